@@ -1,0 +1,69 @@
+// The one error type of everything that speaks to the kernel. Callers match on `code`, never on the message.
+
+/** What is known about a failed kernel operation. */
+export interface NetlinkErrorFacts {
+  /** Symbolic error: an errno name (`ENOENT`), or `ERR_…` for a failure that has no errno (see {@link NetlinkError.code}). */
+  readonly code: string;
+  /** The kernel's positive errno; 0 when the failure has none. */
+  readonly errno?: number;
+  /** The operation, `family.verb`: `ipvs.addRealServer`. */
+  readonly operation: string;
+  /** What it was done to, in the tools' notation: `tcp 10.96.0.1:443 -> 10.0.0.4:6443`. */
+  readonly target?: string | undefined;
+  /** What the kernel (extended acknowledgement) or libipset said beside the number. */
+  readonly kernelMessage?: string | undefined;
+  /** What to do about it: `load the kernel module ip_vs (modprobe ip_vs)`. */
+  readonly hint?: string | undefined;
+}
+
+/**
+ * A kernel operation that failed. The message starts with the code, so that a log line alone is enough to search for.
+ *
+ * Codes without an errno: `ERR_TIMEOUT` (no reply within the limit), `ERR_CLOSED` (the client was closed),
+ * `ERR_UNKNOWN_OUTCOME` (replies were lost after the kernel may have applied the operation: observe before resending),
+ * `ERR_MALFORMED_REPLY`, `ERR_INTERRUPTED` (a dump kept changing while it was read), `ERR_LIBRARY` (libipset is missing
+ * or unusable), `ERR_IPSET` (libipset refused without naming an errno), `ERR_PROCESS` (iptables failed).
+ */
+export class NetlinkError extends Error {
+  readonly code: string;
+  readonly errno: number;
+  readonly operation: string;
+  readonly target: string | undefined;
+  readonly kernelMessage: string | undefined;
+  readonly hint: string | undefined;
+
+  constructor(facts: NetlinkErrorFacts) {
+    const target = facts.target ? ` ${facts.target}` : '';
+    const said = facts.kernelMessage ? `: ${facts.kernelMessage}` : '';
+    const hint = facts.hint ? ` (${facts.hint})` : '';
+    super(`${facts.code}: ${facts.operation}${target}${said}${hint}`);
+    this.name = 'NetlinkError';
+    this.code = facts.code;
+    this.errno = facts.errno ?? 0;
+    this.operation = facts.operation;
+    this.target = facts.target;
+    this.kernelMessage = facts.kernelMessage;
+    this.hint = facts.hint;
+  }
+}
+
+/** A value that breaks a rule, found before anything was sent: names the object, the field and the rule. */
+export interface Problem {
+  /** Where the object came from, when that is known: a file name. */
+  readonly source?: string;
+  /** Kind and name: `Service demo/web`. */
+  readonly object: string;
+  /** Path of the field: `spec.ports[0].port`. */
+  readonly field: string;
+  /** The offending value as it was written. */
+  readonly value?: unknown;
+  /** The rule it breaks: `must be an integer from 1 to 65535`. */
+  readonly rule: string;
+}
+
+/** One line for people: `web.yaml: Service demo/web: spec.ports[0].port: must be an integer from 1 to 65535, found 70000`. */
+export function describeProblem(problem: Problem): string {
+  const found = problem.value === undefined ? '' : `, found ${JSON.stringify(problem.value)}`;
+  const source = problem.source ? `${problem.source}: ` : '';
+  return `${source}${problem.object}: ${problem.field}: ${problem.rule}${found}`;
+}

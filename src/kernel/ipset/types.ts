@@ -1,0 +1,96 @@
+// What ipset holds, as JavaScript values. Source of every rule: ipset(8), include/uapi/linux/netfilter/ipset/ip_set.h.
+import type { Family } from '../../net/address.js';
+import type { Protocol } from '../../net/protocol.js';
+import type { OperationResult } from '../ipvs/types.js';
+
+/** The set types this library writes. */
+export type SetType =
+  | 'hash:ip'
+  | 'hash:net'
+  | 'hash:ip,port'
+  | 'hash:ip,port,ip'
+  | 'hash:ip,port,net'
+  | 'bitmap:port';
+
+/** A set as it is created. */
+export interface SetDefinition {
+  /** At most 31 bytes (`IPSET_MAXNAMELEN` less the terminator). */
+  readonly name: string;
+  readonly type: SetType;
+  /** Address family of a hash; left out for bitmap:port. */
+  readonly family?: Family;
+  /** Hash only: initial buckets, default 1024, rounded up by the kernel to a power of two. At least the expected entries: growing is slow. */
+  readonly hashSize?: number;
+  /** Hash only: most entries, default 65536. */
+  readonly maxElements?: number;
+  /** bitmap:port only: first and last port, default 0–65535. */
+  readonly range?: readonly [from: number, to: number];
+}
+
+/** A set as the kernel describes it. Types this library does not write are listed too, by the kernel's name for them. */
+export interface SetHeader extends Omit<SetDefinition, 'type'> {
+  readonly type: string;
+  /** The kernel's revision of the type. */
+  readonly revision: number;
+  /** Rules and sets that refer to it; a set that is referred to cannot be destroyed. */
+  readonly references: number;
+  /** Number of entries, where the kernel tells (4.9). */
+  readonly elements?: number;
+  /** True when the set was made with an extension: timeout, counters, comment, skbinfo. */
+  readonly extended: boolean;
+}
+
+/** One entry; which fields it has follows from the set's type. */
+export interface SetEntry {
+  /** Canonical address; hash types. */
+  readonly address?: string;
+  /** Prefix length of `address` in hash:net, where it is not the full length. */
+  readonly prefix?: number;
+  /** hash:ip,port and its kin. */
+  readonly protocol?: Protocol;
+  /** 0–65535. */
+  readonly port?: number;
+  /** hash:ip,port,ip: canonical address; hash:ip,port,net: base address of the network. */
+  readonly address2?: string;
+  /** Prefix length of `address2` in hash:ip,port,net, 1 to the full length; left out for the full length. The kernel refuses 0. */
+  readonly prefix2?: number;
+}
+
+/** A set with its entries. */
+export interface SetState {
+  readonly set: SetHeader;
+  readonly entries: readonly SetEntry[];
+}
+
+/** One change of ipset. A batch keeps the order in which it is given. */
+export type IpsetOperation =
+  | { readonly do: 'create'; readonly set: SetDefinition }
+  | { readonly do: 'add' | 'delete'; readonly set: SetReference; readonly entry: SetEntry }
+  | { readonly do: 'flush' | 'destroy'; readonly name: string }
+  | { readonly do: 'swap'; readonly name: string; readonly other: string };
+
+/** A set that entries go to: its name, and what is needed to encode entries for it. */
+export type SetReference = Pick<SetDefinition, 'name' | 'type' | 'family'>;
+
+/** ipset of one network namespace. Every call needs CAP_NET_ADMIN; every one may reject with NetlinkError. */
+export interface Ipset {
+  /** Every set, without entries. */
+  list(): Promise<SetHeader[]>;
+  /** One set with its entries, or undefined when there is none. */
+  get(name: string): Promise<SetState | undefined>;
+  /** Creates; one that exists with the same parameters is no error, with others EEXIST. */
+  create(set: SetDefinition): Promise<void>;
+  /** Adds; an entry that is there already is no error. A full set: IPSET_ERR_HASH_FULL. */
+  add(set: SetReference, entry: SetEntry): Promise<void>;
+  /** Deletes; an entry that is not there is no error. */
+  delete(set: SetReference, entry: SetEntry): Promise<void>;
+  /** Removes every entry. */
+  flush(name: string): Promise<void>;
+  /** Destroys; rejects with ENOENT when there is no such set, EBUSY while something refers to it. */
+  destroy(name: string): Promise<void>;
+  /** Exchanges the contents of two sets of one type; what refers to one now sees the other's entries. */
+  swap(name: string, other: string): Promise<void>;
+  /** Sends a list of operations as one call, entries of one set aggregated; resolves to one result per operation, in order. */
+  apply(operations: readonly IpsetOperation[]): Promise<OperationResult[]>;
+  close(): void;
+}

@@ -1,0 +1,40 @@
+// Networks in CIDR notation, kept as their masked, canonical text: `10.96.0.0/12`.
+import { type Family, formatAddress, parseAddress } from './address.js';
+
+/** A network: its masked base address and prefix length. */
+export interface Network {
+  readonly family: Family;
+  /** Base address, host bits zero; 4 or 16 bytes. */
+  readonly bytes: Uint8Array;
+  /** 0–32 or 0–128. */
+  readonly prefix: number;
+}
+
+/** Reads `address/prefix`; host bits are masked away, as Kubernetes does. Undefined when the text is no network. */
+export function parseNetwork(text: string): Network | undefined {
+  const slash = text.indexOf('/');
+  if (slash < 0 || !/^[0-9]{1,3}$/.test(text.slice(slash + 1))) return undefined;
+  const bytes = parseAddress(text.slice(0, slash));
+  const prefix = Number(text.slice(slash + 1));
+  if (!bytes || prefix > bytes.length * 8) return undefined;
+  return { family: bytes.length === 4 ? 4 : 6, bytes: mask(bytes, prefix), prefix };
+}
+
+/** `10.96.0.0/12`. */
+export function formatNetwork(network: Network): string {
+  return `${formatAddress(network.bytes)}/${network.prefix}`;
+}
+
+/** Whether the network holds the address; an address of the other family is never held. */
+export function networkContains(network: Network, address: string): boolean {
+  const bytes = parseAddress(address);
+  if (!bytes || bytes.length !== network.bytes.length) return false;
+  return mask(bytes, network.prefix).every((byte, i) => byte === network.bytes[i]);
+}
+
+function mask(bytes: Uint8Array, prefix: number): Uint8Array {
+  return bytes.map((byte, i) => {
+    const kept = Math.min(8, Math.max(0, prefix - 8 * i));
+    return byte & (0xff00 >> kept);
+  });
+}

@@ -1,0 +1,14 @@
+// Transport protocols that a Service can have, with their IP protocol numbers.
+
+/** A transport protocol, spelled as ipset and IPVS tools do. */
+export type Protocol = 'tcp' | 'udp' | 'sctp';
+
+/** IP protocol numbers (IANA; `IPPROTO_TCP`, `IPPROTO_UDP`, `IPPROTO_SCTP`). */
+export const PROTOCOL_NUMBERS: Readonly<Record<Protocol, number>> = { tcp: 6, udp: 17, sctp: 132 };
+
+/** The protocol of an IP protocol number, or undefined for one that no Service can have. */
+export function protocolOfNumber(number: number): Protocol | undefined {
+  if (number === 6) return 'tcp';
+  if (number === 17) return 'udp';
+  return number === 132 ? 'sctp' : undefined;
+}

@@ -1,0 +1,128 @@
+// Builds the C++ parts, and only when their sources changed since the last build.
+//
+//   node scripts/build-native.mjs            the addon, build/Release/knp.node (node-gyp, binding.gyp)
+//   node scripts/build-native.mjs --tests    C++ unit tests with sanitizers, build-cmake/tests/ (CMakeLists.txt)
+//   … --force                                even if nothing changed
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const { values } = parseArgs({
+  options: { tests: { type: 'boolean', default: false }, force: { type: 'boolean', default: false } },
+});
+
+if (values.tests) buildTests(values.force);
+else buildAddon(values.force);
+
+/** @param {boolean} force */
+function buildAddon(force) {
+  const output = join(root, 'build', 'Release', 'knp.node');
+  const inputs = [join(root, 'binding.gyp'), join(root, 'native')];
+  onlyWhenChanged(output, inputs, force, () => {
+    requireTools([process.env['CXX'] ?? 'g++', 'make', 'python3'], 'apt-get install g++ make python3');
+    const gyp = join(root, 'node_modules', 'node-gyp', 'bin', 'node-gyp.js');
+    if (!existsSync(gyp)) fail('node-gyp is not installed: run npm install');
+    run(process.execPath, [
+      gyp,
+      ...nodeHeaders(),
+      '--jobs',
+      String(availableParallelism()),
+      'configure',
+      'build',
+    ]);
+  });
+}
+
+/** @param {boolean} force */
+function buildTests(force) {
+  const folder = join(root, 'build-cmake', 'tests');
+  const inputs = [join(root, 'CMakeLists.txt'), join(root, 'native'), join(root, 'test', 'native')];
+  onlyWhenChanged(join(folder, 'knp_tests'), inputs, force, () => {
+    requireTools([process.env['CXX'] ?? 'g++', 'make', 'cmake'], 'apt-get install g++ make cmake');
+    const options = ['-DCMAKE_BUILD_TYPE=RelWithDebInfo', '-DKNP_SANITIZE=ON'];
+    run('cmake', ['-S', root, '-B', folder, '-G', 'Unix Makefiles', ...options]);
+    run('cmake', ['--build', folder, '--parallel', String(availableParallelism())]);
+  });
+}
+
+/**
+ * Node's own headers when they lie beside the running binary, as in a distribution's package or a container image:
+ * nothing is downloaded then, and HOME (where node-gyp keeps what it downloads) does not matter.
+ *
+ * @returns {string[]}
+ */
+function nodeHeaders() {
+  const prefix = dirname(dirname(process.execPath));
+  return existsSync(join(prefix, 'include', 'node', 'node_api.h')) ? [`--nodedir=${prefix}`] : [];
+}
+
+/**
+ * Runs `build` unless `output` exists and was made from exactly these inputs.
+ *
+ * @param {string} output
+ * @param {string[]} inputs files and folders
+ * @param {boolean} force
+ * @param {() => void} build
+ */
+function onlyWhenChanged(output, inputs, force, build) {
+  const stamp = `${output}.stamp`;
+  const hash = createHash('sha256').update(`${process.arch} ${process.env['CXX'] ?? ''} ${root}\n`);
+  for (const file of inputs.flatMap(filesOf).sort()) hash.update(`${file}\n`).update(readFileSync(file));
+  const digest = hash.digest('hex');
+  const current = existsSync(output) && existsSync(stamp) && readFileSync(stamp, 'utf8') === digest;
+  if (current && !force) return;
+  rmSync(stamp, { force: true });
+  build();
+  if (!existsSync(output)) fail(`the build ended well but left no ${output}`);
+  mkdirSync(dirname(stamp), { recursive: true });
+  writeFileSync(stamp, digest);
+}
+
+/**
+ * @param {string} path
+ * @returns {string[]}
+ */
+function filesOf(path) {
+  if (!existsSync(path)) return [];
+  if (/\.(gyp|txt)$/.test(path)) return [path];
+  return readdirSync(path, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.(cc|h|txt)$/.test(name))
+    .map((name) => join(path, name));
+}
+
+/**
+ * @param {string[]} tools
+ * @param {string} remedy
+ */
+function requireTools(tools, remedy) {
+  const missing = tools.filter((tool) => spawnSync(tool, ['--version'], { stdio: 'ignore' }).error);
+  if (missing.length > 0) fail(`building the native addon needs ${missing.join(', ')}: ${remedy}`);
+}
+
+/**
+ * Runs a command from the package's root; shows what it printed only when it fails.
+ *
+ * @param {string} command
+ * @param {string[]} args
+ */
+function run(command, args) {
+  const result = spawnSync(command, args, { cwd: root, encoding: 'utf8', maxBuffer: 64 << 20 });
+  if (result.error) fail(`${command}: ${result.error.message}`);
+  if (result.status === 0) return;
+  process.stderr.write(result.stdout + result.stderr);
+  fail(`${command} ${args.join(' ')} ended with ${result.status ?? result.signal}`);
+}
+
+/**
+ * @param {string} message
+ * @returns {never}
+ */
+function fail(message) {
+  process.stderr.write(`build-native: ${message}\n`);
+  process.exit(1);
+}

@@ -1,0 +1,25 @@
+// Failures of the scripts themselves: a sentence for a person instead of a stack trace.
+
+/** Something that a person can act upon; its message is all there is to show. */
+export class Failure extends Error {
+  /** @override */
+  name = 'Failure';
+}
+
+/**
+ * Runs a script's body; a {@link Failure} becomes one line on stderr and an exit status.
+ *
+ * @param {string} name what the line starts with
+ * @param {() => number | Promise<number>} body returns the exit status
+ * @param {number} [status] the exit status of a failure
+ * @returns {Promise<number>} the exit status
+ */
+export async function reportFailures(name, body, status = 1) {
+  try {
+    return await body();
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    process.stderr.write(`${name}: ${error.message}\n`);
+    return status;
+  }
+}

@@ -1,0 +1,75 @@
+// Debian packages that the scripts need: which are missing, and installing them after saying so.
+
+import { capture, find, run, succeeds } from './commands.mjs';
+import { Failure } from './failure.mjs';
+
+/**
+ * What shows that a package is there: a command on PATH, or the absolute path of a file.
+ *
+ * @typedef {Readonly<Record<string, string>>} Requirements package name → witness
+ */
+
+/** @type {Requirements} Boots the test kernel. */
+export const VM_PACKAGES = {
+  'qemu-system-x86': 'qemu-system-x86_64',
+  'busybox-static': 'busybox',
+  kmod: 'depmod',
+  'xz-utils': 'xz',
+};
+
+/** @type {Requirements} What tests and people use to look at a kernel, inside the VM as outside. */
+export const WITNESS_PACKAGES = {
+  conntrack: 'conntrack',
+  ipset: 'ipset',
+  iproute2: 'ip',
+  iptables: 'iptables',
+  ipvsadm: 'ipvsadm',
+  strace: 'strace',
+};
+
+/**
+ * Installs those packages whose witness is missing. A machine that has the commands from elsewhere is left alone.
+ *
+ * @param {Requirements} requirements
+ */
+export function ensurePackages(requirements) {
+  const missing = Object.keys(requirements).filter((name) => find(requirements[name] ?? name) === undefined);
+  if (missing.length === 0) return;
+  if (!find('apt-get')) {
+    throw new Failure(`this needs ${missing.join(', ')} (names of Debian packages), and there is no apt-get`);
+  }
+  process.stderr.write(`installing Debian packages: ${missing.join(' ')}\n`);
+  withFreshLists(missing, () =>
+    succeeds(...asRoot(['apt-get', ...quiet, 'install', '-y', '--no-install-recommends', ...missing])),
+  );
+}
+
+// Waits for another run's installation instead of failing on its lock (seconds).
+const quiet = ['-qq', '-o', 'Dpkg::Use-Pty=0', '-o', 'DPkg::Lock::Timeout=300'];
+
+/**
+ * Runs an apt action; fetches the package lists first if they lack a package, or afterwards if the action fails
+ * (old lists name versions that the archive no longer has) and then tries once more.
+ *
+ * @param {readonly string[]} packages
+ * @param {() => boolean} action returns whether it succeeded
+ */
+export function withFreshLists(packages, action) {
+  const known = capture('apt-cache', ['show', '--no-all-versions', ...packages]).ok;
+  if (known && action()) return;
+  process.stderr.write('fetching package lists: apt-get update\n');
+  run(...asRoot(['apt-get', ...quiet, 'update']));
+  if (!action()) throw new Failure(`apt-get could not get ${packages.join(', ')}; its messages are above`);
+}
+
+/**
+ * @param {readonly string[]} command
+ * @returns {[string, string[]]} the command as root runs it, through sudo for anybody else
+ */
+function asRoot(command) {
+  const full = ['env', 'DEBIAN_FRONTEND=noninteractive', ...command];
+  if (process.getuid?.() === 0) return ['env', full.slice(1)];
+  if (!find('sudo')) throw new Failure(`run this as root first: ${command.join(' ')}`);
+  process.stderr.write(`this needs root, asking sudo: ${command.join(' ')}\n`);
+  return ['sudo', full];
+}

@@ -1,0 +1,49 @@
+#!/bin/sh
+# First process of the guest, in the initramfs: makes the host's root (read-only) and memory for writes into one root.
+
+fail() {
+  echo "vm: $*" >/dev/console
+  echo o >/proc/sysrq-trigger
+  sleep 10
+}
+
+mount -t proc proc /proc
+mount -t sysfs sysfs /sys
+mount -t devtmpfs devtmpfs /dev
+
+for module in /modules/*.ko; do
+  insmod "$module" || fail "cannot load $module"
+done
+
+options=trans=virtio,version=9p2000.L,msize=512000
+# The host's files are taken not to change while the guest looks at them: "loose" caches them.
+mount -t 9p -o ro,cache=loose,$options root /host || fail "cannot mount the host's root"
+mount -t tmpfs -o size=80%,mode=755 tmpfs /writes
+mkdir /writes/upper /writes/work
+mount -t overlay -o lowerdir=/host,upperdir=/writes/upper,workdir=/writes/work overlay /root ||
+  fail "cannot lay memory over the host's root"
+
+. /job/job.sh
+
+# Straight from the host's root: modules need no second look-up through the overlay.
+mkdir -p /root/lib/modules
+mount --bind "/host$modules" /root/lib/modules || fail "cannot show the modules in $modules"
+
+mount -t tmpfs -o mode=755 tmpfs /root/run
+mkdir -p /root/run/lock /root/run/netns /root/run/vm
+cp /job/*.sh /root/run/vm/
+# Without this folder's own memory a checkout below /tmp stays visible.
+[ "$keep_tmp" = yes ] || mount -t tmpfs -o mode=1777 tmpfs /root/tmp
+
+mount_share() {
+  mkdir -p "/root$2"
+  mount -t 9p -o "$options" "$1" "/root$2" || fail "cannot mount $2 for writing"
+}
+mount_writable
+
+for folder in proc sys dev; do
+  mkdir -p "/root/$folder"
+  mount --move "/$folder" "/root/$folder"
+done
+# The kernel loads modules with the root folder of this very process, so it has to stay the first one.
+exec switch_root /root /bin/sh /run/vm/supervise.sh

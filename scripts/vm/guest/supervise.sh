@@ -1,0 +1,52 @@
+# First process of the guest, in its final root: finishes it, runs the command, hands output and status to the host.
+
+mkdir -p /dev/pts /dev/shm
+mount -t devpts -o mode=620,ptmxmode=666 devpts /dev/pts
+mount -t tmpfs -o mode=1777 tmpfs /dev/shm
+ln -s /proc/self/fd /dev/fd
+ln -s /proc/self/fd/0 /dev/stdin
+ln -s /proc/self/fd/1 /dev/stdout
+ln -s /proc/self/fd/2 /dev/stderr
+
+echo vm >/proc/sys/kernel/hostname
+ip link set lo up
+ulimit -n 65536
+
+# The host announces its three ports to the driver one by one.
+until [ $# -eq 3 ]; do
+  sleep 0.01
+  set -- /dev/vport*p[123]
+done
+
+cd /run/vm || exit
+. ./job.sh
+mkfifo stdout stderr
+# A port can be open only once, and is no pipe: programs that open /dev/stdout need one. dd says how much it moved.
+LC_ALL=C dd bs=32k of=$1 <stdout 2>stdout.dd &
+stdout=$!
+LC_ALL=C dd bs=32k of=$2 <stderr 2>stderr.dd &
+stderr=$!
+
+echo started >$3
+# In the foreground: a shell starts background jobs with SIGINT ignored.
+(run_command) </dev/null >stdout 2>stderr
+status=$?
+
+# The command has ended; what it left running would keep the pipes open.
+for process in /proc/[0-9]*; do
+  case " 1 $stdout $stderr " in
+    *" ${process#/proc/} "*) ;;
+    *) kill -KILL "${process#/proc/}" 2>/dev/null ;;
+  esac
+done
+wait $stdout
+wait $stderr
+
+moved() {
+  sed -n 's/^\([0-9]*\) bytes.*/\1/p' "$1"
+}
+echo "ended $status $(moved stdout.dd) $(moved stderr.dd)" >$3
+# The host ends the machine when it has read everything; if nobody is there any more, we do.
+sleep 30
+echo o >/proc/sysrq-trigger
+sleep 30

@@ -1,0 +1,103 @@
+// Debian's kernel package, downloaded and unpacked (never installed) into the cache, with its module index.
+
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { capture, run, succeeds } from '../lib/commands.mjs';
+import { Failure } from '../lib/failure.mjs';
+import { withFreshLists } from '../lib/packages.mjs';
+
+// Depends on the newest kernel of the release. The "-cloud" flavour will not do: it lacks 9p.
+const META_PACKAGE = 'linux-image-amd64';
+
+/**
+ * @typedef {object} Kernel
+ * @property {string} release what `uname -r` says
+ * @property {string} image the bootable file
+ * @property {string} modules a folder to appear as /lib/modules
+ */
+
+/**
+ * The kernel to boot: from the cache, or else from the package sources.
+ *
+ * @param {string} cache
+ * @param {string | undefined} prefix of the release; undefined for the distribution's default kernel
+ * @returns {Kernel}
+ */
+export function ensureKernel(cache, prefix) {
+  // Apart, so that a kernel chosen once does not become everybody's default.
+  const kernels = join(cache, prefix === undefined ? 'default-kernel' : 'chosen-kernels');
+  mkdirSync(kernels, { recursive: true });
+  const cached = newest(readdirSync(kernels), prefix);
+  const release = cached ?? findRelease(prefix);
+  const root = join(kernels, release);
+  if (cached === undefined) unpack(root, release);
+  return { release, image: join(root, 'boot', `vmlinuz-${release}`), modules: join(root, 'lib/modules') };
+}
+
+/**
+ * @param {readonly string[]} releases
+ * @param {string | undefined} prefix
+ * @returns {string | undefined}
+ */
+function newest(releases, prefix = '') {
+  return releases
+    .filter((release) => /^\d[\w.+~-]*-amd64$/.test(release) && !/-(cloud|rt)-amd64$/.test(release))
+    .filter((release) => release.startsWith(prefix) && !/^\d/.test(prefix && release.slice(prefix.length)))
+    .sort((a, b) => a.localeCompare(b, 'en', { numeric: true }))
+    .at(-1);
+}
+
+/**
+ * @param {string | undefined} prefix
+ * @returns {string}
+ */
+function findRelease(prefix) {
+  /** @type {string | undefined} */
+  let release;
+  withFreshLists([META_PACKAGE], () => {
+    release = prefix === undefined ? defaultRelease() : newest(packagedReleases(), prefix);
+    return release !== undefined;
+  });
+  if (release === undefined) throw new Failure(`no package of kernel ${prefix ?? META_PACKAGE}`);
+  return release;
+}
+
+function defaultRelease() {
+  const depends = capture('apt-cache', ['depends', META_PACKAGE]).stdout.toString();
+  return /Depends: linux-image-(\S+)/.exec(depends)?.[1];
+}
+
+function packagedReleases() {
+  const names = capture('apt-cache', ['pkgnames', 'linux-image-']).stdout.toString();
+  return names.split('\n').map((name) => name.slice('linux-image-'.length));
+}
+
+/**
+ * Downloads and unpacks next to the final folder, then renames: an interrupted run leaves nothing half done, and of
+ * two runs at once the first to finish wins.
+ *
+ * @param {string} root
+ * @param {string} release
+ */
+function unpack(root, release) {
+  const work = mkdtempSync(join(root, '../.unpacking-'));
+  try {
+    const name = `linux-image-${release}`;
+    process.stderr.write(`downloading Debian's kernel: ${name} (about 70 MB)\n`);
+    // Root needs no helper user to download for it, and that user could not write here.
+    const sandbox = process.getuid?.() === 0 ? ['-o', 'APT::Sandbox::User=root'] : [];
+    withFreshLists([name], () => succeeds('apt-get', ['-qq', ...sandbox, 'download', name], { cwd: work }));
+    const archive = readdirSync(work).find((entry) => entry.endsWith('.deb'));
+    if (archive === undefined) throw new Failure(`apt-get download left no package of ${name}`);
+    process.stderr.write(`unpacking ${name}\n`);
+    run('dpkg', ['-x', join(work, archive), join(work, 'root')]);
+    // The package leaves its index to be made at installation.
+    run('depmod', ['-b', join(work, 'root'), release]);
+    if (!existsSync(root)) renameSync(join(work, 'root'), root);
+  } catch (error) {
+    // Between the check and the renaming another run may have put the same kernel there.
+    if (!existsSync(root)) throw error;
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,34 @@
+// A fresh network namespace of this machine's own kernel, where that has what the VM is for.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { constants } from 'node:os';
+import { capture, fullPath } from '../lib/commands.mjs';
+
+// In namespaces of its own, so that trying leaves nothing behind.
+const UNSHARE = ['--net', '--mount'];
+const TRIAL = 'ip link add knp-trial type dummy && ipvsadm -Ln && ipset create knp-trial hash:ip';
+
+/** Whether this machine's kernel will do: found out by trying. */
+export function namespaceServes() {
+  return process.getuid?.() === 0 && capture('unshare', [...UNSHARE, 'sh', '-c', TRIAL]).ok;
+}
+
+/**
+ * @param {readonly string[]} command
+ * @param {number} timeoutSeconds
+ * @returns {Promise<number>} the exit status
+ */
+export async function runInNamespace(command, timeoutSeconds) {
+  // Named network namespaces and locks of the command's own; the process namespace takes along what it left running.
+  const setUp =
+    'mount -t tmpfs tmpfs /run && mkdir -p /run/lock /run/netns && ip link set lo up && exec "$@"';
+  const limited = ['timeout', '--kill-after=5', String(timeoutSeconds), ...command];
+  const child = spawn(
+    'unshare',
+    [...UNSHARE, '--pid', '--fork', '--kill-child', '--mount-proc', 'sh', '-c', setUp, 'sh', ...limited],
+    { env: { ...process.env, PATH: fullPath() }, stdio: ['ignore', 'inherit', 'inherit'] },
+  );
+  const [status, signal] = /** @type {[number | null, NodeJS.Signals | null]} */ (await once(child, 'exit'));
+  return signal ? 128 + constants.signals[signal] : (status ?? 1);
+}

@@ -1,0 +1,128 @@
+// How a machine comes to its end: the command ended, the machine died, time ran out, or somebody interrupted us.
+
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Failure } from '../lib/failure.mjs';
+import { copyPort, readLines } from './ports.mjs';
+
+export const TIMED_OUT = 124;
+
+// Booting takes 2 to 4 s, and several times that where all processors are busy.
+const BOOT_SECONDS = 60;
+const CONSOLE_TAIL = 30;
+
+/**
+ * @typedef {object} Watch
+ * @property {import('node:child_process').ChildProcess} qemu
+ * @property {string} consoleLog
+ * @property {boolean} started whether the guest has started the command
+ * @property {AbortSignal} over ends all that waits
+ */
+
+/**
+ * Copies the command's output to ours until the first of the ends; the caller kills what is left of the machine.
+ *
+ * @param {import('node:child_process').ChildProcess} qemu
+ * @param {readonly import('./ports.mjs').Port[]} ports stdout, stderr, status
+ * @param {number} timeoutSeconds
+ * @param {string} consoleLog
+ * @returns {Promise<number>} the exit status
+ */
+export async function outcome(qemu, ports, timeoutSeconds, consoleLog) {
+  const ending = new AbortController();
+  /** @type {Watch} */
+  const watch = { qemu, consoleLog, started: false, over: ending.signal };
+  try {
+    return await Promise.race([
+      commandEnd(watch, ports),
+      machineEnd(watch),
+      bootLimit(watch),
+      timeLimit(watch, timeoutSeconds),
+      interruption(watch),
+    ]);
+  } finally {
+    ending.abort();
+  }
+}
+
+/**
+ * @param {Watch} watch
+ * @param {readonly import('./ports.mjs').Port[]} ports
+ * @returns {Promise<number>}
+ */
+async function commandEnd(watch, ports) {
+  const [stdout, stderr, status] = await Promise.all(ports.map((port) => port.connected));
+  if (!stdout || !stderr || !status) throw new Error('the machine has three ports');
+  const copies = [copyPort(stdout, process.stdout), copyPort(stderr, process.stderr)];
+  const [code = '', ...moved] = await new Promise((resolve) => {
+    readLines(status, (line) => {
+      const [word, ...numbers] = line.split(' ');
+      if (word === 'started') watch.started = true;
+      if (word === 'ended') resolve(numbers);
+    });
+  });
+  // The ports do not wait for each other: the status may overtake the last of the output.
+  await Promise.all(copies.map((copy, index) => copy.reached(Number(moved[index] || 0))));
+  return Number(code);
+}
+
+/**
+ * @param {Watch} watch
+ * @returns {Promise<never>}
+ */
+async function machineEnd(watch) {
+  await once(watch.qemu, 'exit', { signal: watch.over });
+  throw machineFailure(
+    watch,
+    watch.started ? 'the machine stopped before the command ended' : 'the machine did not boot',
+  );
+}
+
+/**
+ * @param {Watch} watch
+ * @returns {Promise<never>}
+ */
+async function bootLimit(watch) {
+  await delay(BOOT_SECONDS * 1000, undefined, { signal: watch.over });
+  if (watch.started) return new Promise(() => {});
+  throw machineFailure(watch, `the machine did not boot within ${BOOT_SECONDS} s`);
+}
+
+/**
+ * @param {Watch} watch
+ * @param {string} what
+ */
+function machineFailure(watch, what) {
+  const said = readFileSync(watch.consoleLog, 'utf8').trimEnd().split('\n').slice(-CONSOLE_TAIL);
+  return new Failure(`${what}; the end of its console:\n${said.map((line) => `  ${line}`).join('\n')}`);
+}
+
+/**
+ * @param {Watch} watch
+ * @param {number} seconds
+ * @returns {Promise<number>}
+ */
+async function timeLimit(watch, seconds) {
+  await delay(seconds * 1000, undefined, { signal: watch.over });
+  process.stderr.write(`vm: stopped after the time limit of ${seconds} s (--timeout)\n`);
+  return TIMED_OUT;
+}
+
+/**
+ * A signal to us, or nobody left to read our output.
+ *
+ * @param {Watch} watch
+ * @returns {Promise<number>}
+ */
+function interruption(watch) {
+  return new Promise((resolve) => {
+    for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
+      const stop = () => resolve(128 + constants.signals[signal]);
+      process.once(signal, stop);
+      watch.over.addEventListener('abort', () => process.off(signal, stop));
+    }
+    process.stdout.once('error', () => resolve(128 + constants.signals.SIGPIPE));
+  });
+}

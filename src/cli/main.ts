@@ -1,0 +1,32 @@
+#!/usr/bin/env node
+// The command: reads the command line, and prints or runs.
+import { readFileSync } from 'node:fs';
+import { HELP, readFlags, UsageError } from '../config/flags.js';
+import { run } from './run.js';
+
+/** Exit statuses. */
+const FAILED = 1;
+const USAGE = 2;
+
+async function main(): Promise<number> {
+  try {
+    const command = readFlags(process.argv.slice(2));
+    if (command.do === 'run') return await run(command.settings);
+    process.stdout.write(command.do === 'help' ? HELP : `kube-netlink-proxy ${version()}\n`);
+    return 0;
+  } catch (error) {
+    if (error instanceof UsageError) {
+      process.stderr.write(`kube-netlink-proxy: ${error.message}\nTry kube-netlink-proxy --help\n`);
+      return USAGE;
+    }
+    process.stderr.write(`kube-netlink-proxy: ${error instanceof Error ? error.message : String(error)}\n`);
+    return FAILED;
+  }
+}
+
+function version(): string {
+  const file = new URL('../../../package.json', import.meta.url);
+  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
+}
+
+process.exitCode = await main();

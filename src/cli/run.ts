@@ -1,0 +1,140 @@
+// Runs the proxy on this host: opens the kernel, wires the parts, tells what happens.
+import { existsSync } from 'node:fs';
+import { release } from 'node:os';
+import type { Logger } from 'pino';
+import type { Settings } from '../config/flags.js';
+import { describeProblem, NetlinkError } from '../errors.js';
+import { openIpset } from '../kernel/ipset/index.js';
+import { openIptables } from '../kernel/iptables/index.js';
+import type { Iptables } from '../kernel/iptables/types.js';
+import { type Ipvs, openIpvs } from '../kernel/ipvs/index.js';
+import { loadModule } from '../kernel/modules.js';
+import { openRtnetlink } from '../kernel/rtnetlink/index.js';
+import { openSysctl } from '../kernel/sysctl/index.js';
+import { createIpvsMode, type IpvsOptions } from '../modes/ipvs/index.js';
+import type { Family } from '../net/address.js';
+import { createProxy, type Proxy, type ProxyEvents } from '../proxy.js';
+import type { SyncSummary } from '../reconcile/reconciler.js';
+import { ManifestSource } from '../source/manifests.js';
+import { openLog } from './log.js';
+import { describeSummary } from './summary.js';
+
+/** Runs until a signal comes, or once; resolves to the exit status. */
+export async function run(settings: Settings): Promise<number> {
+  const log = openLog(settings.verbosity);
+  const kernel = {
+    ipvs: await openIpvsWithModule(),
+    ipset: await openIpset(),
+    rtnetlink: await openRtnetlink(),
+    iptables: openIptables(),
+    sysctl: openSysctl(),
+  };
+  const options = ipvsOptions(settings, await usableFamilies(kernel.iptables, log));
+  const proxy = createProxy({
+    source: new ManifestSource({ path: settings.manifests, follow: !settings.once }),
+    mode: createIpvsMode(kernel, options),
+    rtnetlink: kernel.rtnetlink,
+    nodeName: settings.nodeName,
+    events: logEvents(log),
+  });
+  try {
+    return settings.once ? await runOnce(proxy, log) : await runUntilSignal(proxy, settings, log);
+  } finally {
+    kernel.ipvs.close();
+    kernel.ipset.close();
+    kernel.rtnetlink.close();
+  }
+}
+
+async function runOnce(proxy: Proxy, log: Logger): Promise<number> {
+  const summary = await proxy.once();
+  logFailures(log, summary);
+  process.stdout.write(describeSummary(summary));
+  return summary.failures.length === 0 ? 0 : 1;
+}
+
+async function runUntilSignal(proxy: Proxy, settings: Settings, log: Logger): Promise<number> {
+  const signal = new Promise<NodeJS.Signals>((resolve) => {
+    for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, resolve);
+  });
+  log.info({ node: settings.nodeName, manifests: settings.manifests }, 'starting');
+  await proxy.start();
+  log.info({ signal: await signal }, 'stopping; the kernel keeps its state');
+  await proxy.stop();
+  return 0;
+}
+
+/** IPVS's netlink family exists only while its module is loaded, and nothing loads it on demand. */
+async function openIpvsWithModule(): Promise<Ipvs> {
+  try {
+    return await openIpvs();
+  } catch (error) {
+    if (!(error instanceof NetlinkError) || error.code !== 'ENOENT') throw error;
+    const said = await loadModule('ip_vs');
+    if (said === undefined) return openIpvs();
+    throw new NetlinkError({ ...error, kernelMessage: said, hint: 'IPVS needs the kernel module ip_vs' });
+  }
+}
+
+/** IPv4, and IPv6 where the host has it: a kernel booted without it, or without ip6tables, is programmed for IPv4 alone. */
+async function usableFamilies(iptables: Iptables, log: Logger): Promise<Family[]> {
+  if (!existsSync('/proc/net/if_inet6')) return [4];
+  try {
+    await iptables.save(6);
+    return [4, 6];
+  } catch (error) {
+    log.warn({ reason: String(error) }, 'IPv6 is left out');
+    return [4];
+  }
+}
+
+function ipvsOptions(settings: Settings, families: readonly Family[]): IpvsOptions {
+  return {
+    families,
+    scheduler: settings.scheduler,
+    masqueradeAll: settings.masqueradeAll,
+    masqueradeMark: 2 ** settings.masqueradeBit,
+    localDetector: { by: 'network', networks: settings.clusterCIDRs },
+    nodePortAddresses: settings.nodePortAddresses,
+    strictARP: settings.strictARP,
+    kernelRelease: release(),
+  };
+}
+
+function logEvents(log: Logger): ProxyEvents {
+  return {
+    synced(summary, latency) {
+      const { full, services, operations, phases, milliseconds } = summary;
+      log.info(
+        {
+          full,
+          services,
+          operations,
+          phases: Object.fromEntries(phases),
+          planMs: round(milliseconds.plan),
+          kernelMs: round(milliseconds.kernel),
+          latencyMs: round(latency),
+          failures: summary.failures.length,
+        },
+        'synced',
+      );
+      for (const { key, services: claimants } of summary.contested) {
+        log.warn({ key, services: claimants }, 'several Services claim one address and port; the first has it');
+      }
+      logFailures(log, summary);
+    },
+    problems(problems) {
+      for (const problem of problems) log.error(describeProblem(problem));
+    },
+    failed: (error) => log.error({ reason: String(error) }, 'the kernel could not be read'),
+    retrying: (milliseconds) => log.info({ milliseconds }, 'what failed is tried again'),
+  };
+}
+
+function logFailures(log: Logger, summary: SyncSummary): void {
+  for (const { key, error } of summary.failures) log.error({ key, code: error.code }, error.message);
+}
+
+function round(milliseconds: number): number {
+  return Math.round(milliseconds * 10) / 10;
+}

@@ -1,0 +1,17 @@
+// What a single pass did, for people.
+import type { SyncSummary } from '../reconcile/reconciler.js';
+
+/** The summary that `--once` prints. */
+export function describeSummary(summary: SyncSummary): string {
+  const { services, operations, failures, phases, milliseconds } = summary;
+  const time = `planned in ${milliseconds.plan.toFixed(1)} ms, kernel ${milliseconds.kernel.toFixed(1)} ms`;
+  const lines = [`${count(services, 'service')}: ${count(operations, 'kernel operation')} (${time})`];
+  if (operations === 0) lines.push('the kernel holds all of it already');
+  for (const [phase, number] of phases) lines.push(`  ${phase.padEnd(16)} ${number}`);
+  if (failures.length > 0) lines.push(`${count(failures.length, 'operation')} failed, see above`);
+  return `${lines.join('\n')}\n`;
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}

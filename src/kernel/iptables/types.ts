@@ -1,0 +1,49 @@
+// Chains and rules of iptables. Rules are text exactly as iptables-save prints them, so that equal rules are equal text.
+import type { NetlinkError } from '../../errors.js';
+import type { Family } from '../../net/address.js';
+
+/** A table of iptables. */
+export type Table = 'nat' | 'filter';
+
+/** A user-defined chain with all its rules. */
+export interface Chain {
+  readonly family: Family;
+  readonly table: Table;
+  readonly name: string;
+  /** Everything after `-A CHAIN `, in order. */
+  readonly rules: readonly string[];
+}
+
+/** A rule of ours in a chain that others use too. */
+export interface Jump {
+  readonly family: Family;
+  readonly table: Table;
+  /** The chain it stands in: `INPUT`. */
+  readonly from: string;
+  /** Everything after `-A CHAIN `. */
+  readonly rule: string;
+}
+
+/** One change of the rules of a family. */
+export type IptablesOperation =
+  /** Creates the chain if it is missing and makes these its rules. */
+  | { readonly do: 'setChain'; readonly chain: Chain }
+  /** Inserts the rule at the head of its chain. */
+  | { readonly do: 'insertJump'; readonly jump: Jump }
+  | { readonly do: 'deleteJump'; readonly jump: Jump }
+  /** Empties and deletes the chain; nothing may jump to it any more. */
+  | { readonly do: 'deleteChain'; readonly chain: Omit<Chain, 'rules'> };
+
+/** The rules of one family, chain by chain: `nat/KUBE-SERVICES` → rules. */
+export type SavedRules = ReadonlyMap<string, readonly string[]>;
+
+/** iptables of the process's network namespace. Each call runs one process. */
+export interface Iptables {
+  /** Every chain of tables nat and filter. */
+  save(family: Family): Promise<SavedRules>;
+  /**
+   * Makes all changes of one family in one `iptables-restore --noflush`: each table changes as a whole or not at all.
+   * Resolves to the error that all of them share (`ERR_PROCESS`, with what the program printed), or undefined.
+   */
+  restore(family: Family, operations: readonly IptablesOperation[]): Promise<NetlinkError | undefined>;
+}

@@ -1,0 +1,47 @@
+// Kernel settings below /proc/sys.
+import { readFile, writeFile } from 'node:fs/promises';
+import { NetlinkError } from '../../errors.js';
+
+/** Kernel settings, named by their path below /proc/sys: `net/ipv4/ip_forward`. */
+export interface Sysctl {
+  /** The value without surrounding space, or undefined when this kernel has no such setting. */
+  read(name: string): Promise<string | undefined>;
+  /** Rejects with ENOENT when this kernel (or a module not loaded) has no such setting, EROFS or EACCES without the right. */
+  write(name: string, value: string): Promise<void>;
+}
+
+/** The settings of the process's network namespace. */
+export function openSysctl(root = '/proc/sys'): Sysctl {
+  return {
+    async read(name) {
+      try {
+        return (await readFile(`${root}/${name}`, 'utf8')).trim();
+      } catch (error) {
+        if (codeOf(error) === 'ENOENT') return undefined;
+        throw failure('sysctl.read', name, error);
+      }
+    },
+    async write(name, value) {
+      try {
+        await writeFile(`${root}/${name}`, value, { flag: 'r+' });
+      } catch (error) {
+        throw failure('sysctl.write', name, error);
+      }
+    },
+  };
+}
+
+function failure(operation: string, name: string, error: unknown): NetlinkError {
+  const hints: Readonly<Record<string, string>> = {
+    ENOENT: name.startsWith('net/ipv4/vs/') ? 'load the kernel module ip_vs' : 'this kernel has no such setting',
+    EROFS: 'mount /proc/sys writable, or run privileged',
+    EACCES: 'run as root in the namespace that owns the network',
+  };
+  const code = codeOf(error);
+  const errno = Math.abs((error as NodeJS.ErrnoException).errno ?? 0);
+  return new NetlinkError({ code, errno, operation, target: name, hint: hints[code] });
+}
+
+function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? 'ERR_UNKNOWN';
+}

@@ -1,0 +1,78 @@
+// Carries operations out: neighbours on the same part of the kernel go as one batch, in the order given.
+import { NetlinkError } from '../../errors.js';
+import type { IpvsKernel } from './kernel.js';
+import type { KernelCall, Operation } from './operations.js';
+
+type Result = NetlinkError | undefined;
+
+/** One result per operation. What fails does not stop what comes after it. */
+export async function apply(kernel: IpvsKernel, operations: readonly Operation[]): Promise<Result[]> {
+  const results: Result[] = [];
+  for (let start = 0; start < operations.length; ) {
+    const first = operations[start] as Operation;
+    let end = start + 1;
+    while (end < operations.length && goTogether(first, operations[end] as Operation)) end++;
+    const calls = operations.slice(start, end).map(({ call }) => call);
+    results.push(...(await batch(kernel, calls)));
+    start = end;
+  }
+  return results;
+}
+
+/** Phases are not merged across: an address is bound only once the virtual servers before it have been answered. */
+function goTogether(a: Operation, b: Operation): boolean {
+  return a.phase === b.phase && a.call.on === b.call.on;
+}
+
+/** All calls are on one part of the kernel. A batch that breaks as a whole fails each of its calls. */
+async function batch(kernel: IpvsKernel, calls: readonly KernelCall[]): Promise<Result[]> {
+  try {
+    switch (calls[0]?.on) {
+      case 'ipvs':
+        return await kernel.ipvs.apply(only(calls, 'ipvs').map(({ operation }) => operation));
+      case 'ipset':
+        return await kernel.ipset.apply(only(calls, 'ipset').map(({ operation }) => operation));
+      case 'rtnetlink':
+        return await kernel.rtnetlink.apply(only(calls, 'rtnetlink').map(({ operation }) => operation));
+      case 'iptables':
+        return await restore(kernel, only(calls, 'iptables'));
+      case 'sysctl':
+        return await Promise.all(only(calls, 'sysctl').map((call) => writeSysctl(kernel, call)));
+      default:
+        return [];
+    }
+  } catch (error) {
+    return calls.map(() => asNetlinkError(error, calls[0]?.on ?? 'kernel'));
+  }
+}
+
+type CallOn<On extends KernelCall['on']> = Extract<KernelCall, { readonly on: On }>;
+
+function only<On extends KernelCall['on']>(calls: readonly KernelCall[], on: On): CallOn<On>[] {
+  return calls.filter((call): call is CallOn<On> => call.on === on);
+}
+
+/** One process for each family that has changes. */
+async function restore(kernel: IpvsKernel, calls: readonly CallOn<'iptables'>[]): Promise<Result[]> {
+  const families = [...new Set(calls.map(({ family }) => family))];
+  const errors = new Map<number, Result>();
+  for (const family of families) {
+    const operations = calls.filter((call) => call.family === family).map(({ operation }) => operation);
+    errors.set(family, await kernel.iptables.restore(family, operations));
+  }
+  return calls.map(({ family }) => errors.get(family));
+}
+
+async function writeSysctl(kernel: IpvsKernel, { name, value }: CallOn<'sysctl'>): Promise<Result> {
+  try {
+    await kernel.sysctl.write(name, value);
+    return undefined;
+  } catch (error) {
+    return asNetlinkError(error, 'sysctl.write');
+  }
+}
+
+function asNetlinkError(error: unknown, operation: string): NetlinkError {
+  if (error instanceof NetlinkError) return error;
+  return new NetlinkError({ code: 'ERR_UNKNOWN', operation, kernelMessage: String(error) });
+}

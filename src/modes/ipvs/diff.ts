@@ -1,0 +1,142 @@
+// Desired and known → operations, in order. Pure; its cost is that of the keys it is asked about.
+import type { IpsetOperation, SetDefinition } from '../../kernel/ipset/types.js';
+import type { IpvsOperation, RealServer, VirtualService } from '../../kernel/ipvs/types.js';
+import { familyOf } from '../../net/address.js';
+import type { Desired } from '../mode.js';
+import { type Item, LINK, type VirtualServer } from './items.js';
+import { type KernelCall, type Operation, ORDER, type Phase } from './operations.js';
+
+/** The operations that bring the given keys from known to desired. */
+export function diff(
+  keys: Iterable<string>,
+  desired: Desired<Item>,
+  known: ReadonlyMap<string, Item>,
+): Operation[] {
+  const steps = new Steps();
+  for (const key of keys) {
+    const want = desired.get(key);
+    const have = known.get(key);
+    if (want) change(steps, key, want, have);
+    else if (have) remove(steps, key, have);
+  }
+  return steps.ordered();
+}
+
+/** Operations by phase. */
+class Steps {
+  readonly #phases = new Map<Phase, Operation[]>(ORDER.map((phase) => [phase, []]));
+
+  add(phase: Phase, key: string, call: KernelCall, becomes: Item | undefined): void {
+    this.#phases.get(phase)?.push({ key, phase, call, becomes });
+  }
+
+  ordered(): Operation[] {
+    return [...this.#phases.values()].flat();
+  }
+}
+
+function change(steps: Steps, key: string, want: Item, have: Item | undefined): void {
+  switch (want.kind) {
+    case 'sysctl':
+      if (have?.kind === 'sysctl' && have.value === want.value) return;
+      return steps.add('sysctls', key, { on: 'sysctl', name: want.name, value: want.value }, want);
+    case 'link':
+      if (have) return;
+      return steps.add('link', key, rtnetlink({ do: 'addLink', name: want.name, kind: 'dummy' }), want);
+    case 'set':
+      if (have?.kind === 'set' && equalSets(want.set, have.set)) return;
+      return steps.add('sets', key, ipset({ do: 'create', set: want.set }), want);
+    case 'entry':
+      if (have) return;
+      return steps.add('addEntries', key, ipset({ do: 'add', set: want.set, entry: want.entry }), want);
+    case 'chain': {
+      if (have?.kind === 'chain' && equalTexts(want.rules, have.rules)) return;
+      const call = { on: 'iptables', family: want.family, operation: { do: 'setChain', chain: want } } as const;
+      return steps.add('rules', key, call, want);
+    }
+    case 'jump': {
+      if (have) return;
+      const call = { on: 'iptables', family: want.family, operation: { do: 'insertJump', jump: want } } as const;
+      return steps.add('rules', key, call, want);
+    }
+    case 'address':
+      if (have) return;
+      return steps.add('addAddresses', key, rtnetlink({ do: 'addAddress', address: bound(want.address) }), want);
+    case 'nodeDrop':
+      return; // Stands in the kernel as text of a chain.
+    case 'virtualServer':
+      return changeServer(steps, key, want, have?.kind === 'virtualServer' ? have : undefined);
+  }
+}
+
+function remove(steps: Steps, key: string, have: Item): void {
+  switch (have.kind) {
+    case 'entry':
+      return steps.add('deleteEntries', key, ipset({ do: 'delete', set: have.set, entry: have.entry }), undefined);
+    case 'address': {
+      const call = rtnetlink({ do: 'deleteAddress', address: bound(have.address) });
+      return steps.add('deleteAddresses', key, call, undefined);
+    }
+    case 'virtualServer':
+      // Its real servers go with it.
+      return steps.add('deleteServers', key, ipvs({ do: 'deleteService', service: have.service }), undefined);
+    default:
+      return; // The node always wants the rest; clean-up has a way of its own.
+  }
+}
+
+function changeServer(steps: Steps, key: string, want: VirtualServer, have: VirtualServer | undefined): void {
+  const { service } = want;
+  if (!have || !equalSettings(service, have.service)) {
+    const operation: IpvsOperation = { do: have ? 'updateService' : 'addService', service };
+    steps.add('addServers', key, ipvs(operation), { ...want, realServers: have?.realServers ?? new Map() });
+  }
+  for (const [id, realServer] of want.realServers) {
+    const there = have?.realServers.get(id);
+    if (there && equalRealServers(realServer, there)) continue;
+    const operation: IpvsOperation = { do: there ? 'updateRealServer' : 'addRealServer', service, realServer };
+    steps.add('addServers', key, ipvs(operation), want);
+  }
+  for (const [id, realServer] of have?.realServers ?? []) {
+    if (want.realServers.has(id)) continue;
+    steps.add('deleteServers', key, ipvs({ do: 'deleteRealServer', service, realServer }), want);
+  }
+}
+
+const ipvs = (operation: IpvsOperation): KernelCall => ({ on: 'ipvs', operation });
+const ipset = (operation: IpsetOperation): KernelCall => ({ on: 'ipset', operation });
+const rtnetlink = (operation: Extract<KernelCall, { on: 'rtnetlink' }>['operation']): KernelCall => ({
+  on: 'rtnetlink',
+  operation,
+});
+
+function bound(address: string) {
+  return { link: LINK, address, prefix: familyOf(address) === 4 ? 32 : 128 };
+}
+
+/** The number of buckets is a matter of speed, not of state. */
+function equalSets(a: SetDefinition, b: SetDefinition): boolean {
+  return a.type === b.type && a.family === b.family && a.maxElements === b.maxElements && equalRanges(a, b);
+}
+
+function equalRanges({ range: a }: SetDefinition, { range: b }: SetDefinition): boolean {
+  return a?.[0] === b?.[0] && a?.[1] === b?.[1];
+}
+
+/** Netmask and persistence engine are not compared, as kube-proxy does not: the kernel's are always those it was given. */
+function equalSettings(a: VirtualService, b: VirtualService): boolean {
+  return a.scheduler === b.scheduler && a.flags === b.flags && a.timeout === b.timeout;
+}
+
+function equalRealServers(a: RealServer, b: RealServer): boolean {
+  return (
+    a.weight === b.weight &&
+    a.forwarding === b.forwarding &&
+    a.upperThreshold === b.upperThreshold &&
+    a.lowerThreshold === b.lowerThreshold
+  );
+}
+
+function equalTexts(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((text, i) => text === b[i]);
+}

@@ -1,0 +1,58 @@
+// Which addresses of the host matter to ipvs mode.
+import { type Family, familyOf, isLinkLocalIPv6, isLoopback } from '../../net/address.js';
+import { networkContains, parseNetwork } from '../../net/network.js';
+import type { HostAddress, NodeFacts } from '../../services/types.js';
+import { LINK } from './items.js';
+
+/** The host's addresses, as ipvs mode looks at them. */
+export interface HostView {
+  /** Where node ports stand, per family. */
+  readonly nodePortAddresses: Readonly<Record<Family, readonly string[]>>;
+  /** Addresses on devices other than ours: an external IP among them is reachable without being bound. */
+  readonly elsewhere: ReadonlySet<string>;
+}
+
+/**
+ * Computed once for each NodeFacts.
+ *
+ * Node ports stand on every address of every other device that is neither loopback nor link-local, or, when networks are
+ * given for the family, on every non-loopback address within them. A network of length 0 is as good as none given.
+ */
+export function hostViewer(nodePortNetworks: readonly string[]): (node: NodeFacts) => HostView {
+  const views = new WeakMap<NodeFacts, HostView>();
+  return (node) => {
+    let view = views.get(node);
+    if (!view) {
+      const others = node.hostAddresses.filter(isOrdinary).map(({ address }) => address);
+      view = {
+        elsewhere: new Set(others),
+        nodePortAddresses: {
+          4: nodePortAddresses(4, nodePortNetworks, others, node.hostAddresses),
+          6: nodePortAddresses(6, nodePortNetworks, others, node.hostAddresses),
+        },
+      };
+      views.set(node, view);
+    }
+    return view;
+  };
+}
+
+function isOrdinary({ link, address }: HostAddress): boolean {
+  return link !== LINK && !isLoopback(address) && !isLinkLocalIPv6(address);
+}
+
+function nodePortAddresses(
+  family: Family,
+  networks: readonly string[],
+  others: readonly string[],
+  all: readonly HostAddress[],
+): string[] {
+  const parsed = networks.flatMap((text) => parseNetwork(text) ?? []).filter((network) => network.family === family);
+  const everywhere = parsed.length === 0 || parsed.some((network) => network.prefix === 0);
+  const candidates = everywhere
+    ? others
+    : all
+        .map(({ address }) => address)
+        .filter((address) => !isLoopback(address) && parsed.some((network) => networkContains(network, address)));
+  return [...new Set(candidates.filter((address) => familyOf(address) === family))];
+}

@@ -1,0 +1,33 @@
+// ipvs mode: kernel-level load balancing by IPVS, with ipset and a constant number of iptables rules around it.
+import type { Mode } from '../mode.js';
+import { apply } from './apply.js';
+import { diff } from './diff.js';
+import { hostViewer } from './hostAddresses.js';
+import { groupOf, type Item } from './items.js';
+import type { IpvsKernel } from './kernel.js';
+import { observe } from './observe.js';
+import { learn, type Operation } from './operations.js';
+import type { IpvsOptions } from './options.js';
+import { planNode } from './planNode.js';
+import { planService } from './planService.js';
+
+export type { Item } from './items.js';
+export type { IpvsKernel } from './kernel.js';
+export { type Operation, ORDER } from './operations.js';
+export { IPVS_DEFAULTS, type IpvsOptions, type LocalDetector } from './options.js';
+
+/** Wires the pure parts of ipvs mode to a kernel. */
+export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<Item, Operation> {
+  const view = hostViewer(options.nodePortAddresses);
+  return {
+    name: 'ipvs',
+    planService: (frontends, node) => planService(frontends, node, view(node), options),
+    planNode: (desired) => planNode(desired, options),
+    groupOf,
+    isExclusive: (key) => key.startsWith('virtual server '),
+    diff,
+    learn,
+    apply: (operations) => apply(kernel, operations),
+    observe: () => observe(kernel, options),
+  };
+}

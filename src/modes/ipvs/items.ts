@@ -1,0 +1,92 @@
+// Everything ipvs mode keeps in a kernel, as items with a key each. Keys are the tools' own notation, so that a log line
+// can be pasted into ipvsadm or ipset.
+import { formatEntry } from '../../kernel/ipset/entry.js';
+import type { SetDefinition, SetEntry, SetReference } from '../../kernel/ipset/types.js';
+import type { Chain, Jump } from '../../kernel/iptables/types.js';
+import type { AddressId, RealServer, VirtualService } from '../../kernel/ipvs/types.js';
+import { type Family, joinHostPort } from '../../net/address.js';
+import type { Protocol } from '../../net/protocol.js';
+
+/** The dummy device that makes virtual IPs local addresses, so that routing hands their packets to IPVS. Never set up. */
+export const LINK = 'kube-ipvs0';
+
+/** A virtual service dialled by address, with its real servers by `address:port`. */
+export interface VirtualServer {
+  readonly kind: 'virtualServer';
+  readonly service: AddressId & VirtualService;
+  readonly realServers: ReadonlyMap<string, RealServer>;
+}
+
+/** An entry of a set. */
+export interface Entry {
+  readonly kind: 'entry';
+  readonly set: SetReference;
+  readonly entry: SetEntry;
+}
+
+/** Traffic from the node itself to a load-balancer IP that its source ranges leave out: it becomes one rule of text. */
+export interface NodeDrop {
+  readonly kind: 'nodeDrop';
+  readonly family: Family;
+  readonly address: string;
+  readonly protocol: Protocol;
+  readonly port: number;
+}
+
+/** One thing that the kernel should hold, or holds. */
+export type Item =
+  | { readonly kind: 'sysctl'; readonly name: string; readonly value: string }
+  | { readonly kind: 'link'; readonly name: string }
+  | { readonly kind: 'set'; readonly set: SetDefinition }
+  | ({ readonly kind: 'chain' } & Chain)
+  | ({ readonly kind: 'jump' } & Jump)
+  | { readonly kind: 'address'; readonly address: string }
+  | Entry
+  | NodeDrop
+  | VirtualServer;
+
+/** The key of an item: equal keys mean the same thing in the kernel, perhaps with other settings. */
+export function keyOf(item: Item): string {
+  switch (item.kind) {
+    case 'sysctl':
+    case 'link':
+      return `${item.kind} ${item.name}`;
+    case 'set':
+      return `set ${item.set.name}`;
+    case 'chain':
+      return `chain ${item.family} ${item.table}/${item.name}`;
+    case 'jump':
+      return `jump ${item.family} ${item.table}/${item.from} ${item.rule}`;
+    case 'address':
+      return `address ${item.address}`;
+    case 'entry':
+      return `entry ${item.set.name} ${formatEntry(item.entry)}`;
+    case 'nodeDrop':
+      return `nodeDrop ${joinHostPort(item.address, item.port)}/${item.protocol}`;
+    case 'virtualServer':
+      return virtualServerKey(item.service);
+  }
+}
+
+/** `virtual server 10.96.0.10:53/udp`. */
+export function virtualServerKey(id: AddressId): string {
+  return `virtual server ${joinHostPort(id.address, id.port)}/${id.protocol}`;
+}
+
+/** What items are counted by: the entries of each set, and the rules that nodeDrops become. */
+export function groupOf(item: Item): string | undefined {
+  if (item.kind === 'entry') return item.set.name;
+  return item.kind === 'nodeDrop' ? nodeDropGroup(item.family) : undefined;
+}
+
+/** The group of a family's nodeDrops. */
+export function nodeDropGroup(family: Family): string {
+  return `nodeDrop ${family}`;
+}
+
+/** Items by key. */
+export function itemMap(items: Iterable<Item>): Map<string, Item> {
+  const map = new Map<string, Item>();
+  for (const item of items) map.set(keyOf(item), item);
+  return map;
+}

@@ -1,0 +1,150 @@
+// Reads what the kernel holds of ours.
+import type { SetHeader, SetReference, SetState } from '../../kernel/ipset/types.js';
+import type { SavedRules, Table } from '../../kernel/iptables/types.js';
+import type { AddressId, RealServer, VirtualServiceState } from '../../kernel/ipvs/types.js';
+import { type Family, familyOf, isLinkLocalIPv6, joinHostPort } from '../../net/address.js';
+import type { Known } from '../mode.js';
+import { type Item, keyOf, LINK } from './items.js';
+import type { IpvsKernel } from './kernel.js';
+import type { IpvsOptions } from './options.js';
+import { sysctls } from './planNode.js';
+import { CHAINS, jumps } from './rules.js';
+import { SET_ROLES, type SetRole, setOf } from './sets.js';
+
+/** Everything of ours, by key. */
+export async function observe(kernel: IpvsKernel, options: IpvsOptions): Promise<Known<Item>> {
+  const known: Known<Item> = new Map();
+  const take = (items: Iterable<Item>) => {
+    for (const item of items) known.set(keyOf(item), item);
+  };
+  take(await observeSysctls(kernel, options));
+  take(await observeLink(kernel, options));
+  const sets = await observeSets(kernel, options);
+  take(sets);
+  take(await observeServers(kernel, options, ownership(known)));
+  for (const family of options.families) take(observeRules(family, await kernel.iptables.save(family)));
+  return known;
+}
+
+async function observeSysctls({ sysctl }: IpvsKernel, options: IpvsOptions): Promise<Item[]> {
+  const names = sysctls(options).map(([name]) => name);
+  const values = await Promise.all(names.map((name) => sysctl.read(name)));
+  return names.flatMap((name, i): Item[] => {
+    const value = values[i];
+    return value === undefined ? [] : [{ kind: 'sysctl', name, value }];
+  });
+}
+
+async function observeLink({ rtnetlink }: IpvsKernel, { families }: IpvsOptions): Promise<Item[]> {
+  if (!(await rtnetlink.getLink(LINK))) return [];
+  const addresses = await rtnetlink.listAddresses(LINK);
+  return [
+    { kind: 'link', name: LINK },
+    ...addresses
+      // The kernel gives a device that somebody set up a link-local address of its own.
+      .filter(({ address }) => families.includes(familyOf(address)) && !isLinkLocalIPv6(address))
+      .map(({ address }): Item => ({ kind: 'address', address })),
+  ];
+}
+
+async function observeSets({ ipset }: IpvsKernel, { families }: IpvsOptions): Promise<Item[]> {
+  const present = new Set((await ipset.list()).map(({ name }) => name));
+  const items: Item[] = [];
+  for (const family of families) {
+    for (const role of SET_ROLES) {
+      const reference = setOf(role, family);
+      const state = present.has(reference.name) ? await ipset.get(reference.name) : undefined;
+      if (state) items.push(...setItems(reference, state));
+    }
+  }
+  return items;
+}
+
+/** A set of another type, or with extensions, is not the one planned: it is shown with the type it has, and no entries. */
+function setItems(reference: SetReference, { set, entries }: SetState): Item[] {
+  if (set.type !== reference.type || set.extended) return [];
+  return [
+    { kind: 'set', set: definitionOf(set, reference) },
+    ...entries.map((entry): Item => ({ kind: 'entry', set: reference, entry })),
+  ];
+}
+
+function definitionOf(set: SetHeader, { name, type }: SetReference): Extract<Item, { kind: 'set' }>['set'] {
+  if (type === 'bitmap:port') return { name, type, ...(set.range ? { range: set.range } : {}) };
+  return {
+    name,
+    type,
+    ...(set.family === undefined ? {} : { family: set.family }),
+    ...(set.maxElements === undefined ? {} : { maxElements: set.maxElements }),
+  };
+}
+
+/**
+ * Whether a virtual service is ours: its address is on our device, or our sets name its address and port. The sets are
+ * filled before virtual services are made and emptied after they are gone, so they know them across restarts, and those
+ * of a kube-proxy that ran here before. Everything else (keepalived's, those with a firewall mark) is not touched.
+ */
+function ownership(known: Known<Item>): (id: AddressId) => boolean {
+  const frontends: SetRole[] = [
+    'KUBE-CLUSTER-IP',
+    'KUBE-EXTERNAL-IP',
+    'KUBE-EXTERNAL-IP-LOCAL',
+    'KUBE-LOAD-BALANCER',
+    'KUBE-NODE-PORT-SCTP-HASH',
+  ];
+  const named = new Set<string>();
+  const nodePorts = new Set<string>();
+  for (const item of known.values()) {
+    if (item.kind !== 'entry') continue;
+    const { address, port, protocol } = item.entry;
+    for (const family of [4, 6] as const) {
+      if (address !== undefined && frontends.some((role) => setOf(role, family).name === item.set.name)) {
+        named.add(`${joinHostPort(address, port ?? 0)}/${protocol}`);
+      }
+      if (item.set.name === setOf('KUBE-NODE-PORT-TCP', family).name) nodePorts.add(`${family} ${port}/tcp`);
+      if (item.set.name === setOf('KUBE-NODE-PORT-UDP', family).name) nodePorts.add(`${family} ${port}/udp`);
+    }
+  }
+  return ({ address, port, protocol }) =>
+    known.has(keyOf({ kind: 'address', address })) ||
+    named.has(`${joinHostPort(address, port)}/${protocol}`) ||
+    nodePorts.has(`${familyOf(address)} ${port}/${protocol}`);
+}
+
+async function observeServers(
+  { ipvs }: IpvsKernel,
+  { families }: IpvsOptions,
+  isOurs: (id: AddressId) => boolean,
+): Promise<Item[]> {
+  return (await ipvs.list()).flatMap((service): Item[] => {
+    if (!('address' in service) || !families.includes(familyOf(service.address)) || !isOurs(service)) return [];
+    return [serverItem(service)];
+  });
+}
+
+function serverItem(state: VirtualServiceState & AddressId): Item {
+  const { address, port, protocol, scheduler, flags, timeout, netmask } = state;
+  const realServers = state.realServers.map((server): [string, RealServer] => {
+    const { address, port, weight, forwarding, upperThreshold, lowerThreshold } = server;
+    return [joinHostPort(address, port), { address, port, weight, forwarding, upperThreshold, lowerThreshold }];
+  });
+  return {
+    kind: 'virtualServer',
+    service: { address, port, protocol, scheduler, flags, timeout, netmask },
+    realServers: new Map(realServers),
+  };
+}
+
+function observeRules(family: Family, saved: SavedRules): Item[] {
+  const items: Item[] = [];
+  for (const table of ['nat', 'filter'] as const satisfies Table[]) {
+    for (const name of CHAINS[table]) {
+      const rules = saved.get(`${table}/${name}`);
+      if (rules) items.push({ kind: 'chain', family, table, name, rules });
+    }
+  }
+  for (const jump of jumps(family)) {
+    if (saved.get(`${jump.table}/${jump.from}`)?.includes(jump.rule)) items.push({ kind: 'jump', ...jump });
+  }
+  return items;
+}

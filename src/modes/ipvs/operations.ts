@@ -1,0 +1,63 @@
+// The operations of ipvs mode, and the order in which they have to happen.
+import type { IpsetOperation } from '../../kernel/ipset/types.js';
+import type { IptablesOperation } from '../../kernel/iptables/types.js';
+import type { IpvsOperation, RealServer } from '../../kernel/ipvs/types.js';
+import type { RtnetlinkOperation } from '../../kernel/rtnetlink/types.js';
+import { type Family, joinHostPort } from '../../net/address.js';
+import type { Known } from '../mode.js';
+import type { Item, VirtualServer } from './items.js';
+
+/**
+ * The order. Things that refer come after what they refer to; an address comes last, because it makes traffic arrive,
+ * and leaves first. Additions come before deletions: every new real server scans the kernel's trash of deleted ones.
+ * Entries leave after their virtual servers: the sets are the record of what is ours, and outlive the process.
+ */
+export const ORDER = [
+  'sysctls',
+  'link',
+  'sets',
+  'addEntries',
+  'rules',
+  'addServers',
+  'addAddresses',
+  'deleteAddresses',
+  'deleteServers',
+  'deleteEntries',
+] as const;
+
+/** A place in {@link ORDER}. */
+export type Phase = (typeof ORDER)[number];
+
+/** A call on one part of the kernel. */
+export type KernelCall =
+  | { readonly on: 'sysctl'; readonly name: string; readonly value: string }
+  | { readonly on: 'rtnetlink'; readonly operation: RtnetlinkOperation }
+  | { readonly on: 'ipset'; readonly operation: IpsetOperation }
+  | { readonly on: 'iptables'; readonly family: Family; readonly operation: IptablesOperation }
+  | { readonly on: 'ipvs'; readonly operation: IpvsOperation };
+
+/** One step: what to do, when, and what the item of the key is once it is done. */
+export interface Operation {
+  readonly key: string;
+  readonly phase: Phase;
+  readonly call: KernelCall;
+  /** The item afterwards, undefined when it is gone. Real servers change within their virtual server instead. */
+  readonly becomes: Item | undefined;
+}
+
+/** Takes an acknowledged operation into what is known. */
+export function learn(known: Known<Item>, { key, call, becomes }: Operation): void {
+  if (call.on !== 'ipvs' || !('realServer' in call.operation)) {
+    if (becomes) known.set(key, becomes);
+    else known.delete(key);
+    return;
+  }
+  const server = known.get(key) as VirtualServer | undefined;
+  if (!server) return;
+  const { operation } = call;
+  // Known virtual servers are this map's own (see diff.ts), so that one change costs one change, not a copy of a thousand.
+  const realServers = server.realServers as Map<string, RealServer>;
+  const id = joinHostPort(operation.realServer.address, operation.realServer.port);
+  if (operation.do === 'deleteRealServer') realServers.delete(id);
+  else realServers.set(id, operation.realServer);
+}

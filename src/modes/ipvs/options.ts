@@ -1,0 +1,39 @@
+// What configuration decides about the kernel's state in ipvs mode. Names in comments are KubeProxyConfiguration's.
+import type { Family } from '../../net/address.js';
+
+/** How rules tell traffic that comes from this cluster's pods (`detectLocalMode`). */
+export type LocalDetector =
+  /** By source network, per family: modes ClusterCIDR and NodeCIDR. A family without one has no detector. */
+  | { readonly by: 'network'; readonly networks: { readonly [family in Family]?: string } }
+  /** By the device it comes in on, in iptables' notation (`cni0`, `veth+`): modes BridgeInterface and InterfaceNamePrefix. */
+  | { readonly by: 'interface'; readonly match: string };
+
+/** Options of ipvs mode. */
+export interface IpvsOptions {
+  /** Families to program; a family the host lacks is left out. */
+  readonly families: readonly Family[];
+  /** `ipvs.scheduler`, for every virtual service; default `rr`. */
+  readonly scheduler: string;
+  /** `iptables.masqueradeAll`: masquerade all traffic to cluster IPs. */
+  readonly masqueradeAll: boolean;
+  /** `1 << iptables.masqueradeBit`; default 0x4000. */
+  readonly masqueradeMark: number;
+  readonly localDetector: LocalDetector;
+  /** `nodePortAddresses`: networks whose host addresses get node ports; empty: every host address. */
+  readonly nodePortAddresses: readonly string[];
+  /** `ipvs.strictARP`: answer ARP for an address only on the device that has it. */
+  readonly strictARP: boolean;
+  /** Kernel release, `6.1.0-13-amd64`: decides which sysctls are right. */
+  readonly kernelRelease: string;
+}
+
+/** The defaults that need no look at the host. */
+export const IPVS_DEFAULTS = {
+  families: [4, 6],
+  scheduler: 'rr',
+  masqueradeAll: false,
+  masqueradeMark: 1 << 14,
+  localDetector: { by: 'network', networks: {} },
+  nodePortAddresses: [],
+  strictARP: false,
+} as const satisfies Partial<IpvsOptions>;

@@ -1,0 +1,58 @@
+// What the node wants in ipvs mode whatever its services are, and the rules that follow from all services together.
+import type { Family } from '../../net/address.js';
+import type { Desired, Fragment } from '../mode.js';
+import { type Item, itemMap, LINK, type NodeDrop, nodeDropGroup } from './items.js';
+import type { IpvsOptions } from './options.js';
+import { chains, jumps } from './rules.js';
+import { defineSet, SET_ROLES, setOf } from './sets.js';
+
+/** The items of the node. Its cost does not depend on the number of services. */
+export function planNode(desired: Desired<Item>, options: IpvsOptions): Fragment<Item> {
+  return itemMap([
+    ...sysctls(options).map(([name, value]): Item => ({ kind: 'sysctl', name, value })),
+    { kind: 'link', name: LINK },
+    ...options.families.flatMap((family) => planFamily(family, desired, options)),
+  ]);
+}
+
+function planFamily(family: Family, desired: Desired<Item>, options: IpvsOptions): Item[] {
+  const size = (name: string) => desired.group(name).size;
+  const nodeDrops = [...desired.group(nodeDropGroup(family))].map((key) => desired.get(key) as NodeDrop);
+  const facts = { has: (role: (typeof SET_ROLES)[number]) => size(setOf(role, family).name) > 0, nodeDrops };
+  return [
+    ...SET_ROLES.map((role): Item => {
+      const set = defineSet(role, family, size(setOf(role, family).name));
+      return { kind: 'set', set };
+    }),
+    ...chains(family, facts, options).map((chain): Item => ({ kind: 'chain', ...chain })),
+    ...jumps(family).map((jump): Item => ({ kind: 'jump', ...jump })),
+  ];
+}
+
+/** Kernel settings without which ipvs mode does not work, as paths below /proc/sys. */
+export function sysctls({ strictARP, kernelRelease }: IpvsOptions): [name: string, value: string][] {
+  const reuse = reuseModeIsHarmful(kernelRelease);
+  return [
+    // Conntrack entries for IPVS connections: masquerading needs them.
+    ['net/ipv4/vs/conntrack', '1'],
+    ...(reuse ? ([['net/ipv4/vs/conn_reuse_mode', '0']] as [string, string][]) : []),
+    // A connection whose real server is gone is reset by its next packet, not black-holed.
+    ['net/ipv4/vs/expire_nodest_conn', '1'],
+    // Persistence must not hold clients to a real server that is draining.
+    ['net/ipv4/vs/expire_quiescent_template', '1'],
+    ['net/ipv4/ip_forward', '1'],
+    ...(strictARP
+      ? ([
+          ['net/ipv4/conf/all/arp_ignore', '1'],
+          ['net/ipv4/conf/all/arp_announce', '2'],
+        ] as [string, string][])
+      : []),
+  ];
+}
+
+/** From 4.1 to 5.8, reuse mode 1 delays a reused client port by a second when conntrack is on; 5.9 cured it. */
+function reuseModeIsHarmful(kernelRelease: string): boolean {
+  const [major = 0, minor = 0] = kernelRelease.split('.').map((part) => Number.parseInt(part, 10));
+  const version = major * 1000 + minor;
+  return version >= 4001 && version < 5009;
+}

@@ -1,0 +1,175 @@
+// The iptables rules of ipvs mode, as text, in the form in which iptables-save prints them. Their number does not grow
+// with the number of services but for the drops of KUBE-IPVS-OUT-FILTER. Order within a chain decides what packets meet.
+import type { Chain, Jump, Table } from '../../kernel/iptables/types.js';
+import type { Family } from '../../net/address.js';
+import { PROTOCOL_NUMBERS } from '../../net/protocol.js';
+import type { NodeDrop } from './items.js';
+import type { IpvsOptions } from './options.js';
+import { commentOf, type SetRole, setOf } from './sets.js';
+
+/** Chains of ours, by table. */
+export const CHAINS: Readonly<Record<Table, readonly string[]>> = {
+  nat: ['KUBE-SERVICES', 'KUBE-POSTROUTING', 'KUBE-NODE-PORT', 'KUBE-LOAD-BALANCER', 'KUBE-MARK-MASQ'],
+  filter: [
+    'KUBE-FORWARD',
+    'KUBE-NODE-PORT',
+    'KUBE-PROXY-FIREWALL',
+    'KUBE-SOURCE-RANGES-FIREWALL',
+    'KUBE-IPVS-FILTER',
+    'KUBE-IPVS-OUT-FILTER',
+  ],
+};
+
+/** Rules of ours in chains that others share. Each is inserted at the head, in this order: the last comes first. */
+const JUMPS: readonly (readonly [table: Table, from: string, comment: string, to: string])[] = [
+  ['nat', 'OUTPUT', 'kubernetes service portals', 'KUBE-SERVICES'],
+  ['nat', 'PREROUTING', 'kubernetes service portals', 'KUBE-SERVICES'],
+  ['nat', 'POSTROUTING', 'kubernetes postrouting rules', 'KUBE-POSTROUTING'],
+  ['filter', 'FORWARD', 'kubernetes forwarding rules', 'KUBE-FORWARD'],
+  ['filter', 'INPUT', 'kubernetes health check rules', 'KUBE-NODE-PORT'],
+  ['filter', 'INPUT', 'kube-proxy firewall rules', 'KUBE-PROXY-FIREWALL'],
+  ['filter', 'FORWARD', 'kube-proxy firewall rules', 'KUBE-PROXY-FIREWALL'],
+  ['filter', 'INPUT', 'kubernetes ipvs access filter', 'KUBE-IPVS-FILTER'],
+  ['filter', 'OUTPUT', 'kubernetes ipvs access filter', 'KUBE-IPVS-OUT-FILTER'],
+];
+
+/** The jumps of a family, in the order of their insertion. */
+export function jumps(family: Family): Jump[] {
+  return JUMPS.map(([table, from, comment, to]) => ({
+    family,
+    table,
+    from,
+    rule: `-m comment --comment "${comment}" -j ${to}`,
+  }));
+}
+
+/** What the rules depend on beside the options. */
+export interface RuleFacts {
+  /** Whether a set of the family has a wanted entry: many rules stand only while their set does. */
+  readonly has: (role: SetRole) => boolean;
+  /** Load-balancer IPs that the node itself may not reach. */
+  readonly nodeDrops: readonly NodeDrop[];
+}
+
+/** Every chain of a family with its rules. */
+export function chains(family: Family, facts: RuleFacts, options: IpvsOptions): Chain[] {
+  const rules = { ...natRules(family, facts, options), ...filterRules(family, facts, options) };
+  return (['nat', 'filter'] as const).flatMap((table) =>
+    CHAINS[table].map((name) => ({ family, table, name, rules: rules[`${table}/${name}`] ?? [] })),
+  );
+}
+
+type RulesByChain = Record<string, string[]>;
+
+function natRules(family: Family, { has }: RuleFacts, options: IpvsOptions): RulesByChain {
+  const when = (role: SetRole, ...rules: string[]) => (has(role) ? rules : []);
+  const match = (role: SetRole, dimensions = 'dst,dst') => matchSet(family, role, dimensions);
+  const nodePort = (protocol: string, role: SetRole, dimensions: string, target: string) =>
+    when(role, `-p ${protocol} ${match(role, dimensions)} -j ${target}`);
+  return {
+    'nat/KUBE-SERVICES': [
+      `-s ${family === 4 ? '127.0.0.0/8' : '::1/128'} -j RETURN`,
+      ...when('KUBE-LOAD-BALANCER', `${match('KUBE-LOAD-BALANCER')} -j KUBE-LOAD-BALANCER`),
+      ...when('KUBE-CLUSTER-IP', masqueradeClusterIPs(family, options)),
+      ...when('KUBE-EXTERNAL-IP', `${match('KUBE-EXTERNAL-IP')} -j KUBE-MARK-MASQ`),
+      ...when('KUBE-EXTERNAL-IP', ...acceptExternal(match('KUBE-EXTERNAL-IP'))),
+      ...when('KUBE-EXTERNAL-IP-LOCAL', ...acceptExternal(match('KUBE-EXTERNAL-IP-LOCAL'))),
+      '-m addrtype --dst-type LOCAL -j KUBE-NODE-PORT',
+      ...when('KUBE-CLUSTER-IP', `${bareMatch(family, 'KUBE-CLUSTER-IP')} -j ACCEPT`),
+      ...when('KUBE-LOAD-BALANCER', `${bareMatch(family, 'KUBE-LOAD-BALANCER')} -j ACCEPT`),
+    ],
+    'nat/KUBE-LOAD-BALANCER': [
+      ...when('KUBE-LOAD-BALANCER-LOCAL', `${match('KUBE-LOAD-BALANCER-LOCAL')} -j RETURN`),
+      '-j KUBE-MARK-MASQ',
+    ],
+    'nat/KUBE-NODE-PORT': [
+      ...nodePort('tcp', 'KUBE-NODE-PORT-LOCAL-TCP', 'dst', 'RETURN'),
+      ...nodePort('tcp', 'KUBE-NODE-PORT-TCP', 'dst', 'KUBE-MARK-MASQ'),
+      ...nodePort('udp', 'KUBE-NODE-PORT-LOCAL-UDP', 'dst', 'RETURN'),
+      ...nodePort('udp', 'KUBE-NODE-PORT-UDP', 'dst', 'KUBE-MARK-MASQ'),
+      ...nodePort('sctp', 'KUBE-NODE-PORT-LOCAL-SCTP-HASH', 'dst,dst', 'RETURN'),
+      ...nodePort('sctp', 'KUBE-NODE-PORT-SCTP-HASH', 'dst,dst', 'KUBE-MARK-MASQ'),
+    ],
+    'nat/KUBE-POSTROUTING': [
+      ...when('KUBE-LOOP-BACK', `${match('KUBE-LOOP-BACK', 'dst,dst,src')} -j MASQUERADE`),
+      ...masqueradeMarked(hex(options.masqueradeMark)),
+    ],
+    'nat/KUBE-MARK-MASQ': [`-j MARK --set-xmark ${hex(options.masqueradeMark)}/${hex(options.masqueradeMark)}`],
+  };
+}
+
+/** The mark is cleared before masquerading, so that a packet encapsulated further on is not masqueraded again. */
+function masqueradeMarked(mark: string): string[] {
+  return [
+    `-m mark ! --mark ${mark}/${mark} -j RETURN`,
+    `-j MARK --set-xmark ${mark}/0x0`,
+    '-m comment --comment "kubernetes service traffic requiring SNAT" -j MASQUERADE --random-fully',
+  ];
+}
+
+/** Which traffic to cluster IPs is masqueraded: all; all that is not local; or, where nothing tells, that of the node. */
+function masqueradeClusterIPs(family: Family, { masqueradeAll, localDetector }: IpvsOptions): string {
+  const match = (dimensions: string) => `${matchSet(family, 'KUBE-CLUSTER-IP', dimensions)} -j KUBE-MARK-MASQ`;
+  if (masqueradeAll) return match('dst,dst');
+  if (localDetector.by === 'interface') return `! -i ${localDetector.match} ${match('dst,dst')}`;
+  const network = localDetector.networks[family];
+  return network === undefined ? match('src,dst') : `! -s ${network} ${match('dst,dst')}`;
+}
+
+/** Traffic from off the host, and traffic whose destination is local, goes past the node-port rules. */
+function acceptExternal(match: string): string[] {
+  return [
+    `${match} -m physdev ! --physdev-is-in -m addrtype ! --src-type LOCAL -j ACCEPT`,
+    `${match} -m addrtype --dst-type LOCAL -j ACCEPT`,
+  ];
+}
+
+function filterRules(family: Family, { has, nodeDrops }: RuleFacts, { masqueradeMark }: IpvsOptions): RulesByChain {
+  const mark = hex(masqueradeMark);
+  const when = (role: SetRole, dimensions: string, target: string) =>
+    has(role) ? [`${matchSet(family, role, dimensions)} -j ${target}`] : [];
+  const pass = (role: SetRole, dimensions = 'dst,dst') => `${bareMatch(family, role, dimensions)} -j RETURN`;
+  const unreachable = family === 4 ? 'icmp-port-unreachable' : 'icmp6-port-unreachable';
+  return {
+    'filter/KUBE-FORWARD': [
+      `-m comment --comment "kubernetes forwarding rules" -m mark --mark ${mark}/${mark} -j ACCEPT`,
+      '-m comment --comment "kubernetes forwarding conntrack rule" -m conntrack --ctstate RELATED,ESTABLISHED -j ACCEPT',
+    ],
+    'filter/KUBE-NODE-PORT': [`${matchSet(family, 'KUBE-HEALTH-CHECK-NODE-PORT', 'dst')} -j ACCEPT`],
+    'filter/KUBE-PROXY-FIREWALL': when('KUBE-LOAD-BALANCER-FW', 'dst,dst', 'KUBE-SOURCE-RANGES-FIREWALL'),
+    'filter/KUBE-SOURCE-RANGES-FIREWALL': [
+      ...when('KUBE-LOAD-BALANCER-SOURCE-CIDR', 'dst,dst,src', 'RETURN'),
+      ...when('KUBE-LOAD-BALANCER-SOURCE-IP', 'dst,dst,src', 'RETURN'),
+      '-j DROP',
+    ],
+    // Virtual IPs are local addresses: nothing but the services on them may be reached there.
+    'filter/KUBE-IPVS-FILTER': [
+      pass('KUBE-LOAD-BALANCER'),
+      pass('KUBE-CLUSTER-IP'),
+      pass('KUBE-EXTERNAL-IP'),
+      pass('KUBE-EXTERNAL-IP-LOCAL'),
+      pass('KUBE-HEALTH-CHECK-NODE-PORT', 'dst'),
+      `-m conntrack --ctstate NEW ${bareMatch(family, 'KUBE-IPVS-IPS', 'dst')} -j REJECT --reject-with ${unreachable}`,
+    ],
+    'filter/KUBE-IPVS-OUT-FILTER': nodeDrops.map(dropFromNode).sort(),
+  };
+}
+
+/** Traffic of the node itself comes from the VIP, since the VIP is local, so no source range can match it. */
+function dropFromNode({ family, address, protocol, port }: NodeDrop): string {
+  const source = `-s ${address}/${family === 4 ? 32 : 128}`;
+  return `${source} -m ipvs --vproto ${PROTOCOL_NUMBERS[protocol]} --vaddr ${address} --vport ${port} -j DROP`;
+}
+
+function matchSet(family: Family, role: SetRole, dimensions: string): string {
+  const comment = commentOf(role).replaceAll("'", "\\'");
+  return `-m comment --comment "${comment}" ${bareMatch(family, role, dimensions)}`;
+}
+
+function bareMatch(family: Family, role: SetRole, dimensions = 'dst,dst'): string {
+  return `-m set --match-set ${setOf(role, family).name} ${dimensions}`;
+}
+
+function hex(mark: number): string {
+  return `0x${mark.toString(16)}`;
+}

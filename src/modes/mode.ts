@@ -1,0 +1,55 @@
+// The contract between the reconciler and a mode. A mode knows what the kernel should hold and how to make it so; the
+// reconciler knows when to ask. Modes share this contract and nothing else.
+import type { NetlinkError } from '../errors.js';
+import type { NodeFacts, ServiceFrontends } from '../services/types.js';
+
+/** What one owner (a service, or the node) wants the kernel to hold: items by key. Never changed once planned. */
+export type Fragment<Item> = ReadonlyMap<string, Item>;
+
+/** What all owners together want. */
+export interface Desired<Item> {
+  /** The item wanted under a key: of several owners, the oldest one's. */
+  get(key: string): Item | undefined;
+  keys(): IterableIterator<string>;
+  /** Keys of the wanted items in a group (see {@link Mode.groupOf}). */
+  group(name: string): ReadonlySet<string>;
+}
+
+/** What the kernel holds, as far as it acknowledged or showed it: items by key. */
+export type Known<Item> = Map<string, Item>;
+
+/** One step towards the desired state; serves the item of one key. */
+export interface KeyedOperation {
+  readonly key: string;
+  /** Which step of the mode's order it belongs to: `addServers`. */
+  readonly phase: string;
+}
+
+/** A way to program the kernel (`ipvs`). All but the last two are pure. */
+export interface Mode<Item, Operation extends KeyedOperation> {
+  readonly name: string;
+
+  /** What a service wants. Depends on nothing but its arguments. */
+  planService(frontends: ServiceFrontends, node: NodeFacts): Fragment<Item>;
+
+  /** What the node wants whatever its services are, and what follows from all of them together; no walk over services. */
+  planNode(desired: Desired<Item>): Fragment<Item>;
+
+  /** The group an item is counted in, if any: what `planNode` asks about. */
+  groupOf(item: Item): string | undefined;
+
+  /** Whether a key can belong to one service only, so that a second claimant is an operator's mistake. */
+  isExclusive(key: string): boolean;
+
+  /** The operations that bring the given keys from known to desired, in the order in which they have to be done. */
+  diff(keys: Iterable<string>, desired: Desired<Item>, known: ReadonlyMap<string, Item>): Operation[];
+
+  /** Takes an acknowledged operation into what is known. */
+  learn(known: Known<Item>, operation: Operation): void;
+
+  /** Carries operations out, in order; one result for each, an error never hides the others. */
+  apply(operations: readonly Operation[]): Promise<(NetlinkError | undefined)[]>;
+
+  /** Reads everything of ours that the kernel holds. */
+  observe(): Promise<Known<Item>>;
+}

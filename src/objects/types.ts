@@ -1,0 +1,109 @@
+// The Kubernetes objects we read, trimmed to the fields we use, checked, and in canonical spelling: addresses as RFC 5952
+// text, networks masked, protocols in lower case. Everything above sources works with these and nothing rawer.
+import type { Family } from '../net/address.js';
+import type { Protocol } from '../net/protocol.js';
+
+/** A value for each IP family that has one. */
+export type PerFamily<T> = { readonly [family in Family]?: T };
+
+/** core/v1 Service. */
+export interface Service {
+  readonly kind: 'Service';
+  readonly namespace: string;
+  readonly name: string;
+  /** `metadata.creationTimestamp`, ms since 1970; 0 when unknown. The older of two Services wins an address both claim. */
+  readonly createdAt: number;
+  readonly type: 'ClusterIP' | 'NodePort' | 'LoadBalancer' | 'ExternalName';
+  /** Has a label that leaves it to another proxy, or to none: `service.kubernetes.io/service-proxy-name`, `…/headless`. */
+  readonly notOurs: boolean;
+  /** Cluster IP per family; empty for a headless Service. */
+  readonly clusterIPs: PerFamily<string>;
+  readonly ports: readonly ServiceObjectPort[];
+  /** Seconds of client-IP affinity; 0 for none. API default 10800. */
+  readonly affinitySeconds: number;
+  readonly externalTrafficPolicy: TrafficPolicy;
+  readonly internalTrafficPolicy: TrafficPolicy;
+  readonly externalIPs: readonly string[];
+  /** `spec.loadBalancerSourceRanges`, masked. */
+  readonly sourceRanges: readonly string[];
+  /** Ingress IPs with ipMode unset or `VIP`; those with `Proxy` and host names reach us through the load balancer alone. */
+  readonly loadBalancerIPs: readonly string[];
+  /** 0 for none. */
+  readonly healthCheckNodePort: number;
+}
+
+/** `Cluster` (any endpoint) or `Local` (those of this node). */
+export type TrafficPolicy = 'Cluster' | 'Local';
+
+/** One of `spec.ports`. */
+export interface ServiceObjectPort {
+  /** May be empty. */
+  readonly name: string;
+  readonly protocol: Protocol;
+  /** 1–65535. */
+  readonly port: number;
+  /** 0 for none. */
+  readonly nodePort: number;
+}
+
+/** discovery.k8s.io/v1 EndpointSlice. */
+export interface EndpointSlice {
+  readonly kind: 'EndpointSlice';
+  readonly namespace: string;
+  readonly name: string;
+  /** Name of the Service it belongs to: label `kubernetes.io/service-name`. */
+  readonly serviceName: string;
+  readonly family: Family;
+  readonly ports: readonly SlicePort[];
+  readonly endpoints: readonly SliceEndpoint[];
+}
+
+/** One of `ports`; goes with the Service port of the same name and protocol. */
+export interface SlicePort {
+  readonly name: string;
+  readonly protocol: Protocol;
+  /** 1–65535. */
+  readonly port: number;
+}
+
+/** One of `endpoints`, with the defaults of its conditions filled in. */
+export interface SliceEndpoint {
+  readonly address: string;
+  readonly ready: boolean;
+  readonly serving: boolean;
+  readonly terminating: boolean;
+  /** Empty when unknown: such an endpoint is local to no node. */
+  readonly nodeName: string;
+  /** `hints.forZones[].name`. */
+  readonly zoneHints: readonly string[];
+  /** `hints.forNodes[].name`. */
+  readonly nodeHints: readonly string[];
+}
+
+/** core/v1 Node. */
+export interface Node {
+  readonly kind: 'Node';
+  readonly name: string;
+  /** Label `topology.kubernetes.io/zone`; empty when absent. */
+  readonly zone: string;
+  /** All InternalIPs in order, then all ExternalIPs. */
+  readonly addresses: readonly string[];
+  /** `spec.podCIDRs`, masked. */
+  readonly podCIDRs: readonly string[];
+}
+
+/** Any object we read. */
+export type KubernetesObject = Service | EndpointSlice | Node;
+
+/** What a source tells about one object. */
+export interface ObjectChange {
+  /** `set`: the object is there, new or changed; `delete`: it is gone. */
+  readonly type: 'set' | 'delete';
+  /** The object now, or as last known. */
+  readonly object: KubernetesObject;
+}
+
+/** `namespace/name` of a Service: the name by which everything about it is keyed. */
+export function serviceKey(object: Service | EndpointSlice): string {
+  return `${object.namespace}/${object.kind === 'Service' ? object.name : object.serviceName}`;
+}

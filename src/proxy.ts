@@ -1,0 +1,130 @@
+// Wires a source, the services layer, a mode and the reconciler into a proxy. Holds no rule of its own.
+import { performance } from 'node:perf_hooks';
+import type { Problem } from './errors.js';
+import type { Rtnetlink } from './kernel/rtnetlink/types.js';
+import type { KeyedOperation, Mode } from './modes/mode.js';
+import { familyOf } from './net/address.js';
+import type { Node, ObjectChange } from './objects/types.js';
+import { Reconciler, type SyncSummary } from './reconcile/reconciler.js';
+import { Runner } from './reconcile/runner.js';
+import { Catalogue } from './services/catalogue.js';
+import type { HostAddress, NodeFacts } from './services/types.js';
+import type { Source } from './source/source.js';
+
+/** What a proxy tells while it runs. */
+export interface ProxyEvents {
+  /** A pass ended. `latency`: ms since the oldest change that it took in was told by the source. */
+  synced(summary: SyncSummary, latency: number): void;
+  /** Objects, or parts of them, that were left out. */
+  problems(problems: readonly Problem[]): void;
+  /** The kernel could not be read. */
+  failed(error: unknown): void;
+  /** A retry is due in so many ms. */
+  retrying(milliseconds: number): void;
+}
+
+/** What a proxy is made of. */
+export interface ProxyParts<Item, Operation extends KeyedOperation> {
+  readonly source: Source;
+  readonly mode: Mode<Item, Operation>;
+  readonly rtnetlink: Pick<Rtnetlink, 'listAddresses'>;
+  /** Name of this node, as endpoints name it. */
+  readonly nodeName: string;
+  readonly events: ProxyEvents;
+}
+
+/** A running proxy. */
+export interface Proxy {
+  /** Reads the source and programs the kernel, then follows changes until stopped. Rejects when the source cannot be read. */
+  start(): Promise<void>;
+  /** Reads the source and makes one full pass. */
+  once(): Promise<SyncSummary>;
+  /** Ends the pass under way and makes no other; the kernel's state stays. */
+  stop(): Promise<void>;
+}
+
+/** Makes a proxy of its parts; nothing happens before it is started. */
+export function createProxy<Item, Operation extends KeyedOperation>(parts: ProxyParts<Item, Operation>): Proxy {
+  const catalogue = new Catalogue();
+  const now = () => performance.now();
+  let node = nodeFacts(parts.nodeName, undefined, []);
+  let oldest: number | undefined;
+  const reconciler = new Reconciler(
+    parts.mode,
+    {
+      serviceNames: () => catalogue.serviceNames(),
+      frontends: (service) => catalogue.frontends(service, node),
+      node: () => node,
+    },
+    now,
+  );
+  const take = (changes: readonly ObjectChange[]) => {
+    oldest ??= now();
+    for (const touched of changes.flatMap((change) => catalogue.apply(change))) {
+      if ('service' in touched) reconciler.touch(touched.service);
+      else if (touched.node === parts.nodeName) {
+        node = nodeFacts(parts.nodeName, catalogue.node(parts.nodeName), node.hostAddresses);
+        reconciler.touchAll();
+      }
+    }
+  };
+  const runner = new Runner(
+    reconciler,
+    {
+      synced: (summary) => {
+        parts.events.synced(summary, now() - (oldest ?? now()));
+        oldest = undefined;
+      },
+      failed: (error) => parts.events.failed(error),
+      retrying: (milliseconds) => parts.events.retrying(milliseconds),
+    },
+    { set: setTimeout, clear: (timer) => clearTimeout(timer as NodeJS.Timeout) },
+  );
+  /** The host is read before the source: the first plan needs its addresses. */
+  const begin = async (changed: () => void, synced: () => void) => {
+    node = nodeFacts(parts.nodeName, undefined, await parts.rtnetlink.listAddresses());
+    await parts.source.start({
+      changed: (changes) => {
+        take(changes);
+        changed();
+      },
+      synced,
+      problems: (problems) => parts.events.problems(problems),
+    });
+  };
+  return {
+    async start() {
+      let synced = false;
+      const request = () => {
+        if (synced) runner.request();
+      };
+      await begin(request, () => {
+        synced = true;
+        request();
+      });
+    },
+    async once() {
+      await begin(
+        () => {},
+        () => {},
+      );
+      return reconciler.sync();
+    },
+    async stop() {
+      parts.source.stop();
+      await runner.stop();
+    },
+  };
+}
+
+/** What planning needs to know of the node. An unknown node has loopback for its own address, as in kube-proxy. */
+function nodeFacts(name: string, node: Node | undefined, hostAddresses: readonly HostAddress[]): NodeFacts {
+  const first = (family: 4 | 6) => node?.addresses.find((address) => familyOf(address) === family);
+  return {
+    name,
+    zone: node?.zone ?? '',
+    nodeIPs: { 4: first(4) ?? '127.0.0.1', 6: first(6) ?? '::1' },
+    podCIDRs: node?.podCIDRs ?? [],
+    hostAddresses,
+  };
+}

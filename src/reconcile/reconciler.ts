@@ -1,0 +1,170 @@
+// When to plan, compare and act. Knows the contract of a mode and nothing of what it programs.
+import type { NetlinkError } from '../errors.js';
+import type { KeyedOperation, Known, Mode } from '../modes/mode.js';
+import type { NodeFacts, ServiceFrontends } from '../services/types.js';
+import { Ledger, type Owner } from './ledger.js';
+
+/** Where the reconciler reads what to plan from. */
+export interface Inputs {
+  serviceNames(): Iterable<string>;
+  /** Undefined when there is no such Service. */
+  frontends(service: string): ServiceFrontends | undefined;
+  /** The same object as long as nothing about the node changed. */
+  node(): NodeFacts;
+}
+
+/** An operation that failed. Its item is unknown until it is observed again. */
+export interface Failure {
+  readonly key: string;
+  readonly error: NetlinkError;
+}
+
+/** What one pass did. */
+export interface SyncSummary {
+  /** The kernel was read and everything compared: at start, after failures, in audits. */
+  readonly full: boolean;
+  /** Services planned. */
+  readonly services: number;
+  /** Operations carried out, failed ones too. */
+  readonly operations: number;
+  /** How many of them in each phase of the mode's order; phases without any are left out. */
+  readonly phases: ReadonlyMap<string, number>;
+  readonly failures: readonly Failure[];
+  /** Addresses and ports that several Services claim, with the claimants; the first has it. */
+  readonly contested: readonly { readonly key: string; readonly services: readonly string[] }[];
+  /** Milliseconds spent planning and comparing, and waiting for the kernel. */
+  readonly milliseconds: { readonly plan: number; readonly kernel: number };
+}
+
+/** Plans what changed, compares it with what is known, and has the mode carry out the difference. One pass at a time. */
+export class Reconciler<Item, Operation extends KeyedOperation> {
+  readonly #mode: Mode<Item, Operation>;
+  readonly #inputs: Inputs;
+  readonly #now: () => number;
+  readonly #ledger: Ledger<Item>;
+  #known: Known<Item> = new Map();
+  /** Keys whose last operation failed: left alone until a full pass has observed them. */
+  #unknown = new Set<string>();
+  #touched = new Set<string>();
+  #full = true;
+
+  /** @param now milliseconds of a clock that never runs back */
+  constructor(mode: Mode<Item, Operation>, inputs: Inputs, now: () => number) {
+    this.#mode = mode;
+    this.#inputs = inputs;
+    this.#now = now;
+    this.#ledger = new Ledger((item) => mode.groupOf(item));
+  }
+
+  /** The next pass plans this Service again. */
+  touch(service: string): void {
+    this.#touched.add(service);
+  }
+
+  /** The next pass plans every Service again: something about the node changed. */
+  touchAll(): void {
+    for (const service of this.#inputs.serviceNames()) this.#touched.add(service);
+    for (const service of this.#ledger.owners()) this.#touched.add(service);
+    this.#touched.delete(NODE.name);
+  }
+
+  /** The next pass reads the kernel first and compares everything. */
+  distrust(): void {
+    this.#full = true;
+  }
+
+  /** Whether a pass has anything to look at. */
+  get pending(): boolean {
+    return this.#full || this.#touched.size > 0;
+  }
+
+  /**
+   * One pass. Rejects only when the kernel cannot be read; nothing is lost then, the next pass takes it all up again.
+   * Must not be called while one is under way.
+   */
+  async sync(): Promise<SyncSummary> {
+    const started = this.#now();
+    const full = this.#full;
+    if (full) await this.#observe();
+    const observed = this.#now();
+    const services = this.#touched.size;
+    const keys = this.#plan();
+    const contested = this.#contested(keys);
+    const operations = this.#mode.diff(full ? this.#everyKey() : this.#settled(keys), this.#ledger, this.#known);
+    const planned = this.#now();
+    const failures = await this.#apply(operations);
+    const done = this.#now();
+    return {
+      full,
+      services,
+      operations: operations.length,
+      phases: countPhases(operations),
+      failures,
+      contested,
+      milliseconds: { plan: planned - observed, kernel: observed - started + done - planned },
+    };
+  }
+
+  async #observe(): Promise<void> {
+    this.#known = await this.#mode.observe();
+    this.#unknown.clear();
+    this.#full = false;
+  }
+
+  /** Plans what was touched; the keys whose desired item may differ now. */
+  #plan(): Set<string> {
+    const node = this.#inputs.node();
+    const keys = new Set<string>();
+    const replace = (owner: Owner, fragment: ReadonlyMap<string, Item>) => {
+      for (const key of this.#ledger.replace(owner, fragment)) keys.add(key);
+    };
+    for (const service of this.#touched) {
+      const frontends = this.#inputs.frontends(service);
+      const rank = frontends?.createdAt ?? 0;
+      replace({ name: service, rank }, frontends ? this.#mode.planService(frontends, node) : new Map());
+    }
+    this.#touched.clear();
+    replace(NODE, this.#mode.planNode(this.#ledger));
+    return keys;
+  }
+
+  #everyKey(): Set<string> {
+    return new Set([...this.#ledger.keys(), ...this.#known.keys()]);
+  }
+
+  #settled(keys: Set<string>): Set<string> {
+    for (const key of this.#unknown) keys.delete(key);
+    return keys;
+  }
+
+  #contested(keys: Iterable<string>): { key: string; services: readonly string[] }[] {
+    const contested = [];
+    for (const key of keys) {
+      const services = this.#ledger.contenders(key);
+      if (services.length > 1 && this.#mode.isExclusive(key)) contested.push({ key, services });
+    }
+    return contested;
+  }
+
+  async #apply(operations: readonly Operation[]): Promise<Failure[]> {
+    if (operations.length === 0) return [];
+    const results = await this.#mode.apply(operations);
+    const failures: Failure[] = [];
+    for (const [i, operation] of operations.entries()) {
+      const error = results[i];
+      if (error) failures.push({ key: operation.key, error });
+      else this.#mode.learn(this.#known, operation);
+    }
+    for (const { key } of failures) this.#unknown.add(key);
+    return failures;
+  }
+}
+
+function countPhases(operations: readonly KeyedOperation[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { phase } of operations) counts.set(phase, (counts.get(phase) ?? 0) + 1);
+  return counts;
+}
+
+/** Owner of what the node wants whatever its services are. The name is none that a Service can have. */
+const NODE: Owner = { name: '', rank: -1 };

@@ -1,0 +1,40 @@
+// Slices of a Service → the endpoints of each of its ports.
+import { joinHostPort, type Family } from '../net/address.js';
+import type { Protocol } from '../net/protocol.js';
+import type { EndpointSlice } from '../objects/types.js';
+import type { Endpoint } from './types.js';
+
+/**
+ * The endpoints of one Service port: those of all slices of the family whose port has the same name and protocol
+ * (targetPort plays no part), each `address:port` once, sorted by that text.
+ */
+export function endpointsOfPort(
+  slices: Iterable<EndpointSlice>,
+  port: { readonly family: Family; readonly name: string; readonly protocol: Protocol },
+  nodeName: string,
+): Endpoint[] {
+  const byKey = new Map<string, Endpoint>();
+  for (const slice of slices) {
+    if (slice.family !== port.family) continue;
+    for (const slicePort of slice.ports) {
+      if (slicePort.name !== port.name || slicePort.protocol !== port.protocol) continue;
+      for (const { nodeName: where, ...endpoint } of slice.endpoints) {
+        const candidate = { ...endpoint, port: slicePort.port, local: where !== '' && where === nodeName };
+        const key = joinHostPort(candidate.address, candidate.port);
+        const known = byKey.get(key);
+        if (!known || prefer(candidate, known)) byKey.set(key, candidate);
+      }
+    }
+  }
+  return [...byKey].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, endpoint]) => endpoint);
+}
+
+/**
+ * Which of two entries for one `address:port` stands: while a pod moves between slices it is in both, and the one that
+ * is not going away tells the truth (kube-proxy since 1.36); of equals, the one that knows its node, then the ready one.
+ */
+function prefer(candidate: Endpoint, known: Endpoint): boolean {
+  if (candidate.terminating !== known.terminating) return known.terminating;
+  if (candidate.local !== known.local) return candidate.local;
+  return candidate.ready && !known.ready;
+}

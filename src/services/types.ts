@@ -1,0 +1,81 @@
+// What the objects mean: the one contract between the objects and every mode. It states facts and makes no choice that
+// belongs to a mode.
+import type { Family } from '../net/address.js';
+import type { Protocol } from '../net/protocol.js';
+
+/** A pod, or whatever else answers for a Service port. */
+export interface Endpoint {
+  /** Canonical address. */
+  readonly address: string;
+  readonly port: number;
+  readonly ready: boolean;
+  readonly serving: boolean;
+  readonly terminating: boolean;
+  /** Runs on this node. */
+  readonly local: boolean;
+  readonly zoneHints: readonly string[];
+  readonly nodeHints: readonly string[];
+}
+
+/** How a client comes to a frontend's address. */
+export type FrontendKind = 'clusterIP' | 'externalIP' | 'loadBalancerIP' | 'nodePort';
+
+/** One address, port and protocol that a client can dial. */
+export interface Frontend {
+  readonly kind: FrontendKind;
+  /** Canonical address; empty for a node port, which stands on whatever addresses the mode gives node ports. */
+  readonly address: string;
+  readonly port: number;
+  /** The traffic policy that applies here is `Local`: internalTrafficPolicy for a cluster IP, externalTrafficPolicy else. */
+  readonly localPolicy: boolean;
+  /** Networks that may reach a load-balancer IP; empty means every one. Networks of the frontend's family only. */
+  readonly sourceRanges: readonly string[];
+}
+
+/** A Service port in one family, with every address it answers on and every endpoint that may answer. */
+export interface PortFrontends {
+  readonly family: Family;
+  /** Name of the port; may be empty. */
+  readonly portName: string;
+  readonly protocol: Protocol;
+  /** Seconds of client-IP affinity; 0 for none. */
+  readonly affinitySeconds: number;
+  readonly frontends: readonly Frontend[];
+  /** Every endpoint of the port in whatever state, sorted by `address:port`, each once. */
+  readonly endpoints: readonly Endpoint[];
+  /** Those to use where the policy is `Cluster`; empty when nothing of the port needs them. */
+  readonly clusterEndpoints: readonly Endpoint[];
+  /** Those of this node to use where the policy is `Local`; empty when nothing of the port needs them. */
+  readonly localEndpoints: readonly Endpoint[];
+}
+
+/** Everything that one Service means to a mode. */
+export interface ServiceFrontends {
+  /** `namespace/name`. */
+  readonly service: string;
+  /** Age rank, ms since 1970: of two Services that claim one address and port, the older has it. */
+  readonly createdAt: number;
+  readonly ports: readonly PortFrontends[];
+  /** Port of the load balancer's health check; 0 for none. */
+  readonly healthCheckNodePort: number;
+}
+
+/** An address of the host, and the device it is on. */
+export interface HostAddress {
+  readonly link: string;
+  /** Canonical address. */
+  readonly address: string;
+}
+
+/** What planning needs to know of the node. */
+export interface NodeFacts {
+  readonly name: string;
+  /** Topology zone; empty when unknown. */
+  readonly zone: string;
+  /** The node's own address per family, for the source-range check; `127.0.0.1` and `::1` when unknown. */
+  readonly nodeIPs: Readonly<Record<Family, string>>;
+  /** The network of this node's pods per family, when known: tells local traffic in mode NodeCIDR. */
+  readonly podCIDRs: readonly string[];
+  /** Every address of the host, loopback and link-local ones too. */
+  readonly hostAddresses: readonly HostAddress[];
+}

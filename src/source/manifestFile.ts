@@ -1,0 +1,71 @@
+// One file of manifests: text → objects. JSON is YAML here, as everywhere in Kubernetes.
+import { parseAllDocuments } from 'yaml';
+import type { Problem } from '../errors.js';
+import { decodeObject } from '../objects/decode.js';
+import { isRecord } from '../objects/fields.js';
+import type { KubernetesObject } from '../objects/types.js';
+
+/** What a file says. */
+export interface Manifest {
+  /** Objects by identity (see {@link identityOf}). */
+  readonly objects: ReadonlyMap<string, KubernetesObject>;
+  readonly problems: readonly Problem[];
+  /** False when part of the text could not be read as YAML at all: objects may be missing that are still meant. */
+  readonly whole: boolean;
+}
+
+/** `Service demo/web`: what tells objects apart. */
+export function identityOf(object: KubernetesObject): string {
+  return object.kind === 'Node' ? `Node ${object.name}` : `${object.kind} ${object.namespace}/${object.name}`;
+}
+
+/** Reads a file's text; problems name the file. */
+export function readManifest(source: string, text: string): Manifest {
+  const objects = new Map<string, KubernetesObject>();
+  const problems: Problem[] = [];
+  let whole = true;
+  const documents = parseAllDocuments(text, { version: '1.1', customTags: withoutTimestamps });
+  for (const document of 'empty' in documents ? [] : documents) {
+    const error = document.errors[0];
+    if (error) {
+      whole = false;
+      problems.push({ source, object: 'text', field: placeOf(error), rule: firstLine(error.message) });
+      continue;
+    }
+    for (const raw of itemsOf(document.toJS())) {
+      const decoded = decodeObject(raw);
+      problems.push(...decoded.problems.map((problem) => ({ source, ...problem })));
+      if (!decoded.object) continue;
+      const identity = identityOf(decoded.object);
+      if (objects.has(identity)) {
+        problems.push({ source, object: identity, field: 'metadata.name', rule: 'must stand once in a file' });
+      } else {
+        objects.set(identity, decoded.object);
+      }
+    }
+  }
+  return { objects, problems, whole };
+}
+
+/** Kubernetes keeps dates as text; YAML 1.1 would make them dates. */
+function withoutTimestamps<Tag>(tags: Tag[]): Tag[] {
+  return tags.filter((tag) => (tag as { tag?: string }).tag !== 'tag:yaml.org,2002:timestamp');
+}
+
+/** The objects of a document: itself, or the items of a `List`; an empty document has none. */
+function itemsOf(document: unknown): unknown[] {
+  if (document === null || document === undefined) return [];
+  if (isRecord(document) && /List$/.test(String(document['kind'])) && Array.isArray(document['items'])) {
+    return document['items'];
+  }
+  return [document];
+}
+
+function placeOf(error: { linePos?: readonly { line: number; col: number }[] }): string {
+  const place = error.linePos?.[0];
+  return place ? `line ${place.line}, column ${place.col}` : 'YAML';
+}
+
+function firstLine(message: string): string {
+  return (message.split('\n', 1)[0] ?? '').replace(/ at line \d+, column \d+:?$/, '');
+}

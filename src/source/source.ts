@@ -1,0 +1,21 @@
+// Where objects come from. A source tells what changed, and once that it has told everything there was at the start.
+import type { Problem } from '../errors.js';
+import type { ObjectChange } from '../objects/types.js';
+
+/** What a source tells. Calls come one after another, never from within `start`'s caller. */
+export interface SourceEvents {
+  /** Objects that appeared, changed or went. */
+  changed(changes: readonly ObjectChange[]): void;
+  /** Everything that existed at the start has been told; comes once. Nothing may be removed from the kernel before. */
+  synced(): void;
+  /** Data that could not be used; everything else was. */
+  problems(problems: readonly Problem[]): void;
+}
+
+/** A supply of objects. */
+export interface Source {
+  /** Reads everything there is, tells it, and follows changes from then on unless told not to. */
+  start(events: SourceEvents): Promise<void>;
+  /** Follows no more. */
+  stop(): void;
+}

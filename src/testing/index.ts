@@ -1,0 +1,29 @@
+// Fakes of every part of the kernel that we speak to: they keep state, fail on demand, and print themselves as the tools
+// would. For tests of agents built on the libraries, and for our own.
+import { FakeIpset } from './ipset.js';
+import { FakeIptables } from './iptables.js';
+import { FakeIpvs } from './ipvs.js';
+import { FakeRtnetlink } from './rtnetlink.js';
+import { FakeSysctl } from './sysctl.js';
+import type { Fault } from './faults.js';
+
+export { type Fault, type Faults, failNth } from './faults.js';
+export { FakeIpset } from './ipset.js';
+export { FakeIptables } from './iptables.js';
+export { FakeIpvs } from './ipvs.js';
+export { FakeRtnetlink } from './rtnetlink.js';
+export { FakeSysctl } from './sysctl.js';
+
+/** A whole kernel in memory. */
+export class FakeKernel {
+  readonly ipvs = new FakeIpvs();
+  readonly ipset = new FakeIpset();
+  readonly rtnetlink = new FakeRtnetlink();
+  readonly iptables = new FakeIptables();
+  readonly sysctl = new FakeSysctl();
+
+  /** One fault for all parts, so that "the nth operation" counts through all of them. */
+  set fault(fault: Fault) {
+    for (const part of [this.ipvs, this.ipset, this.rtnetlink, this.iptables, this.sysctl]) part.fault = fault;
+  }
+}

@@ -3,12 +3,11 @@ import { performance } from 'node:perf_hooks';
 import type { Problem } from './errors.js';
 import type { Rtnetlink } from './kernel/rtnetlink/types.js';
 import type { KeyedOperation, Mode } from './modes/mode.js';
-import { familyOf } from './net/address.js';
-import type { Node, ObjectChange } from './objects/types.js';
+import type { ObjectChange } from './objects/types.js';
 import { Reconciler, type SyncSummary } from './reconcile/reconciler.js';
 import { Runner } from './reconcile/runner.js';
 import { Catalogue } from './services/catalogue.js';
-import type { HostAddress, NodeFacts } from './services/types.js';
+import { nodeFacts } from './services/nodeFacts.js';
 import type { Source } from './source/source.js';
 
 /** What a proxy tells while it runs. */
@@ -114,17 +113,5 @@ export function createProxy<Item, Operation extends KeyedOperation>(parts: Proxy
       parts.source.stop();
       await runner.stop();
     },
-  };
-}
-
-/** What planning needs to know of the node. An unknown node has loopback for its own address, as in kube-proxy. */
-function nodeFacts(name: string, node: Node | undefined, hostAddresses: readonly HostAddress[]): NodeFacts {
-  const first = (family: 4 | 6) => node?.addresses.find((address) => familyOf(address) === family);
-  return {
-    name,
-    zone: node?.zone ?? '',
-    nodeIPs: { 4: first(4) ?? '127.0.0.1', 6: first(6) ?? '::1' },
-    podCIDRs: node?.podCIDRs ?? [],
-    hostAddresses,
   };
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // The command: reads the command line, and prints or runs.
 import { readFileSync } from 'node:fs';
-import { HELP, readFlags, UsageError } from '../config/flags.js';
+import { helpText, readFlags, UsageError } from '../config/flags.js';
 import { run } from './run.js';
 
 /** Exit statuses. */
@@ -11,8 +11,8 @@ const USAGE = 2;
 async function main(): Promise<number> {
   try {
     const command = readFlags(process.argv.slice(2));
-    if (command.do === 'run') return await run(command.settings);
-    process.stdout.write(command.do === 'help' ? HELP : `kube-netlink-proxy ${version()}\n`);
+    if (command.do === 'run') return await run(command);
+    process.stdout.write(command.do === 'help' ? helpText() : `kube-netlink-proxy ${version()}\n`);
     return 0;
   } catch (error) {
     if (error instanceof UsageError) {

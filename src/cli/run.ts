@@ -2,7 +2,8 @@
 import { existsSync } from 'node:fs';
 import { release } from 'node:os';
 import type { Logger } from 'pino';
-import type { Settings } from '../config/flags.js';
+import type { Command } from '../config/flags.js';
+import { loadConfiguration } from '../config/load.js';
 import { describeProblem, NetlinkError } from '../errors.js';
 import { openIpset } from '../kernel/ipset/index.js';
 import { openIptables } from '../kernel/iptables/index.js';
@@ -11,17 +12,21 @@ import { type Ipvs, openIpvs } from '../kernel/ipvs/index.js';
 import { loadModule } from '../kernel/modules.js';
 import { openRtnetlink } from '../kernel/rtnetlink/index.js';
 import { openSysctl } from '../kernel/sysctl/index.js';
-import { createIpvsMode, type IpvsOptions } from '../modes/ipvs/index.js';
+import { createIpvsMode } from '../modes/ipvs/index.js';
 import type { Family } from '../net/address.js';
 import { createProxy, type Proxy, type ProxyEvents } from '../proxy.js';
 import type { SyncSummary } from '../reconcile/reconciler.js';
 import { ManifestSource } from '../source/manifests.js';
 import { openLog } from './log.js';
+import { ipvsOptions } from './options.js';
 import { describeSummary } from './summary.js';
 
+type RunCommand = Extract<Command, { do: 'run' }>;
+
 /** Runs until a signal comes, or once; resolves to the exit status. */
-export async function run(settings: Settings): Promise<number> {
-  const log = openLog(settings.verbosity);
+export async function run(command: RunCommand): Promise<number> {
+  const { configuration, nodeName } = loadConfiguration(command);
+  const log = openLog(command.verbosity);
   const kernel = {
     ipvs: await openIpvsWithModule(),
     ipset: await openIpset(),
@@ -29,16 +34,18 @@ export async function run(settings: Settings): Promise<number> {
     iptables: openIptables(),
     sysctl: openSysctl(),
   };
-  const options = ipvsOptions(settings, await usableFamilies(kernel.iptables, log));
+  const families = await usableFamilies(kernel.iptables, log);
   const proxy = createProxy({
-    source: new ManifestSource({ path: settings.manifests, follow: !settings.once }),
-    mode: createIpvsMode(kernel, options),
+    source: new ManifestSource({ path: command.manifests, follow: !command.once }),
+    mode: createIpvsMode(kernel, ipvsOptions(configuration, families, release())),
     rtnetlink: kernel.rtnetlink,
-    nodeName: settings.nodeName,
+    nodeName,
     events: logEvents(log),
   });
   try {
-    return settings.once ? await runOnce(proxy, log) : await runUntilSignal(proxy, settings, log);
+    if (command.once) return await runOnce(proxy, log);
+    log.info({ node: nodeName, manifests: command.manifests, families }, 'starting');
+    return await runUntilSignal(proxy, log);
   } finally {
     kernel.ipvs.close();
     kernel.ipset.close();
@@ -53,11 +60,10 @@ async function runOnce(proxy: Proxy, log: Logger): Promise<number> {
   return summary.failures.length === 0 ? 0 : 1;
 }
 
-async function runUntilSignal(proxy: Proxy, settings: Settings, log: Logger): Promise<number> {
+async function runUntilSignal(proxy: Proxy, log: Logger): Promise<number> {
   const signal = new Promise<NodeJS.Signals>((resolve) => {
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, resolve);
   });
-  log.info({ node: settings.nodeName, manifests: settings.manifests }, 'starting');
   await proxy.start();
   log.info({ signal: await signal }, 'stopping; the kernel keeps its state');
   await proxy.stop();
@@ -86,19 +92,6 @@ async function usableFamilies(iptables: Iptables, log: Logger): Promise<Family[]
     log.warn({ reason: String(error) }, 'IPv6 is left out');
     return [4];
   }
-}
-
-function ipvsOptions(settings: Settings, families: readonly Family[]): IpvsOptions {
-  return {
-    families,
-    scheduler: settings.scheduler,
-    masqueradeAll: settings.masqueradeAll,
-    masqueradeMark: 2 ** settings.masqueradeBit,
-    localDetector: { by: 'network', networks: settings.clusterCIDRs },
-    nodePortAddresses: settings.nodePortAddresses,
-    strictARP: settings.strictARP,
-    kernelRelease: release(),
-  };
 }
 
 function logEvents(log: Logger): ProxyEvents {

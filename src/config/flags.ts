@@ -1,77 +1,116 @@
-// The command line → settings. Names, defaults and meaning are kube-proxy's where kube-proxy has the flag.
-import { hostname } from 'node:os';
+// The command line. A flag that kube-proxy has too sets the field of KubeProxyConfiguration that it names there, and is
+// checked with it, so that a flag and a file mean the same.
 import { parseArgs } from 'node:util';
-import { type Family, familyOf } from '../net/address.js';
-import { formatNetwork, parseNetwork } from '../net/network.js';
 
-/** What the command line says. */
-export interface Settings {
-  readonly manifests: string;
-  /** Program the kernel once and end. */
-  readonly once: boolean;
-  /** Name of this node, as endpoints name it: trimmed, in lower case. */
-  readonly nodeName: string;
-  /** Networks of the cluster's pods, one per family. */
-  readonly clusterCIDRs: { readonly [family in Family]?: string };
-  readonly masqueradeAll: boolean;
-  /** Bit of the packet mark that asks for masquerading: 0–31. */
-  readonly masqueradeBit: number;
-  readonly scheduler: string;
-  readonly strictARP: boolean;
-  readonly nodePortAddresses: readonly string[];
-  /** 0 (only what matters) to 10. */
-  readonly verbosity: number;
+interface Flag {
+  readonly type: 'string' | 'boolean';
+  readonly short?: string;
+  /** Field of KubeProxyConfiguration that the flag sets, and how its text is read. */
+  readonly sets?: string;
+  readonly as?: 'list' | 'number';
+  /** Placeholder and text in `--help`. */
+  readonly help: readonly [value: string, text: string];
 }
+
+const FLAGS = {
+  manifests: {
+    type: 'string',
+    help: ['PATH', 'folder of .yaml, .yml and .json files, or one file, with Services, EndpointSlices and Nodes'],
+  },
+  once: { type: 'boolean', help: ['', 'program the kernel, print what was done, and end; 0 when all succeeded'] },
+  config: { type: 'string', help: ['FILE', 'KubeProxyConfiguration; the flags below are then ignored'] },
+  'hostname-override': { type: 'string', help: ['NAME', "this node's name, as endpoints name it (the host's name)"] },
+  'cluster-cidr': {
+    type: 'string',
+    sets: 'clusterCIDR',
+    help: ['CIDRS', "networks of the cluster's pods, one per family, comma-separated"],
+  },
+  'detect-local-mode': {
+    type: 'string',
+    sets: 'detectLocalMode',
+    help: ['MODE', 'ClusterCIDR, NodeCIDR, BridgeInterface or InterfaceNamePrefix (ClusterCIDR)'],
+  },
+  'pod-bridge-interface': {
+    type: 'string',
+    sets: 'detectLocal.bridgeInterface',
+    help: ['NAME', "the pods' bridge, for mode BridgeInterface"],
+  },
+  'pod-interface-name-prefix': {
+    type: 'string',
+    sets: 'detectLocal.interfaceNamePrefix',
+    help: ['TEXT', "what names of the pods' devices begin with, for mode InterfaceNamePrefix"],
+  },
+  'nodeport-addresses': {
+    type: 'string',
+    sets: 'nodePortAddresses',
+    as: 'list',
+    help: ['CIDRS', 'networks whose host addresses get node ports, comma-separated (every address)'],
+  },
+  'masquerade-all': {
+    type: 'boolean',
+    sets: 'iptables.masqueradeAll',
+    help: ['', 'masquerade all traffic to cluster IPs'],
+  },
+  'iptables-masquerade-bit': {
+    type: 'string',
+    sets: 'iptables.masqueradeBit',
+    as: 'number',
+    help: ['N', 'bit of the packet mark that asks for masquerading, 0 to 31 (14)'],
+  },
+  'ipvs-scheduler': {
+    type: 'string',
+    sets: 'ipvs.scheduler',
+    help: ['NAME', 'how connections are spread: rr, lc, wrr, sh, mh, … (rr)'],
+  },
+  'ipvs-strict-arp': {
+    type: 'boolean',
+    sets: 'ipvs.strictARP',
+    help: ['', 'answer ARP for an address only on the device that has it'],
+  },
+  v: { type: 'string', short: 'v', help: ['N', 'log verbosity, 0 to 10: debugging from 4 on (0)'] },
+  help: { type: 'boolean', short: 'h', help: ['', 'print this'] },
+  version: { type: 'boolean', help: ['', 'print the version'] },
+} as const satisfies Record<string, Flag>;
 
 /** A command line that makes no sense; its message says which flag, and the rule. */
 export class UsageError extends Error {}
 
-const FLAGS = {
-  manifests: { type: 'string' },
-  once: { type: 'boolean', default: false },
-  'hostname-override': { type: 'string' },
-  'cluster-cidr': { type: 'string', default: '' },
-  'masquerade-all': { type: 'boolean', default: false },
-  'iptables-masquerade-bit': { type: 'string', default: '14' },
-  'ipvs-scheduler': { type: 'string', default: 'rr' },
-  'ipvs-strict-arp': { type: 'boolean', default: false },
-  'nodeport-addresses': { type: 'string', default: '' },
-  v: { type: 'string', short: 'v', default: '0' },
-  help: { type: 'boolean', short: 'h', default: false },
-  version: { type: 'boolean', default: false },
-} as const;
+/** What the command line asks for. */
+export type Command =
+  | { readonly do: 'help' | 'version' }
+  | {
+      readonly do: 'run';
+      readonly manifests: string;
+      readonly once: boolean;
+      /** Path of a configuration file, if one was given. */
+      readonly config: string | undefined;
+      /** Undefined when not given; wins over the file's. */
+      readonly hostnameOverride: string | undefined;
+      /** 0 to 10. */
+      readonly verbosity: number;
+      /** The configuration that the flags make, unchecked. */
+      readonly configuration: Readonly<Record<string, unknown>>;
+    };
 
 /** What `--help` prints. */
-export const HELP = `kube-netlink-proxy: programs Kubernetes Services into the kernel's IPVS, over netlink.
+export function helpText(): string {
+  const lines = Object.entries(FLAGS as Record<string, Flag>).map(([name, { short, help: [value, text] }]) => {
+    const long = name.length === 1 ? '' : `--${name}`;
+    const names = [short ? `-${short}` : '', long].filter(Boolean).join(', ');
+    return `  ${`${names} ${value}`.trim().padEnd(32)} ${text}`;
+  });
+  return `kube-netlink-proxy programs Kubernetes Services into the kernel's IPVS, over netlink.
 
 Usage:
   kube-netlink-proxy [run] --manifests PATH [flags]
 
-Where objects come from:
-  --manifests PATH            a folder of .yaml, .yml and .json files, or one file, with Services, EndpointSlices and
-                              Nodes; followed as it changes
-  --once                      program the kernel once, print what was done, and end: 0 when all of it succeeded
+Flags, with defaults in parentheses:
+${lines.join('\n')}
 
-The node:
-  --hostname-override NAME    name of this node, as endpoints name it (default: the host's name)
-  --nodeport-addresses CIDRS  networks whose host addresses get node ports, comma-separated (default: every address)
-
-Traffic:
-  --cluster-cidr CIDRS        networks of the cluster's pods, one per family, comma-separated; traffic to cluster IPs
-                              from elsewhere is masqueraded
-  --masquerade-all            masquerade all traffic to cluster IPs
-  --iptables-masquerade-bit N bit of the packet mark that asks for masquerading, 0 to 31 (default 14)
-  --ipvs-scheduler NAME       how connections are spread: rr, lc, wrr, sh, mh, … (default rr)
-  --ipvs-strict-arp           answer ARP for an address only on the device that has it
-
-Other:
-  -v, --v N                   log verbosity, 0 to 10 (default 0)
-  -h, --help                  print this
-      --version               print the version
+Manifests are followed as they change, until SIGTERM or SIGINT; the kernel then keeps its state.
+Exit status: 0 done, 1 something failed, 2 the command line makes no sense.
 `;
-
-/** What to do: print something and end, or run. */
-export type Command = { readonly do: 'help' | 'version' } | { readonly do: 'run'; readonly settings: Settings };
+}
 
 /** Reads the arguments after the program's name. Throws UsageError. */
 export function readFlags(args: readonly string[]): Command {
@@ -82,22 +121,16 @@ export function readFlags(args: readonly string[]): Command {
   if (command !== 'run') throw new UsageError(`there is no command ${command}; there is run`);
   if (rest.length > 0) throw new UsageError(`run takes no arguments, found ${rest.join(' ')}`);
   if (!values.manifests) throw new UsageError('--manifests must name a folder or file');
-  const nodeName = (values['hostname-override'] ?? hostname()).trim().toLowerCase();
-  if (nodeName === '') throw new UsageError('--hostname-override must not be empty');
+  const hostnameOverride = values['hostname-override']?.trim().toLowerCase();
+  if (hostnameOverride === '') throw new UsageError('--hostname-override must not be empty');
   return {
     do: 'run',
-    settings: {
-      manifests: values.manifests,
-      once: values.once,
-      nodeName,
-      clusterCIDRs: perFamily('--cluster-cidr', networks('--cluster-cidr', values['cluster-cidr'])),
-      masqueradeAll: values['masquerade-all'],
-      masqueradeBit: integer('--iptables-masquerade-bit', values['iptables-masquerade-bit'], 0, 31),
-      scheduler: scheduler(values['ipvs-scheduler']),
-      strictARP: values['ipvs-strict-arp'],
-      nodePortAddresses: networks('--nodeport-addresses', values['nodeport-addresses']),
-      verbosity: integer('--v', values.v, 0, 10),
-    },
+    manifests: values.manifests,
+    once: values.once ?? false,
+    config: values.config,
+    hostnameOverride,
+    verbosity: verbosity(values.v ?? '0'),
+    configuration: configurationOf(values),
   };
 }
 
@@ -110,33 +143,27 @@ function parse(args: readonly string[]) {
   }
 }
 
-function integer(flag: string, text: string, min: number, max: number): number {
-  const value = Number(text);
-  if (/^[0-9]+$/.test(text) && value >= min && value <= max) return value;
-  throw new UsageError(`${flag} must be an integer from ${min} to ${max}, found ${text}`);
-}
-
-function networks(flag: string, text: string): string[] {
-  const texts = text.split(',').map((part) => part.trim());
-  return texts.filter(Boolean).map((part) => {
-    const network = parseNetwork(part);
-    if (!network) throw new UsageError(`${flag} must be networks in CIDR notation, found ${part}`);
-    return formatNetwork(network);
-  });
-}
-
-function perFamily(flag: string, found: readonly string[]): { [family in Family]?: string } {
-  const byFamily: { [family in Family]?: string } = {};
-  for (const network of found) {
-    const family = familyOf(network);
-    if (byFamily[family] !== undefined) throw new UsageError(`${flag} must have one network per family, found ${found}`);
-    byFamily[family] = network;
+/** `{'ipvs-scheduler': 'lc'}` → `{ipvs: {scheduler: 'lc'}}`. */
+function configurationOf(values: Readonly<Record<string, string | boolean | undefined>>): Record<string, unknown> {
+  const configuration: Record<string, unknown> = {};
+  for (const [name, { sets, as }] of Object.entries(FLAGS as Record<string, Flag>)) {
+    const value = values[name];
+    if (sets === undefined || value === undefined) continue;
+    const [parent, child] = sets.split('.') as [string, string | undefined];
+    const read = typeof value === 'string' ? readAs(as, value) : value;
+    if (child === undefined) configuration[parent] = read;
+    else configuration[parent] = { ...(configuration[parent] as object | undefined), [child]: read };
   }
-  return byFamily;
+  return configuration;
 }
 
-/** `IP_VS_SCHEDNAME_MAXLEN` (16) less the terminator. */
-function scheduler(name: string): string {
-  if (/^[a-z0-9_-]{1,15}$/.test(name)) return name;
-  throw new UsageError(`--ipvs-scheduler must be the name of a scheduler, at most 15 characters, found ${name}`);
+function readAs(as: Flag['as'], text: string): unknown {
+  if (as === 'list') return text.split(',');
+  // What is no number stays text, and is then refused by the rule of its field.
+  return as === 'number' && /^[0-9]+$/.test(text) ? Number(text) : text;
+}
+
+function verbosity(text: string): number {
+  if (/^([0-9]|10)$/.test(text)) return Number(text);
+  throw new UsageError(`--v must be an integer from 0 to 10, found ${text}`);
 }

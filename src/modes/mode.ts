@@ -33,7 +33,7 @@ export interface Mode<Item, Operation extends KeyedOperation> {
   planService(frontends: ServiceFrontends, node: NodeFacts): Fragment<Item>;
 
   /** What the node wants whatever its services are, and what follows from all of them together; no walk over services. */
-  planNode(desired: Desired<Item>): Fragment<Item>;
+  planNode(desired: Desired<Item>, node: NodeFacts): Fragment<Item>;
 
   /** The group an item is counted in, if any: what `planNode` asks about. */
   groupOf(item: Item): string | undefined;

@@ -2,7 +2,7 @@
 // the rest of the object, and every other object, stays.
 import type { Problem } from '../errors.js';
 import { decodeEndpointSlice } from './endpointSlice.js';
-import { Fields, isRecord } from './fields.js';
+import { Fields, isRecord } from '../fields.js';
 import { decodeNode } from './node.js';
 import { decodeService } from './service.js';
 import type { KubernetesObject } from './types.js';

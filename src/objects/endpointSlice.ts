@@ -1,7 +1,7 @@
 // discovery.k8s.io/v1 EndpointSlice → EndpointSlice.
 import { type Family, familyOf } from '../net/address.js';
 import type { ObjectName } from './decode.js';
-import type { Fields } from './fields.js';
+import type { Fields } from '../fields.js';
 import type { EndpointSlice, SliceEndpoint, SlicePort } from './types.js';
 
 /** Reads an EndpointSlice; undefined when it belongs to no Service or holds host names, which no proxy can dial. */

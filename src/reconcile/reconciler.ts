@@ -124,7 +124,7 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
       replace({ name: service, rank }, frontends ? this.#mode.planService(frontends, node) : new Map());
     }
     this.#touched.clear();
-    replace(NODE, this.#mode.planNode(this.#ledger));
+    replace(NODE, this.#mode.planNode(this.#ledger, node));
     return keys;
   }
 

@@ -2,7 +2,7 @@
 import { parseAllDocuments } from 'yaml';
 import type { Problem } from '../errors.js';
 import { decodeObject } from '../objects/decode.js';
-import { isRecord } from '../objects/fields.js';
+import { isRecord } from '../fields.js';
 import type { KubernetesObject } from '../objects/types.js';
 
 /** What a file says. */

@@ -22,7 +22,7 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
   return {
     name: 'ipvs',
     planService: (frontends, node) => planService(frontends, node, view(node), options),
-    planNode: (desired) => planNode(desired, options),
+    planNode: (desired, node) => planNode(desired, node, options),
     groupOf,
     isExclusive: (key) => key.startsWith('virtual server '),
     diff,

@@ -3,8 +3,10 @@ import type { Family } from '../../net/address.js';
 
 /** How rules tell traffic that comes from this cluster's pods (`detectLocalMode`). */
 export type LocalDetector =
-  /** By source network, per family: modes ClusterCIDR and NodeCIDR. A family without one has no detector. */
+  /** By source network, per family: mode ClusterCIDR. A family without one has no detector. */
   | { readonly by: 'network'; readonly networks: { readonly [family in Family]?: string } }
+  /** By the network of this node's pods: mode NodeCIDR. */
+  | { readonly by: 'nodeNetwork' }
   /** By the device it comes in on, in iptables' notation (`cni0`, `veth+`): modes BridgeInterface and InterfaceNamePrefix. */
   | { readonly by: 'interface'; readonly match: string };
 

@@ -1,24 +1,29 @@
 // What the node wants in ipvs mode whatever its services are, and the rules that follow from all services together.
-import type { Family } from '../../net/address.js';
+import { type Family, familyOf } from '../../net/address.js';
+import type { NodeFacts } from '../../services/types.js';
 import type { Desired, Fragment } from '../mode.js';
 import { type Item, itemMap, LINK, type NodeDrop, nodeDropGroup } from './items.js';
 import type { IpvsOptions } from './options.js';
 import { chains, jumps } from './rules.js';
-import { defineSet, SET_ROLES, setOf } from './sets.js';
+import { defineSet, SET_ROLES, type SetRole, setOf } from './sets.js';
 
 /** The items of the node. Its cost does not depend on the number of services. */
-export function planNode(desired: Desired<Item>, options: IpvsOptions): Fragment<Item> {
+export function planNode(desired: Desired<Item>, node: NodeFacts, options: IpvsOptions): Fragment<Item> {
   return itemMap([
     ...sysctls(options).map(([name, value]): Item => ({ kind: 'sysctl', name, value })),
     { kind: 'link', name: LINK },
-    ...options.families.flatMap((family) => planFamily(family, desired, options)),
+    ...options.families.flatMap((family) => planFamily(family, desired, node, options)),
   ]);
 }
 
-function planFamily(family: Family, desired: Desired<Item>, options: IpvsOptions): Item[] {
+function planFamily(family: Family, desired: Desired<Item>, node: NodeFacts, options: IpvsOptions): Item[] {
   const size = (name: string) => desired.group(name).size;
   const nodeDrops = [...desired.group(nodeDropGroup(family))].map((key) => desired.get(key) as NodeDrop);
-  const facts = { has: (role: (typeof SET_ROLES)[number]) => size(setOf(role, family).name) > 0, nodeDrops };
+  const facts = {
+    has: (role: SetRole) => size(setOf(role, family).name) > 0,
+    nodeDrops,
+    podNetwork: node.podCIDRs.find((network) => familyOf(network) === family),
+  };
   return [
     ...SET_ROLES.map((role): Item => {
       const set = defineSet(role, family, size(setOf(role, family).name));

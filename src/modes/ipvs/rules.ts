@@ -49,6 +49,8 @@ export interface RuleFacts {
   readonly has: (role: SetRole) => boolean;
   /** Load-balancer IPs that the node itself may not reach. */
   readonly nodeDrops: readonly NodeDrop[];
+  /** The network of this node's pods in the family, when known. */
+  readonly podNetwork: string | undefined;
 }
 
 /** Every chain of a family with its rules. */
@@ -61,7 +63,8 @@ export function chains(family: Family, facts: RuleFacts, options: IpvsOptions): 
 
 type RulesByChain = Record<string, string[]>;
 
-function natRules(family: Family, { has }: RuleFacts, options: IpvsOptions): RulesByChain {
+function natRules(family: Family, facts: RuleFacts, options: IpvsOptions): RulesByChain {
+  const { has } = facts;
   const when = (role: SetRole, ...rules: string[]) => (has(role) ? rules : []);
   const match = (role: SetRole, dimensions = 'dst,dst') => matchSet(family, role, dimensions);
   const nodePort = (protocol: string, role: SetRole, dimensions: string, target: string) =>
@@ -70,7 +73,7 @@ function natRules(family: Family, { has }: RuleFacts, options: IpvsOptions): Rul
     'nat/KUBE-SERVICES': [
       `-s ${family === 4 ? '127.0.0.0/8' : '::1/128'} -j RETURN`,
       ...when('KUBE-LOAD-BALANCER', `${match('KUBE-LOAD-BALANCER')} -j KUBE-LOAD-BALANCER`),
-      ...when('KUBE-CLUSTER-IP', masqueradeClusterIPs(family, options)),
+      ...when('KUBE-CLUSTER-IP', masqueradeClusterIPs(family, facts, options)),
       ...when('KUBE-EXTERNAL-IP', `${match('KUBE-EXTERNAL-IP')} -j KUBE-MARK-MASQ`),
       ...when('KUBE-EXTERNAL-IP', ...acceptExternal(match('KUBE-EXTERNAL-IP'))),
       ...when('KUBE-EXTERNAL-IP-LOCAL', ...acceptExternal(match('KUBE-EXTERNAL-IP-LOCAL'))),
@@ -108,11 +111,15 @@ function masqueradeMarked(mark: string): string[] {
 }
 
 /** Which traffic to cluster IPs is masqueraded: all; all that is not local; or, where nothing tells, that of the node. */
-function masqueradeClusterIPs(family: Family, { masqueradeAll, localDetector }: IpvsOptions): string {
+function masqueradeClusterIPs(
+  family: Family,
+  { podNetwork }: RuleFacts,
+  { masqueradeAll, localDetector }: IpvsOptions,
+): string {
   const match = (dimensions: string) => `${matchSet(family, 'KUBE-CLUSTER-IP', dimensions)} -j KUBE-MARK-MASQ`;
   if (masqueradeAll) return match('dst,dst');
   if (localDetector.by === 'interface') return `! -i ${localDetector.match} ${match('dst,dst')}`;
-  const network = localDetector.networks[family];
+  const network = localDetector.by === 'network' ? localDetector.networks[family] : podNetwork;
   return network === undefined ? match('src,dst') : `! -s ${network} ${match('dst,dst')}`;
 }
 

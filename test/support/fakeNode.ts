@@ -1,0 +1,94 @@
+// A node whose kernel lives in memory, driven by manifests: the whole path from text to kernel state, without a kernel.
+import { readFileSync } from 'node:fs';
+import { ipvsOptions } from '../../src/cli/options.js';
+import { decodeConfiguration } from '../../src/config/configuration.js';
+import type { Problem } from '../../src/errors.js';
+import { createIpvsMode, type Item, type Operation } from '../../src/modes/ipvs/index.js';
+import type { KubernetesObject } from '../../src/objects/types.js';
+import { Reconciler, type SyncSummary } from '../../src/reconcile/reconciler.js';
+import { Catalogue } from '../../src/services/catalogue.js';
+import { nodeFacts } from '../../src/services/nodeFacts.js';
+import type { NodeFacts } from '../../src/services/types.js';
+import { readManifest } from '../../src/source/manifestFile.js';
+import { FakeKernel } from '../../src/testing/index.js';
+import type { Scenario, ToolOutput } from './oracle.js';
+
+/** A node with its objects, and the reconciler that programs its fake kernel. */
+export class FakeNode {
+  readonly kernel: FakeKernel;
+  readonly reconciler: Reconciler<Item, Operation>;
+  readonly problems: Problem[] = [];
+  readonly #catalogue = new Catalogue();
+  readonly #scenario: Pick<Scenario, 'configuration' | 'interfaces'>;
+  #facts: NodeFacts | undefined;
+  #objects = new Map<string, KubernetesObject>();
+
+  /** @param kernel one that holds state already, to try a restart */
+  constructor(scenario: Pick<Scenario, 'configuration' | 'interfaces'>, kernel = new FakeKernel()) {
+    this.#scenario = scenario;
+    this.kernel = kernel;
+    const { configuration, problems } = decodeConfiguration(scenario.configuration);
+    if (problems.length > 0) throw new Error(JSON.stringify(problems));
+    const mode = createIpvsMode(kernel, ipvsOptions(configuration, [4, 6], '6.1.0'));
+    const inputs = {
+      serviceNames: () => this.#catalogue.serviceNames(),
+      frontends: (service: string) => this.#catalogue.frontends(service, this.#node()),
+      node: () => this.#node(),
+    };
+    this.reconciler = new Reconciler(mode, inputs, () => 0);
+  }
+
+  /** Makes these the objects of the cluster, as a source would: by the difference from those before. */
+  load(file: string): void {
+    this.loadText(readFileSync(file, 'utf8'));
+  }
+
+  loadText(text: string): void {
+    const { objects, problems } = readManifest('objects.yaml', text);
+    this.problems.push(...problems);
+    this.set(objects);
+  }
+
+  set(objects: ReadonlyMap<string, KubernetesObject>): void {
+    for (const [identity, object] of this.#objects) {
+      if (!objects.has(identity)) this.#apply('delete', object);
+    }
+    for (const [identity, object] of objects) {
+      if (this.#objects.get(identity) !== object) this.#apply('set', object);
+    }
+    this.#objects = new Map(objects);
+  }
+
+  sync(): Promise<SyncSummary> {
+    return this.reconciler.sync();
+  }
+
+  /** The fake kernel, as the tools would print it. */
+  output(): ToolOutput {
+    const { ipvs, ipset, iptables, rtnetlink, sysctl } = this.kernel;
+    return {
+      ipvsadm: ipvs.dump(),
+      ipset: ipset.dump(),
+      iptables: iptables.dump(4),
+      ip6tables: iptables.dump(6),
+      address: rtnetlink.dump('kube-ipvs0'),
+      sysctl: [...sysctl.values].map(([name, value]) => `${name.replaceAll('/', '.')} = ${value}\n`).join(''),
+    };
+  }
+
+  #apply(type: 'set' | 'delete', object: KubernetesObject): void {
+    for (const touched of this.#catalogue.apply({ type, object })) {
+      if ('service' in touched) this.reconciler.touch(touched.service);
+      else {
+        this.#facts = undefined;
+        this.reconciler.touchAll();
+      }
+    }
+  }
+
+  #node(): NodeFacts {
+    const hostAddresses = [{ link: 'lo', address: '127.0.0.1' }, ...this.#scenario.interfaces];
+    this.#facts ??= nodeFacts('node-a', this.#catalogue.node('node-a'), hostAddresses);
+    return this.#facts;
+  }
+}

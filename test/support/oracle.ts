@@ -1,0 +1,73 @@
+// Recordings of what kube-proxy left in a kernel, and the comparison with them.
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ROOT } from './paths.js';
+
+const RECORDINGS = join(ROOT, 'test/oracle/recordings');
+
+/** One recorded cluster: its node, its configuration, and its objects at each step. */
+export interface Scenario {
+  readonly name: string;
+  readonly folder: string;
+  /** KubeProxyConfiguration, as parsed JSON. */
+  readonly configuration: Readonly<Record<string, unknown>>;
+  readonly interfaces: readonly { readonly link: string; readonly address: string; readonly prefix: number }[];
+  /** Folders that each hold objects.yaml and the state recorded for it, in order. */
+  readonly steps: readonly string[];
+}
+
+/** Every recording of a mode. */
+export function scenarios(mode: 'ipvs'): Scenario[] {
+  return readdirSync(RECORDINGS)
+    .sort()
+    .map((name) => join(RECORDINGS, name, mode))
+    .filter((folder) => existsSync(join(folder, 'config.json')))
+    .map(readScenario);
+}
+
+function readScenario(folder: string): Scenario {
+  const read = (file: string) => readFileSync(join(folder, file), 'utf8');
+  const later = readdirSync(folder).filter((name) => /^step\d+$/.test(name));
+  return {
+    name: folder.split('/').at(-2) as string,
+    folder,
+    configuration: JSON.parse(read('config.json')),
+    interfaces: read('interfaces.txt')
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => {
+        const [link = '', cidr = ''] = line.split(' ');
+        const [address = '', prefix] = cidr.split('/');
+        return { link, address, prefix: Number(prefix) };
+      }),
+    steps: [folder, ...later.sort().map((name) => join(folder, name))],
+  };
+}
+
+/** What the tools print of a kernel's state; a file each for compare.mjs. */
+export interface ToolOutput {
+  readonly ipvsadm: string;
+  readonly ipset: string;
+  readonly iptables: string;
+  readonly ip6tables: string;
+  readonly address: string;
+  /** `key = value` lines; recorded once for each scenario. */
+  readonly sysctl: string;
+}
+
+/** Compares a state with a recorded one; the differences, one a line, or an empty text. */
+export function differences(recorded: string, actual: ToolOutput): string {
+  const folder = mkdtempSync(join(tmpdir(), 'knp-oracle-'));
+  try {
+    for (const [name, text] of Object.entries(actual)) writeFileSync(join(folder, `${name}.txt`), text);
+    execFileSync(process.execPath, [join(ROOT, 'test/oracle/compare.mjs'), recorded, folder]);
+    return '';
+  } catch (error) {
+    const { stdout, stderr } = error as { stdout?: Buffer; stderr?: Buffer };
+    return `${stdout ?? ''}${stderr ?? ''}`;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}

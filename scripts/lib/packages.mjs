@@ -39,13 +39,13 @@ export function ensurePackages(requirements) {
     throw new Failure(`this needs ${missing.join(', ')} (names of Debian packages), and there is no apt-get`);
   }
   process.stderr.write(`installing Debian packages: ${missing.join(' ')}\n`);
-  withFreshLists(missing, () =>
-    succeeds(...asRoot(['apt-get', ...quiet, 'install', '-y', '--no-install-recommends', ...missing])),
-  );
+  const install = ['apt-get', ...QUIET, 'install', '-y', '--no-install-recommends', ...missing];
+  if (withFreshLists(missing, () => succeeds(...asRoot(install)))) return;
+  throw new Failure(`apt-get could not install ${missing.join(', ')}; its messages are above`);
 }
 
 // Waits for another run's installation instead of failing on its lock (seconds).
-const quiet = ['-qq', '-o', 'Dpkg::Use-Pty=0', '-o', 'DPkg::Lock::Timeout=300'];
+const QUIET = ['-qq', '-o', 'Dpkg::Use-Pty=0', '-o', 'DPkg::Lock::Timeout=300'];
 
 /**
  * Runs an apt action; fetches the package lists first if they lack a package, or afterwards if the action fails
@@ -53,13 +53,14 @@ const quiet = ['-qq', '-o', 'Dpkg::Use-Pty=0', '-o', 'DPkg::Lock::Timeout=300'];
  *
  * @param {readonly string[]} packages
  * @param {() => boolean} action returns whether it succeeded
+ * @returns {boolean} whether it succeeded in the end
  */
 export function withFreshLists(packages, action) {
   const known = capture('apt-cache', ['show', '--no-all-versions', ...packages]).ok;
-  if (known && action()) return;
+  if (known && action()) return true;
   process.stderr.write('fetching package lists: apt-get update\n');
-  run(...asRoot(['apt-get', ...quiet, 'update']));
-  if (!action()) throw new Failure(`apt-get could not get ${packages.join(', ')}; its messages are above`);
+  run(...asRoot(['apt-get', ...QUIET, 'update']));
+  return action();
 }
 
 /**

@@ -2,9 +2,10 @@
 
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { capture, find } from '../lib/commands.mjs';
+import { find } from '../lib/commands.mjs';
 import { Failure } from '../lib/failure.mjs';
 import { archive, directory, file, symlink } from './cpio.mjs';
+import { unpackXz } from './xz.mjs';
 
 /** @typedef {import('./kernel.mjs').Kernel} Kernel */
 
@@ -97,8 +98,6 @@ function moduleFile(path, index) {
  * @returns {Buffer}
  */
 function readModule(path) {
-  if (!path.endsWith('.xz')) return readFileSync(path);
-  const unpacked = capture('xz', ['-dc', path]);
-  if (!unpacked.ok) throw new Failure(`cannot unpack ${path}: ${unpacked.stderr}`);
-  return unpacked.stdout;
+  const bytes = readFileSync(path);
+  return path.endsWith('.xz') ? unpackXz(bytes) : bytes;
 }

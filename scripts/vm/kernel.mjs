@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { capture, run, succeeds } from '../lib/commands.mjs';
 import { Failure } from '../lib/failure.mjs';
 import { withFreshLists } from '../lib/packages.mjs';
+import { unpackImage } from './image.mjs';
 
 // Depends on the newest kernel of the release. The "-cloud" flavour will not do: it lacks 9p.
 const META_PACKAGE = 'linux-image-amd64';
@@ -31,7 +32,9 @@ export function ensureKernel(cache, prefix) {
   const release = cached ?? findRelease(prefix);
   const root = join(kernels, release);
   if (cached === undefined) unpack(root, release);
-  return { release, image: join(root, 'boot', `vmlinuz-${release}`), modules: join(root, 'lib/modules') };
+  const image = join(root, 'vmlinux');
+  const packed = join(root, 'boot', `vmlinuz-${release}`);
+  return { release, image: existsSync(image) ? image : packed, modules: join(root, 'lib/modules') };
 }
 
 /**
@@ -41,7 +44,9 @@ export function ensureKernel(cache, prefix) {
  */
 function newest(releases, prefix = '') {
   return releases
-    .filter((release) => /^\d[\w.+~-]*-amd64$/.test(release) && !/-(cloud|rt)-amd64$/.test(release))
+    .filter(
+      (release) => /^\d+\.\d+\.\d+[\w.+~-]*-amd64$/.test(release) && !/-(cloud|rt)-amd64$/.test(release),
+    )
     .filter((release) => release.startsWith(prefix) && !/^\d/.test(prefix && release.slice(prefix.length)))
     .sort((a, b) => a.localeCompare(b, 'en', { numeric: true }))
     .at(-1);
@@ -58,7 +63,8 @@ function findRelease(prefix) {
     release = prefix === undefined ? defaultRelease() : newest(packagedReleases(), prefix);
     return release !== undefined;
   });
-  if (release === undefined) throw new Failure(`no package of kernel ${prefix ?? META_PACKAGE}`);
+  if (release === undefined)
+    throw new Failure(`the package sources have no kernel ${prefix ?? META_PACKAGE}`);
   return release;
 }
 
@@ -86,13 +92,17 @@ function unpack(root, release) {
     process.stderr.write(`downloading Debian's kernel: ${name} (about 70 MB)\n`);
     // Root needs no helper user to download for it, and that user could not write here.
     const sandbox = process.getuid?.() === 0 ? ['-o', 'APT::Sandbox::User=root'] : [];
-    withFreshLists([name], () => succeeds('apt-get', ['-qq', ...sandbox, 'download', name], { cwd: work }));
+    const download = ['-qq', ...sandbox, 'download', name];
+    if (!withFreshLists([name], () => succeeds('apt-get', download, { cwd: work }))) {
+      throw new Failure(`apt-get could not download ${name}; its messages are above`);
+    }
     const archive = readdirSync(work).find((entry) => entry.endsWith('.deb'));
     if (archive === undefined) throw new Failure(`apt-get download left no package of ${name}`);
     process.stderr.write(`unpacking ${name}\n`);
     run('dpkg', ['-x', join(work, archive), join(work, 'root')]);
     // The package leaves its index to be made at installation.
     run('depmod', ['-b', join(work, 'root'), release]);
+    unpackImage(join(work, 'root/boot', `vmlinuz-${release}`), join(work, 'root/vmlinux'));
     if (!existsSync(root)) renameSync(join(work, 'root'), root);
   } catch (error) {
     // Between the check and the renaming another run may have put the same kernel there.

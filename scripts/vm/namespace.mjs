@@ -24,9 +24,24 @@ export async function runInNamespace(command, timeoutSeconds) {
   const setUp =
     'mount -t tmpfs tmpfs /run && mkdir -p /run/lock /run/netns && ip link set lo up && exec "$@"';
   const limited = ['timeout', '--kill-after=5', String(timeoutSeconds), ...command];
+  // The command must not outlive us, however we end.
   const child = spawn(
-    'unshare',
-    [...UNSHARE, '--pid', '--fork', '--kill-child', '--mount-proc', 'sh', '-c', setUp, 'sh', ...limited],
+    'setpriv',
+    [
+      '--pdeathsig',
+      'KILL',
+      'unshare',
+      ...UNSHARE,
+      '--pid',
+      '--fork',
+      '--kill-child',
+      '--mount-proc',
+      'sh',
+      '-c',
+      setUp,
+      'sh',
+      ...limited,
+    ],
     { env: { ...process.env, PATH: fullPath() }, stdio: ['ignore', 'inherit', 'inherit'] },
   );
   const [status, signal] = /** @type {[number | null, NodeJS.Signals | null]} */ (await once(child, 'exit'));

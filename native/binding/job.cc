@@ -1,0 +1,96 @@
+#include "binding/job.h"
+
+namespace knp::binding {
+namespace {
+
+// The codes of src/errors.ts; empty for an errno, whose name JavaScript knows.
+const char* CodeOf(netlink::Fault fault) {
+  switch (fault) {
+    case netlink::Fault::kNone:
+    case netlink::Fault::kErrno:
+      return "";
+    case netlink::Fault::kTimeout:
+      return "ERR_TIMEOUT";
+    case netlink::Fault::kUnknownOutcome:
+      return "ERR_UNKNOWN_OUTCOME";
+    case netlink::Fault::kMalformedReply:
+      return "ERR_MALFORMED_REPLY";
+    case netlink::Fault::kInterrupted:
+      return "ERR_INTERRUPTED";
+    case netlink::Fault::kClosed:
+      return "ERR_CLOSED";
+  }
+  return "";
+}
+
+bool Refuse(Napi::Env env, size_t argument, const std::string& expected) {
+  Napi::TypeError::New(env, "argument " + std::to_string(argument + 1) + " must be " + expected)
+      .ThrowAsJavaScriptException();
+  return false;
+}
+
+}  // namespace
+
+Napi::Value ToValue(Napi::Env env, const std::vector<uint8_t>& records) {
+  return Napi::Buffer<uint8_t>::Copy(env, records.data(), records.size());
+}
+
+Napi::Value ToValue(Napi::Env env, const std::vector<netlink::Failure>& failures) {
+  Napi::Array array = Napi::Array::New(env, failures.size());
+  for (uint32_t i = 0; i < failures.size(); i++) {
+    Napi::HandleScope scope(env);
+    const netlink::Failure& failure = failures[i];
+    Napi::Object object = Napi::Object::New(env);
+    object.Set("index", failure.index);
+    object.Set("errno", failure.status.error);
+    object.Set("code", CodeOf(failure.status.fault));
+    object.Set("message", failure.status.message);
+    array.Set(i, object);
+  }
+  return array;
+}
+
+Napi::Error ToError(Napi::Env env, const netlink::Status& status) {
+  Napi::Error error = Napi::Error::New(env, status.message);
+  error.Set("errno", Napi::Number::New(env, status.error));
+  error.Set("code", Napi::String::New(env, CodeOf(status.fault)));
+  error.Set("kernelMessage", Napi::String::New(env, status.message));
+  return error;
+}
+
+bool ReadRecords(const Napi::CallbackInfo& info, size_t argument, size_t record_size, bool exactly_one,
+                 std::vector<uint8_t>* out) {
+  const std::string expected = std::string("a Uint8Array of ") +
+                               (exactly_one ? "exactly " : "a multiple of ") + std::to_string(record_size) +
+                               " bytes";
+  const Napi::Value value = info[argument];
+  if (!value.IsTypedArray() || value.As<Napi::TypedArray>().TypedArrayType() != napi_uint8_array) {
+    return Refuse(info.Env(), argument, expected);
+  }
+  const auto array = value.As<Napi::Uint8Array>();
+  const size_t size = array.ByteLength();
+  if (exactly_one ? size != record_size : size % record_size != 0) {
+    return Refuse(info.Env(), argument, expected);
+  }
+  if (size > 0) out->assign(array.Data(), array.Data() + size);
+  return true;
+}
+
+bool ReadText(const Napi::CallbackInfo& info, size_t argument, std::string* out) {
+  const Napi::Value value = info[argument];
+  if (!value.IsString()) return Refuse(info.Env(), argument, "a string");
+  *out = value.As<Napi::String>().Utf8Value();
+  return true;
+}
+
+bool ReadMilliseconds(const Napi::CallbackInfo& info, size_t argument, std::chrono::milliseconds* out) {
+  const Napi::Value value = info[argument];
+  const double number = value.IsNumber() ? value.As<Napi::Number>().DoubleValue() : 0;
+  if (!(number >= 1 && number <= INT32_MAX)) {
+    return Refuse(info.Env(), argument, "a number of milliseconds from 1 to 2147483647");
+  }
+  *out = std::chrono::milliseconds(static_cast<int64_t>(number));
+  return true;
+}
+
+}  // namespace knp::binding

@@ -1,0 +1,81 @@
+// One call from JavaScript: work on libuv's pool, then a promise settled on the JavaScript thread.
+#pragma once
+
+#include <napi.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "netlink/batch.h"
+#include "netlink/status.h"
+
+namespace knp::binding {
+
+// What a promise settles with. Records become a Uint8Array.
+Napi::Value ToValue(Napi::Env env, const std::vector<uint8_t>& records);
+// Failures become an array of {index, errno, code, message}: `code` is empty where there is an errno.
+Napi::Value ToValue(Napi::Env env, const std::vector<netlink::Failure>& failures);
+// An Error with `errno`, `code` and `kernelMessage`, for what failed as a whole.
+Napi::Error ToError(Napi::Env env, const netlink::Status& status);
+
+// `work` runs on the pool: it touches no JavaScript and owns, or shares, all that it uses, so that an
+// environment may end (process.exit, Worker.terminate) while it runs. Node waits for it then, and the promise
+// is never settled.
+template <typename Result>
+class Job : public Napi::AsyncWorker {
+ public:
+  using Work = std::function<netlink::Status(Result*)>;
+
+  static Napi::Value Start(Napi::Env env, Work work) {
+    auto* job = new Job(env, std::move(work));
+    Napi::Promise promise = job->deferred_.Promise();
+    job->Queue();  // deletes itself when it is done
+    return promise;
+  }
+
+  void Execute() override { status_ = work_(&result_); }
+
+  void OnOK() override {
+    if (status_.ok()) {
+      deferred_.Resolve(ToValue(Env(), result_));
+    } else {
+      deferred_.Reject(ToError(Env(), status_).Value());
+    }
+  }
+
+ private:
+  Job(Napi::Env env, Work work)
+      : Napi::AsyncWorker(env, "knp"), deferred_(Napi::Promise::Deferred::New(env)), work_(std::move(work)) {}
+
+  Napi::Promise::Deferred deferred_;
+  Work work_;
+  Result result_{};
+  netlink::Status status_;
+};
+
+// Starts `work(client, &result)` for one call of a client, or rejects with ERR_CLOSED when there is no client
+// any more. The job shares the client: it may be closed, or collected, at any time.
+template <typename Result, typename Client, typename Function>
+Napi::Value StartOn(Napi::Env env, std::shared_ptr<Client> client, Function work) {
+  return Job<Result>::Start(env, [client, work = std::move(work)](Result* out) -> netlink::Status {
+    if (!client) return netlink::Status::Of(netlink::Fault::kClosed);
+    return work(client.get(), out);
+  });
+}
+
+// Reads an argument that must be a Uint8Array of whole records (`exactly` one of them, if asked for). False
+// after having thrown a TypeError. The bytes are copied: JavaScript may change, transfer or free its array
+// while the work runs.
+bool ReadRecords(const Napi::CallbackInfo& info, size_t argument, size_t record_size, bool exactly_one,
+                 std::vector<uint8_t>* out);
+// Reads a string argument. False after having thrown a TypeError.
+bool ReadText(const Napi::CallbackInfo& info, size_t argument, std::string* out);
+// Reads a number of milliseconds, 1 to 2^31 - 1. False after having thrown a TypeError.
+bool ReadMilliseconds(const Napi::CallbackInfo& info, size_t argument, std::chrono::milliseconds* out);
+
+}  // namespace knp::binding

@@ -1,0 +1,42 @@
+#include "genl/family.h"
+
+#include <linux/genetlink.h>
+#include <linux/netlink.h>
+
+#include <cerrno>
+#include <vector>
+
+#include "netlink/exchange.h"
+#include "netlink/message_builder.h"
+
+namespace knp::genl {
+
+using netlink::Fault;
+using netlink::Status;
+
+Status LookUpFamily(netlink::Socket* socket, std::string_view name, uint16_t* id) {
+  std::vector<uint8_t> request;
+  netlink::MessageBuilder builder(&request);
+  builder.Begin(GENL_ID_CTRL, NLM_F_REQUEST | NLM_F_ACK, 0);
+  builder.PutHeader(genlmsghdr{CTRL_CMD_GETFAMILY, 1, 0});
+  builder.PutString(CTRL_ATTR_FAMILY_NAME, name);
+  if (!builder.End()) return Status::Errno(EMSGSIZE);
+  *id = 0;
+  Status status = netlink::Query(socket, &request,
+                                 [&](const netlink::Message& reply) { return DecodeFamily(reply, id); });
+  if (status.ok() && *id == 0) return Status::Of(Fault::kMalformedReply, "no family id in the reply");
+  return status;
+}
+
+Status DecodeFamily(const netlink::Message& message, uint16_t* id) {
+  genlmsghdr header{};
+  if (!message.ReadHeader(&header)) return Status::Of(Fault::kMalformedReply, "no generic netlink header");
+  netlink::ReadError error;
+  netlink::AttributeReader attributes = message.Attributes(sizeof(header), &error);
+  while (attributes.Next()) {
+    if (attributes.type() == CTRL_ATTR_FAMILY_ID) *id = attributes.U16();
+  }
+  return error.ToStatus();
+}
+
+}  // namespace knp::genl

@@ -1,0 +1,203 @@
+#include "ipvs/client.h"
+
+#include <linux/genetlink.h>
+#include <linux/ip_vs.h>
+#include <linux/netlink.h>
+
+#include <cerrno>
+#include <memory>
+#include <unordered_set>
+#include <utility>
+
+#include "genl/family.h"
+#include "ipvs/codec.h"
+#include "netlink/exchange.h"
+
+namespace knp::ipvs {
+namespace {
+
+using netlink::Message;
+using netlink::MessageBuilder;
+using netlink::Status;
+
+constexpr size_t kServiceDatagram = 32 * 1024;
+constexpr size_t kServerDatagram = 8 * 1024;
+
+// A verb is the number of a command, and comes from outside: IPVS_CMD_FLUSH must not slip in.
+bool IsVerb(Verb verb) {
+  switch (verb) {
+    case Verb::kAddService:
+    case Verb::kUpdateService:
+    case Verb::kDeleteService:
+    case Verb::kAddServer:
+    case Verb::kUpdateServer:
+    case Verb::kDeleteServer:
+      return true;
+  }
+  return false;
+}
+
+// Equal for equal names, for finding duplicates.
+std::string KeyOf(const ServiceId& id) {
+  std::string key(reinterpret_cast<const char*>(id.address.data()), id.address.size());
+  for (const uint32_t part :
+       {uint32_t{id.family}, uint32_t{id.protocol}, uint32_t{id.port}, id.firewall_mark}) {
+    key.append(reinterpret_cast<const char*>(&part), sizeof(part));
+  }
+  return key;
+}
+
+std::string KeyOf(const RealServer& server) {
+  std::string key(reinterpret_cast<const char*>(server.address.data()), server.address.size());
+  for (const uint32_t part : {uint32_t{server.family}, uint32_t{server.port}}) {
+    key.append(reinterpret_cast<const char*>(&part), sizeof(part));
+  }
+  return key;
+}
+
+}  // namespace
+
+Status Client::Open(const std::string& network_namespace, std::chrono::milliseconds timeout) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  auto where = std::make_shared<netlink::NetworkNamespace>();
+  Status status = netlink::NetworkNamespace::Open(network_namespace, where.get());
+  if (!status.ok()) return status;
+  netlink::SocketOptions options;
+  options.network_namespace = std::move(where);
+  options.protocol = NETLINK_GENERIC;
+  options.timeout = timeout;
+  status = netlink::Socket::Open(options, &commands_);
+  if (!status.ok()) return status;
+  options.datagram_size = kServiceDatagram;
+  status = netlink::Socket::Open(options, &services_);
+  if (!status.ok()) return status;
+  options.datagram_size = kServerDatagram;
+  status = netlink::Socket::Open(options, &servers_);
+  if (!status.ok()) return status;
+  return genl::LookUpFamily(&commands_, IPVS_GENL_NAME, &family_id_);
+}
+
+std::vector<netlink::Failure> Client::Apply(const std::vector<Operation>& operations) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  netlink::Batch batch(&commands_);
+  for (size_t i = 0; i < operations.size(); i++) {
+    if (!IsVerb(operations[i].verb)) {
+      batch.Fail(static_cast<uint32_t>(i), Status::Errno(EINVAL, "no such operation"));
+      continue;
+    }
+    batch.Add(static_cast<uint32_t>(i), [&](MessageBuilder* builder) {
+      return EncodeOperation(builder, family_id_, 0, operations[i]);
+    });
+  }
+  return batch.Finish();
+}
+
+Status Client::List(std::vector<ServiceState>* out) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  Status status = RetryAfterReload([&] { return ListServices(out); });
+  for (ServiceState& service : *out) {
+    if (!status.ok()) break;
+    status = ListServers(&service);
+  }
+  return status;
+}
+
+Status Client::Get(const ServiceId& id, ServiceState* out) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  bool found = false;
+  Status status = RetryAfterReload([&] {
+    return Ask([&](MessageBuilder* builder) { return EncodeGetService(builder, family_id_, id); },
+               [&](const Message& reply) {
+                 found = true;
+                 return DecodeService(reply, out);
+               });
+  });
+  if (!status.ok()) return status;
+  if (!found) return Status::Of(netlink::Fault::kMalformedReply, "no virtual service in the reply");
+  return ListServers(out);
+}
+
+Status Client::Flush() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return RetryAfterReload([&] {
+    return Ask([&](MessageBuilder* builder) { return EncodeFlush(builder, family_id_); },
+               [](const Message&) { return Status{}; });
+  });
+}
+
+Status Client::GetInfo(Info* out) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return RetryAfterReload([&] {
+    return Ask([&](MessageBuilder* builder) { return EncodeGetInfo(builder, family_id_); },
+               [&](const Message& reply) { return DecodeInfo(reply, out); });
+  });
+}
+
+Status Client::GetTimeouts(Timeouts* out) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return RetryAfterReload([&] {
+    return Ask([&](MessageBuilder* builder) { return EncodeGetTimeouts(builder, family_id_); },
+               [&](const Message& reply) { return DecodeTimeouts(reply, out); });
+  });
+}
+
+Status Client::SetTimeouts(const Timeouts& timeouts) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return RetryAfterReload([&] {
+    return Ask([&](MessageBuilder* builder) { return EncodeSetTimeouts(builder, family_id_, timeouts); },
+               [](const Message&) { return Status{}; });
+  });
+}
+
+Status Client::Ask(const Encode& encode, const Handler& on_reply) {
+  std::vector<uint8_t> request;
+  MessageBuilder builder(&request);
+  if (!encode(&builder)) return Status::Errno(EMSGSIZE);
+  return netlink::Query(&commands_, &request, on_reply);
+}
+
+Status Client::ListServices(std::vector<ServiceState>* out) {
+  std::vector<uint8_t> request;
+  MessageBuilder builder(&request);
+  if (!EncodeListServices(&builder, family_id_)) return Status::Errno(EMSGSIZE);
+  std::unordered_set<std::string> seen;
+  const auto restart = [&] {
+    out->clear();
+    seen.clear();
+  };
+  return netlink::Dump(&services_, &request, restart, [&](const Message& reply) {
+    ServiceState service;
+    Status status = DecodeService(reply, &service);
+    if (status.ok() && seen.insert(KeyOf(service.service.id)).second) out->push_back(std::move(service));
+    return status;
+  });
+}
+
+Status Client::ListServers(ServiceState* service) {
+  std::vector<uint8_t> request;
+  MessageBuilder builder(&request);
+  const ServiceId& id = service->service.id;
+  if (!EncodeListServers(&builder, family_id_, id)) return Status::Errno(EMSGSIZE);
+  std::unordered_set<std::string> seen;
+  const auto restart = [&] {
+    service->servers.clear();
+    seen.clear();
+  };
+  return netlink::Dump(&servers_, &request, restart, [&](const Message& reply) {
+    RealServerState server;
+    Status status = DecodeServer(reply, id.family, &server);
+    if (status.ok() && seen.insert(KeyOf(server.server)).second) service->servers.push_back(server);
+    return status;
+  });
+}
+
+// The id of a family changes when its module is removed and loaded again, and the kernel answers the old one
+// with ENOENT, which none of the requests made through here is answered with for any other reason.
+Status Client::RetryAfterReload(const std::function<Status()>& call) {
+  Status status = call();
+  if (!status.is_errno(ENOENT)) return status;
+  status = genl::LookUpFamily(&commands_, IPVS_GENL_NAME, &family_id_);
+  return status.ok() ? call() : status;
+}
+
+}  // namespace knp::ipvs

@@ -1,0 +1,59 @@
+// IPVS of one network namespace: codec plus sockets. Every method blocks; call it off the event loop. Any
+// thread may call: one mutex lets one call through at a time, because the kernel works on one at a time
+// anyway (genl_mutex) and two writers are slower than one.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "ipvs/types.h"
+#include "netlink/batch.h"
+#include "netlink/message_reader.h"
+#include "netlink/socket.h"
+#include "netlink/status.h"
+
+namespace knp::ipvs {
+
+class Client {
+ public:
+  // Opens the sockets in the network namespace at this path (empty: that of the process) and looks the family
+  // up: ENOENT, without the path in its message, when the module ip_vs is not loaded.
+  netlink::Status Open(const std::string& network_namespace, std::chrono::milliseconds timeout);
+
+  // Carries the operations out in their order; returns those that failed.
+  std::vector<netlink::Failure> Apply(const std::vector<Operation>& operations);
+
+  // Every service with its servers. The kernel neither locks nor marks a listing that changes meanwhile
+  // (NLM_F_DUMP_INTR is never set): what is moved twice is listed once, what comes and goes may be missing.
+  netlink::Status List(std::vector<ServiceState>* out);
+  // One service with its servers; ESRCH when there is none.
+  netlink::Status Get(const ServiceId& id, ServiceState* out);
+
+  netlink::Status Flush();
+  netlink::Status GetInfo(Info* out);
+  netlink::Status GetTimeouts(Timeouts* out);
+  netlink::Status SetTimeouts(const Timeouts& timeouts);
+
+ private:
+  using Encode = std::function<bool(netlink::MessageBuilder*)>;
+  using Handler = std::function<netlink::Status(const netlink::Message&)>;
+
+  netlink::Status Ask(const Encode& encode, const Handler& on_reply);
+  netlink::Status ListServices(std::vector<ServiceState>* out);
+  netlink::Status ListServers(ServiceState* service);
+  netlink::Status RetryAfterReload(const std::function<netlink::Status()>& call);
+
+  std::mutex mutex_;
+  uint16_t family_id_ = 0;
+  // Three sockets, because the kernel makes the parts of every dump as large as the largest buffer that a
+  // socket was ever read with: a list of servers is short and read twice as fast with a small one, that of
+  // services is long.
+  netlink::Socket commands_;
+  netlink::Socket services_;
+  netlink::Socket servers_;
+};
+
+}  // namespace knp::ipvs

@@ -1,0 +1,44 @@
+// IPVS structs ↔ generic netlink messages. No socket, no JavaScript.
+//
+// Encoders write one whole message with sequence number 0 and return MessageBuilder::End(). Decoders return
+// kMalformedReply for a message that breaks a rule and skip attributes that they do not know.
+#pragma once
+
+#include <cstdint>
+
+#include "ipvs/types.h"
+#include "netlink/message_builder.h"
+#include "netlink/message_reader.h"
+#include "netlink/status.h"
+
+namespace knp::ipvs {
+
+// `family_id` is what genl::LookUpFamily() found; `flags` are added to NLM_F_REQUEST.
+[[nodiscard]] bool EncodeOperation(netlink::MessageBuilder* builder, uint16_t family_id, uint16_t flags,
+                                   const Operation& operation);
+// IPVS_CMD_GET_SERVICE: every service with NLM_F_DUMP, or the one that is named.
+[[nodiscard]] bool EncodeListServices(netlink::MessageBuilder* builder, uint16_t family_id);
+[[nodiscard]] bool EncodeGetService(netlink::MessageBuilder* builder, uint16_t family_id,
+                                    const ServiceId& id);
+// IPVS_CMD_GET_DEST: the servers of one service. Of a service that does not exist the kernel lists none.
+[[nodiscard]] bool EncodeListServers(netlink::MessageBuilder* builder, uint16_t family_id,
+                                     const ServiceId& id);
+[[nodiscard]] bool EncodeFlush(netlink::MessageBuilder* builder, uint16_t family_id);
+[[nodiscard]] bool EncodeGetInfo(netlink::MessageBuilder* builder, uint16_t family_id);
+[[nodiscard]] bool EncodeGetTimeouts(netlink::MessageBuilder* builder, uint16_t family_id);
+// A timeout of 0 leaves the kernel's value as it is.
+[[nodiscard]] bool EncodeSetTimeouts(netlink::MessageBuilder* builder, uint16_t family_id,
+                                     const Timeouts& timeouts);
+
+// IPVS_CMD_NEW_SERVICE, in replies as in requests; IP_VS_SVC_F_HASHED, which the kernel sets on every
+// service, is left out of the flags. `servers` stays empty.
+netlink::Status DecodeService(const netlink::Message& message, ServiceState* out);
+// IPVS_CMD_NEW_DEST, in replies as in requests. `service_family` is what the server's family is when the
+// kernel does not say (before 3.18).
+netlink::Status DecodeServer(const netlink::Message& message, uint16_t service_family, RealServerState* out);
+// The IPVS_CMD_ATTR_SERVICE that names the service in requests.
+netlink::Status DecodeServiceId(const netlink::Message& message, ServiceId* out);
+netlink::Status DecodeInfo(const netlink::Message& message, Info* out);
+netlink::Status DecodeTimeouts(const netlink::Message& message, Timeouts* out);
+
+}  // namespace knp::ipvs

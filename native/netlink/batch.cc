@@ -1,0 +1,91 @@
+#include "netlink/batch.h"
+
+#include <linux/netlink.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+namespace knp::netlink {
+
+void Batch::Flush() {
+  if (messages_.empty()) return;
+  const auto count = static_cast<uint32_t>(messages_.size());
+  const uint32_t first = socket_->TakeSequence(count);
+  for (uint32_t i = 0; i < count; i++) SetSequence(buffer_.data() + messages_[i].start, first + i);
+  AddFlags(buffer_.data() + messages_.back().start, NLM_F_ACK);
+
+  Status sent = socket_->Send(buffer_.data(), buffer_.size());
+  if (!sent.ok()) {
+    // The kernel refused the buffer as a whole (EMSGSIZE, ENOBUFS, ENOMEM) before it looked at any message.
+    for (Sent& message : messages_) message.status = sent;
+    Break(std::move(sent));
+  } else {
+    Status awaited = Await(first);
+    if (!awaited.ok()) {
+      for (Sent& message : messages_) {
+        if (message.status.ok()) message.status = Status::Of(Fault::kUnknownOutcome, awaited.message);
+      }
+    }
+    if (!awaited.ok() && awaited.fault != Fault::kUnknownOutcome) Break(std::move(awaited));
+  }
+  for (Sent& message : messages_) {
+    if (!message.status.ok()) Fail(message.index, std::move(message.status));
+  }
+  messages_.clear();
+  buffer_.clear();
+}
+
+std::vector<Failure> Batch::Finish() {
+  Flush();
+  std::sort(failures_.begin(), failures_.end(),
+            [](const Failure& a, const Failure& b) { return a.index < b.index; });
+  return std::exchange(failures_, {});
+}
+
+// Receives until the last message is answered. kUnknownOutcome when replies were lost, which leaves the
+// socket usable; any other failure means that it is not worth going on.
+Status Batch::Await(uint32_t first) {
+  // The limit counts from here: however long the kernel worked on the messages, it did so inside send(2).
+  Clock::time_point deadline = socket_->Deadline();
+  bool overrun = false;
+  while (true) {
+    const uint8_t* data = nullptr;
+    size_t size = 0;
+    Status status = socket_->Receive(deadline, &data, &size);
+    if (status.is_errno(ENOBUFS)) {
+      // The receive buffer overflowed: replies are gone, the last one with them. What is still queued is read
+      // without waiting, so that it does not stand in the way of the next batch; then the rest is unknown.
+      overrun = true;
+      deadline = Clock::now();
+      continue;
+    }
+    if (status.fault == Fault::kTimeout && overrun) {
+      return Status::Of(Fault::kUnknownOutcome, "replies were lost: receive buffer too small");
+    }
+    if (!status.ok()) return status;
+    if (ReadReplies(data, size, first, &status)) return {};
+    if (!status.ok()) return status;
+  }
+}
+
+bool Batch::ReadReplies(const uint8_t* data, size_t size, uint32_t first, Status* status) {
+  MessageReader messages(data, size);
+  Message message;
+  while (messages.Next(&message)) {
+    // Unsigned: what came before `first` is far beyond the end.
+    const uint32_t place = message.sequence - first;
+    if (place >= messages_.size() || message.type != NLMSG_ERROR) continue;
+    messages_[place].status = ReadAcknowledgement(message);
+    if (place + 1 == messages_.size()) return true;
+  }
+  if (messages.malformed()) *status = Status::Of(Fault::kMalformedReply, "truncated message");
+  return false;
+}
+
+void Batch::Break(Status status) {
+  broken_ = std::move(status);
+  broken_.message = "not sent, because an earlier send failed: " + broken_.message;
+}
+
+}  // namespace knp::netlink

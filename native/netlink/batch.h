@@ -1,0 +1,73 @@
+// Many operations in few sends, with one result for each.
+//
+// The kernel works through a buffer of messages inside send(2), goes on after one that fails, and answers
+// every failure with an NLMSG_ERROR of that message's sequence number, asked for or not. So only the last
+// message asks for an acknowledgement, and its coming means that the failures before it are complete.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "netlink/message_builder.h"
+#include "netlink/message_reader.h"
+#include "netlink/socket.h"
+#include "netlink/status.h"
+
+namespace knp::netlink {
+
+// An operation that did not succeed, by its place in the caller's list.
+struct Failure {
+  uint32_t index = 0;
+  Status status;
+};
+
+class Batch {
+ public:
+  explicit Batch(Socket* socket) : Batch(socket, socket->BatchLimit()) {}
+  Batch(Socket* socket, size_t limit) : socket_(socket), limit_(limit) {}
+
+  // Adds the message that `encode(MessageBuilder*)` writes, begun with NLM_F_REQUEST and without NLM_F_ACK,
+  // for the operation `index`; sends what has gathered when that is a full load. `encode` returns what
+  // MessageBuilder::End() returned.
+  template <typename Encode>
+  void Add(uint32_t index, const Encode& encode) {
+    if (!broken_.ok()) return Fail(index, broken_);
+    const size_t start = buffer_.size();
+    MessageBuilder builder(&buffer_);
+    if (!encode(&builder)) return Fail(index, Status::Errno(EMSGSIZE, "attribute too long"));
+    messages_.push_back(Sent{index, start, {}});
+    if (messages_.size() >= limit_) Flush();
+  }
+
+  // Records an operation that failed without a message.
+  void Fail(uint32_t index, Status status) { failures_.push_back(Failure{index, std::move(status)}); }
+
+  // Sends what has gathered and waits for its results. After a send or a wait that failed outright nothing
+  // more is sent: what follows fails with the same error, and says so.
+  void Flush();
+
+  // Flushes, and returns every failure in the order of the caller's list.
+  std::vector<Failure> Finish();
+
+ private:
+  struct Sent {
+    uint32_t index;
+    size_t start;   // offset of the message in buffer_
+    Status status;  // as far as replies have told
+  };
+
+  Status Await(uint32_t first);
+  // Reads replies; true once the last message's came.
+  bool ReadReplies(const uint8_t* data, size_t size, uint32_t first, Status* status);
+  void Break(Status status);
+
+  Socket* socket_;
+  size_t limit_;
+  std::vector<uint8_t> buffer_;
+  std::vector<Sent> messages_;
+  std::vector<Failure> failures_;
+  Status broken_;
+};
+
+}  // namespace knp::netlink

@@ -1,0 +1,81 @@
+#include "netlink/exchange.h"
+
+#include <linux/netlink.h>
+
+#include <cerrno>
+
+#include "netlink/message_builder.h"
+
+namespace knp::netlink {
+namespace {
+
+struct Progress {
+  bool acknowledged = false;  // NLMSG_ERROR or NLMSG_DONE came: nothing more is under way on the socket
+  bool interrupted = false;
+};
+
+Status ReadDatagram(const uint8_t* data, size_t size, uint32_t sequence, const ReplyHandler& on_reply,
+                    Progress* progress) {
+  MessageReader messages(data, size);
+  Message message;
+  while (messages.Next(&message)) {
+    if (message.sequence != sequence) continue;  // late replies to a request that was given up
+    if ((message.flags & NLM_F_DUMP_INTR) != 0) progress->interrupted = true;
+    switch (message.type) {
+      case NLMSG_NOOP:
+        break;
+      case NLMSG_OVERRUN:
+        return Status::Of(Fault::kUnknownOutcome, "replies were lost");
+      case NLMSG_ERROR:
+      case NLMSG_DONE:
+        progress->acknowledged = true;
+        return ReadAcknowledgement(message);
+      default: {
+        Status status = on_reply(message);
+        if (!status.ok()) return status;
+      }
+    }
+  }
+  if (messages.malformed()) return Status::Of(Fault::kMalformedReply, "truncated message");
+  return {};
+}
+
+Status SendAndReceive(Socket* socket, std::vector<uint8_t>* request, const ReplyHandler& on_reply,
+                      Progress* progress) {
+  const uint32_t sequence = socket->TakeSequence();
+  SetSequence(request->data(), sequence);
+  Status status = socket->Send(request->data(), request->size());
+  while (status.ok() && !progress->acknowledged) {
+    const uint8_t* data = nullptr;
+    size_t size = 0;
+    // Each part of a dump has the whole limit: a long listing is no slow one.
+    status = socket->Receive(socket->Deadline(), &data, &size);
+    if (status.is_errno(ENOBUFS)) status = Status::Of(Fault::kUnknownOutcome, "replies were lost");
+    if (status.ok()) status = ReadDatagram(data, size, sequence, on_reply, progress);
+  }
+  // What was given up half-way would disturb the next request. When a new socket cannot be had, the old one
+  // stays: its sequence numbers still tell the replies apart.
+  if (!progress->acknowledged) static_cast<void>(socket->Reopen());
+  return status;
+}
+
+}  // namespace
+
+Status Query(Socket* socket, std::vector<uint8_t>* request, const ReplyHandler& on_reply) {
+  Progress progress;
+  return SendAndReceive(socket, request, on_reply, &progress);
+}
+
+Status Dump(Socket* socket, std::vector<uint8_t>* request, const std::function<void()>& restart,
+            const ReplyHandler& on_reply) {
+  for (int attempt = 0; attempt < kDumpAttempts; attempt++) {
+    restart();
+    Progress progress;
+    Status status = SendAndReceive(socket, request, on_reply, &progress);
+    if (!status.ok() || !progress.interrupted) return status;
+  }
+  return Status::Of(Fault::kInterrupted, "the listing changed while it was read, " +
+                                             std::to_string(kDumpAttempts) + " times in a row");
+}
+
+}  // namespace knp::netlink

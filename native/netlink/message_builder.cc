@@ -1,0 +1,82 @@
+#include "netlink/message_builder.h"
+
+#include <arpa/inet.h>
+
+#include <limits>
+
+namespace knp::netlink {
+
+void MessageBuilder::Begin(uint16_t type, uint16_t flags, uint32_t sequence) {
+  start_ = buffer_->size();
+  overflow_ = false;
+  nlmsghdr header{};
+  header.nlmsg_type = type;
+  header.nlmsg_flags = flags;
+  header.nlmsg_seq = sequence;
+  Append(&header, sizeof(header));
+}
+
+void MessageBuilder::PutBigEndian16(uint16_t type, uint16_t value) {
+  PutU16(type, htons(value));
+}
+
+void MessageBuilder::PutString(uint16_t type, std::string_view value) {
+  const size_t start = BeginNested(type);
+  buffer_->insert(buffer_->end(), value.begin(), value.end());
+  buffer_->push_back(0);
+  EndNested(start);
+}
+
+void MessageBuilder::PutBytes(uint16_t type, const void* data, size_t size) {
+  const size_t start = BeginNested(type);
+  if (size > 0) {
+    const auto* bytes = static_cast<const uint8_t*>(data);
+    buffer_->insert(buffer_->end(), bytes, bytes + size);
+  }
+  EndNested(start);
+}
+
+size_t MessageBuilder::BeginNested(uint16_t type) {
+  const size_t start = buffer_->size();
+  const nlattr attribute{0, type};
+  Append(&attribute, sizeof(attribute));
+  return start;
+}
+
+void MessageBuilder::EndNested(size_t start) {
+  const size_t length = buffer_->size() - start;
+  if (length > std::numeric_limits<uint16_t>::max()) overflow_ = true;
+  const auto nla_len = static_cast<uint16_t>(length);
+  std::memcpy(buffer_->data() + start + offsetof(nlattr, nla_len), &nla_len, sizeof(nla_len));
+  // nla_len leaves the padding out; what follows is aligned all the same.
+  buffer_->resize(start + NlaAlign(length));
+}
+
+bool MessageBuilder::End() {
+  if (overflow_) {
+    buffer_->resize(start_);
+    return false;
+  }
+  const auto nlmsg_len = static_cast<uint32_t>(buffer_->size() - start_);
+  std::memcpy(buffer_->data() + start_ + offsetof(nlmsghdr, nlmsg_len), &nlmsg_len, sizeof(nlmsg_len));
+  return true;
+}
+
+void MessageBuilder::Append(const void* data, size_t size) {
+  const auto* bytes = static_cast<const uint8_t*>(data);
+  buffer_->insert(buffer_->end(), bytes, bytes + size);
+  buffer_->resize(NlmsgAlign(buffer_->size()));
+}
+
+void SetSequence(uint8_t* message, uint32_t sequence) {
+  std::memcpy(message + offsetof(nlmsghdr, nlmsg_seq), &sequence, sizeof(sequence));
+}
+
+void AddFlags(uint8_t* message, uint16_t flags) {
+  uint16_t value = 0;
+  std::memcpy(&value, message + offsetof(nlmsghdr, nlmsg_flags), sizeof(value));
+  value = static_cast<uint16_t>(value | flags);
+  std::memcpy(message + offsetof(nlmsghdr, nlmsg_flags), &value, sizeof(value));
+}
+
+}  // namespace knp::netlink

@@ -1,0 +1,68 @@
+// Writes netlink messages one after another into a buffer of the caller's.
+#pragma once
+
+#include <linux/netlink.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+namespace knp::netlink {
+
+// #define NLMSG_ALIGN(len) ( ((len)+NLMSG_ALIGNTO-1) & ~(NLMSG_ALIGNTO-1) )
+constexpr size_t NlmsgAlign(size_t length) {
+  return (length + 3) & ~size_t{3};
+}
+
+// #define NLA_ALIGN(len) (((len) + NLA_ALIGNTO - 1) & ~(NLA_ALIGNTO - 1))
+constexpr size_t NlaAlign(size_t length) {
+  return (length + 3) & ~size_t{3};
+}
+
+class MessageBuilder {
+ public:
+  // Appends to `buffer`, which must outlive the builder.
+  explicit MessageBuilder(std::vector<uint8_t>* buffer) : buffer_(buffer) {}
+
+  // Begins a message: struct nlmsghdr, its length filled in by End().
+  void Begin(uint16_t type, uint16_t flags, uint32_t sequence);
+
+  // The family's fixed header (genlmsghdr, ifaddrmsg, …), right after nlmsghdr.
+  template <typename Header>
+  void PutHeader(const Header& header) {
+    Append(&header, sizeof(header));
+  }
+
+  // One attribute each. Integers are in host order, but for the BigEndian ones.
+  void PutU8(uint16_t type, uint8_t value) { PutBytes(type, &value, sizeof(value)); }
+  void PutU16(uint16_t type, uint16_t value) { PutBytes(type, &value, sizeof(value)); }
+  void PutU32(uint16_t type, uint32_t value) { PutBytes(type, &value, sizeof(value)); }
+  void PutBigEndian16(uint16_t type, uint16_t value);
+  // NLA_NUL_STRING: with the terminator.
+  void PutString(uint16_t type, std::string_view value);
+  void PutBytes(uint16_t type, const void* data, size_t size);
+
+  // Begins an attribute that holds attributes; EndNested() takes what this returned. Whether NLA_F_NESTED
+  // belongs into `type` differs from family to family: write it out.
+  size_t BeginNested(uint16_t type);
+  void EndNested(size_t start);
+
+  // Ends the message. False, and the message is taken back, when an attribute in it was longer than the 65
+  // 535 bytes that nla_len can say.
+  [[nodiscard]] bool End();
+
+ private:
+  void Append(const void* data, size_t size);
+
+  std::vector<uint8_t>* buffer_;
+  size_t start_ = 0;
+  bool overflow_ = false;
+};
+
+// Changes the sequence number, or adds flags, of the message that begins at `message`.
+void SetSequence(uint8_t* message, uint32_t sequence);
+void AddFlags(uint8_t* message, uint16_t flags);
+
+}  // namespace knp::netlink

@@ -1,0 +1,50 @@
+// Takes a received datagram apart into messages, and NLMSG_ERROR and NLMSG_DONE apart into what they say.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "netlink/attribute_reader.h"
+#include "netlink/status.h"
+
+namespace knp::netlink {
+
+// One message. `payload` points into the datagram and ends with it.
+struct Message {
+  uint16_t type = 0;
+  uint16_t flags = 0;
+  uint32_t sequence = 0;
+  const uint8_t* payload = nullptr;
+  size_t size = 0;
+
+  // The family's fixed header (genlmsghdr, ifinfomsg, …); false when the message is too short for it.
+  template <typename Header>
+  [[nodiscard]] bool ReadHeader(Header* header) const {
+    return CopyHeader(header, sizeof(*header));
+  }
+  // The attributes behind a fixed header of `header_size` bytes.
+  AttributeReader Attributes(size_t header_size, ReadError* error) const;
+
+ private:
+  bool CopyHeader(void* header, size_t header_size) const;
+};
+
+class MessageReader {
+ public:
+  MessageReader(const uint8_t* data, size_t size) : next_(data), remaining_(size) {}
+
+  // Moves to the next message; false after the last one and when the rest is no message: see malformed().
+  bool Next(Message* message);
+  bool malformed() const { return malformed_; }
+
+ private:
+  const uint8_t* next_;
+  size_t remaining_;
+  bool malformed_ = false;
+};
+
+// What NLMSG_ERROR or NLMSG_DONE says: ok, the kernel's errno with the text of its extended acknowledgement,
+// or kMalformedReply.
+Status ReadAcknowledgement(const Message& message);
+
+}  // namespace knp::netlink

@@ -1,0 +1,52 @@
+// Where sockets are opened: the network namespace of the process, or one that is named by its path.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "netlink/status.h"
+
+namespace knp::netlink {
+
+// Owns a descriptor.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() { Close(); }
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    if (this != &other) {
+      Close();
+      fd_ = std::exchange(other.fd_, -1);
+    }
+    return *this;
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  int get() const { return fd_; }
+  bool open() const { return fd_ >= 0; }
+  void Close();
+
+ private:
+  int fd_ = -1;
+};
+
+class NetworkNamespace {
+ public:
+  // An empty path means the namespace that the process is in at the time of OpenSocket(). A named one is held
+  // open: it stays reachable when its name goes. ENOENT: no such file; EINVAL comes from OpenSocket() when
+  // the file is no network namespace.
+  static Status Open(const std::string& path, NetworkNamespace* out);
+
+  // socket(2) with SOCK_CLOEXEC inside the namespace. A socket belongs for good to the namespace it was
+  // opened in, so a short-lived thread of our own enters it (setns changes the calling thread only) and
+  // libuv's threads stay where they are. Entering needs CAP_SYS_ADMIN.
+  Status OpenSocket(int domain, int type, int protocol, Descriptor* out) const;
+
+ private:
+  Descriptor file_;
+};
+
+}  // namespace knp::netlink

@@ -1,0 +1,134 @@
+#include "netlink/socket.h"
+
+#include <linux/netlink.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace knp::netlink {
+namespace {
+
+constexpr size_t kSmallestDatagram = 8192;
+constexpr size_t kLargestBatch = 256;  // larger ones gain nothing
+constexpr size_t kBytesPerReply = 1024;
+
+void SetOption(int fd, int level, int option, int value) {
+  // Every option set here is an improvement only: kernels without it, and callers without CAP_NET_ADMIN, do
+  // without.
+  static_cast<void>(setsockopt(fd, level, option, &value, sizeof(value)));
+}
+
+void SetBuffers(int fd, int size) {
+  SetOption(fd, SOL_SOCKET, SO_RCVBUF, size);  // bounded by net.core.rmem_max
+  SetOption(fd, SOL_SOCKET, SO_SNDBUF, size);
+  SetOption(fd, SOL_SOCKET, SO_RCVBUFFORCE, size);  // needs CAP_NET_ADMIN over the namespace
+  SetOption(fd, SOL_SOCKET, SO_SNDBUFFORCE, size);
+}
+
+Status Connect(const SocketOptions& options, Descriptor* out) {
+  static const NetworkNamespace kOwn;
+  const NetworkNamespace& where = options.network_namespace ? *options.network_namespace : kOwn;
+  Descriptor descriptor;
+  Status status = where.OpenSocket(AF_NETLINK, SOCK_RAW, options.protocol, &descriptor);
+  if (!status.ok()) return status;
+  SetBuffers(descriptor.get(), options.buffer_size);
+  SetOption(descriptor.get(), SOL_NETLINK, NETLINK_EXT_ACK, 1);  // 4.12: errors come with a text
+  SetOption(descriptor.get(), SOL_NETLINK, NETLINK_CAP_ACK, 1);  // 4.2: errors do not repeat the request
+  if (options.strict_checking) SetOption(descriptor.get(), SOL_NETLINK, NETLINK_GET_STRICT_CHK, 1);
+  // Port 0 is the kernel. A connected socket receives from its peer only, so nobody else can answer.
+  sockaddr_nl kernel{};
+  kernel.nl_family = AF_NETLINK;
+  if (connect(descriptor.get(), reinterpret_cast<const sockaddr*>(&kernel), sizeof(kernel)) < 0) {
+    return Status::Errno(errno, "cannot connect a netlink socket");
+  }
+  *out = std::move(descriptor);
+  return {};
+}
+
+Status AwaitReadable(int fd, Clock::time_point deadline) {
+  while (true) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    pollfd wanted{fd, POLLIN, 0};
+    const int ready = poll(&wanted, 1, static_cast<int>(std::clamp<int64_t>(left, 0, INT32_MAX)));
+    if (ready > 0) return {};
+    if (ready == 0) return Status::Of(Fault::kTimeout, "no reply from the kernel");
+    if (errno != EINTR) return Status::Errno(errno, "poll");
+  }
+}
+
+}  // namespace
+
+Status Socket::Open(const SocketOptions& options, Socket* out) {
+  Descriptor descriptor;
+  Status status = Connect(options, &descriptor);
+  if (status.ok()) *out = Adopt(std::move(descriptor), options);
+  return status;
+}
+
+Socket Socket::Adopt(Descriptor descriptor, const SocketOptions& options) {
+  Socket socket;
+  socket.options_ = options;
+  socket.descriptor_ = std::move(descriptor);
+  socket.datagram_.resize(std::max(options.datagram_size, kSmallestDatagram));
+  return socket;
+}
+
+Status Socket::Reopen() {
+  Descriptor descriptor;
+  Status status = Connect(options_, &descriptor);
+  if (status.ok()) descriptor_ = std::move(descriptor);
+  return status;
+}
+
+Status Socket::Send(const uint8_t* data, size_t size) {
+  ssize_t sent = 0;
+  do {
+    sent = send(descriptor_.get(), data, size, 0);
+  } while (sent < 0 && errno == EINTR);
+  if (sent < 0) return Status::Errno(errno);
+  if (static_cast<size_t>(sent) != size) return Status::Errno(EMSGSIZE, "sent only in part");
+  return {};
+}
+
+Status Socket::Receive(Clock::time_point deadline, const uint8_t** data, size_t* size) {
+  while (true) {
+    iovec buffer{datagram_.data(), datagram_.size()};
+    msghdr header{};
+    header.msg_iov = &buffer;
+    header.msg_iovlen = 1;
+    const ssize_t received = recvmsg(descriptor_.get(), &header, MSG_DONTWAIT);
+    if (received < 0 && errno == EINTR) continue;
+    if (received < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+      Status status = AwaitReadable(descriptor_.get(), deadline);
+      if (!status.ok()) return status;
+      continue;
+    }
+    if (received < 0) return Status::Errno(errno);
+    if (received == 0) return Status::Of(Fault::kMalformedReply, "empty datagram");
+    if ((header.msg_flags & MSG_TRUNC) != 0) {
+      return Status::Of(Fault::kMalformedReply, "datagram longer than the buffer");
+    }
+    *data = datagram_.data();
+    *size = static_cast<size_t>(received);
+    return {};
+  }
+}
+
+uint32_t Socket::TakeSequence(uint32_t count) {
+  // Never 0, which is what notifications carry, and without a wrap inside a batch.
+  if (sequence_ > UINT32_MAX - count) sequence_ = 0;
+  const uint32_t first = sequence_ + 1;
+  sequence_ += count;
+  return first;
+}
+
+size_t Socket::BatchLimit() const {
+  int granted = 0;
+  socklen_t length = sizeof(granted);
+  if (getsockopt(descriptor_.get(), SOL_SOCKET, SO_RCVBUF, &granted, &length) < 0) granted = 0;
+  return std::clamp(static_cast<size_t>(granted) / kBytesPerReply, size_t{1}, kLargestBatch);
+}
+
+}  // namespace knp::netlink

@@ -1,0 +1,70 @@
+// A netlink socket to the kernel: opening, sending a buffer of messages, receiving one datagram within a time
+// limit.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "netlink/network_namespace.h"
+#include "netlink/status.h"
+
+namespace knp::netlink {
+
+using Clock = std::chrono::steady_clock;
+
+struct SocketOptions {
+  std::shared_ptr<const NetworkNamespace> network_namespace;
+  int protocol = 0;  // NETLINK_GENERIC, NETLINK_ROUTE
+  // Bytes offered to recvmsg(2). The kernel makes the parts of a dump as large as the largest buffer it has
+  // ever seen on the socket, up to 32 KiB, and allocates that much for each: small for many short dumps,
+  // large for few long ones. Never less than 8192, the longest part that is sent to a small buffer
+  // (NLMSG_GOODSIZE).
+  size_t datagram_size = 8192;
+  // Bytes of queued replies (SO_RCVBUFFORCE) and of one send (SO_SNDBUFFORCE), as far as the kernel grants
+  // them.
+  int buffer_size = 1 << 20;
+  // NETLINK_GET_STRICT_CHK: rtnetlink's dumps heed the filters in their requests (4.20).
+  bool strict_checking = false;
+  std::chrono::milliseconds timeout{5000};
+};
+
+class Socket {
+ public:
+  static Status Open(const SocketOptions& options, Socket* out);
+  // Takes over a descriptor that speaks netlink, for tests: without Reopen().
+  static Socket Adopt(Descriptor descriptor, const SocketOptions& options);
+
+  // Opens a new socket in the same namespace and drops this one, with whatever dump is still under way on it:
+  // the kernel refuses a second dump on a socket (EBUSY).
+  Status Reopen();
+
+  // Sends a buffer of messages in one call. The kernel has processed all of them, and queued every reply but
+  // the later parts of a dump, when this returns.
+  Status Send(const uint8_t* data, size_t size);
+
+  // Receives one datagram, which is valid until the next call. kTimeout when none came by `deadline`; ENOBUFS
+  // when the kernel dropped replies because the receive buffer was full.
+  Status Receive(Clock::time_point deadline, const uint8_t** data, size_t* size);
+
+  // When the limit for a reply ends that is asked for now.
+  Clock::time_point Deadline() const { return Clock::now() + options_.timeout; }
+
+  // `count` consecutive sequence numbers that this socket has not used, and returns the first.
+  uint32_t TakeSequence(uint32_t count = 1);
+
+  // Messages that may be sent in one buffer so that the replies to all of them fit into the receive buffer: a
+  // queued reply takes 768 bytes of it in Linux 6.1, 960 in 6.12.
+  size_t BatchLimit() const;
+
+ private:
+  SocketOptions options_;
+  Descriptor descriptor_;
+  std::vector<uint8_t> datagram_;
+  uint32_t sequence_ = 0;
+};
+
+}  // namespace knp::netlink

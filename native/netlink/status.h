@@ -1,0 +1,35 @@
+// How everything in native/ reports failure: as a value. No exception is thrown or caught anywhere.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace knp::netlink {
+
+enum class Fault : uint8_t {
+  kNone,
+  kErrno,           // the kernel or a system call said a number, in Status::error
+  kTimeout,         // no reply within the limit
+  kUnknownOutcome,  // replies were lost after the kernel may have applied the request
+  kMalformedReply,  // a reply that breaks the protocol
+  kInterrupted,     // a dump kept changing while it was read (NLM_F_DUMP_INTR)
+  kClosed,          // the client was closed
+};
+
+struct [[nodiscard]] Status {
+  Fault fault = Fault::kNone;
+  int error = 0;  // positive errno, with kErrno only
+  std::string
+      message;  // what the kernel said beside the number (NLMSGERR_ATTR_MSG), or what we saw; may be empty
+
+  bool ok() const { return fault == Fault::kNone; }
+  bool is_errno(int number) const { return fault == Fault::kErrno && error == number; }
+
+  static Status Errno(int number, std::string message = {}) {
+    return Status{Fault::kErrno, number, std::move(message)};
+  }
+  static Status Of(Fault fault, std::string message = {}) { return Status{fault, 0, std::move(message)}; }
+};
+
+}  // namespace knp::netlink

@@ -1,0 +1,170 @@
+#include "rtnetlink/codec.h"
+
+#include <linux/if_addr.h>
+#include <linux/if_link.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <sys/socket.h>
+
+namespace knp::rtnetlink {
+namespace {
+
+using netlink::AttributeReader;
+using netlink::Fault;
+using netlink::Message;
+using netlink::MessageBuilder;
+using netlink::ReadError;
+using netlink::Status;
+
+constexpr uint16_t kCreate = NLM_F_CREATE | NLM_F_EXCL;
+
+void BeginLink(MessageBuilder* builder, uint16_t type, uint16_t flags, int32_t index) {
+  builder->Begin(type, NLM_F_REQUEST | flags, 0);
+  ifinfomsg header{};
+  header.ifi_index = index;
+  builder->PutHeader(header);
+}
+
+bool EncodeAddress(MessageBuilder* builder, uint16_t type, uint16_t flags, const Address& address) {
+  builder->Begin(type, NLM_F_REQUEST | flags, 0);
+  ifaddrmsg header{};
+  header.ifa_family = static_cast<uint8_t>(address.family);
+  header.ifa_prefixlen = address.prefix;
+  header.ifa_flags = static_cast<uint8_t>(address.flags);
+  header.ifa_scope = address.scope;
+  header.ifa_index = static_cast<uint32_t>(address.link_index);
+  builder->PutHeader(header);
+  const size_t size = address.family == AF_INET6 ? 16 : 4;
+  builder->PutBytes(IFA_LOCAL, address.bytes.data(), size);
+  // With IFA_LOCAL alone, a deletion of IPv4 would not look at the prefix length.
+  builder->PutBytes(IFA_ADDRESS, address.bytes.data(), size);
+  return builder->End();
+}
+
+std::string ReadKind(AttributeReader attributes) {
+  std::string kind;
+  while (attributes.Next()) {
+    if (attributes.type() == IFLA_INFO_KIND) kind = attributes.String(kLongestKind);
+  }
+  return kind;
+}
+
+}  // namespace
+
+bool EncodeAddLink(MessageBuilder* builder, uint16_t flags, const Link& link) {
+  BeginLink(builder, RTM_NEWLINK, kCreate | flags, 0);
+  builder->PutString(IFLA_IFNAME, link.name);
+  // As iproute2 sends it: without NLA_F_NESTED, and the kind without a terminator.
+  const size_t information = builder->BeginNested(IFLA_LINKINFO);
+  builder->PutBytes(IFLA_INFO_KIND, link.kind.data(), link.kind.size());
+  builder->EndNested(information);
+  return builder->End();
+}
+
+bool EncodeDeleteLink(MessageBuilder* builder, uint16_t flags, const Link& link) {
+  BeginLink(builder, RTM_DELLINK, flags, link.index);
+  if (link.index == 0) builder->PutString(IFLA_IFNAME, link.name);
+  return builder->End();
+}
+
+bool EncodeListLinks(MessageBuilder* builder) {
+  BeginLink(builder, RTM_GETLINK, NLM_F_DUMP, 0);
+  builder->PutU32(IFLA_EXT_MASK, RTEXT_FILTER_SKIP_STATS);
+  return builder->End();
+}
+
+bool EncodeGetLink(MessageBuilder* builder, std::string_view name) {
+  BeginLink(builder, RTM_GETLINK, NLM_F_ACK, 0);
+  builder->PutString(IFLA_IFNAME, name);
+  builder->PutU32(IFLA_EXT_MASK, RTEXT_FILTER_SKIP_STATS);
+  return builder->End();
+}
+
+bool EncodeAddAddress(MessageBuilder* builder, uint16_t flags, const Address& address) {
+  return EncodeAddress(builder, RTM_NEWADDR, kCreate | flags, address);
+}
+
+bool EncodeDeleteAddress(MessageBuilder* builder, uint16_t flags, const Address& address) {
+  return EncodeAddress(builder, RTM_DELADDR, flags, address);
+}
+
+bool EncodeListAddresses(MessageBuilder* builder, int32_t link_index) {
+  builder->Begin(RTM_GETADDR, NLM_F_REQUEST | NLM_F_DUMP, 0);
+  ifaddrmsg header{};
+  header.ifa_index = static_cast<uint32_t>(link_index);
+  builder->PutHeader(header);
+  return builder->End();
+}
+
+Status DecodeLink(const Message& message, Link* out) {
+  ifinfomsg header{};
+  if (!message.ReadHeader(&header)) return Status::Of(Fault::kMalformedReply, "no ifinfomsg");
+  Link link;
+  link.index = header.ifi_index;
+  link.flags = header.ifi_flags;
+  ReadError error;
+  AttributeReader attributes = message.Attributes(sizeof(header), &error);
+  while (attributes.Next()) {
+    switch (attributes.type()) {
+      case IFLA_IFNAME:
+        link.name = attributes.String(kLongestLinkName);
+        break;
+      case IFLA_MTU:
+        link.mtu = attributes.U32();
+        break;
+      case IFLA_LINKINFO:
+        link.kind = ReadKind(attributes.Nested());
+        break;
+      default:
+        break;
+    }
+  }
+  if (!error.ok()) return error.ToStatus();
+  if (link.index == 0 && link.name.empty()) return Status::Of(Fault::kMalformedReply, "link without a name");
+  *out = std::move(link);
+  return {};
+}
+
+Status DecodeAddress(const Message& message, Address* out) {
+  ifaddrmsg header{};
+  if (!message.ReadHeader(&header)) return Status::Of(Fault::kMalformedReply, "no ifaddrmsg");
+  Address address;
+  address.family = header.ifa_family;
+  address.prefix = header.ifa_prefixlen;
+  address.scope = header.ifa_scope;
+  address.flags = header.ifa_flags;
+  address.link_index = static_cast<int32_t>(header.ifa_index);
+  std::array<uint8_t, 16> peer{};
+  size_t local_size = 0;
+  size_t peer_size = 0;
+  ReadError error;
+  AttributeReader attributes = message.Attributes(sizeof(header), &error);
+  while (attributes.Next()) {
+    switch (attributes.type()) {
+      case IFA_LOCAL:
+        local_size = attributes.Bytes(address.bytes.data(), address.bytes.size());
+        break;
+      case IFA_ADDRESS:
+        peer_size = attributes.Bytes(peer.data(), peer.size());
+        break;
+      case IFA_FLAGS:  // 3.14: all 32 of them; ifa_flags has room for 8
+        address.flags = attributes.U32();
+        break;
+      default:
+        break;
+    }
+  }
+  if (!error.ok()) return error.ToStatus();
+  if (local_size == 0) {  // as for most IPv6 addresses
+    address.bytes = peer;
+    local_size = peer_size;
+  }
+  const size_t expected = address.family == AF_INET6 ? 16 : 4;
+  if (local_size != expected || address.prefix > expected * 8) {
+    return Status::Of(Fault::kMalformedReply, "address of unexpected width");
+  }
+  *out = address;
+  return {};
+}
+
+}  // namespace knp::rtnetlink

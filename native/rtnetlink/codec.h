@@ -1,0 +1,44 @@
+// rtnetlink structs ↔ messages. No socket, no JavaScript.
+//
+// Encoders write one whole message with sequence number 0 and return MessageBuilder::End(); `flags` are added
+// to NLM_F_REQUEST. Decoders return kMalformedReply for a message that breaks a rule and skip attributes that
+// they do not know.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "netlink/message_builder.h"
+#include "netlink/message_reader.h"
+#include "netlink/status.h"
+#include "rtnetlink/types.h"
+
+namespace knp::rtnetlink {
+
+// IFNAMSIZ less the terminator.
+constexpr size_t kLongestLinkName = 15;
+// Kinds are names of kernel modules less "rtnl-link-"; MODULE_NAME_LEN is 56, the longest there is has 11.
+constexpr size_t kLongestKind = 31;
+
+// RTM_NEWLINK with NLM_F_CREATE | NLM_F_EXCL, of a kind that needs no parameters.
+[[nodiscard]] bool EncodeAddLink(netlink::MessageBuilder* builder, uint16_t flags, const Link& link);
+// RTM_DELLINK, by index when it is not 0, else by name.
+[[nodiscard]] bool EncodeDeleteLink(netlink::MessageBuilder* builder, uint16_t flags, const Link& link);
+// RTM_GETLINK: every link with NLM_F_DUMP, or the one of that name.
+[[nodiscard]] bool EncodeListLinks(netlink::MessageBuilder* builder);
+[[nodiscard]] bool EncodeGetLink(netlink::MessageBuilder* builder, std::string_view name);
+
+// RTM_NEWADDR with NLM_F_CREATE | NLM_F_EXCL, RTM_DELADDR.
+[[nodiscard]] bool EncodeAddAddress(netlink::MessageBuilder* builder, uint16_t flags, const Address& address);
+[[nodiscard]] bool EncodeDeleteAddress(netlink::MessageBuilder* builder, uint16_t flags,
+                                       const Address& address);
+// RTM_GETADDR with NLM_F_DUMP, both families; of one link when the index is not 0 (by kernels since 4.20, on
+// sockets with NETLINK_GET_STRICT_CHK; others list all).
+[[nodiscard]] bool EncodeListAddresses(netlink::MessageBuilder* builder, int32_t link_index);
+
+// RTM_NEWLINK and RTM_DELLINK, RTM_NEWADDR and RTM_DELADDR, in replies as in requests. The address of a
+// point-to-point link is its own end's (IFA_LOCAL).
+netlink::Status DecodeLink(const netlink::Message& message, Link* out);
+netlink::Status DecodeAddress(const netlink::Message& message, Address* out);
+
+}  // namespace knp::rtnetlink

@@ -1,8 +1,8 @@
 // The library's front door: a proxy made of parts that can be exchanged. The kernel libraries have doors of their own:
 // kube-netlink-proxy/ipvs, /ipset, /rtnetlink, and /testing for fakes.
 export { describeProblem, NetlinkError, type NetlinkErrorFacts, type Problem } from './errors.js';
-export type { Fragment, KeyedOperation, Known, Mode } from './modes/mode.js';
 export { createIpvsMode, IPVS_DEFAULTS, type IpvsKernel, type IpvsOptions } from './modes/ipvs/index.js';
+export type { Fragment, KeyedOperation, Known, Mode } from './modes/mode.js';
 export { createProxy, type Proxy, type ProxyEvents, type ProxyParts } from './proxy.js';
 export type { SyncSummary } from './reconcile/reconciler.js';
 export { ManifestSource } from './source/manifests.js';

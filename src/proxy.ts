@@ -43,7 +43,9 @@ export interface Proxy {
 }
 
 /** Makes a proxy of its parts; nothing happens before it is started. */
-export function createProxy<Item, Operation extends KeyedOperation>(parts: ProxyParts<Item, Operation>): Proxy {
+export function createProxy<Item, Operation extends KeyedOperation>(
+  parts: ProxyParts<Item, Operation>,
+): Proxy {
   const catalogue = new Catalogue();
   const now = () => performance.now();
   let node = nodeFacts(parts.nodeName, undefined, []);

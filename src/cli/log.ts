@@ -6,7 +6,13 @@ import pretty from 'pino-pretty';
 export function openLog(verbosity: number): Logger {
   const level = verbosity >= 6 ? 'trace' : verbosity >= 4 ? 'debug' : 'info';
   const destination = process.stderr.isTTY
-    ? pretty({ destination: 2, sync: true, colorize: true, translateTime: 'HH:MM:ss.l', ignore: 'pid,hostname' })
+    ? pretty({
+        destination: 2,
+        sync: true,
+        colorize: true,
+        translateTime: 'HH:MM:ss.l',
+        ignore: 'pid,hostname',
+      })
     : pino.destination({ dest: 2, sync: true });
   return pino({ level, base: null, formatters: { level: (label) => ({ level: label }) } }, destination);
 }

@@ -4,7 +4,11 @@ import type { IpvsOptions, LocalDetector } from '../modes/ipvs/index.js';
 import type { Family } from '../net/address.js';
 
 /** What the configuration means to ipvs mode on a host with these families and this kernel. */
-export function ipvsOptions(configuration: Configuration, families: readonly Family[], kernelRelease: string): IpvsOptions {
+export function ipvsOptions(
+  configuration: Configuration,
+  families: readonly Family[],
+  kernelRelease: string,
+): IpvsOptions {
   return {
     families,
     scheduler: configuration.ipvs.scheduler,

@@ -112,7 +112,10 @@ function logEvents(log: Logger): ProxyEvents {
         'synced',
       );
       for (const { key, services: claimants } of summary.contested) {
-        log.warn({ key, services: claimants }, 'several Services claim one address and port; the first has it');
+        log.warn(
+          { key, services: claimants },
+          'several Services claim one address and port; the first has it',
+        );
       }
       logFailures(log, summary);
     },

@@ -69,7 +69,10 @@ function decodeClusterCIDR(fields: Fields): { [family in Family]?: string } {
     const network = parseNetwork(part.trim());
     const text = network && formatNetwork(network);
     if (text === undefined || byFamily[familyOf(text)] !== undefined) {
-      fields.report('clusterCIDR', 'must be one network in CIDR notation, or one of each family, comma-separated');
+      fields.report(
+        'clusterCIDR',
+        'must be one network in CIDR notation, or one of each family, comma-separated',
+      );
     } else {
       byFamily[familyOf(text)] = text;
     }
@@ -82,7 +85,8 @@ function decodeDetectLocal(fields: Fields): Configuration['detectLocal'] {
   const name = (field: 'bridgeInterface' | 'interfaceNamePrefix', mode: DetectLocalMode) => {
     const text = detect.text(field);
     // IFNAMSIZ less the terminator.
-    if (text.length > 15 || /[\s/]/.test(text)) detect.report(field, 'must be a device name, at most 15 characters');
+    if (text.length > 15 || /[\s/]/.test(text))
+      detect.report(field, 'must be a device name, at most 15 characters');
     if (text === '' && fields.text('detectLocalMode') === mode) {
       detect.report(field, `must not be empty in detectLocalMode ${mode}`);
     }

@@ -15,11 +15,20 @@ interface Flag {
 const FLAGS = {
   manifests: {
     type: 'string',
-    help: ['PATH', 'folder of .yaml, .yml and .json files, or one file, with Services, EndpointSlices and Nodes'],
+    help: [
+      'PATH',
+      'folder of .yaml, .yml and .json files, or one file, with Services, EndpointSlices and Nodes',
+    ],
   },
-  once: { type: 'boolean', help: ['', 'program the kernel, print what was done, and end; 0 when all succeeded'] },
+  once: {
+    type: 'boolean',
+    help: ['', 'program the kernel, print what was done, and end; 0 when all succeeded'],
+  },
   config: { type: 'string', help: ['FILE', 'KubeProxyConfiguration; the flags below are then ignored'] },
-  'hostname-override': { type: 'string', help: ['NAME', "this node's name, as endpoints name it (the host's name)"] },
+  'hostname-override': {
+    type: 'string',
+    help: ['NAME', "this node's name, as endpoints name it (the host's name)"],
+  },
   'cluster-cidr': {
     type: 'string',
     sets: 'clusterCIDR',
@@ -94,11 +103,19 @@ export type Command =
 
 /** What `--help` prints. */
 export function helpText(): string {
-  const lines = Object.entries(FLAGS as Record<string, Flag>).map(([name, { short, help: [value, text] }]) => {
-    const long = name.length === 1 ? '' : `--${name}`;
-    const names = [short ? `-${short}` : '', long].filter(Boolean).join(', ');
-    return `  ${`${names} ${value}`.trim().padEnd(32)} ${text}`;
-  });
+  const lines = Object.entries(FLAGS as Record<string, Flag>).map(
+    ([
+      name,
+      {
+        short,
+        help: [value, text],
+      },
+    ]) => {
+      const long = name.length === 1 ? '' : `--${name}`;
+      const names = [short ? `-${short}` : '', long].filter(Boolean).join(', ');
+      return `  ${`${names} ${value}`.trim().padEnd(32)} ${text}`;
+    },
+  );
   return `kube-netlink-proxy programs Kubernetes Services into the kernel's IPVS, over netlink.
 
 Usage:
@@ -139,12 +156,16 @@ function parse(args: readonly string[]) {
     return parseArgs({ args: [...args], options: FLAGS, allowPositionals: true });
   } catch (error) {
     // Node's messages go on with advice about its own API; the first sentence is about the flag.
-    throw new UsageError(((error as Error).message.split('. ', 1)[0] ?? '').replace(/^Unknown option/, 'unknown flag'));
+    throw new UsageError(
+      ((error as Error).message.split('. ', 1)[0] ?? '').replace(/^Unknown option/, 'unknown flag'),
+    );
   }
 }
 
 /** `{'ipvs-scheduler': 'lc'}` → `{ipvs: {scheduler: 'lc'}}`. */
-function configurationOf(values: Readonly<Record<string, string | boolean | undefined>>): Record<string, unknown> {
+function configurationOf(
+  values: Readonly<Record<string, string | boolean | undefined>>,
+): Record<string, unknown> {
   const configuration: Record<string, unknown> = {};
   for (const [name, { sets, as }] of Object.entries(FLAGS as Record<string, Flag>)) {
     const value = values[name];

@@ -8,13 +8,15 @@ import { type Configuration, decodeConfiguration } from './configuration.js';
 import { type Command, UsageError } from './flags.js';
 
 /** The configuration, with the node's name settled. Throws UsageError with every problem, a line each. */
-export function loadConfiguration(
-  command: Extract<Command, { do: 'run' }>,
-): { readonly configuration: Configuration; readonly nodeName: string } {
+export function loadConfiguration(command: Extract<Command, { do: 'run' }>): {
+  readonly configuration: Configuration;
+  readonly nodeName: string;
+} {
   const raw = command.config === undefined ? command.configuration : readFile(command.config);
   const { configuration, problems } = decodeConfiguration(raw);
   if (problems.length > 0) throw new UsageError(problems.map(describeProblem).join('\n'));
-  const nodeName = command.hostnameOverride || configuration.hostnameOverride || hostname().trim().toLowerCase();
+  const nodeName =
+    command.hostnameOverride || configuration.hostnameOverride || hostname().trim().toLowerCase();
   return { configuration, nodeName };
 }
 

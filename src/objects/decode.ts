@@ -1,8 +1,8 @@
 // Untrusted data → the objects we work with, and what is wrong with it. A part that breaks a rule is left out by name;
 // the rest of the object, and every other object, stays.
 import type { Problem } from '../errors.js';
-import { decodeEndpointSlice } from './endpointSlice.js';
 import { Fields, isRecord } from '../fields.js';
+import { decodeEndpointSlice } from './endpointSlice.js';
 import { decodeNode } from './node.js';
 import { decodeService } from './service.js';
 import type { KubernetesObject } from './types.js';
@@ -14,11 +14,12 @@ export interface Decoded {
   readonly problems: readonly Problem[];
 }
 
-const READERS: Readonly<Record<string, (name: ObjectName, fields: Fields) => KubernetesObject | undefined>> = {
-  'v1/Service': decodeService,
-  'v1/Node': decodeNode,
-  'discovery.k8s.io/v1/EndpointSlice': decodeEndpointSlice,
-};
+const READERS: Readonly<Record<string, (name: ObjectName, fields: Fields) => KubernetesObject | undefined>> =
+  {
+    'v1/Service': decodeService,
+    'v1/Node': decodeNode,
+    'discovery.k8s.io/v1/EndpointSlice': decodeEndpointSlice,
+  };
 
 /** Name and namespace of an object, `default` where none is given, as kubectl does. */
 export interface ObjectName {
@@ -38,8 +39,8 @@ export function decodeObject(raw: unknown): Decoded {
   const metadata = isRecord(raw['metadata']) ? raw['metadata'] : {};
   const name = typeof metadata['name'] === 'string' ? metadata['name'] : '';
   const namespace = typeof metadata['namespace'] === 'string' ? metadata['namespace'] : 'default';
-  const shown = kind === 'Node' ? `Node ${name}` : `${kind} ${namespace}/${name}`;
-  const fields = new Fields(shown.trim(), problems, raw);
+  const shown = kind === 'Node' ? name : `${namespace}/${name}`;
+  const fields = new Fields(name === '' ? `nameless ${kind}` : `${kind} ${shown}`, problems, raw);
   if (name === '') {
     fields.report('metadata.name', 'must not be empty');
     return { problems };
@@ -54,5 +55,7 @@ function misspelledKind(raw: Readonly<Record<string, unknown>>): Problem[] {
   const known = Object.keys(READERS).find((reader) => reader.endsWith(`/${kind}`));
   if (!known) return [];
   const apiVersion = known.slice(0, -kind.length - 1);
-  return [{ object: kind, field: 'apiVersion', rule: `must be ${apiVersion}`, value: raw['apiVersion'] ?? '' }];
+  return [
+    { object: kind, field: 'apiVersion', rule: `must be ${apiVersion}`, value: raw['apiVersion'] ?? '' },
+  ];
 }

@@ -1,11 +1,15 @@
 // discovery.k8s.io/v1 EndpointSlice → EndpointSlice.
+
+import type { Fields } from '../fields.js';
 import { type Family, familyOf } from '../net/address.js';
 import type { ObjectName } from './decode.js';
-import type { Fields } from '../fields.js';
 import type { EndpointSlice, SliceEndpoint, SlicePort } from './types.js';
 
 /** Reads an EndpointSlice; undefined when it belongs to no Service or holds host names, which no proxy can dial. */
-export function decodeEndpointSlice({ namespace, name }: ObjectName, fields: Fields): EndpointSlice | undefined {
+export function decodeEndpointSlice(
+  { namespace, name }: ObjectName,
+  fields: Fields,
+): EndpointSlice | undefined {
   const labels = fields.child('metadata').child('labels');
   const serviceName = labels.text('kubernetes.io/service-name');
   if (serviceName === '') {
@@ -37,7 +41,11 @@ function decodeEndpoint(fields: Fields, family: Family): SliceEndpoint[] {
   const address = fields.firstAddress('addresses');
   if (address === undefined) return [];
   if (familyOf(address) !== family) {
-    fields.report('addresses[0]', `must be an IPv${family} address, as the slice's addressType says`, address);
+    fields.report(
+      'addresses[0]',
+      `must be an IPv${family} address, as the slice's addressType says`,
+      address,
+    );
     return [];
   }
   const conditions = fields.child('conditions');

@@ -1,6 +1,7 @@
 // core/v1 Node → Node.
-import type { ObjectName } from './decode.js';
+
 import type { Fields } from '../fields.js';
+import type { ObjectName } from './decode.js';
 import type { Node } from './types.js';
 
 /** Reads a Node. */

@@ -1,7 +1,8 @@
 // core/v1 Service → Service. Kubernetes field: https://kubernetes.io/docs/reference/kubernetes-api/service-resources/service-v1/
+
+import type { Fields } from '../fields.js';
 import { type Family, familyOf } from '../net/address.js';
 import type { ObjectName } from './decode.js';
-import type { Fields } from '../fields.js';
 import type { PerFamily, Service, ServiceObjectPort } from './types.js';
 
 const TYPES = ['ClusterIP', 'NodePort', 'LoadBalancer', 'ExternalName'] as const;

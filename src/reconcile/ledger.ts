@@ -71,12 +71,7 @@ export class Ledger<Item> implements Desired<Item> {
 
   #claim(key: string, claim: Claim<Item>): void {
     const others = this.#othersOf(key, claim.owner.name);
-    if (others.length === 0) {
-      this.#claims.set(key, claim);
-    } else {
-      const all = [...others, claim].sort(byRank);
-      this.#claims.set(key, all);
-    }
+    this.#claims.set(key, others.length === 0 ? claim : [...others, claim].sort(byRank));
     const group = this.#groupOf(claim.item);
     if (group === undefined) return;
     const members = this.#groups.get(group);
@@ -86,9 +81,9 @@ export class Ledger<Item> implements Desired<Item> {
 
   #release(key: string, owner: string): void {
     const item = this.get(key);
-    const others = this.#othersOf(key, owner);
-    if (others.length > 0) {
-      this.#claims.set(key, others);
+    const [heir, ...others] = this.#othersOf(key, owner);
+    if (heir) {
+      this.#claims.set(key, others.length === 0 ? heir : [heir, ...others]);
       return;
     }
     this.#claims.delete(key);

@@ -90,7 +90,11 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     const services = this.#touched.size;
     const keys = this.#plan();
     const contested = this.#contested(keys);
-    const operations = this.#mode.diff(full ? this.#everyKey() : this.#settled(keys), this.#ledger, this.#known);
+    const operations = this.#mode.diff(
+      full ? this.#everyKey() : this.#settled(keys),
+      this.#ledger,
+      this.#known,
+    );
     const planned = this.#now();
     const failures = await this.#apply(operations);
     const done = this.#now();

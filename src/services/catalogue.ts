@@ -1,5 +1,11 @@
 // The objects as last seen, and which Services a change touches. State, but no clock, no log, no kernel.
-import { type EndpointSlice, type Node, type ObjectChange, type Service, serviceKey } from '../objects/types.js';
+import {
+  type EndpointSlice,
+  type Node,
+  type ObjectChange,
+  type Service,
+  serviceKey,
+} from '../objects/types.js';
 import { frontendsOf } from './frontends.js';
 import type { NodeFacts, ServiceFrontends } from './types.js';
 

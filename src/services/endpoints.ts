@@ -1,5 +1,5 @@
 // Slices of a Service → the endpoints of each of its ports.
-import { joinHostPort, type Family } from '../net/address.js';
+import { type Family, joinHostPort } from '../net/address.js';
 import type { Protocol } from '../net/protocol.js';
 import type { EndpointSlice } from '../objects/types.js';
 import type { Endpoint } from './types.js';

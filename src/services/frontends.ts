@@ -1,11 +1,6 @@
 // A Service and its slices → what clients can dial and who may answer.
 import { type Family, familyOf } from '../net/address.js';
-import {
-  type EndpointSlice,
-  type Service,
-  type ServiceObjectPort,
-  serviceKey,
-} from '../objects/types.js';
+import { type EndpointSlice, type Service, type ServiceObjectPort, serviceKey } from '../objects/types.js';
 import { chooseEndpoints, type Uses, type Whereabouts } from './chooseEndpoints.js';
 import { endpointsOfPort } from './endpoints.js';
 import type { Frontend, PortFrontends, ServiceFrontends } from './types.js';
@@ -25,7 +20,9 @@ export function frontendsOf(
   const all = [...slices];
   const families = ([4, 6] as const).filter((family) => service.clusterIPs[family] !== undefined);
   const ports = isProxied(service)
-    ? families.flatMap((family) => service.ports.map((port) => portFrontends(service, port, family, all, node)))
+    ? families.flatMap((family) =>
+        service.ports.map((port) => portFrontends(service, port, family, all, node)),
+      )
     : [];
   const checked = service.type === 'LoadBalancer' && externalPolicyIsLocal(service) && ports.length > 0;
   return {
@@ -58,7 +55,8 @@ function portFrontends(
 
 function frontendsOfPort(service: Service, port: ServiceObjectPort, family: Family): Frontend[] {
   const local = externalPolicyIsLocal(service);
-  const ofFamily = (addresses: readonly string[]) => addresses.filter((address) => familyOf(address) === family);
+  const ofFamily = (addresses: readonly string[]) =>
+    addresses.filter((address) => familyOf(address) === family);
   const at = (kind: Frontend['kind'], address: string, sourceRanges: readonly string[] = []): Frontend => ({
     kind,
     address,
@@ -84,7 +82,8 @@ function sourceRangesOf(service: Service, family: Family): readonly string[] {
 /** externalTrafficPolicy counts where there is an outside: node ports, load balancers, external IPs. */
 function externalPolicyIsLocal(service: Service): boolean {
   return (
-    service.externalTrafficPolicy === 'Local' && (service.type !== 'ClusterIP' || service.externalIPs.length > 0)
+    service.externalTrafficPolicy === 'Local' &&
+    (service.type !== 'ClusterIP' || service.externalIPs.length > 0)
   );
 }
 

@@ -4,7 +4,11 @@ import type { Node } from '../objects/types.js';
 import type { HostAddress, NodeFacts } from './types.js';
 
 /** The facts of a node. One whose Node object is unknown has loopback for its own address, as in kube-proxy. */
-export function nodeFacts(name: string, node: Node | undefined, hostAddresses: readonly HostAddress[]): NodeFacts {
+export function nodeFacts(
+  name: string,
+  node: Node | undefined,
+  hostAddresses: readonly HostAddress[],
+): NodeFacts {
   const first = (family: Family) => node?.addresses.find((address) => familyOf(address) === family);
   return {
     name,

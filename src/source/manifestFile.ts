@@ -1,8 +1,8 @@
 // One file of manifests: text → objects. JSON is YAML here, as everywhere in Kubernetes.
 import { parseAllDocuments } from 'yaml';
 import type { Problem } from '../errors.js';
-import { decodeObject } from '../objects/decode.js';
 import { isRecord } from '../fields.js';
+import { decodeObject } from '../objects/decode.js';
 import type { KubernetesObject } from '../objects/types.js';
 
 /** What a file says. */
@@ -38,7 +38,12 @@ export function readManifest(source: string, text: string): Manifest {
       if (!decoded.object) continue;
       const identity = identityOf(decoded.object);
       if (objects.has(identity)) {
-        problems.push({ source, object: identity, field: 'metadata.name', rule: 'must stand once in a file' });
+        problems.push({
+          source,
+          object: identity,
+          field: 'metadata.name',
+          rule: 'must stand once in a file',
+        });
       } else {
         objects.set(identity, decoded.object);
       }

@@ -114,7 +114,10 @@ export class ManifestSource implements Source {
   async #list(): Promise<string[]> {
     if (!(await stat(this.#path)).isDirectory()) return [this.#path];
     const names = await readdir(this.#path);
-    return names.filter((name) => /\.(ya?ml|json)$/.test(name)).sort().map((name) => join(this.#path, name));
+    return names
+      .filter((name) => /\.(ya?ml|json)$/.test(name))
+      .sort()
+      .map((name) => join(this.#path, name));
   }
 }
 
@@ -125,7 +128,10 @@ async function readFileIfChanged(path: string, known: File | undefined): Promise
   const manifest = readManifest(basename(path), await readFile(path, 'utf8'));
   if (manifest.whole || !known) return { stamp, manifest };
   // Part of the text makes no sense: what the file said before stands, but for what it now says otherwise.
-  return { stamp, manifest: { ...manifest, objects: new Map([...known.manifest.objects, ...manifest.objects]) } };
+  return {
+    stamp,
+    manifest: { ...manifest, objects: new Map([...known.manifest.objects, ...manifest.objects]) },
+  };
 }
 
 /** Every object once: of two files that hold one object, the first by name has it. */
@@ -160,5 +166,10 @@ function changesBetween(
 }
 
 function unreadable(path: string, error: unknown): Problem {
-  return { source: path, object: 'file', field: 'contents', rule: `must be readable: ${(error as Error).message}` };
+  return {
+    source: path,
+    object: 'file',
+    field: 'contents',
+    rule: `must be readable: ${(error as Error).message}`,
+  };
 }

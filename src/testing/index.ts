@@ -1,11 +1,12 @@
 // Fakes of every part of the kernel that we speak to: they keep state, fail on demand, and print themselves as the tools
 // would. For tests of agents built on the libraries, and for our own.
+
+import type { Fault } from './faults.js';
 import { FakeIpset } from './ipset.js';
 import { FakeIptables } from './iptables.js';
 import { FakeIpvs } from './ipvs.js';
 import { FakeRtnetlink } from './rtnetlink.js';
 import { FakeSysctl } from './sysctl.js';
-import type { Fault } from './faults.js';
 
 export { type Fault, type Faults, failNth } from './faults.js';
 export { FakeIpset } from './ipset.js';
@@ -24,6 +25,7 @@ export class FakeKernel {
 
   /** One fault for all parts, so that "the nth operation" counts through all of them. */
   set fault(fault: Fault) {
-    for (const part of [this.ipvs, this.ipset, this.rtnetlink, this.iptables, this.sysctl]) part.fault = fault;
+    for (const part of [this.ipvs, this.ipset, this.rtnetlink, this.iptables, this.sysctl])
+      part.fault = fault;
   }
 }

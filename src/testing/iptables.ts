@@ -37,7 +37,9 @@ export class FakeIptables implements Iptables, Faults {
         const bare = (name: string) => name.slice(table.length + 1);
         const isBase = (name: string) => (BASE_CHAINS[table] as readonly string[]).includes(bare(name));
         const headers = names.map((name) => `:${bare(name)} ${isBase(name) ? 'ACCEPT' : '-'} [0:0]\n`);
-        const rules = names.flatMap((name) => (chains.get(name) ?? []).map((rule) => `-A ${bare(name)} ${rule}\n`));
+        const rules = names.flatMap((name) =>
+          (chains.get(name) ?? []).map((rule) => `-A ${bare(name)} ${rule}\n`),
+        );
         return `*${table}\n${headers.join('')}${rules.join('')}COMMIT\n`;
       })
       .join('');

@@ -11,7 +11,13 @@ import type {
 import { joinHostPort } from '../net/address.js';
 import { attempt, type Fault, type Faults } from './faults.js';
 
-const NO_COUNTERS: IpvsCounters = { connections: 0n, inPackets: 0n, outPackets: 0n, inBytes: 0n, outBytes: 0n };
+const NO_COUNTERS: IpvsCounters = {
+  connections: 0n,
+  inPackets: 0n,
+  outPackets: 0n,
+  inBytes: 0n,
+  outBytes: 0n,
+};
 
 interface Held {
   service: VirtualService;

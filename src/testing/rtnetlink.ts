@@ -30,7 +30,8 @@ export class FakeRtnetlink implements Faults {
     const held = this.#links.get(name);
     if (!held) return '';
     const addresses = [...held.addresses.values()].map(
-      ({ address, prefix }) => `inet${familyOf(address) === 6 ? '6' : ''} ${address}/${prefix} scope global ${name}\n`,
+      ({ address, prefix }) =>
+        `inet${familyOf(address) === 6 ? '6' : ''} ${address}/${prefix} scope global ${name}\n`,
     );
     return `${name}: <BROADCAST,NOARP> mtu 1500 qdisc noop state DOWN group default\n${addresses.sort().join('')}`;
   }

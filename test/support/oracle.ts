@@ -13,7 +13,11 @@ export interface Scenario {
   readonly folder: string;
   /** KubeProxyConfiguration, as parsed JSON. */
   readonly configuration: Readonly<Record<string, unknown>>;
-  readonly interfaces: readonly { readonly link: string; readonly address: string; readonly prefix: number }[];
+  readonly interfaces: readonly {
+    readonly link: string;
+    readonly address: string;
+    readonly prefix: number;
+  }[];
   /** Folders that each hold objects.yaml and the state recorded for it, in order. */
   readonly steps: readonly string[];
 }

@@ -47,7 +47,11 @@ function run(command: string, args: readonly string[], input: string): Promise<s
   });
 }
 
-function failure(command: string, error: Error & { code?: unknown; killed?: boolean }, stderr: string): NetlinkError {
+function failure(
+  command: string,
+  error: Error & { code?: unknown; killed?: boolean },
+  stderr: string,
+): NetlinkError {
   const missing = error.code === 'ENOENT';
   const said = error.killed ? `no end after ${TIMEOUT} ms` : stderr.trim();
   return new NetlinkError({

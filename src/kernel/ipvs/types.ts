@@ -105,7 +105,11 @@ export type IpvsOperation =
       readonly service: VirtualServiceId;
       readonly realServer: RealServer;
     }
-  | { readonly do: 'deleteRealServer'; readonly service: VirtualServiceId; readonly realServer: RealServerId };
+  | {
+      readonly do: 'deleteRealServer';
+      readonly service: VirtualServiceId;
+      readonly realServer: RealServerId;
+    };
 
 /** Connection time-outs in seconds; 0 when setting leaves the kernel's value as it is (`IPVS_CMD_SET_CONFIG`). */
 export interface IpvsTimeouts {

@@ -33,7 +33,9 @@ export function openSysctl(root = '/proc/sys'): Sysctl {
 
 function failure(operation: string, name: string, error: unknown): NetlinkError {
   const hints: Readonly<Record<string, string>> = {
-    ENOENT: name.startsWith('net/ipv4/vs/') ? 'load the kernel module ip_vs' : 'this kernel has no such setting',
+    ENOENT: name.startsWith('net/ipv4/vs/')
+      ? 'load the kernel module ip_vs'
+      : 'this kernel has no such setting',
     EROFS: 'mount /proc/sys writable, or run privileged',
     EACCES: 'run as root in the namespace that owns the network',
   };

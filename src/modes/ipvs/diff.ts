@@ -51,17 +51,30 @@ function change(steps: Steps, key: string, want: Item, have: Item | undefined): 
       return steps.add('addEntries', key, ipset({ do: 'add', set: want.set, entry: want.entry }), want);
     case 'chain': {
       if (have?.kind === 'chain' && equalTexts(want.rules, have.rules)) return;
-      const call = { on: 'iptables', family: want.family, operation: { do: 'setChain', chain: want } } as const;
+      const call = {
+        on: 'iptables',
+        family: want.family,
+        operation: { do: 'setChain', chain: want },
+      } as const;
       return steps.add('rules', key, call, want);
     }
     case 'jump': {
       if (have) return;
-      const call = { on: 'iptables', family: want.family, operation: { do: 'insertJump', jump: want } } as const;
+      const call = {
+        on: 'iptables',
+        family: want.family,
+        operation: { do: 'insertJump', jump: want },
+      } as const;
       return steps.add('rules', key, call, want);
     }
     case 'address':
       if (have) return;
-      return steps.add('addAddresses', key, rtnetlink({ do: 'addAddress', address: bound(want.address) }), want);
+      return steps.add(
+        'addAddresses',
+        key,
+        rtnetlink({ do: 'addAddress', address: bound(want.address) }),
+        want,
+      );
     case 'nodeDrop':
       return; // Stands in the kernel as text of a chain.
     case 'virtualServer':
@@ -72,12 +85,18 @@ function change(steps: Steps, key: string, want: Item, have: Item | undefined): 
 function remove(steps: Steps, key: string, have: Item): void {
   switch (have.kind) {
     case 'entry':
-      return steps.add('deleteEntries', key, ipset({ do: 'delete', set: have.set, entry: have.entry }), undefined);
+      return steps.add(
+        'deleteEntries',
+        key,
+        ipset({ do: 'delete', set: have.set, entry: have.entry }),
+        undefined,
+      );
     case 'address': {
       const call = rtnetlink({ do: 'deleteAddress', address: bound(have.address) });
       return steps.add('deleteAddresses', key, call, undefined);
     }
     case 'virtualServer':
+      if (have.foreign) return;
       // Its real servers go with it.
       return steps.add('deleteServers', key, ipvs({ do: 'deleteService', service: have.service }), undefined);
     default:
@@ -87,14 +106,19 @@ function remove(steps: Steps, key: string, have: Item): void {
 
 function changeServer(steps: Steps, key: string, want: VirtualServer, have: VirtualServer | undefined): void {
   const { service } = want;
-  if (!have || !equalSettings(service, have.service)) {
+  // One of others' that a plan wants is taken over by an edit, whatever its settings: connections survive.
+  if (!have || have.foreign || !equalSettings(service, have.service)) {
     const operation: IpvsOperation = { do: have ? 'updateService' : 'addService', service };
     steps.add('addServers', key, ipvs(operation), { ...want, realServers: have?.realServers ?? new Map() });
   }
   for (const [id, realServer] of want.realServers) {
     const there = have?.realServers.get(id);
     if (there && equalRealServers(realServer, there)) continue;
-    const operation: IpvsOperation = { do: there ? 'updateRealServer' : 'addRealServer', service, realServer };
+    const operation: IpvsOperation = {
+      do: there ? 'updateRealServer' : 'addRealServer',
+      service,
+      realServer,
+    };
     steps.add('addServers', key, ipvs(operation), want);
   }
   for (const [id, realServer] of have?.realServers ?? []) {

@@ -47,12 +47,16 @@ function nodePortAddresses(
   others: readonly string[],
   all: readonly HostAddress[],
 ): string[] {
-  const parsed = networks.flatMap((text) => parseNetwork(text) ?? []).filter((network) => network.family === family);
+  const parsed = networks
+    .flatMap((text) => parseNetwork(text) ?? [])
+    .filter((network) => network.family === family);
   const everywhere = parsed.length === 0 || parsed.some((network) => network.prefix === 0);
   const candidates = everywhere
     ? others
     : all
         .map(({ address }) => address)
-        .filter((address) => !isLoopback(address) && parsed.some((network) => networkContains(network, address)));
+        .filter(
+          (address) => !isLoopback(address) && parsed.some((network) => networkContains(network, address)),
+        );
   return [...new Set(candidates.filter((address) => familyOf(address) === family))];
 }

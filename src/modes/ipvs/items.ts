@@ -15,6 +15,8 @@ export interface VirtualServer {
   readonly kind: 'virtualServer';
   readonly service: AddressId & VirtualService;
   readonly realServers: ReadonlyMap<string, RealServer>;
+  /** Observed, and nothing shows that we or a kube-proxy made it: adopted when a plan wants it, else never touched. */
+  readonly foreign?: true;
 }
 
 /** An entry of a set. */

@@ -11,7 +11,7 @@ import { sysctls } from './planNode.js';
 import { CHAINS, jumps } from './rules.js';
 import { SET_ROLES, type SetRole, setOf } from './sets.js';
 
-/** Everything of ours, by key. */
+/** Everything of ours, by key, and the virtual services of others, marked as such. */
 export async function observe(kernel: IpvsKernel, options: IpvsOptions): Promise<Known<Item>> {
   const known: Known<Item> = new Map();
   const take = (items: Iterable<Item>) => {
@@ -117,21 +117,25 @@ async function observeServers(
   isOurs: (id: AddressId) => boolean,
 ): Promise<Item[]> {
   return (await ipvs.list()).flatMap((service): Item[] => {
-    if (!('address' in service) || !families.includes(familyOf(service.address)) || !isOurs(service)) return [];
-    return [serverItem(service)];
+    if (!('address' in service) || !families.includes(familyOf(service.address))) return [];
+    return [serverItem(service, isOurs(service))];
   });
 }
 
-function serverItem(state: VirtualServiceState & AddressId): Item {
+function serverItem(state: VirtualServiceState & AddressId, ours: boolean): Item {
   const { address, port, protocol, scheduler, flags, timeout, netmask } = state;
   const realServers = state.realServers.map((server): [string, RealServer] => {
     const { address, port, weight, forwarding, upperThreshold, lowerThreshold } = server;
-    return [joinHostPort(address, port), { address, port, weight, forwarding, upperThreshold, lowerThreshold }];
+    return [
+      joinHostPort(address, port),
+      { address, port, weight, forwarding, upperThreshold, lowerThreshold },
+    ];
   });
   return {
     kind: 'virtualServer',
     service: { address, port, protocol, scheduler, flags, timeout, netmask },
     realServers: new Map(realServers),
+    ...(ours ? {} : { foreign: true }),
   };
 }
 

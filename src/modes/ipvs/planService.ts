@@ -27,11 +27,12 @@ function planPort(
   host: HostView,
   options: IpvsOptions,
 ): Item[] {
-  const items = port.endpoints.filter((endpoint) => endpoint.local).map((endpoint) => loopBack(port, endpoint));
+  const items = port.endpoints
+    .filter((endpoint) => endpoint.local)
+    .map((endpoint) => loopBack(port, endpoint));
   const realServersFor = realServersOf(port);
   for (const frontend of port.frontends) {
-    const addresses =
-      frontend.kind === 'nodePort' ? host.nodePortAddresses[port.family] : [frontend.address];
+    const addresses = frontend.kind === 'nodePort' ? host.nodePortAddresses[port.family] : [frontend.address];
     const realServers = realServersFor(frontend);
     for (const address of addresses) {
       items.push(virtualServer(port, address, frontend.port, realServers, options.scheduler));
@@ -118,7 +119,9 @@ function entries(
     case 'clusterIP':
       return [entry('KUBE-CLUSTER-IP', port.family, dialled)];
     case 'externalIP':
-      return [entry(frontend.localPolicy ? 'KUBE-EXTERNAL-IP-LOCAL' : 'KUBE-EXTERNAL-IP', port.family, dialled)];
+      return [
+        entry(frontend.localPolicy ? 'KUBE-EXTERNAL-IP-LOCAL' : 'KUBE-EXTERNAL-IP', port.family, dialled),
+      ];
     case 'loadBalancerIP':
       return [
         entry('KUBE-LOAD-BALANCER', port.family, dialled),

@@ -97,7 +97,9 @@ function natRules(family: Family, facts: RuleFacts, options: IpvsOptions): Rules
       ...when('KUBE-LOOP-BACK', `${match('KUBE-LOOP-BACK', 'dst,dst,src')} -j MASQUERADE`),
       ...masqueradeMarked(hex(options.masqueradeMark)),
     ],
-    'nat/KUBE-MARK-MASQ': [`-j MARK --set-xmark ${hex(options.masqueradeMark)}/${hex(options.masqueradeMark)}`],
+    'nat/KUBE-MARK-MASQ': [
+      `-j MARK --set-xmark ${hex(options.masqueradeMark)}/${hex(options.masqueradeMark)}`,
+    ],
   };
 }
 
@@ -116,7 +118,8 @@ function masqueradeClusterIPs(
   { podNetwork }: RuleFacts,
   { masqueradeAll, localDetector }: IpvsOptions,
 ): string {
-  const match = (dimensions: string) => `${matchSet(family, 'KUBE-CLUSTER-IP', dimensions)} -j KUBE-MARK-MASQ`;
+  const match = (dimensions: string) =>
+    `${matchSet(family, 'KUBE-CLUSTER-IP', dimensions)} -j KUBE-MARK-MASQ`;
   if (masqueradeAll) return match('dst,dst');
   if (localDetector.by === 'interface') return `! -i ${localDetector.match} ${match('dst,dst')}`;
   const network = localDetector.by === 'network' ? localDetector.networks[family] : podNetwork;
@@ -131,7 +134,11 @@ function acceptExternal(match: string): string[] {
   ];
 }
 
-function filterRules(family: Family, { has, nodeDrops }: RuleFacts, { masqueradeMark }: IpvsOptions): RulesByChain {
+function filterRules(
+  family: Family,
+  { has, nodeDrops }: RuleFacts,
+  { masqueradeMark }: IpvsOptions,
+): RulesByChain {
   const mark = hex(masqueradeMark);
   const when = (role: SetRole, dimensions: string, target: string) =>
     has(role) ? [`${matchSet(family, role, dimensions)} -j ${target}`] : [];

@@ -1,0 +1,99 @@
+// The floors of the house: which folder may import from which, and which may reach outside. Read by the floors test.
+import { posix } from 'node:path';
+import ts from 'typescript';
+
+/** A part of src/. */
+interface Floor {
+  readonly name: string;
+  /** Files that belong to it, as paths below src/. The first floor that matches a file has it. */
+  readonly files: RegExp;
+  /** Floors that it may import from, beside itself. */
+  readonly imports: readonly string[];
+  /** Packages and Node modules that it may import; none where it is pure. */
+  readonly outside?: RegExp;
+}
+
+const EVERYTHING = /.*/;
+
+/** From the ground up. Wiring alone may import everything. */
+const FLOORS: readonly Floor[] = [
+  { name: 'errors', files: /^errors\.ts$/, imports: [] },
+  { name: 'net', files: /^net\//, imports: [] },
+  { name: 'fields', files: /^fields\.ts$/, imports: ['errors', 'net'] },
+  { name: 'objects', files: /^objects\//, imports: ['errors', 'net', 'fields'] },
+  { name: 'services', files: /^services\//, imports: ['net', 'objects'] },
+  // What the parts of the kernel look like, without the parts: types, and the notation of set entries.
+  { name: 'kernel types', files: /^kernel\/.*\/(types|entry)\.ts$/, imports: ['errors', 'net'] },
+  { name: 'kernel', files: /^kernel\//, imports: ['errors', 'net', 'kernel types'], outside: EVERYTHING },
+  { name: 'mode contract', files: /^modes\/mode\.ts$/, imports: ['errors', 'services'] },
+  {
+    name: 'mode effects',
+    files: /^modes\/[^/]+\/(apply|observe|kernel|index)\.ts$/,
+    imports: ['errors', 'net', 'kernel types', 'kernel', 'mode contract', 'services', 'mode'],
+  },
+  { name: 'mode', files: /^modes\/[^/]+\//, imports: ['net', 'services', 'kernel types', 'mode contract'] },
+  { name: 'reconcile', files: /^reconcile\//, imports: ['errors', 'net', 'mode contract', 'services'] },
+  {
+    name: 'source',
+    files: /^source\//,
+    imports: ['errors', 'net', 'fields', 'objects'],
+    outside: EVERYTHING,
+  },
+  { name: 'config', files: /^config\//, imports: ['errors', 'net', 'fields'], outside: EVERYTHING },
+  { name: 'testing', files: /^testing\//, imports: ['errors', 'net', 'kernel types', 'kernel'] },
+  { name: 'proxy', files: /^(proxy|index)\.ts$/, imports: ['*'], outside: /^node:perf_hooks$/ },
+  { name: 'cli', files: /^cli\//, imports: ['*'], outside: EVERYTHING },
+];
+
+/** Every import that runs in a wrong direction, one line each. Keys of `files` are paths below src/. */
+export function violations(files: ReadonlyMap<string, string>): string[] {
+  return [...files].flatMap(([path, text]) => {
+    const floor = floorOf(path);
+    if (!floor) return [`${path}: is on no floor; give its folder one`];
+    return importsOf(path, text).flatMap((specifier) => judge(path, floor, specifier) ?? []);
+  });
+}
+
+function judge(path: string, floor: Floor, specifier: string): string | undefined {
+  if (!specifier.startsWith('.')) {
+    if (floor.outside?.test(specifier)) return undefined;
+    return `${path}: ${floor.name} may not reach outside, but imports ${specifier}`;
+  }
+  const target = posix.join(posix.dirname(path), specifier).replace(/\.js$/, '.ts');
+  const below = floorOf(target);
+  if (!below) return `${path}: imports ${target}, which is on no floor`;
+  if (modeOf(path) !== undefined && modeOf(target) !== undefined && modeOf(path) !== modeOf(target)) {
+    return `${path}: a mode may not import from another, but imports ${target}`;
+  }
+  if (below === floor || floor.imports.includes('*') || floor.imports.includes(below.name)) return undefined;
+  return `${path}: ${floor.name} may not import from ${below.name}, but imports ${target}`;
+}
+
+function floorOf(path: string): Floor | undefined {
+  return FLOORS.find(({ files }) => files.test(path));
+}
+
+function modeOf(path: string): string | undefined {
+  return /^modes\/([^/]+)\//.exec(path)?.[1];
+}
+
+/** Specifiers of everything a file imports or exports again, types too, and of import() and import types. */
+function importsOf(path: string, text: string): string[] {
+  const specifiers: string[] = [];
+  const visit = (node: ts.Node): void => {
+    const specifier = specifierOf(node);
+    if (specifier && ts.isStringLiteralLike(specifier)) specifiers.push(specifier.text);
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile(path, text, ts.ScriptTarget.Latest));
+  return specifiers;
+}
+
+function specifierOf(node: ts.Node): ts.Node | undefined {
+  if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) return node.moduleSpecifier;
+  if (ts.isImportTypeNode(node))
+    return ts.isLiteralTypeNode(node.argument) ? node.argument.literal : undefined;
+  return ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword
+    ? node.arguments[0]
+    : undefined;
+}

@@ -1,0 +1,73 @@
+// Imports run downward only, and only the floors at the edge reach outside.
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { violations } from '../support/floors.js';
+import { ROOT } from '../support/paths.js';
+
+describe('floors', () => {
+  it('hold for every file of src', () => {
+    const folder = join(ROOT, 'src');
+    const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) =>
+      path.endsWith('.ts'),
+    );
+    const files = new Map(paths.map((path) => [path, readFileSync(join(folder, path), 'utf8')]));
+    assert.ok(files.size > 40, `only ${files.size} files were read`);
+    assert.deepEqual(violations(files), []);
+  });
+
+  const wrong: [what: string, path: string, text: string, told: RegExp][] = [
+    [
+      'an upward import',
+      'net/a.ts',
+      "import { x } from '../services/b.js';",
+      /net may not import from services/,
+    ],
+    [
+      'a type, too',
+      'services/a.ts',
+      "import type { X } from '../modes/mode.js';",
+      /services may not import from mode contract/,
+    ],
+    [
+      'a re-export',
+      'objects/a.ts',
+      "export * from '../kernel/ipvs/index.js';",
+      /objects may not import from kernel/,
+    ],
+    [
+      'an import type',
+      'net/a.ts',
+      "let x: import('../errors.js').Problem;",
+      /net may not import from errors/,
+    ],
+    ['an import()', 'kernel/a.ts', "await import('../cli/run.js');", /kernel may not import from cli/],
+    [
+      'a pure file reaching outside',
+      'services/a.ts',
+      "import { readFile } from 'node:fs';",
+      /may not reach outside/,
+    ],
+    [
+      'the kernel from a pure file of a mode',
+      'modes/ipvs/plan.ts',
+      "import '../../kernel/ipvs/index.js';",
+      /mode may not import from kernel,/,
+    ],
+    [
+      'one mode from another',
+      'modes/ipvs/apply.ts',
+      "import '../iptables/apply.js';",
+      /may not import from another/,
+    ],
+    ['a folder without a floor', 'helpers/a.ts', '', /is on no floor/],
+  ];
+  for (const [what, path, text, told] of wrong) {
+    it(`refuse ${what}`, () => {
+      const found = violations(new Map([[path, text]]));
+      assert.equal(found.length, 1);
+      assert.match(found[0] ?? '', told);
+    });
+  }
+});

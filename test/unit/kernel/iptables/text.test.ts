@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { it } from 'node:test';
+import { parseSaved, restoreInput } from '../../../../src/kernel/iptables/text.js';
+import { ROOT } from '../../../support/paths.js';
+
+it('reads what iptables-save printed, tables apart', () => {
+  const saved = parseSaved(
+    readFileSync(join(ROOT, 'test/oracle/recordings/node-port/ipvs/iptables.txt'), 'utf8'),
+  );
+  assert.deepEqual(saved.get('nat/KUBE-MARK-MASQ'), ['-j MARK --set-xmark 0x4000/0x4000']);
+  assert.equal(saved.get('filter/KUBE-NODE-PORT')?.length, 1);
+  assert.notDeepEqual(saved.get('nat/KUBE-NODE-PORT'), saved.get('filter/KUBE-NODE-PORT'));
+  assert.deepEqual(saved.get('nat/INPUT'), []);
+  assert.equal(saved.get('filter/KUBE-NOWHERE'), undefined);
+});
+
+it('reads rules with counters, and passes over what is no rule', () => {
+  const saved = parseSaved('# Generated\n*nat\n:A - [1:60]\n[3:180] -A A -j RETURN \nCOMMIT\n');
+  assert.deepEqual([...saved], [['nat/A', ['-j RETURN']]]);
+});
+
+it('writes one restore: each table once, chains before rules, removals after', () => {
+  const chain = (name: string, ...rules: string[]) => ({ family: 4, table: 'nat', name, rules }) as const;
+  const jump = { family: 4, table: 'filter', from: 'INPUT', rule: '-j A' } as const;
+  const text = restoreInput([
+    { do: 'insertJump', jump },
+    { do: 'setChain', chain: chain('B', '-j A', '-j RETURN') },
+    { do: 'setChain', chain: chain('A') },
+    { do: 'deleteJump', jump: { ...jump, from: 'OUTPUT' } },
+    { do: 'deleteChain', chain: chain('C') },
+  ]);
+  assert.equal(
+    text,
+    '*nat\n:B - [0:0]\n:A - [0:0]\n:C - [0:0]\n-A B -j A\n-A B -j RETURN\n-X C\nCOMMIT\n' +
+      '*filter\n-D OUTPUT -j A\n-I INPUT -j A\nCOMMIT\n',
+  );
+});

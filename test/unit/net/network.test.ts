@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { formatNetwork, networkContains, parseNetwork } from '../../../src/net/network.js';
+
+describe('parseNetwork', () => {
+  const cases: [text: string, canonical: string | undefined][] = [
+    ['10.244.1.7/16', '10.244.0.0/16'],
+    ['10.244.1.7/32', '10.244.1.7/32'],
+    ['10.244.1.7/0', '0.0.0.0/0'],
+    ['10.244.1.7/13', '10.240.0.0/13'],
+    ['FD00:10:244::1/48', 'fd00:10:244::/48'],
+    ['fd00::1/128', 'fd00::1/128'],
+    ['fd00::1/0', '::/0'],
+    ['10.0.0.0/33', undefined],
+    ['fd00::/129', undefined],
+    ['10.0.0.0', undefined],
+    ['10.0.0.0/', undefined],
+    ['10.0.0.0/-1', undefined],
+    ['10.0.0/8', undefined],
+  ];
+  for (const [text, canonical] of cases) {
+    it(`${text} is ${canonical ?? 'no network'}`, () => {
+      const network = parseNetwork(text);
+      assert.equal(network && formatNetwork(network), canonical);
+    });
+  }
+});
+
+it('a network holds its own addresses and no others', () => {
+  const contains = (network: string, address: string) => {
+    const parsed = parseNetwork(network);
+    assert.ok(parsed);
+    return networkContains(parsed, address);
+  };
+  assert.ok(contains('10.240.0.0/13', '10.247.255.255'));
+  assert.ok(!contains('10.240.0.0/13', '10.248.0.0'));
+  assert.ok(contains('0.0.0.0/0', '8.8.8.8'));
+  assert.ok(!contains('0.0.0.0/0', 'fd00::1'));
+  assert.ok(contains('fd00:10::/31', 'fd00:11::1'));
+  assert.ok(!contains('fd00:10::/32', 'fd00:11::1'));
+  assert.ok(!contains('fd00:10::/32', 'nonsense'));
+});

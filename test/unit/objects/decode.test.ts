@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { describeProblem } from '../../../src/errors.js';
+import { decodeObject } from '../../../src/objects/decode.js';
+import type { EndpointSlice, Service } from '../../../src/objects/types.js';
+
+const service = (spec: object, status: object = {}) => ({
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { namespace: 'demo', name: 'web' },
+  spec,
+  status,
+});
+
+const slice = (body: object) => ({
+  apiVersion: 'discovery.k8s.io/v1',
+  kind: 'EndpointSlice',
+  metadata: { namespace: 'demo', name: 'web-a', labels: { 'kubernetes.io/service-name': 'web' } },
+  addressType: 'IPv4',
+  ...body,
+});
+
+const said = (raw: unknown) => decodeObject(raw).problems.map(describeProblem);
+
+describe('bad fields are named, and the rest is kept', () => {
+  it('a port out of range leaves the other ports', () => {
+    const raw = service({
+      clusterIP: '10.96.0.1',
+      ports: [{ port: 70000 }, { name: 'b', port: 81 }, { name: 'c', port: '82' }, { name: 'd', port: 1.5 }],
+    });
+    assert.deepEqual(said(raw), [
+      'Service demo/web: spec.ports[0].port: must be an integer from 1 to 65535, found 70000',
+      'Service demo/web: spec.ports[2].port: must be an integer from 1 to 65535, found "82"',
+      'Service demo/web: spec.ports[3].port: must be an integer from 1 to 65535, found 1.5',
+    ]);
+    assert.deepEqual((decodeObject(raw).object as Service).ports, [
+      { name: 'b', protocol: 'tcp', port: 81, nodePort: 0 },
+    ]);
+  });
+
+  it('an unknown protocol', () => {
+    assert.deepEqual(said(service({ ports: [{ port: 80, protocol: 'ICMP' }] })), [
+      'Service demo/web: spec.ports[0].protocol: must be TCP, UDP or SCTP, found "ICMP"',
+    ]);
+  });
+
+  it('addresses and networks', () => {
+    const raw = service(
+      {
+        externalIPs: ['10.0.0.300', '', '192.0.2.1'],
+        loadBalancerSourceRanges: [' 10.1.2.3/8 ', '10.0.0.0/40'],
+      },
+      { loadBalancer: { ingress: [{ ip: 'x' }, { ip: '192.0.2.2', ipMode: 'Proxy' }, { hostname: 'h' }] } },
+    );
+    assert.deepEqual(said(raw), [
+      'Service demo/web: spec.externalIPs[0]: must be an IPv4 or IPv6 address, found "10.0.0.300"',
+      'Service demo/web: spec.loadBalancerSourceRanges[1]: must be a network in CIDR notation, found "10.0.0.0/40"',
+      'Service demo/web: status.loadBalancer.ingress[0].ip: must be an IPv4 or IPv6 address, found "x"',
+    ]);
+    const object = decodeObject(raw).object as Service;
+    assert.deepEqual(object.externalIPs, ['192.0.2.1']);
+    assert.deepEqual(object.sourceRanges, ['10.0.0.0/8']);
+    assert.deepEqual(object.loadBalancerIPs, []);
+  });
+
+  it('an endpoint with a bad address leaves the other endpoints', () => {
+    const raw = slice({
+      ports: [{ port: 80 }],
+      endpoints: [
+        { addresses: ['10.0.0.300'] },
+        { addresses: [] },
+        { addresses: ['fd00::1'] },
+        { addresses: ['10.0.0.3'] },
+      ],
+    });
+    assert.deepEqual(said(raw), [
+      'EndpointSlice demo/web-a: endpoints[0].addresses[0]: must be an IPv4 or IPv6 address, found "10.0.0.300"',
+      'EndpointSlice demo/web-a: endpoints[1].addresses: must hold an address, found []',
+      'EndpointSlice demo/web-a: endpoints[2].addresses[0]: must be an IPv4 address, as the slice\'s addressType says, found "fd00::1"',
+    ]);
+    assert.deepEqual(
+      (decodeObject(raw).object as EndpointSlice).endpoints.map(({ address }) => address),
+      ['10.0.0.3'],
+    );
+  });
+
+  it('fields of the wrong shape', () => {
+    assert.deepEqual(said(service({ ports: { port: 80 }, type: 'Teapot' })), [
+      'Service demo/web: spec.type: must be ClusterIP, NodePort, LoadBalancer or ExternalName, found "Teapot"',
+    ]);
+    assert.deepEqual(said(service({ ports: [80] })), [
+      'Service demo/web: spec.ports[0]: must be an object, found 80',
+    ]);
+    assert.deepEqual(said({ apiVersion: 'v1', kind: 'Service', metadata: {}, spec: 7 }), [
+      'nameless Service: metadata.name: must not be empty',
+    ]);
+  });
+
+  it('documents that are no object of ours', () => {
+    assert.deepEqual(said('hello'), ['document: : must be an object, found "hello"']);
+    assert.deepEqual(said({ apiVersion: 'apps/v1', kind: 'Deployment' }), []);
+    assert.deepEqual(said({ apiVersion: 'discovery.k8s.io/v1beta1', kind: 'EndpointSlice' }), [
+      'EndpointSlice: apiVersion: must be discovery.k8s.io/v1, found "discovery.k8s.io/v1beta1"',
+    ]);
+  });
+});
+
+describe('defaults', () => {
+  it("of a Service are the API server's", () => {
+    const { object, problems } = decodeObject(service({ clusterIP: '10.96.0.1', ports: [{ port: 80 }] }));
+    assert.deepEqual(problems, []);
+    assert.deepEqual(object, {
+      kind: 'Service',
+      namespace: 'demo',
+      name: 'web',
+      createdAt: 0,
+      type: 'ClusterIP',
+      notOurs: false,
+      clusterIPs: { 4: '10.96.0.1' },
+      ports: [{ name: '', protocol: 'tcp', port: 80, nodePort: 0 }],
+      affinitySeconds: 0,
+      externalTrafficPolicy: 'Cluster',
+      internalTrafficPolicy: 'Cluster',
+      externalIPs: [],
+      sourceRanges: [],
+      loadBalancerIPs: [],
+      healthCheckNodePort: 0,
+    });
+  });
+
+  it('of conditions: ready and serving, not terminating', () => {
+    const raw = slice({ ports: [{ port: 80 }], endpoints: [{ addresses: ['10.0.0.3'], conditions: {} }] });
+    const [endpoint] = (decodeObject(raw).object as EndpointSlice).endpoints;
+    assert.deepEqual([endpoint?.ready, endpoint?.serving, endpoint?.terminating], [true, true, false]);
+  });
+
+  it('of client-IP affinity: three hours', () => {
+    const seconds = (spec: object) => (decodeObject(service(spec)).object as Service).affinitySeconds;
+    assert.equal(seconds({ sessionAffinity: 'ClientIP' }), 10_800);
+    assert.equal(
+      seconds({ sessionAffinity: 'ClientIP', sessionAffinityConfig: { clientIP: { timeoutSeconds: 60 } } }),
+      60,
+    );
+    assert.equal(seconds({ sessionAffinity: 'None' }), 0);
+  });
+});
+
+describe('cluster IPs', () => {
+  const clusterIPs = (spec: object) => (decodeObject(service(spec)).object as Service).clusterIPs;
+
+  it('follow ipFamilies, or the one address', () => {
+    assert.deepEqual(clusterIPs({ clusterIP: '10.96.0.1' }), { 4: '10.96.0.1' });
+    assert.deepEqual(clusterIPs({ clusterIP: 'fd00::1' }), { 6: 'fd00::1' });
+    assert.deepEqual(
+      clusterIPs({
+        clusterIP: 'fd00::1',
+        clusterIPs: ['fd00::1', '10.96.0.1'],
+        ipFamilies: ['IPv6', 'IPv4'],
+      }),
+      { 4: '10.96.0.1', 6: 'fd00::1' },
+    );
+  });
+
+  it('are absent from headless Services', () => {
+    assert.deepEqual(clusterIPs({ clusterIP: 'None', clusterIPs: ['None'], ipFamilies: ['IPv4'] }), {});
+    assert.deepEqual(clusterIPs({}), {});
+  });
+});

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Ledger } from '../../../src/reconcile/ledger.js';
+
+interface Item {
+  readonly value: string;
+  readonly group?: string;
+}
+
+const fragment = (items: Record<string, string>, group?: string) =>
+  new Map(
+    Object.entries(items).map(([key, value]): [string, Item] => [key, group ? { value, group } : { value }]),
+  );
+
+const old = { name: 'demo/old', rank: 1 };
+const young = { name: 'demo/young', rank: 2 };
+const twin = { name: 'demo/a', rank: 1 };
+
+function ledger() {
+  return new Ledger<Item>((item) => item.group);
+}
+
+describe('Ledger', () => {
+  it('names the keys that a replacement may change: those that were, and those that are', () => {
+    const all = ledger();
+    assert.deepEqual(all.replace(old, fragment({ a: '1', b: '1' })), new Set(['a', 'b']));
+    assert.deepEqual(all.replace(old, fragment({ b: '2', c: '2' })), new Set(['b', 'c', 'a']));
+    assert.deepEqual([...all.keys()], ['b', 'c']);
+    assert.equal(all.get('b')?.value, '2');
+    assert.equal(all.get('a'), undefined);
+  });
+
+  it('keeps what several want until the last lets go', () => {
+    const all = ledger();
+    all.replace(old, fragment({ shared: 'x' }));
+    all.replace(young, fragment({ shared: 'x' }));
+    all.replace(old, new Map());
+    assert.equal(all.get('shared')?.value, 'x');
+    all.replace(young, new Map());
+    assert.equal(all.get('shared'), undefined);
+    assert.deepEqual([...all.keys()], []);
+    assert.deepEqual([...all.owners()], []);
+  });
+
+  it('lets the older have its way, whoever came first, and the younger inherit', () => {
+    const all = ledger();
+    all.replace(young, fragment({ vip: 'young' }));
+    assert.equal(all.get('vip')?.value, 'young');
+    all.replace(old, fragment({ vip: 'old' }));
+    assert.equal(all.get('vip')?.value, 'old');
+    all.replace(young, fragment({ vip: 'young again' }));
+    assert.equal(all.get('vip')?.value, 'old');
+    assert.deepEqual(all.contenders('vip'), ['demo/old', 'demo/young']);
+    all.replace(old, new Map());
+    assert.equal(all.get('vip')?.value, 'young again');
+    assert.deepEqual(all.contenders('vip'), []);
+  });
+
+  it('tells equals apart by name', () => {
+    const all = ledger();
+    all.replace(old, fragment({ vip: 'old' }));
+    all.replace(twin, fragment({ vip: 'a' }));
+    assert.equal(all.get('vip')?.value, 'a');
+  });
+
+  it('counts keys in groups, each once', () => {
+    const all = ledger();
+    all.replace(old, fragment({ x: '1', y: '1' }, 'set'));
+    all.replace(young, fragment({ y: '1', z: '1' }, 'set'));
+    assert.deepEqual([...all.group('set')].sort(), ['x', 'y', 'z']);
+    all.replace(old, new Map());
+    assert.deepEqual([...all.group('set')].sort(), ['y', 'z']);
+    all.replace(young, new Map());
+    assert.equal(all.group('set').size, 0);
+  });
+});

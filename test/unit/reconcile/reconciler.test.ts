@@ -1,0 +1,212 @@
+// The reconciler with ipvs mode on a kernel in memory: cost, failure and repair.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { SyncSummary } from '../../../src/reconcile/reconciler.js';
+import { failNth } from '../../../src/testing/index.js';
+import { FakeNode } from '../../support/fakeNode.js';
+import { differences, scenarios } from '../../support/oracle.js';
+
+const HOST = { configuration: {}, interfaces: [{ link: 'eth0', address: '192.168.50.10', prefix: 24 }] };
+
+const service = (name: string, ip: string, extra = '') => `
+apiVersion: v1
+kind: Service
+metadata: {namespace: demo, name: ${name}}
+spec:
+  clusterIP: ${ip}
+  ports: [{port: 80}]
+${extra}
+---
+`;
+
+const slice = (name: string, ...addresses: string[]) => `
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: {namespace: demo, name: ${name}, labels: {kubernetes.io/service-name: ${name}}}
+addressType: IPv4
+ports: [{port: 8080}]
+endpoints: [${addresses.map((address) => `{addresses: [${address}]}`).join(', ')}]
+---
+`;
+
+describe('a change', () => {
+  it('costs what it touches: one real server is one operation', async () => {
+    const node = new FakeNode(HOST);
+    const others = Array.from(
+      { length: 50 },
+      (_, i) => service(`s${i}`, `10.96.1.${i}`) + slice(`s${i}`, '10.0.0.9'),
+    );
+    const web = service('web', '10.96.0.1');
+    node.loadText(others.join('') + web + slice('web', '10.0.0.1'));
+    await node.sync();
+    node.loadText(others.join('') + web + slice('web', '10.0.0.1', '10.0.0.2'));
+    const { operations, phases, full } = await node.sync();
+    assert.equal(full, false);
+    assert.equal(operations, 1);
+    assert.deepEqual([...phases], [['addServers', 1]]);
+    assert.equal(node.kernel.iptables.restores, 2, 'one for each family, at the start');
+  });
+
+  it('restores rules only when a set becomes empty or non-empty', async () => {
+    const node = new FakeNode(HOST);
+    const web = service('web', '10.96.0.1');
+    node.loadText(web);
+    await node.sync();
+    const before = node.kernel.iptables.restores;
+    node.loadText(web + service('ext', '10.96.0.2', '  externalIPs: [192.0.2.1]'));
+    await node.sync();
+    assert.equal(node.kernel.iptables.restores, before + 1);
+    node.loadText(web + service('ext', '10.96.0.2', '  externalIPs: [192.0.2.1, 192.0.2.2]'));
+    await node.sync();
+    assert.equal(node.kernel.iptables.restores, before + 1);
+    node.loadText(web);
+    await node.sync();
+    assert.equal(node.kernel.iptables.restores, before + 2);
+  });
+
+  it('of a claimed address is told, and the older Service has it', async () => {
+    const node = new FakeNode(HOST);
+    const aged = (text: string, year: number) =>
+      text.replace('{namespace', `{creationTimestamp: "${year}-01-01T00:00:00Z", namespace`);
+    const ext = '  externalIPs: [192.0.2.1]';
+    node.loadText(
+      aged(service('young', '10.96.0.1', ext), 2026) +
+        slice('young', '10.0.0.1') +
+        aged(service('old', '10.96.0.2', ext), 2020) +
+        slice('old', '10.0.0.2'),
+    );
+    const { contested } = await node.sync();
+    assert.deepEqual(contested, [
+      { key: 'virtual server 192.0.2.1:80/tcp', services: ['demo/old', 'demo/young'] },
+    ]);
+    assert.match(node.kernel.ipvs.dump(), /-a -t 192\.0\.2\.1:80 -r 10\.0\.0\.2:8080/);
+    assert.doesNotMatch(node.kernel.ipvs.dump(), /-a -t 192\.0\.2\.1:80 -r 10\.0\.0\.1:8080/);
+  });
+});
+
+describe('what is not ours', () => {
+  it('is adopted where a plan wants it', async () => {
+    const node = new FakeNode(HOST);
+    const id = { address: '10.96.0.1', port: 80, protocol: 'tcp' } as const;
+    for (const scheduler of ['wlc', 'rr']) {
+      const settings = { scheduler, flags: 0, timeout: 0, netmask: 32 };
+      await node.kernel.ipvs.apply([{ do: 'addService', service: { ...id, ...settings } }]);
+      node.reconciler.distrust();
+      node.loadText(service('web', '10.96.0.1'));
+      assert.deepEqual((await node.sync()).failures, []);
+      assert.equal(node.kernel.ipvs.dump(), '-A -t 10.96.0.1:80 -s rr\n');
+      node.loadText('');
+      await node.sync();
+      assert.equal(node.kernel.ipvs.dump(), '');
+    }
+  });
+
+  it('is left alone: virtual services of others, with or without a firewall mark', async () => {
+    const node = new FakeNode(HOST);
+    const settings = { scheduler: 'wlc', flags: 0, timeout: 0, netmask: 32 };
+    await node.kernel.ipvs.apply([
+      { do: 'addService', service: { address: '198.51.100.1', port: 80, protocol: 'tcp', ...settings } },
+      { do: 'addService', service: { firewallMark: 7, family: 4, ...settings } },
+    ]);
+    const before = node.kernel.ipvs.dump();
+    node.loadText(service('web', '10.96.0.1'));
+    await node.sync();
+    node.loadText('');
+    await node.sync();
+    node.reconciler.distrust();
+    await node.sync();
+    assert.equal(node.kernel.ipvs.dump(), before);
+  });
+
+  it('what an earlier process left behind is ours, and goes', async () => {
+    const first = new FakeNode(HOST);
+    const nodePort = '  type: NodePort'.concat('\n');
+    first.loadText(service('web', '10.96.0.1', nodePort).replace('port: 80}', 'port: 80, nodePort: 30080}'));
+    await first.sync();
+    assert.match(first.kernel.ipvs.dump(), /192\.168\.50\.10:30080/);
+    const second = new FakeNode(HOST, first.kernel);
+    await second.sync();
+    assert.equal(second.kernel.ipvs.dump(), '');
+    assert.doesNotMatch(second.kernel.ipset.dump(), /^add/m);
+    assert.doesNotMatch(second.kernel.rtnetlink.dump('kube-ipvs0'), /inet/);
+  });
+});
+
+describe('failure', () => {
+  const scenario = scenarios('ipvs').find(({ name }) => name === 'node-port-local');
+  assert.ok(scenario);
+  const step = scenario.steps[0] as string;
+
+  it('of any one operation is told, hurts nothing else, and the next full pass mends it', async () => {
+    for (let n = 1; ; n++) {
+      const node: FakeNode = new FakeNode(scenario);
+      node.kernel.fault = failNth(n);
+      node.load(`${step}/objects.yaml`);
+      const { failures, operations }: SyncSummary = await node.sync();
+      if (failures.length === 0) {
+        assert.ok(n > 60, `only ${n} operations were ever made to fail`);
+        return;
+      }
+      assert.equal(failures[0]?.error.code, 'ENOMEM');
+      node.kernel.fault = () => undefined;
+      node.reconciler.distrust();
+      const repair = await node.sync();
+      assert.deepEqual(repair.failures, []);
+      assert.ok(repair.operations < operations, 'the repair does what failed, not everything');
+      assert.equal(differences(step, node.output()), '', `operation ${n}`);
+    }
+  });
+
+  it('leaves the failed item alone until it has been looked at, while others go ahead', async () => {
+    const node = new FakeNode(HOST);
+    await node.sync();
+    node.kernel.ipvs.fault = failNth(1);
+    node.loadText(service('a', '10.96.0.1'));
+    assert.equal((await node.sync()).failures.length, 1);
+    node.loadText(service('a', '10.96.0.1') + slice('a', '10.0.0.1') + service('b', '10.96.0.2'));
+    assert.deepEqual((await node.sync()).failures, []);
+    assert.equal(node.kernel.ipvs.dump(), '-A -t 10.96.0.2:80 -s rr\n');
+    node.reconciler.distrust();
+    await node.sync();
+    assert.match(node.kernel.ipvs.dump(), /-a -t 10\.96\.0\.1:80 -r 10\.0\.0\.1:8080/);
+  });
+});
+
+describe('a full pass', () => {
+  it('repairs what others changed', async () => {
+    const node = new FakeNode(HOST);
+    node.loadText(service('web', '10.96.0.1') + slice('web', '10.0.0.1', '10.0.0.2'));
+    await node.sync();
+    const before = node.output();
+    const id = { address: '10.96.0.1', port: 80, protocol: 'tcp' } as const;
+    const server = {
+      address: '10.0.0.1',
+      port: 8080,
+      forwarding: 'masquerade',
+      upperThreshold: 0,
+      lowerThreshold: 0,
+    } as const;
+    await node.kernel.ipvs.apply([
+      { do: 'updateRealServer', service: id, realServer: { ...server, weight: 0 } },
+      { do: 'deleteRealServer', service: id, realServer: { address: '10.0.0.2', port: 8080 } },
+      { do: 'addRealServer', service: id, realServer: { ...server, address: '10.9.9.9', weight: 1 } },
+    ]);
+    await node.kernel.ipset.apply([{ do: 'flush', name: 'KUBE-CLUSTER-IP' }]);
+    await node.kernel.rtnetlink.apply([{ do: 'deleteLink', name: 'kube-ipvs0' }]);
+    await node.kernel.iptables.restore(4, [
+      {
+        do: 'deleteJump',
+        jump: {
+          family: 4,
+          table: 'nat',
+          from: 'OUTPUT',
+          rule: '-m comment --comment "kubernetes service portals" -j KUBE-SERVICES',
+        },
+      },
+    ]);
+    node.kernel.sysctl.values.set('net/ipv4/ip_forward', '0');
+    node.reconciler.distrust();
+    assert.deepEqual((await node.sync()).failures, []);
+    assert.deepEqual(node.output(), before);
+  });
+});

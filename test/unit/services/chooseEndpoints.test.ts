@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { chooseEndpoints } from '../../../src/services/chooseEndpoints.js';
+import type { Endpoint } from '../../../src/services/types.js';
+
+const NODE = { name: 'node-a', zone: 'zone-a' };
+
+/** `r` ready, `s` serving, `t` terminating, `L` local, `@zone-a` and `%node-a` hints. */
+function endpoint(name: string, marks: string): Endpoint {
+  const hints = (sign: string) =>
+    marks
+      .split(' ')
+      .filter((mark) => mark.startsWith(sign))
+      .map((mark) => mark.slice(1));
+  const has = (mark: string) => marks.split(' ')[0]?.includes(mark) ?? false;
+  return {
+    address: name,
+    port: 80,
+    ready: has('r'),
+    serving: has('s'),
+    terminating: has('t'),
+    local: has('L'),
+    zoneHints: hints('@'),
+    nodeHints: hints('%'),
+  };
+}
+
+const cases: [what: string, endpoints: Record<string, string>, cluster: string, local: string][] = [
+  ['ready ones', { a: 'rs', b: 'rsL', c: 's', d: '' }, 'a b', 'b'],
+  ['terminating ones while nothing is ready', { a: 'st', b: 'stL', c: 't', d: 'L' }, 'a b', 'b'],
+  ['no terminating ones while anything is ready', { a: 'rs', b: 'stL' }, 'a', 'b'],
+  ['ready wins over terminating on one endpoint', { a: 'rst' }, 'a', ''],
+  ['nothing at all', { a: '', b: 'L' }, '', ''],
+  ['those of my zone, when every ready one is hinted', { a: 'rs @zone-a', b: 'rsL @zone-b' }, 'a', 'b'],
+  ['all, when one lacks a hint', { a: 'rs @zone-a', b: 'rs' }, 'a b', ''],
+  ['all, when none is hinted for my zone', { a: 'rs @zone-b', b: 'rs @zone-c' }, 'a b', ''],
+  ['hints of endpoints that are not ready do not count', { a: 'rs @zone-a', b: 's' }, 'a', ''],
+  ['my node before my zone', { a: 'rs @zone-a %node-b', b: 'rs @zone-b %node-a' }, 'b', ''],
+  ['my zone, when no node hint is mine', { a: 'rs @zone-a %node-b', b: 'rs @zone-b %node-c' }, 'a', ''],
+  ['terminating ones regardless of zone', { a: 'st @zone-b' }, 'a', ''],
+];
+
+describe('chooseEndpoints takes', () => {
+  for (const [what, marks, cluster, local] of cases) {
+    it(what, () => {
+      const endpoints = Object.entries(marks).map(([name, text]) => endpoint(name, text));
+      const chosen = chooseEndpoints(endpoints, { cluster: true, local: true }, NODE);
+      const names = (list: readonly Endpoint[]) => list.map(({ address }) => address).join(' ');
+      assert.equal(names(chosen.clusterEndpoints), cluster);
+      assert.equal(names(chosen.localEndpoints), local);
+    });
+  }
+
+  it('nothing for a list that nothing uses', () => {
+    const endpoints = [endpoint('a', 'rsL')];
+    assert.deepEqual(chooseEndpoints(endpoints, { cluster: false, local: false }, NODE), {
+      clusterEndpoints: [],
+      localEndpoints: [],
+    });
+  });
+
+  it('all, when the zone of the node is unknown', () => {
+    const endpoints = [endpoint('a', 'rs @zone-a'), endpoint('b', 'rs @zone-b')];
+    const chosen = chooseEndpoints(endpoints, { cluster: true, local: false }, { name: 'node-a', zone: '' });
+    assert.equal(chosen.clusterEndpoints.length, 2);
+  });
+});

@@ -1,0 +1,147 @@
+// The manifest source on real files: what is told at the start, and what an edit tells.
+import assert from 'node:assert/strict';
+import { mkdtempSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { describeProblem } from '../../../src/errors.js';
+import { identityOf } from '../../../src/source/manifestFile.js';
+import { ManifestSource } from '../../../src/source/manifests.js';
+
+const service = (name: string, port: unknown = 80) =>
+  JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { namespace: 'demo', name, creationTimestamp: '2026-01-01T00:00:00Z' },
+    spec: { clusterIP: '10.96.0.1', ports: [{ port }] },
+  });
+
+let folder: string;
+let source: ManifestSource | undefined;
+const told: string[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'knp-manifests-'));
+  told.length = 0;
+});
+
+afterEach(() => {
+  source?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function start(path = folder): Promise<void> {
+  source = new ManifestSource({ path });
+  await source.start({
+    changed: (changes) => told.push(...changes.map(({ type, object }) => `${type} ${identityOf(object)}`)),
+    synced: () => told.push('synced'),
+    problems: (problems) => told.push(...problems.map(describeProblem)),
+  });
+}
+
+/** What is told next; fails after two seconds of silence. */
+async function next(): Promise<string[]> {
+  const deadline = Date.now() + 2000;
+  while (told.length === 0) {
+    assert.ok(Date.now() < deadline, 'nothing was told');
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  return told.splice(0);
+}
+
+/** Nothing is told for long enough that a watch would have noticed. */
+async function silence(): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, 150));
+  assert.deepEqual(told, []);
+}
+
+const write = (name: string, text: string) => {
+  writeFileSync(join(folder, 'new'), text);
+  renameSync(join(folder, 'new'), join(folder, name));
+};
+
+describe('at the start', () => {
+  it('tells every object of every manifest, then that this was all', async () => {
+    write('a.yaml', `${service('a')}\n---\n${service('b')}\n---\n# nothing\n`);
+    write('b.json', JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [JSON.parse(service('c'))] }));
+    write('notes.txt', service('d'));
+    await start();
+    assert.deepEqual(told, ['set Service demo/a', 'set Service demo/b', 'set Service demo/c', 'synced']);
+  });
+
+  it('refuses a path that is not there', async () => {
+    await assert.rejects(start(join(folder, 'nowhere')), { code: 'ENOENT' });
+  });
+
+  it('names file, object, field and rule of what it leaves out, and tells the rest', async () => {
+    write('bad.yaml', `${service('a', 70000)}\n---\n${service('b')}\n---\nkind: [\n`);
+    await start();
+    assert.equal(told.length, 5);
+    assert.match(
+      told[0] ?? '',
+      /^bad\.yaml: Service demo\/a: spec\.ports\[0\]\.port: must be an integer from 1 to 65535, found 70000$/,
+    );
+    assert.match(told[1] ?? '', /^bad\.yaml: text: line \d+, column \d+: /);
+    assert.deepEqual(told.slice(2), ['set Service demo/a', 'set Service demo/b', 'synced']);
+  });
+
+  it('gives an object that two files hold differently to the first, and tells', async () => {
+    write('a.yaml', service('a'));
+    write('b.yaml', service('a', 81));
+    await start();
+    assert.deepEqual(told, [
+      'b.yaml: Service demo/a: metadata.name: must not stand in several files with different contents',
+      'set Service demo/a',
+      'synced',
+    ]);
+  });
+});
+
+describe('after the start', () => {
+  it('tells only the objects that an edit changed', async () => {
+    write('a.yaml', `${service('a')}\n---\n${service('b')}`);
+    await start();
+    told.length = 0;
+    write('a.yaml', `${service('b', 81)}\n---\n${service('c')}\n---\n${service('a')}`);
+    assert.deepEqual(await next(), ['set Service demo/b', 'set Service demo/c']);
+    write('a.yaml', service('c'));
+    assert.deepEqual(await next(), ['delete Service demo/b', 'delete Service demo/a']);
+    unlinkSync(join(folder, 'a.yaml'));
+    assert.deepEqual(await next(), ['delete Service demo/c']);
+    write('z.yml', service('z'));
+    assert.deepEqual(await next(), ['set Service demo/z']);
+  });
+
+  it('deletes nothing while a file makes no sense or cannot be read', async () => {
+    write('a.yaml', `${service('a')}\n---\n${service('b')}`);
+    await start();
+    told.length = 0;
+    write('a.yaml', `${service('a', 81)}\n---\nkind: [`);
+    const [problem, ...changes] = await next();
+    assert.match(problem ?? '', /^a\.yaml: text: line/);
+    assert.deepEqual(changes, ['set Service demo/a']);
+    unlinkSync(join(folder, 'a.yaml'));
+    symlinkSync(join(folder, 'nowhere'), join(folder, 'a.yaml'));
+    assert.match((await next())[0] ?? '', /a\.yaml: file: contents: must be readable: ENOENT/);
+    await silence();
+  });
+
+  it('follows a single file through its replacement, and no other file', async () => {
+    write('a.yaml', service('a'));
+    await start(join(folder, 'a.yaml'));
+    told.length = 0;
+    write('b.yaml', service('b'));
+    await silence();
+    write('a.yaml', service('c'));
+    assert.deepEqual(await next(), ['delete Service demo/a', 'set Service demo/c']);
+  });
+
+  it('tells nothing more once stopped', async () => {
+    write('a.yaml', service('a'));
+    await start();
+    told.length = 0;
+    source?.stop();
+    write('a.yaml', service('b'));
+    await silence();
+  });
+});

@@ -47,6 +47,10 @@ uint16_t AttributeReader::BigEndian16() {
   return ntohs(U16());
 }
 
+uint32_t AttributeReader::BigEndian32() {
+  return ntohl(U32());
+}
+
 std::string AttributeReader::String(size_t longest) {
   if (payload_ == nullptr) return {};
   const auto* text = reinterpret_cast<const char*>(payload_);

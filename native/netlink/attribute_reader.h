@@ -36,12 +36,13 @@ class AttributeReader {
   // Bytes of the payload.
   size_t size() const { return size_; }
 
-  // The payload, which must have exactly this width; in host order, but for BigEndian16.
+  // The payload, which must have exactly this width; in host order, but for the BigEndian ones.
   uint8_t U8() { return Fixed<uint8_t>(); }
   uint16_t U16() { return Fixed<uint16_t>(); }
   uint32_t U32() { return Fixed<uint32_t>(); }
   uint64_t U64() { return Fixed<uint64_t>(); }
   uint16_t BigEndian16();
+  uint32_t BigEndian32();
 
   // A string of at most `longest` bytes, with or without a terminator.
   std::string String(size_t longest);

@@ -20,6 +20,10 @@ void MessageBuilder::PutBigEndian16(uint16_t type, uint16_t value) {
   PutU16(type, htons(value));
 }
 
+void MessageBuilder::PutBigEndian32(uint16_t type, uint32_t value) {
+  PutU32(type, htonl(value));
+}
+
 void MessageBuilder::PutString(uint16_t type, std::string_view value) {
   const size_t start = BeginNested(type);
   buffer_->insert(buffer_->end(), value.begin(), value.end());

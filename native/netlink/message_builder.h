@@ -40,6 +40,7 @@ class MessageBuilder {
   void PutU16(uint16_t type, uint16_t value) { PutBytes(type, &value, sizeof(value)); }
   void PutU32(uint16_t type, uint32_t value) { PutBytes(type, &value, sizeof(value)); }
   void PutBigEndian16(uint16_t type, uint16_t value);
+  void PutBigEndian32(uint16_t type, uint32_t value);
   // NLA_NUL_STRING: with the terminator.
   void PutString(uint16_t type, std::string_view value);
   void PutBytes(uint16_t type, const void* data, size_t size);

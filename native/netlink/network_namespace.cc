@@ -11,21 +11,19 @@
 namespace knp::netlink {
 namespace {
 
-struct Opening {
+struct Entry {
   int namespace_file;
-  int domain;
-  int type;
-  int protocol;
-  int fd;
+  const std::function<void()>* body;
   int error;
 };
 
-void* EnterAndOpen(void* argument) {
-  auto* opening = static_cast<Opening*>(argument);
-  if (setns(opening->namespace_file, CLONE_NEWNET) == 0) {
-    opening->fd = socket(opening->domain, opening->type, opening->protocol);
+void* EnterAndRun(void* argument) {
+  auto* entry = static_cast<Entry*>(argument);
+  if (setns(entry->namespace_file, CLONE_NEWNET) == 0) {
+    (*entry->body)();
+  } else {
+    entry->error = errno;
   }
-  opening->error = opening->fd < 0 ? errno : 0;
   return nullptr;
 }
 
@@ -45,20 +43,31 @@ Status NetworkNamespace::Open(const std::string& path, NetworkNamespace* out) {
   return {};
 }
 
-Status NetworkNamespace::OpenSocket(int domain, int type, int protocol, Descriptor* out) const {
-  Opening opening{file_.get(), domain, type | SOCK_CLOEXEC, protocol, -1, 0};
+Status NetworkNamespace::Run(const std::function<void()>& body) const {
   if (!file_.open()) {
-    opening.fd = socket(domain, opening.type, protocol);
-    opening.error = opening.fd < 0 ? errno : 0;
-  } else {
-    pthread_t thread{};
-    // Not std::thread: it reports failure by an exception.
-    const int error = pthread_create(&thread, nullptr, EnterAndOpen, &opening);
-    if (error != 0) return Status::Errno(error, "cannot start a thread to enter the network namespace");
-    pthread_join(thread, nullptr);
+    body();
+    return {};
   }
-  if (opening.fd < 0) return Status::Errno(opening.error, "cannot open a netlink socket");
-  *out = Descriptor(opening.fd);
+  Entry entry{file_.get(), &body, 0};
+  pthread_t thread{};
+  // Not std::thread: it reports failure by an exception.
+  const int error = pthread_create(&thread, nullptr, EnterAndRun, &entry);
+  if (error != 0) return Status::Errno(error, "cannot start a thread to enter the network namespace");
+  pthread_join(thread, nullptr);
+  if (entry.error != 0) return Status::Errno(entry.error, "cannot enter the network namespace");
+  return {};
+}
+
+Status NetworkNamespace::OpenSocket(int domain, int type, int protocol, Descriptor* out) const {
+  int fd = -1;
+  int error = 0;
+  Status status = Run([&] {
+    fd = socket(domain, type | SOCK_CLOEXEC, protocol);
+    error = errno;
+  });
+  if (!status.ok()) return status;
+  if (fd < 0) return Status::Errno(error, "cannot open a netlink socket");
+  *out = Descriptor(fd);
   return {};
 }
 

@@ -1,6 +1,7 @@
 // Where sockets are opened: the network namespace of the process, or one that is named by its path.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -35,14 +36,17 @@ class Descriptor {
 
 class NetworkNamespace {
  public:
-  // An empty path means the namespace that the process is in at the time of OpenSocket(). A named one is held
-  // open: it stays reachable when its name goes. ENOENT: no such file; EINVAL comes from OpenSocket() when
-  // the file is no network namespace.
+  // An empty path means the namespace that the process is in at the time. A named one is held
+  // open: it stays reachable when its name goes. ENOENT: no such file; EINVAL comes from Run() and
+  // OpenSocket() when the file is no network namespace.
   static Status Open(const std::string& path, NetworkNamespace* out);
 
-  // socket(2) with SOCK_CLOEXEC inside the namespace. A socket belongs for good to the namespace it was
-  // opened in, so a short-lived thread of our own enters it (setns changes the calling thread only) and
-  // libuv's threads stay where they are. Entering needs CAP_SYS_ADMIN.
+  // Runs `body` inside the namespace and waits for it. A named one is entered by a short-lived thread of our
+  // own: setns changes the calling thread only, and libuv's threads stay where they are. Entering needs
+  // CAP_SYS_ADMIN; when that fails `body` does not run.
+  Status Run(const std::function<void()>& body) const;
+
+  // socket(2) with SOCK_CLOEXEC inside the namespace, to which the socket then belongs for good.
   Status OpenSocket(int domain, int type, int protocol, Descriptor* out) const;
 
  private:

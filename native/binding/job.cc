@@ -19,6 +19,10 @@ const char* CodeOf(netlink::Fault fault) {
       return "ERR_INTERRUPTED";
     case netlink::Fault::kClosed:
       return "ERR_CLOSED";
+    case netlink::Fault::kLibrary:
+      return "ERR_LIBRARY";
+    case netlink::Fault::kIpset:
+      return "ERR_IPSET";
   }
   return "";
 }

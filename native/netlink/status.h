@@ -15,6 +15,8 @@ enum class Fault : uint8_t {
   kMalformedReply,  // a reply that breaks the protocol
   kInterrupted,     // a dump kept changing while it was read (NLM_F_DUMP_INTR)
   kClosed,          // the client was closed
+  kLibrary,         // libipset is missing or unusable
+  kIpset,           // libipset refused, in words that stand for no number
 };
 
 struct [[nodiscard]] Status {

@@ -1,0 +1,75 @@
+#include "ipset/client.h"
+
+#include <linux/netlink.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "ipset/codec.h"
+#include "ipset/writer.h"
+#include "netlink/exchange.h"
+
+namespace knp::ipset {
+
+using netlink::Failure;
+using netlink::Fault;
+using netlink::Message;
+using netlink::MessageBuilder;
+using netlink::Status;
+
+namespace {
+
+// The largest part of a dump that the kernel makes.
+constexpr size_t kDatagram = 32 * 1024;
+
+}  // namespace
+
+Status Client::Open(const std::string& network_namespace, std::chrono::milliseconds timeout) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  auto where = std::make_shared<netlink::NetworkNamespace>();
+  Status status = netlink::NetworkNamespace::Open(network_namespace, where.get());
+  if (!status.ok()) return status;
+  network_namespace_ = std::move(where);
+  netlink::SocketOptions options;
+  options.network_namespace = network_namespace_;
+  options.protocol = NETLINK_NETFILTER;
+  options.datagram_size = kDatagram;
+  options.timeout = timeout;
+  return netlink::Socket::Open(options, &socket_);
+}
+
+Status Client::List(std::vector<SetState>* out) {
+  std::vector<uint8_t> request;
+  MessageBuilder builder(&request);
+  if (!EncodeListHeaders(&builder)) return Status::Errno(EMSGSIZE);
+  return Dump(&request, out);
+}
+
+Status Client::Get(const std::string& name, SetState* out) {
+  std::vector<uint8_t> request;
+  MessageBuilder builder(&request);
+  if (!EncodeListSet(&builder, name)) return Status::Errno(EMSGSIZE);
+  std::vector<SetState> sets;
+  Status status = Dump(&request, &sets);
+  if (!status.ok()) return status;
+  if (sets.size() != 1) return Status::Of(Fault::kMalformedReply, "not one set in the listing of one set");
+  *out = std::move(sets.front());
+  return {};
+}
+
+Status Client::Dump(std::vector<uint8_t>* request, std::vector<SetState>* out) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return netlink::Dump(
+      &socket_, request, [out] { out->clear(); },
+      [out](const Message& reply) { return DecodeListPart(reply, out); });
+}
+
+std::vector<Failure> Client::Apply(const std::vector<Operation>& operations) {
+  std::vector<Failure> failures;
+  Status status = network_namespace_->Run([&] { failures = Write(operations); });
+  if (status.ok()) return failures;
+  for (uint32_t i = 0; i < operations.size(); i++) failures.push_back(Failure{i, status});
+  return failures;
+}
+
+}  // namespace knp::ipset

@@ -1,0 +1,42 @@
+// ipset of one network namespace: listings over a socket of our own, changes through libipset. Every method
+// blocks; call it off the event loop. Any thread may call: one listing is let through at a time, and one
+// batch of changes in the whole process.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "ipset/types.h"
+#include "netlink/batch.h"
+#include "netlink/message_builder.h"
+#include "netlink/socket.h"
+#include "netlink/status.h"
+
+namespace knp::ipset {
+
+class Client {
+ public:
+  // Opens the socket in the network namespace at this path (empty: that of the process). Does not load
+  // libipset. The timeout bounds listings; libipset has none.
+  netlink::Status Open(const std::string& network_namespace, std::chrono::milliseconds timeout);
+
+  // Every set, without entries.
+  netlink::Status List(std::vector<SetState>* out);
+  // One set with its entries; ENOENT when there is none.
+  netlink::Status Get(const std::string& name, SetState* out);
+
+  // Carries the operations out in their order; returns those that failed.
+  std::vector<netlink::Failure> Apply(const std::vector<Operation>& operations);
+
+ private:
+  netlink::Status Dump(std::vector<uint8_t>* request, std::vector<SetState>* out);
+
+  std::shared_ptr<const netlink::NetworkNamespace> network_namespace_;
+  std::mutex mutex_;
+  netlink::Socket socket_;
+};
+
+}  // namespace knp::ipset

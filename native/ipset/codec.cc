@@ -1,0 +1,203 @@
+#include "ipset/codec.h"
+
+#include <linux/netfilter/ipset/ip_set.h>
+#include <linux/netfilter/nfnetlink.h>
+#include <linux/netlink.h>
+#include <sys/socket.h>
+
+#include <utility>
+
+namespace knp::ipset {
+namespace {
+
+using netlink::AttributeReader;
+using netlink::Fault;
+using netlink::Message;
+using netlink::MessageBuilder;
+using netlink::ReadError;
+using netlink::Status;
+
+// The first protocol of the netlink interface (Linux 2.6.39). Every kernel since accepts it for what is asked
+// here, so that nothing has to be negotiated.
+constexpr uint8_t kProtocol = 6;
+// IPSET_MAXNAMELEN less the terminator.
+constexpr size_t kLongestName = IPSET_MAXNAMELEN - 1;
+constexpr uint32_t kExtensions = IPSET_FLAG_WITH_COUNTERS | IPSET_FLAG_WITH_COMMENT | IPSET_FLAG_WITH_SKBINFO;
+
+constexpr uint16_t MessageType(ipset_cmd command) {
+  return static_cast<uint16_t>(NFNL_SUBSYS_IPSET << 8 | command);
+}
+
+void BeginList(MessageBuilder* builder) {
+  // NLM_F_ACK: kernels before 5.7 tell that there is no such set only to those who asked for one.
+  builder->Begin(MessageType(IPSET_CMD_LIST), NLM_F_REQUEST | NLM_F_ACK | NLM_F_DUMP, 0);
+  nfgenmsg header{};
+  header.nfgen_family = AF_INET;
+  header.version = NFNETLINK_V0;
+  builder->PutHeader(header);
+  builder->PutU8(IPSET_ATTR_PROTOCOL, kProtocol);
+}
+
+// IPSET_ATTR_IP, IPSET_ATTR_IP2: an address inside an attribute of its own.
+void ReadAddress(AttributeReader attributes, EntryField field, AddressBytes* address, Entry* out) {
+  while (attributes.Next()) {
+    switch (attributes.type()) {
+      case IPSET_ATTR_IPADDR_IPV4: {
+        const auto bytes = attributes.Fixed<std::array<uint8_t, 4>>();
+        *address = {bytes[0], bytes[1], bytes[2], bytes[3]};
+        out->family = AF_INET;
+        out->fields |= field;
+        break;
+      }
+      case IPSET_ATTR_IPADDR_IPV6:
+        *address = attributes.Fixed<AddressBytes>();
+        out->family = AF_INET6;
+        out->fields |= field;
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+Entry ReadEntry(AttributeReader attributes) {
+  Entry entry;
+  while (attributes.Next()) {
+    switch (attributes.type()) {
+      case IPSET_ATTR_IP:
+        ReadAddress(attributes.Nested(), kAddress, &entry.address, &entry);
+        break;
+      case IPSET_ATTR_IP2:
+        ReadAddress(attributes.Nested(), kAddress2, &entry.address2, &entry);
+        break;
+      case IPSET_ATTR_CIDR:
+        entry.prefix = attributes.U8();
+        entry.fields |= kPrefix;
+        break;
+      case IPSET_ATTR_CIDR2:
+        entry.prefix2 = attributes.U8();
+        entry.fields |= kPrefix2;
+        break;
+      case IPSET_ATTR_PORT:
+        entry.port = attributes.BigEndian16();
+        entry.fields |= kPort;
+        break;
+      case IPSET_ATTR_PROTO:
+        entry.protocol = attributes.U8();
+        entry.fields |= kProtocol;
+        break;
+      case IPSET_ATTR_CADT_FLAGS:
+        if ((attributes.BigEndian32() & IPSET_FLAG_NOMATCH) != 0) entry.fields |= kNoMatch;
+        break;
+      default:
+        break;
+    }
+  }
+  return entry;
+}
+
+// IPSET_ATTR_ADT: one IPSET_ATTR_DATA for each entry.
+void ReadEntries(AttributeReader attributes, std::vector<Entry>* out) {
+  while (attributes.Next()) {
+    if (attributes.type() == IPSET_ATTR_DATA) out->push_back(ReadEntry(attributes.Nested()));
+  }
+}
+
+// IPSET_ATTR_DATA of a set.
+void ReadParameters(AttributeReader attributes, SetHeader* out) {
+  while (attributes.Next()) {
+    switch (attributes.type()) {
+      case IPSET_ATTR_HASHSIZE:
+        out->parameters.hash_size = attributes.BigEndian32();
+        break;
+      case IPSET_ATTR_MAXELEM:
+        out->parameters.max_elements = attributes.BigEndian32();
+        break;
+      case IPSET_ATTR_PORT:
+        out->parameters.port_from = attributes.BigEndian16();
+        out->has_ports = true;
+        break;
+      case IPSET_ATTR_PORT_TO:
+        out->parameters.port_to = attributes.BigEndian16();
+        break;
+      case IPSET_ATTR_REFERENCES:
+        out->references = attributes.BigEndian32();
+        break;
+      case IPSET_ATTR_ELEMENTS:
+        out->elements = attributes.BigEndian32();
+        out->has_elements = true;
+        break;
+      case IPSET_ATTR_TIMEOUT:
+        out->extended = true;
+        break;
+      case IPSET_ATTR_CADT_FLAGS:
+        if ((attributes.BigEndian32() & kExtensions) != 0) out->extended = true;
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+}  // namespace
+
+bool EncodeListHeaders(MessageBuilder* builder) {
+  BeginList(builder);
+  builder->PutBigEndian32(IPSET_ATTR_FLAGS | NLA_F_NET_BYTEORDER, IPSET_FLAG_LIST_HEADER);
+  return builder->End();
+}
+
+bool EncodeListSet(MessageBuilder* builder, std::string_view name) {
+  BeginList(builder);
+  builder->PutString(IPSET_ATTR_SETNAME, name);
+  return builder->End();
+}
+
+Status DecodeListPart(const Message& message, std::vector<SetState>* sets) {
+  ReadError error;
+  SetState part;
+  bool has_type = false;
+  if (message.type != MessageType(IPSET_CMD_LIST) || message.size < sizeof(nfgenmsg)) {
+    return Status::Of(Fault::kMalformedReply, "not a part of a listing of sets");
+  }
+  AttributeReader attributes = message.Attributes(sizeof(nfgenmsg), &error);
+  while (attributes.Next()) {
+    switch (attributes.type()) {
+      case IPSET_ATTR_SETNAME:
+        part.header.name = attributes.String(kLongestName);
+        break;
+      case IPSET_ATTR_TYPENAME:
+        part.header.type = attributes.String(kLongestName);
+        has_type = true;
+        break;
+      case IPSET_ATTR_FAMILY:
+        part.header.family = attributes.U8();
+        break;
+      case IPSET_ATTR_REVISION:
+        part.header.revision = attributes.U8();
+        break;
+      case IPSET_ATTR_DATA:
+        ReadParameters(attributes.Nested(), &part.header);
+        break;
+      case IPSET_ATTR_ADT:
+        ReadEntries(attributes.Nested(), &part.entries);
+        break;
+      default:
+        break;
+    }
+  }
+  if (!error.ok()) return error.ToStatus();
+  if (part.header.name.empty()) return Status::Of(Fault::kMalformedReply, "set without a name");
+  if (has_type) {
+    sets->push_back(std::move(part));
+    return {};
+  }
+  if (sets->empty() || sets->back().header.name != part.header.name) {
+    return Status::Of(Fault::kMalformedReply, "entries of a set that was not begun");
+  }
+  std::vector<Entry>& entries = sets->back().entries;
+  entries.insert(entries.end(), part.entries.begin(), part.entries.end());
+  return {};
+}
+
+}  // namespace knp::ipset

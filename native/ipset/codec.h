@@ -1,0 +1,25 @@
+// ipset's netlink listing → structs. No socket, no JavaScript; writing goes through libipset.
+//
+// Encoders write one whole message with sequence number 0 and return MessageBuilder::End(). Decoders return
+// kMalformedReply for a message that breaks a rule and skip attributes that they do not know.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "ipset/types.h"
+#include "netlink/message_builder.h"
+#include "netlink/message_reader.h"
+#include "netlink/status.h"
+
+namespace knp::ipset {
+
+// IPSET_CMD_LIST with NLM_F_DUMP: every set without entries (IPSET_FLAG_LIST_HEADER), or one set with them.
+[[nodiscard]] bool EncodeListHeaders(netlink::MessageBuilder* builder);
+[[nodiscard]] bool EncodeListSet(netlink::MessageBuilder* builder, std::string_view name);
+
+// Reads one IPSET_CMD_LIST message into `sets`. A set with many entries comes in several messages: the first
+// has its header and begins a new element, the next are added to the last element.
+netlink::Status DecodeListPart(const netlink::Message& message, std::vector<SetState>* sets);
+
+}  // namespace knp::ipset

@@ -1,0 +1,182 @@
+#include "ipset/session.h"
+
+#include <linux/netfilter/ipset/ip_set.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstdio>
+
+namespace knp::ipset {
+namespace {
+
+using netlink::Fault;
+using netlink::Status;
+
+// What libipset prints is listings, which are never asked of it. Called from C: nothing with a destructor
+// lives here.
+int Discard(LibrarySession* /*session*/, void* /*context*/, const char* /*format*/, ...) {
+  return 0;
+}
+
+// The numbers that kernels answer to ipset's commands: errno, ipset's own, those of the set types.
+struct Range {
+  int first;
+  int last;
+};
+constexpr Range kNumbers[] = {
+    {1, 133},
+    {IPSET_ERR_PRIVATE + 1, IPSET_ERR_PRIVATE + 31},
+    {IPSET_ERR_TYPE_SPECIFIC, IPSET_ERR_TYPE_SPECIFIC + 15},
+};
+
+const char* FamilyName(uint8_t family) {
+  if (family == AF_INET) return " inet";
+  return family == AF_INET6 ? " inet6" : "";
+}
+
+}  // namespace
+
+Session::Session(const Library& library)
+    : library_(library), session_(library.call.session_init(Discard, nullptr)) {
+  if (session_ != nullptr) data_ = library_.call.session_data(session_);
+}
+
+Session::~Session() {
+  if (session_ != nullptr) library_.call.session_fini(session_);
+}
+
+void Session::Begin(const std::string& set_name) {
+  library_.call.data_reset(data_);
+  library_.call.session_report_reset(session_);
+  Set(library_.option.set_name, set_name.c_str());
+}
+
+Status Session::Create(const SetReference& set, const SetParameters& parameters, bool tolerate) {
+  Begin(set.name);
+  Tolerate(tolerate);
+  const LibraryOptions& option = library_.option;
+  Set(option.type_name, TypeName(set.type));
+  const LibraryType* type = library_.call.type_get(session_, static_cast<int>(Command::kCreate));
+  uint32_t line = 0;
+  if (type == nullptr) return TakeFailure(Command::kCreate, &line);
+  Set(option.type, type);
+  if (set.type == SetType::kBitmapPort) {
+    Set(option.port, &parameters.port_from);
+    Set(option.port_to, &parameters.port_to);
+  } else {
+    Set(option.family, &set.family);
+    Set(option.hash_size, &parameters.hash_size);
+    Set(option.max_elements, &parameters.max_elements);
+  }
+  return Run(Command::kCreate);
+}
+
+Status Session::Destroy(const std::string& name) {
+  Begin(name);
+  return Run(Command::kDestroy);
+}
+
+Status Session::Flush(const std::string& name) {
+  Begin(name);
+  return Run(Command::kFlush);
+}
+
+Status Session::Swap(const std::string& name, const std::string& other) {
+  Begin(name);
+  Set(library_.option.set_name2, other.c_str());
+  return Run(Command::kSwap);
+}
+
+Status Session::FindType(const SetReference& set, const LibraryType** out) {
+  Begin(set.name);
+  uint32_t line = 0;
+  *out = library_.call.type_get(session_, static_cast<int>(Command::kAdd));
+  if (*out == nullptr) return TakeFailure(Command::kAdd, &line);
+  const auto* family = static_cast<const uint8_t*>(library_.call.data_get(data_, library_.option.family));
+  const uint8_t actual = family == nullptr ? set.family : *family;
+  if (std::string_view(TypeName(set.type)) == (*out)->name && actual == set.family) return {};
+  return Status::Errno(IPSET_ERR_TYPE_MISMATCH,
+                       std::string("the set is of type ") + (*out)->name + FamilyName(actual));
+}
+
+Status Session::WriteEntries(Command command, const SetReference& set, const LibraryType* type,
+                             const Operation* operations, size_t count, size_t* failed) {
+  Tolerate(true);
+  bool ok = true;
+  for (size_t i = 0; i < count && ok; i++) {
+    Begin(set.name);
+    if (set.family != AF_UNSPEC) Set(library_.option.family, &set.family);
+    Set(library_.option.type, type);
+    SetEntry(set, operations[i].entry);
+    // A line number other than 0 lets libipset gather entries, and is what the kernel names the bad one by.
+    ok = library_.call.cmd(session_, static_cast<int>(command), static_cast<uint32_t>(i + 1)) == 0;
+  }
+  uint32_t line = 0;
+  Status status = ok ? Status{} : TakeFailure(command, &line);
+  // After a failure too, so that libipset's buffer is empty; a failure of this is one of an earlier entry.
+  if (library_.call.commit(session_) != 0) status = TakeFailure(command, &line);
+  *failed = line >= 1 && line <= count ? line - 1 : count;
+  return status;
+}
+
+void Session::SetEntry(const SetReference& set, const Entry& entry) {
+  const LibraryOptions& option = library_.option;
+  // libipset reads as many bytes of an address as the family has: it must be set before.
+  if (set.family != AF_UNSPEC && (entry.fields & kAddress) != 0) Set(option.ip, entry.address.data());
+  if ((entry.fields & kPrefix) != 0) Set(option.cidr, &entry.prefix);
+  if ((entry.fields & kProtocol) != 0) Set(option.protocol, &entry.protocol);
+  if ((entry.fields & kPort) != 0) Set(option.port, &entry.port);
+  if (set.family != AF_UNSPEC && (entry.fields & kAddress2) != 0) Set(option.ip2, entry.address2.data());
+  if ((entry.fields & kPrefix2) != 0) Set(option.cidr2, &entry.prefix2);
+}
+
+void Session::Tolerate(bool on) {
+  if (on) {
+    library_.call.envopt_set(session_, kEnvironmentExist);
+  } else {
+    library_.call.envopt_unset(session_, kEnvironmentExist);
+  }
+}
+
+Status Session::Run(Command command) {
+  uint32_t line = 0;
+  if (library_.call.cmd(session_, static_cast<int>(command), 0) == 0) return {};
+  return TakeFailure(command, &line);
+}
+
+Status Session::TakeFailure(Command command, uint32_t* line) {
+  const std::string text = TakeReport(line);
+  const auto known = numbers_.find({command, text});
+  const int number = known != numbers_.end() ? known->second : FindNumber(command, text);
+  numbers_.emplace(std::make_pair(command, text), number);
+  return number != 0 ? Status::Errno(number, text) : Status::Of(Fault::kIpset, text);
+}
+
+// libipset has no errno getter, and its sentences change from version to version; but it tells which sentence
+// it has for a number, after this very command on this very type of set.
+int Session::FindNumber(Command command, const std::string& text) {
+  for (const Range& range : kNumbers) {
+    for (int number = range.first; number <= range.last; number++) {
+      library_.call.errcode(session_, static_cast<int>(command), number);
+      uint32_t line = 0;
+      if (TakeReport(&line) == text) return number;
+    }
+  }
+  return 0;
+}
+
+// `Error in line 17: Hash is full, cannot add more elements\n` → 17 and the sentence.
+std::string Session::TakeReport(uint32_t* line) {
+  const char* report = library_.call.session_report_msg(session_);
+  std::string text = report == nullptr ? "" : report;
+  library_.call.session_report_reset(session_);
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  int prefix = 0;
+  *line = 0;
+  if (std::sscanf(text.c_str(), "Error in line %u: %n", line, &prefix) == 1 && prefix > 0) {
+    text.erase(0, static_cast<size_t>(prefix));
+  }
+  return text;
+}
+
+}  // namespace knp::ipset

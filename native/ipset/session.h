@@ -1,0 +1,62 @@
+// One session of libipset: the calls that write sets, with failures as values.
+//
+// A session opens its own netlink socket in the network namespace of the thread that uses it first, and
+// remembers which type a set has: it is made for one batch and dropped with it. Use under LibraryMutex()
+// only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "ipset/library.h"
+#include "ipset/types.h"
+#include "netlink/status.h"
+
+namespace knp::ipset {
+
+class Session {
+ public:
+  explicit Session(const Library& library);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  // With `tolerate`, a set of that name is no error if the kernel finds it the same; it does not look at the
+  // family.
+  netlink::Status Create(const SetReference& set, const SetParameters& parameters, bool tolerate);
+  netlink::Status Destroy(const std::string& name);
+  netlink::Status Flush(const std::string& name);
+  netlink::Status Swap(const std::string& name, const std::string& other);
+
+  // Looks up the set in the kernel, once per session. IPSET_ERR_TYPE_MISMATCH when it is not of the type and
+  // family that `set` says.
+  netlink::Status FindType(const SetReference& set, const LibraryType** out);
+
+  // Adds (kAdd) or deletes (kDelete) the entries of `count` operations on one set, all in one message or a
+  // few; what is there already, or absent already, is no error. The kernel stops at the first bad one:
+  // `*failed` is its place, or `count` when libipset did not tell, and those after it have to be sent again.
+  netlink::Status WriteEntries(Command command, const SetReference& set, const LibraryType* type,
+                               const Operation* operations, size_t count, size_t* failed);
+
+ private:
+  // Forgets what an earlier call left: libipset takes leftover data for its own.
+  void Begin(const std::string& set_name);
+  void Set(int option, const void* value) { library_.call.data_set(data_, option, value); }
+  void SetEntry(const SetReference& set, const Entry& entry);
+  void Tolerate(bool on);
+  netlink::Status Run(Command command);
+  // Takes what libipset reports about the failed `command`; `*line` is 0 when it names none.
+  netlink::Status TakeFailure(Command command, uint32_t* line);
+  int FindNumber(Command command, const std::string& text);
+  std::string TakeReport(uint32_t* line);
+
+  const Library& library_;
+  LibrarySession* session_;
+  LibraryData* data_ = nullptr;
+  std::map<std::pair<Command, std::string>, int> numbers_;  // what FindNumber() has found
+};
+
+}  // namespace knp::ipset

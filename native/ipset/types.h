@@ -1,0 +1,106 @@
+// What ipset holds, as plain structs. Names of constants and rules:
+// include/uapi/linux/netfilter/ipset/ip_set.h.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace knp::ipset {
+
+// An address in network order; 4 bytes used for AF_INET, 16 for AF_INET6, the rest zero.
+using AddressBytes = std::array<uint8_t, 16>;
+
+// The types that are written, by numbers of our own.
+enum class SetType : uint8_t {
+  kHashIp = 1,
+  kHashNet = 2,
+  kHashIpPort = 3,
+  kHashIpPortIp = 4,
+  kHashIpPortNet = 5,
+  kBitmapPort = 6,
+};
+
+// The kernel's name: `hash:ip,port`. Empty for a number that is no type.
+const char* TypeName(SetType type);
+
+// What an entry needs to be encoded for a set.
+struct SetReference {
+  std::string name;  // 1 to 31 bytes (IPSET_MAXNAMELEN less the terminator)
+  SetType type = SetType::kHashIp;
+  uint8_t family = 0;  // AF_INET, AF_INET6; AF_UNSPEC for kBitmapPort
+
+  bool operator==(const SetReference& other) const {
+    return type == other.type && family == other.family && name == other.name;
+  }
+};
+
+// The parameters of a set that is created.
+struct SetParameters {
+  uint32_t hash_size = 0;     // hash types only: buckets
+  uint32_t max_elements = 0;  // hash types only
+  uint16_t port_from = 0;     // kBitmapPort only
+  uint16_t port_to = 0;
+};
+
+// What an entry has; which of it follows from the type of its set.
+enum EntryField : uint8_t {
+  kAddress = 1 << 0,
+  kPrefix = 1 << 1,
+  kProtocol = 1 << 2,
+  kPort = 1 << 3,
+  kAddress2 = 1 << 4,
+  kPrefix2 = 1 << 5,
+  kNoMatch = 1 << 6,  // an exception from a larger network in the same set (IPSET_FLAG_NOMATCH); listed only
+};
+
+struct Entry {
+  uint8_t fields = 0;  // EntryField bits
+  uint8_t protocol = 0;
+  uint8_t prefix = 0;
+  uint8_t prefix2 = 0;
+  uint16_t port = 0;   // host order
+  uint8_t family = 0;  // of both addresses; listed only: what is written has the family of its set
+  AddressBytes address{};
+  AddressBytes address2{};
+};
+
+// A set as the kernel describes it.
+struct SetHeader {
+  std::string name;
+  std::string type;
+  uint8_t family = 0;  // AF_UNSPEC where the type has none
+  uint8_t revision = 0;
+  SetParameters parameters;
+  uint32_t references = 0;
+  uint32_t elements = 0;
+  bool has_elements = false;  // since Linux 4.9
+  bool has_ports = false;     // parameters.port_from and port_to were told
+  bool extended = false;      // with timeout, counters, comment or skbinfo
+};
+
+struct SetState {
+  SetHeader header;
+  std::vector<Entry> entries;
+};
+
+enum class Verb : uint8_t {
+  kCreate = 1,
+  kAdd = 2,
+  kDelete = 3,
+  kFlush = 4,
+  kDestroy = 5,
+  kSwap = 6,
+};
+
+// One change. kFlush and kDestroy use the name of `set` only, kSwap that and `other`.
+struct Operation {
+  Verb verb = Verb::kAdd;
+  SetReference set;
+  SetParameters parameters;  // kCreate
+  Entry entry;               // kAdd, kDelete
+  std::string other;         // kSwap
+};
+
+}  // namespace knp::ipset

@@ -1,0 +1,154 @@
+#include "ipset/writer.h"
+
+#include <linux/netfilter/ipset/ip_set.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "ipset/library.h"
+#include "ipset/session.h"
+
+namespace knp::ipset {
+namespace {
+
+using netlink::Failure;
+using netlink::Status;
+
+// Entries that are committed together. Fewer than libipset's buffer of one page holds of most types; where it
+// holds less (IPv6 with two addresses) libipset commits in between by itself.
+constexpr size_t kLargestCommit = 64;
+
+bool IsEntryVerb(Verb verb) {
+  return verb == Verb::kAdd || verb == Verb::kDelete;
+}
+
+class Writer {
+ public:
+  Writer(const Library& library, const std::vector<Operation>& operations)
+      : library_(library), operations_(operations) {
+    session_.emplace(library_);
+  }
+
+  std::vector<Failure> Run() {
+    for (size_t next = 0; next < operations_.size();) {
+      const size_t end = EndOfRun(next);
+      if (IsEntryVerb(operations_[next].verb)) {
+        WriteEntries(next, end);
+      } else {
+        Record(next, WriteSet(operations_[next]));
+      }
+      next = end;
+    }
+    return std::move(failures_);
+  }
+
+ private:
+  void Record(size_t index, Status status) {
+    if (!status.ok()) failures_.push_back(Failure{static_cast<uint32_t>(index), std::move(status)});
+  }
+
+  // The end of the entries, from `first` on, that are added to, or deleted from, one set; first + 1 for other
+  // verbs.
+  size_t EndOfRun(size_t first) const {
+    const Operation& head = operations_[first];
+    size_t end = first + 1;
+    if (!IsEntryVerb(head.verb)) return end;
+    while (end < operations_.size() && operations_[end].verb == head.verb &&
+           operations_[end].set == head.set) {
+      end++;
+    }
+    return end;
+  }
+
+  Status WriteSet(const Operation& operation) {
+    // A command without a name means every set.
+    if (operation.set.name.empty()) return Status::Errno(EINVAL, "a set without a name");
+    switch (operation.verb) {
+      case Verb::kCreate:
+        return Create(operation);
+      case Verb::kFlush:
+        return session_->Flush(operation.set.name);
+      case Verb::kDestroy:
+        return session_->Destroy(operation.set.name);
+      case Verb::kSwap:
+        if (operation.other.empty()) return Status::Errno(EINVAL, "a set without a name");
+        return session_->Swap(operation.set.name, operation.other);
+      default:
+        return Status::Errno(EINVAL, "no such operation");
+    }
+  }
+
+  // A set that exists with the same parameters is no error. The kernel compares all of them but the hash
+  // size, which may differ, and the family, which may not: that is compared here.
+  Status Create(const Operation& operation) {
+    Status created = session_->Create(operation.set, operation.parameters, false);
+    if (!created.is_errno(EEXIST)) return created;
+    const LibraryType* type = nullptr;
+    Status same = FindType(operation.set, &type);
+    if (same.is_errno(IPSET_ERR_TYPE_MISMATCH)) return Status::Errno(EEXIST, same.message);
+    if (!same.ok()) return same;
+    return session_->Create(operation.set, operation.parameters, true);
+  }
+
+  // What the session remembers of a set is old when another process has made that set anew: asked again
+  // before it is believed.
+  Status FindType(const SetReference& set, const LibraryType** type) {
+    Status status = session_->FindType(set, type);
+    if (!status.is_errno(IPSET_ERR_TYPE_MISMATCH)) return status;
+    session_.emplace(library_);
+    return session_->FindType(set, type);
+  }
+
+  void WriteEntries(size_t first, size_t end) {
+    const Operation& head = operations_[first];
+    const LibraryType* type = nullptr;
+    Status status =
+        head.set.name.empty() ? Status::Errno(EINVAL, "a set without a name") : FindType(head.set, &type);
+    if (!status.ok()) {
+      for (size_t i = first; i < end; i++) Record(i, status);
+      return;
+    }
+    const Command command = head.verb == Verb::kAdd ? Command::kAdd : Command::kDelete;
+    size_t size = kLargestCommit;
+    for (size_t next = first; next < end;) {
+      const size_t count = std::min(size, end - next);
+      size_t failed = 0;
+      status = session_->WriteEntries(command, head.set, type, &operations_[next], count, &failed);
+      if (status.ok()) {
+        next += count;
+        size = std::min(size * 2, kLargestCommit);
+        continue;
+      }
+      // Small again after a failure: a full set refuses every entry that follows, and each attempt encodes
+      // all of them.
+      size = 1;
+      if (failed == count && count > 1) continue;  // nobody said which one: one by one
+      const size_t index = next + (failed == count ? 0 : failed);
+      Record(index, std::move(status));
+      next = index + 1;
+    }
+  }
+
+  const Library& library_;
+  const std::vector<Operation>& operations_;
+  std::optional<Session> session_;
+  std::vector<Failure> failures_;
+};
+
+}  // namespace
+
+std::vector<Failure> Write(const std::vector<Operation>& operations) {
+  const std::lock_guard<std::mutex> lock(LibraryMutex());
+  const Library* library = nullptr;
+  const Status loaded = LoadLibrary(&library);
+  if (loaded.ok()) return Writer(*library, operations).Run();
+  std::vector<Failure> failures;
+  for (size_t i = 0; i < operations.size(); i++)
+    failures.push_back(Failure{static_cast<uint32_t>(i), loaded});
+  return failures;
+}
+
+}  // namespace knp::ipset

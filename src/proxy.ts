@@ -33,7 +33,7 @@ export interface ProxyParts<Item, Operation extends KeyedOperation> {
 }
 
 /** A running proxy. */
-export interface Proxy {
+export interface ServiceProxy {
   /** Reads the source and programs the kernel, then follows changes until stopped. Rejects when the source cannot be read. */
   start(): Promise<void>;
   /** Reads the source and makes one full pass. */
@@ -45,7 +45,7 @@ export interface Proxy {
 /** Makes a proxy of its parts; nothing happens before it is started. */
 export function createProxy<Item, Operation extends KeyedOperation>(
   parts: ProxyParts<Item, Operation>,
-): Proxy {
+): ServiceProxy {
   const catalogue = new Catalogue();
   const now = () => performance.now();
   let node = nodeFacts(parts.nodeName, undefined, []);

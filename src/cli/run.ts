@@ -14,7 +14,7 @@ import { openRtnetlink } from '../kernel/rtnetlink/index.js';
 import { openSysctl } from '../kernel/sysctl/index.js';
 import { createIpvsMode } from '../modes/ipvs/index.js';
 import type { Family } from '../net/address.js';
-import { createProxy, type Proxy, type ProxyEvents } from '../proxy.js';
+import { createProxy, type ProxyEvents, type ServiceProxy } from '../proxy.js';
 import type { SyncSummary } from '../reconcile/reconciler.js';
 import { ManifestSource } from '../source/manifests.js';
 import { openLog } from './log.js';
@@ -53,14 +53,14 @@ export async function run(command: RunCommand): Promise<number> {
   }
 }
 
-async function runOnce(proxy: Proxy, log: Logger): Promise<number> {
+async function runOnce(proxy: ServiceProxy, log: Logger): Promise<number> {
   const summary = await proxy.once();
   logFailures(log, summary);
   process.stdout.write(describeSummary(summary));
   return summary.failures.length === 0 ? 0 : 1;
 }
 
-async function runUntilSignal(proxy: Proxy, log: Logger): Promise<number> {
+async function runUntilSignal(proxy: ServiceProxy, log: Logger): Promise<number> {
   const signal = new Promise<NodeJS.Signals>((resolve) => {
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, resolve);
   });

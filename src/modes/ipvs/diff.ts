@@ -16,8 +16,12 @@ export function diff(
   for (const key of keys) {
     const want = desired.get(key);
     const have = known.get(key);
-    if (want) change(steps, key, want, have);
-    else if (have) remove(steps, key, have);
+    if (want?.kind === 'virtualServer') {
+      changeServer(steps, key, want, have?.kind === 'virtualServer' ? have : undefined);
+    } else {
+      const step = want ? stepTowards(want, have) : have && stepAway(have);
+      if (step) steps.add(...step, key, want);
+    }
   }
   return steps.ordered();
 }
@@ -26,7 +30,7 @@ export function diff(
 class Steps {
   readonly #phases = new Map<Phase, Operation[]>(ORDER.map((phase) => [phase, []]));
 
-  add(phase: Phase, key: string, call: KernelCall, becomes: Item | undefined): void {
+  add(phase: Phase, call: KernelCall, key: string, becomes: Item | undefined): void {
     this.#phases.get(phase)?.push({ key, phase, call, becomes });
   }
 
@@ -35,72 +39,50 @@ class Steps {
   }
 }
 
-function change(steps: Steps, key: string, want: Item, have: Item | undefined): void {
+type Step = readonly [phase: Phase, call: KernelCall];
+
+/** The step that makes an item what it should be; undefined when it is so already. */
+function stepTowards(want: Exclude<Item, VirtualServer>, have: Item | undefined): Step | undefined {
   switch (want.kind) {
     case 'sysctl':
-      if (have?.kind === 'sysctl' && have.value === want.value) return;
-      return steps.add('sysctls', key, { on: 'sysctl', name: want.name, value: want.value }, want);
+      if (have?.kind === 'sysctl' && have.value === want.value) return undefined;
+      return ['sysctls', { on: 'sysctl', name: want.name, value: want.value }];
     case 'link':
-      if (have) return;
-      return steps.add('link', key, rtnetlink({ do: 'addLink', name: want.name, kind: 'dummy' }), want);
+      return have ? undefined : ['link', rtnetlink({ do: 'addLink', name: want.name, kind: 'dummy' })];
     case 'set':
-      if (have?.kind === 'set' && equalSets(want.set, have.set)) return;
-      return steps.add('sets', key, ipset({ do: 'create', set: want.set }), want);
+      if (have?.kind === 'set' && equalSets(want.set, have.set)) return undefined;
+      return ['sets', ipset({ do: 'create', set: want.set })];
     case 'entry':
-      if (have) return;
-      return steps.add('addEntries', key, ipset({ do: 'add', set: want.set, entry: want.entry }), want);
-    case 'chain': {
-      if (have?.kind === 'chain' && equalTexts(want.rules, have.rules)) return;
-      const call = {
-        on: 'iptables',
-        family: want.family,
-        operation: { do: 'setChain', chain: want },
-      } as const;
-      return steps.add('rules', key, call, want);
-    }
-    case 'jump': {
-      if (have) return;
-      const call = {
-        on: 'iptables',
-        family: want.family,
-        operation: { do: 'insertJump', jump: want },
-      } as const;
-      return steps.add('rules', key, call, want);
-    }
+      return have ? undefined : ['addEntries', ipset({ do: 'add', set: want.set, entry: want.entry })];
+    case 'chain':
+      if (have?.kind === 'chain' && equalTexts(want.rules, have.rules)) return undefined;
+      return ['rules', { on: 'iptables', family: want.family, operation: { do: 'setChain', chain: want } }];
+    case 'jump':
+      if (have) return undefined;
+      return ['rules', { on: 'iptables', family: want.family, operation: { do: 'insertJump', jump: want } }];
     case 'address':
-      if (have) return;
-      return steps.add(
-        'addAddresses',
-        key,
-        rtnetlink({ do: 'addAddress', address: bound(want.address) }),
-        want,
-      );
+      return have
+        ? undefined
+        : ['addAddresses', rtnetlink({ do: 'addAddress', address: bound(want.address) })];
     case 'nodeDrop':
-      return; // Stands in the kernel as text of a chain.
-    case 'virtualServer':
-      return changeServer(steps, key, want, have?.kind === 'virtualServer' ? have : undefined);
+      return undefined; // Stands in the kernel as text of a chain.
   }
 }
 
-function remove(steps: Steps, key: string, have: Item): void {
+/** The step that removes an item; undefined for what is not ours, and for what the node always wants. */
+function stepAway(have: Item): Step | undefined {
   switch (have.kind) {
     case 'entry':
-      return steps.add(
-        'deleteEntries',
-        key,
-        ipset({ do: 'delete', set: have.set, entry: have.entry }),
-        undefined,
-      );
-    case 'address': {
-      const call = rtnetlink({ do: 'deleteAddress', address: bound(have.address) });
-      return steps.add('deleteAddresses', key, call, undefined);
-    }
+      return ['deleteEntries', ipset({ do: 'delete', set: have.set, entry: have.entry })];
+    case 'address':
+      return ['deleteAddresses', rtnetlink({ do: 'deleteAddress', address: bound(have.address) })];
     case 'virtualServer':
-      if (have.foreign) return;
       // Its real servers go with it.
-      return steps.add('deleteServers', key, ipvs({ do: 'deleteService', service: have.service }), undefined);
+      return have.foreign
+        ? undefined
+        : ['deleteServers', ipvs({ do: 'deleteService', service: have.service })];
     default:
-      return; // The node always wants the rest; clean-up has a way of its own.
+      return undefined;
   }
 }
 
@@ -109,7 +91,7 @@ function changeServer(steps: Steps, key: string, want: VirtualServer, have: Virt
   // One of others' that a plan wants is taken over by an edit, whatever its settings: connections survive.
   if (!have || have.foreign || !equalSettings(service, have.service)) {
     const operation: IpvsOperation = { do: have ? 'updateService' : 'addService', service };
-    steps.add('addServers', key, ipvs(operation), { ...want, realServers: have?.realServers ?? new Map() });
+    steps.add('addServers', ipvs(operation), key, { ...want, realServers: have?.realServers ?? new Map() });
   }
   for (const [id, realServer] of want.realServers) {
     const there = have?.realServers.get(id);
@@ -119,11 +101,11 @@ function changeServer(steps: Steps, key: string, want: VirtualServer, have: Virt
       service,
       realServer,
     };
-    steps.add('addServers', key, ipvs(operation), want);
+    steps.add('addServers', ipvs(operation), key, want);
   }
   for (const [id, realServer] of have?.realServers ?? []) {
     if (want.realServers.has(id)) continue;
-    steps.add('deleteServers', key, ipvs({ do: 'deleteRealServer', service, realServer }), want);
+    steps.add('deleteServers', ipvs({ do: 'deleteRealServer', service, realServer }), key, want);
   }
 }
 

@@ -17,6 +17,15 @@ export const VM_PACKAGES = {
   'xz-utils': 'xz',
 };
 
+/** @type {Requirements} Makes the native addon, its tests too; libipset is what the addon loads when it runs. */
+export const BUILD_PACKAGES = {
+  'g++': 'g++',
+  make: 'make',
+  python3: 'python3',
+  cmake: 'cmake',
+  'libipset-dev': '/usr/include/libipset/session.h',
+};
+
 /** @type {Requirements} What tests and people use to look at a kernel, inside the VM as outside. */
 export const WITNESS_PACKAGES = {
   conntrack: 'conntrack',

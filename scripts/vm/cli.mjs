@@ -1,7 +1,8 @@
 // The command `npm run vm`: gets what is missing, then runs the command where the kernel has what it takes.
 
 import { statSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { CHECKOUT } from '../lib/checkout.mjs';
 import { Failure, reportFailures } from '../lib/failure.mjs';
 import { ensurePackages, VM_PACKAGES, WITNESS_PACKAGES } from '../lib/packages.mjs';
 import { ensureKernel } from './kernel.mjs';
@@ -9,8 +10,7 @@ import { namespaceServes, runInNamespace } from './namespace.mjs';
 import { HELP, parseOptions } from './options.mjs';
 import { runMachine } from './qemu.mjs';
 
-const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
-const CACHE = `${CHECKOUT}/.cache/vm`;
+const CACHE = join(CHECKOUT, '.cache/vm');
 
 // As env, timeout and docker have it: our own failure, told apart from the command's.
 const OWN_FAILURE = 125;

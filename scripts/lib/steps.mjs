@@ -1,0 +1,38 @@
+// Progress of long scripts: a heading for each step, with the seconds since the start.
+
+import { spawnSync } from 'node:child_process';
+import { CHECKOUT } from './checkout.mjs';
+import { Failure } from './failure.mjs';
+
+const start = performance.now();
+
+/**
+ * @param {string} what
+ */
+export function heading(what) {
+  const seconds = ((performance.now() - start) / 1000).toFixed(1);
+  process.stdout.write(`== ${seconds.padStart(6)} s  ${what}\n`);
+}
+
+/**
+ * Runs a command of the checkout with its output on ours.
+ *
+ * @param {string} what the step, for the heading and for its failure
+ * @param {readonly string[]} command
+ */
+export function step(what, command) {
+  heading(what);
+  const [program = '', ...args] = command;
+  const done = spawnSync(program, args, { cwd: CHECKOUT, stdio: ['ignore', 'inherit', 'inherit'] });
+  if (done.error) throw new Failure(`${what}: cannot start ${program}: ${done.error.message}`);
+  if (done.status !== 0) throw new Failure(`${what} failed (${done.signal ?? `status ${done.status}`})`);
+}
+
+/**
+ * The command line of one of our own scripts or of a development dependency's.
+ *
+ * @param {string} script relative to the checkout
+ * @param {readonly string[]} args
+ * @returns {string[]}
+ */
+export const nodeScript = (script, ...args) => [process.execPath, script, ...args];

@@ -1,0 +1,40 @@
+// What a fresh clone lacks before its tests can run: Debian packages, npm packages, the build.
+
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { buildNative, buildTypeScript } from '../lib/build.mjs';
+import { CHECKOUT } from '../lib/checkout.mjs';
+import { BUILD_PACKAGES, ensurePackages, VM_PACKAGES, WITNESS_PACKAGES } from '../lib/packages.mjs';
+import { heading, step } from '../lib/steps.mjs';
+
+/**
+ * @param {readonly import('./tiers.mjs').Tier[]} tiers those that are going to run
+ */
+export function prepare(tiers) {
+  const native = tiers.some((tier) => tier.native);
+  const vm = tiers.some((tier) => tier.vm);
+  heading('Debian packages');
+  ensurePackages({
+    ...(native ? { ...BUILD_PACKAGES, ...WITNESS_PACKAGES } : {}),
+    ...(vm ? VM_PACKAGES : {}),
+  });
+  ensureNodeModules();
+  if (native) buildNative();
+  buildTypeScript();
+}
+
+/** Installs exactly what package-lock.json says, unless that was done since it last changed. */
+export function ensureNodeModules() {
+  // npm writes the hidden one at the end of every installation.
+  const installed = changedAt('node_modules/.package-lock.json');
+  if (installed >= changedAt('package-lock.json')) return;
+  step('npm packages: npm ci', ['npm', 'ci', '--no-audit', '--no-fund']);
+}
+
+/**
+ * @param {string} path
+ * @returns {number} milliseconds since the epoch; 0 if there is no such file
+ */
+function changedAt(path) {
+  return statSync(join(CHECKOUT, path), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}

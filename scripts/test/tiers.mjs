@@ -1,0 +1,30 @@
+// The tiers of tests: a folder of test/ each, with what it needs.
+
+import { filesBelow } from '../lib/checkout.mjs';
+
+/**
+ * @typedef {object} Tier
+ * @property {string} name its folder's, below test/
+ * @property {boolean} native whether it needs the addon and a compiler
+ * @property {boolean} vm whether it needs a kernel with IPVS and the dummy device
+ */
+
+/** @type {readonly Tier[]} In the order in which they run. */
+export const TIERS = [
+  { name: 'unit', native: false, vm: false },
+  { name: 'native', native: true, vm: false },
+  { name: 'kernel', native: true, vm: true },
+  { name: 'oracle', native: true, vm: true },
+  { name: 'e2e', native: true, vm: true },
+];
+
+/**
+ * @param {Tier} tier
+ * @param {readonly string[]} filters pieces of paths; none for all files
+ * @returns {string[]} its compiled test files
+ */
+export function filesOf(tier, filters) {
+  return filesBelow(`dist/test/${tier.name}`, /\.test\.js$/).filter(
+    (path) => filters.length === 0 || filters.some((filter) => path.includes(filter)),
+  );
+}

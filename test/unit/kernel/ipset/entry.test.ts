@@ -27,6 +27,7 @@ const cases: readonly (readonly [type: string, entry: SetEntry, text: string])[]
     { address: '10.0.0.1', protocol: 'tcp', port: 80, address2: '10.1.2.3', prefix2: 32 },
     '10.0.0.1,tcp:80,10.1.2.3',
   ],
+  ['hash:net', { address: '10.1.0.0', prefix: 16, noMatch: true }, '10.1.0.0/16 nomatch'],
   ['bitmap:port', { port: 30080 }, '30080'],
 ];
 

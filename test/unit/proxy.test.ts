@@ -1,0 +1,139 @@
+// The wiring: nothing is touched before the source has told everything; then every change is followed.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { createIpvsMode, IPVS_DEFAULTS } from '../../src/modes/ipvs/index.js';
+import { decodeObject } from '../../src/objects/decode.js';
+import type { ObjectChange } from '../../src/objects/types.js';
+import { createProxy, type ProxyEvents } from '../../src/proxy.js';
+import type { SyncSummary } from '../../src/reconcile/reconciler.js';
+import type { SourceEvents } from '../../src/source/source.js';
+import { FakeKernel, failNth } from '../../src/testing/index.js';
+
+function service(name: string, clusterIP: string, extra: object = {}): ObjectChange {
+  const metadata = { namespace: 'demo', name };
+  const spec = { clusterIP, ports: [{ port: 80, nodePort: 30080 }], type: 'NodePort', ...extra };
+  const { object } = decodeObject({ apiVersion: 'v1', kind: 'Service', metadata, spec });
+  assert.ok(object);
+  return { type: 'set', object };
+}
+
+/** A proxy on a kernel in memory whose source has some objects at the start, and then says what the test says. */
+function setUp(...initial: ObjectChange[]) {
+  const kernel = new FakeKernel();
+  const source: { events?: SourceEvents; stopped: boolean } = { stopped: false };
+  const passes: SyncSummary[] = [];
+  const told: string[] = [];
+  const events: ProxyEvents = {
+    synced: (summary) => passes.push(summary),
+    problems: (problems) => told.push(...problems.map(({ rule }) => rule)),
+    failed: (error) => told.push(String(error)),
+    retrying: (milliseconds) => told.push(`retry in ${milliseconds}`),
+  };
+  const proxy = createProxy({
+    source: {
+      async start(sourceEvents) {
+        source.events = sourceEvents;
+        sourceEvents.changed(initial);
+      },
+      stop() {
+        source.stopped = true;
+      },
+    },
+    mode: createIpvsMode(kernel, { ...IPVS_DEFAULTS, kernelRelease: '6.1.0' }),
+    rtnetlink: {
+      listAddresses: async () => [{ link: 'eth0', address: '192.168.50.10', prefix: 24, scope: 0, flags: 0 }],
+    },
+    nodeName: 'node-a',
+    events,
+  });
+  const pass = async () => {
+    const deadline = Date.now() + 2000;
+    while (passes.length === 0) {
+      assert.ok(Date.now() < deadline, 'no pass was made');
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    return passes.shift() as SyncSummary;
+  };
+  const tell = (): SourceEvents => {
+    assert.ok(source.events);
+    return source.events;
+  };
+  return { kernel, source, proxy, pass, tell, told, passes };
+}
+
+describe('a proxy', () => {
+  it('waits for everything, then follows each change', async () => {
+    const { kernel, proxy, pass, tell, passes } = setUp();
+    await proxy.start();
+    tell().changed([service('a', '10.96.0.1')]);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.equal(passes.length, 0);
+    assert.equal(kernel.ipset.dump(), '', 'nothing is touched before the source has told all');
+    tell().synced();
+    const first = await pass();
+    assert.equal(first.full, true);
+    assert.match(
+      kernel.ipvs.dump(),
+      /-A -t 192\.168\.50\.10:30080 -s rr\n/,
+      'node ports stand on host addresses',
+    );
+    tell().changed([service('b', '10.96.0.2', { type: 'ClusterIP', ports: [{ port: 81 }] })]);
+    const second = await pass();
+    assert.deepEqual([second.full, second.services], [false, 1]);
+    assert.match(kernel.ipvs.dump(), /10\.96\.0\.2:81/);
+    await proxy.stop();
+  });
+
+  it('plans every Service again when something about its node changes, and none for other nodes', async () => {
+    const { proxy, pass, tell } = setUp();
+    await proxy.start();
+    tell().changed([service('a', '10.96.0.1')]);
+    tell().synced();
+    await pass();
+    const node = (name: string): ObjectChange => {
+      const { object } = decodeObject({ apiVersion: 'v1', kind: 'Node', metadata: { name } });
+      assert.ok(object);
+      return { type: 'set', object };
+    };
+    tell().changed([node('node-a')]);
+    assert.equal((await pass()).services, 1);
+    tell().changed([node('node-b')]);
+    assert.equal((await pass()).services, 0);
+    await proxy.stop();
+  });
+
+  it('tries again what failed, by itself', async () => {
+    const { kernel, proxy, pass, tell, told } = setUp();
+    kernel.ipvs.fault = failNth(1);
+    await proxy.start();
+    tell().changed([service('a', '10.96.0.1')]);
+    tell().synced();
+    assert.ok((await pass()).failures.length > 0);
+    assert.deepEqual(told, ['retry in 500']);
+    assert.deepEqual((await pass()).failures, []);
+    assert.match(kernel.ipvs.dump(), /10\.96\.0\.1:80/);
+    await proxy.stop();
+  });
+
+  it('stops following when told to, and leaves the kernel as it is', async () => {
+    const { kernel, source, proxy, pass, tell } = setUp();
+    await proxy.start();
+    tell().changed([service('a', '10.96.0.1')]);
+    tell().synced();
+    await pass();
+    const before = kernel.ipvs.dump();
+    await proxy.stop();
+    assert.ok(source.stopped);
+    tell().changed([service('b', '10.96.0.2')]);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.equal(kernel.ipvs.dump(), before);
+  });
+
+  it('makes one full pass when asked for once', async () => {
+    const { kernel, proxy } = setUp(service('a', '10.96.0.1'));
+    const summary = await proxy.once();
+    assert.equal(summary.full, true);
+    assert.deepEqual(summary.failures, []);
+    assert.match(kernel.ipvs.dump(), /10\.96\.0\.1:80/);
+  });
+});

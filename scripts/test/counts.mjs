@@ -1,6 +1,6 @@
 // A node:test reporter that counts: writes one JSON object of type Counts when the run is over.
 
-import { resolve } from 'node:path';
+import { relative, resolve } from 'node:path';
 
 /**
  * @typedef {object} Counts
@@ -28,7 +28,9 @@ export default async function* counts(events) {
  * @param {any} data of node:test's events 'test:pass' and 'test:fail'
  */
 function count(counted, passed, data) {
-  const label = `${data.file ?? ''}: ${data.name}`;
+  const file = data.file ? relative('', data.file) : 'no file';
+  const isFile = Boolean(data.file) && resolve(data.name) === data.file;
+  const label = isFile ? file : `${file}: ${data.name}`;
   if (data.skip !== undefined && data.skip !== false) counted.skipped.push(`${label} (skipped)`);
   else if (data.todo !== undefined && data.todo !== false) counted.skipped.push(`${label} (to do)`);
   // What contains tests fails with them; only they count.
@@ -36,6 +38,6 @@ function count(counted, passed, data) {
   else if (!passed) counted.failed.push(label);
   else if (data.details?.type === 'suite') return;
   // A file that ended well is reported as a test of its own only if it held none.
-  else if (data.file && resolve(data.name) === data.file) counted.failed.push(`${data.file}: holds no test`);
+  else if (isFile) counted.failed.push(`${file}: holds no test`);
   else counted.passed += 1;
 }

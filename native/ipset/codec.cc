@@ -17,9 +17,9 @@ using netlink::MessageBuilder;
 using netlink::ReadError;
 using netlink::Status;
 
-// The first protocol of the netlink interface (Linux 2.6.39). Every kernel since accepts it for what is asked
-// here, so that nothing has to be negotiated.
-constexpr uint8_t kProtocol = 6;
+// The first version of the netlink interface (IPSET_PROTOCOL_MIN, Linux 2.6.39). Every kernel since accepts
+// it for what is asked here, so that nothing has to be negotiated.
+constexpr uint8_t kInterfaceVersion = 6;
 // IPSET_MAXNAMELEN less the terminator.
 constexpr size_t kLongestName = IPSET_MAXNAMELEN - 1;
 constexpr uint32_t kExtensions = IPSET_FLAG_WITH_COUNTERS | IPSET_FLAG_WITH_COMMENT | IPSET_FLAG_WITH_SKBINFO;
@@ -35,7 +35,7 @@ void BeginList(MessageBuilder* builder) {
   header.nfgen_family = AF_INET;
   header.version = NFNETLINK_V0;
   builder->PutHeader(header);
-  builder->PutU8(IPSET_ATTR_PROTOCOL, kProtocol);
+  builder->PutU8(IPSET_ATTR_PROTOCOL, kInterfaceVersion);
 }
 
 // IPSET_ATTR_IP, IPSET_ATTR_IP2: an address inside an attribute of its own.

@@ -54,6 +54,8 @@ export interface SetEntry {
   readonly address2?: string;
   /** Prefix length of `address2` in hash:ip,port,net, 1 to the full length; left out for the full length. The kernel refuses 0. */
   readonly prefix2?: number;
+  /** Listed only: an exception from a larger network in the same set (`nomatch`), made by somebody else. */
+  readonly noMatch?: true;
 }
 
 /** A set with its entries. */

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { IpsetOperation, SetEntry, SetReference } from '../../../../src/kernel/ipset/types.js';
+import { findFault } from '../../../../src/kernel/ipset/validate.js';
+
+const IP: SetReference = { name: 'a', type: 'hash:ip', family: 4 };
+const NET: SetReference = { name: 'a', type: 'hash:net', family: 4 };
+const NET6: SetReference = { name: 'a', type: 'hash:net', family: 6 };
+const IP_PORT: SetReference = { name: 'a', type: 'hash:ip,port', family: 4 };
+const IP_PORT_NET: SetReference = { name: 'a', type: 'hash:ip,port,net', family: 4 };
+const PORTS: SetReference = { name: 'a', type: 'bitmap:port' };
+
+const add = (set: SetReference, entry: SetEntry): IpsetOperation => ({ do: 'add', set, entry });
+const web: SetEntry = { address: '10.0.0.1', protocol: 'tcp', port: 80 };
+
+const right: readonly (readonly [what: string, operation: IpsetOperation])[] = [
+  ['a name of 31 bytes', { do: 'flush', name: 'x'.repeat(31) }],
+  ['an entry of hash:ip', add(IP, { address: '10.0.0.1' })],
+  ['a network', add(NET, { address: '10.0.0.0', prefix: 8 })],
+  ['a network of one address', add(NET, { address: '10.0.0.1' })],
+  ['a network of one address with its prefix', add(NET6, { address: 'fd00::1', prefix: 128 })],
+  ['an entry of hash:ip,port', add(IP_PORT, web)],
+  ['port 0', add(IP_PORT, { ...web, port: 0 })],
+  ['an entry of hash:ip,port,net', add(IP_PORT_NET, { ...web, address2: '10.0.0.0', prefix2: 8 })],
+  ['an entry of bitmap:port', add(PORTS, { port: 30080 })],
+  [
+    'a listed exception that is deleted',
+    { do: 'delete', set: NET, entry: { address: '10.0.0.1', noMatch: true } },
+  ],
+  ['a hash without sizes', { do: 'create', set: IP }],
+  ['a bitmap of one port', { do: 'create', set: { ...PORTS, range: [80, 80] } }],
+  ['a swap', { do: 'swap', name: 'a', other: 'b' }],
+];
+
+for (const [what, operation] of right) {
+  test(`${what} is right`, () => {
+    assert.equal(findFault(operation), undefined);
+  });
+}
+
+const wrong: readonly (readonly [operation: unknown, field: string, rule: RegExp])[] = [
+  [undefined, 'do', /^must be create, add/],
+  [{ do: 'rename' }, 'do', /^must be create, add/],
+  [{ do: 'flush', name: '' }, 'name', /1 to 31 bytes/],
+  [{ do: 'flush', name: 'x'.repeat(32) }, 'name', /1 to 31 bytes/],
+  [{ do: 'destroy', name: 'é'.repeat(16) }, 'name', /1 to 31 bytes/],
+  [{ do: 'destroy', name: 'a\0b' }, 'name', /1 to 31 bytes/],
+  [{ do: 'destroy' }, 'name', /1 to 31 bytes/],
+  [{ do: 'swap', name: 'a', other: '' }, 'other', /1 to 31 bytes/],
+  [{ do: 'create' }, 'set.name', /1 to 31 bytes/],
+  [{ do: 'create', set: { ...IP, type: 'hash:mac' } }, 'set.type', /one of hash:ip; hash:net;/],
+  [{ do: 'create', set: { ...IP, type: 'toString' } }, 'set.type', /one of/],
+  [{ do: 'create', set: { ...IP, family: undefined } }, 'set.family', /^must be 4 or 6$/],
+  [{ do: 'create', set: { ...PORTS, family: 4 } }, 'set.family', /^must be left out for bitmap:port$/],
+  [{ do: 'create', set: { ...IP, hashSize: 0 } }, 'set.hashSize', /^must be an integer from 1/],
+  [{ do: 'create', set: { ...IP, maxElements: 2 ** 32 } }, 'set.maxElements', /to 4294967295$/],
+  [{ do: 'create', set: { ...IP, range: [1, 2] } }, 'set.range', /^must be left out for hash:ip$/],
+  [{ do: 'create', set: { ...PORTS, hashSize: 64 } }, 'set.hashSize', /^must be left out for bitmap:port$/],
+  [{ do: 'create', set: { ...PORTS, range: [2, 1] } }, 'set.range[1]', /from 2 to 65535$/],
+  [add(IP, undefined as never), 'entry', /^must be an entry$/],
+  [add(IP, {}), 'entry.address', /^must be an IPv4 address/],
+  [add(IP, { address: '10.0.0.300' }), 'entry.address', /^must be an IPv4 address/],
+  [add(IP, { address: 'fd00::1' }), 'entry.address', /^must be an IPv4 address/],
+  [add(NET6, { address: '::ffff:10.0.0.1' }), 'entry.address', /^must be an IPv6 address/],
+  [add(IP, { address: '10.0.0.1', port: 80 }), 'entry.port', /^must be left out for hash:ip$/],
+  [add(IP, { address: '10.0.0.1', prefix: 32 }), 'entry.prefix', /^must be left out for hash:ip$/],
+  [add(NET, { address: '0.0.0.0', prefix: 0 }), 'entry.prefix', /from 1 to 32$/],
+  [add(NET, { address: '10.0.0.0', prefix: 33 }), 'entry.prefix', /from 1 to 32$/],
+  [
+    add(NET, { address: '10.0.0.1', prefix: 8 }),
+    'entry.prefix',
+    /^must cover every bit that is set in 10.0.0.1$/,
+  ],
+  [add(NET, { address: '10.0.0.0', prefix: 8, noMatch: true }), 'entry.noMatch', /^must be left out/],
+  [add(IP_PORT, { ...web, port: 70000 }), 'entry.port', /from 0 to 65535$/],
+  [add(IP_PORT, { ...web, port: 1.5 }), 'entry.port', /from 0 to 65535$/],
+  [add(IP_PORT, { ...web, protocol: 'icmp' as never }), 'entry.protocol', /^must be tcp, udp or sctp$/],
+  [add(IP_PORT, { address: '10.0.0.1', port: 80 }), 'entry.protocol', /^must be tcp, udp or sctp$/],
+  [add(IP_PORT_NET, web), 'entry.address2', /^must be an IPv4 address/],
+  [add(IP_PORT_NET, { ...web, address2: '10.1.0.0', prefix2: 8 }), 'entry.prefix2', /^must cover every bit/],
+  [add(PORTS, { port: 80, protocol: 'tcp' }), 'entry.protocol', /^must be left out for bitmap:port$/],
+];
+
+for (const [operation, field, rule] of wrong) {
+  test(`${field} is found wrong in ${JSON.stringify(operation)}`, () => {
+    const fault = findFault(operation as IpsetOperation);
+    assert.equal(fault?.field, field);
+    assert.match(fault?.rule ?? '', rule);
+  });
+}

@@ -1,7 +1,8 @@
 // The command `npm test`: prepares, runs the tiers where each can run, and sums up.
 
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CHECKOUT } from '../lib/checkout.mjs';
 import { Failure, reportFailures } from '../lib/failure.mjs';
@@ -40,20 +41,12 @@ function test(wanted, filters) {
   // Without a filter every tier has to hold tests; with one, only those count that it leaves something of.
   const tiers = wanted.filter((tier) => filters.length === 0 || filesOf(tier, filters).length > 0);
   if (tiers.length === 0) throw new Failure(`no test file has ${filters.join(' or ')} in its path`);
-  const folder = join(CHECKOUT, '.cache');
-  mkdirSync(folder, { recursive: true });
-  const results = mkdtempSync(join(folder, 'test-results-'));
+  const onMachine = tiers.filter((tier) => !tier.vm);
+  const inVm = tiers.filter((tier) => tier.vm);
+  const results = mkdtempSync(join(tmpdir(), 'kube-netlink-proxy-tests-'));
   try {
-    runTiers(
-      tiers.filter((tier) => !tier.vm),
-      results,
-      filters,
-    );
-    runInVm(
-      tiers.filter((tier) => tier.vm),
-      results,
-      filters,
-    );
+    runTiers(onMachine, results, filters);
+    if (inVm.length > 0) runInVm(inVm, results, filters);
     return summarize(tiers, results);
   } finally {
     rmSync(results, { recursive: true, force: true });
@@ -68,11 +61,10 @@ function test(wanted, filters) {
  * @param {readonly string[]} filters
  */
 function runInVm(tiers, results, filters) {
-  if (tiers.every((tier) => filesOf(tier, filters).length === 0)) return;
   const names = tiers.map((tier) => tier.name).join(',');
   heading(`starting the VM for ${names}`);
   const vm = ['scripts/vm.mjs', '--timeout', String(VM_TIMEOUT_SECONDS), '--writable', results, '--'];
-  const inside = [process.execPath, 'scripts/test/runTiers.mjs', names, results, ...filters];
+  const inside = [process.execPath, 'scripts/test/inVm.mjs', results, names, ...filters];
   const done = spawnSync(process.execPath, [...vm, ...inside], {
     cwd: CHECKOUT,
     stdio: ['ignore', 'inherit', 'inherit'],

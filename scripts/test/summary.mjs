@@ -1,6 +1,6 @@
 // The end of `npm test`: what failed and what was left out by name, and the sums.
 
-import { readCounts } from './runTiers.mjs';
+import { readCounts } from './results.mjs';
 
 /**
  * @param {readonly import('./tiers.mjs').Tier[]} tiers those that should have run
@@ -17,7 +17,7 @@ export function summarize(tiers, results) {
     const counts = readCounts(tier, results);
     passed += counts?.passed ?? 0;
     skipped.push(...(counts?.skipped ?? []));
-    if (counts === undefined) failed.push(`${tier.name}: no test file, or not run to its end`);
+    if (counts === undefined) failed.push(`${tier.name}: did not run to its end`);
     else failed.push(...counts.failed);
     if (counts?.passed === 0 && counts.failed.length === 0) failed.push(`${tier.name}: no test passed`);
   }

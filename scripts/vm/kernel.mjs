@@ -1,7 +1,7 @@
 // Debian's kernel package, downloaded and unpacked (never installed) into the cache, with its module index.
 
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { capture, run, succeeds } from '../lib/commands.mjs';
 import { Failure } from '../lib/failure.mjs';
 import { withFreshLists } from '../lib/packages.mjs';
@@ -9,6 +9,9 @@ import { unpackImage } from './image.mjs';
 
 // Depends on the newest kernel of the release. The "-cloud" flavour will not do: it lacks 9p.
 const META_PACKAGE = 'linux-image-amd64';
+const WORK_PREFIX = '.unpacking-';
+// Nobody's download takes so long.
+const LEFTOVER_MS = 3600_000;
 
 /**
  * @typedef {object} Kernel
@@ -86,7 +89,8 @@ function packagedReleases() {
  * @param {string} release
  */
 function unpack(root, release) {
-  const work = mkdtempSync(join(root, '../.unpacking-'));
+  removeLeftovers(dirname(root));
+  const work = mkdtempSync(join(dirname(root), WORK_PREFIX));
   try {
     const name = `linux-image-${release}`;
     process.stderr.write(`downloading Debian's kernel: ${name} (about 70 MB)\n`);
@@ -109,5 +113,18 @@ function unpack(root, release) {
     if (!existsSync(root)) throw error;
   } finally {
     rmSync(work, { recursive: true, force: true });
+  }
+}
+
+/**
+ * What killed runs left: half a gigabyte each.
+ *
+ * @param {string} kernels
+ */
+function removeLeftovers(kernels) {
+  for (const name of readdirSync(kernels).filter((entry) => entry.startsWith(WORK_PREFIX))) {
+    const path = join(kernels, name);
+    const changed = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+    if (Date.now() - changed > LEFTOVER_MS) rmSync(path, { recursive: true, force: true });
   }
 }

@@ -10,7 +10,7 @@ import { copyPort, readLines } from './ports.mjs';
 export const TIMED_OUT = 124;
 
 // Booting takes 2 to 4 s, and several times that where all processors are busy.
-const BOOT_SECONDS = 60;
+const BOOT_SECONDS = 120;
 const CONSOLE_TAIL = 30;
 
 /**

@@ -1,6 +1,6 @@
 // Configuration → options of ipvs mode.
 import type { Configuration } from '../config/configuration.js';
-import type { IpvsOptions, LocalDetector } from '../modes/ipvs/index.js';
+import { IPVS_DEFAULTS, type IpvsOptions, type LocalDetector } from '../modes/ipvs/index.js';
 import type { Family } from '../net/address.js';
 
 /** What the configuration means to ipvs mode on a host with these families and this kernel. */
@@ -17,6 +17,7 @@ export function ipvsOptions(
     localDetector: localDetector(configuration),
     nodePortAddresses: configuration.nodePortAddresses,
     strictARP: configuration.ipvs.strictARP,
+    drainBound: IPVS_DEFAULTS.drainBound,
     kernelRelease,
   };
 }

@@ -98,7 +98,9 @@ function logEvents(log: Logger): ProxyEvents {
   return {
     synced(summary, latency) {
       const { full, services, operations, phases, milliseconds } = summary;
-      log.info(
+      // A look at connections that run out, and found them running, is nothing to tell.
+      const level = full || services > 0 || operations > 0 ? 'info' : 'debug';
+      log[level](
         {
           full,
           services,

@@ -25,7 +25,7 @@ export interface KeyedOperation {
   readonly phase: string;
 }
 
-/** A way to program the kernel (`ipvs`). All but the last two are pure. */
+/** A way to program the kernel (`ipvs`). All up to `diff` is pure. */
 export interface Mode<Item, Operation extends KeyedOperation> {
   readonly name: string;
 
@@ -52,4 +52,10 @@ export interface Mode<Item, Operation extends KeyedOperation> {
 
   /** Reads everything of ours that the kernel holds. */
   observe(): Promise<Known<Item>>;
+
+  /** What time makes due, whatever changed: to be carried out and learned like any other operation. */
+  upkeep(desired: Desired<Item>, known: Known<Item>, now: number): Promise<Operation[]>;
+
+  /** Milliseconds after which upkeep may be due although nothing changes; undefined when nothing is pending. */
+  upkeepIn(): number | undefined;
 }

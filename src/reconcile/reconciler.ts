@@ -32,6 +32,8 @@ export interface SyncSummary {
   readonly failures: readonly Failure[];
   /** Addresses and ports that several Services claim, with the claimants; the first has it. */
   readonly contested: readonly { readonly key: string; readonly services: readonly string[] }[];
+  /** Milliseconds after which another pass has something to look at although nothing changes. */
+  readonly again: number | undefined;
   /** Milliseconds spent planning and comparing, and waiting for the kernel. */
   readonly milliseconds: { readonly plan: number; readonly kernel: number };
 }
@@ -97,6 +99,9 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     );
     const planned = this.#now();
     const failures = await this.#apply(operations);
+    const upkeep = await this.#mode.upkeep(this.#ledger, this.#known, this.#now());
+    failures.push(...(await this.#apply(upkeep)));
+    operations.push(...upkeep);
     const done = this.#now();
     return {
       full,
@@ -105,6 +110,7 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
       phases: countPhases(operations),
       failures,
       contested,
+      again: this.#mode.upkeepIn(),
       milliseconds: { plan: planned - observed, kernel: observed - started + done - planned },
     };
   }

@@ -32,6 +32,7 @@ export class Runner {
   readonly #timers: Timers;
   #running: Promise<void> | undefined;
   #retry: unknown;
+  #upkeep: unknown;
   #delay: number = RETRY.first;
   /** The kernel could not even be read: until the retry, nothing else is tried. */
   #blind = false;
@@ -54,7 +55,7 @@ export class Runner {
   /** No further passes; resolves when the one under way has ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    if (this.#retry !== undefined) this.#timers.clear(this.#retry);
+    for (const timer of [this.#retry, this.#upkeep]) if (timer !== undefined) this.#timers.clear(timer);
     await this.#running;
   }
 
@@ -70,6 +71,7 @@ export class Runner {
     try {
       const summary = await this.#passes.sync();
       this.#events.synced(summary);
+      this.#lookAgain(summary.again);
       if (summary.failures.length > 0) this.#retryLater();
       else if (summary.full) this.#delay = RETRY.first;
     } catch (error) {
@@ -77,6 +79,14 @@ export class Runner {
       this.#blind = true;
       this.#retryLater();
     }
+  }
+
+  /** A pass that time makes due, unless a change makes one earlier. */
+  #lookAgain(milliseconds: number | undefined): void {
+    if (this.#upkeep !== undefined) this.#timers.clear(this.#upkeep);
+    this.#upkeep = undefined;
+    if (milliseconds === undefined || this.#stopped) return;
+    this.#upkeep = this.#timers.set(() => this.request(), milliseconds);
   }
 
   /** A retry is a full pass: what failed is unknown and has to be looked at. Changes that come before it go ahead. */

@@ -27,6 +27,8 @@ interface Held {
 /** A fake of IPVS. */
 export class FakeIpvs implements Faults {
   fault: Fault = () => undefined;
+  /** Active connections by real server, `address:port`, for tests to set; none by default. */
+  readonly connections = new Map<string, number>();
   readonly #held = new Map<string, Held>();
 
   async list(): Promise<VirtualServiceState[]> {
@@ -35,12 +37,16 @@ export class FakeIpvs implements Faults {
       counters: NO_COUNTERS,
       realServers: [...realServers.values()].map((server) => ({
         ...server,
-        activeConnections: 0,
+        activeConnections: this.connections.get(joinHostPort(server.address, server.port)) ?? 0,
         inactiveConnections: 0,
         persistentConnections: 0,
         counters: NO_COUNTERS,
       })),
     }));
+  }
+
+  async get(id: VirtualServiceId): Promise<VirtualServiceState | undefined> {
+    return (await this.list()).find((service) => nameOf(service) === nameOf(id));
   }
 
   async apply(operations: readonly IpvsOperation[]): Promise<OperationResult[]> {

@@ -18,6 +18,8 @@ export class FakeNode {
   readonly kernel: FakeKernel;
   readonly reconciler: Reconciler<Item, Operation>;
   readonly problems: Problem[] = [];
+  /** What the clock shows, ms. */
+  now = 0;
   readonly #catalogue = new Catalogue();
   readonly #scenario: Pick<Scenario, 'configuration' | 'interfaces'>;
   #facts: NodeFacts | undefined;
@@ -35,7 +37,7 @@ export class FakeNode {
       frontends: (service: string) => this.#catalogue.frontends(service, this.#node()),
       node: () => this.#node(),
     };
-    this.reconciler = new Reconciler(mode, inputs, () => 0);
+    this.reconciler = new Reconciler(mode, inputs, () => this.now);
   }
 
   /** Makes these the objects of the cluster, as a source would: by the difference from those before. */

@@ -28,7 +28,7 @@ const FLOORS: readonly Floor[] = [
   { name: 'mode contract', files: /^modes\/mode\.ts$/, imports: ['errors', 'services'] },
   {
     name: 'mode effects',
-    files: /^modes\/[^/]+\/(apply|observe|kernel|index)\.ts$/,
+    files: /^modes\/[^/]+\/(apply|observe|drains|kernel|index)\.ts$/,
     imports: ['errors', 'net', 'kernel types', 'kernel', 'mode contract', 'services', 'mode'],
   },
   { name: 'mode', files: /^modes\/[^/]+\//, imports: ['net', 'services', 'kernel types', 'mode contract'] },

@@ -105,8 +105,22 @@ function changeServer(steps: Steps, key: string, want: VirtualServer, have: Virt
   }
   for (const [id, realServer] of have?.realServers ?? []) {
     if (want.realServers.has(id)) continue;
-    steps.add('deleteServers', ipvs({ do: 'deleteRealServer', service, realServer }), key, want);
+    if (!mayDrain(want, id, realServer)) {
+      steps.add('deleteServers', ipvs({ do: 'deleteRealServer', service, realServer }), key, want);
+    } else if (realServer.weight !== 0) {
+      const drained = { ...realServer, weight: 0 };
+      steps.add('deleteServers', ipvs({ do: 'updateRealServer', service, realServer: drained }), key, want);
+    }
   }
+}
+
+/**
+ * Whether the connections of a real server that is no longer wanted are let run out: those of TCP, while its endpoint
+ * is still there, and once it is draining whatever becomes of the endpoint. An endpoint that vanishes without notice is
+ * gone: its connections are better reset than left to time out.
+ */
+function mayDrain({ service, lingering }: VirtualServer, id: string, { weight }: RealServer): boolean {
+  return service.protocol === 'tcp' && (weight === 0 || (lingering?.has(id) ?? false));
 }
 
 const ipvs = (operation: IpvsOperation): KernelCall => ({ on: 'ipvs', operation });

@@ -2,6 +2,7 @@
 import type { Mode } from '../mode.js';
 import { apply } from './apply.js';
 import { diff } from './diff.js';
+import { DRAIN_LOOK, Drains } from './drains.js';
 import { hostViewer } from './hostAddresses.js';
 import { groupOf, type Item } from './items.js';
 import type { IpvsKernel } from './kernel.js';
@@ -18,6 +19,7 @@ export { IPVS_DEFAULTS, type IpvsOptions, type LocalDetector } from './options.j
 
 /** Wires the pure parts of ipvs mode to a kernel. */
 export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<Item, Operation> {
+  const drains = new Drains();
   const view = hostViewer(options.nodePortAddresses);
   return {
     name: 'ipvs',
@@ -26,8 +28,17 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
     groupOf,
     isExclusive: (key) => key.startsWith('virtual server '),
     diff,
-    learn,
+    learn: (known, operation) => {
+      learn(known, operation);
+      drains.learn(operation);
+    },
     apply: (operations) => apply(kernel, operations),
-    observe: () => observe(kernel, options),
+    observe: async () => {
+      const known = await observe(kernel, options);
+      drains.observe(known);
+      return known;
+    },
+    upkeep: (desired, known, now) => drains.due(kernel.ipvs, desired, known, now, options.drainBound),
+    upkeepIn: () => (drains.any ? DRAIN_LOOK : undefined),
   };
 }

@@ -15,6 +15,8 @@ export interface VirtualServer {
   readonly kind: 'virtualServer';
   readonly service: AddressId & VirtualService;
   readonly realServers: ReadonlyMap<string, RealServer>;
+  /** Endpoints that are still there but get no new connections, by `address:port`: theirs are let run out. */
+  readonly lingering?: ReadonlySet<string>;
   /** Observed, and nothing shows that we or a kube-proxy made it: adopted when a plan wants it, else never touched. */
   readonly foreign?: true;
 }

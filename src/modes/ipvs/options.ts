@@ -25,6 +25,8 @@ export interface IpvsOptions {
   readonly nodePortAddresses: readonly string[];
   /** `ipvs.strictARP`: answer ARP for an address only on the device that has it. */
   readonly strictARP: boolean;
+  /** Longest time that connections of a real server that is no longer wanted may run on, ms; default 15 minutes. */
+  readonly drainBound: number;
   /** Kernel release, `6.1.0-13-amd64`: decides which sysctls are right. */
   readonly kernelRelease: string;
 }
@@ -38,4 +40,5 @@ export const IPVS_DEFAULTS = {
   localDetector: { by: 'network', networks: {} },
   nodePortAddresses: [],
   strictARP: false,
+  drainBound: 15 * 60_000,
 } as const satisfies Partial<IpvsOptions>;

@@ -5,7 +5,7 @@ import { networkContains, parseNetwork } from '../../net/network.js';
 import type { Endpoint, Frontend, NodeFacts, PortFrontends, ServiceFrontends } from '../../services/types.js';
 import type { Fragment } from '../mode.js';
 import type { HostView } from './hostAddresses.js';
-import { type Item, itemMap } from './items.js';
+import { type Item, itemMap, type VirtualServer } from './items.js';
 import type { IpvsOptions } from './options.js';
 import { type SetRole, setOf } from './sets.js';
 
@@ -30,12 +30,14 @@ function planPort(
   const items = port.endpoints
     .filter((endpoint) => endpoint.local)
     .map((endpoint) => loopBack(port, endpoint));
+  const lingering = new Set(port.endpoints.map(({ address, port }) => joinHostPort(address, port)));
   const realServersFor = realServersOf(port);
   for (const frontend of port.frontends) {
     const addresses = frontend.kind === 'nodePort' ? host.nodePortAddresses[port.family] : [frontend.address];
     const realServers = realServersFor(frontend);
     for (const address of addresses) {
-      items.push(virtualServer(port, address, frontend.port, realServers, options.scheduler));
+      const service = virtualService(port, address, frontend.port, options.scheduler);
+      items.push({ kind: 'virtualServer', service, realServers, lingering });
       if (isBound(frontend, host)) items.push(...binding(address, port.family));
     }
     items.push(...entries(port, frontend, addresses, node));
@@ -80,19 +82,17 @@ function realServers(endpoints: readonly Endpoint[]): ReadonlyMap<string, RealSe
   );
 }
 
-function virtualServer(
+function virtualService(
   { protocol, affinitySeconds, family }: PortFrontends,
   address: string,
   port: number,
-  realServers: ReadonlyMap<string, RealServer>,
   scheduler: string,
-): Item {
+): VirtualServer['service'] {
   const persistent = affinitySeconds > 0 ? FLAG_PERSISTENT : 0;
   // kube-proxy makes the Maglev scheduler hash the source port too.
   const flags = persistent | (scheduler === 'mh' ? FLAG_SCHEDULER_2 : 0);
   const netmask = family === 4 ? 32 : 128;
-  const service = { address, port, protocol, scheduler, flags, timeout: affinitySeconds, netmask };
-  return { kind: 'virtualServer', service, realServers };
+  return { address, port, protocol, scheduler, flags, timeout: affinitySeconds, netmask };
 }
 
 /**

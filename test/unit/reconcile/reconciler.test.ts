@@ -4,30 +4,8 @@ import { describe, it } from 'node:test';
 import type { SyncSummary } from '../../../src/reconcile/reconciler.js';
 import { failNth } from '../../../src/testing/index.js';
 import { FakeNode } from '../../support/fakeNode.js';
+import { HOST, service, slice } from '../../support/manifests.js';
 import { differences, scenarios } from '../../support/oracle.js';
-
-const HOST = { configuration: {}, interfaces: [{ link: 'eth0', address: '192.168.50.10', prefix: 24 }] };
-
-const service = (name: string, ip: string, extra = '') => `
-apiVersion: v1
-kind: Service
-metadata: {namespace: demo, name: ${name}}
-spec:
-  clusterIP: ${ip}
-  ports: [{port: 80}]
-${extra}
----
-`;
-
-const slice = (name: string, ...addresses: string[]) => `
-apiVersion: discovery.k8s.io/v1
-kind: EndpointSlice
-metadata: {namespace: demo, name: ${name}, labels: {kubernetes.io/service-name: ${name}}}
-addressType: IPv4
-ports: [{port: 8080}]
-endpoints: [${addresses.map((address) => `{addresses: [${address}]}`).join(', ')}]
----
-`;
 
 describe('a change', () => {
   it('costs what it touches: one real server is one operation', async () => {

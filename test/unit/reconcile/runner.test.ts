@@ -15,6 +15,7 @@ const summary = (failures: number, full = false): SyncSummary => ({
     error: new NetlinkError({ code: 'ENOMEM', operation: 'test.fail' }),
   })),
   contested: [],
+  again: undefined,
   milliseconds: { plan: 0, kernel: 0 },
 });
 

@@ -1,0 +1,41 @@
+// Short manifests for tests.
+
+/** A Service in namespace demo with one TCP port 80; `extra` is YAML at the level of spec's fields. */
+export const service = (name: string, ip: string, extra = '') => `
+apiVersion: v1
+kind: Service
+metadata: {namespace: demo, name: ${name}}
+spec:
+  clusterIP: ${ip}
+  ports: [{port: 80}]
+${extra}
+---
+`;
+
+/** Its EndpointSlice, port 8080. An endpoint is an address, or an address and conditions: `10.0.0.1 terminating`. */
+export const slice = (name: string, ...endpoints: string[]) => `
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: {namespace: demo, name: ${name}, labels: {kubernetes.io/service-name: ${name}}}
+addressType: IPv4
+ports: [{port: 8080}]
+endpoints: [${endpoints.map(endpoint).join(', ')}]
+---
+`;
+
+const CONDITIONS: Readonly<Record<string, string>> = {
+  '': '{}',
+  terminating: '{ready: false, serving: true, terminating: true}',
+  unready: '{ready: false, serving: false}',
+};
+
+function endpoint(text: string): string {
+  const [address, state = ''] = text.split(' ');
+  return `{addresses: [${address}], conditions: ${CONDITIONS[state]}}`;
+}
+
+/** A host with one address, and the default configuration. */
+export const HOST = {
+  configuration: {},
+  interfaces: [{ link: 'eth0', address: '192.168.50.10', prefix: 24 }],
+};

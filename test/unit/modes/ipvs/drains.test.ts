@@ -1,0 +1,134 @@
+// What becomes of real servers that are no longer wanted.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { DRAIN_LOOK } from '../../../../src/modes/ipvs/drains.js';
+import { IPVS_DEFAULTS } from '../../../../src/modes/ipvs/index.js';
+import { FakeNode } from '../../../support/fakeNode.js';
+import { HOST, service, slice } from '../../../support/manifests.js';
+
+const WEB = service('web', '10.96.0.1');
+
+/** A node with two real servers, the first of which has connections. */
+async function busy(): Promise<FakeNode> {
+  const node = new FakeNode(HOST);
+  node.kernel.ipvs.connections.set('10.0.0.1:8080', 3);
+  await change(node, '10.0.0.1', '10.0.0.2');
+  return node;
+}
+
+function change(node: FakeNode, ...endpoints: string[]) {
+  node.loadText(WEB + slice('web', ...endpoints));
+  return node.sync();
+}
+
+/** Weights of the real servers: `10.0.0.1=1 10.0.0.2=1`. */
+function weights(node: FakeNode): string {
+  const lines = [...node.kernel.ipvs.dump().matchAll(/-r (\S+):8080 -m -w (\d+)/g)];
+  return lines.map(([, address, weight]) => `${address}=${weight}`).join(' ');
+}
+
+describe('a real server that is no longer wanted', () => {
+  it('takes no new connections while it terminates, and goes when it is idle', async () => {
+    const node = await busy();
+    const { again } = await change(node, '10.0.0.1 terminating', '10.0.0.2');
+    assert.equal(weights(node), '10.0.0.1=0 10.0.0.2=1');
+    assert.equal(again, DRAIN_LOOK);
+    assert.equal((await node.sync()).operations, 0);
+    node.kernel.ipvs.connections.clear();
+    assert.equal((await node.sync()).again, undefined);
+    assert.equal(weights(node), '10.0.0.2=1');
+    assert.equal((await node.sync()).operations, 0);
+  });
+
+  it('keeps draining when its endpoint leaves the slice', async () => {
+    const node = await busy();
+    await change(node, '10.0.0.1 terminating', '10.0.0.2');
+    await change(node, '10.0.0.2');
+    assert.equal(weights(node), '10.0.0.1=0 10.0.0.2=1');
+  });
+
+  it('drains while its endpoint is merely unready', async () => {
+    const node = await busy();
+    await change(node, '10.0.0.1 unready', '10.0.0.2');
+    assert.equal(weights(node), '10.0.0.1=0 10.0.0.2=1');
+  });
+
+  it('goes at once when its endpoint vanishes without notice', async () => {
+    const node = await busy();
+    await change(node, '10.0.0.2');
+    assert.equal(weights(node), '10.0.0.2=1');
+  });
+
+  it('goes at once when it is idle, in the same pass', async () => {
+    const node = await busy();
+    const { again } = await change(node, '10.0.0.1', '10.0.0.2 terminating');
+    assert.equal(weights(node), '10.0.0.1=1');
+    assert.equal(again, undefined);
+  });
+
+  it('goes at once over UDP', async () => {
+    const node = new FakeNode(HOST);
+    const udp = (text: string) => text.replace(/port: (80|8080)}/, 'port: $1, protocol: UDP}');
+    node.kernel.ipvs.connections.set('10.0.0.1:8080', 3);
+    node.loadText(udp(WEB) + udp(slice('web', '10.0.0.1', '10.0.0.2')));
+    await node.sync();
+    assert.equal(weights(node), '10.0.0.1=1 10.0.0.2=1');
+    node.loadText(udp(WEB) + udp(slice('web', '10.0.0.1 terminating', '10.0.0.2')));
+    await node.sync();
+    assert.equal(weights(node), '10.0.0.2=1');
+  });
+
+  it('goes with its virtual server', async () => {
+    const node = await busy();
+    await change(node, '10.0.0.1 terminating', '10.0.0.2');
+    node.loadText('');
+    assert.equal((await node.sync()).again, undefined);
+    assert.equal(node.kernel.ipvs.dump(), '');
+  });
+
+  it('drains no longer than the bound', async () => {
+    const node = await busy();
+    await change(node, '10.0.0.1 terminating', '10.0.0.2');
+    node.now = IPVS_DEFAULTS.drainBound - 1;
+    await node.sync();
+    assert.equal(weights(node), '10.0.0.1=0 10.0.0.2=1');
+    node.reconciler.distrust();
+    node.now = IPVS_DEFAULTS.drainBound;
+    await node.sync();
+    assert.equal(weights(node), '10.0.0.2=1', 'a look at the kernel in between does not start the time anew');
+  });
+});
+
+describe('a real server that drains', () => {
+  it('gets its weight back by an edit when it is wanted again', async () => {
+    const node = await busy();
+    await change(node, '10.0.0.1 terminating', '10.0.0.2');
+    const done: string[] = [];
+    node.kernel.ipvs.fault = (operation) => void done.push(operation);
+    await change(node, '10.0.0.1', '10.0.0.2');
+    assert.deepEqual(done, ['ipvs.updateRealServer']);
+    assert.equal(weights(node), '10.0.0.1=1 10.0.0.2=1');
+    node.now = 2 * IPVS_DEFAULTS.drainBound;
+    assert.equal((await node.sync()).operations, 0);
+  });
+
+  it('drains on across a restart', async () => {
+    const node = await busy();
+    await change(node, '10.0.0.1 terminating', '10.0.0.2');
+    const restarted = new FakeNode(HOST, node.kernel);
+    const { operations, again } = await change(restarted, '10.0.0.2');
+    assert.deepEqual([operations, again], [0, DRAIN_LOOK]);
+    assert.equal(weights(restarted), '10.0.0.1=0 10.0.0.2=1');
+    restarted.kernel.ipvs.connections.clear();
+    await restarted.sync();
+    assert.equal(weights(restarted), '10.0.0.2=1');
+  });
+
+  it('that a plan wants after a restart is in use again', async () => {
+    const node = await busy();
+    await change(node, '10.0.0.1 terminating', '10.0.0.2');
+    const restarted = new FakeNode(HOST, node.kernel);
+    await change(restarted, '10.0.0.1', '10.0.0.2');
+    assert.equal(weights(restarted), '10.0.0.1=1 10.0.0.2=1');
+  });
+});

@@ -23,7 +23,7 @@ export async function runInNamespace(command, timeoutSeconds) {
   // Named network namespaces and locks of the command's own; the process namespace takes along what it left running.
   const setUp =
     'mount -t tmpfs tmpfs /run && mkdir -p /run/lock /run/netns && ip link set lo up && exec "$@"';
-  const limited = ['timeout', '--kill-after=5', String(timeoutSeconds), ...command];
+  const limited = ['timeout', '--verbose', '--kill-after=5', String(timeoutSeconds), ...command];
   // The command must not outlive us, however we end.
   const child = spawn(
     'setpriv',

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Failure } from '../lib/failure.mjs';
 import { copyPort, readLines } from './ports.mjs';
 
-export const TIMED_OUT = 124;
+const TIMED_OUT = 124;
 
 // Booting takes 2 to 4 s, and several times that where all processors are busy.
 const BOOT_SECONDS = 120;
@@ -123,6 +123,8 @@ function interruption(watch) {
       process.once(signal, stop);
       watch.over.addEventListener('abort', () => process.off(signal, stop));
     }
-    process.stdout.once('error', () => resolve(128 + constants.signals.SIGPIPE));
+    for (const stream of [process.stdout, process.stderr]) {
+      stream.on('error', () => resolve(128 + constants.signals.SIGPIPE));
+    }
   });
 }

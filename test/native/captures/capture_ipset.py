@@ -96,7 +96,8 @@ def main():
     (FOLDER / "ipset-replies.txt").write_text(witness)
 
     # More entries than one message holds: the second has no header.
-    datagrams(tap, "ipset create many hash:ip; for i in $(seq 1 200); do echo add many 10.9.0.$i; done | ipset restore")
+    adds = "for i in $(seq 0 299); do echo add many 10.9.$((i / 100)).$((i % 100)); done"
+    datagrams(tap, f"ipset create many hash:ip; {adds} | ipset restore")
     parts = list(replies(datagrams(tap, "ipset list many"), NETLINK_NETFILTER, LIST))
     save("ipset-many-1.reply", parts[0])
     save("ipset-many-2.reply", parts[1])
@@ -106,7 +107,7 @@ def main():
     seen = datagrams(tap, attempt("ipset flush nothing"))
     save("netlink-refused.reply", next(replies(seen, NETLINK_NETFILTER, NLMSG_ERROR)))
     seen = datagrams(tap, attempt("ip link add knp0 type nothing"))
-    save("netlink-refused-with-text.reply", next(replies(seen, NETLINK_ROUTE, NLMSG_ERROR)))
+    save("netlink-refused-with-text.reply", list(replies(seen, NETLINK_ROUTE, NLMSG_ERROR))[-1])
     seen = datagrams(tap, "ipset list empty")
     save("netlink-done.reply", next(replies(seen, NETLINK_NETFILTER, NLMSG_DONE)))
     return 0

@@ -1,5 +1,6 @@
 // Wires a source, the services layer, a mode and the reconciler into a proxy. Holds no rule of its own.
 import { performance } from 'node:perf_hooks';
+import { isDeepStrictEqual } from 'node:util';
 import type { Problem } from './errors.js';
 import type { Rtnetlink } from './kernel/rtnetlink/types.js';
 import type { KeyedOperation, Mode } from './modes/mode.js';
@@ -29,6 +30,8 @@ export interface ProxyParts<Item, Operation extends KeyedOperation> {
   readonly rtnetlink: Pick<Rtnetlink, 'listAddresses'>;
   /** Name of this node, as endpoints name it. */
   readonly nodeName: string;
+  /** Milliseconds from one look at everything in the kernel to the next. */
+  readonly auditPeriod: number;
   readonly events: ProxyEvents;
 }
 
@@ -50,12 +53,22 @@ export function createProxy<Item, Operation extends KeyedOperation>(
   const now = () => performance.now();
   let node = nodeFacts(parts.nodeName, undefined, []);
   let oldest: number | undefined;
+  const readHost = async () => {
+    const hostAddresses = (await parts.rtnetlink.listAddresses()).map(({ link, address }) => ({
+      link,
+      address,
+    }));
+    if (isDeepStrictEqual(hostAddresses, node.hostAddresses)) return;
+    node = nodeFacts(parts.nodeName, catalogue.node(parts.nodeName), hostAddresses);
+    reconciler.touchAll();
+  };
   const reconciler = new Reconciler(
     parts.mode,
     {
       serviceNames: () => catalogue.serviceNames(),
       frontends: (service) => catalogue.frontends(service, node),
       node: () => node,
+      refresh: readHost,
     },
     now,
   );
@@ -80,11 +93,10 @@ export function createProxy<Item, Operation extends KeyedOperation>(
       retrying: (milliseconds) => parts.events.retrying(milliseconds),
     },
     { set: setTimeout, clear: (timer) => clearTimeout(timer as NodeJS.Timeout) },
+    parts.auditPeriod,
   );
-  /** The host is read before the source: the first plan needs its addresses. */
-  const begin = async (changed: () => void, synced: () => void) => {
-    node = nodeFacts(parts.nodeName, undefined, await parts.rtnetlink.listAddresses());
-    await parts.source.start({
+  const begin = (changed: () => void, synced: () => void) =>
+    parts.source.start({
       changed: (changes) => {
         take(changes);
         changed();
@@ -92,7 +104,6 @@ export function createProxy<Item, Operation extends KeyedOperation>(
       synced,
       problems: (problems) => parts.events.problems(problems),
     });
-  };
   return {
     async start() {
       let synced = false;

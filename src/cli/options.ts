@@ -1,24 +1,24 @@
 // Configuration → options of ipvs mode.
 import type { Configuration } from '../config/configuration.js';
 import { IPVS_DEFAULTS, type IpvsOptions, type LocalDetector } from '../modes/ipvs/index.js';
-import type { Family } from '../net/address.js';
 
-/** What the configuration means to ipvs mode on a host with these families and this kernel. */
+/** What the configuration means to ipvs mode; `own` holds what the configuration has no field for. */
 export function ipvsOptions(
   configuration: Configuration,
-  families: readonly Family[],
-  kernelRelease: string,
+  own: Pick<IpvsOptions, 'families' | 'kernelRelease'> & Partial<Pick<IpvsOptions, 'ownAll' | 'drainBound'>>,
 ): IpvsOptions {
+  const { ipvs, iptables } = configuration;
   return {
-    families,
-    scheduler: configuration.ipvs.scheduler,
-    masqueradeAll: configuration.iptables.masqueradeAll,
-    masqueradeMark: 2 ** configuration.iptables.masqueradeBit,
+    ...IPVS_DEFAULTS,
+    scheduler: ipvs.scheduler,
+    masqueradeAll: iptables.masqueradeAll,
+    masqueradeMark: 2 ** iptables.masqueradeBit,
     localDetector: localDetector(configuration),
     nodePortAddresses: configuration.nodePortAddresses,
-    strictARP: configuration.ipvs.strictARP,
-    drainBound: IPVS_DEFAULTS.drainBound,
-    kernelRelease,
+    strictARP: ipvs.strictARP,
+    timeouts: { tcp: ipvs.tcpTimeout, tcpFin: ipvs.tcpFinTimeout, udp: ipvs.udpTimeout },
+    excludeCIDRs: ipvs.excludeCIDRs,
+    ...own,
   };
 }
 

@@ -35,11 +35,18 @@ export async function run(command: RunCommand): Promise<number> {
     sysctl: openSysctl(),
   };
   const families = await usableFamilies(kernel.iptables, log);
+  const options = ipvsOptions(configuration, {
+    families,
+    kernelRelease: release(),
+    ownAll: command.ownAll,
+    ...(command.drainBound === undefined ? {} : { drainBound: command.drainBound }),
+  });
   const proxy = createProxy({
     source: new ManifestSource({ path: command.manifests, follow: !command.once }),
-    mode: createIpvsMode(kernel, ipvsOptions(configuration, families, release())),
+    mode: createIpvsMode(kernel, options),
     rtnetlink: kernel.rtnetlink,
     nodeName,
+    auditPeriod: configuration.ipvs.syncPeriod,
     events: logEvents(log),
   });
   try {

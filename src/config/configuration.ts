@@ -4,6 +4,7 @@ import type { Problem } from '../errors.js';
 import { Fields } from '../fields.js';
 import { type Family, familyOf } from '../net/address.js';
 import { formatNetwork, parseNetwork } from '../net/network.js';
+import { parseDuration } from './duration.js';
 
 /** How traffic of this node's pods is told from the rest. */
 export type DetectLocalMode = 'ClusterCIDR' | 'NodeCIDR' | 'BridgeInterface' | 'InterfaceNamePrefix';
@@ -27,9 +28,19 @@ export interface Configuration {
     /** Default `rr`. */
     readonly scheduler: string;
     readonly strictARP: boolean;
+    /** Networks whose virtual services are never deleted. */
+    readonly excludeCIDRs: readonly string[];
+    /** Whole seconds; 0 leaves the kernel's value as it is. */
+    readonly tcpTimeout: number;
+    readonly tcpFinTimeout: number;
+    readonly udpTimeout: number;
+    /** Milliseconds between two looks at everything; default 30000. */
+    readonly syncPeriod: number;
   };
 }
 
+/** Default of `ipvs.syncPeriod`, ms. */
+const SYNC_PERIOD = 30_000;
 const MODES = ['ClusterCIDR', 'NodeCIDR', 'BridgeInterface', 'InterfaceNamePrefix'] as const;
 
 /** Reads a configuration. With problems, the configuration is not to be used: a node must not run on half of one. */
@@ -51,7 +62,15 @@ export function decodeConfiguration(raw: Readonly<Record<string, unknown>>): {
       masqueradeAll: iptables.flag('masqueradeAll', false),
       masqueradeBit: iptables.integer('masqueradeBit', 0, 31, 14) ?? 14,
     },
-    ipvs: { scheduler: decodeScheduler(ipvs), strictARP: ipvs.flag('strictARP', false) },
+    ipvs: {
+      scheduler: decodeScheduler(ipvs),
+      strictARP: ipvs.flag('strictARP', false),
+      excludeCIDRs: ipvs.networks('excludeCIDRs'),
+      tcpTimeout: Math.trunc(duration(ipvs, 'tcpTimeout', 0) / 1000),
+      tcpFinTimeout: Math.trunc(duration(ipvs, 'tcpFinTimeout', 0) / 1000),
+      udpTimeout: Math.trunc(duration(ipvs, 'udpTimeout', 0) / 1000),
+      syncPeriod: duration(ipvs, 'syncPeriod', SYNC_PERIOD),
+    },
   };
   fields.word('mode', ['ipvs'], 'ipvs');
   return { configuration, problems };
@@ -96,6 +115,17 @@ function decodeDetectLocal(fields: Fields): Configuration['detectLocal'] {
     bridgeInterface: name('bridgeInterface', 'BridgeInterface'),
     interfaceNamePrefix: name('interfaceNamePrefix', 'InterfaceNamePrefix'),
   };
+}
+
+/** Milliseconds; a duration of zero means the default, as everywhere in this file. */
+function duration(fields: Fields, name: string, absent: number): number {
+  const text = fields.text(name);
+  const milliseconds = parseDuration(text || '0');
+  if (milliseconds === undefined || milliseconds < 0) {
+    fields.report(name, 'must be a duration of 0 or more, as in 1h30m or 10s');
+    return absent;
+  }
+  return milliseconds || absent;
 }
 
 /** `IP_VS_SCHEDNAME_MAXLEN` (16) less the terminator. */

@@ -1,6 +1,7 @@
 // The command line. A flag that kube-proxy has too sets the field of KubeProxyConfiguration that it names there, and is
 // checked with it, so that a flag and a file mean the same.
 import { parseArgs } from 'node:util';
+import { parseDuration } from './duration.js';
 
 interface Flag {
   readonly type: 'string' | 'boolean';
@@ -76,6 +77,40 @@ const FLAGS = {
     sets: 'ipvs.strictARP',
     help: ['', 'answer ARP for an address only on the device that has it'],
   },
+  'ipvs-exclude-cidrs': {
+    type: 'string',
+    sets: 'ipvs.excludeCIDRs',
+    as: 'list',
+    help: ['CIDRS', 'networks whose virtual services are never deleted, comma-separated'],
+  },
+  'ipvs-tcp-timeout': {
+    type: 'string',
+    sets: 'ipvs.tcpTimeout',
+    help: ['TIME', "idle TCP connections are forgotten after it, as in 15m (0: the kernel's)"],
+  },
+  'ipvs-tcpfin-timeout': {
+    type: 'string',
+    sets: 'ipvs.tcpFinTimeout',
+    help: ['TIME', "TCP connections after a FIN, likewise (0: the kernel's)"],
+  },
+  'ipvs-udp-timeout': {
+    type: 'string',
+    sets: 'ipvs.udpTimeout',
+    help: ['TIME', "UDP, likewise (0: the kernel's)"],
+  },
+  'ipvs-sync-period': {
+    type: 'string',
+    sets: 'ipvs.syncPeriod',
+    help: ['TIME', 'everything in the kernel is looked at and repaired this often (30s)'],
+  },
+  'ipvs-own-all': {
+    type: 'boolean',
+    help: ['', 'delete every virtual service that no Service wants, as kube-proxy does, whoever made it'],
+  },
+  'drain-timeout': {
+    type: 'string',
+    help: ['TIME', 'longest time that connections of a departing endpoint may run on (15m)'],
+  },
   v: { type: 'string', short: 'v', help: ['N', 'log verbosity, 0 to 10: debugging from 4 on (0)'] },
   help: { type: 'boolean', short: 'h', help: ['', 'print this'] },
   version: { type: 'boolean', help: ['', 'print the version'] },
@@ -95,6 +130,10 @@ export type Command =
       readonly config: string | undefined;
       /** Undefined when not given; wins over the file's. */
       readonly hostnameOverride: string | undefined;
+      /** Take every virtual service for ours. */
+      readonly ownAll: boolean;
+      /** Longest time that a real server drains, ms; undefined: the default. */
+      readonly drainBound: number | undefined;
       /** 0 to 10. */
       readonly verbosity: number;
       /** The configuration that the flags make, unchecked. */
@@ -146,6 +185,8 @@ export function readFlags(args: readonly string[]): Command {
     once: values.once ?? false,
     config: values.config,
     hostnameOverride,
+    ownAll: values['ipvs-own-all'] ?? false,
+    drainBound: milliseconds('--drain-timeout', values['drain-timeout']),
     verbosity: verbosity(values.v ?? '0'),
     configuration: configurationOf(values),
   };
@@ -182,6 +223,13 @@ function readAs(as: Flag['as'], text: string): unknown {
   if (as === 'list') return text.split(',');
   // What is no number stays text, and is then refused by the rule of its field.
   return as === 'number' && /^[0-9]+$/.test(text) ? Number(text) : text;
+}
+
+function milliseconds(flag: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const value = parseDuration(text);
+  if (value !== undefined && value >= 0) return value;
+  throw new UsageError(`${flag} must be a duration of 0 or more, as in 1h30m or 10s, found ${text}`);
 }
 
 function verbosity(text: string): number {

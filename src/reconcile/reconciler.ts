@@ -11,6 +11,8 @@ export interface Inputs {
   frontends(service: string): ServiceFrontends | undefined;
   /** The same object as long as nothing about the node changed. */
   node(): NodeFacts;
+  /** Reads again what no event tells of; comes before each full pass. */
+  refresh(): Promise<void>;
 }
 
 /** An operation that failed. Its item is unknown until it is observed again. */
@@ -116,6 +118,7 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
   }
 
   async #observe(): Promise<void> {
+    await this.#inputs.refresh();
     this.#known = await this.#mode.observe();
     this.#unknown.clear();
     this.#full = false;

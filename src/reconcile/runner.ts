@@ -25,23 +25,28 @@ export interface RunnerEvents {
 /** Delay before the first retry and the longest one, ms; it doubles in between. */
 export const RETRY = { first: 500, longest: 30_000 } as const;
 
+/** Why a pass is due although nothing changed. */
+type Reason = 'retry' | 'upkeep' | 'audit';
+
 /** Runs passes while there is anything to do. */
 export class Runner {
   readonly #passes: Passes;
   readonly #events: RunnerEvents;
   readonly #timers: Timers;
+  readonly #auditPeriod: number;
+  readonly #armed = new Map<Reason, unknown>();
   #running: Promise<void> | undefined;
-  #retry: unknown;
-  #upkeep: unknown;
   #delay: number = RETRY.first;
   /** The kernel could not even be read: until the retry, nothing else is tried. */
   #blind = false;
   #stopped = false;
 
-  constructor(passes: Passes, events: RunnerEvents, timers: Timers) {
+  /** @param auditPeriod ms from one look at everything to the next: others change the kernel too */
+  constructor(passes: Passes, events: RunnerEvents, timers: Timers, auditPeriod: number) {
     this.#passes = passes;
     this.#events = events;
     this.#timers = timers;
+    this.#auditPeriod = auditPeriod;
   }
 
   /** Something may need doing: starts a pass unless one is under way, which is then followed by another. */
@@ -55,7 +60,7 @@ export class Runner {
   /** No further passes; resolves when the one under way has ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    for (const timer of [this.#retry, this.#upkeep]) if (timer !== undefined) this.#timers.clear(timer);
+    for (const reason of [...this.#armed.keys()]) this.#disarm(reason);
     await this.#running;
   }
 
@@ -71,7 +76,9 @@ export class Runner {
     try {
       const summary = await this.#passes.sync();
       this.#events.synced(summary);
-      this.#lookAgain(summary.again);
+      this.#disarm('upkeep');
+      if (summary.again !== undefined) this.#arm('upkeep', summary.again);
+      if (summary.full) this.#arm('audit', this.#auditPeriod);
       if (summary.failures.length > 0) this.#retryLater();
       else if (summary.full) this.#delay = RETRY.first;
     } catch (error) {
@@ -81,24 +88,28 @@ export class Runner {
     }
   }
 
-  /** A pass that time makes due, unless a change makes one earlier. */
-  #lookAgain(milliseconds: number | undefined): void {
-    if (this.#upkeep !== undefined) this.#timers.clear(this.#upkeep);
-    this.#upkeep = undefined;
-    if (milliseconds === undefined || this.#stopped) return;
-    this.#upkeep = this.#timers.set(() => this.request(), milliseconds);
+  /** What failed is unknown and has to be looked at. Changes that come before the retry go ahead. */
+  #retryLater(): void {
+    if (this.#stopped || this.#armed.has('retry')) return;
+    this.#events.retrying(this.#delay);
+    this.#arm('retry', this.#delay);
+    this.#delay = Math.min(this.#delay * 2, RETRY.longest);
   }
 
-  /** A retry is a full pass: what failed is unknown and has to be looked at. Changes that come before it go ahead. */
-  #retryLater(): void {
-    if (this.#stopped || this.#retry !== undefined) return;
-    this.#events.retrying(this.#delay);
-    this.#retry = this.#timers.set(() => {
-      this.#retry = undefined;
+  #arm(reason: Reason, milliseconds: number): void {
+    this.#disarm(reason);
+    if (this.#stopped) return;
+    const run = () => {
+      this.#armed.delete(reason);
       this.#blind = false;
-      this.#passes.distrust();
+      if (reason !== 'upkeep') this.#passes.distrust();
       this.request();
-    }, this.#delay);
-    this.#delay = Math.min(this.#delay * 2, RETRY.longest);
+    };
+    this.#armed.set(reason, this.#timers.set(run, milliseconds));
+  }
+
+  #disarm(reason: Reason): void {
+    if (this.#armed.has(reason)) this.#timers.clear(this.#armed.get(reason));
+    this.#armed.delete(reason);
   }
 }

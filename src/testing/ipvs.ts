@@ -2,6 +2,7 @@
 import type {
   IpvsCounters,
   IpvsOperation,
+  IpvsTimeouts,
   OperationResult,
   RealServer,
   VirtualService,
@@ -29,6 +30,8 @@ export class FakeIpvs implements Faults {
   fault: Fault = () => undefined;
   /** Active connections by real server, `address:port`, for tests to set; none by default. */
   readonly connections = new Map<string, number>();
+  /** The kernel's defaults. */
+  #timeouts: IpvsTimeouts = { tcp: 900, tcpFin: 120, udp: 300 };
   readonly #held = new Map<string, Held>();
 
   async list(): Promise<VirtualServiceState[]> {
@@ -53,6 +56,21 @@ export class FakeIpvs implements Faults {
     return operations.map((operation) =>
       attempt(this, `ipvs.${operation.do}`, targetOf(operation), () => this.#do(operation)),
     );
+  }
+
+  async timeouts(): Promise<IpvsTimeouts> {
+    return this.#timeouts;
+  }
+
+  async setTimeouts(timeouts: IpvsTimeouts): Promise<void> {
+    const fault = this.fault('ipvs.setTimeouts', '');
+    if (fault) throw fault;
+    const { tcp, tcpFin, udp } = this.#timeouts;
+    this.#timeouts = {
+      tcp: timeouts.tcp || tcp,
+      tcpFin: timeouts.tcpFin || tcpFin,
+      udp: timeouts.udp || udp,
+    };
   }
 
   /** What `ipvsadm -S -n` prints, sorted. */

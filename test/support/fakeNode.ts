@@ -31,11 +31,15 @@ export class FakeNode {
     this.kernel = kernel;
     const { configuration, problems } = decodeConfiguration(scenario.configuration);
     if (problems.length > 0) throw new Error(JSON.stringify(problems));
-    const mode = createIpvsMode(kernel, ipvsOptions(configuration, [4, 6], '6.1.0'));
+    const mode = createIpvsMode(
+      kernel,
+      ipvsOptions(configuration, { families: [4, 6], kernelRelease: '6.1.0' }),
+    );
     const inputs = {
       serviceNames: () => this.#catalogue.serviceNames(),
       frontends: (service: string) => this.#catalogue.frontends(service, this.#node()),
       node: () => this.#node(),
+      refresh: async () => {},
     };
     this.reconciler = new Reconciler(mode, inputs, () => this.now);
   }

@@ -41,7 +41,7 @@ const FLOORS: readonly Floor[] = [
   },
   { name: 'config', files: /^config\//, imports: ['errors', 'net', 'fields'], outside: EVERYTHING },
   { name: 'testing', files: /^testing\//, imports: ['errors', 'net', 'kernel types', 'kernel'] },
-  { name: 'proxy', files: /^(proxy|index)\.ts$/, imports: ['*'], outside: /^node:perf_hooks$/ },
+  { name: 'proxy', files: /^(proxy|index)\.ts$/, imports: ['*'], outside: /^node:(perf_hooks|util)$/ },
   { name: 'cli', files: /^cli\//, imports: ['*'], outside: EVERYTHING },
 ];
 

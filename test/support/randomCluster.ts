@@ -52,7 +52,9 @@ export class RandomCluster {
   }
 
   #node(): object {
-    const labels = this.#chance(0.7) ? { 'topology.kubernetes.io/zone': this.#pick(['zone-a', 'zone-b']) } : {};
+    const labels = this.#chance(0.7)
+      ? { 'topology.kubernetes.io/zone': this.#pick(['zone-a', 'zone-b']) }
+      : {};
     const addresses = [{ type: 'InternalIP', address: this.#pick(['192.168.50.10', '192.168.50.99']) }];
     return { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-a', labels }, status: { addresses } };
   }
@@ -86,7 +88,9 @@ export class RandomCluster {
           protocol: this.#pick(['TCP', 'UDP', 'SCTP']),
           nodePort: type === 'NodePort' || type === 'LoadBalancer' ? 30_080 + this.#below(4) : 0,
         })),
-        externalIPs: this.#some(2, () => this.#pick(['192.0.2.1', '192.0.2.2', '2001:db8::1', '192.168.50.10'])),
+        externalIPs: this.#some(2, () =>
+          this.#pick(['192.0.2.1', '192.0.2.2', '2001:db8::1', '192.168.50.10']),
+        ),
         externalTrafficPolicy: policy(),
         internalTrafficPolicy: policy(),
         sessionAffinity: this.#pick(['None', 'None', 'ClientIP']),

@@ -44,6 +44,7 @@ function setUp(...initial: ObjectChange[]) {
       listAddresses: async () => [{ link: 'eth0', address: '192.168.50.10', prefix: 24, scope: 0, flags: 0 }],
     },
     nodeName: 'node-a',
+    auditPeriod: 60_000,
     events,
   });
   const pass = async () => {

@@ -36,6 +36,8 @@ async function batch(kernel: IpvsKernel, calls: readonly KernelCall[]): Promise<
         return await kernel.rtnetlink.apply(only(calls, 'rtnetlink').map(({ operation }) => operation));
       case 'iptables':
         return await restore(kernel, only(calls, 'iptables'));
+      case 'timeouts':
+        return await Promise.all(only(calls, 'timeouts').map((call) => setTimeouts(kernel, call)));
       case 'sysctl':
         return await Promise.all(only(calls, 'sysctl').map((call) => writeSysctl(kernel, call)));
       default:
@@ -61,6 +63,15 @@ async function restore(kernel: IpvsKernel, calls: readonly CallOn<'iptables'>[])
     errors.set(family, await kernel.iptables.restore(family, operations));
   }
   return calls.map(({ family }) => errors.get(family));
+}
+
+async function setTimeouts(kernel: IpvsKernel, { timeouts }: CallOn<'timeouts'>): Promise<Result> {
+  try {
+    await kernel.ipvs.setTimeouts(timeouts);
+    return undefined;
+  } catch (error) {
+    return asNetlinkError(error, 'ipvs.setTimeouts');
+  }
 }
 
 async function writeSysctl(kernel: IpvsKernel, { name, value }: CallOn<'sysctl'>): Promise<Result> {

@@ -1,9 +1,9 @@
 // Desired and known → operations, in order. Pure; its cost is that of the keys it is asked about.
 import type { IpsetOperation, SetDefinition } from '../../kernel/ipset/types.js';
-import type { IpvsOperation, RealServer, VirtualService } from '../../kernel/ipvs/types.js';
+import type { IpvsOperation, IpvsTimeouts, RealServer, VirtualService } from '../../kernel/ipvs/types.js';
 import { familyOf } from '../../net/address.js';
 import type { Desired } from '../mode.js';
-import { type Item, LINK, type VirtualServer } from './items.js';
+import { type Item, LINK, REBUILD, type SetItem, type VirtualServer } from './items.js';
 import { type KernelCall, type Operation, ORDER, type Phase } from './operations.js';
 
 /** The operations that bring the given keys from known to desired. */
@@ -21,6 +21,7 @@ export function diff(
     } else {
       const step = want ? stepTowards(want, have) : have && stepAway(have);
       if (step) steps.add(...step, key, want);
+      else if (want?.kind === 'set' && have?.kind === 'set') rebuildSet(steps, key, want, have, desired);
     }
   }
   return steps.ordered();
@@ -46,12 +47,14 @@ function stepTowards(want: Exclude<Item, VirtualServer>, have: Item | undefined)
   switch (want.kind) {
     case 'sysctl':
       if (have?.kind === 'sysctl' && have.value === want.value) return undefined;
-      return ['sysctls', { on: 'sysctl', name: want.name, value: want.value }];
+      return ['settings', { on: 'sysctl', name: want.name, value: want.value }];
+    case 'timeouts':
+      if (have?.kind === 'timeouts' && equalTimeouts(want, have)) return undefined;
+      return ['settings', { on: 'timeouts', timeouts: want }];
     case 'link':
       return have ? undefined : ['link', rtnetlink({ do: 'addLink', name: want.name, kind: 'dummy' })];
     case 'set':
-      if (have?.kind === 'set' && equalSets(want.set, have.set)) return undefined;
-      return ['sets', ipset({ do: 'create', set: want.set })];
+      return have ? undefined : ['sets', ipset({ do: 'create', set: want.set })];
     case 'entry':
       return have ? undefined : ['addEntries', ipset({ do: 'add', set: want.set, entry: want.entry })];
     case 'chain':
@@ -76,6 +79,9 @@ function stepAway(have: Item): Step | undefined {
       return ['deleteEntries', ipset({ do: 'delete', set: have.set, entry: have.entry })];
     case 'address':
       return ['deleteAddresses', rtnetlink({ do: 'deleteAddress', address: bound(have.address) })];
+    case 'set':
+      // One that an earlier process left while it was building another anew.
+      return have.set.name === REBUILD ? ['deleteSets', ipset({ do: 'destroy', name: REBUILD })] : undefined;
     case 'virtualServer':
       // Its real servers go with it.
       return have.foreign
@@ -84,6 +90,24 @@ function stepAway(have: Item): Step | undefined {
     default:
       return undefined;
   }
+}
+
+/**
+ * A set that exists with other parameters cannot be changed. The right one is built beside it and swapped in, so that
+ * rules that refer to it never see it incomplete.
+ */
+function rebuildSet(steps: Steps, key: string, want: SetItem, have: SetItem, desired: Desired<Item>): void {
+  if (equalSets(want.set, have.set)) return;
+  const set = { ...want.set, name: REBUILD };
+  const add = (operation: IpsetOperation, becomes: Item) => steps.add('sets', ipset(operation), key, becomes);
+  add({ do: 'create', set }, have);
+  add({ do: 'flush', name: REBUILD }, have);
+  for (const member of desired.group(want.set.name)) {
+    const item = desired.get(member);
+    if (item?.kind === 'entry') add({ do: 'add', set, entry: item.entry }, have);
+  }
+  add({ do: 'swap', name: REBUILD, other: want.set.name }, want);
+  add({ do: 'destroy', name: REBUILD }, want);
 }
 
 function changeServer(steps: Steps, key: string, want: VirtualServer, have: VirtualServer | undefined): void {
@@ -135,8 +159,10 @@ function bound(address: string) {
 }
 
 /** The number of buckets is a matter of speed, not of state. */
-function equalSets(a: SetDefinition, b: SetDefinition): boolean {
-  return a.type === b.type && a.family === b.family && a.maxElements === b.maxElements && equalRanges(a, b);
+function equalSets(a: SetDefinition, b: SetItem['set']): boolean {
+  if (b.extended) return false;
+  const same = a.type === b.type && a.family === b.family && a.maxElements === b.maxElements;
+  return same && equalRanges(a, b);
 }
 
 function equalRanges({ range: a }: SetDefinition, { range: b }: SetDefinition): boolean {
@@ -155,6 +181,11 @@ function equalRealServers(a: RealServer, b: RealServer): boolean {
     a.upperThreshold === b.upperThreshold &&
     a.lowerThreshold === b.lowerThreshold
   );
+}
+
+function equalTimeouts(want: IpvsTimeouts, have: IpvsTimeouts): boolean {
+  const kept = (wanted: number, had: number) => wanted === 0 || wanted === had;
+  return kept(want.tcp, have.tcp) && kept(want.tcpFin, have.tcpFin) && kept(want.udp, have.udp);
 }
 
 function equalTexts(a: readonly string[], b: readonly string[]): boolean {

@@ -3,7 +3,7 @@
 import { formatEntry } from '../../kernel/ipset/entry.js';
 import type { SetDefinition, SetEntry, SetReference } from '../../kernel/ipset/types.js';
 import type { Chain, Jump } from '../../kernel/iptables/types.js';
-import type { AddressId, RealServer, VirtualService } from '../../kernel/ipvs/types.js';
+import type { AddressId, IpvsTimeouts, RealServer, VirtualService } from '../../kernel/ipvs/types.js';
 import { type Family, joinHostPort } from '../../net/address.js';
 import type { Protocol } from '../../net/protocol.js';
 
@@ -19,6 +19,16 @@ export interface VirtualServer {
   readonly lingering?: ReadonlySet<string>;
   /** Observed, and nothing shows that we or a kube-proxy made it: adopted when a plan wants it, else never touched. */
   readonly foreign?: true;
+}
+
+/** The set in which another is built anew before the two are swapped. */
+export const REBUILD = 'KUBE-REBUILD';
+
+/** A set. */
+export interface SetItem {
+  readonly kind: 'set';
+  /** Observed sets may have extensions (a timeout, comments), which ours never have. */
+  readonly set: SetDefinition & { readonly extended?: true };
 }
 
 /** An entry of a set. */
@@ -40,8 +50,10 @@ export interface NodeDrop {
 /** One thing that the kernel should hold, or holds. */
 export type Item =
   | { readonly kind: 'sysctl'; readonly name: string; readonly value: string }
+  /** Seconds; 0 means whatever the kernel has. */
+  | ({ readonly kind: 'timeouts' } & IpvsTimeouts)
   | { readonly kind: 'link'; readonly name: string }
-  | { readonly kind: 'set'; readonly set: SetDefinition }
+  | SetItem
   | ({ readonly kind: 'chain' } & Chain)
   | ({ readonly kind: 'jump' } & Jump)
   | { readonly kind: 'address'; readonly address: string }
@@ -55,6 +67,8 @@ export function keyOf(item: Item): string {
     case 'sysctl':
     case 'link':
       return `${item.kind} ${item.name}`;
+    case 'timeouts':
+      return 'timeouts';
     case 'set':
       return `set ${item.set.name}`;
     case 'chain':

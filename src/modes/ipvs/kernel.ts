@@ -7,7 +7,7 @@ import type { Sysctl } from '../../kernel/sysctl/index.js';
 
 /** What ipvs mode is given to work with. */
 export interface IpvsKernel {
-  readonly ipvs: Pick<Ipvs, 'list' | 'get' | 'apply'>;
+  readonly ipvs: Pick<Ipvs, 'list' | 'get' | 'apply' | 'timeouts' | 'setTimeouts'>;
   readonly ipset: Pick<Ipset, 'list' | 'get' | 'apply'>;
   readonly rtnetlink: Pick<Rtnetlink, 'getLink' | 'listAddresses' | 'apply'>;
   readonly iptables: Iptables;

@@ -1,10 +1,11 @@
 // Reads what the kernel holds of ours.
-import type { SetHeader, SetReference, SetState } from '../../kernel/ipset/types.js';
+import type { SetHeader, SetReference, SetState, SetType } from '../../kernel/ipset/types.js';
 import type { SavedRules, Table } from '../../kernel/iptables/types.js';
 import type { AddressId, RealServer, VirtualServiceState } from '../../kernel/ipvs/types.js';
 import { type Family, familyOf, isLinkLocalIPv6, joinHostPort } from '../../net/address.js';
+import { networkContains, parseNetwork } from '../../net/network.js';
 import type { Known } from '../mode.js';
-import { type Item, keyOf, LINK } from './items.js';
+import { type Item, keyOf, LINK, REBUILD, type SetItem } from './items.js';
 import type { IpvsKernel } from './kernel.js';
 import type { IpvsOptions } from './options.js';
 import { sysctls } from './planNode.js';
@@ -18,10 +19,11 @@ export async function observe(kernel: IpvsKernel, options: IpvsOptions): Promise
     for (const item of items) known.set(keyOf(item), item);
   };
   take(await observeSysctls(kernel, options));
+  take([{ kind: 'timeouts', ...(await kernel.ipvs.timeouts()) }]);
   take(await observeLink(kernel, options));
   const sets = await observeSets(kernel, options);
   take(sets);
-  take(await observeServers(kernel, options, ownership(known)));
+  take(await observeServers(kernel, options, ownership(known, options)));
   for (const family of options.families) take(observeRules(family, await kernel.iptables.save(family)));
   return known;
 }
@@ -49,7 +51,9 @@ async function observeLink({ rtnetlink }: IpvsKernel, { families }: IpvsOptions)
 
 async function observeSets({ ipset }: IpvsKernel, { families }: IpvsOptions): Promise<Item[]> {
   const present = new Set((await ipset.list()).map(({ name }) => name));
-  const items: Item[] = [];
+  const items: Item[] = present.has(REBUILD)
+    ? [{ kind: 'set', set: { name: REBUILD, type: 'hash:ip' } }]
+    : [];
   for (const family of families) {
     for (const role of SET_ROLES) {
       const reference = setOf(role, family);
@@ -60,22 +64,27 @@ async function observeSets({ ipset }: IpvsKernel, { families }: IpvsOptions): Pr
   return items;
 }
 
-/** A set of another type, or with extensions, is not the one planned: it is shown with the type it has, and no entries. */
 function setItems(reference: SetReference, { set, entries }: SetState): Item[] {
-  if (set.type !== reference.type || set.extended) return [];
   return [
-    { kind: 'set', set: definitionOf(set, reference) },
-    ...entries.map((entry): Item => ({ kind: 'entry', set: reference, entry })),
+    { kind: 'set', set: definitionOf(set) },
+    ...(set.type === reference.type ? entries : []).map(
+      (entry): Item => ({ kind: 'entry', set: reference, entry }),
+    ),
   ];
 }
 
-function definitionOf(set: SetHeader, { name, type }: SetReference): Extract<Item, { kind: 'set' }>['set'] {
-  if (type === 'bitmap:port') return { name, type, ...(set.range ? { range: set.range } : {}) };
+/** The definition by which the set could have been made. A type that we never make is kept, to be seen as different. */
+function definitionOf(header: SetHeader): SetItem['set'] {
+  const { name, family, maxElements, range } = header;
+  const type = header.type as SetType;
+  const extended = header.extended ? ({ extended: true } as const) : {};
+  if (type === 'bitmap:port') return { name, type, ...(range ? { range } : {}), ...extended };
   return {
     name,
     type,
-    ...(set.family === undefined ? {} : { family: set.family }),
-    ...(set.maxElements === undefined ? {} : { maxElements: set.maxElements }),
+    ...(family === undefined ? {} : { family }),
+    ...(maxElements === undefined ? {} : { maxElements }),
+    ...extended,
   };
 }
 
@@ -84,7 +93,13 @@ function definitionOf(set: SetHeader, { name, type }: SetReference): Extract<Ite
  * filled before virtual services are made and emptied after they are gone, so they know them across restarts, and those
  * of a kube-proxy that ran here before. Everything else (keepalived's, those with a firewall mark) is not touched.
  */
-function ownership(known: Known<Item>): (id: AddressId) => boolean {
+function ownership(known: Known<Item>, { ownAll, excludeCIDRs }: IpvsOptions): (id: AddressId) => boolean {
+  const excluded = excludeCIDRs.flatMap((text) => parseNetwork(text) ?? []);
+  const isOurs = ownAll ? () => true : recordedIn(known);
+  return (id) => isOurs(id) && !excluded.some((network) => networkContains(network, id.address));
+}
+
+function recordedIn(known: Known<Item>): (id: AddressId) => boolean {
   const frontends: SetRole[] = [
     'KUBE-CLUSTER-IP',
     'KUBE-EXTERNAL-IP',

@@ -1,7 +1,7 @@
 // The operations of ipvs mode, and the order in which they have to happen.
 import type { IpsetOperation } from '../../kernel/ipset/types.js';
 import type { IptablesOperation } from '../../kernel/iptables/types.js';
-import type { IpvsOperation, RealServer } from '../../kernel/ipvs/types.js';
+import type { IpvsOperation, IpvsTimeouts, RealServer } from '../../kernel/ipvs/types.js';
 import type { RtnetlinkOperation } from '../../kernel/rtnetlink/types.js';
 import { type Family, joinHostPort } from '../../net/address.js';
 import type { Known } from '../mode.js';
@@ -13,7 +13,7 @@ import type { Item, VirtualServer } from './items.js';
  * Entries leave after their virtual servers: the sets are the record of what is ours, and outlive the process.
  */
 export const ORDER = [
-  'sysctls',
+  'settings',
   'link',
   'sets',
   'addEntries',
@@ -23,6 +23,7 @@ export const ORDER = [
   'deleteAddresses',
   'deleteServers',
   'deleteEntries',
+  'deleteSets',
 ] as const;
 
 /** A place in {@link ORDER}. */
@@ -31,6 +32,7 @@ export type Phase = (typeof ORDER)[number];
 /** A call on one part of the kernel. */
 export type KernelCall =
   | { readonly on: 'sysctl'; readonly name: string; readonly value: string }
+  | { readonly on: 'timeouts'; readonly timeouts: IpvsTimeouts }
   | { readonly on: 'rtnetlink'; readonly operation: RtnetlinkOperation }
   | { readonly on: 'ipset'; readonly operation: IpsetOperation }
   | { readonly on: 'iptables'; readonly family: Family; readonly operation: IptablesOperation }

@@ -1,4 +1,5 @@
 // What configuration decides about the kernel's state in ipvs mode. Names in comments are KubeProxyConfiguration's.
+import type { IpvsTimeouts } from '../../kernel/ipvs/types.js';
 import type { Family } from '../../net/address.js';
 
 /** How rules tell traffic that comes from this cluster's pods (`detectLocalMode`). */
@@ -25,6 +26,12 @@ export interface IpvsOptions {
   readonly nodePortAddresses: readonly string[];
   /** `ipvs.strictARP`: answer ARP for an address only on the device that has it. */
   readonly strictARP: boolean;
+  /** `ipvs.tcpTimeout`, `tcpFinTimeout`, `udpTimeout`, seconds; 0 leaves the kernel's value as it is. */
+  readonly timeouts: IpvsTimeouts;
+  /** `ipvs.excludeCIDRs`: networks whose virtual services are never deleted. */
+  readonly excludeCIDRs: readonly string[];
+  /** Take every virtual service of the families for ours, as kube-proxy does; by default only those that are. */
+  readonly ownAll: boolean;
   /** Longest time that connections of a real server that is no longer wanted may run on, ms; default 15 minutes. */
   readonly drainBound: number;
   /** Kernel release, `6.1.0-13-amd64`: decides which sysctls are right. */
@@ -40,5 +47,8 @@ export const IPVS_DEFAULTS = {
   localDetector: { by: 'network', networks: {} },
   nodePortAddresses: [],
   strictARP: false,
+  timeouts: { tcp: 0, tcpFin: 0, udp: 0 },
+  excludeCIDRs: [],
+  ownAll: false,
   drainBound: 15 * 60_000,
 } as const satisfies Partial<IpvsOptions>;

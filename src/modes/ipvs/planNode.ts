@@ -11,6 +11,9 @@ import { defineSet, SET_ROLES, type SetRole, setOf } from './sets.js';
 export function planNode(desired: Desired<Item>, node: NodeFacts, options: IpvsOptions): Fragment<Item> {
   return itemMap([
     ...sysctls(options).map(([name, value]): Item => ({ kind: 'sysctl', name, value })),
+    ...(Object.values(options.timeouts).some((seconds) => seconds > 0)
+      ? [{ kind: 'timeouts', ...options.timeouts } as const]
+      : []),
     { kind: 'link', name: LINK },
     ...options.families.flatMap((family) => planFamily(family, desired, node, options)),
   ]);

@@ -78,6 +78,7 @@ export const SET_ROLES = Object.keys(CATALOGUE) as SetRole[];
 
 /** `IPSET_MAXNAMELEN` less the terminator: longer names are cut, as kube-proxy cuts them. */
 const MAX_NAME = 31;
+/** kube-proxy's, and ours until a plan needs more: then the next power of two. */
 const MAX_ELEMENTS = 65_536;
 const MIN_HASH_SIZE = 1024;
 
@@ -105,7 +106,7 @@ export function defineSet(role: SetRole, family: Family, expected: number): SetD
   const { name, type } = setOf(role, family);
   if (type === 'bitmap:port') return { name, type, range: [0, 65_535] };
   const hashSize = Math.max(MIN_HASH_SIZE, 2 ** Math.ceil(Math.log2(Math.max(1, expected))));
-  return { name, type, family, hashSize, maxElements: MAX_ELEMENTS };
+  return { name, type, family, hashSize, maxElements: Math.max(MAX_ELEMENTS, hashSize) };
 }
 
 function nameIn6(role: SetRole): string {

@@ -23,7 +23,15 @@ describe('the command line', () => {
       detectLocal: { bridgeInterface: '', interfaceNamePrefix: '' },
       nodePortAddresses: [],
       iptables: { masqueradeAll: false, masqueradeBit: 14 },
-      ipvs: { scheduler: 'rr', strictARP: false },
+      ipvs: {
+        scheduler: 'rr',
+        strictARP: false,
+        excludeCIDRs: [],
+        tcpTimeout: 0,
+        tcpFinTimeout: 0,
+        udpTimeout: 0,
+        syncPeriod: 30_000,
+      },
     });
   });
 
@@ -34,11 +42,14 @@ describe('the command line', () => {
       '--iptables-masquerade-bit=9',
       '--ipvs-scheduler=lc',
       '--ipvs-strict-arp',
+      '--ipvs-tcp-timeout=15m0s',
+      '--ipvs-sync-period=1m',
       '--nodeport-addresses=192.168.50.0/24,10.0.0.0/8',
     );
     assert.deepEqual(configuration.clusterCIDR, { 4: '10.244.0.0/16', 6: 'fd00:10:244::/48' });
     assert.deepEqual(configuration.iptables, { masqueradeAll: true, masqueradeBit: 9 });
-    assert.deepEqual(configuration.ipvs, { scheduler: 'lc', strictARP: true });
+    const { scheduler, strictARP, tcpTimeout, syncPeriod } = configuration.ipvs;
+    assert.deepEqual([scheduler, strictARP, tcpTimeout, syncPeriod], ['lc', true, 900, 60_000]);
     assert.deepEqual(configuration.nodePortAddresses, ['192.168.50.0/24', '10.0.0.0/8']);
   });
 
@@ -50,6 +61,8 @@ describe('the command line', () => {
     [['--ipvs-scheduler=../../etc'], /ipvs\.scheduler: must be the name/],
     [['--detect-local-mode=Magic'], /detectLocalMode: must be ClusterCIDR/],
     [['--detect-local-mode=BridgeInterface'], /detectLocal\.bridgeInterface: must not be empty/],
+    [['--ipvs-udp-timeout=soon'], /ipvs\.udpTimeout: must be a duration of 0 or more.*found "soon"/],
+    [['--drain-timeout=-1s'], /--drain-timeout must be a duration/],
     [['--v=11'], /--v must be an integer from 0 to 10/],
     [['--frobnicate'], /unknown flag '--frobnicate'/],
     [['--once=maybe'], /--once/],

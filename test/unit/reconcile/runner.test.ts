@@ -19,10 +19,13 @@ const summary = (failures: number, full = false): SyncSummary => ({
   milliseconds: { plan: 0, kernel: 0 },
 });
 
+/** Period of the audit in these tests, ms. */
+const AUDIT = 60_000;
+
 /** A runner over scripted passes, with timers that fire when told to. */
 function setUp(results: (SyncSummary | Error)[]) {
   const told: string[] = [];
-  let timer: { run: () => void; milliseconds: number } | undefined;
+  const timers = new Map<object, { run: () => void; milliseconds: number }>();
   const passes = {
     pending: false as boolean,
     distrust() {
@@ -46,25 +49,27 @@ function setUp(results: (SyncSummary | Error)[]) {
     },
     {
       set: (run, milliseconds) => {
-        timer = { run, milliseconds };
+        const timer = { run, milliseconds };
+        timers.set(timer, timer);
         return timer;
       },
-      clear: () => {
-        timer = undefined;
-      },
+      clear: (timer) => timers.delete(timer as object),
     },
+    AUDIT,
   );
   const settle = async () => {
     for (let i = 0; i < 10; i++) await turn();
     return told.splice(0);
   };
-  const fire = () => {
-    const due = timer;
-    timer = undefined;
-    assert.ok(due, 'no timer is set');
+  /** Lets the timer of so many ms fire. */
+  const fire = (milliseconds: number) => {
+    const due = [...timers.values()].find((timer) => timer.milliseconds === milliseconds);
+    assert.ok(due, `no timer is set for ${milliseconds} ms`);
+    timers.delete(due);
     due.run();
   };
-  return { runner, passes, settle, fire, armed: () => timer !== undefined };
+  const armed = () => [...timers.values()].map(({ milliseconds }) => milliseconds);
+  return { runner, passes, settle, fire, armed };
 }
 
 describe('Runner', () => {
@@ -85,9 +90,9 @@ describe('Runner', () => {
     const { runner, settle, fire } = setUp([summary(1), summary(1, true), summary(0, true), summary(1)]);
     runner.request();
     assert.deepEqual(await settle(), ['sync', `retry in ${RETRY.first}`]);
-    fire();
+    fire(RETRY.first);
     assert.deepEqual(await settle(), ['distrust', 'sync', `retry in ${2 * RETRY.first}`]);
-    fire();
+    fire(2 * RETRY.first);
     assert.deepEqual(await settle(), ['distrust', 'sync']);
     runner.request();
     assert.deepEqual(await settle(), ['sync', `retry in ${RETRY.first}`]);
@@ -99,7 +104,7 @@ describe('Runner', () => {
     await settle();
     runner.request();
     assert.deepEqual(await settle(), ['sync']);
-    assert.ok(armed(), 'what failed is still due');
+    assert.deepEqual(armed(), [RETRY.first], 'what failed is still due');
   });
 
   it('tries nothing until the retry when the kernel cannot be read', async () => {
@@ -108,20 +113,41 @@ describe('Runner', () => {
     assert.deepEqual(await settle(), ['sync', 'failed', `retry in ${RETRY.first}`]);
     runner.request();
     assert.deepEqual(await settle(), []);
-    fire();
+    fire(RETRY.first);
     assert.deepEqual(await settle(), ['distrust', 'sync']);
   });
 
   it('waits no longer than the longest delay', async () => {
     const { runner, settle, fire } = setUp(Array.from({ length: 12 }, () => summary(1, true)));
     runner.request();
-    const told: string[] = [];
+    const delays: number[] = [];
     for (let i = 0; i < 11; i++) {
-      told.push(...(await settle()));
-      fire();
+      const last = (await settle()).at(-1) ?? '';
+      delays.push(Number(last.replace('retry in ', '')));
+      fire(delays.at(-1) as number);
     }
-    assert.ok(told.includes(`retry in ${RETRY.longest}`));
-    assert.ok(!told.some((line) => Number(line.replace('retry in ', '')) > RETRY.longest));
+    assert.deepEqual(delays, [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000, 30_000, 30_000]);
+  });
+
+  it('looks at everything once in a period, counted from the last full pass', async () => {
+    const { runner, settle, fire, armed } = setUp([summary(0, true), summary(0), summary(0, true)]);
+    runner.request();
+    await settle();
+    runner.request();
+    await settle();
+    assert.deepEqual(armed(), [AUDIT]);
+    fire(AUDIT);
+    assert.deepEqual(await settle(), ['distrust', 'sync']);
+    assert.deepEqual(armed(), [AUDIT]);
+  });
+
+  it('comes back for what time makes due, and not after a pass that found nothing pending', async () => {
+    const { runner, settle, fire, armed } = setUp([{ ...summary(0), again: 7 }, summary(0)]);
+    runner.request();
+    await settle();
+    fire(7);
+    assert.deepEqual(await settle(), ['sync']);
+    assert.deepEqual(armed(), []);
   });
 
   it('stops: the pass under way ends, no other begins, no timer stays', async () => {
@@ -129,7 +155,7 @@ describe('Runner', () => {
     runner.request();
     await runner.stop();
     assert.deepEqual(await settle(), ['sync']);
-    assert.ok(!armed());
+    assert.deepEqual(armed(), []);
     runner.request();
     assert.deepEqual(await settle(), []);
   });

@@ -1,0 +1,102 @@
+// The C++ addon: where it is found, and what it offers. Only the clients in this folder's subfolders call it.
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** One operation of a batch that the kernel did not do. */
+export interface NativeFailure {
+  /** Place in the batch. */
+  readonly index: number;
+  /** Positive errno, or 0 where `code` says what happened. */
+  readonly errno: number;
+  /** `ERR_…` where there is no errno, else empty. */
+  readonly code: string;
+  /** What the kernel said beside the number; may be empty. */
+  readonly message: string;
+}
+
+/** What a promise of the addon is rejected with: a call that failed as a whole. */
+export interface NativeError extends Error {
+  readonly errno: number;
+  readonly code: string;
+  readonly kernelMessage: string;
+}
+
+/**
+ * What every client of the addon has. Arguments of the wrong type or length throw a TypeError; every promise may be
+ * rejected with a {@link NativeError}. Records are described beside their codecs: `native/ipvs/records.h` and its like.
+ */
+export interface NativeClient {
+  /** Opens the sockets; `netns` is a path, or empty for the process's own; `timeout` in milliseconds. */
+  open(netns: string, timeout: number): Promise<Uint8Array>;
+  /** Takes whole operation records. */
+  apply(operations: Uint8Array): Promise<NativeFailure[]>;
+  /** Lets go of the sockets; calls under way keep them until they end. */
+  close(): void;
+}
+
+/** `native/binding/ipvs_binding.cc`. */
+export interface NativeIpvsClient extends NativeClient {
+  list(): Promise<Uint8Array>;
+  /** Takes one service record. */
+  get(service: Uint8Array): Promise<Uint8Array>;
+  flush(): Promise<Uint8Array>;
+  /** Two numbers of 32 bits: version, size of the connection table. */
+  info(): Promise<Uint8Array>;
+  /** Three numbers of 32 bits: tcp, tcp-fin, udp. */
+  timeouts(): Promise<Uint8Array>;
+  setTimeouts(timeouts: Uint8Array): Promise<Uint8Array>;
+}
+
+/** `native/binding/rtnetlink_binding.cc`. */
+export interface NativeRtnetlinkClient extends NativeClient {
+  listLinks(): Promise<Uint8Array>;
+  getLink(name: string): Promise<Uint8Array>;
+  /** Addresses of one link, or of every link for an empty name. */
+  listAddresses(link: string): Promise<Uint8Array>;
+}
+
+/** `native/binding/ipset_binding.cc`. */
+export interface NativeIpsetClient extends NativeClient {
+  list(): Promise<Uint8Array>;
+  get(name: string): Promise<Uint8Array>;
+}
+
+/** What the addon exports. */
+export interface Addon {
+  readonly IpvsClient: new () => NativeIpvsClient;
+  readonly RtnetlinkClient: new () => NativeRtnetlinkClient;
+  readonly IpsetClient: new () => NativeIpsetClient;
+}
+
+let loaded: Addon | undefined;
+
+/** The addon: built in `build/`, or shipped in `prebuilds/`. Throws an Error that says how to build it when it is missing. */
+export function loadAddon(): Addon {
+  loaded ??= load();
+  return loaded;
+}
+
+function load(): Addon {
+  const require = createRequire(import.meta.url);
+  const root = packageRoot();
+  try {
+    return require('node-gyp-build')(root) as Addon;
+  } catch (cause) {
+    throw new Error(`the native addon cannot be loaded from ${root}: npm run build:native builds it`, {
+      cause,
+    });
+  }
+}
+
+/** The folder of package.json, above this file wherever it was compiled to. */
+function packageRoot(): string {
+  let folder = dirname(fileURLToPath(import.meta.url));
+  while (!existsSync(join(folder, 'package.json'))) {
+    const parent = dirname(folder);
+    if (parent === folder) throw new Error(`no package.json above ${fileURLToPath(import.meta.url)}`);
+    folder = parent;
+  }
+  return folder;
+}

@@ -1,0 +1,62 @@
+// From the addon's failures to the one error type: names for errno numbers, and hints on what to do.
+import { constants } from 'node:os';
+import { NetlinkError } from '../errors.js';
+
+/** What was tried when it failed. */
+export interface Attempt {
+  /** `family.verb`: `ipvs.addRealServer`. */
+  readonly operation: string;
+  /** What it was done to, in the tools' notation. */
+  readonly target?: string | undefined;
+  /** What to do about a code, where the operation knows better than {@link toNetlinkError}. */
+  readonly hint?: ((code: string, kernelMessage: string | undefined) => string | undefined) | undefined;
+}
+
+/** What the addon says of a failure: a NativeFailure, or a NativeError's fields. */
+export interface Reported {
+  readonly errno: number;
+  readonly code: string;
+  readonly message: string;
+}
+
+// Linux gives some numbers two names (EAGAIN and EWOULDBLOCK): the first of the list is the one that strerror knows.
+const ERRNO_NAMES: ReadonlyMap<number, string> = new Map(
+  Object.entries(constants.errno)
+    .reverse()
+    .map(([name, number]) => [number, name]),
+);
+
+/** `ENOENT` for 2; `ERRNO_600` for a number that Node has no name for. */
+export function errnoName(errno: number): string {
+  return ERRNO_NAMES.get(errno) ?? `ERRNO_${errno}`;
+}
+
+/** The error for a failure of the addon. */
+export function toNetlinkError(reported: Reported, attempt: Attempt): NetlinkError {
+  const code = reported.code || errnoName(reported.errno);
+  const kernelMessage = reported.message || undefined;
+  return new NetlinkError({
+    code,
+    errno: reported.errno,
+    operation: attempt.operation,
+    target: attempt.target,
+    kernelMessage,
+    hint: attempt.hint?.(code, kernelMessage) ?? generalHint(code),
+  });
+}
+
+/** The error for a call after close(). */
+export function closedError(operation: string): NetlinkError {
+  return new NetlinkError({ code: 'ERR_CLOSED', operation, hint: 'the client was closed' });
+}
+
+function generalHint(code: string): string | undefined {
+  switch (code) {
+    case 'EPERM':
+      return 'needs CAP_NET_ADMIN, and CAP_SYS_ADMIN to enter another network namespace';
+    case 'ERR_UNKNOWN_OUTCOME':
+      return 'the kernel may have done it: observe before sending it again';
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,103 @@
+#include "fuzz/readers.h"
+
+#include <sys/socket.h>
+
+#include <iterator>
+#include <vector>
+
+#include "genl/family.h"
+#include "ipset/codec.h"
+#include "ipset/records.h"
+#include "ipvs/codec.h"
+#include "ipvs/records.h"
+#include "rtnetlink/codec.h"
+#include "rtnetlink/records.h"
+
+namespace knp::fuzz {
+namespace {
+
+using netlink::Fault;
+using netlink::Message;
+using netlink::Status;
+
+bool ReadService(const Message& message) {
+  std::vector<ipvs::ServiceState> services(1);
+  if (!ipvs::DecodeService(message, &services.front()).ok()) return false;
+  return !ipvs::StoreListing(services).empty();
+}
+
+bool ReadServerOf(const Message& message, uint16_t family) {
+  std::vector<ipvs::ServiceState> services(1);
+  services.front().servers.resize(1);
+  if (!ipvs::DecodeServer(message, family, &services.front().servers.front()).ok()) return false;
+  return !ipvs::StoreListing(services).empty();
+}
+
+bool ReadServer(const Message& message) {
+  const bool either = ReadServerOf(message, AF_INET);
+  return ReadServerOf(message, AF_INET6) || either;
+}
+
+bool ReadServiceId(const Message& message) {
+  ipvs::ServiceId id;
+  return ipvs::DecodeServiceId(message, &id).ok();
+}
+
+bool ReadInfo(const Message& message) {
+  ipvs::Info info;
+  return ipvs::DecodeInfo(message, &info).ok();
+}
+
+bool ReadTimeouts(const Message& message) {
+  ipvs::Timeouts timeouts;
+  return ipvs::DecodeTimeouts(message, &timeouts).ok();
+}
+
+bool ReadFamily(const Message& message) {
+  uint16_t id = 0;
+  return genl::DecodeFamily(message, &id).ok();
+}
+
+bool ReadLink(const Message& message) {
+  std::vector<rtnetlink::Link> links(1);
+  if (!rtnetlink::DecodeLink(message, &links.front()).ok()) return false;
+  return !rtnetlink::StoreLinks(links).empty();
+}
+
+bool ReadAddress(const Message& message) {
+  std::vector<rtnetlink::NamedAddress> addresses(1);
+  if (!rtnetlink::DecodeAddress(message, &addresses.front().address).ok()) return false;
+  return !rtnetlink::StoreAddresses(addresses).empty();
+}
+
+// Alone, and as the second part of a listing.
+bool ReadSet(const Message& message) {
+  std::vector<ipset::SetState> sets;
+  const bool alone = ipset::DecodeListPart(message, &sets).ok();
+  const bool again = ipset::DecodeListPart(message, &sets).ok();
+  if (!sets.empty() && ipset::StoreListing(sets).empty()) return false;
+  return alone || again;
+}
+
+// A refusal is read well, too.
+bool ReadAcknowledgement(const Message& message) {
+  return netlink::ReadAcknowledgement(message).fault != Fault::kMalformedReply;
+}
+
+}  // namespace
+
+const Reader kReaders[] = {
+    {"ipvs virtual service", ReadService},
+    {"ipvs real server", ReadServer},
+    {"ipvs name of a service", ReadServiceId},
+    {"ipvs info", ReadInfo},
+    {"ipvs timeouts", ReadTimeouts},
+    {"generic netlink family", ReadFamily},
+    {"rtnetlink link", ReadLink},
+    {"rtnetlink address", ReadAddress},
+    {"ipset set and entries", ReadSet},
+    {"netlink acknowledgement", ReadAcknowledgement},
+};
+const size_t kReaderCount = std::size(kReaders);
+
+}  // namespace knp::fuzz

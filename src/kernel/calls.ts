@@ -1,6 +1,36 @@
 // Calls of one native client: one after another, in the order in which they were made, until it is closed.
+import { NetlinkError } from '../errors.js';
 import type { NativeClient, NativeError } from './addon.js';
 import { type Attempt, closedError, toNetlinkError } from './failures.js';
+import { argumentError, type Fault } from './fields.js';
+import type { OpenOptions } from './ipvs/types.js';
+
+const DEFAULT_TIMEOUT = 5000;
+const LONGEST_TIMEOUT = 0x7fff_ffff;
+
+/** Opens a native client as the options say; `attempt` names what is opened. */
+export async function openCalls<Client extends NativeClient>(
+  client: Client,
+  options: OpenOptions,
+  attempt: Attempt,
+): Promise<Calls<Client>> {
+  const { netns = '', timeout = DEFAULT_TIMEOUT } = options;
+  const fault = findOptionFault(netns, timeout);
+  if (fault) throw argumentError(attempt.operation, fault);
+  const calls = new Calls(client);
+  await calls.run({ ...attempt, target: netns || undefined }, () => client.open(netns, timeout));
+  return calls;
+}
+
+function findOptionFault(netns: unknown, timeout: unknown): Fault | undefined {
+  if (typeof netns !== 'string' || netns.includes('\0')) {
+    return { field: 'netns', value: netns, rule: 'must be a path', wrongType: typeof netns !== 'string' };
+  }
+  if (Number.isInteger(timeout) && Number(timeout) >= 1 && Number(timeout) <= LONGEST_TIMEOUT)
+    return undefined;
+  const rule = `must be an integer from 1 to ${LONGEST_TIMEOUT}`;
+  return { field: 'timeout', value: timeout, rule, wrongType: typeof timeout !== 'number' };
+}
 
 /**
  * Runs calls one at a time. Without this, two calls at once would reach the kernel in no particular order, and calls
@@ -41,4 +71,14 @@ export class Calls<Client extends NativeClient> {
 
 function isNativeError(error: unknown): error is NativeError {
   return error instanceof Error && 'kernelMessage' in error && 'errno' in error;
+}
+
+/** What a promise resolves to, or undefined when it is rejected with a NetlinkError of this code. */
+export async function unless<T>(code: string, promise: Promise<T>): Promise<T | undefined> {
+  try {
+    return await promise;
+  } catch (error) {
+    if (error instanceof NetlinkError && error.code === code) return undefined;
+    throw error;
+  }
 }

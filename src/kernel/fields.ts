@@ -1,6 +1,8 @@
 // Writes values into the fixed-size records that cross to the addon, and finds what is wrong with them on the way.
+import { inspect } from 'node:util';
 import { NetlinkError } from '../errors.js';
 import { type Family, parseAddress } from '../net/address.js';
+import type { Attempt } from './failures.js';
 
 /** A rule that a value breaks. */
 export interface Fault {
@@ -111,7 +113,7 @@ export class RecordWriter {
 
 /** `realServer.weight must be an integer from 0 to 2147483647, found -1`. */
 export function describeFault(fault: Fault): string {
-  return `${fault.field} ${fault.rule}, found ${show(fault.value)}`;
+  return `${fault.field} ${fault.rule}, found ${inspect(fault.value, { depth: 0, breakLength: Infinity })}`;
 }
 
 /** What a verb rejects with when an argument breaks a rule: TypeError or RangeError. */
@@ -121,17 +123,18 @@ export function argumentError(operation: string, fault: Fault): TypeError | Rang
 }
 
 /** What such an operation results in within a batch, where it must not hide the others' results. */
-export function invalidOperation(operation: string, target: string | undefined, fault: Fault): NetlinkError {
+export function invalidOperation(attempt: Attempt, fault: Fault): NetlinkError {
   return new NetlinkError({
     code: 'ERR_INVALID_ARGUMENT',
-    operation,
-    target,
+    operation: attempt.operation,
+    target: attempt.target,
     kernelMessage: describeFault(fault),
   });
 }
 
-function show(value: unknown): string {
-  if (typeof value === 'bigint') return `${value}n`;
-  if (typeof value === 'number' || value === undefined) return String(value);
-  return JSON.stringify(value) ?? typeof value;
+/** The one record of a writer; throws when it broke a rule. */
+export function onlyRecord(writer: RecordWriter, operation: string): Uint8Array {
+  const fault = writer.finish();
+  if (fault) throw argumentError(operation, fault);
+  return writer.records();
 }

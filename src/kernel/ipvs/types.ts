@@ -19,7 +19,7 @@ export interface FirewallMarkId {
   readonly family: Family;
 }
 
-/** What names a virtual service in the kernel. */
+/** What names a virtual service in the kernel: of an object with both, the mark. */
 export type VirtualServiceId = AddressId | FirewallMarkId;
 
 /** `IP_VS_SVC_F_PERSISTENT`: connections of one client go to one real server. */
@@ -35,23 +35,39 @@ export const FLAG_HASHED = 0x2;
 
 /** The settings of a virtual service. */
 export interface VirtualServiceSettings {
-  /** Scheduler name, at most 15 bytes: `rr`, `wrr`, `lc`, `sh`, `mh`, … */
+  /** Scheduler name, 1–15 bytes: `rr`, `wrr`, `lc`, `sh`, `mh`, …; `none` for none (kernel 4.2): it takes no connections. */
   readonly scheduler: string;
-  /** Sum of the FLAG_ constants; default 0. */
+  /** Sum of the FLAG_ constants, 0–4294967295. */
   readonly flags: number;
-  /** Persistence in seconds; 0 without persistence. */
+  /** Persistence in seconds, 0–4294967 (the kernel multiplies by HZ, at most 1000, in 32 bits); 0 without persistence. */
   readonly timeout: number;
-  /** Prefix length that groups clients for persistence: 1–32, 1–128. kube-proxy's are 32 and 128. */
+  /**
+   * Prefix length that groups clients for persistence: 1–32, 1–128. kube-proxy's are 32 and 128. Listed as 0 for a mask
+   * that is no prefix, which other tools can set for IPv4.
+   */
   readonly netmask: number;
-  /** Persistence engine (`sip`), when one is set. */
+  /** Persistence engine, 1–15 bytes (`sip`), when one is set. An update without it takes it away. */
   readonly persistenceEngine?: string;
 }
 
 /** A virtual service: its name and its settings. */
 export type VirtualService = VirtualServiceId & VirtualServiceSettings;
 
-/** `IP_VS_CONN_F_MASQ`, `_TUNNEL`, `_DROUTE`: how packets reach a real server. */
-export type ForwardingMethod = 'masquerade' | 'tunnel' | 'route';
+/**
+ * `IP_VS_CONN_F_MASQ`, `_TUNNEL`, `_DROUTE`: how packets reach a real server. `other` is listed for methods that no tool
+ * sets (`_LOCALNODE`, `_BYPASS`) and refused when writing.
+ */
+export type ForwardingMethod = 'masquerade' | 'tunnel' | 'route' | 'other';
+
+/** How packets to a real server are wrapped, when not plainly as IP in IP (kernel 5.2; `gre` 5.3). */
+export interface Encapsulation {
+  /** `IP_VS_CONN_F_TUNNEL_TYPE_…`. */
+  readonly type: 'gue' | 'gre';
+  /** Destination port of `gue`, 1–65535; 0 for `gre`. */
+  readonly port: number;
+  /** `IP_VS_TUNNEL_ENCAP_FLAG_…`: 0 no checksum, 1 checksum, 2 remote checksum (`gue`). */
+  readonly flags: number;
+}
 
 /** What names a real server within its virtual service. */
 export interface RealServerId {
@@ -61,16 +77,17 @@ export interface RealServerId {
   readonly port: number;
 }
 
-/** A real server. */
+/** A real server. Only with `tunnel` may its family be another than the service's (kernel 3.18). */
 export interface RealServer extends RealServerId {
-  /** 0–2147483647; 0 takes no new connections. Default 1. */
+  /** 0–2147483647; 0 takes no new connections. */
   readonly weight: number;
-  /** Default `masquerade`. */
   readonly forwarding: ForwardingMethod;
-  /** Connections at which the server is taken out of scheduling; 0 = no bound. */
+  /** Connections at which the server is taken out of scheduling, 0–4294967295; 0 = no bound. */
   readonly upperThreshold: number;
-  /** Connections below which it comes back; 0 = three quarters of the upper one. */
+  /** Connections below which it comes back, at most the upper one; 0 = three quarters of it. */
   readonly lowerThreshold: number;
+  /** Only with `tunnel`; left out for IP in IP. An update without it goes back to that. */
+  readonly encapsulation?: Encapsulation;
 }
 
 /** Counters since creation or the last reset (64 bits since kernel 4.1). */
@@ -111,7 +128,10 @@ export type IpvsOperation =
       readonly realServer: RealServerId;
     };
 
-/** Connection time-outs in seconds; 0 when setting leaves the kernel's value as it is (`IPVS_CMD_SET_CONFIG`). */
+/**
+ * Connection time-outs in seconds, 0–2147483 (the kernel multiplies by HZ, at most 1000); 0 when setting leaves the
+ * kernel's value as it is (`IPVS_CMD_SET_CONFIG`).
+ */
 export interface IpvsTimeouts {
   readonly tcp: number;
   readonly tcpFin: number;
@@ -126,18 +146,27 @@ export interface IpvsInfo {
   readonly connectionTableSize: number;
 }
 
-/** The result of one operation of a batch: an error, or undefined when the kernel did it. */
+/**
+ * The result of one operation of a batch: an error, or undefined when the kernel did it. An operation that breaks a rule
+ * was not sent: `ERR_INVALID_ARGUMENT`, with the field and the rule in `kernelMessage`.
+ */
 export type OperationResult = NetlinkError | undefined;
 
 /** How a client of the kernel is opened. */
 export interface OpenOptions {
-  /** Path of a network namespace (`/run/netns/blue`, `/proc/1/ns/net`); default: that of the process. */
+  /** Path of a network namespace (`/run/netns/blue`, `/proc/1/ns/net`); default: that of the process. Needs CAP_SYS_ADMIN. */
   readonly netns?: string;
-  /** Milliseconds to wait for a reply before `ERR_TIMEOUT`. Default 5000. */
+  /** Milliseconds to wait for a reply before `ERR_TIMEOUT`, 1–2147483647. Default 5000. */
   readonly timeout?: number;
 }
 
-/** IPVS of one network namespace. Every call needs CAP_NET_ADMIN, the reading ones too; every one may reject with NetlinkError. */
+/**
+ * IPVS of one network namespace. Calls reach the kernel one after another, in the order in which they are made.
+ *
+ * Every call needs CAP_NET_ADMIN, the reading ones too. Every one may reject with a NetlinkError (`EPERM`, `ERR_CLOSED`,
+ * `ERR_TIMEOUT`, `ERR_MALFORMED_REPLY`, and those named below), and all but apply() with a TypeError or RangeError that
+ * names the argument and the rule it breaks.
+ */
 export interface Ipvs {
   /** Every virtual service with its real servers. Not a consistent snapshot: the kernel offers none. */
   list(): Promise<VirtualServiceState[]>;
@@ -155,12 +184,19 @@ export interface Ipvs {
   updateRealServer(id: VirtualServiceId, realServer: RealServer): Promise<void>;
   /** Deletes; rejects with ENOENT when there is no such real server, ESRCH without the service. */
   deleteRealServer(id: VirtualServiceId, realServer: RealServerId): Promise<void>;
-  /** Sends a list of operations as one call in few messages; resolves to one result per operation, in order. */
+  /**
+   * Sends a list of operations as one call in few messages; resolves to one result per operation, in order. Operations
+   * after one that failed are done all the same. Results beside those of the single verbs: `ERR_INVALID_ARGUMENT`;
+   * `ERR_UNKNOWN_OUTCOME` when replies were lost; `ERR_TIMEOUT` for what was then not sent.
+   */
   apply(operations: readonly IpvsOperation[]): Promise<OperationResult[]>;
   /** Deletes every virtual service of the namespace, whoever made it. */
   flush(): Promise<void>;
+  /** What the kernel says of its IPVS. */
   info(): Promise<IpvsInfo>;
+  /** The connection time-outs. */
   timeouts(): Promise<IpvsTimeouts>;
+  /** Changes the connection time-outs that are not 0. */
   setTimeouts(timeouts: IpvsTimeouts): Promise<void>;
   /** Closes the sockets; calls under way finish, later ones reject with ERR_CLOSED. */
   close(): void;

@@ -1,16 +1,18 @@
 // Links and addresses, as JavaScript values. Source of every rule: rtnetlink(7), include/uapi/linux/if_link.h, if_addr.h.
-import type { OperationResult } from '../ipvs/types.js';
+import type { Ipvs, OperationResult } from '../ipvs/types.js';
 
 /** A network device. */
 export interface Link {
   readonly index: number;
   /** At most 15 bytes (`IFNAMSIZ` less the terminator). */
   readonly name: string;
-  /** Kind of a virtual device (`dummy`, `veth`), empty for others (`IFLA_INFO_KIND`). */
+  /** Kind of a virtual device (`dummy`, `veth`), empty for others (`IFLA_INFO_KIND`). At most 31 bytes. */
   readonly kind: string;
   /** `IFF_` flags. */
   readonly flags: number;
+  /** Bytes. */
   readonly mtu: number;
+  /** Set up by an administrator (`IFF_UP`), whether or not it has a carrier. */
   readonly up: boolean;
 }
 
@@ -43,18 +45,34 @@ export type RtnetlinkOperation =
   /** EADDRNOTAVAIL when it is not there. */
   | { readonly do: 'deleteAddress'; readonly address: LinkAddressId };
 
-/** Links and addresses of one network namespace. Changes need CAP_NET_ADMIN; every call may reject with NetlinkError. */
+/**
+ * Links and addresses of one network namespace. Calls reach the kernel one after another, in the order in which they are
+ * made.
+ *
+ * Changes need CAP_NET_ADMIN. Every call may reject with a NetlinkError (`EPERM`, `ERR_CLOSED`, `ERR_TIMEOUT`,
+ * `ERR_MALFORMED_REPLY`; listings with `ERR_INTERRUPTED` when they changed ten times in a row while they were read), and
+ * all but apply() with a TypeError or RangeError that names the argument and the rule it breaks.
+ */
 export interface Rtnetlink {
+  /** Every link. */
   listLinks(): Promise<Link[]>;
   /** The link of that name, or undefined. */
   getLink(name: string): Promise<Link | undefined>;
-  /** Addresses of every link, or of one, both families. */
+  /** Addresses of every link, or of one (ENODEV when there is none of that name), both families. */
   listAddresses(link?: string): Promise<LinkAddress[]>;
+  /** Creates a link, down. EEXIST when the name is taken, EOPNOTSUPP when the kernel does not know the kind. */
   addLink(name: string, kind: string): Promise<void>;
+  /** ENODEV when there is none, EOPNOTSUPP for links that cannot be deleted (`lo`). */
   deleteLink(name: string): Promise<void>;
+  /** EEXIST when it is there, ENODEV without the link, EACCES for IPv6 on a link that has it disabled. */
   addAddress(address: LinkAddressId): Promise<void>;
+  /** EADDRNOTAVAIL when it is not there, ENODEV without the link. */
   deleteAddress(address: LinkAddressId): Promise<void>;
-  /** Sends a list of operations as one call in few messages; resolves to one result per operation, in order. */
+  /**
+   * Sends a list of operations as one call in few messages; resolves to one result per operation, in order. Operations
+   * after one that failed are done all the same. Results beside those of the single verbs: as in {@link Ipvs.apply}.
+   */
   apply(operations: readonly RtnetlinkOperation[]): Promise<OperationResult[]>;
+  /** Closes the socket; calls under way finish, later ones reject with ERR_CLOSED. */
   close(): void;
 }

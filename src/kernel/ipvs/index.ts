@@ -1,0 +1,137 @@
+// IPVS over generic netlink: virtual services and real servers of one network namespace.
+import { loadAddon, type NativeIpvsClient } from '../addon.js';
+import { applyAll, applyOne, type Packing } from '../batch.js';
+import { type Calls, openCalls, unless } from '../calls.js';
+import { onlyRecord, RecordWriter } from '../fields.js';
+import { attemptOf, nameService } from './names.js';
+import {
+  OPERATION_SIZE,
+  readInfo,
+  readListing,
+  readTimeouts,
+  SERVICE_SIZE,
+  TIMEOUTS_SIZE,
+  writeOperation,
+  writeServiceId,
+  writeTimeouts,
+} from './records.js';
+import type {
+  Ipvs,
+  IpvsInfo,
+  IpvsOperation,
+  IpvsTimeouts,
+  OpenOptions,
+  OperationResult,
+  RealServer,
+  RealServerId,
+  VirtualService,
+  VirtualServiceId,
+  VirtualServiceState,
+} from './types.js';
+
+export { NetlinkError } from '../../errors.js';
+export type { Family } from '../../net/address.js';
+export type { Protocol } from '../../net/protocol.js';
+export * from './types.js';
+
+const PACKING: Packing<IpvsOperation> = {
+  family: 'ipvs',
+  recordSize: OPERATION_SIZE,
+  write: writeOperation,
+  attempt: attemptOf,
+};
+
+/**
+ * Opens IPVS.
+ *
+ * Rejects with NetlinkError `ENOENT` when the module ip_vs is not loaded: nothing loads it by itself, and this library
+ * does not either. `ENOENT` and `EINVAL` also stand for a path that is missing or no network namespace, `EPERM` for a
+ * missing CAP_SYS_ADMIN; the hint tells.
+ */
+export async function openIpvs(options: OpenOptions = {}): Promise<Ipvs> {
+  const { IpvsClient } = loadAddon();
+  const attempt = { operation: 'ipvs.open', hint: hintForOpen };
+  return new Client(await openCalls(new IpvsClient(), options, attempt));
+}
+
+// What fails before the family is asked for, as the path of a network namespace, comes with words of its own.
+function hintForOpen(code: string, said: string | undefined): string | undefined {
+  return code === 'ENOENT' && said === undefined
+    ? 'load the kernel module ip_vs (modprobe ip_vs)'
+    : undefined;
+}
+
+class Client implements Ipvs {
+  readonly #calls: Calls<NativeIpvsClient>;
+
+  constructor(calls: Calls<NativeIpvsClient>) {
+    this.#calls = calls;
+  }
+
+  async list(): Promise<VirtualServiceState[]> {
+    return readListing(await this.#calls.run({ operation: 'ipvs.list' }, (client) => client.list()));
+  }
+
+  async get(id: VirtualServiceId): Promise<VirtualServiceState | undefined> {
+    const writer = new RecordWriter(SERVICE_SIZE, 1);
+    writeServiceId(id, writer, 0);
+    const record = onlyRecord(writer, 'ipvs.get');
+    const attempt = { operation: 'ipvs.get', target: nameService(id) };
+    const listing = await unless(
+      'ESRCH',
+      this.#calls.run(attempt, (client) => client.get(record)),
+    );
+    return listing && readListing(listing)[0];
+  }
+
+  add(service: VirtualService): Promise<void> {
+    return applyOne(this.#calls, { do: 'addService', service }, PACKING);
+  }
+
+  update(service: VirtualService): Promise<void> {
+    return applyOne(this.#calls, { do: 'updateService', service }, PACKING);
+  }
+
+  delete(id: VirtualServiceId): Promise<void> {
+    return applyOne(this.#calls, { do: 'deleteService', service: id }, PACKING);
+  }
+
+  addRealServer(id: VirtualServiceId, realServer: RealServer): Promise<void> {
+    return applyOne(this.#calls, { do: 'addRealServer', service: id, realServer }, PACKING);
+  }
+
+  updateRealServer(id: VirtualServiceId, realServer: RealServer): Promise<void> {
+    return applyOne(this.#calls, { do: 'updateRealServer', service: id, realServer }, PACKING);
+  }
+
+  deleteRealServer(id: VirtualServiceId, realServer: RealServerId): Promise<void> {
+    return applyOne(this.#calls, { do: 'deleteRealServer', service: id, realServer }, PACKING);
+  }
+
+  apply(operations: readonly IpvsOperation[]): Promise<OperationResult[]> {
+    return applyAll(this.#calls, operations, PACKING);
+  }
+
+  async flush(): Promise<void> {
+    await this.#calls.run({ operation: 'ipvs.flush' }, (client) => client.flush());
+  }
+
+  async info(): Promise<IpvsInfo> {
+    return readInfo(await this.#calls.run({ operation: 'ipvs.info' }, (client) => client.info()));
+  }
+
+  async timeouts(): Promise<IpvsTimeouts> {
+    return readTimeouts(await this.#calls.run({ operation: 'ipvs.timeouts' }, (client) => client.timeouts()));
+  }
+
+  async setTimeouts(timeouts: IpvsTimeouts): Promise<void> {
+    const writer = new RecordWriter(TIMEOUTS_SIZE, 1);
+    writeTimeouts(timeouts, writer);
+    const record = onlyRecord(writer, 'ipvs.setTimeouts');
+    await this.#calls.run({ operation: 'ipvs.setTimeouts' }, (client) => client.setTimeouts(record));
+  }
+
+  close(): void {
+    this.#calls.close();
+  }
+}

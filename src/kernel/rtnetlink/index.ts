@@ -1,0 +1,91 @@
+// Links and addresses over rtnetlink, of one network namespace.
+import { loadAddon, type NativeRtnetlinkClient } from '../addon.js';
+import { applyAll, applyOne, type Packing } from '../batch.js';
+import { type Calls, openCalls, unless } from '../calls.js';
+import { onlyRecord, RecordWriter } from '../fields.js';
+import type { OpenOptions, OperationResult } from '../ipvs/types.js';
+import { attemptOf } from './names.js';
+import { OPERATION_SIZE, readAddresses, readLinks, writeLinkName, writeOperation } from './records.js';
+import type { Link, LinkAddress, LinkAddressId, Rtnetlink, RtnetlinkOperation } from './types.js';
+
+export { NetlinkError } from '../../errors.js';
+export type { OpenOptions, OperationResult } from '../ipvs/types.js';
+export * from './types.js';
+
+const PACKING: Packing<RtnetlinkOperation> = {
+  family: 'rtnetlink',
+  recordSize: OPERATION_SIZE,
+  write: writeOperation,
+  attempt: attemptOf,
+};
+
+/**
+ * Opens rtnetlink. Rejects with NetlinkError `ENOENT` or `EINVAL` for a path that is missing or no network namespace,
+ * `EPERM` when CAP_SYS_ADMIN is missing to enter it.
+ */
+export async function openRtnetlink(options: OpenOptions = {}): Promise<Rtnetlink> {
+  const { RtnetlinkClient } = loadAddon();
+  return new Client(await openCalls(new RtnetlinkClient(), options, { operation: 'rtnetlink.open' }));
+}
+
+class Client implements Rtnetlink {
+  readonly #calls: Calls<NativeRtnetlinkClient>;
+
+  constructor(calls: Calls<NativeRtnetlinkClient>) {
+    this.#calls = calls;
+  }
+
+  async listLinks(): Promise<Link[]> {
+    const attempt = { operation: 'rtnetlink.listLinks' };
+    return readLinks(await this.#calls.run(attempt, (client) => client.listLinks()));
+  }
+
+  async getLink(name: string): Promise<Link | undefined> {
+    const attempt = { operation: 'rtnetlink.getLink', target: `dev ${name}` };
+    checkLinkName('name', name, attempt.operation);
+    const listing = await unless(
+      'ENODEV',
+      this.#calls.run(attempt, (client) => client.getLink(name)),
+    );
+    return listing && readLinks(listing)[0];
+  }
+
+  async listAddresses(link?: string): Promise<LinkAddress[]> {
+    const attempt = {
+      operation: 'rtnetlink.listAddresses',
+      target: link === undefined ? link : `dev ${link}`,
+    };
+    if (link !== undefined) checkLinkName('link', link, attempt.operation);
+    return readAddresses(await this.#calls.run(attempt, (client) => client.listAddresses(link ?? '')));
+  }
+
+  addLink(name: string, kind: string): Promise<void> {
+    return applyOne(this.#calls, { do: 'addLink', name, kind }, PACKING);
+  }
+
+  deleteLink(name: string): Promise<void> {
+    return applyOne(this.#calls, { do: 'deleteLink', name }, PACKING);
+  }
+
+  addAddress(address: LinkAddressId): Promise<void> {
+    return applyOne(this.#calls, { do: 'addAddress', address }, PACKING);
+  }
+
+  deleteAddress(address: LinkAddressId): Promise<void> {
+    return applyOne(this.#calls, { do: 'deleteAddress', address }, PACKING);
+  }
+
+  apply(operations: readonly RtnetlinkOperation[]): Promise<OperationResult[]> {
+    return applyAll(this.#calls, operations, PACKING);
+  }
+
+  close(): void {
+    this.#calls.close();
+  }
+}
+
+function checkLinkName(field: string, name: string, operation: string): void {
+  const writer = new RecordWriter(OPERATION_SIZE, 1);
+  writeLinkName(field, name, writer, 4);
+  onlyRecord(writer, operation);
+}

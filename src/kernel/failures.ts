@@ -10,6 +10,8 @@ export interface Attempt {
   readonly target?: string | undefined;
   /** What to do about a code, where the operation knows better than {@link toNetlinkError}. */
   readonly hint?: ((code: string, kernelMessage: string | undefined) => string | undefined) | undefined;
+  /** The code for a number of the family's own, beside errno; undefined for every other. */
+  readonly codeOf?: ((errno: number) => string | undefined) | undefined;
 }
 
 /** What the addon says of a failure: a NativeFailure, or a NativeError's fields. */
@@ -19,12 +21,12 @@ export interface Reported {
   readonly message: string;
 }
 
-// Linux gives some numbers two names (EAGAIN and EWOULDBLOCK): the first of the list is the one that strerror knows.
-const ERRNO_NAMES: ReadonlyMap<number, string> = new Map(
-  Object.entries(constants.errno)
-    .reverse()
-    .map(([name, number]) => [number, name]),
-);
+// Linux gives two numbers two names each; these are the ones that kernel sources use.
+const PREFERRED = ['EAGAIN', 'EOPNOTSUPP'] as const;
+const ERRNO_NAMES: ReadonlyMap<number, string> = new Map([
+  ...Object.entries(constants.errno).map(([name, number]) => [number, name] as const),
+  ...PREFERRED.map((name) => [constants.errno[name], name] as const),
+]);
 
 /** `ENOENT` for 2; `ERRNO_600` for a number that Node has no name for. */
 export function errnoName(errno: number): string {
@@ -33,7 +35,7 @@ export function errnoName(errno: number): string {
 
 /** The error for a failure of the addon. */
 export function toNetlinkError(reported: Reported, attempt: Attempt): NetlinkError {
-  const code = reported.code || errnoName(reported.errno);
+  const code = reported.code || attempt.codeOf?.(reported.errno) || errnoName(reported.errno);
   const kernelMessage = reported.message || undefined;
   return new NetlinkError({
     code,

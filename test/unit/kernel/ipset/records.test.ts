@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { type Fault, RecordWriter } from '../../../../src/kernel/fields.js';
+import { OPERATION_SIZE, writeOperation } from '../../../../src/kernel/ipset/records.js';
 import type { IpsetOperation, SetEntry, SetReference } from '../../../../src/kernel/ipset/types.js';
-import { findFault } from '../../../../src/kernel/ipset/validate.js';
 
 const IP: SetReference = { name: 'a', type: 'hash:ip', family: 4 };
 const NET: SetReference = { name: 'a', type: 'hash:net', family: 4 };
@@ -9,6 +10,12 @@ const NET6: SetReference = { name: 'a', type: 'hash:net', family: 6 };
 const IP_PORT: SetReference = { name: 'a', type: 'hash:ip,port', family: 4 };
 const IP_PORT_NET: SetReference = { name: 'a', type: 'hash:ip,port,net', family: 4 };
 const PORTS: SetReference = { name: 'a', type: 'bitmap:port' };
+
+function findFault(operation: IpsetOperation): Fault | undefined {
+  const writer = new RecordWriter(OPERATION_SIZE, 1);
+  writeOperation(operation, writer);
+  return writer.finish();
+}
 
 const add = (set: SetReference, entry: SetEntry): IpsetOperation => ({ do: 'add', set, entry });
 const web: SetEntry = { address: '10.0.0.1', protocol: 'tcp', port: 80 };
@@ -39,8 +46,8 @@ for (const [what, operation] of right) {
 }
 
 const wrong: readonly (readonly [operation: unknown, field: string, rule: RegExp])[] = [
-  [undefined, 'do', /^must be create, add/],
-  [{ do: 'rename' }, 'do', /^must be create, add/],
+  [undefined, 'do', /^must be one of create, add/],
+  [{ do: 'rename' }, 'do', /^must be one of create, add/],
   [{ do: 'flush', name: '' }, 'name', /1 to 31 bytes/],
   [{ do: 'flush', name: 'x'.repeat(32) }, 'name', /1 to 31 bytes/],
   [{ do: 'destroy', name: 'é'.repeat(16) }, 'name', /1 to 31 bytes/],
@@ -48,7 +55,7 @@ const wrong: readonly (readonly [operation: unknown, field: string, rule: RegExp
   [{ do: 'destroy' }, 'name', /1 to 31 bytes/],
   [{ do: 'swap', name: 'a', other: '' }, 'other', /1 to 31 bytes/],
   [{ do: 'create' }, 'set.name', /1 to 31 bytes/],
-  [{ do: 'create', set: { ...IP, type: 'hash:mac' } }, 'set.type', /one of hash:ip; hash:net;/],
+  [{ do: 'create', set: { ...IP, type: 'hash:mac' } }, 'set.type', /one of hash:ip, hash:net,/],
   [{ do: 'create', set: { ...IP, type: 'toString' } }, 'set.type', /one of/],
   [{ do: 'create', set: { ...IP, family: undefined } }, 'set.family', /^must be 4 or 6$/],
   [{ do: 'create', set: { ...PORTS, family: 4 } }, 'set.family', /^must be left out for bitmap:port$/],
@@ -58,8 +65,8 @@ const wrong: readonly (readonly [operation: unknown, field: string, rule: RegExp
   [{ do: 'create', set: { ...PORTS, hashSize: 64 } }, 'set.hashSize', /^must be left out for bitmap:port$/],
   [{ do: 'create', set: { ...PORTS, range: [2, 1] } }, 'set.range[1]', /from 2 to 65535$/],
   [add(IP, undefined as never), 'entry', /^must be an entry$/],
-  [add(IP, {}), 'entry.address', /^must be an IPv4 address/],
-  [add(IP, { address: '10.0.0.300' }), 'entry.address', /^must be an IPv4 address/],
+  [add(IP, {}), 'entry.address', /^must be an IPv4 or IPv6 address$/],
+  [add(IP, { address: '10.0.0.300' }), 'entry.address', /^must be an IPv4 or IPv6 address$/],
   [add(IP, { address: 'fd00::1' }), 'entry.address', /^must be an IPv4 address/],
   [add(NET6, { address: '::ffff:10.0.0.1' }), 'entry.address', /^must be an IPv6 address/],
   [add(IP, { address: '10.0.0.1', port: 80 }), 'entry.port', /^must be left out for hash:ip$/],
@@ -74,9 +81,9 @@ const wrong: readonly (readonly [operation: unknown, field: string, rule: RegExp
   [add(NET, { address: '10.0.0.0', prefix: 8, noMatch: true }), 'entry.noMatch', /^must be left out/],
   [add(IP_PORT, { ...web, port: 70000 }), 'entry.port', /from 0 to 65535$/],
   [add(IP_PORT, { ...web, port: 1.5 }), 'entry.port', /from 0 to 65535$/],
-  [add(IP_PORT, { ...web, protocol: 'icmp' as never }), 'entry.protocol', /^must be tcp, udp or sctp$/],
-  [add(IP_PORT, { address: '10.0.0.1', port: 80 }), 'entry.protocol', /^must be tcp, udp or sctp$/],
-  [add(IP_PORT_NET, web), 'entry.address2', /^must be an IPv4 address/],
+  [add(IP_PORT, { ...web, protocol: 'icmp' as never }), 'entry.protocol', /^must be one of tcp, udp, sctp$/],
+  [add(IP_PORT, { address: '10.0.0.1', port: 80 }), 'entry.protocol', /^must be one of tcp, udp, sctp$/],
+  [add(IP_PORT_NET, web), 'entry.address2', /^must be an IPv4 or IPv6 address$/],
   [add(IP_PORT_NET, { ...web, address2: '10.1.0.0', prefix2: 8 }), 'entry.prefix2', /^must cover every bit/],
   [add(PORTS, { port: 80, protocol: 'tcp' }), 'entry.protocol', /^must be left out for bitmap:port$/],
 ];

@@ -1,0 +1,103 @@
+// ipset: sets of addresses, networks and ports that rules refer to. Written through libipset, which is loaded when a set
+// is first written; listed over netlink without it.
+import { loadAddon, type NativeIpsetClient } from '../addon.js';
+import { applyAll, applyOne, type Packing } from '../batch.js';
+import { type Calls, openCalls, unless } from '../calls.js';
+import { onlyRecord, RecordWriter } from '../fields.js';
+import type { OpenOptions, OperationResult } from '../ipvs/types.js';
+import { attemptOf, hintFor } from './names.js';
+import { LONGEST_NAME, OPERATION_SIZE, readListing, writeOperation } from './records.js';
+import type {
+  Ipset,
+  IpsetOperation,
+  SetDefinition,
+  SetEntry,
+  SetHeader,
+  SetReference,
+  SetState,
+} from './types.js';
+
+export { NetlinkError } from '../../errors.js';
+export type { Family } from '../../net/address.js';
+export type { Protocol } from '../../net/protocol.js';
+export type { OpenOptions, OperationResult } from '../ipvs/types.js';
+export { formatEntry } from './entry.js';
+export * from './types.js';
+
+const PACKING: Packing<IpsetOperation> = {
+  family: 'ipset',
+  recordSize: OPERATION_SIZE,
+  write: writeOperation,
+  attempt: attemptOf,
+};
+
+/**
+ * Opens ipset. Needs neither libipset nor the kernel's ip_set modules, which the kernel loads by itself when they are
+ * asked for; without libipset the verbs that write reject with `ERR_LIBRARY`, and the hint names the package.
+ *
+ * Rejects with NetlinkError: `ENOENT` and `EINVAL` for a path that is missing or no network namespace, `EPERM` for a
+ * missing CAP_SYS_ADMIN. `options.timeout` bounds listings; libipset has no limit, and needs none: the kernel answers
+ * within the call that asks.
+ */
+export async function openIpset(options: OpenOptions = {}): Promise<Ipset> {
+  const { IpsetClient } = loadAddon();
+  return new Client(await openCalls(new IpsetClient(), options, { operation: 'ipset.open' }));
+}
+
+class Client implements Ipset {
+  readonly #calls: Calls<NativeIpsetClient>;
+
+  constructor(calls: Calls<NativeIpsetClient>) {
+    this.#calls = calls;
+  }
+
+  async list(): Promise<SetHeader[]> {
+    const attempt = { operation: 'ipset.list', hint: hintFor };
+    const listing = await this.#calls.run(attempt, (client) => client.list());
+    return readListing(listing).map(({ set }) => set);
+  }
+
+  async get(name: string): Promise<SetState | undefined> {
+    const writer = new RecordWriter(LONGEST_NAME + 1, 1); // the name is checked only: the addon takes a string
+    writer.text('name', name, LONGEST_NAME, 0);
+    onlyRecord(writer, 'ipset.get');
+    const attempt = { operation: 'ipset.get', target: name, hint: hintFor };
+    const listing = await unless(
+      'ENOENT',
+      this.#calls.run(attempt, (client) => client.get(name)),
+    );
+    return listing && readListing(listing)[0];
+  }
+
+  create(set: SetDefinition): Promise<void> {
+    return applyOne(this.#calls, { do: 'create', set }, PACKING);
+  }
+
+  add(set: SetReference, entry: SetEntry): Promise<void> {
+    return applyOne(this.#calls, { do: 'add', set, entry }, PACKING);
+  }
+
+  delete(set: SetReference, entry: SetEntry): Promise<void> {
+    return applyOne(this.#calls, { do: 'delete', set, entry }, PACKING);
+  }
+
+  flush(name: string): Promise<void> {
+    return applyOne(this.#calls, { do: 'flush', name }, PACKING);
+  }
+
+  destroy(name: string): Promise<void> {
+    return applyOne(this.#calls, { do: 'destroy', name }, PACKING);
+  }
+
+  swap(name: string, other: string): Promise<void> {
+    return applyOne(this.#calls, { do: 'swap', name, other }, PACKING);
+  }
+
+  apply(operations: readonly IpsetOperation[]): Promise<OperationResult[]> {
+    return applyAll(this.#calls, operations, PACKING);
+  }
+
+  close(): void {
+    this.#calls.close();
+  }
+}

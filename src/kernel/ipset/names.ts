@@ -1,0 +1,90 @@
+// What errors call ipset operations and what they were done to, names for ipset's own numbers, and what to do.
+import type { Attempt } from '../failures.js';
+import { formatEntry } from './entry.js';
+import type { IpsetOperation } from './types.js';
+
+// enum ipset_errno, include/uapi/linux/netfilter/ipset/ip_set.h. The first two say what an errno says everywhere else.
+const CODES: Readonly<Record<number, string>> = {
+  4100: 'EBUSY', // IPSET_ERR_BUSY
+  4101: 'ENOENT', // IPSET_ERR_EXIST_SETNAME2: no second set to swap with
+  4097: 'IPSET_ERR_PROTOCOL',
+  4098: 'IPSET_ERR_FIND_TYPE',
+  4099: 'IPSET_ERR_MAX_SETS',
+  4102: 'IPSET_ERR_TYPE_MISMATCH',
+  4103: 'IPSET_ERR_EXIST',
+  4104: 'IPSET_ERR_INVALID_CIDR',
+  4105: 'IPSET_ERR_INVALID_NETMASK',
+  4106: 'IPSET_ERR_INVALID_FAMILY',
+  4107: 'IPSET_ERR_TIMEOUT',
+  4108: 'IPSET_ERR_REFERENCED',
+  4109: 'IPSET_ERR_IPADDR_IPV4',
+  4110: 'IPSET_ERR_IPADDR_IPV6',
+  4111: 'IPSET_ERR_COUNTER',
+  4112: 'IPSET_ERR_COMMENT',
+  4113: 'IPSET_ERR_INVALID_MARKMASK',
+  4114: 'IPSET_ERR_SKBINFO',
+};
+
+// From IPSET_ERR_TYPE_SPECIFIC on one number means one thing for hashes (ip_set_hash.h) and another for bitmaps
+// (ip_set_bitmap.h).
+const HASH_CODES: Readonly<Record<number, string>> = {
+  4352: 'IPSET_ERR_HASH_FULL',
+  4353: 'IPSET_ERR_HASH_ELEM',
+  4354: 'IPSET_ERR_INVALID_PROTO',
+  4355: 'IPSET_ERR_MISSING_PROTO',
+  4356: 'IPSET_ERR_HASH_RANGE_UNSUPPORTED',
+  4357: 'IPSET_ERR_HASH_RANGE',
+};
+const BITMAP_CODES: Readonly<Record<number, string>> = {
+  4352: 'IPSET_ERR_BITMAP_RANGE',
+  4353: 'IPSET_ERR_BITMAP_RANGE_SIZE',
+};
+
+/** Names an operation, its target and what may help. Bears operations that break rules. */
+export function attemptOf(operation: IpsetOperation): Attempt {
+  return {
+    operation: `ipset.${operation?.do}`,
+    target: nameTarget(operation),
+    hint: hintFor,
+    codeOf: (errno) => codeOf(errno, operation),
+  };
+}
+
+/** `KUBE-CLUSTER-IP 10.96.0.10,udp:53`, the name of the set, or both names. */
+function nameTarget(operation: IpsetOperation): string | undefined {
+  switch (operation?.do) {
+    case 'create':
+      return operation.set?.name;
+    case 'add':
+    case 'delete':
+      return `${operation.set?.name} ${operation.entry ? formatEntry(operation.entry) : operation.entry}`;
+    case 'flush':
+    case 'destroy':
+      return operation.name;
+    case 'swap':
+      return `${operation.name} ${operation.other}`;
+    default:
+      return undefined;
+  }
+}
+
+function codeOf(errno: number, operation: IpsetOperation): string | undefined {
+  const bitmap = 'set' in operation && operation.set.type === 'bitmap:port';
+  return CODES[errno] ?? (bitmap ? BITMAP_CODES : HASH_CODES)[errno];
+}
+
+/** What to do about a failure. */
+export function hintFor(code: string): string | undefined {
+  switch (code) {
+    case 'ERR_LIBRARY':
+      return 'install libipset, version 7 (Debian and Ubuntu: apt-get install libipset13)';
+    case 'EBUSY':
+      return 'a rule or another set refers to it';
+    case 'IPSET_ERR_HASH_FULL':
+      return 'the set was created with too small a maxElements';
+    case 'IPSET_ERR_FIND_TYPE':
+      return 'the kernel lacks this type of set: load its module (ip_set_hash_ip for hash:ip, and so on)';
+    default:
+      return undefined;
+  }
+}

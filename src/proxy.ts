@@ -41,6 +41,8 @@ export interface ServiceProxy {
   start(): Promise<void>;
   /** Reads the source and makes one full pass. */
   once(): Promise<SyncSummary>;
+  /** Reads the source and tells what a full pass would do, a line each; changes nothing. */
+  plan(): Promise<string[]>;
   /** Ends the pass under way and makes no other; the kernel's state stays. */
   stop(): Promise<void>;
 }
@@ -121,6 +123,13 @@ export function createProxy<Item, Operation extends KeyedOperation>(
         () => {},
       );
       return reconciler.sync();
+    },
+    async plan() {
+      await begin(
+        () => {},
+        () => {},
+      );
+      return reconciler.preview();
     },
     async stop() {
       parts.source.stop();

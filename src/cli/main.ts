@@ -11,17 +11,29 @@ const USAGE = 2;
 async function main(): Promise<number> {
   try {
     const command = readFlags(process.argv.slice(2));
-    if (command.do === 'run') return await run(command);
-    process.stdout.write(command.do === 'help' ? helpText() : `kube-netlink-proxy ${version()}\n`);
-    return 0;
+    switch (command.do) {
+      case 'help':
+        process.stdout.write(helpText());
+        return 0;
+      case 'version':
+        process.stdout.write(`kube-netlink-proxy ${version()}\n`);
+        return 0;
+      default:
+        return await run(command);
+    }
   } catch (error) {
     if (error instanceof UsageError) {
       process.stderr.write(`kube-netlink-proxy: ${error.message}\nTry kube-netlink-proxy --help\n`);
       return USAGE;
     }
     process.stderr.write(`kube-netlink-proxy: ${error instanceof Error ? error.message : String(error)}\n`);
-    return FAILED;
+    return isPlan(process.argv) ? USAGE : FAILED;
   }
+}
+
+/** In a plan, 1 means that something would change, so trouble has a status of its own. */
+function isPlan(argv: readonly string[]): boolean {
+  return argv[2] === 'plan';
 }
 
 function version(): string {

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { release } from 'node:os';
 import type { Logger } from 'pino';
-import type { Command } from '../config/flags.js';
+import type { KernelCommand } from '../config/flags.js';
 import { loadConfiguration } from '../config/load.js';
 import { describeProblem, NetlinkError } from '../errors.js';
 import { openIpset } from '../kernel/ipset/index.js';
@@ -15,49 +15,69 @@ import { openSysctl } from '../kernel/sysctl/index.js';
 import { createIpvsMode } from '../modes/ipvs/index.js';
 import type { Family } from '../net/address.js';
 import { createProxy, type ProxyEvents, type ServiceProxy } from '../proxy.js';
+import { cleanUp } from '../reconcile/cleanUp.js';
 import type { SyncSummary } from '../reconcile/reconciler.js';
 import { ManifestSource } from '../source/manifests.js';
 import { openLog } from './log.js';
 import { ipvsOptions } from './options.js';
-import { describeSummary } from './summary.js';
+import { describeCleanUp, describeSummary } from './summary.js';
 
-type RunCommand = Extract<Command, { do: 'run' }>;
-
-/** Runs until a signal comes, or once; resolves to the exit status. */
-export async function run(command: RunCommand): Promise<number> {
+/** Does what the command asks for; resolves to the exit status. */
+export async function run(command: KernelCommand): Promise<number> {
   const { configuration, nodeName } = loadConfiguration(command);
   const log = openLog(command.verbosity);
-  const kernel = {
-    ipvs: await openIpvsWithModule(),
+  const kernel = await openKernel(command);
+  try {
+    // What is to be removed may be there although the host has lost the family's programs since.
+    const families = await usableFamilies(kernel.iptables, log);
+    const options = ipvsOptions(configuration, {
+      families,
+      kernelRelease: release(),
+      ownAll: command.ownAll,
+      ...(command.drainBound === undefined ? {} : { drainBound: command.drainBound }),
+    });
+    const mode = createIpvsMode(kernel, options);
+    if (command.do === 'cleanup') return await runCleanUp(mode, log);
+    const follow = command.do === 'run' && !command.once;
+    const proxy = createProxy({
+      source: new ManifestSource({ path: command.manifests, follow }),
+      mode,
+      rtnetlink: kernel.rtnetlink,
+      nodeName,
+      auditPeriod: configuration.ipvs.syncPeriod,
+      events: logEvents(log),
+    });
+    if (command.do === 'plan') return await runPlan(proxy);
+    if (command.once) return await runOnce(proxy, log);
+    log.info({ node: nodeName, manifests: command.manifests, families }, 'starting');
+    return await runUntilSignal(proxy, log);
+  } finally {
+    for (const part of [kernel.ipvs, kernel.ipset, kernel.rtnetlink]) part.close();
+  }
+}
+
+async function openKernel(command: KernelCommand) {
+  return {
+    // A plan changes nothing, and so loads no module.
+    ipvs: command.do === 'plan' ? await openIpvs() : await openIpvsWithModule(),
     ipset: await openIpset(),
     rtnetlink: await openRtnetlink(),
     iptables: openIptables(),
     sysctl: openSysctl(),
   };
-  const families = await usableFamilies(kernel.iptables, log);
-  const options = ipvsOptions(configuration, {
-    families,
-    kernelRelease: release(),
-    ownAll: command.ownAll,
-    ...(command.drainBound === undefined ? {} : { drainBound: command.drainBound }),
-  });
-  const proxy = createProxy({
-    source: new ManifestSource({ path: command.manifests, follow: !command.once }),
-    mode: createIpvsMode(kernel, options),
-    rtnetlink: kernel.rtnetlink,
-    nodeName,
-    auditPeriod: configuration.ipvs.syncPeriod,
-    events: logEvents(log),
-  });
-  try {
-    if (command.once) return await runOnce(proxy, log);
-    log.info({ node: nodeName, manifests: command.manifests, families }, 'starting');
-    return await runUntilSignal(proxy, log);
-  } finally {
-    kernel.ipvs.close();
-    kernel.ipset.close();
-    kernel.rtnetlink.close();
-  }
+}
+
+async function runPlan(proxy: ServiceProxy): Promise<number> {
+  const lines = await proxy.plan();
+  process.stdout.write(lines.map((line) => `${line}\n`).join('') || 'nothing would change\n');
+  return lines.length === 0 ? 0 : 1;
+}
+
+async function runCleanUp(mode: Parameters<typeof cleanUp>[0], log: Logger): Promise<number> {
+  const { operations, failures, left } = await cleanUp(mode);
+  for (const { key, error } of failures) log.error({ key, code: error.code }, error.message);
+  process.stdout.write(describeCleanUp(operations, left));
+  return failures.length === 0 && left.length === 0 ? 0 : 1;
 }
 
 async function runOnce(proxy: ServiceProxy, log: Logger): Promise<number> {

@@ -12,6 +12,12 @@ export function describeSummary(summary: SyncSummary): string {
   return `${lines.join('\n')}\n`;
 }
 
+/** What a clean-up did, and what it found when it looked again. */
+export function describeCleanUp(operations: number, left: readonly string[]): string {
+  const rest = left.length === 0 ? ['nothing of ours is left'] : ['left:', ...left.map((key) => `  ${key}`)];
+  return `${[count(operations, 'kernel operation'), ...rest].join('\n')}\n`;
+}
+
 function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }

@@ -25,6 +25,10 @@ const FLAGS = {
     type: 'boolean',
     help: ['', 'program the kernel, print what was done, and end; 0 when all succeeded'],
   },
+  cleanup: {
+    type: 'boolean',
+    help: ['', 'remove everything of ours from the kernel, tell what is left, and end'],
+  },
   config: { type: 'string', help: ['FILE', 'KubeProxyConfiguration; the flags below are then ignored'] },
   'hostname-override': {
     type: 'string',
@@ -119,26 +123,28 @@ const FLAGS = {
 /** A command line that makes no sense; its message says which flag, and the rule. */
 export class UsageError extends Error {}
 
+/** A command that has to do with the kernel. */
+export interface KernelCommand {
+  /** `plan` tells what `run` would do; `cleanup` removes what it did, and needs no manifests. */
+  readonly do: 'run' | 'plan' | 'cleanup';
+  readonly manifests: string;
+  readonly once: boolean;
+  /** Path of a configuration file, if one was given. */
+  readonly config: string | undefined;
+  /** Undefined when not given; wins over the file's. */
+  readonly hostnameOverride: string | undefined;
+  /** Take every virtual service for ours. */
+  readonly ownAll: boolean;
+  /** Longest time that a real server drains, ms; undefined: the default. */
+  readonly drainBound: number | undefined;
+  /** 0 to 10. */
+  readonly verbosity: number;
+  /** The configuration that the flags make, unchecked. */
+  readonly configuration: Readonly<Record<string, unknown>>;
+}
+
 /** What the command line asks for. */
-export type Command =
-  | { readonly do: 'help' | 'version' }
-  | {
-      readonly do: 'run';
-      readonly manifests: string;
-      readonly once: boolean;
-      /** Path of a configuration file, if one was given. */
-      readonly config: string | undefined;
-      /** Undefined when not given; wins over the file's. */
-      readonly hostnameOverride: string | undefined;
-      /** Take every virtual service for ours. */
-      readonly ownAll: boolean;
-      /** Longest time that a real server drains, ms; undefined: the default. */
-      readonly drainBound: number | undefined;
-      /** 0 to 10. */
-      readonly verbosity: number;
-      /** The configuration that the flags make, unchecked. */
-      readonly configuration: Readonly<Record<string, unknown>>;
-    };
+export type Command = { readonly do: 'help' } | { readonly do: 'version' } | KernelCommand;
 
 /** What `--help` prints. */
 export function helpText(): string {
@@ -158,13 +164,16 @@ export function helpText(): string {
   return `kube-netlink-proxy programs Kubernetes Services into the kernel's IPVS, over netlink.
 
 Usage:
-  kube-netlink-proxy [run] --manifests PATH [flags]
+  kube-netlink-proxy [run] --manifests PATH [flags]   programs the kernel, and follows changes
+  kube-netlink-proxy plan --manifests PATH [flags]    prints what would change in the kernel, and changes nothing
+  kube-netlink-proxy --cleanup
 
 Flags, with defaults in parentheses:
 ${lines.join('\n')}
 
 Manifests are followed as they change, until SIGTERM or SIGINT; the kernel then keeps its state.
 Exit status: 0 done, 1 something failed, 2 the command line makes no sense.
+Of plan: 0 nothing would change, 1 something would, 2 it cannot be told.
 `;
 }
 
@@ -173,15 +182,16 @@ export function readFlags(args: readonly string[]): Command {
   const { values, positionals } = parse(args);
   if (values.help) return { do: 'help' };
   if (values.version) return { do: 'version' };
-  const [command = 'run', ...rest] = positionals;
-  if (command !== 'run') throw new UsageError(`there is no command ${command}; there is run`);
-  if (rest.length > 0) throw new UsageError(`run takes no arguments, found ${rest.join(' ')}`);
-  if (!values.manifests) throw new UsageError('--manifests must name a folder or file');
+  const [word = 'run', ...rest] = positionals;
+  if (word !== 'run' && word !== 'plan')
+    throw new UsageError(`there is no command ${word}; there are run and plan`);
+  if (rest.length > 0) throw new UsageError(`${word} takes no arguments, found ${rest.join(' ')}`);
+  if (!values.manifests && !values.cleanup) throw new UsageError('--manifests must name a folder or file');
   const hostnameOverride = values['hostname-override']?.trim().toLowerCase();
   if (hostnameOverride === '') throw new UsageError('--hostname-override must not be empty');
   return {
-    do: 'run',
-    manifests: values.manifests,
+    do: values.cleanup ? 'cleanup' : word,
+    manifests: values.manifests ?? '',
     once: values.once ?? false,
     config: values.config,
     hostnameOverride,

@@ -5,10 +5,10 @@ import { parse } from 'yaml';
 import { describeProblem } from '../errors.js';
 import { isRecord } from '../fields.js';
 import { type Configuration, decodeConfiguration } from './configuration.js';
-import { type Command, UsageError } from './flags.js';
+import { type KernelCommand, UsageError } from './flags.js';
 
 /** The configuration, with the node's name settled. Throws UsageError with every problem, a line each. */
-export function loadConfiguration(command: Extract<Command, { do: 'run' }>): {
+export function loadConfiguration(command: KernelCommand): {
   readonly configuration: Configuration;
   readonly nodeName: string;
 } {

@@ -25,7 +25,7 @@ export interface KeyedOperation {
   readonly phase: string;
 }
 
-/** A way to program the kernel (`ipvs`). All up to `diff` is pure. */
+/** A way to program the kernel (`ipvs`). All up to `describe` is pure. */
 export interface Mode<Item, Operation extends KeyedOperation> {
   readonly name: string;
 
@@ -41,11 +41,17 @@ export interface Mode<Item, Operation extends KeyedOperation> {
   /** Whether a key can belong to one service only, so that a second claimant is an operator's mistake. */
   isExclusive(key: string): boolean;
 
+  /** Whether a thing that the kernel holds would have to go if nothing were proxied any more. */
+  isOurs(item: Item): boolean;
+
   /** The operations that bring the given keys from known to desired, in the order in which they have to be done. */
   diff(keys: Iterable<string>, desired: Desired<Item>, known: ReadonlyMap<string, Item>): Operation[];
 
   /** Takes an acknowledged operation into what is known. */
   learn(known: Known<Item>, operation: Operation): void;
+
+  /** An operation in words: lines of a readable diff. */
+  describe(operation: Operation, known: Known<Item>): string[];
 
   /** Carries operations out, in order; one result for each, an error never hides the others. */
   apply(operations: readonly Operation[]): Promise<(NetlinkError | undefined)[]>;

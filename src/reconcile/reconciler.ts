@@ -117,6 +117,14 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     };
   }
 
+  /** What a full pass would do, in words; does nothing. */
+  async preview(): Promise<string[]> {
+    await this.#observe();
+    this.#plan();
+    const operations = this.#mode.diff(this.#everyKey(), this.#ledger, this.#known);
+    return operations.flatMap((operation) => this.#mode.describe(operation, this.#known));
+  }
+
   async #observe(): Promise<void> {
     await this.#inputs.refresh();
     this.#known = await this.#mode.observe();

@@ -3,7 +3,7 @@ import type { IpsetOperation, SetDefinition } from '../../kernel/ipset/types.js'
 import type { IpvsOperation, IpvsTimeouts, RealServer, VirtualService } from '../../kernel/ipvs/types.js';
 import { familyOf } from '../../net/address.js';
 import type { Desired } from '../mode.js';
-import { type Item, LINK, REBUILD, type SetItem, type VirtualServer } from './items.js';
+import { type Item, LINK, LINK_KEY, REBUILD, type SetItem, setKey, type VirtualServer } from './items.js';
 import { type KernelCall, type Operation, ORDER, type Phase } from './operations.js';
 
 /** The operations that bring the given keys from known to desired. */
@@ -19,7 +19,7 @@ export function diff(
     if (want?.kind === 'virtualServer') {
       changeServer(steps, key, want, have?.kind === 'virtualServer' ? have : undefined);
     } else {
-      const step = want ? stepTowards(want, have) : have && stepAway(have);
+      const step = want ? stepTowards(want, have) : have && stepAway(have, desired);
       if (step) steps.add(...step, key, want);
       else if (want?.kind === 'set' && have?.kind === 'set') rebuildSet(steps, key, want, have, desired);
     }
@@ -72,22 +72,40 @@ function stepTowards(want: Exclude<Item, VirtualServer>, have: Item | undefined)
   }
 }
 
-/** The step that removes an item; undefined for what is not ours, and for what the node always wants. */
-function stepAway(have: Item): Step | undefined {
+/**
+ * The step that removes an item; undefined for what is not ours, for settings, which stay as they are, and for what goes
+ * with something else that goes: entries with their set, addresses with their device. While a node is proxied it always
+ * wants its device, sets and chains: those steps are for cleaning up.
+ */
+function stepAway(have: Item, desired: Desired<Item>): Step | undefined {
+  if ('foreign' in have && have.foreign) return undefined;
   switch (have.kind) {
     case 'entry':
+      if (!desired.get(setKey(have.set.name))) return undefined;
       return ['deleteEntries', ipset({ do: 'delete', set: have.set, entry: have.entry })];
     case 'address':
+      if (!desired.get(LINK_KEY)) return undefined;
       return ['deleteAddresses', rtnetlink({ do: 'deleteAddress', address: bound(have.address) })];
-    case 'set':
-      // One that an earlier process left while it was building another anew.
-      return have.set.name === REBUILD ? ['deleteSets', ipset({ do: 'destroy', name: REBUILD })] : undefined;
     case 'virtualServer':
       // Its real servers go with it.
-      return have.foreign
-        ? undefined
-        : ['deleteServers', ipvs({ do: 'deleteService', service: have.service })];
-    default:
+      return ['deleteServers', ipvs({ do: 'deleteService', service: have.service })];
+    case 'chain':
+      return [
+        'deleteRules',
+        { on: 'iptables', family: have.family, operation: { do: 'deleteChain', chain: have } },
+      ];
+    case 'jump':
+      return [
+        'deleteRules',
+        { on: 'iptables', family: have.family, operation: { do: 'deleteJump', jump: have } },
+      ];
+    case 'set':
+      return ['deleteSets', ipset({ do: 'destroy', name: have.set.name })];
+    case 'link':
+      return ['deleteLink', rtnetlink({ do: 'deleteLink', name: have.name })];
+    case 'sysctl':
+    case 'timeouts':
+    case 'nodeDrop':
       return undefined;
   }
 }

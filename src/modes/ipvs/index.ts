@@ -1,10 +1,11 @@
 // ipvs mode: kernel-level load balancing by IPVS, with ipset and a constant number of iptables rules around it.
 import type { Mode } from '../mode.js';
 import { apply } from './apply.js';
+import { describe } from './describe.js';
 import { diff } from './diff.js';
 import { DRAIN_LOOK, Drains } from './drains.js';
 import { hostViewer } from './hostAddresses.js';
-import { groupOf, type Item } from './items.js';
+import { groupOf, type Item, isOurs } from './items.js';
 import type { IpvsKernel } from './kernel.js';
 import { observe } from './observe.js';
 import { learn, type Operation } from './operations.js';
@@ -27,11 +28,13 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
     planNode: (desired, node) => planNode(desired, node, options),
     groupOf,
     isExclusive: (key) => key.startsWith('virtual server '),
+    isOurs,
     diff,
     learn: (known, operation) => {
       learn(known, operation);
       drains.learn(operation);
     },
+    describe,
     apply: (operations) => apply(kernel, operations),
     observe: async () => {
       const known = await observe(kernel, options);

@@ -52,9 +52,11 @@ export type Item =
   | { readonly kind: 'sysctl'; readonly name: string; readonly value: string }
   /** Seconds; 0 means whatever the kernel has. */
   | ({ readonly kind: 'timeouts' } & IpvsTimeouts)
-  | { readonly kind: 'link'; readonly name: string }
+  /** Foreign: of another kind than dummy, made by somebody else; used as it is. */
+  | { readonly kind: 'link'; readonly name: string; readonly foreign?: true }
   | SetItem
-  | ({ readonly kind: 'chain' } & Chain)
+  /** Foreign: rules of others jump to it. */
+  | ({ readonly kind: 'chain'; readonly foreign?: true } & Chain)
   | ({ readonly kind: 'jump' } & Jump)
   | { readonly kind: 'address'; readonly address: string }
   | Entry
@@ -70,7 +72,7 @@ export function keyOf(item: Item): string {
     case 'timeouts':
       return 'timeouts';
     case 'set':
-      return `set ${item.set.name}`;
+      return setKey(item.set.name);
     case 'chain':
       return `chain ${item.family} ${item.table}/${item.name}`;
     case 'jump':
@@ -86,6 +88,14 @@ export function keyOf(item: Item): string {
   }
 }
 
+/** The key of a set. */
+export function setKey(name: string): string {
+  return `set ${name}`;
+}
+
+/** The key of our device. */
+export const LINK_KEY = `link ${LINK}`;
+
 /** `virtual server 10.96.0.10:53/udp`. */
 export function virtualServerKey(id: AddressId): string {
   return `virtual server ${joinHostPort(id.address, id.port)}/${id.protocol}`;
@@ -100,6 +110,12 @@ export function groupOf(item: Item): string | undefined {
 /** The group of a family's nodeDrops. */
 export function nodeDropGroup(family: Family): string {
   return `nodeDrop ${family}`;
+}
+
+/** Whether an observed item would not be there without us; settings are only ever set, and foreign things left alone. */
+export function isOurs(item: Item): boolean {
+  if (item.kind === 'sysctl' || item.kind === 'timeouts') return false;
+  return !('foreign' in item && item.foreign);
 }
 
 /** Items by key. */

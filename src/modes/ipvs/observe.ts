@@ -38,10 +38,11 @@ async function observeSysctls({ sysctl }: IpvsKernel, options: IpvsOptions): Pro
 }
 
 async function observeLink({ rtnetlink }: IpvsKernel, { families }: IpvsOptions): Promise<Item[]> {
-  if (!(await rtnetlink.getLink(LINK))) return [];
+  const link = await rtnetlink.getLink(LINK);
+  if (!link) return [];
   const addresses = await rtnetlink.listAddresses(LINK);
   return [
-    { kind: 'link', name: LINK },
+    { kind: 'link', name: LINK, ...(link.kind === 'dummy' ? {} : { foreign: true }) },
     ...addresses
       // The kernel gives a device that somebody set up a link-local address of its own.
       .filter(({ address }) => families.includes(familyOf(address)) && !isLinkLocalIPv6(address))
@@ -159,11 +160,23 @@ function observeRules(family: Family, saved: SavedRules): Item[] {
   for (const table of ['nat', 'filter'] as const satisfies Table[]) {
     for (const name of CHAINS[table]) {
       const rules = saved.get(`${table}/${name}`);
-      if (rules) items.push({ kind: 'chain', family, table, name, rules });
+      if (!rules) continue;
+      const foreign = isUsedByOthers(table, name, saved) ? ({ foreign: true } as const) : {};
+      items.push({ kind: 'chain', family, table, name, rules, ...foreign });
     }
   }
   for (const jump of jumps(family)) {
     if (saved.get(`${jump.table}/${jump.from}`)?.includes(jump.rule)) items.push({ kind: 'jump', ...jump });
   }
   return items;
+}
+
+/** Whether a rule outside our chains, and other than our jumps, leads to the chain: kubelet and CNI plugins know some. */
+function isUsedByOthers(table: Table, name: string, saved: SavedRules): boolean {
+  const ours = new Set(jumps(4).map(({ rule }) => rule));
+  for (const [key, rules] of saved) {
+    if (!key.startsWith(`${table}/`) || CHAINS[table].includes(key.slice(table.length + 1))) continue;
+    if (rules.some((rule) => !ours.has(rule) && new RegExp(`-[jg] ${name}( |$)`).test(rule))) return true;
+  }
+  return false;
 }

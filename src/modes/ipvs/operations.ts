@@ -23,7 +23,9 @@ export const ORDER = [
   'deleteAddresses',
   'deleteServers',
   'deleteEntries',
+  'deleteRules',
   'deleteSets',
+  'deleteLink',
 ] as const;
 
 /** A place in {@link ORDER}. */

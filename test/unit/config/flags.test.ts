@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { type Command, helpText, readFlags, UsageError } from '../../../src/config/flags.js';
+import { helpText, type KernelCommand, readFlags, UsageError } from '../../../src/config/flags.js';
 import { loadConfiguration } from '../../../src/config/load.js';
 
 function load(...args: string[]) {
   const command = readFlags(['--manifests', 'm', '--hostname-override', 'Node-A', ...args]);
   assert.equal(command.do, 'run');
-  return loadConfiguration(command as Extract<Command, { do: 'run' }>);
+  return loadConfiguration(command as KernelCommand);
 }
 
 describe('the command line', () => {
@@ -79,8 +79,11 @@ describe('the command line', () => {
     });
   }
 
-  it('needs manifests', () => {
+  it('needs manifests, but to clean up', () => {
     assert.throws(() => readFlags([]), /--manifests must name/);
+    assert.throws(() => readFlags(['plan']), /--manifests must name/);
+    assert.equal(readFlags(['--cleanup']).do, 'cleanup');
+    assert.equal(readFlags(['plan', '--manifests', 'm']).do, 'plan');
   });
 
   it('prints help and the version before it looks at anything else', () => {

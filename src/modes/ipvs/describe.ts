@@ -1,0 +1,94 @@
+// Operations in words, for people who want to know before it happens.
+import { formatEntry } from '../../kernel/ipset/entry.js';
+import type { IpsetOperation } from '../../kernel/ipset/types.js';
+import type { IptablesOperation } from '../../kernel/iptables/types.js';
+import type { IpvsOperation, VirtualService } from '../../kernel/ipvs/types.js';
+import type { RtnetlinkOperation } from '../../kernel/rtnetlink/types.js';
+import { joinHostPort } from '../../net/address.js';
+import type { Known } from '../mode.js';
+import type { Item } from './items.js';
+import type { Operation } from './operations.js';
+
+/** Lines of a readable diff: `+` comes, `-` goes, `~` changes. */
+export function describe({ key, call }: Operation, known: Known<Item>): string[] {
+  switch (call.on) {
+    case 'sysctl': {
+      const now = known.get(key);
+      return [`~ sysctl ${call.name} = ${call.value} (now ${now?.kind === 'sysctl' ? now.value : 'absent'})`];
+    }
+    case 'timeouts': {
+      const { tcp, tcpFin, udp } = call.timeouts;
+      return [`~ timeouts tcp ${tcp} tcpfin ${tcpFin} udp ${udp} (seconds, 0 as it is)`];
+    }
+    case 'rtnetlink':
+      return [describeLink(call.operation)];
+    case 'ipset':
+      return [describeSet(call.operation)];
+    case 'ipvs':
+      return [describeServer(call.operation)];
+    case 'iptables':
+      return describeRules(call.operation, known.get(key));
+  }
+}
+
+function describeLink(operation: RtnetlinkOperation): string {
+  const sign = operation.do.startsWith('add') ? '+' : '-';
+  if ('name' in operation) return `${sign} link ${operation.name}`;
+  const { address, prefix, link } = operation.address;
+  return `${sign} address ${address}/${prefix} on ${link}`;
+}
+
+function describeSet(operation: IpsetOperation): string {
+  switch (operation.do) {
+    case 'create': {
+      const { name, type, family, maxElements } = operation.set;
+      const options =
+        family === undefined ? '' : ` family inet${family === 6 ? '6' : ''} maxelem ${maxElements}`;
+      return `+ set ${name} ${type}${options}`;
+    }
+    case 'add':
+    case 'delete':
+      return `${operation.do === 'add' ? '+' : '-'} entry ${operation.set.name} ${formatEntry(operation.entry)}`;
+    case 'flush':
+      return `~ set ${operation.name} emptied`;
+    case 'destroy':
+      return `- set ${operation.name}`;
+    case 'swap':
+      return `~ set ${operation.name} swapped with ${operation.other}`;
+  }
+}
+
+function describeServer(operation: IpvsOperation): string {
+  const sign = { add: '+', upd: '~', del: '-' }[operation.do.slice(0, 3)];
+  const { service } = operation;
+  const name =
+    'address' in service ? `${joinHostPort(service.address, service.port)}/${service.protocol}` : 'fwmark';
+  if (!('realServer' in operation)) {
+    const settings = operation.do === 'deleteService' ? '' : ` ${describeSettings(operation.service)}`;
+    return `${sign} virtual server ${name}${settings}`;
+  }
+  const { address, port } = operation.realServer;
+  const weight = operation.do === 'deleteRealServer' ? '' : ` weight ${operation.realServer.weight}`;
+  return `${sign} real server ${name} -> ${joinHostPort(address, port)}${weight}`;
+}
+
+function describeSettings({ scheduler, timeout }: VirtualService): string {
+  return timeout > 0 ? `${scheduler} persistent ${timeout}s` : scheduler;
+}
+
+function describeRules(operation: IptablesOperation, have: Item | undefined): string[] {
+  if ('jump' in operation) {
+    const { family, table, from, rule } = operation.jump;
+    return [`${operation.do === 'insertJump' ? '+' : '-'} rule IPv${family} ${table}/${from} ${rule}`];
+  }
+  const { family, table, name } = operation.chain;
+  const chain = `IPv${family} ${table}/${name}`;
+  if (operation.do === 'deleteChain') return [`- chain ${chain}`];
+  const before = have?.kind === 'chain' ? have.rules : [];
+  const after = operation.chain.rules;
+  return [
+    `${have ? '~' : '+'} chain ${chain}`,
+    ...before.filter((rule) => !after.includes(rule)).map((rule) => `    - ${rule}`),
+    ...after.filter((rule) => !before.includes(rule)).map((rule) => `    + ${rule}`),
+  ];
+}

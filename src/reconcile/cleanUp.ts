@@ -1,0 +1,29 @@
+// Removes everything of ours from the kernel.
+import type { KeyedOperation, Mode } from '../modes/mode.js';
+import { Ledger } from './ledger.js';
+import type { Failure } from './reconciler.js';
+
+/** What a clean-up did, and what is still there. */
+export interface CleanUpSummary {
+  readonly operations: number;
+  readonly failures: readonly Failure[];
+  /** Keys of what a second look found: each in use by somebody else, or not to be removed for the reason that failed. */
+  readonly left: readonly string[];
+}
+
+/** The state of a node that wants nothing, reached the way every other state is; then it looks again. */
+export async function cleanUp<Item, Operation extends KeyedOperation>(
+  mode: Mode<Item, Operation>,
+): Promise<CleanUpSummary> {
+  const nothing = new Ledger<Item>((item) => mode.groupOf(item));
+  const known = await mode.observe();
+  const operations = mode.diff(known.keys(), nothing, known);
+  const results = await mode.apply(operations);
+  const failures = operations.flatMap(({ key }, i) => {
+    const error = results[i];
+    return error ? [{ key, error }] : [];
+  });
+  const after = await mode.observe();
+  const left = [...after].filter(([, item]) => mode.isOurs(item)).map(([key]) => key);
+  return { operations: operations.length, failures, left };
+}

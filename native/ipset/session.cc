@@ -45,15 +45,19 @@ Session::~Session() {
   if (session_ != nullptr) library_.call.session_fini(session_);
 }
 
-void Session::Begin(const std::string& set_name) {
+void Session::Begin(const std::string& set_name, bool tolerate) {
+  if (tolerate) {
+    library_.call.envopt_set(session_, kEnvironmentExist);
+  } else {
+    library_.call.envopt_unset(session_, kEnvironmentExist);
+  }
   library_.call.data_reset(data_);
   library_.call.session_report_reset(session_);
   Set(library_.option.set_name, set_name.c_str());
 }
 
 Status Session::Create(const SetReference& set, const SetParameters& parameters, bool tolerate) {
-  Begin(set.name);
-  Tolerate(tolerate);
+  Begin(set.name, tolerate);
   const LibraryOptions& option = library_.option;
   Set(option.type_name, TypeName(set.type));
   const LibraryType* type = library_.call.type_get(session_, static_cast<int>(Command::kCreate));
@@ -72,23 +76,23 @@ Status Session::Create(const SetReference& set, const SetParameters& parameters,
 }
 
 Status Session::Destroy(const std::string& name) {
-  Begin(name);
+  Begin(name, false);
   return Run(Command::kDestroy);
 }
 
 Status Session::Flush(const std::string& name) {
-  Begin(name);
+  Begin(name, false);
   return Run(Command::kFlush);
 }
 
 Status Session::Swap(const std::string& name, const std::string& other) {
-  Begin(name);
+  Begin(name, false);
   Set(library_.option.set_name2, other.c_str());
   return Run(Command::kSwap);
 }
 
 Status Session::FindType(const SetReference& set, const LibraryType** out) {
-  Begin(set.name);
+  Begin(set.name, false);
   uint32_t line = 0;
   *out = library_.call.type_get(session_, static_cast<int>(Command::kAdd));
   if (*out == nullptr) return TakeFailure(Command::kAdd, &line);
@@ -101,10 +105,9 @@ Status Session::FindType(const SetReference& set, const LibraryType** out) {
 
 Status Session::WriteEntries(Command command, const SetReference& set, const LibraryType* type,
                              const Operation* operations, size_t count, size_t* failed) {
-  Tolerate(true);
   bool ok = true;
   for (size_t i = 0; i < count && ok; i++) {
-    Begin(set.name);
+    Begin(set.name, true);
     if (set.family != AF_UNSPEC) Set(library_.option.family, &set.family);
     Set(library_.option.type, type);
     SetEntry(set, operations[i].entry);
@@ -128,14 +131,6 @@ void Session::SetEntry(const SetReference& set, const Entry& entry) {
   if ((entry.fields & kPort) != 0) Set(option.port, &entry.port);
   if (set.family != AF_UNSPEC && (entry.fields & kAddress2) != 0) Set(option.ip2, entry.address2.data());
   if ((entry.fields & kPrefix2) != 0) Set(option.cidr2, &entry.prefix2);
-}
-
-void Session::Tolerate(bool on) {
-  if (on) {
-    library_.call.envopt_set(session_, kEnvironmentExist);
-  } else {
-    library_.call.envopt_unset(session_, kEnvironmentExist);
-  }
 }
 
 Status Session::Run(Command command) {

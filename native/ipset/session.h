@@ -42,11 +42,11 @@ class Session {
                                const Operation* operations, size_t count, size_t* failed);
 
  private:
-  // Forgets what an earlier call left: libipset takes leftover data for its own.
-  void Begin(const std::string& set_name);
+  // Forgets what an earlier call left, which libipset would take for this one's. With `tolerate`, what is
+  // there already is no error (IPSET_ENV_EXIST; on destroying, what is absent).
+  void Begin(const std::string& set_name, bool tolerate);
   void Set(int option, const void* value) { library_.call.data_set(data_, option, value); }
   void SetEntry(const SetReference& set, const Entry& entry);
-  void Tolerate(bool on);
   netlink::Status Run(Command command);
   // Takes what libipset reports about the failed `command`; `*line` is 0 when it names none.
   netlink::Status TakeFailure(Command command, uint32_t* line);

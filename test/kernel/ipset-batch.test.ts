@@ -1,0 +1,230 @@
+// Batches: thousands of operations in one call, exact results for each, order, listings in several messages.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import {
+  formatEntry,
+  type Ipset,
+  type IpsetOperation,
+  type OperationResult,
+  openIpset,
+  type SetDefinition,
+  type SetEntry,
+} from '../../src/kernel/ipset/index.js';
+import { savedEntries, temporary, ipset as tool } from '../support/ipset.js';
+
+let ipset: Ipset;
+before(async () => {
+  ipset = await openIpset();
+});
+after(() => ipset.close());
+
+/** Entries of hash:ip,port that are all different. */
+function entryOf(i: number): SetEntry {
+  return { address: `10.1.${(i >> 8) & 255}.${i & 255}`, protocol: 'tcp', port: 80 + (i >> 16) };
+}
+
+function add(set: SetDefinition, entry: SetEntry): IpsetOperation {
+  return { do: 'add', set, entry };
+}
+
+/** The places of the failures, by code. */
+function failuresOf(results: readonly OperationResult[]): Record<string, number[]> {
+  const places: Record<string, number[]> = {};
+  for (const [i, result] of results.entries()) {
+    if (result) {
+      places[result.code] ??= [];
+      places[result.code]?.push(i);
+    }
+  }
+  return places;
+}
+
+test('5 000 operations: exactly the bad ones fail, each with its own error', async (t) => {
+  temporary(t, 'knp-a');
+  const set: SetDefinition = { name: 'knp-a', type: 'hash:ip,port', family: 4, hashSize: 8192 };
+  const operations: IpsetOperation[] = [{ do: 'create', set }];
+  for (let i = 1; i < 5000; i++) operations.push(add(set, entryOf(i)));
+  // At the edges of what is committed together, one after another, and the last.
+  const unknown = [64, 65, 66, 1000, 4999];
+  const refused = [1, 63, 128, 129, 2500, 4998];
+  const malformed = [2, 3000];
+  for (const i of unknown) operations[i] = add({ ...set, name: 'knp-none' }, entryOf(i));
+  for (const i of refused) operations[i] = add(set, { address: '0.0.0.0', protocol: 'tcp', port: 80 });
+  for (const i of malformed) operations[i] = add(set, { address: '10.0.0.300', protocol: 'tcp', port: 80 });
+
+  const results = await ipset.apply(operations);
+  assert.equal(results.length, operations.length);
+  assert.deepEqual(failuresOf(results), {
+    EINVAL: refused,
+    ERR_INVALID_ARGUMENT: malformed,
+    ENOENT: unknown,
+  });
+  assert.equal(results[64]?.operation, 'ipset.add');
+  assert.equal(results[64]?.target, 'knp-none 10.1.0.64,tcp:80');
+  assert.match(
+    results[2]?.message ?? '',
+    /^ERR_INVALID_ARGUMENT: ipset\.add knp-a .*entry\.address must be an IPv4/,
+  );
+
+  const bad = new Set([0, ...unknown, ...refused, ...malformed]);
+  const expected = operations.flatMap((_, i) => (bad.has(i) ? [] : [formatEntry(entryOf(i))]));
+  assert.deepEqual(savedEntries('knp-a'), expected.sort());
+});
+
+test('a full set refuses every further entry, and takes those that it has', async (t) => {
+  temporary(t, 'knp-a');
+  const set: SetDefinition = {
+    name: 'knp-a',
+    type: 'hash:ip,port',
+    family: 4,
+    hashSize: 64,
+    maxElements: 50,
+  };
+  await ipset.create(set);
+  const first = await ipset.apply(Array.from({ length: 500 }, (_, i) => add(set, entryOf(i))));
+  assert.deepEqual(failuresOf(first), { IPSET_ERR_HASH_FULL: Array.from({ length: 450 }, (_, i) => 50 + i) });
+  assert.match(first[50]?.hint ?? '', /maxElements/);
+
+  const again = await ipset.apply(Array.from({ length: 60 }, (_, i) => add(set, entryOf(i))));
+  assert.deepEqual(failuresOf(again), { IPSET_ERR_HASH_FULL: Array.from({ length: 10 }, (_, i) => 50 + i) });
+  const room = await ipset.apply([
+    { do: 'delete', set, entry: entryOf(7) },
+    add(set, entryOf(1000)),
+    add(set, entryOf(1001)),
+  ]);
+  assert.deepEqual(failuresOf(room), { IPSET_ERR_HASH_FULL: [2] });
+});
+
+test('ports outside of the range of a bitmap', async (t) => {
+  temporary(t, 'knp-a');
+  const set: SetDefinition = { name: 'knp-a', type: 'bitmap:port', range: [100, 200] };
+  await ipset.create(set);
+  const ports = [99, 100, 150, 200, 201];
+  const results = await ipset.apply(ports.map((port) => add(set, { port })));
+  assert.deepEqual(failuresOf(results), { IPSET_ERR_BITMAP_RANGE: [0, 4] });
+  assert.deepEqual(savedEntries('knp-a'), ['100', '150', '200']);
+});
+
+test('a batch keeps its order, across verbs, sets and types', async (t) => {
+  temporary(t, 'knp-a', 'knp-b');
+  const a: SetDefinition = { name: 'knp-a', type: 'hash:ip', family: 4 };
+  const b: SetDefinition = { name: 'knp-b', type: 'hash:ip', family: 4 };
+  const a6: SetDefinition = { name: 'knp-a', type: 'hash:net', family: 6 };
+  const one: SetEntry = { address: '10.0.0.1' };
+  const results = await ipset.apply([
+    add(a, one), // 0: not there yet
+    { do: 'create', set: a },
+    { do: 'create', set: b },
+    add(a, one),
+    { do: 'delete', set: a, entry: one },
+    add(a, one),
+    add(b, { address: '10.0.0.2' }),
+    { do: 'swap', name: 'knp-a', other: 'knp-b' },
+    { do: 'delete', set: b, entry: one },
+    add(b, { address: '10.0.0.3' }),
+    { do: 'flush', name: 'knp-a' },
+    { do: 'destroy', name: 'knp-a' },
+    { do: 'destroy', name: 'knp-a' }, // 12: gone
+    { do: 'create', set: a6 },
+    add(a, one), // 14: of another type now
+    add(a6, { address: 'fd00::', prefix: 16 }),
+    { do: 'delete', set: a6, entry: { address: 'fd00::', prefix: 17 } },
+  ]);
+  assert.deepEqual(failuresOf(results), { ENOENT: [0, 12], IPSET_ERR_TYPE_MISMATCH: [14] });
+  assert.deepEqual(savedEntries('knp-a'), ['fd00::/16']);
+  assert.deepEqual(savedEntries('knp-b'), ['10.0.0.3']);
+});
+
+test('a prefix of one entry does not spill over to the next', async (t) => {
+  temporary(t, 'knp-a');
+  const set: SetDefinition = { name: 'knp-a', type: 'hash:ip,port,net', family: 4 };
+  const web = { address: '10.0.0.1', protocol: 'tcp', port: 80 } as const;
+  const results = await ipset.apply([
+    { do: 'create', set },
+    add(set, { ...web, address2: '10.0.0.0', prefix2: 8 }),
+    add(set, { ...web, address2: '10.1.0.0' }),
+  ]);
+  assert.deepEqual(failuresOf(results), {});
+  assert.deepEqual(savedEntries('knp-a'), ['10.0.0.1,tcp:80,10.0.0.0/8', '10.0.0.1,tcp:80,10.1.0.0']);
+});
+
+test('batches that are not awaited are carried out in the order in which they were made', async (t) => {
+  temporary(t, 'knp-a');
+  const set: SetDefinition = { name: 'knp-a', type: 'hash:ip', family: 4 };
+  await ipset.create(set);
+  const entries = Array.from({ length: 300 }, (_, i) => ({ address: `10.0.${i >> 8}.${i & 255}` }));
+  const all = [];
+  for (let round = 0; round < 10; round++) {
+    all.push(ipset.apply(entries.map((entry) => add(set, entry))), ipset.flush('knp-a'));
+  }
+  all.push(ipset.add(set, { address: '10.9.9.9' }));
+  await Promise.all(all);
+  assert.deepEqual(savedEntries('knp-a'), ['10.9.9.9']);
+});
+
+test('an empty batch', async () => {
+  assert.deepEqual(await ipset.apply([]), []);
+});
+
+for (const family of [4, 6] as const) {
+  test(`7 000 entries of IPv${family}: written, listed in several messages, deleted`, async (t) => {
+    temporary(t, 'knp-a');
+    const set: SetDefinition = { name: 'knp-a', type: 'hash:ip,port,ip', family, hashSize: 8192 };
+    const entries = Array.from({ length: 7000 }, (_, i): SetEntry => {
+      const address = family === 4 ? `10.1.${i >> 8}.${i & 255}` : `fd00::1:${(i + 1).toString(16)}`;
+      return { address, protocol: 'udp', port: i, address2: address };
+    });
+    const results = await ipset.apply([{ do: 'create', set }, ...entries.map((entry) => add(set, entry))]);
+    assert.deepEqual(failuresOf(results), {});
+    const state = await ipset.get('knp-a');
+    const texts = entries.map(formatEntry).sort();
+    assert.deepEqual(state?.entries.map(formatEntry).sort(), texts);
+    assert.equal(state?.set.elements, 7000);
+    assert.deepEqual(savedEntries('knp-a'), texts);
+    const deletions = entries.slice(1).map((entry): IpsetOperation => ({ do: 'delete', set, entry }));
+    assert.deepEqual(failuresOf(await ipset.apply(deletions)), {});
+    assert.deepEqual(savedEntries('knp-a'), entries.slice(0, 1).map(formatEntry));
+  });
+}
+
+test('sets that somebody else made are listed as far as they are understood', async (t) => {
+  temporary(t, 'knp-list', 'knp-net', 'knp-more', 'knp-icmp', 'knp-mac', 'knp-ip');
+  tool('create', 'knp-net', 'hash:net');
+  tool('add', 'knp-net', '10.0.0.0/8');
+  tool('add', 'knp-net', '10.1.0.0/16', 'nomatch');
+  tool('create', 'knp-list', 'list:set');
+  tool('add', 'knp-list', 'knp-net');
+  tool('create', 'knp-more', 'hash:ip', 'timeout', '600', 'comment', 'counters');
+  tool('add', 'knp-more', '10.0.0.1', 'comment', 'why not');
+  tool('create', 'knp-icmp', 'hash:ip,port');
+  tool('add', 'knp-icmp', '10.0.0.1,icmp:8/0');
+  tool('create', 'knp-mac', 'bitmap:ip,mac', 'range', '10.0.0.0/24');
+  tool('add', 'knp-mac', '10.0.0.7,01:02:03:04:05:06');
+  tool('create', 'knp-ip', 'bitmap:ip', 'range', '10.0.0.0/24');
+  tool('add', 'knp-ip', '10.0.0.7');
+
+  const sets = new Map((await ipset.list()).map((set) => [set.name, set]));
+  const types = ['net', 'list', 'more', 'icmp', 'mac', 'ip'].map((name) => sets.get(`knp-${name}`)?.type);
+  assert.deepEqual(types, ['hash:net', 'list:set', 'hash:ip', 'hash:ip,port', 'bitmap:ip,mac', 'bitmap:ip']);
+  assert.deepEqual(
+    [...sets.values()].filter(({ extended }) => extended).map(({ name }) => name),
+    ['knp-more'],
+  );
+  assert.equal(sets.get('knp-net')?.references, 1);
+
+  const entriesOf = async (name: string) => (await ipset.get(name))?.entries;
+  assert.deepEqual((await entriesOf('knp-net'))?.map(formatEntry).sort(), [
+    '10.0.0.0/8',
+    '10.1.0.0/16 nomatch',
+  ]);
+  assert.deepEqual(await entriesOf('knp-more'), [{ address: '10.0.0.1' }]);
+  assert.deepEqual(await entriesOf('knp-icmp'), [{ address: '10.0.0.1', port: 0x0800 }]);
+  assert.deepEqual(await entriesOf('knp-mac'), [{ address: '10.0.0.7' }]);
+  assert.deepEqual(await entriesOf('knp-ip'), [{ address: '10.0.0.7' }]);
+  assert.deepEqual(await entriesOf('knp-list'), [{}]);
+
+  // The exception goes like any other entry.
+  const net: SetDefinition = { name: 'knp-net', type: 'hash:net', family: 4 };
+  for (const entry of (await entriesOf('knp-net')) ?? []) await ipset.delete(net, entry);
+  assert.deepEqual(savedEntries('knp-net'), []);
+});

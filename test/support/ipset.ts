@@ -1,0 +1,39 @@
+// ipset(8), the witness of the ipset tests, and sets that are gone again when a test ends.
+import { execFileSync, spawnSync } from 'node:child_process';
+import type { TestContext } from 'node:test';
+
+/** Runs ipset with these arguments and returns what it printed. */
+export function ipset(...args: readonly string[]): string {
+  return execFileSync('ipset', args, {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+    maxBuffer: 64 << 20,
+  });
+}
+
+/** The entries of a set as `ipset save` prints them, sorted. */
+export function savedEntries(name: string): string[] {
+  return ipset('save', name)
+    .split('\n')
+    .filter((line) => line.startsWith(`add ${name} `))
+    .map((line) => line.slice(`add ${name} `.length))
+    .sort();
+}
+
+/** The `create` line of a set as `ipset save` prints it, without what the kernel chose by itself. */
+export function savedHeader(name: string): string {
+  const [line = ''] = ipset('save', name).split('\n');
+  return line.replace(/ bucketsize \d+/, '').replace(/ initval 0x[0-9a-f]+/, '');
+}
+
+/** Whether there is a set of that name. */
+export function exists(name: string): boolean {
+  return ipset('list', '-n').split('\n').includes(name);
+}
+
+/** Takes names for sets: those that are left when the test ends are destroyed, in this order. */
+export function temporary(context: TestContext, ...names: readonly string[]): void {
+  context.after(() => {
+    for (const name of names) spawnSync('ipset', ['destroy', name], { stdio: 'ignore' });
+  });
+}

@@ -83,9 +83,15 @@ const MAX_ELEMENTS = 65_536;
 const MIN_HASH_SIZE = 1024;
 
 const REFERENCES: Readonly<Record<Family, ReadonlyMap<SetRole, SetReference>>> = {
-  4: new Map(SET_ROLES.map((role) => [role, { name: role, type: CATALOGUE[role].type, family: 4 }])),
-  6: new Map(SET_ROLES.map((role) => [role, { name: nameIn6(role), type: CATALOGUE[role].type, family: 6 }])),
+  4: new Map(SET_ROLES.map((role) => [role, referTo(role, role, 4)])),
+  6: new Map(SET_ROLES.map((role) => [role, referTo(role, nameIn6(role), 6)])),
 };
+
+/** Sets of ports hold no addresses, and so have no family. */
+function referTo(role: SetRole, name: string, family: Family): SetReference {
+  const { type } = CATALOGUE[role];
+  return type === 'bitmap:port' ? { name, type } : { name, type, family };
+}
 
 /** The set that plays a role in a family. */
 export function setOf(role: SetRole, family: Family): SetReference {

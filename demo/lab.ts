@@ -1,0 +1,159 @@
+// A small network in namespaces: an outside client, two nodes, pods behind each. Everything goes with close().
+//
+//   client ──┐                          ┌── web-0
+//            ├── lan ── node-a ── cni0 ─┼── web-1
+//            │         (the proxy)      └── shell
+//            └── lan ── node-b ── cni0 ──── web-2
+import { execFileSync } from 'node:child_process';
+import { undoAtExit } from './atExit.js';
+import {
+  CLIENT,
+  EXTERNAL_NETWORK,
+  NODE_A,
+  NODE_B,
+  type NodePlace,
+  type Place,
+  type Pod,
+  STRANGER,
+} from './places.js';
+
+/** A network that is there until it is closed. */
+export interface Lab {
+  /** Name of a place's network namespace, as `ip netns exec` takes it. */
+  namespace(place: Place): string;
+  /** Path of a place's network namespace, as our libraries take it. */
+  netns(place: Place): string;
+  /** Removes every namespace; processes in them must have ended. */
+  close(): void;
+}
+
+/** The switch that joins client and nodes. */
+const LAN: Place = { name: 'lan', ipv4: '', ipv6: '' };
+
+let count = 0;
+
+/** Lays the network out: client and nodes always, and the given pods. Needs root. */
+export function openLab(pods: readonly Pod[]): Lab {
+  count += 1;
+  const prefix = `knp-${process.pid}-${count}`;
+  const hosts = [CLIENT, NODE_A, NODE_B];
+  const places = [LAN, ...hosts, ...pods];
+  const namespace = ({ name }: Place) => `${prefix}-${name}`;
+  const close = undoAtExit(() =>
+    ip(
+      ['-force'],
+      places.map((place) => `netns delete ${namespace(place)}`),
+    ),
+  );
+  try {
+    // Pods on one bridge answer each other through the node's IPVS only if bridged frames pass its hooks.
+    execFileSync('modprobe', ['br_netfilter'], { stdio: ['ignore', 'ignore', 'inherit'] });
+    ip(
+      [],
+      [
+        ...places.map((place) => `netns add ${namespace(place)}`),
+        ...hosts.map((host) => cable(namespace(host), 'eth0', namespace(LAN), host.name)),
+        ...pods.map((pod) => cable(namespace(pod), 'eth0', namespace(pod.node), pod.name)),
+      ],
+    );
+    const set = (place: Place, commands: readonly string[]) => ip(['-n', namespace(place)], commands);
+    set(LAN, ['link set lo up', ...bridge('lan', hosts)]);
+    set(CLIENT, clientCommands());
+    for (const [node, other] of [
+      [NODE_A, NODE_B],
+      [NODE_B, NODE_A],
+    ] as const) {
+      set(
+        node,
+        nodeCommands(
+          node,
+          other,
+          pods.filter((pod) => pod.node === node),
+        ),
+      );
+      forward(namespace(node), node === NODE_A ? ['net/ipv6'] : ['net/ipv4', 'net/ipv6']);
+    }
+    for (const pod of pods) set(pod, podCommands(pod));
+  } catch (error) {
+    removeWhatIsThere(close);
+    throw error;
+  }
+  return { namespace, netns: (place) => `/run/netns/${namespace(place)}`, close };
+}
+
+function cable(fromNamespace: string, from: string, toNamespace: string, to: string): string {
+  return `link add ${from} netns ${fromNamespace} type veth peer name ${to} netns ${toNamespace}`;
+}
+
+/** A bridge, and the ends of the cables to those behind it. */
+function bridge(name: string, members: readonly Place[]): string[] {
+  return [
+    `link add ${name} type bridge mcast_snooping 0`,
+    `link set ${name} up`,
+    ...members.flatMap((member) => [
+      `link set ${member.name} master ${name}`,
+      // A pod that dials a virtual IP and is chosen itself gets its packet back over the port it came from.
+      `link set ${member.name} type bridge_slave hairpin on`,
+      `link set ${member.name} up`,
+    ]),
+  ];
+}
+
+/** `nodad`: an IPv6 address may be used at once, not after two seconds of looking for a duplicate. */
+function host({ ipv4, ipv6 }: Omit<Place, 'name'>, device: string): string[] {
+  return [
+    `link set ${device} up`,
+    `address add ${ipv4}/24 dev ${device}`,
+    `address add ${ipv6}/64 dev ${device} nodad`,
+  ];
+}
+
+function clientCommands(): string[] {
+  return [
+    'link set lo up',
+    ...host(CLIENT, 'eth0'),
+    `address add ${STRANGER}/32 dev lo`,
+    `route add ${EXTERNAL_NETWORK} via ${NODE_A.ipv4}`,
+  ];
+}
+
+function nodeCommands(node: NodePlace, other: NodePlace, pods: readonly Pod[]): string[] {
+  return [
+    'link set lo up',
+    ...host(node, 'eth0'),
+    ...bridge('cni0', pods),
+    ...host(node.podGateway, 'cni0'),
+    `route add ${other.podNetworks[0]} via ${other.ipv4}`,
+    `route add ${other.podNetworks[1]} via ${other.ipv6}`,
+    `route add ${STRANGER} via ${CLIENT.ipv4}`,
+  ];
+}
+
+function podCommands(pod: Pod): string[] {
+  const { podGateway: gateway } = pod.node;
+  return [
+    'link set lo up',
+    ...host(pod, 'eth0'),
+    `route add 0.0.0.0/0 via ${gateway.ipv4}`,
+    `route add ::/0 via ${gateway.ipv6}`,
+  ];
+}
+
+/** Makes a namespace a router. IPv4 on the proxy's node is the proxy's own business. */
+function forward(namespace: string, families: readonly string[]): void {
+  const script = families.map((family) => `echo 1 >/proc/sys/${family}/conf/all/forwarding`).join(' && ');
+  execFileSync('ip', ['netns', 'exec', namespace, 'sh', '-c', script]);
+}
+
+/** Namespaces that were never made cannot be removed; what went wrong before is the failure to tell. */
+function removeWhatIsThere(close: () => void): void {
+  try {
+    close();
+  } catch {}
+}
+
+/** Many commands of ip(8) in one process. */
+function ip(options: readonly string[], commands: readonly string[]): void {
+  const input = `${commands.join('\n')}\n`;
+  execFileSync('ip', [...options, '-batch', '-'], { input, stdio: ['pipe', 'ignore', 'inherit'] });
+}

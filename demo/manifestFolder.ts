@@ -1,0 +1,68 @@
+// A copy of examples/ that may be edited, as people and controllers edit manifests.
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { fileURLToPath } from 'node:url';
+import { isMap, isSeq, parseAllDocuments } from 'yaml';
+import { undoAtExit } from './atExit.js';
+
+/** examples/, seen from dist/demo/. */
+const EXAMPLES = fileURLToPath(new URL('../../examples', import.meta.url));
+
+/** A folder of manifests that is there until it is closed. */
+export class ManifestFolder {
+  readonly path: string;
+  readonly close: () => void;
+
+  /** @param from a folder to copy; an empty text for none */
+  constructor(from: string = EXAMPLES) {
+    const root = mkdtempSync(join(tmpdir(), 'kube-netlink-proxy-'));
+    this.close = undoAtExit(() => rmSync(root, { recursive: true, force: true }));
+    this.path = join(root, 'manifests');
+    if (from === '') mkdirSync(this.path);
+    else cpSync(from, this.path, { recursive: true });
+  }
+
+  read(file: string): string {
+    return readFileSync(join(this.path, file), 'utf8');
+  }
+
+  /**
+   * Replaces a file as a whole, by renaming: nobody ever reads half of it.
+   *
+   * @returns the moment of the change, on performance.now()'s clock
+   */
+  write(file: string, text: string): number {
+    const draft = join(this.path, `.${file}.draft`);
+    writeFileSync(draft, text);
+    const moment = performance.now();
+    renameSync(draft, join(this.path, file));
+    return moment;
+  }
+
+  remove(file: string): void {
+    rmSync(join(this.path, file));
+  }
+}
+
+/** The manifest without the endpoints that have this address; comments stay. */
+export function withoutEndpoint(manifest: string, address: string): string {
+  let removed = 0;
+  const documents = parseAllDocuments(manifest);
+  for (const document of 'empty' in documents ? [] : documents) {
+    const endpoints = document.get('endpoints');
+    if (!isSeq(endpoints)) continue;
+    const stay = endpoints.items.filter(
+      (endpoint) => !(isMap(endpoint) && hasAddress(endpoint.toJSON(), address)),
+    );
+    removed += endpoints.items.length - stay.length;
+    endpoints.items = stay;
+  }
+  if (removed === 0) throw new Error(`no endpoint has the address ${address}`);
+  return ('empty' in documents ? [] : documents).map((document) => document.toString()).join('---\n');
+}
+
+function hasAddress(endpoint: { readonly addresses?: readonly unknown[] }, address: string): boolean {
+  return endpoint.addresses?.includes(address) ?? false;
+}

@@ -1,0 +1,161 @@
+// The real command, run in a network namespace, with its log read line by line.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { undoAtExit } from './atExit.js';
+import { CLUSTER_CIDR, NODE_A } from './places.js';
+
+/** A line of the proxy's log. */
+export interface LogLine {
+  readonly level: string;
+  readonly msg: string;
+  readonly [field: string]: unknown;
+}
+
+/** A pass, as the log tells of it. */
+export interface SyncedLine extends LogLine {
+  readonly full: boolean;
+  readonly services: number;
+  readonly operations: number;
+  readonly failures: number;
+  readonly planMs: number;
+  readonly kernelMs: number;
+}
+
+/** What came of a run that ended by itself. */
+export interface Ended {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** dist/src/cli/main.js, seen from dist/demo/. */
+export const COMMAND = join(dirname(dirname(fileURLToPath(import.meta.url))), 'src/cli/main.js');
+
+/** A running proxy. */
+export class ProxyProcess {
+  readonly #child: ChildProcess;
+  readonly #lines: LogLine[] = [];
+  readonly #listeners = new Set<() => void>();
+  readonly #forget: () => void;
+
+  /** Starts it as node-a's proxy. */
+  constructor(namespace: string, manifests: string, flags: readonly string[] = []) {
+    this.#child = spawn('ip', [...commandIn(namespace, manifests), ...flags], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    this.#forget = undoAtExit(() => this.#child.kill('SIGKILL'));
+    createInterface({ input: this.#child.stderr as NodeJS.ReadableStream }).on('line', (text) => {
+      this.#lines.push(readLine(text));
+      this.#tell();
+    });
+    this.#child.once('exit', () => this.#tell());
+  }
+
+  /** Of the proxy itself: `ip netns exec` becomes what it runs. */
+  get pid(): number {
+    return this.#child.pid as number;
+  }
+
+  /** The log until now. */
+  get log(): readonly LogLine[] {
+    return this.#lines;
+  }
+
+  /** The first pass. */
+  async programmed(): Promise<SyncedLine> {
+    return (await this.logged(({ msg }) => msg === 'synced', 'its first pass')) as SyncedLine;
+  }
+
+  /**
+   * Waits for a line of the log; those already there count.
+   *
+   * @param what what the line tells, for the message when it does not come
+   */
+  logged(wanted: (line: LogLine) => boolean, what: string, milliseconds = 120_000): Promise<LogLine> {
+    return new Promise((resolve, reject) => {
+      const look = () => {
+        const line = this.#lines.find(wanted);
+        if (line) settle(() => resolve(line));
+        else if (this.#ended)
+          settle(() => reject(new Error(`the proxy ended before ${what}${this.#story()}`)));
+      };
+      const late = () =>
+        reject(new Error(`the proxy did not tell of ${what} in ${milliseconds} ms${this.#story()}`));
+      const timer = setTimeout(() => settle(late), milliseconds);
+      const settle = (finish: () => void) => {
+        clearTimeout(timer);
+        this.#listeners.delete(look);
+        finish();
+      };
+      this.#listeners.add(look);
+      look();
+    });
+  }
+
+  /** Ends it; resolves to its exit status, or to the signal that ended it. */
+  async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | NodeJS.Signals> {
+    if (!this.#ended) {
+      const ended = once(this.#child, 'exit');
+      this.#child.kill(signal);
+      const timer = setTimeout(() => this.#child.kill('SIGKILL'), 30_000);
+      await ended;
+      clearTimeout(timer);
+    }
+    this.#forget();
+    return this.#child.signalCode ?? (this.#child.exitCode as number);
+  }
+
+  get #ended(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null;
+  }
+
+  #tell(): void {
+    for (const listener of [...this.#listeners]) listener();
+  }
+
+  #story(): string {
+    const lines = this.#lines.slice(-20).map((line) => `  ${JSON.stringify(line)}`);
+    return ['; its log ends:', ...(lines.length > 0 ? lines : ['  (nothing)'])].join('\n');
+  }
+}
+
+/** Runs the command with `--once` to its end. */
+export async function runOnce(namespace: string, manifests: string): Promise<Ended> {
+  const child = spawn('ip', [...commandIn(namespace, manifests), '--once'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const forget = undoAtExit(() => child.kill('SIGKILL'));
+  const timer = setTimeout(() => child.kill('SIGKILL'), 120_000);
+  const texts = [child.stdout, child.stderr].map(async (stream) =>
+    (await stream.setEncoding('utf8').toArray()).join(''),
+  );
+  const [status] = (await once(child, 'close')) as [number | null];
+  clearTimeout(timer);
+  forget();
+  const [stdout = '', stderr = ''] = await Promise.all(texts);
+  return { status, stdout, stderr };
+}
+
+function commandIn(namespace: string, manifests: string): string[] {
+  const flags = [
+    '--manifests',
+    manifests,
+    '--hostname-override',
+    NODE_A.name,
+    '--cluster-cidr',
+    CLUSTER_CIDR,
+  ];
+  return ['netns', 'exec', namespace, process.execPath, COMMAND, 'run', ...flags];
+}
+
+/** What is not the log's JSON (a crash, say) is told as it stands. */
+function readLine(text: string): LogLine {
+  try {
+    return JSON.parse(text) as LogLine;
+  } catch {
+    return { level: 'none', msg: text };
+  }
+}

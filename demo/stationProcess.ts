@@ -1,0 +1,75 @@
+// The process of a Station: serves and dials in the network namespace it was started in, as its parent asks it to.
+import { createSocket, type RemoteInfo } from 'node:dgram';
+import { once } from 'node:events';
+import { createServer, get, type IncomingMessage } from 'node:http';
+
+import { performance } from 'node:perf_hooks';
+import type { Answer, Dial, Outcome, Reply, Request, Serve } from './station.js';
+
+process.on('message', (request: Request) => {
+  handle(request.ask)
+    .catch((error: Error): Reply['says'] => ({ failure: error.message }))
+    .then((says) => process.send?.({ id: request.id, says } satisfies Reply));
+});
+// The parent is gone, however it ended.
+process.once('disconnect', () => process.exit(0));
+process.send?.({ id: 0, says: {} } satisfies Reply);
+
+async function handle(ask: Request['ask']): Promise<Reply['says']> {
+  if (ask.do === 'serve') {
+    await serve(ask);
+    return {};
+  }
+  return { outcome: await dial(ask) };
+}
+
+/** Answers everybody with who we are and whom we see. */
+async function serve({ name, tcp, udp }: Serve): Promise<void> {
+  const answer = (address: string | undefined) =>
+    JSON.stringify({ by: name, sees: (address ?? '').replace(/^::ffff:/, '') } satisfies Answer);
+  for (const port of tcp) {
+    const server = createServer((request, response) =>
+      response.end(`${answer(request.socket.remoteAddress)}\n`),
+    );
+    server.listen(port, '::');
+    await once(server, 'listening');
+  }
+  for (const port of udp) {
+    const socket = createSocket('udp6');
+    socket.on('message', (_, from: RemoteInfo) => socket.send(answer(from.address), from.port, from.address));
+    socket.bind(port, '::');
+    await once(socket, 'listening');
+  }
+}
+
+/** A connection of its own for each: only new connections are spread. */
+async function dial(ask: Dial): Promise<Outcome> {
+  const started = performance.now();
+  const signal = AbortSignal.timeout(ask.patience);
+  const told = ask.protocol === 'http' ? askHttp(ask, signal) : askUdp(ask, signal);
+  const answer = await told.catch((error: Error & { code?: unknown }) => ({
+    error: signal.aborted ? 'no answer' : String(error.code ?? error.message),
+  }));
+  return { ...answer, milliseconds: performance.now() - started };
+}
+
+async function askHttp({ address, port, from }: Dial, signal: AbortSignal): Promise<Answer> {
+  const request = get({ host: address, port, agent: false, signal, ...(from ? { localAddress: from } : {}) });
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  const text = (await response.setEncoding('utf8').toArray()).join('');
+  return JSON.parse(text) as Answer;
+}
+
+async function askUdp({ address, port }: Dial, signal: AbortSignal): Promise<Answer> {
+  const socket = createSocket(address.includes(':') ? 'udp6' : 'udp4');
+  try {
+    // Connected, so that a refusal comes back as an error.
+    socket.connect(port, address);
+    await once(socket, 'connect', { signal });
+    socket.send('who is there?');
+    const [message] = (await once(socket, 'message', { signal })) as [Buffer];
+    return JSON.parse(message.toString()) as Answer;
+  } finally {
+    socket.close();
+  }
+}

@@ -1,0 +1,62 @@
+// Requests over one way into a Service, and whether they went where they should.
+import type { Outcome, Station } from './station.js';
+
+/** A way to dial a Service. */
+export interface Route {
+  /** `ClusterIP, from a pod`. */
+  readonly name: string;
+  readonly from: Station;
+  readonly address: string;
+  readonly port: number;
+  /** Default `http`. */
+  readonly protocol?: 'http' | 'udp';
+}
+
+/** What came of a number of requests. */
+export interface Tally {
+  /** Answers by name of the server; servers that were expected stand there even with none. */
+  readonly counts: ReadonlyMap<string, number>;
+  /** Source addresses that the servers saw. */
+  readonly sources: ReadonlySet<string>;
+  /** What was not as it should be, a sentence each. */
+  readonly failures: readonly string[];
+}
+
+/**
+ * Sends requests one after another, each over a new connection; each must be answered by one of the expected servers, and
+ * each of those must have its even share, as round robin gives it.
+ */
+export async function request(route: Route, times: number, expected: readonly string[]): Promise<Tally> {
+  const counts = new Map(expected.map((name) => [name, 0]));
+  const sources = new Set<string>();
+  const failures: string[] = [];
+  for (let i = 0; i < times; i++) {
+    const outcome = await dial(route);
+    if ('error' in outcome) {
+      failures.push(`${route.name}: request ${i + 1} of ${times} was not answered: ${outcome.error}`);
+      continue;
+    }
+    counts.set(outcome.by, (counts.get(outcome.by) ?? 0) + 1);
+    sources.add(outcome.sees);
+  }
+  return { counts, sources, failures: [...failures, ...unfairness(route, counts, times, expected)] };
+}
+
+function dial({ from, address, port, protocol }: Route): Promise<Outcome> {
+  return protocol === 'udp' ? from.dialUdp(address, port) : from.dial(address, port);
+}
+
+function unfairness(
+  route: Route,
+  counts: ReadonlyMap<string, number>,
+  times: number,
+  expected: readonly string[],
+): string[] {
+  const share = Math.floor(times / expected.length);
+  return [...counts].flatMap(([name, count]) => {
+    if (!expected.includes(name))
+      return [`${route.name}: ${name} answered ${count} requests, and should have had none`];
+    if (count >= share) return [];
+    return [`${route.name}: ${name} answered ${count} of ${times} requests, and should have had ${share}`];
+  });
+}

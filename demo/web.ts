@@ -1,0 +1,40 @@
+// The Service demo/web of examples/web.yaml: its virtual IPs, and the ways to them.
+import type { AddressId } from '../src/kernel/ipvs/types.js';
+import { NODE_A } from './places.js';
+import type { Station } from './station.js';
+import type { Route } from './traffic.js';
+
+/** The file that the Service stands in. */
+export const WEB_MANIFEST = 'web.yaml';
+
+/** Where it can be dialled. */
+export const WEB_ADDRESSES = {
+  clusterIP: { address: '10.96.10.10', port: 80, protocol: 'tcp' },
+  nodePort: { address: NODE_A.ipv4, port: 30080, protocol: 'tcp' },
+  externalIP: { address: '203.0.113.10', port: 80, protocol: 'tcp' },
+} as const satisfies Readonly<Record<string, AddressId>>;
+
+/** Who dials. */
+export interface Diallers {
+  /** A machine outside the cluster. */
+  readonly client: Station;
+  /** The proxy's node. */
+  readonly node: Station;
+  /** A pod on it. */
+  readonly shell: Station;
+}
+
+/** Every kind of virtual IP, from where it is dialled. */
+export function webRoutes({ client, node, shell }: Diallers): Route[] {
+  const { clusterIP, nodePort, externalIP } = WEB_ADDRESSES;
+  return [
+    { name: 'ClusterIP, dialled by a pod', from: shell, ...at(clusterIP) },
+    { name: 'ClusterIP, dialled by the node', from: node, ...at(clusterIP) },
+    { name: 'NodePort, dialled from outside', from: client, ...at(nodePort) },
+    { name: 'external IP, dialled from outside', from: client, ...at(externalIP) },
+  ];
+}
+
+function at({ address, port }: AddressId): Pick<Route, 'address' | 'port'> {
+  return { address, port };
+}

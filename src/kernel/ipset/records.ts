@@ -59,15 +59,15 @@ const SHAPES: Readonly<Record<SetType, number>> = {
   'bitmap:port': PORT,
 };
 
-const FIELD_BITS: Readonly<Record<keyof SetEntry, number>> = {
-  address: ADDRESS,
-  prefix: PREFIX,
-  protocol: PROTOCOL,
-  port: PORT,
-  address2: ADDRESS2,
-  prefix2: PREFIX2,
-  noMatch: NO_MATCH,
-};
+const FIELDS: readonly (readonly [field: keyof SetEntry, bit: number])[] = [
+  ['address', ADDRESS],
+  ['prefix', PREFIX],
+  ['protocol', PROTOCOL],
+  ['port', PORT],
+  ['address2', ADDRESS2],
+  ['prefix2', PREFIX2],
+  ['noMatch', NO_MATCH],
+];
 
 // Bits of a listed set's flags.
 const HAS_ELEMENTS = 1;
@@ -138,10 +138,9 @@ function writeEntry(operation: IpsetOperation & { do: 'add' | 'delete' }, writer
   // The kernel deletes an exception (`nomatch`) like any other entry.
   const allowed = verb === 'delete' ? shape | NO_MATCH : shape;
   let fields = 0;
-  for (const [field, bit] of Object.entries(FIELD_BITS)) {
-    const value = entry[field as keyof SetEntry];
-    if (value === undefined) continue;
-    if ((allowed & bit) === 0) refuse(writer, `entry.${field}`, value, set.type);
+  for (const [field, bit] of FIELDS) {
+    if (entry[field] === undefined) continue;
+    if ((allowed & bit) === 0) refuse(writer, `entry.${field}`, entry[field], set.type);
     fields |= bit & shape;
   }
   writer.u8(3, fields);

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { DRAIN_LOOK } from '../../../../src/modes/ipvs/drains.js';
 import { IPVS_DEFAULTS } from '../../../../src/modes/ipvs/index.js';
-import { FakeNode } from '../../../support/fakeNode.js';
 import { HOST, service, slice } from '../../../support/manifests.js';
+import { FakeNode } from '../../../support/testNode.js';
 
 const WEB = service('web', '10.96.0.1');
 

@@ -1,8 +1,8 @@
 // Whatever changes, in whatever order: the state reached step by step is the state planned from nothing.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { FakeNode } from '../../../support/fakeNode.js';
 import { RandomCluster } from '../../../support/randomCluster.js';
+import { FakeNode } from '../../../support/testNode.js';
 
 const HOST = {
   configuration: { clusterCIDR: '10.244.0.0/16,fd00:244::/64' },

@@ -1,8 +1,8 @@
 // Every recorded cluster, planned and carried out on a kernel in memory: its state must be the one kube-proxy left.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { FakeNode } from '../../../support/fakeNode.js';
 import { differences, scenarios } from '../../../support/oracle.js';
+import { FakeNode } from '../../../support/testNode.js';
 
 for (const scenario of scenarios('ipvs')) {
   describe(scenario.name, () => {
@@ -12,7 +12,7 @@ for (const scenario of scenarios('ipvs')) {
         node.load(`${step}/objects.yaml`);
         const { failures } = await node.sync();
         assert.deepEqual(failures, []);
-        assert.equal(differences(step, node.output()), '', step);
+        assert.deepEqual(differences(step, node.output()), [], step);
         node.reconciler.distrust();
         assert.equal((await node.sync()).operations, 0);
       }
@@ -23,7 +23,7 @@ for (const scenario of scenarios('ipvs')) {
       const last = scenario.steps.at(-1) as string;
       node.load(`${last}/objects.yaml`);
       await node.sync();
-      assert.equal(differences(last, node.output()), '');
+      assert.deepEqual(differences(last, node.output()), []);
       const restarted = new FakeNode(scenario, node.kernel);
       restarted.load(`${last}/objects.yaml`);
       assert.equal((await restarted.sync()).operations, 0);

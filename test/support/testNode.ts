@@ -1,9 +1,10 @@
-// A node whose kernel lives in memory, driven by manifests: the whole path from text to kernel state, without a kernel.
+// A node driven by manifests: the whole path from text to kernel state, on a kernel in memory or a real one.
 import { readFileSync } from 'node:fs';
 import { ipvsOptions } from '../../src/cli/options.js';
 import { decodeConfiguration } from '../../src/config/configuration.js';
 import type { Problem } from '../../src/errors.js';
-import { createIpvsMode, type Item, type Operation } from '../../src/modes/ipvs/index.js';
+import { createIpvsMode, type IpvsKernel, type Item, type Operation } from '../../src/modes/ipvs/index.js';
+import type { Mode } from '../../src/modes/mode.js';
 import type { KubernetesObject } from '../../src/objects/types.js';
 import { Reconciler, type SyncSummary } from '../../src/reconcile/reconciler.js';
 import { Catalogue } from '../../src/services/catalogue.js';
@@ -13,9 +14,10 @@ import { readManifest } from '../../src/source/manifestFile.js';
 import { FakeKernel } from '../../src/testing/index.js';
 import type { Scenario, ToolOutput } from './oracle.js';
 
-/** A node with its objects, and the reconciler that programs its fake kernel. */
-export class FakeNode {
-  readonly kernel: FakeKernel;
+/** A node with its objects, and the reconciler that programs its kernel. */
+export class TestNode<Kernel extends IpvsKernel> {
+  readonly kernel: Kernel;
+  readonly mode: Mode<Item, Operation>;
   readonly reconciler: Reconciler<Item, Operation>;
   readonly problems: Problem[] = [];
   /** What the clock shows, ms. */
@@ -25,23 +27,23 @@ export class FakeNode {
   #facts: NodeFacts | undefined;
   #objects = new Map<string, KubernetesObject>();
 
-  /** @param kernel one that holds state already, to try a restart */
-  constructor(scenario: Pick<Scenario, 'configuration' | 'interfaces'>, kernel = new FakeKernel()) {
+  constructor(
+    scenario: Pick<Scenario, 'configuration' | 'interfaces'>,
+    kernel: Kernel,
+    kernelRelease: string,
+  ) {
     this.#scenario = scenario;
     this.kernel = kernel;
     const { configuration, problems } = decodeConfiguration(scenario.configuration);
     if (problems.length > 0) throw new Error(JSON.stringify(problems));
-    const mode = createIpvsMode(
-      kernel,
-      ipvsOptions(configuration, { families: [4, 6], kernelRelease: '6.1.0' }),
-    );
+    this.mode = createIpvsMode(kernel, ipvsOptions(configuration, { families: [4, 6], kernelRelease }));
     const inputs = {
       serviceNames: () => this.#catalogue.serviceNames(),
       frontends: (service: string) => this.#catalogue.frontends(service, this.#node()),
       node: () => this.#node(),
       refresh: async () => {},
     };
-    this.reconciler = new Reconciler(mode, inputs, () => this.now);
+    this.reconciler = new Reconciler(this.mode, inputs, () => this.now);
   }
 
   /** Makes these the objects of the cluster, as a source would: by the difference from those before. */
@@ -69,19 +71,6 @@ export class FakeNode {
     return this.reconciler.sync();
   }
 
-  /** The fake kernel, as the tools would print it. */
-  output(): ToolOutput {
-    const { ipvs, ipset, iptables, rtnetlink, sysctl } = this.kernel;
-    return {
-      ipvsadm: ipvs.dump(),
-      ipset: ipset.dump(),
-      iptables: iptables.dump(4),
-      ip6tables: iptables.dump(6),
-      address: rtnetlink.dump('kube-ipvs0'),
-      sysctl: [...sysctl.values].map(([name, value]) => `${name.replaceAll('/', '.')} = ${value}\n`).join(''),
-    };
-  }
-
   #apply(type: 'set' | 'delete', object: KubernetesObject): void {
     for (const touched of this.#catalogue.apply({ type, object })) {
       if ('service' in touched) this.reconciler.touch(touched.service);
@@ -96,5 +85,26 @@ export class FakeNode {
     const hostAddresses = [{ link: 'lo', address: '127.0.0.1' }, ...this.#scenario.interfaces];
     this.#facts ??= nodeFacts('node-a', this.#catalogue.node('node-a'), hostAddresses);
     return this.#facts;
+  }
+}
+
+/** A node whose kernel lives in memory. */
+export class FakeNode extends TestNode<FakeKernel> {
+  /** @param kernel one that holds state already, to try a restart */
+  constructor(scenario: Pick<Scenario, 'configuration' | 'interfaces'>, kernel = new FakeKernel()) {
+    super(scenario, kernel, '6.1.0');
+  }
+
+  /** The fake kernel, as the tools would print it. */
+  output(): ToolOutput {
+    const { ipvs, ipset, iptables, rtnetlink, sysctl } = this.kernel;
+    return {
+      ipvsadm: ipvs.dump(),
+      ipset: ipset.dump(),
+      iptables: iptables.dump(4),
+      ip6tables: iptables.dump(6),
+      address: rtnetlink.dump('kube-ipvs0'),
+      sysctl: [...sysctl.values].map(([name, value]) => `${name.replaceAll('/', '.')} = ${value}\n`).join(''),
+    };
   }
 }

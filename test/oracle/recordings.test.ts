@@ -1,0 +1,84 @@
+// Every recorded cluster on a real kernel, each in a network namespace of its own: the state kube-proxy left, step by
+// step and from nothing; nothing to do the second time; every trace gone after cleaning up, and nothing of others.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { before, describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import { type Scenario, scenarios } from '../support/oracle.js';
+import { ROOT } from '../support/paths.js';
+import { tool } from '../support/tools.js';
+import type { ScenarioReport } from './runScenario.js';
+
+const run = promisify(execFile);
+
+async function inNamespace(scenario: Scenario): Promise<ScenarioReport> {
+  const name = `knp-${scenario.name}`;
+  tool('ip', 'netns', 'add', name);
+  try {
+    const script = join(ROOT, 'dist/test/oracle/runScenario.js');
+    const args = ['netns', 'exec', name, process.execPath, script, scenario.name];
+    const { stdout } = await run('ip', args, { maxBuffer: 64 * 1024 * 1024, timeout: 300_000 });
+    return JSON.parse(stdout) as ScenarioReport;
+  } finally {
+    tool('ip', 'netns', 'del', name);
+  }
+}
+
+/** The settings that a scenario's configuration asks for, each spoiled beforehand. */
+function expectedSettings({ configuration }: Scenario): Record<string, string> {
+  const { strictARP } = configuration['ipvs'] as { strictARP: boolean };
+  return {
+    'net/ipv4/vs/conntrack': '1',
+    'net/ipv4/vs/expire_nodest_conn': '1',
+    'net/ipv4/vs/expire_quiescent_template': '1',
+    'net/ipv4/ip_forward': '1',
+    ...(strictARP ? { 'net/ipv4/conf/all/arp_ignore': '1', 'net/ipv4/conf/all/arp_announce': '2' } : {}),
+  };
+}
+
+before(() => {
+  for (const name of ['ip_vs', 'dummy', 'br_netfilter', 'nf_conntrack']) tool('modprobe', name);
+});
+
+for (const scenario of scenarios('ipvs')) {
+  describe(scenario.name, () => {
+    let report: ScenarioReport;
+    before(async () => {
+      report = await inNamespace(scenario);
+    });
+
+    it('reaches the recorded state at every step, and does nothing the second time', () => {
+      assert.deepEqual(report.failures, []);
+      assert.equal(report.steps.length, scenario.steps.length);
+      for (const { step, differences, again } of report.steps) {
+        assert.deepEqual(differences, [], step);
+        assert.equal(again, 0, step);
+      }
+    });
+
+    it('reaches the last state from nothing, and a process started then does nothing', () => {
+      assert.deepEqual(report.fromNothing, { differences: [], restarted: 0 });
+    });
+
+    it('sets right what was set wrong, and no other setting', () => {
+      const written = Object.fromEntries(Object.entries(report.settings).filter(([name]) => !byKernel(name)));
+      assert.deepEqual(written, expectedSettings(scenario));
+    });
+
+    it('leaves no trace after cleaning up, and what others made', () => {
+      assert.deepEqual(report.cleanUp, { left: [], differences: [] });
+    });
+
+    if (scenario.name === 'config-timeouts') {
+      it('sets the time-outs', () => {
+        assert.equal(report.timeouts, 'Timeout (tcp tcpfin udp): 900 30 60');
+      });
+    }
+  });
+}
+
+/** Forwarding changes these by the kernel's own rule (a router accepts no redirects). */
+function byKernel(name: string): boolean {
+  return /^net\/ipv4\/conf\/[^/]+\/(forwarding|accept_redirects)$/.test(name);
+}

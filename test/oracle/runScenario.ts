@@ -1,0 +1,193 @@
+// One recorded cluster on the real kernel of the network namespace that this process runs in. Prints what it found as
+// JSON: everything in it has to be as the test says, so that a namespace costs one process.
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { release } from 'node:os';
+import { join } from 'node:path';
+import { openIpset } from '../../src/kernel/ipset/index.js';
+import { openIptables } from '../../src/kernel/iptables/index.js';
+import { openIpvs } from '../../src/kernel/ipvs/index.js';
+import { openRtnetlink } from '../../src/kernel/rtnetlink/index.js';
+import { openSysctl } from '../../src/kernel/sysctl/index.js';
+import { cleanUp } from '../../src/reconcile/cleanUp.js';
+import { differences, type Scenario, scenarios } from '../support/oracle.js';
+import { TestNode } from '../support/testNode.js';
+import { readSysctl, SYSCTLS, tool, toolOutput } from '../support/tools.js';
+
+/** What a scenario came to. */
+export interface ScenarioReport {
+  /** Differences from the recording after each step. */
+  readonly steps: readonly {
+    readonly step: string;
+    readonly differences: string[];
+    readonly again: number;
+  }[];
+  /** Differences when started at the last step, and operations of a process started after that. */
+  readonly fromNothing: { readonly differences: string[]; readonly restarted: number };
+  /** Settings that were written: name → value. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** `ipvsadm -L --timeout` after the last step. */
+  readonly timeouts: string;
+  /** Lines that cleaning up left, and lines of others that it took. */
+  readonly cleanUp: { readonly left: readonly string[]; readonly differences: readonly string[] };
+  /** Operations that failed, anywhere. */
+  readonly failures: readonly string[];
+}
+
+async function main(scenario: Scenario): Promise<ScenarioReport> {
+  layOut(scenario);
+  const kernel = {
+    ipvs: await openIpvs(),
+    ipset: await openIpset(),
+    rtnetlink: await openRtnetlink(),
+    iptables: openIptables(),
+    sysctl: openSysctl(),
+  };
+  const failures: string[] = [];
+  const newNode = () => new TestNode(scenario, kernel, release());
+  const sync = async (node: ReturnType<typeof newNode>) => {
+    const summary = await node.sync();
+    failures.push(...summary.failures.map(({ error }) => error.message));
+    return summary.operations;
+  };
+  const before = bystanders();
+  const settingsBefore = spoilSettings();
+
+  const node = newNode();
+  const steps = [];
+  for (const step of scenario.steps) {
+    node.load(`${step}/objects.yaml`);
+    await sync(node);
+    const found = differences(step, withoutBystanders());
+    node.reconciler.distrust();
+    steps.push({ step, differences: found, again: await sync(node) });
+  }
+  const settings = changed(settingsBefore, allSettings());
+  const timeouts = tool('ipvsadm', '-L', '--timeout').trim();
+  const first = await cleanUp(node.mode);
+  failures.push(...first.failures.map(({ error }) => error.message));
+
+  const last = scenario.steps.at(-1) as string;
+  const late = newNode();
+  late.load(`${last}/objects.yaml`);
+  await sync(late);
+  const fromNothing = differences(last, withoutBystanders());
+  const restarted = newNode();
+  restarted.load(`${last}/objects.yaml`);
+  const report = { differences: fromNothing, restarted: await sync(restarted) };
+  const { left } = await cleanUp(restarted.mode);
+  const lost = lineDifferences(before, everything());
+  for (const part of [kernel.ipvs, kernel.ipset, kernel.rtnetlink]) part.close();
+  return { steps, fromNothing: report, settings, timeouts, cleanUp: { left, differences: lost }, failures };
+}
+
+function layOut({ interfaces }: Scenario): void {
+  tool('ip', 'link', 'set', 'lo', 'up');
+  for (const link of new Set(interfaces.map(({ link }) => link))) {
+    tool('ip', 'link', 'add', link, 'type', 'dummy');
+    tool('ip', 'link', 'set', link, 'up');
+  }
+  for (const { link, address, prefix } of interfaces) {
+    const nodad = address.includes(':') ? ['nodad'] : [];
+    tool('ip', 'addr', 'add', `${address}/${prefix}`, 'dev', link, ...nodad);
+  }
+}
+
+/** Things of others, which must survive everything; what is there then, line by line. */
+function bystanders(): string[] {
+  tool('ipvsadm', '-A', '-t', '198.51.100.99:80', '-s', 'wlc');
+  tool('ipvsadm', '-a', '-t', '198.51.100.99:80', '-r', '198.51.100.98:80', '-m', '-w', '5');
+  tool('ipvsadm', '-A', '-f', '77', '-s', 'rr');
+  tool('ipset', 'create', 'somebody-elses', 'hash:ip');
+  tool('ipset', 'add', 'somebody-elses', '198.51.100.97');
+  for (const iptables of ['iptables', 'ip6tables']) {
+    tool(iptables, '-N', 'SOMEBODY');
+    tool(iptables, '-A', 'INPUT', '-m', 'comment', '--comment', 'not ours', '-j', 'SOMEBODY');
+    tool(iptables, '-t', 'nat', '-N', 'SOMEBODY');
+    tool(iptables, '-t', 'nat', '-A', 'OUTPUT', '-j', 'SOMEBODY');
+  }
+  return everything();
+}
+
+/** The state without the bystanders' virtual services: their sets and chains are none that a recording speaks of. */
+function withoutBystanders() {
+  const output = toolOutput();
+  const theirs = /198\.51\.100\.99|-f 77/;
+  const ipvsadm = output.ipvsadm.split('\n').filter((line) => !theirs.test(line));
+  return { ...output, ipvsadm: ipvsadm.join('\n') };
+}
+
+/** Virtual services, sets, rules and links, a line each, without what changes by itself. */
+function everything(): string[] {
+  const rules = ['iptables-save', 'ip6tables-save'].flatMap((command) =>
+    tool(command)
+      .split('\n')
+      .filter((line) => !line.startsWith('#'))
+      .map((line) => `${command} ${line.replace(/ \[\d+:\d+\]$/, '')}`),
+  );
+  const links = tool('ip', '-o', 'link')
+    .split('\n')
+    .map((line) => line.split(':')[1] ?? '');
+  return [
+    ...tool('ipvsadm', '-S', '-n').split('\n'),
+    ...tool('ipset', 'save').split('\n'),
+    ...rules,
+    ...links,
+  ];
+}
+
+function lineDifferences(before: readonly string[], after: readonly string[]): string[] {
+  return [
+    ...before.filter((line) => !after.includes(line)).map((line) => `- ${line}`),
+    ...after.filter((line) => !before.includes(line)).map((line) => `+ ${line}`),
+  ];
+}
+
+/** Every setting that ipvs mode may write is given a wrong value first. */
+function spoilSettings(): Map<string, string> {
+  for (const name of SYSCTLS) writeFileSync(`/proc/sys/${name}`, readSysctl(name) === '0' ? '1' : '0');
+  for (const [name, value] of Object.entries(WRONG)) writeFileSync(`/proc/sys/${name}`, value);
+  return allSettings();
+}
+
+const WRONG: Readonly<Record<string, string>> = {
+  'net/ipv4/vs/conntrack': '0',
+  'net/ipv4/vs/expire_nodest_conn': '0',
+  'net/ipv4/vs/expire_quiescent_template': '0',
+  'net/ipv4/ip_forward': '0',
+  'net/ipv4/conf/all/arp_ignore': '0',
+  'net/ipv4/conf/all/arp_announce': '0',
+};
+
+/** Every network setting that can be read, but for those of our own device, and counters. */
+function allSettings(): Map<string, string> {
+  const settings = new Map<string, string>();
+  const walk = (folder: string) => {
+    for (const name of readdirSync(`/proc/sys/${folder}`)) {
+      const path = join(folder, name);
+      if (name === 'kube-ipvs0' || /_count$|stat_refresh/.test(name)) continue;
+      if (statSync(`/proc/sys/${path}`).isDirectory()) walk(path);
+      else settings.set(path, tryRead(`/proc/sys/${path}`));
+    }
+  };
+  walk('net');
+  return settings;
+}
+
+/** Some settings can only be written. */
+function tryRead(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch {
+    return '';
+  }
+}
+
+function changed(before: Map<string, string>, after: Map<string, string>): Record<string, string> {
+  return Object.fromEntries(
+    [...after].filter(([name, value]) => before.has(name) && before.get(name) !== value),
+  );
+}
+
+const scenario = scenarios('ipvs').find(({ name }) => name === process.argv[2]);
+if (!scenario) throw new Error(`there is no recording ${process.argv[2]}`);
+process.stdout.write(JSON.stringify(await main(scenario)));

@@ -5,7 +5,7 @@ import { applyAll, applyOne, type Packing } from '../batch.js';
 import { type Calls, openCalls, unless } from '../calls.js';
 import { onlyRecord, RecordWriter } from '../fields.js';
 import type { OpenOptions, OperationResult } from '../ipvs/types.js';
-import { attemptOf, hintFor } from './names.js';
+import { attemptOf, attemptToRead, hintForOpen } from './names.js';
 import { LONGEST_NAME, OPERATION_SIZE, readListing, writeOperation } from './records.js';
 import type {
   Ipset,
@@ -41,7 +41,8 @@ const PACKING: Packing<IpsetOperation> = {
  */
 export async function openIpset(options: OpenOptions = {}): Promise<Ipset> {
   const { IpsetClient } = loadAddon();
-  return new Client(await openCalls(new IpsetClient(), options, { operation: 'ipset.open' }));
+  const attempt = { operation: 'ipset.open', hint: hintForOpen };
+  return new Client(await openCalls(new IpsetClient(), options, attempt));
 }
 
 class Client implements Ipset {
@@ -52,8 +53,7 @@ class Client implements Ipset {
   }
 
   async list(): Promise<SetHeader[]> {
-    const attempt = { operation: 'ipset.list', hint: hintFor };
-    const listing = await this.#calls.run(attempt, (client) => client.list());
+    const listing = await this.#calls.run(attemptToRead('list'), (client) => client.list());
     return readListing(listing).map(({ set }) => set);
   }
 
@@ -61,7 +61,7 @@ class Client implements Ipset {
     const writer = new RecordWriter(LONGEST_NAME + 1, 1); // the name is checked only: the addon takes a string
     writer.text('name', name, LONGEST_NAME, 0);
     onlyRecord(writer, 'ipset.get');
-    const attempt = { operation: 'ipset.get', target: name, hint: hintFor };
+    const attempt = attemptToRead('get', name);
     const listing = await unless(
       'ENOENT',
       this.#calls.run(attempt, (client) => client.get(name)),

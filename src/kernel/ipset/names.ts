@@ -50,6 +50,11 @@ export function attemptOf(operation: IpsetOperation): Attempt {
   };
 }
 
+/** The same for a listing: of one set, or of all. */
+export function attemptToRead(verb: 'list' | 'get', target?: string): Attempt {
+  return { operation: `ipset.${verb}`, target, hint: hintFor, codeOf: (errno) => CODES[errno] };
+}
+
 /** `KUBE-CLUSTER-IP 10.96.0.10,udp:53`, the name of the set, or both names. */
 function nameTarget(operation: IpsetOperation): string | undefined {
   switch (operation?.do) {
@@ -73,8 +78,15 @@ function codeOf(errno: number, operation: IpsetOperation): string | undefined {
   return CODES[errno] ?? (bitmap ? BITMAP_CODES : HASH_CODES)[errno];
 }
 
-/** What to do about a failure. */
-export function hintFor(code: string): string | undefined {
+// Without ip_set the kernel says EINVAL to whatever is asked; without netfilter's netlink there is no socket to ask on.
+const MISSING_MODULE = 'load the kernel module ip_set, if it is missing (modprobe ip_set)';
+
+/** What to do about a failure to open. */
+export function hintForOpen(code: string): string | undefined {
+  return code === 'EPROTONOSUPPORT' ? MISSING_MODULE : undefined;
+}
+
+function hintFor(code: string): string | undefined {
   switch (code) {
     case 'ERR_LIBRARY':
       return 'install libipset, version 7 (Debian and Ubuntu: apt-get install libipset13)';
@@ -82,6 +94,8 @@ export function hintFor(code: string): string | undefined {
       return 'a rule or another set refers to it';
     case 'IPSET_ERR_HASH_FULL':
       return 'the set was created with too small a maxElements';
+    case 'EINVAL':
+      return MISSING_MODULE;
     case 'IPSET_ERR_FIND_TYPE':
       return 'the kernel lacks this type of set: load its module (ip_set_hash_ip for hash:ip, and so on)';
     default:

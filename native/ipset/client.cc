@@ -65,8 +65,13 @@ Status Client::Dump(std::vector<uint8_t>* request, std::vector<SetState>* out) {
 }
 
 std::vector<Failure> Client::Apply(const std::vector<Operation>& operations) {
+  std::shared_ptr<const netlink::NetworkNamespace> where;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    where = network_namespace_;
+  }
   std::vector<Failure> failures;
-  Status status = network_namespace_->Run([&] { failures = Write(operations); });
+  Status status = where->Run([&] { failures = Write(operations); });
   if (status.ok()) return failures;
   for (uint32_t i = 0; i < operations.size(); i++) failures.push_back(Failure{i, status});
   return failures;

@@ -34,8 +34,9 @@ class Client {
  private:
   netlink::Status Dump(std::vector<uint8_t>* request, std::vector<SetState>* out);
 
-  std::shared_ptr<const netlink::NetworkNamespace> network_namespace_;
   std::mutex mutex_;
+  std::shared_ptr<const netlink::NetworkNamespace> network_namespace_ =
+      std::make_shared<const netlink::NetworkNamespace>();
   netlink::Socket socket_;
 };
 

@@ -74,7 +74,11 @@ export type IpsetOperation =
 /** A set that entries go to: its name, and what is needed to encode entries for it. */
 export type SetReference = Pick<SetDefinition, 'name' | 'type' | 'family'>;
 
-/** ipset of one network namespace. Every call needs CAP_NET_ADMIN; every one may reject with NetlinkError. */
+/**
+ * ipset of one network namespace. Every call needs CAP_NET_ADMIN; every one may reject with NetlinkError, those that write
+ * with `ERR_LIBRARY` where libipset is missing. An argument that breaks a rule rejects with TypeError or RangeError; in
+ * apply() its operation alone fails, with `ERR_INVALID_ARGUMENT`.
+ */
 export interface Ipset {
   /** Every set, without entries. */
   list(): Promise<SetHeader[]>;
@@ -82,15 +86,22 @@ export interface Ipset {
   get(name: string): Promise<SetState | undefined>;
   /** Creates; one that exists with the same parameters is no error, with others EEXIST. */
   create(set: SetDefinition): Promise<void>;
-  /** Adds; an entry that is there already is no error. A full set: IPSET_ERR_HASH_FULL. */
+  /**
+   * Adds; an entry that is there already is no error. Rejects with ENOENT when there is no such set,
+   * IPSET_ERR_TYPE_MISMATCH when it is of another type or family, IPSET_ERR_HASH_FULL when it is full,
+   * IPSET_ERR_BITMAP_RANGE for a port outside of the bitmap.
+   */
   add(set: SetReference, entry: SetEntry): Promise<void>;
-  /** Deletes; an entry that is not there is no error. */
+  /** Deletes; an entry that is not there is no error, a set that is not there is (ENOENT). */
   delete(set: SetReference, entry: SetEntry): Promise<void>;
-  /** Removes every entry. */
+  /** Removes every entry; rejects with ENOENT when there is no such set. */
   flush(name: string): Promise<void>;
   /** Destroys; rejects with ENOENT when there is no such set, EBUSY while something refers to it. */
   destroy(name: string): Promise<void>;
-  /** Exchanges the contents of two sets of one type; what refers to one now sees the other's entries. */
+  /**
+   * Exchanges the contents of two sets of one type and family; what refers to one now sees the other's entries. Rejects
+   * with ENOENT when one of them is missing, IPSET_ERR_TYPE_MISMATCH.
+   */
   swap(name: string, other: string): Promise<void>;
   /** Sends a list of operations as one call, entries of one set aggregated; resolves to one result per operation, in order. */
   apply(operations: readonly IpsetOperation[]): Promise<OperationResult[]>;

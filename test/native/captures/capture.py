@@ -18,6 +18,7 @@ NETLINK_ROUTE, NETLINK_GENERIC = 0, 16
 NLM_F_REQUEST = 1
 GENL_ID_CTRL = 16
 ETH_P_ALL = 3
+SO_RCVBUFFORCE = 33
 
 
 def run(command):
@@ -29,12 +30,18 @@ def listen():
     tap = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
     tap.bind(("nlmon0", 0))
     tap.settimeout(0.2)
+    tap.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 1 << 24)
     return tap
 
 
 def datagrams(tap, command):
     """(netlink protocol, datagram) of everything that passes while the command runs."""
+    drain(tap)
     run(command)
+    return drain(tap)
+
+
+def drain(tap):
     seen = []
     while True:
         try:
@@ -47,6 +54,8 @@ def datagrams(tap, command):
 def messages(data):
     while len(data) >= 16:
         length, kind, flags = struct.unpack_from("=IHH", data)
+        if length < 16:  # ip pads one of its requests with zeros
+            return
         yield kind, flags, data[:length]
         data = data[(length + 3) & ~3:]
 
@@ -123,30 +132,47 @@ ROUTE_REQUESTS = [
     ("delete-link", "ip link del kube-ipvs0", RTM_DELLINK),
 ]
 
-# A real connection through a virtual server, so that counters and connections are not zero.
+# Two connections through a virtual server to a real one in another namespace, so that no counter is zero.
 TRAFFIC = r"""
-ip link set lo up
-ip addr add 10.96.7.1/32 dev lo; ip addr add 10.0.7.4/32 dev lo
+ip link set lo up; ip addr add 10.96.7.1/32 dev lo
+ip netns add backend
+ip link add knp0 type veth peer name knp1 netns backend
+ip addr add 10.0.7.1/24 dev knp0; ip link set knp0 up
+ip -n backend addr add 10.0.7.4/24 dev knp1; ip -n backend link set knp1 up; ip -n backend link set lo up
 ipvsadm -A -t 10.96.7.1:80 -s wrr -p 600
 ipvsadm -a -t 10.96.7.1:80 -r 10.0.7.4:8080 -m -w 7 -x 900 -y 300
 ipvsadm -a -t 10.96.7.1:80 -r 10.0.7.5:8080 -m -w 0
 """
+SERVER = """
+import socket
+server = socket.create_server(("10.0.7.4", 8080))
+print("ready", flush=True)
+held = []
+while True:
+    connection, _ = server.accept()
+    asked = connection.recv(2000)
+    connection.sendall(b"z" * 500)
+    if asked[:1] == b"y":
+        connection.close()
+    else:
+        held.append(connection)
+"""
 
 
 def exchange():
-    server = socket.create_server(("10.0.7.4", 8080))
+    """One connection that stays open and one that is closed; returns what must stay alive."""
+    server = subprocess.Popen(["ip", "netns", "exec", "backend", sys.executable, "-c", SERVER],
+                              stdout=subprocess.PIPE, text=True)
+    server.stdout.readline()
+    clients = []
     for payload in (b"x" * 1000, b"y" * 10):
-        client = socket.create_connection(("10.96.7.1", 80))
-        accepted, _ = server.accept()
+        client = socket.create_connection(("10.96.7.1", 80), timeout=10, source_address=("10.0.7.1", 0))
         client.sendall(payload)
-        accepted.recv(2000)
-        accepted.sendall(b"z" * 500)
         client.recv(2000)
-        if payload[0:1] == b"y":
-            client.close()
-            accepted.close()
-            time.sleep(0.2)
-    return client, accepted, server
+        clients.append(client)
+    clients.pop().close()
+    time.sleep(5)  # Linux 6.1 adds its counters up every two seconds
+    return server, clients
 
 
 def save(name, data):
@@ -171,7 +197,7 @@ def main():
             save("ipvs-info.reply", pick(seen, NETLINK_GENERIC, ipvs, SET_INFO, False))
 
     run(TRAFFIC)
-    sockets = exchange()
+    server, clients = exchange()
     run("ipvsadm -A -f 77 -6 -s lc; ipvsadm -A -t '[fd00:10:96::7]:443' -s mh -p 300 -M 64")
     seen = datagrams(tap, "ipvsadm -Ln")
     save("ipvs-services.reply", pick(seen, NETLINK_GENERIC, ipvs, NEW_SERVICE, False))
@@ -179,7 +205,8 @@ def main():
     witness = [subprocess.check_output(["ipvsadm", *options.split()], text=True)
                for options in ("-S -n", "-Ln", "-Ln --stats --exact", "-Ln --thresholds")]
     (FOLDER / "ipvs-replies.txt").write_text("\n".join(witness))
-    del sockets
+    server.kill()
+    clients.clear()
 
     for name, command, number in ROUTE_REQUESTS:
         seen = datagrams(tap, command)

@@ -1,0 +1,103 @@
+// Which processes a running proxy starts: none for a change of endpoints or Services, one iptables-restore for each
+// family whose rule text a change alters.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { realServersBecome } from '../../demo/kernelView.js';
+import { type Lab, openLab } from '../../demo/lab.js';
+import { ManifestFolder } from '../../demo/manifestFolder.js';
+import { NODE_A } from '../../demo/places.js';
+import { ProxyProcess } from '../../demo/proxyProcess.js';
+import { type AddressId, type Ipvs, openIpvs } from '../../src/kernel/ipvs/index.js';
+import { ExecTrace } from '../support/execTrace.js';
+import { service, slice } from '../support/manifests.js';
+import { ask } from '../support/witnesses.js';
+
+const CLUSTER_IP: AddressId = { address: '10.96.0.80', port: 80, protocol: 'tcp' };
+const SLICE = 'slice.yaml';
+const SERVICE = 'service.yaml';
+/** Audits read the rules with iptables-save; none is due while these tests run. */
+const NO_AUDIT = ['--ipvs-sync-period', '1h'];
+
+let lab: Lab;
+let manifests: ManifestFolder;
+let ipvs: Ipvs;
+let proxy: ProxyProcess;
+let trace: ExecTrace;
+
+/** Endpoints on this node: each has an entry in a set too. */
+const local = (...addresses: string[]) =>
+  slice('web', ...addresses).replaceAll('conditions:', `nodeName: ${NODE_A.name}, conditions:`);
+
+const externalIPs = (...addresses: string[]) =>
+  service('web', CLUSTER_IP.address, `  externalIPs: [${addresses}]`);
+
+before(async () => {
+  lab = openLab([]);
+  manifests = new ManifestFolder('');
+  manifests.write(SERVICE, service('web', CLUSTER_IP.address));
+  manifests.write(SLICE, local('10.244.1.10'));
+  proxy = new ProxyProcess(lab.namespace(NODE_A), manifests.path, NO_AUDIT);
+  await proxy.programmed();
+  ipvs = await openIpvs({ netns: lab.netns(NODE_A) });
+  trace = await ExecTrace.attach(proxy.pid);
+});
+
+after(async () => {
+  await trace.detach();
+  await proxy.end();
+  ipvs.close();
+  manifests.close();
+  lab.close();
+});
+
+test('100 changes of endpoints, each seen in the kernel, start no process', async () => {
+  for (let i = 1; i <= 100; i++) {
+    const changing = `10.244.1.${100 + i}`;
+    manifests.write(SLICE, local('10.244.1.10', changing));
+    await realServersBecome(ipvs, CLUSTER_IP, ['10.244.1.10:8080', `${changing}:8080`]);
+  }
+  assert.deepEqual(await trace.started(), []);
+  const shown = ask(lab.namespace(NODE_A), 'ipvsadm', '-S', '-n');
+  assert.match(shown, /^-a -t 10\.96\.0\.80:80 -r 10\.244\.1\.200:8080 -m -w 1$/m);
+  assert.equal(shown.match(/^-a /gm)?.length, 2);
+  assert.match(
+    ask(lab.namespace(NODE_A), 'ipset', 'save'),
+    /^add KUBE-LOOP-BACK 10\.244\.1\.200,tcp:8080,10\.244\.1\.200$/m,
+  );
+});
+
+test('the first external IP of the cluster starts one iptables-restore, and so does the loss of the last', async () => {
+  const external = (address: string): AddressId => ({ ...CLUSTER_IP, address });
+  const endpoints = ['10.244.1.10:8080', '10.244.1.200:8080'];
+  const steps: readonly [addresses: readonly string[], programs: readonly string[]][] = [
+    [['203.0.113.1'], ['iptables-restore']],
+    [['203.0.113.1', '203.0.113.2'], []],
+    [['203.0.113.2'], []],
+    [[], ['iptables-restore']],
+  ];
+  for (const [addresses, programs] of steps) {
+    manifests.write(SERVICE, externalIPs(...addresses));
+    for (const address of ['203.0.113.1', '203.0.113.2']) {
+      await realServersBecome(ipvs, external(address), addresses.includes(address) ? endpoints : []);
+    }
+    assert.deepEqual(await trace.started(), programs, `external IPs [${addresses}]`);
+    const rules = ask(lab.namespace(NODE_A), 'iptables-save', '-t', 'nat');
+    assert.equal(rules.includes('--match-set KUBE-EXTERNAL-IP '), addresses.length > 0);
+  }
+});
+
+test('a change that alters the rule text of IPv6 alone starts one ip6tables-restore', async () => {
+  const id: AddressId = { address: 'fd00:10:96::80', port: 80, protocol: 'tcp' };
+  for (const there of [true, false]) {
+    manifests.write('six.yaml', there ? service('six', `"${id.address}"`) : '');
+    await virtualServiceBecomes(id, there);
+    assert.deepEqual(await trace.started(), ['ip6tables-restore']);
+  }
+});
+
+async function virtualServiceBecomes(id: AddressId, there: boolean): Promise<void> {
+  const wanted = `${id.address} is ${there ? '' : 'not '}in the kernel`;
+  for (const deadline = Date.now() + 20_000; ((await ipvs.get(id)) !== undefined) !== there; ) {
+    assert.ok(Date.now() < deadline, `not within 20 s: ${wanted}`);
+  }
+}

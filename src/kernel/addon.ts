@@ -63,11 +63,20 @@ export interface NativeIpsetClient extends NativeClient {
   get(name: string): Promise<Uint8Array>;
 }
 
+/** `native/binding/conntrack_binding.cc`. Its operation records are flows, and the operation is to delete them. */
+export interface NativeConntrackClient extends NativeClient {
+  /** Takes whole filter records, and whether a listing that was cut short is good as far as it went. */
+  list(filters: Uint8Array, partial: boolean): Promise<Uint8Array>;
+  /** Takes one filter record; a number of 32 bits: how many flows. */
+  delete(filter: Uint8Array): Promise<Uint8Array>;
+}
+
 /** What the addon exports. */
 export interface Addon {
   readonly IpvsClient: new () => NativeIpvsClient;
   readonly RtnetlinkClient: new () => NativeRtnetlinkClient;
   readonly IpsetClient: new () => NativeIpsetClient;
+  readonly ConntrackClient: new () => NativeConntrackClient;
 }
 
 let loaded: Addon | undefined;

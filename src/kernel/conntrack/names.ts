@@ -1,0 +1,45 @@
+// What errors call conntrack operations and what they were done to, in the notation of conntrack(8).
+import { joinHostPort } from '../../net/address.js';
+import type { Attempt } from '../failures.js';
+import type { FlowId, FlowSelection, FlowTuple } from './types.js';
+
+/** Names the deletion of a flow: `udp 10.0.0.1:4000 -> 10.96.0.10:53`. Bears any value. */
+export function attemptOf(flow: FlowId): Attempt {
+  const end = (address: unknown, port: unknown) => joinHostPort(String(address), Number(port));
+  const tuple = flow?.original;
+  const target = tuple
+    ? `${flow.protocol} ${end(tuple.source, tuple.sourcePort)} -> ${end(tuple.destination, tuple.destinationPort)}`
+    : String(tuple);
+  return { operation: 'conntrack.deleteFlows', target };
+}
+
+const OPTIONS: Readonly<Record<'original' | 'reply', Readonly<Record<keyof FlowTuple, string>>>> = {
+  original: {
+    source: '--orig-src',
+    destination: '--orig-dst',
+    sourcePort: '--orig-port-src',
+    destinationPort: '--orig-port-dst',
+  },
+  reply: {
+    source: '--reply-src',
+    destination: '--reply-dst',
+    sourcePort: '--reply-port-src',
+    destinationPort: '--reply-port-dst',
+  },
+};
+
+/** `-f ipv4 -p udp --orig-dst 10.96.0.10 --orig-port-dst 53`, of several the first and how many others there are. */
+export function nameSelections(selections: readonly FlowSelection[]): string | undefined {
+  const [first] = selections;
+  if (!first) return undefined;
+  const others = selections.length === 1 ? '' : ` and ${selections.length - 1} others`;
+  return `${nameSelection(first)}${others}`;
+}
+
+function nameSelection({ family, protocol, original = {}, reply = {} }: FlowSelection): string {
+  const sides = Object.entries({ original, reply }) as ['original' | 'reply', Partial<FlowTuple>][];
+  const fields = sides.flatMap(([side, tuple]) =>
+    Object.entries(tuple).map(([field, value]) => `${OPTIONS[side][field as keyof FlowTuple]} ${value}`),
+  );
+  return [`-f ipv${family}`, ...(protocol === undefined ? [] : [`-p ${protocol}`]), ...fields].join(' ');
+}

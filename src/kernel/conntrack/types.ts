@@ -1,0 +1,106 @@
+// Flows that the kernel tracks, as JavaScript values. Source of every rule: net/netfilter/nf_conntrack_netlink.c,
+// include/uapi/linux/netfilter/nf_conntrack_common.h, nf_conntrack_tuple_common.h.
+import type { Family } from '../../net/address.js';
+import type { Protocol } from '../../net/protocol.js';
+import type { OperationResult } from '../ipvs/types.js';
+
+/** Whom the packets of one direction are from and to (`struct nf_conntrack_tuple`). */
+export interface FlowTuple {
+  /** Canonical address. */
+  readonly source: string;
+  /** Canonical address. */
+  readonly destination: string;
+  /** 0–65535; the identifier of ICMP; 0 for protocols without ports. */
+  readonly sourcePort: number;
+  /** 0–65535; type × 256 + code of ICMP; 0 for protocols without ports. */
+  readonly destinationPort: number;
+}
+
+/** `tcp`, `udp`, `sctp`, or the IP protocol number (1–255) of any other. */
+export type FlowProtocol = Protocol | number;
+
+/** What names a flow in the kernel. */
+export interface FlowId {
+  readonly protocol: FlowProtocol;
+  /** Packets as they come: before their addresses are translated. */
+  readonly original: FlowTuple;
+  /** Zone of the original direction (`nf_conntrack_zone`), 0–65535; 0 is the default one. Left out: 0. */
+  readonly zone?: number;
+  /** `CTA_ID`, 1–4294967295: tells a flow from a later one with the same tuple. Left out, or 0: whichever is there. */
+  readonly id?: number;
+}
+
+/** A flow as the kernel lists it. */
+export interface Flow extends FlowId {
+  readonly family: Family;
+  /** Packets as they come back: from where the original ones went once their addresses were translated. */
+  readonly reply: FlowTuple;
+  readonly zone: number;
+  readonly id: number;
+  /** `IPS_` flags: 0x2 a reply was seen, 0x8 confirmed, 0x10 source translated, 0x20 destination translated, … */
+  readonly status: number;
+  readonly mark: number;
+  /** Seconds until the flow ends unless another packet comes. */
+  readonly timeout: number;
+}
+
+/** Which flows to list: those for which everything holds that is given. */
+export interface FlowSelection {
+  readonly family: Family;
+  /** Must be given with a port. */
+  readonly protocol?: FlowProtocol;
+  readonly original?: Partial<FlowTuple>;
+  readonly reply?: Partial<FlowTuple>;
+}
+
+/** Any part of it, and some part of it. */
+type AtLeastOne<T> = { readonly [Key in keyof T]: Pick<T, Key> & Partial<T> }[keyof T];
+
+/**
+ * Which flows to delete: a selection that names an address or a port. One that does not selects everything, or everything
+ * of a protocol, and is refused with a TypeError; a field that is undefined or unknown is refused, not passed over.
+ */
+export type FlowFilter = FlowSelection &
+  ({ readonly original: AtLeastOne<FlowTuple> } | { readonly reply: AtLeastOne<FlowTuple> });
+
+/** How flows are listed. */
+export interface ListOptions {
+  /**
+   * Resolve to what was read when a listing is cut short (`ERR_INTERRUPTED`, `ERR_UNKNOWN_OUTCOME`) instead of rejecting.
+   * Default false.
+   */
+  readonly partial?: boolean;
+}
+
+/**
+ * Flows of one network namespace. Calls reach the kernel one after another, in the order in which they are made.
+ *
+ * Every call needs CAP_NET_ADMIN, the reading ones too. Every one may reject with a NetlinkError (`EPERM`, `ERR_CLOSED`,
+ * `ERR_TIMEOUT`, `ERR_MALFORMED_REPLY`), and all but deleteFlows() with a TypeError or RangeError that names the argument
+ * and the rule it breaks.
+ */
+export interface Conntrack {
+  /**
+   * The flows selected, by any of several selections if there are several, each once; all of both families by default.
+   * Not a consistent snapshot: the kernel offers none.
+   *
+   * Costs a walk over the kernel's whole table for each of up to four selections, for more of them one walk and a look at
+   * whatever they have in common. IPv6 addresses, and ports of other protocols than TCP and UDP, the kernel cannot select
+   * by: the rest of the selection then says how much is looked at. Kernels before 5.8 select by the family only.
+   *
+   * Rejects with `ERR_INTERRUPTED` when the table changed ten times in a row while it was read, as far as a kernel says so.
+   */
+  list(selection?: FlowSelection | readonly FlowSelection[], options?: ListOptions): Promise<Flow[]>;
+  /**
+   * Deletes the flows that the filter selects, and resolves to how many. It lists them and deletes them by name, so that
+   * nothing is ever deleted that was not seen to be selected; flows that begin meanwhile stay.
+   */
+  delete(filter: FlowFilter): Promise<number>;
+  /**
+   * Deletes flows as one call in few messages; resolves to one result per flow, in order. A flow that is gone, even if
+   * another has its tuple by now, is a success. Results: `ERR_INVALID_ARGUMENT`, and as in `Ipvs.apply`.
+   */
+  deleteFlows(flows: readonly FlowId[]): Promise<OperationResult[]>;
+  /** Closes the socket; calls under way finish, later ones reject with ERR_CLOSED. */
+  close(): void;
+}

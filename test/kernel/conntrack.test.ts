@@ -1,0 +1,375 @@
+// Every verb on a real kernel: flows of real sockets in a namespace, conntrack(8) as witness.
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { loadAddon } from '../../src/kernel/addon.js';
+import {
+  type Conntrack,
+  type Flow,
+  type FlowFilter,
+  type FlowSelection,
+  openConntrack,
+} from '../../src/kernel/conntrack/index.js';
+import { type Datagram, ends, lineOf, Namespace } from '../support/flows.js';
+
+/** For both families alike: two clients' worth of flows to two services, and one past them. */
+const FLOWS: Readonly<Record<4 | 6, readonly Datagram[]>> = {
+  4: [
+    '10.0.0.9:4000 10.96.0.10:53',
+    '10.0.0.9:4001 10.96.0.10:53',
+    '10.0.0.9:5000 10.96.0.10:53',
+    '10.0.0.9:4000 10.96.0.11:53',
+    '10.0.0.9:4002 10.96.0.10:54',
+  ],
+  6: [
+    '[fd00::9]:4000 [fd00:96::a]:53',
+    '[fd00::9]:4001 [fd00:96::a]:53',
+    '[fd00::9]:5000 [fd00:96::a]:53',
+    '[fd00::9]:4000 [fd00:96::b]:53',
+    '[fd00::9]:4002 [fd00:96::a]:54',
+  ],
+};
+const ADDRESS = {
+  4: {
+    client: '10.0.0.9',
+    service: '10.96.0.10',
+    other: '10.96.0.11',
+    first: '10.0.0.1',
+    second: '10.0.0.2',
+  },
+  6: { client: 'fd00::9', service: 'fd00:96::a', other: 'fd00:96::b', first: 'fd00::1', second: 'fd00::2' },
+} as const;
+
+let namespace: Namespace;
+let ct: Conntrack;
+before(async () => {
+  namespace = new Namespace('knp-conntrack');
+  ct = await openConntrack({ netns: namespace.path });
+});
+after(async () => {
+  ct.close();
+  await namespace.delete();
+});
+
+const flush = () => namespace.conntrack('-F');
+const sendAll = () => namespace.send(...FLOWS[4], ...FLOWS[6]);
+const lines = (flows: readonly Flow[]) => flows.map(lineOf).sort();
+
+describe('selecting', () => {
+  before(sendAll);
+  after(flush);
+
+  for (const family of [4, 6] as const) {
+    const { client, service, other, first, second } = ADDRESS[family];
+    const cases: [string, Omit<FlowSelection, 'family'>, number[]][] = [
+      ['nothing', {}, [0, 1, 2, 3, 4]],
+      ['the protocol', { protocol: 'udp' }, [0, 1, 2, 3, 4]],
+      ['its number', { protocol: 17 }, [0, 1, 2, 3, 4]],
+      ['another protocol', { protocol: 'tcp' }, []],
+      ['original source', { original: { source: client } }, [0, 1, 2, 3, 4]],
+      ['original destination', { original: { destination: service } }, [0, 1, 2, 4]],
+      ['an address of nobody', { original: { destination: first } }, []],
+      ['original source port', { protocol: 'udp', original: { sourcePort: 4000 } }, [0, 3]],
+      ['original destination port', { protocol: 'udp', original: { destinationPort: 53 } }, [0, 1, 2, 3]],
+      ['reply source', { reply: { source: second } }, [2]],
+      ['reply source and port', { protocol: 'udp', reply: { source: first, sourcePort: 5353 } }, [0, 1]],
+      ['reply destination', { reply: { destination: client } }, [0, 1, 2, 3, 4]],
+      ['reply destination port', { protocol: 'udp', reply: { destinationPort: 5000 } }, [2]],
+      [
+        'both directions',
+        {
+          protocol: 'udp',
+          original: { destination: service, destinationPort: 53 },
+          reply: { source: first },
+        },
+        [0, 1],
+      ],
+      ['the other service', { protocol: 'udp', original: { destination: other, destinationPort: 53 } }, [3]],
+    ];
+    for (const [name, selection, expected] of cases) {
+      it(`selects by ${name}, IPv${family}`, async () => {
+        const flows = await ct.list({ family, ...selection });
+        assert.deepEqual(ends(flows), expected.map((i) => FLOWS[family][i]).sort());
+      });
+    }
+  }
+
+  for (const count of [2, 4, 5, 40]) {
+    it(`lists what any of ${count} selections selects, each flow once`, async () => {
+      const selections = [
+        { family: 4, protocol: 'udp', original: { destination: '10.96.0.10' } },
+        { family: 6, protocol: 'udp', original: { destinationPort: 53 } },
+        ...Array.from({ length: count - 2 }, (_, i): FlowSelection => {
+          return { family: 4, protocol: 'udp', original: { sourcePort: 4000, destinationPort: 50 + i } };
+        }),
+      ] as const;
+      const expected = [...FLOWS[4].slice(0, 3), FLOWS[4][4], ...FLOWS[6].slice(0, 4)];
+      if (count > 5) expected.push(FLOWS[4][3]); // to port 53 from 4000
+      assert.deepEqual(ends(await ct.list(selections)), expected.sort());
+    });
+  }
+});
+
+describe('list', () => {
+  afterEach(flush);
+
+  it('lists what conntrack(8) lists, in both families', async () => {
+    await sendAll();
+    const flows = await ct.list();
+    assert.deepEqual(lines(flows), namespace.witness());
+    assert.deepEqual(ends(flows), [...FLOWS[4], ...FLOWS[6]].sort());
+    const [flow] = flows.filter(
+      ({ original }) => original.sourcePort === 5000 && original.source === '10.0.0.9',
+    );
+    assert.equal(flow?.family, 4);
+    assert.equal(flow.protocol, 'udp');
+    assert.deepEqual(flow.reply, {
+      source: '10.0.0.2',
+      destination: '10.0.0.9',
+      sourcePort: 5353,
+      destinationPort: 5000,
+    });
+    assert.ok(flow.timeout > 0 && flow.timeout <= 120);
+    assert.equal(flow.status & 0x20, 0x20, 'destination translated');
+  });
+
+  it('lists nothing of a namespace without flows, and of no selection', async () => {
+    assert.deepEqual(await ct.list(), []);
+    await sendAll();
+    assert.deepEqual(await ct.list([]), []);
+  });
+
+  it('lists protocols with ports, with types and codes, and with neither; marks and zones', async () => {
+    const insert = (words: string) => namespace.conntrack('-I', '-t', '100', ...words.split(' '));
+    insert(
+      '-s 10.0.0.9 -d 10.0.0.1 -p tcp --sport 4000 --dport 80 --state ESTABLISHED -m 4294967295 -u ASSURED,SEEN_REPLY',
+    );
+    insert(
+      '-s fd00::9 -d fd00::1 -p sctp --sport 4000 --dport 80 --state ESTABLISHED --orig-vtag 1 --reply-vtag 2',
+    );
+    insert('-s 10.0.0.9 -d 10.0.0.1 -p icmp --icmp-type 8 --icmp-code 0 --icmp-id 65535');
+    insert('-s fd00::9 -d fd00::1 -p icmpv6 --icmpv6-type 128 --icmpv6-code 0 --icmpv6-id 7');
+    insert('-s 10.0.0.9 -d 10.0.0.1 -p udp --sport 4000 --dport 80 -w 65535');
+    insert('-s 10.0.0.9 -d 10.0.0.1 -p udp --sport 4000 --dport 80');
+    const flows = await ct.list();
+    assert.deepEqual(lines(flows), namespace.witness());
+    assert.deepEqual(await ct.deleteFlows(flows), new Array(6).fill(undefined));
+    assert.deepEqual(namespace.witness(), []);
+  });
+
+  it('selects by ports of a protocol for which the kernel ignores them', async () => {
+    for (const port of [80, 81]) {
+      const words = `-s 10.0.0.9 -d 10.0.0.1 -p sctp --sport 4000 --dport ${port} --state ESTABLISHED`;
+      namespace.conntrack('-I', '-t', '100', ...`${words} --orig-vtag 1 --reply-vtag 2`.split(' '));
+    }
+    const flows = await ct.list({ family: 4, protocol: 'sctp', original: { destinationPort: 81 } });
+    assert.deepEqual(ends(flows), ['10.0.0.9:4000 10.0.0.1:81']);
+  });
+
+  it('lists thousands, each once, while others come and go', async () => {
+    const flow = (port: number) => `-A -t 600 -s 10.0.0.9 -d 10.0.0.1 -p udp --sport ${port} --dport 80`;
+    namespace.conntrackAll(Array.from({ length: 5000 }, (_, i) => flow(10_000 + i)));
+    const names = (flows: readonly Flow[]) => new Set(flows.map(({ original }) => original.sourcePort));
+    const steady = await ct.list({ family: 4, protocol: 'udp' });
+    assert.equal(steady.length, 5000);
+    assert.equal(names(steady).size, 5000);
+    const passing = steady.filter((_, i) => i % 2 === 1);
+    const [results, ...listings] = await Promise.all([
+      openConntrack({ netns: namespace.path }).then((own) =>
+        own.deleteFlows(passing).finally(() => own.close()),
+      ),
+      ...Array.from({ length: 5 }, () => ct.list({ family: 4, protocol: 'udp' }, { partial: true })),
+    ]);
+    assert.ok(results.every((result) => result === undefined));
+    for (const listing of listings) {
+      assert.equal(names(listing).size, listing.length);
+      assert.ok(listing.length >= 2500);
+    }
+    assert.equal((await ct.list({ family: 4 })).length, 2500);
+  });
+});
+
+describe('delete', () => {
+  afterEach(flush);
+
+  for (const family of [4, 6] as const) {
+    const { service, other, second } = ADDRESS[family];
+    const cases: [string, Omit<FlowFilter, 'family'>, number[]][] = [
+      ['original destination', { original: { destination: other } }, [3]],
+      [
+        'original destination and port',
+        { protocol: 'udp', original: { destination: service, destinationPort: 54 } },
+        [4],
+      ],
+      ['port', { protocol: 'udp', original: { destinationPort: 53 } }, [0, 1, 2, 3]],
+      ['reply source', { original: { destination: service }, reply: { source: second } }, [2]],
+      ['an address of nobody', { original: { destination: second } }, []],
+    ];
+    for (const [name, filter, expected] of cases) {
+      it(`deletes by ${name} and nothing else, IPv${family}`, async () => {
+        await sendAll();
+        const gone = expected.map((i) => FLOWS[family][i]);
+        assert.equal(await ct.delete({ family, ...filter } as FlowFilter), gone.length);
+        const left = [...FLOWS[4], ...FLOWS[6]].filter((datagram) => !gone.includes(datagram));
+        assert.deepEqual(ends(await ct.list()), left.sort());
+        assert.equal(namespace.witness().length, left.length);
+      });
+    }
+  }
+
+  it('deletes thousands', async () => {
+    const flow = (i: number) =>
+      `-A -t 600 -s 10.0.0.9 -d 10.0.${i % 2}.1 -p udp --sport ${10_000 + i} --dport 80`;
+    namespace.conntrackAll(Array.from({ length: 4000 }, (_, i) => flow(i)));
+    assert.equal(await ct.delete({ family: 4, original: { destination: '10.0.0.1' } }), 2000);
+    assert.equal(namespace.witness().length, 2000);
+    assert.equal(await ct.delete({ family: 4, original: { destination: '10.0.0.1' } }), 0);
+  });
+
+  it('refuses what would select everything, and leaves all flows alone', async () => {
+    await sendAll();
+    const before = namespace.witness();
+    const filters: unknown[] = [
+      undefined,
+      {},
+      { family: 4 },
+      { family: 4, protocol: 'udp' },
+      { family: 4, original: {} },
+      { family: 4, original: {}, reply: {} },
+      { family: 4, original: { destination: undefined } },
+      { family: 4, protocol: 'udp', original: { dst: '10.96.0.10' } },
+      { family: 4, protocol: undefined, original: { destination: '10.96.0.10' } },
+    ];
+    for (const filter of filters) {
+      await assert.rejects(ct.delete(filter as FlowFilter), TypeError);
+    }
+    await assert.rejects(
+      ct.delete({ family: 4, protocol: 'udp' } as FlowFilter),
+      /must name an address or a port/,
+    );
+    assert.deepEqual(namespace.witness(), before);
+  });
+
+  it('refuses it below JavaScript too', async () => {
+    await sendAll();
+    const before = namespace.witness();
+    const { ConntrackClient } = loadAddon();
+    const native = new ConntrackClient();
+    await native.open(namespace.path, 5000);
+    const everything = new Uint8Array(76);
+    const everyUdp = everything.with(0, 4).with(1, 17);
+    // Both families, with a destination: 0.0.0.0 and ::, for all the kernel would know.
+    const bothFamilies = everything.with(2, 2);
+    for (const record of [everything, everyUdp, bothFamilies]) {
+      await assert.rejects(native.delete(record), { errno: 22 });
+    }
+    assert.throws(() => native.delete(new Uint8Array(0)), TypeError);
+    assert.throws(() => native.delete(new Uint8Array(152)), TypeError);
+    // Nor is there a deletion that names no flow.
+    const [failure] = await native.apply(new Uint8Array(92));
+    assert.equal(failure?.errno, 95);
+    native.close();
+    assert.deepEqual(namespace.witness(), before);
+  });
+});
+
+describe('deleteFlows', () => {
+  afterEach(flush);
+
+  it('deletes what it is given, in whichever order, and nothing else', async () => {
+    await sendAll();
+    const flows = await ct.list();
+    const chosen = flows.filter(({ original }) => original.sourcePort === 4000).reverse();
+    assert.equal(chosen.length, 4);
+    assert.deepEqual(await ct.deleteFlows(chosen), [undefined, undefined, undefined, undefined]);
+    const left = flows.filter((flow) => !chosen.includes(flow));
+    assert.deepEqual(namespace.witness(), lines(left));
+  });
+
+  it('takes flows that are gone for deleted, and leaves later ones with the same tuple alone', async () => {
+    await namespace.send('10.0.0.9:4000 10.96.0.10:53', '10.0.0.9:4001 10.96.0.10:53');
+    const flows = await ct.list();
+    namespace.conntrack('-F');
+    await namespace.send('10.0.0.9:4000 10.96.0.10:53');
+    const later = namespace.witness();
+    assert.deepEqual(await ct.deleteFlows(flows), [undefined, undefined]);
+    assert.deepEqual(namespace.witness(), later);
+    // Without an id whichever has the tuple is meant.
+    const named = flows.map(({ protocol, original }) => ({ protocol, original }));
+    assert.deepEqual(await ct.deleteFlows(named), [undefined, undefined]);
+    assert.deepEqual(namespace.witness(), []);
+  });
+
+  it('names what breaks a rule, and does the rest', async () => {
+    await namespace.send('10.0.0.9:4000 10.96.0.10:53');
+    const [flow] = (await ct.list()) as [Flow];
+    const wrong = { ...flow, original: { ...flow.original, destination: 'fd00::1' } };
+    const [first, second] = await ct.deleteFlows([wrong, flow]);
+    assert.equal(first?.code, 'ERR_INVALID_ARGUMENT');
+    assert.equal(first.target, 'udp 10.0.0.9:4000 -> [fd00::1]:53');
+    assert.match(first.message, /original\.destination must be an IPv4 address/);
+    assert.equal(second, undefined);
+    assert.deepEqual(namespace.witness(), []);
+  });
+
+  it('goes on behind flows that are gone, over several batches', async () => {
+    await namespace.send('10.0.0.9:4000 10.96.0.10:53');
+    const [flow] = (await ct.list()) as [Flow];
+    const many = Array.from({ length: 1000 }, (_, i) => ({
+      ...flow,
+      original: { ...flow.original, sourcePort: 6000 + i },
+    }));
+    const results = await ct.deleteFlows([...many, flow]);
+    assert.equal(results.length, 1001);
+    assert.ok(results.every((result) => result === undefined));
+    assert.deepEqual(namespace.witness(), []);
+  });
+});
+
+describe('opening and closing', () => {
+  afterEach(flush);
+
+  it('sees its own namespace only', async () => {
+    await sendAll();
+    const other = new Namespace('knp-conntrack-2');
+    const there = await openConntrack({ netns: other.path });
+    try {
+      assert.deepEqual(await there.list(), []);
+      assert.equal(await there.delete({ family: 4, original: { destination: '10.96.0.10' } }), 0);
+      assert.equal((await ct.list()).length, 10);
+    } finally {
+      there.close();
+      await other.delete();
+    }
+  });
+
+  it('names paths that are missing, or no network namespace', async () => {
+    const missing = { code: 'ENOENT', operation: 'conntrack.open', target: '/run/netns/knp-none' };
+    await assert.rejects(openConntrack({ netns: '/run/netns/knp-none' }), missing);
+    await assert.rejects(openConntrack({ netns: '/etc/hostname' }), { code: 'EINVAL', hint: undefined });
+  });
+
+  it('lets calls made before close() finish, and refuses later ones', async () => {
+    await sendAll();
+    const own = await openConntrack({ netns: namespace.path });
+    const listing = own.list();
+    own.close();
+    own.close();
+    assert.equal((await listing).length, 10);
+    await assert.rejects(own.list(), { code: 'ERR_CLOSED', operation: 'conntrack.list' });
+    await assert.rejects(own.deleteFlows([]), { code: 'ERR_CLOSED' });
+  });
+});
+
+// A filter that selects everything cannot be written down: this file would not compile.
+export function everything(): Promise<number>[] {
+  return [
+    // @ts-expect-error without an address or a port
+    ct.delete({ family: 4 }),
+    // @ts-expect-error without an address or a port
+    ct.delete({ family: 4, protocol: 'udp' }),
+    // @ts-expect-error without an address or a port
+    ct.delete({ family: 4, original: {} }),
+    // @ts-expect-error without a family
+    ct.delete({ original: { destination: '10.96.0.10' } }),
+  ];
+}

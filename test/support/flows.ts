@@ -1,0 +1,162 @@
+// A network namespace in which flows are tracked, flows made by real sockets, and conntrack(8) as witness.
+import assert from 'node:assert/strict';
+import { type ChildProcessByStdio, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
+import type { Flow } from '../../src/kernel/conntrack/index.js';
+import { joinHostPort } from '../../src/net/address.js';
+
+/** Who sends a datagram to whom: `10.0.0.9:4000 10.96.0.10:53`. */
+export type Datagram = string;
+
+/**
+ * A namespace that tracks what is sent in it. Datagrams to 10.96.0.10:53 and [fd00:96::a]:53 go to port 5353 of 10.0.0.1
+ * and fd00::1, those from ports above 4999 to the second such endpoint; nobody answers.
+ */
+export class Namespace {
+  readonly path: string;
+  readonly #name: string;
+  /** One process sends everything: starting one takes seconds in the VM. */
+  readonly #sender: ChildProcessByStdio<Writable, Readable, null>;
+  readonly #sent: AsyncIterator<string>;
+
+  constructor(name: string) {
+    this.#name = name;
+    this.path = `/run/netns/${name}`;
+    execFileSync('ip', ['netns', 'add', name]);
+    this.run('sh', '-ec', SET_UP);
+    this.#sender = spawn('ip', ['netns', 'exec', name, 'python3', '-c', SEND], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    this.#sent = createInterface({ input: this.#sender.stdout })[Symbol.asyncIterator]();
+  }
+
+  /** Removes it. */
+  async delete(): Promise<void> {
+    this.#sender.stdin.end();
+    if (this.#sender.exitCode === null) await once(this.#sender, 'exit');
+    execFileSync('ip', ['netns', 'del', this.#name]);
+  }
+
+  /** Runs a command in it; returns what it prints. What it says beside that is in the error, if it fails. */
+  run(...command: readonly string[]): string {
+    const args = ['netns', 'exec', this.#name, ...command];
+    return execFileSync('ip', args, { encoding: 'utf8', stdio: 'pipe' });
+  }
+
+  /** Sends datagrams from real sockets of the namespace, each from one of its own. */
+  async send(...datagrams: readonly Datagram[]): Promise<void> {
+    this.#sender.stdin.write(`${datagrams.join(' ')}\n`);
+    assert.equal((await this.#sent.next()).value, 'sent');
+  }
+
+  /** Runs conntrack(8). */
+  conntrack(...args: readonly string[]): string {
+    return this.run('conntrack', ...args);
+  }
+
+  /** Runs one conntrack(8) for many lines, each of which has its arguments. */
+  conntrackAll(lines: readonly string[]): void {
+    const folder = mkdtempSync(join(tmpdir(), 'knp-conntrack-'));
+    try {
+      writeFileSync(join(folder, 'lines'), lines.map((line) => `${line}\n`).join(''));
+      this.conntrack('-R', join(folder, 'lines'));
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  }
+
+  /** What `conntrack -L` lists, both families, a line for each flow as {@link lineOf} writes it, sorted. */
+  witness(): string[] {
+    return ['ipv4', 'ipv6']
+      .flatMap((family) => this.conntrack('-L', '-f', family, '-o', 'id').split('\n'))
+      .filter((line) => line !== '')
+      .map(normalize)
+      .sort();
+  }
+}
+
+const SET_UP = `
+ip link set lo up
+for address in 10.0.0.1 10.0.0.2 10.0.0.9 10.96.0.10 10.96.0.11; do ip addr add $address/32 dev lo; done
+for address in fd00::1 fd00::2 fd00::9 fd00:96::a fd00:96::b; do ip addr add $address/128 dev lo nodad; done
+iptables-restore <<'END'
+*nat
+-A OUTPUT -p udp -d 10.96.0.10 --dport 53 --sport 5000:65535 -j DNAT --to-destination 10.0.0.2:5353
+-A OUTPUT -p udp -d 10.96.0.10 --dport 53 -j DNAT --to-destination 10.0.0.1:5353
+COMMIT
+END
+ip6tables-restore <<'END'
+*nat
+-A OUTPUT -p udp -d fd00:96::a --dport 53 --sport 5000:65535 -j DNAT --to-destination [fd00::2]:5353
+-A OUTPUT -p udp -d fd00:96::a --dport 53 -j DNAT --to-destination [fd00::1]:5353
+COMMIT
+END
+`;
+
+// A line has the ends of any number of datagrams.
+const SEND = `
+import socket, sys
+def end(text):
+    address, port = text.rsplit(":", 1)
+    return address.strip("[]"), int(port)
+while line := sys.stdin.readline():
+    words = line.split()
+    for source, destination in zip(words[::2], words[1::2]):
+        family = socket.AF_INET6 if "[" in source else socket.AF_INET
+        with socket.socket(family, socket.SOCK_DGRAM) as sender:
+            sender.bind(end(source))
+            sender.sendto(b"?", end(destination))
+    print("sent", flush=True)
+`;
+
+/** `udp 17 src=… dst=… sport=… dport=… [UNREPLIED] src=… … mark=0 id=1`: without what changes by itself. */
+function normalize(line: string): string {
+  const [protocol = '', number = '', ...rest] = line.split(/\s+/);
+  const seconds = /^\d+$/.test(rest[0] ?? '') ? 1 : 0;
+  const kept = rest.slice(seconds).filter((word) => !/^(use=|secctx=|[A-Z_]+$)/.test(word));
+  return [protocol, number, ...kept].join(' ');
+}
+
+const NAMES: Readonly<Record<number, string>> = { 1: 'icmp', 6: 'tcp', 17: 'udp', 58: 'icmpv6', 132: 'sctp' };
+const NUMBERS: Readonly<Record<string, number>> = { tcp: 6, udp: 17, sctp: 132 };
+const SEEN_REPLY = 0x2;
+const ASSURED = 0x4;
+
+/** A flow in the notation of `conntrack -L -o id`, without seconds and users. */
+export function lineOf(flow: Flow): string {
+  const number = typeof flow.protocol === 'number' ? flow.protocol : (NUMBERS[flow.protocol] ?? 0);
+  return [
+    NAMES[number] ?? 'unknown',
+    number,
+    ...tupleWords(number, flow.original),
+    ...(flow.status & SEEN_REPLY ? [] : ['[UNREPLIED]']),
+    ...tupleWords(number, flow.reply),
+    ...(flow.status & ASSURED ? ['[ASSURED]'] : []),
+    `mark=${flow.mark}`,
+    ...(flow.zone === 0 ? [] : [`zone=${flow.zone}`]),
+    `id=${flow.id}`,
+  ].join(' ');
+}
+
+function tupleWords(protocol: number, tuple: Flow['original']): string[] {
+  const ends = [`src=${tuple.source}`, `dst=${tuple.destination}`];
+  const { sourcePort, destinationPort } = tuple;
+  if (protocol === 1 || protocol === 58) {
+    return [...ends, `type=${destinationPort >> 8}`, `code=${destinationPort & 255}`, `id=${sourcePort}`];
+  }
+  return [...ends, `sport=${sourcePort}`, `dport=${destinationPort}`];
+}
+
+/** `10.0.0.9:4000 10.96.0.10:53`, the original packets of each flow, sorted. */
+export function ends(flows: readonly Flow[]): string[] {
+  return flows
+    .map(({ original: { source, sourcePort, destination, destinationPort } }) => {
+      return `${joinHostPort(source, sourcePort)} ${joinHostPort(destination, destinationPort)}`;
+    })
+    .sort();
+}

@@ -9,6 +9,7 @@ import { Reconciler, type SyncSummary } from './reconcile/reconciler.js';
 import { Runner } from './reconcile/runner.js';
 import { Catalogue } from './services/catalogue.js';
 import { nodeFacts } from './services/nodeFacts.js';
+import type { HostAddress } from './services/types.js';
 import type { Source } from './source/source.js';
 
 /** What a proxy tells while it runs. */
@@ -55,14 +56,18 @@ export function createProxy<Item, Operation extends KeyedOperation>(
   const now = () => performance.now();
   let node = nodeFacts(parts.nodeName, undefined, []);
   let oldest: number | undefined;
-  const readHost = async () => {
-    const hostAddresses = (await parts.rtnetlink.listAddresses()).map(({ link, address }) => ({
-      link,
-      address,
-    }));
-    if (isDeepStrictEqual(hostAddresses, node.hostAddresses)) return;
-    node = nodeFacts(parts.nodeName, catalogue.node(parts.nodeName), hostAddresses);
+  /** Takes in what is known of the node now; when that is something new, everything is planned again. */
+  const lookAtNode = (hostAddresses: readonly HostAddress[]) => {
+    const { nodeName } = parts;
+    const others = catalogue.addressesOfOthers(nodeName);
+    const facts = nodeFacts(nodeName, catalogue.node(nodeName), hostAddresses, others);
+    if (isDeepStrictEqual(facts, node)) return;
+    node = facts;
     reconciler.touchAll();
+  };
+  const readHost = async () => {
+    const addresses = await parts.rtnetlink.listAddresses();
+    lookAtNode(addresses.map(({ link, address }) => ({ link, address })));
   };
   const reconciler = new Reconciler(
     parts.mode,
@@ -78,10 +83,7 @@ export function createProxy<Item, Operation extends KeyedOperation>(
     oldest ??= now();
     for (const touched of changes.flatMap((change) => catalogue.apply(change))) {
       if ('service' in touched) reconciler.touch(touched.service);
-      else if (touched.node === parts.nodeName) {
-        node = nodeFacts(parts.nodeName, catalogue.node(parts.nodeName), node.hostAddresses);
-        reconciler.touchAll();
-      }
+      else lookAtNode(node.hostAddresses);
     }
   };
   const runner = new Runner(
@@ -122,7 +124,10 @@ export function createProxy<Item, Operation extends KeyedOperation>(
         () => {},
         () => {},
       );
-      return reconciler.sync();
+      const first = await reconciler.sync();
+      // Addresses that the first pass bound may be among those that node ports stand on.
+      await readHost();
+      return reconciler.pending ? together(first, await reconciler.sync()) : first;
     },
     async plan() {
       await begin(
@@ -134,6 +139,22 @@ export function createProxy<Item, Operation extends KeyedOperation>(
     async stop() {
       parts.source.stop();
       await runner.stop();
+    },
+  };
+}
+
+/** Two passes told as one. */
+function together(first: SyncSummary, second: SyncSummary): SyncSummary {
+  const phases = new Map(first.phases);
+  for (const [phase, count] of second.phases) phases.set(phase, (phases.get(phase) ?? 0) + count);
+  return {
+    ...first,
+    operations: first.operations + second.operations,
+    phases,
+    failures: [...first.failures, ...second.failures],
+    milliseconds: {
+      plan: first.milliseconds.plan + second.milliseconds.plan,
+      kernel: first.milliseconds.kernel + second.milliseconds.kernel,
     },
   };
 }

@@ -1,11 +1,19 @@
 // Configuration → options of ipvs mode.
 import type { Configuration } from '../config/configuration.js';
-import { IPVS_DEFAULTS, type IpvsOptions, type LocalDetector } from '../modes/ipvs/index.js';
+import { UsageError } from '../config/flags.js';
+import {
+  CURES,
+  type Cure,
+  IPVS_DEFAULTS,
+  type IpvsOptions,
+  type LocalDetector,
+} from '../modes/ipvs/index.js';
 
 /** What the configuration means to ipvs mode; `own` holds what the configuration has no field for. */
 export function ipvsOptions(
   configuration: Configuration,
-  own: Pick<IpvsOptions, 'families' | 'kernelRelease'> & Partial<Pick<IpvsOptions, 'ownAll' | 'drainBound'>>,
+  own: Pick<IpvsOptions, 'families' | 'kernelRelease'> &
+    Partial<Pick<IpvsOptions, 'ownAll' | 'drainBound' | 'cures'>>,
 ): IpvsOptions {
   const { ipvs, iptables } = configuration;
   return {
@@ -33,4 +41,13 @@ function localDetector({ detectLocalMode, detectLocal, clusterCIDR }: Configurat
     case 'InterfaceNamePrefix':
       return { by: 'interface', match: `${detectLocal.interfaceNamePrefix}+` };
   }
+}
+
+/** The cures of these names. Throws UsageError for a name that is none. */
+export function curesOf(names: readonly string[]): Set<Cure> {
+  const known: ReadonlySet<string> = new Set(CURES);
+  for (const name of names) {
+    if (!known.has(name)) throw new UsageError(`--cures must be of ${CURES.join(', ')}; found ${name}`);
+  }
+  return new Set(names as Cure[]);
 }

@@ -19,7 +19,7 @@ import { cleanUp } from '../reconcile/cleanUp.js';
 import type { SyncSummary } from '../reconcile/reconciler.js';
 import { ManifestSource } from '../source/manifests.js';
 import { openLog } from './log.js';
-import { ipvsOptions } from './options.js';
+import { curesOf, ipvsOptions } from './options.js';
 import { describeCleanUp, describeSummary } from './summary.js';
 
 /** Does what the command asks for; resolves to the exit status. */
@@ -34,6 +34,7 @@ export async function run(command: KernelCommand): Promise<number> {
       families,
       kernelRelease: release(),
       ownAll: command.ownAll,
+      cures: curesOf(command.cures),
       ...(command.drainBound === undefined ? {} : { drainBound: command.drainBound }),
     });
     const mode = createIpvsMode(kernel, options);

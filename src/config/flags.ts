@@ -111,6 +111,10 @@ const FLAGS = {
     type: 'boolean',
     help: ['', 'delete every virtual service that no Service wants, as kube-proxy does, whoever made it'],
   },
+  cures: {
+    type: 'string',
+    help: ['NAMES', "kube-proxy's faults to cure, comma-separated: see docs/differences.md (none)"],
+  },
   'drain-timeout': {
     type: 'string',
     help: ['TIME', 'longest time that connections of a departing endpoint may run on (15m)'],
@@ -135,6 +139,8 @@ export interface KernelCommand {
   readonly hostnameOverride: string | undefined;
   /** Take every virtual service for ours. */
   readonly ownAll: boolean;
+  /** Names of cures, unchecked. */
+  readonly cures: readonly string[];
   /** Longest time that a real server drains, ms; undefined: the default. */
   readonly drainBound: number | undefined;
   /** 0 to 10. */
@@ -196,6 +202,7 @@ export function readFlags(args: readonly string[]): Command {
     config: values.config,
     hostnameOverride,
     ownAll: values['ipvs-own-all'] ?? false,
+    cures: (values.cures ?? '').split(',').filter(Boolean),
     drainBound: milliseconds('--drain-timeout', values['drain-timeout']),
     verbosity: verbosity(values.v ?? '0'),
     configuration: configurationOf(values),

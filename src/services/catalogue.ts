@@ -47,6 +47,12 @@ export class Catalogue {
     return this.#nodes.get(name);
   }
 
+  /** Addresses of all nodes but the named one. */
+  addressesOfOthers(name: string): Set<string> {
+    const others = [...this.#nodes.values()].filter((node) => node.name !== name);
+    return new Set(others.flatMap(({ addresses }) => addresses));
+  }
+
   /** What a Service means to the node; undefined when there is no such Service. */
   frontends(service: string, node: NodeFacts): ServiceFrontends | undefined {
     const object = this.#services.get(service);

@@ -8,6 +8,7 @@ export function nodeFacts(
   name: string,
   node: Node | undefined,
   hostAddresses: readonly HostAddress[],
+  otherNodes: ReadonlySet<string> = new Set(),
 ): NodeFacts {
   const first = (family: Family) => node?.addresses.find((address) => familyOf(address) === family);
   return {
@@ -15,6 +16,7 @@ export function nodeFacts(
     zone: node?.zone ?? '',
     nodeIPs: { 4: first(4) ?? '127.0.0.1', 6: first(6) ?? '::1' },
     podCIDRs: node?.podCIDRs ?? [],
+    otherNodes,
     hostAddresses,
   };
 }

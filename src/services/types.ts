@@ -76,6 +76,8 @@ export interface NodeFacts {
   readonly nodeIPs: Readonly<Record<Family, string>>;
   /** The network of this node's pods per family, when known: tells local traffic in mode NodeCIDR. */
   readonly podCIDRs: readonly string[];
+  /** Addresses of the other nodes, as far as the source tells of them. */
+  readonly otherNodes: ReadonlySet<string>;
   /** Every address of the host, loopback and link-local ones too. */
   readonly hostAddresses: readonly HostAddress[];
 }

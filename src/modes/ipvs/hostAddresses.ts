@@ -3,6 +3,7 @@ import { type Family, familyOf, isLinkLocalIPv6, isLoopback } from '../../net/ad
 import { networkContains, parseNetwork } from '../../net/network.js';
 import type { HostAddress, NodeFacts } from '../../services/types.js';
 import { LINK } from './items.js';
+import type { IpvsOptions } from './options.js';
 
 /** The host's addresses, as ipvs mode looks at them. */
 export interface HostView {
@@ -16,19 +17,26 @@ export interface HostView {
  * Computed once for each NodeFacts.
  *
  * Node ports stand on every address of every other device that is neither loopback nor link-local, or, when networks are
- * given for the family, on every non-loopback address within them. A network of length 0 is as good as none given.
+ * given for the family, on every non-loopback address within them, our device's too unless that is cured. A network of
+ * length 0 is as good as none given.
  */
-export function hostViewer(nodePortNetworks: readonly string[]): (node: NodeFacts) => HostView {
+export function hostViewer({
+  nodePortAddresses: nodePortNetworks,
+  cures,
+}: Pick<IpvsOptions, 'nodePortAddresses' | 'cures'>): (node: NodeFacts) => HostView {
   const views = new WeakMap<NodeFacts, HostView>();
   return (node) => {
     let view = views.get(node);
     if (!view) {
+      const candidates = cures.has('node-ports-off-vips')
+        ? node.hostAddresses.filter(({ link }) => link !== LINK)
+        : node.hostAddresses;
       const others = node.hostAddresses.filter(isOrdinary).map(({ address }) => address);
       view = {
         elsewhere: new Set(others),
         nodePortAddresses: {
-          4: nodePortAddresses(4, nodePortNetworks, others, node.hostAddresses),
-          6: nodePortAddresses(6, nodePortNetworks, others, node.hostAddresses),
+          4: nodePortAddresses(4, nodePortNetworks, others, candidates),
+          6: nodePortAddresses(6, nodePortNetworks, others, candidates),
         },
       };
       views.set(node, view);

@@ -16,12 +16,12 @@ import { planService } from './planService.js';
 export type { Item } from './items.js';
 export type { IpvsKernel } from './kernel.js';
 export { type Operation, ORDER } from './operations.js';
-export { IPVS_DEFAULTS, type IpvsOptions, type LocalDetector } from './options.js';
+export { CURES, type Cure, IPVS_DEFAULTS, type IpvsOptions, type LocalDetector } from './options.js';
 
 /** Wires the pure parts of ipvs mode to a kernel. */
 export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<Item, Operation> {
   const drains = new Drains();
-  const view = hostViewer(options.nodePortAddresses);
+  const view = hostViewer(options);
   return {
     name: 'ipvs',
     planService: (frontends, node) => planService(frontends, node, view(node), options),

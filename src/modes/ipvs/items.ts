@@ -58,7 +58,8 @@ export type Item =
   /** Foreign: rules of others jump to it. */
   | ({ readonly kind: 'chain'; readonly foreign?: true } & Chain)
   | ({ readonly kind: 'jump' } & Jump)
-  | { readonly kind: 'address'; readonly address: string }
+  /** Foreign: excluded from deletion by configuration. */
+  | { readonly kind: 'address'; readonly address: string; readonly foreign?: true }
   | Entry
   | NodeDrop
   | VirtualServer;

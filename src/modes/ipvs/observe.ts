@@ -37,16 +37,20 @@ async function observeSysctls({ sysctl }: IpvsKernel, options: IpvsOptions): Pro
   });
 }
 
-async function observeLink({ rtnetlink }: IpvsKernel, { families }: IpvsOptions): Promise<Item[]> {
+async function observeLink({ rtnetlink }: IpvsKernel, options: IpvsOptions): Promise<Item[]> {
   const link = await rtnetlink.getLink(LINK);
   if (!link) return [];
   const addresses = await rtnetlink.listAddresses(LINK);
+  const excluded = excludes(options);
+  const isKept = (address: string) => options.cures.has('excluded-addresses') && excluded(address);
   return [
     { kind: 'link', name: LINK, ...(link.kind === 'dummy' ? {} : { foreign: true }) },
     ...addresses
       // The kernel gives a device that somebody set up a link-local address of its own.
-      .filter(({ address }) => families.includes(familyOf(address)) && !isLinkLocalIPv6(address))
-      .map(({ address }): Item => ({ kind: 'address', address })),
+      .filter(({ address }) => options.families.includes(familyOf(address)) && !isLinkLocalIPv6(address))
+      .map(
+        ({ address }): Item => ({ kind: 'address', address, ...(isKept(address) ? { foreign: true } : {}) }),
+      ),
   ];
 }
 
@@ -94,37 +98,49 @@ function definitionOf(header: SetHeader): SetItem['set'] {
  * filled before virtual services are made and emptied after they are gone, so they know them across restarts, and those
  * of a kube-proxy that ran here before. Everything else (keepalived's, those with a firewall mark) is not touched.
  */
-function ownership(known: Known<Item>, { ownAll, excludeCIDRs }: IpvsOptions): (id: AddressId) => boolean {
-  const excluded = excludeCIDRs.flatMap((text) => parseNetwork(text) ?? []);
-  const isOurs = ownAll ? () => true : recordedIn(known);
-  return (id) => isOurs(id) && !excluded.some((network) => networkContains(network, id.address));
+function ownership(known: Known<Item>, options: IpvsOptions): (id: AddressId) => boolean {
+  const isOurs = options.ownAll ? () => true : recordedIn(known);
+  const excluded = excludes(options);
+  return (id) => isOurs(id) && !excluded(id.address);
+}
+
+/** Whether an address is in one of the networks whose virtual services are never deleted. */
+function excludes({ excludeCIDRs }: IpvsOptions): (address: string) => boolean {
+  const networks = excludeCIDRs.flatMap((text) => parseNetwork(text) ?? []);
+  return (address) => networks.some((network) => networkContains(network, address));
+}
+
+/** Sets whose entries each name an address and port that we made a virtual service for. */
+const NAMING_SETS = namesOf([
+  'KUBE-CLUSTER-IP',
+  'KUBE-EXTERNAL-IP',
+  'KUBE-EXTERNAL-IP-LOCAL',
+  'KUBE-LOAD-BALANCER',
+  'KUBE-NODE-PORT-SCTP-HASH',
+]);
+const TCP_NODE_PORTS = namesOf(['KUBE-NODE-PORT-TCP']);
+const UDP_NODE_PORTS = namesOf(['KUBE-NODE-PORT-UDP']);
+
+function namesOf(roles: readonly SetRole[]): ReadonlyMap<string, Family> {
+  return new Map(
+    ([4, 6] as const).flatMap((family) => roles.map((role) => [setOf(role, family).name, family])),
+  );
 }
 
 function recordedIn(known: Known<Item>): (id: AddressId) => boolean {
-  const frontends: SetRole[] = [
-    'KUBE-CLUSTER-IP',
-    'KUBE-EXTERNAL-IP',
-    'KUBE-EXTERNAL-IP-LOCAL',
-    'KUBE-LOAD-BALANCER',
-    'KUBE-NODE-PORT-SCTP-HASH',
-  ];
   const named = new Set<string>();
-  const nodePorts = new Set<string>();
   for (const item of known.values()) {
     if (item.kind !== 'entry') continue;
     const { address, port, protocol } = item.entry;
-    for (const family of [4, 6] as const) {
-      if (address !== undefined && frontends.some((role) => setOf(role, family).name === item.set.name)) {
-        named.add(`${joinHostPort(address, port ?? 0)}/${protocol}`);
-      }
-      if (item.set.name === setOf('KUBE-NODE-PORT-TCP', family).name) nodePorts.add(`${family} ${port}/tcp`);
-      if (item.set.name === setOf('KUBE-NODE-PORT-UDP', family).name) nodePorts.add(`${family} ${port}/udp`);
-    }
+    const { name } = item.set;
+    if (NAMING_SETS.has(name)) named.add(`${joinHostPort(address ?? '', port ?? 0)}/${protocol}`);
+    else if (TCP_NODE_PORTS.has(name)) named.add(`${TCP_NODE_PORTS.get(name)} ${port}/tcp`);
+    else if (UDP_NODE_PORTS.has(name)) named.add(`${UDP_NODE_PORTS.get(name)} ${port}/udp`);
   }
   return ({ address, port, protocol }) =>
     known.has(keyOf({ kind: 'address', address })) ||
     named.has(`${joinHostPort(address, port)}/${protocol}`) ||
-    nodePorts.has(`${familyOf(address)} ${port}/${protocol}`);
+    named.has(`${familyOf(address)} ${port}/${protocol}`);
 }
 
 async function observeServers(

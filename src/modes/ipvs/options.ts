@@ -11,6 +11,23 @@ export type LocalDetector =
   /** By the device it comes in on, in iptables' notation (`cni0`, `veth+`): modes BridgeInterface and InterfaceNamePrefix. */
   | { readonly by: 'interface'; readonly match: string };
 
+/**
+ * Faults of kube-proxy that stay by default, because curing one changes the kernel's steady state; each can be cured by
+ * name. docs/differences.md says what each is about.
+ */
+export const CURES = [
+  'external-local',
+  'internal-local',
+  'other-nodes',
+  'node-ports-off-vips',
+  'accept-node-ports',
+  'endpoint-order',
+  'excluded-addresses',
+] as const;
+
+/** The name of a cure. */
+export type Cure = (typeof CURES)[number];
+
 /** Options of ipvs mode. */
 export interface IpvsOptions {
   /** Families to program; a family the host lacks is left out. */
@@ -32,6 +49,8 @@ export interface IpvsOptions {
   readonly excludeCIDRs: readonly string[];
   /** Take every virtual service of the families for ours, as kube-proxy does; by default only those that are. */
   readonly ownAll: boolean;
+  /** Faults of kube-proxy to cure; none by default. */
+  readonly cures: ReadonlySet<Cure>;
   /** Longest time that connections of a real server that is no longer wanted may run on, ms; default 15 minutes. */
   readonly drainBound: number;
   /** Kernel release, `6.1.0-13-amd64`: decides which sysctls are right. */
@@ -50,5 +69,6 @@ export const IPVS_DEFAULTS = {
   timeouts: { tcp: 0, tcpFin: 0, udp: 0 },
   excludeCIDRs: [],
   ownAll: false,
+  cures: new Set<Cure>(),
   drainBound: 15 * 60_000,
 } as const satisfies Partial<IpvsOptions>;

@@ -31,14 +31,14 @@ function planPort(
     .filter((endpoint) => endpoint.local)
     .map((endpoint) => loopBack(port, endpoint));
   const lingering = new Set(port.endpoints.map(({ address, port }) => joinHostPort(address, port)));
-  const realServersFor = realServersOf(port);
+  const realServersFor = realServersOf(port, node, options);
   for (const frontend of port.frontends) {
     const addresses = frontend.kind === 'nodePort' ? host.nodePortAddresses[port.family] : [frontend.address];
     const realServers = realServersFor(frontend);
     for (const address of addresses) {
       const service = virtualService(port, address, frontend.port, options.scheduler);
       items.push({ kind: 'virtualServer', service, realServers, lingering });
-      if (isBound(frontend, host)) items.push(...binding(address, port.family));
+      if (isBound(frontend, host, node, options)) items.push(...binding(address, port.family));
     }
     items.push(...entries(port, frontend, addresses, node));
   }
@@ -67,10 +67,35 @@ function loopBack(port: PortFrontends, endpoint: Endpoint): Item {
  * The real servers of a frontend. This is where ipvs mode chooses between the two lists: with policy Local it takes the
  * local endpoints or, when there are none, the cluster's, as kube-proxy does here and only here.
  */
-function realServersOf(port: PortFrontends): (frontend: Frontend) => ReadonlyMap<string, RealServer> {
-  const cluster = realServers(port.clusterEndpoints);
-  const local = port.localEndpoints.length > 0 ? realServers(port.localEndpoints) : cluster;
-  return (frontend) => (frontend.localPolicy ? local : cluster);
+function realServersOf(
+  port: PortFrontends,
+  node: NodeFacts,
+  { cures }: IpvsOptions,
+): (frontend: Frontend) => ReadonlyMap<string, RealServer> {
+  const ordered = (endpoints: readonly Endpoint[]) =>
+    realServers(cures.has('endpoint-order') ? inOrderOf(node.name, endpoints) : endpoints);
+  const cluster = ordered(port.clusterEndpoints);
+  const local = ordered(port.localEndpoints);
+  return ({ kind, localPolicy }) => {
+    if (!localPolicy) return cluster;
+    const strict = cures.has(kind === 'clusterIP' ? 'internal-local' : 'external-local');
+    return local.size > 0 || strict ? local : cluster;
+  };
+}
+
+/** An order of the node's own, the same at every start: else every node's first connection goes to the same endpoint. */
+function inOrderOf(node: string, endpoints: readonly Endpoint[]): Endpoint[] {
+  const rank = new Map(
+    endpoints.map((endpoint) => [endpoint, hash(`${node} ${endpoint.address}:${endpoint.port}`)]),
+  );
+  return [...endpoints].sort((a, b) => (rank.get(a) ?? 0) - (rank.get(b) ?? 0));
+}
+
+/** FNV-1a, 32 bits. */
+function hash(text: string): number {
+  let value = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193) >>> 0;
+  return value;
 }
 
 function realServers(endpoints: readonly Endpoint[]): ReadonlyMap<string, RealServer> {
@@ -99,8 +124,16 @@ function virtualService(
  * Whether the frontend's address goes on our device: a cluster IP always, an external or load-balancer IP only while no
  * other device has it, a node port never, since it stands on addresses the host has already.
  */
-function isBound({ kind, address }: Frontend, host: HostView): boolean {
-  return kind === 'clusterIP' || (kind !== 'nodePort' && !host.elsewhere.has(address));
+function isBound(
+  { kind, address }: Frontend,
+  host: HostView,
+  node: NodeFacts,
+  { cures }: IpvsOptions,
+): boolean {
+  if (kind === 'clusterIP') return true;
+  if (kind === 'nodePort' || host.elsewhere.has(address)) return false;
+  // Bound here, the address of another node would make that node unreachable from this one.
+  return !cures.has('other-nodes') || !node.otherNodes.has(address);
 }
 
 function binding(address: string, family: Family): Item[] {

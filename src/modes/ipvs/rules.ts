@@ -134,14 +134,23 @@ function acceptExternal(match: string): string[] {
   ];
 }
 
+/** Where a chain INPUT with policy DROP would have to let node ports in. */
+const NODE_PORT_SETS = [
+  ['tcp', 'KUBE-NODE-PORT-TCP', 'dst'],
+  ['udp', 'KUBE-NODE-PORT-UDP', 'dst'],
+  ['sctp', 'KUBE-NODE-PORT-SCTP-HASH', 'dst,dst'],
+] as const;
+
 function filterRules(
   family: Family,
   { has, nodeDrops }: RuleFacts,
-  { masqueradeMark }: IpvsOptions,
+  { masqueradeMark, cures }: IpvsOptions,
 ): RulesByChain {
   const mark = hex(masqueradeMark);
   const when = (role: SetRole, dimensions: string, target: string) =>
     has(role) ? [`${matchSet(family, role, dimensions)} -j ${target}`] : [];
+  const accept = ([protocol, role, dimensions]: (typeof NODE_PORT_SETS)[number]) =>
+    has(role) ? [`-p ${protocol} ${matchSet(family, role, dimensions)} -j ACCEPT`] : [];
   const pass = (role: SetRole, dimensions = 'dst,dst') => `${bareMatch(family, role, dimensions)} -j RETURN`;
   const unreachable = family === 4 ? 'icmp-port-unreachable' : 'icmp6-port-unreachable';
   return {
@@ -149,7 +158,10 @@ function filterRules(
       `-m comment --comment "kubernetes forwarding rules" -m mark --mark ${mark}/${mark} -j ACCEPT`,
       '-m comment --comment "kubernetes forwarding conntrack rule" -m conntrack --ctstate RELATED,ESTABLISHED -j ACCEPT',
     ],
-    'filter/KUBE-NODE-PORT': [`${matchSet(family, 'KUBE-HEALTH-CHECK-NODE-PORT', 'dst')} -j ACCEPT`],
+    'filter/KUBE-NODE-PORT': [
+      `${matchSet(family, 'KUBE-HEALTH-CHECK-NODE-PORT', 'dst')} -j ACCEPT`,
+      ...(cures.has('accept-node-ports') ? NODE_PORT_SETS.flatMap(accept) : []),
+    ],
     'filter/KUBE-PROXY-FIREWALL': when('KUBE-LOAD-BALANCER-FW', 'dst,dst', 'KUBE-SOURCE-RANGES-FIREWALL'),
     'filter/KUBE-SOURCE-RANGES-FIREWALL': [
       ...when('KUBE-LOAD-BALANCER-SOURCE-CIDR', 'dst,dst,src', 'RETURN'),

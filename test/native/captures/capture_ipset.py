@@ -77,6 +77,13 @@ def replies(seen, protocol, kind):
             yield data
 
 
+def request(seen, protocol, kind):
+    """The last request of this type."""
+    found = [message for number, data in seen if number == protocol for message_kind, _, message in messages(data)
+             if message_kind == kind and data[12:16] == bytes(4)]
+    return found[-1] if found else None
+
+
 def attempt(command):
     """For a command that is meant to fail."""
     return f"{command} 2> /dev/null || true"
@@ -87,8 +94,9 @@ def main():
     tap = listen()
     datagrams(tap, SETS)  # what the tap has seen so far is not kept
 
-    headers = list(replies(datagrams(tap, "ipset list -t"), NETLINK_NETFILTER, LIST))
-    save("ipset-header.reply", headers[0])
+    seen = datagrams(tap, "ipset list -t")
+    save("ipset-list-headers.request", request(seen, NETLINK_NETFILTER, LIST))
+    save("ipset-header.reply", list(replies(seen, NETLINK_NETFILTER, LIST))[0])
     for name in LISTED:
         seen = list(replies(datagrams(tap, f"ipset list {name}"), NETLINK_NETFILTER, LIST))
         save(f"ipset-{name}.reply", seen[0])
@@ -109,6 +117,7 @@ def main():
     seen = datagrams(tap, attempt("ip link add knp0 type nothing"))
     save("netlink-refused-with-text.reply", list(replies(seen, NETLINK_ROUTE, NLMSG_ERROR))[-1])
     seen = datagrams(tap, "ipset list empty")
+    save("ipset-list-set.request", request(seen, NETLINK_NETFILTER, LIST))
     save("netlink-done.reply", next(replies(seen, NETLINK_NETFILTER, NLMSG_DONE)))
     return 0
 

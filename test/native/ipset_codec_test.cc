@@ -1,0 +1,202 @@
+// Listings of sets as the kernel made them, against what ipset(8) printed (ipset-replies.txt); requests
+// against what ipset(8) sends.
+#include <arpa/inet.h>
+#include <linux/netfilter/ipset/ip_set.h>
+#include <linux/netfilter/nfnetlink.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <string>
+
+#include "check.h"
+#include "ipset/codec.h"
+#include "ipset/records.h"
+#include "messages.h"
+
+namespace {
+
+using knp::ipset::DecodeListPart;
+using knp::ipset::Entry;
+using knp::ipset::SetState;
+using knp::netlink::Fault;
+using knp::netlink::Message;
+using knp::netlink::MessageBuilder;
+using knp::netlink::Status;
+using knp::test::Capture;
+using knp::test::MessagesOf;
+
+std::vector<SetState> Decode(std::initializer_list<const char*> captures) {
+  std::vector<SetState> sets;
+  for (const char* name : captures) {
+    const std::vector<uint8_t> bytes = Capture(name);
+    for (const Message& message : MessagesOf(bytes)) CHECK(DecodeListPart(message, &sets).ok());
+  }
+  return sets;
+}
+
+SetState DecodeOne(const char* capture) {
+  const std::vector<SetState> sets = Decode({capture});
+  CHECK_EQUAL(sets.size(), size_t{1});
+  return sets.empty() ? SetState{} : sets.front();
+}
+
+std::string Address(const Entry& entry, const knp::ipset::AddressBytes& bytes) {
+  char text[INET6_ADDRSTRLEN] = "?";
+  inet_ntop(entry.family, bytes.data(), text, sizeof(text));
+  return text;
+}
+
+// Every field that the entry has, by its name.
+std::string Show(const Entry& entry) {
+  std::string text;
+  const auto add = [&](knp::ipset::EntryField field, const char* name, const std::string& value) {
+    if ((entry.fields & field) != 0) text += (text.empty() ? "" : " ") + std::string(name) + value;
+  };
+  add(knp::ipset::kAddress, "", Address(entry, entry.address));
+  add(knp::ipset::kPrefix, "/", std::to_string(entry.prefix));
+  add(knp::ipset::kProtocol, "protocol ", std::to_string(entry.protocol));
+  add(knp::ipset::kPort, "port ", std::to_string(entry.port));
+  add(knp::ipset::kAddress2, "", Address(entry, entry.address2));
+  add(knp::ipset::kPrefix2, "/", std::to_string(entry.prefix2));
+  add(knp::ipset::kNoMatch, "nomatch", "");
+  return text;
+}
+
+// The entries of a captured set, sorted, one after another.
+std::string EntriesOf(const char* capture) {
+  std::vector<std::string> lines;
+  for (const Entry& entry : DecodeOne(capture).entries) lines.push_back(Show(entry));
+  std::sort(lines.begin(), lines.end());
+  std::string text;
+  for (const std::string& line : lines) text += (text.empty() ? "" : "; ") + line;
+  return text;
+}
+
+}  // namespace
+
+TEST(IpsetHeaderOfAHash) {
+  const knp::ipset::SetHeader header = DecodeOne("ipset-ipport4.reply").header;
+  CHECK_EQUAL(header.name, "ipport4");
+  CHECK_EQUAL(header.type, "hash:ip,port");
+  CHECK_EQUAL(header.family, AF_INET);
+  CHECK_EQUAL(header.revision, 6);
+  CHECK_EQUAL(header.parameters.hash_size, 2048U);
+  CHECK_EQUAL(header.parameters.max_elements, 65536U);
+  CHECK_EQUAL(header.references, 0U);
+  CHECK(header.has_elements);
+  CHECK_EQUAL(header.elements, 4U);
+  CHECK(!header.has_ports);
+  CHECK(!header.extended);
+}
+
+TEST(IpsetHeaderOfOtherFamiliesAndTypes) {
+  const knp::ipset::SetHeader six = DecodeOne("ipset-ip6.reply").header;
+  CHECK_EQUAL(six.family, AF_INET6);
+  CHECK_EQUAL(six.parameters.max_elements, 17U);
+  const knp::ipset::SetHeader ports = DecodeOne("ipset-ports.reply").header;
+  CHECK_EQUAL(ports.type, "bitmap:port");
+  CHECK_EQUAL(ports.family, AF_UNSPEC);
+  CHECK(ports.has_ports);
+  CHECK_EQUAL(ports.parameters.port_from, 30000);
+  CHECK_EQUAL(ports.parameters.port_to, 32767);
+  CHECK_EQUAL(DecodeOne("ipset-empty.reply").entries.size(), size_t{0});
+  CHECK(DecodeOne("ipset-extended.reply").header.extended);
+  // Member of a list:set.
+  CHECK_EQUAL(DecodeOne("ipset-ip4.reply").header.references, 1U);
+}
+
+TEST(IpsetHeaderAlone) {
+  const SetState set = DecodeOne("ipset-header.reply");
+  CHECK_EQUAL(set.header.name, "ip4");
+  CHECK_EQUAL(set.header.type, "hash:ip");
+  CHECK_EQUAL(set.header.elements, 2U);
+  CHECK_EQUAL(set.entries.size(), size_t{0});
+}
+
+TEST(IpsetEntriesOfEveryTypeThatIsWritten) {
+  CHECK_EQUAL(EntriesOf("ipset-ip4.reply"), "10.0.0.1; 10.0.0.2");
+  CHECK_EQUAL(EntriesOf("ipset-ip6.reply"), "fd00::1");
+  CHECK_EQUAL(EntriesOf("ipset-net4.reply"), "10.0.0.0 /8; 10.1.0.0 /16 nomatch; 10.2.3.4 /32");
+  CHECK_EQUAL(EntriesOf("ipset-net6.reply"), "fd00:: /32; fd01::1 /128");
+  CHECK_EQUAL(EntriesOf("ipset-ipport4.reply"),
+              "10.96.0.10 protocol 17 port 53; 10.96.0.10 protocol 6 port 53; "
+              "10.96.0.11 protocol 132 port 9999; 10.96.0.12 protocol 1 port 2048");
+  CHECK_EQUAL(EntriesOf("ipset-ipport6.reply"), "fd00::1 protocol 6 port 443");
+  CHECK_EQUAL(EntriesOf("ipset-ipportip4.reply"), "10.0.0.1 protocol 6 port 80 10.0.0.1");
+  CHECK_EQUAL(EntriesOf("ipset-ipportip6.reply"), "fd00::1 protocol 17 port 80 fd00::2");
+  CHECK_EQUAL(EntriesOf("ipset-ipportnet4.reply"),
+              "10.0.0.1 protocol 6 port 80 10.0.0.0 /8; 10.0.0.1 protocol 6 port 80 10.1.2.3 /32");
+  CHECK_EQUAL(EntriesOf("ipset-ipportnet6.reply"), "fd00::1 protocol 6 port 80 fd00:: /64");
+  CHECK_EQUAL(EntriesOf("ipset-ports.reply"), "port 30080; port 32767");
+}
+
+TEST(IpsetEntriesOfOtherTypesAreReadAsFarAsUnderstood) {
+  CHECK_EQUAL(EntriesOf("ipset-extended.reply"), "10.0.0.1 protocol 6 port 80");
+  CHECK_EQUAL(EntriesOf("ipset-addresses.reply"), "10.0.0.7");
+  CHECK_EQUAL(EntriesOf("ipset-ifaces.reply"), "10.0.0.0 /8");
+  CHECK_EQUAL(EntriesOf("ipset-marks.reply"), "10.0.0.1");
+  CHECK_EQUAL(EntriesOf("ipset-macs.reply"), "");
+  CHECK_EQUAL(DecodeOne("ipset-macs.reply").entries.size(), size_t{1});
+  CHECK_EQUAL(DecodeOne("ipset-list.reply").entries.size(), size_t{1});
+}
+
+TEST(IpsetPartsOfOneSetAreMerged) {
+  const std::vector<SetState> sets = Decode({"ipset-ip6.reply", "ipset-many-1.reply", "ipset-many-2.reply"});
+  CHECK_EQUAL(sets.size(), size_t{2});
+  CHECK_EQUAL(sets.back().header.name, "many");
+  CHECK_EQUAL(sets.back().entries.size(), size_t{300});
+  CHECK_EQUAL(sets.back().header.elements, 300U);
+}
+
+TEST(IpsetPartWithoutABeginningIsTold) {
+  const std::vector<uint8_t> part = Capture("ipset-many-2.reply");
+  std::vector<SetState> sets;
+  CHECK(DecodeListPart(MessagesOf(part).front(), &sets).fault == Fault::kMalformedReply);
+  CHECK(sets.empty());
+  sets = Decode({"ipset-ip4.reply"});
+  CHECK(DecodeListPart(MessagesOf(part).front(), &sets).fault == Fault::kMalformedReply);
+  CHECK_EQUAL(sets.front().entries.size(), size_t{2});
+}
+
+TEST(IpsetRefusalHasTheNumber) {
+  const std::vector<uint8_t> bytes = Capture("netlink-refused.reply");
+  CHECK(ReadAcknowledgement(MessagesOf(bytes).front()).is_errno(ENOENT));
+  const std::vector<uint8_t> text = Capture("netlink-refused-with-text.reply");
+  const Status status = ReadAcknowledgement(MessagesOf(text).front());
+  CHECK(status.is_errno(EOPNOTSUPP));
+  CHECK_EQUAL(status.message, "Unknown device type");
+  for (const char* good : {"netlink-acknowledged.reply", "netlink-done.reply"}) {
+    const std::vector<uint8_t> reply = Capture(good);
+    CHECK(ReadAcknowledgement(MessagesOf(reply).front()).ok());
+  }
+}
+
+// As ipset(8) sends it, but for the version of the interface: the oldest is enough for us.
+TEST(IpsetListingIsAskedForAsTheToolDoes) {
+  std::vector<uint8_t> request;
+  MessageBuilder builder(&request);
+  CHECK(knp::ipset::EncodeListSet(&builder, "empty"));
+  std::vector<uint8_t> expected = knp::test::WithSenderOf(Capture("ipset-list-set.request"), request);
+  constexpr size_t kVersion = NLMSG_HDRLEN + sizeof(nfgenmsg) + sizeof(nlattr);
+  CHECK_EQUAL(expected[kVersion], IPSET_PROTOCOL);
+  expected[kVersion] = IPSET_PROTOCOL_MIN;
+  CHECK_EQUAL(request, expected);
+
+  request.clear();
+  CHECK(knp::ipset::EncodeListHeaders(&builder));
+  expected = knp::test::WithSenderOf(Capture("ipset-list-headers.request"), request);
+  expected[kVersion] = IPSET_PROTOCOL_MIN;
+  CHECK_EQUAL(request, expected);
+}
+
+TEST(IpsetListingBecomesRecords) {
+  const std::vector<uint8_t> records =
+      knp::ipset::StoreListing(Decode({"ipset-net6.reply", "ipset-empty.reply"}));
+  CHECK_EQUAL(records.size(), 2 * knp::ipset::kSetRecord + 2 * knp::ipset::kEntryRecord);
+  CHECK_EQUAL(records[0], 6);   // family
+  CHECK_EQUAL(records[24], 2);  // entries
+  CHECK_EQUAL(std::string(reinterpret_cast<const char*>(records.data()) + 28), "net6");
+  CHECK_EQUAL(std::string(reinterpret_cast<const char*>(records.data()) + 60), "hash:net");
+  CHECK_EQUAL(records[knp::ipset::kSetRecord], knp::ipset::kAddress | knp::ipset::kPrefix);
+}

@@ -36,7 +36,7 @@ async function main(): Promise<number> {
     explain('kube-netlink-proxy --manifests examples/ --hostname-override node-a');
     const first = await step('starting it in the namespace of node-a', () => proxy.programmed());
     const ipvs = await openIpvs({ netns: lab.netns(NODE_A) });
-    const story = new Story(ipvs, { client, node, shell }, manifests);
+    const story = new Story(ipvs, { client, node, shell }, manifests, proxy);
     tellFirstPass(first, story);
     await story.tell();
     const errors = proxy.log.filter(({ level }) => level === 'error').map(({ msg }) => msg);
@@ -62,7 +62,8 @@ function conclude({ requests, failures, latencies }: Story): number {
   heading('The end');
   const times = latencies.map((latency) => latency.toFixed(0)).join(' and ');
   explain(`File to kernel: from the renaming of the new manifest into place until our library, asking every 2 ms, saw the
-    new real servers at all three virtual IPs. In software emulation everything takes six to eight times as long.`);
+    new real servers at all three virtual IPs. In an emulated machine, as npm run vm has it, everything takes six to
+    eight times as long.`);
   if (failures.length === 0)
     good(`${requests} requests, all answered as they should; file to kernel in ${times} ms`);
   for (const failure of failures) bad(failure);

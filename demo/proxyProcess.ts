@@ -65,8 +65,14 @@ export class ProxyProcess {
   }
 
   /** The first pass. */
-  async programmed(): Promise<SyncedLine> {
-    return (await this.logged(({ msg }) => msg === 'synced', 'its first pass')) as SyncedLine;
+  programmed(): Promise<SyncedLine> {
+    return this.synced(0);
+  }
+
+  /** The first pass that the log tells of after so many lines. */
+  async synced(after: number): Promise<SyncedLine> {
+    const wanted = (line: LogLine) => line.msg === 'synced' && this.#lines.indexOf(line) >= after;
+    return (await this.logged(wanted, 'a pass')) as SyncedLine;
   }
 
   /**

@@ -3,6 +3,7 @@ import type { Ipvs, VirtualServiceState } from '../src/kernel/ipvs/types.js';
 import { countersReach, realServersBecome } from './kernelView.js';
 import { type ManifestFolder, withoutEndpoint } from './manifestFolder.js';
 import { type Pod, WEB, WEB_PORT } from './places.js';
+import type { ProxyProcess } from './proxyProcess.js';
 import { bad, bars, explain, good, heading, paint, say, table } from './screen.js';
 import { type Route, request } from './traffic.js';
 import { type Diallers, WEB_ADDRESSES, WEB_MANIFEST, webRoutes } from './web.js';
@@ -19,11 +20,13 @@ export class Story {
   readonly #ipvs: Ipvs;
   readonly #routes: readonly Route[];
   readonly #manifests: ManifestFolder;
+  readonly #proxy: ProxyProcess;
 
   /** @param ipvs the proxy's node's */
-  constructor(ipvs: Ipvs, diallers: Diallers, manifests: ManifestFolder) {
+  constructor(ipvs: Ipvs, diallers: Diallers, manifests: ManifestFolder, proxy: ProxyProcess) {
     this.#ipvs = ipvs;
     this.#manifests = manifests;
+    this.#proxy = proxy;
     this.#routes = webRoutes(diallers);
   }
 
@@ -82,12 +85,16 @@ export class Story {
   /** Changes the manifest, and waits until the kernel has followed at every virtual IP. */
   async #edit(text: string, pods: readonly Pod[]): Promise<void> {
     const expected = pods.map(({ ipv4 }) => `${ipv4}:${WEB_PORT}`);
+    const logged = this.#proxy.log.length;
     const changed = this.#manifests.write(WEB_MANIFEST, text);
     const ids = Object.values(WEB_ADDRESSES);
     const moments = await Promise.all(ids.map((id) => realServersBecome(this.#ipvs, id, expected)));
     const latency = Math.max(...moments) - changed;
     this.latencies.push(latency);
     good(`the kernel followed ${latency.toFixed(0)} ms after the file was replaced`);
+    const { planMs, operations, kernelMs } = await this.#proxy.synced(logged);
+    explain(`${planMs} ms went into planning, ${kernelMs} ms into ${operations} kernel operations, sent together; the rest
+      into noticing and reading the file.`);
   }
 }
 

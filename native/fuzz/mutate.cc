@@ -10,8 +10,7 @@
 namespace knp::fuzz {
 namespace {
 
-// The fixed headers of the families end after 4, 8 or 16 bytes; what is no attribute there is not taken for
-// one.
+// Where attributes may begin: the fixed headers of the families have 4, 8 or 16 bytes.
 constexpr size_t kHeaderSizes[] = {4, 8, 16};
 constexpr int kDeepest = 4;
 
@@ -76,8 +75,7 @@ void FalsifyLength(Bytes* bytes, Dice* dice) {
   StoreLength(element, lengths[dice->Throw(std::size(lengths))], bytes);
 }
 
-// Corrects the lengths of what contains the place `at`, where `delta` bytes come or go; now and then it does
-// not.
+// Mostly corrects the lengths of what contains the place `at`, where `delta` bytes come or go.
 void Resize(const std::vector<Element>& elements, size_t at, ptrdiff_t delta, Bytes* bytes, Dice* dice) {
   if (dice->Throw(4) == 0) return;
   for (const Element& element : elements) {

@@ -10,8 +10,7 @@ namespace knp::fuzz {
 
 using Bytes = std::vector<uint8_t>;
 
-// Numbers that depend on the seed only: the distributions of <random> differ between libraries, its engines
-// do not.
+// Numbers that depend on the seed only: of <random>, engines are the same everywhere, distributions are not.
 class Dice {
  public:
   explicit Dice(uint64_t seed) : engine_(seed) {}
@@ -22,8 +21,7 @@ class Dice {
   std::mt19937_64 engine_;
 };
 
-// A message or an attribute within a datagram; its first bytes are its length, 4 of a message, 2 of an
-// attribute.
+// A message or an attribute within a datagram. Its first 4 or 2 bytes are its length.
 struct Element {
   size_t start;
   size_t size;

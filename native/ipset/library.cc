@@ -56,7 +56,7 @@ bool FindOptions(size_t (*data_sizeof)(int option, uint8_t family), LibraryOptio
   for (int* option : {&options.ip2, &options.cidr2, &options.protocol, &options.set_name2, &options.type}) {
     *option += shift;
   }
-  // IPSET_SETNAME2 and IPSET_OPT_TYPE, like a few others, have no size there; the rest must fit.
+  // IPSET_OPT_SETNAME2 and IPSET_OPT_TYPE, like a few others, have no size there; the rest must fit.
   const auto is = [data_sizeof](int option, size_t size) { return data_sizeof(option, AF_INET6) == size; };
   if (!is(options.set_name, kNameSize) || !is(options.ip, 16) || !is(options.cidr, 1) ||
       !is(options.port, 2) || !is(options.port_to, 2) || !is(options.hash_size, 4) ||

@@ -12,8 +12,7 @@ namespace {
 using netlink::Fault;
 using netlink::Status;
 
-// What libipset prints is listings, which are never asked of it. Called from C: nothing with a destructor
-// lives here.
+// Listings are what libipset prints; none is asked of it. Called from C: nothing here has a destructor.
 int Discard(LibrarySession* /*session*/, void* /*context*/, const char* /*format*/, ...) {
   return 0;
 }

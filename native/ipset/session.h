@@ -1,8 +1,7 @@
 // One session of libipset: the calls that write sets, with failures as values.
 //
 // A session opens its own netlink socket in the network namespace of the thread that uses it first, and
-// remembers which type a set has: it is made for one batch and dropped with it. Use under LibraryMutex()
-// only.
+// remembers which type a set has: it is made for one batch and dropped with it. Only under LibraryMutex().
 #pragma once
 
 #include <cstddef>
@@ -24,8 +23,10 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // With `tolerate`, a set of that name is no error if the kernel finds it the same; it does not look at the
-  // family.
+  // False when libipset could not make one, for lack of memory: nothing else may be called then.
+  bool open() const { return session_ != nullptr; }
+
+  // With `tolerate`, a set that exists is no error if the kernel finds it the same, whatever its family.
   netlink::Status Create(const SetReference& set, const SetParameters& parameters, bool tolerate);
   netlink::Status Destroy(const std::string& name);
   netlink::Status Flush(const std::string& name);

@@ -33,6 +33,11 @@ class Writer {
   }
 
   std::vector<Failure> Run() {
+    const Status open = session_->open() ? Status{} : Status::Errno(ENOMEM);
+    if (!open.ok()) {
+      for (size_t i = 0; i < operations_.size(); i++) Record(i, open);
+      return std::move(failures_);
+    }
     for (size_t next = 0; next < operations_.size();) {
       const size_t end = EndOfRun(next);
       if (IsEntryVerb(operations_[next].verb)) {
@@ -50,8 +55,7 @@ class Writer {
     if (!status.ok()) failures_.push_back(Failure{static_cast<uint32_t>(index), std::move(status)});
   }
 
-  // The end of the entries, from `first` on, that are added to, or deleted from, one set; first + 1 for other
-  // verbs.
+  // Where the entries end that are, from `first` on, added to or deleted from one set; first + 1 for others.
   size_t EndOfRun(size_t first) const {
     const Operation& head = operations_[first];
     size_t end = first + 1;
@@ -99,7 +103,7 @@ class Writer {
     Status status = session_->FindType(set, type);
     if (!status.is_errno(IPSET_ERR_TYPE_MISMATCH)) return status;
     session_.emplace(library_);
-    return session_->FindType(set, type);
+    return session_->open() ? session_->FindType(set, type) : Status::Errno(ENOMEM);
   }
 
   void WriteEntries(size_t first, size_t end) {
@@ -122,8 +126,7 @@ class Writer {
         size = std::min(size * 2, kLargestCommit);
         continue;
       }
-      // Small again after a failure: a full set refuses every entry that follows, and each attempt encodes
-      // all of them.
+      // Small after a failure: a full set refuses all that follows, and each attempt encodes all of it again.
       size = 1;
       if (failed == count && count > 1) continue;  // nobody said which one: one by one
       const size_t index = next + (failed == count ? 0 : failed);
@@ -146,8 +149,7 @@ std::vector<Failure> Write(const std::vector<Operation>& operations) {
   const Status loaded = LoadLibrary(&library);
   if (loaded.ok()) return Writer(*library, operations).Run();
   std::vector<Failure> failures;
-  for (size_t i = 0; i < operations.size(); i++)
-    failures.push_back(Failure{static_cast<uint32_t>(i), loaded});
+  for (uint32_t i = 0; i < operations.size(); i++) failures.push_back(Failure{i, loaded});
   return failures;
 }
 

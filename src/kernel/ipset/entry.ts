@@ -1,5 +1,4 @@
 // Entries of sets as ipset(8) writes them: what people paste into the tool, and what an entry is keyed by.
-import { familyOf } from '../../net/address.js';
 import type { SetEntry } from './types.js';
 
 /**
@@ -19,5 +18,7 @@ export function formatEntry(entry: SetEntry): string {
 
 function withPrefix(address: string, prefix: number | undefined): string {
   if (prefix === undefined) return address;
-  return prefix === (familyOf(address) === 4 ? 32 : 128) ? address : `${address}/${prefix}`;
+  // Errors name entries that break every rule, too.
+  const full = String(address).includes(':') ? 128 : 32;
+  return prefix === full ? address : `${address}/${prefix}`;
 }

@@ -129,8 +129,8 @@ function writeParameters(set: SetDefinition, writer: RecordWriter): void {
 
 function writeEntry(operation: IpsetOperation & { do: 'add' | 'delete' }, writer: RecordWriter): void {
   const { do: verb, set, entry } = operation;
-  const shape = SHAPES[set?.type];
-  if (shape === undefined) return; // writeReference has found that
+  if (!Object.hasOwn(SHAPES, set?.type)) return; // writeReference has found that
+  const shape = SHAPES[set.type];
   if (typeof entry !== 'object' || entry === null) {
     writer.fail('entry', entry, 'must be an entry', true);
     return;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Fault, RecordWriter } from '../../../../src/kernel/fields.js';
+import { attemptOf } from '../../../../src/kernel/ipset/names.js';
 import { OPERATION_SIZE, writeOperation } from '../../../../src/kernel/ipset/records.js';
 import type { IpsetOperation, SetEntry, SetReference } from '../../../../src/kernel/ipset/types.js';
 
@@ -87,6 +88,21 @@ const wrong: readonly (readonly [operation: unknown, field: string, rule: RegExp
   [add(IP_PORT_NET, { ...web, address2: '10.1.0.0', prefix2: 8 }), 'entry.prefix2', /^must cover every bit/],
   [add(PORTS, { port: 80, protocol: 'tcp' }), 'entry.protocol', /^must be left out for bitmap:port$/],
 ];
+
+test('what breaks every rule has a name in errors all the same', () => {
+  const names = [
+    undefined,
+    null,
+    5,
+    {},
+    { do: 'add' },
+    { do: 'delete', set: 1, entry: 'x' },
+    { do: 'swap' },
+  ].map((operation) => attemptOf(operation as never).operation);
+  assert.deepEqual(names.slice(4), ['ipset.add', 'ipset.delete', 'ipset.swap']);
+  const entry = { address: 5, prefix: 8, port: null } as unknown as SetEntry;
+  assert.equal(attemptOf({ do: 'add', set: NET, entry }).target, 'a 5/8,null');
+});
 
 for (const [operation, field, rule] of wrong) {
   test(`${field} is found wrong in ${JSON.stringify(operation)}`, () => {

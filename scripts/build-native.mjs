@@ -74,13 +74,49 @@ function onlyWhenChanged(output, inputs, force, build) {
   const hash = createHash('sha256').update(`${process.arch} ${process.env['CXX'] ?? ''} ${root}\n`);
   for (const file of inputs.flatMap(filesOf).sort()) hash.update(`${file}\n`).update(readFileSync(file));
   const digest = hash.digest('hex');
-  const current = existsSync(output) && existsSync(stamp) && readFileSync(stamp, 'utf8') === digest;
-  if (current && !force) return;
+  const isCurrent = () => existsSync(output) && existsSync(stamp) && readFileSync(stamp, 'utf8') === digest;
+  if (!force && isCurrent()) return;
+  mkdirSync(dirname(output), { recursive: true });
+  lock(`${output}.lock`);
+  if (!force && isCurrent()) return; // built by whoever had the lock
   rmSync(stamp, { force: true });
   build();
   if (!existsSync(output)) fail(`the build ended well but left no ${output}`);
-  mkdirSync(dirname(stamp), { recursive: true });
   writeFileSync(stamp, digest);
+}
+
+/**
+ * Waits until no other process builds the same, until this one ends: test files that run at once all want the build.
+ *
+ * @param {string} path
+ */
+function lock(path) {
+  for (;;) {
+    try {
+      writeFileSync(path, String(process.pid), { flag: 'wx' });
+      process.on('exit', () => rmSync(path, { force: true }));
+      return;
+    } catch (error) {
+      if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EEXIST') throw error;
+    }
+    if (!isAlive(path)) rmSync(path, { force: true });
+    else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+  }
+}
+
+/**
+ * Whether the process that wrote its number into the file still runs.
+ *
+ * @param {string} path
+ */
+function isAlive(path) {
+  try {
+    const pid = Number(readFileSync(path, 'utf8'));
+    if (pid > 0) process.kill(pid, 0); // 0: another process has made the file and not written to it yet
+    return true;
+  } catch (error) {
+    return /** @type {NodeJS.ErrnoException} */ (error).code === 'EPERM';
+  }
 }
 
 /**

@@ -10,9 +10,6 @@
 namespace knp::netlink {
 namespace {
 
-// #define MAX_ERRNO 4095 (include/linux/err.h)
-constexpr int32_t kMaxErrno = 4095;
-
 // Longest text that is taken over from an extended acknowledgement.
 constexpr size_t kLongestText = 1024;
 
@@ -66,12 +63,13 @@ bool MessageReader::Next(Message* message) {
 Status ReadAcknowledgement(const Message& message) {
   int32_t error = 0;
   if (!message.ReadHeader(&error)) {
-    // Kernels before 3.12 end some dumps with an empty NLMSG_DONE.
+    // The number of NLMSG_DONE is an addition: a dump may end without.
     if (message.type == NLMSG_DONE && message.size == 0) return {};
     return Status::Of(Fault::kMalformedReply, "acknowledgement without a number");
   }
   if (error == 0) return {};
-  if (error > 0 || error < -kMaxErrno) {
+  // ipset has numbers of its own beyond MAX_ERRNO (IPSET_ERR_PRIVATE is 4096), so any negative one is passed on.
+  if (error > 0 || error == INT32_MIN) {
     return Status::Of(Fault::kMalformedReply, "acknowledgement with a number that is no errno");
   }
   const bool has_text = (message.flags & NLM_F_ACK_TLVS) != 0;

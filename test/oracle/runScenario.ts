@@ -1,5 +1,6 @@
 // One recorded cluster on the real kernel of the network namespace that this process runs in. Prints what it found as
 // JSON: everything in it has to be as the test says, so that a namespace costs one process.
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { release } from 'node:os';
 import { join } from 'node:path';
@@ -82,30 +83,30 @@ async function main(scenario: Scenario): Promise<ScenarioReport> {
 
 function layOut({ interfaces }: Scenario): void {
   tool('ip', 'link', 'set', 'lo', 'up');
-  for (const link of new Set(interfaces.map(({ link }) => link))) {
-    tool('ip', 'link', 'add', link, 'type', 'dummy');
-    tool('ip', 'link', 'set', link, 'up');
-  }
-  for (const { link, address, prefix } of interfaces) {
-    const nodad = address.includes(':') ? ['nodad'] : [];
-    tool('ip', 'addr', 'add', `${address}/${prefix}`, 'dev', link, ...nodad);
-  }
+  const links = [...new Set(interfaces.map(({ link }) => link))];
+  const lines = [
+    ...links.flatMap((link) => [`link add ${link} type dummy`, `link set ${link} up`]),
+    ...interfaces.map(({ link, address, prefix }) => {
+      return `addr add ${address}/${prefix} dev ${link}${address.includes(':') ? ' nodad' : ''}`;
+    }),
+  ];
+  feed('ip', lines.map((line) => `${line}\n`).join(''), '-batch', '-');
 }
 
 /** Things of others, which must survive everything; what is there then, line by line. */
 function bystanders(): string[] {
-  tool('ipvsadm', '-A', '-t', '198.51.100.99:80', '-s', 'wlc');
-  tool('ipvsadm', '-a', '-t', '198.51.100.99:80', '-r', '198.51.100.98:80', '-m', '-w', '5');
-  tool('ipvsadm', '-A', '-f', '77', '-s', 'rr');
-  tool('ipset', 'create', 'somebody-elses', 'hash:ip');
-  tool('ipset', 'add', 'somebody-elses', '198.51.100.97');
-  for (const iptables of ['iptables', 'ip6tables']) {
-    tool(iptables, '-N', 'SOMEBODY');
-    tool(iptables, '-A', 'INPUT', '-m', 'comment', '--comment', 'not ours', '-j', 'SOMEBODY');
-    tool(iptables, '-t', 'nat', '-N', 'SOMEBODY');
-    tool(iptables, '-t', 'nat', '-A', 'OUTPUT', '-j', 'SOMEBODY');
-  }
+  const rules =
+    '*filter\n:SOMEBODY - [0:0]\n-A INPUT -m comment --comment "not ours" -j SOMEBODY\nCOMMIT\n' +
+    '*nat\n:SOMEBODY - [0:0]\n-A OUTPUT -j SOMEBODY\nCOMMIT\n';
+  for (const command of ['iptables-restore', 'ip6tables-restore']) feed(command, rules, '--noflush');
+  feed('ipset', 'create somebody-elses hash:ip\nadd somebody-elses 198.51.100.97\n', 'restore');
+  const server = '-A -t 198.51.100.99:80 -s wlc\n-a -t 198.51.100.99:80 -r 198.51.100.98:80 -m -w 5\n';
+  feed('ipvsadm', `${server}-A -f 77 -s rr\n`, '-R');
   return everything();
+}
+
+function feed(command: string, input: string, ...args: string[]): void {
+  execFileSync(command, args, { input, stdio: 'pipe' });
 }
 
 /** The state without the bystanders' virtual services: their sets and chains are none that a recording speaks of. */

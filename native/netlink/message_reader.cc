@@ -68,7 +68,8 @@ Status ReadAcknowledgement(const Message& message) {
     return Status::Of(Fault::kMalformedReply, "acknowledgement without a number");
   }
   if (error == 0) return {};
-  // ipset has numbers of its own beyond MAX_ERRNO (IPSET_ERR_PRIVATE is 4096), so any negative one is passed on.
+  // ipset has numbers of its own beyond MAX_ERRNO (IPSET_ERR_PRIVATE is 4096), so any negative one is passed
+  // on.
   if (error > 0 || error == INT32_MIN) {
     return Status::Of(Fault::kMalformedReply, "acknowledgement with a number that is no errno");
   }

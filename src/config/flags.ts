@@ -105,7 +105,7 @@ const FLAGS = {
   'ipvs-sync-period': {
     type: 'string',
     sets: 'ipvs.syncPeriod',
-    help: ['TIME', 'everything in the kernel is looked at and repaired this often (30s)'],
+    help: ['TIME', 'after so much quiet, everything in the kernel is looked at and repaired (30s)'],
   },
   'ipvs-own-all': {
     type: 'boolean',

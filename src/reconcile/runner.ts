@@ -26,7 +26,10 @@ export interface RunnerEvents {
 export const RETRY = { first: 500, longest: 30_000 } as const;
 
 /** Why a pass is due although nothing changed. */
-type Reason = 'retry' | 'upkeep' | 'audit';
+type Reason = 'retry' | 'upkeep' | 'audit' | 'overdue audit';
+
+/** An audit waits for quiet, but no longer than this many periods. */
+export const OVERDUE = 10;
 
 /** Runs passes while there is anything to do. */
 export class Runner {
@@ -41,7 +44,7 @@ export class Runner {
   #blind = false;
   #stopped = false;
 
-  /** @param auditPeriod ms from one look at everything to the next: others change the kernel too */
+  /** @param auditPeriod ms of quiet after which everything is looked at: others change the kernel too */
   constructor(passes: Passes, events: RunnerEvents, timers: Timers, auditPeriod: number) {
     this.#passes = passes;
     this.#events = events;
@@ -78,7 +81,8 @@ export class Runner {
       this.#events.synced(summary);
       this.#disarm('upkeep');
       if (summary.again !== undefined) this.#arm('upkeep', summary.again);
-      if (summary.full) this.#arm('audit', this.#auditPeriod);
+      this.#arm('audit', this.#auditPeriod);
+      if (summary.full) this.#arm('overdue audit', OVERDUE * this.#auditPeriod);
       if (summary.failures.length > 0) this.#retryLater();
       else if (summary.full) this.#delay = RETRY.first;
     } catch (error) {

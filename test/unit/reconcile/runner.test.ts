@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { NetlinkError } from '../../../src/errors.js';
 import type { SyncSummary } from '../../../src/reconcile/reconciler.js';
-import { type Passes, RETRY, Runner } from '../../../src/reconcile/runner.js';
+import { OVERDUE, type Passes, RETRY, Runner } from '../../../src/reconcile/runner.js';
 
 const summary = (failures: number, full = false): SyncSummary => ({
   full,
@@ -104,7 +104,7 @@ describe('Runner', () => {
     await settle();
     runner.request();
     assert.deepEqual(await settle(), ['sync']);
-    assert.deepEqual(armed(), [RETRY.first], 'what failed is still due');
+    assert.ok(armed().includes(RETRY.first), 'what failed is still due');
   });
 
   it('tries nothing until the retry when the kernel cannot be read', async () => {
@@ -129,16 +129,23 @@ describe('Runner', () => {
     assert.deepEqual(delays, [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000, 30_000, 30_000]);
   });
 
-  it('looks at everything once in a period, counted from the last full pass', async () => {
-    const { runner, settle, fire, armed } = setUp([summary(0, true), summary(0), summary(0, true)]);
+  it('looks at everything after a period of quiet, and at last without it', async () => {
+    const { runner, settle, fire, armed } = setUp([
+      summary(0, true),
+      summary(0),
+      summary(0, true),
+      summary(0),
+    ]);
     runner.request();
     await settle();
+    assert.deepEqual(armed(), [AUDIT, OVERDUE * AUDIT]);
     runner.request();
     await settle();
-    assert.deepEqual(armed(), [AUDIT]);
+    assert.deepEqual(armed(), [OVERDUE * AUDIT, AUDIT], 'a change puts off the one, not the other');
+    fire(OVERDUE * AUDIT);
+    assert.deepEqual(await settle(), ['distrust', 'sync']);
     fire(AUDIT);
     assert.deepEqual(await settle(), ['distrust', 'sync']);
-    assert.deepEqual(armed(), [AUDIT]);
   });
 
   it('comes back for what time makes due, and not after a pass that found nothing pending', async () => {
@@ -147,7 +154,7 @@ describe('Runner', () => {
     await settle();
     fire(7);
     assert.deepEqual(await settle(), ['sync']);
-    assert.deepEqual(armed(), []);
+    assert.ok(!armed().includes(7));
   });
 
   it('stops: the pass under way ends, no other begins, no timer stays', async () => {

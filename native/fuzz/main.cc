@@ -95,7 +95,7 @@ int Fuzz(const Options& options) {
 int TestSelf(const std::string& which, int one) {
   if (which == "read") {
     const auto memory = CopyExactly(reinterpret_cast<const uint8_t*>("four"), 4);
-    std::printf("read %d\n", memory[static_cast<size_t>(3 + one)]);
+    std::printf("read %d\n", memory[3 + static_cast<size_t>(one)]);
   } else {
     std::printf("sum %d\n", INT_MAX - 1 + one + one);
   }

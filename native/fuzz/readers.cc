@@ -18,7 +18,6 @@ namespace {
 
 using netlink::Fault;
 using netlink::Message;
-using netlink::Status;
 
 bool ReadService(const Message& message) {
   std::vector<ipvs::ServiceState> services(1);

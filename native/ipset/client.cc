@@ -20,7 +20,7 @@ using netlink::Status;
 namespace {
 
 // The largest part of a dump that the kernel makes.
-constexpr size_t kDatagram = 32 * 1024;
+constexpr size_t kDatagram = 32768;
 
 }  // namespace
 

@@ -54,8 +54,8 @@ test('two workers and the main thread write different sets at once', async (t) =
 test('a worker that is terminated in the middle of a batch leaves ipset usable', async (t) => {
   temporary(t, 'knp-1', 'knp-main');
   const ipset = await openIpset();
-  for (const delay of [0, 1, 2, 5, 10, 20]) {
-    const worker = start('knp-1', 1000, 20_000);
+  for (const delay of [0, 5, 15, 30]) {
+    const worker = start('knp-1', 1000, 5000);
     await once(worker, 'message');
     await setTimeout(delay);
     assert.equal(await worker.terminate(), 1);
@@ -63,6 +63,6 @@ test('a worker that is terminated in the middle of a batch leaves ipset usable',
     await ipset.create(set);
     await ipset.add(set, { address: `10.0.0.${delay + 1}` });
   }
-  assert.equal(savedEntries('knp-main').length, 6);
+  assert.equal(savedEntries('knp-main').length, 4);
   ipset.close();
 });

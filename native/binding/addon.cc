@@ -6,12 +6,14 @@
 #include "binding/ipset_binding.h"
 #include "binding/ipvs_binding.h"
 #include "binding/rtnetlink_binding.h"
+#include "binding/rtnetlink_watch_binding.h"
 
 namespace {
 
 Napi::Object Init(Napi::Env env, Napi::Object exports) {
   knp::binding::InitIpvs(env, exports);
   knp::binding::InitRtnetlink(env, exports);
+  knp::binding::InitRtnetlinkWatch(env, exports);
   knp::binding::InitIpset(env, exports);
   knp::binding::InitConntrack(env, exports);
   return exports;

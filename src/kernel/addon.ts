@@ -57,6 +57,19 @@ export interface NativeRtnetlinkClient extends NativeClient {
   listAddresses(link: string): Promise<Uint8Array>;
 }
 
+/** `native/binding/rtnetlink_watch_binding.cc`. */
+export interface NativeRtnetlinkWatch {
+  /** Subscribes; `netns` as in {@link NativeClient.open}. */
+  open(netns: string): Promise<Uint8Array>;
+  /**
+   * Calls back with a sum of 1 (links), 2 (addresses) and 4 (notifications lost), once for what happens within `gather`
+   * milliseconds. May be called once. Throws a {@link NativeError} when no thread can be started.
+   */
+  start(gather: number, keepAlive: boolean, callback: (changes: number) => void): void;
+  /** Ends it: no call comes after this one. */
+  close(): void;
+}
+
 /** `native/binding/ipset_binding.cc`. */
 export interface NativeIpsetClient extends NativeClient {
   list(): Promise<Uint8Array>;
@@ -75,6 +88,7 @@ export interface NativeConntrackClient extends NativeClient {
 export interface Addon {
   readonly IpvsClient: new () => NativeIpvsClient;
   readonly RtnetlinkClient: new () => NativeRtnetlinkClient;
+  readonly RtnetlinkWatch: new () => NativeRtnetlinkWatch;
   readonly IpsetClient: new () => NativeIpsetClient;
   readonly ConntrackClient: new () => NativeConntrackClient;
 }

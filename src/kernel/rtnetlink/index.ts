@@ -11,6 +11,7 @@ import type { Link, LinkAddress, LinkAddressId, Rtnetlink, RtnetlinkOperation } 
 export { NetlinkError } from '../../errors.js';
 export type { OpenOptions, OperationResult } from '../ipvs/types.js';
 export * from './types.js';
+export * from './watch.js';
 
 const PACKING: Packing<RtnetlinkOperation> = {
   family: 'rtnetlink',

@@ -1,0 +1,165 @@
+#include "rtnetlink/watch.h"
+
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <utility>
+
+namespace knp::rtnetlink {
+namespace {
+
+using netlink::Descriptor;
+using netlink::Message;
+using netlink::MessageReader;
+using netlink::NetworkNamespace;
+using netlink::Status;
+using Clock = std::chrono::steady_clock;
+
+// Room for some thousand notifications, as far as the kernel grants it.
+constexpr int kReceiveBuffer = 1 << 20;
+// What is longer, as the notification of a link with very many virtual functions, is cut off; its type is
+// not.
+constexpr size_t kDatagram = 16 * 1024;
+// After an error that should not be, before the next try: not to spin.
+constexpr int kPauseMilliseconds = 1000;
+
+uint32_t GroupBit(uint32_t group) {
+  return 1U << (group - 1);
+}
+
+}  // namespace
+
+uint8_t ReadNotification(const Message& message) {
+  switch (message.type) {
+    case RTM_NEWLINK:
+    case RTM_DELLINK:
+      return kLinksChanged;
+    case RTM_NEWADDR:
+    case RTM_DELADDR:
+      return kAddressesChanged;
+    case NLMSG_ERROR:
+    case NLMSG_OVERRUN:
+      return kChangesLost;
+    default:
+      return 0;
+  }
+}
+
+uint8_t ReadNotifications(const uint8_t* data, size_t size) {
+  uint8_t changes = 0;
+  MessageReader messages(data, size);
+  Message message;
+  while (messages.Next(&message)) changes |= ReadNotification(message);
+  if (messages.malformed()) changes |= kChangesLost;
+  return changes;
+}
+
+Status Watch::Open(const std::string& network_namespace) {
+  NetworkNamespace where;
+  Status status = NetworkNamespace::Open(network_namespace, &where);
+  if (!status.ok()) return status;
+  Descriptor socket;
+  status = where.OpenSocket(AF_NETLINK, SOCK_RAW | SOCK_NONBLOCK, NETLINK_ROUTE, &socket);
+  if (!status.ok()) return status;
+  // Both are improvements only: the second one needs CAP_NET_ADMIN, watching does not.
+  static_cast<void>(setsockopt(socket.get(), SOL_SOCKET, SO_RCVBUF, &kReceiveBuffer, sizeof(kReceiveBuffer)));
+  static_cast<void>(
+      setsockopt(socket.get(), SOL_SOCKET, SO_RCVBUFFORCE, &kReceiveBuffer, sizeof(kReceiveBuffer)));
+  sockaddr_nl own{};
+  own.nl_family = AF_NETLINK;
+  own.nl_groups = GroupBit(RTNLGRP_LINK) | GroupBit(RTNLGRP_IPV4_IFADDR) | GroupBit(RTNLGRP_IPV6_IFADDR);
+  if (bind(socket.get(), reinterpret_cast<const sockaddr*>(&own), sizeof(own)) < 0) {
+    return Status::Errno(errno, "cannot subscribe to notifications");
+  }
+  Descriptor stop(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!stop.open()) return Status::Errno(errno, "eventfd");
+  socket_ = std::move(socket);
+  stop_ = std::move(stop);
+  return {};
+}
+
+Status Watch::Start(std::chrono::milliseconds gather, std::function<void(uint8_t)> tell) {
+  if (running_ || !socket_.open()) return Status::Errno(EINVAL, "not open, or started already");
+  gather_ = gather;
+  tell_ = std::move(tell);
+  // Not std::thread: it reports failure by an exception.
+  const int error = pthread_create(&thread_, nullptr, RunThread, this);
+  if (error != 0) return Status::Errno(error, "cannot start a thread to watch with");
+  running_ = true;
+  return {};
+}
+
+void Watch::Stop() {
+  if (!running_) return;
+  const uint64_t one = 1;
+  static_cast<void>(!write(stop_.get(), &one, sizeof(one)));
+  pthread_join(thread_, nullptr);
+  running_ = false;
+}
+
+void* Watch::RunThread(void* watch) {
+  static_cast<Watch*>(watch)->Run();
+  return nullptr;
+}
+
+void Watch::Run() {
+  uint8_t changes = 0;
+  while (AwaitChanges(&changes)) tell_(changes);
+}
+
+// Waits for a first change and then, for as long as is gathered, for more. False once the watch is to end.
+bool Watch::AwaitChanges(uint8_t* changes) {
+  *changes = 0;
+  while (*changes == 0) {
+    if (!Pause(-1, true)) return false;
+    if (!Receive(changes)) return false;
+  }
+  const Clock::time_point end = Clock::now() + gather_;
+  while (true) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
+    if (left <= 0) return true;
+    if (!Pause(static_cast<int>(left), true)) return false;
+    if (!Receive(changes)) return false;
+  }
+}
+
+// Takes in what is queued, up to a bound that lets a steady stream be told of. False once the watch is to
+// end.
+bool Watch::Receive(uint8_t* changes) {
+  constexpr int kMostAtOnce = 1000;
+  alignas(nlmsghdr) std::array<uint8_t, kDatagram> datagram;
+  for (int i = 0; i < kMostAtOnce; i++) {
+    sockaddr_nl from{};
+    socklen_t from_size = sizeof(from);
+    const ssize_t received = recvfrom(socket_.get(), datagram.data(), datagram.size(), 0,
+                                      reinterpret_cast<sockaddr*>(&from), &from_size);
+    if (received >= 0) {
+      // Port 0 is the kernel: others with CAP_NET_ADMIN may send to the groups, too.
+      if (from.nl_pid == 0) *changes |= ReadNotifications(datagram.data(), static_cast<size_t>(received));
+    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      return true;
+    } else if (errno == ENOBUFS) {
+      *changes |= kChangesLost;
+    } else if (errno != EINTR) {
+      *changes |= kChangesLost;
+      return Pause(kPauseMilliseconds, false);
+    }
+  }
+  return true;
+}
+
+// Waits for the time to pass (-1: for ever) or, if asked, a notification. False once the watch is to end.
+bool Watch::Pause(int milliseconds, bool for_notifications) {
+  std::array<pollfd, 2> wanted{pollfd{stop_.get(), POLLIN, 0}, pollfd{socket_.get(), POLLIN, 0}};
+  // A signal ends the wait early, which does no harm.
+  const int ready = poll(wanted.data(), for_notifications ? 2 : 1, milliseconds);
+  return ready <= 0 || wanted[0].revents == 0;
+}
+
+}  // namespace knp::rtnetlink

@@ -1,0 +1,104 @@
+// Notices that links or addresses of a network namespace changed.
+import { loadAddon, type NativeError } from '../addon.js';
+import { toNetlinkError } from '../failures.js';
+import { argumentError, type Fault } from '../fields.js';
+import type { OpenOptions } from '../ipvs/types.js';
+
+/** That something changed since the last call. It is not told what: look, as after any loss. */
+export interface RtnetlinkChange {
+  /** A link was added, deleted or changed. */
+  readonly links: boolean;
+  /** An address of either family was added, deleted or changed. */
+  readonly addresses: boolean;
+  /** Notifications were dropped (`ENOBUFS`) or unreadable: anything may have changed. */
+  readonly lost: boolean;
+}
+
+/** How a watch is opened. */
+export interface WatchOptions extends Pick<OpenOptions, 'netns'> {
+  /** Milliseconds, 0–60000, for which changes are gathered after a first one before they are told. Default 20. */
+  readonly gather?: number;
+  /** Whether the watch keeps the process alive. Default false. */
+  readonly keepAlive?: boolean;
+}
+
+/** A watch under way. */
+export interface RtnetlinkWatch {
+  /** Ends it: onChange is not called any more. */
+  close(): void;
+}
+
+const OPERATION = 'rtnetlink.watch';
+const DEFAULT_GATHER = 20;
+const LONGEST_GATHER = 60_000;
+
+// Bits of the addon's callback.
+const LINKS = 1;
+const ADDRESSES = 2;
+const LOST = 4;
+
+/**
+ * Calls `onChange` when links or addresses have changed, whoever changed them, this process too: once for a burst of
+ * changes, and again for what changes after the call. Nothing is missed from the moment on when the promise resolves. What
+ * `onChange` throws is an uncaught exception.
+ *
+ * Needs no privilege in the process's own namespace. Rejects with NetlinkError `ENOENT` or `EINVAL` for a path that is
+ * missing or no network namespace, `EPERM` when CAP_SYS_ADMIN is missing to enter it; with TypeError or RangeError for an
+ * argument that breaks a rule.
+ */
+export async function watchRtnetlink(
+  options: WatchOptions,
+  onChange: (change: RtnetlinkChange) => void,
+): Promise<RtnetlinkWatch> {
+  const { netns = '', gather = DEFAULT_GATHER, keepAlive = false } = options;
+  const fault = findFault(netns, gather, keepAlive, onChange);
+  if (fault) throw argumentError(OPERATION, fault);
+  const native = new (loadAddon().RtnetlinkWatch)();
+  let open = true;
+  try {
+    await native.open(netns);
+    native.start(gather, keepAlive, (changes) => {
+      // Not from within the addon's call, out of which no exception gets.
+      queueMicrotask(() => {
+        if (open) onChange(toChange(changes));
+      });
+    });
+  } catch (error) {
+    const { errno, code, kernelMessage: message } = error as NativeError;
+    throw toNetlinkError({ errno, code, message }, { operation: OPERATION, target: netns || undefined });
+  }
+  return {
+    close() {
+      open = false;
+      native.close();
+    },
+  };
+}
+
+function toChange(changes: number): RtnetlinkChange {
+  return {
+    links: (changes & LINKS) !== 0,
+    addresses: (changes & ADDRESSES) !== 0,
+    lost: (changes & LOST) !== 0,
+  };
+}
+
+function findFault(
+  netns: unknown,
+  gather: unknown,
+  keepAlive: unknown,
+  onChange: unknown,
+): Fault | undefined {
+  if (typeof netns !== 'string' || netns.includes('\0')) {
+    return { field: 'netns', value: netns, rule: 'must be a path', wrongType: typeof netns !== 'string' };
+  }
+  if (!Number.isInteger(gather) || Number(gather) < 0 || Number(gather) > LONGEST_GATHER) {
+    const rule = `must be an integer from 0 to ${LONGEST_GATHER}`;
+    return { field: 'gather', value: gather, rule, wrongType: typeof gather !== 'number' };
+  }
+  if (typeof keepAlive !== 'boolean') {
+    return { field: 'keepAlive', value: keepAlive, rule: 'must be true or false', wrongType: true };
+  }
+  if (typeof onChange === 'function') return undefined;
+  return { field: 'onChange', value: onChange, rule: 'must be a function', wrongType: true };
+}

@@ -1,0 +1,26 @@
+// Watches a namespace for rtnetlinkWatch.test.ts: as a worker thread, or as a process with the options as its argument.
+// Says `watching`, then what it was told of, a word for each kind.
+import { parentPort, workerData } from 'node:worker_threads';
+import { type WatchOptions, watchRtnetlink } from '../../src/kernel/rtnetlink/watch.js';
+
+interface Orders extends WatchOptions {
+  /** Throw at the first change. */
+  readonly fail?: boolean;
+  /** End the watch at the first change. */
+  readonly close?: boolean;
+}
+
+const orders = (workerData ?? JSON.parse(process.argv[2] ?? '{}')) as Orders;
+const say = (what: string) => (parentPort ? parentPort.postMessage(what) : process.stdout.write(`${what}\n`));
+
+const watch = await watchRtnetlink(orders, (change) => {
+  const kinds = Object.entries(change).flatMap(([kind, changed]) => (changed ? [kind] : []));
+  say(kinds.join(' '));
+  if (orders.close) watch.close();
+  if (orders.fail) throw new Error('from onChange');
+});
+process.on('uncaughtException', (error) => {
+  say(`uncaught: ${error.message}`);
+  process.exit(3);
+});
+say('watching');

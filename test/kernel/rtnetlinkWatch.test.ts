@@ -1,0 +1,240 @@
+// What a watch tells of changes that ip(8) makes, and how it ends.
+import assert from 'node:assert/strict';
+import { type ChildProcessByStdio, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { after, before, describe, it, type TestContext } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import {
+  type RtnetlinkChange,
+  type RtnetlinkWatch,
+  type WatchOptions,
+  watchRtnetlink,
+} from '../../src/kernel/rtnetlink/watch.js';
+
+const NAME = 'knp-watch';
+const netns = `/run/netns/${NAME}`;
+const WORKER = new URL('./rtnetlinkWatch-worker.js', import.meta.url);
+
+const ip = (...args: readonly string[]) => execFileSync('ip', ['-n', NAME, ...args], { stdio: 'pipe' });
+const batch = (lines: readonly string[]) =>
+  execFileSync('ip', ['-n', NAME, '-batch', '-'], { input: lines.map((line) => `${line}\n`).join('') });
+const addresses = (verb: 'add' | 'del', count: number) =>
+  batch(Array.from({ length: count }, (_, i) => `addr ${verb} 10.1.${i >> 8}.${i & 255}/32 dev va`));
+
+/** What a watch has told, and the end of a quiet time after it. */
+class Told {
+  readonly changes: RtnetlinkChange[] = [];
+  readonly #watch: RtnetlinkWatch;
+
+  static async of(t: TestContext, options: WatchOptions = {}): Promise<Told> {
+    const told: Told = new Told(
+      await watchRtnetlink({ netns, ...options }, (change) => told.changes.push(change)),
+    );
+    t.after(() => told.close());
+    return told;
+  }
+
+  constructor(watch: RtnetlinkWatch) {
+    this.#watch = watch;
+  }
+
+  close(): void {
+    this.#watch.close();
+  }
+
+  /** Waits until something was told and then nothing more for a while; forgets it and returns it as words. */
+  async kinds(): Promise<string> {
+    for (let rounds = 0; this.changes.length === 0 && rounds < 100; rounds++) await setTimeout(20);
+    for (let seen = 0; seen !== this.changes.length; ) {
+      seen = this.changes.length;
+      await setTimeout(150);
+    }
+    const told = this.changes.splice(0);
+    const kinds = (['links', 'addresses', 'lost'] as const).filter((kind) => told.some((one) => one[kind]));
+    return kinds.join(' ');
+  }
+}
+
+/** Starts the worker's file as a process. */
+function watchElsewhere(t: TestContext, orders: object, ...flags: readonly string[]) {
+  const args = [...flags, fileURLToPath(WORKER), JSON.stringify({ netns, ...orders })];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  t.after(() => child.kill('SIGKILL'));
+  return { child, lines: createInterface({ input: child.stdout })[Symbol.asyncIterator]() };
+}
+
+const statusOf = async (child: ChildProcessByStdio<null, Readable, null>): Promise<unknown> =>
+  child.exitCode ?? (await once(child, 'exit'))[0];
+
+before(() => {
+  execFileSync('ip', ['netns', 'add', NAME]);
+  ip('link', 'add', 'name', 'va', 'type', 'veth', 'peer', 'name', 'vb');
+});
+after(() => execFileSync('ip', ['netns', 'del', NAME]));
+
+describe('a watch', () => {
+  it('tells of links and addresses of both families, added, changed and deleted', async (t) => {
+    const told = await Told.of(t);
+    const cases: [string, string][] = [
+      ['addr add 10.0.0.1/32 dev va', 'addresses'],
+      ['addr del 10.0.0.1/32 dev va', 'addresses'],
+      ['addr add fd00::1/128 dev va nodad', 'addresses'],
+      ['addr del fd00::1/128 dev va', 'addresses'],
+      ['link add name vc type veth peer name vd', 'links'],
+      ['link set vc mtu 1400', 'links'],
+      ['link del vc', 'links'],
+    ];
+    for (const [command, expected] of cases) {
+      ip(...command.split(' '));
+      assert.equal(await told.kinds(), expected, command);
+    }
+    ip('addr', 'add', '10.0.0.1/32', 'dev', 'va');
+    ip('link', 'set', 'va', 'mtu', '1400');
+    ip('addr', 'del', '10.0.0.1/32', 'dev', 'va');
+    assert.equal(await told.kinds(), 'links addresses');
+  });
+
+  it('tells of a burst a few times only, and misses nothing of it', async (t) => {
+    const told = await Told.of(t, { gather: 50 });
+    const started = Date.now();
+    addresses('add', 2000);
+    addresses('del', 2000);
+    const most = (Date.now() - started) / 50 + 2;
+    await setTimeout(200);
+    assert.ok(told.changes.length >= 1 && told.changes.length <= most, `${told.changes.length} of ${most}`);
+    assert.ok(told.changes.every((change) => change.addresses && !change.links && !change.lost));
+  });
+
+  it('gathers nothing when told so', async (t) => {
+    const told = await Told.of(t, { gather: 0 });
+    ip('addr', 'add', '10.0.0.1/32', 'dev', 'va');
+    ip('addr', 'del', '10.0.0.1/32', 'dev', 'va');
+    assert.equal(await told.kinds(), 'addresses');
+  });
+
+  it('tells of what changed between the opening and the first call, and not of what was before', async (t) => {
+    ip('addr', 'add', '10.0.0.1/32', 'dev', 'va');
+    const told = await Told.of(t);
+    await setTimeout(100);
+    assert.deepEqual(told.changes, []);
+    ip('addr', 'del', '10.0.0.1/32', 'dev', 'va');
+    assert.equal(await told.kinds(), 'addresses');
+  });
+
+  it('tells of its own namespace only', async (t) => {
+    const told = await Told.of(t);
+    const other = `${NAME}-2`;
+    execFileSync('ip', ['netns', 'add', other]);
+    execFileSync('ip', ['-n', other, 'link', 'set', 'lo', 'up']);
+    execFileSync('ip', ['netns', 'del', other]);
+    await setTimeout(200);
+    assert.deepEqual(told.changes, []);
+  });
+
+  it('tells nothing after close(), which may be called again', async (t) => {
+    const told = await Told.of(t);
+    const still = await Told.of(t);
+    ip('addr', 'add', '10.0.0.1/32', 'dev', 'va');
+    told.close();
+    told.close();
+    ip('addr', 'del', '10.0.0.1/32', 'dev', 'va');
+    assert.equal(await still.kinds(), 'addresses');
+    assert.deepEqual(told.changes, []);
+  });
+
+  it('heeds the kernel only, whatever others send', async (t) => {
+    const told = await Told.of(t);
+    // A link message, a truncated one and noise, to the groups of links and addresses.
+    const forge = `
+import socket, struct
+sender = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
+link = struct.pack("=IHHII", 32, 16, 0, 0, 0) + bytes(16)
+for data in (link, link[:20], struct.pack("=IHHII", 0xffffffff, 16, 0, 0, 0), b"\\xff" * 64, b"\\x01"):
+    for group in (1, 0x10, 0x100):
+        try:
+            sender.sendto(data, (0, group))
+        except OSError:
+            pass
+`;
+    execFileSync('ip', ['netns', 'exec', NAME, 'python3', '-IS', '-c', forge]);
+    await setTimeout(200);
+    assert.deepEqual(told.changes, []);
+    ip('link', 'set', 'va', 'mtu', '1500');
+    assert.equal(await told.kinds(), 'links');
+  });
+
+  it('says when notifications were lost, and goes on', async (t) => {
+    const { child, lines } = watchElsewhere(t, { keepAlive: true });
+    assert.equal((await lines.next()).value, 'watching');
+    child.kill('SIGSTOP');
+    addresses('add', 3000);
+    addresses('del', 3000);
+    child.kill('SIGCONT');
+    assert.match((await lines.next()).value, /lost/);
+    ip('link', 'set', 'va', 'mtu', '1400');
+    for (let told = ''; told !== 'links'; ) told = (await lines.next()).value;
+  });
+
+  it('names arguments that break a rule, and namespaces that are none', async () => {
+    const ignore = () => {};
+    const missing = { code: 'ENOENT', operation: 'rtnetlink.watch', target: '/run/netns/knp-none' };
+    await assert.rejects(watchRtnetlink({ netns: '/run/netns/knp-none' }, ignore), missing);
+    await assert.rejects(watchRtnetlink({ netns: '/etc/hostname' }, ignore), { code: 'EINVAL' });
+    await assert.rejects(watchRtnetlink({ gather: -1 }, ignore), RangeError);
+    await assert.rejects(watchRtnetlink({ gather: 60_001 }, ignore), RangeError);
+    await assert.rejects(watchRtnetlink({ gather: '5' as never }, ignore), TypeError);
+    await assert.rejects(watchRtnetlink({ keepAlive: 1 as never }, ignore), TypeError);
+    await assert.rejects(watchRtnetlink({ netns: 5 as never }, ignore), TypeError);
+    await assert.rejects(watchRtnetlink({}, undefined as never), /onChange must be a function/);
+  });
+});
+
+describe('a process that watches', () => {
+  it('ends when nothing else keeps it', async (t) => {
+    const { child } = watchElsewhere(t, {});
+    assert.equal(await statusOf(child), 0);
+  });
+
+  it('is kept alive when asked, until the watch is closed', async (t) => {
+    const { child, lines } = watchElsewhere(t, { keepAlive: true, close: true });
+    assert.equal((await lines.next()).value, 'watching');
+    await setTimeout(300);
+    assert.equal(child.exitCode, null);
+    ip('link', 'set', 'va', 'mtu', '1401');
+    assert.equal((await lines.next()).value, 'links');
+    assert.equal(await statusOf(child), 0);
+  });
+
+  it('sees what onChange throws as an uncaught exception', async (t) => {
+    const { child, lines } = watchElsewhere(t, { keepAlive: true, fail: true });
+    assert.equal((await lines.next()).value, 'watching');
+    ip('link', 'set', 'va', 'mtu', '1402');
+    assert.equal((await lines.next()).value, 'links');
+    assert.equal((await lines.next()).value, 'uncaught: from onChange');
+    assert.equal(await statusOf(child), 3);
+  });
+
+  it('survives workers that are terminated while they are told', async (t) => {
+    const told = await Told.of(t);
+    let changing = true;
+    const changes = (async () => {
+      for (let mtu = 1300; changing; mtu = mtu === 1400 ? 1300 : mtu + 1) {
+        ip('link', 'set', 'va', 'mtu', String(mtu));
+        await setTimeout(1);
+      }
+    })();
+    for (let round = 0; round < 6; round++) {
+      const worker = new Worker(WORKER, { workerData: { netns, gather: 0, keepAlive: round % 2 === 0 } });
+      await once(worker, 'message');
+      if (round % 3 !== 0) await setTimeout(round);
+      await worker.terminate();
+    }
+    changing = false;
+    await changes;
+    assert.equal(await told.kinds(), 'links');
+  });
+});

@@ -21,24 +21,18 @@ export class Namespace {
   readonly path: string;
   readonly #name: string;
   /** One process sends everything: starting one takes seconds in the VM. */
-  readonly #sender: ChildProcessByStdio<Writable, Readable, null>;
-  readonly #sent: AsyncIterator<string>;
+  #sender: Sender | undefined;
 
   constructor(name: string) {
     this.#name = name;
     this.path = `/run/netns/${name}`;
     execFileSync('ip', ['netns', 'add', name]);
     this.run('sh', '-ec', SET_UP);
-    this.#sender = spawn('ip', ['netns', 'exec', name, 'python3', '-c', SEND], {
-      stdio: ['pipe', 'pipe', 'inherit'],
-    });
-    this.#sent = createInterface({ input: this.#sender.stdout })[Symbol.asyncIterator]();
   }
 
   /** Removes it. */
   async delete(): Promise<void> {
-    this.#sender.stdin.end();
-    if (this.#sender.exitCode === null) await once(this.#sender, 'exit');
+    await this.#sender?.end();
     execFileSync('ip', ['netns', 'del', this.#name]);
   }
 
@@ -50,8 +44,8 @@ export class Namespace {
 
   /** Sends datagrams from real sockets of the namespace, each from one of its own. */
   async send(...datagrams: readonly Datagram[]): Promise<void> {
-    this.#sender.stdin.write(`${datagrams.join(' ')}\n`);
-    assert.equal((await this.#sent.next()).value, 'sent');
+    this.#sender ??= new Sender(this.#name);
+    await this.#sender.send(datagrams);
   }
 
   /** Runs conntrack(8). */
@@ -77,6 +71,29 @@ export class Namespace {
       .filter((line) => line !== '')
       .map(normalize)
       .sort();
+  }
+}
+
+class Sender {
+  readonly #process: ChildProcessByStdio<Writable, Readable, null>;
+  readonly #said: AsyncIterator<string>;
+
+  constructor(namespace: string) {
+    // -S: without looking for packages, which takes most of the start.
+    const command = ['netns', 'exec', namespace, 'python3', '-IS', '-c', SEND];
+    this.#process = spawn('ip', command, { stdio: ['pipe', 'pipe', 'inherit'] });
+    this.#said = createInterface({ input: this.#process.stdout })[Symbol.asyncIterator]();
+  }
+
+  async send(datagrams: readonly Datagram[]): Promise<void> {
+    this.#process.stdin.write(`${datagrams.join(' ')}\n`);
+    assert.equal((await this.#said.next()).value, 'sent');
+  }
+
+  async end(): Promise<void> {
+    const exit = once(this.#process, 'exit');
+    this.#process.stdin.end();
+    await exit;
   }
 }
 

@@ -1,0 +1,107 @@
+// Stale flows of a real IPVS: which they are, and that their clients reach a serving endpoint once they are gone.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { after, before, it } from 'node:test';
+import { type Conntrack, type Flow, openConntrack } from '../../src/kernel/conntrack/index.js';
+import { selectFlows, staleFlows } from '../../src/modes/ipvs/staleFlows.js';
+import { type Family, joinHostPort } from '../../src/net/address.js';
+import type { Endpoint, PortFrontends } from '../../src/services/types.js';
+import { Namespace } from '../support/flows.js';
+
+/**
+ * Packets to endpoints vanish in a dummy device; their flows are tracked all the same. With expire_nodest_conn, as
+ * kube-proxy sets it, IPVS (5.9) ends the flows of a real server itself when that is deleted: here they are to stay.
+ */
+const SET_UP = `
+ip link add name pods type dummy
+ip link set pods up
+ip addr add 10.1.0.1/24 dev pods
+ip addr add fd01::1/64 dev pods nodad
+sysctl -qw net.ipv4.vs.conntrack=1 net.ipv4.vs.expire_nodest_conn=0
+`;
+
+const ADDRESS = {
+  4: { client: '10.0.0.9', service: '10.96.0.11', node: '10.0.0.1', pods: ['10.1.0.2', '10.1.0.3'] },
+  6: { client: 'fd00::9', service: 'fd00:96::b', node: 'fd00::1', pods: ['fd01::2', 'fd01::3'] },
+} as const;
+
+let namespace: Namespace;
+let ct: Conntrack;
+before(async () => {
+  execFileSync('modprobe', ['-a', 'ip_vs', 'ip_vs_rr', 'dummy']);
+  namespace = new Namespace('knp-stale');
+  namespace.run('sh', '-ec', SET_UP);
+  ct = await openConntrack({ netns: namespace.path });
+});
+after(async () => {
+  ct.close();
+  await namespace.delete();
+});
+
+function port(family: Family, pod: string): PortFrontends {
+  const endpoint: Endpoint = {
+    address: pod,
+    port: 5353,
+    ready: true,
+    serving: true,
+    terminating: false,
+    local: true,
+    zoneHints: [],
+    nodeHints: [],
+  };
+  const more = { localPolicy: false, sourceRanges: [] };
+  return {
+    family,
+    portName: 'dns',
+    protocol: 'udp',
+    affinitySeconds: 0,
+    frontends: [
+      { kind: 'clusterIP', address: ADDRESS[family].service, port: 53, ...more },
+      { kind: 'nodePort', address: '', port: 30053, ...more },
+    ],
+    endpoints: [endpoint],
+    clusterEndpoints: [endpoint],
+    localEndpoints: [],
+  };
+}
+
+for (const family of [4, 6] as const) {
+  const { client, service, node, pods } = ADDRESS[family];
+  const virtual = [joinHostPort(service, 53), joinHostPort(node, 30053)];
+  const ipvsadm = (verb: string, ...options: readonly string[]) => {
+    for (const at of virtual) namespace.run('ipvsadm', verb, '-u', at, ...options);
+  };
+  /** One datagram to each of the two. */
+  const send = (firstPort: number) =>
+    namespace.send(...virtual.map((at, i) => `${joinHostPort(client, firstPort + i)} ${at}`));
+  /** What a sync does when the port has come to this; returns where the flows came back from that it deleted. */
+  const clean = async (changed: PortFrontends) => {
+    const stale = staleFlows(await ct.list(selectFlows([changed])), [changed], () => false);
+    assert.deepEqual(await ct.deleteFlows(stale), new Array(stale.length).fill(undefined));
+    return sourcesOf(stale);
+  };
+  const sourcesOf = (flows: readonly Flow[]) =>
+    flows.map(({ reply }) => joinHostPort(reply.source, reply.sourcePort)).sort();
+
+  it(`flows that lead to no serving endpoint are found and deleted, the others stay, IPv${family}`, async () => {
+    const [first, second] = pods.map((pod) => joinHostPort(pod, 5353)) as [string, string];
+    // Before there is a virtual server: to the node itself.
+    await send(4000);
+    ipvsadm('-A', '-s', 'rr');
+    ipvsadm('-a', '-r', first, '-m');
+    assert.deepEqual(await clean(port(family, pods[0])), [...virtual].sort());
+
+    // The same clients again.
+    await send(4000);
+    assert.deepEqual(await clean(port(family, pods[0])), []);
+    assert.deepEqual(sourcesOf(await ct.list(selectFlows([port(family, pods[0])]))), [first, first]);
+
+    // The endpoint goes, another comes.
+    ipvsadm('-d', '-r', first);
+    ipvsadm('-a', '-r', second, '-m');
+    await send(5000);
+    assert.deepEqual(await clean(port(family, pods[1])), [first, first]);
+    assert.deepEqual(sourcesOf(await ct.list(selectFlows([port(family, pods[1])]))), [second, second]);
+    assert.equal(namespace.witness().filter((line) => line.includes(`src=${client} `)).length, 2);
+  });
+}

@@ -1,0 +1,229 @@
+// Which flows are asked for and which are deleted when UDP Service ports change.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Flow } from '../../../../src/kernel/conntrack/types.js';
+import { selectFlows, staleFlows } from '../../../../src/modes/ipvs/staleFlows.js';
+import { familyOf } from '../../../../src/net/address.js';
+import type { Endpoint, Frontend, PortFrontends } from '../../../../src/services/types.js';
+
+/** `10.0.0.1:5353`, `[fd00::1]:5353`. */
+function split(text: string): { address: string; port: number } {
+  const colon = text.lastIndexOf(':');
+  return { address: text.slice(0, colon).replace(/[[\]]/g, ''), port: Number(text.slice(colon + 1)) };
+}
+
+/** `10.0.0.1:5353`, serving and ready; with `terminating`, `unready`, `gone` behind it not that. */
+function endpoint(text: string): Endpoint {
+  const [where = '', state = ''] = text.split(' ');
+  return {
+    ...split(where),
+    ready: state === '',
+    serving: state !== 'gone',
+    terminating: state === 'terminating' || state === 'gone',
+    local: false,
+    zoneHints: [],
+    nodeHints: [],
+  };
+}
+
+/** `clusterIP 10.96.0.10:53`, `nodePort :30053`. */
+function frontend(text: string): Frontend {
+  const [kind, where = ''] = text.split(' ') as [Frontend['kind'], string];
+  return { kind, ...split(where), localPolicy: true, sourceRanges: [] };
+}
+
+/** A Service port; the lists for traffic policies are empty, and must not matter. */
+function port(frontends: string[], endpoints: string[], more: Partial<PortFrontends> = {}): PortFrontends {
+  return {
+    family: familyOf(split(frontends[0]?.split(' ')[1] ?? '').address),
+    portName: 'dns',
+    protocol: 'udp',
+    affinitySeconds: 0,
+    frontends: frontends.map(frontend),
+    endpoints: endpoints.map(endpoint),
+    clusterEndpoints: [],
+    localEndpoints: [],
+    ...more,
+  };
+}
+
+/** `10.96.0.10:53 10.0.0.1:5353`: where it was sent to, where it comes back from. */
+function flow(text: string, more: Partial<Flow> = {}): Flow {
+  const [to, from] = text.split(' ').map(split) as [ReturnType<typeof split>, ReturnType<typeof split>];
+  const client = { address: familyOf(to.address) === 4 ? '10.0.0.9' : 'fd00::9', port: 4000 };
+  return {
+    family: familyOf(to.address),
+    protocol: 'udp',
+    original: {
+      source: client.address,
+      destination: to.address,
+      sourcePort: client.port,
+      destinationPort: to.port,
+    },
+    reply: {
+      source: from.address,
+      destination: client.address,
+      sourcePort: from.port,
+      destinationPort: client.port,
+    },
+    zone: 0,
+    id: 1,
+    status: 0,
+    mark: 0,
+    timeout: 30,
+    ...more,
+  };
+}
+
+/** The texts of those of the flows that are stale. */
+function stale(ports: PortFrontends[], flows: string[], frontends: string[] = []): string[] {
+  const found = staleFlows(
+    flows.map((text) => flow(text)),
+    ports,
+    (address) => frontends.includes(address),
+  );
+  const texts = new Map(flows.map((text) => [JSON.stringify(flow(text)), text]));
+  return found.map((one) => texts.get(JSON.stringify(one)) ?? '?');
+}
+
+const ALL = [
+  'clusterIP 10.96.0.10:53',
+  'externalIP 203.0.113.1:53',
+  'loadBalancerIP 203.0.113.2:53',
+  'nodePort :30053',
+];
+
+describe('what is asked for', () => {
+  it('is each address and port of a UDP port, and its node port at any address', () => {
+    assert.deepEqual(selectFlows([port(ALL, ['10.0.0.1:5353'])]), [
+      { family: 4, protocol: 'udp', original: { destination: '10.96.0.10', destinationPort: 53 } },
+      { family: 4, protocol: 'udp', original: { destination: '203.0.113.1', destinationPort: 53 } },
+      { family: 4, protocol: 'udp', original: { destination: '203.0.113.2', destinationPort: 53 } },
+      { family: 4, protocol: 'udp', original: { destinationPort: 30053 } },
+    ]);
+  });
+
+  it('is of the family of the port', () => {
+    const six = port(['clusterIP [fd00:96::a]:53', 'nodePort :30053'], ['[fd00::1]:5353'], { family: 6 });
+    assert.deepEqual(selectFlows([six]), [
+      { family: 6, protocol: 'udp', original: { destination: 'fd00:96::a', destinationPort: 53 } },
+      { family: 6, protocol: 'udp', original: { destinationPort: 30053 } },
+    ]);
+  });
+
+  it('is nothing for other protocols and for ports without a serving endpoint', () => {
+    assert.deepEqual(
+      selectFlows([
+        port(ALL, ['10.0.0.1:5353'], { protocol: 'tcp' }),
+        port(ALL, ['10.0.0.1:5353'], { protocol: 'sctp' }),
+        port(ALL, []),
+        port(ALL, ['10.0.0.1:5353 gone']),
+      ]),
+      [],
+    );
+  });
+
+  it('is asked for once, whoever claims it', () => {
+    const one = port(['clusterIP 10.96.0.1:53', 'externalIP 203.0.113.1:53'], ['10.0.0.1:53']);
+    const other = port(['clusterIP 10.96.0.2:53', 'externalIP 203.0.113.1:53'], ['10.0.0.2:53']);
+    assert.deepEqual(
+      selectFlows([one, other]).map(({ original }) => original?.destination),
+      ['10.96.0.1', '203.0.113.1', '10.96.0.2'],
+    );
+  });
+});
+
+describe('a flow is stale', () => {
+  const serving = [
+    '10.0.0.1:5353',
+    '10.0.0.2:5353 terminating',
+    '10.0.0.3:5353 unready',
+    '10.0.0.4:5353 gone',
+  ];
+  const ports = [port(ALL, serving)];
+
+  for (const to of ['10.96.0.10:53', '203.0.113.1:53', '203.0.113.2:53', '192.168.0.5:30053']) {
+    it(`when it was sent to ${to} and comes back from none of the serving endpoints`, () => {
+      const gone = [
+        `${to} 10.0.0.4:5353`, // no longer serves
+        `${to} 10.0.0.5:5353`, // no longer there
+        `${to} 10.0.0.1:53`, // another port
+        `${to} ${to}`, // was never sent on
+      ];
+      const right = [`${to} 10.0.0.1:5353`, `${to} 10.0.0.2:5353`, `${to} 10.0.0.3:5353`];
+      assert.deepEqual(stale(ports, [...right, ...gone]), gone);
+    });
+  }
+
+  it('not when it was sent elsewhere', () => {
+    assert.deepEqual(
+      stale(ports, [
+        '10.96.0.10:54 10.0.0.5:5353',
+        '10.96.0.11:53 10.0.0.5:5353',
+        '10.0.0.5:5353 10.0.0.5:5353',
+      ]),
+      [],
+    );
+  });
+
+  it('not when the port has no serving endpoint', () => {
+    assert.deepEqual(stale([port(ALL, ['10.0.0.4:5353 gone'])], ['10.96.0.10:53 10.0.0.4:5353']), []);
+    assert.deepEqual(stale([port(ALL, [])], ['192.168.0.5:30053 10.0.0.4:5353']), []);
+  });
+
+  it('not when it is of another protocol, or the port is', () => {
+    const tcp = flow('10.96.0.10:53 10.0.0.5:5353', { protocol: 'tcp' });
+    const sctp = flow('10.96.0.10:53 10.0.0.5:5353', { protocol: 'sctp' });
+    const icmp = flow('10.96.0.10:53 10.0.0.5:5353', { protocol: 1 });
+    assert.deepEqual(
+      staleFlows([tcp, sctp, icmp], ports, () => false),
+      [],
+    );
+    const onTcp = [port(ALL, serving, { protocol: 'tcp' })];
+    assert.deepEqual(stale(onTcp, ['10.96.0.10:53 10.0.0.5:5353', '192.168.0.5:30053 10.0.0.5:5353']), []);
+  });
+
+  it('in its own family', () => {
+    const four = port(['clusterIP 10.96.0.10:53', 'nodePort :30053'], ['10.0.0.1:5353']);
+    const six = port(['clusterIP [fd00:96::a]:53', 'nodePort :30053'], ['[fd00::1]:5353'], { family: 6 });
+    const flows = [
+      '[fd00:96::a]:53 [fd00::1]:5353',
+      '[fd00:96::a]:53 [fd00::2]:5353',
+      '[fd00:5::5]:30053 [fd00::1]:5353',
+      '[fd00:5::5]:30053 [fd00::2]:5353',
+    ];
+    assert.deepEqual(stale([four, six], flows), [flows[1], flows[3]]);
+    assert.deepEqual(stale([four], flows), []);
+  });
+});
+
+describe('whose a flow is', () => {
+  const web = port(['clusterIP 10.96.0.10:53', 'nodePort :30053'], ['10.0.0.1:5353']);
+
+  it('is told by the address before the node port', () => {
+    // The other port's number is this one's node port.
+    const other = port(['clusterIP 10.96.0.20:30053'], ['10.0.0.2:5353']);
+    const flows = ['10.96.0.20:30053 10.0.0.2:5353', '10.96.0.20:30053 10.0.0.1:5353'];
+    assert.deepEqual(stale([web, other], flows), [flows[1]]);
+  });
+
+  it('is told by the address even if that has no serving endpoint', () => {
+    const empty = port(['clusterIP 10.96.0.20:30053'], []);
+    assert.deepEqual(stale([web, empty], ['10.96.0.20:30053 10.0.0.2:5353']), []);
+  });
+
+  it('is told by the address even if that port has not changed', () => {
+    const flows = ['10.96.0.20:30053 10.0.0.2:5353', '192.168.0.5:30053 10.0.0.2:5353'];
+    assert.deepEqual(stale([web], flows, ['10.96.0.20:30053']), [flows[1]]);
+  });
+
+  it('is no question where two claim an address: either one’s endpoints are right', () => {
+    const other = port(['externalIP 10.96.0.10:53'], ['10.0.0.2:5353']);
+    const flows = [
+      '10.96.0.10:53 10.0.0.1:5353',
+      '10.96.0.10:53 10.0.0.2:5353',
+      '10.96.0.10:53 10.0.0.3:5353',
+    ];
+    assert.deepEqual(stale([web, other], flows), [flows[2]]);
+  });
+});

@@ -8,6 +8,7 @@ import { FakeIpvs } from './ipvs.js';
 import { FakeRtnetlink } from './rtnetlink.js';
 import { FakeSysctl } from './sysctl.js';
 
+export { FakeConntrack, type NewFlow } from './conntrack.js';
 export { type Fault, type Faults, failNth } from './faults.js';
 export { FakeIpset } from './ipset.js';
 export { FakeIptables } from './iptables.js';

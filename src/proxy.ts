@@ -29,6 +29,8 @@ export interface ProxyParts<Item, Operation extends KeyedOperation> {
   readonly source: Source;
   readonly mode: Mode<Item, Operation>;
   readonly rtnetlink: Pick<Rtnetlink, 'listAddresses'>;
+  /** Calls back whenever links or addresses of the host may have changed. */
+  readonly watchHost: (changed: () => void) => Promise<{ close(): void }>;
   /** Name of this node, as endpoints name it. */
   readonly nodeName: string;
   /** Milliseconds from one look at everything in the kernel to the next. */
@@ -66,8 +68,10 @@ export function createProxy<Item, Operation extends KeyedOperation>(
     reconciler.touchAll();
   };
   const readHost = async () => {
-    const addresses = await parts.rtnetlink.listAddresses();
-    lookAtNode(addresses.map(({ link, address }) => ({ link, address })));
+    const listed = await parts.rtnetlink.listAddresses();
+    const addresses = listed.map(({ link, address }) => ({ link, address }));
+    lookAtNode(parts.mode.relevantAddresses(addresses));
+    return addresses;
   };
   const reconciler = new Reconciler(
     parts.mode,
@@ -75,7 +79,9 @@ export function createProxy<Item, Operation extends KeyedOperation>(
       serviceNames: () => catalogue.serviceNames(),
       frontends: (service) => catalogue.frontends(service, node),
       node: () => node,
-      refresh: readHost,
+      refresh: async () => {
+        await readHost();
+      },
     },
     now,
   );
@@ -108,12 +114,22 @@ export function createProxy<Item, Operation extends KeyedOperation>(
       synced,
       problems: (problems) => parts.events.problems(problems),
     });
+  let watch: { close(): void } | undefined;
+  let synced = false;
+  const request = () => {
+    if (synced) runner.request();
+  };
+  /** A pass changes addresses itself: only when none is under way do they tell what others did. */
+  const hostChanged = async () => {
+    await runner.idle();
+    reconciler.heed(await readHost());
+    if (reconciler.pending) request();
+  };
   return {
     async start() {
-      let synced = false;
-      const request = () => {
-        if (synced) runner.request();
-      };
+      watch = await parts.watchHost(() => {
+        hostChanged().catch((error) => parts.events.failed(error));
+      });
       await begin(request, () => {
         synced = true;
         request();
@@ -137,6 +153,7 @@ export function createProxy<Item, Operation extends KeyedOperation>(
       return reconciler.preview();
     },
     async stop() {
+      watch?.close();
       parts.source.stop();
       await runner.stop();
     },

@@ -11,6 +11,7 @@ import type { Iptables } from '../kernel/iptables/types.js';
 import { type Ipvs, openIpvs } from '../kernel/ipvs/index.js';
 import { loadModule } from '../kernel/modules.js';
 import { openRtnetlink } from '../kernel/rtnetlink/index.js';
+import { watchRtnetlink } from '../kernel/rtnetlink/watch.js';
 import { openSysctl } from '../kernel/sysctl/index.js';
 import { createIpvsMode } from '../modes/ipvs/index.js';
 import type { Family } from '../net/address.js';
@@ -21,6 +22,9 @@ import { ManifestSource } from '../source/manifests.js';
 import { openLog } from './log.js';
 import { curesOf, ipvsOptions } from './options.js';
 import { describeCleanUp, describeSummary } from './summary.js';
+
+/** Ms for which changes of links and addresses are gathered: a network plugin makes several for each pod. */
+const HOST_SETTLES = 200;
 
 /** Does what the command asks for; resolves to the exit status. */
 export async function run(command: KernelCommand): Promise<number> {
@@ -44,6 +48,7 @@ export async function run(command: KernelCommand): Promise<number> {
       source: new ManifestSource({ path: command.manifests, follow }),
       mode,
       rtnetlink: kernel.rtnetlink,
+      watchHost: (changed) => watchRtnetlink({ gather: HOST_SETTLES }, changed),
       nodeName,
       auditPeriod: configuration.ipvs.syncPeriod,
       events: logEvents(log),

@@ -1,7 +1,7 @@
 // The contract between the reconciler and a mode. A mode knows what the kernel should hold and how to make it so; the
 // reconciler knows when to ask. Modes share this contract and nothing else.
 import type { NetlinkError } from '../errors.js';
-import type { NodeFacts, ServiceFrontends } from '../services/types.js';
+import type { HostAddress, NodeFacts, ServiceFrontends } from '../services/types.js';
 
 /** What one owner (a service, or the node) wants the kernel to hold: items by key. Never changed once planned. */
 export type Fragment<Item> = ReadonlyMap<string, Item>;
@@ -34,6 +34,12 @@ export interface Mode<Item, Operation extends KeyedOperation> {
 
   /** What the node wants whatever its services are, and what follows from all of them together; no walk over services. */
   planNode(desired: Desired<Item>, node: NodeFacts): Fragment<Item>;
+
+  /** Those of the host's addresses that planning depends on. What a mode binds itself is seldom among them. */
+  relevantAddresses(addresses: readonly HostAddress[]): HostAddress[];
+
+  /** Whether the host's addresses show that others changed something of ours since it was last known. */
+  isDisturbed(known: ReadonlyMap<string, Item>, addresses: readonly HostAddress[]): boolean;
 
   /** The group an item is counted in, if any: what `planNode` asks about. */
   groupOf(item: Item): string | undefined;

@@ -1,7 +1,7 @@
 // When to plan, compare and act. Knows the contract of a mode and nothing of what it programs.
 import type { NetlinkError } from '../errors.js';
 import type { KeyedOperation, Known, Mode } from '../modes/mode.js';
-import type { NodeFacts, ServiceFrontends } from '../services/types.js';
+import type { HostAddress, NodeFacts, ServiceFrontends } from '../services/types.js';
 import { Ledger, type Owner } from './ledger.js';
 
 /** Where the reconciler reads what to plan from. */
@@ -75,6 +75,11 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
   /** The next pass reads the kernel first and compares everything. */
   distrust(): void {
     this.#full = true;
+  }
+
+  /** Takes in that the host's addresses changed: when others had a hand in what is ours, the next pass looks at all. */
+  heed(addresses: readonly HostAddress[]): void {
+    if (!this.#full && this.#mode.isDisturbed(this.#known, addresses)) this.#full = true;
   }
 
   /** Whether a pass has anything to look at. */

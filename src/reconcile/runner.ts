@@ -60,6 +60,11 @@ export class Runner {
     });
   }
 
+  /** Resolves when no pass is under way. */
+  async idle(): Promise<void> {
+    while (this.#running) await this.#running;
+  }
+
   /** No further passes; resolves when the one under way has ended. */
   async stop(): Promise<void> {
     this.#stopped = true;

@@ -1,6 +1,7 @@
 // The wiring: nothing is touched before the source has told everything; then every change is followed.
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
+import type { LinkAddress } from '../../src/kernel/rtnetlink/types.js';
 import { createIpvsMode, IPVS_DEFAULTS } from '../../src/modes/ipvs/index.js';
 import { decodeObject } from '../../src/objects/decode.js';
 import type { ObjectChange } from '../../src/objects/types.js';
@@ -29,6 +30,9 @@ function setUp(...initial: ObjectChange[]) {
   const kernel = new FakeKernel();
   const source: { events?: SourceEvents; stopped: boolean } = { stopped: false };
   const passes: SyncSummary[] = [];
+  const host: { changed?: (() => void) | undefined; addresses: LinkAddress[] } = {
+    addresses: [{ link: 'eth0', address: '192.168.50.10', prefix: 24, scope: 0, flags: 0 }],
+  };
   const told: string[] = [];
   const events: ProxyEvents = {
     synced: (summary) => passes.push(summary),
@@ -48,7 +52,11 @@ function setUp(...initial: ObjectChange[]) {
     },
     mode: createIpvsMode(kernel, { ...IPVS_DEFAULTS, kernelRelease: '6.1.0' }),
     rtnetlink: {
-      listAddresses: async () => [{ link: 'eth0', address: '192.168.50.10', prefix: 24, scope: 0, flags: 0 }],
+      listAddresses: async () => [...host.addresses, ...(await kernel.rtnetlink.listAddresses())],
+    },
+    watchHost: async (changed) => {
+      host.changed = changed;
+      return { close: () => (host.changed = undefined) };
     },
     nodeName: 'node-a',
     auditPeriod: 60_000,
@@ -67,7 +75,7 @@ function setUp(...initial: ObjectChange[]) {
     assert.ok(source.events);
     return source.events;
   };
-  return { kernel, source, proxy, pass, tell, told, passes };
+  return { kernel, source, proxy, pass, tell, told, passes, host };
 }
 
 describe('a proxy', () => {
@@ -110,6 +118,39 @@ describe('a proxy', () => {
     tell().changed([node('zone-a')]);
     assert.equal((await pass()).services, 0);
     await proxy.stop();
+  });
+
+  it('follows the addresses of its host: node ports stand on those there are', async () => {
+    const { kernel, proxy, pass, tell, host } = setUp(service('a', '10.96.0.1'));
+    await proxy.start();
+    tell().synced();
+    await pass();
+    host.addresses = [{ link: 'eth1', address: '192.168.60.10', prefix: 24, scope: 0, flags: 0 }];
+    host.changed?.();
+    assert.equal((await pass()).full, false);
+    assert.match(kernel.ipvs.dump(), /192\.168\.60\.10:30080/);
+    assert.doesNotMatch(kernel.ipvs.dump(), /192\.168\.50\.10:30080/);
+    await proxy.stop();
+    assert.equal(host.changed, undefined);
+  });
+
+  it('repairs its device at once when others change it, and makes nothing of its own changes', async () => {
+    const { kernel, proxy, pass, passes, tell, host } = setUp(service('a', '10.96.0.1'));
+    await proxy.start();
+    tell().synced();
+    await pass();
+    host.changed?.();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.equal(passes.length, 0);
+    const address = { link: 'kube-ipvs0', address: '10.96.0.1', prefix: 32 };
+    await kernel.rtnetlink.apply([{ do: 'deleteAddress', address }]);
+    host.changed?.();
+    assert.equal((await pass()).full, true);
+    assert.match(kernel.rtnetlink.dump('kube-ipvs0'), /10\.96\.0\.1\/32/);
+    await kernel.rtnetlink.apply([{ do: 'deleteLink', name: 'kube-ipvs0' }]);
+    host.changed?.();
+    await pass();
+    assert.match(kernel.rtnetlink.dump('kube-ipvs0'), /10\.96\.0\.1\/32/);
   });
 
   it('tries again what failed, by itself', async () => {

@@ -2,7 +2,7 @@
 import { type Family, familyOf, isLinkLocalIPv6, isLoopback } from '../../net/address.js';
 import { networkContains, parseNetwork } from '../../net/network.js';
 import type { HostAddress, NodeFacts } from '../../services/types.js';
-import { LINK } from './items.js';
+import { type Item, keyOf, LINK } from './items.js';
 import type { IpvsOptions } from './options.js';
 
 /** The host's addresses, as ipvs mode looks at them. */
@@ -67,4 +67,25 @@ function nodePortAddresses(
           (address) => !isLoopback(address) && parsed.some((network) => networkContains(network, address)),
         );
   return [...new Set(candidates.filter((address) => familyOf(address) === family))];
+}
+
+/** All but those that we bind ourselves; these too where node ports may stand on them. */
+export function relevantAddresses(
+  addresses: readonly HostAddress[],
+  { nodePortAddresses, cures }: Pick<IpvsOptions, 'nodePortAddresses' | 'cures'>,
+): HostAddress[] {
+  const all = nodePortAddresses.length > 0 && !cures.has('node-ports-off-vips');
+  return addresses.filter(({ link }) => all || link !== LINK);
+}
+
+/** Whether our device has lost an address that we know it to have, or has one that we do not. */
+export function isDisturbed(known: ReadonlyMap<string, Item>, addresses: readonly HostAddress[]): boolean {
+  let bound = 0;
+  for (const { link, address } of addresses) {
+    if (link !== LINK || isLinkLocalIPv6(address)) continue;
+    if (!known.has(keyOf({ kind: 'address', address }))) return true;
+    bound++;
+  }
+  for (const item of known.values()) if (item.kind === 'address') bound--;
+  return bound !== 0;
 }

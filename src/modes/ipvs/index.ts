@@ -4,7 +4,7 @@ import { apply } from './apply.js';
 import { describe } from './describe.js';
 import { diff } from './diff.js';
 import { DRAIN_LOOK, Drains } from './drains.js';
-import { hostViewer } from './hostAddresses.js';
+import { hostViewer, isDisturbed, relevantAddresses } from './hostAddresses.js';
 import { groupOf, type Item, isOurs } from './items.js';
 import type { IpvsKernel } from './kernel.js';
 import { observe } from './observe.js';
@@ -26,6 +26,8 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
     name: 'ipvs',
     planService: (frontends, node) => planService(frontends, node, view(node), options),
     planNode: (desired, node) => planNode(desired, node, options),
+    relevantAddresses: (addresses) => relevantAddresses(addresses, options),
+    isDisturbed,
     groupOf,
     isExclusive: (key) => key.startsWith('virtual server '),
     isOurs,

@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import type { KernelCommand } from '../config/flags.js';
 import { loadConfiguration } from '../config/load.js';
 import { describeProblem, NetlinkError } from '../errors.js';
+import { openConntrack } from '../kernel/conntrack/index.js';
 import { openIpset } from '../kernel/ipset/index.js';
 import { openIptables } from '../kernel/iptables/index.js';
 import type { Iptables } from '../kernel/iptables/types.js';
@@ -58,7 +59,7 @@ export async function run(command: KernelCommand): Promise<number> {
     log.info({ node: nodeName, manifests: command.manifests, families }, 'starting');
     return await runUntilSignal(proxy, log);
   } finally {
-    for (const part of [kernel.ipvs, kernel.ipset, kernel.rtnetlink]) part.close();
+    for (const part of [kernel.ipvs, kernel.conntrack, kernel.ipset, kernel.rtnetlink]) part.close();
   }
 }
 
@@ -66,6 +67,7 @@ async function openKernel(command: KernelCommand) {
   return {
     // A plan changes nothing, and so loads no module.
     ipvs: command.do === 'plan' ? await openIpvs() : await openIpvsWithModule(),
+    conntrack: await openConntrack(),
     ipset: await openIpset(),
     rtnetlink: await openRtnetlink(),
     iptables: openIptables(),

@@ -25,6 +25,22 @@ export interface KeyedOperation {
   readonly phase: string;
 }
 
+/** A pass whose difference has been carried out. */
+export interface Pass<Item> {
+  readonly desired: Desired<Item>;
+  readonly known: Known<Item>;
+  /** Ms of a clock that never runs back. */
+  readonly now: number;
+  /** The Services planned in it that exist. */
+  readonly planned: readonly ServiceFrontends[];
+}
+
+/** What is due, and what could not be found out. */
+export interface Upkeep<Operation> {
+  readonly operations: readonly Operation[];
+  readonly failures: readonly { readonly key: string; readonly error: NetlinkError }[];
+}
+
 /** A way to program the kernel (`ipvs`). All up to `describe` is pure. */
 export interface Mode<Item, Operation extends KeyedOperation> {
   readonly name: string;
@@ -65,8 +81,8 @@ export interface Mode<Item, Operation extends KeyedOperation> {
   /** Reads everything of ours that the kernel holds. */
   observe(): Promise<Known<Item>>;
 
-  /** What time makes due, whatever changed: to be carried out and learned like any other operation. */
-  upkeep(desired: Desired<Item>, known: Known<Item>, now: number): Promise<Operation[]>;
+  /** What follows from a pass beside its difference, and what time makes due: done and learned like anything else. */
+  upkeep(pass: Pass<Item>): Promise<Upkeep<Operation>>;
 
   /** Milliseconds after which upkeep may be due although nothing changes; undefined when nothing is pending. */
   upkeepIn(): number | undefined;

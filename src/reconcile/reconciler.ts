@@ -50,6 +50,8 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
   /** Keys whose last operation failed: left alone until a full pass has observed them. */
   #unknown = new Set<string>();
   #touched = new Set<string>();
+  /** Services planned since the last upkeep. */
+  readonly #planned: ServiceFrontends[] = [];
   #full = true;
 
   /** @param now milliseconds of a clock that never runs back */
@@ -106,9 +108,9 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     );
     const planned = this.#now();
     const failures = await this.#apply(operations);
-    const upkeep = await this.#mode.upkeep(this.#ledger, this.#known, this.#now());
-    failures.push(...(await this.#apply(upkeep)));
-    operations.push(...upkeep);
+    const upkeep = await this.#upkeep();
+    failures.push(...upkeep.failures, ...(await this.#apply(upkeep.operations)));
+    operations.push(...upkeep.operations);
     const done = this.#now();
     return {
       full,
@@ -130,6 +132,11 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     return operations.flatMap((operation) => this.#mode.describe(operation, this.#known));
   }
 
+  async #upkeep() {
+    const planned = this.#planned.splice(0);
+    return this.#mode.upkeep({ desired: this.#ledger, known: this.#known, now: this.#now(), planned });
+  }
+
   async #observe(): Promise<void> {
     await this.#inputs.refresh();
     this.#known = await this.#mode.observe();
@@ -147,6 +154,7 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     for (const service of this.#touched) {
       const frontends = this.#inputs.frontends(service);
       const rank = frontends?.createdAt ?? 0;
+      if (frontends) this.#planned.push(frontends);
       replace({ name: service, rank }, frontends ? this.#mode.planService(frontends, node) : new Map());
     }
     this.#touched.clear();

@@ -1,6 +1,7 @@
 // Fakes of every part of the kernel that we speak to: they keep state, fail on demand, and print themselves as the tools
 // would. For tests of agents built on the libraries, and for our own.
 
+import { FakeConntrack } from './conntrack.js';
 import type { Fault } from './faults.js';
 import { FakeIpset } from './ipset.js';
 import { FakeIptables } from './iptables.js';
@@ -18,6 +19,7 @@ export { FakeSysctl } from './sysctl.js';
 
 /** A whole kernel in memory. */
 export class FakeKernel {
+  readonly conntrack = new FakeConntrack();
   readonly ipvs = new FakeIpvs();
   readonly ipset = new FakeIpset();
   readonly rtnetlink = new FakeRtnetlink();

@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { release } from 'node:os';
 import { join } from 'node:path';
+import { openConntrack } from '../../src/kernel/conntrack/index.js';
 import { openIpset } from '../../src/kernel/ipset/index.js';
 import { openIptables } from '../../src/kernel/iptables/index.js';
 import { openIpvs } from '../../src/kernel/ipvs/index.js';
@@ -38,6 +39,7 @@ async function main(scenario: Scenario): Promise<ScenarioReport> {
   layOut(scenario);
   const kernel = {
     ipvs: await openIpvs(),
+    conntrack: await openConntrack(),
     ipset: await openIpset(),
     rtnetlink: await openRtnetlink(),
     iptables: openIptables(),
@@ -77,7 +79,7 @@ async function main(scenario: Scenario): Promise<ScenarioReport> {
   const report = { differences: fromNothing, restarted: await sync(restarted) };
   const { left } = await cleanUp(restarted.mode);
   const lost = lineDifferences(before, everything());
-  for (const part of [kernel.ipvs, kernel.ipset, kernel.rtnetlink]) part.close();
+  for (const part of [kernel.ipvs, kernel.conntrack, kernel.ipset, kernel.rtnetlink]) part.close();
   return { steps, fromNothing: report, settings, timeouts, cleanUp: { left, differences: lost }, failures };
 }
 

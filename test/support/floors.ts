@@ -28,8 +28,9 @@ const FLOORS: readonly Floor[] = [
   { name: 'mode contract', files: /^modes\/mode\.ts$/, imports: ['errors', 'services'] },
   {
     name: 'mode effects',
-    files: /^modes\/[^/]+\/(apply|observe|drains|kernel|index)\.ts$/,
+    files: /^modes\/[^/]+\/(apply|observe|drains|flows|kernel|index)\.ts$/,
     imports: ['errors', 'net', 'kernel types', 'kernel', 'mode contract', 'services', 'mode'],
+    outside: /^node:util$/,
   },
   { name: 'mode', files: /^modes\/[^/]+\//, imports: ['net', 'services', 'kernel types', 'mode contract'] },
   { name: 'reconcile', files: /^reconcile\//, imports: ['errors', 'net', 'mode contract', 'services'] },

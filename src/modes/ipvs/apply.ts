@@ -36,6 +36,8 @@ async function batch(kernel: IpvsKernel, calls: readonly KernelCall[]): Promise<
         return await kernel.rtnetlink.apply(only(calls, 'rtnetlink').map(({ operation }) => operation));
       case 'iptables':
         return await restore(kernel, only(calls, 'iptables'));
+      case 'conntrack':
+        return await kernel.conntrack.deleteFlows(only(calls, 'conntrack').map(({ flow }) => flow));
       case 'timeouts':
         return await Promise.all(only(calls, 'timeouts').map((call) => setTimeouts(kernel, call)));
       case 'sysctl':

@@ -20,6 +20,8 @@ export function describe({ key, call }: Operation, known: Known<Item>): string[]
       const { tcp, tcpFin, udp } = call.timeouts;
       return [`~ timeouts tcp ${tcp} tcpfin ${tcpFin} udp ${udp} (seconds, 0 as it is)`];
     }
+    case 'conntrack':
+      return [`- ${key}`];
     case 'rtnetlink':
       return [describeLink(call.operation)];
     case 'ipset':

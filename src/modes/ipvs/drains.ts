@@ -2,7 +2,7 @@
 // the look at their connections that tells whether they may go.
 import type { VirtualServiceState } from '../../kernel/ipvs/types.js';
 import { joinHostPort } from '../../net/address.js';
-import type { Desired, Known } from '../mode.js';
+import type { Known, Pass } from '../mode.js';
 import type { Item } from './items.js';
 import type { IpvsKernel } from './kernel.js';
 import type { Operation } from './operations.js';
@@ -47,14 +47,11 @@ export class Drains {
   /**
    * Removals of real servers that may go now: idle, or draining for longer than the bound.
    *
-   * @param now ms, of the clock that the bound is measured with
    * @param bound longest time that a real server drains, ms
    */
   async due(
     ipvs: IpvsKernel['ipvs'],
-    desired: Desired<Item>,
-    known: Known<Item>,
-    now: number,
+    { desired, known, now }: Pass<Item>,
     bound: number,
   ): Promise<Operation[]> {
     const operations: Operation[] = [];

@@ -1,9 +1,11 @@
 // ipvs mode: kernel-level load balancing by IPVS, with ipset and a constant number of iptables rules around it.
-import type { Mode } from '../mode.js';
+import { NetlinkError } from '../../errors.js';
+import type { Mode, Upkeep } from '../mode.js';
 import { apply } from './apply.js';
 import { describe } from './describe.js';
 import { diff } from './diff.js';
 import { DRAIN_LOOK, Drains } from './drains.js';
+import { ChangedFlows, FLOW_LOOK } from './flows.js';
 import { hostViewer, isDisturbed, relevantAddresses } from './hostAddresses.js';
 import { groupOf, type Item, isOurs } from './items.js';
 import type { IpvsKernel } from './kernel.js';
@@ -21,6 +23,7 @@ export { CURES, type Cure, IPVS_DEFAULTS, type IpvsOptions, type LocalDetector }
 /** Wires the pure parts of ipvs mode to a kernel. */
 export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<Item, Operation> {
   const drains = new Drains();
+  const flows = new ChangedFlows();
   const view = hostViewer(options);
   return {
     name: 'ipvs',
@@ -43,7 +46,26 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
       drains.observe(known);
       return known;
     },
-    upkeep: (desired, known, now) => drains.due(kernel.ipvs, desired, known, now, options.drainBound),
-    upkeepIn: () => (drains.any ? DRAIN_LOOK : undefined),
+    upkeep: async (pass) => {
+      const found = [
+        await attempt('draining real servers', drains.due(kernel.ipvs, pass, options.drainBound)),
+        await attempt('flows', flows.due(kernel.conntrack, pass)),
+      ];
+      return {
+        operations: found.flatMap(({ operations }) => operations),
+        failures: found.flatMap(({ failures }) => failures),
+      };
+    },
+    upkeepIn: () => (flows.any ? FLOW_LOOK : drains.any ? DRAIN_LOOK : undefined),
   };
+}
+
+/** What cannot be found out is told as a failure, and keeps nothing else from being done. */
+async function attempt(key: string, operations: Promise<Operation[]>): Promise<Upkeep<Operation>> {
+  try {
+    return { operations: await operations, failures: [] };
+  } catch (error) {
+    if (!(error instanceof NetlinkError)) throw error;
+    return { operations: [], failures: [{ key, error }] };
+  }
 }

@@ -1,4 +1,5 @@
 // The operations of ipvs mode, and the order in which they have to happen.
+import type { FlowId } from '../../kernel/conntrack/types.js';
 import type { IpsetOperation } from '../../kernel/ipset/types.js';
 import type { IptablesOperation } from '../../kernel/iptables/types.js';
 import type { IpvsOperation, IpvsTimeouts, RealServer } from '../../kernel/ipvs/types.js';
@@ -26,6 +27,7 @@ export const ORDER = [
   'deleteRules',
   'deleteSets',
   'deleteLink',
+  'deleteFlows',
 ] as const;
 
 /** A place in {@link ORDER}. */
@@ -38,6 +40,7 @@ export type KernelCall =
   | { readonly on: 'rtnetlink'; readonly operation: RtnetlinkOperation }
   | { readonly on: 'ipset'; readonly operation: IpsetOperation }
   | { readonly on: 'iptables'; readonly family: Family; readonly operation: IptablesOperation }
+  | { readonly on: 'conntrack'; readonly flow: FlowId }
   | { readonly on: 'ipvs'; readonly operation: IpvsOperation };
 
 /** One step: what to do, when, and what the item of the key is once it is done. */

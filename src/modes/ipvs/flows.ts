@@ -1,0 +1,85 @@
+// UDP flows of Service ports whose frontends or endpoints have changed: looked for once after each change, and deleted when
+// they lead to an endpoint that no longer serves.
+import { isDeepStrictEqual } from 'node:util';
+import type { Flow } from '../../kernel/conntrack/types.js';
+import { joinHostPort } from '../../net/address.js';
+import type { PortFrontends } from '../../services/types.js';
+import type { Desired, Pass } from '../mode.js';
+import type { Item } from './items.js';
+import type { IpvsKernel } from './kernel.js';
+import type { Operation } from './operations.js';
+import { type SetRole, setOf } from './sets.js';
+import { selectFlows, staleFlows } from './staleFlows.js';
+
+/** Milliseconds after which flows that were deleted are looked for once more: one may have begun meanwhile. */
+export const FLOW_LOOK = 1000;
+
+/** Flows that come back as often as they are deleted are somebody's intention. */
+const MOST_LOOKS = 3;
+
+/** Sets whose entries are the addresses and ports that clients of Services dial, node ports apart. */
+const FRONTEND_SETS: readonly SetRole[] = [
+  'KUBE-CLUSTER-IP',
+  'KUBE-EXTERNAL-IP',
+  'KUBE-EXTERNAL-IP-LOCAL',
+  'KUBE-LOAD-BALANCER',
+];
+
+/** What a port's flows depend on. */
+type Facts = Pick<PortFrontends, 'frontends'> & { readonly serving: readonly string[] };
+
+/** UDP ports as they were last seen, and those whose flows are still to be looked at. */
+export class ChangedFlows {
+  readonly #seen = new Map<string, Facts>();
+  readonly #pending = new Map<string, { readonly port: PortFrontends; looks: number }>();
+
+  /** Whether any port's flows are still to be looked at. */
+  get any(): boolean {
+    return this.#pending.size > 0;
+  }
+
+  /** Deletions of flows that lead nowhere. Ports stay pending until a look finds nothing to delete. */
+  async due(conntrack: IpvsKernel['conntrack'], { desired, planned }: Pass<Item>): Promise<Operation[]> {
+    for (const { service, ports } of planned) {
+      for (const port of ports) if (port.protocol === 'udp') this.#notice(service, port);
+    }
+    if (!this.any) return [];
+    const ports = [...this.#pending.values()].map(({ port }) => port);
+    const selections = selectFlows(ports);
+    const flows = selections.length === 0 ? [] : await conntrack.list(selections, { partial: true });
+    const stale = staleFlows(flows, ports, isFrontendIn(desired));
+    for (const [key, pending] of this.#pending) {
+      if (stale.length === 0 || ++pending.looks === MOST_LOOKS) this.#pending.delete(key);
+    }
+    return stale.map(deletion);
+  }
+
+  #notice(service: string, port: PortFrontends): void {
+    const key = `${service} ${port.family} ${port.portName}`;
+    const serving = port.endpoints
+      .filter((endpoint) => endpoint.serving)
+      .map((endpoint) => joinHostPort(endpoint.address, endpoint.port));
+    const facts = { frontends: port.frontends, serving };
+    if (isDeepStrictEqual(this.#seen.get(key), facts)) return;
+    this.#seen.set(key, facts);
+    this.#pending.set(key, { port, looks: 0 });
+  }
+}
+
+function deletion(flow: Flow): Operation {
+  const { source, sourcePort, destination, destinationPort } = flow.original;
+  const key = `flow udp ${joinHostPort(source, sourcePort)} ${joinHostPort(destination, destinationPort)}`;
+  return { key, phase: 'deleteFlows', call: { on: 'conntrack', flow }, becomes: undefined };
+}
+
+function isFrontendIn(desired: Desired<Item>): (addressAndPort: string) => boolean {
+  return (addressAndPort) => {
+    const colon = addressAndPort.lastIndexOf(':');
+    const address = addressAndPort.slice(0, colon).replace(/^\[|\]$/g, '');
+    const entry = `${address},udp:${addressAndPort.slice(colon + 1)}`;
+    const family = address.includes(':') ? 6 : 4;
+    return FRONTEND_SETS.some(
+      (role) => desired.get(`entry ${setOf(role, family).name} ${entry}`) !== undefined,
+    );
+  };
+}

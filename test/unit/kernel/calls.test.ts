@@ -1,0 +1,158 @@
+// The queue before a native client, and the way from its failures to errors, with a client that does what a test says.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { NetlinkError } from '../../../src/errors.js';
+import type { NativeClient, NativeFailure } from '../../../src/kernel/addon.js';
+import { applyAll, applyOne, type Packing } from '../../../src/kernel/batch.js';
+import { Calls, openCalls, unless } from '../../../src/kernel/calls.js';
+import { errnoName, toNetlinkError } from '../../../src/kernel/failures.js';
+
+/** Remembers what it was sent, and answers a batch with what the test says. */
+class FakeClient implements NativeClient {
+  readonly events: string[] = [];
+  readonly sent: number[][] = [];
+  failures: NativeFailure[] = [];
+
+  async open(netns: string, timeout: number): Promise<Uint8Array> {
+    this.events.push(`open ${netns} ${timeout}`);
+    return new Uint8Array();
+  }
+  async apply(operations: Uint8Array): Promise<NativeFailure[]> {
+    this.sent.push([...operations]);
+    return this.failures;
+  }
+  close(): void {
+    this.events.push('close');
+  }
+}
+
+const attempt = { operation: 'fake.call' };
+
+/** Operations are numbers, records one byte. */
+const PACKING: Packing<number> = {
+  family: 'fake',
+  recordSize: 1,
+  write: (operation, writer) => writer.u8(0, writer.integer('number', operation, 0, 255)),
+  attempt: (operation) => ({
+    operation: 'fake.number',
+    target: String(operation),
+    hint: (code) => (code === 'ENOENT' ? 'look elsewhere' : undefined),
+  }),
+};
+
+function nativeError(errno: number, code = '', kernelMessage = ''): Error {
+  return Object.assign(new Error(kernelMessage), { errno, code, kernelMessage });
+}
+
+test('calls run one after another, in order, past one that fails', async () => {
+  const client = new FakeClient();
+  const calls = new Calls(client);
+  const call = (name: string, milliseconds: number, error?: Error) =>
+    calls.run(attempt, async () => {
+      client.events.push(`${name} begins`);
+      await new Promise((resolve) => setTimeout(resolve, milliseconds));
+      client.events.push(`${name} ends`);
+      if (error) throw error;
+      return name;
+    });
+  const results = await Promise.allSettled([call('a', 20), call('b', 5, nativeError(2)), call('c', 0)]);
+  assert.deepEqual(client.events, ['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends']);
+  assert.deepEqual(
+    results.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  );
+});
+
+test('the client is let go of after the last call, once', async () => {
+  const client = new FakeClient();
+  const calls = new Calls(client);
+  const asked = calls.run(attempt, async () => client.events.push('call'));
+  calls.close();
+  calls.close();
+  await assert.rejects(
+    calls.run(attempt, async () => 1),
+    { name: 'NetlinkError', code: 'ERR_CLOSED', operation: 'fake.call' },
+  );
+  await asked;
+  await new Promise(setImmediate);
+  assert.deepEqual(client.events, ['call', 'close']);
+});
+
+test('errors of the addon become NetlinkErrors, others stay', async () => {
+  const calls = new Calls(new FakeClient());
+  const failing = (error: Error) => calls.run(attempt, () => Promise.reject(error));
+  await assert.rejects(failing(nativeError(1)), {
+    code: 'EPERM',
+    errno: 1,
+    message: 'EPERM: fake.call (needs CAP_NET_ADMIN, and CAP_SYS_ADMIN to enter another network namespace)',
+  });
+  await assert.rejects(failing(nativeError(0, 'ERR_TIMEOUT', 'no reply from the kernel')), {
+    code: 'ERR_TIMEOUT',
+    errno: 0,
+    kernelMessage: 'no reply from the kernel',
+  });
+  await assert.rejects(failing(new TypeError('argument 1')), { name: 'TypeError', message: 'argument 1' });
+  assert.equal(await unless('ENOENT', failing(nativeError(2))), undefined);
+  await assert.rejects(unless('ENOENT', failing(nativeError(3))), { code: 'ESRCH' });
+});
+
+test('options: defaults, and what breaks a rule', async () => {
+  const client = new FakeClient();
+  await openCalls(client, {}, { operation: 'fake.open' });
+  await openCalls(client, { netns: '/run/netns/blue', timeout: 7 }, { operation: 'fake.open' });
+  assert.deepEqual(client.events, ['open  5000', 'open /run/netns/blue 7']);
+  const open = (options: object) => openCalls(client, options, { operation: 'fake.open' });
+  await assert.rejects(open({ timeout: 0 }), { name: 'RangeError', message: /^fake\.open: timeout must be/ });
+  await assert.rejects(open({ timeout: 1.5 }), RangeError);
+  await assert.rejects(open({ timeout: '5' }), TypeError);
+  await assert.rejects(open({ netns: 7 }), TypeError);
+  await assert.rejects(open({ netns: '/a\0b' }), RangeError);
+});
+
+test('a batch leaves out what breaks a rule, and finds the place of each failure', async () => {
+  const client = new FakeClient();
+  client.failures = [
+    { index: 0, errno: 2, code: '', message: '' },
+    { index: 2, errno: 0, code: 'ERR_UNKNOWN_OUTCOME', message: 'replies were lost' },
+  ];
+  const results = await applyAll(new Calls(client), [-1, 10, 11, 256, 12], PACKING);
+  assert.deepEqual(client.sent, [[10, 11, 12]]);
+  assert.deepEqual(
+    results.map((result) => result?.message),
+    [
+      'ERR_INVALID_ARGUMENT: fake.number -1: number must be an integer from 0 to 255, found -1',
+      'ENOENT: fake.number 10 (look elsewhere)',
+      undefined,
+      'ERR_INVALID_ARGUMENT: fake.number 256: number must be an integer from 0 to 255, found 256',
+      'ERR_UNKNOWN_OUTCOME: fake.number 12: replies were lost (the kernel may have done it: observe before sending it again)',
+    ],
+  );
+});
+
+test('one operation resolves, or rejects with what a batch would result in', async () => {
+  const client = new FakeClient();
+  const calls = new Calls(client);
+  await applyOne(calls, 5, PACKING);
+  await assert.rejects(applyOne(calls, 300, PACKING), { name: 'RangeError' });
+  assert.deepEqual(client.sent, [[5]]);
+  client.failures = [{ index: 0, errno: 17, code: '', message: '' }];
+  await assert.rejects(applyOne(calls, 5, PACKING), { name: 'NetlinkError', code: 'EEXIST' });
+});
+
+test('numbers have the names that kernel sources use', () => {
+  const names = [2, 3, 11, 17, 19, 22, 95, 99, 105].map(errnoName);
+  assert.deepEqual(names, [
+    'ENOENT',
+    'ESRCH',
+    'EAGAIN',
+    'EEXIST',
+    'ENODEV',
+    'EINVAL',
+    'EOPNOTSUPP',
+    'EADDRNOTAVAIL',
+    'ENOBUFS',
+  ]);
+  const unnamed = toNetlinkError({ errno: 4097, code: '', message: '' }, attempt);
+  assert.ok(unnamed instanceof NetlinkError);
+  assert.equal(unnamed.code, 'ERRNO_4097');
+});

@@ -1,0 +1,71 @@
+// The writer of records: every field lands where it should, and everything that breaks a rule is told.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { describeFault, RecordWriter } from '../../../src/kernel/fields.js';
+import { readListing, writeOperation } from '../../../src/kernel/ipvs/records.js';
+import { server, service } from '../../support/ipvs.js';
+
+test('values are written little-endian, in records one after another', () => {
+  const writer = new RecordWriter(8, 3);
+  writer.u8(0, 1);
+  writer.u16(2, 0x0203);
+  writer.u32(4, 0x04050607);
+  assert.equal(writer.finish(), undefined);
+  writer.text('name', 'rr', 4, 1);
+  assert.equal(writer.finish(), undefined);
+  assert.deepEqual([...writer.records()], [1, 0, 3, 2, 7, 6, 5, 4, 0, 114, 114, 0, 0, 0, 0, 0]);
+});
+
+test('a record with a fault is taken back, and leaves nothing for the next', () => {
+  const writer = new RecordWriter(4, 2);
+  writer.u32(0, 0xffff_ffff);
+  writer.fail('first', 1, 'must be 2');
+  writer.fail('second', 1, 'must be 3');
+  const fault = writer.finish() ?? assert.fail();
+  assert.equal(describeFault(fault), 'first must be 2, found 1');
+  writer.u8(1, 9);
+  assert.equal(writer.finish(), undefined);
+  assert.deepEqual([...writer.records()], [0, 9, 0, 0]);
+});
+
+const rules: readonly (readonly [string, (writer: RecordWriter) => void, string])[] = [
+  ['integer', (w) => w.integer('f', 5, 0, 4), 'f must be an integer from 0 to 4, found 5'],
+  ['NaN', (w) => w.integer('f', Number.NaN, 0, 4), 'f must be an integer from 0 to 4, found NaN'],
+  ['bigint', (w) => w.integer('f', 1n, 0, 4), 'f must be an integer from 0 to 4, found 1n'],
+  ['missing', (w) => w.integer('f', undefined, 0, 4), 'f must be an integer from 0 to 4, found undefined'],
+  ['choice', (w) => w.choice('f', 'c', { a: 1, b: 2 }), "f must be one of a, b, found 'c'"],
+  ['inherited', (w) => w.choice('f', 'toString', { a: 1 }), "f must be one of a, found 'toString'"],
+  ['text', (w) => w.text('f', 'abcd', 3, 0), "f must be a name of 1 to 3 bytes, found 'abcd'"],
+  ['letters of two bytes', (w) => w.text('f', 'éé', 3, 0), "f must be a name of 1 to 3 bytes, found 'éé'"],
+  ['NUL', (w) => w.text('f', 'a\0', 3, 0), "f must be a name of 1 to 3 bytes, found 'a\\x00'"],
+  ['address', (w) => w.address('f', '10.0.0', 0), "f must be an IPv4 or IPv6 address, found '10.0.0'"],
+  ['no text', (w) => w.address('f', { a: 1 }, 0), 'f must be an IPv4 or IPv6 address, found { a: 1 }'],
+];
+
+for (const [name, write, described] of rules) {
+  test(`rule: ${name}`, () => {
+    const writer = new RecordWriter(16, 1);
+    write(writer);
+    assert.equal(describeFault(writer.finish() ?? assert.fail()), described);
+    assert.equal(writer.records().length, 0);
+  });
+}
+
+test('an IPVS operation is packed as native/ipvs/records.h says', () => {
+  const writer = new RecordWriter(120, 1);
+  const parent = service({ protocol: 'udp', port: 53 });
+  const child = server({ weight: 0x01020304, upperThreshold: 7, lowerThreshold: 6 });
+  writeOperation({ do: 'addRealServer', service: parent, realServer: child }, writer);
+  assert.equal(writer.finish(), undefined);
+  const expected = new Uint8Array(120);
+  expected[0] = 5;
+  expected.set([4, 17, 53, 0], 8);
+  expected.set([10, 96, 0, 1], 8 + 24);
+  expected.set([4, 0, 0x2b, 0x19, 4, 3, 2, 1, 7, 0, 0, 0, 6], 80);
+  expected.set([10, 0, 0, 4], 80 + 24);
+  assert.deepEqual([...writer.records()], [...expected]);
+});
+
+test('an empty listing', () => {
+  assert.deepEqual(readListing(new Uint8Array()), []);
+});

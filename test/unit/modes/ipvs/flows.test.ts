@@ -1,0 +1,82 @@
+// UDP flows after changes: those to endpoints that no longer serve go, nothing else does.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { NetlinkError } from '../../../../src/errors.js';
+import { HOST, service, slice } from '../../../support/manifests.js';
+import { FakeNode } from '../../../support/testNode.js';
+
+const udp = (text: string) => text.replace(/port: (80|8080)}/, 'port: $1, protocol: UDP}');
+const DNS = udp(service('dns', '10.96.0.10'));
+
+function change(node: FakeNode, ...endpoints: string[]) {
+  node.loadText(DNS + udp(slice('dns', ...endpoints)));
+  return node.sync();
+}
+
+/** A client's flow to the cluster IP that went to an endpoint. */
+function track(node: FakeNode, endpoint: string, destination = '10.96.0.10') {
+  const client = { address: '10.244.9.9', port: 40_000 };
+  node.kernel.conntrack.track({
+    protocol: 'udp',
+    original: { source: client.address, sourcePort: client.port, destination, destinationPort: 80 },
+    reply: { source: endpoint, sourcePort: 8080, destination: client.address, destinationPort: client.port },
+  });
+}
+
+const endpointsOf = async (node: FakeNode) =>
+  (await node.kernel.conntrack.list()).map(({ reply }) => reply.source).sort();
+
+describe('flows of UDP', () => {
+  it('to an endpoint that is gone are deleted, others stay', async () => {
+    const node = new FakeNode(HOST);
+    await change(node, '10.0.0.1', '10.0.0.2');
+    for (const endpoint of ['10.0.0.1', '10.0.0.2']) track(node, endpoint);
+    track(node, '10.0.0.1', '10.96.0.99');
+    const { phases, again } = await change(node, '10.0.0.2');
+    assert.equal(phases.get('deleteFlows'), 1);
+    assert.equal(again, 1000);
+    assert.deepEqual(await endpointsOf(node), ['10.0.0.1', '10.0.0.2']);
+    assert.equal((await node.sync()).again, undefined, 'a second look finds nothing');
+  });
+
+  it('are looked for only when something of their port changed', async () => {
+    const node = new FakeNode(HOST);
+    await change(node, '10.0.0.1');
+    const { listings } = node.kernel.conntrack;
+    await change(node, '10.0.0.1');
+    node.reconciler.distrust();
+    await node.sync();
+    assert.equal(node.kernel.conntrack.listings, listings);
+  });
+
+  it('left by an earlier process are found at the start', async () => {
+    const node = new FakeNode(HOST);
+    track(node, '10.0.0.7');
+    await change(node, '10.0.0.1');
+    assert.deepEqual(await endpointsOf(node), []);
+  });
+
+  it('stay while no endpoint serves', async () => {
+    const node = new FakeNode(HOST);
+    await change(node, '10.0.0.1');
+    track(node, '10.0.0.1');
+    await change(node);
+    assert.deepEqual(await endpointsOf(node), ['10.0.0.1']);
+  });
+
+  it('that cannot be listed are a failure, told, and tried again; the Service works meanwhile', async () => {
+    const node = new FakeNode(HOST);
+    track(node, '10.0.0.7');
+    node.kernel.conntrack.fault = (operation) => new NetlinkError({ code: 'EPERM', operation });
+    const { failures } = await change(node, '10.0.0.1');
+    assert.deepEqual(
+      failures.map(({ error }) => error.code),
+      ['EPERM'],
+    );
+    assert.match(node.kernel.ipvs.dump(), /10\.0\.0\.1:8080/);
+    node.kernel.conntrack.fault = () => undefined;
+    node.reconciler.distrust();
+    assert.deepEqual((await node.sync()).failures, []);
+    assert.deepEqual(await endpointsOf(node), []);
+  });
+});

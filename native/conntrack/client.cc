@@ -23,7 +23,7 @@ using netlink::MessageBuilder;
 using netlink::Status;
 
 // The largest part of a dump that the kernel makes.
-constexpr size_t kDatagram = 32 * 1024;
+constexpr size_t kDatagram = size_t{32} * 1024;
 
 Status Ignore(const Message& /*reply*/) {
   return {};
@@ -86,7 +86,7 @@ Status Client::List(const std::vector<Filter>& filters, bool partial, std::vecto
   const std::lock_guard<std::mutex> lock(mutex_);
   Listing listing(filters);
   for (const Filter& filter : PlanDumps(filters)) {
-    const Status status = Dump(filter, &listing);
+    Status status = Dump(filter, &listing);
     const bool cut = status.fault == Fault::kInterrupted || status.fault == Fault::kUnknownOutcome;
     if (!status.ok() && !(partial && cut)) return status;
   }

@@ -50,11 +50,11 @@ void PutAddresses(MessageBuilder* builder, uint16_t family, const Tuple& tuple, 
 
 void PutIcmp(MessageBuilder* builder, uint8_t protocol, const Tuple& tuple) {
   const bool six = protocol == IPPROTO_ICMPV6;
-  builder->PutBigEndian16(six ? CTA_PROTO_ICMPV6_ID : CTA_PROTO_ICMP_ID, tuple.source_port);
-  builder->PutU8(six ? CTA_PROTO_ICMPV6_TYPE : CTA_PROTO_ICMP_TYPE,
-                 static_cast<uint8_t>(tuple.destination_port >> 8));
   builder->PutU8(six ? CTA_PROTO_ICMPV6_CODE : CTA_PROTO_ICMP_CODE,
                  static_cast<uint8_t>(tuple.destination_port));
+  builder->PutU8(six ? CTA_PROTO_ICMPV6_TYPE : CTA_PROTO_ICMP_TYPE,
+                 static_cast<uint8_t>(tuple.destination_port >> 8));
+  builder->PutBigEndian16(six ? CTA_PROTO_ICMPV6_ID : CTA_PROTO_ICMP_ID, tuple.source_port);
 }
 
 void PutProtocol(MessageBuilder* builder, uint8_t protocol, const Tuple& tuple, uint8_t fields) {

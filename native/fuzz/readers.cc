@@ -5,6 +5,8 @@
 #include <iterator>
 #include <vector>
 
+#include "conntrack/codec.h"
+#include "conntrack/records.h"
 #include "genl/family.h"
 #include "ipset/codec.h"
 #include "ipset/records.h"
@@ -12,6 +14,7 @@
 #include "ipvs/records.h"
 #include "rtnetlink/codec.h"
 #include "rtnetlink/records.h"
+#include "rtnetlink/watch.h"
 
 namespace knp::fuzz {
 namespace {
@@ -69,6 +72,17 @@ bool ReadAddress(const Message& message) {
   return !rtnetlink::StoreAddresses(addresses).empty();
 }
 
+// As good as any message is one that tells of a change.
+bool ReadNotification(const Message& message) {
+  return rtnetlink::ReadNotification(message) != 0;
+}
+
+bool ReadFlow(const Message& message) {
+  std::vector<conntrack::Flow> flows(1);
+  if (!conntrack::DecodeFlow(message, &flows.front()).ok()) return false;
+  return !conntrack::StoreFlows(flows).empty();
+}
+
 // Alone, and as the second part of a listing.
 bool ReadSet(const Message& message) {
   std::vector<ipset::SetState> sets;
@@ -94,6 +108,8 @@ const Reader kReaders[] = {
     {"generic netlink family", ReadFamily},
     {"rtnetlink link", ReadLink},
     {"rtnetlink address", ReadAddress},
+    {"rtnetlink notification", ReadNotification},
+    {"conntrack flow", ReadFlow},
     {"ipset set and entries", ReadSet},
     {"netlink acknowledgement", ReadAcknowledgement},
 };

@@ -25,7 +25,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int kReceiveBuffer = 1 << 20;
 // What is longer, as the notification of a link with very many virtual functions, is cut off; its type is
 // not.
-constexpr size_t kDatagram = 16 * 1024;
+constexpr size_t kDatagram = size_t{16} * 1024;
 // After an error that should not be, before the next try: not to spin.
 constexpr int kPauseMilliseconds = 1000;
 

@@ -1,0 +1,249 @@
+// What conntrack sent → structs → the same bytes; what the kernel answered → structs. Expected values:
+// captures/conntrack-replies.txt.
+#include <linux/netfilter/nfnetlink.h>
+#include <linux/netfilter/nfnetlink_conntrack.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+
+#include "check.h"
+#include "conntrack/codec.h"
+#include "conntrack/records.h"
+#include "messages.h"
+#include "records/little_endian.h"
+
+namespace {
+
+using knp::conntrack::Filter;
+using knp::conntrack::Flow;
+using knp::netlink::Fault;
+using knp::netlink::Message;
+using knp::netlink::MessageBuilder;
+using knp::test::AttributePayload;
+using knp::test::Capture;
+using knp::test::MessagesOf;
+using knp::test::WithSenderOf;
+using Address = std::array<uint8_t, 16>;
+
+constexpr Address kClient{10, 0, 0, 9};
+constexpr Address kEndpoint{10, 0, 0, 1};
+constexpr Address kService{10, 96, 0, 10};
+constexpr Address kService6{0xfd, 0, 0, 0x96, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x0a};
+
+std::vector<Flow> Flows(const std::string& name) {
+  std::vector<Flow> flows;
+  const std::vector<uint8_t> bytes = Capture(name);
+  for (const Message& message : MessagesOf(bytes)) CHECK(DecodeFlow(message, &flows.emplace_back()).ok());
+  return flows;
+}
+
+Flow FlowOf(const std::vector<uint8_t>& bytes) {
+  Flow flow;
+  CHECK(DecodeFlow(MessagesOf(bytes)[0], &flow).ok());
+  return flow;
+}
+
+std::vector<uint8_t> List(const Filter& filter) {
+  std::vector<uint8_t> bytes;
+  MessageBuilder builder(&bytes);
+  CHECK(EncodeList(&builder, filter));
+  return bytes;
+}
+
+std::vector<uint8_t> Delete(const Flow& flow) {
+  std::vector<uint8_t> bytes;
+  MessageBuilder builder(&bytes);
+  CHECK(EncodeDelete(&builder, flow));
+  return bytes;
+}
+
+std::vector<uint8_t> Payload(const std::vector<uint8_t>& bytes, uint16_t type) {
+  return AttributePayload(bytes, sizeof(nfgenmsg), type);
+}
+
+// The names of flows that conntrack deletes have everything that it knows of them; ours have what names them.
+void DeletesTheSame(const std::string& name) {
+  const std::vector<uint8_t> theirs = Capture("conntrack-delete-" + name + ".request");
+  Flow flow = FlowOf(theirs);
+  flow.id = 0x01020304;
+  const std::vector<uint8_t> ours = Delete(flow);
+  CHECK(!Payload(theirs, CTA_TUPLE_ORIG).empty());
+  CHECK_EQUAL(Payload(ours, CTA_TUPLE_ORIG), Payload(theirs, CTA_TUPLE_ORIG));
+  CHECK_EQUAL(Payload(ours, CTA_ZONE), Payload(theirs, CTA_ZONE));
+  CHECK_EQUAL(Payload(ours, CTA_ID), (std::vector<uint8_t>{1, 2, 3, 4}));
+  CHECK(Payload(ours, CTA_TUPLE_REPLY).empty());
+  // Type, and family of nfgenmsg.
+  const Message message = MessagesOf(ours)[0];
+  CHECK_EQUAL(message.type, MessagesOf(theirs)[0].type);
+  CHECK_EQUAL(message.payload[0], MessagesOf(theirs)[0].payload[0]);
+}
+
+// A filter by original destination, its port and reply source.
+Filter Narrow(uint16_t family) {
+  Filter filter;
+  filter.family = family;
+  filter.protocol = IPPROTO_UDP;
+  filter.original.fields = knp::conntrack::kDestination | knp::conntrack::kDestinationPort;
+  filter.original.tuple.destination = kService;
+  filter.original.tuple.destination_port = 53;
+  filter.reply.fields = knp::conntrack::kSource;
+  filter.reply.tuple.source = kEndpoint;
+  return filter;
+}
+
+}  // namespace
+
+TEST(TheKernelListsFlows) {
+  const std::vector<Flow> flows = Flows("conntrack-flows4.reply");
+  CHECK_EQUAL(flows.size(), 4);
+  const Flow& zoned = flows[0];
+  CHECK_EQUAL(zoned.zone, 258);
+  CHECK_EQUAL(zoned.id, 1966537128);
+  CHECK_EQUAL(zoned.status, 8);
+  const Flow& udp = flows[1];
+  CHECK_EQUAL(udp.family, AF_INET);
+  CHECK_EQUAL(udp.protocol, IPPROTO_UDP);
+  CHECK(udp.original.source == kClient);
+  CHECK(udp.original.destination == kService);
+  CHECK_EQUAL(udp.original.source_port, 4660);
+  CHECK_EQUAL(udp.original.destination_port, 53);
+  CHECK(udp.reply.source == kEndpoint);
+  CHECK(udp.reply.destination == kClient);
+  CHECK_EQUAL(udp.reply.source_port, 5353);
+  CHECK_EQUAL(udp.reply.destination_port, 4660);
+  CHECK_EQUAL(udp.zone, 0);
+  CHECK_EQUAL(udp.id, 529710881);
+  CHECK_EQUAL(udp.mark, 16384);
+  CHECK(udp.timeout > 0 && udp.timeout <= 30);
+  const Flow& icmp = flows[2];
+  CHECK_EQUAL(icmp.protocol, IPPROTO_ICMP);
+  CHECK_EQUAL(icmp.original.source_port, 513);
+  CHECK_EQUAL(icmp.original.destination_port, 8 << 8);
+  CHECK_EQUAL(icmp.reply.destination_port, 0);
+  const Flow& tcp = flows[3];
+  CHECK_EQUAL(tcp.protocol, IPPROTO_TCP);
+  CHECK_EQUAL(tcp.original.destination_port, 80);
+  CHECK_EQUAL(tcp.status, 0xe);
+}
+
+TEST(TheKernelListsFlowsOfIPv6) {
+  const std::vector<Flow> flows = Flows("conntrack-flows6.reply");
+  CHECK_EQUAL(flows.size(), 3);
+  CHECK_EQUAL(flows[0].family, AF_INET6);
+  CHECK(flows[0].original.destination == kService6);
+  CHECK_EQUAL(flows[0].reply.source_port, 5353);
+  CHECK_EQUAL(flows[1].protocol, IPPROTO_SCTP);
+  CHECK_EQUAL(flows[1].original.source_port, 4000);
+  CHECK_EQUAL(flows[1].id, 2312467322);
+  CHECK_EQUAL(flows[2].protocol, IPPROTO_ICMPV6);
+  CHECK_EQUAL(flows[2].original.source_port, 513);
+  CHECK_EQUAL(flows[2].original.destination_port, 128 << 8);
+  CHECK_EQUAL(flows[2].reply.destination_port, 129 << 8);
+}
+
+TEST(ConntrackDeletesFlows) {
+  for (const char* name : {"udp", "udp6", "tcp", "sctp6", "icmp", "icmp6", "zone"}) DeletesTheSame(name);
+  const Flow flow = FlowOf(Capture("conntrack-delete-udp.request"));
+  CHECK(Payload(Delete(flow), CTA_ID).empty());
+  CHECK(Payload(Delete(flow), CTA_ZONE).empty());
+}
+
+TEST(EveryDeletionNamesAFlow) {
+  // Even one of nothing has a tuple: the kernel takes a deletion without one for all flows.
+  const std::vector<uint8_t> bytes = Delete(Flow{});
+  CHECK(!Payload(bytes, CTA_TUPLE_ORIG).empty());
+  CHECK(Payload(bytes, CTA_FILTER).empty());
+}
+
+TEST(ConntrackListsFlows) {
+  Filter filter;
+  filter.family = AF_INET;
+  std::vector<uint8_t> theirs = Capture("conntrack-list4.request");
+  CHECK_EQUAL(WithSenderOf(List(filter), theirs), theirs);
+  filter.family = AF_INET6;
+  theirs = Capture("conntrack-list6.request");
+  CHECK_EQUAL(WithSenderOf(List(filter), theirs), theirs);
+}
+
+TEST(ConntrackCountsFlows) {
+  const std::vector<uint8_t> theirs = Capture("conntrack-statistics.request");
+  std::vector<uint8_t> ours;
+  MessageBuilder builder(&ours);
+  CHECK(knp::conntrack::EncodeGetStatistics(&builder));
+  CHECK_EQUAL(ours[offsetof(nlmsghdr, nlmsg_flags)], NLM_F_REQUEST | NLM_F_ACK);
+  ours[offsetof(nlmsghdr, nlmsg_flags)] = NLM_F_REQUEST;
+  CHECK_EQUAL(WithSenderOf(ours, theirs), theirs);
+}
+
+TEST(AFilterSaysWhatOfItsTuplesCounts) {
+  const std::vector<uint8_t> bytes = List(Narrow(AF_INET));
+  // IP { destination }, PROTO { number, destination port }; IP { source }, PROTO { number }. The flags are
+  // those of net/netfilter/nf_internals.h, in host order.
+  const std::vector<uint8_t> original = {12, 0, 1, 0x80, 8,  0, 2, 0, 10, 96, 0, 10, 20, 0,  2, 0x80,
+                                         5,  0, 1, 0,    17, 0, 0, 0, 6,  0,  3, 0,  0,  53, 0, 0};
+  const std::vector<uint8_t> reply = {12, 0, 1, 0x80, 8, 0, 1, 0, 10, 0, 0, 1,
+                                      12, 0, 2, 0x80, 5, 0, 1, 0, 17, 0, 0, 0};
+  const std::vector<uint8_t> flags = {8, 0, 1, 0, 0x2a, 0, 0, 0, 8, 0, 2, 0, 0x09, 0, 0, 0};
+  CHECK_EQUAL(Payload(bytes, CTA_TUPLE_ORIG), original);
+  CHECK_EQUAL(Payload(bytes, CTA_TUPLE_REPLY), reply);
+  CHECK_EQUAL(Payload(bytes, CTA_FILTER), flags);
+  CHECK_EQUAL(MessagesOf(bytes)[0].payload[0], AF_INET);
+}
+
+TEST(AFilterOfBothFamiliesIsLeftToUs) {
+  const std::vector<uint8_t> bytes = List(Narrow(AF_UNSPEC));
+  CHECK_EQUAL(bytes.size(), NLMSG_HDRLEN + sizeof(nfgenmsg));
+}
+
+TEST(AFlowWithoutBothTuplesIsMalformed) {
+  const std::vector<uint8_t> whole = Capture("conntrack-delete-udp.request");
+  const auto fault = [](const std::vector<uint8_t>& bytes) {
+    Flow flow;
+    return DecodeFlow(MessagesOf(bytes)[0], &flow).fault;
+  };
+  CHECK(fault(whole) == Fault::kNone);
+  constexpr size_t kOriginal = NLMSG_HDRLEN + sizeof(nfgenmsg);
+  constexpr size_t kReply = kOriginal + 52;
+  for (const size_t tuple : {kOriginal, kReply}) {
+    std::vector<uint8_t> bytes = whole;
+    bytes[tuple + 2] = CTA_HELP;  // no tuple any more
+    CHECK(fault(bytes) == Fault::kMalformedReply);
+    bytes = whole;
+    bytes[tuple + 10] = CTA_IP_V4_DST;  // two destinations
+    CHECK(fault(bytes) == Fault::kMalformedReply);
+    bytes = whole;
+    bytes[tuple + 10] = CTA_IP_V6_SRC;  // of four bytes
+    CHECK(fault(bytes) == Fault::kMalformedReply);
+  }
+  std::vector<uint8_t> bytes = whole;
+  bytes[NLMSG_HDRLEN] = AF_INET6;  // nfgen_family
+  CHECK(fault(bytes) == Fault::kMalformedReply);
+  bytes = whole;
+  bytes[kReply + 32] = IPPROTO_TCP;  // the protocol of one direction
+  CHECK(fault(bytes) == Fault::kMalformedReply);
+}
+
+TEST(AFlowIsStored) {
+  const std::vector<Flow> flows = Flows("conntrack-flows4.reply");
+  const std::vector<uint8_t> records = StoreFlows(flows);
+  CHECK_EQUAL(records.size(), flows.size() * knp::conntrack::kFlowRecord);
+  const uint8_t* udp = records.data() + knp::conntrack::kFlowRecord;
+  CHECK_EQUAL(udp[0], 4);
+  CHECK_EQUAL(udp[1], 17);
+  CHECK_EQUAL(knp::records::Load16(udp + 2), 0);
+  CHECK_EQUAL(knp::records::Load32(udp + 4), 529710881);
+  CHECK_EQUAL(knp::records::Load32(udp + 8), flows[1].status);
+  CHECK_EQUAL(knp::records::Load32(udp + 12), 16384);
+  CHECK_EQUAL(knp::records::Load32(udp + 16), flows[1].timeout);
+  CHECK(std::equal(kClient.begin(), kClient.end(), udp + 20));
+  CHECK(std::equal(kService.begin(), kService.end(), udp + 36));
+  CHECK_EQUAL(knp::records::Load16(udp + 52), 4660);
+  CHECK_EQUAL(knp::records::Load16(udp + 54), 53);
+  CHECK(std::equal(kEndpoint.begin(), kEndpoint.end(), udp + 56));
+  CHECK_EQUAL(knp::records::Load16(udp + 88), 5353);
+  // What is listed is what names a flow.
+  const std::vector<Flow> named = knp::conntrack::LoadFlows(records.data(), records.size());
+  CHECK_EQUAL(named.size(), flows.size());
+  for (size_t i = 0; i < flows.size(); i++) CHECK_EQUAL(Delete(named[i]), Delete(flows[i]));
+}

@@ -1,0 +1,203 @@
+// What filters select, and what the kernel is asked for on their account.
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include "check.h"
+#include "conntrack/filter.h"
+#include "conntrack/records.h"
+#include "records/little_endian.h"
+
+namespace {
+
+using knp::conntrack::Filter;
+using knp::conntrack::Flow;
+using knp::conntrack::KernelPart;
+using knp::conntrack::kMostWalks;
+using knp::conntrack::Narrows;
+using knp::conntrack::PlanDumps;
+using knp::conntrack::Selector;
+using Fields = uint8_t;
+
+constexpr Fields kSource = knp::conntrack::kSource;
+constexpr Fields kDestination = knp::conntrack::kDestination;
+constexpr Fields kSourcePort = knp::conntrack::kSourcePort;
+constexpr Fields kDestinationPort = knp::conntrack::kDestinationPort;
+
+// For services that differ in the last byte of their address.
+Filter To(uint8_t service, uint16_t port, uint16_t family = AF_INET, uint8_t protocol = IPPROTO_UDP) {
+  Filter filter;
+  filter.family = family;
+  filter.protocol = protocol;
+  filter.original.fields = kDestination | kDestinationPort;
+  filter.original.tuple.destination = {10, 96, 0, service};
+  filter.original.tuple.destination_port = port;
+  return filter;
+}
+
+Flow FlowTo(uint8_t service, uint16_t port) {
+  Flow flow;
+  flow.family = AF_INET;
+  flow.protocol = IPPROTO_UDP;
+  flow.original.source = {10, 0, 0, 9};
+  flow.original.destination = {10, 96, 0, service};
+  flow.original.source_port = 4000;
+  flow.original.destination_port = port;
+  flow.reply.source = {10, 0, 0, 1};
+  flow.reply.destination = flow.original.source;
+  flow.reply.source_port = 5353;
+  flow.reply.destination_port = 4000;
+  return flow;
+}
+
+bool Selects(const std::vector<Filter>& filters, const Flow& flow) {
+  return Selector(filters).Selects(flow);
+}
+
+}  // namespace
+
+TEST(AFilterSelectsWhatItNames) {
+  const Flow flow = FlowTo(10, 53);
+  Filter filter;
+  CHECK(Selects({filter}, flow));  // nothing said, everything selected
+  CHECK(!Selects({}, flow));
+  CHECK(Selects({To(10, 53)}, flow));
+  CHECK(!Selects({To(11, 53)}, flow));
+  CHECK(!Selects({To(10, 54)}, flow));
+  CHECK(!Selects({To(10, 53, AF_INET6)}, flow));
+  CHECK(!Selects({To(10, 53, AF_INET, IPPROTO_TCP)}, flow));
+  CHECK(Selects({To(10, 53, AF_UNSPEC, 0)}, flow));
+  filter = To(10, 53);
+  filter.reply = {kSource | kSourcePort, flow.reply};
+  CHECK(Selects({filter}, flow));
+  filter.reply.tuple.source_port = 53;
+  CHECK(!Selects({filter}, flow));
+  filter = Filter{};
+  filter.original = {kSource | kDestination | kSourcePort | kDestinationPort, flow.original};
+  filter.reply = {kDestination, flow.reply};
+  CHECK(Selects({filter}, flow));
+  filter.original.tuple.source_port = 0;  // a port that is 0 is one
+  CHECK(!Selects({filter}, flow));
+}
+
+TEST(AnyOfManyFiltersSelects) {
+  std::vector<Filter> filters;
+  for (uint8_t service = 0; service < 200; service++) filters.push_back(To(service, 53));
+  for (uint16_t port = 1000; port < 1200; port++) filters.push_back(To(250, port));
+  Filter by_client;
+  by_client.original.fields = kSourcePort;
+  by_client.original.tuple.source_port = 4001;
+  filters.push_back(by_client);
+  CHECK(Selects(filters, FlowTo(199, 53)));
+  CHECK(!Selects(filters, FlowTo(200, 53)));
+  CHECK(Selects(filters, FlowTo(250, 1199)));
+  CHECK(!Selects(filters, FlowTo(10, 1199)));
+  Flow flow = FlowTo(200, 53);
+  flow.original.source_port = 4001;
+  CHECK(Selects(filters, flow));
+}
+
+TEST(OnlyAnAddressOrAPortOfOneFamilyNarrows) {
+  CHECK(!Narrows(Filter{}));
+  Filter filter;
+  filter.family = AF_INET;
+  CHECK(!Narrows(filter));
+  filter.protocol = IPPROTO_UDP;
+  CHECK(!Narrows(filter));
+  filter.reply.fields = 0xf0;  // no fields that there are
+  CHECK(!Narrows(filter));
+  filter.reply.fields = kSource;
+  CHECK(Narrows(filter));
+  CHECK(Narrows(To(10, 53)));
+  CHECK(Narrows(To(10, 53, AF_INET6)));
+  CHECK(!Narrows(To(10, 53, AF_UNSPEC)));
+}
+
+TEST(TheKernelIsAskedForWhatItGetsRight) {
+  const Fields all = kSource | kDestination | kSourcePort | kDestinationPort;
+  Filter filter = To(10, 53);
+  filter.original.fields = all;
+  filter.reply.fields = all;
+  CHECK_EQUAL(KernelPart(filter).original.fields, all);
+  CHECK_EQUAL(KernelPart(filter).reply.fields, all);
+  filter.protocol = IPPROTO_SCTP;
+  CHECK_EQUAL(KernelPart(filter).original.fields, kSource | kDestination);
+  filter.family = AF_INET6;
+  CHECK_EQUAL(KernelPart(filter).original.fields, 0);
+  filter.protocol = IPPROTO_TCP;
+  CHECK_EQUAL(KernelPart(filter).original.fields, kSourcePort | kDestinationPort);
+  CHECK_EQUAL(KernelPart(filter).reply.fields, kSourcePort | kDestinationPort);
+}
+
+TEST(EachKernelPartIsListedOnce) {
+  CHECK(PlanDumps({}).empty());
+  CHECK_EQUAL(PlanDumps({To(10, 53), To(11, 53), To(10, 53)}).size(), 2);
+  // Without their addresses, which the kernel gets wrong, these are one.
+  const std::vector<Filter> six = PlanDumps({To(10, 53, AF_INET6), To(11, 53, AF_INET6)});
+  CHECK_EQUAL(six.size(), 1);
+  CHECK_EQUAL(six[0].original.fields, kDestinationPort);
+  CHECK_EQUAL(six[0].original.tuple.destination_port, 53);
+}
+
+TEST(OfManyTheirCommonPartIsListed) {
+  std::vector<Filter> filters;
+  for (uint8_t service = 0; service < kMostWalks; service++) filters.push_back(To(service, 53));
+  CHECK_EQUAL(PlanDumps(filters).size(), kMostWalks);
+  filters.push_back(To(kMostWalks, 53));
+  std::vector<Filter> dumps = PlanDumps(filters);
+  CHECK_EQUAL(dumps.size(), 1);
+  CHECK_EQUAL(dumps[0].family, AF_INET);
+  CHECK_EQUAL(dumps[0].protocol, IPPROTO_UDP);
+  CHECK_EQUAL(dumps[0].original.fields, kDestinationPort);
+  // One more, with another port; then of another protocol, which makes ports useless to the kernel.
+  filters.push_back(To(10, 54));
+  CHECK_EQUAL(PlanDumps(filters)[0].original.fields, 0);
+  CHECK_EQUAL(PlanDumps(filters)[0].protocol, IPPROTO_UDP);
+  filters.back() = To(10, 53, AF_INET, IPPROTO_TCP);
+  CHECK_EQUAL(PlanDumps(filters)[0].original.fields, 0);
+  CHECK_EQUAL(PlanDumps(filters)[0].protocol, 0);
+  CHECK_EQUAL(PlanDumps(filters)[0].family, AF_INET);
+  filters.push_back(To(10, 53, AF_INET6));
+  CHECK_EQUAL(PlanDumps(filters)[0].family, AF_UNSPEC);
+}
+
+TEST(TheCommonPartOfOneAddressKeepsIt) {
+  std::vector<Filter> filters;
+  for (uint16_t port = 0; port <= kMostWalks; port++) filters.push_back(To(10, port));
+  const std::vector<Filter> dumps = PlanDumps(filters);
+  CHECK_EQUAL(dumps.size(), 1);
+  CHECK_EQUAL(dumps[0].original.fields, kDestination);
+}
+
+TEST(AFilterIsRead) {
+  std::vector<uint8_t> records(2 * knp::conntrack::kFilterRecord);
+  uint8_t* record = records.data() + knp::conntrack::kFilterRecord;
+  record[0] = 6;
+  record[1] = IPPROTO_UDP;
+  record[2] = kDestination | kDestinationPort;
+  record[3] = kSource;
+  record[4] = 1;        // original source
+  record[4 + 16] = 2;   // original destination
+  record[40] = 3;       // reply source
+  record[40 + 16] = 4;  // reply destination
+  knp::records::Store16(record + 4 + 32, 4000);
+  knp::records::Store16(record + 4 + 34, 53);
+  knp::records::Store16(record + 40 + 32, 5353);
+  knp::records::Store16(record + 40 + 34, 4001);
+  const std::vector<Filter> filters = knp::conntrack::LoadFilters(records.data(), records.size());
+  CHECK_EQUAL(filters.size(), 2);
+  CHECK_EQUAL(filters[0].family, AF_UNSPEC);
+  CHECK(!Narrows(filters[0]));
+  const Filter& filter = filters[1];
+  CHECK_EQUAL(filter.family, AF_INET6);
+  CHECK_EQUAL(filter.protocol, IPPROTO_UDP);
+  CHECK_EQUAL(filter.original.fields, kDestination | kDestinationPort);
+  CHECK_EQUAL(filter.reply.fields, kSource);
+  CHECK_EQUAL(filter.original.tuple.source[0], 1);
+  CHECK_EQUAL(filter.original.tuple.destination[0], 2);
+  CHECK_EQUAL(filter.reply.tuple.source[0], 3);
+  CHECK_EQUAL(filter.reply.tuple.destination[0], 4);
+  CHECK_EQUAL(filter.original.tuple.source_port, 4000);
+  CHECK_EQUAL(filter.original.tuple.destination_port, 53);
+  CHECK_EQUAL(filter.reply.tuple.source_port, 5353);
+  CHECK_EQUAL(filter.reply.tuple.destination_port, 4001);
+}

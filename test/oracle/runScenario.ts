@@ -23,8 +23,10 @@ export interface ScenarioReport {
     readonly differences: string[];
     readonly again: number;
   }[];
-  /** Differences when started at the last step, and operations of a process started after that. */
-  readonly fromNothing: { readonly differences: string[]; readonly restarted: number };
+  /** Operations of a process started after the last step. */
+  readonly restarted: number;
+  /** Differences when started at the last step, with nothing there. */
+  readonly fromNothing: readonly string[];
   /** Settings that were written: name → value. */
   readonly settings: Readonly<Record<string, string>>;
   /** `ipvsadm -L --timeout` after the last step. */
@@ -66,21 +68,26 @@ async function main(scenario: Scenario): Promise<ScenarioReport> {
   }
   const settings = changed(settingsBefore, allSettings());
   const timeouts = tool('ipvsadm', '-L', '--timeout').trim();
-  const first = await cleanUp(node.mode);
-  failures.push(...first.failures.map(({ error }) => error.message));
-
   const last = scenario.steps.at(-1) as string;
-  const late = newNode();
-  late.load(`${last}/objects.yaml`);
-  await sync(late);
-  const fromNothing = differences(last, withoutBystanders());
-  const restarted = newNode();
-  restarted.load(`${last}/objects.yaml`);
-  const report = { differences: fromNothing, restarted: await sync(restarted) };
-  const { left } = await cleanUp(restarted.mode);
+  const restart = async () => {
+    const again = newNode();
+    again.load(`${last}/objects.yaml`);
+    return sync(again);
+  };
+  const restarted = await restart();
+  // With one step, starting at the last is what has just been tried.
+  let fromNothing: string[] = [];
+  if (scenario.steps.length > 1) {
+    failures.push(...(await cleanUp(node.mode)).failures.map(({ error }) => error.message));
+    await restart();
+    fromNothing = differences(last, withoutBystanders());
+  }
+  const final = await cleanUp(node.mode);
+  failures.push(...final.failures.map(({ error }) => error.message));
   const lost = lineDifferences(before, everything());
   for (const part of [kernel.ipvs, kernel.conntrack, kernel.ipset, kernel.rtnetlink]) part.close();
-  return { steps, fromNothing: report, settings, timeouts, cleanUp: { left, differences: lost }, failures };
+  const cleaned = { left: final.left, differences: lost };
+  return { steps, restarted, fromNothing, settings, timeouts, cleanUp: cleaned, failures };
 }
 
 function layOut({ interfaces }: Scenario): void {

@@ -21,10 +21,11 @@ Status LookUpFamily(netlink::Socket* socket, std::string_view name, uint16_t* id
   builder.PutHeader(genlmsghdr{CTRL_CMD_GETFAMILY, 1, 0});
   builder.PutString(CTRL_ATTR_FAMILY_NAME, name);
   if (!builder.End()) return Status::Errno(EMSGSIZE);
-  *id = 0;
+  uint16_t found = 0;
   Status status = netlink::Query(socket, &request,
-                                 [&](const netlink::Message& reply) { return DecodeFamily(reply, id); });
-  if (status.ok() && *id == 0) return Status::Of(Fault::kMalformedReply, "no family id in the reply");
+                                 [&](const netlink::Message& reply) { return DecodeFamily(reply, &found); });
+  if (status.ok() && found == 0) return Status::Of(Fault::kMalformedReply, "no family id in the reply");
+  if (status.ok()) *id = found;
   return status;
 }
 

@@ -4,6 +4,7 @@
 #include <linux/ip_vs.h>
 #include <linux/netlink.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <memory>
 #include <unordered_set>
@@ -20,8 +21,8 @@ using netlink::Message;
 using netlink::MessageBuilder;
 using netlink::Status;
 
-constexpr size_t kServiceDatagram = 32 * 1024;
-constexpr size_t kServerDatagram = 8 * 1024;
+constexpr size_t kServiceDatagram = size_t{32} * 1024;
+constexpr size_t kServerDatagram = size_t{8} * 1024;
 
 // A verb is the number of a command, and comes from outside: IPVS_CMD_FLUSH must not slip in.
 bool IsVerb(Verb verb) {
@@ -79,6 +80,19 @@ Status Client::Open(const std::string& network_namespace, std::chrono::milliseco
 
 std::vector<netlink::Failure> Client::Apply(const std::vector<Operation>& operations) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<netlink::Failure> failures = Send(operations);
+  const bool suspicious = std::any_of(failures.begin(), failures.end(), [](const netlink::Failure& failure) {
+    return failure.status.is_errno(ENOENT);
+  });
+  if (!suspicious) return failures;
+  // Real servers that are not there, or a family that is not: see RetryAfterReload(). All that IPVS held went
+  // with its module, so that everything is sent again.
+  const uint16_t before = family_id_;
+  const Status looked_up = genl::LookUpFamily(&commands_, IPVS_GENL_NAME, &family_id_);
+  return looked_up.ok() && family_id_ != before ? Send(operations) : failures;
+}
+
+std::vector<netlink::Failure> Client::Send(const std::vector<Operation>& operations) {
   netlink::Batch batch(&commands_);
   for (size_t i = 0; i < operations.size(); i++) {
     if (!IsVerb(operations[i].verb)) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "genl/family.h"
 #include "ipvs/types.h"
 #include "netlink/batch.h"
 #include "netlink/message_reader.h"
@@ -41,13 +42,14 @@ class Client {
   using Encode = std::function<bool(netlink::MessageBuilder*)>;
   using Handler = std::function<netlink::Status(const netlink::Message&)>;
 
+  std::vector<netlink::Failure> Send(const std::vector<Operation>& operations);
   netlink::Status Ask(const Encode& encode, const Handler& on_reply);
   netlink::Status ListServices(std::vector<ServiceState>* out);
   netlink::Status ListServers(ServiceState* service);
   netlink::Status RetryAfterReload(const std::function<netlink::Status()>& call);
 
   std::mutex mutex_;
-  uint16_t family_id_ = 0;
+  uint16_t family_id_ = genl::kNoFamily;
   // Three sockets, because the kernel makes the parts of every dump as large as the largest buffer that a
   // socket was ever read with: a list of servers is short and read twice as fast with a small one, that of
   // services is long.

@@ -11,6 +11,8 @@
 #include <thread>
 
 #include "check.h"
+#include "genl/family.h"
+#include "ipvs/codec.h"
 #include "messages.h"
 #include "netlink/batch.h"
 #include "netlink/exchange.h"
@@ -337,6 +339,31 @@ TEST(ANamespaceThatIsNoneIsRefused) {
   const Status status = client.Open("/proc/self/cmdline", std::chrono::milliseconds(5000));
   CHECK(status.is_errno(EINVAL) || status.is_errno(EPERM));
   CHECK(client.Open("/proc/self/ns/net", std::chrono::milliseconds(5000)).ok() || geteuid() != 0);
+}
+
+TEST(AFamilyThatCannotBeLookedUpLeavesTheIdAsItWas) {
+  uint16_t id = knp::genl::kNoFamily;
+  for (const int32_t error : {-ENOENT, 0}) {  // 0: acknowledged, but no family in the reply
+    FakeKernel kernel([&](const std::vector<Message>& request) -> std::vector<std::vector<uint8_t>> {
+      return {Acknowledged(NLMSG_ERROR, 0, request[0].sequence, error)};
+    });
+    CHECK(!knp::genl::LookUpFamily(&kernel.socket, "IPVS", &id).ok());
+    CHECK_EQUAL(id, knp::genl::kNoFamily);
+  }
+}
+
+TEST(TheKernelRefusesTheIdThatNoFamilyHas) {
+  SocketOptions options;
+  options.protocol = NETLINK_GENERIC;
+  Socket socket;
+  CHECK(Socket::Open(options, &socket).ok());
+  std::vector<uint8_t> request;
+  MessageBuilder builder(&request);
+  CHECK(knp::ipvs::EncodeFlush(&builder, knp::genl::kNoFamily));
+  CHECK(Query(&socket, &request, [](const Message&) { return Status{}; }).is_errno(ENOENT));
+  uint16_t id = 0;
+  CHECK(knp::genl::LookUpFamily(&socket, "nlctrl", &id).ok());
+  CHECK_EQUAL(id, GENL_ID_CTRL);
 }
 
 TEST(AClientThatWasNeverOpenedOnlyFails) {

@@ -21,7 +21,7 @@ using netlink::MessageBuilder;
 using netlink::Status;
 
 // The largest part of a dump that the kernel makes.
-constexpr size_t kDatagram = 32 * 1024;
+constexpr size_t kDatagram = size_t{32} * 1024;
 
 }  // namespace
 

@@ -39,7 +39,7 @@ class Client {
 
   netlink::Status DumpLinks(std::vector<Link>* out);
   netlink::Status FindLink(const std::string& name, Link* out);
-  void ApplyToLink(uint32_t index, const Operation& operation, netlink::Batch* batch, Names* names);
+  static void ApplyToLink(uint32_t index, const Operation& operation, netlink::Batch* batch, Names* names);
   void ApplyToAddress(uint32_t index, const Operation& operation, netlink::Batch* batch, Names* names);
 
   std::mutex mutex_;

@@ -2,6 +2,7 @@
 import { loadAddon, type NativeIpvsClient } from '../addon.js';
 import { applyAll, applyOne, type Packing } from '../batch.js';
 import { type Calls, openCalls, unless } from '../calls.js';
+import type { Attempt } from '../failures.js';
 import { onlyRecord, RecordWriter } from '../fields.js';
 import { attemptOf, nameService } from './names.js';
 import {
@@ -44,21 +45,25 @@ const PACKING: Packing<IpvsOperation> = {
 /**
  * Opens IPVS.
  *
- * Rejects with NetlinkError `ENOENT` when the module ip_vs is not loaded: nothing loads it by itself, and this library
- * does not either. `ENOENT` and `EINVAL` also stand for a path that is missing or no network namespace, `EPERM` for a
- * missing CAP_SYS_ADMIN; the hint tells.
+ * Rejects with NetlinkError `ENOENT` when the module ip_vs is not loaded. Kernels whose ip_vs has the alias
+ * `net-pf-16-proto-16-family-IPVS` (Debian's 6.1) load it when it is asked for; this library does not. `ENOENT` and
+ * `EINVAL` also stand for a path that is missing or no network namespace, `EPERM` for a missing CAP_SYS_ADMIN; the hint
+ * tells.
  */
 export async function openIpvs(options: OpenOptions = {}): Promise<Ipvs> {
   const { IpvsClient } = loadAddon();
-  const attempt = { operation: 'ipvs.open', hint: hintForOpen };
-  return new Client(await openCalls(new IpvsClient(), options, attempt));
+  return new Client(await openCalls(new IpvsClient(), options, asking('open')));
 }
 
-// What fails before the family is asked for, as the path of a network namespace, comes with words of its own.
-function hintForOpen(code: string, said: string | undefined): string | undefined {
-  return code === 'ENOENT' && said === undefined
-    ? 'load the kernel module ip_vs (modprobe ip_vs)'
-    : undefined;
+// ENOENT of a call that names nothing: there is no family IPVS. What fails before the family is asked for, as the path of
+// a network namespace, comes with words of its own.
+function hintAtModule(code: string, said: string | undefined): string | undefined {
+  if (code !== 'ENOENT' || said !== undefined) return undefined;
+  return 'load the kernel module ip_vs (modprobe ip_vs)';
+}
+
+function asking(verb: string, target?: string): Attempt {
+  return { operation: `ipvs.${verb}`, target, hint: hintAtModule };
 }
 
 class Client implements Ipvs {
@@ -69,14 +74,14 @@ class Client implements Ipvs {
   }
 
   async list(): Promise<VirtualServiceState[]> {
-    return readListing(await this.#calls.run({ operation: 'ipvs.list' }, (client) => client.list()));
+    return readListing(await this.#calls.run(asking('list'), (client) => client.list()));
   }
 
   async get(id: VirtualServiceId): Promise<VirtualServiceState | undefined> {
     const writer = new RecordWriter(SERVICE_SIZE, 1);
     writeServiceId(id, writer, 0);
     const record = onlyRecord(writer, 'ipvs.get');
-    const attempt = { operation: 'ipvs.get', target: nameService(id) };
+    const attempt = asking('get', nameService(id));
     const listing = await unless(
       'ESRCH',
       this.#calls.run(attempt, (client) => client.get(record)),
@@ -113,22 +118,22 @@ class Client implements Ipvs {
   }
 
   async flush(): Promise<void> {
-    await this.#calls.run({ operation: 'ipvs.flush' }, (client) => client.flush());
+    await this.#calls.run(asking('flush'), (client) => client.flush());
   }
 
   async info(): Promise<IpvsInfo> {
-    return readInfo(await this.#calls.run({ operation: 'ipvs.info' }, (client) => client.info()));
+    return readInfo(await this.#calls.run(asking('info'), (client) => client.info()));
   }
 
   async timeouts(): Promise<IpvsTimeouts> {
-    return readTimeouts(await this.#calls.run({ operation: 'ipvs.timeouts' }, (client) => client.timeouts()));
+    return readTimeouts(await this.#calls.run(asking('timeouts'), (client) => client.timeouts()));
   }
 
   async setTimeouts(timeouts: IpvsTimeouts): Promise<void> {
     const writer = new RecordWriter(TIMEOUTS_SIZE, 1);
     writeTimeouts(timeouts, writer);
     const record = onlyRecord(writer, 'ipvs.setTimeouts');
-    await this.#calls.run({ operation: 'ipvs.setTimeouts' }, (client) => client.setTimeouts(record));
+    await this.#calls.run(asking('setTimeouts'), (client) => client.setTimeouts(record));
   }
 
   close(): void {

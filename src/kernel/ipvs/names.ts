@@ -12,8 +12,8 @@ export function nameService(id: VirtualServiceId | undefined): string {
 /** Names an operation, its target and what may help. */
 export function attemptOf(operation: IpvsOperation): Attempt {
   const service = nameService(operation?.service);
-  const target =
-    operation && 'realServer' in operation ? `${service} -> ${nameEndpoint(operation.realServer)}` : service;
+  const server = (operation as { realServer?: RealServerId } | undefined)?.realServer;
+  const target = server === undefined ? service : `${service} -> ${nameEndpoint(server)}`;
   return { operation: `ipvs.${operation?.do}`, target, hint: (code) => hintFor(operation, code) };
 }
 

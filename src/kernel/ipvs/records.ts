@@ -57,6 +57,7 @@ export function writeOperation(operation: IpvsOperation, writer: RecordWriter): 
   const verb = operation?.do;
   writer.u8(0, writer.choice('do', verb, VERBS));
   const family = writeServiceId(operation?.service, writer, SERVICE);
+  if (family === undefined) return;
   switch (verb) {
     case 'addService':
     case 'updateService':
@@ -73,15 +74,15 @@ export function writeOperation(operation: IpvsOperation, writer: RecordWriter): 
   }
 }
 
-/** Writes what names a service, at `offset`; returns its family. */
+/** Writes what names a service, at `offset`; returns its family, or undefined when it is not even an object. */
 export function writeServiceId(
   id: VirtualServiceId | undefined,
   writer: RecordWriter,
   offset: number,
-): Family {
+): Family | undefined {
   if (typeof id !== 'object' || id === null) {
     writer.fail('service', id, 'must be an object', true);
-    return 4;
+    return undefined;
   }
   let family: Family;
   if ('firewallMark' in id) {

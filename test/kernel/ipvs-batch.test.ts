@@ -1,0 +1,157 @@
+// Batches of IPVS operations: one result for each, in order, whatever happens to the others. Large listings.
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import {
+  type Ipvs,
+  type IpvsOperation,
+  type OperationResult,
+  openIpvs,
+} from '../../src/kernel/ipvs/index.js';
+import { additions, server, service } from '../support/ipvs.js';
+import { makeNamespace, type Namespace } from '../support/netns.js';
+
+let namespace: Namespace;
+let ipvs: Ipvs;
+before(async () => {
+  namespace = makeNamespace();
+  ipvs = await openIpvs({ netns: namespace.path });
+});
+after(() => {
+  ipvs.close();
+  namespace.remove();
+});
+beforeEach(() => ipvs.flush());
+
+function codes(results: readonly OperationResult[]): (string | undefined)[] {
+  return results.map((result) => result?.code);
+}
+
+test('an empty batch', async () => {
+  assert.deepEqual(await ipvs.apply([]), []);
+});
+
+test('a thousand operations, some of which fail in the middle', async () => {
+  const operations: IpvsOperation[] = additions(100, 9);
+  const parent = service();
+  const stranger = service({ port: 1 });
+  // Every 97th place, so that failures fall into each load of 256, its first and its last place too.
+  const failing: readonly (readonly [IpvsOperation, string])[] = [
+    [{ do: 'addService', service: operations[0]?.service as typeof parent }, 'EEXIST'],
+    [{ do: 'updateService', service: stranger }, 'ESRCH'],
+    [{ do: 'deleteService', service: stranger }, 'ESRCH'],
+    [{ do: 'addRealServer', service: stranger, realServer: server() }, 'ESRCH'],
+    [
+      {
+        do: 'deleteRealServer',
+        service: operations[0]?.service as typeof parent,
+        realServer: server({ port: 9 }),
+      },
+      'ENOENT',
+    ],
+    [{ do: 'addService', service: service({ port: 70000 }) }, 'ERR_INVALID_ARGUMENT'],
+    [{ do: 'addService', service: service({ scheduler: 'nope', port: 2 }) }, 'ENOENT'],
+  ];
+  const places = [255, 256, 257, 300, 511, 700, 767, 999];
+  const expected = new Array<string | undefined>(1000 + places.length).fill(undefined);
+  for (const [i, place] of places.entries()) {
+    const [operation, code] = failing[i % failing.length] ?? assert.fail();
+    operations.splice(place, 0, operation);
+    expected[place] = code;
+  }
+  const results = await ipvs.apply(operations);
+  assert.deepEqual(codes(results), expected);
+  assert.equal(results[255]?.operation, 'ipvs.addService');
+  assert.equal(results[255]?.target, 'tcp 10.100.0.0:443');
+  assert.equal(results[511]?.target, 'tcp 10.100.0.0:443 -> 10.0.0.4:9');
+  assert.match(
+    results[700]?.kernelMessage ?? '',
+    /service\.port must be an integer from 0 to 65535, found 70000/,
+  );
+  const listed = await ipvs.list();
+  assert.equal(listed.length, 100);
+  assert.ok(listed.every(({ realServers }) => realServers.length === 9));
+  assert.equal(namespace.run('ipvsadm', '-S', '-n').trim().split('\n').length, 1000);
+});
+
+test('operations keep their order', async () => {
+  const toggled = Array.from({ length: 300 }, (): IpvsOperation[] => [
+    { do: 'addService', service: service() },
+    { do: 'deleteService', service: service() },
+  ]).flat();
+  assert.deepEqual(codes(await ipvs.apply(toggled)), new Array(600).fill(undefined));
+  assert.deepEqual(await ipvs.list(), []);
+});
+
+test('calls keep their order, without waiting for each other', async () => {
+  const calls = [
+    ipvs.apply(additions(50, 5)),
+    ipvs.list(),
+    ipvs.flush(),
+    ipvs.list(),
+    ipvs.add(service()),
+    ipvs.get(service()),
+  ] as const;
+  const [, before, , between, , got] = await Promise.all(calls);
+  assert.equal(before.length, 50);
+  assert.equal(between.length, 0);
+  assert.equal(got?.scheduler, 'rr');
+});
+
+test('values that are no operations are told, each at its place', async () => {
+  const nonsense = [
+    undefined,
+    null,
+    7,
+    {},
+    { do: 'destroy', service: service() },
+    { do: 'addService' },
+    { do: 'addRealServer', service: service() },
+    { do: 'deleteRealServer', service: service(), realServer: null },
+  ] as unknown as IpvsOperation[];
+  const results = await ipvs.apply([...nonsense, { do: 'addService', service: service() }]);
+  assert.deepEqual(codes(results), [...nonsense.map(() => 'ERR_INVALID_ARGUMENT'), undefined]);
+  assert.match(results[4]?.message ?? '', /do must be one of addService, .*, found 'destroy'/);
+  assert.equal((await ipvs.list()).length, 1);
+});
+
+test('five thousand services are listed once each, with their real servers', async () => {
+  const results = await ipvs.apply(additions(5000, 1));
+  assert.ok(results.every((result) => result === undefined));
+  const listed = await ipvs.list();
+  const keys = new Set(listed.map((one) => ('address' in one ? one.address : '')));
+  assert.equal(listed.length, 5000);
+  assert.equal(keys.size, 5000);
+  assert.ok(listed.every(({ realServers }) => realServers.length === 1));
+});
+
+test('a service with many real servers', async () => {
+  const results = await ipvs.apply(additions(1, 2000));
+  assert.ok(results.every((result) => result === undefined));
+  const got = await ipvs.get(service({ address: '10.100.0.0' }));
+  assert.equal(new Set(got?.realServers.map(({ address }) => address)).size, 2000);
+});
+
+test('a listing while another client writes has no service twice', async () => {
+  const writer = await openIpvs({ netns: namespace.path });
+  await ipvs.apply(additions(300, 1));
+  const moving = Array.from({ length: 15 }, () => {
+    const some = additions(300, 1);
+    return writer.apply([
+      ...some
+        .filter((operation) => operation.do === 'addService')
+        .map(({ service }) => ({ do: 'deleteService', service }) as const),
+      ...some,
+    ]);
+  });
+  let lists = 0;
+  const done = Promise.all(moving).then(() => true);
+  while (!(await Promise.race([done, Promise.resolve(false)]))) {
+    const listed = await ipvs.list();
+    const keys = new Set(listed.map((one) => ('address' in one ? one.address : '')));
+    assert.equal(keys.size, listed.length);
+    lists++;
+  }
+  assert.ok(lists > 1);
+  writer.close();
+  assert.equal((await ipvs.list()).length, 300);
+});

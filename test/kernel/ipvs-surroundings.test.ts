@@ -1,0 +1,148 @@
+// What IPVS needs around it: a namespace, privileges, the module ip_vs, and an addon that bears wrong arguments.
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { after, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { loadAddon } from '../../src/kernel/addon.js';
+import { openIpvs } from '../../src/kernel/ipvs/index.js';
+import { service } from '../support/ipvs.js';
+import { makeNamespace } from '../support/netns.js';
+
+const LOADER = '/proc/sys/kernel/modprobe';
+
+after(() => execFileSync('modprobe', ['ip_vs']));
+
+test('a client is of the namespace it was opened in', async (t) => {
+  const blue = makeNamespace();
+  const red = makeNamespace();
+  t.after(() => red.remove());
+  const [inBlue, inRed, own] = await Promise.all([
+    openIpvs({ netns: blue.path }),
+    openIpvs({ netns: red.path }),
+    openIpvs(),
+  ]);
+  const before = execFileSync('ipvsadm', ['-S', '-n'], { encoding: 'utf8' });
+  await inBlue.add(service());
+  assert.equal(blue.run('ipvsadm', '-S', '-n'), '-A -t 10.96.0.1:443 -s rr\n');
+  assert.equal(red.run('ipvsadm', '-S', '-n'), '');
+  assert.equal(execFileSync('ipvsadm', ['-S', '-n'], { encoding: 'utf8' }), before);
+  assert.equal(await inRed.get(service()), undefined);
+  assert.equal(await own.get(service()), undefined);
+  blue.remove(); // the name is gone, the client holds the namespace
+  assert.equal((await inBlue.list()).length, 1);
+  for (const client of [inBlue, inRed, own]) client.close();
+});
+
+test('a path that is no namespace', async () => {
+  await assert.rejects(openIpvs({ netns: '/run/netns/nowhere' }), {
+    code: 'ENOENT',
+    operation: 'ipvs.open',
+    target: '/run/netns/nowhere',
+    hint: undefined,
+  });
+  await assert.rejects(openIpvs({ netns: '/etc/hostname' }), { code: 'EINVAL' });
+});
+
+test('without CAP_NET_ADMIN every call says what it needs', () => {
+  const module = fileURLToPath(new URL('../../src/kernel/ipvs/index.js', import.meta.url));
+  const script = `
+    const { openIpvs } = await import(${JSON.stringify(module)});
+    const ipvs = await openIpvs();
+    const errors = await Promise.all([
+      ipvs.list().catch((error) => error),
+      ipvs.info().catch((error) => error),
+      ipvs.flush().catch((error) => error),
+      ipvs.apply([{ do: 'deleteService', service: { firewallMark: 1, family: 4 } }]).then(([error]) => error),
+    ]);
+    console.log(JSON.stringify(errors.map(({ code, hint }) => [code, hint.includes('CAP_NET_ADMIN')])));`;
+  const bare = ['--bounding-set=-net_admin', '--inh-caps=-net_admin', process.execPath];
+  const run = spawnSync('setpriv', [...bare, '--input-type=module', '-e', script], { encoding: 'utf8' });
+  assert.equal(run.stderr, '');
+  assert.deepEqual(JSON.parse(run.stdout), new Array(4).fill(['EPERM', true]));
+});
+
+test('without the module the hint names it; once it can be loaded the same client works', async (t) => {
+  const client = await openIpvs();
+  await unloadIpvs();
+  // The kernel would load it by itself: the family's name is an alias of the module.
+  const loader = readFileSync(LOADER, 'utf8');
+  t.after(() => writeFileSync(LOADER, loader));
+  writeFileSync(LOADER, '/bin/false');
+  const missing = {
+    name: 'NetlinkError',
+    code: 'ENOENT',
+    hint: 'load the kernel module ip_vs (modprobe ip_vs)',
+  };
+  await assert.rejects(openIpvs(), { ...missing, operation: 'ipvs.open' });
+  await assert.rejects(client.list(), { ...missing, operation: 'ipvs.list' });
+  await assert.rejects(client.flush(), missing);
+  const [result] = await client.apply([{ do: 'deleteService', service: service() }]);
+  assert.equal(result?.code, 'ENOENT');
+  writeFileSync(LOADER, loader);
+  const changing = await openIpvs(); // loads it; its id is a new one, which `client` does not know
+  assert.deepEqual(await client.apply([{ do: 'addService', service: service() }]), [undefined]);
+  await client.flush();
+  await unloadIpvs();
+  assert.deepEqual(await changing.list(), []);
+  changing.close();
+  client.close();
+});
+
+/** Waits for namespaces that are still being taken down: their services hold the schedulers' modules. */
+async function unloadIpvs(): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    const loaded = execFileSync('lsmod', { encoding: 'utf8' });
+    const dependents = [...loaded.matchAll(/^(ip_vs_\w+|xt_ipvs) /gm)].map(([, name]) => name ?? '');
+    const run = spawnSync('rmmod', [...dependents, 'ip_vs'], { encoding: 'utf8' });
+    if (run.status === 0) return;
+    assert.ok(attempt < 50, run.stderr);
+    await setTimeout(200);
+  }
+}
+
+test('the addon refuses arguments that are not what it takes', async () => {
+  const { IpvsClient } = loadAddon();
+  const client = new IpvsClient() as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
+  const call = (name: string, ...args: unknown[]) => client[name]?.(...args);
+  const detached = new Uint8Array(120);
+  structuredClone(detached, { transfer: [detached.buffer] });
+  assert.throws(() => call('open'), TypeError);
+  assert.throws(() => call('open', ''), TypeError);
+  for (const limit of [0, -1, Number.NaN, Number.POSITIVE_INFINITY, '5', null]) {
+    assert.throws(() => call('open', '', limit), TypeError);
+  }
+  for (const records of [
+    undefined,
+    null,
+    'x',
+    [],
+    new Uint8Array(119),
+    new Uint16Array(60),
+    new ArrayBuffer(120),
+  ]) {
+    assert.throws(() => call('apply', records), TypeError);
+  }
+  for (const record of [undefined, new Uint8Array(0), new Uint8Array(71), detached]) {
+    assert.throws(() => call('get', record), TypeError);
+    assert.throws(() => call('setTimeouts', record), TypeError);
+  }
+  // Well formed, but the client has no socket yet: an errno, not a crash.
+  await assert.rejects(async () => call('list'), { errno: 9 });
+  assert.deepEqual(await call('apply', detached), []);
+  const failures = (await call('apply', new Uint8Array(240).fill(255))) as { index: number; errno: number }[];
+  assert.deepEqual(
+    failures.map(({ index, errno }) => [index, errno]),
+    [
+      [0, 22],
+      [1, 22],
+    ],
+  );
+  await call('open', '', 5000);
+  const random = Uint8Array.from({ length: 120 * 50 }, (_, i) => (i * 7919 + (i >> 3)) & 255);
+  for (let at = 0; at < random.length; at += 120) random[at] = 2; // updates, of services that do not exist
+  assert.equal(((await call('apply', random)) as unknown[]).length, 50);
+  call('close');
+  await assert.rejects(async () => call('list'), { code: 'ERR_CLOSED' });
+});

@@ -1,0 +1,39 @@
+// Virtual services and real servers for tests, short to write.
+import type { IpvsOperation, RealServer, VirtualService } from '../../src/kernel/ipvs/index.js';
+
+type AddressService = Extract<VirtualService, { address: string }>;
+
+/** A TCP service on 10.96.0.1:443 with round robin, but for what is said. */
+export function service(changes: Partial<AddressService> = {}): AddressService {
+  const address = changes.address ?? '10.96.0.1';
+  const netmask = address.includes(':') ? 128 : 32;
+  return { address, port: 443, protocol: 'tcp', scheduler: 'rr', flags: 0, timeout: 0, netmask, ...changes };
+}
+
+/** A masqueraded real server on 10.0.0.4:6443 of weight 1, but for what is said. */
+export function server(changes: Partial<RealServer> = {}): RealServer {
+  return {
+    address: '10.0.0.4',
+    port: 6443,
+    weight: 1,
+    forwarding: 'masquerade',
+    upperThreshold: 0,
+    lowerThreshold: 0,
+    ...changes,
+  };
+}
+
+/** Additions of `services` services with `servers` real servers each. */
+export function additions(services: number, servers: number): IpvsOperation[] {
+  return Array.from({ length: services }, (_, i): IpvsOperation[] => {
+    const parent = service({ address: `10.${100 + (i >> 16)}.${(i >> 8) & 255}.${i & 255}` });
+    const children = Array.from({ length: servers }, (_, j): IpvsOperation => {
+      return {
+        do: 'addRealServer',
+        service: parent,
+        realServer: server({ address: `10.1.${j >> 8}.${j & 255}` }),
+      };
+    });
+    return [{ do: 'addService', service: parent }, ...children];
+  }).flat();
+}

@@ -26,7 +26,10 @@ export interface FlowId {
   readonly original: FlowTuple;
   /** Zone of the original direction (`nf_conntrack_zone`), 0–65535; 0 is the default one. Left out: 0. */
   readonly zone?: number;
-  /** `CTA_ID`, 1–4294967295: tells a flow from a later one with the same tuple. Left out, or 0: whichever is there. */
+  /**
+   * `CTA_ID`, 1–4294967295: tells a flow from a later one with the same tuple, unless that has come to lie in the very
+   * memory of the earlier one. Left out, or 0: whichever is there.
+   */
   readonly id?: number;
 }
 
@@ -97,8 +100,8 @@ export interface Conntrack {
    */
   delete(filter: FlowFilter): Promise<number>;
   /**
-   * Deletes flows as one call in few messages; resolves to one result per flow, in order. A flow that is gone, even if
-   * another has its tuple by now, is a success. Results: `ERR_INVALID_ARGUMENT`, and as in `Ipvs.apply`.
+   * Deletes flows as one call in few messages; resolves to one result per flow, in order. A flow that is gone is
+   * a success, and so is one whose tuple another id has by now, which stays. Results: `ERR_INVALID_ARGUMENT`, and as in `Ipvs.apply`.
    */
   deleteFlows(flows: readonly FlowId[]): Promise<OperationResult[]>;
   /** Closes the socket; calls under way finish, later ones reject with ERR_CLOSED. */

@@ -98,7 +98,7 @@ Status Client::Delete(const Filter& filter, uint32_t* deleted) {
   *deleted = 0;
   if (!Narrows(filter))
     return Status::Errno(EINVAL, "a deletion must name a family and an address or a port");
-  // Not by the filter itself, though Linux 6.11 could: it does not say how many it deletes, and takes IPv6
+  // Not by the filter itself, though Linux 6.11 could: it does not say how many it deletes, and may take IPv6
   // addresses the wrong way round (see KernelPart).
   std::vector<Flow> flows;
   Status status = List({filter}, false, &flows);

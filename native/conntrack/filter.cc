@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace knp::conntrack {
 namespace {
@@ -37,7 +38,7 @@ bool IsEqual(const Filter& a, const Filter& b) {
          IsEqual(a.reply, b.reply);
 }
 
-// Leaves in `filter` what `other` says too.
+// Leaves in `filter` what `other`, of the same family, says too.
 void Widen(const Filter& other, Filter* filter) {
   const auto common = [](const TupleFilter& from, TupleFilter* into) {
     into->fields = Alike(from.tuple, into->tuple, from.fields & into->fields);
@@ -45,7 +46,20 @@ void Widen(const Filter& other, Filter* filter) {
   common(other.original, &filter->original);
   common(other.reply, &filter->reply);
   if (filter->protocol != other.protocol) filter->protocol = 0;
-  if (filter->family != other.family) filter->family = AF_UNSPEC;
+}
+
+std::vector<Filter> PlanDumpsOfFamily(const std::vector<Filter>& filters) {
+  std::vector<Filter> dumps;
+  for (const Filter& filter : filters) {
+    const Filter part = KernelPart(filter);
+    const auto same = [&](const Filter& dump) { return IsEqual(dump, part); };
+    if (std::none_of(dumps.begin(), dumps.end(), same)) dumps.push_back(part);
+    if (dumps.size() > kMostWalks) break;
+  }
+  if (dumps.size() <= kMostWalks) return dumps;
+  Filter all = filters.front();
+  for (const Filter& filter : filters) Widen(filter, &all);
+  return {KernelPart(all)};
 }
 
 }  // namespace
@@ -84,17 +98,14 @@ Filter KernelPart(const Filter& filter) {
 
 std::vector<Filter> PlanDumps(const std::vector<Filter>& filters) {
   std::vector<Filter> dumps;
-  for (const Filter& filter : filters) {
-    const Filter part = KernelPart(filter);
-    const auto same = [&](const Filter& dump) { return IsEqual(dump, part); };
-    if (std::any_of(dumps.begin(), dumps.end(), same)) continue;
-    dumps.push_back(part);
-    if (dumps.size() > kMostWalks) break;
+  for (const uint16_t family : {AF_UNSPEC, AF_INET, AF_INET6}) {
+    std::vector<Filter> own;
+    const auto is_own = [&](const Filter& filter) { return filter.family == family; };
+    std::copy_if(filters.begin(), filters.end(), std::back_inserter(own), is_own);
+    const std::vector<Filter> planned = PlanDumpsOfFamily(own);
+    dumps.insert(dumps.end(), planned.begin(), planned.end());
   }
-  if (dumps.size() <= kMostWalks) return dumps;
-  Filter all = KernelPart(filters.front());
-  for (const Filter& filter : filters) Widen(filter, &all);
-  return {KernelPart(all)};
+  return dumps;
 }
 
 }  // namespace knp::conntrack

@@ -87,9 +87,10 @@ export interface Conntrack {
    * The flows selected, by any of several selections if there are several, each once; all of both families by default.
    * Not a consistent snapshot: the kernel offers none.
    *
-   * Costs a walk over the kernel's whole table for each of up to four selections, for more of them one walk and a look at
-   * whatever they have in common. IPv6 addresses, and ports of other protocols than TCP and UDP, the kernel cannot select
-   * by: the rest of the selection then says how much is looked at. Kernels before 5.8 select by the family only.
+   * Costs a walk over the kernel's whole table for each of up to four selections of a family, for more of them one walk
+   * and a look at whatever they have in common. The kernel is not asked to select by IPv6 addresses, which it may get
+   * wrong, nor by ports of other protocols than TCP and UDP: the rest of the selection then says how much is looked at.
+   * Kernels before 5.8 select by the family only.
    *
    * Rejects with `ERR_INTERRUPTED` when the table changed ten times in a row while it was read, as far as a kernel says so.
    */

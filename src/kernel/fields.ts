@@ -16,6 +16,8 @@ export interface Fault {
 }
 
 const encoder = new TextEncoder();
+// '.' less '0'.
+const DOT = -2;
 
 /**
  * Writes records of one size, one after another. The first fault of a record sticks, and what is written after it does
@@ -82,6 +84,7 @@ export class RecordWriter {
 
   /** An address, in 16 bytes at `offset`; returns its family. */
   address(field: string, value: unknown, offset: number): Family {
+    if (typeof value === 'string' && this.#dottedQuad(value, this.#start + offset)) return 4;
     const bytes = typeof value === 'string' ? parseAddress(value) : undefined;
     if (!bytes) {
       this.fail(field, value, 'must be an IPv4 or IPv6 address', typeof value !== 'string');
@@ -89,6 +92,31 @@ export class RecordWriter {
     }
     this.#bytes.set(bytes, this.#start + offset);
     return bytes.length === 4 ? 4 : 6;
+  }
+
+  /**
+   * Writes what is plainly an IPv4 address; false for all else, which parseAddress() decides on. Most operations have two
+   * addresses, and without this reading them is most of the time that a large batch keeps JavaScript's thread.
+   */
+  #dottedQuad(text: string, at: number): boolean {
+    let part = 0;
+    let digits = 0;
+    let dots = 0;
+    for (let i = 0; i < text.length; i++) {
+      const digit = text.charCodeAt(i) - 48;
+      if (digit >= 0 && digit <= 9) {
+        part = part * 10 + digit;
+        if (++digits > 3 || part > 255) return false;
+      } else {
+        if (digit !== DOT || digits === 0 || dots === 3) return false;
+        this.#bytes[at + dots++] = part;
+        part = 0;
+        digits = 0;
+      }
+    }
+    if (dots !== 3 || digits === 0) return false;
+    this.#bytes[at + 3] = part;
+    return true;
   }
 
   /** Notes a fault, unless there is one already. */

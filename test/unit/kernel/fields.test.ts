@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { describeFault, RecordWriter } from '../../../src/kernel/fields.js';
 import { readListing, writeOperation } from '../../../src/kernel/ipvs/records.js';
+import { parseAddress } from '../../../src/net/address.js';
 import { server, service } from '../../support/ipvs.js';
 
 test('values are written little-endian, in records one after another', () => {
@@ -50,6 +51,42 @@ for (const [name, write, described] of rules) {
     assert.equal(writer.records().length, 0);
   });
 }
+
+const texts = [
+  ...['10.0.0.1', '0.0.0.0', '255.255.255.255', '010.0.0.001', '0000.0.0.1', '256.0.0.1', '999.0.0.1'],
+  ...[
+    '1.2.3',
+    '1.2.3.',
+    '.1.2.3',
+    '1..2.3',
+    '1.2.3.4.',
+    '1.2.3.4.5',
+    ' 1.2.3.4',
+    '1.2.3.4 ',
+    '1.2.3.+4',
+    '1,2.3.4',
+  ],
+  ...['', '1', 'fd00::1', '::', '::ffff:10.0.0.1', '1.2.3.4::', 'fe80::1%eth0', '/.0.0.0', '1.2.3.:'],
+];
+
+test('addresses are read as net/address.ts reads them', () => {
+  for (const text of texts) {
+    const writer = new RecordWriter(20, 1);
+    const family = writer.address('f', text, 2);
+    const expected = parseAddress(text);
+    assert.equal(writer.finish() === undefined, expected !== undefined, text);
+    if (!expected) continue;
+    assert.equal(family, expected.length === 4 ? 4 : 6);
+    assert.deepEqual([...writer.records().subarray(2, 2 + expected.length)], [...expected], text);
+    assert.ok(
+      writer
+        .records()
+        .subarray(2 + expected.length)
+        .every((byte) => byte === 0),
+      text,
+    );
+  }
+});
 
 test('an IPVS operation is packed as native/ipvs/records.h says', () => {
   const writer = new RecordWriter(120, 1);

@@ -39,40 +39,27 @@ export function openLab(pods: readonly Pod[]): Lab {
   const hosts = [CLIENT, NODE_A, NODE_B];
   const places = [LAN, ...hosts, ...pods];
   const namespace = ({ name }: Place) => `${prefix}-${name}`;
-  const close = undoAtExit(() =>
-    ip(
-      ['-force'],
-      places.map((place) => `netns delete ${namespace(place)}`),
-    ),
-  );
+  const removals = places.map((place) => `netns delete ${namespace(place)}`);
+  const close = undoAtExit(() => ip(['-force'], removals));
+  const set = (place: Place, commands: readonly string[]) => ip(['-n', namespace(place)], commands);
+  const setNode = (node: NodePlace, other: NodePlace) => {
+    const own = pods.filter((pod) => pod.node === node);
+    set(node, nodeCommands(node, other, own));
+  };
   try {
     // Pods on one bridge answer each other through the node's IPVS only if bridged frames pass its hooks.
     execFileSync('modprobe', ['br_netfilter'], { stdio: ['ignore', 'ignore', 'inherit'] });
-    ip(
-      [],
-      [
-        ...places.map((place) => `netns add ${namespace(place)}`),
-        ...hosts.map((host) => cable(namespace(host), 'eth0', namespace(LAN), host.name)),
-        ...pods.map((pod) => cable(namespace(pod), 'eth0', namespace(pod.node), pod.name)),
-      ],
-    );
-    const set = (place: Place, commands: readonly string[]) => ip(['-n', namespace(place)], commands);
+    const namespaces = places.map((place) => `netns add ${namespace(place)}`);
+    const lan = hosts.map((host) => cable(namespace(host), 'eth0', namespace(LAN), host.name));
+    const inner = pods.map((pod) => cable(namespace(pod), 'eth0', namespace(pod.node), pod.name));
+    ip([], [...namespaces, ...lan, ...inner]);
     set(LAN, ['link set lo up', ...bridge('lan', hosts)]);
     set(CLIENT, clientCommands());
-    for (const [node, other] of [
-      [NODE_A, NODE_B],
-      [NODE_B, NODE_A],
-    ] as const) {
-      set(
-        node,
-        nodeCommands(
-          node,
-          other,
-          pods.filter((pod) => pod.node === node),
-        ),
-      );
-      forward(namespace(node), node === NODE_A ? ['net/ipv6'] : ['net/ipv4', 'net/ipv6']);
-    }
+    setNode(NODE_A, NODE_B);
+    setNode(NODE_B, NODE_A);
+    // Forwarding of IPv4 on its node is the proxy's own business.
+    forward(namespace(NODE_A), ['ipv6']);
+    forward(namespace(NODE_B), ['ipv4', 'ipv6']);
     for (const pod of pods) set(pod, podCommands(pod));
   } catch (error) {
     removeWhatIsThere(close);
@@ -139,10 +126,10 @@ function podCommands(pod: Pod): string[] {
   ];
 }
 
-/** Makes a namespace a router. IPv4 on the proxy's node is the proxy's own business. */
-function forward(namespace: string, families: readonly string[]): void {
-  const script = families.map((family) => `echo 1 >/proc/sys/${family}/conf/all/forwarding`).join(' && ');
-  execFileSync('ip', ['netns', 'exec', namespace, 'sh', '-c', script]);
+/** Makes a namespace a router. */
+function forward(namespace: string, families: readonly ('ipv4' | 'ipv6')[]): void {
+  const commands = families.map((family) => `echo 1 >/proc/sys/net/${family}/conf/all/forwarding`);
+  execFileSync('ip', ['netns', 'exec', namespace, 'sh', '-c', commands.join(' && ')]);
 }
 
 /** Namespaces that were never made cannot be removed; what went wrong before is the failure to tell. */

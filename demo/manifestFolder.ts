@@ -40,10 +40,6 @@ export class ManifestFolder {
     renameSync(draft, join(this.path, file));
     return moment;
   }
-
-  remove(file: string): void {
-    rmSync(join(this.path, file));
-  }
 }
 
 /** The manifest without the endpoints that have this address; comments stay. */

@@ -114,6 +114,11 @@ export class ProxyProcess {
     return this.#child.signalCode ?? (this.#child.exitCode as number);
   }
 
+  /** Ends it, if it has not ended yet. */
+  async close(): Promise<void> {
+    await this.end();
+  }
+
   get #ended(): boolean {
     return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }

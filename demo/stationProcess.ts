@@ -2,7 +2,6 @@
 import { createSocket, type RemoteInfo } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer, get, type IncomingMessage } from 'node:http';
-
 import { performance } from 'node:perf_hooks';
 import type { Answer, Dial, Outcome, Reply, Request, Serve } from './station.js';
 
@@ -42,6 +41,9 @@ async function serve({ name, tcp, udp }: Serve): Promise<void> {
   }
 }
 
+/** An error that comes after the answer, when nobody waits for one any more. */
+const LATER = () => {};
+
 /** A connection of its own for each: only new connections are spread. */
 async function dial(ask: Dial): Promise<Outcome> {
   const started = performance.now();
@@ -55,6 +57,7 @@ async function dial(ask: Dial): Promise<Outcome> {
 
 async function askHttp({ address, port, from }: Dial, signal: AbortSignal): Promise<Answer> {
   const request = get({ host: address, port, agent: false, signal, ...(from ? { localAddress: from } : {}) });
+  request.on('error', LATER);
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   const text = (await response.setEncoding('utf8').toArray()).join('');
   return JSON.parse(text) as Answer;
@@ -63,6 +66,7 @@ async function askHttp({ address, port, from }: Dial, signal: AbortSignal): Prom
 async function askUdp({ address, port }: Dial, signal: AbortSignal): Promise<Answer> {
   const socket = createSocket(address.includes(':') ? 'udp6' : 'udp4');
   try {
+    socket.on('error', LATER);
     // Connected, so that a refusal comes back as an error.
     socket.connect(port, address);
     await once(socket, 'connect', { signal });

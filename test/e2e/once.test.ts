@@ -1,10 +1,11 @@
 // The command with --once on examples/: the kernel gets everything, and a second run finds nothing to do.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { type Lab, openLab } from '../../demo/lab.js';
 import { ManifestFolder } from '../../demo/manifestFolder.js';
 import { NODE_A } from '../../demo/places.js';
 import { type Ended, runOnce } from '../../demo/proxyProcess.js';
+import { closeAfter } from '../support/closeAfter.js';
 import { linesOf, type Witnessed, witness } from '../support/witnesses.js';
 
 let lab: Lab;
@@ -13,15 +14,10 @@ let first: Ended;
 let state: Witnessed;
 
 before(async () => {
-  lab = openLab([]);
-  manifests = new ManifestFolder();
+  lab = closeAfter(openLab([]));
+  manifests = closeAfter(new ManifestFolder());
   first = await runOnce(lab.namespace(NODE_A), manifests.path);
   state = witness(lab.namespace(NODE_A));
-});
-
-after(() => {
-  manifests.close();
-  lab.close();
 });
 
 test('the first run says what it did, and ends with 0', () => {

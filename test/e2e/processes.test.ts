@@ -1,13 +1,14 @@
 // Which processes a running proxy starts: none for a change of endpoints or Services, one iptables-restore for each
 // family whose rule text a change alters.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { realServersBecome } from '../../demo/kernelView.js';
 import { type Lab, openLab } from '../../demo/lab.js';
 import { ManifestFolder } from '../../demo/manifestFolder.js';
 import { NODE_A } from '../../demo/places.js';
 import { ProxyProcess } from '../../demo/proxyProcess.js';
 import { type AddressId, type Ipvs, openIpvs } from '../../src/kernel/ipvs/index.js';
+import { closeAfter } from '../support/closeAfter.js';
 import { ExecTrace } from '../support/execTrace.js';
 import { service, slice } from '../support/manifests.js';
 import { ask } from '../support/witnesses.js';
@@ -32,22 +33,14 @@ const externalIPs = (...addresses: string[]) =>
   service('web', CLUSTER_IP.address, `  externalIPs: [${addresses}]`);
 
 before(async () => {
-  lab = openLab([]);
-  manifests = new ManifestFolder('');
+  lab = closeAfter(openLab([]));
+  manifests = closeAfter(new ManifestFolder(''));
   manifests.write(SERVICE, service('web', CLUSTER_IP.address));
   manifests.write(SLICE, local('10.244.1.10'));
-  proxy = new ProxyProcess(lab.namespace(NODE_A), manifests.path, NO_AUDIT);
+  proxy = closeAfter(new ProxyProcess(lab.namespace(NODE_A), manifests.path, NO_AUDIT));
   await proxy.programmed();
-  ipvs = await openIpvs({ netns: lab.netns(NODE_A) });
-  trace = await ExecTrace.attach(proxy.pid);
-});
-
-after(async () => {
-  await trace.detach();
-  await proxy.end();
-  ipvs.close();
-  manifests.close();
-  lab.close();
+  ipvs = closeAfter(await openIpvs({ netns: lab.netns(NODE_A) }));
+  trace = closeAfter(await ExecTrace.attach(proxy.pid));
 });
 
 test('100 changes of endpoints, each seen in the kernel, start no process', async () => {

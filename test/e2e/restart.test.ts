@@ -1,11 +1,12 @@
 // The proxy's end, ordered or not, and its next start: the kernel keeps everything, and nothing is done twice.
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, test } from 'node:test';
+import { before, test } from 'node:test';
 import { type Lab, openLab } from '../../demo/lab.js';
 import { ManifestFolder, withoutEndpoint } from '../../demo/manifestFolder.js';
 import { NODE_A } from '../../demo/places.js';
-import { ProxyProcess } from '../../demo/proxyProcess.js';
+import { ProxyProcess, type SyncedLine } from '../../demo/proxyProcess.js';
 import { WEB_MANIFEST } from '../../demo/web.js';
+import { closeAfter } from '../support/closeAfter.js';
 import { linesOf, type Witnessed, witness } from '../support/witnesses.js';
 
 let lab: Lab;
@@ -15,47 +16,39 @@ let state: Witnessed;
 
 const now = () => witness(lab.namespace(NODE_A));
 
-before(() => {
-  lab = openLab([]);
-  manifests = new ManifestFolder();
-});
+/** Starts it again; what its first pass did. */
+async function startAgain(): Promise<SyncedLine> {
+  proxy = closeAfter(new ProxyProcess(lab.namespace(NODE_A), manifests.path));
+  return proxy.programmed();
+}
 
-beforeEach(async () => {
-  proxy = new ProxyProcess(lab.namespace(NODE_A), manifests.path);
-  await proxy.programmed();
+before(async () => {
+  lab = closeAfter(openLab([]));
+  manifests = closeAfter(new ManifestFolder());
+  await startAgain();
   state = now();
-});
-
-after(async () => {
-  await proxy.end();
-  manifests.close();
-  lab.close();
-});
-
-test('SIGTERM ends it with 0, and the kernel keeps everything', async () => {
-  assert.equal(await proxy.end('SIGTERM'), 0);
-  assert.match(state.ipvsadm, /-A -t 10\.96\.10\.10:80 -s rr/);
-  assert.deepEqual(now(), state);
+  assert.match(state.ipvsadm, /^-A -t 10\.96\.10\.10:80 -s rr$/m);
 });
 
 test('after kill -9 the kernel keeps everything, and the next start performs no operation', async () => {
   assert.equal(await proxy.end('SIGKILL'), 'SIGKILL');
   assert.deepEqual(now(), state);
-  proxy = new ProxyProcess(lab.namespace(NODE_A), manifests.path);
-  const { full, services, operations, failures } = await proxy.programmed();
+  const { full, services, operations, failures } = await startAgain();
   assert.deepEqual(
     { full, services, operations, failures },
     { full: true, services: 5, operations: 0, failures: 0 },
   );
   assert.deepEqual(now(), state);
-  assert.equal(await proxy.end(), 0);
+});
+
+test('SIGTERM ends it with 0, and the kernel keeps everything', async () => {
+  assert.equal(await proxy.end('SIGTERM'), 0);
+  assert.deepEqual(now(), state);
 });
 
 test('what changed while it was away is all that the next start changes', async () => {
-  assert.equal(await proxy.end('SIGKILL'), 'SIGKILL');
   manifests.write(WEB_MANIFEST, withoutEndpoint(manifests.read(WEB_MANIFEST), '10.244.2.11'));
-  proxy = new ProxyProcess(lab.namespace(NODE_A), manifests.path);
-  const { operations, phases } = await proxy.programmed();
+  const { operations, phases } = await startAgain();
   // One real server of each: ClusterIP, external IP, and the node port at two addresses. It is on node-b: no set names it.
   assert.deepEqual({ operations, phases }, { operations: 4, phases: { deleteServers: 4 } });
   const left = linesOf(now().ipvsadm);

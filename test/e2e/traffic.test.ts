@@ -1,6 +1,6 @@
 // Real packets: clients in network namespaces dial virtual IPs of examples/ while the proxy runs and manifests change.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { realServersBecome } from '../../demo/kernelView.js';
 import { type Lab, openLab } from '../../demo/lab.js';
 import { ManifestFolder, withoutEndpoint } from '../../demo/manifestFolder.js';
@@ -10,6 +10,7 @@ import { type Outcome, Station } from '../../demo/station.js';
 import { type Route, request } from '../../demo/traffic.js';
 import { WEB_ADDRESSES, WEB_MANIFEST, webRoutes } from '../../demo/web.js';
 import { type Ipvs, openIpvs } from '../../src/kernel/ipvs/index.js';
+import { closeAfter } from '../support/closeAfter.js';
 import { service } from '../support/manifests.js';
 
 const EXTERNAL_IP = WEB_ADDRESSES.externalIP.address;
@@ -31,26 +32,18 @@ const at = (place: Place) => stations.get(place) as Station;
 const names = (places: readonly Place[]) => places.map(({ name }) => name);
 
 before(async () => {
-  lab = openLab([SHELL, ...WEB, ...DNS]);
-  manifests = new ManifestFolder();
+  lab = closeAfter(openLab([SHELL, ...WEB, ...DNS]));
+  manifests = closeAfter(new ManifestFolder());
   manifests.write('nobody.yaml', service('nobody', '10.96.10.99', '  externalIPs: [203.0.113.99]'));
   for (const place of [CLIENT, NODE_A, SHELL, ...WEB, ...DNS]) {
-    stations.set(place, await Station.open(lab.namespace(place)));
+    stations.set(place, closeAfter(await Station.open(lab.namespace(place))));
   }
   for (const pod of WEB) await at(pod).serve(pod.name, { tcp: [WEB_PORT] });
   for (const pod of DNS) await at(pod).serve(pod.name, { tcp: [53], udp: [53] });
   await at(NODE_A).serve('the node itself', { tcp: [HOST_PORT] });
-  proxy = new ProxyProcess(lab.namespace(NODE_A), manifests.path);
+  proxy = closeAfter(new ProxyProcess(lab.namespace(NODE_A), manifests.path));
   await proxy.programmed();
-  ipvs = await openIpvs({ netns: lab.netns(NODE_A) });
-});
-
-after(async () => {
-  ipvs.close();
-  await proxy.end();
-  for (const station of stations.values()) await station.close();
-  manifests.close();
-  lab.close();
+  ipvs = closeAfter(await openIpvs({ netns: lab.netns(NODE_A) }));
 });
 
 /** Sends requests over each route; every one must be answered, and all servers must have their share. */

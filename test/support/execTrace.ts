@@ -42,7 +42,7 @@ export class ExecTrace {
   }
 
   /** Lets the process go on untraced. */
-  async detach(): Promise<void> {
+  async close(): Promise<void> {
     if (this.#strace.exitCode !== null || this.#strace.signalCode !== null) return;
     const ended = once(this.#strace, 'exit');
     this.#strace.kill('SIGINT');

@@ -21,7 +21,7 @@ using knp::records::Store16;
 using knp::records::Store32;
 
 void Text(uint8_t* at, const char* text) {
-  std::memcpy(at, text, strlen(text));
+  std::copy_n(text, std::strlen(text), at);
 }
 
 }  // namespace
@@ -175,7 +175,7 @@ TEST(RtnetlinkRecordsAreReadAndWritten) {
 
   const auto links = knp::rtnetlink::StoreLinks({{7, 0x83, 1500, "kube-ipvs0", "dummy"}});
   CHECK_EQUAL(links.size(), knp::rtnetlink::kLinkRecord);
-  CHECK_EQUAL(Load32(&links[0]), 7);
+  CHECK_EQUAL(Load32(links.data()), 7);
   CHECK_EQUAL(Load32(&links[4]), 0x83);
   CHECK_EQUAL(Load32(&links[8]), 1500);
   CHECK_EQUAL(+links[12], 'k');

@@ -6,7 +6,7 @@ import { type Conntrack, type Flow, openConntrack } from '../../src/kernel/connt
 import { selectFlows, staleFlows } from '../../src/modes/ipvs/staleFlows.js';
 import { type Family, joinHostPort } from '../../src/net/address.js';
 import type { Endpoint, PortFrontends } from '../../src/services/types.js';
-import { Namespace } from '../support/flows.js';
+import { TrackingNamespace } from '../support/flows.js';
 
 /**
  * Packets to endpoints vanish in a dummy device; their flows are tracked all the same. With expire_nodest_conn, as
@@ -25,11 +25,11 @@ const ADDRESS = {
   6: { client: 'fd00::9', service: 'fd00:96::b', node: 'fd00::1', pods: ['fd01::2', 'fd01::3'] },
 } as const;
 
-let namespace: Namespace;
+let namespace: TrackingNamespace;
 let ct: Conntrack;
 before(async () => {
   execFileSync('modprobe', ['-a', 'ip_vs', 'ip_vs_rr', 'dummy']);
-  namespace = new Namespace('knp-stale');
+  namespace = new TrackingNamespace('knp-stale');
   namespace.run('sh', '-ec', SET_UP);
   ct = await openConntrack({ netns: namespace.path });
 });

@@ -9,7 +9,7 @@ import {
   type FlowSelection,
   openConntrack,
 } from '../../src/kernel/conntrack/index.js';
-import { type Datagram, ends, lineOf, Namespace } from '../support/flows.js';
+import { type Datagram, ends, lineOf, TrackingNamespace } from '../support/flows.js';
 
 /** For both families alike: two clients' worth of flows to two services, and one past them. */
 const FLOWS: Readonly<Record<4 | 6, readonly Datagram[]>> = {
@@ -39,10 +39,10 @@ const ADDRESS = {
   6: { client: 'fd00::9', service: 'fd00:96::a', other: 'fd00:96::b', first: 'fd00::1', second: 'fd00::2' },
 } as const;
 
-let namespace: Namespace;
+let namespace: TrackingNamespace;
 let ct: Conntrack;
 before(async () => {
-  namespace = new Namespace('knp-conntrack');
+  namespace = new TrackingNamespace('knp-conntrack');
   ct = await openConntrack({ netns: namespace.path });
 });
 after(async () => {
@@ -335,7 +335,7 @@ describe('opening and closing', () => {
 
   it('sees its own namespace only', async () => {
     await sendAll();
-    const other = new Namespace('knp-conntrack-2');
+    const other = new TrackingNamespace('knp-conntrack-2');
     const there = await openConntrack({ netns: other.path });
     try {
       assert.deepEqual(await there.list(), []);

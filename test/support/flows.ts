@@ -17,7 +17,7 @@ export type Datagram = string;
  * A namespace that tracks what is sent in it. Datagrams to 10.96.0.10:53 and [fd00:96::a]:53 go to port 5353 of 10.0.0.1
  * and fd00::1, those from ports above 4999 to the second such endpoint; nobody answers.
  */
-export class Namespace {
+export class TrackingNamespace {
   readonly path: string;
   readonly #name: string;
   /** One process sends everything: starting one takes seconds in the VM. */

@@ -4,7 +4,7 @@ import { applyAll, type Packing } from '../batch.js';
 import { type Calls, openCalls } from '../calls.js';
 import { argumentError, onlyRecord, RecordWriter } from '../fields.js';
 import type { OpenOptions, OperationResult } from '../ipvs/types.js';
-import { attemptOf, nameSelections } from './names.js';
+import { attemptOf, hintFor, nameSelections } from './names.js';
 import { FILTER_SIZE, FLOW_SIZE, readCount, readFlows, writeFlowId, writeSelection } from './records.js';
 import type { Conntrack, Flow, FlowFilter, FlowId, FlowSelection, ListOptions } from './types.js';
 
@@ -30,9 +30,8 @@ const PACKING: Packing<FlowId> = {
  */
 export async function openConntrack(options: OpenOptions = {}): Promise<Conntrack> {
   const { ConntrackClient } = loadAddon();
-  const hint = (code: string, said: string | undefined) =>
-    code === 'EINVAL' && !said ? 'load the kernel module nf_conntrack_netlink' : undefined;
-  return new Client(await openCalls(new ConntrackClient(), options, { operation: 'conntrack.open', hint }));
+  const attempt = { operation: 'conntrack.open', hint: hintFor };
+  return new Client(await openCalls(new ConntrackClient(), options, attempt));
 }
 
 /** A filter that says nothing. */
@@ -51,7 +50,7 @@ class Client implements Conntrack {
   ): Promise<Flow[]> {
     const selections = selection === undefined ? [] : [selection].flat();
     const records = selection === undefined ? EVERY_FLOW : packSelections(selections);
-    const attempt = { operation: 'conntrack.list', target: nameSelections(selections) };
+    const attempt = { operation: 'conntrack.list', target: nameSelections(selections), hint: hintFor };
     return readFlows(await this.#calls.run(attempt, (client) => client.list(records, partial)));
   }
 
@@ -59,7 +58,7 @@ class Client implements Conntrack {
     const writer = new RecordWriter(FILTER_SIZE, 1);
     writeSelection(filter, true, writer);
     const record = onlyRecord(writer, 'conntrack.delete');
-    const attempt = { operation: 'conntrack.delete', target: nameSelections([filter]) };
+    const attempt = { operation: 'conntrack.delete', target: nameSelections([filter]), hint: hintFor };
     return readCount(await this.#calls.run(attempt, (client) => client.delete(record)));
   }
 

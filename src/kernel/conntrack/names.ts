@@ -10,7 +10,12 @@ export function attemptOf(flow: FlowId): Attempt {
   const target = tuple
     ? `${flow.protocol} ${end(tuple.source, tuple.sourcePort)} -> ${end(tuple.destination, tuple.destinationPort)}`
     : String(tuple);
-  return { operation: 'conntrack.deleteFlows', target };
+  return { operation: 'conntrack.deleteFlows', target, hint: hintFor };
+}
+
+/** What may help, whatever was tried: nfnetlink knows no subsystem whose module is not there (EINVAL). */
+export function hintFor(code: string, kernelMessage: string | undefined): string | undefined {
+  return code === 'EINVAL' && !kernelMessage ? 'load the kernel module nf_conntrack_netlink' : undefined;
 }
 
 const OPTIONS: Readonly<Record<'original' | 'reply', Readonly<Record<keyof FlowTuple, string>>>> = {

@@ -1,0 +1,96 @@
+// What conntrack needs around it: privileges, the module nf_conntrack_netlink, and an addon that bears wrong arguments.
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { loadAddon } from '../../src/kernel/addon.js';
+import { openConntrack } from '../../src/kernel/conntrack/index.js';
+
+const LOADER = '/proc/sys/kernel/modprobe';
+
+test('without CAP_NET_ADMIN it says what it needs, and links are watched all the same', () => {
+  const conntrack = fileURLToPath(new URL('../../src/kernel/conntrack/index.js', import.meta.url));
+  const rtnetlink = fileURLToPath(new URL('../../src/kernel/rtnetlink/index.js', import.meta.url));
+  const script = `
+    const { openConntrack } = await import(${JSON.stringify(conntrack)});
+    const { watchRtnetlink } = await import(${JSON.stringify(rtnetlink)});
+    const { code, operation, hint } = await openConntrack().catch((error) => error);
+    (await watchRtnetlink({}, () => {})).close();
+    console.log(JSON.stringify([code, operation, hint.includes('CAP_NET_ADMIN')]));`;
+  const bare = ['--bounding-set=-net_admin', '--inh-caps=-net_admin', process.execPath];
+  const run = spawnSync('setpriv', [...bare, '--input-type=module', '-e', script], { encoding: 'utf8' });
+  assert.equal(run.stderr, '');
+  assert.deepEqual(JSON.parse(run.stdout), ['EPERM', 'conntrack.open', true]);
+});
+
+test('without the module the hint names it; once it can be loaded the same client works', async (t) => {
+  const client = await openConntrack();
+  execFileSync('rmmod', ['nf_conntrack_netlink']);
+  // The kernel would load it by itself: nfnetlink asks for the subsystem.
+  const loader = readFileSync(LOADER, 'utf8');
+  t.after(() => writeFileSync(LOADER, loader));
+  writeFileSync(LOADER, '/bin/false');
+  const missing = {
+    name: 'NetlinkError',
+    code: 'EINVAL',
+    hint: 'load the kernel module nf_conntrack_netlink',
+  };
+  await assert.rejects(openConntrack(), { ...missing, operation: 'conntrack.open' });
+  await assert.rejects(client.list(), { ...missing, operation: 'conntrack.list' });
+  const filter = { family: 4, original: { source: '10.0.0.1' } } as const;
+  const target = '-f ipv4 --orig-src 10.0.0.1';
+  await assert.rejects(client.delete(filter), { ...missing, operation: 'conntrack.delete', target });
+  const flow = {
+    protocol: 'udp',
+    original: { source: '10.0.0.1', destination: '10.0.0.2', sourcePort: 1, destinationPort: 2 },
+  } as const;
+  const [result] = await client.deleteFlows([flow]);
+  assert.equal(
+    result?.message,
+    `EINVAL: conntrack.deleteFlows udp 10.0.0.1:1 -> 10.0.0.2:2 (${missing.hint})`,
+  );
+  writeFileSync(LOADER, loader);
+  assert.deepEqual(await client.list(filter), []);
+  assert.deepEqual(await client.deleteFlows([flow]), [undefined]);
+  client.close();
+});
+
+test('the addon refuses arguments that are not what it takes', async () => {
+  const addon = loadAddon() as unknown as Record<
+    string,
+    new () => Record<string, (...args: unknown[]) => unknown>
+  >;
+  const make = (name: string) => {
+    const object = new (addon[name] as NonNullable<(typeof addon)[string]>)();
+    return (method: string, ...args: unknown[]) => object[method]?.(...args);
+  };
+  const client = make('ConntrackClient');
+  for (const records of [undefined, 'x', new Uint8Array(75), new Uint16Array(38)]) {
+    assert.throws(() => client('list', records), TypeError);
+    assert.throws(() => client('delete', records), TypeError);
+    assert.throws(() => client('apply', records), TypeError);
+  }
+  // Well formed, but the client has no socket yet: an errno, not a crash.
+  await assert.rejects(async () => client('list', new Uint8Array(76), false), { errno: 9 });
+  assert.deepEqual(await client('list', new Uint8Array(0), false), Buffer.of());
+  const [failure] = (await make('ConntrackClient')('apply', new Uint8Array(92).fill(255))) as {
+    errno: number;
+  }[];
+  assert.equal(failure?.errno, 9);
+  client('close');
+  await assert.rejects(async () => client('list', new Uint8Array(76), false), { code: 'ERR_CLOSED' });
+
+  const watch = make('RtnetlinkWatch');
+  const ignore = () => {};
+  assert.throws(() => watch('open'), TypeError);
+  for (const args of [[], ['0', false, ignore], [0, 1, ignore], [0, false]]) {
+    assert.throws(() => watch('start', ...args), TypeError);
+  }
+  assert.throws(() => watch('start', 0, false, ignore), { errno: 22 }); // not open
+  await watch('open', '');
+  watch('start', 0, false, ignore);
+  assert.throws(() => watch('start', 0, false, ignore), /started already/);
+  watch('close');
+  watch('close');
+});

@@ -88,12 +88,13 @@ test('a full set refuses every further entry, and takes those that it has', asyn
 
   const again = await ipset.apply(Array.from({ length: 60 }, (_, i) => add(set, entryOf(i))));
   assert.deepEqual(failuresOf(again), { IPSET_ERR_HASH_FULL: Array.from({ length: 10 }, (_, i) => 50 + i) });
-  const room = await ipset.apply([
-    { do: 'delete', set, entry: entryOf(7) },
-    add(set, entryOf(1000)),
-    add(set, entryOf(1001)),
-  ]);
-  assert.deepEqual(failuresOf(room), { IPSET_ERR_HASH_FULL: [2] });
+  const more = Array.from({ length: 20 }, (_, i) => add(set, entryOf(1000 + i)));
+  const room = await ipset.apply([{ do: 'delete', set, entry: entryOf(7) }, ...more]);
+  // One takes the place that is free. The kernel also lets one into the very slot of a deleted entry without counting
+  // (mtype_add), and the hash decides by chance whether one of these comes to lie there.
+  assert.equal(room[0], undefined);
+  const refused = failuresOf(room)['IPSET_ERR_HASH_FULL']?.length ?? 0;
+  assert.ok(refused === 18 || refused === 19, `${refused} were refused`);
 });
 
 // Entries so large that libipset's buffer holds fewer of them than are committed together: the set becomes full before

@@ -2,7 +2,7 @@
 //
 //   node scripts/build-native.mjs            the addon, build/Release/knp.node (node-gyp, binding.gyp)
 //   node scripts/build-native.mjs --tests    C++ unit tests with sanitizers, build-cmake/tests/ (CMakeLists.txt)
-//   … --force                                even if nothing changed
+//   … --force                                from nothing, even if nothing changed
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -27,14 +27,10 @@ function buildAddon(force) {
     requireTools([process.env['CXX'] ?? 'g++', 'make', 'python3'], 'apt-get install g++ make python3');
     const gyp = join(root, 'node_modules', 'node-gyp', 'bin', 'node-gyp.js');
     if (!existsSync(gyp)) fail('node-gyp is not installed: run npm install');
-    run(process.execPath, [
-      gyp,
-      ...nodeHeaders(),
-      '--jobs',
-      String(availableParallelism()),
-      'configure',
-      'build',
-    ]);
+    // Not `node-gyp rebuild`: it takes the whole folder away, and the lock with it.
+    if (force) rmSync(join(root, 'build', 'Release', 'obj.target'), { recursive: true, force: true });
+    const jobs = ['--jobs', String(availableParallelism())];
+    run(process.execPath, [gyp, ...nodeHeaders(), ...jobs, 'configure', 'build']);
   });
 }
 
@@ -46,7 +42,8 @@ function buildTests(force) {
     requireTools([process.env['CXX'] ?? 'g++', 'make', 'cmake'], 'apt-get install g++ make cmake');
     const options = ['-DCMAKE_BUILD_TYPE=RelWithDebInfo', '-DKNP_SANITIZE=ON'];
     run('cmake', ['-S', root, '-B', folder, '-G', 'Unix Makefiles', ...options]);
-    run('cmake', ['--build', folder, '--parallel', String(availableParallelism())]);
+    const clean = force ? ['--clean-first'] : [];
+    run('cmake', ['--build', folder, ...clean, '--parallel', String(availableParallelism())]);
   });
 }
 

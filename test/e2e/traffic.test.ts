@@ -35,9 +35,12 @@ before(async () => {
   lab = closeAfter(openLab([SHELL, ...WEB, ...DNS]));
   manifests = closeAfter(new ManifestFolder());
   manifests.write('nobody.yaml', service('nobody', '10.96.10.99', '  externalIPs: [203.0.113.99]'));
-  for (const place of [CLIENT, NODE_A, SHELL, ...WEB, ...DNS]) {
-    stations.set(place, closeAfter(await Station.open(lab.namespace(place))));
-  }
+  const places = [CLIENT, NODE_A, SHELL, ...WEB, ...DNS];
+  await Promise.all(
+    places.map(async (place) => {
+      stations.set(place, closeAfter(await Station.open(lab.namespace(place))));
+    }),
+  );
   for (const pod of WEB) await at(pod).serve(pod.name, { tcp: [WEB_PORT] });
   for (const pod of DNS) await at(pod).serve(pod.name, { tcp: [53], udp: [53] });
   await at(NODE_A).serve('the node itself', { tcp: [HOST_PORT] });

@@ -33,6 +33,8 @@ export interface ProxyParts<Item, Operation extends KeyedOperation> {
   readonly watchHost: (changed: () => void) => Promise<{ close(): void }>;
   /** Name of this node, as endpoints name it. */
   readonly nodeName: string;
+  /** `bindAddress`: where it is a specific address, it is this node's own. Canonical; default `0.0.0.0`. */
+  readonly bindAddress?: string;
   /** Milliseconds from one look at everything in the kernel to the next. */
   readonly auditPeriod: number;
   readonly events: ProxyEvents;
@@ -56,13 +58,13 @@ export function createProxy<Item, Operation extends KeyedOperation>(
 ): ServiceProxy {
   const catalogue = new Catalogue();
   const now = () => performance.now();
-  let node = nodeFacts(parts.nodeName, undefined, []);
+  let node = nodeFacts(parts.nodeName, undefined, [], new Set(), parts.bindAddress);
   let oldest: number | undefined;
   /** Takes in what is known of the node now; when that is something new, everything is planned again. */
   const lookAtNode = (hostAddresses: readonly HostAddress[]) => {
-    const { nodeName } = parts;
+    const { nodeName, bindAddress } = parts;
     const others = catalogue.addressesOfOthers(nodeName);
-    const facts = nodeFacts(nodeName, catalogue.node(nodeName), hostAddresses, others);
+    const facts = nodeFacts(nodeName, catalogue.node(nodeName), hostAddresses, others, bindAddress);
     if (isDeepStrictEqual(facts, node)) return;
     node = facts;
     reconciler.touchAll();

@@ -51,6 +51,7 @@ export async function run(command: KernelCommand): Promise<number> {
       rtnetlink: kernel.rtnetlink,
       watchHost: (changed) => watchRtnetlink({ gather: HOST_SETTLES }, changed),
       nodeName,
+      bindAddress: configuration.bindAddress,
       auditPeriod: configuration.ipvs.syncPeriod,
       events: logEvents(log),
     });

@@ -17,8 +17,10 @@ export interface Configuration {
   readonly clusterCIDR: { readonly [family in Family]?: string };
   readonly detectLocalMode: DetectLocalMode;
   readonly detectLocal: { readonly bridgeInterface: string; readonly interfaceNamePrefix: string };
-  /** Networks whose host addresses get node ports; empty: every address. */
-  readonly nodePortAddresses: readonly string[];
+  /** Networks whose host addresses get node ports, or `primary`: the node's own address; empty: every address. */
+  readonly nodePortAddresses: readonly string[] | 'primary';
+  /** Canonical; where it is a specific address, it is the node's own and decides the primary family. Default `0.0.0.0`. */
+  readonly bindAddress: string;
   readonly iptables: {
     readonly masqueradeAll: boolean;
     /** Bit of the packet mark that asks for masquerading: 0–31, default 14. */
@@ -57,7 +59,8 @@ export function decodeConfiguration(raw: Readonly<Record<string, unknown>>): {
     clusterCIDR: decodeClusterCIDR(fields),
     detectLocalMode: fields.word('detectLocalMode', MODES, 'ClusterCIDR') ?? 'ClusterCIDR',
     detectLocal: decodeDetectLocal(fields),
-    nodePortAddresses: fields.networks('nodePortAddresses'),
+    nodePortAddresses: decodeNodePortAddresses(fields, raw['nodePortAddresses']),
+    bindAddress: fields.address('bindAddress') ?? '0.0.0.0',
     iptables: {
       masqueradeAll: iptables.flag('masqueradeAll', false),
       masqueradeBit: iptables.integer('masqueradeBit', 0, 31, 14) ?? 14,
@@ -115,6 +118,13 @@ function decodeDetectLocal(fields: Fields): Configuration['detectLocal'] {
     bridgeInterface: name('bridgeInterface', 'BridgeInterface'),
     interfaceNamePrefix: name('interfaceNamePrefix', 'InterfaceNamePrefix'),
   };
+}
+
+function decodeNodePortAddresses(fields: Fields, raw: unknown): readonly string[] | 'primary' {
+  const primary = Array.isArray(raw) && raw.includes('primary');
+  if (primary && raw.length === 1) return 'primary';
+  if (primary) fields.report('nodePortAddresses', "must not hold both 'primary' and networks");
+  return fields.networks('nodePortAddresses');
 }
 
 /** Milliseconds; a duration of zero means the default, as everywhere in this file. */

@@ -58,7 +58,15 @@ const FLAGS = {
     type: 'string',
     sets: 'nodePortAddresses',
     as: 'list',
-    help: ['CIDRS', 'networks whose host addresses get node ports, comma-separated (every address)'],
+    help: [
+      'CIDRS',
+      "networks whose host addresses get node ports, comma-separated, or primary: the node's own (every address)",
+    ],
+  },
+  'bind-address': {
+    type: 'string',
+    sets: 'bindAddress',
+    help: ['IP', "this node's own address, above those of its Node object (0.0.0.0: theirs)"],
   },
   'masquerade-all': {
     type: 'boolean',

@@ -72,8 +72,10 @@ export interface NodeFacts {
   readonly name: string;
   /** Topology zone; empty when unknown. */
   readonly zone: string;
-  /** The node's own address per family, for the source-range check; `127.0.0.1` and `::1` when unknown. */
+  /** The node's own address per family, for the source-range check and node ports; `127.0.0.1` and `::1` when unknown. */
   readonly nodeIPs: Readonly<Record<Family, string>>;
+  /** The family that the node itself goes by. */
+  readonly primaryFamily: Family;
   /** The network of this node's pods per family, when known: tells local traffic in mode NodeCIDR. */
   readonly podCIDRs: readonly string[];
   /** Addresses of the other nodes, as far as the source tells of them. */

@@ -18,10 +18,11 @@ export interface HostView {
  *
  * Node ports stand on every address of every other device that is neither loopback nor link-local, or, when networks are
  * given for the family, on every non-loopback address within them, our device's too unless that is cured. A network of
- * length 0 is as good as none given.
+ * length 0 is as good as none given. `primary` gives each family the node's own address; one that has none is as good as
+ * not given.
  */
 export function hostViewer({
-  nodePortAddresses: nodePortNetworks,
+  nodePortAddresses: given,
   cures,
 }: Pick<IpvsOptions, 'nodePortAddresses' | 'cures'>): (node: NodeFacts) => HostView {
   const views = new WeakMap<NodeFacts, HostView>();
@@ -31,18 +32,25 @@ export function hostViewer({
       const candidates = cures.has('node-ports-off-vips')
         ? node.hostAddresses.filter(({ link }) => link !== LINK)
         : node.hostAddresses;
+      const networks = given === 'primary' ? ownNetworks(node) : given;
       const others = node.hostAddresses.filter(isOrdinary).map(({ address }) => address);
       view = {
         elsewhere: new Set(others),
         nodePortAddresses: {
-          4: nodePortAddresses(4, nodePortNetworks, others, candidates),
-          6: nodePortAddresses(6, nodePortNetworks, others, candidates),
+          4: nodePortAddresses(4, networks, others, candidates),
+          6: nodePortAddresses(6, networks, others, candidates),
         },
       };
       views.set(node, view);
     }
     return view;
   };
+}
+
+/** The node's own addresses, each a network of its own. */
+function ownNetworks({ nodeIPs }: NodeFacts): string[] {
+  const known = [nodeIPs[4], nodeIPs[6]].filter((address) => !isLoopback(address));
+  return known.map((address) => `${address}/${familyOf(address) === 4 ? 32 : 128}`);
 }
 
 function isOrdinary({ link, address }: HostAddress): boolean {

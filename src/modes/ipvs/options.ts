@@ -39,8 +39,8 @@ export interface IpvsOptions {
   /** `1 << iptables.masqueradeBit`; default 0x4000. */
   readonly masqueradeMark: number;
   readonly localDetector: LocalDetector;
-  /** `nodePortAddresses`: networks whose host addresses get node ports; empty: every host address. */
-  readonly nodePortAddresses: readonly string[];
+  /** `nodePortAddresses`: networks whose host addresses get node ports, or the node's own address; empty: every host address. */
+  readonly nodePortAddresses: readonly string[] | 'primary';
   /** `ipvs.strictARP`: answer ARP for an address only on the device that has it. */
   readonly strictARP: boolean;
   /** `ipvs.tcpTimeout`, `tcpFinTimeout`, `udpTimeout`, seconds; 0 leaves the kernel's value as it is. */

@@ -22,6 +22,7 @@ describe('the command line', () => {
       detectLocalMode: 'ClusterCIDR',
       detectLocal: { bridgeInterface: '', interfaceNamePrefix: '' },
       nodePortAddresses: [],
+      bindAddress: '0.0.0.0',
       iptables: { masqueradeAll: false, masqueradeBit: 14 },
       ipvs: {
         scheduler: 'rr',
@@ -53,11 +54,19 @@ describe('the command line', () => {
     assert.deepEqual(configuration.nodePortAddresses, ['192.168.50.0/24', '10.0.0.0/8']);
   });
 
+  it("takes the node's own address, and node ports on it alone", () => {
+    const { configuration } = load('--bind-address=2001:DB8::5', '--nodeport-addresses=primary');
+    assert.equal(configuration.bindAddress, '2001:db8::5');
+    assert.equal(configuration.nodePortAddresses, 'primary');
+  });
+
   const refused: [args: string[], message: RegExp][] = [
     [['--cluster-cidr=10.0.0.0'], /clusterCIDR: must be one network .*found "10\.0\.0\.0"/],
     [['--cluster-cidr=10.0.0.0/8,10.0.0.0/9'], /clusterCIDR: must be one network/],
     [['--iptables-masquerade-bit=32'], /iptables\.masqueradeBit: must be an integer from 0 to 31, found 32/],
     [['--iptables-masquerade-bit=x'], /iptables\.masqueradeBit: must be an integer from 0 to 31, found "x"/],
+    [['--bind-address=zz'], /bindAddress: must be an IPv4 or IPv6 address, found "zz"/],
+    [['--nodeport-addresses=primary,10.0.0.0/8'], /nodePortAddresses: must not hold both/],
     [['--ipvs-scheduler=../../etc'], /ipvs\.scheduler: must be the name/],
     [['--detect-local-mode=Magic'], /detectLocalMode: must be ClusterCIDR/],
     [['--detect-local-mode=BridgeInterface'], /detectLocal\.bridgeInterface: must not be empty/],

@@ -1,0 +1,66 @@
+// Where node ports stand, for each form of nodePortAddresses.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { hostViewer, relevantAddresses } from '../../../../src/modes/ipvs/hostAddresses.js';
+import type { Cure } from '../../../../src/modes/ipvs/index.js';
+import { nodeFacts } from '../../../../src/services/nodeFacts.js';
+
+const HOST = [
+  { link: 'lo', address: '127.0.0.1' },
+  { link: 'lo', address: '::1' },
+  { link: 'eth0', address: '192.0.2.5' },
+  { link: 'eth0', address: '192.0.2.6' },
+  { link: 'eth0', address: 'fd00::5' },
+  { link: 'eth0', address: 'fe80::5' },
+  { link: 'cni0', address: '10.244.1.1' },
+  { link: 'kube-ipvs0', address: '10.96.0.1' },
+];
+
+function nodePortAddresses(
+  given: readonly string[] | 'primary',
+  addresses: string[] = [],
+  bindAddress?: string,
+  cures: Cure[] = [],
+) {
+  const node = { kind: 'Node' as const, name: 'node-a', zone: '', addresses, podCIDRs: [] };
+  const facts = nodeFacts('node-a', node, HOST, new Set(), bindAddress);
+  return hostViewer({ nodePortAddresses: given, cures: new Set(cures) })(facts).nodePortAddresses;
+}
+
+describe('node ports stand on', () => {
+  const everywhere = { 4: ['192.0.2.5', '192.0.2.6', '10.244.1.1'], 6: ['fd00::5'] };
+
+  it('every ordinary address where nothing is given, or everything', () => {
+    assert.deepEqual(nodePortAddresses([]), everywhere);
+    assert.deepEqual(nodePortAddresses(['0.0.0.0/0', '::/0']), everywhere);
+  });
+
+  it('addresses within the networks of a family, our own among them unless that is cured', () => {
+    assert.deepEqual(nodePortAddresses(['192.0.2.4/31', '10.96.0.0/12']), {
+      4: ['192.0.2.5', '10.96.0.1'],
+      6: ['fd00::5'],
+    });
+    assert.deepEqual(nodePortAddresses(['10.0.0.0/8'], [], undefined, ['node-ports-off-vips'])[4], [
+      '10.244.1.1',
+    ]);
+  });
+
+  it("the node's own addresses where primary is given", () => {
+    const addresses = ['192.0.2.6', '192.0.2.5', 'fd00::5'];
+    assert.deepEqual(nodePortAddresses('primary', addresses), { 4: ['192.0.2.6'], 6: ['fd00::5'] });
+    assert.deepEqual(nodePortAddresses('primary', addresses, '10.244.1.1')[4], ['10.244.1.1']);
+  });
+
+  it('every ordinary address of a family in which the node has no address of its own', () => {
+    assert.deepEqual(nodePortAddresses('primary', ['192.0.2.6'])[6], everywhere[6]);
+    assert.deepEqual(nodePortAddresses('primary'), everywhere);
+  });
+});
+
+it('addresses of our device matter only where node ports may stand on them', () => {
+  const ours = (given: readonly string[] | 'primary') =>
+    relevantAddresses(HOST, { nodePortAddresses: given, cures: new Set() }).some(
+      ({ link }) => link === 'kube-ipvs0',
+    );
+  assert.deepEqual([[], ['10.0.0.0/8'], 'primary' as const].map(ours), [false, true, true]);
+});

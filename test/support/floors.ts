@@ -41,6 +41,12 @@ const FLOORS: readonly Floor[] = [
     outside: EVERYTHING,
   },
   { name: 'config', files: /^config\//, imports: ['errors', 'net', 'fields'], outside: EVERYTHING },
+  {
+    name: 'servers',
+    files: /^servers\//,
+    imports: ['errors', 'net', 'fields'],
+    outside: /^(node:.*|prom-client)$/,
+  },
   { name: 'testing', files: /^testing\//, imports: ['errors', 'net', 'kernel types', 'kernel'] },
   { name: 'proxy', files: /^(proxy|index)\.ts$/, imports: ['*'], outside: /^node:(perf_hooks|util)$/ },
   { name: 'cli', files: /^cli\//, imports: ['*'], outside: EVERYTHING },

@@ -1,0 +1,139 @@
+// Opens HTTP listeners on addresses as Go's net.Listen does, tries again where that is wanted, and closes them promptly.
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type Family, familyOf } from '../net/address.js';
+import type { Handler } from './answer.js';
+import { createHttpServer, LIMITS, type Limits } from './serve.js';
+
+/** Where to listen. */
+export interface ListenAddress {
+  /** Canonical. `0.0.0.0` and `::` mean every address of both families, as far as the kernel has IPv6, unless `only` says which. */
+  readonly address: string;
+  /** 0 lets the kernel choose. */
+  readonly port: number;
+  /** The family whose every address is meant, where `address` is `0.0.0.0` or `::`. */
+  readonly only?: Family;
+}
+
+/** A listening socket. */
+export interface Listener {
+  /** As bound: the kernel's choice of a port, `::` where both families are served. */
+  readonly address: string;
+  readonly port: number;
+  /** Closes the socket and every connection, idle or not. */
+  close(): Promise<void>;
+}
+
+/** Listens; rejects with Node's error (`code` `EADDRINUSE`, `EADDRNOTAVAIL`, `EACCES` …) if the address cannot be bound. */
+export async function listen(
+  where: ListenAddress,
+  handler: Handler,
+  failed: (error: unknown) => void,
+  limits: Limits = LIMITS,
+): Promise<Listener> {
+  const server = createHttpServer(handler, failed, limits);
+  await bindFirst(server, hostsOf(where), where.port);
+  server.on('error', failed);
+  const { address, port } = server.address() as AddressInfo;
+  return { address, port, close: () => close(server) };
+}
+
+/** How a server is opened. */
+export interface ServerOptions {
+  readonly where: ListenAddress;
+  readonly handler: Handler;
+  /** Reject when the address cannot be bound, instead of trying again. */
+  readonly hardFail: boolean;
+  /** Told of each bind that failed, if it is tried again (`retryIn` ms), and of handlers that threw. */
+  readonly failed: (error: unknown, retryIn?: number) => void;
+  /** Milliseconds from a failed bind to the next try; default 5000, kube-proxy's. */
+  readonly retryIn?: number;
+}
+
+/** A server that listens, or will as soon as its address can be bound. */
+export interface HttpServer {
+  /** Undefined while it does not listen. */
+  readonly listener: Listener | undefined;
+  close(): Promise<void>;
+}
+
+/** Opens a server. Resolves after the first try: listening, or waiting for the next; rejects only with `hardFail`. */
+export async function openServer(options: ServerOptions): Promise<HttpServer> {
+  const { where, handler, hardFail, failed, retryIn = 5000 } = options;
+  const closed = new AbortController();
+  let listener: Listener | undefined;
+  const tryOnce = async () => {
+    listener = await listen(where, handler, failed);
+  };
+  const keepTrying = async () => {
+    while (!closed.signal.aborted && !listener) {
+      await wait(retryIn, undefined, { signal: closed.signal }).catch(() => {});
+      if (!closed.signal.aborted) await tryOnce().catch((error) => failed(error, retryIn));
+    }
+  };
+  let retries: Promise<void> | undefined;
+  try {
+    await tryOnce();
+  } catch (error) {
+    if (hardFail) throw error;
+    failed(error, retryIn);
+    retries = keepTrying();
+  }
+  return {
+    get listener() {
+      return listener;
+    },
+    async close() {
+      closed.abort();
+      await retries;
+      await listener?.close();
+    },
+  };
+}
+
+interface Host {
+  readonly host: string;
+  readonly ipv6Only: boolean;
+}
+
+/** Sockets to try, in order: without IPv6 in the kernel, every address means every IPv4 address. */
+function hostsOf({ address, only }: ListenAddress): Host[] {
+  const IPV4 = { host: '0.0.0.0', ipv6Only: false };
+  if (address !== '0.0.0.0' && address !== '::') {
+    return [{ host: address, ipv6Only: familyOf(address) === 6 }];
+  }
+  if (only === 4) return [IPV4];
+  if (only === 6) return [{ host: '::', ipv6Only: true }];
+  return [{ host: '::', ipv6Only: false }, IPV4];
+}
+
+async function bindFirst(server: Server, hosts: readonly Host[], port: number): Promise<void> {
+  for (const [i, { host, ipv6Only }] of hosts.entries()) {
+    try {
+      await bind(server, { host, ipv6Only, port });
+      return;
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      const noIPv6 = code === 'EAFNOSUPPORT' || code === 'EADDRNOTAVAIL' || code === 'EINVAL';
+      if (!noIPv6 || i === hosts.length - 1) throw error;
+    }
+  }
+}
+
+function bind(server: Server, options: Host & { port: number }): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ ...options, exclusive: true }, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}

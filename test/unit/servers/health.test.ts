@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Answer, Request } from '../../../src/servers/answer.js';
+import { ProxyHealth } from '../../../src/servers/health.js';
+import { formatTime, healthHandler } from '../../../src/servers/healthServer.js';
+
+const START = Date.parse('2026-11-20T17:32:31.830Z');
+/** Twice iptables.syncPeriod, ms. */
+const TIMEOUT = 60_000;
+
+/** A health server whose time passes when told to. */
+function setUp() {
+  let passed = 0;
+  const counted: string[] = [];
+  const health = new ProxyHealth(TIMEOUT, { now: () => START + passed, elapsed: () => passed });
+  const handler = healthHandler(health, (probe, status) => counted.push(`${probe} ${status}`));
+  return {
+    health,
+    counted,
+    pass: (milliseconds: number) => {
+      passed += milliseconds;
+    },
+    get: (path: string) => handler({ path } as Request) as Answer,
+  };
+}
+
+const HEADERS = { 'Content-Type': 'application/json', 'X-Content-Type-Options': 'nosniff' };
+
+describe('the health server', () => {
+  it('answers 200 before anything was updated, with no status at all', () => {
+    const { get } = setUp();
+    assert.deepEqual(get('/healthz'), {
+      status: 200,
+      headers: HEADERS,
+      body: '{"lastUpdated":"2026-11-20T17:32:31.83Z","currentTime":"2026-11-20T17:32:31.83Z","nodeEligible":true,"healthy":true}',
+    });
+    assert.deepEqual(get('/livez'), {
+      status: 200,
+      headers: HEADERS,
+      body: '{"lastUpdated":"2026-11-20T17:32:31.83Z","currentTime":"2026-11-20T17:32:31.83Z","healthy":true}',
+    });
+  });
+
+  it('gives each family, IPv4 first, and now as the last update while all is well', () => {
+    const { health, get, pass } = setUp();
+    health.updated(6);
+    pass(170);
+    health.updated(4);
+    pass(1001);
+    const status =
+      '"status":{"IPv4":{"lastUpdated":"2026-11-20T17:32:32Z","healthy":true},"IPv6":{"lastUpdated":"2026-11-20T17:32:31.83Z","healthy":true}}';
+    const times = '"lastUpdated":"2026-11-20T17:32:33.001Z","currentTime":"2026-11-20T17:32:33.001Z"';
+    assert.equal(get('/healthz').body, `{${times},"nodeEligible":true,"healthy":true,${status}}`);
+    assert.equal(get('/livez').body, `{${times},"healthy":true,${status}}`);
+  });
+
+  it('turns 503 when a change has waited for the timeout, and gives the last update of any family', () => {
+    const { health, get, pass, counted } = setUp();
+    health.updated(4);
+    health.updated(6);
+    pass(1000);
+    health.queued(6);
+    pass(TIMEOUT - 1);
+    health.queued(6);
+    health.updated(4);
+    assert.equal(get('/healthz').status, 200);
+    assert.ok(health.healthy);
+    pass(1);
+    const status =
+      '"status":{"IPv4":{"lastUpdated":"2026-11-20T17:33:32.829Z","healthy":true},"IPv6":{"lastUpdated":"2026-11-20T17:32:31.83Z","healthy":false}}';
+    const times = '"lastUpdated":"2026-11-20T17:33:32.829Z","currentTime":"2026-11-20T17:33:32.83Z"';
+    assert.deepEqual(get('/healthz'), {
+      status: 503,
+      headers: HEADERS,
+      body: `{${times},"nodeEligible":true,"healthy":false,${status}}`,
+    });
+    assert.deepEqual(get('/livez'), {
+      status: 503,
+      headers: HEADERS,
+      body: `{${times},"healthy":false,${status}}`,
+    });
+    assert.ok(!health.healthy);
+    health.updated(6);
+    assert.equal(get('/healthz').status, 200);
+    assert.deepEqual(counted, ['healthz 200', 'healthz 503', 'livez 503', 'healthz 200']);
+  });
+
+  it('never minds a family that was not updated yet: it is starting', () => {
+    const { health, get, pass } = setUp();
+    health.queued(4);
+    pass(2 * TIMEOUT);
+    assert.equal(get('/livez').status, 200);
+  });
+
+  it('turns /healthz alone 503 when the node is to go, and back', () => {
+    const { health, get, pass } = setUp();
+    health.updated(4);
+    health.setNodeEligible(false);
+    pass(5);
+    assert.deepEqual(get('/healthz'), {
+      status: 503,
+      headers: HEADERS,
+      body: '{"lastUpdated":"2026-11-20T17:32:31.83Z","currentTime":"2026-11-20T17:32:31.835Z","nodeEligible":false,"healthy":true,"status":{"IPv4":{"lastUpdated":"2026-11-20T17:32:31.83Z","healthy":true}}}',
+    });
+    assert.equal(get('/livez').status, 200);
+    assert.ok(health.healthy);
+    health.setNodeEligible(true);
+    assert.equal(get('/healthz').status, 200);
+  });
+
+  it('gives the year 1 where nothing was ever updated and the node is to go', () => {
+    const { health, get } = setUp();
+    health.setNodeEligible(false);
+    assert.match(`${get('/healthz').body}`, /^\{"lastUpdated":"0001-01-01T00:00:00Z",/);
+  });
+
+  it('answers 404 to other paths, and counts none of them', () => {
+    const { get, counted } = setUp();
+    for (const path of ['/', '/healthz/', '/livez/x', '/metrics', '']) {
+      const { status, body } = get(path);
+      assert.deepEqual([status, body], [404, '404 page not found\n'], path);
+    }
+    assert.deepEqual(counted, []);
+  });
+});
+
+describe('formatTime', () => {
+  const cases: [milliseconds: number, text: string][] = [
+    [0, '1970-01-01T00:00:00Z'],
+    [10_000, '1970-01-01T00:00:10Z'],
+    [1, '1970-01-01T00:00:00.001Z'],
+    [10, '1970-01-01T00:00:00.01Z'],
+    [100, '1970-01-01T00:00:00.1Z'],
+    [START, '2026-11-20T17:32:31.83Z'],
+  ];
+  for (const [milliseconds, text] of cases) {
+    it(`writes ${text} as Go does`, () => assert.equal(formatTime(milliseconds), text));
+  }
+});

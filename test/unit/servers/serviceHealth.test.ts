@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { type ServiceHealthCheck, ServiceHealthServers } from '../../../src/servers/serviceHealth.js';
+import { closeAfter } from '../../support/closeAfter.js';
+import { ROOT } from '../../support/paths.js';
+import { ask, dial } from './request.js';
+
+/** What kube-proxy answered on one port. */
+interface Recorded {
+  readonly where: string;
+  readonly service: string;
+  readonly localEndpoints: number;
+  readonly answer: string;
+}
+
+function recordings(): Recorded[] {
+  const folder = join(ROOT, 'test/oracle/recordings');
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) =>
+    path.endsWith('health-check.txt'),
+  );
+  return files.flatMap((file) => {
+    const text = readFileSync(join(folder, file), 'utf8');
+    return (
+      text
+        .split(/^== /m)
+        .slice(1)
+        // A later step asked once more for a Service that was gone by then.
+        .filter((part) => part.includes('HTTP/1.1'))
+        .map((part) => {
+          const [port = '', ...lines] = part.trimEnd().split('\n');
+          const answer = lines.join('\n');
+          const body = JSON.parse(answer.slice(answer.indexOf('\n\n')));
+          return {
+            where: `${file}, port ${port}`,
+            service: `${body.service.namespace}/${body.service.name}`,
+            localEndpoints: body.localEndpoints,
+            answer,
+          };
+        })
+    );
+  });
+}
+
+/** Listeners on loopback, with what failed. */
+function setUp(addresses: { 4?: string[]; 6?: string[] } = { 4: ['127.0.0.1'], 6: ['::1'] }) {
+  const state = { healthy: true };
+  const failures: string[] = [];
+  const servers = closeAfter(
+    new ServiceHealthServers({
+      addresses,
+      healthy: () => state.healthy,
+      failed: (service, port, error) =>
+        failures.push(`${service} ${port} ${(error as NodeJS.ErrnoException).code}`),
+    }),
+  );
+  const sync = (desired: Record<string, ServiceHealthCheck>) =>
+    servers.sync(new Map(Object.entries(desired)));
+  return { state, failures, servers, sync };
+}
+
+/** A port that is free now. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '0.0.0.0', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+async function refused(port: number, host?: string): Promise<boolean> {
+  try {
+    (await dial(port, host)).destroy();
+    return false;
+  } catch (error) {
+    assert.equal((error as NodeJS.ErrnoException).code, 'ECONNREFUSED');
+    return true;
+  }
+}
+
+describe('the health of Services', () => {
+  const recorded = recordings();
+
+  it('was recorded', () => assert.ok(recorded.length >= 12, `${recorded.length} recordings`));
+
+  for (const { where, service, localEndpoints, answer } of recorded) {
+    it(`is answered as kube-proxy did: ${where}`, async () => {
+      const { sync, servers } = setUp();
+      const port = await freePort();
+      await sync({ [service]: { port, localEndpoints: { 4: localEndpoints } } });
+      const raw = await ask(port);
+      const headers = raw.headers.filter((line) => line !== 'Connection: close');
+      assert.equal([raw.status, ...headers, '', raw.body].join('\n'), answer);
+      await servers.close();
+    });
+  }
+
+  it('is 503 while the proxy is not healthy', async () => {
+    const { sync, state } = setUp();
+    const port = await freePort();
+    await sync({ 'demo/web': { port, localEndpoints: { 4: 2 } } });
+    state.healthy = false;
+    const { status, body, headers } = await ask(port, 'POST /any/path?x HTTP/1.1', 'ignored');
+    assert.equal(status, 'HTTP/1.1 503 Service Unavailable');
+    assert.ok(headers.includes('X-Load-Balancing-Endpoint-Weight: 2'));
+    assert.deepEqual(JSON.parse(body), {
+      service: { namespace: 'demo', name: 'web' },
+      localEndpoints: 2,
+      serviceProxyHealthy: false,
+    });
+  });
+
+  it('is counted by family, on sockets of their own', async () => {
+    const { sync, failures, servers } = setUp({});
+    const port = await freePort();
+    await sync({ 'demo/web': { port, localEndpoints: { 4: 1, 6: 3 } } });
+    assert.deepEqual(failures, []);
+    assert.equal(servers.size, 2);
+    const weight = async (host: string) =>
+      (await ask(port, undefined, undefined, host)).headers.find((line) => line.includes('Weight'));
+    assert.equal(await weight('127.0.0.1'), 'X-Load-Balancing-Endpoint-Weight: 1');
+    assert.equal(await weight('::1'), 'X-Load-Balancing-Endpoint-Weight: 3');
+    await sync({ 'demo/web': { port, localEndpoints: { 4: 2 } } });
+    assert.equal(await weight('127.0.0.1'), 'X-Load-Balancing-Endpoint-Weight: 2');
+    assert.ok(await refused(port, '::1'));
+  });
+
+  it('listens on the given addresses only', async () => {
+    const { sync } = setUp({ 4: ['127.0.0.2', '127.0.0.3'] });
+    const port = await freePort();
+    await sync({ 'demo/web': { port, localEndpoints: { 4: 1 } } });
+    for (const host of ['127.0.0.2', '127.0.0.3']) {
+      assert.equal((await ask(port, undefined, undefined, host)).status, 'HTTP/1.1 200 OK');
+    }
+    assert.ok(await refused(port, '127.0.0.1'));
+  });
+
+  it('listens nowhere for a family that has no address', async () => {
+    const { sync, servers } = setUp({ 4: ['127.0.0.1'], 6: [] });
+    await sync({ 'demo/web': { port: await freePort(), localEndpoints: { 6: 1 } } });
+    assert.deepEqual(servers.size, 1);
+  });
+
+  it('closes what is gone, moves with the port, and lets a port pass to another Service', async () => {
+    const { sync, failures } = setUp();
+    const [one, two] = [await freePort(), await freePort()];
+    await sync({ 'demo/a': { port: one, localEndpoints: { 4: 1 } } });
+    const idle = await dial(one);
+    const closed = new Promise((resolve) => idle.once('close', resolve));
+    await sync({
+      'demo/a': { port: two, localEndpoints: { 4: 1 } },
+      'demo/b': { port: one, localEndpoints: { 4: 0 } },
+    });
+    await closed;
+    assert.equal(JSON.parse((await ask(one)).body).service.name, 'b');
+    assert.equal(JSON.parse((await ask(two)).body).service.name, 'a');
+    await sync({});
+    assert.ok((await refused(one)) && (await refused(two)));
+    assert.deepEqual(failures, []);
+  });
+
+  it('tells of a port that is taken, at each sync, and opens it once it is free', async () => {
+    const { sync, failures, servers } = setUp({ 4: ['127.0.0.3', '127.0.0.2'] });
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.2', resolve));
+    const { port } = taken.address() as { port: number };
+    const desired = { 'demo/web': { port, localEndpoints: { 4: 1 } } };
+    await sync(desired);
+    await sync(desired);
+    assert.deepEqual(failures, Array(2).fill(`demo/web ${port} EADDRINUSE`));
+    assert.equal(servers.size, 0);
+    assert.ok(await refused(port, '127.0.0.3'), 'no address is served while another cannot be');
+    await new Promise((resolve) => taken.close(resolve));
+    await sync(desired);
+    assert.equal((await ask(port, undefined, undefined, '127.0.0.2')).status, 'HTTP/1.1 200 OK');
+  });
+
+  it('closes everything at the end, and opens nothing after', async () => {
+    const { sync, servers } = setUp();
+    const port = await freePort();
+    await sync({ 'demo/web': { port, localEndpoints: { 4: 1, 6: 1 } } });
+    await servers.close();
+    await sync({ 'demo/web': { port, localEndpoints: { 4: 1, 6: 1 } } });
+    assert.equal(servers.size, 0);
+    assert.ok(await refused(port));
+  });
+});

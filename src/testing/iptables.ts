@@ -1,10 +1,12 @@
 // iptables that lives in memory: chains and rules of both families, changed by whole restores.
 import type { NetlinkError } from '../errors.js';
+import { parseSaved } from '../kernel/iptables/text.js';
 import type { Iptables, IptablesOperation, SavedRules } from '../kernel/iptables/types.js';
 import type { Family } from '../net/address.js';
 import { attempt, type Fault, type Faults } from './faults.js';
 
 const BASE_CHAINS = {
+  mangle: ['PREROUTING', 'INPUT', 'FORWARD', 'OUTPUT', 'POSTROUTING'],
   filter: ['INPUT', 'FORWARD', 'OUTPUT'],
   nat: ['PREROUTING', 'INPUT', 'OUTPUT', 'POSTROUTING'],
 } as const;
@@ -14,7 +16,7 @@ export class FakeIptables implements Iptables, Faults {
   fault: Fault = () => undefined;
   /** Restores done so far: each is a process in reality. */
   restores = 0;
-  readonly #chains: Record<Family, Map<string, string[]>> = { 4: baseChains(), 6: baseChains() };
+  #chains: Record<Family, Map<string, string[]>> = { 4: baseChains(), 6: baseChains() };
 
   async save(family: Family): Promise<SavedRules> {
     return new Map([...this.#chains[family]].map(([name, rules]) => [name, [...rules]]));
@@ -28,10 +30,16 @@ export class FakeIptables implements Iptables, Faults {
     });
   }
 
+  /** Makes these a family's rules, as if somebody had made them before: the text of iptables-save. */
+  load(family: Family, text: string): void {
+    this.#chains[family] = new Map([...baseChains(), ...[...parseSaved(text)].map(mutable)]);
+  }
+
   /** What iptables-save prints of a family. */
   dump(family: Family): string {
     const chains = this.#chains[family];
-    return (['filter', 'nat'] as const)
+    return (['mangle', 'filter', 'nat'] as const)
+      .filter((table) => table !== 'mangle' || [...chains.keys()].some((name) => name.startsWith('mangle/')))
       .map((table) => {
         const names = [...chains.keys()].filter((name) => name.startsWith(`${table}/`));
         const bare = (name: string) => name.slice(table.length + 1);
@@ -58,10 +66,15 @@ export class FakeIptables implements Iptables, Faults {
   }
 }
 
+/** Table mangle shows only once something is in it. */
 function baseChains(): Map<string, string[]> {
   return new Map(
-    Object.entries(BASE_CHAINS).flatMap(([table, names]) =>
-      names.map((name): [string, string[]] => [`${table}/${name}`, []]),
+    (['nat', 'filter'] as const).flatMap((table) =>
+      BASE_CHAINS[table].map((name): [string, string[]] => [`${table}/${name}`, []]),
     ),
   );
+}
+
+function mutable([name, rules]: readonly [string, readonly string[]]): [string, string[]] {
+  return [name, [...rules]];
 }

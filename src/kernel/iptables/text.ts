@@ -23,7 +23,7 @@ export function parseSaved(text: string): SavedRules {
  * chains that are not named stay as they are.
  */
 export function restoreInput(operations: readonly IptablesOperation[]): string {
-  return (['nat', 'filter'] as const).flatMap((table) => tableInput(table, operations)).join('');
+  return (['nat', 'filter', 'mangle'] as const).flatMap((table) => tableInput(table, operations)).join('');
 }
 
 function tableInput(table: Table, operations: readonly IptablesOperation[]): string[] {

@@ -3,7 +3,7 @@ import type { NetlinkError } from '../../errors.js';
 import type { Family } from '../../net/address.js';
 
 /** A table of iptables. */
-export type Table = 'nat' | 'filter';
+export type Table = 'nat' | 'filter' | 'mangle';
 
 /** A user-defined chain with all its rules. */
 export interface Chain {
@@ -39,7 +39,7 @@ export type SavedRules = ReadonlyMap<string, readonly string[]>;
 
 /** iptables of the process's network namespace. Each call runs one process. */
 export interface Iptables {
-  /** Every chain of tables nat and filter. */
+  /** Every chain of every table. */
   save(family: Family): Promise<SavedRules>;
   /**
    * Makes all changes of one family in one `iptables-restore --noflush`: each table changes as a whole or not at all.

@@ -5,6 +5,7 @@ import type { AddressId, RealServer, VirtualServiceState } from '../../kernel/ip
 import { type Family, familyOf, isLinkLocalIPv6, joinHostPort } from '../../net/address.js';
 import { networkContains, parseNetwork } from '../../net/network.js';
 import type { Known } from '../mode.js';
+import { iptablesModeJumps, isIptablesModeChain } from './iptablesMode.js';
 import { type Item, keyOf, LINK, REBUILD, type SetItem } from './items.js';
 import type { IpvsKernel } from './kernel.js';
 import type { IpvsOptions } from './options.js';
@@ -172,27 +173,35 @@ function serverItem(state: VirtualServiceState & AddressId, ours: boolean): Item
 }
 
 function observeRules(family: Family, saved: SavedRules): Item[] {
+  const taken = takenByOthers(family, saved);
   const items: Item[] = [];
-  for (const table of ['nat', 'filter'] as const satisfies Table[]) {
-    for (const name of CHAINS[table]) {
-      const rules = saved.get(`${table}/${name}`);
-      if (!rules) continue;
-      const foreign = isUsedByOthers(table, name, saved) ? ({ foreign: true } as const) : {};
-      items.push({ kind: 'chain', family, table, name, rules, ...foreign });
-    }
+  for (const [id, rules] of saved) {
+    const [table, name] = id.split('/') as [string, string];
+    if (!isKnownChain(table, name)) continue;
+    items.push({ kind: 'chain', family, table, name, rules, ...(taken.has(id) ? { foreign: true } : {}) });
   }
-  for (const jump of jumps(family)) {
+  for (const jump of [...jumps(family), ...iptablesModeJumps(family)]) {
     if (saved.get(`${jump.table}/${jump.from}`)?.includes(jump.rule)) items.push({ kind: 'jump', ...jump });
   }
   return items;
 }
 
-/** Whether a rule outside our chains, and other than our jumps, leads to the chain: kubelet and CNI plugins know some. */
-function isUsedByOthers(table: Table, name: string, saved: SavedRules): boolean {
-  const ours = new Set(jumps(4).map(({ rule }) => rule));
-  for (const [key, rules] of saved) {
-    if (!key.startsWith(`${table}/`) || CHAINS[table].includes(key.slice(table.length + 1))) continue;
-    if (rules.some((rule) => !ours.has(rule) && new RegExp(`-[jg] ${name}( |$)`).test(rule))) return true;
+/** There are tables beside those that any mode uses. */
+function isKnownChain(table: string, name: string): table is Table {
+  return (table in CHAINS && CHAINS[table as Table].includes(name)) || isIptablesModeChain(table, name);
+}
+
+/** Chains that rules outside kube-proxy's chains, and other than its jumps, lead to: kubelet and CNI plugins know some. */
+function takenByOthers(family: Family, saved: SavedRules): Set<string> {
+  const known = new Set([...jumps(family), ...iptablesModeJumps(family)].map(({ rule }) => rule));
+  const taken = new Set<string>();
+  for (const [id, rules] of saved) {
+    const [table, name] = id.split('/') as [string, string];
+    if (isKnownChain(table, name)) continue;
+    for (const rule of rules) {
+      const target = known.has(rule) ? undefined : /-[jg] (\S+)/.exec(rule)?.[1];
+      if (target !== undefined) taken.add(`${table}/${target}`);
+    }
   }
-  return false;
+  return taken;
 }

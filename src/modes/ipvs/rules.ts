@@ -18,6 +18,7 @@ export const CHAINS: Readonly<Record<Table, readonly string[]>> = {
     'KUBE-IPVS-FILTER',
     'KUBE-IPVS-OUT-FILTER',
   ],
+  mangle: [],
 };
 
 /** Rules of ours in chains that others share. Each is inserted at the head, in this order: the last comes first. */

@@ -1,0 +1,93 @@
+// A node that a kube-proxy in iptables mode ran on until now.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { cleanUp } from '../../../../src/reconcile/cleanUp.js';
+import { type Scenario, scenarios } from '../../../support/oracle.js';
+import { ROOT } from '../../../support/paths.js';
+import { FakeNode } from '../../../support/testNode.js';
+
+const RECORDINGS = ['random-01', 'load-balancer-source-ranges'];
+
+/** kubelet has the chain too, so it is nobody's to delete but its own. */
+const KUBELETS = /KUBE-FIREWALL/;
+
+function nodeWithIptablesMode(name: string): { node: FakeNode; scenario: Scenario } {
+  const scenario = scenarios('ipvs').find((candidate) => candidate.name === name) as Scenario;
+  const node = new FakeNode(scenario);
+  node.load(`${scenario.folder}/objects.yaml`);
+  for (const [family, file] of [
+    [4, 'iptables.txt'],
+    [6, 'ip6tables.txt'],
+  ] as const) {
+    const folder = join(ROOT, 'test/oracle/recordings', name, 'iptables');
+    node.kernel.iptables.load(family, readFileSync(join(folder, file), 'utf8'));
+  }
+  return { node, scenario };
+}
+
+/** Rules and chains of a family, without those of kubelet and without the built-in chains of table mangle. */
+function rules(node: FakeNode, family: 4 | 6): string[] {
+  const lines = node.kernel.iptables.dump(family).split('\n');
+  const mangle = lines.indexOf('*mangle') < 0 ? [] : lines.splice(0, lines.indexOf('COMMIT') + 1);
+  assert.deepEqual(
+    mangle.filter((line) => line.startsWith('-A') || line.startsWith(':KUBE')),
+    [],
+  );
+  return lines.filter((line) => !KUBELETS.test(line)).sort();
+}
+
+describe('after iptables mode', () => {
+  for (const name of RECORDINGS) {
+    it(`${name}: the rules are those of ipvs mode alone`, async () => {
+      const { node, scenario } = nodeWithIptablesMode(name);
+      const fresh = new FakeNode(scenario);
+      fresh.load(`${scenario.folder}/objects.yaml`);
+      assert.deepEqual((await fresh.sync()).failures, []);
+      assert.deepEqual((await node.sync()).failures, []);
+      for (const family of [4, 6] as const) assert.deepEqual(rules(node, family), rules(fresh, family));
+      node.reconciler.distrust();
+      assert.equal((await node.sync()).operations, 0);
+    });
+
+    it(`${name}: its chains go only once ours stand`, async () => {
+      const { node } = nodeWithIptablesMode(name);
+      let before = '';
+      node.kernel.ipvs.fault = () => {
+        before ||= node.kernel.iptables.dump(4);
+        return undefined;
+      };
+      await node.sync();
+      assert.match(before, /:KUBE-SVC-/);
+      assert.match(before, /:KUBE-IPVS-FILTER/);
+    });
+
+    it(`${name}: cleaning up takes them too`, async () => {
+      const { node } = nodeWithIptablesMode(name);
+      const { failures, left } = await cleanUp(node.mode);
+      assert.deepEqual({ failures, left }, { failures: [], left: [] });
+      for (const family of [4, 6] as const) {
+        assert.deepEqual(
+          rules(node, family).filter((line) => /KUBE/.test(line)),
+          [],
+        );
+      }
+    });
+  }
+
+  it('a chain that rules of others lead to stays', async () => {
+    const { node } = nodeWithIptablesMode('random-01');
+    const others = '*raw\n:PREROUTING ACCEPT [0:0]\n-A PREROUTING -j NOTRACK\nCOMMIT\n';
+    node.kernel.iptables.load(6, others);
+    await node.kernel.iptables.restore(4, [
+      {
+        do: 'insertJump',
+        jump: { family: 4, table: 'filter', from: 'OUTPUT', rule: '-j KUBE-EXTERNAL-SERVICES' },
+      },
+    ]);
+    assert.deepEqual((await node.sync()).failures, []);
+    assert.match(node.kernel.iptables.dump(4), /:KUBE-EXTERNAL-SERVICES/);
+    assert.doesNotMatch(node.kernel.iptables.dump(4), /KUBE-SVC-/);
+  });
+});

@@ -22,7 +22,9 @@ export interface NetlinkErrorFacts {
  * Codes without an errno: `ERR_TIMEOUT` (no reply within the limit), `ERR_CLOSED` (the client was closed),
  * `ERR_UNKNOWN_OUTCOME` (replies were lost after the kernel may have applied the operation: observe before resending),
  * `ERR_MALFORMED_REPLY`, `ERR_INTERRUPTED` (a dump kept changing while it was read), `ERR_LIBRARY` (libipset is missing
- * or unusable), `ERR_IPSET` (libipset refused without naming an errno), `ERR_PROCESS` (iptables failed).
+ * or unusable), `ERR_IPSET` (libipset refused without naming an errno), `ERR_PROCESS` (iptables failed),
+ * `ERR_HELD_BACK` (not tried, since an operation that it depends on failed), `ERR_INVALID_ARGUMENT` (a value that no
+ * kernel would take, found before anything was sent).
  */
 export class NetlinkError extends Error {
   readonly code: string;

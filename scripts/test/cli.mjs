@@ -16,7 +16,7 @@ import { filesOf } from './tiers.mjs';
 /** @typedef {import('./tiers.mjs').Tier} Tier */
 
 // Well above what the tests take, well below what a job of CI is given.
-const VM_TIMEOUT_SECONDS = 1500;
+const VM_TIMEOUT_SECONDS = 3600;
 
 /**
  * @param {readonly string[]} args

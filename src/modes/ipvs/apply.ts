@@ -8,12 +8,15 @@ type Result = NetlinkError | undefined;
 /** One result per operation. What fails does not stop what comes after it. */
 export async function apply(kernel: IpvsKernel, operations: readonly Operation[]): Promise<Result[]> {
   const results: Result[] = [];
+  const failed = new Set<string>();
   for (let start = 0; start < operations.length; ) {
     const first = operations[start] as Operation;
     let end = start + 1;
     while (end < operations.length && goTogether(first, operations[end] as Operation)) end++;
-    const calls = operations.slice(start, end).map(({ call }) => call);
-    results.push(...(await batch(kernel, calls)));
+    for (const [operation, result] of await together(kernel, operations.slice(start, end), failed)) {
+      if (result) failed.add(operation.key);
+      results.push(result);
+    }
     start = end;
   }
   return results;
@@ -22,6 +25,30 @@ export async function apply(kernel: IpvsKernel, operations: readonly Operation[]
 /** Phases are not merged across: an address is bound only once the virtual servers before it have been answered. */
 function goTogether(a: Operation, b: Operation): boolean {
   return a.phase === b.phase && a.call.on === b.call.on;
+}
+
+/** A group of operations with their results; those that wait for one that failed are not tried. */
+async function together(
+  kernel: IpvsKernel,
+  group: readonly Operation[],
+  failed: ReadonlySet<string>,
+): Promise<[Operation, Result][]> {
+  const isHeld = ({ after = [] }: Operation) => after.some((key) => failed.has(key));
+  const due = group.filter((operation) => !isHeld(operation));
+  const answers = await batch(
+    kernel,
+    due.map(({ call }) => call),
+  );
+  const results = new Map(due.map((operation, i) => [operation, answers[i]]));
+  return group.map((operation) => [
+    operation,
+    isHeld(operation) ? heldBack(operation) : results.get(operation),
+  ]);
+}
+
+function heldBack({ key, after = [] }: Operation): NetlinkError {
+  const hint = `waits for ${after.join(', ')}`;
+  return new NetlinkError({ code: 'ERR_HELD_BACK', operation: 'kernel.apply', target: key, hint });
 }
 
 /** All calls are on one part of the kernel. A batch that breaks as a whole fails each of its calls. */

@@ -5,6 +5,7 @@ import { familyOf } from '../../net/address.js';
 import type { Desired } from '../mode.js';
 import { type Item, LINK, LINK_KEY, REBUILD, type SetItem, setKey, type VirtualServer } from './items.js';
 import { type KernelCall, type Operation, ORDER, type Phase } from './operations.js';
+import { recordOf, recordsNaming } from './ownership.js';
 
 /** The operations that bring the given keys from known to desired. */
 export function diff(
@@ -24,7 +25,27 @@ export function diff(
       else if (want?.kind === 'set' && have?.kind === 'set') rebuildSet(steps, key, want, have, desired);
     }
   }
-  return steps.ordered();
+  return heldUntilGone(steps.ordered(), known);
+}
+
+/**
+ * An entry that records a virtual service as ours stays until that service is gone: without it, a deletion that failed
+ * would leave the service nobody's.
+ */
+function heldUntilGone(operations: Operation[], known: ReadonlyMap<string, Item>): Operation[] {
+  const going = new Map<string, string[]>();
+  for (const { key, call } of operations) {
+    if (call.on !== 'ipvs' || call.operation.do !== 'deleteService') continue;
+    const { service } = call.operation;
+    if (!('address' in service)) continue;
+    for (const record of recordsNaming(service)) going.set(record, [...(going.get(record) ?? []), key]);
+  }
+  if (going.size === 0) return operations;
+  return operations.map((operation) => {
+    const item = operation.phase === 'deleteEntries' ? known.get(operation.key) : undefined;
+    const after = item && going.get(recordOf(item) ?? '');
+    return after ? { ...operation, after } : operation;
+  });
 }
 
 /** Operations by phase. */

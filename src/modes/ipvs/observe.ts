@@ -9,9 +9,10 @@ import { iptablesModeJumps, isIptablesModeChain } from './iptablesMode.js';
 import { type Item, keyOf, LINK, REBUILD, type SetItem } from './items.js';
 import type { IpvsKernel } from './kernel.js';
 import type { IpvsOptions } from './options.js';
+import { recordOf, recordsNaming } from './ownership.js';
 import { sysctls } from './planNode.js';
 import { CHAINS, jumps } from './rules.js';
-import { SET_ROLES, type SetRole, setOf } from './sets.js';
+import { SET_ROLES, setOf } from './sets.js';
 
 /** Everything of ours, by key, and the virtual services of others, marked as such. */
 export async function observe(kernel: IpvsKernel, options: IpvsOptions): Promise<Known<Item>> {
@@ -105,43 +106,17 @@ function ownership(known: Known<Item>, options: IpvsOptions): (id: AddressId) =>
   return (id) => isOurs(id) && !excluded(id.address);
 }
 
+function recordedIn(known: Known<Item>): (id: AddressId) => boolean {
+  const records = new Set([...known.values()].flatMap((item) => recordOf(item) ?? []));
+  return (id) =>
+    known.has(keyOf({ kind: 'address', address: id.address })) ||
+    recordsNaming(id).some((record) => records.has(record));
+}
+
 /** Whether an address is in one of the networks whose virtual services are never deleted. */
 function excludes({ excludeCIDRs }: IpvsOptions): (address: string) => boolean {
   const networks = excludeCIDRs.flatMap((text) => parseNetwork(text) ?? []);
   return (address) => networks.some((network) => networkContains(network, address));
-}
-
-/** Sets whose entries each name an address and port that we made a virtual service for. */
-const NAMING_SETS = namesOf([
-  'KUBE-CLUSTER-IP',
-  'KUBE-EXTERNAL-IP',
-  'KUBE-EXTERNAL-IP-LOCAL',
-  'KUBE-LOAD-BALANCER',
-  'KUBE-NODE-PORT-SCTP-HASH',
-]);
-const TCP_NODE_PORTS = namesOf(['KUBE-NODE-PORT-TCP']);
-const UDP_NODE_PORTS = namesOf(['KUBE-NODE-PORT-UDP']);
-
-function namesOf(roles: readonly SetRole[]): ReadonlyMap<string, Family> {
-  return new Map(
-    ([4, 6] as const).flatMap((family) => roles.map((role) => [setOf(role, family).name, family])),
-  );
-}
-
-function recordedIn(known: Known<Item>): (id: AddressId) => boolean {
-  const named = new Set<string>();
-  for (const item of known.values()) {
-    if (item.kind !== 'entry') continue;
-    const { address, port, protocol } = item.entry;
-    const { name } = item.set;
-    if (NAMING_SETS.has(name)) named.add(`${joinHostPort(address ?? '', port ?? 0)}/${protocol}`);
-    else if (TCP_NODE_PORTS.has(name)) named.add(`${TCP_NODE_PORTS.get(name)} ${port}/tcp`);
-    else if (UDP_NODE_PORTS.has(name)) named.add(`${UDP_NODE_PORTS.get(name)} ${port}/udp`);
-  }
-  return ({ address, port, protocol }) =>
-    known.has(keyOf({ kind: 'address', address })) ||
-    named.has(`${joinHostPort(address, port)}/${protocol}`) ||
-    named.has(`${familyOf(address)} ${port}/${protocol}`);
 }
 
 async function observeServers(

@@ -11,7 +11,8 @@ import type { Item, VirtualServer } from './items.js';
 /**
  * The order. Things that refer come after what they refer to; an address comes last, because it makes traffic arrive,
  * and leaves first. Additions come before deletions: every new real server scans the kernel's trash of deleted ones.
- * Entries leave after their virtual servers: the sets are the record of what is ours, and outlive the process.
+ * Entries leave after their virtual servers, and only if these are gone: the sets are the record of what is ours, and
+ * outlive the process.
  */
 export const ORDER = [
   'settings',
@@ -50,6 +51,8 @@ export interface Operation {
   readonly call: KernelCall;
   /** The item afterwards, undefined when it is gone. Real servers change within their virtual server instead. */
   readonly becomes: Item | undefined;
+  /** Keys of earlier operations without whose success this one is held back. */
+  readonly after?: readonly string[];
 }
 
 /** Takes an acknowledged operation into what is known. */

@@ -1,10 +1,8 @@
 // The reconciler with ipvs mode on a kernel in memory: cost, failure and repair.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { SyncSummary } from '../../../src/reconcile/reconciler.js';
 import { failNth } from '../../../src/testing/index.js';
 import { HOST, service, slice } from '../../support/manifests.js';
-import { differences, scenarios } from '../../support/oracle.js';
 import { FakeNode } from '../../support/testNode.js';
 
 describe('a change', () => {
@@ -111,30 +109,6 @@ describe('what is not ours', () => {
 });
 
 describe('failure', () => {
-  const scenario = scenarios('ipvs').find(({ name }) => name === 'node-port-local');
-  assert.ok(scenario);
-  const step = scenario.steps[0] as string;
-
-  it('of any one operation is told, hurts nothing else, and the next full pass mends it', async () => {
-    for (let n = 1; ; n++) {
-      const node: FakeNode = new FakeNode(scenario);
-      node.kernel.fault = failNth(n);
-      node.load(`${step}/objects.yaml`);
-      const { failures, operations }: SyncSummary = await node.sync();
-      if (failures.length === 0) {
-        assert.ok(n > 60, `only ${n} operations were ever made to fail`);
-        return;
-      }
-      assert.equal(failures[0]?.error.code, 'ENOMEM');
-      node.kernel.fault = () => undefined;
-      node.reconciler.distrust();
-      const repair = await node.sync();
-      assert.deepEqual(repair.failures, []);
-      assert.ok(repair.operations < operations, 'the repair does what failed, not everything');
-      assert.deepEqual(differences(step, node.output()), [], `operation ${n}`);
-    }
-  });
-
   it('leaves the failed item alone until it has been looked at, while others go ahead', async () => {
     const node = new FakeNode(HOST);
     await node.sync();

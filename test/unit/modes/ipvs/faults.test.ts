@@ -1,0 +1,111 @@
+// Every operation of every recorded cluster fails once: nothing else is lost, and the next look makes it good.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { NetlinkError } from '../../../../src/errors.js';
+import type { KubernetesObject } from '../../../../src/objects/types.js';
+import { readManifest } from '../../../../src/source/manifestFile.js';
+import type { Fault } from '../../../../src/testing/index.js';
+import { type Scenario, scenarios } from '../../../support/oracle.js';
+import { FakeNode } from '../../../support/testNode.js';
+
+type Objects = ReadonlyMap<string, KubernetesObject>;
+
+function objectsOf(step: string): Objects {
+  return readManifest('objects.yaml', readFileSync(`${step}/objects.yaml`, 'utf8')).objects;
+}
+
+/** A node brought through the steps before the last of these, without a fault. */
+async function nodeAt(scenario: Scenario, steps: readonly Objects[]): Promise<FakeNode> {
+  const node = new FakeNode(scenario);
+  for (const objects of steps.slice(0, -1)) {
+    node.set(objects);
+    await node.sync();
+  }
+  node.set(steps.at(-1) as Objects);
+  return node;
+}
+
+/** `operation target` of everything that a node does in its next pass, which succeeds. */
+async function operationsOf(node: FakeNode): Promise<string[]> {
+  const names: string[] = [];
+  node.kernel.fault = (operation, target) => {
+    names.push(`${operation} ${target}`);
+    return undefined;
+  };
+  assert.deepEqual((await node.sync()).failures, []);
+  return names;
+}
+
+/** Fails what has one of the names, which then are taken from the set. */
+function failing(names: Set<string>): Fault {
+  return (operation, target) =>
+    names.delete(`${operation} ${target}`)
+      ? new NetlinkError({ code: 'ENOMEM', errno: 12, operation, target })
+      : undefined;
+}
+
+/** Lines of `ipvsadm -S` of every virtual service but those that failed operations were about. */
+function otherServers(node: FakeNode, failed: readonly string[]): string[] {
+  const flags: Record<string, string> = { tcp: '-t', udp: '-u', sctp: '--sctp-service' };
+  const names = failed.map((name) => {
+    const [, protocol = '', address] = name.split(' ');
+    return ` ${flags[protocol]} ${address} `;
+  });
+  const lines: string[] = node.kernel.ipvs.dump().split('\n');
+  return lines.filter((line) => !names.some((name) => line.includes(name)));
+}
+
+/** What the tools print, line by line; the order of entries and servers is that of history, and means nothing. */
+function state(node: FakeNode): string[] {
+  return Object.entries<string>({ ...node.output() }).flatMap(([name, text]) =>
+    text.split('\n').map((line) => `${name}: ${line}`),
+  );
+}
+
+/** Lines that one has and the other has not. */
+function differing(a: readonly string[], b: readonly string[]): string[] {
+  const [inA, inB] = [new Set(a), new Set(b)];
+  return [...a.filter((line) => !inB.has(line)), ...b.filter((line) => !inA.has(line))];
+}
+
+/** Beyond so many operations in a pass, several that are far apart fail in one run. */
+const MOST_RUNS = 60;
+
+async function tryEveryFault(scenario: Scenario, steps: readonly Objects[]): Promise<number> {
+  const sound = await nodeAt(scenario, steps);
+  const names = [...new Set(await operationsOf(sound))];
+  const expected = state(sound);
+  const runs = Math.min(names.length, MOST_RUNS);
+  const groups = Array.from({ length: runs }, (_, run) => names.filter((_, i) => i % runs === run));
+  for (const group of groups) {
+    const untried = new Set(group);
+    const node = await nodeAt(scenario, steps);
+    node.kernel.fault = failing(untried);
+    const { failures } = await node.sync();
+    const what = `step ${steps.length}: ${failures.map(({ error }) => error.message).join(', ')}`;
+    assert.ok(failures.length > 0, group.join());
+    // What comes only after another operation of the group gets a run of its own.
+    if (untried.size > 0) groups.push([...untried]);
+    const [others, expectedOthers] = [otherServers(node, group), otherServers(sound, group)];
+    assert.deepEqual(differing(others, expectedOthers), [], `${what}: other services`);
+    node.kernel.fault = () => undefined;
+    node.reconciler.distrust();
+    assert.deepEqual((await node.sync()).failures, [], what);
+    assert.deepEqual(differing(state(node), expected), [], what);
+  }
+  return names.length;
+}
+
+describe('every operation failing once', () => {
+  for (const scenario of scenarios('ipvs')) {
+    it(scenario.name, async () => {
+      const steps = scenario.steps.map(objectsOf);
+      let tried = 0;
+      for (let last = 1; last <= steps.length; last++) {
+        tried += await tryEveryFault(scenario, steps.slice(0, last));
+      }
+      assert.ok(tried > 50, `only ${tried} operations were made to fail`);
+    });
+  }
+});

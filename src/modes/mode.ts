@@ -45,8 +45,12 @@ export interface Upkeep<Operation> {
 export interface Mode<Item, Operation extends KeyedOperation> {
   readonly name: string;
 
-  /** What a service wants. Depends on nothing but its arguments. */
-  planService(frontends: ServiceFrontends, node: NodeFacts): Fragment<Item>;
+  /**
+   * What a service wants. Depends on nothing but its arguments.
+   *
+   * @param former what it wanted until now: some of what has just gone may end gracefully
+   */
+  planService(frontends: ServiceFrontends, node: NodeFacts, former?: Fragment<Item>): Fragment<Item>;
 
   /** What the node wants whatever its services are, and what follows from all of them together; no walk over services. */
   planNode(desired: Desired<Item>, node: NodeFacts): Fragment<Item>;

@@ -40,6 +40,11 @@ export class Ledger<Item> implements Desired<Item> {
     return this.#groups.get(name) ?? NOTHING;
   }
 
+  /** What an owner wants; undefined when it wants nothing. */
+  fragment(owner: string): Fragment<Item> | undefined {
+    return this.#fragments.get(owner);
+  }
+
   /** Names of the owners that want anything. */
   owners(): IterableIterator<string> {
     return this.#fragments.keys();

@@ -155,7 +155,9 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
       const frontends = this.#inputs.frontends(service);
       const rank = frontends?.createdAt ?? 0;
       if (frontends) this.#planned.push(frontends);
-      replace({ name: service, rank }, frontends ? this.#mode.planService(frontends, node) : new Map());
+      const former = this.#ledger.fragment(service);
+      const fragment = frontends ? this.#mode.planService(frontends, node, former) : new Map<string, Item>();
+      replace({ name: service, rank }, fragment);
     }
     this.#touched.clear();
     replace(NODE, this.#mode.planNode(this.#ledger, node));

@@ -27,7 +27,7 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
   const view = hostViewer(options);
   return {
     name: 'ipvs',
-    planService: (frontends, node) => planService(frontends, node, view(node), options),
+    planService: (frontends, node, former) => planService(frontends, node, view(node), options, former),
     planNode: (desired, node) => planNode(desired, node, options),
     relevantAddresses: (addresses) => relevantAddresses(addresses, options),
     isDisturbed,

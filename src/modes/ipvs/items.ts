@@ -17,6 +17,8 @@ export interface VirtualServer {
   readonly realServers: ReadonlyMap<string, RealServer>;
   /** Endpoints that are still there but get no new connections, by `address:port`: theirs are let run out. */
   readonly lingering?: ReadonlySet<string>;
+  /** Endpoints that are terminating, chosen still or not: once gone, they have not gone without notice. */
+  readonly departing?: ReadonlySet<string>;
   /** Observed, and nothing shows that we or a kube-proxy made it: adopted when a plan wants it, else never touched. */
   readonly foreign?: true;
 }

@@ -5,7 +5,7 @@ import { networkContains, parseNetwork } from '../../net/network.js';
 import type { Endpoint, Frontend, NodeFacts, PortFrontends, ServiceFrontends } from '../../services/types.js';
 import type { Fragment } from '../mode.js';
 import type { HostView } from './hostAddresses.js';
-import { type Item, itemMap, type VirtualServer } from './items.js';
+import { type Item, itemMap, type VirtualServer, virtualServerKey } from './items.js';
 import type { IpvsOptions } from './options.js';
 import { type SetRole, setOf } from './sets.js';
 
@@ -15,9 +15,18 @@ export function planService(
   node: NodeFacts,
   host: HostView,
   options: IpvsOptions,
+  former?: Fragment<Item>,
 ): Fragment<Item> {
   const ports = service.ports.filter((port) => options.families.includes(port.family));
-  return itemMap(ports.flatMap((port) => planPort(port, service.healthCheckNodePort, node, host, options)));
+  const items = ports.flatMap((port) => planPort(port, service.healthCheckNodePort, node, host, options));
+  return itemMap(items.map((item) => (item.kind === 'virtualServer' ? withDeparted(item, former) : item)));
+}
+
+/** Endpoints that were terminating while they were still chosen, and are gone now, linger as if they were there. */
+function withDeparted(server: VirtualServer, former: Fragment<Item> | undefined): VirtualServer {
+  const before = former?.get(virtualServerKey(server.service));
+  if (before?.kind !== 'virtualServer' || !before.departing) return server;
+  return { ...server, lingering: new Set([...(server.lingering ?? []), ...before.departing]) };
 }
 
 function planPort(
@@ -30,14 +39,16 @@ function planPort(
   const items = port.endpoints
     .filter((endpoint) => endpoint.local)
     .map((endpoint) => loopBack(port, endpoint));
-  const lingering = new Set(port.endpoints.map(({ address, port }) => joinHostPort(address, port)));
+  const lingering = idsOf(port.endpoints);
+  const departing = idsOf(port.endpoints.filter(({ terminating }) => terminating));
   const realServersFor = realServersOf(port, node, options);
   for (const frontend of port.frontends) {
     const addresses = frontend.kind === 'nodePort' ? host.nodePortAddresses[port.family] : [frontend.address];
     const realServers = realServersFor(frontend);
     for (const address of addresses) {
       const service = virtualService(port, address, frontend.port, options.scheduler);
-      items.push({ kind: 'virtualServer', service, realServers, lingering });
+      const ends = departing.size > 0 ? { departing } : {};
+      items.push({ kind: 'virtualServer', service, realServers, lingering, ...ends });
       if (isBound(frontend, host, node, options)) items.push(...binding(address, port.family));
     }
     items.push(...entries(port, frontend, addresses, node));
@@ -47,6 +58,10 @@ function planPort(
     items.push(entry('KUBE-HEALTH-CHECK-NODE-PORT', port.family, { port: healthCheckNodePort }));
   }
   return items;
+}
+
+function idsOf(endpoints: readonly Endpoint[]): Set<string> {
+  return new Set(endpoints.map(({ address, port }) => joinHostPort(address, port)));
 }
 
 function noNodePort(family: Family, host: HostView): boolean {

@@ -47,6 +47,16 @@ describe('a real server that is no longer wanted', () => {
     assert.equal(weights(node), '10.0.0.1=0 10.0.0.2=1');
   });
 
+  it('drains when its endpoint was terminating, though still chosen since no other was ready, and leaves the slice', async () => {
+    const node = await busy();
+    await change(node, '10.0.0.1 terminating', '10.0.0.2 terminating');
+    assert.equal(weights(node), '10.0.0.1=1 10.0.0.2=1');
+    await change(node, '10.0.0.2 terminating');
+    assert.equal(weights(node), '10.0.0.1=0 10.0.0.2=1');
+    await change(node, '10.0.0.3');
+    assert.equal(weights(node), '10.0.0.1=0 10.0.0.3=1');
+  });
+
   it('drains while its endpoint is merely unready', async () => {
     const node = await busy();
     await change(node, '10.0.0.1 unready', '10.0.0.2');

@@ -6,14 +6,20 @@ import type { Rtnetlink } from './kernel/rtnetlink/types.js';
 import type { KeyedOperation, Mode } from './modes/mode.js';
 import type { ObjectChange } from './objects/types.js';
 import { Reconciler, type SyncSummary } from './reconcile/reconciler.js';
-import { Runner } from './reconcile/runner.js';
+import { type Periods, Runner } from './reconcile/runner.js';
 import { Catalogue } from './services/catalogue.js';
 import { nodeFacts } from './services/nodeFacts.js';
-import type { HostAddress } from './services/types.js';
+import type { HostAddress, ServiceFrontends } from './services/types.js';
 import type { Source } from './source/source.js';
 
 /** What a proxy tells while it runs. */
 export interface ProxyEvents {
+  /** The source told of changes; a pass is going to take them in. */
+  changed?(changes: readonly ObjectChange[]): void;
+  /** A pass is wanted. */
+  queued?(): void;
+  /** A Service was looked at in a pass: what it means now, or undefined when it is gone. */
+  planned?(service: string, frontends: ServiceFrontends | undefined): void;
   /** A pass ended. `latency`: ms since the oldest change that it took in was told by the source. */
   synced(summary: SyncSummary, latency: number): void;
   /** Objects, or parts of them, that were left out. */
@@ -35,8 +41,7 @@ export interface ProxyParts<Item, Operation extends KeyedOperation> {
   readonly nodeName: string;
   /** `bindAddress`: where it is a specific address, it is this node's own. Canonical; default `0.0.0.0`. */
   readonly bindAddress?: string;
-  /** Milliseconds from one look at everything in the kernel to the next. */
-  readonly auditPeriod: number;
+  readonly periods: Periods;
   readonly events: ProxyEvents;
 }
 
@@ -79,7 +84,11 @@ export function createProxy<Item, Operation extends KeyedOperation>(
     parts.mode,
     {
       serviceNames: () => catalogue.serviceNames(),
-      frontends: (service) => catalogue.frontends(service, node),
+      frontends: (service) => {
+        const frontends = catalogue.frontends(service, node);
+        parts.events.planned?.(service, frontends);
+        return frontends;
+      },
       node: () => node,
       refresh: async () => {
         await readHost();
@@ -89,6 +98,7 @@ export function createProxy<Item, Operation extends KeyedOperation>(
   );
   const take = (changes: readonly ObjectChange[]) => {
     oldest ??= now();
+    parts.events.changed?.(changes);
     for (const touched of changes.flatMap((change) => catalogue.apply(change))) {
       if ('service' in touched) reconciler.touch(touched.service);
       else lookAtNode(node.hostAddresses);
@@ -105,7 +115,7 @@ export function createProxy<Item, Operation extends KeyedOperation>(
       retrying: (milliseconds) => parts.events.retrying(milliseconds),
     },
     { set: setTimeout, clear: (timer) => clearTimeout(timer as NodeJS.Timeout) },
-    parts.auditPeriod,
+    parts.periods,
   );
   const begin = (changed: () => void, synced: () => void) =>
     parts.source.start({
@@ -119,6 +129,7 @@ export function createProxy<Item, Operation extends KeyedOperation>(
   let watch: { close(): void } | undefined;
   let synced = false;
   const request = () => {
+    parts.events.queued?.();
     if (synced) runner.request();
   };
   /** A pass changes addresses itself: only when none is under way do they tell what others did. */

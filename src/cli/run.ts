@@ -52,7 +52,7 @@ export async function run(command: KernelCommand): Promise<number> {
       watchHost: (changed) => watchRtnetlink({ gather: HOST_SETTLES }, changed),
       nodeName,
       bindAddress: configuration.bindAddress,
-      auditPeriod: configuration.ipvs.syncPeriod,
+      periods: { audit: configuration.ipvs.syncPeriod },
       events: logEvents(log),
     });
     if (command.do === 'plan') return await runPlan(proxy);

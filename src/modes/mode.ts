@@ -39,6 +39,8 @@ export interface Pass<Item> {
 export interface Upkeep<Operation> {
   readonly operations: readonly Operation[];
   readonly failures: readonly { readonly key: string; readonly error: NetlinkError }[];
+  /** Real servers that wait for their connections to end, those that go now included. */
+  readonly draining: number;
 }
 
 /** A way to program the kernel (`ipvs`). All up to `describe` is pure. */

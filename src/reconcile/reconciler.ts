@@ -34,6 +34,8 @@ export interface SyncSummary {
   readonly failures: readonly Failure[];
   /** Addresses and ports that several Services claim, with the claimants; the first has it. */
   readonly contested: readonly { readonly key: string; readonly services: readonly string[] }[];
+  /** Real servers whose connections run out. */
+  readonly draining: number;
   /** Milliseconds after which another pass has something to look at although nothing changes. */
   readonly again: number | undefined;
   /** Milliseconds spent planning and comparing, and waiting for the kernel. */
@@ -119,6 +121,7 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
       phases: countPhases(operations),
       failures,
       contested,
+      draining: upkeep.draining,
       again: this.#mode.upkeepIn(),
       milliseconds: { plan: planned - observed, kernel: observed - started + done - planned },
     };

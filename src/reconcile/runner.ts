@@ -28,6 +28,14 @@ export const RETRY = { first: 500, longest: 30_000 } as const;
 /** Why a pass is due although nothing changed. */
 type Reason = 'retry' | 'upkeep' | 'audit' | 'overdue audit';
 
+/** How often passes are made, ms. */
+export interface Periods {
+  /** Quiet after which everything is looked at, since others change the kernel too: `ipvs.syncPeriod`. */
+  readonly audit: number;
+  /** From the end of a pass to the start of the next, at least: `ipvs.minSyncPeriod`; default 0. */
+  readonly rest?: number;
+}
+
 /** An audit waits for quiet, but no longer than this many periods. */
 export const OVERDUE = 10;
 
@@ -36,20 +44,22 @@ export class Runner {
   readonly #passes: Passes;
   readonly #events: RunnerEvents;
   readonly #timers: Timers;
-  readonly #auditPeriod: number;
+  readonly #periods: Periods;
   readonly #armed = new Map<Reason, unknown>();
   #running: Promise<void> | undefined;
   #delay: number = RETRY.first;
   /** The kernel could not even be read: until the retry, nothing else is tried. */
   #blind = false;
   #stopped = false;
+  /** Resolves when the next pass may start. */
+  #rested: Promise<void> | undefined;
+  #wake: () => void = () => {};
 
-  /** @param auditPeriod ms of quiet after which everything is looked at: others change the kernel too */
-  constructor(passes: Passes, events: RunnerEvents, timers: Timers, auditPeriod: number) {
+  constructor(passes: Passes, events: RunnerEvents, timers: Timers, periods: Periods) {
     this.#passes = passes;
     this.#events = events;
     this.#timers = timers;
-    this.#auditPeriod = auditPeriod;
+    this.#periods = periods;
   }
 
   /** Something may need doing: starts a pass unless one is under way, which is then followed by another. */
@@ -68,16 +78,32 @@ export class Runner {
   /** No further passes; resolves when the one under way has ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
+    this.#wake();
     for (const reason of [...this.#armed.keys()]) this.#disarm(reason);
     await this.#running;
   }
 
   async #run(): Promise<void> {
     do {
+      if (this.#rested) await this.#rested;
       // A turn of the event loop, so that changes that arrive together are planned together.
       await new Promise((resolve) => setImmediate(resolve));
+      if (this.#stopped) return;
       await this.#pass();
+      this.#rest();
     } while (this.#passes.pending && !this.#stopped && !this.#blind);
+  }
+
+  #rest(): void {
+    const { rest = 0 } = this.#periods;
+    if (rest === 0) return;
+    this.#rested = new Promise((resolve) => {
+      const timer = this.#timers.set(resolve, rest);
+      this.#wake = () => {
+        this.#timers.clear(timer);
+        resolve();
+      };
+    });
   }
 
   async #pass(): Promise<void> {
@@ -86,8 +112,8 @@ export class Runner {
       this.#events.synced(summary);
       this.#disarm('upkeep');
       if (summary.again !== undefined) this.#arm('upkeep', summary.again);
-      this.#arm('audit', this.#auditPeriod);
-      if (summary.full) this.#arm('overdue audit', OVERDUE * this.#auditPeriod);
+      this.#arm('audit', this.#periods.audit);
+      if (summary.full) this.#arm('overdue audit', OVERDUE * this.#periods.audit);
       if (summary.failures.length > 0) this.#retryLater();
       else if (summary.full) this.#delay = RETRY.first;
     } catch (error) {

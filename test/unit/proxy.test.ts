@@ -59,7 +59,7 @@ function setUp(...initial: ObjectChange[]) {
       return { close: () => (host.changed = undefined) };
     },
     nodeName: 'node-a',
-    auditPeriod: 60_000,
+    periods: { audit: 60_000 },
     events,
   });
   running.push(proxy);

@@ -39,9 +39,11 @@ export class Drains {
     else this.#remove(key, id);
   }
 
-  /** Whether anything is draining. */
-  get any(): boolean {
-    return this.#servers.size > 0;
+  /** How many real servers are draining. */
+  get size(): number {
+    let size = 0;
+    for (const since of this.#servers.values()) size += since.size;
+    return size;
   }
 
   /**

@@ -52,16 +52,20 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
         await attempt('flows', flows.due(kernel.conntrack, pass)),
       ];
       return {
+        draining: drains.size,
         operations: found.flatMap(({ operations }) => operations),
         failures: found.flatMap(({ failures }) => failures),
       };
     },
-    upkeepIn: () => (flows.any ? FLOW_LOOK : drains.any ? DRAIN_LOOK : undefined),
+    upkeepIn: () => (flows.any ? FLOW_LOOK : drains.size > 0 ? DRAIN_LOOK : undefined),
   };
 }
 
 /** What cannot be found out is told as a failure, and keeps nothing else from being done. */
-async function attempt(key: string, operations: Promise<Operation[]>): Promise<Upkeep<Operation>> {
+async function attempt(
+  key: string,
+  operations: Promise<Operation[]>,
+): Promise<Omit<Upkeep<Operation>, 'draining'>> {
   try {
     return { operations: await operations, failures: [] };
   } catch (error) {

@@ -15,6 +15,7 @@ const summary = (failures: number, full = false): SyncSummary => ({
     error: new NetlinkError({ code: 'ENOMEM', operation: 'test.fail' }),
   })),
   contested: [],
+  draining: 0,
   again: undefined,
   milliseconds: { plan: 0, kernel: 0 },
 });
@@ -23,7 +24,7 @@ const summary = (failures: number, full = false): SyncSummary => ({
 const AUDIT = 60_000;
 
 /** A runner over scripted passes, with timers that fire when told to. */
-function setUp(results: (SyncSummary | Error)[]) {
+function setUp(results: (SyncSummary | Error)[], rest = 0) {
   const told: string[] = [];
   const timers = new Map<object, { run: () => void; milliseconds: number }>();
   const passes = {
@@ -55,7 +56,7 @@ function setUp(results: (SyncSummary | Error)[]) {
       },
       clear: (timer) => timers.delete(timer as object),
     },
-    AUDIT,
+    { audit: AUDIT, rest },
   );
   const settle = async () => {
     for (let i = 0; i < 10; i++) await turn();
@@ -157,9 +158,23 @@ describe('Runner', () => {
     assert.ok(!armed().includes(7));
   });
 
+  it('rests between passes where it is told to, and takes in together what comes meanwhile', async () => {
+    const { runner, settle, fire, armed } = setUp([], 1000);
+    runner.request();
+    assert.deepEqual(await settle(), ['sync']);
+    runner.request();
+    runner.request();
+    assert.deepEqual(await settle(), []);
+    fire(1000);
+    assert.deepEqual(await settle(), ['sync']);
+    await runner.stop();
+    assert.deepEqual(armed(), []);
+  });
+
   it('stops: the pass under way ends, no other begins, no timer stays', async () => {
     const { runner, settle, armed } = setUp([summary(1)]);
     runner.request();
+    await turn();
     await runner.stop();
     assert.deepEqual(await settle(), ['sync']);
     assert.deepEqual(armed(), []);

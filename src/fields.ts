@@ -59,6 +59,20 @@ export class Fields {
     return absent;
   }
 
+  /** The texts of a list, as they stand; what is no text is reported. */
+  texts(name: string): string[] {
+    return this.#list(name).flatMap((value, i) => {
+      if (typeof value === 'string') return [value];
+      this.report(`${name}[${i}]`, 'must be text', value);
+      return [];
+    });
+  }
+
+  /** Names of the fields that are there. */
+  names(): string[] {
+    return Object.keys(this.#values);
+  }
+
   /** One of a few words, or the default when absent; undefined when it is another. */
   word<T extends string>(name: string, words: readonly T[], absent: T): T | undefined {
     if (!this.has(name)) return absent;

@@ -10,7 +10,8 @@ export function decodeEndpointSlice(
   { namespace, name }: ObjectName,
   fields: Fields,
 ): EndpointSlice | undefined {
-  const labels = fields.child('metadata').child('labels');
+  const metadata = fields.child('metadata');
+  const labels = metadata.child('labels');
   const serviceName = labels.text('kubernetes.io/service-name');
   if (serviceName === '') {
     return fields.report('metadata.labels[kubernetes.io/service-name]', 'must name the Service');
@@ -26,7 +27,14 @@ export function decodeEndpointSlice(
     family,
     ports: fields.children('ports').flatMap(decodePort),
     endpoints: fields.children('endpoints').flatMap((endpoint) => decodeEndpoint(endpoint, family)),
+    triggerTime: decodeTriggerTime(metadata.child('annotations')),
   };
+}
+
+/** A time that cannot be read costs a measurement and nothing else: it is passed over. */
+function decodeTriggerTime(annotations: Fields): number | undefined {
+  const time = Date.parse(annotations.text('endpoints.kubernetes.io/last-change-trigger-time'));
+  return Number.isNaN(time) ? undefined : time;
 }
 
 function decodePort(fields: Fields): SlicePort[] {

@@ -56,6 +56,11 @@ export interface EndpointSlice {
   readonly family: Family;
   readonly ports: readonly SlicePort[];
   readonly endpoints: readonly SliceEndpoint[];
+  /**
+   * When the change began that led to this slice, ms since 1970: annotation
+   * `endpoints.kubernetes.io/last-change-trigger-time`; undefined when absent or no time.
+   */
+  readonly triggerTime: number | undefined;
 }
 
 /** One of `ports`; goes with the Service port of the same name and protocol. */
@@ -84,6 +89,12 @@ export interface SliceEndpoint {
 export interface Node {
   readonly kind: 'Node';
   readonly name: string;
+  /** `metadata.uid`; empty when absent. */
+  readonly uid: string;
+  /** `metadata.deletionTimestamp` is set. */
+  readonly deleting: boolean;
+  /** May take traffic from load balancers: is not being deleted, and the cluster autoscaler is not about to. */
+  readonly eligible: boolean;
   /** Label `topology.kubernetes.io/zone`; empty when absent. */
   readonly zone: string;
   /** All InternalIPs in order, then all ExternalIPs. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { describeProblem } from '../../../src/errors.js';
 import { decodeObject } from '../../../src/objects/decode.js';
-import type { EndpointSlice, Service } from '../../../src/objects/types.js';
+import type { EndpointSlice, Node, Service } from '../../../src/objects/types.js';
 
 const service = (spec: object, status: object = {}) => ({
   apiVersion: 'v1',
@@ -164,5 +164,48 @@ describe('cluster IPs', () => {
   it('are absent from headless Services', () => {
     assert.deepEqual(clusterIPs({ clusterIP: 'None', clusterIPs: ['None'], ipFamilies: ['IPv4'] }), {});
     assert.deepEqual(clusterIPs({}), {});
+  });
+});
+
+describe('nodes', () => {
+  const decoded = (metadata: object, spec: object = {}) =>
+    decodeObject({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'a', ...metadata }, spec })
+      .object as Node;
+
+  it('are eligible unless they are being deleted, or about to be', () => {
+    const shown = ({ uid, deleting, eligible }: Node) => ({ uid, deleting, eligible });
+    const doomed = {
+      taints: [{ key: 'x' }, { key: 'ToBeDeletedByClusterAutoscaler', effect: 'NoSchedule' }],
+    };
+    assert.deepEqual(shown(decoded({ uid: 'u' })), { uid: 'u', deleting: false, eligible: true });
+    assert.deepEqual(shown(decoded({}, { taints: [{ key: 'x' }] })), {
+      uid: '',
+      deleting: false,
+      eligible: true,
+    });
+    assert.deepEqual(shown(decoded({}, doomed)), { uid: '', deleting: false, eligible: false });
+    assert.deepEqual(shown(decoded({ deletionTimestamp: '2026-01-01T00:00:00Z' })), {
+      uid: '',
+      deleting: true,
+      eligible: false,
+    });
+  });
+});
+
+describe('the trigger time of a slice', () => {
+  const triggerTime = (annotations: object) => {
+    const metadata = { name: 'a', labels: { 'kubernetes.io/service-name': 'web' }, annotations };
+    return (decodeObject(slice({ metadata })).object as EndpointSlice).triggerTime;
+  };
+
+  it('is ms since 1970, and nothing when it is no time', () => {
+    const name = 'endpoints.kubernetes.io/last-change-trigger-time';
+    assert.equal(
+      triggerTime({ [name]: '2026-01-01T00:00:00.123456789Z' }),
+      Date.UTC(2026, 0, 1, 0, 0, 0, 123),
+    );
+    assert.equal(triggerTime({ [name]: '2026-01-01T00:00:00Z' }), Date.UTC(2026, 0, 1));
+    assert.equal(triggerTime({ [name]: 'soon' }), undefined);
+    assert.equal(triggerTime({}), undefined);
   });
 });

@@ -22,7 +22,8 @@ function nodePortAddresses(
   bindAddress?: string,
   cures: Cure[] = [],
 ) {
-  const node = { kind: 'Node' as const, name: 'node-a', zone: '', addresses, podCIDRs: [] };
+  const known = { uid: '', deleting: false, eligible: true, zone: '', podCIDRs: [] };
+  const node = { kind: 'Node' as const, name: 'node-a', addresses, ...known };
   const facts = nodeFacts('node-a', node, HOST, new Set(), bindAddress);
   return hostViewer({ nodePortAddresses: given, cures: new Set(cures) })(facts).nodePortAddresses;
 }

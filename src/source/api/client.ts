@@ -1,0 +1,282 @@
+// The few requests that a proxy makes of the API server, over HTTP/1.1 and in JSON.
+import { type ClientRequest, type IncomingMessage, request as plainRequest } from 'node:http';
+import { request as tlsRequest } from 'node:https';
+import type { Socket } from 'node:net';
+import { isRecord } from '../../fields.js';
+import { Agents } from './agents.js';
+import { Breath } from './breath.js';
+import type { ApiConnection } from './connection.js';
+import { ApiError, asApiError } from './error.js';
+import { LineReader, ListReader } from './json.js';
+import { type RATE, RateLimit } from './rateLimit.js';
+
+/** Limits of time, ms. */
+export interface ApiTimeouts {
+  /** Until a connection stands, TLS included; default 15 000. */
+  readonly connect: number;
+  /** Until an answer begins; default 65 000, as the server itself gives up after 60 s. */
+  readonly answer: number;
+  /** Between two pieces of an answer other than a watch's; default 30 000. */
+  readonly idle: number;
+}
+
+const TIMEOUTS: ApiTimeouts = { connect: 15_000, answer: 65_000, idle: 30_000 };
+/** Ms of silence after which a connection is probed. Ten probes follow, a second apart: a dead peer shows in 25 s. */
+const PROBE_AFTER = 15_000;
+/** Bytes of an error's body that are read. */
+const LONGEST_ERROR = 64 * 1024;
+
+/** Options of a client. */
+export interface ApiClientOptions {
+  /** `kube-netlink-proxy/1.0.0`. */
+  readonly userAgent: string;
+  /** Requests per second, and at once; default 5 and 10. What a watch sends is not counted. */
+  readonly rate?: typeof RATE;
+  readonly timeouts?: Partial<ApiTimeouts>;
+}
+
+/** Query parameters. */
+export type Query = Readonly<Record<string, string>>;
+
+/** What a page of a list says beside its items. */
+export interface ListPage {
+  /** Version of the whole list. */
+  readonly resourceVersion: string;
+  /** Token of the next page; empty after the last one. */
+  readonly continue: string;
+}
+
+/** A client of one API server. Everything that fails rejects with an ApiError. */
+export class ApiClient {
+  readonly #connection: ApiConnection;
+  readonly #userAgent: string;
+  readonly #timeouts: ApiTimeouts;
+  readonly #rate: RateLimit;
+  readonly #agents: Agents;
+
+  constructor(connection: ApiConnection, options: ApiClientOptions) {
+    this.#connection = connection;
+    this.#userAgent = options.userAgent;
+    this.#timeouts = { ...TIMEOUTS, ...options.timeouts };
+    this.#rate = new RateLimit(options.rate);
+    this.#agents = new Agents(connection.server.protocol === 'https:');
+  }
+
+  /** Reads one page of a list; `take` is given each item as soon as it has come. */
+  async list(
+    path: string,
+    query: Query,
+    take: (item: unknown) => void,
+    signal: AbortSignal,
+  ): Promise<ListPage> {
+    const { what, response } = await this.#open('GET', path, query, { signal });
+    const reader = new ListReader(what);
+    const breath = new Breath();
+    for await (const chunk of piecesOf(response, what, this.#timeouts.idle)) {
+      for (const item of reader.push(chunk)) {
+        take(item);
+        if (breath.due) await breath.take();
+      }
+    }
+    return readPage(reader.end(), what);
+  }
+
+  /**
+   * Follows a list: gives each event as it comes, until the server ends the watch. `idle`: ms without a byte after which
+   * the connection is given up.
+   */
+  async *watch(path: string, query: Query, idle: number, signal: AbortSignal): AsyncGenerator<unknown, void> {
+    const { what, response } = await this.#open('GET', path, { ...query, watch: 'true' }, { signal });
+    const reader = new LineReader(what);
+    const breath = new Breath();
+    for await (const chunk of piecesOf(response, what, idle)) {
+      for (const event of reader.push(chunk)) {
+        yield event;
+        if (breath.due) await breath.take();
+      }
+    }
+    if (!reader.whole)
+      throw new ApiError({ code: 'ERR_MALFORMED', operation: what, said: 'a line is cut off' });
+  }
+
+  /** Creates an object. */
+  async create(path: string, body: unknown, signal: AbortSignal): Promise<void> {
+    const { what, response } = await this.#open('POST', path, {}, { signal, body: JSON.stringify(body) });
+    for await (const _ of piecesOf(response, what, this.#timeouts.idle)) {
+      // Read to its end, so that the connection can be used again.
+    }
+  }
+
+  /** Closes every connection; requests under way fail. */
+  close(): void {
+    this.#agents.close();
+  }
+
+  /** Sends a request; resolves once an answer begins that is no error. */
+  async #open(
+    method: string,
+    path: string,
+    query: Query,
+    { signal, body }: { readonly signal: AbortSignal; readonly body?: string },
+  ): Promise<{ what: string; response: IncomingMessage }> {
+    const { server } = this.#connection;
+    const what = `${method} ${server.protocol}//${server.host}${server.pathname.replace(/\/$/, '')}${path}`;
+    try {
+      await this.#rate.take(signal);
+      const response = await this.#send(what, method, path, query, signal, body);
+      const status = response.statusCode ?? 0;
+      if (status >= 200 && status < 300) return { what, response };
+      throw await this.#refusal(what, response);
+    } catch (error) {
+      throw asApiError(error, what);
+    }
+  }
+
+  async #send(
+    what: string,
+    method: string,
+    path: string,
+    query: Query,
+    signal: AbortSignal,
+    body?: string,
+  ): Promise<IncomingMessage> {
+    const { tls, headers } = await this.#connection.credentials();
+    const url = new URL(this.#connection.server);
+    url.pathname = url.pathname.replace(/\/$/, '') + path;
+    url.search = new URLSearchParams(query).toString();
+    const send = url.protocol === 'https:' ? tlsRequest : plainRequest;
+    const request = send(url, {
+      method,
+      agent: this.#agents.for(tls),
+      signal,
+      headers: {
+        ...headers,
+        Accept: 'application/json',
+        'User-Agent': this.#userAgent,
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+      },
+    });
+    request.end(body);
+    try {
+      return await answerTo(request, what, this.#timeouts);
+    } catch (error) {
+      // The server closed a connection just as it was used again: nothing was wrong with the request.
+      const closed = request.reusedSocket && (error as { code?: unknown }).code === 'ECONNRESET';
+      if (closed && !signal.aborted) return this.#send(what, method, path, query, signal, body);
+      throw error;
+    }
+  }
+
+  async #refusal(what: string, response: IncomingMessage): Promise<ApiError> {
+    const status = response.statusCode ?? 0;
+    if (status === 401) this.#connection.refused();
+    const { message, reason, retryAfterSeconds } = await this.#readStatus(what, response);
+    const retryAfter = patience(response.headers['retry-after'] ?? retryAfterSeconds);
+    return new ApiError({
+      code: 'ERR_STATUS',
+      operation: what,
+      status,
+      said: `${status} ${message || response.statusMessage || ''}`.trimEnd(),
+      reason,
+      retryAfter,
+      hint: this.#connection.stale,
+    });
+  }
+
+  /** The server's Status object; what is no such object, or cannot be read, is passed over: the status code says it. */
+  async #readStatus(what: string, response: IncomingMessage) {
+    let text = '';
+    try {
+      for await (const piece of piecesOf(response, what, this.#timeouts.idle)) {
+        text += piece.toString();
+        if (text.length > LONGEST_ERROR) break;
+      }
+    } catch {
+      text = '';
+    }
+    return readStatus(parsed(text));
+  }
+}
+
+/** Ms to wait when asked to wait so many seconds; undefined when that is no number. Five minutes at most. */
+export function patience(seconds: unknown): number | undefined {
+  const asked = Number(seconds ?? Number.NaN);
+  return asked > 0 ? Math.min(asked, 300) * 1000 : undefined;
+}
+
+/** What a Status object (meta/v1) says; the parts of anything else are empty. */
+export function readStatus(raw: unknown): { message: string; reason: string; retryAfterSeconds: unknown } {
+  const status = isRecord(raw) && raw['kind'] === 'Status' ? raw : {};
+  const details = isRecord(status['details']) ? status['details'] : {};
+  const text = (value: unknown) => (typeof value === 'string' ? value : '');
+  return {
+    message: text(status['message']),
+    reason: text(status['reason']),
+    retryAfterSeconds: details['retryAfterSeconds'],
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function readPage(raw: unknown, what: string): ListPage {
+  const metadata = isRecord(raw) && isRecord(raw['metadata']) ? raw['metadata'] : {};
+  const { resourceVersion, continue: next } = metadata as Record<string, unknown>;
+  if (typeof resourceVersion !== 'string' || resourceVersion === '') {
+    throw new ApiError({ code: 'ERR_MALFORMED', operation: what, said: 'the list has no resourceVersion' });
+  }
+  return { resourceVersion, continue: typeof next === 'string' ? next : '' };
+}
+
+/** Waits for an answer to begin. */
+function answerTo(request: ClientRequest, what: string, timeouts: ApiTimeouts): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const giveUp = (said: string) => () =>
+      request.destroy(new ApiError({ code: 'ERR_TIMEOUT', operation: what, said }));
+    const connecting = setTimeout(giveUp('no connection'), timeouts.connect);
+    const answering = setTimeout(giveUp('no answer'), timeouts.answer);
+    const settled = () => {
+      clearTimeout(connecting);
+      clearTimeout(answering);
+    };
+    request.once('socket', (socket: Socket & { encrypted?: boolean }) => {
+      socket.setKeepAlive(true, PROBE_AFTER);
+      if (!socket.connecting) clearTimeout(connecting);
+      else socket.once(socket.encrypted ? 'secureConnect' : 'connect', () => clearTimeout(connecting));
+    });
+    request.once('response', (response) => {
+      settled();
+      resolve(response);
+    });
+    request.on('error', (error) => {
+      settled();
+      reject(error);
+    });
+  });
+}
+
+/** The pieces of an answer, until it ends. */
+async function* piecesOf(
+  response: IncomingMessage,
+  what: string,
+  idle: number,
+): AsyncGenerator<Buffer, void> {
+  const timer = setTimeout(() => {
+    response.destroy(new ApiError({ code: 'ERR_TIMEOUT', operation: what, said: `no data for ${idle} ms` }));
+  }, idle);
+  try {
+    for await (const chunk of response) {
+      timer.refresh();
+      yield chunk as Buffer;
+    }
+  } catch (error) {
+    throw asApiError(error, what);
+  } finally {
+    clearTimeout(timer);
+  }
+}

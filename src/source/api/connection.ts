@@ -1,0 +1,159 @@
+// Where the API server is, and what each request carries to be let in. Files are read for each request: they are few and
+// small, requests are rare, and so what was rotated is used at once.
+import { readFile } from 'node:fs/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { ApiError } from './error.js';
+import { type ExecCredential, ExecCredentials } from './exec.js';
+import {
+  type ApiAccess,
+  accessInCluster,
+  accessOfKubeconfig,
+  accessToMaster,
+  type Material,
+} from './kubeconfig.js';
+
+/** Options of TLS, as node:tls names them. */
+export interface TlsOptions {
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+  readonly servername?: string;
+  readonly rejectUnauthorized: boolean;
+}
+
+/** What a request carries. */
+export interface Credentials {
+  /** The very same object for as long as nothing changes: connections made with another one are not to be used again. */
+  readonly tls: TlsOptions;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+}
+
+/** Where and who. */
+export interface ApiConnection {
+  /** URL of the server; its path, if any, comes before that of every request. */
+  readonly server: URL;
+  /** URL of the HTTP proxy that the kubeconfig names; empty for none. */
+  readonly proxy: string;
+  /** Rejects with an ApiError `ERR_CREDENTIALS`. */
+  credentials(): Promise<Credentials>;
+  /** The server answered 401: what may be older than it looks is fetched anew for the next request. */
+  refused(): void;
+  /** Files that could not be read again, so that what they said before is still used; undefined when there are none. */
+  readonly stale: string | undefined;
+}
+
+/** Where to look for an API server. */
+export interface ConnectionOptions {
+  /** Path of a kubeconfig; empty for none. */
+  readonly kubeconfig?: string;
+  /** URL of the server, in place of the kubeconfig's; empty for none. */
+  readonly master?: string;
+  /** Default `process.env`. */
+  readonly environment?: NodeJS.ProcessEnv;
+  /** Folder with the files of a pod's service account; default as in every pod. */
+  readonly serviceAccount?: string;
+}
+
+const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
+
+/**
+ * Finds the API server as kube-proxy does: the current context of a kubeconfig, a master's URL, or both; with neither,
+ * the service account of the pod. Sends nothing. Rejects with an Error that names what is wrong when the kubeconfig, or a
+ * file that it names, cannot be used.
+ */
+export async function connectToApi(options: ConnectionOptions): Promise<ApiConnection> {
+  const { kubeconfig = '', master = '', environment = process.env } = options;
+  let access: ApiAccess;
+  if (kubeconfig !== '') access = accessOfKubeconfig(kubeconfig, await readFile(kubeconfig, 'utf8'), master);
+  else if (master !== '') access = accessToMaster(master);
+  else access = accessInCluster(environment, options.serviceAccount ?? SERVICE_ACCOUNT);
+  const connection = new Connection(access);
+  await connection.readFiles();
+  return connection;
+}
+
+class Connection implements ApiConnection {
+  readonly server: URL;
+  readonly proxy: string;
+  readonly #access: ApiAccess;
+  /** What files said when they could last be read. */
+  readonly #lastRead = new Map<string, string>();
+  readonly #unreadable = new Map<string, string>();
+  #exec: ExecCredentials | undefined;
+  #tls: TlsOptions | undefined;
+
+  constructor(access: ApiAccess) {
+    this.#access = access;
+    this.server = new URL(access.server);
+    this.proxy = access.proxy;
+  }
+
+  get stale(): string | undefined {
+    return this.#unreadable.size === 0 ? undefined : [...this.#unreadable.values()].join('; ');
+  }
+
+  /** Reads every file that the access names. */
+  async readFiles(): Promise<{ ca?: string; cert?: string; key?: string; token?: string }> {
+    const { ca, certificate, key, token } = this.#access;
+    return {
+      ...this.#named('ca', await this.#read(ca)),
+      ...this.#named('cert', await this.#read(certificate)),
+      ...this.#named('key', await this.#read(key)),
+      ...this.#named('token', (await this.#read(token))?.trim()),
+    };
+  }
+
+  async credentials(): Promise<Credentials> {
+    const { serverName, insecure, basic, impersonate } = this.#access;
+    const { token: tokenRead, ...files } = await this.readFiles();
+    const given = await this.#runExec(files.ca);
+    const tls: TlsOptions = {
+      ...files,
+      ...(given?.certificate && given.key ? { cert: given.certificate, key: given.key } : {}),
+      ...(serverName ? { servername: serverName } : {}),
+      rejectUnauthorized: !insecure,
+    };
+    if (!isDeepStrictEqual(tls, this.#tls)) this.#tls = tls;
+    const token = given?.token ?? tokenRead;
+    const pair = basic && Buffer.from(`${basic.username}:${basic.password}`).toString('base64');
+    const authorization = token ? `Bearer ${token}` : pair ? `Basic ${pair}` : undefined;
+    return {
+      tls: this.#tls ?? tls,
+      headers: { ...impersonate, ...(authorization ? { Authorization: authorization } : {}) },
+    };
+  }
+
+  refused(): void {
+    this.#exec?.forget();
+  }
+
+  async #runExec(ca: string | undefined): Promise<ExecCredential | undefined> {
+    const { exec, ...access } = this.#access;
+    if (!exec) return undefined;
+    this.#exec ??= new ExecCredentials(exec, access, ca);
+    return this.#exec.get();
+  }
+
+  /** A file that was readable once may be gone for a moment while it is replaced: what it said still stands then. */
+  async #read(material: Material | undefined): Promise<string | undefined> {
+    if (!material || 'text' in material) return material?.text;
+    const { file } = material;
+    try {
+      const text = await readFile(file, 'utf8');
+      if (text.trim() === '') throw new Error('is empty');
+      this.#lastRead.set(file, text);
+      this.#unreadable.delete(file);
+      return text;
+    } catch (error) {
+      const said = `${file}: ${(error as Error).message}`;
+      const last = this.#lastRead.get(file);
+      if (last === undefined) throw new ApiError({ code: 'ERR_CREDENTIALS', operation: 'read', said });
+      this.#unreadable.set(file, said);
+      return last;
+    }
+  }
+
+  #named<Name extends string>(name: Name, value: string | undefined): { [name in Name]?: string } {
+    return (value === undefined ? {} : { [name]: value }) as { [name in Name]?: string };
+  }
+}

@@ -1,0 +1,74 @@
+// The one error of everything that speaks to the API server. No secret gets into its message.
+
+/** What is known about a failed request. */
+export interface ApiErrorFacts {
+  readonly code: string;
+  /** The request, `GET https://10.0.0.1:6443/api/v1/services`, or what else was done. */
+  readonly operation: string;
+  /** What the system or the server said. */
+  readonly said?: string | undefined;
+  /** HTTP status; 0 when no response came. */
+  readonly status?: number;
+  /** `reason` of the server's Status object: `Expired`, `Forbidden`. */
+  readonly reason?: string | undefined;
+  /** Ms for which the server asks to be left alone. */
+  readonly retryAfter?: number | undefined;
+  /** What may be the cause beside: a token file that cannot be read. */
+  readonly hint?: string | undefined;
+}
+
+/**
+ * A request that failed. The message starts with the code.
+ *
+ * Codes: the system's (`ECONNREFUSED`, `CERT_HAS_EXPIRED`), `ERR_STATUS` (the server answered with an error: see
+ * `status` and `reason`), `ERR_TIMEOUT` (no connection, answer or data within the limit), `ERR_MALFORMED` (what came is
+ * not what the API promises), `ERR_CREDENTIALS` (a file or program that should give credentials did not).
+ */
+export class ApiError extends Error {
+  readonly code: string;
+  readonly status: number;
+  readonly reason: string;
+  readonly retryAfter: number | undefined;
+
+  constructor(facts: ApiErrorFacts) {
+    const said = facts.said ? `: ${facts.said}` : '';
+    const hint = facts.hint ? ` (${facts.hint})` : '';
+    super(redact(`${facts.code}: ${facts.operation}${said}${hint}`));
+    this.name = 'ApiError';
+    this.code = facts.code;
+    this.status = facts.status ?? 0;
+    this.reason = facts.reason ?? '';
+    this.retryAfter = facts.retryAfter;
+  }
+
+  /** The server no longer has the version that was asked for: everything has to be listed again. */
+  get expired(): boolean {
+    return this.status === 410 || this.reason === 'Expired' || this.reason === 'Gone';
+  }
+}
+
+/** Any thrown value as an ApiError; one that is none keeps its code and message. */
+export function asApiError(error: unknown, operation: string): ApiError {
+  if (error instanceof ApiError) return error;
+  // Several addresses were tried and each failed: the last one tells.
+  const cause = error instanceof AggregateError ? (error.errors.at(-1) ?? error) : error;
+  const { code, message } = cause as { code?: unknown; message?: unknown };
+  return new ApiError({
+    code: typeof code === 'string' ? code : 'ERR_UNEXPECTED',
+    operation,
+    said: typeof message === 'string' ? message : String(cause),
+  });
+}
+
+const SECRETS: readonly (readonly [RegExp, string])[] = [
+  [/\b(Bearer|Basic)\s+[\w.~+/=-]+/gi, '$1 [redacted]'],
+  // A JSON web token, wherever it stands.
+  [/\beyJ[\w-]+\.[\w-]+\.[\w-]*/g, '[redacted]'],
+  [/(\/\/)[^/@\s]+@/g, '$1[redacted]@'],
+  [/-----BEGIN [^-]*PRIVATE KEY-----[\s\S]*?(-----END [^-]*PRIVATE KEY-----|$)/g, '[redacted]'],
+];
+
+/** Text without what looks like a credential. */
+export function redact(text: string): string {
+  return SECRETS.reduce((safe, [pattern, instead]) => safe.replace(pattern, instead), text);
+}

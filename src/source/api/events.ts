@@ -1,0 +1,146 @@
+// Tells the cluster what happened to this node's proxy, as events (events.k8s.io/v1). Nothing depends on them: they wait
+// in a short queue, and are told of by callback when they could not be sent.
+import { hostname } from 'node:os';
+import { performance } from 'node:perf_hooks';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Backoff } from './backoff.js';
+import type { ApiClient } from './client.js';
+import { type ApiError, asApiError } from './error.js';
+
+/** Something worth telling. */
+export interface ClusterEvent {
+  /** `Starting`, `FailedToStartServiceHealthcheck`. */
+  readonly reason: string;
+  readonly type: 'Normal' | 'Warning';
+  /** `StartKubeProxy`, `Listen`. */
+  readonly action: string;
+  /** For people; cut after 1024 bytes, as the API asks. */
+  readonly note: string;
+  /** What it is about. */
+  readonly regarding:
+    | { readonly kind: 'Node'; readonly name: string }
+    | { readonly kind: 'Service'; readonly namespace: string; readonly name: string };
+}
+
+/** Parts of a recorder. */
+export interface EventRecorderParts {
+  readonly client: Pick<ApiClient, 'create'>;
+  /** An event was given up: the server refused it, could not be reached for too long, or too many wait. */
+  readonly failed: (event: ClusterEvent, reason: string) => void;
+  /** Name of this host, part of `reportingInstance`; default the system's. */
+  readonly host?: string;
+  readonly backoff?: Backoff;
+  /** Ms on a clock that never jumps. */
+  readonly now?: () => number;
+}
+
+/** Events that wait at most, tries for each, and ms for which one that was told is not told again. */
+const LIMITS = { waiting: 100, tries: 12, quiet: 600_000 };
+const LONGEST_NOTE = 1024;
+
+/** Sends events one after another. */
+export class EventRecorder {
+  readonly #parts: EventRecorderParts;
+  readonly #backoff: Backoff;
+  readonly #now: () => number;
+  readonly #end = new AbortController();
+  readonly #waiting: ClusterEvent[] = [];
+  /** What was told lately, and when. */
+  readonly #told = new Map<string, number>();
+  #sending: Promise<void> | undefined;
+
+  constructor(parts: EventRecorderParts) {
+    this.#parts = parts;
+    this.#backoff = parts.backoff ?? new Backoff();
+    this.#now = parts.now ?? (() => performance.now());
+  }
+
+  /** Tells of an event, soon. One that was told in the last ten minutes is not told again. Never throws. */
+  record(event: ClusterEvent): void {
+    if (this.#end.signal.aborted) return;
+    if (this.#waiting.length >= LIMITS.waiting) {
+      this.#parts.failed(event, 'too many events wait');
+      return;
+    }
+    if (this.#toldLately(event)) return;
+    this.#waiting.push(event);
+    this.#sending ??= this.#send().finally(() => {
+      this.#sending = undefined;
+    });
+  }
+
+  /** Sends no more. Resolves once nothing is under way. */
+  async stop(): Promise<void> {
+    this.#end.abort();
+    await this.#sending;
+  }
+
+  #toldLately(event: ClusterEvent): boolean {
+    const now = this.#now();
+    for (const [key, at] of this.#told) if (now - at >= LIMITS.quiet) this.#told.delete(key);
+    const key = JSON.stringify(event);
+    if (this.#told.has(key)) return true;
+    this.#told.set(key, now);
+    return false;
+  }
+
+  async #send(): Promise<void> {
+    for (let event = this.#waiting.shift(); event; event = this.#waiting.shift()) {
+      const error = await this.#sendOne(event);
+      if (this.#end.signal.aborted) return;
+      if (error) this.#parts.failed(event, error.message);
+    }
+  }
+
+  /** Resolves to the reason why it was given up, if it was. */
+  async #sendOne(event: ClusterEvent): Promise<ApiError | undefined> {
+    const { signal } = this.#end;
+    const body = eventObject(event, this.#parts.host ?? hostname());
+    const path = `/apis/events.k8s.io/v1/namespaces/${body.metadata.namespace}/events`;
+    this.#backoff.reset();
+    for (let tries = 1; ; tries++) {
+      try {
+        await this.#parts.client.create(path, body, signal);
+        return undefined;
+      } catch (thrown) {
+        const error = asApiError(thrown, 'create event');
+        // It got through the time before, and only the answer was lost.
+        if (error.status === 409) return undefined;
+        const hopeless = error.status >= 400 && error.status < 500 && ![401, 429].includes(error.status);
+        if (hopeless || signal.aborted || tries === LIMITS.tries) return error;
+        const pause = Math.max(this.#backoff.next(), error.retryAfter ?? 0);
+        // Nothing but the signal ends the wait early; the next try then fails with it.
+        await wait(pause, undefined, { signal }).catch(() => {});
+      }
+    }
+  }
+}
+
+/** The API object of an event, as kube-proxy's recorder makes it: an event on a Node stands in namespace default. */
+function eventObject({ reason, type, action, note, regarding }: ClusterEvent, host: string) {
+  const namespace = regarding.kind === 'Service' ? regarding.namespace : 'default';
+  // kube-proxy knows no uids: it names a Node by its name there, and a Service by namespace and name.
+  const uid = regarding.kind === 'Service' ? `${namespace}/${regarding.name}` : regarding.name;
+  const now = Date.now();
+  return {
+    apiVersion: 'events.k8s.io/v1',
+    kind: 'Event',
+    metadata: { namespace, name: `${regarding.name}.${uniqueSuffix(now)}` },
+    eventTime: new Date(now).toISOString().replace('Z', '000Z'),
+    reportingController: 'kube-proxy',
+    reportingInstance: `kube-proxy-${host}`.slice(0, 128),
+    reason,
+    type,
+    action,
+    note: Buffer.from(note).subarray(0, LONGEST_NOTE).toString().replace(/�$/, ''),
+    regarding: { ...regarding, uid },
+  };
+}
+
+let serial = 0;
+
+/** Nanoseconds since 1970 in hexadecimal; those below a millisecond are a count, so that no two are the same. */
+function uniqueSuffix(milliseconds: number): string {
+  serial = (serial + 1) % 1_000_000;
+  return (BigInt(milliseconds) * 1_000_000n + BigInt(serial)).toString(16);
+}

@@ -1,0 +1,37 @@
+// Keeps this node from asking the API server too often.
+import { performance } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Default requests per second, and how many may come at once: kube-proxy's. */
+export const RATE = { qps: 5, burst: 10 };
+
+/** A token bucket: full at first, filled at a steady rate; those who find it empty wait in the order they came. */
+export class RateLimit {
+  readonly #perMillisecond: number;
+  readonly #burst: number;
+  /** Below zero: so many are waiting. */
+  #tokens: number;
+  #filledAt: number;
+  readonly #now: () => number;
+
+  /** A negative `qps` means no limit, zero the default. */
+  constructor({ qps, burst } = RATE, now: () => number = () => performance.now()) {
+    this.#perMillisecond = qps < 0 ? Number.POSITIVE_INFINITY : (qps || RATE.qps) / 1000;
+    this.#burst = Math.max(burst || RATE.burst, 1);
+    this.#tokens = this.#burst;
+    this.#now = now;
+    this.#filledAt = now();
+  }
+
+  /** Resolves when a request may go out; rejects when the signal aborts before. */
+  async take(signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
+    if (this.#perMillisecond === Number.POSITIVE_INFINITY) return;
+    const now = this.#now();
+    const filled = this.#tokens + (now - this.#filledAt) * this.#perMillisecond;
+    this.#filledAt = now;
+    this.#tokens = Math.min(filled, this.#burst) - 1;
+    if (this.#tokens >= 0) return;
+    await sleep(-this.#tokens / this.#perMillisecond, undefined, signal ? { signal } : {});
+  }
+}

@@ -1,0 +1,130 @@
+// What an API server holds: objects with versions, what happened to them, and selectors. Behaves as documented at
+// https://kubernetes.io/docs/reference/using-api/api-concepts/.
+
+/** An object of the API, as JSON. */
+export interface RawObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: Readonly<Record<string, unknown>> & { readonly name: string };
+  readonly [field: string]: unknown;
+}
+
+/** Something that happened. */
+export interface StoredEvent {
+  readonly version: number;
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  /** The object from then on, or as it was deleted. */
+  readonly object: RawObject;
+  readonly previous: RawObject | undefined;
+}
+
+/** Whether an object is meant. */
+export type Selector = (object: RawObject) => boolean;
+
+/** The objects of a cluster. */
+export class Store {
+  /** Objects by kind, namespace and name. */
+  readonly #objects = new Map<string, RawObject>();
+  #events: StoredEvent[] = [];
+  #listeners = new Set<(event: StoredEvent) => void>();
+  /** Version before which nothing is remembered. */
+  #compacted = 0;
+  version = 100;
+
+  /** Creates or replaces an object. */
+  set(object: RawObject): void {
+    const key = keyOf(object);
+    const previous = this.#objects.get(key);
+    const stored = this.#stamp(object);
+    this.#objects.set(key, stored);
+    this.#happened({
+      version: this.version,
+      type: previous ? 'MODIFIED' : 'ADDED',
+      object: stored,
+      previous,
+    });
+  }
+
+  /** Deletes an object that is there. */
+  delete(object: RawObject): void {
+    const key = keyOf(object);
+    const previous = this.#objects.get(key);
+    if (!previous) throw new Error(`there is no ${key}`);
+    this.#objects.delete(key);
+    this.#happened({ version: this.version + 1, type: 'DELETED', object: this.#stamp(previous), previous });
+  }
+
+  /** Forgets what happened up to now: watches from before are too old. */
+  compact(): void {
+    this.#compacted = this.version;
+    this.#events = [];
+  }
+
+  /** Objects of a kind, sorted by namespace and name. */
+  list(kind: string, selects: Selector): RawObject[] {
+    return [...this.#objects]
+      .filter(([, object]) => object.kind === kind && selects(object))
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([, object]) => object);
+  }
+
+  /** What happened after a version; undefined when that is too long ago to tell. */
+  since(version: number): readonly StoredEvent[] | undefined {
+    if (version < this.#compacted) return undefined;
+    return this.#events.filter((event) => event.version > version);
+  }
+
+  /** Calls back when something happens, until the returned function is called. */
+  listen(listener: (event: StoredEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #stamp(object: RawObject): RawObject {
+    this.version++;
+    return { ...object, metadata: { ...object.metadata, resourceVersion: String(this.version) } };
+  }
+
+  #happened(event: StoredEvent): void {
+    this.#events.push(event);
+    for (const listener of this.#listeners) listener(event);
+  }
+}
+
+/**
+ * What a watcher is told of an event: an object that comes to be selected is added, one that no longer is deleted.
+ */
+export function seenThrough(selects: Selector, event: StoredEvent): StoredEvent | undefined {
+  const before = event.previous !== undefined && selects(event.previous);
+  const after = event.type !== 'DELETED' && selects(event.object);
+  if (!before && !after) return undefined;
+  return { ...event, type: !after ? 'DELETED' : before ? 'MODIFIED' : 'ADDED' };
+}
+
+/** Reads a label and a field selector: `!key`, `path=value` and `path!=value`, comma-separated. */
+export function parseSelectors(labelSelector: string, fieldSelector: string): Selector {
+  const labels = labelSelector.split(',').filter(Boolean).map(parseLabelTerm);
+  const fields = fieldSelector.split(',').filter(Boolean).map(parseFieldTerm);
+  return (object) => [...labels, ...fields].every((selects) => selects(object));
+}
+
+function parseLabelTerm(term: string): Selector {
+  if (!term.startsWith('!')) throw new Error(`unknown label selector ${term}`);
+  return ({ metadata }) => !(term.slice(1) in ((metadata['labels'] as object | undefined) ?? {}));
+}
+
+function parseFieldTerm(term: string): Selector {
+  const match = /^([\w.]+)(!?=)(.*)$/.exec(term);
+  if (!match) throw new Error(`unknown field selector ${term}`);
+  const [, path = '', operator, wanted] = match;
+  return (object) => {
+    const value = path
+      .split('.')
+      .reduce<unknown>((at, step) => (at as Record<string, unknown>)?.[step], object);
+    return (String(value ?? '') === wanted) === (operator === '=');
+  };
+}
+
+function keyOf({ kind, metadata }: RawObject): string {
+  return `${kind} ${String(metadata['namespace'] ?? '')}/${metadata.name}`;
+}

@@ -97,10 +97,11 @@ export class ApiServer {
     };
     const { clientCA } = this.#options;
     const authentication = clientCA ? { ca: clientCA, requestCert: true, rejectUnauthorized: false } : {};
-    this.#server = this.#tls
+    const server: Server = this.#tls
       ? createTlsServer({ ...this.#tls, ...authentication }, answer)
       : createServer(answer);
-    this.#server.on('connection', (socket: Socket) => {
+    this.#server = server;
+    server.on('connection', (socket: Socket) => {
       this.#sockets.add(socket);
       socket.on('close', () => this.#sockets.delete(socket));
       // Clients go away as they please.
@@ -108,9 +109,9 @@ export class ApiServer {
     });
     this.#frozen = false;
     await new Promise<void>((resolve, reject) => {
-      this.#server?.once('error', reject).listen(this.#port, '127.0.0.1', resolve);
+      server.once('error', reject).listen(this.#port, '127.0.0.1', resolve);
     });
-    this.#port = (this.#server?.address() as AddressInfo).port;
+    this.#port = (server.address() as AddressInfo).port;
     return this;
   }
 
@@ -239,7 +240,8 @@ export class ApiServer {
       : { from: 0, version: this.store.version };
     // What a page shows is the list as it was at the first one; once it has changed and that is forgotten, it is too old.
     if (token.version < this.store.version && this.store.since(token.version) === undefined) {
-      return sendStatus(response, 410, 'Expired');
+      sendStatus(response, 410, 'Expired');
+      return;
     }
     const all = this.store.list(kind, selects);
     const paged = query['resourceVersion'] !== '0' || this.#options.pagesOld;

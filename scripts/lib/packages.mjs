@@ -1,5 +1,7 @@
 // Debian packages that the scripts need: which are missing, and installing them after saying so.
 
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { capture, find, run, succeeds } from './commands.mjs';
 import { Failure } from './failure.mjs';
 
@@ -51,6 +53,25 @@ export function ensurePackages(requirements) {
   const install = ['apt-get', ...QUIET, 'install', '-y', '--no-install-recommends', ...missing];
   if (withFreshLists(missing, () => succeeds(...asRoot(install)))) return;
   throw new Failure(`apt-get could not install ${missing.join(', ')}; its messages are above`);
+}
+
+/**
+ * Downloads a package, and installs nothing.
+ *
+ * @param {string} name
+ * @param {string} folder holds no other package
+ * @returns {string} the path of its archive, for `dpkg -x`
+ */
+export function downloadPackage(name, folder) {
+  // Root needs no helper user to download for it, and that user could not write here.
+  const sandbox = process.getuid?.() === 0 ? ['-o', 'APT::Sandbox::User=root'] : [];
+  const download = ['-qq', ...sandbox, 'download', name];
+  if (!withFreshLists([name], () => succeeds('apt-get', download, { cwd: folder }))) {
+    throw new Failure(`apt-get could not download ${name}; its messages are above`);
+  }
+  const archive = readdirSync(folder).find((entry) => entry.endsWith('.deb'));
+  if (archive === undefined) throw new Failure(`apt-get download left no package of ${name}`);
+  return join(folder, archive);
 }
 
 // Waits for another run's installation instead of failing on its lock (seconds).

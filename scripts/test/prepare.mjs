@@ -6,6 +6,7 @@ import { buildNative, buildTypeScript } from '../lib/build.mjs';
 import { CHECKOUT } from '../lib/checkout.mjs';
 import { BUILD_PACKAGES, ensurePackages, VM_PACKAGES, WITNESS_PACKAGES } from '../lib/packages.mjs';
 import { heading, step } from '../lib/steps.mjs';
+import { ensurePromtool } from './promtool.mjs';
 
 /**
  * @param {readonly import('./tiers.mjs').Tier[]} tiers those that are going to run
@@ -18,6 +19,7 @@ export function prepare(tiers) {
     ...(native ? { ...BUILD_PACKAGES, ...WITNESS_PACKAGES } : {}),
     ...(vm ? VM_PACKAGES : {}),
   });
+  if (tiers.some((tier) => tier.promtool)) ensurePromtool();
   ensureNodeModules();
   if (native) buildNative();
   buildTypeScript();

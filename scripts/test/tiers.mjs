@@ -6,12 +6,13 @@ import { filesBelow } from '../lib/checkout.mjs';
  * @typedef {object} Tier
  * @property {string} name its folder's, below test/
  * @property {boolean} native whether it needs the addon and a compiler
+ * @property {boolean} [promtool] whether it needs promtool
  * @property {boolean} vm whether it needs a kernel with IPVS and the dummy device
  */
 
 /** @type {readonly Tier[]} In the order in which they run. */
 export const TIERS = [
-  { name: 'unit', native: false, vm: false },
+  { name: 'unit', native: false, vm: false, promtool: true },
   { name: 'native', native: true, vm: false },
   { name: 'kernel', native: true, vm: true },
   { name: 'oracle', native: true, vm: true },

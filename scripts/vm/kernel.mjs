@@ -2,9 +2,9 @@
 
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { capture, run, succeeds } from '../lib/commands.mjs';
+import { capture, run } from '../lib/commands.mjs';
 import { Failure } from '../lib/failure.mjs';
-import { withFreshLists } from '../lib/packages.mjs';
+import { downloadPackage, withFreshLists } from '../lib/packages.mjs';
 import { unpackImage } from './image.mjs';
 
 // Depends on the newest kernel of the release. The "-cloud" flavour will not do: it lacks 9p.
@@ -94,16 +94,9 @@ function unpack(root, release) {
   try {
     const name = `linux-image-${release}`;
     process.stderr.write(`downloading Debian's kernel: ${name} (about 70 MB)\n`);
-    // Root needs no helper user to download for it, and that user could not write here.
-    const sandbox = process.getuid?.() === 0 ? ['-o', 'APT::Sandbox::User=root'] : [];
-    const download = ['-qq', ...sandbox, 'download', name];
-    if (!withFreshLists([name], () => succeeds('apt-get', download, { cwd: work }))) {
-      throw new Failure(`apt-get could not download ${name}; its messages are above`);
-    }
-    const archive = readdirSync(work).find((entry) => entry.endsWith('.deb'));
-    if (archive === undefined) throw new Failure(`apt-get download left no package of ${name}`);
+    const archive = downloadPackage(name, work);
     process.stderr.write(`unpacking ${name}\n`);
-    run('dpkg', ['-x', join(work, archive), join(work, 'root')]);
+    run('dpkg', ['-x', archive, join(work, 'root')]);
     // The package leaves its index to be made at installation.
     run('depmod', ['-b', join(work, 'root'), release]);
     unpackImage(join(work, 'root/boot', `vmlinuz-${release}`), join(work, 'root/vmlinux'));

@@ -4,6 +4,7 @@ import type { Family } from '../net/address.js';
 import { kubeProxyMetrics } from './kubeProxyMetrics.js';
 import { ownMetrics } from './ownMetrics.js';
 import { processMetrics } from './processMetrics.js';
+import { textOf } from './text.js';
 
 /** The parts of the kernel that operations are sent to. */
 export type KernelFamily = 'ipvs' | 'ipset' | 'rtnetlink' | 'iptables' | 'conntrack' | 'sysctl';
@@ -123,14 +124,6 @@ export function openMetrics({ version, kubernetesVersion, startedAt, now }: Metr
     contentType: registry.contentType,
     close: ours.close,
   };
-}
-
-/** The registry's text, sorted by name; metrics without any series are left out, as Go's client leaves them out. */
-export async function textOf(registry: Registry): Promise<string> {
-  const text = await registry.metrics();
-  const metrics = text.trimEnd().split('\n\n');
-  const used = metrics.filter((metric) => metric.split('\n').some((line) => !line.startsWith('#')));
-  return used.length === 0 ? '' : `${used.sort().join('\n')}\n`;
 }
 
 function buildInfo(registry: Registry, kubernetesVersion: string): void {

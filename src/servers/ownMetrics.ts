@@ -45,7 +45,10 @@ export function ownMetrics(registry: Registry, version: string) {
   };
 }
 
-/** How much later than asked for the event loop got round to the looks, since the metric was last read. */
+/**
+ * How much later than asked for the event loop got round to the looks, since the metric was last read. A stall that begins
+ * within one interval after that is missed.
+ */
 function watchEventLoop(metric: { name: string; help: string; registers: Registry[] }): () => void {
   const looks = monitorEventLoopDelay({ resolution: RESOLUTION });
   looks.enable();

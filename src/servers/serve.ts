@@ -107,8 +107,12 @@ async function send(answer: Answer, headersOnly: boolean, response: ServerRespon
     return;
   }
   // A client that goes away, or reads so slowly that its socket is closed, ends the stream: no fault of ours.
+  let left = false;
+  response.once('close', () => {
+    left = body.errored === null;
+  });
   await pipeline(body, response).catch((error) => {
-    if (!response.destroyed || body.errored) throw error;
+    if (!left) throw error;
   });
 }
 

@@ -22,7 +22,7 @@ export interface Raw {
 export async function ask(port: number, request = 'GET / HTTP/1.1', body = '', host?: string): Promise<Raw> {
   const socket = await dial(port, host);
   const length = body === '' ? '' : `Content-Length: ${Buffer.byteLength(body)}\r\n`;
-  socket.end(`${request}\r\nHost: test\r\nConnection: close\r\n${length}\r\n${body}`);
+  socket.write(`${request}\r\nHost: test\r\nConnection: close\r\n${length}\r\n${body}`);
   return parse(await readAll(socket));
 }
 

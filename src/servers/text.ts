@@ -1,0 +1,10 @@
+// A registry as text, the way Go's client writes it.
+import type { Registry } from 'prom-client';
+
+/** Prometheus' text format, sorted by name; metrics without any series are left out. */
+export async function textOf(registry: Registry): Promise<string> {
+  const text = await registry.metrics();
+  const metrics = text.trimEnd().split('\n\n');
+  const used = metrics.filter((metric) => metric.split('\n').some((line) => !line.startsWith('#')));
+  return used.length === 0 ? '' : `${used.sort().join('\n')}\n`;
+}

@@ -48,7 +48,7 @@ export function json(status: number, text: string, headers: Readonly<Record<stri
 }
 
 /** What Go's mux answers for a path that nobody serves. */
-export const NOT_FOUND: Answer = plain(404, '404 page not found\n');
+const NOT_FOUND: Answer = plain(404, '404 page not found\n');
 
 /** A handler for each path, for any method; a path that ends in `/` serves all below it that have no handler of their own. */
 export function routes(table: Readonly<Record<string, Handler>>): Handler {

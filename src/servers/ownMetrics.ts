@@ -3,7 +3,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, exponentialBuckets, Gauge, Histogram, type Registry } from 'prom-client';
 
 /** Milliseconds between two looks at the event loop: a stall shorter than that may be missed. */
-const RESOLUTION = 50;
+const RESOLUTION = 100;
 
 /** Registers them, and starts to watch the event loop. */
 export function ownMetrics(registry: Registry, version: string) {

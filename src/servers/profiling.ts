@@ -7,7 +7,7 @@ import { getHeapSnapshot } from 'node:v8';
 import { type Answer, BadRequest, type Handler, plain, type Request } from './answer.js';
 
 /** Seconds of a profile: unless asked otherwise, and at most. */
-export const PROFILE_SECONDS = { default: 30, most: 300 } as const;
+const PROFILE_SECONDS = { default: 30, most: 300 } as const;
 
 /** Bytes allocated between two samples, on average; V8's own default. */
 const SAMPLING_INTERVAL = 32_768;

@@ -16,7 +16,7 @@ export interface Limits {
   readonly idle: number;
   /** How often `headers` and `request` are looked at. */
   readonly check: number;
-  /** Connections of one socket; further ones are closed as they come. */
+  /** Connections of one socket; further ones are closed as they come, and all idle ones with them. */
   readonly connections: number;
 }
 
@@ -54,6 +54,8 @@ export function createHttpServer(
     },
   );
   server.maxConnections = limits.connections;
+  // Whoever is turned away finds room at the next try.
+  server.on('drop', () => server.closeIdleConnections());
   return server;
 }
 

@@ -242,6 +242,19 @@ describe('a slow client', () => {
     assert.ok(took > 500 && took < 3000, `${took} ms`);
   });
 
+  it('that only keeps connections has to make room for others', async () => {
+    const { port } = await open(() => plain(200, 'x'), { connections: 2 });
+    const idle = [await dial(port), await dial(port)];
+    for (const socket of idle) {
+      socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+      await new Promise((resolve) => socket.once('data', resolve));
+    }
+    const closed = Promise.all(idle.map(closing));
+    await dial(port).then(closing, () => {});
+    await closed;
+    assert.equal((await ask(port)).body, 'x');
+  });
+
   it('cannot keep others out for long', async () => {
     const { port } = await open(() => plain(200, 'x'), { ...limits, connections: 2 });
     const first = [await dial(port), await dial(port)];

@@ -318,12 +318,12 @@ describe('metrics', () => {
     const metrics = open();
     const max = async () => Number(/delay_seconds\{statistic="max"\} (\S+)/.exec(await metrics.text())?.[1]);
     await metrics.text();
-    await pause(150);
+    await pause(250);
     const end = performance.now() + 250;
     while (performance.now() < end);
-    await pause(150);
+    await pause(250);
     assert.ok((await max()) > 0.1);
-    await pause(150);
+    await pause(250);
     assert.ok((await max()) < 0.1);
   });
 

@@ -2,11 +2,13 @@
 // The command: reads the command line, and prints or runs.
 import { readFileSync } from 'node:fs';
 import { helpText, readFlags, UsageError } from '../config/flags.js';
+import { ConfigurationError } from '../config/load.js';
 import { run } from './run.js';
 
-/** Exit statuses. */
+/** Exit status of what failed. */
 const FAILED = 1;
-const USAGE = 2;
+/** Exit status of a plan that cannot be told: 1 means there that something would change. */
+const NO_PLAN = 2;
 
 async function main(): Promise<number> {
   try {
@@ -16,24 +18,24 @@ async function main(): Promise<number> {
         process.stdout.write(helpText());
         return 0;
       case 'version':
-        process.stdout.write(`kube-netlink-proxy ${version()}\n`);
+        process.stdout.write(command.raw ? rawVersion() : `kube-netlink-proxy ${version()}\n`);
         return 0;
       default:
         return await run(command);
     }
   } catch (error) {
-    if (error instanceof UsageError) {
-      process.stderr.write(`kube-netlink-proxy: ${error.message}\nTry kube-netlink-proxy --help\n`);
-      return USAGE;
-    }
-    process.stderr.write(`kube-netlink-proxy: ${error instanceof Error ? error.message : String(error)}\n`);
-    return isPlan(process.argv) ? USAGE : FAILED;
+    // As kube-proxy: of what makes no sense, the error stands last, below how it is done.
+    if (error instanceof UsageError) process.stderr.write(helpText());
+    const message = error instanceof Error ? error.message : String(error);
+    const lines = error instanceof ConfigurationError ? message.split('\n') : [message];
+    for (const line of lines) process.stderr.write(`Error: ${line}\n`);
+    return process.argv[2] === 'plan' ? NO_PLAN : FAILED;
   }
 }
 
-/** In a plan, 1 means that something would change, so trouble has a status of its own. */
-function isPlan(argv: readonly string[]): boolean {
-  return argv[2] === 'plan';
+function rawVersion(): string {
+  const { node, napi } = process.versions;
+  return `${JSON.stringify({ version: version(), node, napi, platform: `${process.platform}/${process.arch}` })}\n`;
 }
 
 function version(): string {

@@ -8,6 +8,8 @@ import {
   type IpvsOptions,
   type LocalDetector,
 } from '../modes/ipvs/index.js';
+import { type Family, familyOf } from '../net/address.js';
+import { formatNetwork, parseNetwork } from '../net/network.js';
 
 /** What the configuration means to ipvs mode; `own` holds what the configuration has no field for. */
 export function ipvsOptions(
@@ -15,17 +17,21 @@ export function ipvsOptions(
   own: Pick<IpvsOptions, 'families' | 'kernelRelease'> &
     Partial<Pick<IpvsOptions, 'ownAll' | 'drainBound' | 'cures'>>,
 ): IpvsOptions {
-  const { ipvs, iptables } = configuration;
+  const { ipvs, iptables, nodePortAddresses: nodePorts } = configuration;
   return {
     ...IPVS_DEFAULTS,
-    scheduler: ipvs.scheduler,
+    scheduler: ipvs.scheduler || IPVS_DEFAULTS.scheduler,
     masqueradeAll: iptables.masqueradeAll,
     masqueradeMark: 2 ** iptables.masqueradeBit,
     localDetector: localDetector(configuration),
-    nodePortAddresses: configuration.nodePortAddresses,
+    nodePortAddresses: nodePorts[0] === 'primary' ? 'primary' : canonicalNetworks(nodePorts),
     strictARP: ipvs.strictARP,
-    timeouts: { tcp: ipvs.tcpTimeout, tcpFin: ipvs.tcpFinTimeout, udp: ipvs.udpTimeout },
-    excludeCIDRs: ipvs.excludeCIDRs,
+    timeouts: {
+      tcp: seconds(ipvs.tcpTimeout),
+      tcpFin: seconds(ipvs.tcpFinTimeout),
+      udp: seconds(ipvs.udpTimeout),
+    },
+    excludeCIDRs: canonicalNetworks(ipvs.excludeCIDRs),
     ...own,
   };
 }
@@ -33,7 +39,7 @@ export function ipvsOptions(
 function localDetector({ detectLocalMode, detectLocal, clusterCIDR }: Configuration): LocalDetector {
   switch (detectLocalMode) {
     case 'ClusterCIDR':
-      return { by: 'network', networks: clusterCIDR };
+      return { by: 'network', networks: byFamily(canonicalNetworks(clusterCIDR.split(','))) };
     case 'NodeCIDR':
       return { by: 'nodeNetwork' };
     case 'BridgeInterface':
@@ -41,6 +47,24 @@ function localDetector({ detectLocalMode, detectLocal, clusterCIDR }: Configurat
     case 'InterfaceNamePrefix':
       return { by: 'interface', match: `${detectLocal.interfaceNamePrefix}+` };
   }
+}
+
+/** Networks in their one spelling; what is none was refused with the configuration. */
+function canonicalNetworks(texts: readonly string[]): string[] {
+  return texts.flatMap((text) => {
+    const network = parseNetwork(text);
+    return network ? [formatNetwork(network)] : [];
+  });
+}
+
+/** The first network of each family. */
+function byFamily(networks: readonly string[]): { [family in Family]?: string } {
+  return Object.fromEntries(networks.toReversed().map((network) => [familyOf(network), network]));
+}
+
+/** The kernel's timeouts are in whole seconds. */
+function seconds(milliseconds: number): number {
+  return Math.trunc(milliseconds / 1000);
 }
 
 /** The cures of these names. Throws UsageError for a name that is none. */

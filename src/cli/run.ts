@@ -2,8 +2,9 @@
 import { existsSync } from 'node:fs';
 import { release } from 'node:os';
 import type { Logger } from 'pino';
-import type { KernelCommand } from '../config/flags.js';
+import { type KernelCommand, UsageError } from '../config/flags.js';
 import { loadConfiguration } from '../config/load.js';
+import { writeConfiguration } from '../config/writeConfig.js';
 import { describeProblem, NetlinkError } from '../errors.js';
 import { openConntrack } from '../kernel/conntrack/index.js';
 import { openIpset } from '../kernel/ipset/index.js';
@@ -29,8 +30,16 @@ const HOST_SETTLES = 200;
 
 /** Does what the command asks for; resolves to the exit status. */
 export async function run(command: KernelCommand): Promise<number> {
-  const { configuration, nodeName } = loadConfiguration(command);
-  const log = openLog(command.verbosity);
+  const { configuration, nodeName, notices } = loadConfiguration(command);
+  if (command.writeConfigTo !== undefined) {
+    writeConfiguration(command.writeConfigTo, configuration);
+    return 0;
+  }
+  if (command.do !== 'cleanup' && command.manifests === '') {
+    throw new UsageError('--manifests must name a folder or file');
+  }
+  const log = openLog(configuration.logging.verbosity);
+  for (const notice of notices) log.warn(notice);
   const kernel = await openKernel(command);
   try {
     // What is to be removed may be there although the host has lost the family's programs since.

@@ -1,23 +1,53 @@
-// Durations as Kubernetes writes them: Go's notation.
+// Durations as Kubernetes writes them: Go's notation. Go counts nanoseconds; we count milliseconds, with fractions.
 
 const UNITS: Readonly<Record<string, number>> = {
   ns: 1e-6,
   us: 1e-3,
   µs: 1e-3,
+  μs: 1e-3,
   ms: 1,
   s: 1000,
   m: 60_000,
   h: 3_600_000,
 };
 
+/** Go's longest duration, about 292 years, in ms. */
+const LONGEST = (2 ** 63 - 1) / 1e6;
+
 /** Milliseconds of a duration in Go's notation (`1h30m`, `1.5s`, `0`), or undefined when the text is none. */
 export function parseDuration(text: string): number | undefined {
-  const [, sign, rest = ''] = /^([+-]?)(.*)$/.exec(text) ?? [];
+  const [, sign, rest = ''] = /^([+-]?)(.*)$/s.exec(text) ?? [];
   if (rest === '0') return 0;
-  if (!/^(\d+(\.\d*)?(ns|us|µs|ms|s|m|h))+$/.test(rest)) return undefined;
+  if (!/^((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+$/.test(rest)) return undefined;
   let milliseconds = 0;
-  for (const [, number, unit] of rest.matchAll(/([\d.]+)(ns|us|µs|ms|s|m|h)/g)) {
+  for (const [, number, unit] of rest.matchAll(/([\d.]+)(ns|us|µs|μs|ms|s|m|h)/g)) {
     milliseconds += Number(number) * (UNITS[unit as string] as number);
   }
+  if (milliseconds > LONGEST) return undefined;
   return sign === '-' ? -milliseconds : milliseconds;
+}
+
+/** Why a text is no duration, in the words of Go's `time.ParseDuration`. */
+export function durationFault(text: string): string {
+  const rest = text.replace(/^[+-]/, '');
+  const parts = /^((?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))*(?:\d+\.?\d*|\.\d+)([^\d.]*)/.exec(rest);
+  const unit = parts?.[2];
+  if (unit === undefined || unit in UNITS) return `time: invalid duration ${JSON.stringify(text)}`;
+  if (unit === '') return `time: missing unit in duration ${JSON.stringify(text)}`;
+  return `time: unknown unit ${JSON.stringify(unit)} in duration ${JSON.stringify(text)}`;
+}
+
+/** A duration as Go prints it: `1h30m0s`, `1.5s`, `250ms`, `0s`. */
+export function formatDuration(milliseconds: number): string {
+  const nanoseconds = Math.round(Math.abs(milliseconds) * 1e6);
+  const sign = milliseconds < 0 ? '-' : '';
+  if (nanoseconds === 0) return '0s';
+  if (nanoseconds < 1e3) return `${sign}${nanoseconds}ns`;
+  if (nanoseconds < 1e6) return `${sign}${nanoseconds / 1e3}µs`;
+  if (nanoseconds < 1e9) return `${sign}${nanoseconds / 1e6}ms`;
+  const minutes = Math.floor(nanoseconds / 60e9);
+  const seconds = `${(nanoseconds - minutes * 60e9) / 1e9}s`;
+  if (minutes === 0) return sign + seconds;
+  const hours = Math.floor(minutes / 60);
+  return `${sign}${hours > 0 ? `${hours}h` : ''}${minutes % 60}m${seconds}`;
 }

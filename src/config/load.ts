@@ -1,34 +1,130 @@
 // The command line, and the file it may name → the configuration to run with.
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { parse } from 'yaml';
-import { describeProblem } from '../errors.js';
-import { isRecord } from '../fields.js';
-import { type Configuration, decodeConfiguration } from './configuration.js';
-import { type KernelCommand, UsageError } from './flags.js';
+import { completed, DEFAULT_PORTS, defaultConfiguration, faultsOf, withPort } from './configuration.js';
+import { DecodingError, decodeFile } from './file.js';
+import type { KernelCommand } from './flags.js';
+import { FLAGS } from './flagTable.js';
+import type { FlagValue, VerbosityPattern } from './flagTypes.js';
+import { ineffectiveFields, ineffectiveFlags } from './ineffective.js';
+import type { Configuration } from './schema.js';
 
-/** The configuration, with the node's name settled. Throws UsageError with every problem, a line each. */
-export function loadConfiguration(command: KernelCommand): {
+/** A configuration that cannot be used: its message has a line for each thing that is wrong. */
+export class ConfigurationError extends Error {}
+
+/** A configuration, and what is told at the start. */
+export interface Loaded {
   readonly configuration: Configuration;
+  /** The node's name, settled. */
   readonly nodeName: string;
-} {
-  const raw = command.config === undefined ? command.configuration : readFile(command.config);
-  const { configuration, problems } = decodeConfiguration(raw);
-  if (problems.length > 0) throw new UsageError(problems.map(describeProblem).join('\n'));
-  const nodeName =
-    command.hostnameOverride || configuration.hostnameOverride || hostname().trim().toLowerCase();
-  return { configuration, nodeName };
+  /** What an operator should know of the configuration, a sentence each. */
+  readonly notices: readonly string[];
 }
 
-function readFile(path: string): Record<string, unknown> {
-  let raw: unknown;
+/**
+ * The configuration that a command runs with: the file's, where one is named, and that of the flags else. Of flags beside
+ * a file, only those that are about the process itself count. Throws ConfigurationError.
+ */
+export function loadConfiguration(command: KernelCommand): Loaded {
+  const { given } = command;
+  const { configuration: said, warnings } =
+    command.config === undefined
+      ? { configuration: fromFlags(given), warnings: [] }
+      : readFile(command.config, given);
+  const override = hostnameOverride(given);
+  const configuration = completed({
+    ...said,
+    ...(override === undefined ? {} : { hostnameOverride: override }),
+  });
+  const nodeName = (configuration.hostnameOverride || hostname()).trim().toLowerCase();
+  const faults = faultsOf(configuration);
+  if (nodeName === '') faults.push('empty hostname is invalid');
+  if (faults.length > 0) throw new ConfigurationError(faults.join('\n'));
+  const blank =
+    said.mode === '' ? ["mode is blank: ipvs mode is used; kube-proxy's blank means iptables mode"] : [];
+  const notices = [...warnings, ...ineffectiveFlags(given), ...blank, ...ineffectiveFields(configuration)];
+  return { configuration, nodeName, notices };
+}
+
+function readFile(path: string, given: ReadonlyMap<string, FlagValue>) {
+  let text: string;
   try {
-    raw = parse(readFileSync(path, 'utf8'), { version: '1.1' });
+    text = readFileSync(path, 'utf8');
   } catch (error) {
-    throw new UsageError(`--config ${path}: ${(error as Error).message}`);
+    throw new ConfigurationError(`failed complete: ${openFault(error as NodeJS.ErrnoException, path)}`);
   }
-  if (!isRecord(raw) || raw['kind'] !== 'KubeProxyConfiguration') {
-    throw new UsageError(`--config ${path}: kind must be KubeProxyConfiguration`);
+  try {
+    const { configuration, warnings } = decodeFile(text);
+    return { configuration: withLoggingFlags(configuration, given), warnings };
+  } catch (error) {
+    if (!(error instanceof DecodingError)) throw error;
+    const lines = error.message.split('\n').map((line) => `failed complete: ${line}`);
+    throw new ConfigurationError(lines.join('\n'));
   }
-  return raw;
+}
+
+/** Go's words for a file that cannot be opened. */
+function openFault({ code, message }: NodeJS.ErrnoException, path: string): string {
+  const words: Readonly<Record<string, string>> = {
+    ENOENT: 'no such file or directory',
+    EACCES: 'permission denied',
+  };
+  if (code === 'EISDIR') return `read ${path}: is a directory`;
+  return `open ${path}: ${words[code ?? ''] ?? message}`;
+}
+
+/** The configuration of the flags alone: defaults, and above them what the flags say, zeros too. */
+function fromFlags(given: ReadonlyMap<string, FlagValue>): Configuration {
+  const configuration = apply(defaultConfiguration(), given, () => true);
+  // kube-proxy heeds these two flags in no configuration that it writes to a file.
+  if (given.get('write-config-to')) return configuration;
+  const address = (field: 'healthz' | 'metrics') => {
+    const port = (given.get(`${field}-port`) as number | undefined) ?? DEFAULT_PORTS[field];
+    return port === 0 ? '' : withPort(configuration[`${field}BindAddress`], port);
+  };
+  return { ...configuration, healthzBindAddress: address('healthz'), metricsBindAddress: address('metrics') };
+}
+
+/** Flags about logging are above the file; patterns of both count, the flags' first. */
+function withLoggingFlags(
+  configuration: Configuration,
+  given: ReadonlyMap<string, FlagValue>,
+): Configuration {
+  const logged = apply(configuration, given, (field) => field.startsWith('logging.'));
+  const patterns = given.get('vmodule') as readonly VerbosityPattern[] | undefined;
+  if (patterns === undefined) return logged;
+  const vmodule = [...patterns, ...configuration.logging.vmodule];
+  return { ...logged, logging: { ...logged.logging, vmodule } };
+}
+
+/** A configuration with the fields that flags set, of those that are asked for. */
+function apply(
+  configuration: Configuration,
+  given: ReadonlyMap<string, FlagValue>,
+  wanted: (field: string) => boolean,
+): Configuration {
+  const changed = structuredClone(configuration) as unknown as Record<string, unknown>;
+  for (const [name, value] of given) {
+    const field = FLAGS.get(name)?.sets;
+    if (field === undefined || !wanted(field) || isBlank(name, value)) continue;
+    const steps = field.split('.');
+    const last = steps.pop() as string;
+    const holder = steps.reduce((object, step) => object[step] as Record<string, unknown>, changed);
+    holder[last] = value;
+  }
+  return changed as unknown as Configuration;
+}
+
+/** Whether a flag was given without saying anything: an address without text, or a mode without a name. */
+function isBlank(name: string, value: FlagValue): boolean {
+  return value === '' && (name.endsWith('bind-address') || name === 'detect-local-mode');
+}
+
+/** What --hostname-override says; undefined when it is not given or has no text. */
+function hostnameOverride(given: ReadonlyMap<string, FlagValue>): string | undefined {
+  const text = given.get('hostname-override') as string | undefined;
+  if (text === undefined || text === '') return undefined;
+  const name = text.trim().toLowerCase();
+  if (name === '') throw new ConfigurationError('failed complete: empty hostname-override is invalid');
+  return name;
 }

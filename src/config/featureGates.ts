@@ -1,0 +1,91 @@
+// The feature gates that kube-proxy 1.36 knows: all of Kubernetes' own, not only those that have to do with it, so that a
+// cluster's gates can be given to every component alike.
+
+/** Gates that may be set either way. */
+const FREE = `
+AllAlpha AllBeta AllowDNSOnlyNodeCSR AllowInsecureKubeletCertificateSigningRequests AllowParsingUserUIDFromCertAuth
+AllowServiceExternalIPs AllowUnsafeMalformedObjectDeletion APIResponseCompression APIServerIdentity
+APIServingWithRoutine AtomicFIFO AuthorizePodWebsocketUpgradeCreatePermission CBORServingAndStorage
+ChangeContainerStatusOnKubeletRestart ClearingNominatedNodeNameAfterBinding ClientsAllowCARotation ClientsAllowCBOR
+ClientsAllowTLSCacheGC ClientsPreferCBOR CloudControllerManagerWatchBasedRoutesReconciliation
+CloudControllerManagerWebhook ClusterTrustBundle ClusterTrustBundleProjection ComponentFlagz ComponentStatusz
+ConcurrentWatchObjectDecode ConstrainedImpersonation ContainerCheckpoint ContainerRestartRules ContainerStopSignals
+ContextualLogging ControllerManagerReleaseLeaderElectionLockOnExit CoordinatedLeaderElection
+CPUManagerPolicyAlphaOptions CPUManagerPolicyBetaOptions CRDObservedGenerationTracking CRIListStreaming
+CrossNamespaceVolumeDataSource CSIVolumeHealth CustomCPUCFSQuotaPeriod DeclarativeValidationBeta
+DeclarativeValidationTakeover DeploymentReplicaSetTerminatingReplicas DetectCacheInconsistency
+DisableCPUQuotaWithExclusiveCPUs DRAConsumableCapacity DRADeviceBindingConditions DRADeviceTaintRules DRADeviceTaints
+DRAExtendedResource DRAListTypeAttributes DRANodeAllocatableResources DRAPartitionableDevices DRAPrioritizedList
+DRAResourceClaimDeviceStatus DRAResourceClaimGranularStatusAuthorization DRAResourcePoolStatus
+DRASchedulerFilterTimeout DRAWorkloadResourceClaims EnvFiles EventedPLEG ExtendWebSocketsToKubelet GangScheduling
+GenericWorkload GracefulNodeShutdown GracefulNodeShutdownBasedOnPodPriority HostnameOverride HPAConfigurableTolerance
+HPAScaleToZero ImageVolumeWithDigest InformerResourceVersion InOrderInformersBatchProcess
+InPlacePodLevelResourcesVerticalScaling InPlacePodVerticalScalingExclusiveCPUs
+InPlacePodVerticalScalingExclusiveMemory InPlacePodVerticalScalingInitContainers KMSv1 KubeletCrashLoopBackOffMax
+KubeletEnsureSecretPulledImages KubeletInUserNamespace KubeletPodResourcesListUseActivePods
+KubeletRegistrationGetOnExistsOnly KubeletSeparateDiskGC KubeletServiceAccountTokenForCredentialProviders
+ListFromCacheSnapshot LocalStorageCapacityIsolationFSQuotaMonitoring LoggingAlphaOptions LoggingBetaOptions
+ManifestBasedAdmissionControlConfig MatchLabelKeysInPodTopologySpread MatchLabelKeysInPodTopologySpreadSelectorMerge
+MaxUnavailableStatefulSet MemoryQoS MutablePodResourcesForSuspendedJobs MutablePVNodeAffinity
+MutableSchedulingDirectivesForSuspendedJobs MutatingAdmissionPolicy NativeHistograms NodeDeclaredFeatures
+NominatedNodeNameForExpectation OpenAPIEnums OpportunisticBatching PersistentVolumeClaimUnusedSinceTime
+PLEGOnDemandRelist PodAndContainerStatsFromCRI PodCertificateRequest PodDeletionCost PodLevelResourceManagers
+PodLevelResources PodLogsQuerySplitStreams PodReadyToStartContainersCondition PodsAPI PodTopologyLabelsAdmission
+PortForwardWebsockets PreventStaticPodAPIReferences QOSReserved ReduceDefaultCrashLoopBackOffDecay
+RelaxedServiceNameValidation ReloadKubeletClientCAFile ReloadKubeletServerCertificateFile RemoteRequestHeaderUID
+ResourceHealthStatus ResourceHealthStatusMessage RestartAllContainersOnContainerExits RotateKubeletServerCertificate
+RuntimeClassInImageCriAPI SchedulerAsyncAPICalls SchedulerAsyncPreemption SchedulerPopFromBackoffQ SELinuxMount
+ServiceAccountNodeAudienceRestriction ServiceCIDRStatusFieldWiping ShardedListAndWatch SizeBasedListCostEstimate
+StaleControllerConsistencyDaemonSet StaleControllerConsistencyJob StaleControllerConsistencyReplicaSet
+StaleControllerConsistencyStatefulSet StatefulSetSemanticRevisionComparison StorageCapacityScoring
+StorageNamespaceIndex StorageVersionAPI StorageVersionHash StorageVersionMigrator StrictIPCIDRValidation
+StructuredAuthenticationConfigurationEgressSelector StructuredAuthenticationConfigurationJWKSMetrics
+TaintTolerationComparisonOperators TokenRequestServiceAccountUIDValidation TopologyAwareWorkloadScheduling
+TopologyManagerPolicyAlphaOptions TopologyManagerPolicyBetaOptions TranslateStreamCloseWebsocketRequests
+UnauthenticatedHTTP2DOSMitigation UnknownVersionInteroperabilityProxy UnlockWhileProcessingFIFO
+UserNamespacesHostNetworkSupport VolumeLimitScaling WatchCacheInitializationPostStartHook WatchList WatchListClient
+WindowsCPUAndMemoryAffinity WindowsGracefulNodeShutdown WindowsHostNetwork WorkloadAwarePreemption WorkloadWithJob
+`;
+
+/** Gates that may only be set to true. */
+const LOCKED_ON = `
+AggregatedDiscoveryRemoveBetaType AnonymousAuthConfigurableEndpoints APIServerTracing AuthorizeNodeWithSelectors
+AuthorizeWithSelectors BtreeWatchCache ConsistentListFromCache CPUManagerPolicyOptions CRDValidationRatcheting
+CSIServiceAccountTokenSecrets CustomResourceFieldSelectors DeclarativeValidation DisableAllocatorDualWrite
+DisableNodeKubeProxyVersion DRAAdminAccess DynamicResourceAllocation ExecProbeTimeout
+ExternalServiceAccountTokenSigner ImageMaximumGCAge ImageVolume InOrderInformers InPlacePodVerticalScaling
+JobBackoffLimitPerIndex JobManagedBy JobPodReplacementPolicy JobSuccessPolicy KubeletCgroupDriverFromCRI
+KubeletFineGrainedAuthz KubeletPodResourcesDynamicResources KubeletPodResourcesGet KubeletPSI KubeletTracing
+LogarithmicScaleDown MatchLabelKeysInPodAffinity MultiCIDRServiceAllocator MutableCSINodeAllocatableCount
+NFTablesProxyMode NodeInclusionPolicyInPodTopologySpread NodeLogQuery NodeSwap OrderedNamespaceDeletion
+PodLifecycleSleepAction PodLifecycleSleepActionAllowZero PodObservedGenerationTracking PodSchedulingReadiness
+PreferSameTrafficDistribution ProcMountType RecoverVolumeExpansionFailure RecursiveReadOnlyMounts
+RelaxedDNSSearchValidation RelaxedEnvironmentVariableValidation ResilientWatchCacheInitialization RetryGenerateName
+SELinuxChangePolicy SELinuxMountReadWriteOncePod SeparateTaintEvictionController ServiceAccountTokenJTI
+ServiceAccountTokenNodeBinding ServiceAccountTokenNodeBindingValidation ServiceAccountTokenPodNodeInfo
+StreamingCollectionEncodingToJSON StreamingCollectionEncodingToProtobuf StructuredAuthenticationConfiguration
+SupplementalGroupsPolicy SystemdWatchdog TopologyManagerPolicyOptions UserNamespacesSupport VolumeAttributesClass
+WinDSR WinOverlay
+`;
+
+/** Gates that may only be set to false. */
+const LOCKED_OFF = 'AllowOverwriteTerminationGracePeriodSeconds GitRepoVolumeDriver SeparateCacheWatchRPC';
+
+const namesIn = (text: string) => text.trim().split(/\s+/);
+
+/** Every gate, with the value that it is locked to. */
+const GATES: ReadonlyMap<string, boolean | undefined> = new Map([
+  ...namesIn(FREE).map((name) => [name, undefined] as const),
+  ...namesIn(LOCKED_ON).map((name) => [name, true] as const),
+  ...namesIn(LOCKED_OFF).map((name) => [name, false] as const),
+]);
+
+/** What kube-proxy says of gates that it does not know, or that are locked to another value. */
+export function featureGateFaults(gates: Readonly<Record<string, boolean>>): string[] {
+  return Object.entries(gates).flatMap(([name, value]) => {
+    if (!GATES.has(name)) return [`unrecognized feature gate: ${name}`];
+    const locked = GATES.get(name);
+    if (locked === undefined || locked === value) return [];
+    return [`cannot set feature gate ${name} to ${value}, feature is locked to ${locked}`];
+  });
+}

@@ -1,0 +1,57 @@
+// Values as Go writes and reads them: what kube-proxy's messages quote, and what its flags take.
+
+/** Go's `%q`: in double quotes, what cannot be printed escaped. */
+export function quote(text: string): string {
+  return JSON.stringify(text);
+}
+
+/** Go's `strconv.ParseBool`; undefined for anything else. */
+export function parseBool(text: string): boolean | undefined {
+  if (/^(1|t|T|TRUE|true|True)$/.test(text)) return true;
+  return /^(0|f|F|FALSE|false|False)$/.test(text) ? false : undefined;
+}
+
+/** Why a text is no number, in Go's words. */
+export type NumberFault = 'invalid syntax' | 'value out of range';
+
+const BASES: readonly [form: RegExp, base: number][] = [
+  [/^0[xX]([0-9a-fA-F]+)$/, 16],
+  [/^0[bB]([01]+)$/, 2],
+  [/^0[oO]?([0-7]+)$/, 8],
+  [/^(0|[1-9][0-9]*)$/, 10],
+];
+
+/** Go's `strconv.ParseInt` in base 0: decimal, or `0x`, `0o`, `0b`, and a leading 0 for octal. */
+export function parseInteger(text: string, min: number, max: number): number | NumberFault {
+  const [, sign = '', digits = ''] = /^([+-]?)(.*)$/s.exec(text) ?? [];
+  for (const [form, base] of BASES) {
+    const found = form.exec(digits)?.[1];
+    if (found === undefined) continue;
+    const value = Number.parseInt(found, base) * (sign === '-' ? -1 : 1);
+    return value < min || value > max ? 'value out of range' : value || 0;
+  }
+  return 'invalid syntax';
+}
+
+/** The most that Go's int32 holds. */
+export const MAX_INT32 = 2 ** 31 - 1;
+/** The least that Go's int32 holds. */
+export const MIN_INT32 = -(2 ** 31);
+
+/** Go's `net.SplitHostPort`; where it fails, Go's error. */
+export function splitHostPort(text: string): { readonly host: string; readonly port: string } | string {
+  const fault = (why: string) => `address ${text}: ${why}`;
+  const colon = text.lastIndexOf(':');
+  if (colon < 0) return fault('missing port in address');
+  const bracketed = text.startsWith('[');
+  const end = bracketed ? text.indexOf(']') : colon;
+  if (end < 0) return fault("missing ']' in address");
+  if (bracketed && end + 1 !== colon) {
+    return fault(text[end + 1] === ':' ? 'too many colons in address' : 'missing port in address');
+  }
+  const host = text.slice(bracketed ? 1 : 0, end);
+  if (!bracketed && host.includes(':')) return fault('too many colons in address');
+  if (text.slice(bracketed ? 1 : 0).includes('[')) return fault("unexpected '[' in address");
+  if (text.slice(bracketed ? end + 1 : 0).includes(']')) return fault("unexpected ']' in address");
+  return { host, port: text.slice(colon + 1) };
+}

@@ -1,0 +1,67 @@
+// What is set and has no effect here. Each is told once, at the start: nothing that an operator writes is passed over in
+// silence.
+import { defaultConfiguration } from './configuration.js';
+import { FLAGS } from './flagTable.js';
+import type { FlagValue } from './flagTypes.js';
+import type { Configuration } from './schema.js';
+
+const WINDOWS = 'it is for Windows';
+const OTHER_MODE = 'it is for another mode than ipvs';
+const UNBUFFERED = 'every line of the log is written at once, to standard error';
+
+/** Fields, or whole sections, without effect, and why. */
+const REASONS: Readonly<Record<string, string>> = {
+  'clientConnection.acceptContentTypes': 'the API server is spoken to in JSON',
+  'clientConnection.contentType': 'the API server is spoken to in JSON',
+  configSyncPeriod: 'objects are not handed out again, because a pass looks at the kernel itself',
+  featureGates: 'no gate changes anything here',
+  'iptables.localhostNodePorts': 'in ipvs mode node ports never stand on loopback',
+  'iptables.minSyncPeriod': OTHER_MODE,
+  'iptables.syncPeriod': OTHER_MODE,
+  'logging.flushFrequency': UNBUFFERED,
+  'logging.options.json': UNBUFFERED,
+  'logging.options.text': UNBUFFERED,
+  'logging.vmodule': 'one verbosity counts for the whole program',
+  nftables: OTHER_MODE,
+  portRange: 'nothing uses it, in kube-proxy neither',
+  windowsRunAsService: WINDOWS,
+  winkernel: WINDOWS,
+};
+
+/** Flags without effect that set no field. */
+const IDLE_FLAGS = ['boot-id-file', 'machine-id-file'];
+
+/** A sentence for each field that is set to other than its default and has no effect. */
+export function ineffectiveFields(configuration: Configuration): string[] {
+  const defaults = leaves(defaultConfiguration());
+  return [...leaves(configuration)].flatMap(([path, value]) => {
+    const reason = Object.entries(REASONS).find(
+      ([prefix]) => path === prefix || path.startsWith(`${prefix}.`),
+    );
+    if (reason === undefined || value === defaults.get(path)) return [];
+    return [`${path} has no effect: ${reason[1]}`];
+  });
+}
+
+/** A sentence for each flag that was given and has no effect. */
+export function ineffectiveFlags(given: ReadonlyMap<string, FlagValue>): string[] {
+  const withConfig = Boolean(given.get('config'));
+  return [...given.keys()].flatMap((name) => {
+    const flag = FLAGS.get(name);
+    if (IDLE_FLAGS.includes(name)) return [`--${name} has no effect, in kube-proxy neither`];
+    if (withConfig && !flag?.beside) return [`--${name} has no effect: --config is given`];
+    return flag?.deprecated === undefined ? [] : [`Flag --${name} has been deprecated, ${flag.deprecated}`];
+  });
+}
+
+/** Every value of a configuration by its path, lists and gates as one value each. */
+function leaves(value: unknown, path = ''): Map<string, string> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return new Map([[path, JSON.stringify(value)]]);
+  }
+  return new Map(
+    Object.entries(value).flatMap(([name, below]) => [
+      ...leaves(below, path === '' ? name : `${path}.${name}`),
+    ]),
+  );
+}

@@ -1,0 +1,27 @@
+// A configuration → KubeProxyConfiguration v1alpha1 as others see it: a file, or JSON.
+import { writeFileSync } from 'node:fs';
+import { stringify } from 'yaml';
+import { API_VERSION, CONFIGURATION, type Configuration, KIND } from './schema.js';
+
+/** The configuration as v1alpha1 JSON, with `apiVersion`, `kind` and every field: what `/configz` shows. */
+export function externalConfiguration(configuration: Configuration): Record<string, unknown> {
+  return {
+    apiVersion: API_VERSION,
+    kind: KIND,
+    ...(CONFIGURATION.encode(configuration) as Record<string, unknown>),
+  };
+}
+
+/** The configuration as YAML, fields in alphabetical order. */
+export function formatConfiguration(configuration: Configuration): string {
+  return stringify(externalConfiguration(configuration), {
+    version: '1.1',
+    sortMapEntries: true,
+    lineWidth: 0,
+  });
+}
+
+/** Writes the configuration to a file, over what is there: `--write-config-to`. */
+export function writeConfiguration(path: string, configuration: Configuration): void {
+  writeFileSync(path, formatConfiguration(configuration));
+}

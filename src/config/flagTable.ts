@@ -112,6 +112,7 @@ export const KUBE_PROXY_FLAGS = {
     deprecated: removed('healthz-bind-address'),
     help: 'port of the health server, where its address has none (0: no health server); deprecated',
   },
+  help: { type: T.bool, short: 'h', beside: true, help: 'print this' },
   'hostname-override': {
     type: T.string,
     beside: true,
@@ -311,6 +312,7 @@ export const KUBE_PROXY_FLAGS = {
     beside: true,
     help: 'how much is logged: debugging from 4 on',
   },
+  version: { type: T.version, beside: true, help: 'print the version; --version=raw: more of it' },
   vmodule: {
     type: T.vmodule,
     sets: 'logging.vmodule',
@@ -352,8 +354,6 @@ export const OWN_FLAGS = {
     absent: '15m0s',
     help: 'longest time that connections of a departing endpoint may run on',
   },
-  help: { type: T.bool, short: 'h', beside: true, help: 'print this' },
-  version: { type: T.version, beside: true, help: 'print the version; --version=raw: more of it' },
 } as const satisfies Readonly<Record<string, Flag>>;
 
 /** Every flag. */

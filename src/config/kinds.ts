@@ -76,6 +76,14 @@ export function durationOrZero(absent: number): Kind<number> {
   return timed((value) => value, absent);
 }
 
+/** A duration in Go's notation or in whole ns, held in ms; 0 means the default. */
+export function durationOrNanoseconds(absent: number): Kind<number> {
+  const written = duration(absent);
+  const decode = (value: unknown, place: Place) =>
+    typeof value === 'number' ? value / 1e6 || absent : written.decode(value, place);
+  return { ...written, decode };
+}
+
 /** A number of bytes in Kubernetes' notation (`4Ki`), kept as text; default `0`. */
 export function quantity(): Kind<string> {
   const read = (value: unknown) => {

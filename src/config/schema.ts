@@ -2,6 +2,7 @@
 // What each field does here is in docs/configuration.md.
 import {
   duration,
+  durationOrNanoseconds,
   durationOrZero,
   flag,
   flags,
@@ -34,7 +35,7 @@ const outputOptions = { splitStream: mark(), infoBufferSize: quantity() };
 const logging = struct('LoggingConfiguration', {
   /** `text` or `json`. */
   format: text('text'),
-  flushFrequency: duration(5 * SECOND),
+  flushFrequency: durationOrNanoseconds(5 * SECOND),
   verbosity: level(),
   vmodule: list(
     'v1.VModuleConfiguration',

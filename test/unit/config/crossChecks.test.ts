@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { decodeConfiguration } from '../../../src/config/configuration.js';
+import { crossCheck, type NodeSituation } from '../../../src/config/crossChecks.js';
+
+const NODE: NodeSituation = {
+  families: [4, 6],
+  primaryFamily: 4,
+  nodeIPs: { 4: '192.0.2.5', 6: 'fd00::5' },
+  podCIDRs: [],
+};
+const SINGLE: NodeSituation = { ...NODE, families: [4] };
+const WARNING = 'Kube-proxy configuration may be incomplete or incorrect: ';
+const FAULT = 'kube-proxy configuration is incorrect: ';
+const PORTS = { nodePortAddresses: ['primary'] };
+
+function check(raw: Record<string, unknown>, node: NodeSituation) {
+  const { configuration, problems } = decodeConfiguration(raw);
+  assert.deepEqual(problems, []);
+  return crossCheck(configuration, node);
+}
+
+describe('a configuration that does not fit the node', () => {
+  const warned: [what: string, raw: Record<string, unknown>, node: NodeSituation, warning: string][] = [
+    [
+      'node ports everywhere',
+      {},
+      NODE,
+      'nodePortAddresses is unset; NodePort connections will be accepted on all local IPs. Consider using `--nodeport-addresses primary`',
+    ],
+    [
+      'primary node ports of a node without an address',
+      PORTS,
+      { ...NODE, nodeIPs: { 4: '127.0.0.1', 6: '::1' } },
+      'nodePortAddresses is unset; NodePort connections will be accepted on all local IPs. Consider using `--nodeport-addresses primary`',
+    ],
+    [
+      'node ports of one family in a cluster of two',
+      { nodePortAddresses: ['192.0.2.0/24'], clusterCIDR: '10.0.0.0/8,fd00::/48' },
+      NODE,
+      'cluster appears to be dual-stack but nodePortAddresses contains only IPv4 addresses; NodePort connections will be accepted on all local IPv6 IPs',
+    ],
+    [
+      'node ports of the other family alone',
+      { nodePortAddresses: ['fd00::/64'] },
+      NODE,
+      'cluster appears to be IPv4-primary but nodePortAddresses contains only IPv6 addresses; NodePort connections will be accepted on all local IPv4 IPs',
+    ],
+    [
+      'pods of the other family alone',
+      { ...PORTS, clusterCIDR: 'fd00::/48' },
+      NODE,
+      'cluster is IPv4-primary but clusterCIDRs contains only IPv6 addresses',
+    ],
+    [
+      'pods of the other family, where that does not decide anything',
+      { ...PORTS, clusterCIDR: 'fd00::/48', detectLocalMode: 'NodeCIDR' },
+      SINGLE,
+      'cluster is IPv4-only but clusterCIDRs contains only IPv6 addresses',
+    ],
+    [
+      "this node's pods of the other family, likewise",
+      PORTS,
+      { ...NODE, podCIDRs: ['fd00:1::/64'] },
+      'cluster is IPv4-primary but node.spec.podCIDRs contains only IPv6 addresses',
+    ],
+    [
+      'a source VIP of the other family',
+      { ...PORTS, winkernel: { sourceVip: 'fd00::1' } },
+      NODE,
+      'cluster is IPv4-primary but winkernel.sourceVip is IPv6',
+    ],
+    [
+      'excluded networks of a family that is not there',
+      { ...PORTS, ipvs: { excludeCIDRs: ['fd00::/64'] } },
+      SINGLE,
+      'cluster is IPv4-only but ipvs.excludeCIDRs contains only IPv6 addresses',
+    ],
+    [
+      'a health server of that family',
+      { ...PORTS, healthzBindAddress: '[fd00::5]:10256' },
+      SINGLE,
+      'cluster is IPv4-only but healthzBindAddress is IPv6',
+    ],
+    [
+      'a metrics server of that family',
+      { ...PORTS, metricsBindAddress: '[::1]:10249' },
+      SINGLE,
+      'cluster is IPv4-only but metricsBindAddress is IPv6',
+    ],
+  ];
+  for (const [what, raw, node, warning] of warned) {
+    it(`is warned of: ${what}`, () => {
+      assert.deepEqual(check(raw, node), { warnings: [WARNING + warning], faults: [] });
+    });
+  }
+
+  const fatal: [what: string, raw: Record<string, unknown>, node: NodeSituation, fault: string][] = [
+    ['no family at all', PORTS, { ...NODE, families: [] }, 'iptables is not available on this host'],
+    ['not the primary family', PORTS, { ...NODE, families: [6] }, 'no support for primary IP family "IPv4"'],
+    [
+      'pods of a family that is not there, by which local traffic is told',
+      { ...PORTS, clusterCIDR: 'fd00::/48' },
+      SINGLE,
+      `${FAULT}cluster is IPv4-only but clusterCIDRs contains only IPv6 addresses`,
+    ],
+    [
+      "this node's pods of the other family, by which local traffic is told",
+      { ...PORTS, detectLocalMode: 'NodeCIDR' },
+      { ...NODE, podCIDRs: ['fd00:1::/64'] },
+      `${FAULT}cluster is IPv4-primary but node.spec.podCIDRs contains only IPv6 addresses`,
+    ],
+  ];
+  for (const [what, raw, node, fault] of fatal) {
+    it(`ends the program: ${what}`, () => {
+      assert.deepEqual(check(raw, node), { warnings: [], faults: [fault] });
+    });
+  }
+});
+
+it('a configuration that fits is passed over in silence', () => {
+  const raw = {
+    ...PORTS,
+    clusterCIDR: 'fd00::/48,10.0.0.0/8',
+    ipvs: { excludeCIDRs: ['fd00::/64'] },
+    healthzBindAddress: '[::]:10256',
+  };
+  for (const node of [NODE, { ...NODE, primaryFamily: 6 as const }]) {
+    assert.deepEqual(check(raw, node), { warnings: [], faults: [] });
+  }
+  assert.deepEqual(check({ ...PORTS, healthzBindAddress: '[::]:10256' }, SINGLE), {
+    warnings: [],
+    faults: [],
+  });
+});

@@ -1,0 +1,330 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { decodeConfiguration, defaultConfiguration } from '../../../src/config/configuration.js';
+import { DecodingError, decodeFile } from '../../../src/config/file.js';
+import { type KernelCommand, readFlags } from '../../../src/config/flags.js';
+import { ConfigurationError, loadConfiguration } from '../../../src/config/load.js';
+import { formatConfiguration } from '../../../src/config/writeConfig.js';
+
+const HEAD = 'apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\n';
+
+/** What kubeadm writes into its ConfigMap: nulls, blanks and zeros wherever nothing was decided. */
+const KUBEADM = `apiVersion: kubeproxy.config.k8s.io/v1alpha1
+bindAddress: 0.0.0.0
+bindAddressHardFail: false
+clientConnection:
+  acceptContentTypes: ""
+  burst: 0
+  contentType: ""
+  kubeconfig: /var/lib/kube-proxy/kubeconfig.conf
+  qps: 0
+clusterCIDR: 10.244.0.0/16
+configSyncPeriod: 0s
+conntrack:
+  maxPerCore: null
+  min: null
+  tcpBeLiberal: false
+  tcpCloseWaitTimeout: null
+  tcpEstablishedTimeout: null
+  udpStreamTimeout: 0s
+  udpTimeout: 0s
+detectLocal:
+  bridgeInterface: ""
+  interfaceNamePrefix: ""
+detectLocalMode: ""
+enableProfiling: false
+healthzBindAddress: ""
+hostnameOverride: ""
+iptables:
+  localhostNodePorts: null
+  masqueradeAll: false
+  masqueradeBit: null
+  minSyncPeriod: 0s
+  syncPeriod: 0s
+ipvs:
+  excludeCIDRs: null
+  minSyncPeriod: 0s
+  scheduler: ""
+  strictARP: false
+  syncPeriod: 0s
+  tcpFinTimeout: 0s
+  tcpTimeout: 0s
+  udpTimeout: 0s
+kind: KubeProxyConfiguration
+logging:
+  flushFrequency: 0
+  options:
+    json:
+      infoBufferSize: "0"
+    text:
+      infoBufferSize: "0"
+  verbosity: 0
+metricsBindAddress: ""
+mode: ""
+nftables:
+  masqueradeAll: false
+  masqueradeBit: null
+  minSyncPeriod: 0s
+  syncPeriod: 0s
+nodePortAddresses: null
+oomScoreAdj: null
+portRange: ""
+showHiddenMetricsForVersion: ""
+winkernel:
+  enableDSR: false
+  forwardHealthCheckVip: false
+  networkName: ""
+  rootHnsEndpointName: ""
+  sourceVip: ""
+`;
+
+const folder = mkdtempSync(join(tmpdir(), 'knp-config-'));
+after(() => rmSync(folder, { recursive: true }));
+
+function load(text: string, ...args: string[]) {
+  const path = join(folder, 'config.conf');
+  writeFileSync(path, text);
+  return loadConfiguration(readFlags([`--config=${path}`, ...args]) as KernelCommand);
+}
+
+describe("kubeadm's configuration", () => {
+  const { configuration, nodeName, notices } = load(KUBEADM, '--hostname-override=Node-A');
+
+  it('is that of a file which says nothing, but for what kubeadm decides', () => {
+    const plain = defaultConfiguration();
+    assert.deepEqual(configuration, {
+      ...plain,
+      mode: 'ipvs',
+      clusterCIDR: '10.244.0.0/16',
+      hostnameOverride: 'node-a',
+      clientConnection: { ...plain.clientConnection, kubeconfig: '/var/lib/kube-proxy/kubeconfig.conf' },
+    });
+    assert.equal(nodeName, 'node-a');
+  });
+
+  it("has kube-proxy's defaults", () => {
+    const { iptables, ipvs, conntrack, clientConnection, logging } = configuration;
+    assert.deepEqual(iptables, {
+      masqueradeBit: 14,
+      masqueradeAll: false,
+      localhostNodePorts: true,
+      syncPeriod: 30_000,
+      minSyncPeriod: 1000,
+    });
+    assert.deepEqual([ipvs.syncPeriod, ipvs.minSyncPeriod, ipvs.excludeCIDRs], [30_000, 0, []]);
+    assert.deepEqual(conntrack, {
+      maxPerCore: 32_768,
+      min: 131_072,
+      tcpEstablishedTimeout: 86_400_000,
+      tcpCloseWaitTimeout: 3_600_000,
+      tcpBeLiberal: false,
+      udpTimeout: 0,
+      udpStreamTimeout: 0,
+    });
+    assert.deepEqual([clientConnection.qps, clientConnection.burst], [5, 10]);
+    assert.equal(clientConnection.contentType, 'application/vnd.kubernetes.protobuf');
+    assert.deepEqual([logging.format, logging.flushFrequency], ['text', 5000]);
+    assert.deepEqual([configuration.oomScoreAdj, configuration.configSyncPeriod], [-999, 900_000]);
+    assert.deepEqual(
+      [configuration.healthzBindAddress, configuration.metricsBindAddress, configuration.detectLocalMode],
+      ['0.0.0.0:10256', '127.0.0.1:10249', 'ClusterCIDR'],
+    );
+  });
+
+  it('is told of once: blank means ipvs mode here', () => {
+    assert.deepEqual(notices, ["mode is blank: ipvs mode is used; kube-proxy's blank means iptables mode"]);
+  });
+
+  it("follows the family of bindAddress with the servers' addresses", () => {
+    const { configuration: six } = load(KUBEADM.replace('bindAddress: 0.0.0.0', 'bindAddress: "::"'));
+    assert.deepEqual([six.healthzBindAddress, six.metricsBindAddress], ['[::]:10256', '[::1]:10249']);
+    const { configuration: own } = load(`${HEAD}healthzBindAddress: 10.0.0.1\nmetricsBindAddress: "::"\n`);
+    assert.deepEqual([own.healthzBindAddress, own.metricsBindAddress], ['10.0.0.1:10256', '[::]:10249']);
+  });
+});
+
+describe('a configuration file', () => {
+  it('keeps zeros where zero is a value of its own', () => {
+    const text = `${HEAD}conntrack: {maxPerCore: 0, min: 0, tcpEstablishedTimeout: 0s}\noomScoreAdj: 0\niptables: {masqueradeBit: 0}\n`;
+    const { configuration } = decodeFile(text);
+    const { conntrack, oomScoreAdj, iptables } = configuration;
+    assert.deepEqual([conntrack.maxPerCore, conntrack.min, conntrack.tcpEstablishedTimeout], [0, 0, 0]);
+    assert.deepEqual([oomScoreAdj, iptables.masqueradeBit], [0, 0]);
+  });
+
+  it('may be JSON', () => {
+    const json = JSON.stringify({
+      apiVersion: 'kubeproxy.config.k8s.io/v1alpha1',
+      kind: 'KubeProxyConfiguration',
+      ipvs: { scheduler: 'lc' },
+    });
+    assert.equal(decodeFile(json).configuration.ipvs.scheduler, 'lc');
+  });
+
+  it('goes on without unknown and duplicate fields, and names them; of duplicates the last counts', () => {
+    const text = `${HEAD}ipvs:\n  scheduler: lc\n  ipSet: 1\nfoo: 1\nipvs:\n  scheduler: sh\n  bar: x\n`;
+    const { configuration, warnings } = decodeFile(text);
+    assert.equal(configuration.ipvs.scheduler, 'sh');
+    assert.deepEqual(warnings, [
+      'Using lenient decoding as strict decoding failed err="strict decoding error: line 7: key \\"ipvs\\" already set in map, unknown field \\"foo\\", unknown field \\"ipvs.bar\\""',
+    ]);
+  });
+
+  const broken: [text: string, message: RegExp][] = [
+    ['kind: KubeProxyConfiguration\n', /^failed to decode: Object 'apiVersion' is missing in 'kind: Kube/],
+    ['apiVersion: v1\n', /^failed to decode: Object 'Kind' is missing in 'apiVersion: v1'$/],
+    ['', /^failed to decode: Object 'Kind' is missing in ''$/],
+    ['- 1\n', /^failed to decode: Object 'Kind' is missing/],
+    ['apiVersion: v1\nkind: Pod\n', /^failed to decode: no kind "Pod" is registered for version "v1"$/],
+    ['kind: [\n', /^failed to decode: yaml: /],
+    [
+      `${HEAD}iptables: {masqueradeBit: many}\nmode: 5\n`,
+      /^failed to decode: json: cannot unmarshal number 5 into Go struct field KubeProxyConfiguration\.mode of type string\nfailed to decode: json: cannot unmarshal string into Go struct field KubeProxyIPTablesConfiguration\.iptables\.masqueradeBit of type int32$/,
+    ],
+    [
+      `${HEAD}ipvs: [1]\n`,
+      /^failed to decode: json: cannot unmarshal array into Go struct field KubeProxyConfiguration\.ipvs of type v1alpha1\.KubeProxyIPVSConfiguration$/,
+    ],
+    [
+      `${HEAD}nodePortAddresses: primary\n`,
+      /^failed to decode: json: cannot unmarshal string into Go struct field KubeProxyConfiguration\.nodePortAddresses of type \[\]string$/,
+    ],
+    [
+      `${HEAD}featureGates: {X: "yes"}\n`,
+      /cannot unmarshal string into Go struct field KubeProxyConfiguration\.featureGates of type bool$/,
+    ],
+    [
+      `${HEAD}ipvs: {syncPeriod: 30}\n`,
+      /cannot unmarshal number 30 into Go value of type string \(ipvs\.syncPeriod\)$/,
+    ],
+    [`${HEAD}ipvs: {syncPeriod: 30x}\n`, /time: unknown unit "x" in duration "30x" \(ipvs\.syncPeriod\)$/],
+    [
+      `${HEAD}logging: {options: {json: {infoBufferSize: lots}}}\n`,
+      /quantities must match .* \(logging\.options\.json\.infoBufferSize\)$/,
+    ],
+  ];
+  for (const [text, message] of broken) {
+    it(`is refused: ${JSON.stringify(text.replace(HEAD, ''))}`, () => {
+      assert.throws(
+        () => decodeFile(text),
+        (error) => {
+          assert.ok(error instanceof DecodingError);
+          assert.match(error.message, message);
+          return true;
+        },
+      );
+    });
+  }
+});
+
+describe('a configuration that is loaded', () => {
+  const refusal = (run: () => unknown) => {
+    let message = '';
+    assert.throws(run, (error) => {
+      assert.ok(error instanceof ConfigurationError);
+      message = error.message;
+      return true;
+    });
+    return message.split('\n');
+  };
+
+  it('is refused with every problem on a line, and its prefix', () => {
+    assert.deepEqual(
+      refusal(() => load(`${HEAD}mode: x\nipvs: {syncPeriod: 1x}\n`)),
+      ['failed complete: failed to decode: time: unknown unit "x" in duration "1x" (ipvs.syncPeriod)'],
+    );
+    assert.equal(
+      refusal(() => load(`${HEAD}mode: x\noomScoreAdj: 2000\nfeatureGates: {X: true}\n`)).length,
+      3,
+    );
+  });
+
+  it('is refused when there is no file', () => {
+    const missing = () => loadConfiguration(readFlags(['--config=/nowhere/at/all']) as KernelCommand);
+    assert.deepEqual(refusal(missing), ['failed complete: open /nowhere/at/all: no such file or directory']);
+    const directory = () => loadConfiguration(readFlags([`--config=${folder}`]) as KernelCommand);
+    assert.deepEqual(refusal(directory), [`failed complete: read ${folder}: is a directory`]);
+  });
+
+  it('is that of the file: other flags do not count, and are told', () => {
+    const { configuration, notices } = load(
+      `${HEAD}mode: ipvs\n`,
+      '--ipvs-scheduler=lc',
+      '--proxy-mode=iptables',
+    );
+    assert.equal(configuration.ipvs.scheduler, '');
+    assert.deepEqual(notices, [
+      '--ipvs-scheduler has no effect: --config is given',
+      '--proxy-mode has no effect: --config is given',
+    ]);
+  });
+
+  it('heeds flags about the process beside the file', () => {
+    const text = `${HEAD}mode: ipvs\nhostnameOverride: File\nlogging: {verbosity: 2, vmodule: [{filePattern: f, verbosity: 1}]}\n`;
+    assert.equal(load(text).nodeName, 'file');
+    const { configuration, nodeName } = load(text, '--hostname-override=Flag', '-v=5', '--vmodule=g=3');
+    assert.equal(nodeName, 'flag');
+    assert.equal(configuration.logging.verbosity, 5);
+    assert.deepEqual(
+      configuration.logging.vmodule.map(({ filePattern }) => filePattern),
+      ['g', 'f'],
+    );
+  });
+});
+
+describe('a configuration that is written', () => {
+  const full = `${HEAD}mode: ipvs
+featureGates: {AllAlpha: true}
+bindAddress: 192.0.2.1
+clientConnection: {qps: 2.5, burst: 7, kubeconfig: /k, acceptContentTypes: a}
+clusterCIDR: 10.0.0.0/8,fd00::/48
+conntrack: {maxPerCore: 0, udpTimeout: 1m30s, tcpBeLiberal: true}
+detectLocalMode: BridgeInterface
+detectLocal: {bridgeInterface: cni0}
+hostnameOverride: "yes"
+ipvs: {excludeCIDRs: [10.1.0.0/16], syncPeriod: 1.5s, tcpTimeout: 1h}
+logging: {verbosity: 3, vmodule: [{filePattern: "a*", verbosity: 2}], options: {text: {splitStream: true}}}
+nodePortAddresses: [primary]
+oomScoreAdj: 0
+portRange: 1-2
+windowsRunAsService: true
+winkernel: {enableDSR: true, networkName: net}
+`;
+  for (const [name, text] of [
+    ['of kubeadm', KUBEADM],
+    ['that sets everything', full],
+    ['that says nothing', HEAD],
+  ] as const) {
+    it(`is the same when it is read again: one ${name}`, () => {
+      const { configuration } = load(text, '--hostname-override=node-a');
+      const written = formatConfiguration(configuration);
+      const again = decodeFile(written);
+      assert.deepEqual(again.warnings, []);
+      assert.deepEqual(again.configuration, configuration);
+      assert.equal(formatConfiguration(again.configuration), written);
+    });
+  }
+
+  it('has every field, in alphabetical order, with the mode filled in', () => {
+    const lines = formatConfiguration(load(KUBEADM).configuration).split('\n');
+    const names = (text: string[]) =>
+      text.filter((line) => /^\w/.test(line)).map((line) => line.split(':')[0]);
+    assert.deepEqual(names(lines), names(KUBEADM.split('\n')));
+    for (const line of [
+      'mode: ipvs',
+      'detectLocalMode: ClusterCIDR',
+      'nodePortAddresses: null',
+      'hostnameOverride: ""',
+    ]) {
+      assert.ok(lines.includes(line), line);
+    }
+  });
+
+  it('needs no more than its fields to be checked', () => {
+    const { problems, unknown } = decodeConfiguration({ mode: 'ipvs', surprise: 1 });
+    assert.deepEqual([problems, unknown], [[], ['surprise']]);
+  });
+});

@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { setImmediate as turn } from 'node:timers/promises';
 
 /** Ms of work after which the thread is given away. */
-const PIECE = 4;
+const PIECE = 2;
 
 /** One course of work. */
 export class Breath {

@@ -1,9 +1,13 @@
 // Bytes as they arrive → JSON values, one at a time. A list is never in memory as a whole: the API server may answer a
 // first list without pages, and for a large cluster that is tens of megabytes.
+import { isRecord } from '../../fields.js';
 import { ApiError } from './error.js';
 
 /** Longest object or line, bytes. etcd takes no object above 1.5 MiB; JSON is larger than what etcd stores. */
 const LONGEST = 16 * 1024 * 1024;
+
+/** Characters of a key that are kept. */
+const KEY = 16;
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -13,7 +17,6 @@ const CLOSE_LIST = 0x5d;
 const OPEN = 0x7b;
 const CLOSE = 0x7d;
 const NEWLINE = 0x0a;
-const SPACE = 0x20;
 
 /** Bytes of one value, gathered over chunks. */
 class Gathered {
@@ -84,8 +87,8 @@ export class ListReader {
   #inText = false;
   #escaped = false;
   #inItems = false;
-  /** Bytes of the last text at depth 1: before a `[`, the key that it belongs to. */
-  #key: number[] = [];
+  /** The last text at depth 1, or its beginning: before a `[`, the key that it belongs to. */
+  #key = '';
 
   /** `what` names the stream in errors. */
   constructor(what: string) {
@@ -98,26 +101,21 @@ export class ListReader {
   *push(chunk: Buffer): Generator<unknown> {
     /** Start of what belongs to the item or the rest and was not gathered yet. */
     let start = 0;
-    for (let i = 0; i < chunk.length; i++) {
-      const byte = chunk[i] as number;
-      if (this.#inText) {
-        this.#readText(byte);
-        continue;
-      }
-      const betweenItems = this.#inItems && this.#depth === 2;
-      if (betweenItems && byte > SPACE && byte !== OPEN && byte !== COMMA && byte !== CLOSE_LIST) {
-        throw malformed(this.#what, 'an item is no object');
-      }
-      switch (byte) {
+    for (let i = this.#inText ? this.#skipText(chunk, 0) : 0; i < chunk.length; i++) {
+      switch (chunk[i]) {
         case QUOTE:
           this.#inText = true;
-          if (this.#depth === 1) this.#key = [];
+          if (this.#depth === 1) this.#key = '';
+          i = this.#skipText(chunk, i + 1) - 1;
           break;
         case OPEN:
         case OPEN_LIST:
-          if (betweenItems) start = i;
+          if (this.#betweenItems) {
+            this.#rest.add(chunk.subarray(start, i));
+            start = i;
+          }
           this.#depth++;
-          if (this.#depth === 2 && byte === OPEN_LIST && String.fromCharCode(...this.#key) === 'items') {
+          if (this.#depth === 2 && chunk[i] === OPEN_LIST && this.#key === 'items') {
             this.#inItems = true;
             this.#rest.add(chunk.subarray(start, i + 1));
             start = i + 1;
@@ -126,7 +124,7 @@ export class ListReader {
         case CLOSE:
         case CLOSE_LIST:
           this.#depth--;
-          if (this.#inItems && this.#depth === 2) {
+          if (this.#betweenItems) {
             this.#item.add(chunk.subarray(start, i + 1));
             start = i + 1;
             yield this.#item.parse();
@@ -135,8 +133,11 @@ export class ListReader {
           }
           break;
         case COMMA:
-          // Those between items belong to none.
-          if (betweenItems) start = i + 1;
+          // Those between items belong to nothing; whatever else stands there shows at the end.
+          if (this.#betweenItems) {
+            this.#rest.add(chunk.subarray(start, i));
+            start = i + 1;
+          }
           break;
       }
     }
@@ -145,14 +146,33 @@ export class ListReader {
 
   /** The list without its items. Throws an ApiError `ERR_MALFORMED` when it is cut off or no JSON. */
   end(): unknown {
-    return this.#rest.parse();
+    const rest = this.#rest.parse();
+    const left = isRecord(rest) ? rest['items'] : undefined;
+    if (Array.isArray(left) && left.length > 0) throw malformed(this.#what, 'an item is no object');
+    return rest;
   }
 
-  #readText(byte: number): void {
-    if (this.#escaped) this.#escaped = false;
-    else if (byte === BACKSLASH) this.#escaped = true;
-    else if (byte === QUOTE) this.#inText = false;
-    else if (this.#depth === 1 && this.#key.length < 16) this.#key.push(byte);
+  get #betweenItems(): boolean {
+    return this.#inItems && this.#depth === 2;
+  }
+
+  /** Goes on in a text from an index; gives the index behind its closing quote, or the chunk's length. */
+  #skipText(chunk: Buffer, from: number): number {
+    let end = from;
+    for (; end < chunk.length; end++) {
+      const byte = chunk[end];
+      if (this.#escaped) this.#escaped = false;
+      else if (byte === BACKSLASH) this.#escaped = true;
+      else if (byte === QUOTE) {
+        this.#inText = false;
+        break;
+      }
+    }
+    // No key of a list's own is long, and of other texts at this depth the beginning tells that they are none.
+    if (this.#depth === 1 && this.#key.length < KEY) {
+      this.#key += chunk.toString('latin1', from, Math.min(end, from + KEY));
+    }
+    return Math.min(end + 1, chunk.length);
   }
 }
 

@@ -1,12 +1,16 @@
 // A source on a server, and what it told: the state that a proxy would hold at any moment.
 import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { describeProblem } from '../../../src/errors.js';
+import { decodeObject } from '../../../src/objects/decode.js';
 import type { KubernetesObject } from '../../../src/objects/types.js';
 import { ApiSource, type ApiSourceOptions, type ApiTrouble } from '../../../src/source/api/apiSource.js';
 import { ApiClient } from '../../../src/source/api/client.js';
 import { type ConnectionOptions, connectToApi } from '../../../src/source/api/connection.js';
 import { identityOf } from '../../../src/source/manifestFile.js';
+import type { ApiServer } from './server.js';
+import { parseSelectors } from './store.js';
 
 /** Times in tests: everything that takes seconds takes tens of milliseconds. */
 export const QUICK = {
@@ -82,6 +86,27 @@ export class Follower {
       problems: (problems) => this.problems.push(...problems.map(describeProblem)),
     });
   }
+}
+
+/** Waits until a follower was told exactly what the server has for node-a; fails after some seconds with what differs. */
+export async function agrees(follower: Follower, server: ApiServer, limit = 10_000): Promise<void> {
+  const selected = [
+    ...server.store.list(
+      'Service',
+      parseSelectors('!service.kubernetes.io/service-proxy-name', 'spec.clusterIP!=None'),
+    ),
+    ...server.store.list('EndpointSlice', parseSelectors('!service.kubernetes.io/headless', '')),
+    ...server.store.list('Node', parseSelectors('', 'metadata.name=node-a')),
+  ];
+  const expected = new Map(
+    selected.flatMap((raw) => {
+      const { object } = decodeObject(raw);
+      return object ? [[identityOf(object), object]] : [];
+    }),
+  );
+  const end = performance.now() + limit;
+  while (!isDeepStrictEqual(follower.objects, expected) && performance.now() < end) await wait(5);
+  assert.deepEqual(follower.objects, expected);
 }
 
 /** Waits until something is so; fails after some seconds, saying what was waited for. */

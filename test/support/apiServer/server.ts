@@ -64,6 +64,7 @@ const KINDS: Readonly<Record<string, readonly [apiVersion: string, kind: string]
 interface Watcher {
   readonly path: string;
   readonly response: ServerResponse;
+  readonly timer: NodeJS.Timeout;
   send(event: object): void;
 }
 
@@ -149,7 +150,10 @@ export class ApiServer {
   /** Open connections stay open, and nothing comes over them any more, as when a device on the way forgot them. */
   freeze(): void {
     this.#frozen = true;
-    for (const watcher of this.#watchers) watcher.send = () => {};
+    for (const watcher of this.#watchers) {
+      watcher.send = () => {};
+      clearTimeout(watcher.timer);
+    }
   }
 
   /** New requests are answered again. */
@@ -271,6 +275,7 @@ export class ApiServer {
     const watcher: Watcher = {
       path,
       response,
+      timer: setTimeout(() => response.end(), Number(query['timeoutSeconds']) * 1000),
       send: (event) => response.write(`${JSON.stringify(event)}\n`),
     };
     if (fault && 'garbage' in fault) response.write(fault.garbage);
@@ -283,20 +288,20 @@ export class ApiServer {
     }
     const tell = (event: StoredEvent) => {
       const seen = event.object.kind === kind ? seenThrough(selects, event) : undefined;
-      if (seen) watcher.send({ type: seen.type, object: seen.object });
+      if (seen && !response.writableEnded) watcher.send({ type: seen.type, object: seen.object });
     };
     const missed = this.store.since(Number(query['resourceVersion']));
     if (!missed) {
       watcher.send({ type: 'ERROR', object: statusObject(410, 'Expired') });
+      clearTimeout(watcher.timer);
       response.end();
       return;
     }
     for (const event of missed) tell(event);
     const stop = this.store.listen(tell);
     this.#watchers.add(watcher);
-    const timer = setTimeout(() => response.end(), Number(query['timeoutSeconds']) * 1000);
     response.on('close', () => {
-      clearTimeout(timer);
+      clearTimeout(watcher.timer);
       stop();
       this.#watchers.delete(watcher);
     });

@@ -1,0 +1,421 @@
+// Everything that can go wrong between a node and its API server, on real connections. After each fault the proxy must
+// know exactly what the server has: no deletion missed, nothing stale.
+import assert from 'node:assert/strict';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { ReflectorTimes } from '../../../../src/source/api/reflector.js';
+import { makeAuthority } from '../../../support/apiServer/certificates.js';
+import { agrees, Follower, QUICK, until } from '../../../support/apiServer/cluster.js';
+import { node, service, slice } from '../../../support/apiServer/objects.js';
+import { ApiServer, type ApiServerOptions, type Fault } from '../../../support/apiServer/server.js';
+import { closeAfter } from '../../../support/closeAfter.js';
+
+const SERVICES = '/api/v1/services';
+const SLICES = '/apis/discovery.k8s.io/v1/endpointslices';
+const LIST = /services\?.*limit=/;
+const WATCH = /services\?.*watch=true/;
+
+async function startServer(options: ApiServerOptions = {}): Promise<ApiServer> {
+  const server = closeAfter(await new ApiServer(options).start());
+  for (const name of ['a', 'b', 'c']) {
+    server.store.set(service(name, `10.96.0.${name.charCodeAt(0)}`));
+    server.store.set(slice(name, ['10.0.0.1', '10.0.0.2']));
+  }
+  server.store.set(node('node-a'));
+  server.store.set(node('node-b'));
+  return server;
+}
+
+/** A server, and a follower that knows everything and watches. */
+async function setUp(times: Partial<ReflectorTimes> = {}, options: ApiServerOptions = {}) {
+  const server = await startServer(options);
+  const follower = closeAfter(
+    await Follower.start({ master: server.url }, { times: { ...QUICK, ...times } }),
+  );
+  await agrees(follower, server);
+  await watches(server);
+  return { server, follower };
+}
+
+const watches = (server: ApiServer) =>
+  until('it watches', () => server.watching(SERVICES) === 1 && server.watching(SLICES) === 1);
+
+/** Deletes, changes and creates something. */
+function churn(server: ApiServer): void {
+  server.store.delete(service('a', ''));
+  server.store.delete(slice('a', []));
+  server.store.set(service('b', '10.96.1.1'));
+  server.store.set(slice('c', ['10.0.0.9']));
+  server.store.set(service('d', '10.96.1.2'));
+}
+
+const lists = (server: ApiServer, path = SERVICES) =>
+  server.requests.filter((request) => request.path === path && !('watch' in request.query));
+
+describe('the first list survives', () => {
+  const faults: [what: string, faults: Fault[]][] = [
+    ['a reset before any byte', [{ reset: 0 }]],
+    ['a reset in the middle', [{ reset: 700 }, { reset: 1 }]],
+    ['an end in the middle', [{ cut: 700 }]],
+    ['an empty answer', [{ cut: 0 }]],
+    ['errors of the server', [{ status: 500 }, { status: 503 }, { status: 504 }]],
+    ['pieces of a byte', [{ pieces: 1 }]],
+  ];
+  for (const [what, queue] of faults) {
+    it(what, async () => {
+      const server = await startServer();
+      server.fail(LIST, ...queue);
+      const follower = closeAfter(await Follower.start({ master: server.url }));
+      await until('it is synced', () => follower.synced === 1);
+      await agrees(follower, server);
+      assert.equal(server.faultsLeft, 0);
+      const broken = queue.filter((fault) => !('pieces' in fault));
+      assert.equal(follower.troubles.length, broken.length);
+      assert.ok(follower.troubles.every(({ resource, retryIn }) => resource === 'services' && retryIn >= 20));
+    });
+  }
+
+  it('a server that is not there yet: start tells the trouble, and waits', async () => {
+    const server = await startServer();
+    await server.close();
+    const follower = closeAfter(await Follower.start({ master: server.url }));
+    await until('it tried', () => follower.troubles.length >= 6);
+    assert.equal(follower.synced, 0);
+    assert.ok(follower.troubles.every(({ error }) => error.code === 'ECONNREFUSED'));
+    await server.start();
+    await until('it is synced', () => follower.synced === 1);
+    await agrees(follower, server);
+  });
+
+  it('is not synced before both Services and slices are listed', async () => {
+    const server = await startServer();
+    server.fail(/endpointslices\?/, { status: 500 }, { status: 500 });
+    const follower = closeAfter(await Follower.start({ master: server.url }));
+    await until('Services are told', () => follower.objects.has('Service demo/c'));
+    assert.equal(follower.synced, 0);
+    await until('it is synced', () => follower.synced === 1);
+    assert.ok(follower.objects.has('EndpointSlice demo/c'));
+  });
+});
+
+describe('a watch takes up where it stood, without a list, after', () => {
+  const faults: [what: string, fault: Fault, told: RegExp | undefined][] = [
+    ['a reset in the middle of an event', { reset: 60 }, /ECONNRESET/],
+    ['an end in the middle of an event', { cut: 60 }, /ERR_MALFORMED.*cut off/],
+    ['a line that makes no sense', { garbage: '{"type":"ADDED","object":{"kind"\n' }, /ERR_MALFORMED/],
+    ['an event without version', { garbage: '{"type":"ADDED","object":{}}\n' }, /resourceVersion/],
+    ['an error of the server in the stream', { garbage: serverError(500) }, /500 etcd is ill/],
+    ['an error of the server instead of the stream', { status: 502 }, /502/],
+    ['events in pieces of a byte', { pieces: 1 }, undefined],
+  ];
+  for (const [what, fault, told] of faults) {
+    it(what, async () => {
+      const { server, follower } = await setUp();
+      server.fail(WATCH, fault);
+      server.endWatches(SERVICES);
+      await until('the fault is due', () => server.faultsLeft === 0);
+      churn(server);
+      await agrees(follower, server);
+      assert.equal(lists(server).length, 1);
+      if (told) assert.match(follower.troubles[0]?.error.message ?? '', told);
+      assert.equal(follower.troubles.length, told ? 1 : 0);
+    });
+  }
+
+  it('its end, at once and without trouble', async () => {
+    const { server, follower } = await setUp();
+    server.endWatches(SERVICES);
+    churn(server);
+    await agrees(follower, server);
+    assert.deepEqual([lists(server).length, follower.troubles], [1, []]);
+  });
+
+  it('a time without the server', async () => {
+    const { server, follower } = await setUp();
+    await server.close();
+    churn(server);
+    await wait(1_500);
+    const pauses = follower.troubles.filter(({ resource }) => resource === 'services').map((t) => t.retryIn);
+    assert.ok(pauses.length >= 4 && pauses.length < 20, `${pauses.length} tries`);
+    assert.ok((pauses.at(-1) ?? 0) > 2 * (pauses[0] ?? 0), `pauses ${pauses.join(', ')}`);
+    assert.ok(follower.objects.has('Service demo/a'), 'what is known stands meanwhile');
+    await server.start();
+    await agrees(follower, server);
+    assert.equal(lists(server).length, 1);
+  });
+
+  it('connections over which nothing comes any more', async () => {
+    const { server, follower } = await setUp({ watch: [1, 1], margin: 300 });
+    server.freeze();
+    churn(server);
+    server.thaw();
+    await agrees(follower, server);
+    assert.equal(lists(server).length, 1);
+    assert.ok(follower.troubles.some(({ error }) => error.code === 'ERR_TIMEOUT'));
+  });
+
+  it('bookmarks alone, though everything before them was forgotten', async () => {
+    const { server, follower } = await setUp();
+    for (let i = 0; i < 5; i++) server.store.set(node('node-b'));
+    const { version } = server.store;
+    server.bookmark(SERVICES);
+    server.bookmark(SLICES);
+    await wait(50);
+    server.store.compact();
+    server.resetConnections();
+    await watches(server);
+    churn(server);
+    await agrees(follower, server);
+    assert.equal(lists(server).length, 1);
+    const versions = server.requests.filter(({ path, query }) => path === SERVICES && query['watch']);
+    assert.equal(versions.at(-1)?.query['resourceVersion'], String(version));
+  });
+});
+
+describe('a list works out what went, after', () => {
+  it('a version that is too old, told in the stream', async () => {
+    const { server, follower } = await setUp();
+    await server.close();
+    churn(server);
+    server.store.compact();
+    await server.start();
+    await agrees(follower, server);
+    assert.equal(lists(server).length, 2);
+    assert.ok(follower.troubles.some(({ error, retryIn }) => error.expired && retryIn === 0));
+  });
+
+  it('a version that is too old, told as the answer', async () => {
+    const { server, follower } = await setUp();
+    server.fail(WATCH, { status: 410, reason: 'Gone' });
+    await server.close();
+    churn(server);
+    await server.start();
+    await agrees(follower, server);
+    assert.equal(lists(server).length, 2);
+  });
+
+  it('a second line in the same place that makes no sense', async () => {
+    const { server, follower } = await setUp();
+    const garbage = { garbage: 'HTTP/1.1 502 Bad Gateway\n' };
+    server.fail(WATCH, garbage, garbage);
+    server.endWatches(SERVICES);
+    await until('both came', () => server.faultsLeft === 0);
+    churn(server);
+    await agrees(follower, server);
+    await until('it was listed again', () => lists(server).length === 2);
+  });
+
+  it('faults of the list itself, in a later page', async () => {
+    const { server, follower } = await setUp();
+    for (let i = 0; i < 1200; i++) server.store.set(service(`many-${i}`, `10.97.${i >> 8}.${i & 255}`));
+    await agrees(follower, server);
+    await server.close();
+    churn(server);
+    for (let i = 0; i < 600; i++) server.store.delete(service(`many-${2 * i}`, ''));
+    server.store.compact();
+    server.fail(/services\?.*continue=/, { reset: 5_000 });
+    server.fail(/services\?.*continue=/, { status: 410, reason: 'Expired' });
+    await server.start();
+    await agrees(follower, server);
+    assert.equal(server.faultsLeft, 0);
+  });
+
+  it('asks for the newest state, page by page, where the first list was content with a cached one', async () => {
+    const { server, follower } = await setUp();
+    for (let i = 0; i < 600; i++) server.store.set(service(`many-${i}`, `10.97.${i >> 8}.${i & 255}`));
+    await agrees(follower, server);
+    await server.close();
+    server.store.delete(service('a', ''));
+    server.store.compact();
+    await server.start();
+    await agrees(follower, server);
+    const shown = lists(server).map(({ query: { limit, resourceVersion, continue: next } }) => ({
+      limit,
+      resourceVersion,
+      continued: next !== undefined,
+    }));
+    assert.deepEqual(shown, [
+      { limit: '500', resourceVersion: '0', continued: false },
+      { limit: '500', resourceVersion: undefined, continued: false },
+      { limit: '500', resourceVersion: undefined, continued: true },
+    ]);
+    assert.equal(follower.synced, 1);
+  });
+
+  it('tells only what is different', async () => {
+    const { server, follower } = await setUp();
+    const before = follower.changes.length;
+    await server.close();
+    server.store.delete(service('a', ''));
+    server.store.compact();
+    await server.start();
+    await agrees(follower, server);
+    assert.deepEqual(follower.changes.slice(before), ['delete Service demo/a']);
+  });
+});
+
+describe('the server is spared', () => {
+  it('for as long as it asks, with 429 and Retry-After', async () => {
+    const server = await startServer();
+    server.fail(LIST, { status: 429, retryAfter: 1 });
+    const follower = closeAfter(await Follower.start({ master: server.url }));
+    await until('it is synced', () => follower.synced === 1);
+    const [first, second] = lists(server);
+    assert.ok((second?.at ?? 0) - (first?.at ?? 0) >= 990);
+    assert.equal(follower.troubles[0]?.error.status, 429);
+    assert.equal(follower.troubles[0]?.retryIn, 1000);
+  });
+
+  it('by pauses that grow while it fails, and start over when it does not', async () => {
+    const { server, follower } = await setUp({ backoff: { first: 10, most: 160 } });
+    const fail = { status: 500 };
+    for (const _ of [1, 2]) {
+      follower.troubles.length = 0;
+      // The watch has to last before it counts as one that works.
+      await wait(50);
+      server.fail(WATCH, fail, fail, fail, fail, fail, fail);
+      server.endWatches(SERVICES);
+      await until('all failed', () => server.faultsLeft === 0 && follower.troubles.length === 6);
+      for (const [i, { retryIn }] of follower.troubles.entries()) {
+        const base = Math.min(10 * 2 ** i, 80);
+        assert.ok(retryIn >= base && retryIn <= 2 * base, `pause ${i}: ${retryIn}`);
+      }
+      churn(server);
+      await agrees(follower, server);
+      server.store.set(service('a', '10.96.0.97'));
+      server.store.set(slice('a', ['10.0.0.1']));
+      await agrees(follower, server);
+    }
+  });
+
+  it('by no watches in quick succession, when each ends at once', async () => {
+    const { server, follower } = await setUp({ floor: 100, backoff: { first: 100, most: 400 } });
+    const ended = Array.from({ length: 4 }, () => ({ cut: 0 }) as const);
+    server.fail(WATCH, ...ended);
+    const before = server.requests.length;
+    const timer = setInterval(() => server.endWatches(SERVICES), 5);
+    await wait(1_000);
+    clearInterval(timer);
+    assert.ok(
+      server.requests.length - before <= 10,
+      `${server.requests.length - before} requests in a second`,
+    );
+    churn(server);
+    await agrees(follower, server);
+  });
+});
+
+describe('credentials', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'knp-faults-'));
+  const authority = makeAuthority('first');
+  const write = (name: string, text: string) => {
+    writeFileSync(join(folder, name), text);
+    return name;
+  };
+  const kubeconfig = (server: ApiServer) =>
+    join(
+      folder,
+      write(
+        'kubeconfig.conf',
+        JSON.stringify({
+          'current-context': 'default',
+          contexts: [{ name: 'default', context: { cluster: 'default', user: 'default' } }],
+          clusters: [{ name: 'default', cluster: { server: server.url, 'certificate-authority': 'ca.crt' } }],
+          users: [{ name: 'default', user: { tokenFile: 'token' } }],
+        }),
+      ),
+    );
+
+  it('that expired keep everything as it is until the file has new ones', async () => {
+    const tokens = new Set(['one']);
+    const server = await startServer({ tls: authority.server(), tokens });
+    write('ca.crt', authority.cert);
+    write('token', 'one\n');
+    const follower = closeAfter(await Follower.start({ kubeconfig: kubeconfig(server) }));
+    await agrees(follower, server);
+    tokens.clear();
+    tokens.add('two');
+    server.resetConnections();
+    churn(server);
+    await until('it was refused', () => follower.troubles.some(({ error }) => error.status === 401));
+    assert.ok(follower.objects.has('Service demo/a'));
+    assert.ok(follower.troubles.every(({ error }) => !/one|two/.test(error.message)));
+    write('token', 'two\n');
+    await agrees(follower, server);
+  });
+
+  it('of a server that were made anew are trusted once the authority is known', async () => {
+    const server = await startServer({ tls: authority.server() });
+    write('ca.crt', authority.cert);
+    write('token', 'one\n');
+    const follower = closeAfter(await Follower.start({ kubeconfig: kubeconfig(server) }));
+    await agrees(follower, server);
+    const second = makeAuthority('second');
+    await server.rotate(second.server());
+    churn(server);
+    await until('it mistrusts', () =>
+      follower.troubles.some(({ error }) => /UNABLE_TO_VERIFY|SELF_SIGNED|CERT/.test(error.code)),
+    );
+    assert.ok(follower.objects.has('Service demo/a'));
+    write('ca.crt', second.cert);
+    await agrees(follower, server);
+  });
+});
+
+describe('objects', () => {
+  it('that gain a label of others, or lose their cluster IP, are deleted', async () => {
+    const { server, follower } = await setUp();
+    server.store.set(service('a', '10.96.0.97', { 'service.kubernetes.io/service-proxy-name': 'other' }));
+    server.store.set(service('b', 'None'));
+    server.store.set(slice('c', ['10.0.0.1'], { 'service.kubernetes.io/headless': '' }));
+    await agrees(follower, server);
+    assert.deepEqual(follower.identities, [
+      'EndpointSlice demo/a',
+      'EndpointSlice demo/b',
+      'Node node-a',
+      'Service demo/c',
+    ]);
+    server.store.set(service('a', '10.96.0.97'));
+    await agrees(follower, server);
+  });
+
+  it('that are partly wrong are told, and used as far as they go; one that is of no use is gone', async () => {
+    const { server, follower } = await setUp();
+    const wrong = service('a', '10.96.0.97');
+    server.store.set({ ...wrong, spec: { clusterIP: '10.96.0.97', ports: [{ port: 0 }, { port: 81 }] } });
+    server.store.set({ ...service('b', ''), spec: { clusterIP: '10.96.0.98', type: 'Teapot' } });
+    await agrees(follower, server);
+    assert.deepEqual(follower.problems, [
+      'Service demo/a: spec.ports[0].port: must be an integer from 1 to 65535, found 0',
+      'Service demo/b: spec.type: must be ClusterIP, NodePort, LoadBalancer or ExternalName, found "Teapot"',
+    ]);
+    assert.equal(follower.objects.has('Service demo/b'), false);
+    assert.deepEqual(follower.troubles, []);
+  });
+
+  it('a clock that jumps changes nothing', async () => {
+    const real = Date.now;
+    const { server, follower } = await setUp();
+    try {
+      for (const jump of [3_600_000, -86_400_000]) {
+        Date.now = () => real() + jump;
+        server.resetConnections();
+        await until('it noticed', () => follower.troubles.some(({ resource }) => resource === 'services'));
+        await watches(server);
+        server.store.set(service('jumped', `10.98.0.${jump > 0 ? 1 : 2}`));
+        await agrees(follower, server, 2_000);
+        follower.troubles.length = 0;
+      }
+    } finally {
+      Date.now = real;
+    }
+  });
+});
+
+function serverError(code: number): string {
+  const object = { kind: 'Status', apiVersion: 'v1', message: 'etcd is ill', reason: 'InternalError', code };
+  return `${JSON.stringify({ type: 'ERROR', object })}\n`;
+}

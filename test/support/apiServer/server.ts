@@ -26,6 +26,8 @@ export type Fault =
   | { readonly garbage: string }
   /** The body comes in pieces of so many bytes. */
   | { readonly pieces: number }
+  /** Nothing comes after so many bytes of the body. */
+  | { readonly stall: number }
   /** Nothing is ever answered. */
   | { readonly silent: true };
 
@@ -72,6 +74,8 @@ interface Watcher {
 export class ApiServer {
   readonly store = new Store();
   readonly requests: SeenRequest[] = [];
+  /** Connections made so far. */
+  connectionsSeen = 0;
   readonly #options: ApiServerOptions;
   readonly #sockets = new Set<Socket>();
   readonly #watchers = new Set<Watcher>();
@@ -103,6 +107,7 @@ export class ApiServer {
       : createServer(answer);
     this.#server = server;
     server.on('connection', (socket: Socket) => {
+      this.connectionsSeen++;
       this.#sockets.add(socket);
       socket.on('close', () => this.#sockets.delete(socket));
       // Clients go away as they please.
@@ -316,6 +321,8 @@ function send(response: ServerResponse, status: number, body: string, fault: Fau
     response.write(bytes.subarray(0, fault.reset), () => response.socket && reset(response.socket));
   } else if (fault && 'cut' in fault) {
     response.end(bytes.subarray(0, fault.cut));
+  } else if (fault && 'stall' in fault) {
+    response.write(bytes.subarray(0, fault.stall));
   } else if (fault && 'pieces' in fault) {
     writePieces(response, bytes, fault.pieces);
     response.end();

@@ -6,7 +6,7 @@ export interface RawObject {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: Readonly<Record<string, unknown>> & { readonly name: string };
-  readonly [field: string]: unknown;
+  [field: string]: unknown;
 }
 
 /** Something that happened. */

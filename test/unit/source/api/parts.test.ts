@@ -1,0 +1,160 @@
+// The small parts of the API source.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { decodeObject } from '../../../../src/objects/decode.js';
+import type { EndpointSlice } from '../../../../src/objects/types.js';
+import { Backoff } from '../../../../src/source/api/backoff.js';
+import { Breath } from '../../../../src/source/api/breath.js';
+import { patience, readStatus } from '../../../../src/source/api/client.js';
+import { ApiError, asApiError, redact } from '../../../../src/source/api/error.js';
+import { RateLimit } from '../../../../src/source/api/rateLimit.js';
+import { Shared } from '../../../../src/source/api/shared.js';
+import { slice } from '../../../support/apiServer/objects.js';
+
+describe('back-off', () => {
+  it('doubles from 0.8 s, spread up to twice as much, to 30 s at most', () => {
+    const delays = (random: number) => {
+      const backoff = new Backoff(() => random);
+      return Array.from({ length: 7 }, () => backoff.next());
+    };
+    assert.deepEqual(delays(0), [800, 1600, 3200, 6400, 12_800, 15_000, 15_000]);
+    assert.deepEqual(delays(1), [1600, 3200, 6400, 12_800, 25_600, 30_000, 30_000]);
+  });
+
+  it('starts over', () => {
+    const backoff = new Backoff(() => 0);
+    for (let i = 0; i < 5; i++) backoff.next();
+    backoff.reset();
+    assert.equal(backoff.next(), 800);
+  });
+});
+
+describe('the rate limit', () => {
+  it('lets a burst through, then one at a time', async () => {
+    let now = 0;
+    const limit = new RateLimit({ qps: 50, burst: 2 }, () => now);
+    const started = performance.now();
+    await limit.take();
+    await limit.take();
+    assert.ok(performance.now() - started < 15);
+    await limit.take();
+    assert.ok(performance.now() - started >= 19);
+    now = 10_000;
+    const again = performance.now();
+    await limit.take();
+    await limit.take();
+    assert.ok(performance.now() - again < 15, 'it is full again, and no fuller');
+    await assert.rejects(limit.take(AbortSignal.abort()), { name: 'AbortError' });
+  });
+
+  it('takes zero for the default, and less for none', async () => {
+    const none = new RateLimit({ qps: -1, burst: 1 });
+    const started = performance.now();
+    for (let i = 0; i < 1000; i++) await none.take();
+    assert.ok(performance.now() - started < 500);
+    const usual = new RateLimit({ qps: 0, burst: 0 }, () => 0);
+    for (let i = 0; i < 10; i++) await usual.take();
+    const end = new AbortController();
+    const waiting = usual.take(end.signal);
+    end.abort();
+    await assert.rejects(waiting, { name: 'AbortError' });
+  });
+});
+
+describe('errors', () => {
+  it('show no secret', () => {
+    const token = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ4In0.c2lnbmF0dXJl';
+    const key = '-----BEGIN EC PRIVATE KEY-----\nAAAA\n-----END EC PRIVATE KEY-----';
+    const text = `GET https://u:p@host/x with Authorization: Bearer abc.def, ${token}, ${key} done`;
+    assert.equal(
+      redact(text),
+      'GET https://[redacted]@host/x with Authorization: Bearer [redacted], [redacted], [redacted] done',
+    );
+    assert.doesNotMatch(asApiError(new Error(`bad ${token}`), 'x').message, /eyJ/);
+  });
+
+  it('start with their code, and keep that of the system', () => {
+    const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+    const several = new AggregateError([new Error('x'), refused]);
+    for (const thrown of [refused, several]) {
+      const error = asApiError(thrown, 'GET x');
+      assert.equal(error.message, 'ECONNREFUSED: GET x: connect ECONNREFUSED');
+      assert.equal(asApiError(error, 'other'), error);
+    }
+    assert.equal(asApiError('text', 'GET x').message, 'ERR_UNEXPECTED: GET x: text');
+  });
+
+  it('know when a version is too old', () => {
+    const error = (facts: object) => new ApiError({ code: 'ERR_STATUS', operation: 'x', ...facts });
+    assert.ok(error({ status: 410 }).expired);
+    assert.ok(error({ status: 500, reason: 'Expired' }).expired);
+    assert.equal(error({ status: 500 }).expired, false);
+  });
+
+  it('read what a server says, and no more patience than five minutes', () => {
+    assert.deepEqual(
+      readStatus({ kind: 'Status', message: 'm', reason: 'r', details: { retryAfterSeconds: 3 } }),
+      { message: 'm', reason: 'r', retryAfterSeconds: 3 },
+    );
+    const nothing = { message: '', reason: '', retryAfterSeconds: undefined };
+    for (const raw of [undefined, 'x', {}, { kind: 'Pod', message: 'm' }]) {
+      assert.deepEqual(readStatus(raw), nothing);
+    }
+    assert.deepEqual(['2', 2, '9e9', '0', -1, undefined, null, 'Mon'].map(patience), [
+      2_000,
+      2_000,
+      300_000,
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+});
+
+describe('shared values', () => {
+  it('are equal to what they stand for, and the same for all', () => {
+    const decode = (name: string) => {
+      const raw = { ...slice(name, ['10.0.0.1', '10.0.0.2']) };
+      raw['endpoints'] = (raw['endpoints'] as object[]).map((endpoint) => ({
+        ...endpoint,
+        hints: { forZones: [{ name: 'zone-a' }] },
+      }));
+      return decodeObject(raw).object as EndpointSlice;
+    };
+    const shared = new Shared();
+    const [a, b] = ['a', 'b'].map((name) => shared.object(decode(name)) as EndpointSlice);
+    assert.deepEqual(a, decode('a'));
+    assert.deepEqual(b, decode('b'));
+    assert.equal(a?.ports, b?.ports);
+    assert.equal(a?.endpoints[0]?.zoneHints, b?.endpoints[1]?.zoneHints);
+    assert.equal(a?.endpoints[0]?.nodeHints, b?.endpoints[0]?.nodeHints);
+  });
+
+  it('are forgotten before they are too many', () => {
+    const shared = new Shared();
+    for (let i = 0; i < 30_000; i++) {
+      const raw = slice('a', ['10.0.0.1']);
+      raw['endpoints'] = [{ addresses: ['10.0.0.1'], nodeName: `node-${i}` }];
+      const object = decodeObject(raw).object as EndpointSlice;
+      assert.equal((shared.object(object) as EndpointSlice).endpoints[0]?.nodeName, `node-${i}`);
+    }
+  });
+});
+
+describe('a breath', () => {
+  it('is due after some work, and lets others work', async () => {
+    const breath = new Breath();
+    let turns = 0;
+    const others = setInterval(() => turns++, 0);
+    for (let pieces = 0; pieces < 10; ) {
+      if (!breath.due) continue;
+      pieces++;
+      await breath.take();
+    }
+    clearInterval(others);
+    assert.ok(turns >= 5, `${turns} turns`);
+    assert.equal(breath.due, false);
+  });
+});

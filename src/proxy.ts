@@ -180,6 +180,7 @@ function together(first: SyncSummary, second: SyncSummary): SyncSummary {
   return {
     ...first,
     operations: first.operations + second.operations,
+    repaired: first.repaired + second.repaired,
     phases,
     failures: [...first.failures, ...second.failures],
     milliseconds: {

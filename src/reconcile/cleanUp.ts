@@ -21,7 +21,7 @@ export async function cleanUp<Item, Operation extends KeyedOperation>(
   const results = await mode.apply(operations);
   const failures = operations.flatMap(({ key }, i) => {
     const error = results[i];
-    return error ? [{ key, error }] : [];
+    return error ? [{ key, error, vital: false }] : [];
   });
   const after = await mode.observe();
   const left = [...after].filter(([, item]) => mode.isOurs(item)).map(([key]) => key);

@@ -19,6 +19,8 @@ export interface Inputs {
 export interface Failure {
   readonly key: string;
   readonly error: NetlinkError;
+  /** It is something that the node wants whatever its Services are: without it none of them may work. */
+  readonly vital: boolean;
 }
 
 /** What one pass did. */
@@ -29,6 +31,8 @@ export interface SyncSummary {
   readonly services: number;
   /** Operations carried out, failed ones too. */
   readonly operations: number;
+  /** How many of them put right what others had changed: an audit found it although nothing else was to be done. */
+  readonly repaired: number;
   /** How many of them in each phase of the mode's order; phases without any are left out. */
   readonly phases: ReadonlyMap<string, number>;
   readonly failures: readonly Failure[];
@@ -55,6 +59,8 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
   /** Services planned since the last upkeep. */
   readonly #planned: ServiceFrontends[] = [];
   #full = true;
+  /** The kernel has been read before. */
+  #observed = false;
 
   /** @param now milliseconds of a clock that never runs back */
   constructor(mode: Mode<Item, Operation>, inputs: Inputs, now: () => number) {
@@ -98,6 +104,7 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
   async sync(): Promise<SyncSummary> {
     const started = this.#now();
     const full = this.#full;
+    const audit = full && this.#observed && this.#unknown.size === 0 && this.#touched.size === 0;
     if (full) await this.#observe();
     const observed = this.#now();
     const services = this.#touched.size;
@@ -108,16 +115,19 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
       this.#ledger,
       this.#known,
     );
+    const repaired = audit ? operations.length : 0;
     const planned = this.#now();
     const failures = await this.#apply(operations);
     const upkeep = await this.#upkeep();
-    failures.push(...upkeep.failures, ...(await this.#apply(upkeep.operations)));
+    const upkept = upkeep.failures.map((failure) => ({ ...failure, vital: false }));
+    failures.push(...upkept, ...(await this.#apply(upkeep.operations)));
     operations.push(...upkeep.operations);
     const done = this.#now();
     return {
       full,
       services,
       operations: operations.length,
+      repaired,
       phases: countPhases(operations),
       failures,
       contested,
@@ -145,6 +155,7 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     this.#known = await this.#mode.observe();
     this.#unknown.clear();
     this.#full = false;
+    this.#observed = true;
   }
 
   /** Plans what was touched; the keys whose desired item may differ now. */
@@ -185,13 +196,17 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     return contested;
   }
 
+  #isVital(key: string): boolean {
+    return this.#ledger.fragment(NODE.name)?.has(key) ?? false;
+  }
+
   async #apply(operations: readonly Operation[]): Promise<Failure[]> {
     if (operations.length === 0) return [];
     const results = await this.#mode.apply(operations);
     const failures: Failure[] = [];
     for (const [i, operation] of operations.entries()) {
       const error = results[i];
-      if (error) failures.push({ key: operation.key, error });
+      if (error) failures.push({ key: operation.key, error, vital: this.#isVital(operation.key) });
       else this.#mode.learn(this.#known, operation);
     }
     for (const { key } of failures) this.#unknown.add(key);

@@ -52,8 +52,10 @@ export interface Metrics {
   rules(family: Family, table: string, total: number, written: number): void;
   /** iptables-restore refused; `partial` if it was given only some of the chains. */
   restoreFailed(family: Family, partial: boolean): void;
-  /** Stale UDP flows were looked for, and so many deleted. */
-  conntrackReconciled(family: Family, seconds: number, deleted: number): void;
+  /** Stale UDP flows were looked for. */
+  conntrackReconciled(family: Family, seconds: number): void;
+  /** So many of them were deleted. */
+  conntrackDeleted(family: Family, flows: number): void;
   /** The health server answered. */
   probed(probe: 'healthz' | 'livez', status: number): void;
   /** Operations of a kind (`addServer`) were carried out; `result`: `ok`, or the code of the error (`ENOENT`). */
@@ -64,8 +66,8 @@ export interface Metrics {
   draining(realServers: number): void;
   /** An audit found so many things that others had changed. */
   repaired(operations: number): void;
-  /** A list or watch of a resource (`endpointslices`) failed. */
-  requestFailed(resource: string, verb: 'list' | 'watch'): void;
+  /** A list or watch of a resource (`endpointslices`) failed with this code (`ECONNREFUSED`). */
+  requestFailed(resource: string, code: string): void;
   /** All of it, in Prometheus' text format. */
   text(): Promise<string>;
   /** `Content-Type` of that text. */
@@ -107,10 +109,8 @@ export function openMetrics({ version, kubernetesVersion, startedAt, now }: Metr
     },
     restoreFailed: (family, partial) =>
       (partial ? theirs.partialRestoreFailures : theirs.restoreFailures).inc(label(family)),
-    conntrackReconciled: (family, seconds, deleted) => {
-      theirs.conntrackDuration.observe(label(family), seconds);
-      theirs.conntrackDeleted.inc(label(family), deleted);
-    },
+    conntrackReconciled: (family, seconds) => theirs.conntrackDuration.observe(label(family), seconds),
+    conntrackDeleted: (family, flows) => theirs.conntrackDeleted.inc(label(family), flows),
     probed: (probe, status) => theirs[probe].inc({ code: `${status}` }),
     operations: (family, kind, result, count) => ours.operations.inc({ family, kind, result }, count),
     batch: (family, operations, seconds) => {
@@ -119,7 +119,7 @@ export function openMetrics({ version, kubernetesVersion, startedAt, now }: Metr
     },
     draining: (realServers) => ours.draining.set(realServers),
     repaired: (operations) => ours.repairs.inc(operations),
-    requestFailed: (resource, verb) => ours.requestFailures.inc({ resource, verb }),
+    requestFailed: (resource, code) => ours.requestFailures.inc({ resource, code }),
     text: () => textOf(registry),
     contentType: registry.contentType,
     close: ours.close,

@@ -34,7 +34,7 @@ export function ownMetrics(registry: Registry, version: string) {
     ),
     requestFailures: new Counter({
       ...own('api_failures_total', 'Lists and watches of the API server that failed.'),
-      labelNames: ['resource', 'verb'] as const,
+      labelNames: ['resource', 'code'] as const,
     }),
     close: watchEventLoop(
       own(

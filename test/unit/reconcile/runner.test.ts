@@ -9,10 +9,12 @@ const summary = (failures: number, full = false): SyncSummary => ({
   full,
   services: 0,
   operations: failures,
+  repaired: 0,
   phases: new Map(),
   failures: Array.from({ length: failures }, (_, i) => ({
     key: `${i}`,
     error: new NetlinkError({ code: 'ENOMEM', operation: 'test.fail' }),
+    vital: false,
   })),
   contested: [],
   draining: 0,

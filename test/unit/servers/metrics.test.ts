@@ -34,7 +34,8 @@ function use(metrics: Metrics): void {
     metrics.rules(family, 'filter', 20, 0);
     metrics.restoreFailed(family, false);
     metrics.restoreFailed(family, true);
-    metrics.conntrackReconciled(family, 0.01, 7);
+    metrics.conntrackReconciled(family, 0.01);
+    metrics.conntrackDeleted(family, 7);
   }
   metrics.serviceChanges(2);
   metrics.endpointChanges(3);
@@ -50,8 +51,8 @@ function use(metrics: Metrics): void {
   }
   metrics.draining(6);
   metrics.repaired(8);
-  metrics.requestFailed('endpointslices', 'watch');
-  metrics.requestFailed('services', 'list');
+  metrics.requestFailed('endpointslices', 'ECONNREFUSED');
+  metrics.requestFailed('services', 'ERR_TIMEOUT');
 }
 
 /** A metric as it is shown: type, help, names of labels (without le), and the bounds of buckets. */
@@ -188,7 +189,7 @@ const DOCUMENTED: [name: string, type: string, labels: string, help: string, bou
 
 /** Our own, and what every component or process shows: name, type and labels. */
 const OTHERS: [name: string, type: string, labels: string][] = [
-  ['kube_netlink_proxy_api_failures_total', 'counter', 'resource verb'],
+  ['kube_netlink_proxy_api_failures_total', 'counter', 'resource code'],
   ['kube_netlink_proxy_audit_repairs_total', 'counter', ''],
   ['kube_netlink_proxy_batch_operations', 'histogram', 'family'],
   ['kube_netlink_proxy_build_info', 'gauge', 'version'],
@@ -260,7 +261,7 @@ describe('metrics', () => {
     const lines = new Set(text.split('\n'));
     for (const line of [
       'kube_netlink_proxy_build_info{version="1.2.3"} 1',
-      'kube_netlink_proxy_api_failures_total{resource="endpointslices",verb="watch"} 1',
+      'kube_netlink_proxy_api_failures_total{resource="endpointslices",code="ECONNREFUSED"} 1',
       'kube_netlink_proxy_audit_repairs_total 8',
       'kube_netlink_proxy_batch_operations_bucket{le="4",family="ipvs"} 0',
       'kube_netlink_proxy_batch_operations_bucket{le="16",family="ipvs"} 1',

@@ -1,0 +1,54 @@
+// What a proxy tells, as lines of the log.
+import type { Logger } from 'pino';
+import { describeProblem } from '../errors.js';
+import type { ProxyEvents } from '../proxy.js';
+import type { SyncSummary } from '../reconcile/reconciler.js';
+
+/** Events of a proxy that go to the log: a line for each pass that did anything, one for each thing that went wrong. */
+export function logEvents(log: Logger): ProxyEvents {
+  return {
+    synced(summary, latency) {
+      const { full, services, operations, phases, milliseconds } = summary;
+      // A look at connections that run out, and found them running, is nothing to tell.
+      const level = full || services > 0 || operations > 0 ? 'info' : 'debug';
+      log[level](
+        {
+          full,
+          services,
+          operations,
+          phases: Object.fromEntries(phases),
+          planMs: round(milliseconds.plan),
+          kernelMs: round(milliseconds.kernel),
+          latencyMs: round(latency),
+          draining: summary.draining,
+          failures: summary.failures.length,
+        },
+        'synced',
+      );
+      if (summary.repaired > 0) {
+        log.warn({ operations: summary.repaired }, 'others had changed what is ours; it was put right');
+      }
+      for (const { key, services: claimants } of summary.contested) {
+        log.warn(
+          { key, services: claimants },
+          'several Services claim one address and port; the first has it',
+        );
+      }
+      logFailures(log, summary);
+    },
+    problems(problems) {
+      for (const problem of problems) log.error(describeProblem(problem));
+    },
+    failed: (error) => log.error({ reason: String(error) }, 'the kernel could not be read'),
+    retrying: (milliseconds) => log.info({ milliseconds }, 'what failed is tried again'),
+  };
+}
+
+/** A line for each operation that failed. */
+export function logFailures(log: Logger, summary: SyncSummary): void {
+  for (const { key, error } of summary.failures) log.error({ key, code: error.code }, error.message);
+}
+
+function round(milliseconds: number): number {
+  return Math.round(milliseconds * 10) / 10;
+}

@@ -1,0 +1,73 @@
+// What load balancers and metrics are told of Services, kept as Services are planned: no walk over all of them.
+import type { Family } from '../net/address.js';
+import type { ServiceHealthCheck } from '../servers/serviceHealth.js';
+import type { Endpoint, PortFrontends, ServiceFrontends } from '../services/types.js';
+
+/** Whose traffic policy is meant: internalTrafficPolicy or externalTrafficPolicy. */
+export type PolicyName = 'internal' | 'external';
+
+const FAMILIES = [4, 6] as const;
+const POLICIES = ['internal', 'external'] as const;
+
+/** What is known of all Services. */
+export class ServiceStatus {
+  readonly #healthChecks = new Map<string, ServiceHealthCheck>();
+  /** `internal 4` → Services whose policy is Local, and which have endpoints, but none on this node. */
+  readonly #withoutLocal = new Map<string, Set<string>>(
+    POLICIES.flatMap((policy) =>
+      FAMILIES.map((family): [string, Set<string>] => [`${policy} ${family}`, new Set()]),
+    ),
+  );
+
+  /** Takes in what a Service means now; undefined when it is gone. */
+  note(service: string, frontends: ServiceFrontends | undefined): void {
+    const ports = frontends?.ports ?? [];
+    const check = frontends && healthCheckOf(frontends);
+    if (check) this.#healthChecks.set(service, check);
+    else this.#healthChecks.delete(service);
+    for (const policy of POLICIES) {
+      for (const family of FAMILIES) {
+        const lacking = ports.some((port) => port.family === family && lacksLocal(port, policy));
+        const services = this.#withoutLocal.get(`${policy} ${family}`);
+        if (lacking) services?.add(service);
+        else services?.delete(service);
+      }
+    }
+  }
+
+  /** Services that load balancers ask this node about, by `namespace/name`. */
+  get healthChecks(): ReadonlyMap<string, ServiceHealthCheck> {
+    return this.#healthChecks;
+  }
+
+  /** How many Services have a policy Local and no endpoint on this node, though there are some elsewhere. */
+  withoutLocal(policy: PolicyName, family: Family): number {
+    return this.#withoutLocal.get(`${policy} ${family}`)?.size ?? 0;
+  }
+}
+
+function healthCheckOf({ healthCheckNodePort, ports }: ServiceFrontends): ServiceHealthCheck | undefined {
+  if (healthCheckNodePort === 0) return undefined;
+  const localEndpoints: { [family in Family]?: number } = {};
+  for (const family of FAMILIES) {
+    const ofFamily = ports.filter((port) => port.family === family);
+    if (ofFamily.length > 0) localEndpoints[family] = localAddresses(ofFamily).size;
+  }
+  return { port: healthCheckNodePort, localEndpoints };
+}
+
+function localAddresses(ports: readonly PortFrontends[]): Set<string> {
+  const endpoints = ports.flatMap((port) => port.endpoints.filter(({ local, ready }) => local && ready));
+  return new Set(endpoints.map(({ address }) => address));
+}
+
+function lacksLocal(port: PortFrontends, policy: PolicyName): boolean {
+  const applies = port.frontends.some(
+    ({ kind, localPolicy }) => localPolicy && (kind === 'clusterIP') === (policy === 'internal'),
+  );
+  return applies && port.localEndpoints.length === 0 && port.endpoints.some(isUsable);
+}
+
+function isUsable({ ready, serving, terminating }: Endpoint): boolean {
+  return ready || (serving && terminating);
+}

@@ -1,0 +1,79 @@
+// What the running proxy tells → log, metrics, health, and what load balancers are told. Decides nothing.
+import type { Logger } from 'pino';
+import type { Family } from '../net/address.js';
+import type { ProxyEvents } from '../proxy.js';
+import type { ProxyHealth } from '../servers/health.js';
+import type { Metrics } from '../servers/metrics.js';
+import type { ServiceHealthServers } from '../servers/serviceHealth.js';
+import { logEvents } from './logEvents.js';
+import { ServiceStatus } from './serviceStatus.js';
+import { TriggerTimes } from './triggerTimes.js';
+
+/** Who is told. */
+export interface Listeners {
+  readonly log: Logger;
+  readonly families: readonly Family[];
+  readonly metrics: Metrics;
+  readonly health: ProxyHealth;
+  readonly serviceHealth: Pick<ServiceHealthServers, 'sync'>;
+}
+
+/** Events of a proxy that tell all of these. */
+export function telemetry(listeners: Listeners): ProxyEvents {
+  const { log, families, metrics, health } = listeners;
+  const status = new ServiceStatus();
+  const triggers = new TriggerTimes(Date.now());
+  /** Services and slices whose changes no pass has taken in yet. */
+  const waiting = { services: 0, slices: 0 };
+  const logged = logEvents(log);
+  return {
+    changed(changes) {
+      const services = changes.filter(({ object }) => object.kind === 'Service').length;
+      const slices = changes.filter(({ object }) => object.kind === 'EndpointSlice').length;
+      // kube-proxy counts each change of a Service once per family.
+      metrics.serviceChanges(services * families.length);
+      metrics.endpointChanges(slices);
+      waiting.services += services;
+      waiting.slices += slices;
+      metrics.pending(waiting.services, waiting.slices);
+      for (const change of changes) triggers.note(change);
+    },
+    queued() {
+      for (const family of families) {
+        health.queued(family);
+        metrics.queued(family);
+      }
+    },
+    planned: (service, frontends) => status.note(service, frontends),
+    synced(summary, latency) {
+      logged.synced(summary, latency);
+      const { full, milliseconds, draining, repaired } = summary;
+      const succeeded = !summary.failures.some(({ vital }) => vital);
+      const seconds = (milliseconds.plan + milliseconds.kernel) / 1000;
+      metrics.synced({ families, seconds, full, succeeded });
+      metrics.draining(draining);
+      metrics.repaired(repaired);
+      waiting.services = 0;
+      waiting.slices = 0;
+      metrics.pending(0, 0);
+      tellWithoutLocal(status, families, metrics);
+      if (!succeeded) return;
+      for (const family of families) health.updated(family);
+      for (const { family, triggeredAt } of triggers.take()) {
+        metrics.programmed(family, (Date.now() - triggeredAt) / 1000);
+      }
+      listeners.serviceHealth.sync(status.healthChecks);
+    },
+    problems: logged.problems,
+    failed: logged.failed,
+    retrying: logged.retrying,
+  };
+}
+
+function tellWithoutLocal(status: ServiceStatus, families: readonly Family[], metrics: Metrics): void {
+  for (const family of families) {
+    for (const policy of ['internal', 'external'] as const) {
+      metrics.noLocalEndpoints(family, policy, status.withoutLocal(policy, family));
+    }
+  }
+}

@@ -1,0 +1,71 @@
+// Every call on the kernel is counted, and comes out as it went in.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { type KernelMetrics, measured } from '../../../src/agent/measure.js';
+import { NetlinkError } from '../../../src/errors.js';
+import { FakeKernel, failNth } from '../../../src/testing/index.js';
+
+/** A measured kernel in memory, and what the metrics were told, in words. */
+function setUp() {
+  const kernel = new FakeKernel();
+  const told: string[] = [];
+  const metrics: KernelMetrics = {
+    operations: (family, kind, result, count) => told.push(`${family} ${kind} ${result} ${count}`),
+    batch: (family, operations, seconds) => {
+      assert.ok(seconds >= 0);
+      told.push(`${family} batch of ${operations}`);
+    },
+    restoreFailed: (family) => told.push(`restore of IPv${family} failed`),
+    conntrackReconciled: (family) => told.push(`looked at flows of IPv${family}`),
+    conntrackDeleted: (family, flows) => told.push(`deleted ${flows} of IPv${family}`),
+  };
+  return { kernel, measuredKernel: measured(kernel, metrics), told };
+}
+
+const SERVICE = { address: '10.96.0.1', port: 80, protocol: 'tcp' } as const;
+const SETTINGS = { scheduler: 'rr', flags: 0, timeout: 0, netmask: 32 };
+
+it('operations of a batch, by kind and result', async () => {
+  const { measuredKernel, told } = setUp();
+  const add = { do: 'addService', service: { ...SERVICE, ...SETTINGS } } as const;
+  const results = await measuredKernel.ipvs.apply([add, add, { do: 'deleteService', service: SERVICE }]);
+  assert.deepEqual(
+    results.map((error) => error?.code),
+    [undefined, 'EEXIST', undefined],
+  );
+  assert.deepEqual(told, [
+    'ipvs addService ok 1',
+    'ipvs addService EEXIST 1',
+    'ipvs deleteService ok 1',
+    'ipvs batch of 3',
+  ]);
+});
+
+it('a batch that breaks as a whole, for each of its operations', async () => {
+  const { kernel, measuredKernel, told } = setUp();
+  kernel.ipset.apply = async () => {
+    throw new NetlinkError({ code: 'ERR_CLOSED', operation: 'ipset.apply' });
+  };
+  const flush = { do: 'flush', name: 'a' } as const;
+  await assert.rejects(measuredKernel.ipset.apply([flush, flush]), { code: 'ERR_CLOSED' });
+  assert.deepEqual(told, ['ipset flush ERR_CLOSED 2', 'ipset batch of 2']);
+});
+
+it('a restore that failed', async () => {
+  const { kernel, measuredKernel, told } = setUp();
+  kernel.iptables.fault = failNth(1);
+  const error = await measuredKernel.iptables.restore(6, []);
+  assert.equal(error?.code, 'ENOMEM');
+  assert.deepEqual(told, ['iptables restore ENOMEM 1', 'iptables batch of 1', 'restore of IPv6 failed']);
+});
+
+it('settings', async () => {
+  const { kernel, measuredKernel, told } = setUp();
+  await measuredKernel.sysctl.write('net/ipv4/ip_forward', '1');
+  kernel.sysctl.fault = failNth(1);
+  await assert.rejects(measuredKernel.sysctl.write('net/ipv4/ip_forward', '0'), { code: 'ENOMEM' });
+  assert.deepEqual(
+    told.filter((line) => !line.includes('batch')),
+    ['sysctl write ok 1', 'sysctl write ENOMEM 1'],
+  );
+});

@@ -1,0 +1,84 @@
+// What load balancers and metrics are told of Services.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ServiceStatus } from '../../../src/agent/serviceStatus.js';
+import { Catalogue } from '../../../src/services/catalogue.js';
+import { nodeFacts } from '../../../src/services/nodeFacts.js';
+import { readManifest } from '../../../src/source/manifestFile.js';
+
+const NODE = nodeFacts('node-a', undefined, []);
+
+/** A status that knows the Services of a manifest. */
+function statusOf(text: string): ServiceStatus {
+  const catalogue = new Catalogue();
+  const { objects, problems } = readManifest('test.yaml', text);
+  assert.deepEqual(problems, []);
+  for (const object of objects.values()) catalogue.apply({ type: 'set', object });
+  const status = new ServiceStatus();
+  for (const name of catalogue.serviceNames()) status.note(name, catalogue.frontends(name, NODE));
+  return status;
+}
+
+function loadBalancer(policies: string, endpoints: string): string {
+  return `
+apiVersion: v1
+kind: Service
+metadata: {namespace: demo, name: web}
+spec:
+  type: LoadBalancer
+  clusterIPs: [10.96.0.1, "fd00:96::1"]
+  ipFamilies: [IPv4, IPv6]
+  healthCheckNodePort: 32000
+  ${policies}
+  ports: [{name: a, port: 80, nodePort: 30080}, {name: b, port: 81, nodePort: 30081}]
+---
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: {namespace: demo, name: web-1, labels: {kubernetes.io/service-name: web}}
+addressType: IPv4
+ports: [{name: a, port: 8080}, {name: b, port: 8081}]
+endpoints: [${endpoints}]
+`;
+}
+
+const LOCAL = 'externalTrafficPolicy: Local';
+const HERE = '{addresses: [10.244.1.1], nodeName: node-a}';
+const HERE_UNREADY =
+  '{addresses: [10.244.1.2], nodeName: node-a, conditions: {ready: false, serving: false}}';
+const THERE = '{addresses: [10.244.2.1], nodeName: node-b}';
+
+describe('health checks', () => {
+  it('count the addresses of ready endpoints on this node, once each, by family', () => {
+    const { healthChecks } = statusOf(loadBalancer(LOCAL, [HERE, HERE_UNREADY, THERE].join()));
+    assert.deepEqual([...healthChecks], [['demo/web', { port: 32000, localEndpoints: { 4: 1, 6: 0 } }]]);
+  });
+
+  it('are not asked for where the policy is Cluster', () => {
+    assert.equal(statusOf(loadBalancer('externalTrafficPolicy: Cluster', HERE)).healthChecks.size, 0);
+  });
+
+  it('go with their Service', () => {
+    const status = statusOf(loadBalancer(LOCAL, HERE));
+    status.note('demo/web', undefined);
+    assert.equal(status.healthChecks.size, 0);
+  });
+});
+
+describe('Services without a local endpoint', () => {
+  const count = (policies: string, endpoints: string) => {
+    const status = statusOf(loadBalancer(policies, endpoints));
+    return [status.withoutLocal('internal', 4), status.withoutLocal('external', 4)];
+  };
+
+  it('are counted by policy, once each', () => {
+    assert.deepEqual(count(LOCAL, THERE), [0, 1]);
+    assert.deepEqual(count('internalTrafficPolicy: Local', THERE), [1, 0]);
+    assert.deepEqual(count(`${LOCAL}\n  internalTrafficPolicy: Local`, THERE), [1, 1]);
+  });
+
+  it('are not counted with one here, without any at all, and with policy Cluster', () => {
+    assert.deepEqual(count(LOCAL, HERE), [0, 0]);
+    assert.deepEqual(count(LOCAL, ''), [0, 0]);
+    assert.deepEqual(count('externalTrafficPolicy: Cluster', THERE), [0, 0]);
+  });
+});

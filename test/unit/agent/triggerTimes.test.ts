@@ -1,0 +1,45 @@
+// When changes of endpoints were made, told once each.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { TriggerTimes } from '../../../src/agent/triggerTimes.js';
+import { decodeObject } from '../../../src/objects/decode.js';
+import type { ObjectChange } from '../../../src/objects/types.js';
+
+const START = Date.parse('2026-01-01T00:00:00Z');
+
+function slice(name: string, triggered: string, type: 'set' | 'delete' = 'set'): ObjectChange {
+  const { object } = decodeObject({
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: {
+      namespace: 'demo',
+      name,
+      labels: { 'kubernetes.io/service-name': 'web' },
+      annotations: { 'endpoints.kubernetes.io/last-change-trigger-time': triggered },
+    },
+    addressType: 'IPv6',
+    ports: [],
+    endpoints: [],
+  });
+  assert.ok(object);
+  return { type, object };
+}
+
+it('of what began since the start, the latest of each slice', () => {
+  const times = new TriggerTimes(START);
+  times.note(slice('old', '2025-12-31T23:59:59Z'));
+  times.note(slice('a', '2026-01-01T00:00:05Z'));
+  times.note(slice('a', '2026-01-01T00:00:07Z'));
+  times.note(slice('b', '2026-01-01T00:00:09Z'));
+  times.note(slice('b', '2026-01-01T00:00:09Z', 'delete'));
+  assert.deepEqual(times.take(), [{ family: 6, triggeredAt: START + 7000 }]);
+  assert.deepEqual(times.take(), []);
+});
+
+it('not again when a slice changes and its annotation does not', () => {
+  const times = new TriggerTimes(START);
+  times.note(slice('a', '2026-01-01T00:00:05Z'));
+  times.take();
+  times.note(slice('a', '2026-01-01T00:00:05Z'));
+  assert.deepEqual(times.take(), []);
+});

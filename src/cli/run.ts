@@ -1,183 +1,166 @@
-// Runs the proxy on this host: opens the kernel, wires the parts, tells what happens.
-import { existsSync } from 'node:fs';
+// Does what the command line asks for: opens the kernel and the source, and hands them to what works with them.
 import { release } from 'node:os';
 import type { Logger } from 'pino';
-import { type KernelCommand, UsageError } from '../config/flags.js';
-import { loadConfiguration } from '../config/load.js';
+import { EMULATES, runAgent } from '../agent/agent.js';
+import { SILENT } from '../agent/announce.js';
+import { type Api, openApi } from '../agent/api.js';
+import { type Kernel, openKernel, usableFamilies } from '../agent/kernel.js';
+import { openLog } from '../agent/log.js';
+import { applySettings } from '../agent/processSettings.js';
+import { crossCheck } from '../config/crossChecks.js';
+import { flagLines, flagTexts, type KernelCommand } from '../config/flags.js';
+import { type Loaded, loadConfiguration } from '../config/load.js';
 import { writeConfiguration } from '../config/writeConfig.js';
-import { describeProblem, NetlinkError } from '../errors.js';
-import { openConntrack } from '../kernel/conntrack/index.js';
-import { openIpset } from '../kernel/ipset/index.js';
-import { openIptables } from '../kernel/iptables/index.js';
-import type { Iptables } from '../kernel/iptables/types.js';
-import { type Ipvs, openIpvs } from '../kernel/ipvs/index.js';
-import { loadModule } from '../kernel/modules.js';
-import { openRtnetlink } from '../kernel/rtnetlink/index.js';
-import { watchRtnetlink } from '../kernel/rtnetlink/watch.js';
-import { openSysctl } from '../kernel/sysctl/index.js';
-import { createIpvsMode } from '../modes/ipvs/index.js';
-import type { Family } from '../net/address.js';
-import { createProxy, type ProxyEvents, type ServiceProxy } from '../proxy.js';
-import { cleanUp } from '../reconcile/cleanUp.js';
-import type { SyncSummary } from '../reconcile/reconciler.js';
+import { createIpvsMode, type IpvsOptions, prepare, probeScheduler } from '../modes/ipvs/index.js';
+import { type Metrics, openMetrics } from '../servers/metrics.js';
+import { nodeFacts } from '../services/nodeFacts.js';
+import type { NodeFacts } from '../services/types.js';
 import { ManifestSource } from '../source/manifests.js';
-import { openLog } from './log.js';
+import type { Source } from '../source/source.js';
 import { curesOf, ipvsOptions } from './options.js';
-import { describeCleanUp, describeSummary } from './summary.js';
+import { runCleanUp, runOnce, runPlan } from './passes.js';
+import { VERSION } from './version.js';
 
-/** Ms for which changes of links and addresses are gathered: a network plugin makes several for each pod. */
-const HOST_SETTLES = 200;
+/** What every command has once it has begun. */
+interface Session extends Loaded {
+  readonly command: KernelCommand;
+  readonly log: Logger;
+  readonly kernel: Kernel;
+  readonly options: IpvsOptions;
+}
 
 /** Does what the command asks for; resolves to the exit status. */
 export async function run(command: KernelCommand): Promise<number> {
-  const { configuration, nodeName, notices } = loadConfiguration(command);
+  const loaded = loadConfiguration(command);
+  const { configuration, notices } = loaded;
   if (command.writeConfigTo !== undefined) {
     writeConfiguration(command.writeConfigTo, configuration);
     return 0;
   }
-  if (command.do !== 'cleanup' && command.manifests === '') {
-    throw new UsageError('--manifests must name a folder or file');
-  }
-  const log = openLog(configuration.logging.verbosity);
+  const log = openLog(configuration.logging);
+  if (configuration.logging.verbosity > 0) for (const line of flagLines(command.given)) log.info(line);
   for (const notice of notices) log.warn(notice);
-  const kernel = await openKernel(command);
+  // A plan changes nothing, and so loads no module.
+  const kernel = await openKernel(command.do !== 'plan');
   try {
-    // What is to be removed may be there although the host has lost the family's programs since.
-    const families = await usableFamilies(kernel.iptables, log);
-    const options = ipvsOptions(configuration, {
-      families,
-      kernelRelease: release(),
-      ownAll: command.ownAll,
-      cures: curesOf(command.cures),
-      ...(command.drainBound === undefined ? {} : { drainBound: command.drainBound }),
-    });
-    const mode = createIpvsMode(kernel, options);
-    if (command.do === 'cleanup') return await runCleanUp(mode, log);
-    const follow = command.do === 'run' && !command.once;
-    const proxy = createProxy({
-      source: new ManifestSource({ path: command.manifests, follow }),
-      mode,
-      rtnetlink: kernel.rtnetlink,
-      watchHost: (changed) => watchRtnetlink({ gather: HOST_SETTLES }, changed),
-      nodeName,
-      bindAddress: configuration.bindAddress,
-      periods: { audit: configuration.ipvs.syncPeriod },
-      events: logEvents(log),
-    });
-    if (command.do === 'plan') return await runPlan(proxy);
-    if (command.once) return await runOnce(proxy, log);
-    log.info({ node: nodeName, manifests: command.manifests, families }, 'starting');
-    return await runUntilSignal(proxy, log);
+    const session = {
+      ...loaded,
+      command,
+      log,
+      kernel,
+      options: await optionsOf(command, loaded, kernel, log),
+    };
+    if (command.do === 'cleanup') return await runCleanUp(createIpvsMode(kernel, session.options), log);
+    if (command.initOnly) return await initialize(session);
+    if (session.options.families.length === 0) throw new Error('iptables is not available on this host');
+    return command.manifests === '' ? await runOnApi(session) : await runOnManifests(session);
   } finally {
-    for (const part of [kernel.ipvs, kernel.conntrack, kernel.ipset, kernel.rtnetlink]) part.close();
+    kernel.close();
   }
 }
 
-async function openKernel(command: KernelCommand) {
-  return {
-    // A plan changes nothing, and so loads no module.
-    ipvs: command.do === 'plan' ? await openIpvs() : await openIpvsWithModule(),
-    conntrack: await openConntrack(),
-    ipset: await openIpset(),
-    rtnetlink: await openRtnetlink(),
-    iptables: openIptables(),
-    sysctl: openSysctl(),
-  };
-}
-
-async function runPlan(proxy: ServiceProxy): Promise<number> {
-  const lines = await proxy.plan();
-  process.stdout.write(lines.map((line) => `${line}\n`).join('') || 'nothing would change\n');
-  return lines.length === 0 ? 0 : 1;
-}
-
-async function runCleanUp(mode: Parameters<typeof cleanUp>[0], log: Logger): Promise<number> {
-  const { operations, failures, left } = await cleanUp(mode);
-  for (const { key, error } of failures) log.error({ key, code: error.code }, error.message);
-  process.stdout.write(describeCleanUp(operations, left));
-  return failures.length === 0 && left.length === 0 ? 0 : 1;
-}
-
-async function runOnce(proxy: ServiceProxy, log: Logger): Promise<number> {
-  const summary = await proxy.once();
-  logFailures(log, summary);
-  process.stdout.write(describeSummary(summary));
-  return summary.failures.length === 0 ? 0 : 1;
-}
-
-async function runUntilSignal(proxy: ServiceProxy, log: Logger): Promise<number> {
-  const signal = new Promise<NodeJS.Signals>((resolve) => {
-    for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, resolve);
+async function optionsOf(
+  command: KernelCommand,
+  { configuration }: Loaded,
+  kernel: Kernel,
+  log: Logger,
+): Promise<IpvsOptions> {
+  return ipvsOptions(configuration, {
+    families: await usableFamilies(kernel.iptables, log),
+    kernelRelease: release(),
+    ownAll: command.ownAll,
+    cures: curesOf(command.cures),
+    ...(command.drainBound === undefined ? {} : { drainBound: command.drainBound }),
   });
-  await proxy.start();
-  log.info({ signal: await signal }, 'stopping; the kernel keeps its state');
-  await proxy.stop();
+}
+
+/** `--init-only`: what needs more rights than the rest, and once. */
+async function initialize({ configuration, kernel, options, log }: Session): Promise<number> {
+  await applySettings(configuration, kernel.sysctl, log, SILENT);
+  await prepare(kernel, options);
   return 0;
 }
 
-/** IPVS's netlink family exists only while its module is loaded, and nothing loads it on demand. */
-async function openIpvsWithModule(): Promise<Ipvs> {
+async function runOnManifests(session: Session): Promise<number> {
+  const { command } = session;
+  const follow = command.do === 'run' && !command.once;
+  const source = new ManifestSource({ path: command.manifests, follow });
+  session.log.debug({ manifests: command.manifests }, 'objects come from manifests');
+  const node = await ownFacts(session, undefined);
+  if (!follow) return runPass(session, source, node);
+  await probeScheduler(session.kernel, session.options.scheduler);
+  return runAgent({ ...agentParts(session, openOwnMetrics()), source, node, announcer: SILENT });
+}
+
+async function runOnApi(session: Session): Promise<number> {
+  const { command, configuration, nodeName, log, options } = session;
+  const metrics = openOwnMetrics();
+  const { master } = command;
+  const allNodes = options.cures.has('other-nodes');
+  const api = await openApi({ configuration, master, nodeName, allNodes, version: VERSION, log, metrics });
   try {
-    return await openIpvs();
-  } catch (error) {
-    if (!(error instanceof NetlinkError) || error.code !== 'ENOENT') throw error;
-    const said = await loadModule('ip_vs');
-    if (said === undefined) return openIpvs();
-    throw new NetlinkError({ ...error, kernelMessage: said, hint: 'IPVS needs the kernel module ip_vs' });
+    const node = await ownFacts(session, await api.ownNode());
+    checkAgainst(session, node);
+    if (command.do === 'plan' || command.once) return await runPass(session, api.source, node);
+    return await runAgentOnApi(session, api, node, metrics);
+  } finally {
+    api.close();
   }
 }
 
-/** IPv4, and IPv6 where the host has it: a kernel booted without it, or without ip6tables, is programmed for IPv4 alone. */
-async function usableFamilies(iptables: Iptables, log: Logger): Promise<Family[]> {
-  if (!existsSync('/proc/net/if_inet6')) return [4];
-  try {
-    await iptables.save(6);
-    return [4, 6];
-  } catch (error) {
-    log.warn({ reason: String(error) }, 'IPv6 is left out');
-    return [4];
-  }
+async function runAgentOnApi(session: Session, api: Api, node: NodeFacts, metrics: Metrics): Promise<number> {
+  const { configuration, kernel, options, log } = session;
+  const { source, announcer } = api;
+  await applySettings(configuration, kernel.sysctl, log, announcer);
+  await probeScheduler(kernel, options.scheduler);
+  return runAgent({ ...agentParts(session, metrics), source, node, announcer });
 }
 
-function logEvents(log: Logger): ProxyEvents {
+/** One pass, carried out or only told. */
+async function runPass(session: Session, source: Source, node: NodeFacts): Promise<number> {
+  const { command, kernel, options, configuration, log } = session;
+  if (command.do === 'plan') return runPlan({ kernel, options, source, node, configuration, log });
+  await probeScheduler(kernel, options.scheduler);
+  return runOnce({ kernel, options, source, node, configuration, log });
+}
+
+function agentParts({ command, configuration, log, kernel, options }: Session, metrics: Metrics) {
   return {
-    synced(summary, latency) {
-      const { full, services, operations, phases, milliseconds } = summary;
-      // A look at connections that run out, and found them running, is nothing to tell.
-      const level = full || services > 0 || operations > 0 ? 'info' : 'debug';
-      log[level](
-        {
-          full,
-          services,
-          operations,
-          phases: Object.fromEntries(phases),
-          planMs: round(milliseconds.plan),
-          kernelMs: round(milliseconds.kernel),
-          latencyMs: round(latency),
-          failures: summary.failures.length,
-        },
-        'synced',
-      );
-      for (const { key, services: claimants } of summary.contested) {
-        log.warn(
-          { key, services: claimants },
-          'several Services claim one address and port; the first has it',
-        );
-      }
-      logFailures(log, summary);
-    },
-    problems(problems) {
-      for (const problem of problems) log.error(describeProblem(problem));
-    },
-    failed: (error) => log.error({ reason: String(error) }, 'the kernel could not be read'),
-    retrying: (milliseconds) => log.info({ milliseconds }, 'what failed is tried again'),
+    log,
+    version: VERSION,
+    startedAt: startedAt(),
+    metrics,
+    configuration,
+    configFile: command.config,
+    flags: Object.fromEntries(flagTexts(command.given)),
+    kernel,
+    options,
   };
 }
 
-function logFailures(log: Logger, summary: SyncSummary): void {
-  for (const { key, error } of summary.failures) log.error({ key, code: error.code }, error.message);
+/** The node as it is now; its Node object is unknown where objects come from manifests, until they have been read. */
+async function ownFacts(
+  { kernel, nodeName, configuration }: Session,
+  node: Parameters<typeof nodeFacts>[1],
+): Promise<NodeFacts> {
+  const addresses = await kernel.rtnetlink.listAddresses();
+  const host = addresses.map(({ link, address }) => ({ link, address }));
+  return nodeFacts(nodeName, node, host, new Set(), configuration.bindAddress);
 }
 
-function round(milliseconds: number): number {
-  return Math.round(milliseconds * 10) / 10;
+/** Holds the configuration against the node; throws for what cannot work. */
+function checkAgainst({ configuration, options, log }: Session, node: NodeFacts): void {
+  const { warnings, faults } = crossCheck(configuration, { families: options.families, ...node });
+  for (const warning of warnings) log.warn(warning);
+  if (faults.length > 0) throw new Error(faults.join('; '));
+}
+
+function openOwnMetrics(): Metrics {
+  const about = { version: VERSION, kubernetesVersion: `v${EMULATES}.0` };
+  return openMetrics({ ...about, startedAt: startedAt(), now: Date.now });
+}
+
+/** When this process started, ms since 1970. */
+function startedAt(): number {
+  return Math.round(Date.now() - process.uptime() * 1000);
 }

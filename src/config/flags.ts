@@ -5,7 +5,7 @@ import type { FlagValue } from './flagTypes.js';
 import { quote } from './goSyntax.js';
 
 export { UsageError } from './commandLine.js';
-export { flagLines, helpText } from './help.js';
+export { flagLines, flagTexts, helpText } from './help.js';
 
 /** A command that has to do with the kernel. */
 export interface KernelCommand {

@@ -36,11 +36,16 @@ function describe([name, { short, type, help, beside }]: [string, Flag]): string
 
 /** Every flag with its value, as kube-proxy logs them at verbosity 1: `FLAG: --proxy-mode="ipvs"`. */
 export function flagLines(given: ReadonlyMap<string, FlagValue>): string[] {
-  return [...FLAGS].map(([name, flag]) => {
+  return [...flagTexts(given)].map(([name, text]) => `FLAG: --${name}=${quote(text)}`);
+}
+
+/** Every flag's value as text, by name without dashes. */
+export function flagTexts(given: ReadonlyMap<string, FlagValue>): Map<string, string> {
+  const textOf = (name: string, flag: Flag) => {
     const value = given.get(name);
-    const text = value === undefined ? defaultText(name) : valueText(flag, value);
-    return `FLAG: --${name}=${quote(text)}`;
-  });
+    return value === undefined ? defaultText(name) : valueText(flag, value);
+  };
+  return new Map([...FLAGS].map(([name, flag]) => [name, textOf(name, flag)]));
 }
 
 /** The default of a flag as one would write it; empty where there is none. */

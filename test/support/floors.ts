@@ -28,7 +28,7 @@ const FLOORS: readonly Floor[] = [
   { name: 'mode contract', files: /^modes\/mode\.ts$/, imports: ['errors', 'services'] },
   {
     name: 'mode effects',
-    files: /^modes\/[^/]+\/(apply|observe|drains|flows|kernel|index)\.ts$/,
+    files: /^modes\/[^/]+\/(apply|observe|drains|flows|prepare|kernel|index)\.ts$/,
     imports: ['errors', 'net', 'kernel types', 'kernel', 'mode contract', 'services', 'mode'],
     outside: /^node:util$/,
   },
@@ -49,6 +49,7 @@ const FLOORS: readonly Floor[] = [
   },
   { name: 'testing', files: /^testing\//, imports: ['errors', 'net', 'kernel types', 'kernel'] },
   { name: 'proxy', files: /^(proxy|index)\.ts$/, imports: ['*'], outside: /^node:(perf_hooks|util)$/ },
+  { name: 'agent', files: /^agent\//, imports: ['*'], outside: EVERYTHING },
   { name: 'cli', files: /^cli\//, imports: ['*'], outside: EVERYTHING },
 ];
 

@@ -1,0 +1,184 @@
+// The node agent: a proxy and what surrounds it, servers, settings, and the ends it may come to. Wires; decides nothing.
+import { performance } from 'node:perf_hooks';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { Configuration } from '../config/configuration.js';
+import { CONFIGURATION_UPDATED, watchConfiguration } from '../config/reload.js';
+import { externalConfiguration } from '../config/writeConfig.js';
+import { watchRtnetlink } from '../kernel/rtnetlink/watch.js';
+import { createIpvsMode, hostViewer, type IpvsOptions } from '../modes/ipvs/index.js';
+import type { Family } from '../net/address.js';
+import { createProxy, type ProxyEvents } from '../proxy.js';
+import { ProxyHealth } from '../servers/health.js';
+import type { Metrics } from '../servers/metrics.js';
+import { ServiceHealthServers } from '../servers/serviceHealth.js';
+import type { NodeFacts } from '../services/types.js';
+import type { Source } from '../source/source.js';
+import type { Announcer } from './announce.js';
+import type { Kernel } from './kernel.js';
+import { levelOf } from './log.js';
+import { measured } from './measure.js';
+import { followOwnNode } from './ownNode.js';
+import { BindError, openServers } from './servers.js';
+import { telemetry } from './telemetry.js';
+
+/** Ms for which changes of links and addresses are gathered: a network plugin makes several for each pod. */
+const HOST_SETTLES = 200;
+/** Ms that the batch under way has to end in when the agent is told to stop; the rest is left for the next start. */
+const STOP_LIMIT = 1500;
+/** The Kubernetes whose kube-proxy is imitated. */
+export const EMULATES = '1.36';
+
+/** What an agent runs on. */
+export interface AgentParts {
+  readonly log: Logger;
+  readonly version: string;
+  /** When the process started, ms since 1970. */
+  readonly startedAt: number;
+  readonly metrics: Metrics;
+  readonly configuration: Configuration;
+  /** The file that the configuration was read from, if it was. */
+  readonly configFile: string | undefined;
+  /** Every flag's value, for /flagz. */
+  readonly flags: Readonly<Record<string, string>>;
+  readonly kernel: Kernel;
+  readonly options: IpvsOptions;
+  readonly source: Source;
+  /** The node as it was known when the agent started. */
+  readonly node: NodeFacts;
+  readonly announcer: Announcer;
+}
+
+/** Runs until a signal (status 0), or until something has changed that asks for a new start (status 1). */
+export async function runAgent(parts: AgentParts): Promise<number> {
+  const { log, configuration, options, announcer, metrics, startedAt } = parts;
+  const clock = { now: Date.now, elapsed: () => performance.now() };
+  const health = new ProxyHealth(2 * configuration.iptables.syncPeriod, clock);
+  const serviceHealth = openServiceHealth(parts, health);
+  const ending = new Ending(log);
+  const told = telemetry({ log, families: options.families, metrics, health, serviceHealth });
+  const proxy = proxyOf(parts, withOwnNode(parts, told, health, ending));
+  const failed = (server: string, error: unknown, retryIn?: number) =>
+    log.error({ server, retryInMs: retryIn, reason: String(error) }, 'a server does not answer');
+  try {
+    const shown = { version: parts.version, startedAt, now: Date.now, ...shownBy(parts) };
+    const servers = await openServers({ configuration, health, metrics, shown, failed });
+    ending.closes(() => servers.close());
+  } catch (error) {
+    if (!(error instanceof BindError)) throw error;
+    announcer.serverFailed(error.server, error.message);
+    throw error;
+  }
+  ending.closes(() => serviceHealth.close());
+  if (parts.configFile !== undefined) {
+    const watch = watchConfiguration(parts.configFile, () => ending.reach(1, CONFIGURATION_UPDATED));
+    ending.closes(async () => watch.close());
+  }
+  announcer.starting();
+  for (const family of options.families) health.updated(family);
+  ending.closes(() => proxy.stop());
+  proxy.start().catch((error) => ending.reach(1, String(error)));
+  const status = await ending.reached;
+  await Promise.race([ending.close(), wait(STOP_LIMIT, undefined, { ref: false })]);
+  return status;
+}
+
+/** How the agent comes to its end, and what has to be closed then. */
+class Ending {
+  readonly reached: Promise<number>;
+  readonly reach: (status: number, reason: string) => void;
+  readonly #close: (() => Promise<void>)[] = [];
+
+  constructor(log: Logger) {
+    let resolve: (status: number) => void = () => {};
+    this.reached = new Promise((done) => {
+      resolve = done;
+    });
+    this.reach = (status, reason) => {
+      log[status === 0 ? 'info' : 'error']({ reason }, 'stopping; the kernel keeps its state');
+      resolve(status);
+    };
+    for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => this.reach(0, name));
+  }
+
+  closes(close: () => Promise<void>): void {
+    this.#close.push(close);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#close.map((close) => close()));
+  }
+}
+
+function proxyOf({ kernel, options, source, node, configuration, metrics }: AgentParts, events: ProxyEvents) {
+  return createProxy({
+    source,
+    mode: createIpvsMode(measured(kernel, metrics), options),
+    rtnetlink: kernel.rtnetlink,
+    watchHost: (changed) => watchRtnetlink({ gather: HOST_SETTLES }, changed),
+    nodeName: node.name,
+    bindAddress: configuration.bindAddress,
+    periods: { audit: configuration.ipvs.syncPeriod, rest: configuration.ipvs.minSyncPeriod },
+    events,
+  });
+}
+
+/** The same events, with an eye on what the own Node object says. */
+function withOwnNode(
+  { node, configuration, log }: AgentParts,
+  events: ProxyEvents,
+  health: ProxyHealth,
+  ending: Ending,
+): ProxyEvents {
+  const follow = followOwnNode(node.name, node.podCIDRs, {
+    eligible: (eligible) => health.setNodeEligible(eligible),
+    podCIDRsChanged(before, now) {
+      if (configuration.detectLocalMode !== 'NodeCIDR') return;
+      log.error({ before, now }, "the node's pod networks changed");
+      ending.reach(1, 'the rules for local traffic depend on the pod networks');
+    },
+  });
+  return {
+    ...events,
+    changed(changes) {
+      events.changed?.(changes);
+      follow(changes);
+    },
+  };
+}
+
+/** Health-check ports answer on the addresses that node ports stand on when the agent starts. */
+function openServiceHealth(
+  { log, announcer, node, options }: AgentParts,
+  health: ProxyHealth,
+): ServiceHealthServers {
+  const everywhere = options.nodePortAddresses.length === 0;
+  const addresses: { [family in Family]?: readonly string[] } = everywhere
+    ? {}
+    : hostViewer(options)(node).nodePortAddresses;
+  return new ServiceHealthServers({
+    addresses,
+    healthy: () => health.healthy,
+    failed(service, port, error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      log.error({ service, port, reason }, 'a health-check port cannot be opened');
+      announcer.serviceHealthFailed(service, port, reason);
+    },
+  });
+}
+
+/** What the metrics server shows of the configuration, and what it may change. */
+function shownBy({ configuration, flags, log }: AgentParts) {
+  const gates = configuration.featureGates;
+  const setVerbosity = (level: number) => {
+    log.level = levelOf(level);
+  };
+  return {
+    emulates: EMULATES,
+    proxyMode: 'ipvs',
+    configuration: () => externalConfiguration(configuration),
+    statusz: gates['ComponentStatusz'] ?? false,
+    ...(gates['ComponentFlagz'] ? { flagz: flags } : {}),
+    ...(configuration.enableProfiling ? { profiling: { setVerbosity } } : {}),
+  };
+}

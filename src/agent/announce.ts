@@ -1,0 +1,54 @@
+// What the cluster is told of this node's proxy, in kube-proxy's words: events on the Node, and on Services.
+import type { ClusterEvent } from '../source/api/events.js';
+import type { ServerName } from './servers.js';
+
+/** Tells the cluster. Nothing waits for it, and nothing depends on it. */
+export interface Announcer {
+  /** The proxy starts. */
+  starting(): void;
+  /** /sys is mounted read-only, so that the size of conntrack's table stays as it is. */
+  readOnlySys(): void;
+  /** A server of the agent's own could not be started, and the agent ends. */
+  serverFailed(server: ServerName, reason: string): void;
+  /** The health-check port of a Service could not be opened. */
+  serviceHealthFailed(service: string, port: number, reason: string): void;
+}
+
+/** Tells nobody: there is no API server to tell. */
+export const SILENT: Announcer = {
+  starting() {},
+  readOnlySys() {},
+  serverFailed() {},
+  serviceHealthFailed() {},
+};
+
+const SERVER_REASONS: Readonly<Record<ServerName, string>> = {
+  health: 'FailedToStartProxierHealthcheck',
+  metrics: 'FailedToStartMetricServer',
+};
+
+/** Tells through events. */
+export function announcer(nodeName: string, record: (event: ClusterEvent) => void): Announcer {
+  const onNode = (type: ClusterEvent['type'], reason: string, note: string) =>
+    record({ type, reason, note, action: 'StartKubeProxy', regarding: { kind: 'Node', name: nodeName } });
+  return {
+    starting: () => onNode('Normal', 'Starting', ''),
+    readOnlySys: () =>
+      onNode(
+        'Warning',
+        'readOnlySysFS',
+        '/sys is mounted read-only: conntrack keeps the size of its table, and may be slow with many flows',
+      ),
+    serverFailed: (server, reason) => onNode('Warning', SERVER_REASONS[server], reason),
+    serviceHealthFailed(service, port, reason) {
+      const [namespace = '', name = ''] = service.split('/');
+      record({
+        type: 'Warning',
+        reason: 'FailedToStartServiceHealthcheck',
+        action: 'Listen',
+        note: `node ${nodeName} failed to start healthcheck ${JSON.stringify(service)} on port ${port}: ${reason}`,
+        regarding: { kind: 'Service', namespace, name },
+      });
+    },
+  };
+}

@@ -1,0 +1,72 @@
+// Opens the kernel's parts, and finds out which IP families of this host can be programmed.
+import { existsSync } from 'node:fs';
+import type { Logger } from 'pino';
+import { NetlinkError } from '../errors.js';
+import { openConntrack } from '../kernel/conntrack/index.js';
+import { openIpset } from '../kernel/ipset/index.js';
+import { openIptables } from '../kernel/iptables/index.js';
+import type { Iptables } from '../kernel/iptables/types.js';
+import { type Ipvs, openIpvs } from '../kernel/ipvs/index.js';
+import { loadModule } from '../kernel/modules.js';
+import { openRtnetlink } from '../kernel/rtnetlink/index.js';
+import { openSysctl } from '../kernel/sysctl/index.js';
+import type { Family } from '../net/address.js';
+
+/** Every part of the kernel of this process's network namespace. */
+export type Kernel = Awaited<ReturnType<typeof openKernel>>;
+
+/**
+ * Opens all parts. Rejects with the NetlinkError of the one that cannot be opened.
+ *
+ * @param load load the module of IPVS if it is missing
+ */
+export async function openKernel(load: boolean) {
+  const ipvs = load ? await openIpvsWithModule() : await openIpvs();
+  const conntrack = await openConntrack();
+  const ipset = await openIpset();
+  const rtnetlink = await openRtnetlink();
+  return {
+    ipvs,
+    conntrack,
+    ipset,
+    rtnetlink,
+    iptables: openIptables(),
+    sysctl: openSysctl(),
+    close: () => {
+      for (const part of [ipvs, conntrack, ipset, rtnetlink]) part.close();
+    },
+  };
+}
+
+/** IPVS's netlink family exists only while its module is loaded, and nothing loads it on demand. */
+async function openIpvsWithModule(): Promise<Ipvs> {
+  try {
+    return await openIpvs();
+  } catch (error) {
+    if (!(error instanceof NetlinkError) || error.code !== 'ENOENT') throw error;
+    const said = await loadModule('ip_vs');
+    if (said === undefined) return openIpvs();
+    throw new NetlinkError({ ...error, kernelMessage: said, hint: 'IPVS needs the kernel module ip_vs' });
+  }
+}
+
+/** Families for which the host has both an IP stack and iptables' programs; what is left out is told. */
+export async function usableFamilies(iptables: Iptables, log: Logger): Promise<Family[]> {
+  const usable: Family[] = [];
+  for (const family of [4, 6] as const) {
+    const reason = await findObstacle(iptables, family);
+    if (reason === undefined) usable.push(family);
+    else log.warn({ reason }, `IPv${family} is left out`);
+  }
+  return usable;
+}
+
+async function findObstacle(iptables: Iptables, family: Family): Promise<string | undefined> {
+  if (family === 6 && !existsSync('/proc/net/if_inet6')) return 'the kernel runs without IPv6';
+  try {
+    await iptables.save(family);
+    return undefined;
+  } catch (error) {
+    return String(error);
+  }
+}

@@ -1,0 +1,61 @@
+// Commands that make one pass and end: --once, plan, --cleanup.
+import type { Logger } from 'pino';
+import { logEvents, logFailures } from '../agent/logEvents.js';
+import type { Configuration } from '../config/configuration.js';
+import { createIpvsMode, type IpvsKernel, type IpvsOptions } from '../modes/ipvs/index.js';
+import { createProxy, type ServiceProxy } from '../proxy.js';
+import { cleanUp } from '../reconcile/cleanUp.js';
+import type { NodeFacts } from '../services/types.js';
+import type { Source } from '../source/source.js';
+import { describeCleanUp, describeSummary } from './summary.js';
+
+/** What a pass works with. */
+export interface PassParts {
+  readonly kernel: IpvsKernel;
+  readonly options: IpvsOptions;
+  readonly source: Source;
+  readonly node: NodeFacts;
+  readonly configuration: Configuration;
+  readonly log: Logger;
+}
+
+/** Prints what would change, and changes nothing. Status 0: nothing would; 1: something. */
+export async function runPlan(parts: PassParts): Promise<number> {
+  const proxy = proxyOf(parts);
+  const lines = await proxy.plan();
+  await proxy.stop();
+  process.stdout.write(lines.map((line) => `${line}\n`).join('') || 'nothing would change\n');
+  return lines.length === 0 ? 0 : 1;
+}
+
+/** Programs the kernel and prints what was done. Status 1 when something failed. */
+export async function runOnce(parts: PassParts): Promise<number> {
+  const proxy = proxyOf(parts);
+  const summary = await proxy.once();
+  await proxy.stop();
+  logFailures(parts.log, summary);
+  process.stdout.write(describeSummary(summary));
+  return summary.failures.length === 0 ? 0 : 1;
+}
+
+/** Removes everything of ours and prints what is left. Status 1 when something is. */
+export async function runCleanUp(mode: Parameters<typeof cleanUp>[0], log: Logger): Promise<number> {
+  const { operations, failures, left } = await cleanUp(mode);
+  for (const { key, error } of failures) log.error({ key, code: error.code }, error.message);
+  process.stdout.write(describeCleanUp(operations, left));
+  return failures.length === 0 && left.length === 0 ? 0 : 1;
+}
+
+/** A proxy that is never started, and so watches nothing. */
+function proxyOf({ kernel, options, source, node, configuration, log }: PassParts): ServiceProxy {
+  return createProxy({
+    source,
+    mode: createIpvsMode(kernel, options),
+    rtnetlink: kernel.rtnetlink,
+    watchHost: async () => ({ close() {} }),
+    nodeName: node.name,
+    bindAddress: configuration.bindAddress,
+    periods: { audit: configuration.ipvs.syncPeriod },
+    events: logEvents(log),
+  });
+}

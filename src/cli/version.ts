@@ -1,0 +1,7 @@
+// The version, as the package says it.
+import { readFileSync } from 'node:fs';
+
+/** `0.1.0`. */
+export const VERSION: string = (
+  JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { version: string }
+).version;

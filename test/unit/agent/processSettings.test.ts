@@ -1,0 +1,38 @@
+// Limits and time-outs of connection tracking.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { conntrackMax, conntrackSysctls } from '../../../src/agent/processSettings.js';
+
+const HOUR = 3_600_000;
+
+describe('the limit of flows', () => {
+  const cases = [
+    { maxPerCore: 32_768, min: 131_072, cores: 2, max: 131_072 },
+    { maxPerCore: 32_768, min: 131_072, cores: 64, max: 2_097_152 },
+    { maxPerCore: 0, min: 131_072, cores: 64, max: undefined },
+    { maxPerCore: 1000, min: 0, cores: 3, max: 3000 },
+  ];
+  for (const { cores, max, ...settings } of cases) {
+    it(`is ${max} with ${settings.maxPerCore} for each of ${cores} CPUs, and at least ${settings.min}`, () => {
+      assert.equal(conntrackMax(settings, cores), max);
+    });
+  }
+});
+
+it('time-outs in whole seconds; what is 0 is left alone', () => {
+  const settings = {
+    maxPerCore: 0,
+    min: 0,
+    tcpEstablishedTimeout: 24 * HOUR,
+    tcpCloseWaitTimeout: HOUR,
+    tcpBeLiberal: true,
+    udpTimeout: 2500,
+    udpStreamTimeout: 0,
+  };
+  assert.deepEqual(conntrackSysctls(settings), [
+    ['net/netfilter/nf_conntrack_tcp_timeout_established', '86400'],
+    ['net/netfilter/nf_conntrack_tcp_timeout_close_wait', '3600'],
+    ['net/netfilter/nf_conntrack_tcp_be_liberal', '1'],
+    ['net/netfilter/nf_conntrack_udp_timeout', '2'],
+  ]);
+});

@@ -158,6 +158,8 @@ function commandIn(namespace: string, manifests: string): string[] {
     NODE_A.name,
     '--cluster-cidr',
     CLUSTER_CIDR,
+    '--proxy-mode',
+    'ipvs',
   ];
   return ['netns', 'exec', namespace, process.execPath, COMMAND, 'run', ...flags];
 }

@@ -1,0 +1,57 @@
+// The real command as a node agent, in the network namespace of the test, with its log.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { setTimeout as wait } from 'node:timers/promises';
+import { COMMAND } from '../../demo/proxyProcess.js';
+
+/** A running agent. */
+export class AgentProcess {
+  readonly log: string[] = [];
+  readonly #child: ChildProcess;
+  readonly #ended: Promise<unknown>;
+
+  constructor(...flags: string[]) {
+    this.#child = spawn(process.execPath, [COMMAND, ...flags], { stdio: ['ignore', 'ignore', 'pipe'] });
+    this.#ended = once(this.#child, 'exit');
+    createInterface({ input: this.#child.stderr as NodeJS.ReadableStream }).on('line', (line) => {
+      this.log.push(line);
+    });
+  }
+
+  get pid(): number {
+    return this.#child.pid as number;
+  }
+
+  /** The first line of the log that matches, once there is one. */
+  async logged(pattern: RegExp, milliseconds = 60_000): Promise<string> {
+    const deadline = Date.now() + milliseconds;
+    for (;;) {
+      const line = this.log.find((text) => pattern.test(text));
+      if (line !== undefined) return line;
+      if (this.status !== undefined || Date.now() > deadline) {
+        throw new Error(`the agent did not say ${pattern}; it said:\n${this.log.slice(-20).join('\n')}`);
+      }
+      await wait(10);
+    }
+  }
+
+  /** Its exit status, or the signal that ended it; undefined while it runs. */
+  get status(): number | NodeJS.Signals | undefined {
+    return this.#child.signalCode ?? this.#child.exitCode ?? undefined;
+  }
+
+  /** Waits until it ends by itself, or is ended by the signal; resolves to its status and how long that took, ms. */
+  async end(signal?: NodeJS.Signals): Promise<{ status: number | NodeJS.Signals | undefined; took: number }> {
+    const started = performance.now();
+    if (signal && this.status === undefined) this.#child.kill(signal);
+    const timer = setTimeout(() => this.#child.kill('SIGKILL'), 60_000);
+    if (this.status === undefined) await this.#ended;
+    clearTimeout(timer);
+    return { status: this.status, took: performance.now() - started };
+  }
+
+  async close(): Promise<void> {
+    await this.end('SIGKILL');
+  }
+}

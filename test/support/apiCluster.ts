@@ -1,0 +1,46 @@
+// A cluster of the test's API server, filled from manifests: what a test says a cluster holds, an agent is told.
+import { readFileSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
+import { parseAllDocuments } from 'yaml';
+import { ApiServer, type ApiServerOptions } from './apiServer/server.js';
+import type { RawObject } from './apiServer/store.js';
+
+/** A running API server whose objects are those of manifests. */
+export class ApiCluster {
+  readonly server: ApiServer;
+  #objects = new Map<string, RawObject>();
+
+  private constructor(server: ApiServer) {
+    this.server = server;
+  }
+
+  static async start(options: ApiServerOptions = {}): Promise<ApiCluster> {
+    return new ApiCluster(await new ApiServer(options).start());
+  }
+
+  /** Makes the objects of a file those of the cluster: sets what is new or other, and deletes the rest. */
+  load(file: string): void {
+    this.hold(readFileSync(file, 'utf8'));
+  }
+
+  /** The same, of a manifest's text. */
+  hold(text: string): void {
+    const objects = new Map(
+      parseAllDocuments(text)
+        .flatMap((document) => (document.toJS() as RawObject | null) ?? [])
+        .map((object) => [
+          `${object.kind} ${object.metadata['namespace'] ?? ''}/${object.metadata.name}`,
+          object,
+        ]),
+    );
+    for (const [key, object] of this.#objects) if (!objects.has(key)) this.server.store.delete(object);
+    for (const [key, object] of objects) {
+      if (!isDeepStrictEqual(this.#objects.get(key), object)) this.server.store.set(object);
+    }
+    this.#objects = objects;
+  }
+
+  close(): Promise<void> {
+    return this.server.close();
+  }
+}

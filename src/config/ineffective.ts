@@ -7,10 +7,22 @@ import type { Configuration } from './schema.js';
 
 const WINDOWS = 'it is for Windows';
 const OTHER_MODE = 'it is for another mode than ipvs';
+const NOT_YET = 'it is not implemented yet';
 const UNBUFFERED = 'every line of the log is written at once, to standard error';
 
 /** Fields, or whole sections, without effect, and why. */
 const REASONS: Readonly<Record<string, string>> = {
+  bindAddressHardFail: NOT_YET,
+  'clientConnection.burst': NOT_YET,
+  'clientConnection.kubeconfig': NOT_YET,
+  'clientConnection.qps': NOT_YET,
+  conntrack: NOT_YET,
+  enableProfiling: NOT_YET,
+  healthzBindAddress: NOT_YET,
+  'logging.format': NOT_YET,
+  metricsBindAddress: NOT_YET,
+  oomScoreAdj: NOT_YET,
+  showHiddenMetricsForVersion: NOT_YET,
   'clientConnection.acceptContentTypes': 'the API server is spoken to in JSON',
   'clientConnection.contentType': 'the API server is spoken to in JSON',
   configSyncPeriod: 'objects are not handed out again, because a pass looks at the kernel itself',
@@ -28,18 +40,26 @@ const REASONS: Readonly<Record<string, string>> = {
   winkernel: WINDOWS,
 };
 
-/** Flags without effect that set no field. */
-const IDLE_FLAGS = ['boot-id-file', 'machine-id-file'];
+/** Flags without effect that set no field, and why. */
+const FLAG_REASONS: Readonly<Record<string, string>> = {
+  'boot-id-file': 'nothing uses it, in kube-proxy neither',
+  'init-only': NOT_YET,
+  'machine-id-file': 'nothing uses it, in kube-proxy neither',
+  master: NOT_YET,
+};
+
+/** Why a field has no effect here; undefined when it has. */
+export function whyIneffective(path: string): string | undefined {
+  return Object.entries(REASONS).find(([prefix]) => path === prefix || path.startsWith(`${prefix}.`))?.[1];
+}
 
 /** A sentence for each field that is set to other than its default and has no effect. */
 export function ineffectiveFields(configuration: Configuration): string[] {
   const defaults = leaves(defaultConfiguration());
   return [...leaves(configuration)].flatMap(([path, value]) => {
-    const reason = Object.entries(REASONS).find(
-      ([prefix]) => path === prefix || path.startsWith(`${prefix}.`),
-    );
+    const reason = whyIneffective(path);
     if (reason === undefined || value === defaults.get(path)) return [];
-    return [`${path} has no effect: ${reason[1]}`];
+    return [`${path} has no effect: ${reason}`];
   });
 }
 
@@ -48,7 +68,8 @@ export function ineffectiveFlags(given: ReadonlyMap<string, FlagValue>): string[
   const withConfig = Boolean(given.get('config'));
   return [...given.keys()].flatMap((name) => {
     const flag = FLAGS.get(name);
-    if (IDLE_FLAGS.includes(name)) return [`--${name} has no effect, in kube-proxy neither`];
+    const reason = FLAG_REASONS[name];
+    if (reason !== undefined) return [`--${name} has no effect: ${reason}`];
     if (withConfig && !flag?.beside) return [`--${name} has no effect: --config is given`];
     return flag?.deprecated === undefined ? [] : [`Flag --${name} has been deprecated, ${flag.deprecated}`];
   });

@@ -47,10 +47,10 @@ describe('a field without effect', () => {
 describe('a flag without effect', () => {
   it('is told once', () => {
     assert.deepEqual(flagsTold('--boot-id-file=/x', '--machine-id-file=/y', '--machine-id-file=/z'), [
-      '--boot-id-file has no effect, in kube-proxy neither',
-      '--machine-id-file has no effect, in kube-proxy neither',
+      '--boot-id-file has no effect: nothing uses it, in kube-proxy neither',
+      '--machine-id-file has no effect: nothing uses it, in kube-proxy neither',
     ]);
-    assert.deepEqual(flagsTold('--config=/c', '--cluster-cidr=10.0.0.0/8', '--v=2', '--once', '--master=m'), [
+    assert.deepEqual(flagsTold('--config=/c', '--cluster-cidr=10.0.0.0/8', '--v=2', '--once'), [
       '--cluster-cidr has no effect: --config is given',
     ]);
     assert.deepEqual(flagsTold('--cluster-cidr=10.0.0.0/8'), []);

@@ -1,0 +1,69 @@
+// docs/configuration.md against the program: every field and flag is there, with its default, and what is said to have no
+// effect has none.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { defaultConfiguration } from '../../../src/config/configuration.js';
+import { FLAGS, KUBE_PROXY_FLAGS, OWN_FLAGS } from '../../../src/config/flagTable.js';
+import { whyIneffective } from '../../../src/config/ineffective.js';
+import { externalConfiguration } from '../../../src/config/writeConfig.js';
+import { ROOT } from '../../support/paths.js';
+
+const TEXT = readFileSync(join(ROOT, 'docs/configuration.md'), 'utf8');
+
+/** The cells of the rows of a section's table, without their back quotes. */
+function rows(title: string): string[][] {
+  const section = TEXT.split(`## ${title}\n`)[1]?.split('\n## ')[0] ?? '';
+  const lines = section.split('\n').filter((line) => line.startsWith('| `'));
+  return lines.map((line) =>
+    line
+      .slice(1, -1)
+      .split(' |')
+      .map((cell) => cell.trim().replaceAll('`', '')),
+  );
+}
+
+/** Every path of an object that holds no object itself. */
+function paths(value: unknown, path: string): string[] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || path === 'featureGates')
+    return [path];
+  return Object.entries(value).flatMap(([name, below]) =>
+    paths(below, path === '' ? name : `${path}.${name}`),
+  );
+}
+
+function valueAt(value: unknown, path: string): unknown {
+  return path.split('.').reduce((object, step) => (object as Record<string, unknown>)?.[step], value);
+}
+
+describe('the table of fields', () => {
+  const fields = rows('Fields');
+  const shown = externalConfiguration({ ...defaultConfiguration(), mode: 'ipvs' });
+
+  it('has every field, once', () => {
+    assert.deepEqual(fields.map(([field]) => field).toSorted(), paths(defaultConfiguration(), '').toSorted());
+  });
+
+  for (const [field = '', flags = '', absent = '', effect = ''] of fields) {
+    it(field, () => {
+      const setBy = [...FLAGS].filter(([, { sets }]) => sets === field).map(([name]) => `--${name}`);
+      assert.equal(flags, setBy.join(', '));
+      const value = valueAt(shown, field);
+      const text = value === '' ? 'blank' : value === null ? 'none' : value;
+      // Fields that are not written while they have their default.
+      const unwritten = value === undefined && ['none', 'false'].includes(absent);
+      assert.ok(unwritten || absent.split(', or ')[0] === String(text), `${absent} for ${text}`);
+      assert.equal(/^(none|not yet)\b/.test(effect), whyIneffective(field) !== undefined, effect);
+    });
+  }
+});
+
+it('the tables of flags have every flag that sets no field', () => {
+  const named = [...rows('Flags without a field'), ...rows('Flags that kube-proxy does not have')];
+  const flags = Object.entries({ ...KUBE_PROXY_FLAGS, ...OWN_FLAGS }).filter(([, flag]) => !('sets' in flag));
+  assert.deepEqual(named.map(([flag]) => flag).toSorted(), flags.map(([name]) => `--${name}`).toSorted());
+  for (const [flag, , beside] of rows('Flags without a field')) {
+    assert.equal(beside === 'yes', FLAGS.get(flag?.slice(2) ?? '')?.beside === true, flag);
+  }
+});

@@ -55,3 +55,15 @@ export function splitHostPort(text: string): { readonly host: string; readonly p
   if (text.slice(bracketed ? end + 1 : 0).includes(']')) return fault("unexpected ']' in address");
   return { host, port: text.slice(colon + 1) };
 }
+
+const FILE_FAULTS: Readonly<Record<string, string>> = {
+  ENOENT: 'no such file or directory',
+  EACCES: 'permission denied',
+};
+
+/** Go's words for a file that cannot be opened: `open /x: no such file or directory`. */
+export function fileFault(error: unknown, path: string): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'EISDIR') return `read ${path}: is a directory`;
+  return `open ${path}: ${FILE_FAULTS[code ?? ''] ?? message}`;
+}

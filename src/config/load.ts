@@ -6,6 +6,7 @@ import { DecodingError, decodeFile } from './file.js';
 import type { KernelCommand } from './flags.js';
 import { FLAGS } from './flagTable.js';
 import type { FlagValue, VerbosityPattern } from './flagTypes.js';
+import { fileFault } from './goSyntax.js';
 import { ineffectiveFields, ineffectiveFlags } from './ineffective.js';
 import type { Configuration } from './schema.js';
 
@@ -51,7 +52,7 @@ function readFile(path: string, given: ReadonlyMap<string, FlagValue>) {
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    throw new ConfigurationError(`failed complete: ${openFault(error as NodeJS.ErrnoException, path)}`);
+    throw new ConfigurationError(`failed complete: ${fileFault(error, path)}`);
   }
   try {
     const { configuration, warnings } = decodeFile(text);
@@ -61,16 +62,6 @@ function readFile(path: string, given: ReadonlyMap<string, FlagValue>) {
     const lines = error.message.split('\n').map((line) => `failed complete: ${line}`);
     throw new ConfigurationError(lines.join('\n'));
   }
-}
-
-/** Go's words for a file that cannot be opened. */
-function openFault({ code, message }: NodeJS.ErrnoException, path: string): string {
-  const words: Readonly<Record<string, string>> = {
-    ENOENT: 'no such file or directory',
-    EACCES: 'permission denied',
-  };
-  if (code === 'EISDIR') return `read ${path}: is a directory`;
-  return `open ${path}: ${words[code ?? ''] ?? message}`;
 }
 
 /** The configuration of the flags alone: defaults, and above them what the flags say, zeros too. */

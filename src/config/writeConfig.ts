@@ -1,6 +1,7 @@
 // A configuration → KubeProxyConfiguration v1alpha1 as others see it: a file, or JSON.
 import { writeFileSync } from 'node:fs';
 import { stringify } from 'yaml';
+import { fileFault } from './goSyntax.js';
 import { API_VERSION, CONFIGURATION, type Configuration, KIND } from './schema.js';
 
 /** The configuration as v1alpha1 JSON, with `apiVersion`, `kind` and every field: what `/configz` shows. */
@@ -21,7 +22,11 @@ export function formatConfiguration(configuration: Configuration): string {
   });
 }
 
-/** Writes the configuration to a file, over what is there: `--write-config-to`. */
+/** Writes the configuration to a file, over what is there: `--write-config-to`. Throws what kube-proxy says of the file. */
 export function writeConfiguration(path: string, configuration: Configuration): void {
-  writeFileSync(path, formatConfiguration(configuration));
+  try {
+    writeFileSync(path, formatConfiguration(configuration));
+  } catch (error) {
+    throw new Error(fileFault(error, path), { cause: error });
+  }
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -7,7 +7,7 @@ import { decodeConfiguration, defaultConfiguration } from '../../../src/config/c
 import { DecodingError, decodeFile } from '../../../src/config/file.js';
 import { type KernelCommand, readFlags } from '../../../src/config/flags.js';
 import { ConfigurationError, loadConfiguration } from '../../../src/config/load.js';
-import { formatConfiguration } from '../../../src/config/writeConfig.js';
+import { formatConfiguration, writeConfiguration } from '../../../src/config/writeConfig.js';
 import { kubeadmConfiguration } from '../../support/kubeadm.js';
 
 const HEAD = 'apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\n';
@@ -256,6 +256,18 @@ winkernel: {enableDSR: true, networkName: net}
     ]) {
       assert.ok(lines.includes(line), line);
     }
+  });
+
+  it('goes to a file, over what is there', () => {
+    const path = join(folder, 'written.yaml');
+    writeFileSync(path, 'x'.repeat(10_000));
+    const { configuration } = load(full);
+    writeConfiguration(path, configuration);
+    assert.equal(readFileSync(path, 'utf8'), formatConfiguration(configuration));
+    const nowhere = join(folder, 'no/where');
+    assert.throws(() => writeConfiguration(nowhere, configuration), {
+      message: `open ${nowhere}: no such file or directory`,
+    });
   });
 
   it('needs no more than its fields to be checked', () => {

@@ -11,7 +11,7 @@ export function helpText(): string {
 
 Usage:
   kube-netlink-proxy [run] [flags]                    programs the kernel, and follows changes
-  kube-netlink-proxy plan --manifests PATH [flags]    prints what would change in the kernel, and changes nothing
+  kube-netlink-proxy plan [flags]                     prints what would change in the kernel, and changes nothing
   kube-netlink-proxy --cleanup
 
 kube-proxy's flags; those marked * count beside --config too:

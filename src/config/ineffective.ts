@@ -7,22 +7,10 @@ import type { Configuration } from './schema.js';
 
 const WINDOWS = 'it is for Windows';
 const OTHER_MODE = 'it is for another mode than ipvs';
-const NOT_YET = 'it is not implemented yet';
 const UNBUFFERED = 'every line of the log is written at once, to standard error';
 
 /** Fields, or whole sections, without effect, and why. */
 const REASONS: Readonly<Record<string, string>> = {
-  bindAddressHardFail: NOT_YET,
-  'clientConnection.burst': NOT_YET,
-  'clientConnection.kubeconfig': NOT_YET,
-  'clientConnection.qps': NOT_YET,
-  conntrack: NOT_YET,
-  enableProfiling: NOT_YET,
-  healthzBindAddress: NOT_YET,
-  'logging.format': NOT_YET,
-  metricsBindAddress: NOT_YET,
-  oomScoreAdj: NOT_YET,
-  showHiddenMetricsForVersion: NOT_YET,
   'clientConnection.acceptContentTypes': 'the API server is spoken to in JSON',
   'clientConnection.contentType': 'the API server is spoken to in JSON',
   configSyncPeriod: 'objects are not handed out again, because a pass looks at the kernel itself',
@@ -36,6 +24,7 @@ const REASONS: Readonly<Record<string, string>> = {
   'logging.vmodule': 'one verbosity counts for the whole program',
   nftables: OTHER_MODE,
   portRange: 'nothing uses it, in kube-proxy neither',
+  showHiddenMetricsForVersion: 'there are no hidden metrics',
   windowsRunAsService: WINDOWS,
   winkernel: WINDOWS,
 };
@@ -43,9 +32,7 @@ const REASONS: Readonly<Record<string, string>> = {
 /** Flags without effect that set no field, and why. */
 const FLAG_REASONS: Readonly<Record<string, string>> = {
   'boot-id-file': 'nothing uses it, in kube-proxy neither',
-  'init-only': NOT_YET,
   'machine-id-file': 'nothing uses it, in kube-proxy neither',
-  master: NOT_YET,
 };
 
 /** Why a field has no effect here; undefined when it has. */

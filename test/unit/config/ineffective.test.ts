@@ -10,6 +10,7 @@ const flagsTold = (...args: string[]) => ineffectiveFlags((readFlags(args) as Ke
 describe('a field without effect', () => {
   const cases: [raw: Record<string, unknown>, path: string][] = [
     [{ portRange: '1-2' }, 'portRange'],
+    [{ showHiddenMetricsForVersion: '1.35' }, 'showHiddenMetricsForVersion'],
     [{ windowsRunAsService: true }, 'windowsRunAsService'],
     [{ winkernel: { enableDSR: true } }, 'winkernel.enableDSR'],
     [{ nftables: { masqueradeBit: 3 } }, 'nftables.masqueradeBit'],
@@ -50,7 +51,7 @@ describe('a flag without effect', () => {
       '--boot-id-file has no effect: nothing uses it, in kube-proxy neither',
       '--machine-id-file has no effect: nothing uses it, in kube-proxy neither',
     ]);
-    assert.deepEqual(flagsTold('--config=/c', '--cluster-cidr=10.0.0.0/8', '--v=2', '--once'), [
+    assert.deepEqual(flagsTold('--config=/c', '--cluster-cidr=10.0.0.0/8', '--v=2', '--once', '--master=m'), [
       '--cluster-cidr has no effect: --config is given',
     ]);
     assert.deepEqual(flagsTold('--cluster-cidr=10.0.0.0/8'), []);

@@ -2,6 +2,7 @@
 import { Agent as PlainAgent } from 'node:http';
 import { Agent as TlsAgent } from 'node:https';
 import type { TlsOptions } from './connection.js';
+import { TunnelAgent } from './httpProxy.js';
 
 const OPTIONS = {
   keepAlive: true,
@@ -15,12 +16,14 @@ const OPTIONS = {
 /** The connections of one client. */
 export class Agents {
   readonly #encrypted: boolean;
+  readonly #proxy: URL | undefined;
   #tls: TlsOptions | undefined;
   #agent: PlainAgent | undefined;
 
-  /** `encrypted`: the server speaks TLS. */
-  constructor(encrypted: boolean) {
+  /** `encrypted`: the server speaks TLS. `proxy`: the HTTP proxy to go through. */
+  constructor(encrypted: boolean, proxy: URL | undefined) {
     this.#encrypted = encrypted;
+    this.#proxy = proxy;
   }
 
   /** Those to use with these credentials. */
@@ -28,8 +31,14 @@ export class Agents {
     if (this.#agent && this.#tls === tls) return this.#agent;
     if (this.#agent) retire(this.#agent);
     this.#tls = tls;
-    this.#agent = this.#encrypted ? new TlsAgent({ ...OPTIONS, ...tls }) : new PlainAgent(OPTIONS);
+    this.#agent = this.#make(tls);
     return this.#agent;
+  }
+
+  #make(tls: TlsOptions): PlainAgent {
+    if (!this.#encrypted) return new PlainAgent(OPTIONS);
+    const options = { ...OPTIONS, ...tls };
+    return this.#proxy ? new TunnelAgent(this.#proxy, options) : new TlsAgent(options);
   }
 
   /** Closes every connection, those in use too. */

@@ -59,7 +59,7 @@ export class ApiClient {
     this.#userAgent = options.userAgent;
     this.#timeouts = { ...TIMEOUTS, ...options.timeouts };
     this.#rate = new RateLimit(options.rate);
-    this.#agents = new Agents(connection.server.protocol === 'https:');
+    this.#agents = new Agents(connection.server.protocol === 'https:', connection.proxy);
   }
 
   /** Reads one page of a list; `take` is given each item as soon as it has come. */

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { ApiError } from './error.js';
 import { type ExecCredential, ExecCredentials } from './exec.js';
+import { proxyTo } from './httpProxy.js';
 import {
   type ApiAccess,
   accessInCluster,
@@ -32,8 +33,8 @@ export interface Credentials {
 export interface ApiConnection {
   /** URL of the server; its path, if any, comes before that of every request. */
   readonly server: URL;
-  /** URL of the HTTP proxy that the kubeconfig names; empty for none. */
-  readonly proxy: string;
+  /** URL of the HTTP proxy on the way. */
+  readonly proxy: URL | undefined;
   /** Rejects with an ApiError `ERR_CREDENTIALS`. */
   credentials(): Promise<Credentials>;
   /** The server answered 401: what may be older than it looks is fetched anew for the next request. */
@@ -67,14 +68,14 @@ export async function connectToApi(options: ConnectionOptions): Promise<ApiConne
   if (kubeconfig !== '') access = accessOfKubeconfig(kubeconfig, await readFile(kubeconfig, 'utf8'), master);
   else if (master !== '') access = accessToMaster(master);
   else access = accessInCluster(environment, options.serviceAccount ?? SERVICE_ACCOUNT);
-  const connection = new Connection(access);
+  const connection = new Connection(access, environment);
   await connection.readFiles();
   return connection;
 }
 
 class Connection implements ApiConnection {
   readonly server: URL;
-  readonly proxy: string;
+  readonly proxy: URL | undefined;
   readonly #access: ApiAccess;
   /** What files said when they could last be read. */
   readonly #lastRead = new Map<string, string>();
@@ -82,10 +83,10 @@ class Connection implements ApiConnection {
   #exec: ExecCredentials | undefined;
   #tls: TlsOptions | undefined;
 
-  constructor(access: ApiAccess) {
+  constructor(access: ApiAccess, environment: NodeJS.ProcessEnv) {
     this.#access = access;
     this.server = new URL(access.server);
-    this.proxy = access.proxy;
+    this.proxy = proxyTo(this.server, access.proxy, environment);
   }
 
   get stale(): string | undefined {

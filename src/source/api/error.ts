@@ -22,7 +22,7 @@ export interface ApiErrorFacts {
  *
  * Codes: the system's (`ECONNREFUSED`, `CERT_HAS_EXPIRED`), `ERR_STATUS` (the server answered with an error: see
  * `status` and `reason`), `ERR_TIMEOUT` (no connection, answer or data within the limit), `ERR_MALFORMED` (what came is
- * not what the API promises), `ERR_CREDENTIALS` (a file or program that should give credentials did not).
+ * not what the API promises), `ERR_PROXY` (the HTTP proxy on the way refused), `ERR_CREDENTIALS` (a file or program that should give credentials did not).
  */
 export class ApiError extends Error {
   readonly code: string;

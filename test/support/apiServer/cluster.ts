@@ -29,6 +29,8 @@ export class Follower {
   readonly troubles: ApiTrouble[] = [];
   readonly problems: string[] = [];
   synced = 0;
+  /** Resolves when the source says that it has started. */
+  started: Promise<void> = Promise.resolve();
   readonly #source: ApiSource;
   readonly #client: ApiClient;
 
@@ -71,7 +73,7 @@ export class Follower {
   }
 
   #start(): void {
-    this.#source.start({
+    this.started = this.#source.start({
       changed: (changes) => {
         for (const { type, object } of changes) {
           const identity = identityOf(object);

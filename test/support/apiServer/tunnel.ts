@@ -1,0 +1,42 @@
+// An HTTP proxy that makes tunnels, on 127.0.0.1.
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+
+/** A running proxy. */
+export interface Tunnel {
+  readonly url: string;
+  /** What was asked for: `CONNECT 127.0.0.1:6443`, and the credentials if any. */
+  readonly asked: readonly string[];
+  close(): Promise<void>;
+}
+
+/** Starts a proxy; with `credentials` (`user:password`) it asks for them. */
+export async function startTunnel(credentials = ''): Promise<Tunnel> {
+  const asked: string[] = [];
+  const server = createServer();
+  server.on('connect', (request, socket) => {
+    const given = request.headers['proxy-authorization']?.replace('Basic ', '') ?? '';
+    const user = Buffer.from(given, 'base64').toString();
+    asked.push(`CONNECT ${request.url} ${user}`.trimEnd());
+    socket.on('error', () => {});
+    if (user !== credentials) {
+      socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
+      return;
+    }
+    const { hostname, port } = new URL(`http://${request.url}`);
+    const onward = connect(Number(port), hostname, () => {
+      socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+      socket.pipe(onward).pipe(socket);
+    });
+    onward.on('error', () => socket.destroy());
+    onward.on('close', () => socket.destroy());
+    socket.on('close', () => onward.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://${credentials ? `${credentials}@` : ''}127.0.0.1:${port}`,
+    asked,
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}

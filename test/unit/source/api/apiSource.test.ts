@@ -1,13 +1,14 @@
 // The API source on a server in this process: what it asks for, and what it tells.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { EndpointSlice } from '../../../../src/objects/types.js';
-import { Follower, until } from '../../../support/apiServer/cluster.js';
+import type { EndpointSlice, Node } from '../../../../src/objects/types.js';
+import { agrees, Follower, until } from '../../../support/apiServer/cluster.js';
 import { node, service, slice } from '../../../support/apiServer/objects.js';
 import { ApiServer } from '../../../support/apiServer/server.js';
 import { closeAfter } from '../../../support/closeAfter.js';
 
 const SERVICES = '/api/v1/services';
+const NODES = '/api/v1/nodes';
 const SLICES = '/apis/discovery.k8s.io/v1/endpointslices';
 
 async function setUp(options: ConstructorParameters<typeof ApiServer>[0] = {}) {
@@ -35,5 +36,88 @@ describe('ApiSource', () => {
     );
     assert.equal(follower.objects.has('Service demo/web'), false);
     assert.deepEqual([follower.troubles, follower.problems, follower.synced], [[], [], 1]);
+  });
+
+  it('asks as kube-proxy 1.36 does', async () => {
+    const server = await setUp();
+    const follower = closeAfter(await Follower.start({ master: server.url }));
+    await until('it watches', () => [SERVICES, SLICES, NODES].every((path) => server.watching(path) === 1));
+    const selectors: Record<string, object> = {
+      [SERVICES]: {
+        labelSelector: '!service.kubernetes.io/service-proxy-name',
+        fieldSelector: 'spec.clusterIP!=None',
+      },
+      [SLICES]: { labelSelector: '!service.kubernetes.io/headless' },
+      [NODES]: { fieldSelector: 'metadata.name=node-a' },
+    };
+    assert.equal(server.requests.length, 6);
+    for (const { path, query, headers } of server.requests) {
+      const { timeoutSeconds = '', ...rest } = query;
+      assert.equal(headers['user-agent'], 'kube-netlink-proxy/test');
+      if (!('watch' in query)) {
+        assert.deepEqual(query, { ...selectors[path], limit: '500', resourceVersion: '0' });
+        continue;
+      }
+      assert.ok(Number(timeoutSeconds) >= 300 && Number(timeoutSeconds) <= 600, timeoutSeconds);
+      assert.deepEqual(rest, {
+        ...selectors[path],
+        allowWatchBookmarks: 'true',
+        resourceVersion: String(server.store.version),
+        watch: 'true',
+      });
+    }
+    assert.deepEqual(follower.troubles, []);
+  });
+
+  it('follows its own Node, or every one; what a Node says that is of no use is not told', async () => {
+    const server = await setUp();
+    server.store.set(node('node-b'));
+    const own = closeAfter(await Follower.start({ master: server.url }));
+    const all = closeAfter(await Follower.start({ master: server.url }, { allNodes: true }));
+    await until('both watch', () => server.watching(NODES) === 2);
+    server.store.set({
+      ...node('node-a'),
+      status: { ...(node('node-a')['status'] as object), heartbeat: 1 },
+    });
+    server.store.set(node('node-b', { zone: 'zone-b' }));
+    server.store.set(node('node-a', { zone: 'zone-b' }));
+    const told = ({ changes }: Follower) => changes.filter((change) => change.includes('Node'));
+    await until('all is told', () => told(own).length === 2 && told(all).length === 4);
+    assert.deepEqual(told(own), ['set Node node-a', 'set Node node-a']);
+    assert.equal((own.objects.get('Node node-a') as Node).zone, 'zone-b');
+    server.store.delete(node('node-b'));
+    server.store.delete(node('node-a'));
+    await until('they are gone', () => told(all).length === 6);
+    assert.deepEqual(own.identities, ['EndpointSlice demo/web', 'Service demo/web']);
+  });
+
+  it('takes in a list that comes whole although pages were asked for, and one that comes in pages', async () => {
+    for (const pagesOld of [false, true]) {
+      const server = await setUp({ pagesOld });
+      for (let i = 0; i < 1_100; i++) server.store.set(slice(`many-${i}`, [`10.1.${i >> 8}.${i & 255}`]));
+      const follower = closeAfter(await Follower.start({ master: server.url }));
+      await agrees(follower, server);
+      const pages = server.requests.filter(({ path, query }) => path === SLICES && !('watch' in query));
+      assert.equal(pages.length, pagesOld ? 3 : 1);
+    }
+  });
+
+  it('has started once everything is told, or it was stopped; then it tells no more', async () => {
+    const server = await setUp();
+    const follower = closeAfter(await Follower.start({ master: server.url }));
+    await follower.started;
+    assert.equal(follower.synced, 1);
+    await until('it watches', () => server.watching(SERVICES) === 1);
+    follower.close();
+    const told = follower.changes.length;
+    server.store.set(service('late', '10.96.0.9'));
+    await until('it watches no more', () => server.watching(SERVICES) === 0);
+    assert.deepEqual([follower.changes.length, follower.troubles], [told, []]);
+    await server.close();
+    const unheard = await Follower.start({ master: server.url });
+    await until('it tried', () => unheard.troubles.length > 0);
+    unheard.close();
+    await unheard.started;
+    assert.equal(unheard.synced, 0);
   });
 });

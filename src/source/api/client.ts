@@ -38,6 +38,15 @@ export interface ApiClientOptions {
 /** Query parameters. */
 export type Query = Readonly<Record<string, string>>;
 
+/** Options of a watch. */
+export interface WatchOptions {
+  readonly signal: AbortSignal;
+  /** Ms without a byte after which the connection is given up. */
+  readonly idle: number;
+  /** Called once the server has agreed. */
+  readonly opened?: () => void;
+}
+
 /** What a page of a list says beside its items. */
 export interface ListPage {
   /** Version of the whole list. */
@@ -81,12 +90,14 @@ export class ApiClient {
     return readPage(reader.end(), what);
   }
 
-  /**
-   * Follows a list: gives each event as it comes, until the server ends the watch. `idle`: ms without a byte after which
-   * the connection is given up.
-   */
-  async *watch(path: string, query: Query, idle: number, signal: AbortSignal): AsyncGenerator<unknown, void> {
+  /** Follows a list: gives each event as it comes, until the server ends the watch. */
+  async *watch(
+    path: string,
+    query: Query,
+    { signal, idle, opened }: WatchOptions,
+  ): AsyncGenerator<unknown, void> {
     const { what, response } = await this.#open('GET', path, { ...query, watch: 'true' }, { signal });
+    opened?.();
     const reader = new LineReader(what);
     const breath = new Breath();
     for await (const chunk of piecesOf(response, what, idle)) {

@@ -102,12 +102,15 @@ export class Reflector {
   async #step(signal: AbortSignal): Promise<number> {
     const listing = this.#version === undefined;
     this.#progress = false;
+    // A request that is refused may take its time, too: what counts is how long events could have come.
     let watching = Number.POSITIVE_INFINITY;
+    const opened = () => {
+      watching = performance.now();
+    };
     let failure: unknown;
     try {
       this.#version ??= await this.#list(signal);
-      watching = performance.now();
-      await this.#watch(this.#version, signal);
+      await this.#watch(this.#version, opened, signal);
     } catch (error) {
       failure = error;
     }
@@ -181,7 +184,7 @@ export class Reflector {
     }
   }
 
-  async #watch(version: string, signal: AbortSignal): Promise<void> {
+  async #watch(version: string, opened: () => void, signal: AbortSignal): Promise<void> {
     const [least, most] = this.#times.watch;
     const seconds = least + this.#random() * (most - least);
     const query = {
@@ -190,8 +193,8 @@ export class Reflector {
       resourceVersion: version,
       timeoutSeconds: String(Math.ceil(seconds)),
     };
-    const idle = seconds * 1000 + this.#times.margin;
-    for await (const event of this.#client.watch(this.#resource.path, query, idle, signal)) {
+    const options = { signal, opened, idle: seconds * 1000 + this.#times.margin };
+    for await (const event of this.#client.watch(this.#resource.path, query, options)) {
       if (signal.aborted) return;
       this.#takeEvent(event);
       this.#progress = true;

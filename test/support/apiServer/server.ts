@@ -3,6 +3,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Server, Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 import { TLSSocket } from 'node:tls';
 import type { KeyPair } from './certificates.js';
 import {
@@ -16,8 +17,13 @@ import {
 
 /** Something that goes wrong with one request. */
 export type Fault =
-  /** An error instead of the answer. */
-  | { readonly status: number; readonly reason?: string; readonly retryAfter?: number }
+  /** An error instead of the answer, `after` so many ms. */
+  | {
+      readonly status: number;
+      readonly reason?: string;
+      readonly retryAfter?: number;
+      readonly after?: number;
+    }
   /** The connection is reset after so many bytes of the body, or of a watch's first event. */
   | { readonly reset: number }
   /** The body, or a watch's first event, ends in good order after so many bytes. */
@@ -197,6 +203,7 @@ export class ApiServer {
     const index = this.#faults.findIndex(({ matches }) => matches.test(line));
     const fault = index < 0 ? undefined : this.#faults.splice(index, 1)[0]?.fault;
     if (fault && 'silent' in fault) return;
+    if (fault && 'status' in fault && fault.after) await wait(fault.after);
     if (fault && 'status' in fault) return sendStatus(response, fault.status, fault.reason, fault.retryAfter);
     if (!this.#letsIn(seen)) return sendStatus(response, 401, 'Unauthorized');
     if (

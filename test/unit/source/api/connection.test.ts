@@ -7,6 +7,7 @@ import { describe, it } from 'node:test';
 import { ApiClient, type ApiClientOptions } from '../../../../src/source/api/client.js';
 import { type ConnectionOptions, connectToApi } from '../../../../src/source/api/connection.js';
 import { makeAuthority } from '../../../support/apiServer/certificates.js';
+import { until } from '../../../support/apiServer/cluster.js';
 import { service } from '../../../support/apiServer/objects.js';
 import { ApiServer, type ApiServerOptions } from '../../../support/apiServer/server.js';
 import { closeAfter } from '../../../support/closeAfter.js';
@@ -269,14 +270,13 @@ describe('a connection', () => {
 
   it('is given up when nothing comes in time', async () => {
     const server = await startServer();
-    const client = await connect(
-      { kubeconfig: kubeconfig(server.url, {}) },
-      { timeouts: { answer: 100, idle: 100 } },
-    );
-    server.fail(/services/, { silent: true });
-    await assert.rejects(namesRead(client), { code: 'ERR_TIMEOUT', message: /no answer/ });
-    server.fail(/services/, { stall: 20 });
-    await assert.rejects(namesRead(client), { code: 'ERR_TIMEOUT', message: /no data/ });
+    const path = kubeconfig(server.url, {});
+    server.fail(/services/, { silent: true }, { stall: 20 });
+    const hasty = await connect({ kubeconfig: path }, { timeouts: { answer: 100 } });
+    await assert.rejects(namesRead(hasty), { code: 'ERR_TIMEOUT', message: /no answer/ });
+    await until('the first fault came about', () => server.faultsLeft === 1);
+    const bored = await connect({ kubeconfig: path }, { timeouts: { idle: 100 } });
+    await assert.rejects(namesRead(bored), { code: 'ERR_TIMEOUT', message: /no data/ });
   });
 
   it('ends at once when that is asked for', async () => {

@@ -139,7 +139,7 @@ describe('a watch takes up where it stood, without a list, after', () => {
     churn(server);
     await wait(1_500);
     const pauses = follower.troubles.filter(({ resource }) => resource === 'services').map((t) => t.retryIn);
-    assert.ok(pauses.length >= 4 && pauses.length < 20, `${pauses.length} tries`);
+    assert.ok(pauses.length >= 3 && pauses.length < 20, `${pauses.length} tries`);
     assert.ok((pauses.at(-1) ?? 0) > 2 * (pauses[0] ?? 0), `pauses ${pauses.join(', ')}`);
     assert.ok(follower.objects.has('Service demo/a'), 'what is known stands meanwhile');
     await server.start();
@@ -271,7 +271,8 @@ describe('the server is spared', () => {
 
   it('by pauses that grow while it fails, and start over when it does not', async () => {
     const { server, follower } = await setUp({ backoff: { first: 10, most: 160 } });
-    const fail = { status: 500 };
+    // Errors that come late are no sign of a watch that works.
+    const fail = { status: 500, after: 30 };
     for (const _ of [1, 2]) {
       follower.troubles.length = 0;
       // The watch has to last before it counts as one that works.

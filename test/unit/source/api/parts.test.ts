@@ -32,18 +32,17 @@ describe('back-off', () => {
 describe('the rate limit', () => {
   it('lets a burst through, then one at a time', async () => {
     let now = 0;
-    const limit = new RateLimit({ qps: 50, burst: 2 }, () => now);
-    const started = performance.now();
-    await limit.take();
-    await limit.take();
-    assert.ok(performance.now() - started < 15);
-    await limit.take();
-    assert.ok(performance.now() - started >= 19);
-    now = 10_000;
-    const again = performance.now();
-    await limit.take();
-    await limit.take();
-    assert.ok(performance.now() - again < 15, 'it is full again, and no fuller');
+    const limit = new RateLimit({ qps: 2, burst: 2 }, () => now);
+    const took = async (takes: number) => {
+      const started = performance.now();
+      for (let i = 0; i < takes; i++) await limit.take();
+      return performance.now() - started;
+    };
+    assert.ok((await took(2)) < 400);
+    assert.ok((await took(1)) >= 490);
+    now = 60_000;
+    assert.ok((await took(2)) < 400, 'it is full again');
+    assert.ok((await took(1)) >= 490, 'and no fuller');
     await assert.rejects(limit.take(AbortSignal.abort()), { name: 'AbortError' });
   });
 
@@ -155,6 +154,5 @@ describe('a breath', () => {
     }
     clearInterval(others);
     assert.ok(turns >= 5, `${turns} turns`);
-    assert.equal(breath.due, false);
   });
 });

@@ -24,7 +24,8 @@ export function parseDuration(text: string): number | undefined {
     milliseconds += Number(number) * (UNITS[unit as string] as number);
   }
   if (milliseconds > LONGEST) return undefined;
-  return sign === '-' ? -milliseconds : milliseconds;
+  const whole = Math.round(milliseconds * 1e6) / 1e6;
+  return sign === '-' ? -whole : whole;
 }
 
 /** Why a text is no duration, in the words of Go's `time.ParseDuration`. */

@@ -39,7 +39,7 @@ function parse(text: string): { raw: Readonly<Record<string, unknown>>; duplicat
   const duplicates = document.errors.filter(({ code }) => code === 'DUPLICATE_KEY');
   const fatal = document.errors.filter((error) => !duplicates.includes(error));
   if (fatal.length > 0) throw failure(fatal.map(({ message }) => `yaml: ${message.split('\n', 1)[0]}`));
-  const raw: unknown = document.toJS();
+  const raw = contentOf(document);
   if (!isRecord(raw)) throw failure([missing('Kind', text)]);
   return {
     raw,
@@ -47,6 +47,15 @@ function parse(text: string): { raw: Readonly<Record<string, unknown>>; duplicat
       ({ linePos, pos }) => `line ${linePos?.[0].line}: key ${quote(keyAt(text, pos[0]))} already set in map`,
     ),
   };
+}
+
+/** Aliases are looked up only now, and too many of them are refused. */
+function contentOf(document: { toJS(): unknown }): unknown {
+  try {
+    return document.toJS();
+  } catch (error) {
+    throw failure([`yaml: ${(error as Error).message}`]);
+  }
 }
 
 function keyAt(text: string, position: number): string {

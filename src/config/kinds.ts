@@ -63,7 +63,7 @@ export function level(): Kind<number> {
 
 /** A number; 0 means the default. */
 export function float(absent: number): Kind<number> {
-  return scalar('float32', absent, (value) => (typeof value === 'number' ? value : undefined));
+  return scalar('float32', absent, (value) => (Number.isFinite(value) ? (value as number) : undefined));
 }
 
 /** A duration in Go's notation, held in ms; 0 means the default. */
@@ -79,8 +79,13 @@ export function durationOrZero(absent: number): Kind<number> {
 /** A duration in Go's notation or in whole ns, held in ms; 0 means the default. */
 export function durationOrNanoseconds(absent: number): Kind<number> {
   const written = duration(absent);
-  const decode = (value: unknown, place: Place) =>
-    typeof value === 'number' ? value / 1e6 || absent : written.decode(value, place);
+  const decode = (value: unknown, place: Place) => {
+    if (typeof value !== 'number') return written.decode(value, place);
+    if (Number.isSafeInteger(value)) return value / 1e6 || absent;
+    const why = `json: cannot unmarshal ${typeOf(value)} into Go value of type time.Duration`;
+    place.problems.push(`invalid duration "${value}": ${why} (${place.path})`);
+    return absent;
+  };
   return { ...written, decode };
 }
 

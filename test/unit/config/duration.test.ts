@@ -9,6 +9,8 @@ const cases: [text: string, milliseconds: number | undefined][] = [
   ['1h30m', 5_400_000],
   ['1.5s', 1500],
   ['.5s', 500],
+  ['1.1s', 1100],
+  ['0.4ns', 0],
   ['250ms', 250],
   ['1000us', 1],
   ['1000µs', 1],

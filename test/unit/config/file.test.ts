@@ -89,6 +89,11 @@ describe('a configuration file', () => {
     assert.deepEqual([oomScoreAdj, iptables.masqueradeBit], [0, 0]);
   });
 
+  it('may give the time between flushes in ns', () => {
+    const { configuration } = decodeFile(`${HEAD}logging: {flushFrequency: 2000000000}\n`);
+    assert.equal(configuration.logging.flushFrequency, 2000);
+  });
+
   it('may be JSON', () => {
     const json = JSON.stringify({
       apiVersion: 'kubeproxy.config.k8s.io/v1alpha1',
@@ -114,6 +119,8 @@ describe('a configuration file', () => {
     ['- 1\n', /^failed to decode: Object 'Kind' is missing/],
     ['apiVersion: v1\nkind: Pod\n', /^failed to decode: no kind "Pod" is registered for version "v1"$/],
     ['kind: [\n', /^failed to decode: yaml: /],
+    [`${HEAD}mode: *nobody\n`, /^failed to decode: yaml: Unresolved alias/],
+    [`${HEAD}clientConnection: {qps: .inf}\n`, /cannot unmarshal number Infinity into Go struct field/],
     [
       `${HEAD}iptables: {masqueradeBit: many}\nmode: 5\n`,
       /^failed to decode: json: cannot unmarshal number 5 into Go struct field KubeProxyConfiguration\.mode of type string\nfailed to decode: json: cannot unmarshal string into Go struct field KubeProxyIPTablesConfiguration\.iptables\.masqueradeBit of type int32$/,
@@ -134,6 +141,10 @@ describe('a configuration file', () => {
       `${HEAD}ipvs: {syncPeriod: 30}\n`,
       /cannot unmarshal number 30 into Go value of type string \(ipvs\.syncPeriod\)$/,
     ],
+    [
+      `${HEAD}logging: {flushFrequency: 1.5}\n`,
+      /invalid duration "1\.5": json: cannot unmarshal number 1\.5 into Go value of type time\.Duration \(logging\.flushFrequency\)$/,
+    ],
     [`${HEAD}ipvs: {syncPeriod: 30x}\n`, /time: unknown unit "x" in duration "30x" \(ipvs\.syncPeriod\)$/],
     [
       `${HEAD}logging: {options: {json: {infoBufferSize: lots}}}\n`,
@@ -150,6 +161,47 @@ describe('a configuration file', () => {
           return true;
         },
       );
+    });
+  }
+});
+
+describe('whatever stands in a field', () => {
+  const JUNK = [
+    null,
+    true,
+    0,
+    -1,
+    1.5,
+    1e99,
+    '',
+    'x',
+    '-5',
+    '10.0.0.0/8',
+    '1h',
+    [],
+    [null],
+    [1],
+    ['x'],
+    {},
+    { x: {} },
+  ];
+  const paths = (value: object, path: string[] = []): string[][] =>
+    Object.entries(value).flatMap(([name, below]) => [
+      [...path, name],
+      ...(typeof below === 'object' && !Array.isArray(below) ? paths(below, [...path, name]) : []),
+    ]);
+
+  for (const path of paths(defaultConfiguration())) {
+    it(`is refused, or reads the same when it is written: ${path.join('.')}`, () => {
+      for (const junk of JUNK) {
+        const raw = path.reduceRight<unknown>((below, name) => ({ [name]: below }), junk);
+        const { configuration, problems } = decodeConfiguration(raw as Record<string, unknown>);
+        for (const problem of problems)
+          assert.match(problem, /^(failed (complete|validate)|initialize logging): /);
+        if (problems.length === 0) {
+          assert.deepEqual(decodeFile(formatConfiguration(configuration)).configuration, configuration);
+        }
+      }
     });
   }
 });

@@ -53,7 +53,7 @@ export interface AgentParts {
 export async function runAgent(parts: AgentParts): Promise<number> {
   const { log, configuration, options, announcer, metrics, startedAt } = parts;
   const clock = { now: Date.now, elapsed: () => performance.now() };
-  const health = new ProxyHealth(2 * configuration.iptables.syncPeriod, clock);
+  const health = new ProxyHealth(2 * configuration.ipvs.syncPeriod, clock);
   const serviceHealth = openServiceHealth(parts, health);
   const ending = new Ending(log);
   const told = telemetry({ log, families: options.families, metrics, health, serviceHealth });

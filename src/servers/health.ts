@@ -43,7 +43,7 @@ export class ProxyHealth {
   readonly #updated = new Map<Family, number>();
   #nodeEligible = true;
 
-  /** @param timeout ms that a change may wait; kube-proxy: twice `iptables.syncPeriod`, in every mode */
+  /** @param timeout ms that a change may wait; kube-proxy: twice the syncPeriod of the mode that runs (1.36) */
   constructor(timeout: number, clock: Clock) {
     this.#timeout = timeout;
     this.#clock = clock;

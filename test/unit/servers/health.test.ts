@@ -5,7 +5,7 @@ import { ProxyHealth } from '../../../src/servers/health.js';
 import { formatTime, healthHandler } from '../../../src/servers/healthServer.js';
 
 const START = Date.parse('2026-11-20T17:32:31.830Z');
-/** Twice iptables.syncPeriod, ms. */
+/** Twice ipvs.syncPeriod, ms. */
 const TIMEOUT = 60_000;
 
 /** A health server whose time passes when told to. */

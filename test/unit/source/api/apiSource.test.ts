@@ -4,12 +4,9 @@ import { describe, it } from 'node:test';
 import type { EndpointSlice, Node } from '../../../../src/objects/types.js';
 import { agrees, Follower, until } from '../../../support/apiServer/cluster.js';
 import { node, service, slice } from '../../../support/apiServer/objects.js';
+import { NODES, SERVICES, SLICES } from '../../../support/apiServer/scene.js';
 import { ApiServer } from '../../../support/apiServer/server.js';
 import { closeAfter } from '../../../support/closeAfter.js';
-
-const SERVICES = '/api/v1/services';
-const NODES = '/api/v1/nodes';
-const SLICES = '/apis/discovery.k8s.io/v1/endpointslices';
 
 async function setUp(options: ConstructorParameters<typeof ApiServer>[0] = {}) {
   const server = closeAfter(await new ApiServer(options).start());

@@ -1,56 +1,23 @@
 // Everything that can go wrong between a node and its API server, on real connections. After each fault the proxy must
 // know exactly what the server has: no deletion missed, nothing stale.
 import assert from 'node:assert/strict';
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { ReflectorTimes } from '../../../../src/source/api/reflector.js';
-import { makeAuthority } from '../../../support/apiServer/certificates.js';
-import { agrees, Follower, QUICK, until } from '../../../support/apiServer/cluster.js';
+import { agrees, Follower, until } from '../../../support/apiServer/cluster.js';
 import { node, service, slice } from '../../../support/apiServer/objects.js';
-import { ApiServer, type ApiServerOptions, type Fault } from '../../../support/apiServer/server.js';
+import {
+  churn,
+  SERVICES,
+  SLICES,
+  startBoth,
+  startServer,
+  watches,
+} from '../../../support/apiServer/scene.js';
+import type { ApiServer, Fault } from '../../../support/apiServer/server.js';
 import { closeAfter } from '../../../support/closeAfter.js';
 
-const SERVICES = '/api/v1/services';
-const SLICES = '/apis/discovery.k8s.io/v1/endpointslices';
 const LIST = /services\?.*limit=/;
 const WATCH = /services\?.*watch=true/;
-
-async function startServer(options: ApiServerOptions = {}): Promise<ApiServer> {
-  const server = closeAfter(await new ApiServer(options).start());
-  for (const name of ['a', 'b', 'c']) {
-    server.store.set(service(name, `10.96.0.${name.charCodeAt(0)}`));
-    server.store.set(slice(name, ['10.0.0.1', '10.0.0.2']));
-  }
-  server.store.set(node('node-a'));
-  server.store.set(node('node-b'));
-  return server;
-}
-
-/** A server, and a follower that knows everything and watches. */
-async function setUp(times: Partial<ReflectorTimes> = {}, options: ApiServerOptions = {}) {
-  const server = await startServer(options);
-  const follower = closeAfter(
-    await Follower.start({ master: server.url }, { times: { ...QUICK, ...times } }),
-  );
-  await agrees(follower, server);
-  await watches(server);
-  return { server, follower };
-}
-
-const watches = (server: ApiServer) =>
-  until('it watches', () => server.watching(SERVICES) === 1 && server.watching(SLICES) === 1);
-
-/** Deletes, changes and creates something. */
-function churn(server: ApiServer): void {
-  server.store.delete(service('a', ''));
-  server.store.delete(slice('a', []));
-  server.store.set(service('b', '10.96.1.1'));
-  server.store.set(slice('c', ['10.0.0.9']));
-  server.store.set(service('d', '10.96.1.2'));
-}
 
 const lists = (server: ApiServer, path = SERVICES) =>
   server.requests.filter((request) => request.path === path && !('watch' in request.query));
@@ -113,7 +80,7 @@ describe('a watch takes up where it stood, without a list, after', () => {
   ];
   for (const [what, fault, told] of faults) {
     it(what, async () => {
-      const { server, follower } = await setUp();
+      const { server, follower } = await startBoth();
       server.fail(WATCH, fault);
       server.endWatches(SERVICES);
       await until('the fault is due', () => server.faultsLeft === 0);
@@ -126,7 +93,7 @@ describe('a watch takes up where it stood, without a list, after', () => {
   }
 
   it('its end, at once and without trouble', async () => {
-    const { server, follower } = await setUp();
+    const { server, follower } = await startBoth();
     server.endWatches(SERVICES);
     churn(server);
     await agrees(follower, server);
@@ -134,7 +101,7 @@ describe('a watch takes up where it stood, without a list, after', () => {
   });
 
   it('a time without the server', async () => {
-    const { server, follower } = await setUp();
+    const { server, follower } = await startBoth();
     await server.close();
     churn(server);
     await wait(1_500);
@@ -148,7 +115,7 @@ describe('a watch takes up where it stood, without a list, after', () => {
   });
 
   it('connections over which nothing comes any more', async () => {
-    const { server, follower } = await setUp({ watch: [1, 1], margin: 300 });
+    const { server, follower } = await startBoth({ watch: [1, 1], margin: 300 });
     server.freeze();
     churn(server);
     server.thaw();
@@ -158,7 +125,7 @@ describe('a watch takes up where it stood, without a list, after', () => {
   });
 
   it('bookmarks alone, though everything before them was forgotten', async () => {
-    const { server, follower } = await setUp();
+    const { server, follower } = await startBoth();
     for (let i = 0; i < 5; i++) server.store.set(node('node-b'));
     const { version } = server.store;
     server.bookmark(SERVICES);
@@ -177,7 +144,7 @@ describe('a watch takes up where it stood, without a list, after', () => {
 
 describe('a list works out what went, after', () => {
   it('a version that is too old, told in the stream', async () => {
-    const { server, follower } = await setUp();
+    const { server, follower } = await startBoth();
     await server.close();
     churn(server);
     server.store.compact();
@@ -188,7 +155,7 @@ describe('a list works out what went, after', () => {
   });
 
   it('a version that is too old, told as the answer', async () => {
-    const { server, follower } = await setUp();
+    const { server, follower } = await startBoth();
     server.fail(WATCH, { status: 410, reason: 'Gone' });
     await server.close();
     churn(server);
@@ -198,7 +165,7 @@ describe('a list works out what went, after', () => {
   });
 
   it('a second line in the same place that makes no sense', async () => {
-    const { server, follower } = await setUp();
+    const { server, follower } = await startBoth();
     const garbage = { garbage: 'HTTP/1.1 502 Bad Gateway\n' };
     server.fail(WATCH, garbage, garbage);
     server.endWatches(SERVICES);
@@ -209,7 +176,7 @@ describe('a list works out what went, after', () => {
   });
 
   it('faults of the list itself, in a later page', async () => {
-    const { server, follower } = await setUp();
+    const { server, follower } = await startBoth();
     for (let i = 0; i < 1200; i++) server.store.set(service(`many-${i}`, `10.97.${i >> 8}.${i & 255}`));
     await agrees(follower, server);
     await server.close();
@@ -224,7 +191,7 @@ describe('a list works out what went, after', () => {
   });
 
   it('asks for the newest state, page by page, where the first list was content with a cached one', async () => {
-    const { server, follower } = await setUp();
+    const { server, follower } = await startBoth();
     for (let i = 0; i < 600; i++) server.store.set(service(`many-${i}`, `10.97.${i >> 8}.${i & 255}`));
     await agrees(follower, server);
     await server.close();
@@ -246,7 +213,7 @@ describe('a list works out what went, after', () => {
   });
 
   it('tells only what is different', async () => {
-    const { server, follower } = await setUp();
+    const { server, follower } = await startBoth();
     const before = follower.changes.length;
     await server.close();
     server.store.delete(service('a', ''));
@@ -270,7 +237,7 @@ describe('the server is spared', () => {
   });
 
   it('by pauses that grow while it fails, and start over when it does not', async () => {
-    const { server, follower } = await setUp({ backoff: { first: 10, most: 160 } });
+    const { server, follower } = await startBoth({ backoff: { first: 10, most: 160 } });
     // Errors that come late are no sign of a watch that works.
     const fail = { status: 500, after: 30 };
     for (const _ of [1, 2]) {
@@ -293,7 +260,7 @@ describe('the server is spared', () => {
   });
 
   it('by no watches in quick succession, when each ends at once', async () => {
-    const { server, follower } = await setUp({ floor: 100, backoff: { first: 100, most: 400 } });
+    const { server, follower } = await startBoth({ floor: 100, backoff: { first: 100, most: 400 } });
     const ended = Array.from({ length: 4 }, () => ({ cut: 0 }) as const);
     server.fail(WATCH, ...ended);
     const before = server.requests.length;
@@ -306,113 +273,6 @@ describe('the server is spared', () => {
     );
     churn(server);
     await agrees(follower, server);
-  });
-});
-
-describe('credentials', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'knp-faults-'));
-  const authority = makeAuthority('first');
-  const write = (name: string, text: string) => {
-    writeFileSync(join(folder, name), text);
-    return name;
-  };
-  const kubeconfig = (server: ApiServer) =>
-    join(
-      folder,
-      write(
-        'kubeconfig.conf',
-        JSON.stringify({
-          'current-context': 'default',
-          contexts: [{ name: 'default', context: { cluster: 'default', user: 'default' } }],
-          clusters: [{ name: 'default', cluster: { server: server.url, 'certificate-authority': 'ca.crt' } }],
-          users: [{ name: 'default', user: { tokenFile: 'token' } }],
-        }),
-      ),
-    );
-
-  it('that expired keep everything as it is until the file has new ones', async () => {
-    const tokens = new Set(['one']);
-    const server = await startServer({ tls: authority.server(), tokens });
-    write('ca.crt', authority.cert);
-    write('token', 'one\n');
-    const follower = closeAfter(await Follower.start({ kubeconfig: kubeconfig(server) }));
-    await agrees(follower, server);
-    tokens.clear();
-    tokens.add('two');
-    server.resetConnections();
-    churn(server);
-    await until('it was refused', () => follower.troubles.some(({ error }) => error.status === 401));
-    assert.ok(follower.objects.has('Service demo/a'));
-    assert.ok(follower.troubles.every(({ error }) => !/one|two/.test(error.message)));
-    write('token', 'two\n');
-    await agrees(follower, server);
-  });
-
-  it('of a server that were made anew are trusted once the authority is known', async () => {
-    const server = await startServer({ tls: authority.server() });
-    write('ca.crt', authority.cert);
-    write('token', 'one\n');
-    const follower = closeAfter(await Follower.start({ kubeconfig: kubeconfig(server) }));
-    await agrees(follower, server);
-    const second = makeAuthority('second');
-    await server.rotate(second.server());
-    churn(server);
-    await until('it mistrusts', () =>
-      follower.troubles.some(({ error }) => /UNABLE_TO_VERIFY|SELF_SIGNED|CERT/.test(error.code)),
-    );
-    assert.ok(follower.objects.has('Service demo/a'));
-    write('ca.crt', second.cert);
-    await agrees(follower, server);
-  });
-});
-
-describe('objects', () => {
-  it('that gain a label of others, or lose their cluster IP, are deleted', async () => {
-    const { server, follower } = await setUp();
-    server.store.set(service('a', '10.96.0.97', { 'service.kubernetes.io/service-proxy-name': 'other' }));
-    server.store.set(service('b', 'None'));
-    server.store.set(slice('c', ['10.0.0.1'], { 'service.kubernetes.io/headless': '' }));
-    await agrees(follower, server);
-    assert.deepEqual(follower.identities, [
-      'EndpointSlice demo/a',
-      'EndpointSlice demo/b',
-      'Node node-a',
-      'Service demo/c',
-    ]);
-    server.store.set(service('a', '10.96.0.97'));
-    await agrees(follower, server);
-  });
-
-  it('that are partly wrong are told, and used as far as they go; one that is of no use is gone', async () => {
-    const { server, follower } = await setUp();
-    const wrong = service('a', '10.96.0.97');
-    server.store.set({ ...wrong, spec: { clusterIP: '10.96.0.97', ports: [{ port: 0 }, { port: 81 }] } });
-    server.store.set({ ...service('b', ''), spec: { clusterIP: '10.96.0.98', type: 'Teapot' } });
-    await agrees(follower, server);
-    assert.deepEqual(follower.problems, [
-      'Service demo/a: spec.ports[0].port: must be an integer from 1 to 65535, found 0',
-      'Service demo/b: spec.type: must be ClusterIP, NodePort, LoadBalancer or ExternalName, found "Teapot"',
-    ]);
-    assert.equal(follower.objects.has('Service demo/b'), false);
-    assert.deepEqual(follower.troubles, []);
-  });
-
-  it('a clock that jumps changes nothing', async () => {
-    const real = Date.now;
-    const { server, follower } = await setUp();
-    try {
-      for (const jump of [3_600_000, -86_400_000]) {
-        Date.now = () => real() + jump;
-        server.resetConnections();
-        await until('it noticed', () => follower.troubles.some(({ resource }) => resource === 'services'));
-        await watches(server);
-        server.store.set(service('jumped', `10.98.0.${jump > 0 ? 1 : 2}`));
-        await agrees(follower, server, 2_000);
-        follower.troubles.length = 0;
-      }
-    } finally {
-      Date.now = real;
-    }
   });
 });
 

@@ -41,8 +41,8 @@ export type Query = Readonly<Record<string, string>>;
 /** Options of a watch. */
 export interface WatchOptions {
   readonly signal: AbortSignal;
-  /** Ms without a byte after which the connection is given up. */
-  readonly idle: number;
+  /** Ms without a byte after which the connection is given up; asked anew whenever something has come. */
+  readonly idle: () => number;
   /** Called once the server has agreed. */
   readonly opened?: () => void;
 }
@@ -81,7 +81,7 @@ export class ApiClient {
     const { what, response } = await this.#open('GET', path, query, { signal });
     const reader = new ListReader(what);
     const breath = new Breath();
-    for await (const chunk of piecesOf(response, what, this.#timeouts.idle)) {
+    for await (const chunk of piecesOf(response, what, () => this.#timeouts.idle)) {
       for (const item of reader.push(chunk)) {
         take(item);
         if (breath.due) await breath.take();
@@ -113,7 +113,7 @@ export class ApiClient {
   /** Creates an object. */
   async create(path: string, body: unknown, signal: AbortSignal): Promise<void> {
     const { what, response } = await this.#open('POST', path, {}, { signal, body: JSON.stringify(body) });
-    for await (const _ of piecesOf(response, what, this.#timeouts.idle)) {
+    for await (const _ of piecesOf(response, what, () => this.#timeouts.idle)) {
       // Read to its end, so that the connection can be used again.
     }
   }
@@ -198,7 +198,7 @@ export class ApiClient {
   async #readStatus(what: string, response: IncomingMessage) {
     let text = '';
     try {
-      for await (const piece of piecesOf(response, what, this.#timeouts.idle)) {
+      for await (const piece of piecesOf(response, what, () => this.#timeouts.idle)) {
         text += piece.toString();
         if (text.length > LONGEST_ERROR) break;
       }
@@ -271,19 +271,25 @@ function answerTo(request: ClientRequest, what: string, timeouts: ApiTimeouts): 
   });
 }
 
-/** The pieces of an answer, until it ends. */
+/** The pieces of an answer, until it ends. `idle`: ms to wait for the next one. */
 async function* piecesOf(
   response: IncomingMessage,
   what: string,
-  idle: number,
+  idle: () => number,
 ): AsyncGenerator<Buffer, void> {
-  const timer = setTimeout(() => {
-    response.destroy(new ApiError({ code: 'ERR_TIMEOUT', operation: what, said: `no data for ${idle} ms` }));
-  }, idle);
+  const giveUp = (after: number) => {
+    response.destroy(new ApiError({ code: 'ERR_TIMEOUT', operation: what, said: `no data for ${after} ms` }));
+  };
+  const start = () => {
+    const after = Math.round(idle());
+    return setTimeout(giveUp, after, after);
+  };
+  let timer = start();
   try {
     for await (const chunk of response) {
-      timer.refresh();
+      clearTimeout(timer);
       yield chunk as Buffer;
+      timer = start();
     }
   } catch (error) {
     throw asApiError(error, what);

@@ -29,12 +29,23 @@ export interface ReflectorTimes {
   readonly watch: readonly [number, number];
   /** Ms beyond the end of a watch after which its connection counts as dead if nothing came; default 30 000. */
   readonly margin: number;
+  /**
+   * Ms of silence after which a connection counts as dead that has brought a bookmark: the server sends one every minute
+   * from then on, through whatever stands between. Default 150 000.
+   */
+  readonly silence: number;
   /** Ms from the start of a watch to the next one at least, and for which one must last to count as working; default 1000. */
   readonly floor: number;
   readonly backoff: typeof BACKOFF;
 }
 
-const TIMES: ReflectorTimes = { watch: [300, 600], margin: 30_000, floor: 1_000, backoff: BACKOFF };
+const TIMES: ReflectorTimes = {
+  watch: [300, 600],
+  margin: 30_000,
+  silence: 150_000,
+  floor: 1_000,
+  backoff: BACKOFF,
+};
 /** Items to a page; a server may send more, or all. */
 const PAGE = '500';
 /** Objects told of in one call. */
@@ -68,6 +79,8 @@ export class Reflector {
   #listedOnce = false;
   /** The watch under way told of something. */
   #progress = false;
+  /** The watch under way brought a bookmark. */
+  #bookmarked = false;
   /** The watch before made no sense at this very version. */
   #senseless: string | undefined;
 
@@ -193,7 +206,10 @@ export class Reflector {
       resourceVersion: version,
       timeoutSeconds: String(Math.ceil(seconds)),
     };
-    const options = { signal, opened, idle: seconds * 1000 + this.#times.margin };
+    const { margin, silence } = this.#times;
+    this.#bookmarked = false;
+    const idle = () => (this.#bookmarked ? silence : seconds * 1000 + margin);
+    const options = { signal, opened, idle };
     for await (const event of this.#client.watch(this.#resource.path, query, options)) {
       if (signal.aborted) return;
       this.#takeEvent(event);
@@ -216,7 +232,9 @@ export class Reflector {
       const key = keyOf(metadata);
       const known = this.#known.get(key);
       if (known) this.#tell(this.#forget(key, known));
-    } else if (type !== 'BOOKMARK') {
+    } else if (type === 'BOOKMARK') {
+      this.#bookmarked = true;
+    } else {
       throw this.#senselessEvent(`an event has type ${JSON.stringify(type)}`);
     }
     this.#version = version;

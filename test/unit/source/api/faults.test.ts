@@ -124,6 +124,19 @@ describe('a watch takes up where it stood, without a list, after', () => {
     assert.ok(follower.troubles.some(({ error }) => error.code === 'ERR_TIMEOUT'));
   });
 
+  it('silence where bookmarks came before, long before the watch would end', async () => {
+    const { server, follower } = await startBoth({ silence: 200 });
+    server.bookmark(SERVICES);
+    server.bookmark(SLICES);
+    await wait(50);
+    server.freeze();
+    churn(server);
+    server.thaw();
+    await agrees(follower, server, 5_000);
+    assert.deepEqual(new Set(follower.troubles.map(({ error }) => error.code)), new Set(['ERR_TIMEOUT']));
+    assert.equal(lists(server).length, 1);
+  });
+
   it('bookmarks alone, though everything before them was forgotten', async () => {
     const { server, follower } = await startBoth();
     for (let i = 0; i < 5; i++) server.store.set(node('node-b'));

@@ -31,8 +31,14 @@ export interface Pass<Item> {
   readonly known: Known<Item>;
   /** Ms of a clock that never runs back. */
   readonly now: number;
-  /** The Services planned in it that exist. */
-  readonly planned: readonly ServiceFrontends[];
+}
+
+/** Looks for differences key by key, so that whoever drives it may rest in between. */
+export interface Comparison<Operation> {
+  /** Takes in a key; each only once. */
+  look(key: string): void;
+  /** The operations that bring the keys looked at from known to desired, in the order in which they have to be done. */
+  operations(): Operation[];
 }
 
 /** What is due, and what could not be found out. */
@@ -72,8 +78,11 @@ export interface Mode<Item, Operation extends KeyedOperation> {
   /** Whether a thing that the kernel holds would have to go if nothing were proxied any more. */
   isOurs(item: Item): boolean;
 
-  /** The operations that bring the given keys from known to desired, in the order in which they have to be done. */
-  diff(keys: Iterable<string>, desired: Desired<Item>, known: ReadonlyMap<string, Item>): Operation[];
+  /** Compares what is desired with what is known; neither changes until its operations have been asked for. */
+  compare(desired: Desired<Item>, known: ReadonlyMap<string, Item>): Comparison<Operation>;
+
+  /** Takes note of a Service that has been planned. */
+  planned(frontends: ServiceFrontends): void;
 
   /** Takes an acknowledged operation into what is known. */
   learn(known: Known<Item>, operation: Operation): void;

@@ -17,7 +17,9 @@ export async function cleanUp<Item, Operation extends KeyedOperation>(
 ): Promise<CleanUpSummary> {
   const nothing = new Ledger<Item>((item) => mode.groupOf(item));
   const known = await mode.observe();
-  const operations = mode.diff(known.keys(), nothing, known);
+  const comparison = mode.compare(nothing, known);
+  for (const key of known.keys()) comparison.look(key);
+  const operations = comparison.operations();
   const results = await mode.apply(operations);
   const failures = operations.flatMap(({ key }, i) => {
     const error = results[i];

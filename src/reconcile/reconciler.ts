@@ -1,4 +1,5 @@
 // When to plan, compare and act. Knows the contract of a mode and nothing of what it programs.
+import { Breath } from '../breath.js';
 import type { NetlinkError } from '../errors.js';
 import type { KeyedOperation, Known, Mode } from '../modes/mode.js';
 import type { HostAddress, NodeFacts, ServiceFrontends } from '../services/types.js';
@@ -56,8 +57,6 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
   /** Keys whose last operation failed: left alone until a full pass has observed them. */
   #unknown = new Set<string>();
   #touched = new Set<string>();
-  /** Services planned since the last upkeep. */
-  readonly #planned: ServiceFrontends[] = [];
   #full = true;
   /** The kernel has been read before. */
   #observed = false;
@@ -107,14 +106,9 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     const audit = full && this.#observed && this.#unknown.size === 0 && this.#touched.size === 0;
     if (full) await this.#observe();
     const observed = this.#now();
-    const services = this.#touched.size;
-    const keys = this.#plan();
+    const { keys, services } = await this.#plan();
     const contested = this.#contested(keys);
-    const operations = this.#mode.diff(
-      full ? this.#everyKey() : this.#settled(keys),
-      this.#ledger,
-      this.#known,
-    );
+    const operations = await this.#compare(full ? this.#everyKey() : this.#settled(keys));
     const repaired = audit ? operations.length : 0;
     const planned = this.#now();
     const failures = await this.#apply(operations);
@@ -140,14 +134,13 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
   /** What a full pass would do, in words; does nothing. */
   async preview(): Promise<string[]> {
     await this.#observe();
-    this.#plan();
-    const operations = this.#mode.diff(this.#everyKey(), this.#ledger, this.#known);
+    await this.#plan();
+    const operations = await this.#compare(this.#everyKey());
     return operations.flatMap((operation) => this.#mode.describe(operation, this.#known));
   }
 
   async #upkeep() {
-    const planned = this.#planned.splice(0);
-    return this.#mode.upkeep({ desired: this.#ledger, known: this.#known, now: this.#now(), planned });
+    return this.#mode.upkeep({ desired: this.#ledger, known: this.#known, now: this.#now() });
   }
 
   async #observe(): Promise<void> {
@@ -158,28 +151,50 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     this.#observed = true;
   }
 
-  /** Plans what was touched; the keys whose desired item may differ now. */
-  #plan(): Set<string> {
+  /** Plans what was touched; the keys whose desired item may differ now. What is touched meanwhile waits. */
+  async #plan(): Promise<{ keys: Set<string>; services: number }> {
+    const touched = this.#touched;
+    this.#touched = new Set();
     const node = this.#inputs.node();
     const keys = new Set<string>();
-    const replace = (owner: Owner, fragment: ReadonlyMap<string, Item>) => {
-      for (const key of this.#ledger.replace(owner, fragment)) keys.add(key);
-    };
-    for (const service of this.#touched) {
-      const frontends = this.#inputs.frontends(service);
-      const rank = frontends?.createdAt ?? 0;
-      if (frontends) this.#planned.push(frontends);
-      const former = this.#ledger.fragment(service);
-      const fragment = frontends ? this.#mode.planService(frontends, node, former) : new Map<string, Item>();
-      replace({ name: service, rank }, fragment);
+    const breath = new Breath();
+    try {
+      for (const service of touched) {
+        for (const key of this.#planService(service, node)) keys.add(key);
+        if (breath.due) await breath.take();
+      }
+    } catch (error) {
+      for (const service of touched) this.#touched.add(service);
+      throw error;
     }
-    this.#touched.clear();
-    replace(NODE, this.#mode.planNode(this.#ledger, node));
-    return keys;
+    for (const key of this.#ledger.replace(NODE, this.#mode.planNode(this.#ledger, node))) keys.add(key);
+    return { keys, services: touched.size };
   }
 
-  #everyKey(): Set<string> {
-    return new Set([...this.#ledger.keys(), ...this.#known.keys()]);
+  #planService(service: string, node: NodeFacts): Set<string> {
+    const frontends = this.#inputs.frontends(service);
+    const owner = { name: service, rank: frontends?.createdAt ?? 0 };
+    if (!frontends) return this.#ledger.replace(owner, new Map());
+    this.#mode.planned(frontends);
+    return this.#ledger.replace(
+      owner,
+      this.#mode.planService(frontends, node, this.#ledger.fragment(service)),
+    );
+  }
+
+  async #compare(keys: Iterable<string>): Promise<Operation[]> {
+    const comparison = this.#mode.compare(this.#ledger, this.#known);
+    const breath = new Breath();
+    for (const key of keys) {
+      comparison.look(key);
+      if (breath.due) await breath.take();
+    }
+    return comparison.operations();
+  }
+
+  *#everyKey(): Iterable<string> {
+    yield* this.#ledger.keys();
+    for (const key of this.#known.keys()) if (this.#ledger.get(key) === undefined) yield key;
   }
 
   #settled(keys: Set<string>): Set<string> {
@@ -204,7 +219,9 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     if (operations.length === 0) return [];
     const results = await this.#mode.apply(operations);
     const failures: Failure[] = [];
+    const breath = new Breath();
     for (const [i, operation] of operations.entries()) {
+      if (breath.due) await breath.take();
       const error = results[i];
       if (error) failures.push({ key: operation.key, error, vital: this.#isVital(operation.key) });
       else this.#mode.learn(this.#known, operation);

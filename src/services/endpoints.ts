@@ -1,7 +1,7 @@
 // Slices of a Service → the endpoints of each of its ports.
 import { type Family, joinHostPort } from '../net/address.js';
 import type { Protocol } from '../net/protocol.js';
-import type { EndpointSlice } from '../objects/types.js';
+import type { EndpointSlice, SliceEndpoint } from '../objects/types.js';
 import type { Endpoint } from './types.js';
 
 /**
@@ -18,8 +18,8 @@ export function endpointsOfPort(
     if (slice.family !== port.family) continue;
     for (const slicePort of slice.ports) {
       if (slicePort.name !== port.name || slicePort.protocol !== port.protocol) continue;
-      for (const { nodeName: where, ...endpoint } of slice.endpoints) {
-        const candidate = { ...endpoint, port: slicePort.port, local: where !== '' && where === nodeName };
+      for (const endpoint of slice.endpoints) {
+        const candidate = atPort(endpoint, slicePort.port, nodeName);
         const key = joinHostPort(candidate.address, candidate.port);
         const known = byKey.get(key);
         if (!known || prefer(candidate, known)) byKey.set(key, candidate);
@@ -27,6 +27,13 @@ export function endpointsOfPort(
     }
   }
   return [...byKey].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, endpoint]) => endpoint);
+}
+
+/** Field by field: this is done for every endpoint of a cluster, and a spread costs several times as much. */
+function atPort(endpoint: SliceEndpoint, port: number, nodeName: string): Endpoint {
+  const { address, ready, serving, terminating, zoneHints, nodeHints, nodeName: where } = endpoint;
+  const local = where !== '' && where === nodeName;
+  return { address, port, ready, serving, terminating, local, zoneHints, nodeHints };
 }
 
 /**

@@ -18,6 +18,8 @@ const EVERYTHING = /.*/;
 /** From the ground up. Wiring alone may import everything. */
 const FLOORS: readonly Floor[] = [
   { name: 'errors', files: /^errors\.ts$/, imports: [] },
+  // Work on JavaScript's thread in short pieces, for loops over a whole cluster.
+  { name: 'breath', files: /^breath\.ts$/, imports: [], outside: /^node:(perf_hooks|timers\/promises)$/ },
   { name: 'net', files: /^net\//, imports: [] },
   { name: 'fields', files: /^fields\.ts$/, imports: ['errors', 'net'] },
   { name: 'objects', files: /^objects\//, imports: ['errors', 'net', 'fields'] },
@@ -29,15 +31,19 @@ const FLOORS: readonly Floor[] = [
   {
     name: 'mode effects',
     files: /^modes\/[^/]+\/(apply|observe|drains|flows|prepare|kernel|index)\.ts$/,
-    imports: ['errors', 'net', 'kernel types', 'kernel', 'mode contract', 'services', 'mode'],
+    imports: ['errors', 'net', 'breath', 'kernel types', 'kernel', 'mode contract', 'services', 'mode'],
     outside: /^node:util$/,
   },
   { name: 'mode', files: /^modes\/[^/]+\//, imports: ['net', 'services', 'kernel types', 'mode contract'] },
-  { name: 'reconcile', files: /^reconcile\//, imports: ['errors', 'net', 'mode contract', 'services'] },
+  {
+    name: 'reconcile',
+    files: /^reconcile\//,
+    imports: ['errors', 'net', 'breath', 'mode contract', 'services'],
+  },
   {
     name: 'source',
     files: /^source\//,
-    imports: ['errors', 'net', 'fields', 'objects'],
+    imports: ['errors', 'net', 'breath', 'fields', 'objects'],
     outside: EVERYTHING,
   },
   { name: 'config', files: /^config\//, imports: ['errors', 'net', 'fields'], outside: EVERYTHING },

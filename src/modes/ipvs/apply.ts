@@ -1,23 +1,30 @@
 // Carries operations out: neighbours on the same part of the kernel go as one batch, in the order given.
+import { Breath } from '../../breath.js';
 import { NetlinkError } from '../../errors.js';
 import type { IpvsKernel } from './kernel.js';
 import type { KernelCall, Operation } from './operations.js';
 
 type Result = NetlinkError | undefined;
 
+/** Operations in one batch, at most: kept short, so that nothing else waits long and an end can come in between. */
+const MOST = 1000;
+
 /** One result per operation. What fails does not stop what comes after it. */
 export async function apply(kernel: IpvsKernel, operations: readonly Operation[]): Promise<Result[]> {
   const results: Result[] = [];
   const failed = new Set<string>();
+  const breath = new Breath();
   for (let start = 0; start < operations.length; ) {
     const first = operations[start] as Operation;
     let end = start + 1;
-    while (end < operations.length && goTogether(first, operations[end] as Operation)) end++;
+    const limit = Math.min(operations.length, start + MOST);
+    while (end < limit && goTogether(first, operations[end] as Operation)) end++;
     for (const [operation, result] of await together(kernel, operations.slice(start, end), failed)) {
       if (result) failed.add(operation.key);
       results.push(result);
     }
     start = end;
+    if (breath.due) await breath.take();
   }
   return results;
 }

@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Flow } from '../../kernel/conntrack/types.js';
 import { joinHostPort } from '../../net/address.js';
-import type { PortFrontends } from '../../services/types.js';
+import type { PortFrontends, ServiceFrontends } from '../../services/types.js';
 import type { Desired, Pass } from '../mode.js';
 import type { Item } from './items.js';
 import type { IpvsKernel } from './kernel.js';
@@ -38,11 +38,13 @@ export class ChangedFlows {
     return this.#pending.size > 0;
   }
 
+  /** Takes in what a Service means now. */
+  notice({ service, ports }: ServiceFrontends): void {
+    for (const port of ports) if (port.protocol === 'udp') this.#notice(service, port);
+  }
+
   /** Deletions of flows that lead nowhere. Ports stay pending until a look finds nothing to delete. */
-  async due(conntrack: IpvsKernel['conntrack'], { desired, planned }: Pass<Item>): Promise<Operation[]> {
-    for (const { service, ports } of planned) {
-      for (const port of ports) if (port.protocol === 'udp') this.#notice(service, port);
-    }
+  async due(conntrack: IpvsKernel['conntrack'], { desired }: Pass<Item>): Promise<Operation[]> {
     if (!this.any) return [];
     const ports = [...this.#pending.values()].map(({ port }) => port);
     const selections = selectFlows(ports);

@@ -2,8 +2,8 @@
 import { NetlinkError } from '../../errors.js';
 import type { Mode, Upkeep } from '../mode.js';
 import { apply } from './apply.js';
+import { compare } from './compare.js';
 import { describe } from './describe.js';
-import { diff } from './diff.js';
 import { DRAIN_LOOK, Drains } from './drains.js';
 import { ChangedFlows, FLOW_LOOK } from './flows.js';
 import { hostViewer, isDisturbed, relevantAddresses } from './hostAddresses.js';
@@ -36,7 +36,8 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
     groupOf,
     isExclusive: (key) => key.startsWith('virtual server '),
     isOurs,
-    diff,
+    compare,
+    planned: (frontends) => flows.notice(frontends),
     learn: (known, operation) => {
       learn(known, operation);
       drains.learn(operation);

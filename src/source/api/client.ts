@@ -2,9 +2,9 @@
 import { type ClientRequest, type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
 import type { Socket } from 'node:net';
+import { Breath } from '../../breath.js';
 import { isRecord } from '../../fields.js';
 import { Agents } from './agents.js';
-import { Breath } from './breath.js';
 import type { ApiConnection } from './connection.js';
 import { ApiError, asApiError } from './error.js';
 import { LineReader, ListReader } from './json.js';

@@ -1,10 +1,10 @@
 // The small parts of the API source.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { Breath } from '../../../../src/breath.js';
 import { decodeObject } from '../../../../src/objects/decode.js';
 import type { EndpointSlice } from '../../../../src/objects/types.js';
 import { Backoff } from '../../../../src/source/api/backoff.js';
-import { Breath } from '../../../../src/source/api/breath.js';
 import { patience, readStatus } from '../../../../src/source/api/client.js';
 import { ApiError, asApiError, redact } from '../../../../src/source/api/error.js';
 import { RateLimit } from '../../../../src/source/api/rateLimit.js';

@@ -1,63 +1,63 @@
-// Desired and known → operations, in order. Pure; its cost is that of the keys it is asked about.
+// Desired and known → operations, in order. Pure; its cost is that of the keys that are looked at.
 import type { IpsetOperation, SetDefinition } from '../../kernel/ipset/types.js';
 import type { IpvsOperation, IpvsTimeouts, RealServer, VirtualService } from '../../kernel/ipvs/types.js';
 import { familyOf } from '../../net/address.js';
-import type { Desired } from '../mode.js';
+import type { Comparison, Desired } from '../mode.js';
 import { type Item, LINK, LINK_KEY, REBUILD, type SetItem, setKey, type VirtualServer } from './items.js';
 import { type KernelCall, type Operation, ORDER, type Phase } from './operations.js';
 import { recordOf, recordsNaming } from './ownership.js';
 
-/** The operations that bring the given keys from known to desired. */
-export function diff(
-  keys: Iterable<string>,
-  desired: Desired<Item>,
-  known: ReadonlyMap<string, Item>,
-): Operation[] {
+/** Compares key by key. */
+export function compare(desired: Desired<Item>, known: ReadonlyMap<string, Item>): Comparison<Operation> {
   const steps = new Steps();
-  for (const key of keys) {
-    const want = desired.get(key);
-    const have = known.get(key);
-    if (want?.kind === 'virtualServer') {
-      changeServer(steps, key, want, have?.kind === 'virtualServer' ? have : undefined);
-    } else {
+  return {
+    look(key) {
+      const want = desired.get(key);
+      const have = known.get(key);
+      if (want?.kind === 'virtualServer') {
+        changeServer(steps, key, want, have?.kind === 'virtualServer' ? have : undefined);
+        return;
+      }
       const step = want ? stepTowards(want, have) : have && stepAway(have, desired);
       if (step) steps.add(...step, key, want);
       else if (want?.kind === 'set' && have?.kind === 'set') rebuildSet(steps, key, want, have, desired);
-    }
-  }
-  return heldUntilGone(steps.ordered(), known);
-}
-
-/**
- * An entry that records a virtual service as ours stays until that service is gone: without it, a deletion that failed
- * would leave the service nobody's.
- */
-function heldUntilGone(operations: Operation[], known: ReadonlyMap<string, Item>): Operation[] {
-  const going = new Map<string, string[]>();
-  for (const { key, call } of operations) {
-    if (call.on !== 'ipvs' || call.operation.do !== 'deleteService') continue;
-    const { service } = call.operation;
-    if (!('address' in service)) continue;
-    for (const record of recordsNaming(service)) going.set(record, [...(going.get(record) ?? []), key]);
-  }
-  if (going.size === 0) return operations;
-  return operations.map((operation) => {
-    const item = operation.phase === 'deleteEntries' ? known.get(operation.key) : undefined;
-    const after = item && going.get(recordOf(item) ?? '');
-    return after ? { ...operation, after } : operation;
-  });
+    },
+    operations: () => steps.ordered(known),
+  };
 }
 
 /** Operations by phase. */
 class Steps {
   readonly #phases = new Map<Phase, Operation[]>(ORDER.map((phase) => [phase, []]));
+  /** Record of a virtual service that goes → the keys of those that it speaks of. */
+  readonly #going = new Map<string, string[]>();
 
   add(phase: Phase, call: KernelCall, key: string, becomes: Item | undefined): void {
     this.#phases.get(phase)?.push({ key, phase, call, becomes });
+    if (call.on !== 'ipvs' || call.operation.do !== 'deleteService') return;
+    const { service } = call.operation;
+    if (!('address' in service)) return;
+    for (const record of recordsNaming(service)) {
+      this.#going.set(record, [...(this.#going.get(record) ?? []), key]);
+    }
   }
 
-  ordered(): Operation[] {
+  ordered(known: ReadonlyMap<string, Item>): Operation[] {
+    const entries = this.#phases.get('deleteEntries') ?? [];
+    if (this.#going.size > 0) this.#phases.set('deleteEntries', this.#heldUntilGone(entries, known));
     return [...this.#phases.values()].flat();
+  }
+
+  /**
+   * An entry that records a virtual service as ours stays until that service is gone: without it, a deletion that failed
+   * would leave the service nobody's.
+   */
+  #heldUntilGone(entries: readonly Operation[], known: ReadonlyMap<string, Item>): Operation[] {
+    return entries.map((operation) => {
+      const item = known.get(operation.key);
+      const after = item && this.#going.get(recordOf(item) ?? '');
+      return after ? { ...operation, after } : operation;
+    });
   }
 }
 

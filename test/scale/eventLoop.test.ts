@@ -1,0 +1,81 @@
+// A large cluster, followed from an API server onto a kernel in memory: nothing blocks the event loop for long.
+import assert from 'node:assert/strict';
+import { EventEmitter, once } from 'node:events';
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
+import { after, before, it } from 'node:test';
+import { createIpvsMode, IPVS_DEFAULTS } from '../../src/modes/ipvs/index.js';
+import { createProxy, type ServiceProxy } from '../../src/proxy.js';
+import type { SyncSummary } from '../../src/reconcile/reconciler.js';
+import { ApiSource } from '../../src/source/api/apiSource.js';
+import { ApiClient } from '../../src/source/api/client.js';
+import { connectToApi } from '../../src/source/api/connection.js';
+import { FakeKernel } from '../../src/testing/index.js';
+import { BigCluster } from './bigCluster.js';
+
+const SERVICES = 5000;
+const ENDPOINTS = 50_000;
+const CHANGES = 1000;
+/** Longest time for which the event loop may be blocked, ms. */
+const MOST = 50;
+
+let cluster: BigCluster;
+let proxy: ServiceProxy;
+
+before(async () => {
+  cluster = await BigCluster.start(SERVICES, ENDPOINTS);
+});
+
+after(async () => {
+  await proxy.stop();
+  cluster.close();
+});
+
+it(`${SERVICES} Services, ${ENDPOINTS} endpoints, ${CHANGES} changes: never blocked for more than ${MOST} ms`, async (t) => {
+  const passes = new EventEmitter();
+  const kernel = new FakeKernel();
+  const client = new ApiClient(await connectToApi({ master: cluster.url }), { userAgent: 'test/0' });
+  proxy = createProxy({
+    source: new ApiSource({
+      client,
+      nodeName: 'node-0',
+      trouble: ({ error }) => passes.emit('error', error),
+    }),
+    mode: createIpvsMode(kernel, { ...IPVS_DEFAULTS, kernelRelease: '6.1.0' }),
+    rtnetlink: kernel.rtnetlink,
+    watchHost: async () => ({ close() {} }),
+    nodeName: 'node-0',
+    periods: { audit: 3_600_000 },
+    events: {
+      synced: (summary) => passes.emit('synced', summary),
+      problems: (problems) => passes.emit('error', new Error(JSON.stringify(problems))),
+      failed: (error) => passes.emit('error', error),
+      retrying() {},
+    },
+  });
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  delay.enable();
+  const began = performance.now();
+  const first = once(passes, 'synced');
+  await proxy.start();
+  const [summary] = (await first) as [SyncSummary];
+  const atStart = { max: delay.max / 1e6, ms: performance.now() - began };
+  assert.deepEqual(summary.failures, []);
+  delay.reset();
+  let operations = 0;
+  passes.on('synced', (pass: SyncSummary) => {
+    operations += pass.operations;
+  });
+  for (let i = 0; i < CHANGES; i++) {
+    const pass = once(passes, 'synced');
+    cluster.change();
+    await pass;
+  }
+  delay.disable();
+  assert.ok(operations >= CHANGES, `only ${operations} operations`);
+  const inChanges = delay.max / 1e6;
+  t.diagnostic(`start: ${atStart.ms.toFixed(0)} ms, blocked for ${atStart.max.toFixed(1)} ms at most`);
+  t.diagnostic(`${CHANGES} changes: blocked for ${inChanges.toFixed(1)} ms at most`);
+  t.diagnostic(`resident memory, kernel included: ${(process.memoryUsage.rss() / 1e6).toFixed(0)} MB`);
+  assert.ok(atStart.max <= MOST, `blocked for ${atStart.max} ms at the start`);
+  assert.ok(inChanges <= MOST, `blocked for ${inChanges} ms in a change`);
+});

@@ -4,6 +4,12 @@ import { parseArgs } from 'node:util';
 import { Failure } from '../lib/failure.mjs';
 import { TIERS } from './tiers.mjs';
 
+/** @param {(tier: import('./tiers.mjs').Tier) => boolean} meant */
+const namesOf = (meant) =>
+  TIERS.filter(meant)
+    .map((tier) => `${tier.name}${tier.vm ? ' (VM)' : ''}`)
+    .join(', ');
+
 export const HELP = `Usage: npm test -- [--only TIER]… [FILTER]…
 
 Installs what is missing, builds, and runs the tests; those of the kernel in one VM (see npm run vm -- --help).
@@ -11,7 +17,8 @@ Fails if a test failed, was skipped or is yet to be written, or if a tier held n
 The last line is "N passed, N failed, N skipped".
 
   --only TIER   run only this tier; may be given several times. In the order in which they run:
-                ${TIERS.map((tier) => `${tier.name}${tier.vm ? ' (VM)' : ''}`).join(', ')}
+                ${namesOf((tier) => !tier.apart)};
+                only when named: ${namesOf((tier) => tier.apart === true)}
   FILTER        run only test files with this text in their path, and the tiers that have such files
   --help        show this text
 `;
@@ -27,7 +34,7 @@ export function parseOptions(args) {
   if (unknown !== undefined) throw new Failure(`there is no tier ${unknown} (see --help)`);
   return {
     help: values.help,
-    tiers: TIERS.filter((tier) => only === undefined || only.includes(tier.name)),
+    tiers: TIERS.filter((tier) => (only === undefined ? !tier.apart : only.includes(tier.name))),
     filters: positionals,
   };
 }

@@ -7,6 +7,7 @@ import { filesBelow } from '../lib/checkout.mjs';
  * @property {string} name its folder's, below test/
  * @property {boolean} native whether it needs the addon and a compiler
  * @property {boolean} [promtool] whether it needs promtool
+ * @property {boolean} [apart] whether it runs only when it is asked for: it takes long, or wants a quiet machine
  * @property {boolean} vm whether it needs a kernel with IPVS and the dummy device
  */
 
@@ -17,6 +18,8 @@ export const TIERS = [
   { name: 'kernel', native: true, vm: true },
   { name: 'oracle', native: true, vm: true },
   { name: 'e2e', native: true, vm: true },
+  { name: 'scale', native: false, vm: false, apart: true },
+  { name: 'scale-vm', native: true, vm: true, apart: true },
 ];
 
 /**

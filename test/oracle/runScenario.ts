@@ -14,6 +14,7 @@ import { cleanUp } from '../../src/reconcile/cleanUp.js';
 import { differences, type Scenario, scenarios } from '../support/oracle.js';
 import { TestNode } from '../support/testNode.js';
 import { readSysctl, SYSCTLS, tool, toolOutput } from '../support/tools.js';
+import { runOnApi } from './onApi.js';
 
 /** What a scenario came to. */
 export interface ScenarioReport {
@@ -33,6 +34,8 @@ export interface ScenarioReport {
   readonly timeouts: string;
   /** Lines that cleaning up left, and lines of others that it took. */
   readonly cleanUp: { readonly left: readonly string[]; readonly differences: readonly string[] };
+  /** The same with the whole agent behind an API server. */
+  readonly onApi: Awaited<ReturnType<typeof runOnApi>>;
   /** Operations that failed, anywhere. */
   readonly failures: readonly string[];
 }
@@ -85,9 +88,15 @@ async function main(scenario: Scenario): Promise<ScenarioReport> {
   const final = await cleanUp(node.mode);
   failures.push(...final.failures.map(({ error }) => error.message));
   const lost = lineDifferences(before, everything());
-  for (const part of [kernel.ipvs, kernel.conntrack, kernel.ipset, kernel.rtnetlink]) part.close();
+  const close = () => {
+    for (const part of [kernel.ipvs, kernel.conntrack, kernel.ipset, kernel.rtnetlink]) part.close();
+  };
+  const onApi = await runOnApi(scenario, { ...kernel, close }, (step) =>
+    differences(step, withoutBystanders()),
+  );
+  close();
   const cleaned = { left: final.left, differences: lost };
-  return { steps, restarted, fromNothing, settings, timeouts, cleanUp: cleaned, failures };
+  return { steps, restarted, fromNothing, settings, timeouts, cleanUp: cleaned, onApi, failures };
 }
 
 function layOut({ interfaces }: Scenario): void {

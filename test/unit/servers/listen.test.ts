@@ -7,7 +7,7 @@ import { BadRequest, type Handler, plain, routes } from '../../../src/servers/an
 import { type ListenAddress, listen, openServer } from '../../../src/servers/listen.js';
 import { LIMITS, type Limits } from '../../../src/servers/serve.js';
 import { closeAfter } from '../../support/closeAfter.js';
-import { ask, dial, parse, readAll } from './request.js';
+import { ask, dial, parse, readAll } from '../../support/request.js';
 
 const LOOPBACK: ListenAddress = { address: '127.0.0.1', port: 0 };
 

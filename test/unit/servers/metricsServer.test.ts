@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { listen } from '../../../src/servers/listen.js';
 import { type MetricsServerOptions, metricsHandler } from '../../../src/servers/metricsServer.js';
 import { closeAfter } from '../../support/closeAfter.js';
-import { ask, dial } from './request.js';
+import { ask, dial } from '../../support/request.js';
 
 const STARTED = Date.parse('2024-10-16T21:03:43.700Z');
 

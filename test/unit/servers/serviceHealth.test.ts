@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { type ServiceHealthCheck, ServiceHealthServers } from '../../../src/servers/serviceHealth.js';
 import { closeAfter } from '../../support/closeAfter.js';
-import { ROOT } from '../../support/paths.js';
-import { ask, dial } from './request.js';
+import { scenarios } from '../../support/oracle.js';
+import { healthNow, recordedHealth } from '../../support/recordedHealth.js';
+import { ask, dial } from '../../support/request.js';
 
 /** What kube-proxy answered on one port. */
 interface Recorded {
@@ -17,31 +16,20 @@ interface Recorded {
 }
 
 function recordings(): Recorded[] {
-  const folder = join(ROOT, 'test/oracle/recordings');
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) =>
-    path.endsWith('health-check.txt'),
+  const steps = scenarios('ipvs').flatMap((scenario) => scenario.steps);
+  return steps.flatMap((step) =>
+    recordedHealth(step).flatMap(({ port, answer }) => {
+      // A later step asked once more for a Service that was gone by then.
+      if (answer === undefined) return [];
+      const body = JSON.parse(answer.slice(answer.indexOf('\n\n')));
+      return {
+        where: `${step.split('/recordings/')[1]}, port ${port}`,
+        service: `${body.service.namespace}/${body.service.name}`,
+        localEndpoints: body.localEndpoints,
+        answer,
+      };
+    }),
   );
-  return files.flatMap((file) => {
-    const text = readFileSync(join(folder, file), 'utf8');
-    return (
-      text
-        .split(/^== /m)
-        .slice(1)
-        // A later step asked once more for a Service that was gone by then.
-        .filter((part) => part.includes('HTTP/1.1'))
-        .map((part) => {
-          const [port = '', ...lines] = part.trimEnd().split('\n');
-          const answer = lines.join('\n');
-          const body = JSON.parse(answer.slice(answer.indexOf('\n\n')));
-          return {
-            where: `${file}, port ${port}`,
-            service: `${body.service.namespace}/${body.service.name}`,
-            localEndpoints: body.localEndpoints,
-            answer,
-          };
-        })
-    );
-  });
 }
 
 /** Listeners on loopback, with what failed. */
@@ -90,9 +78,7 @@ describe('the health of Services', () => {
       const { sync, servers } = setUp();
       const port = await freePort();
       await sync({ [service]: { port, localEndpoints: { 4: localEndpoints } } });
-      const raw = await ask(port);
-      const headers = raw.headers.filter((line) => line !== 'Connection: close');
-      assert.equal([raw.status, ...headers, '', raw.body].join('\n'), answer);
+      assert.equal(await healthNow(port), answer);
       await servers.close();
     });
   }

@@ -1,0 +1,103 @@
+// A recorded cluster behind an API server, with the whole agent on the real kernel of this network namespace.
+import { release } from 'node:os';
+import { setTimeout as wait } from 'node:timers/promises';
+import { pino } from 'pino';
+import { runAgent } from '../../src/agent/agent.js';
+import { openApi } from '../../src/agent/api.js';
+import type { Kernel } from '../../src/agent/kernel.js';
+import { ipvsOptions } from '../../src/cli/options.js';
+import { decodeConfiguration } from '../../src/config/configuration.js';
+import { openMetrics } from '../../src/servers/metrics.js';
+import { nodeFacts } from '../../src/services/nodeFacts.js';
+import { ApiCluster } from '../support/apiCluster.js';
+import type { Scenario } from '../support/oracle.js';
+import { healthNow, recordedHealth } from '../support/recordedHealth.js';
+
+/** What the agent came to at one step. */
+export interface ApiStep {
+  readonly step: string;
+  readonly differences: readonly string[];
+  /** Health-check ports that answered otherwise than recorded. */
+  readonly health: readonly { readonly recorded: string | undefined; readonly found: string | undefined }[];
+}
+
+/** Ms without a pass after which it is worth a look whether the agent is done with a step. */
+const QUIET = 1000;
+/** Ms without a pass after which differences are taken to stay. */
+const LONG = 20_000;
+
+/** Follows all steps; `differencesAt` compares the kernel with what was recorded. */
+export async function runOnApi(
+  scenario: Scenario,
+  kernel: Kernel,
+  differencesAt: (step: string) => string[],
+): Promise<{ readonly steps: readonly ApiStep[]; readonly status: number; readonly failures: number }> {
+  const cluster = await ApiCluster.start();
+  cluster.load(`${scenario.folder}/objects.yaml`);
+  const passes = { last: 0, failures: 0 };
+  const log = pino({ level: 'info' }, { write: (line: string) => note(passes, line) });
+  const agent = startAgent(scenario, kernel, cluster.server.url, log);
+  const steps: ApiStep[] = [];
+  for (const step of scenario.steps) {
+    cluster.load(`${step}/objects.yaml`);
+    const found = await settled(passes, () => differencesAt(step));
+    const health = await Promise.all(
+      recordedHealth(step).map(async ({ port, answer }) => ({
+        recorded: answer,
+        found: await healthNow(port),
+      })),
+    );
+    steps.push({
+      step,
+      differences: found,
+      health: health.filter(({ recorded, found }) => recorded !== found),
+    });
+  }
+  process.emit('SIGTERM');
+  const status = await agent;
+  await cluster.close();
+  return { steps, status, failures: passes.failures };
+}
+
+/** The differences once there are none, or once they have stayed for long. */
+async function settled(passes: { last: number }, look: () => string[]): Promise<string[]> {
+  // The first pass may take its time; later ones begin as soon as a change has been told.
+  if (passes.last > 0) passes.last = Date.now();
+  for (;;) {
+    while (passes.last === 0 || Date.now() - passes.last < QUIET) await wait(50);
+    const found = look();
+    if (found.length === 0 || Date.now() - passes.last > LONG) return found;
+    // Looking blocks this thread, which is the agent's too.
+    await wait(QUIET);
+  }
+}
+
+function note(passes: { last: number; failures: number }, line: string): void {
+  const { msg, failures = 0 } = JSON.parse(line) as { msg: string; failures?: number };
+  if (msg !== 'synced') return;
+  passes.last = Date.now();
+  passes.failures += failures;
+}
+
+async function startAgent(
+  scenario: Scenario,
+  kernel: Kernel,
+  master: string,
+  log: Parameters<typeof runAgent>[0]['log'],
+): Promise<number> {
+  const recorded = { ...scenario.configuration, clientConnection: {} };
+  const { configuration } = decodeConfiguration(recorded);
+  const about = { version: '0', startedAt: Date.now(), now: Date.now };
+  const metrics = openMetrics({ ...about, kubernetesVersion: 'v0' });
+  const nodeName = 'node-a';
+  const api = await openApi({ configuration, master, nodeName, allNodes: false, version: '0', log, metrics });
+  const host = await kernel.rtnetlink.listAddresses();
+  const node = nodeFacts(nodeName, await api.ownNode(), host, new Set(), configuration.bindAddress);
+  const options = ipvsOptions(configuration, { families: [4, 6], kernelRelease: release() });
+  const { source, announcer } = api;
+  const parts = { log, version: '0', startedAt: about.startedAt, metrics, configuration, kernel, options };
+  const status = await runAgent({ ...parts, source, announcer, node, configFile: undefined, flags: {} });
+  api.close();
+  metrics.close();
+  return status;
+}

@@ -47,15 +47,17 @@ export interface AgentParts {
   /** The node as it was known when the agent started. */
   readonly node: NodeFacts;
   readonly announcer: Announcer;
+  /** Aborted, with the signal's name as its reason, when the agent is to end. */
+  readonly stop: AbortSignal;
 }
 
-/** Runs until a signal (status 0), or until something has changed that asks for a new start (status 1). */
+/** Runs until it is told to stop (status 0), or until something has changed that asks for a new start (status 1). */
 export async function runAgent(parts: AgentParts): Promise<number> {
   const { log, configuration, options, announcer, metrics, startedAt } = parts;
   const clock = { now: Date.now, elapsed: () => performance.now() };
   const health = new ProxyHealth(2 * configuration.ipvs.syncPeriod, clock);
   const serviceHealth = openServiceHealth(parts, health);
-  const ending = new Ending(log);
+  const ending = new Ending(log, parts.stop);
   const told = telemetry({ log, families: options.families, metrics, health, serviceHealth });
   const proxy = proxyOf(parts, withOwnNode(parts, told, health, ending));
   const failed = (server: string, error: unknown, retryIn?: number) =>
@@ -89,7 +91,7 @@ class Ending {
   readonly reach: (status: number, reason: string) => void;
   readonly #close: (() => Promise<void>)[] = [];
 
-  constructor(log: Logger) {
+  constructor(log: Logger, stop: AbortSignal) {
     let resolve: (status: number) => void = () => {};
     this.reached = new Promise((done) => {
       resolve = done;
@@ -98,7 +100,9 @@ class Ending {
       log[status === 0 ? 'info' : 'error']({ reason }, 'stopping; the kernel keeps its state');
       resolve(status);
     };
-    for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => this.reach(0, name));
+    const stopped = () => this.reach(0, String(stop.reason));
+    if (stop.aborted) stopped();
+    else stop.addEventListener('abort', stopped, { once: true });
   }
 
   closes(close: () => Promise<void>): void {

@@ -29,7 +29,7 @@ export interface Api {
   readonly source: Source;
   readonly announcer: Announcer;
   /** The Node once it can be used, or undefined after 30 s; in detectLocalMode NodeCIDR, with its pod networks, or an error. */
-  ownNode(): Promise<Node | undefined>;
+  ownNode(stop: AbortSignal): Promise<Node | undefined>;
   close(): void;
 }
 
@@ -48,10 +48,10 @@ export async function openApi(parts: ApiParts): Promise<Api> {
   return {
     source: new ApiSource({ client, nodeName, allNodes, trouble }),
     announcer: announcer(nodeName, (event) => recorder.record(event)),
-    ownNode: () =>
+    ownNode: (signal) =>
       configuration.detectLocalMode === 'NodeCIDR'
-        ? waitForPodCIDRs({ client, nodeName, trouble })
-        : waitForNodeAddresses({ client, nodeName, trouble }),
+        ? waitForPodCIDRs({ client, nodeName, trouble, signal })
+        : waitForNodeAddresses({ client, nodeName, trouble, signal }),
     close() {
       void recorder.stop();
       client.close();

@@ -27,6 +27,8 @@ interface Session extends Loaded {
   readonly log: Logger;
   readonly kernel: Kernel;
   readonly options: IpvsOptions;
+  /** Aborted when the process is told to end, with the signal's name as its reason. */
+  readonly stop: AbortSignal;
 }
 
 /** Does what the command asks for; resolves to the exit status. */
@@ -40,19 +42,15 @@ export async function run(command: KernelCommand): Promise<number> {
   const log = openLog(configuration.logging);
   if (configuration.logging.verbosity > 0) for (const line of flagLines(command.given)) log.info(line);
   for (const notice of notices) log.warn(notice);
+  const stop = stopSignal(command);
   // A plan changes nothing, and so loads no module.
   const kernel = await openKernel(command.do !== 'plan');
   try {
-    const session = {
-      ...loaded,
-      command,
-      log,
-      kernel,
-      options: await optionsOf(command, loaded, kernel, log),
-    };
-    if (command.do === 'cleanup') return await runCleanUp(createIpvsMode(kernel, session.options), log);
+    const options = await optionsOf(command, loaded, kernel, log);
+    const session = { ...loaded, command, log, kernel, options, stop };
+    if (command.do === 'cleanup') return await runCleanUp(createIpvsMode(kernel, options), log);
     if (command.initOnly) return await initialize(session);
-    if (session.options.families.length === 0) throw new Error('iptables is not available on this host');
+    if (options.families.length === 0) throw new Error('iptables is not available on this host');
     return command.manifests === '' ? await runOnApi(session) : await runOnManifests(session);
   } finally {
     kernel.close();
@@ -99,7 +97,9 @@ async function runOnApi(session: Session): Promise<number> {
   const allNodes = options.cures.has('other-nodes');
   const api = await openApi({ configuration, master, nodeName, allNodes, version: VERSION, log, metrics });
   try {
-    const node = await ownFacts(session, await api.ownNode());
+    const own = await api.ownNode(session.stop);
+    if (session.stop.aborted) return 0;
+    const node = await ownFacts(session, own);
     checkAgainst(session, node);
     if (command.do === 'plan' || command.once) return await runPass(session, api.source, node);
     return await runAgentOnApi(session, api, node, metrics);
@@ -124,7 +124,7 @@ async function runPass(session: Session, source: Source, node: NodeFacts): Promi
   return runOnce({ kernel, options, source, node, configuration, log });
 }
 
-function agentParts({ command, configuration, log, kernel, options }: Session, metrics: Metrics) {
+function agentParts({ command, configuration, log, kernel, options, stop }: Session, metrics: Metrics) {
   return {
     log,
     version: VERSION,
@@ -135,6 +135,7 @@ function agentParts({ command, configuration, log, kernel, options }: Session, m
     flags: Object.fromEntries(flagTexts(command.given)),
     kernel,
     options,
+    stop,
   };
 }
 
@@ -153,6 +154,14 @@ function checkAgainst({ configuration, options, log }: Session, node: NodeFacts)
   const { warnings, faults } = crossCheck(configuration, { families: options.families, ...node });
   for (const warning of warnings) log.warn(warning);
   if (faults.length > 0) throw new Error(faults.join('; '));
+}
+
+/** Of the signals that end a running agent in good order. Other commands end at once, as any program does. */
+function stopSignal({ do: what, once, initOnly }: KernelCommand): AbortSignal {
+  const controller = new AbortController();
+  if (what !== 'run' || once || initOnly) return controller.signal;
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => controller.abort(name));
+  return controller.signal;
 }
 
 function openOwnMetrics(): Metrics {

@@ -36,7 +36,8 @@ export async function runOnApi(
   cluster.load(`${scenario.folder}/objects.yaml`);
   const passes = { last: 0, failures: 0 };
   const log = pino({ level: 'info' }, { write: (line: string) => note(passes, line) });
-  const agent = startAgent(scenario, kernel, cluster.server.url, log);
+  const stop = new AbortController();
+  const agent = startAgent(scenario, kernel, cluster.server.url, log, stop.signal);
   const steps: ApiStep[] = [];
   for (const step of scenario.steps) {
     cluster.load(`${step}/objects.yaml`);
@@ -53,7 +54,7 @@ export async function runOnApi(
       health: health.filter(({ recorded, found }) => recorded !== found),
     });
   }
-  process.emit('SIGTERM');
+  stop.abort('the test');
   const status = await agent;
   await cluster.close();
   return { steps, status, failures: passes.failures };
@@ -84,6 +85,7 @@ async function startAgent(
   kernel: Kernel,
   master: string,
   log: Parameters<typeof runAgent>[0]['log'],
+  stop: AbortSignal,
 ): Promise<number> {
   const recorded = { ...scenario.configuration, clientConnection: {} };
   const { configuration } = decodeConfiguration(recorded);
@@ -92,10 +94,19 @@ async function startAgent(
   const nodeName = 'node-a';
   const api = await openApi({ configuration, master, nodeName, allNodes: false, version: '0', log, metrics });
   const host = await kernel.rtnetlink.listAddresses();
-  const node = nodeFacts(nodeName, await api.ownNode(), host, new Set(), configuration.bindAddress);
+  const node = nodeFacts(nodeName, await api.ownNode(stop), host, new Set(), configuration.bindAddress);
   const options = ipvsOptions(configuration, { families: [4, 6], kernelRelease: release() });
   const { source, announcer } = api;
-  const parts = { log, version: '0', startedAt: about.startedAt, metrics, configuration, kernel, options };
+  const parts = {
+    log,
+    version: '0',
+    startedAt: about.startedAt,
+    metrics,
+    configuration,
+    kernel,
+    options,
+    stop,
+  };
   const status = await runAgent({ ...parts, source, announcer, node, configFile: undefined, flags: {} });
   api.close();
   metrics.close();

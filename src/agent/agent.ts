@@ -69,6 +69,7 @@ export async function runAgent(parts: AgentParts): Promise<number> {
   } catch (error) {
     if (!(error instanceof BindError)) throw error;
     announcer.serverFailed(error.server, error.message);
+    await announcer.flush();
     throw error;
   }
   ending.closes(() => serviceHealth.close());

@@ -1,5 +1,5 @@
 // What the cluster is told of this node's proxy, in kube-proxy's words: events on the Node, and on Services.
-import type { ClusterEvent } from '../source/api/events.js';
+import type { ClusterEvent, EventRecorder } from '../source/api/events.js';
 import type { ServerName } from './servers.js';
 
 /** Tells the cluster. Nothing waits for it, and nothing depends on it. */
@@ -12,7 +12,12 @@ export interface Announcer {
   serverFailed(server: ServerName, reason: string): void;
   /** The health-check port of a Service could not be opened. */
   serviceHealthFailed(service: string, port: number, reason: string): void;
+  /** Resolves once everything has been told, or given a fair chance: for the last words of a process. */
+  flush(): Promise<void>;
 }
+
+/** Ms that last words may take. */
+const LAST_WORDS = 2000;
 
 /** Tells nobody: there is no API server to tell. */
 export const SILENT: Announcer = {
@@ -20,6 +25,7 @@ export const SILENT: Announcer = {
   readOnlySys() {},
   serverFailed() {},
   serviceHealthFailed() {},
+  async flush() {},
 };
 
 const SERVER_REASONS: Readonly<Record<ServerName, string>> = {
@@ -28,10 +34,12 @@ const SERVER_REASONS: Readonly<Record<ServerName, string>> = {
 };
 
 /** Tells through events. */
-export function announcer(nodeName: string, record: (event: ClusterEvent) => void): Announcer {
+export function announcer(nodeName: string, recorder: Pick<EventRecorder, 'record' | 'flush'>): Announcer {
+  const record = (event: ClusterEvent) => recorder.record(event);
   const onNode = (type: ClusterEvent['type'], reason: string, note: string) =>
     record({ type, reason, note, action: 'StartKubeProxy', regarding: { kind: 'Node', name: nodeName } });
   return {
+    flush: () => recorder.flush(LAST_WORDS),
     starting: () => onNode('Normal', 'Starting', ''),
     readOnlySys: () =>
       onNode(

@@ -47,7 +47,7 @@ export async function openApi(parts: ApiParts): Promise<Api> {
   });
   return {
     source: new ApiSource({ client, nodeName, allNodes, trouble }),
-    announcer: announcer(nodeName, (event) => recorder.record(event)),
+    announcer: announcer(nodeName, recorder),
     ownNode: (signal) =>
       configuration.detectLocalMode === 'NodeCIDR'
         ? waitForPodCIDRs({ client, nodeName, trouble, signal })

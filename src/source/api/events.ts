@@ -69,6 +69,11 @@ export class EventRecorder {
     });
   }
 
+  /** Resolves once everything that waits has been sent or given up, at the latest after so many ms. */
+  async flush(milliseconds: number): Promise<void> {
+    await Promise.race([this.#sending, wait(milliseconds, undefined, { ref: false })]);
+  }
+
   /** Sends no more. Resolves once nothing is under way. */
   async stop(): Promise<void> {
     this.#end.abort();

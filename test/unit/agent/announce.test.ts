@@ -1,0 +1,34 @@
+// What the cluster is told, in kube-proxy's words.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { announcer } from '../../../src/agent/announce.js';
+import type { ClusterEvent } from '../../../src/source/api/events.js';
+
+it('reasons, types, actions and objects of events', () => {
+  const events: ClusterEvent[] = [];
+  const tell = announcer('node-a', { record: (event) => events.push(event), flush: async () => {} });
+  tell.starting();
+  tell.readOnlySys();
+  tell.serverFailed('health', 'in use');
+  tell.serverFailed('metrics', 'in use');
+  tell.serviceHealthFailed('demo/web', 32000, 'in use');
+  assert.deepEqual(
+    events.map(({ type, reason, action, regarding }) => [type, reason, action, regarding]),
+    [
+      ['Normal', 'Starting', 'StartKubeProxy', { kind: 'Node', name: 'node-a' }],
+      ['Warning', 'readOnlySysFS', 'StartKubeProxy', { kind: 'Node', name: 'node-a' }],
+      ['Warning', 'FailedToStartProxierHealthcheck', 'StartKubeProxy', { kind: 'Node', name: 'node-a' }],
+      ['Warning', 'FailedToStartMetricServer', 'StartKubeProxy', { kind: 'Node', name: 'node-a' }],
+      [
+        'Warning',
+        'FailedToStartServiceHealthcheck',
+        'Listen',
+        { kind: 'Service', namespace: 'demo', name: 'web' },
+      ],
+    ],
+  );
+  assert.equal(
+    events.at(-1)?.note,
+    'node node-a failed to start healthcheck "demo/web" on port 32000: in use',
+  );
+});

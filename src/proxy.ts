@@ -129,8 +129,9 @@ export function createProxy<Item, Operation extends KeyedOperation>(
   let watch: { close(): void } | undefined;
   let synced = false;
   const request = () => {
+    if (!synced) return;
     parts.events.queued?.();
-    if (synced) runner.request();
+    runner.request();
   };
   /** A pass changes addresses itself: only when none is under way do they tell what others did. */
   const hostChanged = async () => {

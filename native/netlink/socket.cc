@@ -76,6 +76,8 @@ Socket Socket::Adopt(Descriptor descriptor, const SocketOptions& options) {
 }
 
 Status Socket::Reopen() {
+  // One that was never opened has no options to be opened with.
+  if (descriptor_.get() < 0) return Status::Errno(EBADF);
   Descriptor descriptor;
   Status status = Connect(options_, &descriptor);
   if (status.ok()) descriptor_ = std::move(descriptor);

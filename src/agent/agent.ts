@@ -25,7 +25,7 @@ import { telemetry } from './telemetry.js';
 /** Ms for which changes of links and addresses are gathered: a network plugin makes several for each pod. */
 const HOST_SETTLES = 200;
 /** Ms that the batch under way has to end in when the agent is told to stop; the rest is left for the next start. */
-const STOP_LIMIT = 1500;
+const STOP_LIMIT = 1000;
 /** The Kubernetes whose kube-proxy is imitated. */
 export const EMULATES = '1.36';
 
@@ -77,6 +77,7 @@ export async function runAgent(parts: AgentParts): Promise<number> {
     const watch = watchConfiguration(parts.configFile, () => ending.reach(1, CONFIGURATION_UPDATED));
     ending.closes(async () => watch.close());
   }
+  log.info({ version: parts.version, node: parts.node.name, families: options.families }, 'starting');
   announcer.starting();
   for (const family of options.families) health.updated(family);
   ending.closes(() => proxy.stop());

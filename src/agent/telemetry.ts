@@ -26,6 +26,10 @@ export function telemetry(listeners: Listeners): ProxyEvents {
   /** Services and slices whose changes no pass has taken in yet. */
   const waiting = { services: 0, slices: 0 };
   const logged = logEvents(log);
+  /** What has failed counts as a change that waits: when it goes on for long, the proxy is not healthy. */
+  const waits = () => {
+    for (const family of families) health.queued(family);
+  };
   return {
     changed(changes) {
       const services = changes.filter(({ object }) => object.kind === 'Service').length;
@@ -57,7 +61,10 @@ export function telemetry(listeners: Listeners): ProxyEvents {
       waiting.slices = 0;
       metrics.pending(0, 0);
       tellWithoutLocal(status, families, metrics);
-      if (!succeeded) return;
+      if (!succeeded) {
+        waits();
+        return;
+      }
       for (const family of families) health.updated(family);
       for (const { family, triggeredAt } of triggers.take()) {
         metrics.programmed(family, (Date.now() - triggeredAt) / 1000);
@@ -65,7 +72,10 @@ export function telemetry(listeners: Listeners): ProxyEvents {
       listeners.serviceHealth.sync(status.healthChecks);
     },
     problems: logged.problems,
-    failed: logged.failed,
+    failed(error) {
+      logged.failed(error);
+      waits();
+    },
     retrying: logged.retrying,
   };
 }

@@ -66,9 +66,12 @@ export class FakeIpset implements Faults {
 
   #create(set: SetDefinition): string | undefined {
     const held = this.#held.get(set.name)?.set;
-    if (!held) this.#held.set(set.name, { set, entries: new Map() });
-    else if (held.type !== set.type || held.maxElements !== set.maxElements) return 'EEXIST';
-    return undefined;
+    if (!held) {
+      this.#held.set(set.name, { set, entries: new Map() });
+      return undefined;
+    }
+    const same = held.type === set.type && held.family === set.family && held.maxElements === set.maxElements;
+    return same ? undefined : 'EEXIST';
   }
 
   #change({ do: verb, set, entry }: Extract<IpsetOperation, { entry: unknown }>): string | undefined {

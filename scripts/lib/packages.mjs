@@ -38,6 +38,9 @@ export const WITNESS_PACKAGES = {
   strace: 'strace',
 };
 
+/** @type {Requirements} Builds the container image, and runs it. */
+export const IMAGE_PACKAGES = { buildah: 'buildah', debootstrap: 'debootstrap', crun: 'crun' };
+
 /**
  * Installs those packages whose witness is missing. A machine that has the commands from elsewhere is left alone.
  *

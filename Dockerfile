@@ -1,0 +1,59 @@
+# The node agent as an image: the proxy, Node, libipset, both kinds of iptables, and what an operator looks with.
+#
+#   docker build -t kube-netlink-proxy .          or   npm run image      (buildah; --help says more)
+#
+# The bases are pinned by version. To pin them by content, pass what your registry answers for them:
+#   --build-arg NODE_IMAGE=docker.io/library/node@sha256:…  --build-arg DEBIAN_IMAGE=docker.io/library/debian@sha256:…
+# Both have to be of one Debian release: the addon is built in the first and runs in the second.
+ARG NODE_IMAGE=docker.io/library/node:24.21.0-trixie-slim
+ARG DEBIAN_IMAGE=docker.io/library/debian:13.7-slim
+
+FROM ${NODE_IMAGE} AS build
+RUN apt-get update \
+ && apt-get install -y --no-install-recommends g++ make python3 \
+ && rm -rf /var/lib/apt/lists/*
+WORKDIR /build
+COPY package.json package-lock.json ./
+RUN npm ci --no-audit --no-fund
+COPY . .
+RUN npm run build \
+ && npm prune --omit=dev --no-audit --no-fund \
+ && find dist/src -name '*.d.ts' -delete \
+ && mkdir -p /out/opt/kube-netlink-proxy/build/Release /out/opt/kube-netlink-proxy/dist \
+ && mv dist/src /out/opt/kube-netlink-proxy/dist/ \
+ && mv package.json LICENSE NOTICE node_modules /out/opt/kube-netlink-proxy/ \
+ && mv build/Release/knp.node /out/opt/kube-netlink-proxy/build/Release/
+# Names under which everything is called.
+RUN mkdir -p /out/usr/local/bin /out/usr/local/sbin \
+ && mv deploy/image/kube-netlink-proxy deploy/image/iptables-flavour /out/usr/local/bin/ \
+ && ln -s kube-netlink-proxy /out/usr/local/bin/kube-proxy \
+ && mv deploy/image/iptables /out/usr/local/sbin/ \
+ && for name in iptables-save iptables-restore ip6tables ip6tables-save ip6tables-restore; do \
+      ln -s iptables /out/usr/local/sbin/$name; \
+    done \
+ && for flavour in nft legacy; do \
+      mkdir -p /out/usr/local/lib/iptables-$flavour; \
+      for name in iptables iptables-save iptables-restore ip6tables ip6tables-save ip6tables-restore; do \
+        ln -s /usr/sbin/xtables-$flavour-multi /out/usr/local/lib/iptables-$flavour/$name; \
+      done; \
+    done
+
+FROM ${DEBIAN_IMAGE}
+# libipset13 and iptables program the kernel, kmod loads ip_vs; ipset and ipvsadm are for people.
+RUN apt-get update \
+ && apt-get install -y --no-install-recommends ipset iptables ipvsadm kmod libipset13 libstdc++6 \
+ && rm -rf /var/lib/apt/lists/* /var/cache/apt /var/cache/debconf/*-old /var/log/apt /var/log/dpkg.log \
+ && mkdir -p /lib/modules /var/lib/kube-proxy
+COPY --from=build /usr/local/bin/node /usr/local/bin/node
+COPY --from=build /out/ /
+ENV NODE_ENV=production
+ENTRYPOINT ["/usr/local/bin/kube-netlink-proxy"]
+ARG DEBIAN_IMAGE
+ARG VERSION=0.0.0
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="kube-netlink-proxy" \
+      org.opencontainers.image.description="A drop-in kube-proxy for IPVS whose data plane speaks netlink" \
+      org.opencontainers.image.licenses="MIT" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}" \
+      org.opencontainers.image.base.name="${DEBIAN_IMAGE}"

@@ -1,0 +1,103 @@
+// The command `npm run image`: gets what is missing, builds, and unpacks the result if that is asked for.
+
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CHECKOUT } from '../lib/checkout.mjs';
+import { capture, run } from '../lib/commands.mjs';
+import { Failure, reportFailures } from '../lib/failure.mjs';
+import { ensurePackages, IMAGE_PACKAGES } from '../lib/packages.mjs';
+import { heading } from '../lib/steps.mjs';
+import { Buildah } from './buildah.mjs';
+import { HELP, parseOptions } from './options.mjs';
+import { ensureStandIns } from './standIn.mjs';
+
+/** @typedef {import('./options.mjs').ImageOptions} ImageOptions */
+
+/**
+ * @param {readonly string[]} args
+ * @returns {Promise<number>} the exit status
+ */
+export function main(args) {
+  return reportFailures('image', () => {
+    const { version } = JSON.parse(readFileSync(join(CHECKOUT, 'package.json'), 'utf8'));
+    const options = parseOptions(args, version);
+    if (options.help) process.stdout.write(HELP);
+    else buildImage(options, version);
+    return 0;
+  });
+}
+
+/**
+ * @param {ImageOptions} options
+ * @param {string} version
+ */
+function buildImage(options, version) {
+  if (process.getuid?.() !== 0) throw new Failure('building needs root');
+  ensurePackages(IMAGE_PACKAGES);
+  const buildah = new Buildah(options.storage);
+  if (options.standInBases)
+    ensureStandIns(buildah, basesOf(readFileSync(join(CHECKOUT, 'Dockerfile'), 'utf8')));
+  heading(`building ${options.tag}`);
+  // Layers are kept for the next build only where the image is not to be given away: packages grow old in them.
+  const pull = options.standInBases ? ['--pull-never', '--layers'] : ['--pull', '--no-cache'];
+  const values = [`VERSION=${version}`, `REVISION=${revision()}`].flatMap((value) => ['--build-arg', value]);
+  buildah.run([
+    'bud',
+    '--isolation',
+    'chroot',
+    '--network',
+    'host',
+    ...pull,
+    ...values,
+    '--tag',
+    options.tag,
+    CHECKOUT,
+  ]);
+  if (options.exportFolder !== undefined) unpack(buildah, options.tag, options.exportFolder);
+}
+
+/**
+ * @param {string} dockerfile
+ * @returns {import('./standIn.mjs').Bases}
+ */
+function basesOf(dockerfile) {
+  /** @param {string} name */
+  const value = (name) => {
+    const found = new RegExp(`^ARG ${name}=(\\S+)$`, 'm').exec(dockerfile)?.[1];
+    if (found === undefined) throw new Failure(`the Dockerfile has no line "ARG ${name}=…"`);
+    return found;
+  };
+  return { node: value('NODE_IMAGE'), debian: value('DEBIAN_IMAGE') };
+}
+
+/** The commit, with a sign that there is more than it holds. */
+function revision() {
+  const { ok, stdout } = capture('git', [
+    '-C',
+    CHECKOUT,
+    'describe',
+    '--always',
+    '--abbrev=40',
+    '--dirty',
+    '--match=',
+  ]);
+  return ok ? stdout.toString().trim() : 'unknown';
+}
+
+/**
+ * @param {Buildah} buildah
+ * @param {string} image
+ * @param {string} folder
+ */
+function unpack(buildah, image, folder) {
+  heading(`unpacking into ${folder}`);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  buildah.within(image, (container) => {
+    const mounted = buildah.ask(['mount', container]);
+    run('cp', ['--archive', mounted, join(folder, 'rootfs')]);
+    buildah.run(['umount', container]);
+  });
+  const { OCIv1 } = JSON.parse(buildah.ask(['inspect', '--type', 'image', image]));
+  writeFileSync(join(folder, 'config.json'), `${JSON.stringify(OCIv1.config, null, 2)}\n`);
+}

@@ -1,0 +1,127 @@
+// Stands in for the base images where nothing can be pulled: Debian by debootstrap, and Node from npm on top of it.
+
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { run } from '../lib/commands.mjs';
+import { Failure } from '../lib/failure.mjs';
+import { heading } from '../lib/steps.mjs';
+
+/** @typedef {import('./buildah.mjs').Buildah} Buildah */
+/** @typedef {{ node: string, debian: string }} Bases names of the images */
+
+// As in the official images: their packages come without these.
+const UNWANTED = ['doc', 'info', 'locale', 'man'].map((name) => `/usr/share/${name}`);
+const EMPTIED = ['/var/cache/apt', '/var/lib/apt/lists'];
+// Certificates that this machine trusts beside the usual ones, for the build to reach npm as this machine does.
+const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt';
+
+/**
+ * Makes both bases, unless they are here.
+ *
+ * @param {Buildah} buildah
+ * @param {Bases} bases
+ */
+export function ensureStandIns(buildah, bases) {
+  const release = /(?:^|-)([a-z]+)-slim$/.exec(bases.node)?.[1];
+  const node = /:(\d+\.\d+\.\d+)-/.exec(bases.node)?.[1];
+  if (release === undefined || node === undefined) {
+    throw new Failure(`cannot stand in for ${bases.node}: its tag is not like 24.21.0-trixie-slim`);
+  }
+  if (!buildah.has(bases.debian)) withFolder((folder) => makeDebian(buildah, bases.debian, release, folder));
+  if (!buildah.has(bases.node)) withFolder((folder) => makeNode(buildah, bases, node, folder));
+}
+
+/**
+ * @param {Buildah} buildah
+ * @param {string} image
+ * @param {string} release Debian's name of it
+ * @param {string} folder
+ */
+function makeDebian(buildah, image, release, folder) {
+  heading(`standing in for ${image}: debootstrap ${release}`);
+  const root = join(folder, 'root');
+  run('debootstrap', ['--variant=minbase', release, root]);
+  writeFileSync(join(root, 'etc/apt/sources.list'), sources(release));
+  const excluded = UNWANTED.map((path) => `path-exclude ${path}/*\n`).join('');
+  writeFileSync(join(root, 'etc/dpkg/dpkg.cfg.d/docker'), excluded);
+  for (const path of [...UNWANTED, ...EMPTIED]) {
+    rmSync(join(root, path), { recursive: true, force: true });
+    mkdirSync(join(root, path), { recursive: true });
+  }
+  commit(buildah, 'scratch', root, image);
+}
+
+/**
+ * @param {string} release
+ */
+function sources(release) {
+  return [
+    `deb http://deb.debian.org/debian ${release} main`,
+    `deb http://deb.debian.org/debian ${release}-updates main`,
+    `deb http://deb.debian.org/debian-security ${release}-security main`,
+    '',
+  ].join('\n');
+}
+
+/**
+ * @param {Buildah} buildah
+ * @param {Bases} bases
+ * @param {string} version
+ * @param {string} folder
+ */
+function makeNode(buildah, bases, version, folder) {
+  heading(`standing in for ${bases.node}: Node ${version} from npm`);
+  const packed = join(folder, 'packed');
+  const local = join(folder, 'root/usr/local');
+  mkdirSync(packed);
+  mkdirSync(local, { recursive: true });
+  const quiet = ['--silent', '--no-audit', '--no-fund', '--no-package-lock'];
+  run('npm', ['install', ...quiet, '--prefix', packed, `node-linux-${process.arch}@${version}`, 'npm@11']);
+  const modules = join(packed, 'node_modules');
+  for (const part of ['bin', 'include']) {
+    cpSync(join(modules, `node-linux-${process.arch}`, part), join(local, part), { recursive: true });
+  }
+  cpSync(join(modules, 'npm'), join(local, 'lib/node_modules/npm'), { recursive: true });
+  writeFileSync(
+    join(local, 'bin/npm'),
+    '#!/bin/sh\nexec node /usr/local/lib/node_modules/npm/bin/npm-cli.js "$@"\n',
+    {
+      mode: 0o755,
+    },
+  );
+  if (existsSync(CERTIFICATES)) {
+    mkdirSync(join(local, 'etc'));
+    writeFileSync(join(local, 'etc/certificates.crt'), readFileSync(CERTIFICATES));
+    writeFileSync(join(local, 'etc/npmrc'), 'cafile=/usr/local/etc/certificates.crt\n');
+  }
+  commit(buildah, bases.debian, join(folder, 'root'), bases.node);
+}
+
+/**
+ * @param {Buildah} buildah
+ * @param {string} base
+ * @param {string} root
+ * @param {string} image
+ */
+function commit(buildah, base, root, image) {
+  buildah.within(base, (container) => {
+    buildah.run(['add', '--quiet', container, root, '/']);
+    buildah.run(['config', '--cmd', '/bin/bash', '--env', `PATH=${PATH}`, container]);
+    buildah.run(['commit', '--quiet', container, image]);
+  });
+}
+
+const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+/**
+ * @param {(folder: string) => void} action
+ */
+function withFolder(action) {
+  const folder = mkdtempSync(join(tmpdir(), 'kube-netlink-proxy-base-'));
+  try {
+    action(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,192 @@
+// The manifests of deploy/: what they ask of a cluster, and that what they name is there.
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { parse } from 'yaml';
+import { decodeConfiguration } from '../../../src/config/configuration.js';
+import { readFlags } from '../../../src/config/flags.js';
+import { accessOfKubeconfig } from '../../../src/source/api/kubeconfig.js';
+import { type DaemonSet, patched, readAllDeployed, readDeployed } from '../../support/daemonSet.js';
+import { kubeadmDaemonSet } from '../../support/kubeadm.js';
+import { ROOT } from '../../support/paths.js';
+
+const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+const base = readDeployed<DaemonSet>('base/daemonset.yaml');
+const stock = parse(kubeadmDaemonSet) as DaemonSet;
+const podOf = (daemonSet: DaemonSet) => daemonSet.spec.template.spec;
+
+interface Kustomization {
+  readonly kind: string;
+  readonly resources?: readonly string[];
+  readonly components?: readonly string[];
+  readonly patches?: readonly { readonly path?: string; readonly patch?: string }[];
+  readonly configMapGenerator?: readonly { readonly name: string; readonly files: readonly string[] }[];
+  readonly images?: readonly { readonly name: string; readonly newTag: string }[];
+}
+
+interface Rule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+const folders = readdirSync(join(ROOT, 'deploy')).filter((folder) =>
+  existsSync(join(ROOT, 'deploy', folder, 'kustomization.yaml')),
+);
+
+test('every kustomization names what is there, and the version of the package', () => {
+  assert.deepEqual(folders.sort(), ['base', 'canary', 'monitoring', 'stock-config', 'unprivileged']);
+  for (const folder of folders) {
+    const { resources, components, patches, configMapGenerator, images } = readDeployed<Kustomization>(
+      `${folder}/kustomization.yaml`,
+    );
+    const files = [
+      ...(resources ?? []),
+      ...(components ?? []),
+      ...(patches ?? []).flatMap(({ path }) => path ?? []),
+      ...(configMapGenerator ?? []).flatMap((generator) => generator.files),
+    ];
+    for (const file of files)
+      assert.ok(existsSync(join(ROOT, 'deploy', folder, file)), `${folder}: no ${file}`);
+    for (const { newTag } of images ?? []) assert.equal(newTag, version, folder);
+  }
+});
+
+test('the DaemonSet runs where kube-proxy would, with its mounts, and finds its own pods', () => {
+  const pod = podOf(base);
+  const { selector, template } = base.spec;
+  assert.deepEqual(template.metadata.labels, selector.matchLabels);
+  assert.notDeepEqual(selector.matchLabels, stock.spec.selector.matchLabels);
+  for (const field of ['priorityClassName', 'hostNetwork', 'nodeSelector', 'tolerations'] as const) {
+    assert.deepEqual(pod[field], podOf(stock)[field], field);
+  }
+  const [configuration, ...hostPaths] = podOf(stock).volumes;
+  assert.deepEqual(pod.volumes, [
+    { ...configuration, configMap: { name: 'kube-netlink-proxy' } },
+    ...hostPaths,
+  ]);
+  const [container] = pod.containers;
+  const [stockContainer] = podOf(stock).containers;
+  assert.deepEqual(container.command, stockContainer.command);
+  assert.deepEqual(container.env, stockContainer.env);
+  const paths = (mounts: typeof container.volumeMounts) =>
+    mounts.map(({ mountPath, readOnly = false }) => ({ mountPath, readOnly }));
+  assert.deepEqual(paths(container.volumeMounts), paths(stockContainer.volumeMounts));
+  assert.deepEqual(container.securityContext, { privileged: true, readOnlyRootFilesystem: true });
+});
+
+test('every command has flags that exist, and a configuration that is mounted', () => {
+  const unprivileged = patched(base, readDeployed('unprivileged/daemonset.yaml'));
+  const { initContainers = [], containers } = podOf(unprivileged);
+  assert.deepEqual(
+    initContainers.map(({ name }) => name),
+    ['init-only'],
+  );
+  for (const { command, volumeMounts, name } of [...initContainers, ...containers]) {
+    assert.equal(command[0], '/usr/local/bin/kube-proxy');
+    const asked = readFlags(command.slice(1));
+    assert.equal(asked.do, 'run');
+    assert.ok('config' in asked && asked.config === '/var/lib/kube-proxy/config.conf');
+    assert.equal(asked.initOnly, name === 'init-only');
+    assert.ok(volumeMounts.some(({ mountPath }) => mountPath === '/var/lib/kube-proxy'));
+  }
+});
+
+test('probes ask the health server of the configuration', () => {
+  const { configuration, problems, unknown } = decodeConfiguration(readDeployed('base/config.conf'));
+  assert.deepEqual({ problems, unknown }, { problems: [], unknown: [] });
+  assert.equal(configuration.mode, 'ipvs');
+  assert.equal(configuration.clientConnection.kubeconfig, '/var/lib/kube-proxy/kubeconfig.conf');
+  const [{ ports = [], livenessProbe, readinessProbe }] = podOf(base).containers;
+  assert.deepEqual(livenessProbe?.httpGet, { path: '/livez', port: 'healthz' });
+  assert.deepEqual(readinessProbe?.httpGet, { path: '/healthz', port: 'healthz' });
+  const port = (wanted: string) => ports.find(({ name }) => name === wanted)?.containerPort;
+  assert.equal(configuration.healthzBindAddress, `0.0.0.0:${port('healthz')}`);
+  assert.equal(configuration.metricsBindAddress, `127.0.0.1:${port('metrics')}`);
+});
+
+test("the kubeconfig takes the service account's files", () => {
+  const path = join(ROOT, 'deploy/base/kubeconfig.conf');
+  const access = accessOfKubeconfig('/var/lib/kube-proxy/kubeconfig.conf', readFileSync(path, 'utf8'));
+  assert.deepEqual(access.ca, { file: '/var/run/secrets/kubernetes.io/serviceaccount/ca.crt' });
+  assert.deepEqual(access.token, { file: '/var/run/secrets/kubernetes.io/serviceaccount/token' });
+  assert.match(access.server, /\.invalid:6443$/, 'a server that does not exist until somebody sets one');
+});
+
+test('rights are what is used, and no more than system:node-proxier has', () => {
+  const documents = readAllDeployed<{ kind: string; metadata: { name: string }; rules?: Rule[] }>(
+    'base/rbac.yaml',
+  );
+  assert.deepEqual(
+    documents.map(({ kind, metadata }) => `${kind} ${metadata.name}`),
+    [
+      'ServiceAccount kube-netlink-proxy',
+      'ClusterRole kube-netlink-proxy',
+      'ClusterRoleBinding kube-netlink-proxy',
+    ],
+  );
+  const granted = (documents[1]?.rules ?? []).flatMap(({ apiGroups, resources, verbs }) =>
+    apiGroups.flatMap((group) => resources.map((resource) => `${group}/${resource}: ${verbs.join(' ')}`)),
+  );
+  assert.deepEqual(granted.sort(), [
+    '/events: create patch update',
+    '/nodes: get list watch',
+    '/services: list watch',
+    'discovery.k8s.io/endpointslices: list watch',
+    'events.k8s.io/events: create patch update',
+  ]);
+  assert.equal(podOf(base).serviceAccountName, 'kube-netlink-proxy');
+});
+
+test('the canary and kube-proxy never want the same node', () => {
+  const canary = patched(base, readDeployed('canary/node-selector.yaml'));
+  assert.deepEqual(podOf(canary).nodeSelector, {
+    'kubernetes.io/os': 'linux',
+    'service-proxy': 'kube-netlink-proxy',
+  });
+  const patch = readDeployed<object>('canary/kube-proxy.yaml');
+  const { affinity } = podOf(patched(stock, patch)) as unknown as { affinity: unknown };
+  const expression = { key: 'service-proxy', operator: 'NotIn', values: ['kube-netlink-proxy'] };
+  assert.deepEqual(affinity, {
+    nodeAffinity: {
+      requiredDuringSchedulingIgnoredDuringExecution: {
+        nodeSelectorTerms: [{ matchExpressions: [expression] }],
+      },
+    },
+  });
+});
+
+test('patches of kube-proxy restart nothing by themselves, and change nothing else', () => {
+  for (const file of ['canary/kube-proxy.yaml', 'replace-kubeadm/kube-proxy.yaml']) {
+    const changed = patched(stock, readDeployed(file));
+    assert.deepEqual(changed.spec.updateStrategy, { type: 'OnDelete' }, file);
+    assert.deepEqual(
+      { ...podOf(changed).containers[0], image: '' },
+      { ...podOf(stock).containers[0], image: '' },
+    );
+  }
+  const replaced = patched(stock, readDeployed('replace-kubeadm/kube-proxy.yaml'));
+  assert.equal(podOf(replaced).containers[0].image, `kube-netlink-proxy:${version}`);
+});
+
+test('the unprivileged variant keeps two capabilities', () => {
+  const { containers } = podOf(patched(base, readDeployed('unprivileged/daemonset.yaml')));
+  assert.deepEqual(containers[0].securityContext, {
+    privileged: false,
+    allowPrivilegeEscalation: false,
+    readOnlyRootFilesystem: true,
+    capabilities: { drop: ['ALL'], add: ['NET_ADMIN', 'NET_RAW'] },
+  });
+});
+
+test('the PodMonitor selects the pods, by a port that they have', () => {
+  const monitor = readDeployed<{
+    spec: { selector: { matchLabels: object }; podMetricsEndpoints: readonly { port: string }[] };
+  }>('monitoring/podmonitor.yaml');
+  assert.deepEqual(monitor.spec.selector.matchLabels, base.spec.template.metadata.labels);
+  assert.deepEqual(
+    monitor.spec.podMetricsEndpoints.map(({ port }) => port),
+    ['metrics'],
+  );
+});

@@ -7,30 +7,9 @@ import {
   accessOfKubeconfig,
   accessToMaster,
 } from '../../../../src/source/api/kubeconfig.js';
+import { kubeadmKubeconfig } from '../../../support/kubeadm.js';
 
 const PATH = '/var/lib/kube-proxy/kubeconfig.conf';
-
-/** As kubeadm writes it. */
-const KUBEADM = `
-apiVersion: v1
-kind: Config
-clusters:
-- cluster:
-    certificate-authority: /var/run/secrets/kubernetes.io/serviceaccount/ca.crt
-    server: https://192.168.50.4:6443
-  name: default
-contexts:
-- context:
-    cluster: default
-    namespace: default
-    user: default
-  name: default
-current-context: default
-users:
-- name: default
-  user:
-    tokenFile: /var/run/secrets/kubernetes.io/serviceaccount/token
-`;
 
 /** A kubeconfig of one cluster and one user. */
 const config = (cluster: object, user: object = {}) =>
@@ -55,10 +34,11 @@ const PEM = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
 
 describe('a kubeconfig', () => {
   it("of kubeadm's: authority and token in files", () => {
-    const access = accessOfKubeconfig(PATH, KUBEADM);
     const folder = '/var/run/secrets/kubernetes.io/serviceaccount';
-    assert.deepEqual(access, {
-      ...accessToMaster('https://192.168.50.4:6443'),
+    const server = 'https://192.168.50.4:6443';
+    const text = kubeadmKubeconfig(server, `${folder}/ca.crt`, `${folder}/token`);
+    assert.deepEqual(accessOfKubeconfig(PATH, text), {
+      ...accessToMaster(server),
       ca: { file: `${folder}/ca.crt` },
       token: { file: `${folder}/token` },
     });

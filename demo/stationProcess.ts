@@ -3,24 +3,14 @@ import { createSocket, type RemoteInfo } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer, get, type IncomingMessage } from 'node:http';
 import { performance } from 'node:perf_hooks';
-import type { Answer, Dial, Outcome, Reply, Request, Serve } from './station.js';
+import { serveParent } from './namespaceProcess.js';
+import type { Answer, Ask, Dial, Outcome, Serve } from './station.js';
 
-process.on('message', (request: Request) => {
-  handle(request.ask)
-    .catch((error: Error): Reply['says'] => ({ failure: error.message }))
-    .then((says) => process.send?.({ id: request.id, says } satisfies Reply));
+serveParent(async (ask: Ask): Promise<Outcome | undefined> => {
+  if (ask.do === 'dial') return dial(ask);
+  await serve(ask);
+  return undefined;
 });
-// The parent is gone, however it ended.
-process.once('disconnect', () => process.exit(0));
-process.send?.({ id: 0, says: {} } satisfies Reply);
-
-async function handle(ask: Request['ask']): Promise<Reply['says']> {
-  if (ask.do === 'serve') {
-    await serve(ask);
-    return {};
-  }
-  return { outcome: await dial(ask) };
-}
 
 /** Answers everybody with who we are and whom we see. */
 async function serve({ name, tcp, udp }: Serve): Promise<void> {
@@ -63,10 +53,14 @@ async function askHttp({ address, port, from }: Dial, signal: AbortSignal): Prom
   return JSON.parse(text) as Answer;
 }
 
-async function askUdp({ address, port }: Dial, signal: AbortSignal): Promise<Answer> {
+async function askUdp({ address, port, from }: Dial, signal: AbortSignal): Promise<Answer> {
   const socket = createSocket(address.includes(':') ? 'udp6' : 'udp4');
   try {
     socket.on('error', LATER);
+    if (from) {
+      socket.bind(0, from);
+      await once(socket, 'listening', { signal });
+    }
     // Connected, so that a refusal comes back as an error.
     socket.connect(port, address);
     await once(socket, 'connect', { signal });

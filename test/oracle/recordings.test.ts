@@ -1,29 +1,11 @@
 // Every recorded cluster on a real kernel, each in a network namespace of its own: the state kube-proxy left, step by
 // step and from nothing; nothing to do the second time; every trace gone after cleaning up, and nothing of others.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
-import { promisify } from 'node:util';
 import { type Scenario, scenarios } from '../support/oracle.js';
-import { ROOT } from '../support/paths.js';
+import { runInNamespace } from '../support/runInNamespace.js';
 import { tool } from '../support/tools.js';
 import type { ScenarioReport } from './runScenario.js';
-
-const run = promisify(execFile);
-
-async function inNamespace(scenario: Scenario): Promise<ScenarioReport> {
-  const name = `knp-${scenario.name}`;
-  tool('ip', 'netns', 'add', name);
-  try {
-    const script = join(ROOT, 'dist/test/oracle/runScenario.js');
-    const args = ['netns', 'exec', name, process.execPath, script, scenario.name];
-    const { stdout } = await run('ip', args, { maxBuffer: 64 * 1024 * 1024, timeout: 300_000 });
-    return JSON.parse(stdout) as ScenarioReport;
-  } finally {
-    tool('ip', 'netns', 'del', name);
-  }
-}
 
 /** The settings that a scenario's configuration asks for, each spoiled beforehand. */
 function expectedSettings({ configuration }: Scenario): Record<string, string> {
@@ -50,7 +32,7 @@ function judge(scenario: Scenario): void {
   describe(scenario.name, () => {
     let report: ScenarioReport;
     before(async () => {
-      report = await inNamespace(scenario);
+      report = await runInNamespace<ScenarioReport>(scenario.name, 'runScenario.js', scenario.name);
     });
 
     it('reaches the recorded state at every step, and does nothing the second time', () => {

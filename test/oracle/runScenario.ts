@@ -1,19 +1,13 @@
 // One recorded cluster on the real kernel of the network namespace that this process runs in. Prints what it found as
 // JSON: everything in it has to be as the test says, so that a namespace costs one process.
-import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { release } from 'node:os';
 import { join } from 'node:path';
-import { openConntrack } from '../../src/kernel/conntrack/index.js';
-import { openIpset } from '../../src/kernel/ipset/index.js';
-import { openIptables } from '../../src/kernel/iptables/index.js';
-import { openIpvs } from '../../src/kernel/ipvs/index.js';
-import { openRtnetlink } from '../../src/kernel/rtnetlink/index.js';
-import { openSysctl } from '../../src/kernel/sysctl/index.js';
+import { openKernel } from '../../src/agent/kernel.js';
 import { cleanUp } from '../../src/reconcile/cleanUp.js';
 import { differences, type Scenario, scenarios } from '../support/oracle.js';
 import { TestNode } from '../support/testNode.js';
-import { readSysctl, SYSCTLS, tool, toolOutput } from '../support/tools.js';
+import { feed, layOut, readSysctl, SYSCTLS, tool, toolOutput } from '../support/tools.js';
 import { runOnApi } from './onApi.js';
 
 /** What a scenario came to. */
@@ -42,14 +36,7 @@ export interface ScenarioReport {
 
 async function main(scenario: Scenario): Promise<ScenarioReport> {
   layOut(scenario);
-  const kernel = {
-    ipvs: await openIpvs(),
-    conntrack: await openConntrack(),
-    ipset: await openIpset(),
-    rtnetlink: await openRtnetlink(),
-    iptables: openIptables(),
-    sysctl: openSysctl(),
-  };
+  const kernel = await openKernel(false);
   const failures: string[] = [];
   const newNode = () => new TestNode(scenario, kernel, release());
   const sync = async (node: ReturnType<typeof newNode>) => {
@@ -88,27 +75,10 @@ async function main(scenario: Scenario): Promise<ScenarioReport> {
   const final = await cleanUp(node.mode);
   failures.push(...final.failures.map(({ error }) => error.message));
   const lost = lineDifferences(before, everything());
-  const close = () => {
-    for (const part of [kernel.ipvs, kernel.conntrack, kernel.ipset, kernel.rtnetlink]) part.close();
-  };
-  const onApi = await runOnApi(scenario, { ...kernel, close }, (step) =>
-    differences(step, withoutBystanders()),
-  );
-  close();
+  const onApi = await runOnApi(scenario, kernel, (step) => differences(step, withoutBystanders()));
+  kernel.close();
   const cleaned = { left: final.left, differences: lost };
   return { steps, restarted, fromNothing, settings, timeouts, cleanUp: cleaned, onApi, failures };
-}
-
-function layOut({ interfaces }: Scenario): void {
-  tool('ip', 'link', 'set', 'lo', 'up');
-  const links = [...new Set(interfaces.map(({ link }) => link))];
-  const lines = [
-    ...links.flatMap((link) => [`link add ${link} type dummy`, `link set ${link} up`]),
-    ...interfaces.map(({ link, address, prefix }) => {
-      return `addr add ${address}/${prefix} dev ${link}${address.includes(':') ? ' nodad' : ''}`;
-    }),
-  ];
-  feed('ip', lines.map((line) => `${line}\n`).join(''), '-batch', '-');
 }
 
 /** Things of others, which must survive everything; what is there then, line by line. */
@@ -121,10 +91,6 @@ function bystanders(): string[] {
   const server = '-A -t 198.51.100.99:80 -s wlc\n-a -t 198.51.100.99:80 -r 198.51.100.98:80 -m -w 5\n';
   feed('ipvsadm', `${server}-A -f 77 -s rr\n`, '-R');
   return everything();
-}
-
-function feed(command: string, input: string, ...args: string[]): void {
-  execFileSync(command, args, { input, stdio: 'pipe' });
 }
 
 /** The state without the bystanders' virtual services: their sets and chains are none that a recording speaks of. */

@@ -2,6 +2,7 @@
 import { decodeObject } from '../../src/objects/decode.js';
 import type { KubernetesObject } from '../../src/objects/types.js';
 import { identityOf } from '../../src/source/manifestFile.js';
+import type { ToolOutput } from './oracle.js';
 
 /** Numbers from a seed: mulberry32. */
 export function randomFrom(seed: number): () => number {
@@ -14,6 +15,15 @@ export function randomFrom(seed: number): () => number {
     return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
   };
 }
+
+/** The node of a random cluster: some of the cluster's external IPs are its own. */
+export const RANDOM_HOST = {
+  configuration: { clusterCIDR: '10.244.0.0/16,fd00:244::/64' },
+  interfaces: [
+    { link: 'eth0', address: '192.168.50.10', prefix: 24 },
+    { link: 'eth0', address: 'fd00:192::10', prefix: 64 },
+  ],
+};
 
 /** A cluster that changes at random. Few names, addresses and ports, so that Services collide and change kind often. */
 export class RandomCluster {
@@ -158,4 +168,22 @@ export class RandomCluster {
   #some<T>(most: number, make: (index: number) => T): T[] {
     return Array.from({ length: this.#below(most + 1) }, (_, i) => make(i));
   }
+}
+
+/** What tells states apart: order of virtual servers and entries is that of history, and means nothing. */
+export function comparable({ ipvsadm, ipset, address, iptables, ip6tables }: ToolOutput) {
+  const lines = (text: string) => text.split('\n').sort();
+  const rules = (text: string) =>
+    text
+      .replace(/^#.*\n/gm, '')
+      .replace(/ \[\d+:\d+\]$/gm, '')
+      .split('\n');
+  return {
+    ipvsadm: lines(ipvsadm),
+    ipset: lines(ipset.replaceAll(/ (hashsize|bucketsize|initval) \w+/g, '')),
+    // Without the device's number and hardware address, which the kernel makes up.
+    address: lines(address).filter((line) => !/^\d+: |^ +link\//.test(line)),
+    iptables: rules(iptables),
+    ip6tables: rules(ip6tables),
+  };
 }

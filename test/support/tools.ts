@@ -1,11 +1,29 @@
 // The kernel's state as the ordinary tools print it: witnesses that share nothing with our own code.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import type { ToolOutput } from './oracle.js';
+import type { Scenario, ToolOutput } from './oracle.js';
 
 /** Runs a tool in the process's network namespace; its standard output. */
 export function tool(command: string, ...args: string[]): string {
   return execFileSync(command, args, { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024, stdio: 'pipe' });
+}
+
+/** Runs a tool that reads its commands from standard input. */
+export function feed(command: string, input: string, ...args: string[]): void {
+  execFileSync(command, args, { input, stdio: 'pipe' });
+}
+
+/** Makes the devices and addresses of a scenario's node. */
+export function layOut({ interfaces }: Pick<Scenario, 'interfaces'>): void {
+  tool('ip', 'link', 'set', 'lo', 'up');
+  const links = [...new Set(interfaces.map(({ link }) => link))];
+  const lines = [
+    ...links.flatMap((link) => [`link add ${link} type dummy`, `link set ${link} up`]),
+    ...interfaces.map(({ link, address, prefix }) => {
+      return `addr add ${address}/${prefix} dev ${link}${address.includes(':') ? ' nodad' : ''}`;
+    }),
+  ];
+  feed('ip', lines.map((line) => `${line}\n`).join(''), '-batch', '-');
 }
 
 /** Everything that a recording holds. */

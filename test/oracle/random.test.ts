@@ -1,0 +1,44 @@
+// A sample of random clusters on a real kernel: what the tools show after some changes is what they show when the same
+// cluster is programmed from nothing. test/unit/modes/ipvs/random.test.ts does this for many more, in memory.
+import assert from 'node:assert/strict';
+import { before, describe, it } from 'node:test';
+import { runInNamespace } from '../support/runInNamespace.js';
+import { tool } from '../support/tools.js';
+import type { RandomReport } from './runRandom.js';
+
+const SEEDS = [
+  [1, 2, 3],
+  [4, 5, 6],
+];
+
+before(() => {
+  for (const name of ['ip_vs', 'dummy', 'br_netfilter', 'nf_conntrack']) tool('modprobe', name);
+});
+
+// Two at a time: a namespace is idle while the kernel waits for its own grace periods.
+describe('random clusters', { concurrency: 2 }, () => {
+  for (const seeds of SEEDS) judge(seeds);
+});
+
+function judge(seeds: readonly number[]): void {
+  describe(`seeds ${seeds[0]} to ${seeds.at(-1)}`, () => {
+    let reports: readonly RandomReport[];
+    before(async () => {
+      reports = await runInNamespace<RandomReport[]>(
+        `random-${seeds[0]}`,
+        'runRandom.js',
+        ...seeds.map(String),
+      );
+    });
+    for (const [i, seed] of seeds.entries()) {
+      it(`seed ${seed}: the state reached step by step is the state from nothing`, () => {
+        const { failures, stepwise, fromNothing, again, left, operations } = reports[i] as RandomReport;
+        assert.deepEqual(failures, []);
+        assert.ok(operations > 100, `only ${operations} operations: the cluster is too dull`);
+        if (fromNothing !== 'the same') assert.deepEqual(stepwise, fromNothing);
+        assert.equal(again, 0, 'a full pass finds nothing to do');
+        assert.deepEqual(left, [], 'cleaning up leaves nothing');
+      });
+    }
+  });
+}

@@ -1,0 +1,64 @@
+// Random clusters on the real kernel of the network namespace that this process runs in, one after the other: changed step
+// by step, read by the tools, taken away, programmed from nothing, read again. Prints what it found as JSON, so that a
+// namespace costs one process. Arguments: seeds.
+import { release } from 'node:os';
+import { isDeepStrictEqual } from 'node:util';
+import { type Kernel, openKernel } from '../../src/agent/kernel.js';
+import { cleanUp } from '../../src/reconcile/cleanUp.js';
+import { comparable, RANDOM_HOST, RandomCluster } from '../support/randomCluster.js';
+import { TestNode } from '../support/testNode.js';
+import { layOut, toolOutput } from '../support/tools.js';
+
+/** Changes of each cluster, each of up to eight objects. */
+const CHANGES = 6;
+
+/** What a random cluster came to. */
+export interface RandomReport {
+  readonly seed: number;
+  /** Of all changes together. */
+  readonly operations: number;
+  /** Operations that failed, anywhere. */
+  readonly failures: readonly string[];
+  /** What the tools show after the changes; then what they show when programmed from nothing, if that is something else. */
+  readonly stepwise: ReturnType<typeof comparable>;
+  readonly fromNothing: ReturnType<typeof comparable> | 'the same';
+  /** Operations of a full pass after the changes. */
+  readonly again: number;
+  /** What cleaning up left. */
+  readonly left: readonly string[];
+}
+
+async function main(seed: number, kernel: Kernel): Promise<RandomReport> {
+  const failures: string[] = [];
+  let operations = 0;
+  const sync = async (node: TestNode<Kernel>) => {
+    const summary = await node.sync();
+    failures.push(...summary.failures.map(({ error }) => error.message));
+    return summary.operations;
+  };
+  const cluster = new RandomCluster(seed);
+  const node = new TestNode(RANDOM_HOST, kernel, release());
+  for (let i = 0; i < CHANGES; i++) {
+    cluster.change();
+    node.set(cluster.objects);
+    operations += await sync(node);
+  }
+  const stepwise = comparable(toolOutput());
+  node.reconciler.distrust();
+  const again = await sync(node);
+  const left = [...(await cleanUp(node.mode)).left];
+  const fresh = new TestNode(RANDOM_HOST, kernel, release());
+  fresh.set(cluster.objects);
+  await sync(fresh);
+  const fromNothing = comparable(toolOutput());
+  left.push(...(await cleanUp(fresh.mode)).left);
+  const same = isDeepStrictEqual(stepwise, fromNothing);
+  return { seed, operations, failures, stepwise, fromNothing: same ? 'the same' : fromNothing, again, left };
+}
+
+layOut(RANDOM_HOST);
+const kernel = await openKernel(false);
+const reports: RandomReport[] = [];
+for (const seed of process.argv.slice(2)) reports.push(await main(Number(seed), kernel));
+kernel.close();
+process.stdout.write(JSON.stringify(reports));

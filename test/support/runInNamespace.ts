@@ -1,0 +1,25 @@
+// Runs a compiled script of test/oracle in a network namespace made for it.
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { ROOT } from './paths.js';
+import { tool } from './tools.js';
+
+const run = promisify(execFile);
+
+/** What the script prints, which is JSON. Nothing is left of the namespace. */
+export async function runInNamespace<Report>(
+  name: string,
+  script: string,
+  ...args: readonly string[]
+): Promise<Report> {
+  const namespace = `knp-${name}`;
+  tool('ip', 'netns', 'add', namespace);
+  try {
+    const command = ['netns', 'exec', namespace, process.execPath, join(ROOT, 'dist/test/oracle', script)];
+    const { stdout } = await run('ip', [...command, ...args], { maxBuffer: 64 << 20, timeout: 300_000 });
+    return JSON.parse(stdout) as Report;
+  } finally {
+    tool('ip', 'netns', 'del', namespace);
+  }
+}

@@ -52,12 +52,6 @@ export const WEB: readonly Pod[] = [
   { name: 'web-2', node: NODE_B, ipv4: '10.244.2.11', ipv6: 'fd00:10:244:2::11' },
 ];
 
-/** The endpoints of the DNS Service. */
-export const DNS: readonly Pod[] = [
-  { name: 'coredns-0', node: NODE_A, ipv4: '10.244.1.2', ipv6: 'fd00:10:244:1::2' },
-  { name: 'coredns-1', node: NODE_B, ipv4: '10.244.2.2', ipv6: 'fd00:10:244:2::2' },
-];
-
 /** The port that the web pods listen on. */
 export const WEB_PORT = 8080;
 

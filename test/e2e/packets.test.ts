@@ -1,0 +1,271 @@
+// Real packets against the table of test/support/packetTable.ts: whose source address endpoints see, who reaches which of
+// them, and what is refused or dropped; over TCP and UDP, IPv4 and IPv6.
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
+import { type Lab, openLab } from '../../demo/lab.js';
+import { ManifestFolder } from '../../demo/manifestFolder.js';
+import { CLIENT, NODE_A, type Place, type Pod, SHELL } from '../../demo/places.js';
+import { ProxyProcess } from '../../demo/proxyProcess.js';
+import { type Dial, type Outcome, Station } from '../../demo/station.js';
+import { request } from '../../demo/traffic.js';
+import { closeAfter } from '../support/closeAfter.js';
+import {
+  dialledAt,
+  dialledFrom,
+  ELSEWHERE,
+  ENDPOINT_PORT,
+  FAMILIES,
+  type Family,
+  HEALTH_CHECK_NODE_PORT,
+  HERE,
+  PLACES,
+  packetManifest,
+  routeVirtualIPs,
+  sourceAddress,
+  THERE,
+} from '../support/packetLab.js';
+import {
+  ADMISSIONS,
+  type Client,
+  type Frontend,
+  type Kind,
+  type Row,
+  type ServiceName,
+  TABLE,
+} from '../support/packetTable.js';
+
+/**
+ * A TCP client whose first packet is not answered tries again after a second: less is an answer to the first. Over IPv6,
+ * Linux keeps a refusal that comes while it is still sending for later, and gives up when the second packet, after a second,
+ * is refused too; a third would follow two seconds later.
+ */
+const atOnce = ({ protocol, family }: Target) => (protocol === 'tcp' && family === 6 ? 2500 : 900);
+/** Ms after which silence is taken for good. */
+const SILENCE = 3000;
+/** Ms to wait for what should come: many dial at a time. */
+const PATIENCE = 20_000;
+/** A port of the node itself, in no Service. */
+const HOST_PORT = 9100;
+
+const VIRTUAL = ['ClusterIP', 'external IP', 'load-balancer IP'] as const;
+const PROTOCOLS = ['tcp', 'udp'] as const;
+type Protocol = (typeof PROTOCOLS)[number];
+
+let lab: Lab;
+const stations = new Map<Place, Station>();
+
+const station = (place: Place) => stations.get(place) as Station;
+
+before(async () => {
+  const pods = [SHELL, HERE, THERE, ELSEWHERE];
+  lab = closeAfter(openLab(pods));
+  routeVirtualIPs(lab);
+  const manifests = closeAfter(new ManifestFolder());
+  manifests.write('packets.yaml', packetManifest());
+  const proxy = closeAfter(new ProxyProcess(lab.namespace(NODE_A), manifests.path));
+  await Promise.all(
+    [CLIENT, NODE_A, ...pods].map(async (place) => {
+      stations.set(place, closeAfter(await Station.open(lab.namespace(place))));
+    }),
+  );
+  for (const pod of [HERE, THERE]) {
+    await station(pod).serve(pod.name, { tcp: [ENDPOINT_PORT], udp: [ENDPOINT_PORT] });
+  }
+  await station(NODE_A).serve('the node itself', { tcp: [HOST_PORT], udp: [HOST_PORT] });
+  assert.equal((await proxy.programmed()).failures, 0);
+});
+
+interface Target {
+  readonly client: Client;
+  readonly family: Family;
+  readonly protocol: Protocol;
+  readonly address: string;
+  readonly port: number;
+}
+
+function dial({ client, family, protocol, address, port }: Target, patience = PATIENCE): Promise<Outcome> {
+  const options: Partial<Dial> = { patience, from: dialledFrom(client, family) };
+  const from = station(PLACES[client]);
+  return protocol === 'tcp' ? from.dial(address, port, options) : from.dialUdp(address, port, options);
+}
+
+/** Every family and protocol by which a client can dial a frontend. */
+function targets(client: Client, service: ServiceName, kind: Kind): Target[] {
+  return FAMILIES.flatMap((family) =>
+    PROTOCOLS.map((protocol) => ({ client, family, protocol, ...dialledAt(service, kind, family) })),
+  );
+}
+
+const nameOf = ({ family, protocol }: Target) => `${protocol.toUpperCase()} over IPv${family}`;
+
+/** `web-0 sees 10.244.1.1`, or what went wrong. */
+const tell = (outcome: Outcome) => ('by' in outcome ? `${outcome.by} sees ${outcome.sees}` : outcome.error);
+
+/** By name of the target: what comes of each, all of them tried at the same time. */
+async function each<Result>(
+  all: readonly Target[],
+  run: (target: Target) => Promise<Result>,
+): Promise<Record<string, Result>> {
+  const results = await Promise.all(all.map(async (target) => [nameOf(target), await run(target)] as const));
+  return Object.fromEntries(results);
+}
+
+/** What a row says of the two connections of a target. */
+function expected([client, here, there]: Row, { family, address }: Target): string[] {
+  const told = (seen: Row[1], endpoint: Pod) => {
+    if (seen === 'lost') return 'no answer';
+    if (seen === 'refused') return 'ECONNREFUSED';
+    if (seen === 'none') return undefined;
+    return `${endpoint.name} sees ${sourceAddress(seen, client, endpoint, address, family)}`;
+  };
+  const chosen = [told(here, HERE), told(there, THERE)].flatMap((text) => text ?? []);
+  return chosen.length === 1 ? [...chosen, ...chosen] : chosen.sort();
+}
+
+/**
+ * Real servers take turns, and nobody else dials this one meanwhile: two connections show both. Silence where answers are
+ * expected too is heard out longer before it counts: the machine may be busy.
+ */
+async function seen(row: Row, { service, kind }: Frontend) {
+  const loses = row.includes('lost');
+  return each(targets(row[0], service, kind), async (target) => {
+    const want = expected(row, target);
+    const ask = async (patience: number) => {
+      const outcomes = await Promise.all([dial(target, patience), dial(target, patience)]);
+      return outcomes.map(tell).sort();
+    };
+    const found = await ask(loses ? SILENCE : PATIENCE);
+    return loses && !isDeepStrictEqual(found, want) ? ask(PATIENCE) : found;
+  });
+}
+
+const CLIENTS = ['pod here', 'itself', 'pod elsewhere', 'node', 'outside'] as const;
+
+for (const client of CLIENTS) {
+  const rows = TABLE.flatMap((frontend) =>
+    frontend.rows.filter(([dialler]) => dialler === client).map((row) => ({ frontend, row })),
+  );
+  describe(`${client === 'itself' ? 'an endpoint that dials itself' : client}`, () => {
+    const found = new Map<Frontend, Awaited<ReturnType<typeof seen>>>();
+    before(async () => {
+      await Promise.all(
+        rows.map(async ({ frontend, row }) => found.set(frontend, await seen(row, frontend))),
+      );
+    });
+    for (const { frontend, row } of rows) {
+      const [, here, there, because] = row;
+      test(`→ ${frontend.about}: here ${here}, there ${there}`, () => {
+        const want = targets(client, frontend.service, frontend.kind).map((target) => [
+          nameOf(target),
+          expected(row, target),
+        ]);
+        assert.deepEqual(found.get(frontend), Object.fromEntries(want), because);
+      });
+    }
+  });
+}
+
+describe('source ranges', { concurrency: true }, () => {
+  for (const service of ['lan', 'strangers'] as const) {
+    for (const [client, kind, fate, because] of ADMISSIONS[service]) {
+      test(`${client} → ${kind} of Service ${service}: ${fate}`, async () => {
+        const patience = fate === 'dropped' ? SILENCE : PATIENCE;
+        const all = targets(client, service, kind);
+        const outcomes = await each(all, async (target) => {
+          const outcome = await dial(target, patience);
+          return 'by' in outcome ? 'admitted' : outcome.error === 'no answer' ? 'dropped' : outcome.error;
+        });
+        assert.deepEqual(outcomes, Object.fromEntries(all.map((target) => [nameOf(target), fate])), because);
+      });
+    }
+  }
+});
+
+describe('refused at once', { concurrency: 2 }, () => {
+  const clients = ['pod here', 'node', 'outside'] as const;
+  for (const kind of ['NodePort', ...VIRTUAL] as const) {
+    test(`${kind} of a Service without endpoints`, async () => {
+      await refusedAtOnce(clients.flatMap((client) => targets(client, 'empty', kind)));
+    });
+  }
+  for (const kind of VIRTUAL) {
+    test(`a port of the node's own, at the ${kind}`, async () => {
+      const all = clients.flatMap((client) => targets(client, 'open', kind));
+      await refusedAtOnce(all.map((target) => ({ ...target, port: HOST_PORT })));
+    });
+    test(`a port of nobody, at the ${kind}`, async () => {
+      const all = clients.flatMap((client) => targets(client, 'open', kind));
+      await refusedAtOnce(all.map((target) => ({ ...target, port: HOST_PORT + 1 })));
+    });
+  }
+});
+
+test('the node answers on its own port at its own address', async () => {
+  const all = targets('outside', 'open', 'NodePort').map((target) => ({ ...target, port: HOST_PORT }));
+  for (const outcome of Object.values(await each(all, (target) => dial(target)))) {
+    assert.equal('by' in outcome && outcome.by, 'the node itself', tell(outcome));
+  }
+});
+
+test('the health-check node port is open at every virtual IP, and the proxy answers', async () => {
+  for (const kind of VIRTUAL) {
+    const all = targets('outside', 'open', kind).filter(({ protocol }) => protocol === 'tcp');
+    const answers = await each(all, (target) => dial({ ...target, port: HEALTH_CHECK_NODE_PORT }));
+    for (const answer of Object.values(answers)) {
+      const { service, localEndpoints } = answer as object as Readonly<Record<string, unknown>>;
+      const want = { service: { namespace: 'packets', name: 'local' }, localEndpoints: 1 };
+      assert.deepEqual({ service, localEndpoints }, want, `${kind}: ${JSON.stringify(answer)}`);
+    }
+  }
+});
+
+test('with affinity, a client stays with one endpoint at each address', async () => {
+  const all = (['pod here', 'outside'] as const).flatMap((client) =>
+    (['NodePort', ...VIRTUAL] as const).flatMap((kind) => targets(client, 'sticky', kind)),
+  );
+  await Promise.all(
+    all.map(async (target) => {
+      const answers = new Set<string>();
+      for (let i = 0; i < 3; i++) answers.add(tell(await dial(target)));
+      const [answer = ''] = answers;
+      const story = `${target.client} → ${target.address}, ${nameOf(target)}: ${[...answers]}`;
+      assert.equal(answers.size, 1, story);
+      assert.match(answer, / sees /, story);
+    }),
+  );
+});
+
+test('the load balancer and the dual-stack Service of examples/ lead to all of their endpoints', async () => {
+  const [outside, shell] = [station(CLIENT), station(SHELL)];
+  for (const route of [
+    { name: 'load-balancer IP, from outside', from: outside, address: '203.0.113.20', port: 80 },
+    { name: 'IPv4 ClusterIP, from a pod', from: shell, address: '10.96.10.40', port: 80 },
+    { name: 'IPv6 ClusterIP, from a pod', from: shell, address: 'fd00:10:96::40', port: 80 },
+  ]) {
+    const { failures } = await request(route, 4, [HERE.name, THERE.name]);
+    assert.deepEqual(failures, []);
+  }
+});
+
+/** On a busy machine a refusal may take long for reasons of its own: those that did are tried again, alone. */
+async function refusedAtOnce(all: readonly Target[]): Promise<void> {
+  const slow: Target[] = [];
+  await Promise.all(
+    all.map(async (target) => {
+      if ((await refusal(target)) > atOnce(target)) slow.push(target);
+    }),
+  );
+  for (const target of slow) {
+    const quickest = Math.min(await refusal(target), await refusal(target));
+    assert.ok(quickest <= atOnce(target), `${target.client} → ${target.address}: ${quickest} ms to refuse`);
+  }
+}
+
+/** Ms until a target refused. */
+async function refusal(target: Target): Promise<number> {
+  const outcome = await dial(target);
+  const story = `${target.client} → ${target.address}:${target.port}, ${nameOf(target)}`;
+  assert.equal(tell(outcome), 'ECONNREFUSED', story);
+  return outcome.milliseconds;
+}

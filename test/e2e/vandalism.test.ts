@@ -1,0 +1,210 @@
+// Others spoil the kernel's state with their own tools, each thing in turn: it is repaired within one audit, and our device
+// and its addresses within a second. What is not ours survives all of it.
+import assert from 'node:assert/strict';
+import { before, describe, type TestContext, test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
+import { type Lab, openLab } from '../../demo/lab.js';
+import { ManifestFolder } from '../../demo/manifestFolder.js';
+import { NODE_A } from '../../demo/places.js';
+import { type LogLine, ProxyProcess, type SyncedLine } from '../../demo/proxyProcess.js';
+import { closeAfter } from '../support/closeAfter.js';
+import { ask, linesOf, witness } from '../support/witnesses.js';
+
+/** Seconds of quiet after which the proxy looks at everything. */
+const PERIOD = 3;
+/** Ms that a timer, a log line and the reading of it may take on a busy machine beside what they tell of. */
+const SLACK = 1000;
+/** Ms within which what the kernel notifies of is seen to. */
+const AT_ONCE = 1000;
+
+/** A virtual service and a set of somebody else. */
+const FOREIGN = '-A -t 198.51.100.99:80 -s wlc\n-a -t 198.51.100.99:80 -r 198.51.100.98:80 -m -w 5\n';
+const FOREIGN_SET = 'create somebody-elses hash:ip\nadd somebody-elses 198.51.100.97\n';
+
+let lab: Lab;
+let proxy: ProxyProcess;
+let intact: Comparable;
+
+const inNode = (...command: string[]) => ask(lab.namespace(NODE_A), ...command);
+const shell = (script: string) => inNode('sh', '-ec', script);
+const feed = (command: string, input: string) => shell(`${command} <<'END'\n${input}END\n`);
+
+const SETTINGS = ['vs/conntrack', 'vs/expire_nodest_conn', 'ip_forward'].map(
+  (name) => `/proc/sys/net/ipv4/${name}`,
+);
+
+before(async () => {
+  lab = closeAfter(openLab([]));
+  const manifests = closeAfter(new ManifestFolder());
+  feed('ipvsadm -R', FOREIGN);
+  feed('ipset restore', FOREIGN_SET);
+  proxy = closeAfter(
+    new ProxyProcess(lab.namespace(NODE_A), manifests.path, ['--ipvs-sync-period', `${PERIOD}s`]),
+  );
+  await proxy.programmed();
+  intact = state();
+  assert.ok(intact.ipvsadm.includes('-a -t 198.51.100.99:80 -r 198.51.100.98:80 -m -w 5'));
+  assert.ok(intact.ipset.includes('add somebody-elses 198.51.100.97'));
+});
+
+type Comparable = ReturnType<typeof state>;
+
+/** What the tools show, without what is new whenever something is made anew, or means nothing in its order. */
+function state() {
+  const { ipvsadm, ipset, address, iptables, ip6tables } = witness(lab.namespace(NODE_A));
+  return {
+    ipvsadm: linesOf(ipvsadm),
+    ipset: linesOf(ipset.replaceAll(/ (bucketsize|initval) \w+/g, '')),
+    addresses: linesOf(address).filter((line) => / inet6? /.test(line)),
+    ...rulesOf('iptables', iptables),
+    ...rulesOf('ip6tables', ip6tables),
+    settings: linesOf(inNode('grep', '-H', '', ...SETTINGS)),
+  };
+}
+
+/** Within our chains the order counts; among the jumps to them, it is that of history. */
+function rulesOf(command: string, saved: string): Record<string, string[]> {
+  const [ours, others] = [/^-A KUBE-/, /^-A (?!KUBE-)/].map((pattern) =>
+    saved.split('\n').filter((line) => pattern.test(line)),
+  ) as [string[], string[]];
+  return { [command]: ours, [`${command}, jumps`]: others.sort() };
+}
+
+interface Repair {
+  readonly pass: SyncedLine;
+  /** Ms from the end of the vandalism, or of a pass that was under way then and saw only part of it, to the repair's begin. */
+  readonly waited: number;
+}
+
+/** Spoils something, and waits until everything is as it was. Moments are those of the system's clock, as in the log. */
+async function spoil(vandalize: () => void): Promise<Repair> {
+  let read = proxy.log.length;
+  vandalize();
+  let since = Date.now();
+  for (;;) {
+    const isPass = (line: LogLine) => line.msg === 'synced' && line['full'] === true;
+    const pass = (await proxy.logged(
+      (line) => isPass(line) && proxy.log.indexOf(line) >= read,
+      'a look at everything',
+    )) as SyncedLine;
+    read = proxy.log.indexOf(pass) + 1;
+    const ended = Number(pass['time']);
+    const waited = ended - pass.planMs - pass.kernelMs - since;
+    assert.equal(pass.failures, 0, JSON.stringify(proxy.log.slice(-5)));
+    if (pass.operations > 0 && isDeepStrictEqual(state(), intact)) return { pass, waited };
+    if (waited > 0) assert.deepEqual(state(), intact, `after a pass of ${pass.operations} operations`);
+    since = Math.max(since, ended);
+  }
+}
+
+const VANDALISM: readonly (readonly [what: string, vandalize: () => void])[] = [
+  [
+    'all of IPVS is flushed',
+    () => {
+      inNode('ipvsadm', '-C');
+      feed('ipvsadm -R', FOREIGN);
+    },
+  ],
+  [
+    'every real server gets weight 0',
+    () => {
+      const servers = linesOf(inNode('ipvsadm', '-S', '-n')).filter(
+        (line) => line.startsWith('-a') && !line.includes('198.51.100.99'),
+      );
+      shell(
+        servers.map((line) => `ipvsadm ${line.replace(/^-a/, '-e').replace(/-w 1$/, '-w 0')}\n`).join(''),
+      );
+    },
+  ],
+  [
+    'virtual services and real servers are deleted, edited and added',
+    () =>
+      shell(`
+        ipvsadm -D -t 10.96.10.10:80
+        ipvsadm -d -t 203.0.113.10:80 -r 10.244.2.11:8080
+        ipvsadm -E -u 10.96.0.10:53 -s wlc
+        ipvsadm -a -t 10.96.10.20:80 -r 10.244.9.9:80 -m
+        ipvsadm -A -t 10.96.10.30:8080 -s rr
+      `),
+  ],
+  [
+    'entries of sets are deleted and added',
+    () =>
+      shell(`
+        ipset flush KUBE-CLUSTER-IP
+        ipset del KUBE-NODE-PORT-TCP 30080
+        ipset add KUBE-LOAD-BALANCER 192.0.2.1,tcp:80
+        ipset flush KUBE-6-CLUSTER-IP
+      `),
+  ],
+  [
+    'a set is made anew with another maxelem',
+    () =>
+      shell(`
+        ipset create spoiled hash:ip,port maxelem 1024
+        ipset swap spoiled KUBE-CLUSTER-IP
+        ipset destroy spoiled
+      `),
+  ],
+  [
+    'jumps are deleted',
+    () =>
+      shell(`
+        iptables -t nat -D PREROUTING -m comment --comment "kubernetes service portals" -j KUBE-SERVICES
+        iptables -t nat -D POSTROUTING -m comment --comment "kubernetes postrouting rules" -j KUBE-POSTROUTING
+        iptables -D INPUT -m comment --comment "kubernetes ipvs access filter" -j KUBE-IPVS-FILTER
+        ip6tables -t nat -D OUTPUT -m comment --comment "kubernetes service portals" -j KUBE-SERVICES
+      `),
+  ],
+  [
+    'rules are flushed and added',
+    () =>
+      shell(`
+        iptables -t nat -F KUBE-SERVICES
+        iptables -t nat -I KUBE-MARK-MASQ -j RETURN
+        ip6tables -F KUBE-IPVS-FILTER
+      `),
+  ],
+  ['settings are changed', () => shell(SETTINGS.map((name) => `echo 0 >${name}\n`).join(''))],
+];
+
+/**
+ * Spoils something; the pass that repairs it must begin within so many ms. How long the pass itself takes is left out of
+ * it: where the machine is emulated and busy, that alone may be seconds.
+ */
+async function judge(vandalize: () => void, limit: number, context: TestContext): Promise<void> {
+  const { pass, waited } = await spoil(vandalize);
+  const took = pass.planMs + pass.kernelMs;
+  context.diagnostic(
+    `begun after ${Math.max(0, waited).toFixed(0)} ms, done in another ${took.toFixed(0)} ms`,
+  );
+  assert.ok(waited <= limit, `begun after ${waited} ms, and not ${limit} at most`);
+}
+
+describe('is repaired within one audit', () => {
+  for (const [what, vandalize] of VANDALISM) {
+    test(what, async (context) => {
+      await judge(vandalize, PERIOD * 1000 + SLACK, context);
+    });
+  }
+});
+
+const NOTIFIED: readonly (readonly [what: string, vandalize: () => void])[] = [
+  ['an address is deleted', () => inNode('ip', 'address', 'del', '10.96.10.10/32', 'dev', 'kube-ipvs0')],
+  ['the device is deleted', () => inNode('ip', 'link', 'del', 'kube-ipvs0')],
+  ['an address is added', () => inNode('ip', 'address', 'add', '192.0.2.1/32', 'dev', 'kube-ipvs0')],
+];
+
+describe('is repaired within a second', () => {
+  for (const [what, vandalize] of NOTIFIED) {
+    test(what, async (context) => {
+      await judge(vandalize, AT_ONCE, context);
+    });
+  }
+});
+
+test('nothing else was done, and nothing failed', () => {
+  assert.deepEqual(state(), intact);
+  const bad = proxy.log.filter(({ level }) => level === 'error' || level === 'none');
+  assert.deepEqual(bad, []);
+});

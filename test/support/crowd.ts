@@ -1,0 +1,55 @@
+// Many HTTP clients at once in one namespace, which take note of every request that fails.
+import { fileURLToPath } from 'node:url';
+import { NamespaceProcess } from '../../demo/namespaceProcess.js';
+
+/** Whom to ask, and how many ask at the same time. */
+export interface CrowdOrders {
+  readonly address: string;
+  readonly port: number;
+  /** Clients that keep their connection for the next request. */
+  readonly keepAlive: number;
+  /** Clients that open one for each request. */
+  readonly short: number;
+}
+
+/** What came of all requests. */
+export interface CrowdReport {
+  readonly requests: number;
+  /** A sentence for each request that failed. */
+  readonly failures: readonly string[];
+  /** Answers by who gave them. */
+  readonly answers: Readonly<Record<string, number>>;
+}
+
+/** Orders begin; without orders, it ends and reports. */
+export type CrowdAsk = CrowdOrders | 'stop';
+
+const PROCESS = fileURLToPath(new URL('./crowdProcess.js', import.meta.url));
+
+/** A crowd of clients. */
+export class Crowd {
+  readonly #process: NamespaceProcess<CrowdAsk, CrowdReport | undefined>;
+
+  private constructor(process: NamespaceProcess<CrowdAsk, CrowdReport | undefined>) {
+    this.#process = process;
+  }
+
+  /** Starts its process; resolves when it is ready. */
+  static async open(namespace: string): Promise<Crowd> {
+    return new Crowd(await NamespaceProcess.open(namespace, PROCESS));
+  }
+
+  /** Sends requests from now on; resolves once every client has had its first answer. */
+  async start(orders: CrowdOrders): Promise<void> {
+    await this.#process.ask(orders);
+  }
+
+  /** Lets the requests under way end; what came of all of them. */
+  async stop(): Promise<CrowdReport> {
+    return (await this.#process.ask('stop')) as CrowdReport;
+  }
+
+  close(): Promise<void> {
+    return this.#process.close();
+  }
+}

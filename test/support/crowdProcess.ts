@@ -1,0 +1,90 @@
+// The process of a Crowd.
+import { once } from 'node:events';
+import { Agent, get, type IncomingMessage } from 'node:http';
+import { performance } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
+import { serveParent } from '../../demo/namespaceProcess.js';
+import type { CrowdAsk, CrowdOrders, CrowdReport } from './crowd.js';
+
+/** How many times as long as its last request took a client rests: a machine that is slow is not to be kept busy by this. */
+const REST = 2.5;
+/** Ms after which a request has failed. */
+const PATIENCE = 30_000;
+
+class Clients {
+  readonly #orders: CrowdOrders;
+  readonly #began = performance.now();
+  readonly #answers: Record<string, number> = {};
+  readonly #failures: string[] = [];
+  #requests = 0;
+  #stopping = false;
+  #all: Promise<unknown> = Promise.resolve();
+
+  constructor(orders: CrowdOrders) {
+    this.#orders = orders;
+  }
+
+  /** Resolves once each has had its first answer. */
+  async start(): Promise<void> {
+    const { keepAlive, short } = this.#orders;
+    const firsts: Promise<void>[] = [];
+    const all = Array.from({ length: keepAlive + short }, (_, i) => {
+      return new Promise<void>((ended) => {
+        firsts.push(new Promise((first) => this.#run(i < keepAlive, first).then(ended)));
+      });
+    });
+    this.#all = Promise.all(all);
+    await Promise.all(firsts);
+  }
+
+  async stop(): Promise<CrowdReport> {
+    this.#stopping = true;
+    await this.#all;
+    return { requests: this.#requests, failures: this.#failures, answers: this.#answers };
+  }
+
+  async #run(keeps: boolean, first: () => void): Promise<void> {
+    const agent = keeps ? new Agent({ keepAlive: true, maxSockets: 1 }) : false;
+    while (!this.#stopping) {
+      const began = performance.now();
+      await this.#request(agent);
+      first();
+      await delay(REST * (performance.now() - began));
+    }
+    if (agent) agent.destroy();
+  }
+
+  async #request(agent: Agent | false): Promise<void> {
+    const began = performance.now();
+    this.#requests += 1;
+    try {
+      const by = await ask(this.#orders, agent);
+      this.#answers[by] = (this.#answers[by] ?? 0) + 1;
+    } catch (error) {
+      const { code, message } = error as Error & { code?: unknown };
+      const at = (began - this.#began).toFixed(0);
+      const took = (performance.now() - began).toFixed(0);
+      const kind = agent ? 'a kept connection' : 'a connection of its own';
+      this.#failures.push(`at ${at} ms, over ${kind}, after ${took} ms: ${code ?? message}`);
+    }
+  }
+}
+
+/** Who answered. An answer is the server's address twice; half an answer is none. */
+async function ask({ address, port }: CrowdOrders, agent: Agent | false): Promise<string> {
+  const request = get({ host: address, port, agent, signal: AbortSignal.timeout(PATIENCE) });
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  const text = (await response.setEncoding('utf8').toArray()).join('');
+  const [by, again] = text.split(' ');
+  if (!by || by !== again) throw new Error(`answered ${JSON.stringify(text)}`);
+  return by;
+}
+
+let clients: Clients | undefined;
+
+serveParent(async (asked: CrowdAsk): Promise<CrowdReport | undefined> => {
+  if (asked === 'stop') return clients?.stop();
+  clients = new Clients(asked);
+  await clients.start();
+  return undefined;
+});

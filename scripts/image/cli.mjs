@@ -1,6 +1,6 @@
 // The command `npm run image`: gets what is missing, builds, and unpacks the result if that is asked for.
 
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CHECKOUT } from '../lib/checkout.mjs';
 import { capture, run } from '../lib/commands.mjs';
@@ -8,6 +8,7 @@ import { Failure, reportFailures } from '../lib/failure.mjs';
 import { ensurePackages, IMAGE_PACKAGES } from '../lib/packages.mjs';
 import { heading } from '../lib/steps.mjs';
 import { Buildah } from './buildah.mjs';
+import { sumOfInputs } from './inputs.mjs';
 import { HELP, parseOptions } from './options.mjs';
 import { ensureStandIns } from './standIn.mjs';
 
@@ -34,12 +35,16 @@ export function main(args) {
 function buildImage(options, version) {
   if (process.getuid?.() !== 0) throw new Failure('building needs root');
   ensurePackages(IMAGE_PACKAGES);
+  const sum = sumOfInputs();
+  if (options.exportFolder !== undefined && sumIn(options.exportFolder) === sum) {
+    heading(`${options.exportFolder} holds this image`);
+    return;
+  }
   const buildah = new Buildah(options.storage);
   if (options.standInBases)
     ensureStandIns(buildah, basesOf(readFileSync(join(CHECKOUT, 'Dockerfile'), 'utf8')));
   heading(`building ${options.tag}`);
-  // Layers are kept for the next build only where the image is not to be given away: packages grow old in them.
-  const pull = options.standInBases ? ['--pull-never', '--layers'] : ['--pull', '--no-cache'];
+  const pull = options.standInBases ? '--pull-never' : '--pull';
   const values = [`VERSION=${version}`, `REVISION=${revision()}`].flatMap((value) => ['--build-arg', value]);
   buildah.run([
     'bud',
@@ -47,13 +52,29 @@ function buildImage(options, version) {
     'chroot',
     '--network',
     'host',
-    ...pull,
+    pull,
     ...values,
     '--tag',
     options.tag,
     CHECKOUT,
   ]);
-  if (options.exportFolder !== undefined) unpack(buildah, options.tag, options.exportFolder);
+  // Of a storage of our own, the images that this one takes the name from.
+  if (options.storage !== undefined) buildah.run(['rmi', '--prune']);
+  if (options.exportFolder === undefined) return;
+  unpack(buildah, options.tag, options.exportFolder);
+  writeFileSync(join(options.exportFolder, SUM), sum);
+}
+
+// Last file of an unpacked image: what it was made of.
+const SUM = 'inputs.sha256';
+
+/**
+ * @param {string} folder
+ * @returns {string | undefined} the sum of what the image there was made of; undefined if there is no whole one
+ */
+function sumIn(folder) {
+  const file = join(folder, SUM);
+  return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
 }
 
 /**

@@ -15,7 +15,8 @@ Builds the container image of the Dockerfile with buildah, as root. With Docker,
   --stand-in-bases   make the two base images from Debian's packages and npm's build of Node instead of pulling them:
                      for machines that reach no registry of images. Not for images that are to be given away.
   --export FOLDER    also unpack the image's root filesystem into FOLDER/rootfs, and its configuration into
-                     FOLDER/config.json; the folder is emptied first
+                     FOLDER/config.json; the folder is emptied first. If it holds this
+                     very image already, nothing is built
   --storage FOLDER   where buildah keeps images (default: where it always does)
   --help             show this text
 `;

@@ -10,8 +10,10 @@ import { heading } from '../lib/steps.mjs';
 /** @typedef {import('./buildah.mjs').Buildah} Buildah */
 /** @typedef {{ node: string, debian: string }} Bases names of the images */
 
-// As in the official images: their packages come without these.
-const UNWANTED = ['doc', 'info', 'locale', 'man'].map((name) => `/usr/share/${name}`);
+// As in the official images: of packages' documentation only the copyright is there.
+const UNWANTED = ['info', 'locale', 'man'].map((name) => `/usr/share/${name}`);
+const DOCUMENTATION = '/usr/share/doc';
+const COPYRIGHT = 'copyright';
 const EMPTIED = ['/var/cache/apt', '/var/lib/apt/lists'];
 // Certificates that this machine trusts beside the usual ones, for the build to reach npm as this machine does.
 const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt';
@@ -43,8 +45,10 @@ function makeDebian(buildah, image, release, folder) {
   const root = join(folder, 'root');
   run('debootstrap', ['--variant=minbase', release, root]);
   writeFileSync(join(root, 'etc/apt/sources.list'), sources(release));
-  const excluded = UNWANTED.map((path) => `path-exclude ${path}/*\n`).join('');
-  writeFileSync(join(root, 'etc/dpkg/dpkg.cfg.d/docker'), excluded);
+  const excluded = [...UNWANTED, DOCUMENTATION].map((path) => `path-exclude ${path}/*\n`).join('');
+  const included = `path-include ${DOCUMENTATION}/*/${COPYRIGHT}\n`;
+  writeFileSync(join(root, 'etc/dpkg/dpkg.cfg.d/docker'), excluded + included);
+  run('find', [join(root, DOCUMENTATION), '-type', 'f', '!', '-name', COPYRIGHT, '-delete']);
   for (const path of [...UNWANTED, ...EMPTIED]) {
     rmSync(join(root, path), { recursive: true, force: true });
     mkdirSync(join(root, path), { recursive: true });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { buildNative, buildTypeScript } from '../lib/build.mjs';
 import { CHECKOUT } from '../lib/checkout.mjs';
 import { BUILD_PACKAGES, ensurePackages, VM_PACKAGES, WITNESS_PACKAGES } from '../lib/packages.mjs';
-import { heading, step } from '../lib/steps.mjs';
+import { heading, nodeScript, step } from '../lib/steps.mjs';
 import { ensurePromtool } from './promtool.mjs';
 
 /**
@@ -23,6 +23,13 @@ export function prepare(tiers) {
   ensureNodeModules();
   if (native) buildNative();
   buildTypeScript();
+  if (tiers.some((tier) => tier.image)) buildImage();
+}
+
+/** From bases of our own, so that no registry has to be reached; what did not change since the last time is kept. */
+function buildImage() {
+  const folders = ['--storage', '.cache/image/storage', '--export', '.cache/image/unpacked'];
+  step('container image', nodeScript('scripts/image.mjs', '--stand-in-bases', ...folders));
 }
 
 /** Installs exactly what package-lock.json says, unless that was done since it last changed. */

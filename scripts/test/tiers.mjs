@@ -9,6 +9,7 @@ import { filesBelow } from '../lib/checkout.mjs';
  * @property {boolean} [promtool] whether it needs promtool
  * @property {boolean} [apart] whether it runs only when it is asked for: it takes long, or wants a quiet machine
  * @property {boolean} vm whether it needs a kernel with IPVS and the dummy device
+ * @property {boolean} [image] whether it needs the container image
  */
 
 /** @type {readonly Tier[]} In the order in which they run. */
@@ -18,6 +19,7 @@ export const TIERS = [
   { name: 'kernel', native: true, vm: true },
   { name: 'oracle', native: true, vm: true },
   { name: 'e2e', native: true, vm: true },
+  { name: 'image', native: false, vm: true, image: true, apart: true },
   { name: 'scale', native: false, vm: false, apart: true },
   { name: 'scale-vm', native: true, vm: true, apart: true },
 ];

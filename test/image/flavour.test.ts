@@ -1,0 +1,57 @@
+// Which iptables the image uses on a real kernel: that of kubelet's mark, for as long as the process lives.
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import { closeAfter } from '../support/closeAfter.js';
+import type { RunningContainer } from '../support/container.js';
+import { type DaemonSet, readDeployed } from '../support/daemonSet.js';
+import { tool } from '../support/tools.js';
+import { TestNode } from './testNode.js';
+
+const { spec } = readDeployed<DaemonSet>('base/daemonset.yaml').spec.template;
+
+let proxy: RunningContainer;
+
+before(async () => {
+  tool('iptables-legacy', '-t', 'mangle', '-N', 'KUBE-IPTABLES-HINT');
+  // A service proxy that used the other one was here.
+  tool('iptables-nft', '-t', 'nat', '-N', 'KUBE-SERVICES');
+  const node = closeAfter(await TestNode.start());
+  proxy = await node.pod(spec).start();
+  await proxy.logged(/"msg":"synced"/);
+});
+
+test('rules are in the tables in which kubelet left its mark', () => {
+  assert.match(tool('iptables-legacy-save'), /^-A KUBE-SERVICES .*KUBE-CLUSTER-IP/m);
+  assert.match(tool('ip6tables-legacy-save'), /^:KUBE-SERVICES /m);
+  assert.doesNotMatch(tool('iptables-nft-save'), /^-A KUBE-SERVICES/m);
+});
+
+test('chains of a proxy in the other ones are told', () => {
+  const [first = ''] = proxy.log;
+  assert.equal(
+    first,
+    'warning: this host uses iptables-legacy, but iptables-nft holds KUBE-SERVICES: its rules act on packets too',
+  );
+});
+
+test('a person who looks around in the container gets the same', async () => {
+  assert.equal((await proxy.exec('iptables', '--version')).stdout.trim().split(' ').at(-1), '(legacy)');
+  assert.match((await proxy.exec('iptables-save')).stdout, /^-A KUBE-SERVICES .*KUBE-CLUSTER-IP/m);
+});
+
+test('a mark that comes later changes nothing for the process', async () => {
+  tool('iptables-nft', '-t', 'mangle', '-N', 'KUBE-IPTABLES-HINT');
+  const environment = (await proxy.exec('cat', '/proc/1/environ')).stdout.split('\0');
+  assert.ok(environment.includes('IPTABLES_FLAVOUR=legacy'));
+  assert.ok(environment.some((entry) => entry.startsWith('PATH=/usr/local/lib/iptables-legacy:')));
+  assert.equal((await proxy.end('SIGTERM')).status, 0);
+});
+
+test('what a proxy left in legacy goes by the commands of docs/migrate.md, and the rules of others stay', () => {
+  tool('iptables-legacy', '-A', 'INPUT', '-p', 'udp', '-j', 'ACCEPT');
+  for (const name of ['iptables-legacy', 'ip6tables-legacy']) {
+    tool('sh', '-c', `${name}-save | grep -v KUBE- | ${name}-restore`);
+    assert.doesNotMatch(tool(`${name}-save`), /KUBE-/);
+  }
+  assert.match(tool('iptables-legacy-save'), /^-A INPUT -p udp -j ACCEPT$/m);
+});

@@ -25,7 +25,7 @@ import { telemetry } from './telemetry.js';
 /** Ms for which changes of links and addresses are gathered: a network plugin makes several for each pod. */
 const HOST_SETTLES = 200;
 /** Ms that the batch under way has to end in when the agent is told to stop; the rest is left for the next start. */
-const STOP_LIMIT = 1000;
+const STOP_LIMIT = 500;
 /** The Kubernetes whose kube-proxy is imitated. */
 export const EMULATES = '1.36';
 

@@ -1,0 +1,41 @@
+// A lab whose client keeps asking a Service while the proxy is interrupted.
+import assert from 'node:assert/strict';
+import { openLab } from '../../demo/lab.js';
+import { ManifestFolder } from '../../demo/manifestFolder.js';
+import { NODE_A, SHELL, WEB, WEB_PORT } from '../../demo/places.js';
+import { runOnce } from '../../demo/proxyProcess.js';
+import { closeAfter } from './closeAfter.js';
+import { Crowd } from './crowd.js';
+import { type Interruptions, interrupt, LIMIT } from './interruptions.js';
+import { service, slice } from './manifests.js';
+import { Replicas } from './replica.js';
+
+const ADDRESS = '10.96.0.80';
+
+/** Interrupts so many times; no request fails, and no connection breaks. */
+export async function interruptUnderTraffic(moments: number): Promise<string[]> {
+  const lab = closeAfter(openLab([SHELL, ...WEB]));
+  const manifests = closeAfter(new ManifestFolder(''));
+  const backends = WEB.map(({ ipv4 }) => ipv4);
+  manifests.write('web.yaml', service('web', ADDRESS) + slice('web', ...backends));
+  for (const [i, pod] of WEB.entries()) {
+    const replicas = closeAfter(await Replicas.open(lab.namespace(pod)));
+    await replicas.ask({ do: 'serve', address: backends[i] as string, port: WEB_PORT });
+  }
+  const first = await runOnce(lab.namespace(NODE_A), manifests.path);
+  assert.equal(first.status, 0, first.stderr);
+  const crowd = closeAfter(await Crowd.open(lab.namespace(SHELL)));
+  await crowd.start({ address: ADDRESS, port: 80, keepAlive: 1, short: 1 });
+  let came: Interruptions | undefined;
+  try {
+    came = await interrupt(lab.namespace(NODE_A), manifests, moments);
+  } finally {
+    const { requests, failures } = await crowd.stop();
+    assert.deepEqual(failures, [], `${failures.length} of ${requests} requests failed`);
+    assert.ok(requests > 2 * moments, `only ${requests} requests`);
+  }
+  return [
+    `${moments} ends, ${came.early} of them before the first pass was done`,
+    `the slowest took ${came.slowest.toFixed(0)} ms of ${LIMIT}`,
+  ];
+}

@@ -19,6 +19,7 @@ export const TIERS = [
   { name: 'kernel', native: true, vm: true },
   { name: 'oracle', native: true, vm: true },
   { name: 'e2e', native: true, vm: true },
+  { name: 'oracle-api', native: true, vm: true, apart: true },
   { name: 'image', native: false, vm: true, image: true, apart: true },
   { name: 'scale', native: false, vm: false, apart: true },
   { name: 'scale-vm', native: true, vm: true, apart: true },

@@ -58,16 +58,6 @@ function judge(scenario: Scenario): void {
       assert.deepEqual(report.cleanUp, { left: [], differences: [] });
     });
 
-    it('does so as an agent behind an API server too, and answers health checks as was recorded', () => {
-      const { steps, status, failures } = report.onApi;
-      assert.equal(failures, 0);
-      assert.equal(status, 0);
-      assert.equal(steps.length, scenario.steps.length);
-      for (const { step, differences, health } of steps) {
-        assert.deepEqual({ differences, health }, { differences: [], health: [] }, step);
-      }
-    });
-
     if (scenario.name === 'config-timeouts') {
       it('sets the time-outs', () => {
         assert.equal(report.timeouts, 'Timeout (tcp tcpfin udp): 900 30 60');

@@ -8,7 +8,6 @@ import { cleanUp } from '../../src/reconcile/cleanUp.js';
 import { differences, type Scenario, scenarios } from '../support/oracle.js';
 import { TestNode } from '../support/testNode.js';
 import { feed, layOut, readSysctl, SYSCTLS, tool, toolOutput } from '../support/tools.js';
-import { runOnApi } from './onApi.js';
 
 /** What a scenario came to. */
 export interface ScenarioReport {
@@ -28,8 +27,6 @@ export interface ScenarioReport {
   readonly timeouts: string;
   /** Lines that cleaning up left, and lines of others that it took. */
   readonly cleanUp: { readonly left: readonly string[]; readonly differences: readonly string[] };
-  /** The same with the whole agent behind an API server. */
-  readonly onApi: Awaited<ReturnType<typeof runOnApi>>;
   /** Operations that failed, anywhere. */
   readonly failures: readonly string[];
 }
@@ -75,10 +72,9 @@ async function main(scenario: Scenario): Promise<ScenarioReport> {
   const final = await cleanUp(node.mode);
   failures.push(...final.failures.map(({ error }) => error.message));
   const lost = lineDifferences(before, everything());
-  const onApi = await runOnApi(scenario, kernel, (step) => differences(step, withoutBystanders()));
   kernel.close();
   const cleaned = { left: final.left, differences: lost };
-  return { steps, restarted, fromNothing, settings, timeouts, cleanUp: cleaned, onApi, failures };
+  return { steps, restarted, fromNothing, settings, timeouts, cleanUp: cleaned, failures };
 }
 
 /** Things of others, which must survive everything; what is there then, line by line. */

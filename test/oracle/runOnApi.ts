@@ -1,17 +1,19 @@
-// A recorded cluster behind an API server, with the whole agent on the real kernel of this network namespace.
+// A recorded cluster behind an API server, with the whole agent on the real kernel of the network namespace that this
+// process runs in. Prints what it found as JSON. Argument: name of the recording.
 import { release } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { pino } from 'pino';
 import { runAgent } from '../../src/agent/agent.js';
 import { openApi } from '../../src/agent/api.js';
-import type { Kernel } from '../../src/agent/kernel.js';
+import { type Kernel, openKernel } from '../../src/agent/kernel.js';
 import { ipvsOptions } from '../../src/cli/options.js';
 import { decodeConfiguration } from '../../src/config/configuration.js';
 import { openMetrics } from '../../src/servers/metrics.js';
 import { nodeFacts } from '../../src/services/nodeFacts.js';
 import { ApiCluster } from '../support/apiCluster.js';
-import type { Scenario } from '../support/oracle.js';
+import { differences, type Scenario, scenarios } from '../support/oracle.js';
 import { healthNow, recordedHealth } from '../support/recordedHealth.js';
+import { layOut, toolOutput } from '../support/tools.js';
 
 /** What the agent came to at one step. */
 export interface ApiStep {
@@ -21,17 +23,25 @@ export interface ApiStep {
   readonly health: readonly { readonly recorded: string | undefined; readonly found: string | undefined }[];
 }
 
+/** Ms for which a Node object with addresses is waited for: not every recording has one. */
+const NODE_WAIT = 1000;
 /** Ms without a pass after which it is worth a look whether the agent is done with a step. */
 const QUIET = 1000;
 /** Ms without a pass after which differences are taken to stay. */
 const LONG = 20_000;
 
-/** Follows all steps; `differencesAt` compares the kernel with what was recorded. */
-export async function runOnApi(
-  scenario: Scenario,
-  kernel: Kernel,
-  differencesAt: (step: string) => string[],
-): Promise<{ readonly steps: readonly ApiStep[]; readonly status: number; readonly failures: number }> {
+/** What the agent came to. */
+export interface ApiReport {
+  readonly steps: readonly ApiStep[];
+  /** What it ended with. */
+  readonly status: number;
+  /** Operations that failed. */
+  readonly failures: number;
+}
+
+async function main(scenario: Scenario): Promise<ApiReport> {
+  layOut(scenario);
+  const kernel = await openKernel(false);
   const cluster = await ApiCluster.start();
   cluster.load(`${scenario.folder}/objects.yaml`);
   const passes = { last: 0, failures: 0 };
@@ -41,7 +51,7 @@ export async function runOnApi(
   const steps: ApiStep[] = [];
   for (const step of scenario.steps) {
     cluster.load(`${step}/objects.yaml`);
-    const found = await settled(passes, () => differencesAt(step));
+    const found = await settled(passes, () => differences(step, toolOutput()));
     const health = await Promise.all(
       recordedHealth(step).map(async ({ port, answer }) => ({
         recorded: answer,
@@ -57,6 +67,7 @@ export async function runOnApi(
   stop.abort('the test');
   const status = await agent;
   await cluster.close();
+  kernel.close();
   return { steps, status, failures: passes.failures };
 }
 
@@ -94,7 +105,13 @@ async function startAgent(
   const nodeName = 'node-a';
   const api = await openApi({ configuration, master, nodeName, allNodes: false, version: '0', log, metrics });
   const host = await kernel.rtnetlink.listAddresses();
-  const node = nodeFacts(nodeName, await api.ownNode(stop), host, new Set(), configuration.bindAddress);
+  const node = nodeFacts(
+    nodeName,
+    await api.ownNode(AbortSignal.timeout(NODE_WAIT)),
+    host,
+    new Set(),
+    configuration.bindAddress,
+  );
   const options = ipvsOptions(configuration, { families: [4, 6], kernelRelease: release() });
   const { source, announcer } = api;
   const parts = {
@@ -112,3 +129,7 @@ async function startAgent(
   metrics.close();
   return status;
 }
+
+const scenario = scenarios('ipvs').find(({ name }) => name === process.argv[2]);
+if (!scenario) throw new Error(`there is no recording ${process.argv[2]}`);
+process.stdout.write(JSON.stringify(await main(scenario)));

@@ -1,0 +1,11 @@
+// The recordings in which something changes or health checks were asked, with an API server; `npm test -- --only
+// oracle-api` does the same with all of them.
+import { judgeOnApi } from '../support/judgeOnApi.js';
+import { scenarios } from '../support/oracle.js';
+import { recordedHealth } from '../support/recordedHealth.js';
+
+judgeOnApi(
+  scenarios('ipvs').filter(
+    ({ steps }) => steps.length > 1 || steps.some((step) => recordedHealth(step).length > 0),
+  ),
+);

@@ -7,7 +7,7 @@ import type { KernelCall, Operation } from './operations.js';
 type Result = NetlinkError | undefined;
 
 /** Operations in one batch, at most: kept short, so that nothing else waits long and an end can come in between. */
-const MOST = 1000;
+const MOST = 256;
 
 /** One result per operation. What fails does not stop what comes after it. */
 export async function apply(kernel: IpvsKernel, operations: readonly Operation[]): Promise<Result[]> {

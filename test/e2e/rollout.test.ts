@@ -101,11 +101,14 @@ async function whileAsking(happens: () => Promise<void>): Promise<CrowdReport[]>
 }
 
 function allAnswered(answered: readonly CrowdReport[], by: readonly string[]): void {
+  const answering = new Set<string>();
   for (const { requests, failures, answers } of answered) {
     assert.deepEqual(failures, [], `${failures.length} of ${requests} requests failed`);
     assert.ok(requests > 2 * (CROWD.keepAlive + CROWD.short), `only ${requests} requests`);
-    for (const address of by) assert.ok(answers[address], `${address} never answered`);
+    for (const address of Object.keys(answers)) answering.add(address);
   }
+  // Together: on a slow machine a crowd may have too few turns to meet every backend.
+  for (const address of by) assert.ok(answering.has(address), `${address} never answered`);
 }
 
 const serversBecome = (addresses: readonly string[]) =>

@@ -18,6 +18,8 @@ export interface ProxyEvents {
   changed?(changes: readonly ObjectChange[]): void;
   /** A pass is wanted. */
   queued?(): void;
+  /** A pass takes in all that was told up to now; what comes from now on waits for the next. */
+  taken?(): void;
   /** A Service was looked at in a pass: what it means now, or undefined when it is gone. */
   planned?(service: string, frontends: ServiceFrontends | undefined): void;
   /** A pass ended. `latency`: ms since the oldest change that it took in was told by the source. */
@@ -64,7 +66,9 @@ export function createProxy<Item, Operation extends KeyedOperation>(
   const catalogue = new Catalogue();
   const now = () => performance.now();
   let node = nodeFacts(parts.nodeName, undefined, [], new Set(), parts.bindAddress);
+  /** When the source told of the oldest change that no pass has taken in, and of the oldest that one is busy with. */
   let oldest: number | undefined;
+  let underWay: number | undefined;
   /** Takes in what is known of the node now; when that is something new, everything is planned again. */
   const lookAtNode = (hostAddresses: readonly HostAddress[]) => {
     const { nodeName, bindAddress } = parts;
@@ -90,6 +94,11 @@ export function createProxy<Item, Operation extends KeyedOperation>(
         return frontends;
       },
       node: () => node,
+      taken: () => {
+        underWay ??= oldest;
+        oldest = undefined;
+        parts.events.taken?.();
+      },
       refresh: async () => {
         await readHost();
       },
@@ -108,8 +117,8 @@ export function createProxy<Item, Operation extends KeyedOperation>(
     reconciler,
     {
       synced: (summary) => {
-        parts.events.synced(summary, now() - (oldest ?? now()));
-        oldest = undefined;
+        parts.events.synced(summary, now() - (underWay ?? now()));
+        underWay = undefined;
       },
       failed: (error) => parts.events.failed(error),
       retrying: (milliseconds) => parts.events.retrying(milliseconds),

@@ -153,15 +153,16 @@ function withOwnNode(
   };
 }
 
-/** Health-check ports answer on the addresses that node ports stand on when the agent starts. */
+/** Health-check ports answer everywhere, or, where node ports are restricted, on the addresses that they stand on at the start. */
 function openServiceHealth(
   { log, announcer, node, options }: AgentParts,
   health: ProxyHealth,
 ): ServiceHealthServers {
-  const everywhere = options.nodePortAddresses.length === 0;
-  const addresses: { [family in Family]?: readonly string[] } = everywhere
-    ? {}
-    : hostViewer(options)(node).nodePortAddresses;
+  const { nodePortAddresses, unrestricted } = hostViewer(options)(node);
+  const addresses: { [family in Family]?: readonly string[] } = {};
+  for (const family of [4, 6] as const) {
+    if (!unrestricted.has(family)) addresses[family] = nodePortAddresses[family];
+  }
   return new ServiceHealthServers({
     addresses,
     healthy: () => health.healthy,

@@ -89,14 +89,14 @@ async function batch(
 ): Promise<Result[]> {
   const started = performance.now();
   const count = (resultOf: (i: number) => string) => {
-    const counts = new Map<string, number>();
+    const counts = new Map<string, Map<string, number>>();
     for (const [i, kind] of kinds.entries()) {
-      const name = `${kind} ${resultOf(i)}`;
-      counts.set(name, (counts.get(name) ?? 0) + 1);
+      const ofKind = counts.get(kind) ?? new Map<string, number>();
+      const result = resultOf(i);
+      counts.set(kind, ofKind.set(result, (ofKind.get(result) ?? 0) + 1));
     }
-    for (const [name, number] of counts) {
-      const [kind = '', result = ''] = name.split(' ');
-      metrics.operations(family, kind, result, number);
+    for (const [kind, ofKind] of counts) {
+      for (const [result, count] of ofKind) metrics.operations(family, kind, result, count);
     }
     metrics.batch(family, kinds.length, secondsSince(started));
   };

@@ -25,6 +25,8 @@ export function telemetry(listeners: Listeners): ProxyEvents {
   const triggers = new TriggerTimes(Date.now());
   /** Services and slices whose changes no pass has taken in yet. */
   const waiting = { services: 0, slices: 0 };
+  /** Another pass was asked for since the last one began. */
+  let another = false;
   const logged = logEvents(log);
   /** What has failed counts as a change that waits: when it goes on for long, the proxy is not healthy. */
   const waits = () => {
@@ -43,10 +45,18 @@ export function telemetry(listeners: Listeners): ProxyEvents {
       for (const change of changes) triggers.note(change);
     },
     queued() {
+      another = true;
       for (const family of families) {
         health.queued(family);
         metrics.queued(family);
       }
+    },
+    taken() {
+      another = false;
+      triggers.taken();
+      waiting.services = 0;
+      waiting.slices = 0;
+      metrics.pending(0, 0);
     },
     planned: (service, frontends) => status.note(service, frontends),
     synced(summary, latency) {
@@ -57,16 +67,14 @@ export function telemetry(listeners: Listeners): ProxyEvents {
       metrics.synced({ families, seconds, full, succeeded });
       metrics.draining(draining);
       metrics.repaired(repaired);
-      waiting.services = 0;
-      waiting.slices = 0;
-      metrics.pending(0, 0);
       tellWithoutLocal(status, families, metrics);
       if (!succeeded) {
         waits();
         return;
       }
       for (const family of families) health.updated(family);
-      for (const { family, triggeredAt } of triggers.take()) {
+      if (another) waits();
+      for (const { family, triggeredAt } of triggers.programmed()) {
         metrics.programmed(family, (Date.now() - triggeredAt) / 1000);
       }
       listeners.serviceHealth.sync(status.healthChecks);

@@ -10,12 +10,14 @@ export interface Trigger {
   readonly triggeredAt: number;
 }
 
-/** Trigger times that were told and not yet taken. */
+/** Trigger times that were told and whose changes are not programmed yet. */
 export class TriggerTimes {
   readonly #startedAt: number;
   /** Slice → the time last told of it: the annotation stays on the slice when something else of it changes. */
   readonly #told = new Map<string, number>();
   readonly #waiting = new Map<string, Trigger>();
+  /** Of changes that passes have taken in. */
+  #taken: Trigger[] = [];
 
   /** @param startedAt ms since 1970; what was triggered before is not ours to account for */
   constructor(startedAt: number) {
@@ -38,10 +40,16 @@ export class TriggerTimes {
     this.#waiting.set(id, { family, triggeredAt: triggerTime });
   }
 
-  /** Those that wait, which wait no more. */
-  take(): Trigger[] {
-    const triggers = [...this.#waiting.values()];
+  /** A pass takes in the changes that wait. */
+  taken(): void {
+    this.#taken.push(...this.#waiting.values());
     this.#waiting.clear();
+  }
+
+  /** Those that were taken in and are in the kernel now; each is given once. */
+  programmed(): Trigger[] {
+    const triggers = this.#taken;
+    this.#taken = [];
     return triggers;
   }
 }

@@ -12,6 +12,8 @@ export interface Inputs {
   frontends(service: string): ServiceFrontends | undefined;
   /** The same object as long as nothing about the node changed. */
   node(): NodeFacts;
+  /** A pass takes in all that was touched up to now; what is touched from now on waits for the next. */
+  taken(): void;
   /** Reads again what no event tells of; comes before each full pass. */
   refresh(): Promise<void>;
 }
@@ -103,13 +105,13 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
   async sync(): Promise<SyncSummary> {
     const started = this.#now();
     const full = this.#full;
-    const audit = full && this.#observed && this.#unknown.size === 0 && this.#touched.size === 0;
+    const audit = full && this.#observed && this.#unknown.size === 0;
     if (full) await this.#observe();
     const observed = this.#now();
     const { keys, services } = await this.#plan();
     const contested = this.#contested(keys);
     const operations = await this.#compare(full ? this.#everyKey() : this.#settled(keys));
-    const repaired = audit ? operations.length : 0;
+    const repaired = audit && services === 0 ? operations.length : 0;
     const planned = this.#now();
     const failures = await this.#apply(operations);
     const upkeep = await this.#upkeep();
@@ -155,6 +157,7 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
   async #plan(): Promise<{ keys: Set<string>; services: number }> {
     const touched = this.#touched;
     this.#touched = new Set();
+    this.#inputs.taken();
     const node = this.#inputs.node();
     const keys = new Set<string>();
     const breath = new Breath();

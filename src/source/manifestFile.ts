@@ -1,5 +1,6 @@
 // One file of manifests: text → objects. JSON is YAML here, as everywhere in Kubernetes.
-import { parseAllDocuments } from 'yaml';
+import { Composer, type Document, LineCounter, Parser } from 'yaml';
+import { Breath } from '../breath.js';
 import type { Problem } from '../errors.js';
 import { isRecord } from '../fields.js';
 import { decodeObject } from '../objects/decode.js';
@@ -19,17 +20,21 @@ export function identityOf(object: KubernetesObject): string {
   return object.kind === 'Node' ? `Node ${object.name}` : `${object.kind} ${object.namespace}/${object.name}`;
 }
 
-/** Reads a file's text; problems name the file. */
-export function readManifest(source: string, text: string): Manifest {
+/** Reads a file's text, a document at a time; problems name the file. */
+export async function readManifest(source: string, text: string): Promise<Manifest> {
   const objects = new Map<string, KubernetesObject>();
   const problems: Problem[] = [];
   let whole = true;
-  const documents = parseAllDocuments(text, { version: '1.1', customTags: withoutTimestamps });
-  for (const document of 'empty' in documents ? [] : documents) {
+  const breath = new Breath();
+  const lines = new LineCounter();
+  for (const document of documentsOf(text, lines)) {
+    if (breath.due) await breath.take();
     const error = document.errors[0];
     if (error) {
       whole = false;
-      problems.push({ source, object: 'text', field: placeOf(error), rule: firstLine(error.message) });
+      const { line, col } = lines.linePos(error.pos[0]);
+      const field = `line ${line}, column ${col}`;
+      problems.push({ source, object: 'text', field, rule: error.message });
       continue;
     }
     for (const raw of itemsOf(document.toJS())) {
@@ -52,6 +57,12 @@ export function readManifest(source: string, text: string): Manifest {
   return { objects, problems, whole };
 }
 
+/** The documents of a text. None is parsed before it is asked for: a hundred of them take long on a slow machine. */
+function documentsOf(text: string, lines: LineCounter): Iterable<Document> {
+  const composer = new Composer({ version: '1.1', customTags: withoutTimestamps });
+  return composer.compose(new Parser(lines.addNewLine).parse(text));
+}
+
 /** Kubernetes keeps dates as text; YAML 1.1 would make them dates. */
 function withoutTimestamps<Tag>(tags: Tag[]): Tag[] {
   return tags.filter((tag) => (tag as { tag?: string }).tag !== 'tag:yaml.org,2002:timestamp');
@@ -64,13 +75,4 @@ function itemsOf(document: unknown): unknown[] {
     return document['items'];
   }
   return [document];
-}
-
-function placeOf(error: { linePos?: readonly { line: number; col: number }[] }): string {
-  const place = error.linePos?.[0];
-  return place ? `line ${place.line}, column ${place.col}` : 'YAML';
-}
-
-function firstLine(message: string): string {
-  return (message.split('\n', 1)[0] ?? '').replace(/ at line \d+, column \d+:?$/, '');
 }

@@ -125,7 +125,7 @@ async function readFileIfChanged(path: string, known: File | undefined): Promise
   const { mtimeNs, size, ino } = await stat(path, { bigint: true });
   const stamp = `${ino} ${size} ${mtimeNs}`;
   if (known?.stamp === stamp) return known;
-  const manifest = readManifest(basename(path), await readFile(path, 'utf8'));
+  const manifest = await readManifest(basename(path), await readFile(path, 'utf8'));
   if (manifest.whole || !known) return { stamp, manifest };
   // Part of the text makes no sense: what the file said before stands, but for what it now says otherwise.
   return {

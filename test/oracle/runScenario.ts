@@ -47,7 +47,7 @@ async function main(scenario: Scenario): Promise<ScenarioReport> {
   const node = newNode();
   const steps = [];
   for (const step of scenario.steps) {
-    node.load(`${step}/objects.yaml`);
+    await node.load(`${step}/objects.yaml`);
     await sync(node);
     const found = differences(step, withoutBystanders());
     node.reconciler.distrust();
@@ -58,7 +58,7 @@ async function main(scenario: Scenario): Promise<ScenarioReport> {
   const last = scenario.steps.at(-1) as string;
   const restart = async () => {
     const again = newNode();
-    again.load(`${last}/objects.yaml`);
+    await again.load(`${last}/objects.yaml`);
     return sync(again);
   };
   const restarted = await restart();

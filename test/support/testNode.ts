@@ -42,17 +42,18 @@ export class TestNode<Kernel extends IpvsKernel> {
       frontends: (service: string) => this.#catalogue.frontends(service, this.#node()),
       node: () => this.#node(),
       refresh: async () => {},
+      taken: () => {},
     };
     this.reconciler = new Reconciler(this.mode, inputs, () => this.now);
   }
 
   /** Makes these the objects of the cluster, as a source would: by the difference from those before. */
-  load(file: string): void {
-    this.loadText(readFileSync(file, 'utf8'));
+  load(file: string): Promise<void> {
+    return this.loadText(readFileSync(file, 'utf8'));
   }
 
-  loadText(text: string): void {
-    const { objects, problems } = readManifest('objects.yaml', text);
+  async loadText(text: string): Promise<void> {
+    const { objects, problems } = await readManifest('objects.yaml', text);
     this.problems.push(...problems);
     this.set(objects);
   }

@@ -34,8 +34,12 @@ function setUp(...initial: ObjectChange[]) {
     addresses: [{ link: 'eth0', address: '192.168.50.10', prefix: 24, scope: 0, flags: 0 }],
   };
   const told: string[] = [];
+  const latencies: number[] = [];
   const events: ProxyEvents = {
-    synced: (summary) => passes.push(summary),
+    synced: (summary, latency) => {
+      passes.push(summary);
+      latencies.push(latency);
+    },
     problems: (problems) => told.push(...problems.map(({ rule }) => rule)),
     failed: (error) => told.push(String(error)),
     retrying: (milliseconds) => told.push(`retry in ${milliseconds}`),
@@ -75,7 +79,7 @@ function setUp(...initial: ObjectChange[]) {
     assert.ok(source.events);
     return source.events;
   };
-  return { kernel, source, proxy, pass, tell, told, passes, host };
+  return { kernel, source, proxy, pass, tell, told, passes, latencies, host };
 }
 
 describe('a proxy', () => {
@@ -99,6 +103,24 @@ describe('a proxy', () => {
     assert.deepEqual([second.full, second.services], [false, 1]);
     assert.match(kernel.ipvs.dump(), /10\.96\.0\.2:81/);
     await proxy.stop();
+  });
+
+  it('accounts for a change that comes during a pass in the next', async () => {
+    const { kernel, proxy, pass, tell, latencies } = setUp();
+    await proxy.start();
+    const apply = kernel.ipvs.apply.bind(kernel.ipvs);
+    kernel.ipvs.apply = async (operations) => {
+      kernel.ipvs.apply = apply;
+      tell().changed([service('b', '10.96.0.2', { type: 'ClusterIP' })]);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      return apply(operations);
+    };
+    tell().changed([service('a', '10.96.0.1')]);
+    tell().synced();
+    await pass();
+    const { services } = await pass();
+    assert.equal(services, 1);
+    assert.ok((latencies[1] as number) >= 45, `${latencies[1]} ms, of which 50 went by in the first pass`);
   });
 
   it('plans every Service again when something about its node changes, and none when nothing does', async () => {

@@ -40,8 +40,7 @@ async function together(
   group: readonly Operation[],
   failed: ReadonlySet<string>,
 ): Promise<[Operation, Result][]> {
-  const isHeld = ({ after = [] }: Operation) => after.some((key) => failed.has(key));
-  const due = group.filter((operation) => !isHeld(operation));
+  const due = group.filter(({ after = [] }) => !after.some((key) => failed.has(key)));
   const answers = await batch(
     kernel,
     due.map(({ call }) => call),
@@ -49,7 +48,7 @@ async function together(
   const results = new Map(due.map((operation, i) => [operation, answers[i]]));
   return group.map((operation) => [
     operation,
-    isHeld(operation) ? heldBack(operation) : results.get(operation),
+    results.has(operation) ? results.get(operation) : heldBack(operation),
   ]);
 }
 

@@ -1,6 +1,6 @@
 // Which addresses of the host matter to ipvs mode.
 import { type Family, familyOf, isLinkLocalIPv6, isLoopback } from '../../net/address.js';
-import { networkContains, parseNetwork } from '../../net/network.js';
+import { type Network, networkContains, parseNetwork } from '../../net/network.js';
 import type { HostAddress, NodeFacts } from '../../services/types.js';
 import { type Item, keyOf, LINK } from './items.js';
 import type { IpvsOptions } from './options.js';
@@ -9,6 +9,8 @@ import type { IpvsOptions } from './options.js';
 export interface HostView {
   /** Where node ports stand, per family. */
   readonly nodePortAddresses: Readonly<Record<Family, readonly string[]>>;
+  /** Families whose node ports no network restricts. */
+  readonly unrestricted: ReadonlySet<Family>;
   /** Addresses on devices other than ours: an external IP among them is reachable without being bound. */
   readonly elsewhere: ReadonlySet<string>;
 }
@@ -33,13 +35,15 @@ export function hostViewer({
         ? node.hostAddresses.filter(({ link }) => link !== LINK)
         : node.hostAddresses;
       const networks = given === 'primary' ? ownNetworks(node) : given;
+      const within = { 4: restriction(4, networks), 6: restriction(6, networks) };
       const others = node.hostAddresses.filter(isOrdinary).map(({ address }) => address);
       view = {
         elsewhere: new Set(others),
         nodePortAddresses: {
-          4: nodePortAddresses(4, networks, others, candidates),
-          6: nodePortAddresses(6, networks, others, candidates),
+          4: nodePortAddresses(4, within[4], others, candidates),
+          6: nodePortAddresses(6, within[6], others, candidates),
         },
+        unrestricted: new Set(([4, 6] as const).filter((family) => !within[family])),
       };
       views.set(node, view);
     }
@@ -57,23 +61,27 @@ function isOrdinary({ link, address }: HostAddress): boolean {
   return link !== LINK && !isLoopback(address) && !isLinkLocalIPv6(address);
 }
 
+/** The networks that a family's node ports are kept to; undefined when any address will do. */
+function restriction(family: Family, networks: readonly string[]): Network[] | undefined {
+  const own = networks
+    .flatMap((text) => parseNetwork(text) ?? [])
+    .filter((network) => network.family === family);
+  return own.length === 0 || own.some((network) => network.prefix === 0) ? undefined : own;
+}
+
 function nodePortAddresses(
   family: Family,
-  networks: readonly string[],
+  within: readonly Network[] | undefined,
   others: readonly string[],
   all: readonly HostAddress[],
 ): string[] {
-  const parsed = networks
-    .flatMap((text) => parseNetwork(text) ?? [])
-    .filter((network) => network.family === family);
-  const everywhere = parsed.length === 0 || parsed.some((network) => network.prefix === 0);
-  const candidates = everywhere
-    ? others
-    : all
+  const candidates = within
+    ? all
         .map(({ address }) => address)
         .filter(
-          (address) => !isLoopback(address) && parsed.some((network) => networkContains(network, address)),
-        );
+          (address) => !isLoopback(address) && within.some((network) => networkContains(network, address)),
+        )
+    : others;
   return [...new Set(candidates.filter((address) => familyOf(address) === family))];
 }
 

@@ -9,9 +9,9 @@ import { readManifest } from '../../../src/source/manifestFile.js';
 const NODE = nodeFacts('node-a', undefined, []);
 
 /** A status that knows the Services of a manifest. */
-function statusOf(text: string): ServiceStatus {
+async function statusOf(text: string): Promise<ServiceStatus> {
   const catalogue = new Catalogue();
-  const { objects, problems } = readManifest('test.yaml', text);
+  const { objects, problems } = await readManifest('test.yaml', text);
   assert.deepEqual(problems, []);
   for (const object of objects.values()) catalogue.apply({ type: 'set', object });
   const status = new ServiceStatus();
@@ -48,37 +48,37 @@ const HERE_UNREADY =
 const THERE = '{addresses: [10.244.2.1], nodeName: node-b}';
 
 describe('health checks', () => {
-  it('count the addresses of ready endpoints on this node, once each, by family', () => {
-    const { healthChecks } = statusOf(loadBalancer(LOCAL, [HERE, HERE_UNREADY, THERE].join()));
+  it('count the addresses of ready endpoints on this node, once each, by family', async () => {
+    const { healthChecks } = await statusOf(loadBalancer(LOCAL, [HERE, HERE_UNREADY, THERE].join()));
     assert.deepEqual([...healthChecks], [['demo/web', { port: 32000, localEndpoints: { 4: 1, 6: 0 } }]]);
   });
 
-  it('are not asked for where the policy is Cluster', () => {
-    assert.equal(statusOf(loadBalancer('externalTrafficPolicy: Cluster', HERE)).healthChecks.size, 0);
+  it('are not asked for where the policy is Cluster', async () => {
+    assert.equal((await statusOf(loadBalancer('externalTrafficPolicy: Cluster', HERE))).healthChecks.size, 0);
   });
 
-  it('go with their Service', () => {
-    const status = statusOf(loadBalancer(LOCAL, HERE));
+  it('go with their Service', async () => {
+    const status = await statusOf(loadBalancer(LOCAL, HERE));
     status.note('demo/web', undefined);
     assert.equal(status.healthChecks.size, 0);
   });
 });
 
 describe('Services without a local endpoint', () => {
-  const count = (policies: string, endpoints: string) => {
-    const status = statusOf(loadBalancer(policies, endpoints));
+  const count = async (policies: string, endpoints: string) => {
+    const status = await statusOf(loadBalancer(policies, endpoints));
     return [status.withoutLocal('internal', 4), status.withoutLocal('external', 4)];
   };
 
-  it('are counted by policy, once each', () => {
-    assert.deepEqual(count(LOCAL, THERE), [0, 1]);
-    assert.deepEqual(count('internalTrafficPolicy: Local', THERE), [1, 0]);
-    assert.deepEqual(count(`${LOCAL}\n  internalTrafficPolicy: Local`, THERE), [1, 1]);
+  it('are counted by policy, once each', async () => {
+    assert.deepEqual(await count(LOCAL, THERE), [0, 1]);
+    assert.deepEqual(await count('internalTrafficPolicy: Local', THERE), [1, 0]);
+    assert.deepEqual(await count(`${LOCAL}\n  internalTrafficPolicy: Local`, THERE), [1, 1]);
   });
 
-  it('are not counted with one here, without any at all, and with policy Cluster', () => {
-    assert.deepEqual(count(LOCAL, HERE), [0, 0]);
-    assert.deepEqual(count(LOCAL, ''), [0, 0]);
-    assert.deepEqual(count('externalTrafficPolicy: Cluster', THERE), [0, 0]);
+  it('are not counted with one here, without any at all, and with policy Cluster', async () => {
+    assert.deepEqual(await count(LOCAL, HERE), [0, 0]);
+    assert.deepEqual(await count(LOCAL, ''), [0, 0]);
+    assert.deepEqual(await count('externalTrafficPolicy: Cluster', THERE), [0, 0]);
   });
 });

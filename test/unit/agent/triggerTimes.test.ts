@@ -32,14 +32,18 @@ it('of what began since the start, the latest of each slice', () => {
   times.note(slice('a', '2026-01-01T00:00:07Z'));
   times.note(slice('b', '2026-01-01T00:00:09Z'));
   times.note(slice('b', '2026-01-01T00:00:09Z', 'delete'));
-  assert.deepEqual(times.take(), [{ family: 6, triggeredAt: START + 7000 }]);
-  assert.deepEqual(times.take(), []);
+  assert.deepEqual(times.programmed(), []);
+  times.taken();
+  assert.deepEqual(times.programmed(), [{ family: 6, triggeredAt: START + 7000 }]);
+  assert.deepEqual(times.programmed(), []);
 });
 
 it('not again when a slice changes and its annotation does not', () => {
   const times = new TriggerTimes(START);
   times.note(slice('a', '2026-01-01T00:00:05Z'));
-  times.take();
+  times.taken();
+  times.programmed();
   times.note(slice('a', '2026-01-01T00:00:05Z'));
-  assert.deepEqual(times.take(), []);
+  times.taken();
+  assert.deepEqual(times.programmed(), []);
 });

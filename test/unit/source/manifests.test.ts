@@ -69,6 +69,16 @@ describe('at the start', () => {
     assert.deepEqual(told, ['set Service demo/a', 'set Service demo/b', 'set Service demo/c', 'synced']);
   });
 
+  it('gives others their turn while it reads a long file', async () => {
+    write('long.yaml', Array.from({ length: 300 }, (_, i) => service(`s${i}`)).join('\n---\n'));
+    let turns = 0;
+    const counting = setInterval(() => turns++, 0);
+    await start();
+    clearInterval(counting);
+    assert.equal(told.length, 301);
+    assert.ok(turns >= 3, `${turns} turns`);
+  });
+
   it('refuses a path that is not there', async () => {
     await assert.rejects(start(join(folder, 'nowhere')), { code: 'ENOENT' });
   });

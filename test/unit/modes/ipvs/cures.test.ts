@@ -60,6 +60,7 @@ async function programmed(
     frontends: (service: string) => catalogue.frontends(service, node),
     node: () => node,
     refresh: async () => {},
+    taken: () => {},
   };
   const reconciler = new Reconciler(createIpvsMode(kernel, all), inputs, () => 0);
   reconciler.touchAll();
@@ -133,6 +134,7 @@ describe('cure', () => {
         frontends: () => undefined,
         node: () => nodeFacts('node-a', undefined, []),
         refresh: async () => {},
+        taken: () => {},
       };
       await new Reconciler(mode, inputs, () => 0).sync();
       assert.equal(kernel.rtnetlink.dump('kube-ipvs0').includes('203.0.113.99'), cures.length > 0);

@@ -16,8 +16,8 @@ async function busy(): Promise<FakeNode> {
   return node;
 }
 
-function change(node: FakeNode, ...endpoints: string[]) {
-  node.loadText(WEB + slice('web', ...endpoints));
+async function change(node: FakeNode, ...endpoints: string[]) {
+  await node.loadText(WEB + slice('web', ...endpoints));
   return node.sync();
 }
 
@@ -80,10 +80,10 @@ describe('a real server that is no longer wanted', () => {
     const node = new FakeNode(HOST);
     const udp = (text: string) => text.replace(/port: (80|8080)}/, 'port: $1, protocol: UDP}');
     node.kernel.ipvs.connections.set('10.0.0.1:8080', 3);
-    node.loadText(udp(WEB) + udp(slice('web', '10.0.0.1', '10.0.0.2')));
+    await node.loadText(udp(WEB) + udp(slice('web', '10.0.0.1', '10.0.0.2')));
     await node.sync();
     assert.equal(weights(node), '10.0.0.1=1 10.0.0.2=1');
-    node.loadText(udp(WEB) + udp(slice('web', '10.0.0.1 terminating', '10.0.0.2')));
+    await node.loadText(udp(WEB) + udp(slice('web', '10.0.0.1 terminating', '10.0.0.2')));
     await node.sync();
     assert.equal(weights(node), '10.0.0.2=1');
   });
@@ -91,7 +91,7 @@ describe('a real server that is no longer wanted', () => {
   it('goes with its virtual server', async () => {
     const node = await busy();
     await change(node, '10.0.0.1 terminating', '10.0.0.2');
-    node.loadText('');
+    await node.loadText('');
     assert.equal((await node.sync()).again, undefined);
     assert.equal(node.kernel.ipvs.dump(), '');
   });

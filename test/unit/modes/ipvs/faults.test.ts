@@ -11,8 +11,8 @@ import { FakeNode } from '../../../support/testNode.js';
 
 type Objects = ReadonlyMap<string, KubernetesObject>;
 
-function objectsOf(step: string): Objects {
-  return readManifest('objects.yaml', readFileSync(`${step}/objects.yaml`, 'utf8')).objects;
+async function objectsOf(step: string): Promise<Objects> {
+  return (await readManifest('objects.yaml', readFileSync(`${step}/objects.yaml`, 'utf8'))).objects;
 }
 
 /** A node brought through the steps before the last of these, without a fault. */
@@ -100,7 +100,7 @@ async function tryEveryFault(scenario: Scenario, steps: readonly Objects[]): Pro
 describe('every operation failing once', () => {
   for (const scenario of scenarios('ipvs')) {
     it(scenario.name, async () => {
-      const steps = scenario.steps.map(objectsOf);
+      const steps = await Promise.all(scenario.steps.map(objectsOf));
       let tried = 0;
       for (let last = 1; last <= steps.length; last++) {
         tried += await tryEveryFault(scenario, steps.slice(0, last));

@@ -8,8 +8,8 @@ import { FakeNode } from '../../../support/testNode.js';
 const udp = (text: string) => text.replace(/port: (80|8080)}/, 'port: $1, protocol: UDP}');
 const DNS = udp(service('dns', '10.96.0.10'));
 
-function change(node: FakeNode, ...endpoints: string[]) {
-  node.loadText(DNS + udp(slice('dns', ...endpoints)));
+async function change(node: FakeNode, ...endpoints: string[]) {
+  await node.loadText(DNS + udp(slice('dns', ...endpoints)));
   return node.sync();
 }
 

@@ -28,6 +28,16 @@ function nodePortAddresses(
   return hostViewer({ nodePortAddresses: given, cures: new Set(cures) })(facts).nodePortAddresses;
 }
 
+it('a family is unrestricted where no network of it is given, or one that holds everything', () => {
+  const unrestricted = (...networks: string[]) => {
+    const view = hostViewer({ nodePortAddresses: networks, cures: new Set() });
+    return [...view(nodeFacts('node-a', undefined, [])).unrestricted];
+  };
+  assert.deepEqual(unrestricted(), [4, 6]);
+  assert.deepEqual(unrestricted('192.0.2.0/24'), [6]);
+  assert.deepEqual(unrestricted('192.0.2.0/24', '0.0.0.0/0', 'fd00::/8'), [4]);
+});
+
 describe('node ports stand on', () => {
   const everywhere = { 4: ['192.0.2.5', '192.0.2.6', '10.244.1.1'], 6: ['fd00::5'] };
 

@@ -13,10 +13,10 @@ const RECORDINGS = ['random-01', 'load-balancer-source-ranges'];
 /** kubelet has the chain too, so it is nobody's to delete but its own. */
 const KUBELETS = /KUBE-FIREWALL/;
 
-function nodeWithIptablesMode(name: string): { node: FakeNode; scenario: Scenario } {
+async function nodeWithIptablesMode(name: string): Promise<{ node: FakeNode; scenario: Scenario }> {
   const scenario = scenarios('ipvs').find((candidate) => candidate.name === name) as Scenario;
   const node = new FakeNode(scenario);
-  node.load(`${scenario.folder}/objects.yaml`);
+  await node.load(`${scenario.folder}/objects.yaml`);
   for (const [family, file] of [
     [4, 'iptables.txt'],
     [6, 'ip6tables.txt'],
@@ -41,9 +41,9 @@ function rules(node: FakeNode, family: 4 | 6): string[] {
 describe('after iptables mode', () => {
   for (const name of RECORDINGS) {
     it(`${name}: the rules are those of ipvs mode alone`, async () => {
-      const { node, scenario } = nodeWithIptablesMode(name);
+      const { node, scenario } = await nodeWithIptablesMode(name);
       const fresh = new FakeNode(scenario);
-      fresh.load(`${scenario.folder}/objects.yaml`);
+      await fresh.load(`${scenario.folder}/objects.yaml`);
       assert.deepEqual((await fresh.sync()).failures, []);
       assert.deepEqual((await node.sync()).failures, []);
       for (const family of [4, 6] as const) assert.deepEqual(rules(node, family), rules(fresh, family));
@@ -52,7 +52,7 @@ describe('after iptables mode', () => {
     });
 
     it(`${name}: its chains go only once ours stand`, async () => {
-      const { node } = nodeWithIptablesMode(name);
+      const { node } = await nodeWithIptablesMode(name);
       let before = '';
       node.kernel.ipvs.fault = () => {
         before ||= node.kernel.iptables.dump(4);
@@ -64,7 +64,7 @@ describe('after iptables mode', () => {
     });
 
     it(`${name}: cleaning up takes them too`, async () => {
-      const { node } = nodeWithIptablesMode(name);
+      const { node } = await nodeWithIptablesMode(name);
       const { failures, left } = await cleanUp(node.mode);
       assert.deepEqual({ failures, left }, { failures: [], left: [] });
       for (const family of [4, 6] as const) {
@@ -77,7 +77,7 @@ describe('after iptables mode', () => {
   }
 
   it('a chain that rules of others lead to stays', async () => {
-    const { node } = nodeWithIptablesMode('random-01');
+    const { node } = await nodeWithIptablesMode('random-01');
     const others = '*raw\n:PREROUTING ACCEPT [0:0]\n-A PREROUTING -j NOTRACK\nCOMMIT\n';
     node.kernel.iptables.load(6, others);
     await node.kernel.iptables.restore(4, [

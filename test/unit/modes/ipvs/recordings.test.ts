@@ -9,7 +9,7 @@ for (const scenario of scenarios('ipvs')) {
     it('step by step, and nothing is left to do after each', async () => {
       const node = new FakeNode(scenario);
       for (const step of scenario.steps) {
-        node.load(`${step}/objects.yaml`);
+        await node.load(`${step}/objects.yaml`);
         const { failures } = await node.sync();
         assert.deepEqual(failures, []);
         assert.deepEqual(differences(step, node.output()), [], step);
@@ -21,11 +21,11 @@ for (const scenario of scenarios('ipvs')) {
     it('from nothing to the last step, and from there after a restart', async () => {
       const node = new FakeNode(scenario);
       const last = scenario.steps.at(-1) as string;
-      node.load(`${last}/objects.yaml`);
+      await node.load(`${last}/objects.yaml`);
       await node.sync();
       assert.deepEqual(differences(last, node.output()), []);
       const restarted = new FakeNode(scenario, node.kernel);
-      restarted.load(`${last}/objects.yaml`);
+      await restarted.load(`${last}/objects.yaml`);
       assert.equal((await restarted.sync()).operations, 0);
     });
   });

@@ -1,0 +1,120 @@
+// What is told while a pass is under way is not said to be programmed by it.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { pino } from 'pino';
+import { telemetry } from '../../../src/agent/telemetry.js';
+import { decodeObject } from '../../../src/objects/decode.js';
+import type { ObjectChange } from '../../../src/objects/types.js';
+import type { SyncSummary } from '../../../src/reconcile/reconciler.js';
+import { ProxyHealth } from '../../../src/servers/health.js';
+import { openMetrics } from '../../../src/servers/metrics.js';
+import { closeAfter } from '../../support/closeAfter.js';
+
+const PASS: SyncSummary = {
+  full: false,
+  services: 1,
+  operations: 1,
+  repaired: 0,
+  phases: new Map([['addServers', 1]]),
+  failures: [],
+  contested: [],
+  draining: 0,
+  again: undefined,
+  milliseconds: { plan: 1, kernel: 1 },
+};
+const TIMEOUT = 1000;
+
+/** A change of endpoints that was made now. */
+function slice(name: string): ObjectChange {
+  const { object } = decodeObject({
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: {
+      namespace: 'demo',
+      name,
+      labels: { 'kubernetes.io/service-name': 'web' },
+      annotations: {
+        'endpoints.kubernetes.io/last-change-trigger-time': new Date(Date.now() + 1000).toISOString(),
+      },
+    },
+    addressType: 'IPv4',
+    ports: [],
+    endpoints: [],
+  });
+  assert.ok(object);
+  return { type: 'set', object };
+}
+
+function setUp() {
+  const clock = { time: 0 };
+  const health = new ProxyHealth(TIMEOUT, { now: () => clock.time, elapsed: () => clock.time });
+  health.updated(4);
+  const metrics = openMetrics({ version: '0', kubernetesVersion: 'v1.36.0', startedAt: 0, now: Date.now });
+  closeAfter(metrics);
+  const events = telemetry({
+    log: pino({ level: 'silent' }),
+    families: [4],
+    metrics,
+    health,
+    serviceHealth: { sync: async () => {} },
+  });
+  const shown = async (name: string) => {
+    const line = (await metrics.text()).split('\n').find((text) => text.startsWith(name));
+    return Number(line?.split(' ').at(-1));
+  };
+  return {
+    clock,
+    health,
+    tell: (name: string) => {
+      events.changed?.([slice(name)]);
+      events.queued?.();
+    },
+    taken: () => events.taken?.(),
+    synced: (failures: SyncSummary['failures'] = []) => events.synced({ ...PASS, failures }, 1),
+    failed: () => events.failed(new Error('blind')),
+    pending: () => shown('kubeproxy_sync_proxy_rules_endpoint_changes_pending'),
+    programmed: () =>
+      shown('kubeproxy_network_programming_duration_seconds_count{ip_family="IPv4"}').then((n) => n || 0),
+  };
+}
+
+describe('a change', () => {
+  it('is programmed by the pass that took it in', async () => {
+    const { tell, taken, synced, pending, programmed } = setUp();
+    tell('a');
+    assert.equal(await pending(), 1);
+    taken();
+    assert.deepEqual([await pending(), await programmed()], [0, 0]);
+    synced();
+    assert.equal(await programmed(), 1);
+  });
+
+  it('that comes during a pass waits for the next', async () => {
+    const { tell, taken, synced, pending, programmed, health, clock } = setUp();
+    tell('a');
+    taken();
+    tell('b');
+    synced();
+    assert.deepEqual([await pending(), await programmed()], [1, 1]);
+    clock.time += TIMEOUT + 1;
+    assert.equal(health.healthy, false, 'it still waits');
+    taken();
+    synced();
+    assert.deepEqual([await pending(), await programmed(), health.healthy], [0, 2, true]);
+  });
+
+  it('whose pass failed is programmed by the one that makes it good', async () => {
+    const { tell, taken, synced, failed, programmed, health, clock } = setUp();
+    tell('a');
+    taken();
+    failed();
+    taken();
+    synced([{ key: 'link', error: new Error('no') as never, vital: true }]);
+    assert.equal(await programmed(), 0);
+    clock.time += TIMEOUT + 1;
+    assert.equal(health.healthy, false);
+    taken();
+    synced();
+    assert.deepEqual([await programmed(), health.healthy], [1, true]);
+  });
+});

@@ -21,8 +21,8 @@ export interface CrowdReport {
   readonly answers: Readonly<Record<string, number>>;
 }
 
-/** Orders begin; without orders, it ends and reports. */
-export type CrowdAsk = CrowdOrders | 'stop';
+/** Orders begin; then it reports what came of them so far, or ends and reports. */
+export type CrowdAsk = CrowdOrders | 'report' | 'stop';
 
 const PROCESS = fileURLToPath(new URL('./crowdProcess.js', import.meta.url));
 
@@ -42,6 +42,11 @@ export class Crowd {
   /** Sends requests from now on; resolves once every client has had its first answer. */
   async start(orders: CrowdOrders): Promise<void> {
     await this.#process.ask(orders);
+  }
+
+  /** What came of the requests so far. */
+  async report(): Promise<CrowdReport> {
+    return (await this.#process.ask('report')) as CrowdReport;
   }
 
   /** Lets the requests under way end; what came of all of them. */

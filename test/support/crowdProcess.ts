@@ -40,6 +40,10 @@ class Clients {
   async stop(): Promise<CrowdReport> {
     this.#stopping = true;
     await this.#all;
+    return this.report;
+  }
+
+  get report(): CrowdReport {
     return { requests: this.#requests, failures: this.#failures, answers: this.#answers };
   }
 
@@ -84,6 +88,7 @@ let clients: Clients | undefined;
 
 serveParent(async (asked: CrowdAsk): Promise<CrowdReport | undefined> => {
   if (asked === 'stop') return clients?.stop();
+  if (asked === 'report') return clients?.report;
   clients = new Clients(asked);
   await clients.start();
   return undefined;

@@ -5,8 +5,8 @@ import type { ManifestFolder } from '../../demo/manifestFolder.js';
 import { ProxyProcess, runOnce } from '../../demo/proxyProcess.js';
 import { service, slice } from './manifests.js';
 
-/** Ms within which a proxy has to end: two seconds, four times over, since the kernel of the VM is emulated. */
-export const LIMIT = 8000;
+/** Ms within which a proxy has to end. */
+export const LIMIT = 2000;
 
 /** What came of the interruptions. */
 export interface Interruptions {

@@ -80,6 +80,9 @@ const GATES: ReadonlyMap<string, boolean | undefined> = new Map([
   ...namesIn(LOCKED_OFF).map((name) => [name, false] as const),
 ]);
 
+/** Gates that change something here. They are off unless they are set by name. */
+export const EFFECTIVE_GATES = ['ComponentFlagz', 'ComponentStatusz', 'LoggingAlphaOptions'] as const;
+
 /** What kube-proxy says of gates that it does not know, or that are locked to another value. */
 export function featureGateFaults(gates: Readonly<Record<string, boolean>>): string[] {
   return Object.entries(gates).flatMap(([name, value]) => {

@@ -1,6 +1,7 @@
 // What is set and has no effect here. Each is told once, at the start: nothing that an operator writes is passed over in
 // silence.
 import { defaultConfiguration } from './configuration.js';
+import { EFFECTIVE_GATES } from './featureGates.js';
 import { FLAGS } from './flagTable.js';
 import type { FlagValue } from './flagTypes.js';
 import type { Configuration } from './schema.js';
@@ -14,7 +15,7 @@ const REASONS: Readonly<Record<string, string>> = {
   'clientConnection.acceptContentTypes': 'the API server is spoken to in JSON',
   'clientConnection.contentType': 'the API server is spoken to in JSON',
   configSyncPeriod: 'objects are not handed out again, because a pass looks at the kernel itself',
-  featureGates: 'no gate changes anything here',
+  featureGates: `the only gates that change something here are ${EFFECTIVE_GATES.join(', ')}`,
   'iptables.localhostNodePorts': 'in ipvs mode node ports never stand on loopback',
   'iptables.minSyncPeriod': OTHER_MODE,
   'iptables.syncPeriod': OTHER_MODE,
@@ -35,8 +36,11 @@ const FLAG_REASONS: Readonly<Record<string, string>> = {
   'machine-id-file': 'nothing uses it, in kube-proxy neither',
 };
 
+const EFFECTIVE: ReadonlySet<string> = new Set(EFFECTIVE_GATES.map((gate) => `featureGates.${gate}`));
+
 /** Why a field has no effect here; undefined when it has. */
 export function whyIneffective(path: string): string | undefined {
+  if (EFFECTIVE.has(path)) return undefined;
   return Object.entries(REASONS).find(([prefix]) => path === prefix || path.startsWith(`${prefix}.`))?.[1];
 }
 

@@ -1,6 +1,6 @@
 // A raw configuration → a checked one. Of a file, a field with its zero value has the default, as in Kubernetes; what a
 // flag says is taken as it is.
-import { canonicalAddress, familyOf } from '../net/address.js';
+import { canonicalAddress, joinHostPort } from '../net/address.js';
 import { featureGateFaults } from './featureGates.js';
 import { splitHostPort } from './goSyntax.js';
 import { CONFIGURATION, type Configuration } from './schema.js';
@@ -61,7 +61,17 @@ export function completed(configuration: Configuration): Configuration {
     ...configuration,
     mode: configuration.mode || 'ipvs',
     bindAddress: canonicalAddress(configuration.bindAddress) ?? configuration.bindAddress,
+    healthzBindAddress: canonicalHostPort(configuration.healthzBindAddress),
+    metricsBindAddress: canonicalHostPort(configuration.metricsBindAddress),
   };
+}
+
+/** `IP:port` with the canonical spelling of the IP; what is none stays, and is refused later. */
+function canonicalHostPort(text: string): string {
+  const parts = splitHostPort(text);
+  if (typeof parts === 'string') return text;
+  const host = canonicalAddress(parts.host);
+  return host === undefined ? text : `${host.includes(':') ? `[${host}]` : host}:${parts.port}`;
 }
 
 /** An address with this port, unless it has one; what is no address stays, and is refused later. */
@@ -69,7 +79,7 @@ export function withPort(address: string, port: number): string {
   if (typeof splitHostPort(address) !== 'string') return address;
   const canonical = canonicalAddress(address);
   if (canonical === undefined) return address;
-  return familyOf(canonical) === 4 ? `${address}:${port}` : `[${address}]:${port}`;
+  return joinHostPort(canonical, port);
 }
 
 /** The servers' addresses; those not given follow the family of bindAddress. */

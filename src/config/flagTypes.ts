@@ -1,7 +1,15 @@
 // The types of flags: how each reads its text, and what kube-proxy says of a text that it cannot read.
 import { canonicalAddress } from '../net/address.js';
 import { durationFault, parseDuration } from './duration.js';
-import { MAX_INT32, MIN_INT32, parseBool, parseInteger, quote, splitHostPort } from './goSyntax.js';
+import {
+  isFloat32,
+  MAX_INT32,
+  MIN_INT32,
+  parseBool,
+  parseInteger,
+  quote,
+  splitHostPort,
+} from './goSyntax.js';
 import { isQuantity, QUANTITY_RULE } from './kinds.js';
 import { isPortRange } from './validation.js';
 
@@ -58,7 +66,9 @@ export const FLAG_TYPES = {
     shown: 'float32',
     parse(text) {
       const form = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
-      return form.test(text) ? { value: Number(text) } : parsing('ParseFloat', text, 'invalid syntax');
+      if (!form.test(text)) return parsing('ParseFloat', text, 'invalid syntax');
+      const value = Number(text);
+      return isFloat32(value) ? { value } : parsing('ParseFloat', text, 'value out of range');
     },
   },
   duration: {

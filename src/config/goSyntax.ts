@@ -38,6 +38,11 @@ export const MAX_INT32 = 2 ** 31 - 1;
 /** The least that Go's int32 holds. */
 export const MIN_INT32 = -(2 ** 31);
 
+/** Whether Go's float32 holds a number, if not to the last digit. */
+export function isFloat32(value: number): boolean {
+  return Number.isFinite(Math.fround(value));
+}
+
 /** Go's `net.SplitHostPort`; where it fails, Go's error. */
 export function splitHostPort(text: string): { readonly host: string; readonly port: string } | string {
   const fault = (why: string) => `address ${text}: ${why}`;

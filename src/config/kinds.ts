@@ -2,7 +2,7 @@
 // written again. Reading follows Go's decoder, and reports in its words.
 import { isRecord } from '../fields.js';
 import { durationFault, formatDuration, parseDuration } from './duration.js';
-import { MAX_INT32, MIN_INT32 } from './goSyntax.js';
+import { isFloat32, MAX_INT32, MIN_INT32 } from './goSyntax.js';
 
 /** Where a value stands, and what is told of it and its neighbours. */
 export interface Place {
@@ -63,7 +63,9 @@ export function level(): Kind<number> {
 
 /** A number; 0 means the default. */
 export function float(absent: number): Kind<number> {
-  return scalar('float32', absent, (value) => (Number.isFinite(value) ? (value as number) : undefined));
+  return scalar('float32', absent, (value) =>
+    typeof value === 'number' && isFloat32(value) ? value : undefined,
+  );
 }
 
 /** A duration in Go's notation, held in ms; 0 means the default. */

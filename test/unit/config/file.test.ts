@@ -77,6 +77,10 @@ describe("kubeadm's configuration", () => {
     assert.deepEqual([six.healthzBindAddress, six.metricsBindAddress], ['[::]:10256', '[::1]:10249']);
     const { configuration: own } = load(`${HEAD}healthzBindAddress: 10.0.0.1\nmetricsBindAddress: "::"\n`);
     assert.deepEqual([own.healthzBindAddress, own.metricsBindAddress], ['10.0.0.1:10256', '[::]:10249']);
+    const { configuration: odd } = load(
+      `${HEAD}healthzBindAddress: 010.0.0.1:1\nmetricsBindAddress: "[0::]:2"\n`,
+    );
+    assert.deepEqual([odd.healthzBindAddress, odd.metricsBindAddress], ['10.0.0.1:1', '[::]:2']);
   });
 });
 
@@ -120,6 +124,7 @@ describe('a configuration file', () => {
     ['apiVersion: v1\nkind: Pod\n', /^failed to decode: no kind "Pod" is registered for version "v1"$/],
     ['kind: [\n', /^failed to decode: yaml: /],
     [`${HEAD}mode: *nobody\n`, /^failed to decode: yaml: Unresolved alias/],
+    [`${HEAD}clientConnection: {qps: 1.0e+39}\n`, /cannot unmarshal number 1e\+39 into Go struct field/],
     [`${HEAD}clientConnection: {qps: .inf}\n`, /cannot unmarshal number Infinity into Go struct field/],
     [
       `${HEAD}iptables: {masqueradeBit: many}\nmode: 5\n`,

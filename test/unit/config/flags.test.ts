@@ -151,6 +151,12 @@ describe('flags are read as Go reads them', () => {
     assert.equal(field('healthzBindAddress', ['--bind-address=::']), '0.0.0.0:10256');
   });
 
+  it("addresses in any spelling, and keeps the canonical one: what is no canonical :: would not be both families'", () => {
+    assert.equal(field('healthzBindAddress', ['--healthz-bind-address=[0:0::0]:99']), '[::]:99');
+    assert.equal(field('healthzBindAddress', ['--healthz-bind-address=FD00::0:1']), '[fd00::1]:10256');
+    assert.equal(field('metricsBindAddress', ['--metrics-bind-address=010.0.0.1:99']), '10.0.0.1:99');
+  });
+
   it('ports from the flags for them, where an address has none', () => {
     assert.equal(
       field('healthzBindAddress', ['--healthz-bind-address=::1', '--healthz-port=99']),
@@ -207,6 +213,10 @@ describe('flags are read as Go reads them', () => {
     [
       ['--kube-api-qps=many'],
       'invalid argument "many" for "--kube-api-qps" flag: strconv.ParseFloat: parsing "many": invalid syntax',
+    ],
+    [
+      ['--kube-api-qps=1e39'],
+      'invalid argument "1e39" for "--kube-api-qps" flag: strconv.ParseFloat: parsing "1e39": value out of range',
     ],
     [
       ['--ipvs-udp-timeout=soon'],

@@ -102,6 +102,7 @@ const cases: [raw: Record<string, unknown>, problems: string[]][] = [
     [`${K}.BindAddress: Invalid value: "zz": not a valid textual representation of an IP address`],
   ],
   [{ healthzBindAddress: 'zz' }, [`${K}.HealthzBindAddress: Invalid value: "zz": must be IP:port`]],
+  [{ metricsBindAddress: '[::1]' }, [`${K}.MetricsBindAddress: Invalid value: "[::1]": must be IP:port`]],
   [{ healthzBindAddress: 'zz:10256' }, [`${K}.HealthzBindAddress: Invalid value: "zz": must be a valid IP`]],
   [
     { healthzBindAddress: '127.0.0.1:0' },
@@ -158,6 +159,12 @@ const cases: [raw: Record<string, unknown>, problems: string[]][] = [
     ],
   ],
   [
+    { detectLocalMode: 'InterfaceNamePrefix', detectLocal: { interfaceNamePrefix: 'a/b' } },
+    [
+      `${K}.DetectLocalConfiguration.InterfacePrefix: Invalid value: "a/b": must be a device name, at most 15 characters`,
+    ],
+  ],
+  [
     { clusterCIDR: '10.0.0.0' },
     [`${K}.DetectLocalConfiguration.ClusterCIDRs[0]: Invalid value: "10.0.0.0": ${BLOCK}`],
   ],
@@ -201,9 +208,18 @@ const cases: [raw: Record<string, unknown>, problems: string[]][] = [
     ],
   ],
   [
-    { logging: { options: { text: { splitStream: true }, json: { infoBufferSize: '4Ki' } } } },
+    {
+      logging: {
+        options: {
+          text: { splitStream: true, infoBufferSize: '1' },
+          json: { splitStream: true, infoBufferSize: '4Ki' },
+        },
+      },
+    },
     [
       `initialize logging: logging.options.text.splitStream: ${OUTPUT}`,
+      `initialize logging: logging.options.text.infoBufferSize: ${OUTPUT}`,
+      `initialize logging: logging.options.json.splitStream: ${OUTPUT}`,
       `initialize logging: logging.options.json.infoBufferSize: ${OUTPUT}`,
     ],
   ],

@@ -11,8 +11,12 @@ const FAILED = 1;
 const NO_PLAN = 2;
 
 async function main(): Promise<number> {
+  const args = process.argv.slice(2);
+  // Of a command line that cannot be read, a plan may have been meant.
+  let failed = args.includes('plan') ? NO_PLAN : FAILED;
   try {
-    const command = readFlags(process.argv.slice(2));
+    const command = readFlags(args);
+    failed = command.do === 'plan' ? NO_PLAN : FAILED;
     switch (command.do) {
       case 'help':
         process.stdout.write(helpText());
@@ -29,7 +33,7 @@ async function main(): Promise<number> {
     const message = error instanceof Error ? error.message : String(error);
     const lines = error instanceof ConfigurationError ? message.split('\n') : [message];
     for (const line of lines) process.stderr.write(`Error: ${line}\n`);
-    return process.argv[2] === 'plan' ? NO_PLAN : FAILED;
+    return failed;
   }
 }
 

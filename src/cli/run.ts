@@ -35,13 +35,13 @@ interface Session extends Loaded {
 export async function run(command: KernelCommand): Promise<number> {
   const loaded = loadConfiguration(command);
   const { configuration, notices } = loaded;
+  const log = openLog(configuration.logging);
+  if (configuration.logging.verbosity > 0) for (const line of flagLines(command.given)) log.info(line);
+  for (const notice of notices) log.warn(notice);
   if (command.writeConfigTo !== undefined) {
     writeConfiguration(command.writeConfigTo, configuration);
     return 0;
   }
-  const log = openLog(configuration.logging);
-  if (configuration.logging.verbosity > 0) for (const line of flagLines(command.given)) log.info(line);
-  for (const notice of notices) log.warn(notice);
   const stop = stopSignal(command);
   // A plan changes nothing, and so loads no module.
   const kernel = await openKernel(command.do !== 'plan');

@@ -47,6 +47,7 @@ export function readFlags(args: readonly string[]): Command {
   if (set('help')) return { do: 'help' };
   const word = commandWord(parsed);
   if (set('version') || text('version') === 'raw') return { do: 'version', raw: text('version') === 'raw' };
+  if (word === 'plan') refuseBesidePlan(set);
   const drainBound = values.get('drain-timeout') as number | undefined;
   if (drainBound !== undefined && drainBound < 0) {
     throw new UsageError('--drain-timeout must be a duration of 0 or more, as in 1h30m or 10s');
@@ -64,6 +65,14 @@ export function readFlags(args: readonly string[]): Command {
     drainBound,
     given: values,
   };
+}
+
+/** A plan changes nothing, so what is there to change something makes no sense beside it. */
+function refuseBesidePlan(set: (flag: string) => boolean): void {
+  for (const flag of ['cleanup', 'init-only']) {
+    if (set(flag))
+      throw new UsageError(`plan changes nothing, and --${flag} does: only one of them can be asked for`);
+  }
 }
 
 /** `run`, which may be left out, or `plan`; kube-proxy takes no arguments, and says so in these words. */

@@ -247,6 +247,11 @@ describe('flags are read as Go reads them', () => {
     [['foo'], '"kube-proxy" does not take any arguments, got ["foo"]'],
     [['foo', 'bar'], '"kube-proxy" does not take any arguments, got ["foo" "bar"]'],
     [['plan', '--', '--v'], '"kube-proxy" does not take any arguments, got ["--v"]'],
+    [['plan', '--cleanup'], 'plan changes nothing, and --cleanup does: only one of them can be asked for'],
+    [
+      ['--init-only', 'plan'],
+      'plan changes nothing, and --init-only does: only one of them can be asked for',
+    ],
     [['--drain-timeout=-1s'], '--drain-timeout must be a duration of 0 or more, as in 1h30m or 10s'],
   ];
   for (const [args, message] of refused) {

@@ -1,0 +1,87 @@
+// The command as it is typed: what goes to which stream, and with which status it ends. Nothing here reaches the kernel.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { COMMAND } from '../../../demo/proxyProcess.js';
+import { helpText } from '../../../src/config/flags.js';
+import { ROOT } from '../../support/paths.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'knp-main-'));
+after(() => rmSync(folder, { recursive: true }));
+
+function type(...args: string[]) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [COMMAND, ...args], { encoding: 'utf8' });
+  return { status, stdout, stderr };
+}
+
+const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+
+describe('the command', () => {
+  it('prints help and its version', () => {
+    assert.deepEqual(type('--help'), { status: 0, stdout: helpText(), stderr: '' });
+    assert.deepEqual(type('--version'), { status: 0, stdout: `kube-netlink-proxy ${version}\n`, stderr: '' });
+    const raw = JSON.parse(type('--version=raw').stdout);
+    assert.deepEqual(
+      [raw.version, raw.node, raw.platform],
+      [version, process.versions.node, `linux/${process.arch}`],
+    );
+  });
+
+  it('ends with 1 when a command line makes no sense, the error below the help', () => {
+    const { status, stdout, stderr } = type('--ipvs-sched=lc');
+    assert.deepEqual([status, stdout], [1, '']);
+    assert.equal(stderr, `${helpText()}Error: unknown flag: --ipvs-sched\n`);
+  });
+
+  it('ends with 2 when a plan cannot be told, wherever the word stands: 1 means that something would change', () => {
+    for (const args of [
+      ['--config=/nowhere', 'plan'],
+      ['--x', 'plan'],
+      ['plan', '--cleanup'],
+    ]) {
+      assert.equal(type(...args).status, 2, args.join(' '));
+    }
+    assert.equal(type('--config=/nowhere', '--manifests', 'plan').status, 1, 'a folder of that name');
+  });
+
+  it('tells everything that is wrong with a configuration, a line each', () => {
+    const path = join(folder, 'wrong.conf');
+    writeFileSync(
+      path,
+      'apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\nmode: x\noomScoreAdj: 2000\n',
+    );
+    const { status, stderr } = type(`--config=${path}`);
+    assert.equal(status, 1);
+    assert.deepEqual(
+      stderr.split('\n').map((line) => line.replace(/: Invalid value.*/, '')),
+      [
+        'Error: failed validate: KubeProxyConfiguration.KubeProxyLinuxConfiguration.OOMScoreAdj',
+        'Error: failed validate: KubeProxyConfiguration.Mode.ProxyMode',
+        '',
+      ],
+    );
+  });
+
+  it('writes a configuration, and tells what of it is not understood or has no effect', () => {
+    const path = join(folder, 'odd.conf');
+    writeFileSync(
+      path,
+      'apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\nmode: ipvs\nfoo: 1\nportRange: 1-2\n',
+    );
+    const written = join(folder, 'written.conf');
+    const { status, stdout, stderr } = type(`--config=${path}`, `--write-config-to=${written}`);
+    assert.deepEqual([status, stdout], [0, '']);
+    assert.match(readFileSync(written, 'utf8'), /^apiVersion: .*\nbindAddress: 0\.0\.0\.0\n/);
+    const said = stderr
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line).msg);
+    assert.deepEqual(said, [
+      'Using lenient decoding as strict decoding failed err="strict decoding error: unknown field \\"foo\\""',
+      'portRange has no effect: nothing uses it, in kube-proxy neither',
+    ]);
+  });
+});

@@ -70,7 +70,13 @@ export class TunnelAgent extends TlsAgent {
     const failed = (error: Error) => made?.(error, undefined as unknown as Duplex);
     request.once('connect', (response, socket) => {
       if (response.statusCode === 200) {
-        made?.(null, connectTls({ ...options, socket } as ConnectionOptions));
+        try {
+          made?.(null, connectTls({ ...options, socket } as ConnectionOptions));
+        } catch (error) {
+          // A certificate and a key that do not belong together, say, when one of them has just been exchanged.
+          socket.destroy();
+          failed(error as Error);
+        }
         return;
       }
       socket.destroy();

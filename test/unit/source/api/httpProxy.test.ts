@@ -60,7 +60,7 @@ describe('through a proxy', () => {
   closeAfter({ close: () => rmSync(folder, { recursive: true }) });
   const authority = makeAuthority('authority');
 
-  async function setUp(credentials: string, given = credentials) {
+  async function setUp(credentials: string, given = credentials, user: object = {}) {
     const server = closeAfter(await new ApiServer({ tls: authority.server() }).start());
     server.store.set(service('web', '10.96.0.1'));
     const tunnel = closeAfter(await startTunnel(credentials));
@@ -68,11 +68,10 @@ describe('through a proxy', () => {
     const kubeconfig = join(folder, 'kubeconfig.conf');
     const ca = Buffer.from(authority.cert).toString('base64');
     const cluster = { server: server.url, 'certificate-authority-data': ca, 'proxy-url': url };
-    const contexts = [{ name: 'x', context: { cluster: 'x' } }];
-    writeFileSync(
-      kubeconfig,
-      JSON.stringify({ 'current-context': 'x', contexts, clusters: [{ name: 'x', cluster }] }),
-    );
+    const contexts = [{ name: 'x', context: { cluster: 'x', user: 'x' } }];
+    const clusters = [{ name: 'x', cluster }];
+    const users = [{ name: 'x', user }];
+    writeFileSync(kubeconfig, JSON.stringify({ 'current-context': 'x', contexts, clusters, users }));
     const follower = closeAfter(await Follower.start({ kubeconfig }));
     return { server, tunnel, follower };
   }
@@ -88,6 +87,21 @@ describe('through a proxy', () => {
     await until('it mistrusts', () =>
       follower.troubles.some(({ error }) => error.code === 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'),
     );
+  });
+
+  it('a certificate and a key that do not belong together are trouble, until they do', async () => {
+    const [one, other] = [authority.client('one'), authority.client('other')];
+    writeFileSync(join(folder, 'client.crt'), one.cert);
+    writeFileSync(join(folder, 'client.key'), other.key);
+    const files = { 'client-certificate': 'client.crt', 'client-key': 'client.key' };
+    const { server, follower } = await setUp('user:secret', 'user:secret', files);
+    await until('it is told', () => follower.troubles.length >= 3);
+    assert.deepEqual(
+      new Set(follower.troubles.map(({ error }) => error.code)),
+      new Set(['ERR_OSSL_X509_KEY_VALUES_MISMATCH']),
+    );
+    writeFileSync(join(folder, 'client.key'), one.key);
+    await agrees(follower, server);
   });
 
   it('that refuses, trouble is told, without the password', async () => {

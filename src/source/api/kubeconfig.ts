@@ -5,6 +5,7 @@ import { parse } from 'yaml';
 import { describeProblem, type Problem } from '../../errors.js';
 import { Fields, isRecord } from '../../fields.js';
 import { joinHostPort } from '../../net/address.js';
+import { redact } from './error.js';
 
 /** A certificate, key or token: in a file, read anew for each request, or given. */
 export type Material = { readonly file: string } | { readonly text: string };
@@ -84,7 +85,7 @@ export function accessToMaster(master: string): ApiAccess {
 export function accessOfKubeconfig(path: string, text: string, master = ''): ApiAccess {
   const problems: Problem[] = [];
   const access = decodeKubeconfig(path, parseText(path, text), master, problems);
-  if (problems.length > 0 || !access) throw new Error(problems.map(describeSafely).join('\n'));
+  if (problems.length > 0 || !access) throw new Error(redact(problems.map(describeSafely).join('\n')));
   return access;
 }
 
@@ -97,9 +98,11 @@ function describeSafely({ value, ...problem }: Problem): string {
 function parseText(path: string, text: string): Readonly<Record<string, unknown>> {
   let raw: unknown;
   try {
-    raw = parse(text, { version: '1.1' });
+    raw = parse(text, { version: '1.1', logLevel: 'error' });
   } catch (error) {
-    throw new Error(`kubeconfig ${path}: ${(error as Error).message}`);
+    // What follows a colon is from the text itself, and may be a secret.
+    const [said = ''] = (error as Error).message.split(/:\s/);
+    throw new Error(`kubeconfig ${path}: ${said}`);
   }
   if (!isRecord(raw)) throw new Error(`kubeconfig ${path}: must be an object`);
   return raw;
@@ -151,9 +154,13 @@ function decodeUser(user: Fields, folder: string) {
   const username = user.text('username');
   const given = user.text('token');
   const tokenFile = user.text('tokenFile');
+  const certificate = material(user, folder, 'client-certificate', 'client-certificate-data');
+  const key = material(user, folder, 'client-key', 'client-key-data');
+  if (certificate && !key) user.report('client-key', 'must be set together with client-certificate');
+  if (key && !certificate) user.report('client-certificate', 'must be set together with client-key');
   return {
-    certificate: material(user, folder, 'client-certificate', 'client-certificate-data'),
-    key: material(user, folder, 'client-key', 'client-key-data'),
+    certificate,
+    key,
     // A file is read anew and so stands above a token that was written down once.
     token: tokenFile ? { file: resolve(folder, tokenFile) } : given ? { text: given } : undefined,
     basic: username ? { username, password: user.text('password') } : undefined,

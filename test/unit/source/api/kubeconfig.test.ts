@@ -135,6 +135,16 @@ describe('a kubeconfig', () => {
       /server: must be a URL, found "https:\/\/:x:"/,
     ],
     [
+      'a certificate without its key',
+      config({ server: 'https://a' }, { 'client-certificate': '/x' }),
+      /user\.client-key: must be set together/,
+    ],
+    [
+      'a key without its certificate',
+      config({ server: 'https://a' }, { 'client-key': '/x' }),
+      /user\.client-certificate: must be set together/,
+    ],
+    [
       'an authority that is not asked',
       config({ server: 'https://a', 'certificate-authority': '/x', 'insecure-skip-tls-verify': true }),
       /insecure-skip-tls-verify: must not be set together/,
@@ -181,6 +191,18 @@ describe('a kubeconfig', () => {
       assert.throws(
         () => accessOfKubeconfig(PATH, config({ server: 'https://a' }, user)),
         ({ message }: Error) => !message.includes(secret) && !message.includes(base64(secret)),
+      );
+    }
+    const texts = [
+      `users: [{name: x, user: {token: "${secret}}}]`,
+      `users:\n- user:\n    token: ${secret}: ${secret}\n   a: b\n`,
+      `users:\n- user:\n    password: *${secret}\n`,
+      config({ server: `https://u:${secret}@:::` }),
+    ];
+    for (const text of texts) {
+      assert.throws(
+        () => accessOfKubeconfig(PATH, text),
+        ({ message }: Error) => message.startsWith(`kubeconfig ${PATH}: `) && !message.includes(secret),
       );
     }
   });

@@ -84,7 +84,9 @@ export class ApiClient {
     for await (const chunk of piecesOf(response, what, () => this.#timeouts.idle)) {
       for (const item of reader.push(chunk)) {
         take(item);
-        if (breath.due) await breath.take();
+        if (!breath.due) continue;
+        await breath.take();
+        signal.throwIfAborted();
       }
     }
     return readPage(reader.end(), what);
@@ -151,7 +153,7 @@ export class ApiClient {
     signal: AbortSignal,
     body?: string,
   ): Promise<IncomingMessage> {
-    const { tls, headers } = await this.#connection.credentials();
+    const { tls, headers, refused } = await this.#connection.credentials();
     const url = new URL(this.#connection.server);
     url.pathname = url.pathname.replace(/\/$/, '') + path;
     url.search = new URLSearchParams(query).toString();
@@ -169,18 +171,20 @@ export class ApiClient {
     });
     request.end(body);
     try {
-      return await answerTo(request, what, this.#timeouts);
+      const response = await answerTo(request, what, this.#timeouts);
+      if (response.statusCode === 401) refused();
+      return response;
     } catch (error) {
       // The server closed a connection just as it was used again: nothing was wrong with the request.
-      const closed = request.reusedSocket && (error as { code?: unknown }).code === 'ECONNRESET';
-      if (closed && !signal.aborted) return this.#send(what, method, path, query, signal, body);
+      const closed = ['ECONNRESET', 'EPIPE'].includes(String((error as { code?: unknown }).code));
+      if (closed && request.reusedSocket && !signal.aborted)
+        return this.#send(what, method, path, query, signal, body);
       throw error;
     }
   }
 
   async #refusal(what: string, response: IncomingMessage): Promise<ApiError> {
     const status = response.statusCode ?? 0;
-    if (status === 401) this.#connection.refused();
     const { message, reason, retryAfterSeconds } = await this.#readStatus(what, response);
     const retryAfter = patience(response.headers['retry-after'] ?? retryAfterSeconds);
     return new ApiError({

@@ -27,6 +27,8 @@ export interface Credentials {
   /** The very same object for as long as nothing changes: connections made with another one are not to be used again. */
   readonly tls: TlsOptions;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  /** The server answered 401 to these: what may be older than it looks is fetched anew for the next request. */
+  refused(): void;
 }
 
 /** Where and who. */
@@ -37,8 +39,6 @@ export interface ApiConnection {
   readonly proxy: URL | undefined;
   /** Rejects with an ApiError `ERR_CREDENTIALS`. */
   credentials(): Promise<Credentials>;
-  /** The server answered 401: what may be older than it looks is fetched anew for the next request. */
-  refused(): void;
   /** Files that could not be read again, so that what they said before is still used; undefined when there are none. */
   readonly stale: string | undefined;
 }
@@ -121,11 +121,8 @@ class Connection implements ApiConnection {
     return {
       tls: this.#tls ?? tls,
       headers: { ...impersonate, ...(authorization ? { Authorization: authorization } : {}) },
+      refused: () => given && this.#exec?.refused(given),
     };
-  }
-
-  refused(): void {
-    this.#exec?.forget();
   }
 
   async #runExec(ca: string | undefined): Promise<ExecCredential | undefined> {

@@ -1,6 +1,6 @@
 // Credentials from a program (client.authentication.k8s.io): run when there are none, when they expire, and when the
 // server refuses them.
-import { execFile } from 'node:child_process';
+import { type ExecFileException, execFile } from 'node:child_process';
 import { Fields, isRecord } from '../../fields.js';
 import { ApiError } from './error.js';
 import type { ApiAccess, ExecPlugin } from './kubeconfig.js';
@@ -20,6 +20,7 @@ export class ExecCredentials {
   readonly #plugin: ExecPlugin;
   readonly #cluster: object;
   #running: Promise<ExecCredential> | undefined;
+  #given: ExecCredential | undefined;
   /** Ms since 1970 from which on the credential is no good; undefined when it was given for ever. */
   #expires: number | undefined;
 
@@ -38,19 +39,25 @@ export class ExecCredentials {
 
   /** Rejects with an ApiError `ERR_CREDENTIALS`; the next call then runs the program again. */
   async get(): Promise<ExecCredential> {
-    if (this.#expires !== undefined && this.#expires <= Date.now()) this.forget();
+    if (this.#expires !== undefined && this.#expires <= Date.now()) this.#forget();
     this.#running ??= this.#run();
     try {
-      return await this.#running;
+      this.#given = await this.#running;
+      return this.#given;
     } catch (error) {
-      this.forget();
+      this.#forget();
       throw error;
     }
   }
 
-  /** What was given is no good. */
-  forget(): void {
+  /** A credential is no good. What came after it stands: several requests may be refused with one credential. */
+  refused(credential: ExecCredential): void {
+    if (credential === this.#given) this.#forget();
+  }
+
+  #forget(): void {
     this.#running = undefined;
+    this.#given = undefined;
     this.#expires = undefined;
   }
 
@@ -61,12 +68,13 @@ export class ExecCredentials {
     const options = {
       env: { ...process.env, ...env, KUBERNETES_EXEC_INFO: told },
       timeout: LIMITS.time,
+      killSignal: 'SIGKILL' as const,
       maxBuffer: LIMITS.output,
     };
     return new Promise((resolve, reject) => {
       const child = execFile(command, args, options, (error, stdout, stderr) => {
         try {
-          if (error) throw this.#failed(stderr.trim().split('\n').at(-1) || error.message, installHint);
+          if (error) throw this.#failed(stderr.trim().split('\n').at(-1) || howItEnded(error), installHint);
           resolve(this.#read(stdout));
         } catch (failure) {
           reject(failure);
@@ -103,4 +111,11 @@ export class ExecCredentials {
   #failed(said: string, hint?: string): ApiError {
     return new ApiError({ code: 'ERR_CREDENTIALS', operation: this.#plugin.command, said, hint });
   }
+}
+
+/** Node's own words name all arguments, and one of them may be a secret. */
+function howItEnded({ code, signal, killed, message }: ExecFileException): string {
+  if (killed) return `took longer than ${LIMITS.time / 1000} s`;
+  if (signal) return `was ended by ${signal}`;
+  return typeof code === 'number' ? `ended with status ${code}` : message;
 }

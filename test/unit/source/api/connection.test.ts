@@ -177,6 +177,47 @@ echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","s
     assert.equal(runs(), 2);
   });
 
+  it('is run once more when several requests were refused with the same ones', async () => {
+    const server = await startServer();
+    write('runs', '');
+    program('{"token":"one"}');
+    const connection = await connectToApi({ kubeconfig: kubeconfig(server.url, { exec }) });
+    const [first, second] = [await connection.credentials(), await connection.credentials()];
+    const token = async () => (await connection.credentials()).headers['Authorization'];
+    program('{"token":"two"}');
+    first.refused();
+    assert.equal(await token(), 'Bearer two');
+    second.refused();
+    assert.equal(await token(), 'Bearer two');
+    assert.equal(runs(), 2);
+  });
+
+  it('is run again when they are refused, or seem to have expired, after the clock jumped', async (t) => {
+    const tokens = new Set(['one']);
+    const server = await startServer({ tokens });
+    write('runs', '');
+    const give = (token: string, until: number) =>
+      program(JSON.stringify({ token, expirationTimestamp: `${until}-01-01T00:00:00Z` }));
+    const clock = t.mock.method(Date, 'now', () => Date.UTC(2029, 6));
+    give('one', 2030);
+    const client = await connect({ kubeconfig: kubeconfig(server.url, { exec }) });
+    await namesRead(client);
+    await namesRead(client);
+    assert.equal(runs(), 1);
+    // Back: by the clock they are good for years, and the server takes them no more.
+    clock.mock.mockImplementation(() => Date.UTC(2021));
+    tokens.clear();
+    tokens.add('two');
+    give('two', 2030);
+    await assert.rejects(namesRead(client), { status: 401 });
+    assert.deepEqual(await namesRead(client), ['web']);
+    assert.equal(runs(), 2);
+    // Ahead.
+    clock.mock.mockImplementation(() => Date.UTC(2041));
+    assert.deepEqual(await namesRead(client), ['web']);
+    assert.equal(runs(), 3);
+  });
+
   it('is run again when they expire', async () => {
     const server = await startServer({ tokens: new Set(['one']) });
     write('runs', '');
@@ -205,6 +246,12 @@ echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","s
       '#!/bin/sh\necho no network >&2\nexit 3\n',
       /ERR_CREDENTIALS: .*login: no network \(install it\)/,
     ],
+    [
+      'fails without a word',
+      '#!/bin/sh\nexit 3\n',
+      /ERR_CREDENTIALS: .*login: ended with status 3 \(install it\)$/,
+    ],
+    ['is killed', '#!/bin/sh\nkill -9 $$\n', /login: was ended by SIGKILL \(install it\)$/],
     ['prints something else', '#!/bin/sh\necho hello\n', /printed no JSON/],
     [
       'prints another object',

@@ -8,7 +8,7 @@ import { isRecord } from '../../fields.js';
 import { decodeObject } from '../../objects/decode.js';
 import type { KubernetesObject, ObjectChange } from '../../objects/types.js';
 import { BACKOFF, Backoff } from './backoff.js';
-import { type ApiClient, patience, readStatus } from './client.js';
+import { type ApiClient, patience, type Query, readStatus } from './client.js';
 import { ApiError, asApiError } from './error.js';
 import type { Resource } from './resources.js';
 import { Shared } from './shared.js';
@@ -155,28 +155,38 @@ export class Reflector {
     return pause;
   }
 
-  /** Reads the whole list, page by page; resolves to its version. */
+  /** Reads the whole list, and works out what went; resolves to its version. */
   async #list(signal: AbortSignal): Promise<string> {
     const seen = new Set<string>();
-    let query: Record<string, string> = { ...this.#resource.selectors, limit: PAGE };
     // The first list may be somewhat old and so spares etcd; a later one must not lead back behind what is known.
-    if (!this.#listedOnce) query['resourceVersion'] = '0';
-    for (;;) {
-      const page = await this.#listPage(query, seen, signal);
-      if (page.continue === '') {
-        this.#tell(
-          [...this.#known].flatMap(([key, object]) => (seen.has(key) ? [] : this.#forget(key, object))),
-        );
-        this.#listedOnce = true;
-        this.#senseless = undefined;
-        this.#events.listed();
-        return page.resourceVersion;
-      }
-      query = { ...this.#resource.selectors, limit: PAGE, continue: page.continue };
+    const age = this.#listedOnce ? {} : { resourceVersion: '0' };
+    let version: string;
+    try {
+      version = await this.#listPages({ limit: PAGE }, age, seen, signal);
+    } catch (error) {
+      if (!(error instanceof ApiError && error.expired) || signal.aborted) throw error;
+      // The server forgot what the pages were taken from before the last one, and may do so again: all at once then.
+      this.#events.trouble(error, 0);
+      seen.clear();
+      version = await this.#listPages({}, {}, seen, signal);
+    }
+    this.#tell([...this.#known].flatMap(([key, object]) => (seen.has(key) ? [] : this.#forget(key, object))));
+    this.#listedOnce = true;
+    this.#senseless = undefined;
+    this.#events.listed();
+    return version;
+  }
+
+  /** Reads page after page; only the first one may say how old it may be. */
+  async #listPages(limit: Query, age: Query, seen: Set<string>, signal: AbortSignal): Promise<string> {
+    for (let which = age; ; ) {
+      const page = await this.#listPage({ ...this.#resource.selectors, ...limit, ...which }, seen, signal);
+      if (page.continue === '') return page.resourceVersion;
+      which = { continue: page.continue };
     }
   }
 
-  async #listPage(query: Record<string, string>, seen: Set<string>, signal: AbortSignal) {
+  async #listPage(query: Query, seen: Set<string>, signal: AbortSignal) {
     let batch: ObjectChange[] = [];
     const { apiVersion, kind, path } = this.#resource;
     try {

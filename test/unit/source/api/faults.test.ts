@@ -3,10 +3,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { agrees, Follower, until } from '../../../support/apiServer/cluster.js';
+import { agrees, Follower, QUICK, until } from '../../../support/apiServer/cluster.js';
 import { node, service, slice } from '../../../support/apiServer/objects.js';
 import {
   churn,
+  NODES,
   SERVICES,
   SLICES,
   startBoth,
@@ -155,6 +156,34 @@ describe('a watch takes up where it stood, without a list, after', () => {
   });
 });
 
+describe('the clock may jump', () => {
+  for (const [what, to] of [
+    ['ahead', Date.UTC(2099)],
+    ['back', Date.UTC(1999)],
+  ] as const) {
+    it(`${what}: watches go on, and so does what is counted in time`, async (t) => {
+      const { server, follower } = await startBoth({ silence: 2_000 });
+      server.bookmark(SERVICES);
+      server.bookmark(SLICES);
+      await until('the Node is watched', () => server.watching(NODES) === 1);
+      t.mock.method(Date, 'now', () => to);
+      const before = server.requests.length;
+      churn(server);
+      await agrees(follower, server);
+      assert.deepEqual([server.requests.length, follower.troubles], [before, []]);
+      server.fail(WATCH, { status: 500 }, { status: 500 });
+      server.endWatches(SERVICES);
+      await until('both failed', () => follower.troubles.length === 2);
+      for (const [i, { retryIn }] of follower.troubles.entries()) {
+        const base = QUICK.backoff.first * 2 ** i;
+        assert.ok(retryIn >= base && retryIn <= 2 * base, `pause ${i}: ${retryIn}`);
+      }
+      server.store.set(service('a', '10.96.0.97'));
+      await agrees(follower, server);
+    });
+  }
+});
+
 describe('a list works out what went, after', () => {
   it('a version that is too old, told in the stream', async () => {
     const { server, follower } = await startBoth();
@@ -201,6 +230,31 @@ describe('a list works out what went, after', () => {
     await server.start();
     await agrees(follower, server);
     assert.equal(server.faultsLeft, 0);
+    // Pages that grew too old are not asked for again: the whole list is.
+    const last = lists(server).slice(-2);
+    assert.deepEqual(
+      last.map(({ query }) => ['limit' in query, 'continue' in query, 'resourceVersion' in query]),
+      [
+        [true, true, false],
+        [false, false, false],
+      ],
+    );
+  });
+
+  it('pages that grew too old, when what the first one told of has gone meanwhile', async () => {
+    const { server, follower } = await startBoth();
+    for (let i = 0; i < 600; i++) server.store.set(service(`many-${i}`, `10.97.${i >> 8}.${i & 255}`));
+    await agrees(follower, server);
+    await server.close();
+    server.store.set(service('a', '10.96.0.77'));
+    server.store.compact();
+    server.fail(/services\?.*continue=/, { status: 410, reason: 'Expired', after: 200 });
+    await server.start();
+    await until('the first page is told', () => follower.changes.at(-1) === 'set Service demo/a');
+    server.store.delete(service('a', ''));
+    await agrees(follower, server);
+    assert.equal(server.faultsLeft, 0);
+    assert.equal(follower.changes.at(-1), 'delete Service demo/a');
   });
 
   it('asks for the newest state, page by page, where the first list was content with a cached one', async () => {

@@ -26,13 +26,14 @@ export async function waitForNodeAddresses({ limit = 30_000, ...wait }: NodeWait
 }
 
 /**
- * The Node once it has pod networks and is not being deleted. Rejects after 5 min with the Error that kube-proxy ends
- * with in detectLocalMode NodeCIDR.
+ * The Node once it has pod networks and is not being deleted; undefined when the signal ended the wait. Rejects after
+ * 5 min with the Error that kube-proxy ends with in detectLocalMode NodeCIDR.
  */
-export async function waitForPodCIDRs({ limit = 300_000, ...wait }: NodeWait): Promise<Node> {
+export async function waitForPodCIDRs({ limit = 300_000, ...wait }: NodeWait): Promise<Node | undefined> {
   const ready = ({ podCIDRs, deleting }: Node) => podCIDRs.length > 0 && !deleting;
   const { node, met } = await followNode(wait, limit, ready);
   if (node && met) return node;
+  if (wait.signal?.aborted) return undefined;
   throw new Error(
     'timeout waiting for PodCIDR allocation to configure detect-local-mode NodeCIDR: timed out waiting for the condition',
   );

@@ -67,7 +67,17 @@ describe('the pod networks of the node', () => {
     await wait(30);
     server.store.set(ready);
     const found = await waiting;
-    assert.deepEqual([found.podCIDRs, found.deleting], [['10.244.1.0/24'], false]);
+    assert.deepEqual([found?.podCIDRs, found?.deleting], [['10.244.1.0/24'], false]);
+  });
+
+  it('are waited for no longer when the proxy is told to stop', async () => {
+    const { server, parts, watching } = await setUp();
+    server.store.set(node('node-a'));
+    const end = new AbortController();
+    const waiting = waitForPodCIDRs({ ...parts, signal: end.signal });
+    await watching();
+    end.abort();
+    assert.equal(await waiting, undefined);
   });
 
   it("end the proxy with kube-proxy's words when they do not come", async () => {

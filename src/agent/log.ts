@@ -10,18 +10,18 @@ export interface LogOptions {
   readonly format: string;
 }
 
+/** Bytes of lines that wait while they cannot be written; further ones are lost. */
+const MOST_WAITING = 1024 * 1024;
+
 /** Opens the log on standard error. */
 export function openLog({ verbosity, format }: LogOptions): Logger {
-  const destination =
-    process.stderr.isTTY && format !== 'json'
-      ? pretty({
-          destination: 2,
-          sync: true,
-          colorize: true,
-          translateTime: 'HH:MM:ss.l',
-          ignore: 'pid,hostname',
-        })
-      : pino.destination({ dest: 2, sync: true });
+  const stderr = pino.destination({ dest: 2, sync: true, maxLength: MOST_WAITING });
+  // A disk that is full, or a terminal that is gone, must not end the process; and there is nobody to tell.
+  stderr.on('error', () => {});
+  const readable = process.stderr.isTTY && format !== 'json';
+  const destination = readable
+    ? pretty({ destination: stderr, colorize: true, translateTime: 'HH:MM:ss.l', ignore: 'pid,hostname' })
+    : stderr;
   const level = levelOf(verbosity);
   return pino({ level, base: null, formatters: { level: (label) => ({ level: label }) } }, destination);
 }

@@ -27,8 +27,8 @@ export interface ApiStep {
 const NODE_WAIT = 1000;
 /** Ms without a pass after which it is worth a look whether the agent is done with a step. */
 const QUIET = 1000;
-/** Ms without a pass after which differences are taken to stay. */
-const LONG = 20_000;
+/** So many looks in a row, with no pass in between, after which differences are taken to stay. */
+const LOOKS = 20;
 
 /** What the agent came to. */
 export interface ApiReport {
@@ -44,7 +44,7 @@ async function main(scenario: Scenario): Promise<ApiReport> {
   const kernel = await openKernel(false);
   const cluster = await ApiCluster.start();
   cluster.load(`${scenario.folder}/objects.yaml`);
-  const passes = { last: 0, failures: 0 };
+  const passes = { made: 0, failures: 0 };
   const log = pino({ level: 'info' }, { write: (line: string) => note(passes, line) });
   const stop = new AbortController();
   const agent = startAgent(scenario, kernel, cluster.server.url, log, stop.signal);
@@ -71,23 +71,27 @@ async function main(scenario: Scenario): Promise<ApiReport> {
   return { steps, status, failures: passes.failures };
 }
 
-/** The differences once there are none, or once they have stayed for long. */
-async function settled(passes: { last: number }, look: () => string[]): Promise<string[]> {
-  // The first pass may take its time; later ones begin as soon as a change has been told.
-  if (passes.last > 0) passes.last = Date.now();
-  for (;;) {
-    while (passes.last === 0 || Date.now() - passes.last < QUIET) await wait(50);
-    const found = look();
-    if (found.length === 0 || Date.now() - passes.last > LONG) return found;
-    // Looking blocks this thread, which is the agent's too.
+/**
+ * The differences once there are none, or once they have stayed for long. Looking blocks this thread, which is the agent's
+ * too, and may take seconds: only the time between looks is the agent's.
+ */
+async function settled(passes: { readonly made: number }, look: () => string[]): Promise<string[]> {
+  for (let looks = 0; ; ) {
+    const { made } = passes;
     await wait(QUIET);
+    if (passes.made > made || made === 0) {
+      looks = 0;
+      continue;
+    }
+    const found = look();
+    if (found.length === 0 || ++looks === LOOKS) return found;
   }
 }
 
-function note(passes: { last: number; failures: number }, line: string): void {
+function note(passes: { made: number; failures: number }, line: string): void {
   const { msg, failures = 0 } = JSON.parse(line) as { msg: string; failures?: number };
   if (msg !== 'synced') return;
-  passes.last = Date.now();
+  passes.made++;
   passes.failures += failures;
 }
 

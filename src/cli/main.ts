@@ -2,7 +2,6 @@
 // The command: reads the command line, and prints or runs.
 import { helpText, readFlags, UsageError } from '../config/flags.js';
 import { ConfigurationError } from '../config/load.js';
-import { run } from './run.js';
 import { VERSION } from './version.js';
 
 /** Exit status of what failed. */
@@ -24,8 +23,11 @@ async function main(): Promise<number> {
       case 'version':
         process.stdout.write(command.raw ? rawVersion() : `kube-netlink-proxy ${VERSION}\n`);
         return 0;
-      default:
+      default: {
+        // Not before: what only prints need not wait for all that runs.
+        const { run } = await import('./run.js');
         return await run(command);
+      }
     }
   } catch (error) {
     // As kube-proxy: of what makes no sense, the error stands last, below how it is done.

@@ -35,7 +35,7 @@ interface Session extends Loaded {
 export async function run(command: KernelCommand): Promise<number> {
   const loaded = loadConfiguration(command);
   const { configuration, notices } = loaded;
-  const log = openLog(configuration.logging);
+  const log = await openLog(configuration.logging);
   if (configuration.logging.verbosity > 0) for (const line of flagLines(command.given)) log.info(line);
   for (const notice of notices) log.warn(notice);
   if (command.writeConfigTo !== undefined) {

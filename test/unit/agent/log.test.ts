@@ -7,7 +7,7 @@ import { it } from 'node:test';
 it('a disk that is full costs lines, and neither the process nor its memory', () => {
   const program = `
     import { openLog } from ${JSON.stringify(import.meta.resolve('../../../src/agent/log.js'))};
-    const log = openLog({ verbosity: 0, format: 'json' });
+    const log = await openLog({ verbosity: 0, format: 'json' });
     const line = 'x'.repeat(1000);
     log.info(line);
     const before = process.memoryUsage().rss;

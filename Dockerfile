@@ -46,10 +46,9 @@ RUN apt-get update \
  && mkdir -p /lib/modules /var/lib/kube-proxy
 COPY --from=build /usr/local/bin/node /usr/local/bin/node
 COPY --from=build /out/ /
-ENV NODE_ENV=production
 ENTRYPOINT ["/usr/local/bin/kube-netlink-proxy"]
 ARG DEBIAN_IMAGE
-ARG VERSION=0.0.0
+ARG VERSION=0.1.0
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="kube-netlink-proxy" \
       org.opencontainers.image.description="A drop-in kube-proxy for IPVS whose data plane speaks netlink" \

@@ -7,7 +7,13 @@ import { parse } from 'yaml';
 import { decodeConfiguration } from '../../../src/config/configuration.js';
 import { readFlags } from '../../../src/config/flags.js';
 import { accessOfKubeconfig } from '../../../src/source/api/kubeconfig.js';
-import { type DaemonSet, patched, readAllDeployed, readDeployed } from '../../support/daemonSet.js';
+import {
+  type DaemonSet,
+  type PodSpec,
+  patched,
+  readAllDeployed,
+  readDeployed,
+} from '../../support/daemonSet.js';
 import { kubeadmDaemonSet } from '../../support/kubeadm.js';
 import { ROOT } from '../../support/paths.js';
 
@@ -93,6 +99,28 @@ test('every command has flags that exist, and a configuration that is mounted', 
   }
 });
 
+test('pods for one node run where kube-proxy does, on a node that has to be named, once', () => {
+  for (const folder of ['plan', 'cleanup']) {
+    const { spec } = readDeployed<{ spec: PodSpec & { nodeName: string; restartPolicy: string } }>(
+      `${folder}/pod.yaml`,
+    );
+    const [container] = spec.containers;
+    assert.equal(readFlags(container.command.slice(1)).do, folder);
+    assert.equal(container.image, `kube-netlink-proxy:${version}`);
+    assert.deepEqual([spec.nodeName, spec.restartPolicy], ['NODE', 'Never']);
+    for (const field of ['priorityClassName', 'hostNetwork', 'tolerations'] as const) {
+      assert.deepEqual(spec[field], podOf(stock)[field], `${folder}: ${field}`);
+    }
+    const names = spec.volumes.map(({ name }) => name);
+    for (const { name } of container.volumeMounts) assert.ok(names.includes(name), `${folder}: ${name}`);
+  }
+});
+
+test('an image that is built without arguments has the version of the package', () => {
+  const dockerfile = readFileSync(join(ROOT, 'Dockerfile'), 'utf8');
+  assert.equal(/^ARG VERSION=(.*)$/m.exec(dockerfile)?.[1], version);
+});
+
 test('probes ask the health server of the configuration', () => {
   const { configuration, problems, unknown } = decodeConfiguration(readDeployed('base/config.conf'));
   assert.deepEqual({ problems, unknown }, { problems: [], unknown: [] });
@@ -147,7 +175,7 @@ test('the canary and kube-proxy never want the same node', () => {
   });
   const patch = readDeployed<object>('canary/kube-proxy.yaml');
   const { affinity } = podOf(patched(stock, patch)) as unknown as { affinity: unknown };
-  const expression = { key: 'service-proxy', operator: 'NotIn', values: ['kube-netlink-proxy'] };
+  const expression = { key: 'service-proxy', operator: 'NotIn', values: ['kube-netlink-proxy', 'none'] };
   assert.deepEqual(affinity, {
     nodeAffinity: {
       requiredDuringSchedulingIgnoredDuringExecution: {

@@ -43,18 +43,6 @@ export function faultsOf(configuration: Configuration): string[] {
   ];
 }
 
-/**
- * Reads and checks a configuration. With problems it is not to be used: a node must not run on half of one.
- *
- * @returns unknown: paths of fields that no configuration has
- */
-export function decodeConfiguration(raw: Readonly<Record<string, unknown>>): Decoded {
-  const { configuration: decoded, problems, unknown } = decodeFields(raw);
-  const configuration = completed(decoded);
-  const undecoded = problems.map((problem) => `failed complete: failed to decode: ${problem}`);
-  return { configuration, problems: [...undecoded, ...faultsOf(configuration)], unknown };
-}
-
 /** A configuration as it runs: what is blank is filled in, and addresses have their canonical spelling. */
 export function completed(configuration: Configuration): Configuration {
   return {

@@ -1,7 +1,6 @@
 // A node driven by manifests: the whole path from text to kernel state, on a kernel in memory or a real one.
 import { readFileSync } from 'node:fs';
 import { ipvsOptions } from '../../src/cli/options.js';
-import { decodeConfiguration } from '../../src/config/configuration.js';
 import type { Problem } from '../../src/errors.js';
 import { createIpvsMode, type IpvsKernel, type Item, type Operation } from '../../src/modes/ipvs/index.js';
 import type { Mode } from '../../src/modes/mode.js';
@@ -12,6 +11,7 @@ import { nodeFacts } from '../../src/services/nodeFacts.js';
 import type { NodeFacts } from '../../src/services/types.js';
 import { readManifest } from '../../src/source/manifestFile.js';
 import { FakeKernel } from '../../src/testing/index.js';
+import { decodeConfiguration } from './decodeConfiguration.js';
 import type { Scenario, ToolOutput } from './oracle.js';
 
 /** A node with its objects, and the reconciler that programs its kernel. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { decodeConfiguration } from '../../../src/config/configuration.js';
 import { crossCheck, type NodeSituation } from '../../../src/config/crossChecks.js';
+import { decodeConfiguration } from '../../support/decodeConfiguration.js';
 
 const NODE: NodeSituation = {
   families: [4, 6],

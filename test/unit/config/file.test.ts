@@ -3,11 +3,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { decodeConfiguration, defaultConfiguration } from '../../../src/config/configuration.js';
+import { defaultConfiguration } from '../../../src/config/configuration.js';
 import { DecodingError, decodeFile } from '../../../src/config/file.js';
 import { type KernelCommand, readFlags } from '../../../src/config/flags.js';
 import { ConfigurationError, loadConfiguration } from '../../../src/config/load.js';
 import { formatConfiguration, writeConfiguration } from '../../../src/config/writeConfig.js';
+import { decodeConfiguration } from '../../support/decodeConfiguration.js';
 import { kubeadmConfiguration } from '../../support/kubeadm.js';
 
 const HEAD = 'apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\n';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { decodeConfiguration } from '../../../src/config/configuration.js';
 import { type KernelCommand, readFlags } from '../../../src/config/flags.js';
 import { ineffectiveFields, ineffectiveFlags } from '../../../src/config/ineffective.js';
+import { decodeConfiguration } from '../../support/decodeConfiguration.js';
 
 const told = (raw: Record<string, unknown>) => ineffectiveFields(decodeConfiguration(raw).configuration);
 const flagsTold = (...args: string[]) => ineffectiveFlags((readFlags(args) as KernelCommand).given);

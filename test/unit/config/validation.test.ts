@@ -2,7 +2,7 @@
 // where the rule says that it is ours.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { decodeConfiguration } from '../../../src/config/configuration.js';
+import { decodeConfiguration } from '../../support/decodeConfiguration.js';
 
 const K = 'failed validate: KubeProxyConfiguration';
 const CONNTRACK = `${K}.KubeProxyLinuxConfiguration.KubeProxyConntrackConfiguration`;

@@ -4,7 +4,6 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { decodeConfiguration } from '../../../src/config/configuration.js';
 import { readFlags } from '../../../src/config/flags.js';
 import { accessOfKubeconfig } from '../../../src/source/api/kubeconfig.js';
 import {
@@ -14,6 +13,7 @@ import {
   readAllDeployed,
   readDeployed,
 } from '../../support/daemonSet.js';
+import { decodeConfiguration } from '../../support/decodeConfiguration.js';
 import { kubeadmDaemonSet } from '../../support/kubeadm.js';
 import { ROOT } from '../../support/paths.js';
 

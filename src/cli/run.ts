@@ -33,6 +33,7 @@ interface Session extends Loaded {
 
 /** Does what the command asks for; resolves to the exit status. */
 export async function run(command: KernelCommand): Promise<number> {
+  const cures = curesOf(command.cures);
   const loaded = loadConfiguration(command);
   const { configuration, notices } = loaded;
   const log = await openLog(configuration.logging);
@@ -46,7 +47,13 @@ export async function run(command: KernelCommand): Promise<number> {
   // A plan changes nothing, and so loads no module.
   const kernel = await openKernel(command.do !== 'plan');
   try {
-    const options = await optionsOf(command, loaded, kernel, log);
+    const options = ipvsOptions(configuration, {
+      families: await usableFamilies(kernel.iptables, log),
+      kernelRelease: release(),
+      ownAll: command.ownAll,
+      cures,
+      ...(command.drainBound === undefined ? {} : { drainBound: command.drainBound }),
+    });
     const session = { ...loaded, command, log, kernel, options, stop };
     if (command.do === 'cleanup') return await runCleanUp(createIpvsMode(kernel, options), log);
     if (command.initOnly) return await initialize(session);
@@ -55,21 +62,6 @@ export async function run(command: KernelCommand): Promise<number> {
   } finally {
     kernel.close();
   }
-}
-
-async function optionsOf(
-  command: KernelCommand,
-  { configuration }: Loaded,
-  kernel: Kernel,
-  log: Logger,
-): Promise<IpvsOptions> {
-  return ipvsOptions(configuration, {
-    families: await usableFamilies(kernel.iptables, log),
-    kernelRelease: release(),
-    ownAll: command.ownAll,
-    cures: curesOf(command.cures),
-    ...(command.drainBound === undefined ? {} : { drainBound: command.drainBound }),
-  });
 }
 
 /** `--init-only`: what needs more rights than the rest, and once. */

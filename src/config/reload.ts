@@ -10,7 +10,8 @@ export const CONFIGURATION_UPDATED = "content of the proxy server's configuratio
  * setting the file's time of change counts as writing.
  */
 export function watchConfiguration(path: string, updated: () => void): { close(): void } {
-  const file = openSync(realpathSync(path), 'r');
+  const target = realpathSync(path);
+  const file = openSync(target, 'r');
   const before = fstatSync(file, { bigint: true });
   let open = true;
   const close = () => {
@@ -29,7 +30,7 @@ export function watchConfiguration(path: string, updated: () => void): { close()
     close();
     updated();
   };
-  const watcher = watch(realpathSync(path), { persistent: false }, look);
+  const watcher = watch(target, { persistent: false }, look);
   watcher.on('error', () => close());
   return { close };
 }

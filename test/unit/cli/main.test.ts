@@ -34,6 +34,10 @@ describe('the command', () => {
     const { status, stdout, stderr } = type('--ipvs-sched=lc');
     assert.deepEqual([status, stdout], [1, '']);
     assert.equal(stderr, `${helpText()}Error: unknown flag: --ipvs-sched\n`);
+    assert.match(
+      type('--cures=bleeding', '--config=/nowhere').stderr,
+      /\nError: --cures must be of .*; found bleeding\n$/,
+    );
   });
 
   it('ends with 2 when a plan cannot be told, wherever the word stands: 1 means that something would change', () => {

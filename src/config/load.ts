@@ -35,6 +35,7 @@ export function loadConfiguration(command: KernelCommand): Loaded {
   const override = hostnameOverride(given);
   const configuration = completed({
     ...said,
+    mode: modeFor(command, said),
     ...(override === undefined ? {} : { hostnameOverride: override }),
   });
   const nodeName = (configuration.hostnameOverride || hostname()).trim().toLowerCase();
@@ -42,9 +43,16 @@ export function loadConfiguration(command: KernelCommand): Loaded {
   if (nodeName === '') faults.push('empty hostname is invalid');
   if (faults.length > 0) throw new ConfigurationError(faults.join('\n'));
   const blank =
-    said.mode === '' ? ["mode is blank: ipvs mode is used; kube-proxy's blank means iptables mode"] : [];
+    said.mode === '' && command.do !== 'cleanup'
+      ? ["mode is blank: ipvs mode is used; kube-proxy's blank means iptables mode"]
+      : [];
   const notices = [...warnings, ...ineffectiveFlags(given), ...blank, ...ineffectiveFields(configuration)];
   return { configuration, nodeName, notices };
+}
+
+/** A clean-up is one and the same for each of kube-proxy's modes, and so runs with the configuration of any of them. */
+function modeFor(command: KernelCommand, { mode }: Configuration): string {
+  return command.do === 'cleanup' && ['iptables', 'nftables'].includes(mode) ? 'ipvs' : mode;
 }
 
 function readFile(path: string, given: ReadonlyMap<string, FlagValue>) {

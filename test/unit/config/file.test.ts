@@ -241,6 +241,15 @@ describe('a configuration that is loaded', () => {
     assert.deepEqual(refusal(directory), [`failed complete: read ${folder}: is a directory`]);
   });
 
+  it('may be that of any mode of kube-proxy for a clean-up', () => {
+    for (const mode of ['', 'ipvs', 'iptables', 'nftables']) {
+      const { configuration, notices } = load(`${HEAD}mode: "${mode}"\n`, '--cleanup');
+      assert.deepEqual([configuration.mode, notices], ['ipvs', []]);
+    }
+    assert.match(refusal(() => load(`${HEAD}mode: zz\n`, '--cleanup'))[0] ?? '', /Mode\.ProxyMode/);
+    assert.match(refusal(() => load(`${HEAD}mode: iptables\n`))[0] ?? '', /there is no iptables mode here/);
+  });
+
   it('is that of the file: other flags do not count, and are told', () => {
     const { configuration, notices } = load(
       `${HEAD}mode: ipvs\n`,

@@ -99,7 +99,7 @@ export const KUBE_PROXY_FLAGS = {
   'feature-gates': {
     type: T.mapStringBool,
     sets: 'featureGates',
-    help: 'gates of Kubernetes 1.36, Name=true,Other=false; ComponentFlagz and ComponentStatusz open /flagz and /statusz, LoggingAlphaOptions lets the flags --log-…-split-stream and --log-…-info-buffer-size be set, others change nothing here',
+    help: 'gates of Kubernetes 1.36, Name=true,Other=false; few change anything here, see docs/configuration.md',
   },
   'healthz-bind-address': {
     type: T.ipport,

@@ -36,19 +36,37 @@ const FLAG_REASONS: Readonly<Record<string, string>> = {
   'machine-id-file': 'nothing uses it, in kube-proxy neither',
 };
 
+const BY_MANIFESTS = 'objects come from --manifests';
+const NO_AGENT = 'with --manifests, settings of the node are left alone';
+
+/** Fields, or whole sections, without effect where objects come from manifests, and why. */
+const REASONS_BESIDE_MANIFESTS: Readonly<Record<string, string>> = {
+  clientConnection: BY_MANIFESTS,
+  conntrack: NO_AGENT,
+  oomScoreAdj: NO_AGENT,
+};
+
 const EFFECTIVE: ReadonlySet<string> = new Set(EFFECTIVE_GATES.map((gate) => `featureGates.${gate}`));
 
 /** Why a field has no effect here; undefined when it has. */
 export function whyIneffective(path: string): string | undefined {
-  if (EFFECTIVE.has(path)) return undefined;
-  return Object.entries(REASONS).find(([prefix]) => path === prefix || path.startsWith(`${prefix}.`))?.[1];
+  return EFFECTIVE.has(path) ? undefined : reasonAmong(REASONS, path);
 }
 
-/** A sentence for each field that is set to other than its default and has no effect. */
-export function ineffectiveFields(configuration: Configuration): string[] {
+function reasonAmong(reasons: Readonly<Record<string, string>>, path: string): string | undefined {
+  return Object.entries(reasons).find(([prefix]) => path === prefix || path.startsWith(`${prefix}.`))?.[1];
+}
+
+/**
+ * A sentence for each field that is set to other than its default and has no effect.
+ *
+ * @param besideManifests objects come from manifests, and the node's settings are not made
+ */
+export function ineffectiveFields(configuration: Configuration, besideManifests: boolean): string[] {
   const defaults = leaves(defaultConfiguration());
+  const reasons = besideManifests ? REASONS_BESIDE_MANIFESTS : {};
   return [...leaves(configuration)].flatMap(([path, value]) => {
-    const reason = whyIneffective(path);
+    const reason = whyIneffective(path) ?? reasonAmong(reasons, path);
     if (reason === undefined || value === defaults.get(path)) return [];
     return [`${path} has no effect: ${reason}`];
   });
@@ -61,6 +79,9 @@ export function ineffectiveFlags(given: ReadonlyMap<string, FlagValue>): string[
     const flag = FLAGS.get(name);
     const reason = FLAG_REASONS[name];
     if (reason !== undefined) return [`--${name} has no effect: ${reason}`];
+    if (name === 'master' && given.get('manifests')) {
+      return [`--master has no effect: ${BY_MANIFESTS}`];
+    }
     if (withConfig && !flag?.beside) return [`--${name} has no effect: --config is given`];
     return flag?.deprecated === undefined ? [] : [`Flag --${name} has been deprecated, ${flag.deprecated}`];
   });

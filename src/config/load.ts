@@ -46,7 +46,13 @@ export function loadConfiguration(command: KernelCommand): Loaded {
     said.mode === '' && command.do !== 'cleanup'
       ? ["mode is blank: ipvs mode is used; kube-proxy's blank means iptables mode"]
       : [];
-  const notices = [...warnings, ...ineffectiveFlags(given), ...blank, ...ineffectiveFields(configuration)];
+  const besideManifests = command.manifests !== '' && !command.initOnly;
+  const notices = [
+    ...warnings,
+    ...ineffectiveFlags(given),
+    ...blank,
+    ...ineffectiveFields(configuration, besideManifests),
+  ];
   return { configuration, nodeName, notices };
 }
 

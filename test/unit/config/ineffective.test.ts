@@ -4,7 +4,8 @@ import { type KernelCommand, readFlags } from '../../../src/config/flags.js';
 import { ineffectiveFields, ineffectiveFlags } from '../../../src/config/ineffective.js';
 import { decodeConfiguration } from '../../support/decodeConfiguration.js';
 
-const told = (raw: Record<string, unknown>) => ineffectiveFields(decodeConfiguration(raw).configuration);
+const told = (raw: Record<string, unknown>, besideManifests = false) =>
+  ineffectiveFields(decodeConfiguration(raw).configuration, besideManifests);
 const flagsTold = (...args: string[]) => ineffectiveFlags((readFlags(args) as KernelCommand).given);
 
 describe('a field without effect', () => {
@@ -44,6 +45,25 @@ describe('a field without effect', () => {
     };
     assert.deepEqual(told(raw), []);
   });
+});
+
+it('what is about the API server or the node has no effect where objects come from manifests, and is told', () => {
+  const raw = {
+    clientConnection: { kubeconfig: '/k', contentType: 'application/json' },
+    conntrack: { min: 1 },
+    oomScoreAdj: 0,
+  };
+  assert.deepEqual(told(raw, true), [
+    'clientConnection.kubeconfig has no effect: objects come from --manifests',
+    'clientConnection.contentType has no effect: the API server is spoken to in JSON',
+    'oomScoreAdj has no effect: with --manifests, settings of the node are left alone',
+    'conntrack.min has no effect: with --manifests, settings of the node are left alone',
+  ]);
+  assert.equal(told(raw).length, 1);
+  assert.deepEqual(told({}, true), []);
+  assert.deepEqual(flagsTold('--manifests=m', '--master=https://a'), [
+    '--master has no effect: objects come from --manifests',
+  ]);
 });
 
 describe('a flag without effect', () => {

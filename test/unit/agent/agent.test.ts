@@ -1,0 +1,195 @@
+// The agent on a kernel in memory and an API server in this process: what ends it, and what does not.
+import assert from 'node:assert/strict';
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { pino } from 'pino';
+import { runAgent } from '../../../src/agent/agent.js';
+import { SILENT } from '../../../src/agent/announce.js';
+import type { Kernel } from '../../../src/agent/kernel.js';
+import { completed, type DetectLocalMode, defaultConfiguration } from '../../../src/config/configuration.js';
+import { CONFIGURATION_UPDATED } from '../../../src/config/reload.js';
+import { IPVS_DEFAULTS } from '../../../src/modes/ipvs/index.js';
+import { decodeObject } from '../../../src/objects/decode.js';
+import type { Node } from '../../../src/objects/types.js';
+import { openMetrics } from '../../../src/servers/metrics.js';
+import { nodeFacts } from '../../../src/services/nodeFacts.js';
+import { ApiSource } from '../../../src/source/api/apiSource.js';
+import { ApiClient } from '../../../src/source/api/client.js';
+import { connectToApi } from '../../../src/source/api/connection.js';
+import { FakeKernel } from '../../../src/testing/index.js';
+import { QUICK, until } from '../../support/apiServer/cluster.js';
+import { node, service, slice } from '../../support/apiServer/objects.js';
+import { SERVICES } from '../../support/apiServer/scene.js';
+import { ApiServer } from '../../support/apiServer/server.js';
+import { closeAfter } from '../../support/closeAfter.js';
+
+/** Ms between two passes over everything. */
+const AUDIT = 50;
+
+/** An API server with two Services, of which one has an endpoint, and a node. */
+async function startServer(podCIDR: string): Promise<ApiServer> {
+  const server = closeAfter(await new ApiServer().start());
+  server.store.set(service('a', '10.96.0.1'));
+  server.store.set(slice('a', ['10.244.1.7']));
+  server.store.set(service('b', '10.96.0.2'));
+  server.store.set(node('node-a', { podCIDRs: [podCIDR] }));
+  return server;
+}
+
+interface Settings {
+  readonly detectLocalMode?: DetectLocalMode;
+  readonly configFile?: string;
+  readonly kernel?: FakeKernel;
+}
+
+/** Starts the agent of node-a, whose pod network was 10.244.1.0/24 at the start. */
+async function startAgent(
+  server: ApiServer,
+  { detectLocalMode = 'ClusterCIDR', configFile, kernel = new FakeKernel() }: Settings = {},
+) {
+  const usual = defaultConfiguration();
+  const configuration = completed({
+    ...usual,
+    detectLocalMode,
+    healthzBindAddress: '127.0.0.1:0',
+    metricsBindAddress: '127.0.0.1:0',
+    ipvs: { ...usual.ipvs, syncPeriod: AUDIT },
+  });
+  const { object } = decodeObject(node('node-a', { podCIDRs: ['10.244.1.0/24'] }));
+  const lines: string[] = [];
+  const client = closeAfter(new ApiClient(await connectToApi({ master: server.url }), { userAgent: 'test' }));
+  const stop = new AbortController();
+  closeAfter({ close: () => stop.abort('test') });
+  let troubles = 0;
+  const trouble = () => {
+    troubles++;
+  };
+  let ended: number | undefined;
+  const status = runAgent({
+    log: pino({ base: null }, { write: (line: string) => lines.push(line) }),
+    version: 'test',
+    startedAt: Date.now(),
+    metrics: openMetrics({ version: 'test', kubernetesVersion: 'v1.36.0', startedAt: 0, now: Date.now }),
+    configuration,
+    configFile,
+    flags: {},
+    kernel: kernel as unknown as Kernel,
+    options: { ...IPVS_DEFAULTS, families: [4], kernelRelease: '6.1.0' },
+    source: new ApiSource({ client, nodeName: 'node-a', trouble, times: QUICK }),
+    node: nodeFacts('node-a', object as Node, []),
+    announcer: SILENT,
+    stop: stop.signal,
+  });
+  status.then((code) => {
+    ended = code;
+  });
+  return {
+    status,
+    lines,
+    kernel,
+    stop: () => stop.abort('SIGTERM'),
+    ended: () => ended,
+    troubles: () => troubles,
+    passes: () => lines.filter((line) => line.includes('"msg":"synced"')).length,
+  };
+}
+
+/** Everything of ours in a kernel, but for rules. */
+const stateOf = ({ ipvs, ipset, rtnetlink }: FakeKernel) =>
+  [ipvs.dump(), ipset.dump(), rtnetlink.dump('kube-ipvs0')].join('\n');
+
+const programmed = (kernel: FakeKernel) =>
+  kernel.ipvs.dump().includes('-a -t 10.96.0.1:80 -r 10.244.1.7:8080');
+
+describe('the agent ends with 1, and the kernel keeps its state, when', () => {
+  it('the pod networks of its node change, where rules depend on them', async () => {
+    const server = await startServer('10.244.1.0/24');
+    const agent = await startAgent(server, { detectLocalMode: 'NodeCIDR' });
+    await until('it has programmed the kernel', () => programmed(agent.kernel) && agent.passes() > 0);
+    const before = stateOf(agent.kernel);
+    server.store.set(node('node-a', { podCIDRs: ['10.244.1.0/24'], zone: 'elsewhere' }));
+    await until('it has looked at the node', () => agent.passes() > 1);
+    assert.equal(agent.ended(), undefined);
+    server.store.set(node('node-a', { podCIDRs: ['10.244.9.0/24'] }));
+    assert.equal(await agent.status, 1);
+    assert.equal(stateOf(agent.kernel), before);
+    assert.match(agent.lines.join(''), /"before":\["10\.244\.1\.0\/24"\],"now":\["10\.244\.9\.0\/24"\]/);
+  });
+
+  it('they had changed before it began to follow its node', async () => {
+    const agent = await startAgent(await startServer('10.244.9.0/24'), { detectLocalMode: 'NodeCIDR' });
+    assert.equal(await agent.status, 1);
+  });
+
+  it('its configuration file is written to', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'knp-agent-'));
+    closeAfter({ close: () => rmSync(folder, { recursive: true }) });
+    const configFile = join(folder, 'config.conf');
+    writeFileSync(configFile, 'mode: ipvs\n');
+    const agent = await startAgent(await startServer('10.244.1.0/24'), { configFile });
+    await until('it has programmed the kernel', () => programmed(agent.kernel) && agent.passes() > 0);
+    const before = stateOf(agent.kernel);
+    assert.equal(agent.ended(), undefined);
+    appendFileSync(configFile, '# more\n');
+    assert.equal(await agent.status, 1);
+    assert.equal(stateOf(agent.kernel), before);
+    assert.ok(agent.lines.some((line) => line.includes(CONFIGURATION_UPDATED)));
+  });
+});
+
+describe('the agent goes on, and ends with 0 when it is told to, after', () => {
+  it('the pod networks of its node changed, where nothing depends on them', async () => {
+    const server = await startServer('10.244.1.0/24');
+    const agent = await startAgent(server);
+    await until('it has programmed the kernel', () => programmed(agent.kernel));
+    server.store.set(node('node-a', { podCIDRs: ['10.244.9.0/24'] }));
+    server.store.set(service('c', '10.96.0.3'));
+    await until('it follows', () => agent.kernel.ipvs.dump().includes('10.96.0.3:80'));
+    agent.stop();
+    assert.equal(await agent.status, 0);
+    assert.ok(programmed(agent.kernel));
+  });
+
+  it('a time without the API server, in which nothing is removed', async () => {
+    const server = await startServer('10.244.1.0/24');
+    const agent = await startAgent(server);
+    await until('it has programmed the kernel', () => programmed(agent.kernel) && agent.passes() > 0);
+    await until('it watches', () => server.watching(SERVICES) === 1);
+    const before = stateOf(agent.kernel);
+    await server.close();
+    server.store.delete(service('a', ''));
+    server.store.delete(slice('a', []));
+    server.store.compact();
+    const [passes, troubles] = [agent.passes(), agent.troubles()];
+    // Passes over everything, as those of every syncPeriod.
+    await until('passes were made meanwhile', () => agent.passes() >= passes + 5);
+    await until('the server was looked for', () => agent.troubles() >= troubles + 6);
+    assert.equal(stateOf(agent.kernel), before);
+    await server.start();
+    await until('what went meanwhile is removed', () => !agent.kernel.ipvs.dump().includes('10.96.0.1'));
+    assert.match(agent.kernel.ipvs.dump(), /10\.96\.0\.2:80/);
+    agent.stop();
+    assert.equal(await agent.status, 0);
+  });
+
+  it('a start without the API server: what an earlier one left in the kernel stays', async () => {
+    const server = await startServer('10.244.1.0/24');
+    const first = await startAgent(server);
+    await until('it has programmed the kernel', () => programmed(first.kernel) && first.passes() > 0);
+    first.stop();
+    await first.status;
+    const before = stateOf(first.kernel);
+    await server.close();
+    const agent = await startAgent(server, { kernel: first.kernel });
+    await until('the server was looked for', () => agent.troubles() >= 9);
+    assert.equal(agent.passes(), 0);
+    assert.equal(stateOf(agent.kernel), before);
+    await server.start();
+    await until('a pass was made', () => agent.passes() > 0);
+    assert.equal(stateOf(agent.kernel), before);
+    agent.stop();
+    assert.equal(await agent.status, 0);
+  });
+});

@@ -272,6 +272,12 @@ function answerTo(request: ClientRequest, what: string, timeouts: ApiTimeouts): 
       settled();
       reject(error);
     });
+    // An answer that asks to go on in another protocol is neither a response nor an error to Node.
+    request.once('close', () => {
+      settled();
+      const said = 'the connection ended without an answer';
+      reject(new ApiError({ code: 'ERR_MALFORMED', operation: what, said }));
+    });
   });
 }
 

@@ -1,6 +1,8 @@
 // Each way to be let in, against a server that checks.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -324,6 +326,29 @@ describe('a connection', () => {
     await until('the first fault came about', () => server.faultsLeft === 1);
     const bored = await connect({ kubeconfig: path }, { timeouts: { idle: 100 } });
     await assert.rejects(namesRead(bored), { code: 'ERR_TIMEOUT', message: /no data/ });
+  });
+
+  it('fails with whatever else than an answer comes', async () => {
+    const answers: [text: string, code: string][] = [
+      ['HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n', 'ERR_MALFORMED'],
+      ['HTTP/1.1 100 Continue\r\n\r\n', 'ECONNRESET'],
+      ['HTTP/1.1 302 Found\r\nLocation: http://elsewhere/\r\nContent-Length: 0\r\n\r\n', 'ERR_STATUS'],
+      ['HTTP/1.1 204 No Content\r\n\r\n', 'ERR_MALFORMED'],
+      ['HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n', 'ECONNRESET'],
+      [`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(100_000)}\r\n\r\n`, 'HPE_HEADER_OVERFLOW'],
+      ['hello\r\n\r\n', 'HPE_INVALID_CONSTANT'],
+      ['', 'ECONNRESET'],
+    ];
+    for (const [text, code] of answers) {
+      const server = createServer((socket) => {
+        socket.on('error', () => {}).once('data', () => socket.end(text));
+      });
+      closeAfter(server);
+      await once(server.listen(0, '127.0.0.1'), 'listening');
+      const { port } = server.address() as AddressInfo;
+      const client = await connect({ master: `http://127.0.0.1:${port}` });
+      await assert.rejects(namesRead(client), { name: 'ApiError', code }, text.slice(0, 80));
+    }
   });
 
   it('ends at once when that is asked for', async () => {

@@ -116,6 +116,13 @@ test('pods for one node run where kube-proxy does, on a node that has to be name
   }
 });
 
+test('the guides name files that are there', () => {
+  for (const guide of ['docs/migrate.md', 'deploy/README.md', 'README.md']) {
+    const named = readFileSync(join(ROOT, guide), 'utf8').matchAll(/\bdeploy\/[\w./-]*\w/g);
+    for (const [path] of named) assert.ok(existsSync(join(ROOT, path)), `${guide}: ${path}`);
+  }
+});
+
 test('an image that is built without arguments has the version of the package', () => {
   const dockerfile = readFileSync(join(ROOT, 'Dockerfile'), 'utf8');
   assert.equal(/^ARG VERSION=(.*)$/m.exec(dockerfile)?.[1], version);

@@ -1,0 +1,98 @@
+// The agent's two servers, as the configuration says where.
+import assert from 'node:assert/strict';
+import { createServer } from 'node:net';
+import { describe, it } from 'node:test';
+import { BindError, openServers, type ServerParts } from '../../../src/agent/servers.js';
+import { ProxyHealth } from '../../../src/servers/health.js';
+import { openMetrics } from '../../../src/servers/metrics.js';
+import { closeAfter } from '../../support/closeAfter.js';
+import { ask, dial } from '../../support/request.js';
+
+/** A port of loopback that is free now, in both families. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '::', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+const metrics = closeAfter(
+  openMetrics({ version: '0.1.0', kubernetesVersion: 'v1.36.0', startedAt: 0, now: Date.now }),
+);
+
+function parts(configuration: ServerParts['configuration']) {
+  const told: [server: string, code: string | undefined, retryIn: number | undefined][] = [];
+  const all: ServerParts = {
+    configuration,
+    metrics,
+    health: new ProxyHealth(60_000, { now: Date.now, elapsed: () => performance.now() }),
+    shown: {
+      startedAt: 0,
+      now: Date.now,
+      version: '0.1.0',
+      emulates: '1.36',
+      proxyMode: 'ipvs',
+      configuration: () => ({}),
+      statusz: false,
+    },
+    failed: (server, error, retryIn) => told.push([server, (error as NodeJS.ErrnoException).code, retryIn]),
+  };
+  return { all, told };
+}
+
+describe("the agent's servers", () => {
+  it('listen where the configuration says, and count their own answers', async () => {
+    const [healthz, metricsPort] = [await freePort(), await freePort()];
+    const { all, told } = parts({
+      healthzBindAddress: `0.0.0.0:${healthz}`,
+      metricsBindAddress: `[::1]:${metricsPort}`,
+      bindAddressHardFail: true,
+    });
+    const servers = closeAfter(await openServers(all));
+    for (const host of ['127.0.0.1', '::1']) {
+      assert.equal((await ask(healthz, 'GET /livez HTTP/1.1', undefined, host)).status, 'HTTP/1.1 200 OK');
+    }
+    const { body } = await ask(metricsPort, 'GET /metrics HTTP/1.1', undefined, '::1');
+    assert.match(body, /^kubeproxy_proxy_livez_total\{code="200"\} 2$/m);
+    await assert.rejects(dial(metricsPort), { code: 'ECONNREFUSED' });
+    await servers.close();
+    await assert.rejects(dial(healthz), { code: 'ECONNREFUSED' });
+    assert.deepEqual(told, []);
+  });
+
+  it('are one fewer where there is no address for health', async () => {
+    const port = await freePort();
+    const { all } = parts({
+      healthzBindAddress: '',
+      metricsBindAddress: `127.0.0.1:${port}`,
+      bindAddressHardFail: true,
+    });
+    closeAfter(await openServers(all));
+    assert.equal((await ask(port, 'GET /proxyMode HTTP/1.1')).body, 'ipvs');
+  });
+
+  it('wait for an address that is taken, or end the agent, as bindAddressHardFail says', async () => {
+    const squatter = createServer();
+    await new Promise<void>((resolve) => squatter.listen(0, '127.0.0.1', resolve));
+    closeAfter(squatter);
+    const { port: taken } = squatter.address() as { port: number };
+    const healthz = await freePort();
+    const configuration = {
+      healthzBindAddress: `127.0.0.1:${healthz}`,
+      metricsBindAddress: `127.0.0.1:${taken}`,
+    };
+    const patient = parts({ ...configuration, bindAddressHardFail: false });
+    const servers = await openServers(patient.all);
+    assert.deepEqual(patient.told, [['metrics', 'EADDRINUSE', 5000]]);
+    await servers.close();
+    const { all } = parts({ ...configuration, bindAddressHardFail: true });
+    await assert.rejects(openServers(all), (error) => {
+      assert.ok(error instanceof BindError);
+      assert.equal(error.server, 'metrics');
+      assert.match(error.message, /^failed to start metrics server: .*EADDRINUSE/);
+      return true;
+    });
+    await assert.rejects(dial(healthz), { code: 'ECONNREFUSED' }, 'the other server is closed');
+  });
+});

@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Configuration } from '../config/configuration.js';
-import { CONFIGURATION_UPDATED, watchConfiguration } from '../config/reload.js';
+import { CONFIGURATION_UPDATED, type ConfigurationFile, watchConfiguration } from '../config/reload.js';
 import { externalConfiguration } from '../config/writeConfig.js';
 import { watchRtnetlink } from '../kernel/rtnetlink/watch.js';
 import { createIpvsMode, hostViewer, type IpvsOptions } from '../modes/ipvs/index.js';
@@ -38,7 +38,7 @@ export interface AgentParts {
   readonly metrics: Metrics;
   readonly configuration: Configuration;
   /** The file that the configuration was read from, if it was. */
-  readonly configFile: string | undefined;
+  readonly configFile: ConfigurationFile | undefined;
   /** Every flag's value, for /flagz. */
   readonly flags: Readonly<Record<string, string>>;
   readonly kernel: Kernel;

@@ -116,14 +116,14 @@ async function runPass(session: Session, source: Source, node: NodeFacts): Promi
   return runOnce({ kernel, options, source, node, configuration, log });
 }
 
-function agentParts({ command, configuration, log, kernel, options, stop }: Session, metrics: Metrics) {
+function agentParts({ command, configuration, file, log, kernel, options, stop }: Session, metrics: Metrics) {
   return {
     log,
     version: VERSION,
     startedAt: startedAt(),
     metrics,
     configuration,
-    configFile: command.config,
+    configFile: file,
     flags: Object.fromEntries(flagTexts(command.given)),
     kernel,
     options,

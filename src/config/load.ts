@@ -8,6 +8,7 @@ import { FLAGS } from './flagTable.js';
 import type { FlagValue, VerbosityPattern } from './flagTypes.js';
 import { fileFault } from './goSyntax.js';
 import { ineffectiveFields, ineffectiveFlags } from './ineffective.js';
+import { type ConfigurationFile, noteFile } from './reload.js';
 import type { Configuration } from './schema.js';
 
 /** A configuration that cannot be used: its message has a line for each thing that is wrong. */
@@ -18,6 +19,8 @@ export interface Loaded {
   readonly configuration: Configuration;
   /** The node's name, settled. */
   readonly nodeName: string;
+  /** The file that it was read from, if it was. */
+  readonly file: ConfigurationFile | undefined;
   /** What an operator should know of the configuration, a sentence each. */
   readonly notices: readonly string[];
 }
@@ -28,10 +31,13 @@ export interface Loaded {
  */
 export function loadConfiguration(command: KernelCommand): Loaded {
   const { given } = command;
-  const { configuration: said, warnings } =
-    command.config === undefined
-      ? { configuration: fromFlags(given), warnings: [] }
-      : readFile(command.config, given);
+  const {
+    configuration: said,
+    warnings,
+    file,
+  } = command.config === undefined
+    ? { configuration: fromFlags(given), warnings: [], file: undefined }
+    : readFile(command.config, given);
   const override = hostnameOverride(given);
   const configuration = completed({
     ...said,
@@ -53,7 +59,7 @@ export function loadConfiguration(command: KernelCommand): Loaded {
     ...blank,
     ...ineffectiveFields(configuration, besideManifests),
   ];
-  return { configuration, nodeName, notices };
+  return { configuration, nodeName, file, notices };
 }
 
 /** A clean-up is one and the same for each of kube-proxy's modes, and so runs with the configuration of any of them. */
@@ -62,15 +68,17 @@ function modeFor(command: KernelCommand, { mode }: Configuration): string {
 }
 
 function readFile(path: string, given: ReadonlyMap<string, FlagValue>) {
+  let file: ConfigurationFile;
   let text: string;
   try {
+    file = noteFile(path);
     text = readFileSync(path, 'utf8');
   } catch (error) {
     throw new ConfigurationError(`failed complete: ${fileFault(error, path)}`);
   }
   try {
     const { configuration, warnings } = decodeFile(text);
-    return { configuration: withLoggingFlags(configuration, given), warnings };
+    return { configuration: withLoggingFlags(configuration, given), warnings, file };
   } catch (error) {
     if (!(error instanceof DecodingError)) throw error;
     const lines = error.message.split('\n').map((line) => `failed complete: ${line}`);

@@ -9,7 +9,7 @@ import { runAgent } from '../../../src/agent/agent.js';
 import { SILENT } from '../../../src/agent/announce.js';
 import type { Kernel } from '../../../src/agent/kernel.js';
 import { completed, type DetectLocalMode, defaultConfiguration } from '../../../src/config/configuration.js';
-import { CONFIGURATION_UPDATED } from '../../../src/config/reload.js';
+import { CONFIGURATION_UPDATED, type ConfigurationFile, noteFile } from '../../../src/config/reload.js';
 import { IPVS_DEFAULTS } from '../../../src/modes/ipvs/index.js';
 import { decodeObject } from '../../../src/objects/decode.js';
 import type { Node } from '../../../src/objects/types.js';
@@ -40,7 +40,7 @@ async function startServer(podCIDR: string): Promise<ApiServer> {
 
 interface Settings {
   readonly detectLocalMode?: DetectLocalMode;
-  readonly configFile?: string;
+  readonly configFile?: ConfigurationFile;
   readonly kernel?: FakeKernel;
 }
 
@@ -126,13 +126,13 @@ describe('the agent ends with 1, and the kernel keeps its state, when', () => {
   it('its configuration file is written to', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'knp-agent-'));
     closeAfter({ close: () => rmSync(folder, { recursive: true }) });
-    const configFile = join(folder, 'config.conf');
-    writeFileSync(configFile, 'mode: ipvs\n');
-    const agent = await startAgent(await startServer('10.244.1.0/24'), { configFile });
+    const path = join(folder, 'config.conf');
+    writeFileSync(path, 'mode: ipvs\n');
+    const agent = await startAgent(await startServer('10.244.1.0/24'), { configFile: noteFile(path) });
     await until('it has programmed the kernel', () => programmed(agent.kernel) && agent.passes() > 0);
     const before = stateOf(agent.kernel);
     assert.equal(agent.ended(), undefined);
-    appendFileSync(configFile, '# more\n');
+    appendFileSync(path, '# more\n');
     assert.equal(await agent.status, 1);
     assert.equal(stateOf(agent.kernel), before);
     assert.ok(agent.lines.some((line) => line.includes(CONFIGURATION_UPDATED)));

@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { watchConfiguration } from '../../../src/config/reload.js';
+import { type ConfigurationFile, noteFile, watchConfiguration } from '../../../src/config/reload.js';
 
 /** Long enough for the kernel to tell of a change, ms. */
 const TOLD = 2000;
@@ -28,10 +28,10 @@ describe('the configuration file', () => {
   let called: Promise<void>;
   let watch: { close(): void };
 
-  const begin = (watched: string) => {
+  const begin = (watched: string, read: ConfigurationFile = noteFile(watched)) => {
     calls = 0;
     called = new Promise((resolve) => {
-      watch = watchConfiguration(watched, () => {
+      watch = watchConfiguration(read, () => {
         calls++;
         resolve();
       });
@@ -66,6 +66,24 @@ describe('the configuration file', () => {
     await isTold();
     appendFileSync(path, 'd');
     await isTold();
+  });
+
+  it('that was written to since it was read is told', async () => {
+    const read = noteFile(path);
+    writeFileSync(path, 'bb');
+    begin(path, read);
+    await isTold();
+  });
+
+  it('that the links no longer lead to is not told', async () => {
+    const link = join(folder, 'link');
+    symlinkSync(path, link);
+    const read = noteFile(link);
+    writeFileSync(join(folder, 'other'), 'bb');
+    unlinkSync(link);
+    symlinkSync('other', link);
+    begin(link, read);
+    await isQuiet();
   });
 
   it('that is renamed is told', async () => {
@@ -113,6 +131,8 @@ describe('the configuration file', () => {
   });
 });
 
-it('a file that is not there cannot be watched', () => {
-  assert.throws(() => watchConfiguration('/nowhere/at/all', () => {}), /ENOENT/);
+it('a file that is not there can be neither noted nor watched', () => {
+  const read = noteFile(import.meta.filename);
+  assert.throws(() => noteFile('/nowhere/at/all'), /ENOENT/);
+  assert.throws(() => watchConfiguration({ ...read, path: '/nowhere/at/all' }, () => {}), /ENOENT/);
 });

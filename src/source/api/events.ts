@@ -37,6 +37,7 @@ export interface EventRecorderParts {
 /** Events that wait at most, tries for each, and ms for which one that was told is not told again. */
 const LIMITS = { waiting: 100, tries: 12, quiet: 600_000 };
 const LONGEST_NOTE = 1024;
+const LONGEST_NAME = 253;
 
 /** Sends events one after another. */
 export class EventRecorder {
@@ -130,7 +131,7 @@ function eventObject({ reason, type, action, note, regarding }: ClusterEvent, ho
   return {
     apiVersion: 'events.k8s.io/v1',
     kind: 'Event',
-    metadata: { namespace, name: `${regarding.name}.${uniqueSuffix(now)}` },
+    metadata: { namespace, name: uniqueName(regarding.name, now) },
     eventTime: new Date(now).toISOString().replace('Z', '000Z'),
     reportingController: 'kube-proxy',
     reportingInstance: `kube-proxy-${host}`.slice(0, 128),
@@ -144,8 +145,12 @@ function eventObject({ reason, type, action, note, regarding }: ClusterEvent, ho
 
 let serial = 0;
 
-/** Nanoseconds since 1970 in hexadecimal; those below a millisecond are a count, so that no two are the same. */
-function uniqueSuffix(milliseconds: number): string {
+/**
+ * A name behind which stand nanoseconds since 1970 in hexadecimal; those below a millisecond are a count, so that no two
+ * are the same. A name may have 253 characters, and so may a Node's.
+ */
+function uniqueName(name: string, milliseconds: number): string {
   serial = (serial + 1) % 1_000_000;
-  return (BigInt(milliseconds) * 1_000_000n + BigInt(serial)).toString(16);
+  const suffix = (BigInt(milliseconds) * 1_000_000n + BigInt(serial)).toString(16);
+  return `${name.slice(0, LONGEST_NAME - suffix.length - 1).replace(/[^a-z0-9]+$/, '')}.${suffix}`;
 }

@@ -6,6 +6,7 @@ import type { AddressInfo, Server, Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { TLSSocket } from 'node:tls';
 import type { KeyPair } from './certificates.js';
+import { faultsOfEvent } from './eventRules.js';
 import {
   parseSelectors,
   type RawObject,
@@ -206,12 +207,15 @@ export class ApiServer {
     if (fault && 'status' in fault && fault.after) await wait(fault.after);
     if (fault && 'status' in fault) return sendStatus(response, fault.status, fault.reason, fault.retryAfter);
     if (!this.#letsIn(seen)) return sendStatus(response, 401, 'Unauthorized');
-    if (
-      seen.method === 'POST' &&
-      /^\/apis\/events\.k8s\.io\/v1\/namespaces\/[^/]+\/events$/.test(seen.path)
-    ) {
+    const [, namespace] = /^\/apis\/events\.k8s\.io\/v1\/namespaces\/([^/]+)\/events$/.exec(seen.path) ?? [];
+    if (seen.method === 'POST' && namespace !== undefined) {
+      const broken = faultsOfEvent(seen.body, namespace);
+      if (broken.length > 0) return sendStatus(response, 422, `Invalid: ${broken.join(', ')}`);
       return send(response, 201, seen.body, fault);
     }
+    // As a real server: a page is of the list that the first one was of.
+    if (seen.query['continue'] && seen.query['resourceVersion'])
+      return sendStatus(response, 400, 'BadRequest');
     const kind = KINDS[seen.path];
     if (!kind || seen.method !== 'GET') return sendStatus(response, 404, 'NotFound');
     const selects = parseSelectors(seen.query['labelSelector'] ?? '', seen.query['fieldSelector'] ?? '');

@@ -25,7 +25,7 @@ const ON_SERVICE: ClusterEvent = {
   regarding: { kind: 'Service', namespace: 'demo', name: 'web' },
 };
 
-async function setUp() {
+async function setUp(host = 'host-a') {
   const server = closeAfter(await new ApiServer().start());
   const connection = await connectToApi({ master: server.url });
   const client = closeAfter(new ApiClient(connection, { userAgent: 'test', rate: { qps: -1, burst: 0 } }));
@@ -33,7 +33,7 @@ async function setUp() {
   let now = 0;
   const recorder = new EventRecorder({
     client,
-    host: 'host-a',
+    host,
     failed: (event, reason) => failed.push(`${event.reason}: ${reason}`),
     backoff: new Backoff(Math.random, { first: 5, most: 20 }),
     now: () => now,
@@ -136,6 +136,15 @@ describe('an event', () => {
     await recorder.stop();
     recorder.record(STARTING);
     assert.equal(sent().length, 1);
+  });
+
+  it('keeps the bounds of the API, whatever the names', async () => {
+    const { recorder, failed } = await setUp('h'.repeat(300));
+    const name = `${'n'.repeat(61)}.`.repeat(4).slice(0, 247);
+    recorder.record({ ...STARTING, regarding: { kind: 'Node', name } });
+    recorder.record({ ...ON_SERVICE, note: '€'.repeat(2000) });
+    await recorder.flush(5_000);
+    assert.deepEqual(failed, []);
   });
 
   it('has a note of 1024 bytes at most, without half a character at its end', async () => {

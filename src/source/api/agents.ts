@@ -19,6 +19,8 @@ export class Agents {
   readonly #proxy: URL | undefined;
   #tls: TlsOptions | undefined;
   #agent: PlainAgent | undefined;
+  /** Those that are not to be used again, and still have requests under way. */
+  #retired: PlainAgent[] = [];
 
   /** `encrypted`: the server speaks TLS. `proxy`: the HTTP proxy to go through. */
   constructor(encrypted: boolean, proxy: URL | undefined) {
@@ -29,7 +31,7 @@ export class Agents {
   /** Those to use with these credentials. */
   for(tls: TlsOptions): PlainAgent {
     if (this.#agent && this.#tls === tls) return this.#agent;
-    if (this.#agent) retire(this.#agent);
+    if (this.#agent) this.#retire(this.#agent);
     this.#tls = tls;
     this.#agent = this.#make(tls);
     return this.#agent;
@@ -43,14 +45,16 @@ export class Agents {
 
   /** Closes every connection, those in use too. */
   close(): void {
+    for (const agent of this.#retired) agent.destroy();
     this.#agent?.destroy();
     this.#agent = undefined;
   }
-}
 
-/** Requests under way end as they would have; no other comes after them on their connections. */
-function retire(agent: PlainAgent): void {
-  agent.maxFreeSockets = 0;
-  for (const sockets of Object.values(agent.freeSockets))
-    for (const socket of sockets ?? []) socket.destroy();
+  /** Requests under way end as they would have; no other comes after them on their connections. */
+  #retire(agent: PlainAgent): void {
+    agent.maxFreeSockets = 0;
+    for (const sockets of Object.values(agent.freeSockets))
+      for (const socket of sockets ?? []) socket.destroy();
+    this.#retired = [...this.#retired, agent].filter(({ sockets }) => Object.keys(sockets).length > 0);
+  }
 }

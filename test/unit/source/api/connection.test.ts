@@ -361,6 +361,26 @@ describe('a connection', () => {
     await assert.rejects(reading, { code: 'ABORT_ERR' });
   });
 
+  it('ends with its client, though it was made with credentials of before', async () => {
+    const server = await startServer({ clientCA: authority.cert });
+    const use = (name: string) => {
+      const { cert, key } = authority.client(name);
+      write('client.crt', cert);
+      write('client.key', key);
+    };
+    use('first');
+    const files = { 'client-certificate': 'client.crt', 'client-key': 'client.key' };
+    const client = await connect({ kubeconfig: kubeconfig(server.url, files) });
+    server.fail(/services/, { silent: true });
+    const reading = namesRead(client);
+    await until('it asks', () => server.requests.length === 1);
+    use('second');
+    await namesRead(client);
+    assert.equal(server.connectionsSeen, 2);
+    client.close();
+    await assert.rejects(reading, { code: 'ECONNRESET' });
+  });
+
   it('takes so many requests at a time, and so many a second', async () => {
     const server = await startServer();
     const client = await connect({ kubeconfig: kubeconfig(server.url, {}) }, { rate: { qps: 20, burst: 3 } });

@@ -32,6 +32,12 @@ export class RateLimit {
     this.#filledAt = now;
     this.#tokens = Math.min(filled, this.#burst) - 1;
     if (this.#tokens >= 0) return;
-    await sleep(-this.#tokens / this.#perMillisecond, undefined, signal ? { signal } : {});
+    try {
+      await sleep(-this.#tokens / this.#perMillisecond, undefined, signal ? { signal } : {});
+    } catch (error) {
+      // Whoever goes away leaves their place to those who come after them.
+      this.#tokens++;
+      throw error;
+    }
   }
 }

@@ -46,6 +46,20 @@ describe('the rate limit', () => {
     await assert.rejects(limit.take(AbortSignal.abort()), { name: 'AbortError' });
   });
 
+  it('keeps no place for those who went away', async () => {
+    const limit = new RateLimit({ qps: 2, burst: 1 }, () => 0);
+    await limit.take();
+    for (let i = 0; i < 10; i++) {
+      const end = new AbortController();
+      const waiting = limit.take(end.signal);
+      end.abort();
+      await assert.rejects(waiting, { name: 'AbortError' });
+    }
+    const started = performance.now();
+    await limit.take();
+    assert.ok(performance.now() - started < 2_500);
+  });
+
   it('takes zero for the default, and less for none', async () => {
     const none = new RateLimit({ qps: -1, burst: 1 });
     const started = performance.now();

@@ -3,12 +3,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { pino } from 'pino';
 import { telemetry } from '../../../src/agent/telemetry.js';
-import { decodeObject } from '../../../src/objects/decode.js';
-import type { ObjectChange } from '../../../src/objects/types.js';
 import type { SyncSummary } from '../../../src/reconcile/reconciler.js';
 import { ProxyHealth } from '../../../src/servers/health.js';
 import { openMetrics } from '../../../src/servers/metrics.js';
 import { closeAfter } from '../../support/closeAfter.js';
+import { triggeredSlice } from '../../support/triggeredSlice.js';
 
 const PASS: SyncSummary = {
   full: false,
@@ -24,36 +23,15 @@ const PASS: SyncSummary = {
 };
 const TIMEOUT = 1000;
 
-/** A change of endpoints that was made now. */
-function slice(name: string): ObjectChange {
-  const { object } = decodeObject({
-    apiVersion: 'discovery.k8s.io/v1',
-    kind: 'EndpointSlice',
-    metadata: {
-      namespace: 'demo',
-      name,
-      labels: { 'kubernetes.io/service-name': 'web' },
-      annotations: {
-        'endpoints.kubernetes.io/last-change-trigger-time': new Date(Date.now() + 1000).toISOString(),
-      },
-    },
-    addressType: 'IPv4',
-    ports: [],
-    endpoints: [],
-  });
-  assert.ok(object);
-  return { type: 'set', object };
-}
-
 function setUp() {
   const clock = { time: 0 };
   const health = new ProxyHealth(TIMEOUT, { now: () => clock.time, elapsed: () => clock.time });
-  health.updated(4);
+  health.updated(6);
   const metrics = openMetrics({ version: '0', kubernetesVersion: 'v1.36.0', startedAt: 0, now: Date.now });
   closeAfter(metrics);
   const events = telemetry({
     log: pino({ level: 'silent' }),
-    families: [4],
+    families: [6],
     metrics,
     health,
     serviceHealth: { sync: async () => {} },
@@ -66,7 +44,7 @@ function setUp() {
     clock,
     health,
     tell: (name: string) => {
-      events.changed?.([slice(name)]);
+      events.changed?.([triggeredSlice(name, new Date(Date.now() + 1000).toISOString())]);
       events.queued?.();
     },
     taken: () => events.taken?.(),
@@ -74,7 +52,7 @@ function setUp() {
     failed: () => events.failed(new Error('blind')),
     pending: () => shown('kubeproxy_sync_proxy_rules_endpoint_changes_pending'),
     programmed: () =>
-      shown('kubeproxy_network_programming_duration_seconds_count{ip_family="IPv4"}').then((n) => n || 0),
+      shown('kubeproxy_network_programming_duration_seconds_count{ip_family="IPv6"}').then((n) => n || 0),
   };
 }
 

@@ -2,28 +2,9 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { TriggerTimes } from '../../../src/agent/triggerTimes.js';
-import { decodeObject } from '../../../src/objects/decode.js';
-import type { ObjectChange } from '../../../src/objects/types.js';
+import { triggeredSlice as slice } from '../../support/triggeredSlice.js';
 
 const START = Date.parse('2026-01-01T00:00:00Z');
-
-function slice(name: string, triggered: string, type: 'set' | 'delete' = 'set'): ObjectChange {
-  const { object } = decodeObject({
-    apiVersion: 'discovery.k8s.io/v1',
-    kind: 'EndpointSlice',
-    metadata: {
-      namespace: 'demo',
-      name,
-      labels: { 'kubernetes.io/service-name': 'web' },
-      annotations: { 'endpoints.kubernetes.io/last-change-trigger-time': triggered },
-    },
-    addressType: 'IPv6',
-    ports: [],
-    endpoints: [],
-  });
-  assert.ok(object);
-  return { type, object };
-}
 
 it('of what began since the start, the latest of each slice', () => {
   const times = new TriggerTimes(START);

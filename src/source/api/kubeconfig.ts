@@ -91,7 +91,7 @@ export function accessOfKubeconfig(path: string, text: string, master = ''): Api
 
 /** What stands in a field that may hold a secret is not shown. */
 function describeSafely({ value, ...problem }: Problem): string {
-  const secret = /(token|password|-data|auth-provider|value)$/.test(problem.field);
+  const secret = /(token|password|-data|auth-provider|value|args\[\d+\])$/.test(problem.field);
   return describeProblem(secret ? problem : { ...problem, value });
 }
 

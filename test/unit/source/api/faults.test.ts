@@ -101,8 +101,8 @@ describe('a watch takes up where it stood, without a list, after', () => {
     assert.deepEqual([lists(server).length, follower.troubles], [1, []]);
   });
 
-  it('a time without the server', async () => {
-    const { server, follower } = await startBoth();
+  it('a minute without the server, with all times a fortieth', async () => {
+    const { server, follower } = await startBoth({ backoff: { first: 20, most: 750 } });
     await server.close();
     churn(server);
     await wait(1_500);

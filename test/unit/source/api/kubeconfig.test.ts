@@ -186,6 +186,7 @@ describe('a kubeconfig', () => {
           env: [{ name: 'A', value: [secret] }],
         },
       },
+      { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'x', args: [[secret]] } },
     ];
     for (const user of users) {
       assert.throws(

@@ -5,8 +5,7 @@ import type { Logger } from 'pino';
 import type { Configuration } from '../config/configuration.js';
 import { CONFIGURATION_UPDATED, type ConfigurationFile, watchConfiguration } from '../config/reload.js';
 import { externalConfiguration } from '../config/writeConfig.js';
-import { watchRtnetlink } from '../kernel/rtnetlink/watch.js';
-import { createIpvsMode, hostViewer, type IpvsOptions } from '../modes/ipvs/index.js';
+import { createIpvsMode, hostViewer, type IpvsKernel, type IpvsOptions } from '../modes/ipvs/index.js';
 import type { Family } from '../net/address.js';
 import { createProxy, type ProxyEvents } from '../proxy.js';
 import { ProxyHealth } from '../servers/health.js';
@@ -22,8 +21,6 @@ import { followOwnNode } from './ownNode.js';
 import { BindError, openServers } from './servers.js';
 import { telemetry } from './telemetry.js';
 
-/** Ms for which changes of links and addresses are gathered: a network plugin makes several for each pod. */
-const HOST_SETTLES = 200;
 /** Ms that the batch under way has to end in when the agent is told to stop; the rest is left for the next start. */
 const STOP_LIMIT = 500;
 /** The Kubernetes whose kube-proxy is imitated. */
@@ -41,7 +38,7 @@ export interface AgentParts {
   readonly configFile: ConfigurationFile | undefined;
   /** Every flag's value, for /flagz. */
   readonly flags: Readonly<Record<string, string>>;
-  readonly kernel: Kernel;
+  readonly kernel: IpvsKernel & Pick<Kernel, 'watchHost'>;
   readonly options: IpvsOptions;
   readonly source: Source;
   /** The node as it was known when the agent started. */
@@ -121,7 +118,7 @@ function proxyOf({ kernel, options, source, node, configuration, metrics }: Agen
     source,
     mode: createIpvsMode(measured(kernel, metrics), options),
     rtnetlink: kernel.rtnetlink,
-    watchHost: (changed) => watchRtnetlink({ gather: HOST_SETTLES }, changed),
+    watchHost: kernel.watchHost,
     nodeName: node.name,
     bindAddress: configuration.bindAddress,
     periods: { audit: configuration.ipvs.syncPeriod, rest: configuration.ipvs.minSyncPeriod },

@@ -9,8 +9,12 @@ import type { Iptables } from '../kernel/iptables/types.js';
 import { type Ipvs, openIpvs } from '../kernel/ipvs/index.js';
 import { loadModule } from '../kernel/modules.js';
 import { openRtnetlink } from '../kernel/rtnetlink/index.js';
+import { watchRtnetlink } from '../kernel/rtnetlink/watch.js';
 import { openSysctl } from '../kernel/sysctl/index.js';
 import type { Family } from '../net/address.js';
+
+/** Ms for which changes of links and addresses are gathered: a network plugin makes several for each pod. */
+const HOST_SETTLES = 200;
 
 /** Every part of the kernel of this process's network namespace. */
 export type Kernel = Awaited<ReturnType<typeof openKernel>>;
@@ -32,6 +36,8 @@ export async function openKernel(load: boolean) {
     rtnetlink,
     iptables: openIptables(),
     sysctl: openSysctl(),
+    /** Calls back when links or addresses have changed, until closed. */
+    watchHost: (changed: () => void) => watchRtnetlink({ gather: HOST_SETTLES }, changed),
     close: () => {
       for (const part of [ipvs, conntrack, ipset, rtnetlink]) part.close();
     },

@@ -7,7 +7,6 @@ import { describe, it } from 'node:test';
 import { pino } from 'pino';
 import { runAgent } from '../../../src/agent/agent.js';
 import { SILENT } from '../../../src/agent/announce.js';
-import type { Kernel } from '../../../src/agent/kernel.js';
 import { completed, type DetectLocalMode, defaultConfiguration } from '../../../src/config/configuration.js';
 import { CONFIGURATION_UPDATED, type ConfigurationFile, noteFile } from '../../../src/config/reload.js';
 import { IPVS_DEFAULTS } from '../../../src/modes/ipvs/index.js';
@@ -75,7 +74,7 @@ async function startAgent(
     configuration,
     configFile,
     flags: {},
-    kernel: kernel as unknown as Kernel,
+    kernel: Object.assign(kernel, { watchHost: async () => ({ close() {} }) }),
     options: { ...IPVS_DEFAULTS, families: [4], kernelRelease: '6.1.0' },
     source: new ApiSource({ client, nodeName: 'node-a', trouble, times: QUICK }),
     node: nodeFacts('node-a', object as Node, []),

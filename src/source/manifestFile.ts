@@ -29,15 +29,19 @@ export async function readManifest(source: string, text: string): Promise<Manife
   const lines = new LineCounter();
   for (const document of documentsOf(text, lines)) {
     if (breath.due) await breath.take();
-    const error = document.errors[0];
-    if (error) {
+    const { value, broken } = read(document);
+    if (broken) {
       whole = false;
-      const { line, col } = lines.linePos(error.pos[0]);
-      const field = `line ${line}, column ${col}`;
-      problems.push({ source, object: 'text', field, rule: error.message });
+      const { line, col } = lines.linePos(broken.at);
+      problems.push({
+        source,
+        object: 'text',
+        field: `line ${line}, column ${col}`,
+        rule: broken.said,
+      });
       continue;
     }
-    for (const raw of itemsOf(document.toJS())) {
+    for (const raw of itemsOf(value)) {
       const decoded = decodeObject(raw);
       problems.push(...decoded.problems.map((problem) => ({ source, ...problem })));
       if (!decoded.object) continue;
@@ -61,6 +65,18 @@ export async function readManifest(source: string, text: string): Promise<Manife
 function documentsOf(text: string, lines: LineCounter): Iterable<Document> {
   const composer = new Composer({ version: '1.1', customTags: withoutTimestamps });
   return composer.compose(new Parser(lines.addNewLine).parse(text));
+}
+
+/** What a document says, or what is wrong with it and at which character of the text. */
+function read(document: Document): { value?: unknown; broken?: { at: number; said: string } } {
+  const [error] = document.errors;
+  if (error) return { broken: { at: error.pos[0], said: error.message } };
+  try {
+    return { value: document.toJS() };
+  } catch (error) {
+    // An alias of nothing, or aliases of aliases without end.
+    return { broken: { at: document.range?.[0] ?? 0, said: (error as Error).message } };
+  }
 }
 
 /** Kubernetes keeps dates as text; YAML 1.1 would make them dates. */

@@ -79,6 +79,13 @@ describe('at the start', () => {
     assert.ok(turns >= 3, `${turns} turns`);
   });
 
+  it('leaves out only the document that makes no sense', async () => {
+    write('a.yaml', `${service('a')}\n---\nkind: *nothing\n---\n${service('b')}\n`);
+    await start();
+    assert.deepEqual(told.slice(1), ['set Service demo/a', 'set Service demo/b', 'synced']);
+    assert.match(told[0] ?? '', /^a\.yaml: text: line 2, column 1: .*alias/);
+  });
+
   it('refuses a path that is not there', async () => {
     await assert.rejects(start(join(folder, 'nowhere')), { code: 'ENOENT' });
   });

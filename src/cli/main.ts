@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // The command: reads the command line, and prints or runs.
-import { helpText, readFlags, UsageError } from '../config/flags.js';
+import { helpText, type KernelCommand, readFlags, UsageError } from '../config/flags.js';
 import { ConfigurationError } from '../config/load.js';
 import { VERSION } from './version.js';
 
@@ -24,9 +24,11 @@ async function main(): Promise<number> {
         process.stdout.write(command.raw ? rawVersion() : `kube-netlink-proxy ${VERSION}\n`);
         return 0;
       default: {
+        // At once: the first process of a container that does not listen yet would never hear a signal at all.
+        const stop = stopSignal(command);
         // Not before: what only prints need not wait for all that runs.
         const { run } = await import('./run.js');
-        return await run(command);
+        return await run(command, stop);
       }
     }
   } catch (error) {
@@ -37,6 +39,14 @@ async function main(): Promise<number> {
     for (const line of lines) process.stderr.write(`Error: ${line}\n`);
     return failed;
   }
+}
+
+/** Of the signals that end a running agent in good order. Other commands end at once, as any program does. */
+function stopSignal({ do: what, once, initOnly }: KernelCommand): AbortSignal {
+  const controller = new AbortController();
+  if (what !== 'run' || once || initOnly) return controller.signal;
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => controller.abort(name));
+  return controller.signal;
 }
 
 function rawVersion(): string {

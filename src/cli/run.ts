@@ -31,8 +31,12 @@ interface Session extends Loaded {
   readonly stop: AbortSignal;
 }
 
-/** Does what the command asks for; resolves to the exit status. */
-export async function run(command: KernelCommand): Promise<number> {
+/**
+ * Does what the command asks for; resolves to the exit status.
+ *
+ * @param stop aborted when the process is told to end, with the signal's name as its reason
+ */
+export async function run(command: KernelCommand, stop: AbortSignal): Promise<number> {
   const cures = curesOf(command.cures);
   const loaded = loadConfiguration(command);
   const { configuration, notices } = loaded;
@@ -43,7 +47,6 @@ export async function run(command: KernelCommand): Promise<number> {
     writeConfiguration(command.writeConfigTo, configuration);
     return 0;
   }
-  const stop = stopSignal(command);
   // A plan changes nothing, and so loads no module.
   const kernel = await openKernel(command.do !== 'plan');
   try {
@@ -146,14 +149,6 @@ function checkAgainst({ configuration, options, log }: Session, node: NodeFacts)
   const { warnings, faults } = crossCheck(configuration, { families: options.families, ...node });
   for (const warning of warnings) log.warn(warning);
   if (faults.length > 0) throw new Error(faults.join('; '));
-}
-
-/** Of the signals that end a running agent in good order. Other commands end at once, as any program does. */
-function stopSignal({ do: what, once, initOnly }: KernelCommand): AbortSignal {
-  const controller = new AbortController();
-  if (what !== 'run' || once || initOnly) return controller.signal;
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => controller.abort(name));
-  return controller.signal;
 }
 
 function openOwnMetrics(): Metrics {

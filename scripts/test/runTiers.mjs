@@ -41,7 +41,7 @@ export function runTiers(tiers, results, filters) {
  * @returns {number | null} the status of node --test; null if it died of a signal
  */
 function runFiles(tier, files, result) {
-  const limit = tier.vm ? LIMIT_SECONDS.vm : LIMIT_SECONDS.machine;
+  const limit = tier.limit ?? (tier.vm ? LIMIT_SECONDS.vm : LIMIT_SECONDS.machine);
   const options = [
     '--enable-source-maps',
     '--test',

@@ -59,7 +59,7 @@ function canonicalHostPort(text: string): string {
   const parts = splitHostPort(text);
   if (typeof parts === 'string') return text;
   const host = canonicalAddress(parts.host);
-  return host === undefined ? text : `${host.includes(':') ? `[${host}]` : host}:${parts.port}`;
+  return host === undefined ? text : joinHostPort(host, parts.port);
 }
 
 /** An address with this port, unless it has one; what is no address stays, and is refused later. */

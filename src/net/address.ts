@@ -31,7 +31,7 @@ export function familyOf(address: string): Family {
 }
 
 /** `10.0.0.1:80`, `[fd00::1]:80`: an address and port as every tool prints them. */
-export function joinHostPort(address: string, port: number): string {
+export function joinHostPort(address: string, port: number | string): string {
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 }
 

@@ -1,5 +1,5 @@
 // When to plan, compare and act. Knows the contract of a mode and nothing of what it programs.
-import { Breath } from '../breath.js';
+import { TimeSlice } from '../timeSlice.js';
 import type { NetlinkError } from '../errors.js';
 import type { KeyedOperation, Known, Mode } from '../modes/mode.js';
 import type { HostAddress, NodeFacts, ServiceFrontends } from '../services/types.js';
@@ -160,11 +160,11 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     this.#inputs.taken();
     const node = this.#inputs.node();
     const keys = new Set<string>();
-    const breath = new Breath();
+    const slice = new TimeSlice();
     try {
       for (const service of touched) {
         for (const key of this.#planService(service, node)) keys.add(key);
-        if (breath.due) await breath.take();
+        if (slice.spend()) await slice.yield();
       }
     } catch (error) {
       for (const service of touched) this.#touched.add(service);
@@ -187,10 +187,10 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
 
   async #compare(keys: Iterable<string>): Promise<Operation[]> {
     const comparison = this.#mode.compare(this.#ledger, this.#known);
-    const breath = new Breath();
+    const slice = new TimeSlice();
     for (const key of keys) {
       comparison.look(key);
-      if (breath.due) await breath.take();
+      if (slice.spend()) await slice.yield();
     }
     return comparison.operations();
   }
@@ -222,9 +222,9 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     if (operations.length === 0) return [];
     const results = await this.#mode.apply(operations);
     const failures: Failure[] = [];
-    const breath = new Breath();
+    const slice = new TimeSlice();
     for (const [i, operation] of operations.entries()) {
-      if (breath.due) await breath.take();
+      if (slice.spend()) await slice.yield();
       const error = results[i];
       if (error) failures.push({ key: operation.key, error, vital: this.#isVital(operation.key) });
       else this.#mode.learn(this.#known, operation);

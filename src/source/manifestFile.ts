@@ -1,6 +1,6 @@
 // One file of manifests: text → objects. JSON is YAML here, as everywhere in Kubernetes.
 import { Composer, type Document, LineCounter, Parser } from 'yaml';
-import { Breath } from '../breath.js';
+import { TimeSlice } from '../timeSlice.js';
 import type { Problem } from '../errors.js';
 import { isRecord } from '../fields.js';
 import { decodeObject } from '../objects/decode.js';
@@ -25,10 +25,10 @@ export async function readManifest(source: string, text: string): Promise<Manife
   const objects = new Map<string, KubernetesObject>();
   const problems: Problem[] = [];
   let whole = true;
-  const breath = new Breath();
+  const slice = new TimeSlice();
   const lines = new LineCounter();
   for (const document of documentsOf(text, lines)) {
-    if (breath.due) await breath.take();
+    if (slice.spend()) await slice.yield();
     const { value, broken } = read(document);
     if (broken) {
       whole = false;

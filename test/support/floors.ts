@@ -19,7 +19,7 @@ const EVERYTHING = /.*/;
 const FLOORS: readonly Floor[] = [
   { name: 'errors', files: /^errors\.ts$/, imports: [] },
   // Work on JavaScript's thread in short pieces, for loops over a whole cluster.
-  { name: 'breath', files: /^breath\.ts$/, imports: [], outside: /^node:(perf_hooks|timers\/promises)$/ },
+  { name: 'timeSlice', files: /^timeSlice\.ts$/, imports: [], outside: /^node:(perf_hooks|timers\/promises)$/ },
   { name: 'net', files: /^net\//, imports: [] },
   { name: 'fields', files: /^fields\.ts$/, imports: ['errors', 'net'] },
   { name: 'objects', files: /^objects\//, imports: ['errors', 'net', 'fields'] },
@@ -31,19 +31,19 @@ const FLOORS: readonly Floor[] = [
   {
     name: 'mode effects',
     files: /^modes\/[^/]+\/(apply|observe|drains|flows|prepare|kernel|index)\.ts$/,
-    imports: ['errors', 'net', 'breath', 'kernel types', 'kernel', 'mode contract', 'services', 'mode'],
+    imports: ['errors', 'net', 'timeSlice', 'kernel types', 'kernel', 'mode contract', 'services', 'mode'],
     outside: /^node:util$/,
   },
   { name: 'mode', files: /^modes\/[^/]+\//, imports: ['net', 'services', 'kernel types', 'mode contract'] },
   {
     name: 'reconcile',
     files: /^reconcile\//,
-    imports: ['errors', 'net', 'breath', 'mode contract', 'services'],
+    imports: ['errors', 'net', 'timeSlice', 'mode contract', 'services'],
   },
   {
     name: 'source',
     files: /^source\//,
-    imports: ['errors', 'net', 'breath', 'fields', 'objects'],
+    imports: ['errors', 'net', 'timeSlice', 'fields', 'objects'],
     outside: EVERYTHING,
   },
   { name: 'config', files: /^config\//, imports: ['errors', 'net', 'fields'], outside: EVERYTHING },

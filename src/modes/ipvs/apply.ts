@@ -1,5 +1,5 @@
 // Carries operations out: neighbours on the same part of the kernel go as one batch, in the order given.
-import { Breath } from '../../breath.js';
+import { TimeSlice } from '../../timeSlice.js';
 import { NetlinkError } from '../../errors.js';
 import type { IpvsKernel } from './kernel.js';
 import type { KernelCall, Operation } from './operations.js';
@@ -13,7 +13,7 @@ const MOST = 256;
 export async function apply(kernel: IpvsKernel, operations: readonly Operation[]): Promise<Result[]> {
   const results: Result[] = [];
   const failed = new Set<string>();
-  const breath = new Breath();
+  const slice = new TimeSlice();
   for (let start = 0; start < operations.length; ) {
     const first = operations[start] as Operation;
     let end = start + 1;
@@ -24,7 +24,7 @@ export async function apply(kernel: IpvsKernel, operations: readonly Operation[]
       results.push(result);
     }
     start = end;
-    if (breath.due) await breath.take();
+    if (slice.spend()) await slice.yield();
   }
   return results;
 }

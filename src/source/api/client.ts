@@ -2,7 +2,7 @@
 import { type ClientRequest, type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
 import type { Socket } from 'node:net';
-import { Breath } from '../../breath.js';
+import { TimeSlice } from '../../timeSlice.js';
 import { isRecord } from '../../fields.js';
 import { Agents } from './agents.js';
 import type { ApiConnection } from './connection.js';
@@ -80,12 +80,12 @@ export class ApiClient {
   ): Promise<ListPage> {
     const { what, response } = await this.#open('GET', path, query, { signal });
     const reader = new ListReader(what);
-    const breath = new Breath();
+    const slice = new TimeSlice();
     for await (const chunk of piecesOf(response, what, () => this.#timeouts.idle)) {
       for (const item of reader.push(chunk)) {
         take(item);
-        if (!breath.due) continue;
-        await breath.take();
+        if (!slice.spend()) continue;
+        await slice.yield();
         signal.throwIfAborted();
       }
     }
@@ -101,11 +101,11 @@ export class ApiClient {
     const { what, response } = await this.#open('GET', path, { ...query, watch: 'true' }, { signal });
     opened?.();
     const reader = new LineReader(what);
-    const breath = new Breath();
+    const slice = new TimeSlice();
     for await (const chunk of piecesOf(response, what, idle)) {
       for (const event of reader.push(chunk)) {
         yield event;
-        if (breath.due) await breath.take();
+        if (slice.spend()) await slice.yield();
       }
     }
     if (!reader.whole)

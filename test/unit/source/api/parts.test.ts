@@ -1,7 +1,6 @@
 // The small parts of the API source.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Breath } from '../../../../src/breath.js';
 import { decodeObject } from '../../../../src/objects/decode.js';
 import type { EndpointSlice } from '../../../../src/objects/types.js';
 import { Backoff } from '../../../../src/source/api/backoff.js';
@@ -153,20 +152,5 @@ describe('shared values', () => {
       const object = decodeObject(raw).object as EndpointSlice;
       assert.equal((shared.object(object) as EndpointSlice).endpoints[0]?.nodeName, `node-${i}`);
     }
-  });
-});
-
-describe('a breath', () => {
-  it('is due after some work, and lets others work', async () => {
-    const breath = new Breath();
-    let turns = 0;
-    const others = setInterval(() => turns++, 0);
-    for (let pieces = 0; pieces < 10; ) {
-      if (!breath.due) continue;
-      pieces++;
-      await breath.take();
-    }
-    clearInterval(others);
-    assert.ok(turns >= 5, `${turns} turns`);
   });
 });

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { performance } from 'node:perf_hooks';
+import { describe, it } from 'node:test';
+import { TimeSlice } from '../../src/timeSlice.js';
+
+describe('a time slice', () => {
+  it('is used up after some work, and lets others work', async () => {
+    const slice = new TimeSlice();
+    let turns = 0;
+    const others = setInterval(() => turns++, 0);
+    for (let slices = 0; slices < 10; ) {
+      if (!slice.spend()) continue;
+      slices++;
+      await slice.yield();
+    }
+    clearInterval(others);
+    assert.ok(turns >= 5, `${turns} turns`);
+  });
+
+  it('reads the clock once for 64 short steps, and after each long one', (t) => {
+    const clock = t.mock.method(performance, 'now');
+    const slice = new TimeSlice();
+    const reads = (loop: () => void) => {
+      clock.mock.resetCalls();
+      loop();
+      return clock.mock.callCount();
+    };
+    assert.equal(
+      reads(() => {
+        for (let i = 0; i < 640; i++) slice.spend(1);
+      }),
+      10,
+    );
+    assert.equal(
+      reads(() => {
+        for (let i = 0; i < 10; i++) slice.spend();
+      }),
+      10,
+    );
+  });
+});

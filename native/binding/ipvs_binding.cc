@@ -36,6 +36,8 @@ class IpvsClient : public Napi::ObjectWrap<IpvsClient> {
                            InstanceMethod<&IpvsClient::Open>("open"),
                            InstanceMethod<&IpvsClient::Apply>("apply"),
                            InstanceMethod<&IpvsClient::List>("list"),
+                           InstanceMethod<&IpvsClient::ListServices>("listServices"),
+                           InstanceMethod<&IpvsClient::ListServers>("listServers"),
                            InstanceMethod<&IpvsClient::Get>("get"),
                            InstanceMethod<&IpvsClient::Flush>("flush"),
                            InstanceMethod<&IpvsClient::GetInfo>("info"),
@@ -75,6 +77,27 @@ class IpvsClient : public Napi::ObjectWrap<IpvsClient> {
       if (status.ok()) *out = ipvs::StoreListing(services);
       return status;
     });
+  }
+
+  Napi::Value ListServices(const Napi::CallbackInfo& info) {
+    return StartOn<Records>(info.Env(), client_, [](ipvs::Client* client, Records* out) {
+      std::vector<ipvs::ServiceState> services;
+      Status status = client->ListServices(&services);
+      if (status.ok()) *out = ipvs::StoreListing(services);
+      return status;
+    });
+  }
+
+  Napi::Value ListServers(const Napi::CallbackInfo& info) {
+    Records records;
+    if (!ReadRecords(info, 0, ipvs::kServiceRecord, false, &records)) return {};
+    return StartOn<Records>(
+        info.Env(), client_, [records = std::move(records)](ipvs::Client* client, Records* out) {
+          std::vector<ipvs::ServiceState> services = ipvs::LoadServices(records.data(), records.size());
+          Status status = client->ListServers(&services);
+          if (status.ok()) *out = ipvs::StoreListing(services);
+          return status;
+        });
   }
 
   Napi::Value Get(const Napi::CallbackInfo& info) {

@@ -1,11 +1,12 @@
 #include "binding/rtnetlink_watch_binding.h"
 
-#include <atomic>
 #include <cerrno>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "binding/job.h"
+#include "rtnetlink/records.h"
 #include "rtnetlink/watch.h"
 
 namespace knp::binding {
@@ -15,7 +16,7 @@ using netlink::Status;
 using Records = std::vector<uint8_t>;
 
 // A watch that was started, until it is closed or its environment ends: dropping the JavaScript object does
-// not end it. Everything but Tell() runs on the JavaScript thread.
+// not end it. Everything but Report() runs on the JavaScript thread.
 class Session : public std::enable_shared_from_this<Session> {
  public:
   explicit Session(std::shared_ptr<rtnetlink::Watch> watch) : watch_(std::move(watch)) {}
@@ -33,7 +34,8 @@ class Session : public std::enable_shared_from_this<Session> {
     // was added when it was made.
     static_cast<void>(napi_add_env_cleanup_hook(env, End, this));
     open_ = true;
-    Status status = watch_->Start(gather, [this](uint8_t changes) { Tell(changes); });
+    Status status =
+        watch_->Start(gather, [this](rtnetlink::Changes changes) { Report(std::move(changes)); });
     if (!status.ok()) Close(env);
     return status;
   }
@@ -59,20 +61,31 @@ class Session : public std::enable_shared_from_this<Session> {
   // `env` is null for what was still queued when the environment ended.
   static void CallBack(napi_env env, napi_value callback, void* data, void* /*none*/) {
     auto* session = static_cast<Session*>(data);
-    const uint8_t changes = session->pending_.exchange(0);
+    rtnetlink::Changes changes;
+    {
+      const std::lock_guard<std::mutex> lock(session->mutex_);
+      std::swap(changes, session->pending_);
+    }
     if (env == nullptr || !session->open_) return;
-    Napi::Function(env, callback).Call({Napi::Number::New(env, changes)});
+    Napi::Function(env, callback)
+        .Call({Napi::Number::New(env, changes.kinds), ToValue(env, rtnetlink::StoreEvents(changes.events))});
   }
 
-  // On the watch's thread. At most one call is queued at any time: it takes along what is told meanwhile.
-  void Tell(uint8_t changes) {
-    if (pending_.fetch_or(changes) != 0) return;
+  // On the watch's thread. At most one call is queued at any time: it takes along what is reported meanwhile.
+  void Report(rtnetlink::Changes changes) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      const bool queued = pending_.kinds != 0;
+      rtnetlink::Append(&pending_, std::move(changes));
+      if (queued) return;
+    }
     static_cast<void>(napi_call_threadsafe_function(calls_, nullptr, napi_tsfn_nonblocking));
   }
 
   std::shared_ptr<rtnetlink::Watch> watch_;
   napi_threadsafe_function calls_ = nullptr;
-  std::atomic<uint8_t> pending_{0};
+  std::mutex mutex_;
+  rtnetlink::Changes pending_;
   bool open_ = false;
 };
 

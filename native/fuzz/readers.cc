@@ -74,7 +74,10 @@ bool ReadAddress(const Message& message) {
 
 // As good as any message is one that tells of a change.
 bool ReadNotification(const Message& message) {
-  return rtnetlink::ReadNotification(message) != 0;
+  rtnetlink::LinkNames names;
+  rtnetlink::Changes changes;
+  rtnetlink::ReadNotification(message, &names, &changes);
+  return !changes.events.empty();
 }
 
 bool ReadFlow(const Message& message) {

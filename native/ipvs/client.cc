@@ -108,12 +108,18 @@ std::vector<netlink::Failure> Client::Send(const std::vector<Operation>& operati
 
 Status Client::List(std::vector<ServiceState>* out) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  Status status = RetryAfterReload([&] { return ListServices(out); });
-  for (ServiceState& service : *out) {
-    if (!status.ok()) break;
-    status = ListServers(&service);
-  }
-  return status;
+  Status status = RetryAfterReload([&] { return DumpServices(out); });
+  return status.ok() ? DumpServersOfEach(out) : status;
+}
+
+Status Client::ListServices(std::vector<ServiceState>* out) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return RetryAfterReload([&] { return DumpServices(out); });
+}
+
+Status Client::ListServers(std::vector<ServiceState>* services) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return RetryAfterReload([&] { return DumpServersOfEach(services); });
 }
 
 Status Client::Get(const ServiceId& id, ServiceState* out) {
@@ -128,7 +134,7 @@ Status Client::Get(const ServiceId& id, ServiceState* out) {
   });
   if (!status.ok()) return status;
   if (!found) return Status::Of(netlink::Fault::kMalformedReply, "no virtual service in the reply");
-  return ListServers(out);
+  return DumpServers(out);
 }
 
 Status Client::Flush() {
@@ -170,7 +176,7 @@ Status Client::Ask(const Encode& encode, const Handler& on_reply) {
   return netlink::Query(&commands_, &request, on_reply);
 }
 
-Status Client::ListServices(std::vector<ServiceState>* out) {
+Status Client::DumpServices(std::vector<ServiceState>* out) {
   std::vector<uint8_t> request;
   MessageBuilder builder(&request);
   if (!EncodeListServices(&builder, family_id_)) return Status::Errno(EMSGSIZE);
@@ -187,7 +193,15 @@ Status Client::ListServices(std::vector<ServiceState>* out) {
   });
 }
 
-Status Client::ListServers(ServiceState* service) {
+Status Client::DumpServersOfEach(std::vector<ServiceState>* services) {
+  for (ServiceState& service : *services) {
+    Status status = DumpServers(&service);
+    if (!status.ok()) return status;
+  }
+  return {};
+}
+
+Status Client::DumpServers(ServiceState* service) {
   std::vector<uint8_t> request;
   MessageBuilder builder(&request);
   const ServiceId& id = service->service.id;

@@ -30,6 +30,10 @@ class Client {
   // Every service with its servers. The kernel neither locks nor marks a listing that changes meanwhile
   // (NLM_F_DUMP_INTR is never set): what is moved twice is listed once, what comes and goes may be missing.
   netlink::Status List(std::vector<ServiceState>* out);
+  // Every service, without its servers: one dump. As consistent as List().
+  netlink::Status ListServices(std::vector<ServiceState>* out);
+  // The servers of each service in the list; the kernel lists none for a service that does not exist.
+  netlink::Status ListServers(std::vector<ServiceState>* services);
   // One service with its servers; ESRCH when there is none.
   netlink::Status Get(const ServiceId& id, ServiceState* out);
 
@@ -44,8 +48,9 @@ class Client {
 
   std::vector<netlink::Failure> Send(const std::vector<Operation>& operations);
   netlink::Status Ask(const Encode& encode, const Handler& on_reply);
-  netlink::Status ListServices(std::vector<ServiceState>* out);
-  netlink::Status ListServers(ServiceState* service);
+  netlink::Status DumpServices(std::vector<ServiceState>* out);
+  netlink::Status DumpServers(ServiceState* service);
+  netlink::Status DumpServersOfEach(std::vector<ServiceState>* services);
   netlink::Status RetryAfterReload(const std::function<netlink::Status()>& call);
 
   std::mutex mutex_;

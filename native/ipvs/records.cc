@@ -104,6 +104,15 @@ Service LoadService(const uint8_t* record) {
   return service;
 }
 
+std::vector<ServiceState> LoadServices(const uint8_t* records, size_t size) {
+  std::vector<ServiceState> services(size / kServiceRecord);
+  for (ServiceState& state : services) {
+    state.service = LoadService(records);
+    records += kServiceRecord;
+  }
+  return services;
+}
+
 std::vector<Operation> LoadOperations(const uint8_t* records, size_t size) {
   std::vector<Operation> operations;
   operations.reserve(size / kOperationRecord);

@@ -38,6 +38,8 @@ constexpr size_t kListedServiceRecord = kServiceRecord + kCountersRecord;
 // Reads whole records; the caller has checked the length. Values are taken as they are: JavaScript has
 // validated them, and the kernel has the last word on every one.
 Service LoadService(const uint8_t* record);
+// Services to be listed, from whole service records; of each only the id matters.
+std::vector<ServiceState> LoadServices(const uint8_t* records, size_t size);
 std::vector<Operation> LoadOperations(const uint8_t* records, size_t size);
 
 std::vector<uint8_t> StoreListing(const std::vector<ServiceState>& services);

@@ -9,6 +9,8 @@
 //   28 32  kind           8 u32 index of the link  4 16  name of the link
 //                        12 16  name of the link  20 16  address
 //                        28 16  address           36 32  kind
+//
+//   event of a watch (64): 0 u8 kind: 1 link, 2 address; 1 u8 whether deleted; 4 the link or the address
 #pragma once
 
 #include <cstddef>
@@ -22,6 +24,7 @@ namespace knp::rtnetlink {
 constexpr size_t kLinkRecord = 60;
 constexpr size_t kAddressRecord = 44;
 constexpr size_t kOperationRecord = 68;
+constexpr size_t kEventRecord = 64;
 
 // Reads whole records; the caller has checked the length. Values are taken as they are: JavaScript has
 // validated them, and the kernel has the last word on every one.
@@ -29,5 +32,6 @@ std::vector<Operation> LoadOperations(const uint8_t* records, size_t size);
 
 std::vector<uint8_t> StoreLinks(const std::vector<Link>& links);
 std::vector<uint8_t> StoreAddresses(const std::vector<NamedAddress>& addresses);
+std::vector<uint8_t> StoreEvents(const std::vector<Event>& events);
 
 }  // namespace knp::rtnetlink

@@ -7,9 +7,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <iterator>
 #include <utility>
+
+#include "rtnetlink/client.h"
+#include "rtnetlink/codec.h"
 
 namespace knp::rtnetlink {
 namespace {
@@ -23,9 +28,11 @@ using Clock = std::chrono::steady_clock;
 
 // Room for some thousand notifications, as far as the kernel grants it.
 constexpr int kReceiveBuffer = 1 << 20;
-// What is longer, as the notification of a link with very many virtual functions, is cut off; its type is
-// not.
+// What is longer, as the notification of a link with very many virtual functions, is cut off, and counts as
+// lost.
 constexpr size_t kDatagram = size_t{16} * 1024;
+// For the one listing of links.
+constexpr std::chrono::milliseconds kListTimeout{5000};
 // After an error that should not be, before the next try: not to spin.
 constexpr int kPauseMilliseconds = 1000;
 
@@ -33,31 +40,93 @@ uint32_t GroupBit(uint32_t group) {
   return 1U << (group - 1);
 }
 
+void ReadLink(const Message& message, bool deleted, LinkNames* names, Changes* changes) {
+  changes->kinds |= kLinksChanged;
+  Event event;
+  event.kind = Event::Kind::kLink;
+  event.deleted = deleted;
+  ifinfomsg header{};
+  if (!message.ReadHeader(&header) || !DecodeLink(message, &event.link).ok()) {
+    changes->kinds |= kChangesLost;
+    return;
+  }
+  // A bridge notifies of its ports, too: RTM_DELLINK then says that the link is no port any more.
+  if (header.ifi_family != AF_UNSPEC) return;
+  if (deleted) {
+    names->erase(event.link.index);
+  } else {
+    std::string& name = (*names)[event.link.index];
+    // Addresses that were reported under the former name are reported no more.
+    if (!name.empty() && name != event.link.name) changes->kinds |= kChangesLost;
+    name = event.link.name;
+  }
+  changes->events.push_back(std::move(event));
+}
+
+void ReadAddress(const Message& message, bool deleted, const LinkNames& names, Changes* changes) {
+  changes->kinds |= kAddressesChanged;
+  Event event;
+  event.kind = Event::Kind::kAddress;
+  event.deleted = deleted;
+  const Status status = DecodeAddress(message, &event.address.address);
+  const auto name = names.find(event.address.address.link_index);
+  if (!status.ok() || name == names.end()) {
+    changes->kinds |= kChangesLost;
+    return;
+  }
+  event.address.link = name->second;
+  changes->events.push_back(std::move(event));
+}
+
+// Names of the links that are there already. The kernel notifies of all others.
+Status ListNames(const std::string& network_namespace, LinkNames* names) {
+  Client client;
+  Status status = client.Open(network_namespace, kListTimeout);
+  if (!status.ok()) return status;
+  std::vector<Link> links;
+  status = client.ListLinks(&links);
+  for (const Link& link : links) names->emplace(link.index, link.name);
+  return status;
+}
+
 }  // namespace
 
-uint8_t ReadNotification(const Message& message) {
+void Append(Changes* changes, Changes later) {
+  changes->kinds |= later.kinds;
+  if (changes->events.size() + later.events.size() > Changes::kMostEvents) changes->kinds |= kChangesLost;
+  if ((changes->kinds & kChangesLost) != 0) {
+    changes->events.clear();
+    return;
+  }
+  std::move(later.events.begin(), later.events.end(), std::back_inserter(changes->events));
+}
+
+void ReadNotification(const Message& message, LinkNames* names, Changes* changes) {
   switch (message.type) {
     case RTM_NEWLINK:
     case RTM_DELLINK:
-      return kLinksChanged;
+      ReadLink(message, message.type == RTM_DELLINK, names, changes);
+      break;
     case RTM_NEWADDR:
     case RTM_DELADDR:
-      return kAddressesChanged;
+      ReadAddress(message, message.type == RTM_DELADDR, *names, changes);
+      break;
     case NLMSG_ERROR:
     case NLMSG_OVERRUN:
-      return kChangesLost;
+      changes->kinds |= kChangesLost;
+      break;
     default:
-      return 0;
+      break;
   }
 }
 
-uint8_t ReadNotifications(const uint8_t* data, size_t size) {
-  uint8_t changes = 0;
+void ReadNotifications(const uint8_t* data, size_t size, LinkNames* names, Changes* changes) {
+  Changes read;
   MessageReader messages(data, size);
   Message message;
-  while (messages.Next(&message)) changes |= ReadNotification(message);
-  if (messages.malformed()) changes |= kChangesLost;
-  return changes;
+  while (messages.Next(&message)) ReadNotification(message, names, &read);
+  if (messages.malformed()) read.kinds |= kChangesLost;
+  Append(changes, std::move(read));
 }
 
 Status Watch::Open(const std::string& network_namespace) {
@@ -77,17 +146,21 @@ Status Watch::Open(const std::string& network_namespace) {
   if (bind(socket.get(), reinterpret_cast<const sockaddr*>(&own), sizeof(own)) < 0) {
     return Status::Errno(errno, "cannot subscribe to notifications");
   }
+  LinkNames names;
+  status = ListNames(network_namespace, &names);
+  if (!status.ok()) return status;
   Descriptor stop(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!stop.open()) return Status::Errno(errno, "eventfd");
   socket_ = std::move(socket);
   stop_ = std::move(stop);
+  names_ = std::move(names);
   return {};
 }
 
-Status Watch::Start(std::chrono::milliseconds gather, std::function<void(uint8_t)> tell) {
+Status Watch::Start(std::chrono::milliseconds gather, std::function<void(Changes)> report) {
   if (running_ || !socket_.open()) return Status::Errno(EINVAL, "not open, or started already");
   gather_ = gather;
-  tell_ = std::move(tell);
+  report_ = std::move(report);
   // Not std::thread: it reports failure by an exception.
   const int error = pthread_create(&thread_, nullptr, RunThread, this);
   if (error != 0) return Status::Errno(error, "cannot start a thread to watch with");
@@ -109,14 +182,14 @@ void* Watch::RunThread(void* watch) {
 }
 
 void Watch::Run() {
-  uint8_t changes = 0;
-  while (AwaitChanges(&changes)) tell_(changes);
+  Changes changes;
+  while (AwaitChanges(&changes)) report_(std::move(changes));
 }
 
 // Waits for a first change and then, for as long as is gathered, for more. False once the watch is to end.
-bool Watch::AwaitChanges(uint8_t* changes) {
-  *changes = 0;
-  while (*changes == 0) {
+bool Watch::AwaitChanges(Changes* changes) {
+  *changes = {};
+  while (changes->kinds == 0) {
     if (!Pause(-1, true)) return false;
     if (!Receive(changes)) return false;
   }
@@ -131,7 +204,7 @@ bool Watch::AwaitChanges(uint8_t* changes) {
 
 // Takes in what is queued, up to a bound that lets a steady stream be told of. False once the watch is to
 // end.
-bool Watch::Receive(uint8_t* changes) {
+bool Watch::Receive(Changes* changes) {
   constexpr int kMostAtOnce = 1000;
   alignas(nlmsghdr) std::array<uint8_t, kDatagram> datagram;
   for (int i = 0; i < kMostAtOnce; i++) {
@@ -141,13 +214,14 @@ bool Watch::Receive(uint8_t* changes) {
                                       reinterpret_cast<sockaddr*>(&from), &from_size);
     if (received >= 0) {
       // Port 0 is the kernel: others with CAP_NET_ADMIN may send to the groups, too.
-      if (from.nl_pid == 0) *changes |= ReadNotifications(datagram.data(), static_cast<size_t>(received));
+      if (from.nl_pid != 0) continue;
+      ReadNotifications(datagram.data(), static_cast<size_t>(received), &names_, changes);
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
       return true;
     } else if (errno == ENOBUFS) {
-      *changes |= kChangesLost;
+      changes->kinds |= kChangesLost;
     } else if (errno != EINTR) {
-      *changes |= kChangesLost;
+      changes->kinds |= kChangesLost;
       return Pause(kPauseMilliseconds, false);
     }
   }

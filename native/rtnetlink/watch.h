@@ -1,6 +1,5 @@
-// Notices that links or addresses of a network namespace changed: a socket subscribed to the kernel's
-// notifications, and a thread that reads them. It tells that something changed, not what: who wants to know
-// looks, as after every loss of notifications anyway.
+// Notices changes of the links and addresses of a network namespace: a socket subscribed to the kernel's
+// notifications, and a thread that reads them and names the link of each address.
 #pragma once
 
 #include <pthread.h>
@@ -9,11 +8,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
+#include <vector>
 
 #include "netlink/message_reader.h"
 #include "netlink/network_namespace.h"
 #include "netlink/status.h"
+#include "rtnetlink/types.h"
 
 namespace knp::rtnetlink {
 
@@ -24,10 +26,25 @@ enum Change : uint8_t {
   kChangesLost = 4,  // anything may have changed: notifications were dropped, or could not be read
 };
 
-// What a notification tells of; 0 for none of this.
-uint8_t ReadNotification(const netlink::Message& message);
-// The same for a whole datagram; kChangesLost where it is malformed.
-uint8_t ReadNotifications(const uint8_t* data, size_t size);
+// Changes since they were taken last.
+struct Changes {
+  uint8_t kinds = 0;  // of Change
+  std::vector<Event> events;  // complete unless kinds has kChangesLost
+
+  // Events beyond this bound are lost: a reader that is this far behind had better list everything.
+  static constexpr size_t kMostEvents = 4096;
+};
+
+// Adds what comes after.
+void Append(Changes* changes, Changes later);
+
+// Name of each link by its index, as the notifications say.
+using LinkNames = std::map<int32_t, std::string>;
+
+// Reads one notification; nothing where it is of another kind.
+void ReadNotification(const netlink::Message& message, LinkNames* names, Changes* changes);
+// Reads a whole datagram; kChangesLost where it is malformed, or names a link that is not known.
+void ReadNotifications(const uint8_t* data, size_t size, LinkNames* names, Changes* changes);
 
 class Watch {
  public:
@@ -40,25 +57,26 @@ class Watch {
   // is noticed.
   netlink::Status Open(const std::string& network_namespace);
 
-  // Starts to call `tell(changes)`, on a thread of its own: once for everything within `gather` of a first
+  // Starts to call `report(changes)`, on a thread of its own: once for everything within `gather` of a first
   // change. Nothing that it does may throw.
-  netlink::Status Start(std::chrono::milliseconds gather, std::function<void(uint8_t)> tell);
+  netlink::Status Start(std::chrono::milliseconds gather, std::function<void(Changes)> report);
 
-  // Ends the thread and waits for that, which is a matter of microseconds beside what `tell` takes. No call
+  // Ends the thread and waits for that, which is a matter of microseconds beside what `report` takes. No call
   // is made after it. May be called at any time, by one thread at a time.
   void Stop();
 
  private:
   static void* RunThread(void* watch);
   void Run();
-  bool AwaitChanges(uint8_t* changes);
-  bool Receive(uint8_t* changes);
+  bool AwaitChanges(Changes* changes);
+  bool Receive(Changes* changes);
   bool Pause(int milliseconds, bool for_notifications);
 
   netlink::Descriptor socket_;
   netlink::Descriptor stop_;  // an eventfd, readable once the thread is to end
   std::chrono::milliseconds gather_{0};
-  std::function<void(uint8_t)> tell_;
+  std::function<void(Changes)> report_;
+  LinkNames names_;
   pthread_t thread_{};
   bool running_ = false;
 };

@@ -39,6 +39,10 @@ export interface NativeClient {
 /** `native/binding/ipvs_binding.cc`. */
 export interface NativeIpvsClient extends NativeClient {
   list(): Promise<Uint8Array>;
+  /** A listing without real servers. */
+  listServices(): Promise<Uint8Array>;
+  /** A listing of the services in whole service records; their settings in it say nothing. */
+  listServers(services: Uint8Array): Promise<Uint8Array>;
   /** Takes one service record. */
   get(service: Uint8Array): Promise<Uint8Array>;
   flush(): Promise<Uint8Array>;
@@ -62,10 +66,10 @@ export interface NativeRtnetlinkWatch {
   /** Subscribes; `netns` as in {@link NativeClient.open}. */
   open(netns: string): Promise<Uint8Array>;
   /**
-   * Calls back with a sum of 1 (links), 2 (addresses) and 4 (notifications lost), once for what happens within `gather`
-   * milliseconds. May be called once. Throws a {@link NativeError} when no thread can be started.
+   * Calls back with a sum of 1 (links), 2 (addresses) and 4 (notifications lost), and with event records, none when
+   * notifications were lost: once for what happens within `gather` milliseconds. May be called once. Throws a {@link NativeError} when no thread can be started.
    */
-  start(gather: number, keepAlive: boolean, callback: (changes: number) => void): void;
+  start(gather: number, keepAlive: boolean, callback: (changes: number, events: Uint8Array) => void): void;
   /** Ends it: no call comes after this one. */
   close(): void;
 }

@@ -14,7 +14,7 @@ const orders = (workerData ?? JSON.parse(process.argv[2] ?? '{}')) as Orders;
 const say = (what: string) => (parentPort ? parentPort.postMessage(what) : process.stdout.write(`${what}\n`));
 
 const watch = await watchRtnetlink(orders, (change) => {
-  const kinds = Object.entries(change).flatMap(([kind, changed]) => (changed ? [kind] : []));
+  const kinds = Object.entries(change).flatMap(([kind, changed]) => (changed === true ? [kind] : []));
   say(kinds.join(' '));
   if (orders.close) watch.close();
   if (orders.fail) throw new Error('from onChange');

@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import {
   type RtnetlinkChange,
+  type RtnetlinkEvent,
   type RtnetlinkWatch,
   type WatchOptions,
   watchRtnetlink,
@@ -42,6 +43,10 @@ class Told {
     this.#watch = watch;
   }
 
+  get events(): RtnetlinkEvent[] {
+    return this.changes.flatMap(({ events }) => events);
+  }
+
   close(): void {
     this.#watch.close();
   }
@@ -58,6 +63,9 @@ class Told {
     return kinds.join(' ');
   }
 }
+
+const isLastDeletion = (event: RtnetlinkEvent) =>
+  event.kind === 'address' && event.deleted && event.address.address === '10.0.0.1';
 
 /** Starts the worker's file as a process. */
 function watchElsewhere(t: TestContext, orders: object, ...flags: readonly string[]) {
@@ -96,6 +104,33 @@ describe('a watch', () => {
     ip('link', 'set', 'va', 'mtu', '1400');
     ip('addr', 'del', '10.0.0.1/32', 'dev', 'va');
     assert.equal(await told.kinds(), 'links addresses');
+  });
+
+  it('reports each change in its order, with the name of the link', async (t) => {
+    const told = await Told.of(t, { gather: 100 });
+    ip('addr', 'add', '10.0.0.1/32', 'dev', 'va');
+    ip('link', 'add', 'name', 'vc', 'type', 'veth', 'peer', 'name', 'vd');
+    ip('addr', 'add', 'fd00::1/128', 'dev', 'vc', 'nodad');
+    ip('link', 'del', 'vc');
+    ip('addr', 'del', '10.0.0.1/32', 'dev', 'va');
+    for (let rounds = 0; rounds < 50 && !told.events.some(isLastDeletion); rounds++) await setTimeout(20);
+    const lines = told.events.map((event) =>
+      event.kind === 'link'
+        ? `${event.deleted ? '-' : '+'} ${event.link.name}`
+        : `${event.deleted ? '-' : '+'} ${event.address.link} ${event.address.address}/${event.address.prefix}`,
+    );
+    const order = ['+ va 10.0.0.1/32', '+ vc', '+ vc fd00::1/128', '- vc fd00::1/128', '- vc', '- va 10.0.0.1/32'];
+    assert.deepEqual(
+      [...new Set(lines)].filter((line) => order.includes(line)),
+      order,
+    );
+  });
+
+  it('says that changes were lost when a link is renamed', async (t) => {
+    const told = await Told.of(t);
+    ip('link', 'set', 'va', 'name', 'va2');
+    ip('link', 'set', 'va2', 'name', 'va');
+    assert.equal(await told.kinds(), 'links lost');
   });
 
   it('tells of a burst a few times only, and misses nothing of it', async (t) => {

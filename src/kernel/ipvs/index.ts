@@ -3,12 +3,14 @@ import { loadAddon, type NativeIpvsClient } from '../addon.js';
 import { applyAll, applyOne, type Packing } from '../batch.js';
 import { type Calls, openCalls, unless } from '../calls.js';
 import type { Attempt } from '../failures.js';
-import { onlyRecord, RecordWriter } from '../fields.js';
+import { argumentError, onlyRecord, RecordWriter } from '../fields.js';
 import { attemptOf, nameService } from './names.js';
 import {
   OPERATION_SIZE,
   readInfo,
   readListing,
+  readRealServers,
+  readServices,
   readTimeouts,
   SERVICE_SIZE,
   TIMEOUTS_SIZE,
@@ -75,6 +77,21 @@ class Client implements Ipvs {
 
   async list(): Promise<VirtualServiceState[]> {
     return readListing(await this.#calls.run(asking('list'), (client) => client.list()));
+  }
+
+  async listServices(): Promise<VirtualService[]> {
+    return readServices(await this.#calls.run(asking('listServices'), (client) => client.listServices()));
+  }
+
+  async listRealServers(ids: readonly VirtualServiceId[]): Promise<RealServer[][]> {
+    const writer = new RecordWriter(SERVICE_SIZE, ids.length);
+    for (const [i, id] of ids.entries()) {
+      writeServiceId(id, writer, 0);
+      const fault = writer.finish();
+      if (fault) throw argumentError('ipvs.listRealServers', { ...fault, field: `ids[${i}].${fault.field}` });
+    }
+    const attempt = asking('listRealServers');
+    return readRealServers(await this.#calls.run(attempt, (client) => client.listServers(writer.records())));
   }
 
   async get(id: VirtualServiceId): Promise<VirtualServiceState | undefined> {

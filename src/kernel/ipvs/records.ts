@@ -13,6 +13,7 @@ import {
   type RealServer,
   type RealServerId,
   type RealServerState,
+  type VirtualService,
   type VirtualServiceId,
   type VirtualServiceSettings,
   type VirtualServiceState,
@@ -171,7 +172,7 @@ export function readListing(bytes: Uint8Array): VirtualServiceState[] {
     at += SERVICE_SIZE + COUNTERS_SIZE;
     const realServers: RealServerState[] = [];
     for (let i = 0; i < count; i++) {
-      realServers.push(readServer(bytes, view, at));
+      realServers.push(readServerState(bytes, view, at));
       at += SERVER_SIZE + 16 + COUNTERS_SIZE;
     }
     const counters = readCounters(view, service + SERVICE_SIZE);
@@ -183,6 +184,33 @@ export function readListing(bytes: Uint8Array): VirtualServiceState[] {
     });
   }
   return services;
+}
+
+/** Reads a listing without real servers; counters are left out. */
+export function readServices(bytes: Uint8Array): VirtualService[] {
+  const view = viewOf(bytes);
+  const services: VirtualService[] = [];
+  for (let at = 0; at < bytes.length; at += SERVICE_SIZE + COUNTERS_SIZE) {
+    services.push({ ...readServiceId(bytes, view, at), ...readSettings(bytes, view, at) });
+  }
+  return services;
+}
+
+/** Reads the real servers of each service of a listing; connections and counters are left out. */
+export function readRealServers(bytes: Uint8Array): RealServer[][] {
+  const view = viewOf(bytes);
+  const ofServices: RealServer[][] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const count = view.getUint32(at + 20, true);
+    at += SERVICE_SIZE + COUNTERS_SIZE;
+    const realServers: RealServer[] = [];
+    for (let i = 0; i < count; i++) {
+      realServers.push(readServer(bytes, view, at));
+      at += SERVER_SIZE + 16 + COUNTERS_SIZE;
+    }
+    ofServices.push(realServers);
+  }
+  return ofServices;
 }
 
 function readServiceId(bytes: Uint8Array, view: DataView, at: number): VirtualServiceId {
@@ -206,7 +234,17 @@ function readSettings(bytes: Uint8Array, view: DataView, at: number): VirtualSer
   };
 }
 
-function readServer(bytes: Uint8Array, view: DataView, at: number): RealServerState {
+function readServerState(bytes: Uint8Array, view: DataView, at: number): RealServerState {
+  return {
+    ...readServer(bytes, view, at),
+    activeConnections: view.getUint32(at + SERVER_SIZE, true),
+    inactiveConnections: view.getUint32(at + SERVER_SIZE + 4, true),
+    persistentConnections: view.getUint32(at + SERVER_SIZE + 8, true),
+    counters: readCounters(view, at + SERVER_SIZE + 16),
+  };
+}
+
+function readServer(bytes: Uint8Array, view: DataView, at: number): RealServer {
   const encapsulation = readEncapsulation(view, at);
   return {
     address: readAddress(bytes, at + 24, bytes[at] === 6 ? 6 : 4),
@@ -216,10 +254,6 @@ function readServer(bytes: Uint8Array, view: DataView, at: number): RealServerSt
     upperThreshold: view.getUint32(at + 8, true),
     lowerThreshold: view.getUint32(at + 12, true),
     ...(encapsulation && { encapsulation }),
-    activeConnections: view.getUint32(at + SERVER_SIZE, true),
-    inactiveConnections: view.getUint32(at + SERVER_SIZE + 4, true),
-    persistentConnections: view.getUint32(at + SERVER_SIZE + 8, true),
-    counters: readCounters(view, at + SERVER_SIZE + 16),
   };
 }
 

@@ -170,6 +170,10 @@ export interface OpenOptions {
 export interface Ipvs {
   /** Every virtual service with its real servers. Not a consistent snapshot: the kernel offers none. */
   list(): Promise<VirtualServiceState[]>;
+  /** Every virtual service, without its real servers and counters: one dump. As consistent as {@link list}. */
+  listServices(): Promise<VirtualService[]>;
+  /** The real servers of each of these virtual services, without counters; none for one that does not exist. One dump each. */
+  listRealServers(ids: readonly VirtualServiceId[]): Promise<RealServer[][]>;
   /** One virtual service with its real servers, or undefined when there is none. */
   get(id: VirtualServiceId): Promise<VirtualServiceState | undefined>;
   /** Adds; rejects with EEXIST when it exists, ENOENT when the scheduler is unknown. */

@@ -1,13 +1,15 @@
 // rtnetlink values ↔ the records that cross to the addon; native/rtnetlink/records.h has the table of every offset.
 import { formatAddress } from '../../net/address.js';
 import type { RecordWriter } from '../fields.js';
-import type { Link, LinkAddress, LinkAddressId, RtnetlinkOperation } from './types.js';
+import type { Link, LinkAddress, LinkAddressId, RtnetlinkEvent, RtnetlinkOperation } from './types.js';
 
 /** Bytes of an operation. */
 export const OPERATION_SIZE = 68;
 
 const LINK_SIZE = 60;
 const ADDRESS_SIZE = 44;
+const EVENT_SIZE = 64;
+const LINK_EVENT = 1;
 
 // IFNAMSIZ less the terminator; and what the record has room for: the longest kind there is has 11.
 const LONGEST_NAME = 15;
@@ -67,17 +69,7 @@ function writeAddress(id: LinkAddressId | undefined, writer: RecordWriter): void
 export function readLinks(bytes: Uint8Array): Link[] {
   const view = viewOf(bytes);
   const links: Link[] = [];
-  for (let at = 0; at < bytes.length; at += LINK_SIZE) {
-    const flags = view.getUint32(at + 4, true);
-    links.push({
-      index: view.getUint32(at, true),
-      name: readText(bytes, at + 12),
-      kind: readText(bytes, at + 28),
-      flags,
-      mtu: view.getUint32(at + 8, true),
-      up: (flags & IFF_UP) !== 0,
-    });
-  }
+  for (let at = 0; at < bytes.length; at += LINK_SIZE) links.push(readLink(bytes, view, at));
   return links;
 }
 
@@ -85,17 +77,46 @@ export function readLinks(bytes: Uint8Array): Link[] {
 export function readAddresses(bytes: Uint8Array): LinkAddress[] {
   const view = viewOf(bytes);
   const addresses: LinkAddress[] = [];
-  for (let at = 0; at < bytes.length; at += ADDRESS_SIZE) {
-    const width = view.getUint8(at) === 6 ? 16 : 4;
-    addresses.push({
-      link: readText(bytes, at + 12),
-      address: formatAddress(bytes.subarray(at + 28, at + 28 + width)),
-      prefix: view.getUint8(at + 1),
-      scope: view.getUint8(at + 2),
-      flags: view.getUint32(at + 4, true),
-    });
-  }
+  for (let at = 0; at < bytes.length; at += ADDRESS_SIZE) addresses.push(readAddress(bytes, view, at));
   return addresses;
+}
+
+/** Reads the events of a watch. */
+export function readEvents(bytes: Uint8Array): RtnetlinkEvent[] {
+  const view = viewOf(bytes);
+  const events: RtnetlinkEvent[] = [];
+  for (let at = 0; at < bytes.length; at += EVENT_SIZE) {
+    const deleted = bytes[at + 1] === 1;
+    events.push(
+      bytes[at] === LINK_EVENT
+        ? { kind: 'link', deleted, link: readLink(bytes, view, at + 4) }
+        : { kind: 'address', deleted, address: readAddress(bytes, view, at + 4) },
+    );
+  }
+  return events;
+}
+
+function readLink(bytes: Uint8Array, view: DataView, at: number): Link {
+  const flags = view.getUint32(at + 4, true);
+  return {
+    index: view.getUint32(at, true),
+    name: readText(bytes, at + 12),
+    kind: readText(bytes, at + 28),
+    flags,
+    mtu: view.getUint32(at + 8, true),
+    up: (flags & IFF_UP) !== 0,
+  };
+}
+
+function readAddress(bytes: Uint8Array, view: DataView, at: number): LinkAddress {
+  const width = view.getUint8(at) === 6 ? 16 : 4;
+  return {
+    link: readText(bytes, at + 12),
+    address: formatAddress(bytes.subarray(at + 28, at + 28 + width)),
+    prefix: view.getUint8(at + 1),
+    scope: view.getUint8(at + 2),
+    flags: view.getUint32(at + 4, true),
+  };
 }
 
 function viewOf(bytes: Uint8Array): DataView {

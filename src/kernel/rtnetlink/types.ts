@@ -34,6 +34,11 @@ export interface LinkAddress extends LinkAddressId {
   readonly flags: number;
 }
 
+/** A change of a link or an address, as the kernel notified of it (`RTM_NEWLINK`, `RTM_DELADDR` and their like). */
+export type RtnetlinkEvent =
+  | { readonly kind: 'link'; readonly deleted: boolean; readonly link: Link }
+  | { readonly kind: 'address'; readonly deleted: boolean; readonly address: LinkAddress };
+
 /** One change of links and addresses. A batch keeps the order in which it is given. */
 export type RtnetlinkOperation =
   /** Creates a link, down, of a kind that needs no parameters. EEXIST when the name is taken. */

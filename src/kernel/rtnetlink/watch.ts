@@ -1,17 +1,26 @@
-// Notices that links or addresses of a network namespace changed.
+// Notices changes of the links and addresses of a network namespace.
 import { loadAddon, type NativeError } from '../addon.js';
 import { toNetlinkError } from '../failures.js';
 import { argumentError, type Fault } from '../fields.js';
 import type { OpenOptions } from '../ipvs/types.js';
+import { readEvents } from './records.js';
+import type { RtnetlinkEvent } from './types.js';
 
-/** That something changed since the last call. It is not told what: look, as after any loss. */
+export type { RtnetlinkEvent } from './types.js';
+
+/** What changed since the last call. */
 export interface RtnetlinkChange {
   /** A link was added, deleted or changed. */
   readonly links: boolean;
   /** An address of either family was added, deleted or changed. */
   readonly addresses: boolean;
-  /** Notifications were dropped (`ENOBUFS`) or unreadable: anything may have changed. */
+  /**
+   * Notifications were dropped (`ENOBUFS`), unreadable, or more than 4096, or a link was renamed: anything may have
+   * changed. List links and addresses anew.
+   */
   readonly lost: boolean;
+  /** Every change, in the kernel's order; none when notifications were lost. */
+  readonly events: readonly RtnetlinkEvent[];
 }
 
 /** How a watch is opened. */
@@ -57,10 +66,10 @@ export async function watchRtnetlink(
   let open = true;
   try {
     await native.open(netns);
-    native.start(gather, keepAlive, (changes) => {
+    native.start(gather, keepAlive, (changes, events) => {
       // Not from within the addon's call, out of which no exception gets.
       queueMicrotask(() => {
-        if (open) onChange(toChange(changes));
+        if (open) onChange(toChange(changes, events));
       });
     });
   } catch (error) {
@@ -75,11 +84,12 @@ export async function watchRtnetlink(
   };
 }
 
-function toChange(changes: number): RtnetlinkChange {
+function toChange(changes: number, events: Uint8Array): RtnetlinkChange {
   return {
     links: (changes & LINKS) !== 0,
     addresses: (changes & ADDRESSES) !== 0,
     lost: (changes & LOST) !== 0,
+    events: readEvents(events),
   };
 }
 

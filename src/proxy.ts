@@ -1,15 +1,15 @@
 // Wires a source, the services layer, a mode and the reconciler into a proxy. Holds no rule of its own.
 import { performance } from 'node:perf_hooks';
-import { isDeepStrictEqual } from 'node:util';
 import type { Problem } from './errors.js';
 import type { Rtnetlink } from './kernel/rtnetlink/types.js';
 import type { KeyedOperation, Mode } from './modes/mode.js';
 import type { ObjectChange } from './objects/types.js';
-import { Reconciler, type SyncSummary } from './reconcile/reconciler.js';
-import { type Periods, Runner } from './reconcile/runner.js';
+import { NodeState } from './reconcile/nodeState.js';
+import { type Inputs, Reconciler } from './reconcile/reconciler.js';
+import { type Periods, Runner, type RunnerEvents } from './reconcile/runner.js';
+import { type SyncSummary, together } from './reconcile/summary.js';
 import { Catalogue } from './services/catalogue.js';
-import { nodeFacts } from './services/nodeFacts.js';
-import type { HostAddress, ServiceFrontends } from './services/types.js';
+import type { HostAddress, HostChange, ServiceFrontends } from './services/types.js';
 import type { Source } from './source/source.js';
 
 /** What a proxy tells while it runs. */
@@ -37,8 +37,8 @@ export interface ProxyParts<Item, Operation extends KeyedOperation> {
   readonly source: Source;
   readonly mode: Mode<Item, Operation>;
   readonly rtnetlink: Pick<Rtnetlink, 'listAddresses'>;
-  /** Calls back whenever links or addresses of the host may have changed. */
-  readonly watchHost: (changed: () => void) => Promise<{ close(): void }>;
+  /** Calls back whenever links or addresses of the host changed. */
+  readonly watchHost: (changed: (change: HostChange) => void) => Promise<{ close(): void }>;
   /** Name of this node, as endpoints name it. */
   readonly nodeName: string;
   /** `bindAddress`: where it is a specific address, it is this node's own. Canonical; default `0.0.0.0`. */
@@ -63,139 +63,157 @@ export interface ServiceProxy {
 export function createProxy<Item, Operation extends KeyedOperation>(
   parts: ProxyParts<Item, Operation>,
 ): ServiceProxy {
-  const catalogue = new Catalogue();
-  const now = () => performance.now();
-  let node = nodeFacts(parts.nodeName, undefined, [], new Set(), parts.bindAddress);
-  /** When the source told of the oldest change that no pass has taken in, and of the oldest that one is busy with. */
-  let oldest: number | undefined;
-  let underWay: number | undefined;
-  /** Takes in what is known of the node now; when that is something new, everything is planned again. */
-  const lookAtNode = (hostAddresses: readonly HostAddress[]) => {
-    const { nodeName, bindAddress } = parts;
-    const others = catalogue.addressesOfOthers(nodeName);
-    const facts = nodeFacts(nodeName, catalogue.node(nodeName), hostAddresses, others, bindAddress);
-    if (isDeepStrictEqual(facts, node)) return;
-    node = facts;
-    reconciler.touchAll();
-  };
-  const readHost = async () => {
-    const listed = await parts.rtnetlink.listAddresses();
-    const addresses = listed.map(({ link, address }) => ({ link, address }));
-    lookAtNode(parts.mode.relevantAddresses(addresses));
-    return addresses;
-  };
-  const reconciler = new Reconciler(
-    parts.mode,
-    {
-      serviceNames: () => catalogue.serviceNames(),
-      frontends: (service) => {
-        const frontends = catalogue.frontends(service, node);
-        parts.events.planned?.(service, frontends);
-        return frontends;
-      },
-      node: () => node,
-      taken: () => {
-        underWay ??= oldest;
-        oldest = undefined;
-        parts.events.taken?.();
-      },
-      refresh: async () => {
-        await readHost();
-      },
-    },
-    now,
-  );
-  const take = (changes: readonly ObjectChange[]) => {
-    oldest ??= now();
-    parts.events.changed?.(changes);
-    for (const touched of changes.flatMap((change) => catalogue.apply(change))) {
-      if ('service' in touched) reconciler.touch(touched.service);
-      else lookAtNode(node.hostAddresses);
-    }
-  };
-  const runner = new Runner(
-    reconciler,
-    {
-      synced: (summary) => {
-        parts.events.synced(summary, now() - (underWay ?? now()));
-        underWay = undefined;
-      },
-      failed: (error) => parts.events.failed(error),
-      retrying: (milliseconds) => parts.events.retrying(milliseconds),
-    },
-    { set: setTimeout, clear: (timer) => clearTimeout(timer as NodeJS.Timeout) },
-    parts.periods,
-  );
-  const begin = (changed: () => void, synced: () => void) =>
-    parts.source.start({
-      changed: (changes) => {
-        take(changes);
-        changed();
-      },
-      synced,
-      problems: (problems) => parts.events.problems(problems),
-    });
-  let watch: { close(): void } | undefined;
-  let synced = false;
-  const request = () => {
-    if (!synced) return;
-    parts.events.queued?.();
-    runner.request();
-  };
-  /** A pass changes addresses itself: only when none is under way do they tell what others did. */
-  const hostChanged = async () => {
-    await runner.idle();
-    reconciler.heed(await readHost());
-    if (reconciler.pending) request();
-  };
-  return {
-    async start() {
-      watch = await parts.watchHost(() => {
-        hostChanged().catch((error) => parts.events.failed(error));
-      });
-      await begin(request, () => {
-        synced = true;
-        request();
-      });
-    },
-    async once() {
-      await begin(
-        () => {},
-        () => {},
-      );
-      const first = await reconciler.sync();
-      // Addresses that the first pass bound may be among those that node ports stand on.
-      await readHost();
-      return reconciler.pending ? together(first, await reconciler.sync()) : first;
-    },
-    async plan() {
-      await begin(
-        () => {},
-        () => {},
-      );
-      return reconciler.preview();
-    },
-    async stop() {
-      watch?.close();
-      parts.source.stop();
-      await runner.stop();
-    },
-  };
+  return new RunningProxy(parts);
 }
 
-/** Two passes told as one. */
-function together(first: SyncSummary, second: SyncSummary): SyncSummary {
-  const phases = new Map(first.phases);
-  for (const [phase, count] of second.phases) phases.set(phase, (phases.get(phase) ?? 0) + count);
-  return {
-    ...first,
-    operations: first.operations + second.operations,
-    repaired: first.repaired + second.repaired,
-    phases,
-    failures: [...first.failures, ...second.failures],
-    milliseconds: {
-      plan: first.milliseconds.plan + second.milliseconds.plan,
-      kernel: first.milliseconds.kernel + second.milliseconds.kernel,
-    },
-  };
+/** Watches and passes of one proxy. */
+class RunningProxy<Item, Operation extends KeyedOperation> implements ServiceProxy {
+  readonly #parts: ProxyParts<Item, Operation>;
+  readonly #catalogue = new Catalogue();
+  readonly #node: NodeState;
+  readonly #reconciler: Reconciler<Item, Operation>;
+  readonly #runner: Runner;
+  #watch: { close(): void } | undefined;
+  #synced = false;
+  /** When the source reported the oldest change that no pass has taken in, and the oldest that one is busy with, in ms. */
+  #oldest: number | undefined;
+  #underWay: number | undefined;
+  /** Changes of the host are taken in one after another. */
+  #hostChanges: Promise<void> = Promise.resolve();
+
+  constructor(parts: ProxyParts<Item, Operation>) {
+    this.#parts = parts;
+    const { mode, nodeName, bindAddress, periods } = parts;
+    this.#node = new NodeState(mode, nodeName, bindAddress);
+    this.#reconciler = new Reconciler(mode, this.#inputs(), now);
+    const timers = { set: setTimeout, clear: (timer: unknown) => clearTimeout(timer as NodeJS.Timeout) };
+    this.#runner = new Runner(this.#reconciler, this.#runnerEvents(), timers, periods);
+  }
+
+  async start(): Promise<void> {
+    const { watchHost, events } = this.#parts;
+    this.#watch = await watchHost((change) => {
+      this.#hostChanges = this.#hostChanges.then(() => this.#hostChanged(change)).catch(events.failed);
+    });
+    await this.#begin(() => {
+      this.#synced = true;
+      this.#request();
+    });
+  }
+
+  async once(): Promise<SyncSummary> {
+    await this.#begin(() => {});
+    const first = await this.#reconciler.sync();
+    // Addresses that the first pass bound may be among those that node ports stand on.
+    await this.#readHost();
+    return this.#reconciler.pending ? together(first, await this.#reconciler.sync()) : first;
+  }
+
+  async plan(): Promise<string[]> {
+    await this.#begin(() => {});
+    return this.#reconciler.preview();
+  }
+
+  async stop(): Promise<void> {
+    this.#watch?.close();
+    this.#parts.source.stop();
+    await this.#runner.stop();
+  }
+
+  #begin(synced: () => void): Promise<void> {
+    const { source, events } = this.#parts;
+    return source.start({
+      changed: (changes) => {
+        this.#take(changes);
+        this.#request();
+      },
+      synced,
+      problems: (problems) => events.problems(problems),
+    });
+  }
+
+  /** Nothing is removed from the kernel before the source has reported everything there is. */
+  #request(): void {
+    if (!this.#synced) return;
+    this.#parts.events.queued?.();
+    this.#runner.request();
+  }
+
+  #take(changes: readonly ObjectChange[]): void {
+    this.#oldest ??= now();
+    this.#parts.events.changed?.(changes);
+    for (const touched of changes.flatMap((change) => this.#catalogue.apply(change))) {
+      if ('service' in touched) this.#reconciler.touch(touched.service);
+      else this.#nodeChanged();
+    }
+  }
+
+  #nodeChanged(): void {
+    const { nodeName } = this.#parts;
+    const { nodeIPs } = this.#node.facts;
+    const others = this.#catalogue.addressesOfOthers(nodeName);
+    this.#touch(this.#node.nodeChanged(this.#catalogue.node(nodeName), others));
+    const now = this.#node.facts.nodeIPs;
+    // Which addresses of the host matter may follow from the node's own: the next pass lists them anew.
+    if (nodeIPs[4] !== now[4] || nodeIPs[6] !== now[6]) this.#reconciler.requestFullSync();
+  }
+
+  /** Passes change addresses too: these changes are compared with what is known after the pass. */
+  async #hostChanged(change: HostChange): Promise<void> {
+    await this.#runner.idle();
+    if (change.lost || this.#reconciler.isDisturbedBy(change)) {
+      this.#reconciler.hostAddressesChanged(await this.#readHost());
+    } else {
+      this.#touch(this.#node.hostChanged(change));
+    }
+    if (this.#reconciler.pending) this.#request();
+  }
+
+  async #readHost(): Promise<HostAddress[]> {
+    const listed = await this.#parts.rtnetlink.listAddresses();
+    const addresses = listed.map(({ link, address }) => ({ link, address }));
+    this.#touch(this.#node.hostListed(addresses));
+    return addresses;
+  }
+
+  #touch(services: Iterable<string>): void {
+    for (const service of services) this.#reconciler.touch(service);
+  }
+
+  #inputs(): Inputs {
+    return {
+      serviceNames: () => this.#catalogue.serviceNames(),
+      frontends: (service) => {
+        const frontends = this.#catalogue.frontends(service, this.#node.facts);
+        this.#node.planned(service, frontends);
+        this.#parts.events.planned?.(service, frontends);
+        return frontends;
+      },
+      node: () => this.#node.facts,
+      taken: () => {
+        this.#underWay ??= this.#oldest;
+        this.#oldest = undefined;
+        this.#parts.events.taken?.();
+      },
+      refresh: async () => {
+        await this.#readHost();
+      },
+    };
+  }
+
+  #runnerEvents(): RunnerEvents {
+    const { events } = this.#parts;
+    return {
+      synced: (summary) => {
+        events.synced(summary, now() - (this.#underWay ?? now()));
+        this.#underWay = undefined;
+      },
+      failed: (error) => events.failed(error),
+      retrying: (milliseconds) => events.retrying(milliseconds),
+    };
+  }
+}
+
+function now(): number {
+  return performance.now();
 }

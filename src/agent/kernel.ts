@@ -9,9 +9,10 @@ import type { Iptables } from '../kernel/iptables/types.js';
 import { type Ipvs, openIpvs } from '../kernel/ipvs/index.js';
 import { loadModule } from '../kernel/modules.js';
 import { openRtnetlink } from '../kernel/rtnetlink/index.js';
-import { watchRtnetlink } from '../kernel/rtnetlink/watch.js';
+import { type RtnetlinkEvent, watchRtnetlink } from '../kernel/rtnetlink/watch.js';
 import { openSysctl } from '../kernel/sysctl/index.js';
 import type { Family } from '../net/address.js';
+import type { HostChange } from '../services/types.js';
 
 /** Ms for which changes of links and addresses are gathered: a network plugin makes several for each pod. */
 const HOST_SETTLES = 200;
@@ -37,10 +38,25 @@ export async function openKernel(load: boolean) {
     iptables: openIptables(),
     sysctl: openSysctl(),
     /** Calls back when links or addresses have changed, until closed. */
-    watchHost: (changed: () => void) => watchRtnetlink({ gather: HOST_SETTLES }, changed),
+    watchHost: (changed: (change: HostChange) => void) =>
+      watchRtnetlink({ gather: HOST_SETTLES }, ({ lost, events }) => changed({ lost, ...hostChanges(events) })),
     close: () => {
       for (const part of [ipvs, conntrack, ipset, rtnetlink]) part.close();
     },
+  };
+}
+
+/** Changes of the host, as the proxy takes them in. */
+function hostChanges(events: readonly RtnetlinkEvent[]): Pick<HostChange, 'addresses' | 'deletedLinks'> {
+  return {
+    addresses: events.flatMap((event) =>
+      event.kind === 'address'
+        ? [{ link: event.address.link, address: event.address.address, deleted: event.deleted }]
+        : [],
+    ),
+    deletedLinks: events.flatMap((event) =>
+      event.kind === 'link' && event.deleted ? [event.link.name] : [],
+    ),
   };
 }
 

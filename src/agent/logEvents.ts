@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import { describeProblem } from '../errors.js';
 import type { ProxyEvents } from '../proxy.js';
-import type { SyncSummary } from '../reconcile/reconciler.js';
+import type { SyncSummary } from '../reconcile/summary.js';
 
 /** Events of a proxy that go to the log: a line for each pass that did anything, one for each thing that went wrong. */
 export function logEvents(log: Logger): ProxyEvents {

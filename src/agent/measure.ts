@@ -29,7 +29,8 @@ export function measured(kernel: IpvsKernel, metrics: KernelMetrics): IpvsKernel
   };
   return {
     ipvs: {
-      list: () => ipvs.list(),
+      listServices: () => ipvs.listServices(),
+      listRealServers: (ids) => ipvs.listRealServers(ids),
       get: (id) => ipvs.get(id),
       timeouts: () => ipvs.timeouts(),
       setTimeouts: (timeouts) => single('ipvs', 'setTimeouts', () => ipvs.setTimeouts(timeouts)),

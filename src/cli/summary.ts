@@ -1,5 +1,5 @@
 // What a single pass did, for people.
-import type { SyncSummary } from '../reconcile/reconciler.js';
+import type { SyncSummary } from '../reconcile/summary.js';
 
 /** The summary that `--once` prints. */
 export function describeSummary(summary: SyncSummary): string {

@@ -1,7 +1,7 @@
 // The contract between the reconciler and a mode. A mode knows what the kernel should hold and how to make it so; the
 // reconciler knows when to ask. Modes share this contract and nothing else.
 import type { NetlinkError } from '../errors.js';
-import type { HostAddress, NodeFacts, ServiceFrontends } from '../services/types.js';
+import type { HostAddress, HostChange, NodeChange, NodeFacts, ServiceFrontends } from '../services/types.js';
 
 /** What one owner (a service, or the node) wants the kernel to hold: items by key. Never changed once planned. */
 export type Fragment<Item> = ReadonlyMap<string, Item>;
@@ -29,11 +29,11 @@ export interface KeyedOperation {
 export interface Pass<Item> {
   readonly desired: Desired<Item>;
   readonly known: Known<Item>;
-  /** Ms of a clock that never runs back. */
+  /** A clock that never runs back, in ms. */
   readonly now: number;
 }
 
-/** Looks for differences key by key, so that whoever drives it may rest in between. */
+/** Looks for differences key by key, so that its caller can give the thread away in between. */
 export interface Comparison<Operation> {
   /** Takes in a key; each only once. */
   look(key: string): void;
@@ -45,7 +45,7 @@ export interface Comparison<Operation> {
 export interface Upkeep<Operation> {
   readonly operations: readonly Operation[];
   readonly failures: readonly { readonly key: string; readonly error: NetlinkError }[];
-  /** Real servers that wait for their connections to end, those that go now included. */
+  /** Real servers that drain, those that are removed now included. */
   readonly draining: number;
 }
 
@@ -63,10 +63,19 @@ export interface Mode<Item, Operation extends KeyedOperation> {
   /** What the node wants whatever its services are, and what follows from all of them together; no walk over services. */
   planNode(desired: Desired<Item>, node: NodeFacts): Fragment<Item>;
 
-  /** Those of the host's addresses that planning depends on. What a mode binds itself is seldom among them. */
-  relevantAddresses(addresses: readonly HostAddress[]): HostAddress[];
+  /** Whether `planNode` may answer differently once a group has changed from one number of keys to another. */
+  affectsNode(group: string, before: number, now: number): boolean;
 
-  /** Whether the host's addresses show that others changed something of ours since it was last known. */
+  /** Whether planning depends on an address of the host. Addresses that the mode binds itself seldom matter. */
+  isRelevant(address: HostAddress, node: NodeFacts): boolean;
+
+  /** What differs for Services when the host's addresses are those of the second node facts, not of the first. */
+  hostChange(before: NodeFacts, after: NodeFacts): Pick<NodeChange, 'nodePorts' | 'addresses'>;
+
+  /** Whether a change of the host's links and addresses is one that others made to ours. */
+  isDisturbedBy(known: ReadonlyMap<string, Item>, change: HostChange): boolean;
+
+  /** Whether the host's addresses show that others changed ours since they were last known. Looks at all of them. */
   isDisturbed(known: ReadonlyMap<string, Item>, addresses: readonly HostAddress[]): boolean;
 
   /** The group an item is counted in, if any: what `planNode` asks about. */
@@ -75,17 +84,23 @@ export interface Mode<Item, Operation extends KeyedOperation> {
   /** Whether a key can belong to one service only, so that a second claimant is an operator's mistake. */
   isExclusive(key: string): boolean;
 
-  /** Whether a thing that the kernel holds would have to go if nothing were proxied any more. */
+  /** Whether a thing that the kernel holds would have to be removed if nothing were proxied any more. */
   isOurs(item: Item): boolean;
 
   /** Compares what is desired with what is known; neither changes until its operations have been asked for. */
   compare(desired: Desired<Item>, known: ReadonlyMap<string, Item>): Comparison<Operation>;
 
-  /** Takes note of a Service that has been planned. */
-  planned(frontends: ServiceFrontends): void;
+  /** Whether the wanted item can stand for the known one, between which {@link compare} found no difference. */
+  isSame(want: Item, have: Item): boolean;
+
+  /** Takes note of a Service that has been planned; undefined when it was deleted. */
+  planned(service: string, frontends: ServiceFrontends | undefined): void;
 
   /** Takes an acknowledged operation into what is known. */
   learn(known: Known<Item>, operation: Operation): void;
+
+  /** What a failed operation was about: the item that the kernel may hold now. Undefined when it is none. */
+  subjectOf(operation: Operation, known: ReadonlyMap<string, Item>): Item | undefined;
 
   /** An operation in words: lines of a readable diff. */
   describe(operation: Operation, known: Known<Item>): string[];
@@ -93,12 +108,26 @@ export interface Mode<Item, Operation extends KeyedOperation> {
   /** Carries operations out, in order; one result for each, an error never hides the others. */
   apply(operations: readonly Operation[]): Promise<(NetlinkError | undefined)[]>;
 
-  /** Reads everything of ours that the kernel holds. */
-  observe(): Promise<Known<Item>>;
+  /**
+   * Reads everything of ours that the kernel holds, in pieces of a bounded size. The kernel is read only while a piece is
+   * awaited.
+   */
+  observe(): AsyncIterable<ReadonlyMap<string, Item>>;
+
+  /**
+   * Reads some items alone; those that the kernel does not hold are missing in the answer. An item that cannot be read
+   * alone, and whose operations may be repeated without harm, counts as not yet in its desired state.
+   *
+   * @param items by key; undefined for keys that stand for no item
+   */
+  observeAlone(
+    items: ReadonlyMap<string, Item | undefined>,
+    desired: Desired<Item>,
+  ): Promise<ReadonlyMap<string, Item>>;
 
   /** What follows from a pass beside its difference, and what time makes due: done and learned like anything else. */
   upkeep(pass: Pass<Item>): Promise<Upkeep<Operation>>;
 
-  /** Milliseconds after which upkeep may be due although nothing changes; undefined when nothing is pending. */
-  upkeepIn(): number | undefined;
+  /** Time after which upkeep may be due although nothing changes, in ms; undefined when nothing is pending. */
+  upkeepIn(now: number): number | undefined;
 }

@@ -1,7 +1,8 @@
 // Removes everything of ours from the kernel.
 import type { KeyedOperation, Mode } from '../modes/mode.js';
-import { Ledger } from './ledger.js';
-import type { Failure } from './reconciler.js';
+import { DesiredState } from './desiredState.js';
+import { observeAll } from './observeAll.js';
+import type { Failure } from './summary.js';
 
 /** What a clean-up did, and what is still there. */
 export interface CleanUpSummary {
@@ -15,8 +16,8 @@ export interface CleanUpSummary {
 export async function cleanUp<Item, Operation extends KeyedOperation>(
   mode: Mode<Item, Operation>,
 ): Promise<CleanUpSummary> {
-  const nothing = new Ledger<Item>((item) => mode.groupOf(item));
-  const known = await mode.observe();
+  const nothing = new DesiredState<Item>((item) => mode.groupOf(item));
+  const known = await observeAll(mode);
   const comparison = mode.compare(nothing, known);
   for (const key of known.keys()) comparison.look(key);
   const operations = comparison.operations();
@@ -25,7 +26,7 @@ export async function cleanUp<Item, Operation extends KeyedOperation>(
     const error = results[i];
     return error ? [{ key, error, vital: false }] : [];
   });
-  const after = await mode.observe();
+  const after = await observeAll(mode);
   const left = [...after].filter(([, item]) => mode.isOurs(item)).map(([key]) => key);
   return { operations: operations.length, failures, left };
 }

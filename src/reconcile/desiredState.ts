@@ -1,5 +1,5 @@
-// What every owner wants, and what they want together. An item that several owners want stays until the last of them
-// lets it go; where they want it with different settings, the first in rank has its way, whatever came first in time.
+// The items that all owners want. An item that several owners want stays until the last of them drops it. Where they want
+// it with different settings, the owner that is first in rank wins, whichever was planned first.
 import type { Desired, Fragment } from '../modes/mode.js';
 
 /** Who wants something. Lower rank goes first; equal ranks are told apart by name. */
@@ -8,32 +8,42 @@ export interface Owner {
   readonly rank: number;
 }
 
-interface Claim<Item> {
+interface Reference<Item> {
   readonly owner: Owner;
   readonly item: Item;
+}
+
+/** A group before its last change was taken, see {@link DesiredState.takeGroupChanges}. */
+export interface GroupChange {
+  /** How many keys it had. */
+  readonly before: number;
+  /** How many keys it has. */
+  readonly now: number;
 }
 
 const NOTHING: ReadonlySet<string> = new Set();
 
 /** The fragments of all owners, merged by key. */
-export class Ledger<Item> implements Desired<Item> {
+export class DesiredState<Item> implements Desired<Item> {
   readonly #groupOf: (item: Item) => string | undefined;
   readonly #fragments = new Map<string, Fragment<Item>>();
-  /** Key → claims in order of rank. Nearly every key has one claim, which is then not wrapped in a list. */
-  readonly #claims = new Map<string, Claim<Item> | Claim<Item>[]>();
+  /** Key → references in order of rank. Nearly every key has one reference, which is then not wrapped in a list. */
+  readonly #references = new Map<string, Reference<Item> | Reference<Item>[]>();
   readonly #groups = new Map<string, Set<string>>();
+  /** Group → how many keys it had when its changes were taken last; only groups that have changed since. */
+  readonly #changedGroups = new Map<string, number>();
 
   constructor(groupOf: (item: Item) => string | undefined) {
     this.#groupOf = groupOf;
   }
 
   get(key: string): Item | undefined {
-    const claims = this.#claims.get(key);
-    return Array.isArray(claims) ? claims[0]?.item : claims?.item;
+    const references = this.#references.get(key);
+    return Array.isArray(references) ? references[0]?.item : references?.item;
   }
 
   keys(): IterableIterator<string> {
-    return this.#claims.keys();
+    return this.#references.keys();
   }
 
   group(name: string): ReadonlySet<string> {
@@ -50,10 +60,18 @@ export class Ledger<Item> implements Desired<Item> {
     return this.#fragments.keys();
   }
 
-  /** Several owners that want a key with different items, and the one that has its way: worth telling an operator. */
+  /** The owners of a key that several owners want, the one that wins first; empty for every other key. */
   contenders(key: string): readonly string[] {
-    const claims = this.#claims.get(key);
-    return Array.isArray(claims) ? claims.map((claim) => claim.owner.name) : [];
+    const references = this.#references.get(key);
+    return Array.isArray(references) ? references.map(({ owner }) => owner.name) : [];
+  }
+
+  /** Groups to which a key was added, or from which one was removed, since this was called last. */
+  takeGroupChanges(): Map<string, GroupChange> {
+    const changes = new Map<string, GroupChange>();
+    for (const [name, before] of this.#changedGroups) changes.set(name, { before, now: this.group(name).size });
+    this.#changedGroups.clear();
+    return changes;
   }
 
   /**
@@ -68,44 +86,51 @@ export class Ledger<Item> implements Desired<Item> {
       if (!fragment.has(key)) this.#release(key, owner.name);
       touched.add(key);
     }
-    for (const [key, item] of fragment) this.#claim(key, { owner, item });
+    for (const [key, item] of fragment) this.#refer(key, { owner, item });
     if (fragment.size > 0) this.#fragments.set(owner.name, fragment);
     else this.#fragments.delete(owner.name);
     return touched;
   }
 
-  #claim(key: string, claim: Claim<Item>): void {
-    const others = this.#othersOf(key, claim.owner.name);
-    this.#claims.set(key, others.length === 0 ? claim : [...others, claim].sort(byRank));
-    const group = this.#groupOf(claim.item);
-    if (group === undefined) return;
-    const members = this.#groups.get(group);
-    if (members) members.add(key);
-    else this.#groups.set(group, new Set([key]));
+  #refer(key: string, reference: Reference<Item>): void {
+    const others = this.#othersOf(key, reference.owner.name);
+    this.#references.set(key, others.length === 0 ? reference : [...others, reference].sort(byRank));
+    const name = this.#groupOf(reference.item);
+    if (name === undefined) return;
+    const group = this.#groups.get(name) ?? new Set();
+    if (group.has(key)) return;
+    this.#noteChange(name, group);
+    this.#groups.set(name, group.add(key));
   }
 
   #release(key: string, owner: string): void {
     const item = this.get(key);
     const [heir, ...others] = this.#othersOf(key, owner);
     if (heir) {
-      this.#claims.set(key, others.length === 0 ? heir : [heir, ...others]);
+      this.#references.set(key, others.length === 0 ? heir : [heir, ...others]);
       return;
     }
-    this.#claims.delete(key);
-    const group = item === undefined ? undefined : this.#groupOf(item);
-    if (group === undefined) return;
-    const members = this.#groups.get(group);
-    members?.delete(key);
-    if (members?.size === 0) this.#groups.delete(group);
+    this.#references.delete(key);
+    const name = item === undefined ? undefined : this.#groupOf(item);
+    const group = name === undefined ? undefined : this.#groups.get(name);
+    if (name === undefined || !group?.has(key)) return;
+    this.#noteChange(name, group);
+    group.delete(key);
+    if (group.size === 0) this.#groups.delete(name);
   }
 
-  #othersOf(key: string, owner: string): Claim<Item>[] {
-    const claims = this.#claims.get(key);
-    if (claims === undefined) return [];
-    return (Array.isArray(claims) ? claims : [claims]).filter((claim) => claim.owner.name !== owner);
+  #noteChange(name: string, group: ReadonlySet<string>): void {
+    if (!this.#changedGroups.has(name)) this.#changedGroups.set(name, group.size);
+  }
+
+  #othersOf(key: string, owner: string): Reference<Item>[] {
+    const references = this.#references.get(key);
+    if (references === undefined) return [];
+    const all = Array.isArray(references) ? references : [references];
+    return all.filter((reference) => reference.owner.name !== owner);
   }
 }
 
-function byRank<Item>(a: Claim<Item>, b: Claim<Item>): number {
+function byRank<Item>(a: Reference<Item>, b: Reference<Item>): number {
   return a.owner.rank - b.owner.rank || (a.owner.name < b.owner.name ? -1 : 1);
 }

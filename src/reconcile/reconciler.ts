@@ -1,9 +1,11 @@
 // When to plan, compare and act. Knows the contract of a mode and nothing of what it programs.
-import { TimeSlice } from '../timeSlice.js';
-import type { NetlinkError } from '../errors.js';
 import type { KeyedOperation, Known, Mode } from '../modes/mode.js';
-import type { HostAddress, NodeFacts, ServiceFrontends } from '../services/types.js';
-import { Ledger, type Owner } from './ledger.js';
+import type { HostAddress, HostChange, NodeFacts, ServiceFrontends } from '../services/types.js';
+import { TimeSlice } from '../timeSlice.js';
+import { Audit } from './audit.js';
+import { DesiredState, type Owner } from './desiredState.js';
+import { observeAll } from './observeAll.js';
+import { countPhases, type Failure, type SyncSummary, together } from './summary.js';
 
 /** Where the reconciler reads what to plan from. */
 export interface Inputs {
@@ -14,61 +16,36 @@ export interface Inputs {
   node(): NodeFacts;
   /** A pass takes in all that was touched up to now; what is touched from now on waits for the next. */
   taken(): void;
-  /** Reads again what no event tells of; comes before each full pass. */
+  /** Reads again what no event reports; comes before each full pass. */
   refresh(): Promise<void>;
 }
 
-/** An operation that failed. Its item is unknown until it is observed again. */
-export interface Failure {
-  readonly key: string;
-  readonly error: NetlinkError;
-  /** It is something that the node wants whatever its Services are: without it none of them may work. */
-  readonly vital: boolean;
-}
-
-/** What one pass did. */
-export interface SyncSummary {
-  /** The kernel was read and everything compared: at start, after failures, in audits. */
-  readonly full: boolean;
-  /** Services planned. */
-  readonly services: number;
-  /** Operations carried out, failed ones too. */
-  readonly operations: number;
-  /** How many of them put right what others had changed: an audit found it although nothing else was to be done. */
-  readonly repaired: number;
-  /** How many of them in each phase of the mode's order; phases without any are left out. */
-  readonly phases: ReadonlyMap<string, number>;
-  readonly failures: readonly Failure[];
-  /** Addresses and ports that several Services claim, with the claimants; the first has it. */
-  readonly contested: readonly { readonly key: string; readonly services: readonly string[] }[];
-  /** Real servers whose connections run out. */
-  readonly draining: number;
-  /** Milliseconds after which another pass has something to look at although nothing changes. */
-  readonly again: number | undefined;
-  /** Milliseconds spent planning and comparing, and waiting for the kernel. */
-  readonly milliseconds: { readonly plan: number; readonly kernel: number };
-}
+/** Items that are read alone after failures, at most: for more, a full pass costs less. */
+const MOST_ALONE = 256;
 
 /** Plans what changed, compares it with what is known, and has the mode carry out the difference. One pass at a time. */
 export class Reconciler<Item, Operation extends KeyedOperation> {
   readonly #mode: Mode<Item, Operation>;
   readonly #inputs: Inputs;
   readonly #now: () => number;
-  readonly #ledger: Ledger<Item>;
+  readonly #desired: DesiredState<Item>;
   #known: Known<Item> = new Map();
-  /** Keys whose last operation failed: left alone until a full pass has observed them. */
-  #unknown = new Set<string>();
+  /** Keys whose last operation failed, with the item that it was about: left alone until they are read again. */
+  readonly #unknown = new Map<string, Item | undefined>();
   #touched = new Set<string>();
+  /** The facts by which the node's own items were planned. */
+  #plannedNode: NodeFacts | undefined;
   #full = true;
-  /** The kernel has been read before. */
-  #observed = false;
+  #retry = false;
+  /** The audit under way, and what it has done up to now. */
+  #audit: { readonly reads: Audit<Item>; done: SyncSummary | undefined } | undefined;
 
-  /** @param now milliseconds of a clock that never runs back */
+  /** @param now a clock that never runs back, in ms */
   constructor(mode: Mode<Item, Operation>, inputs: Inputs, now: () => number) {
     this.#mode = mode;
     this.#inputs = inputs;
     this.#now = now;
-    this.#ledger = new Ledger((item) => mode.groupOf(item));
+    this.#desired = new DesiredState((item) => mode.groupOf(item));
   }
 
   /** The next pass plans this Service again. */
@@ -76,26 +53,48 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     this.#touched.add(service);
   }
 
-  /** The next pass plans every Service again: something about the node changed. */
+  /** The next pass plans every Service again. */
   touchAll(): void {
     for (const service of this.#inputs.serviceNames()) this.#touched.add(service);
-    for (const service of this.#ledger.owners()) this.#touched.add(service);
+    for (const service of this.#desired.owners()) this.#touched.add(service);
     this.#touched.delete(NODE.name);
   }
 
   /** The next pass reads the kernel first and compares everything. */
-  distrust(): void {
+  requestFullSync(): void {
     this.#full = true;
+    this.#audit = undefined;
   }
 
-  /** Takes in that the host's addresses changed: when others had a hand in what is ours, the next pass looks at all. */
-  heed(addresses: readonly HostAddress[]): void {
-    if (!this.#full && this.#mode.isDisturbed(this.#known, addresses)) this.#full = true;
+  /** Begins to look at everything, in slices. Does nothing while an audit is under way, or a full pass is due. */
+  startAudit(): void {
+    if (!this.#full) this.#audit ??= { reads: new Audit(this.#mode.observe()), done: undefined };
+  }
+
+  /** The next pass reads the items whose last operation failed, and tries again. */
+  retryFailed(): void {
+    if (this.#unknown.size > MOST_ALONE) this.requestFullSync();
+    else if (this.#unknown.size > 0) this.#retry = true;
+  }
+
+  /** Whether a change of the host's links and addresses shows that others changed ours. */
+  isDisturbedBy(change: HostChange): boolean {
+    return !this.#full && this.#mode.isDisturbedBy(this.#known, change);
+  }
+
+  /** Takes in all addresses of the host: when they show that others changed ours, the next pass is a full one. */
+  hostAddressesChanged(addresses: readonly HostAddress[]): void {
+    if (!this.#full && this.#mode.isDisturbed(this.#known, addresses)) this.requestFullSync();
   }
 
   /** Whether a pass has anything to look at. */
   get pending(): boolean {
-    return this.#full || this.#touched.size > 0;
+    return this.#full || this.#retry || this.#touched.size > 0 || this.#plannedNode !== this.#inputs.node();
+  }
+
+  /** Whether an audit is under way. */
+  get auditing(): boolean {
+    return this.#audit !== undefined;
   }
 
   /**
@@ -105,32 +104,64 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
   async sync(): Promise<SyncSummary> {
     const started = this.#now();
     const full = this.#full;
-    const audit = full && this.#observed && this.#unknown.size === 0;
-    if (full) await this.#observe();
+    const again = full ? await this.#observe() : await this.#observeUnknown();
     const observed = this.#now();
     const { keys, services } = await this.#plan();
+    for (const key of again) keys.add(key);
     const contested = this.#contested(keys);
-    const operations = await this.#compare(full ? this.#everyKey() : this.#settled(keys));
-    const repaired = audit && services === 0 ? operations.length : 0;
+    const compared = full ? this.#everyKey() : [...keys].filter((key) => !this.#unknown.has(key));
+    const operations = await this.#compare(compared);
     const planned = this.#now();
     const failures = await this.#apply(operations);
-    const upkeep = await this.#upkeep();
-    const upkept = upkeep.failures.map((failure) => ({ ...failure, vital: false }));
-    failures.push(...upkept, ...(await this.#apply(upkeep.operations)));
-    operations.push(...upkeep.operations);
-    const done = this.#now();
+    if (full) await this.#shareAll();
+    else this.#share(keys);
+    const upkeep = await this.#upkeep(operations, failures);
     return {
       full,
       services,
       operations: operations.length,
+      repaired: 0,
+      phases: countPhases(operations),
+      failures,
+      unknown: this.#unknown.size,
+      contested,
+      ...upkeep,
+      milliseconds: { plan: planned - observed, kernel: observed - started + this.#now() - planned },
+    };
+  }
+
+  /**
+   * One slice of the audit: reads a piece of the kernel's state, and puts right what others changed there. Resolves to
+   * what the whole audit did when this was its last slice. Rejects when the kernel cannot be read; a full pass is due then.
+   */
+  async auditSlice(): Promise<SyncSummary | undefined> {
+    const audit = this.#audit;
+    if (!audit) return undefined;
+    const started = this.#now();
+    const keys = await this.#readSlice(audit.reads);
+    const observed = this.#now();
+    const operations = await this.#compare(keys ?? []);
+    const planned = this.#now();
+    const failures = await this.#apply(operations);
+    this.#share(keys ?? []);
+    const repaired = operations.length;
+    const upkeep = await this.#upkeep(operations, failures);
+    const done: SyncSummary = {
+      full: true,
+      services: 0,
+      operations: operations.length,
       repaired,
       phases: countPhases(operations),
       failures,
-      contested,
-      draining: upkeep.draining,
-      again: this.#mode.upkeepIn(),
-      milliseconds: { plan: planned - observed, kernel: observed - started + done - planned },
+      unknown: this.#unknown.size,
+      contested: [],
+      ...upkeep,
+      milliseconds: { plan: planned - observed, kernel: observed - started + this.#now() - planned },
     };
+    audit.done = audit.done ? together(audit.done, done) : done;
+    if (keys) return undefined;
+    if (this.#audit === audit) this.#audit = undefined;
+    return audit.done;
   }
 
   /** What a full pass would do, in words; does nothing. */
@@ -141,16 +172,52 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     return operations.flatMap((operation) => this.#mode.describe(operation, this.#known));
   }
 
-  async #upkeep() {
-    return this.#mode.upkeep({ desired: this.#ledger, known: this.#known, now: this.#now() });
+  async #readSlice(audit: Audit<Item>): Promise<string[] | undefined> {
+    try {
+      return await audit.next(this.#known, (key) => this.#unknown.has(key));
+    } catch (error) {
+      this.requestFullSync();
+      throw error;
+    }
   }
 
-  async #observe(): Promise<void> {
+  /** Adds what is due beside the difference to the operations and failures of a pass. */
+  async #upkeep(operations: Operation[], failures: Failure[]) {
+    const now = this.#now();
+    const upkeep = await this.#mode.upkeep({ desired: this.#desired, known: this.#known, now });
+    for (const failure of upkeep.failures) {
+      this.#unknown.set(failure.key, undefined);
+      failures.push({ ...failure, vital: false });
+    }
+    failures.push(...(await this.#apply(upkeep.operations)));
+    operations.push(...upkeep.operations);
+    this.#share(upkeep.operations.map(({ key }) => key));
+    return { draining: upkeep.draining, again: this.#mode.upkeepIn(now) };
+  }
+
+  async #observe(): Promise<readonly string[]> {
     await this.#inputs.refresh();
-    this.#known = await this.#mode.observe();
+    this.#known = await observeAll(this.#mode);
     this.#unknown.clear();
     this.#full = false;
-    this.#observed = true;
+    this.#retry = false;
+    return [];
+  }
+
+  /** Reads what failed, when that is due; the keys that may be operated on again. */
+  async #observeUnknown(): Promise<readonly string[]> {
+    if (!this.#retry) return [];
+    const found = await this.#mode.observeAlone(this.#unknown, this.#desired);
+    const keys = [...this.#unknown.keys()];
+    for (const key of keys) {
+      const item = found.get(key);
+      if (item === undefined) this.#known.delete(key);
+      else this.#known.set(key, item);
+      this.#audit?.reads.changed(key);
+    }
+    this.#unknown.clear();
+    this.#retry = false;
+    return keys;
   }
 
   /** Plans what was touched; the keys whose desired item may differ now. What is touched meanwhile waits. */
@@ -170,52 +237,54 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
       for (const service of touched) this.#touched.add(service);
       throw error;
     }
-    for (const key of this.#ledger.replace(NODE, this.#mode.planNode(this.#ledger, node))) keys.add(key);
+    for (const key of this.#planNode(node)) keys.add(key);
     return { keys, services: touched.size };
   }
 
   #planService(service: string, node: NodeFacts): Set<string> {
     const frontends = this.#inputs.frontends(service);
     const owner = { name: service, rank: frontends?.createdAt ?? 0 };
-    if (!frontends) return this.#ledger.replace(owner, new Map());
-    this.#mode.planned(frontends);
-    return this.#ledger.replace(
-      owner,
-      this.#mode.planService(frontends, node, this.#ledger.fragment(service)),
-    );
+    this.#mode.planned(service, frontends);
+    if (!frontends) return this.#desired.replace(owner, new Map());
+    const former = this.#desired.fragment(service);
+    return this.#desired.replace(owner, this.#mode.planService(frontends, node, former));
+  }
+
+  /** Plans the node's own items when a fact that they depend on differs. */
+  #planNode(node: NodeFacts): Iterable<string> {
+    const groups = [...this.#desired.takeGroupChanges()];
+    const affected = groups.some(([name, { before, now }]) => this.#mode.affectsNode(name, before, now));
+    if (node === this.#plannedNode && !affected) return [];
+    this.#plannedNode = node;
+    return this.#desired.replace(NODE, this.#mode.planNode(this.#desired, node));
   }
 
   async #compare(keys: Iterable<string>): Promise<Operation[]> {
-    const comparison = this.#mode.compare(this.#ledger, this.#known);
+    const comparison = this.#mode.compare(this.#desired, this.#known);
     const slice = new TimeSlice();
     for (const key of keys) {
       comparison.look(key);
-      if (slice.spend()) await slice.yield();
+      if (slice.spend(1)) await slice.yield();
     }
     return comparison.operations();
   }
 
   *#everyKey(): Iterable<string> {
-    yield* this.#ledger.keys();
-    for (const key of this.#known.keys()) if (this.#ledger.get(key) === undefined) yield key;
-  }
-
-  #settled(keys: Set<string>): Set<string> {
-    for (const key of this.#unknown) keys.delete(key);
-    return keys;
+    yield* this.#desired.keys();
+    for (const key of this.#known.keys()) if (this.#desired.get(key) === undefined) yield key;
   }
 
   #contested(keys: Iterable<string>): { key: string; services: readonly string[] }[] {
     const contested = [];
     for (const key of keys) {
-      const services = this.#ledger.contenders(key);
+      const services = this.#desired.contenders(key);
       if (services.length > 1 && this.#mode.isExclusive(key)) contested.push({ key, services });
     }
     return contested;
   }
 
   #isVital(key: string): boolean {
-    return this.#ledger.fragment(NODE.name)?.has(key) ?? false;
+    return this.#desired.fragment(NODE.name)?.has(key) ?? false;
   }
 
   async #apply(operations: readonly Operation[]): Promise<Failure[]> {
@@ -224,20 +293,44 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     const failures: Failure[] = [];
     const slice = new TimeSlice();
     for (const [i, operation] of operations.entries()) {
-      if (slice.spend()) await slice.yield();
+      if (slice.spend(1)) await slice.yield();
+      const { key } = operation;
+      this.#audit?.reads.changed(key);
       const error = results[i];
-      if (error) failures.push({ key: operation.key, error, vital: this.#isVital(operation.key) });
-      else this.#mode.learn(this.#known, operation);
+      if (error) {
+        failures.push({ key, error, vital: this.#isVital(key) });
+        this.#unknown.set(key, this.#mode.subjectOf(operation, this.#known));
+      } else this.#mode.learn(this.#known, operation);
     }
-    for (const { key } of failures) this.#unknown.add(key);
     return failures;
   }
-}
 
-function countPhases(operations: readonly KeyedOperation[]): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const { phase } of operations) counts.set(phase, (counts.get(phase) ?? 0) + 1);
-  return counts;
+  /** Keeps one copy of items that are known to be as they are desired. */
+  #share(keys: Iterable<string>): void {
+    for (const key of keys) {
+      const have = this.#known.get(key);
+      if (have !== undefined) this.#known.set(key, this.#shared(key, have));
+    }
+  }
+
+  /** The same for all items, and for their keys. */
+  async #shareAll(): Promise<void> {
+    const known: Known<Item> = new Map();
+    const slice = new TimeSlice();
+    for (const key of this.#desired.keys()) {
+      const have = this.#known.get(key);
+      if (have !== undefined) known.set(key, this.#shared(key, have));
+      if (slice.spend(1)) await slice.yield();
+    }
+    for (const [key, have] of this.#known) if (!known.has(key)) known.set(key, have);
+    this.#known = known;
+  }
+
+  #shared(key: string, have: Item): Item {
+    const want = this.#desired.get(key);
+    if (want === undefined || want === have || this.#unknown.has(key)) return have;
+    return this.#mode.isSame(want, have) ? want : have;
+  }
 }
 
 /** Owner of what the node wants whatever its services are. The name is none that a Service can have. */

@@ -1,11 +1,16 @@
 // Runs passes: at once when idle, one at a time, coalescing what comes meanwhile; again with back-off after failures.
-import type { SyncSummary } from './reconciler.js';
+import type { SyncSummary } from './summary.js';
 
 /** What the runner drives. */
 export interface Passes {
   readonly pending: boolean;
-  distrust(): void;
+  /** An audit is under way. */
+  readonly auditing: boolean;
+  retryFailed(): void;
+  startAudit(): void;
   sync(): Promise<SyncSummary>;
+  /** Resolves to undefined when the audit is not over yet. */
+  auditSlice(): Promise<SyncSummary | undefined>;
 }
 
 /** Timers, injected so that tests need not wait. */
@@ -47,10 +52,14 @@ export class Runner {
   readonly #periods: Periods;
   readonly #armed = new Map<Reason, unknown>();
   #running: Promise<void> | undefined;
+  /** The one pass under way. */
+  #current: Promise<void> | undefined;
   #delay: number = RETRY.first;
   /** The kernel could not even be read: until the retry, nothing else is tried. */
   #blind = false;
   #stopped = false;
+  /** A pass is due although nothing changed. */
+  #due = false;
   /** Resolves when the next pass may start. */
   #rested: Promise<void> | undefined;
   #wake: () => void = () => {};
@@ -72,7 +81,7 @@ export class Runner {
 
   /** Resolves when no pass is under way. */
   async idle(): Promise<void> {
-    while (this.#running) await this.#running;
+    while (this.#current) await this.#current;
   }
 
   /** No further passes; resolves when the one under way has ended. */
@@ -89,9 +98,14 @@ export class Runner {
       // A turn of the event loop, so that changes that arrive together are planned together.
       await new Promise((resolve) => setImmediate(resolve));
       if (this.#stopped) return;
-      await this.#pass();
-      this.#rest();
-    } while (this.#passes.pending && !this.#stopped && !this.#blind);
+      this.#current = this.#pass();
+      await this.#current;
+      this.#current = undefined;
+    } while (this.#anything && !this.#stopped && !this.#blind);
+  }
+
+  get #anything(): boolean {
+    return this.#due || this.#passes.pending || this.#passes.auditing;
   }
 
   #rest(): void {
@@ -108,14 +122,15 @@ export class Runner {
 
   async #pass(): Promise<void> {
     try {
-      const summary = await this.#passes.sync();
+      const summary = await this.#next();
+      if (!summary) return;
       this.#events.synced(summary);
       this.#disarm('upkeep');
       if (summary.again !== undefined) this.#arm('upkeep', summary.again);
       this.#arm('audit', this.#periods.audit);
       if (summary.full) this.#arm('overdue audit', OVERDUE * this.#periods.audit);
       if (summary.failures.length > 0) this.#retryLater();
-      else if (summary.full) this.#delay = RETRY.first;
+      else if (summary.unknown === 0) this.#delay = RETRY.first;
     } catch (error) {
       this.#events.failed(error);
       this.#blind = true;
@@ -123,7 +138,18 @@ export class Runner {
     }
   }
 
-  /** What failed is unknown and has to be looked at. Changes that come before the retry go ahead. */
+  /** Changes go first: an audit waits between two of its slices. */
+  async #next(): Promise<SyncSummary | undefined> {
+    if (!this.#due && !this.#passes.pending && this.#passes.auditing) return this.#passes.auditSlice();
+    this.#due = false;
+    try {
+      return await this.#passes.sync();
+    } finally {
+      this.#rest();
+    }
+  }
+
+  /** What failed is unknown and has to be read again. Changes that are made before the retry go ahead. */
   #retryLater(): void {
     if (this.#stopped || this.#armed.has('retry')) return;
     this.#events.retrying(this.#delay);
@@ -137,7 +163,9 @@ export class Runner {
     const run = () => {
       this.#armed.delete(reason);
       this.#blind = false;
-      if (reason !== 'upkeep') this.#passes.distrust();
+      if (reason === 'retry') this.#passes.retryFailed();
+      if (reason === 'retry' || reason === 'upkeep') this.#due = true;
+      else this.#passes.startAudit();
       this.request();
     };
     this.#armed.set(reason, this.#timers.set(run, milliseconds));

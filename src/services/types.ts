@@ -67,6 +67,28 @@ export interface HostAddress {
   readonly address: string;
 }
 
+/** Changes of the host's links and addresses, as the kernel notified of them. */
+export interface HostChange {
+  /** In the order in which they were made. */
+  readonly addresses: readonly (HostAddress & { readonly deleted: boolean })[];
+  /** Names of links that were deleted. */
+  readonly deletedLinks: readonly string[];
+  /** Notifications were lost: anything may have changed. */
+  readonly lost: boolean;
+}
+
+/** What differs between two {@link NodeFacts}, by the Services that it concerns. */
+export interface NodeChange {
+  /** Concerns Services whose endpoints have hints for zones. */
+  readonly zone: boolean;
+  /** The node's own addresses; concerns Services with source ranges. */
+  readonly nodeIPs: boolean;
+  /** The addresses that node ports stand on; concerns Services with node ports. */
+  readonly nodePorts: boolean;
+  /** Addresses that the host, or another node, gained or lost; concern Services with these external or load-balancer IPs. */
+  readonly addresses: readonly string[];
+}
+
 /** What planning needs to know of the node. */
 export interface NodeFacts {
   readonly name: string;
@@ -80,6 +102,6 @@ export interface NodeFacts {
   readonly podCIDRs: readonly string[];
   /** Addresses of the other nodes, as far as the source tells of them. */
   readonly otherNodes: ReadonlySet<string>;
-  /** Every address of the host, loopback and link-local ones too. */
+  /** Addresses of the host, as far as the mode's planning depends on them. */
   readonly hostAddresses: readonly HostAddress[];
 }

@@ -48,6 +48,14 @@ export class FakeIpvs implements Faults {
     }));
   }
 
+  async listServices(): Promise<VirtualService[]> {
+    return [...this.#held.values()].map(({ service }) => service);
+  }
+
+  async listRealServers(ids: readonly VirtualServiceId[]): Promise<RealServer[][]> {
+    return ids.map((id) => [...(this.#held.get(nameOf(id))?.realServers.values() ?? [])]);
+  }
+
   async get(id: VirtualServiceId): Promise<VirtualServiceState | undefined> {
     return (await this.list()).find((service) => nameOf(service) === nameOf(id));
   }

@@ -44,7 +44,7 @@ async function main(seed: number, kernel: Kernel): Promise<RandomReport> {
     operations += await sync(node);
   }
   const stepwise = comparable(toolOutput());
-  node.reconciler.distrust();
+  node.reconciler.requestFullSync();
   const again = await sync(node);
   const left = [...(await cleanUp(node.mode)).left];
   const fresh = new TestNode(RANDOM_HOST, kernel, release());

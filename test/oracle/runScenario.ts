@@ -50,7 +50,7 @@ async function main(scenario: Scenario): Promise<ScenarioReport> {
     await node.load(`${step}/objects.yaml`);
     await sync(node);
     const found = differences(step, withoutBystanders());
-    node.reconciler.distrust();
+    node.reconciler.requestFullSync();
     steps.push({ step, differences: found, again: await sync(node) });
   }
   const settings = changed(settingsBefore, allSettings());

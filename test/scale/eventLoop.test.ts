@@ -5,7 +5,7 @@ import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { after, before, it } from 'node:test';
 import { createIpvsMode, IPVS_DEFAULTS } from '../../src/modes/ipvs/index.js';
 import { createProxy, type ServiceProxy } from '../../src/proxy.js';
-import type { SyncSummary } from '../../src/reconcile/reconciler.js';
+import type { SyncSummary } from '../../src/reconcile/summary.js';
 import { ApiSource } from '../../src/source/api/apiSource.js';
 import { ApiClient } from '../../src/source/api/client.js';
 import { connectToApi } from '../../src/source/api/connection.js';

@@ -30,7 +30,7 @@ const FLOORS: readonly Floor[] = [
   { name: 'mode contract', files: /^modes\/mode\.ts$/, imports: ['errors', 'services'] },
   {
     name: 'mode effects',
-    files: /^modes\/[^/]+\/(apply|observe|drains|flows|prepare|kernel|index)\.ts$/,
+    files: /^modes\/[^/]+\/(apply|observe|observeAlone|drains|flows|prepare|kernel|index)\.ts$/,
     imports: ['errors', 'net', 'timeSlice', 'kernel types', 'kernel', 'mode contract', 'services', 'mode'],
     outside: /^node:util$/,
   },

@@ -6,7 +6,8 @@ import { createIpvsMode, IPVS_DEFAULTS } from '../../src/modes/ipvs/index.js';
 import { decodeObject } from '../../src/objects/decode.js';
 import type { ObjectChange } from '../../src/objects/types.js';
 import { createProxy, type ProxyEvents, type ServiceProxy } from '../../src/proxy.js';
-import type { SyncSummary } from '../../src/reconcile/reconciler.js';
+import type { SyncSummary } from '../../src/reconcile/summary.js';
+import type { HostChange } from '../../src/services/types.js';
 import type { SourceEvents } from '../../src/source/source.js';
 import { FakeKernel, failNth } from '../../src/testing/index.js';
 
@@ -16,6 +17,32 @@ function service(name: string, clusterIP: string, extra: object = {}): ObjectCha
   const { object } = decodeObject({ apiVersion: 'v1', kind: 'Service', metadata, spec });
   assert.ok(object);
   return { type: 'set', object };
+}
+
+/** A slice whose only endpoint is hinted for a zone. */
+function hintedSlice(name: string): ObjectChange {
+  const metadata = { namespace: 'demo', name, labels: { 'kubernetes.io/service-name': name } };
+  const endpoints = [{ addresses: ['10.0.0.1'], hints: { forZones: [{ name: 'zone-a' }] } }];
+  const rest = { addressType: 'IPv4', ports: [{ port: 8080 }], endpoints };
+  const { object } = decodeObject({
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata,
+    ...rest,
+  });
+  assert.ok(object);
+  return { type: 'set', object };
+}
+
+const NO_CHANGE: HostChange = { addresses: [], deletedLinks: [], lost: false };
+
+/** Notifications of addresses: `+eth0 192.0.2.1` of one that was added, `-` of one that was deleted. */
+function addresses(...changes: string[]): HostChange {
+  const parsed = changes.map((change) => {
+    const [link = '', address = ''] = change.slice(1).split(' ');
+    return { link, address, deleted: change.startsWith('-') };
+  });
+  return { ...NO_CHANGE, addresses: parsed };
 }
 
 const running: ServiceProxy[] = [];
@@ -30,7 +57,7 @@ function setUp(...initial: ObjectChange[]) {
   const kernel = new FakeKernel();
   const source: { events?: SourceEvents; stopped: boolean } = { stopped: false };
   const passes: SyncSummary[] = [];
-  const host: { changed?: (() => void) | undefined; addresses: LinkAddress[] } = {
+  const host: { changed?: ((change: HostChange) => void) | undefined; addresses: LinkAddress[] } = {
     addresses: [{ link: 'eth0', address: '192.168.50.10', prefix: 24, scope: 0, flags: 0 }],
   };
   const told: string[] = [];
@@ -123,10 +150,10 @@ describe('a proxy', () => {
     assert.ok((latencies[1] as number) >= 45, `${latencies[1]} ms, of which 50 went by in the first pass`);
   });
 
-  it('plans every Service again when something about its node changes, and none when nothing does', async () => {
-    const { proxy, pass, tell } = setUp();
+  it('plans the Services again that a change of its node concerns, and none when nothing changes', async () => {
+    const { proxy, pass, passes, tell } = setUp();
     await proxy.start();
-    tell().changed([service('a', '10.96.0.1')]);
+    tell().changed([service('a', '10.96.0.1'), service('b', '10.96.0.2'), hintedSlice('b')]);
     tell().synced();
     await pass();
     const node = (zone: string): ObjectChange => {
@@ -138,7 +165,8 @@ describe('a proxy', () => {
     tell().changed([node('zone-a')]);
     assert.equal((await pass()).services, 1);
     tell().changed([node('zone-a')]);
-    assert.equal((await pass()).services, 0);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.equal(passes[0]?.services ?? 0, 0);
     await proxy.stop();
   });
 
@@ -147,8 +175,9 @@ describe('a proxy', () => {
     await proxy.start();
     tell().synced();
     await pass();
-    host.addresses = [{ link: 'eth1', address: '192.168.60.10', prefix: 24, scope: 0, flags: 0 }];
-    host.changed?.();
+    host.changed?.(
+      addresses('-eth0 192.168.50.10', '+eth1 192.168.60.10', '+veth1 fe80::1', '+kube-ipvs0 10.96.0.1'),
+    );
     assert.equal((await pass()).full, false);
     assert.match(kernel.ipvs.dump(), /192\.168\.60\.10:30080/);
     assert.doesNotMatch(kernel.ipvs.dump(), /192\.168\.50\.10:30080/);
@@ -161,17 +190,33 @@ describe('a proxy', () => {
     await proxy.start();
     tell().synced();
     await pass();
-    host.changed?.();
+    host.changed?.(addresses('+kube-ipvs0 10.96.0.1'));
     await new Promise((resolve) => setTimeout(resolve, 20));
     assert.equal(passes.length, 0);
     const address = { link: 'kube-ipvs0', address: '10.96.0.1', prefix: 32 };
     await kernel.rtnetlink.apply([{ do: 'deleteAddress', address }]);
-    host.changed?.();
+    host.changed?.(addresses('-kube-ipvs0 10.96.0.1'));
     assert.equal((await pass()).full, true);
     assert.match(kernel.rtnetlink.dump('kube-ipvs0'), /10\.96\.0\.1\/32/);
     await kernel.rtnetlink.apply([{ do: 'deleteLink', name: 'kube-ipvs0' }]);
-    host.changed?.();
+    host.changed?.({ ...NO_CHANGE, deletedLinks: ['kube-ipvs0'] });
     await pass();
+    assert.match(kernel.rtnetlink.dump('kube-ipvs0'), /10\.96\.0\.1\/32/);
+  });
+
+  it('lists the addresses of its host anew when notifications were lost', async () => {
+    const { kernel, proxy, pass, tell, host } = setUp(service('a', '10.96.0.1'));
+    await proxy.start();
+    tell().synced();
+    await pass();
+    host.addresses = [{ link: 'eth1', address: '192.168.60.10', prefix: 24, scope: 0, flags: 0 }];
+    host.changed?.({ ...NO_CHANGE, lost: true });
+    await pass();
+    assert.match(kernel.ipvs.dump(), /192\.168\.60\.10:30080/);
+    const address = { link: 'kube-ipvs0', address: '10.96.0.1', prefix: 32 };
+    await kernel.rtnetlink.apply([{ do: 'deleteAddress', address }]);
+    host.changed?.({ ...NO_CHANGE, lost: true });
+    assert.equal((await pass()).full, true);
     assert.match(kernel.rtnetlink.dump('kube-ipvs0'), /10\.96\.0\.1\/32/);
   });
 

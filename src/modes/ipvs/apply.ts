@@ -45,11 +45,27 @@ async function together(
     kernel,
     due.map(({ call }) => call),
   );
-  const results = new Map(due.map((operation, i) => [operation, answers[i]]));
+  const results = new Map(
+    due.map((operation, i) => [operation, isDone(operation, answers[i]) ? undefined : answers[i]]),
+  );
   return group.map((operation) => [
     operation,
     results.has(operation) ? results.get(operation) : heldBack(operation),
   ]);
+}
+
+/** Errors by which the kernel says that an operation has nothing to do: to repeat it is no error. */
+const NOTHING_TO_DO: Readonly<Record<string, readonly string[]>> = {
+  addAddress: ['EEXIST'],
+  deleteAddress: ['EADDRNOTAVAIL', 'ENODEV'],
+  deleteLink: ['ENODEV'],
+  deleteService: ['ESRCH'],
+  deleteRealServer: ['ENOENT', 'ESRCH'],
+};
+
+function isDone({ call }: Operation, error: Result): boolean {
+  if (error === undefined || (call.on !== 'rtnetlink' && call.on !== 'ipvs')) return false;
+  return NOTHING_TO_DO[call.operation.do]?.includes(error.code) ?? false;
 }
 
 function heldBack({ key, after = [] }: Operation): NetlinkError {

@@ -154,7 +154,8 @@ function changeServer(steps: Steps, key: string, want: VirtualServer, have: Virt
   // One of others' that a plan wants is taken over by an edit, whatever its settings: connections survive.
   if (!have || have.foreign || !equalSettings(service, have.service)) {
     const operation: IpvsOperation = { do: have ? 'updateService' : 'addService', service };
-    steps.add('addServers', ipvs(operation), key, { ...want, realServers: have?.realServers ?? new Map() });
+    const realServers = new Map(have?.realServers);
+    steps.add('addServers', ipvs(operation), key, { ...want, realServers, changing: true });
   }
   for (const [id, realServer] of want.realServers) {
     const there = have?.realServers.get(id);
@@ -184,6 +185,18 @@ function changeServer(steps: Steps, key: string, want: VirtualServer, have: Virt
  */
 function mayDrain({ service, lingering }: VirtualServer, id: string, { weight }: RealServer): boolean {
   return service.protocol === 'tcp' && (weight === 0 || (lingering?.has(id) ?? false));
+}
+
+/**
+ * Whether a wanted item can stand for the known one, between which no difference was found. Not where more is known than
+ * is wanted: real servers that drain, a device or a chain of others, the size of a set, timeouts that stay as they are.
+ */
+export function isSame(want: Item, have: Item): boolean {
+  if ('foreign' in have && have.foreign) return false;
+  if (want.kind === 'virtualServer') {
+    return have.kind === 'virtualServer' && want.realServers.size === have.realServers.size;
+  }
+  return want.kind !== 'set' && want.kind !== 'timeouts';
 }
 
 const ipvs = (operation: IpvsOperation): KernelCall => ({ on: 'ipvs', operation });

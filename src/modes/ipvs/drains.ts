@@ -1,95 +1,143 @@
-// Real servers whose connections are running out. Weight 0 in the kernel is the record; here stands only since when, and
-// the look at their connections that tells whether they may go.
+// Real servers that drain: their connections end, and they get no new ones. Weight 0 in the kernel is the record; this
+// list holds only since when each drains, and when its connections are counted next.
 import type { VirtualServiceState } from '../../kernel/ipvs/types.js';
 import { joinHostPort } from '../../net/address.js';
-import type { Known, Pass } from '../mode.js';
+import type { Pass } from '../mode.js';
 import type { Item } from './items.js';
 import type { IpvsKernel } from './kernel.js';
 import type { Operation } from './operations.js';
 
-/** Milliseconds between two looks at connections that are running out. */
+/** Time between two counts of the connections of one virtual service's draining real servers, in ms. */
 export const DRAIN_LOOK = 5000;
 
-/** Real server → since when it drains, ms; undefined until it is first looked at. */
+/** Real server, `address:port` → since when it drains, in ms; undefined until its connections are counted first. */
 type Since = Map<string, number | undefined>;
 
-/** The drain list. */
+/** The drain list. Keys are those of virtual servers. */
 export class Drains {
-  /** By key of the virtual server. */
   readonly #servers = new Map<string, Since>();
+  /** Keys whose connections are counted in the next pass. */
+  readonly #fresh = new Set<string>();
+  /** Key → when connections are counted next, in ms. In this order: the delay is the same for all. */
+  readonly #queue = new Map<string, number>();
+  #size = 0;
 
-  /** Takes in a kernel that was read: weight 0 means draining, whoever set it, until a plan wants the real server. */
-  observe(known: Known<Item>): void {
-    const before = new Map(this.#servers);
-    this.#servers.clear();
-    for (const [key, item] of known) {
+  /**
+   * Takes in virtual servers that were read from the kernel: weight 0 means draining, whoever set it. The connections of
+   * what is read again are counted at once, since its removal may have failed.
+   */
+  observe(found: ReadonlyMap<string, Item>): void {
+    for (const [key, item] of found) {
       if (item.kind !== 'virtualServer' || item.foreign) continue;
-      for (const [id, { weight }] of item.realServers) {
-        if (weight === 0) this.#add(key, id, before.get(key)?.get(id));
-      }
+      for (const [id, { weight }] of item.realServers) if (weight === 0) this.#add(key, id);
     }
   }
 
   /** Takes in an acknowledged operation. */
   learn({ key, call }: Operation): void {
-    if (call.on !== 'ipvs' || !('realServer' in call.operation)) return;
-    const { do: verb, realServer } = call.operation;
-    const id = joinHostPort(realServer.address, realServer.port);
-    if (verb === 'updateRealServer' && call.operation.realServer.weight === 0) this.#add(key, id, undefined);
+    if (call.on !== 'ipvs') return;
+    const { operation } = call;
+    if (!('realServer' in operation)) {
+      if (operation.do === 'deleteService') this.#removeAll(key);
+      return;
+    }
+    const id = joinHostPort(operation.realServer.address, operation.realServer.port);
+    if (operation.do === 'updateRealServer' && operation.realServer.weight === 0) this.#add(key, id);
     else this.#remove(key, id);
   }
 
-  /** How many real servers are draining. */
+  /** How many real servers drain. */
   get size(): number {
-    let size = 0;
-    for (const since of this.#servers.values()) size += since.size;
-    return size;
+    return this.#size;
+  }
+
+  /** When connections are counted next, in ms of the clock; undefined while nothing drains. */
+  get nextDue(): number | undefined {
+    if (this.#fresh.size > 0) return 0;
+    for (const due of this.#queue.values()) return due;
+    return undefined;
   }
 
   /**
-   * Removals of real servers that may go now: idle, or draining for longer than the bound.
+   * Removals of real servers that may be removed now: idle, or draining for longer than the bound. Asks the kernel only
+   * about virtual services that are due.
    *
-   * @param bound longest time that a real server drains, ms
+   * @param bound longest time that a real server drains, in ms
    */
-  async due(
-    ipvs: IpvsKernel['ipvs'],
-    { desired, known, now }: Pass<Item>,
-    bound: number,
-  ): Promise<Operation[]> {
+  async due(ipvs: IpvsKernel['ipvs'], pass: Pass<Item>, bound: number): Promise<Operation[]> {
     const operations: Operation[] = [];
-    for (const [key, since] of this.#servers) {
-      const have = known.get(key);
-      this.#forgetSettled(key, since, have, desired.get(key));
-      if (since.size === 0 || have?.kind !== 'virtualServer') continue;
-      const connections = connectionsOf(await ipvs.get(have.service));
-      for (const [id, start = now] of since) {
-        since.set(id, start);
-        const realServer = have.realServers.get(id);
-        if (!realServer || ((connections.get(id) ?? 0) > 0 && now - start < bound)) continue;
-        const operation = { do: 'deleteRealServer', service: have.service, realServer } as const;
-        operations.push({ key, phase: 'deleteServers', call: { on: 'ipvs', operation }, becomes: have });
-      }
+    for (const key of this.#fresh) operations.push(...(await this.#look(key, ipvs, pass, bound)));
+    for (const [key, due] of this.#queue) {
+      if (due > pass.now) break;
+      operations.push(...(await this.#look(key, ipvs, pass, bound)));
     }
     return operations;
   }
 
-  /** Those that went with their virtual server, and those that a plan wants again, drain no more. */
-  #forgetSettled(key: string, since: Since, have: Item | undefined, want: Item | undefined): void {
-    for (const id of since.keys()) {
+  async #look(
+    key: string,
+    ipvs: IpvsKernel['ipvs'],
+    { desired, known, now }: Pass<Item>,
+    bound: number,
+  ): Promise<Operation[]> {
+    const have = known.get(key);
+    const since = this.#unsettled(key, have, desired.get(key));
+    if (since === undefined || have?.kind !== 'virtualServer') return [];
+    // Before the kernel is asked: when that fails, it is asked again after the same delay.
+    this.#postpone(key, now + DRAIN_LOOK);
+    const connections = connectionsOf(await ipvs.get(have.service));
+    const operations: Operation[] = [];
+    for (const [id, start = now] of since) {
+      since.set(id, start);
+      const realServer = have.realServers.get(id);
+      if (!realServer || ((connections.get(id) ?? 0) > 0 && now - start < bound)) continue;
+      const operation = { do: 'deleteRealServer', service: have.service, realServer } as const;
+      operations.push({ key, phase: 'deleteServers', call: { on: 'ipvs', operation }, becomes: have });
+    }
+    return operations;
+  }
+
+  /** Those that still drain. A real server that is not there any more, or that a plan wants again, does not. */
+  #unsettled(key: string, have: Item | undefined, want: Item | undefined): Since | undefined {
+    for (const id of this.#servers.get(key)?.keys() ?? []) {
       const there = have?.kind === 'virtualServer' && have.realServers.get(id)?.weight === 0;
       const wanted = want?.kind === 'virtualServer' && want.realServers.has(id);
       if (!there || wanted) this.#remove(key, id);
     }
+    return this.#servers.get(key);
   }
 
-  #add(key: string, id: string, start: number | undefined): void {
+  #postpone(key: string, due: number): void {
+    this.#fresh.delete(key);
+    this.#queue.delete(key);
+    this.#queue.set(key, due);
+  }
+
+  /** One that is new is due at once: an idle real server is removed in the same pass. */
+  #add(key: string, id: string): void {
     const since: Since = this.#servers.get(key) ?? new Map();
-    this.#servers.set(key, since.set(id, since.get(id) ?? start));
+    this.#fresh.add(key);
+    if (since.has(id)) return;
+    this.#servers.set(key, since.set(id, undefined));
+    this.#size++;
   }
 
   #remove(key: string, id: string): void {
     const since = this.#servers.get(key);
-    if (since?.delete(id) && since.size === 0) this.#servers.delete(key);
+    if (!since?.delete(id)) return;
+    this.#size--;
+    if (since.size === 0) this.#forget(key);
+  }
+
+  #removeAll(key: string): void {
+    this.#size -= this.#servers.get(key)?.size ?? 0;
+    this.#forget(key);
+  }
+
+  #forget(key: string): void {
+    this.#servers.delete(key);
+    this.#fresh.delete(key);
+    this.#queue.delete(key);
   }
 }
 

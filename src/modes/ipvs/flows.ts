@@ -28,9 +28,11 @@ const FRONTEND_SETS: readonly SetRole[] = [
 /** What a port's flows depend on. */
 type Facts = Pick<PortFrontends, 'frontends'> & { readonly serving: readonly string[] };
 
-/** UDP ports as they were last seen, and those whose flows are still to be looked at. */
+/** The UDP ports of each Service as they were planned last, and the ports whose flows are still to be looked at. */
 export class ChangedFlows {
-  readonly #seen = new Map<string, Facts>();
+  /** Service → port → its facts. */
+  readonly #planned = new Map<string, ReadonlyMap<string, Facts>>();
+  /** By Service and port. */
   readonly #pending = new Map<string, { readonly port: PortFrontends; looks: number }>();
 
   /** Whether any port's flows are still to be looked at. */
@@ -38,9 +40,20 @@ export class ChangedFlows {
     return this.#pending.size > 0;
   }
 
-  /** Takes in what a Service means now. */
-  notice({ service, ports }: ServiceFrontends): void {
-    for (const port of ports) if (port.protocol === 'udp') this.#notice(service, port);
+  /** Takes in what a Service means now; undefined when it was deleted. */
+  planned(service: string, frontends: ServiceFrontends | undefined): void {
+    const former = this.#planned.get(service);
+    const facts = new Map<string, Facts>();
+    for (const port of frontends?.ports ?? []) {
+      if (port.protocol !== 'udp') continue;
+      const name = `${port.family} ${port.portName}`;
+      const now = factsOf(port);
+      facts.set(name, now);
+      if (!isDeepStrictEqual(former?.get(name), now)) this.#pending.set(`${service} ${name}`, { port, looks: 0 });
+    }
+    if (facts.size > 0) this.#planned.set(service, facts);
+    else this.#planned.delete(service);
+    for (const name of former?.keys() ?? []) if (!facts.has(name)) this.#pending.delete(`${service} ${name}`);
   }
 
   /** Deletions of flows that lead nowhere. Ports stay pending until a look finds nothing to delete. */
@@ -55,17 +68,13 @@ export class ChangedFlows {
     }
     return stale.map(deletion);
   }
+}
 
-  #notice(service: string, port: PortFrontends): void {
-    const key = `${service} ${port.family} ${port.portName}`;
-    const serving = port.endpoints
-      .filter((endpoint) => endpoint.serving)
-      .map((endpoint) => joinHostPort(endpoint.address, endpoint.port));
-    const facts = { frontends: port.frontends, serving };
-    if (isDeepStrictEqual(this.#seen.get(key), facts)) return;
-    this.#seen.set(key, facts);
-    this.#pending.set(key, { port, looks: 0 });
-  }
+function factsOf({ frontends, endpoints }: PortFrontends): Facts {
+  const serving = endpoints
+    .filter((endpoint) => endpoint.serving)
+    .map((endpoint) => joinHostPort(endpoint.address, endpoint.port));
+  return { frontends, serving };
 }
 
 function deletion(flow: Flow): Operation {

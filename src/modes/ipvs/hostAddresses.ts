@@ -1,8 +1,9 @@
 // Which addresses of the host matter to ipvs mode.
 import { type Family, familyOf, isLinkLocalIPv6, isLoopback } from '../../net/address.js';
 import { type Network, networkContains, parseNetwork } from '../../net/network.js';
-import type { HostAddress, NodeFacts } from '../../services/types.js';
-import { type Item, keyOf, LINK } from './items.js';
+import { symmetricDifference } from '../../services/nodeDependents.js';
+import type { HostAddress, HostChange, NodeChange, NodeFacts } from '../../services/types.js';
+import { type Item, keyOf, LINK, LINK_KEY } from './items.js';
 import type { IpvsOptions } from './options.js';
 
 /** The host's addresses, as ipvs mode looks at them. */
@@ -85,16 +86,46 @@ function nodePortAddresses(
   return [...new Set(candidates.filter((address) => familyOf(address) === family))];
 }
 
-/** All but those that we bind ourselves; these too where node ports may stand on them. */
-export function relevantAddresses(
-  addresses: readonly HostAddress[],
-  { nodePortAddresses, cures }: Pick<IpvsOptions, 'nodePortAddresses' | 'cures'>,
-): HostAddress[] {
-  const all = nodePortAddresses.length > 0 && !cures.has('node-ports-off-vips');
-  return addresses.filter(({ link }) => all || link !== LINK);
+/**
+ * Whether node ports may stand on an address, or an external IP among the host's addresses would be reachable by it. An
+ * address of our own device matters only where node ports are restricted to a network that it is in.
+ */
+export function isRelevant(
+  hostAddress: HostAddress,
+  node: NodeFacts,
+  { nodePortAddresses: given, cures }: Pick<IpvsOptions, 'nodePortAddresses' | 'cures'>,
+): boolean {
+  const { link, address } = hostAddress;
+  if (isOrdinary(hostAddress)) return true;
+  if (isLoopback(address) || (link === LINK && cures.has('node-ports-off-vips'))) return false;
+  const networks = given === 'primary' ? ownNetworks(node) : given;
+  const within = restriction(familyOf(address), networks);
+  return within?.some((network) => networkContains(network, address)) ?? false;
 }
 
-/** Whether our device has lost an address that we know it to have, or has one that we do not. */
+/** What differs for Services between two views of the host. */
+export function hostChange(before: HostView, after: HostView): Pick<NodeChange, 'nodePorts' | 'addresses'> {
+  const nodePorts = ({ nodePortAddresses }: HostView, family: Family) => new Set(nodePortAddresses[family]);
+  return {
+    nodePorts: ([4, 6] as const).some(
+      (family) => symmetricDifference(nodePorts(before, family), nodePorts(after, family)).length > 0,
+    ),
+    addresses: symmetricDifference(before.elsewhere, after.elsewhere),
+  };
+}
+
+/** Whether a change took an address from our device, or the device, or added an address that is not known. */
+export function isDisturbedBy(known: ReadonlyMap<string, Item>, change: HostChange): boolean {
+  if (change.deletedLinks.includes(LINK)) return known.has(LINK_KEY);
+  const last = new Map(
+    change.addresses
+      .filter(({ link, address }) => link === LINK && !isLinkLocalIPv6(address))
+      .map(({ address, deleted }) => [address, deleted]),
+  );
+  return [...last].some(([address, deleted]) => known.has(keyOf({ kind: 'address', address })) === deleted);
+}
+
+/** Whether our device lacks an address that is known, or has one that is not. */
 export function isDisturbed(known: ReadonlyMap<string, Item>, addresses: readonly HostAddress[]): boolean {
   let bound = 0;
   for (const { link, address } of addresses) {

@@ -2,17 +2,18 @@
 import { NetlinkError } from '../../errors.js';
 import type { Mode, Upkeep } from '../mode.js';
 import { apply } from './apply.js';
-import { compare } from './compare.js';
+import { compare, isSame } from './compare.js';
 import { describe } from './describe.js';
-import { DRAIN_LOOK, Drains } from './drains.js';
+import { Drains } from './drains.js';
 import { ChangedFlows, FLOW_LOOK } from './flows.js';
-import { hostViewer, isDisturbed, relevantAddresses } from './hostAddresses.js';
+import { hostChange, hostViewer, isDisturbed, isDisturbedBy, isRelevant } from './hostAddresses.js';
 import { groupOf, type Item, isOurs } from './items.js';
 import type { IpvsKernel } from './kernel.js';
 import { observe } from './observe.js';
-import { learn, type Operation } from './operations.js';
+import { observeAlone } from './observeAlone.js';
+import { learn, type Operation, subjectOf } from './operations.js';
 import type { IpvsOptions } from './options.js';
-import { planNode } from './planNode.js';
+import { affectsNode, planNode } from './planNode.js';
 import { planService } from './planService.js';
 
 export { hostViewer } from './hostAddresses.js';
@@ -31,23 +32,34 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
     name: 'ipvs',
     planService: (frontends, node, former) => planService(frontends, node, view(node), options, former),
     planNode: (desired, node) => planNode(desired, node, options),
-    relevantAddresses: (addresses) => relevantAddresses(addresses, options),
+    affectsNode,
+    isRelevant: (address, node) => isRelevant(address, node, options),
+    hostChange: (before, after) => hostChange(view(before), view(after)),
+    isDisturbedBy,
     isDisturbed,
     groupOf,
     isExclusive: (key) => key.startsWith('virtual server '),
     isOurs,
     compare,
-    planned: (frontends) => flows.notice(frontends),
+    isSame,
+    planned: (service, frontends) => flows.planned(service, frontends),
     learn: (known, operation) => {
       learn(known, operation);
       drains.learn(operation);
     },
+    subjectOf,
     describe,
     apply: (operations) => apply(kernel, operations),
-    observe: async () => {
-      const known = await observe(kernel, options);
-      drains.observe(known);
-      return known;
+    async *observe() {
+      for await (const piece of observe(kernel, options)) {
+        drains.observe(piece);
+        yield piece;
+      }
+    },
+    async observeAlone(items, desired) {
+      const found = await observeAlone(kernel, options, items, desired);
+      drains.observe(found);
+      return found;
     },
     upkeep: async (pass) => {
       const found = [
@@ -60,11 +72,14 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
         failures: found.flatMap(({ failures }) => failures),
       };
     },
-    upkeepIn: () => (flows.any ? FLOW_LOOK : drains.size > 0 ? DRAIN_LOOK : undefined),
+    upkeepIn(now) {
+      if (flows.any) return FLOW_LOOK;
+      return drains.nextDue === undefined ? undefined : Math.max(0, drains.nextDue - now);
+    },
   };
 }
 
-/** What cannot be found out is told as a failure, and keeps nothing else from being done. */
+/** A kernel error becomes a failure of its own, and prevents nothing else. */
 async function attempt(
   key: string,
   operations: Promise<Operation[]>,

@@ -15,12 +15,14 @@ export interface VirtualServer {
   readonly kind: 'virtualServer';
   readonly service: AddressId & VirtualService;
   readonly realServers: ReadonlyMap<string, RealServer>;
-  /** Endpoints that are still there but get no new connections, by `address:port`: theirs are let run out. */
+  /** Endpoints that exist and are no real servers, by `address:port`: connections to them may end. Left out when none. */
   readonly lingering?: ReadonlySet<string>;
-  /** Endpoints that are terminating, chosen still or not: once gone, they have not gone without notice. */
-  readonly departing?: ReadonlySet<string>;
+  /** Endpoints that are terminating, real servers or not, by `address:port`: connections may outlast them. */
+  readonly departing?: readonly string[];
   /** Observed, and nothing shows that we or a kube-proxy made it: adopted when a plan wants it, else never touched. */
   readonly foreign?: true;
+  /** Known, and not yet as planned: its real servers are shared with no plan. */
+  readonly changing?: true;
 }
 
 /** The set in which another is built anew before the two are swapped. */
@@ -113,6 +115,11 @@ export function groupOf(item: Item): string | undefined {
 /** The group of a family's nodeDrops. */
 export function nodeDropGroup(family: Family): string {
   return `nodeDrop ${family}`;
+}
+
+/** Whether a group is one of nodeDrops. */
+export function isNodeDropGroup(group: string): boolean {
+  return group.startsWith('nodeDrop ');
 }
 
 /** Whether an observed item would not be there without us; settings are only ever set, and foreign things left alone. */

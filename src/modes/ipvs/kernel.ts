@@ -8,7 +8,10 @@ import type { Sysctl } from '../../kernel/sysctl/index.js';
 
 /** What ipvs mode is given to work with. */
 export interface IpvsKernel {
-  readonly ipvs: Pick<Ipvs, 'list' | 'get' | 'apply' | 'timeouts' | 'setTimeouts'>;
+  readonly ipvs: Pick<
+    Ipvs,
+    'listServices' | 'listRealServers' | 'get' | 'apply' | 'timeouts' | 'setTimeouts'
+  >;
   readonly conntrack: Pick<Conntrack, 'list' | 'deleteFlows'>;
   readonly ipset: Pick<Ipset, 'list' | 'get' | 'apply'>;
   readonly rtnetlink: Pick<Rtnetlink, 'getLink' | 'listAddresses' | 'apply'>;

@@ -1,12 +1,11 @@
 // Reads what the kernel holds of ours.
 import type { SetHeader, SetReference, SetState, SetType } from '../../kernel/ipset/types.js';
 import type { SavedRules, Table } from '../../kernel/iptables/types.js';
-import type { AddressId, RealServer, VirtualServiceState } from '../../kernel/ipvs/types.js';
+import type { AddressId, RealServer, VirtualService } from '../../kernel/ipvs/types.js';
 import { type Family, familyOf, isLinkLocalIPv6, joinHostPort } from '../../net/address.js';
 import { networkContains, parseNetwork } from '../../net/network.js';
-import type { Known } from '../mode.js';
 import { iptablesModeJumps, isIptablesModeChain } from './iptablesMode.js';
-import { type Item, keyOf, LINK, REBUILD, type SetItem } from './items.js';
+import { type Item, itemMap, keyOf, LINK, REBUILD, type SetItem, type VirtualServer } from './items.js';
 import type { IpvsKernel } from './kernel.js';
 import type { IpvsOptions } from './options.js';
 import { recordOf, recordsNaming } from './ownership.js';
@@ -14,24 +13,50 @@ import { sysctls } from './planNode.js';
 import { CHAINS, jumps } from './rules.js';
 import { SET_ROLES, setOf } from './sets.js';
 
-/** Everything of ours, by key, and the virtual services of others, marked as such. */
-export async function observe(kernel: IpvsKernel, options: IpvsOptions): Promise<Known<Item>> {
-  const known: Known<Item> = new Map();
-  const take = (items: Iterable<Item>) => {
-    for (const item of items) known.set(keyOf(item), item);
-  };
-  take(await observeSysctls(kernel, options));
-  take([{ kind: 'timeouts', ...(await kernel.ipvs.timeouts()) }]);
-  take(await observeLink(kernel, options));
-  const sets = await observeSets(kernel, options);
-  take(sets);
-  take(await observeServers(kernel, options, ownership(known, options)));
-  for (const family of options.families) take(observeRules(family, await kernel.iptables.save(family)));
-  return known;
+/** Items in a piece of what is read, at most. */
+const PIECE = 256;
+/** Virtual services whose real servers are read by one call: about 1 ms of the kernel. */
+const SERVICES = 64;
+
+/**
+ * Everything of ours, and the virtual services of others, marked as such. In the order settings,
+ * device and addresses, sets, virtual services, rules: the sets and addresses record which virtual services are ours.
+ */
+export async function* observe(
+  kernel: IpvsKernel,
+  options: IpvsOptions,
+): AsyncGenerator<ReadonlyMap<string, Item>> {
+  yield itemMap(await readSysctls(kernel, sysctls(options).map(([name]) => name)));
+  yield itemMap([{ kind: 'timeouts', ...(await kernel.ipvs.timeouts()) }]);
+  const records = new Set<string>();
+  for await (const piece of inPieces(observeRecords(kernel, options))) {
+    for (const [key, item] of piece) {
+      if (item.kind === 'address') records.add(key);
+      const record = recordOf(item);
+      if (record !== undefined) records.add(record);
+    }
+    yield piece;
+  }
+  yield* observeServers(kernel, options, ownership(records, options));
+  for (const family of options.families) {
+    yield itemMap(observeRules(family, await kernel.iptables.save(family)));
+  }
 }
 
-async function observeSysctls({ sysctl }: IpvsKernel, options: IpvsOptions): Promise<Item[]> {
-  const names = sysctls(options).map(([name]) => name);
+/** The device with its addresses, and the sets: they record which virtual services are ours. */
+async function* observeRecords(kernel: IpvsKernel, options: IpvsOptions): AsyncGenerator<readonly Item[]> {
+  yield await observeLink(kernel, options);
+  yield* observeSets(kernel, options);
+}
+
+async function* inPieces(lists: AsyncIterable<readonly Item[]>): AsyncGenerator<Map<string, Item>> {
+  for await (const list of lists) {
+    for (let start = 0; start < list.length; start += PIECE) yield itemMap(list.slice(start, start + PIECE));
+  }
+}
+
+/** Kernel settings, as paths below /proc/sys; those that the kernel does not have are left out. */
+export async function readSysctls({ sysctl }: IpvsKernel, names: readonly string[]): Promise<Item[]> {
   const values = await Promise.all(names.map((name) => sysctl.read(name)));
   return names.flatMap((name, i): Item[] => {
     const value = values[i];
@@ -39,14 +64,20 @@ async function observeSysctls({ sysctl }: IpvsKernel, options: IpvsOptions): Pro
   });
 }
 
-async function observeLink({ rtnetlink }: IpvsKernel, options: IpvsOptions): Promise<Item[]> {
+/** The device, one way or another; a device of another kind than ours is somebody else's. */
+export async function readLink({ rtnetlink }: IpvsKernel): Promise<Item[]> {
   const link = await rtnetlink.getLink(LINK);
-  if (!link) return [];
-  const addresses = await rtnetlink.listAddresses(LINK);
+  return link ? [{ kind: 'link', name: LINK, ...(link.kind === 'dummy' ? {} : { foreign: true }) }] : [];
+}
+
+async function observeLink(kernel: IpvsKernel, options: IpvsOptions): Promise<Item[]> {
+  const link = await readLink(kernel);
+  if (link.length === 0) return [];
+  const addresses = await kernel.rtnetlink.listAddresses(LINK);
   const excluded = excludes(options);
   const isKept = (address: string) => options.cures.has('excluded-addresses') && excluded(address);
   return [
-    { kind: 'link', name: LINK, ...(link.kind === 'dummy' ? {} : { foreign: true }) },
+    ...link,
     ...addresses
       // The kernel gives a device that somebody set up a link-local address of its own.
       .filter(({ address }) => options.families.includes(familyOf(address)) && !isLinkLocalIPv6(address))
@@ -56,19 +87,16 @@ async function observeLink({ rtnetlink }: IpvsKernel, options: IpvsOptions): Pro
   ];
 }
 
-async function observeSets({ ipset }: IpvsKernel, { families }: IpvsOptions): Promise<Item[]> {
+async function* observeSets({ ipset }: IpvsKernel, { families }: IpvsOptions): AsyncGenerator<Item[]> {
   const present = new Set((await ipset.list()).map(({ name }) => name));
-  const items: Item[] = present.has(REBUILD)
-    ? [{ kind: 'set', set: { name: REBUILD, type: 'hash:ip' } }]
-    : [];
+  if (present.has(REBUILD)) yield [{ kind: 'set', set: { name: REBUILD, type: 'hash:ip' } }];
   for (const family of families) {
     for (const role of SET_ROLES) {
       const reference = setOf(role, family);
       const state = present.has(reference.name) ? await ipset.get(reference.name) : undefined;
-      if (state) items.push(...setItems(reference, state));
+      if (state) yield setItems(reference, state);
     }
   }
-  return items;
 }
 
 function setItems(reference: SetReference, { set, entries }: SetState): Item[] {
@@ -81,7 +109,7 @@ function setItems(reference: SetReference, { set, entries }: SetState): Item[] {
 }
 
 /** The definition by which the set could have been made. A type that we never make is kept, to be seen as different. */
-function definitionOf(header: SetHeader): SetItem['set'] {
+export function definitionOf(header: SetHeader): SetItem['set'] {
   const { name, family, maxElements, range } = header;
   const type = header.type as SetType;
   const extended = header.extended ? ({ extended: true } as const) : {};
@@ -100,17 +128,12 @@ function definitionOf(header: SetHeader): SetItem['set'] {
  * filled before virtual services are made and emptied after they are gone, so they know them across restarts, and those
  * of a kube-proxy that ran here before. Everything else (keepalived's, those with a firewall mark) is not touched.
  */
-function ownership(known: Known<Item>, options: IpvsOptions): (id: AddressId) => boolean {
-  const isOurs = options.ownAll ? () => true : recordedIn(known);
+function ownership(records: ReadonlySet<string>, options: IpvsOptions): (id: AddressId) => boolean {
   const excluded = excludes(options);
-  return (id) => isOurs(id) && !excluded(id.address);
-}
-
-function recordedIn(known: Known<Item>): (id: AddressId) => boolean {
-  const records = new Set([...known.values()].flatMap((item) => recordOf(item) ?? []));
-  return (id) =>
-    known.has(keyOf({ kind: 'address', address: id.address })) ||
+  const isRecorded = (id: AddressId) =>
+    records.has(keyOf({ kind: 'address', address: id.address })) ||
     recordsNaming(id).some((record) => records.has(record));
+  return (id) => (options.ownAll || isRecorded(id)) && !excluded(id.address);
 }
 
 /** Whether an address is in one of the networks whose virtual services are never deleted. */
@@ -119,35 +142,44 @@ function excludes({ excludeCIDRs }: IpvsOptions): (address: string) => boolean {
   return (address) => networks.some((network) => networkContains(network, address));
 }
 
-async function observeServers(
+async function* observeServers(
   { ipvs }: IpvsKernel,
   { families }: IpvsOptions,
   isOurs: (id: AddressId) => boolean,
-): Promise<Item[]> {
-  return (await ipvs.list()).flatMap((service): Item[] => {
-    if (!('address' in service) || !families.includes(familyOf(service.address))) return [];
-    return [serverItem(service, isOurs(service))];
-  });
+): AsyncGenerator<Map<string, Item>> {
+  const services = (await ipvs.listServices()).filter(
+    (service): service is VirtualService & AddressId =>
+      'address' in service && families.includes(familyOf(service.address)),
+  );
+  for (let start = 0; start < services.length; start += SERVICES) {
+    const some = services.slice(start, start + SERVICES);
+    const realServers = await ipvs.listRealServers(some);
+    yield itemMap(some.map((service, i) => serverItem(service, realServers[i] ?? [], isOurs(service))));
+  }
 }
 
-function serverItem(state: VirtualServiceState & AddressId, ours: boolean): Item {
-  const { address, port, protocol, scheduler, flags, timeout, netmask } = state;
-  const realServers = state.realServers.map((server): [string, RealServer] => {
-    const { address, port, weight, forwarding, upperThreshold, lowerThreshold } = server;
-    return [
-      joinHostPort(address, port),
-      { address, port, weight, forwarding, upperThreshold, lowerThreshold },
-    ];
-  });
+/** A virtual service as the kernel has it. */
+export function serverItem(
+  { address, port, protocol, scheduler, flags, timeout, netmask }: VirtualService & AddressId,
+  realServers: readonly RealServer[],
+  ours: boolean,
+): VirtualServer {
   return {
     kind: 'virtualServer',
     service: { address, port, protocol, scheduler, flags, timeout, netmask },
-    realServers: new Map(realServers),
+    realServers: new Map(realServers.map((server) => [joinHostPort(server.address, server.port), settingsOf(server)])),
     ...(ours ? {} : { foreign: true }),
   };
 }
 
-function observeRules(family: Family, saved: SavedRules): Item[] {
+/** Field by field: a listing may have more. */
+function settingsOf(server: RealServer): RealServer {
+  const { address, port, weight, forwarding, upperThreshold, lowerThreshold } = server;
+  return { address, port, weight, forwarding, upperThreshold, lowerThreshold };
+}
+
+/** The chains and jumps of a family that are ours, or were those of another mode. */
+export function observeRules(family: Family, saved: SavedRules): Item[] {
   const taken = takenByOthers(family, saved);
   const items: Item[] = [];
   for (const [id, rules] of saved) {

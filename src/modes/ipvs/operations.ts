@@ -55,6 +55,14 @@ export interface Operation {
   readonly after?: readonly string[];
 }
 
+/** The item that a failed operation was about, as far as it is one that can be read again. */
+export function subjectOf(
+  { key, call, becomes }: Operation,
+  known: ReadonlyMap<string, Item>,
+): Item | undefined {
+  return call.on === 'conntrack' ? undefined : (becomes ?? known.get(key));
+}
+
 /** Takes an acknowledged operation into what is known. */
 export function learn(known: Known<Item>, { key, call, becomes }: Operation): void {
   if (call.on !== 'ipvs' || !('realServer' in call.operation)) {
@@ -65,9 +73,16 @@ export function learn(known: Known<Item>, { key, call, becomes }: Operation): vo
   const server = known.get(key) as VirtualServer | undefined;
   if (!server) return;
   const { operation } = call;
-  // Known virtual servers are this map's own (see diff.ts), so that one change costs one change, not a copy of a thousand.
-  const realServers = server.realServers as Map<string, RealServer>;
+  const realServers = changeable(known, key, server);
   const id = joinHostPort(operation.realServer.address, operation.realServer.port);
   if (operation.do === 'deleteRealServer') realServers.delete(id);
   else realServers.set(id, operation.realServer);
+}
+
+/** The real servers of a known virtual server, to be changed: copied once, since a plan may share them. */
+function changeable(known: Known<Item>, key: string, server: VirtualServer): Map<string, RealServer> {
+  if (server.changing) return server.realServers as Map<string, RealServer>;
+  const realServers = new Map(server.realServers);
+  known.set(key, { ...server, realServers, changing: true });
+  return realServers;
 }

@@ -2,10 +2,10 @@
 import { type Family, familyOf } from '../../net/address.js';
 import type { NodeFacts } from '../../services/types.js';
 import type { Desired, Fragment } from '../mode.js';
-import { type Item, itemMap, LINK, type NodeDrop, nodeDropGroup } from './items.js';
+import { type Item, isNodeDropGroup, itemMap, LINK, type NodeDrop, nodeDropGroup } from './items.js';
 import type { IpvsOptions } from './options.js';
 import { chains, jumps } from './rules.js';
-import { defineSet, SET_ROLES, type SetRole, setOf } from './sets.js';
+import { defineSet, hashSizeFor, SET_ROLES, type SetRole, setOf } from './sets.js';
 
 /** The items of the node. Its cost does not depend on the number of services. */
 export function planNode(desired: Desired<Item>, node: NodeFacts, options: IpvsOptions): Fragment<Item> {
@@ -17,6 +17,12 @@ export function planNode(desired: Desired<Item>, node: NodeFacts, options: IpvsO
     { kind: 'link', name: LINK },
     ...options.families.flatMap((family) => planFamily(family, desired, node, options)),
   ]);
+}
+
+/** Rules depend on which sets are empty and on every drop for the node; a set's size on the power of two above its entries. */
+export function affectsNode(group: string, before: number, now: number): boolean {
+  if (isNodeDropGroup(group)) return true;
+  return (before === 0) !== (now === 0) || hashSizeFor(before) !== hashSizeFor(now);
 }
 
 function planFamily(family: Family, desired: Desired<Item>, node: NodeFacts, options: IpvsOptions): Item[] {

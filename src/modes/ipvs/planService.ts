@@ -39,16 +39,18 @@ function planPort(
   const items = port.endpoints
     .filter((endpoint) => endpoint.local)
     .map((endpoint) => loopBack(port, endpoint));
-  const lingering = idsOf(port.endpoints);
-  const departing = idsOf(port.endpoints.filter(({ terminating }) => terminating));
-  const realServersFor = realServersOf(port, node, options);
+  const departing = port.endpoints.filter(({ terminating }) => terminating).map(idOf);
+  const chosen = realServersOf(port, node, options);
   for (const frontend of port.frontends) {
     const addresses = frontend.kind === 'nodePort' ? host.nodePortAddresses[port.family] : [frontend.address];
-    const realServers = realServersFor(frontend);
+    const { realServers, lingering } = chosen(frontend);
+    const ends = {
+      ...(lingering.size > 0 ? { lingering } : {}),
+      ...(departing.length > 0 ? { departing } : {}),
+    };
     for (const address of addresses) {
       const service = virtualService(port, address, frontend.port, options.scheduler);
-      const ends = departing.size > 0 ? { departing } : {};
-      items.push({ kind: 'virtualServer', service, realServers, lingering, ...ends });
+      items.push({ kind: 'virtualServer', service, realServers, ...ends });
       if (isBound(frontend, host, node, options)) items.push(...binding(address, port.family));
     }
     items.push(...entries(port, frontend, addresses, node));
@@ -60,8 +62,8 @@ function planPort(
   return items;
 }
 
-function idsOf(endpoints: readonly Endpoint[]): Set<string> {
-  return new Set(endpoints.map(({ address, port }) => joinHostPort(address, port)));
+function idOf({ address, port }: Endpoint): string {
+  return joinHostPort(address, port);
 }
 
 function noNodePort(family: Family, host: HostView): boolean {
@@ -78,6 +80,9 @@ function loopBack(port: PortFrontends, endpoint: Endpoint): Item {
   });
 }
 
+/** The real servers of a frontend, and the endpoints that are there and are none of them. */
+type Chosen = Required<Pick<VirtualServer, 'realServers' | 'lingering'>>;
+
 /**
  * The real servers of a frontend. This is where ipvs mode chooses between the two lists: with policy Local it takes the
  * local endpoints or, when there are none, the cluster's, as kube-proxy does here and only here.
@@ -86,16 +91,24 @@ function realServersOf(
   port: PortFrontends,
   node: NodeFacts,
   { cures }: IpvsOptions,
-): (frontend: Frontend) => ReadonlyMap<string, RealServer> {
-  const ordered = (endpoints: readonly Endpoint[]) =>
-    realServers(cures.has('endpoint-order') ? inOrderOf(node.name, endpoints) : endpoints);
+): (frontend: Frontend) => Chosen {
+  const ordered = (endpoints: readonly Endpoint[]): Chosen => {
+    const realServers = realServersAt(
+      cures.has('endpoint-order') ? inOrderOf(node.name, endpoints) : endpoints,
+    );
+    return { realServers, lingering: othersThan(realServers, port.endpoints) };
+  };
   const cluster = ordered(port.clusterEndpoints);
   const local = ordered(port.localEndpoints);
   return ({ kind, localPolicy }) => {
     if (!localPolicy) return cluster;
     const strict = cures.has(kind === 'clusterIP' ? 'internal-local' : 'external-local');
-    return local.size > 0 || strict ? local : cluster;
+    return local.realServers.size > 0 || strict ? local : cluster;
   };
+}
+
+function othersThan(realServers: ReadonlyMap<string, RealServer>, endpoints: readonly Endpoint[]): Set<string> {
+  return new Set(endpoints.map(idOf).filter((id) => !realServers.has(id)));
 }
 
 /** An order of the node's own, the same at every start: else every node's first connection goes to the same endpoint. */
@@ -113,7 +126,7 @@ function hash(text: string): number {
   return value;
 }
 
-function realServers(endpoints: readonly Endpoint[]): ReadonlyMap<string, RealServer> {
+function realServersAt(endpoints: readonly Endpoint[]): ReadonlyMap<string, RealServer> {
   return new Map(
     endpoints.map(({ address, port }) => [
       joinHostPort(address, port),

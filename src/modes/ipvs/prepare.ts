@@ -25,7 +25,7 @@ export async function prepare(
  * the NetlinkError of the attempt: `ENOENT` when there is no such scheduler, its hint names the module.
  */
 export async function probeScheduler({ ipvs }: Pick<IpvsKernel, 'ipvs'>, scheduler: string): Promise<void> {
-  if ((await ipvs.list()).some((service) => service.scheduler === scheduler)) return;
+  if ((await ipvs.listServices()).some((service) => service.scheduler === scheduler)) return;
   const service = { ...PROBE, scheduler, flags: 0, timeout: 0, netmask: 32 };
   const [refused] = await ipvs.apply([{ do: 'addService', service }]);
   // Somebody's, or that of a probe whose process ended between its two steps.

@@ -111,8 +111,13 @@ export function commentOf(role: SetRole): string {
 export function defineSet(role: SetRole, family: Family, expected: number): SetDefinition {
   const { name, type } = setOf(role, family);
   if (type === 'bitmap:port') return { name, type, range: [0, 65_535] };
-  const hashSize = Math.max(MIN_HASH_SIZE, 2 ** Math.ceil(Math.log2(Math.max(1, expected))));
+  const hashSize = hashSizeFor(expected);
   return { name, type, family, hashSize, maxElements: Math.max(MAX_ELEMENTS, hashSize) };
+}
+
+/** Initial buckets of a hash for so many entries. */
+export function hashSizeFor(expected: number): number {
+  return Math.max(MIN_HASH_SIZE, 2 ** Math.ceil(Math.log2(Math.max(1, expected))));
 }
 
 function nameIn6(role: SetRole): string {

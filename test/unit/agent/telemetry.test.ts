@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { pino } from 'pino';
 import { telemetry } from '../../../src/agent/telemetry.js';
-import type { SyncSummary } from '../../../src/reconcile/reconciler.js';
+import type { SyncSummary } from '../../../src/reconcile/summary.js';
 import { ProxyHealth } from '../../../src/servers/health.js';
 import { openMetrics } from '../../../src/servers/metrics.js';
 import { closeAfter } from '../../support/closeAfter.js';
@@ -16,6 +16,7 @@ const PASS: SyncSummary = {
   repaired: 0,
   phases: new Map([['addServers', 1]]),
   failures: [],
+  unknown: 0,
   contested: [],
   draining: 0,
   again: undefined,

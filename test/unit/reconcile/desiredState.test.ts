@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Ledger } from '../../../src/reconcile/ledger.js';
+import { DesiredState } from '../../../src/reconcile/desiredState.js';
 
 interface Item {
   readonly value: string;
@@ -16,13 +16,13 @@ const old = { name: 'demo/old', rank: 1 };
 const young = { name: 'demo/young', rank: 2 };
 const twin = { name: 'demo/a', rank: 1 };
 
-function ledger() {
-  return new Ledger<Item>((item) => item.group);
+function desiredState() {
+  return new DesiredState<Item>((item) => item.group);
 }
 
-describe('Ledger', () => {
+describe('DesiredState', () => {
   it('names the keys that a replacement may change: those that were, and those that are', () => {
-    const all = ledger();
+    const all = desiredState();
     assert.deepEqual(all.replace(old, fragment({ a: '1', b: '1' })), new Set(['a', 'b']));
     assert.deepEqual(all.replace(old, fragment({ b: '2', c: '2' })), new Set(['b', 'c', 'a']));
     assert.deepEqual([...all.keys()], ['b', 'c']);
@@ -31,7 +31,7 @@ describe('Ledger', () => {
   });
 
   it('keeps what several want until the last lets go', () => {
-    const all = ledger();
+    const all = desiredState();
     all.replace(old, fragment({ shared: 'x' }));
     all.replace(young, fragment({ shared: 'x' }));
     all.replace(old, new Map());
@@ -43,7 +43,7 @@ describe('Ledger', () => {
   });
 
   it('lets the older have its way, whoever came first, and the younger inherit', () => {
-    const all = ledger();
+    const all = desiredState();
     all.replace(young, fragment({ vip: 'young' }));
     assert.equal(all.get('vip')?.value, 'young');
     all.replace(old, fragment({ vip: 'old' }));
@@ -57,14 +57,14 @@ describe('Ledger', () => {
   });
 
   it('tells equals apart by name', () => {
-    const all = ledger();
+    const all = desiredState();
     all.replace(old, fragment({ vip: 'old' }));
     all.replace(twin, fragment({ vip: 'a' }));
     assert.equal(all.get('vip')?.value, 'a');
   });
 
   it('counts keys in groups, each once', () => {
-    const all = ledger();
+    const all = desiredState();
     all.replace(old, fragment({ x: '1', y: '1' }, 'set'));
     all.replace(young, fragment({ y: '1', z: '1' }, 'set'));
     assert.deepEqual([...all.group('set')].sort(), ['x', 'y', 'z']);

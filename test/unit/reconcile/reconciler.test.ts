@@ -67,7 +67,7 @@ describe('what is not ours', () => {
     for (const scheduler of ['wlc', 'rr']) {
       const settings = { scheduler, flags: 0, timeout: 0, netmask: 32 };
       await node.kernel.ipvs.apply([{ do: 'addService', service: { ...id, ...settings } }]);
-      node.reconciler.distrust();
+      node.reconciler.requestFullSync();
       await node.loadText(service('web', '10.96.0.1'));
       assert.deepEqual((await node.sync()).failures, []);
       assert.equal(node.kernel.ipvs.dump(), '-A -t 10.96.0.1:80 -s rr\n');
@@ -89,7 +89,7 @@ describe('what is not ours', () => {
     await node.sync();
     await node.loadText('');
     await node.sync();
-    node.reconciler.distrust();
+    node.reconciler.requestFullSync();
     await node.sync();
     assert.equal(node.kernel.ipvs.dump(), before);
   });
@@ -120,7 +120,7 @@ describe('failure', () => {
     await node.loadText(service('a', '10.96.0.1') + slice('a', '10.0.0.1') + service('b', '10.96.0.2'));
     assert.deepEqual((await node.sync()).failures, []);
     assert.equal(node.kernel.ipvs.dump(), '-A -t 10.96.0.2:80 -s rr\n');
-    node.reconciler.distrust();
+    node.reconciler.requestFullSync();
     await node.sync();
     assert.match(node.kernel.ipvs.dump(), /-a -t 10\.96\.0\.1:80 -r 10\.0\.0\.1:8080/);
   });
@@ -130,7 +130,7 @@ describe('a full pass', () => {
   it('counts no change as a repair that comes while it looks', async () => {
     const node = new FakeNode(HOST);
     await node.sync();
-    node.reconciler.distrust();
+    node.reconciler.requestFullSync();
     const list = node.kernel.ipset.list.bind(node.kernel.ipset);
     node.kernel.ipset.list = async () => {
       await node.loadText(service('web', '10.96.0.1'));
@@ -173,7 +173,7 @@ describe('a full pass', () => {
       },
     ]);
     node.kernel.sysctl.values.set('net/ipv4/ip_forward', '0');
-    node.reconciler.distrust();
+    node.reconciler.requestFullSync();
     assert.deepEqual((await node.sync()).failures, []);
     assert.deepEqual(node.output(), before);
   });

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { NetlinkError } from '../../../src/errors.js';
-import type { SyncSummary } from '../../../src/reconcile/reconciler.js';
 import { OVERDUE, type Passes, RETRY, Runner } from '../../../src/reconcile/runner.js';
+import type { SyncSummary } from '../../../src/reconcile/summary.js';
 
-const summary = (failures: number, full = false): SyncSummary => ({
+const summary = (failures: number, full = false, unknown = failures): SyncSummary => ({
   full,
   services: 0,
   operations: failures,
@@ -16,6 +16,7 @@ const summary = (failures: number, full = false): SyncSummary => ({
     error: new NetlinkError({ code: 'ENOMEM', operation: 'test.fail' }),
     vital: false,
   })),
+  unknown,
   contested: [],
   draining: 0,
   again: undefined,
@@ -28,11 +29,24 @@ const AUDIT = 60_000;
 /** A runner over scripted passes, with timers that fire when told to. */
 function setUp(results: (SyncSummary | Error)[], rest = 0) {
   const told: string[] = [];
+  let slices = 3;
   const timers = new Map<object, { run: () => void; milliseconds: number }>();
   const passes = {
     pending: false as boolean,
-    distrust() {
-      told.push('distrust');
+    auditing: false as boolean,
+    retryFailed() {
+      told.push('retry failed');
+    },
+    startAudit() {
+      passes.auditing = true;
+      told.push('start audit');
+    },
+    async auditSlice() {
+      told.push('slice');
+      await turn();
+      const over = --slices === 0;
+      if (over) passes.auditing = false;
+      return over ? summary(0, true) : undefined;
     },
     async sync() {
       passes.pending = false;
@@ -89,20 +103,20 @@ describe('Runner', () => {
     assert.deepEqual(await settle(), ['sync', 'sync']);
   });
 
-  it('retries failures with a full pass, ever later, and goes back to the first delay after a success', async () => {
-    const { runner, settle, fire } = setUp([summary(1), summary(1, true), summary(0, true), summary(1)]);
+  it('retries failures alone, ever later, and goes back to the first delay after a success', async () => {
+    const { runner, settle, fire } = setUp([summary(1), summary(1), summary(0), summary(1)]);
     runner.request();
     assert.deepEqual(await settle(), ['sync', `retry in ${RETRY.first}`]);
     fire(RETRY.first);
-    assert.deepEqual(await settle(), ['distrust', 'sync', `retry in ${2 * RETRY.first}`]);
+    assert.deepEqual(await settle(), ['retry failed', 'sync', `retry in ${2 * RETRY.first}`]);
     fire(2 * RETRY.first);
-    assert.deepEqual(await settle(), ['distrust', 'sync']);
+    assert.deepEqual(await settle(), ['retry failed', 'sync']);
     runner.request();
     assert.deepEqual(await settle(), ['sync', `retry in ${RETRY.first}`]);
   });
 
   it('does not wait for a retry to take in changes', async () => {
-    const { runner, settle, armed } = setUp([summary(1), summary(0)]);
+    const { runner, settle, armed } = setUp([summary(1), summary(0, false, 1)]);
     runner.request();
     await settle();
     runner.request();
@@ -117,7 +131,7 @@ describe('Runner', () => {
     runner.request();
     assert.deepEqual(await settle(), []);
     fire(RETRY.first);
-    assert.deepEqual(await settle(), ['distrust', 'sync']);
+    assert.deepEqual(await settle(), ['retry failed', 'sync']);
   });
 
   it('waits no longer than the longest delay', async () => {
@@ -133,12 +147,7 @@ describe('Runner', () => {
   });
 
   it('looks at everything after a period of quiet, and at last without it', async () => {
-    const { runner, settle, fire, armed } = setUp([
-      summary(0, true),
-      summary(0),
-      summary(0, true),
-      summary(0),
-    ]);
+    const { runner, settle, fire, armed } = setUp([summary(0, true), summary(0)]);
     runner.request();
     await settle();
     assert.deepEqual(armed(), [AUDIT, OVERDUE * AUDIT]);
@@ -146,9 +155,22 @@ describe('Runner', () => {
     await settle();
     assert.deepEqual(armed(), [OVERDUE * AUDIT, AUDIT], 'a change puts off the one, not the other');
     fire(OVERDUE * AUDIT);
-    assert.deepEqual(await settle(), ['distrust', 'sync']);
+    assert.deepEqual(await settle(), ['start audit', 'slice', 'slice', 'slice']);
+    assert.deepEqual(armed(), [AUDIT, OVERDUE * AUDIT]);
+  });
+
+  it('makes passes for changes between two slices of an audit', async () => {
+    const { runner, passes, settle, fire } = setUp([summary(0, true), summary(0)]);
+    runner.request();
+    await settle();
     fire(AUDIT);
-    assert.deepEqual(await settle(), ['distrust', 'sync']);
+    const slice = passes.auditSlice;
+    passes.auditSlice = () => {
+      passes.pending = true;
+      passes.auditSlice = slice;
+      return slice();
+    };
+    assert.deepEqual(await settle(), ['start audit', 'slice', 'sync', 'slice', 'slice']);
   });
 
   it('comes back for what time makes due, and not after a pass that found nothing pending', async () => {

@@ -35,6 +35,8 @@ describe('a real server that is no longer wanted', () => {
     assert.equal(again, DRAIN_LOOK);
     assert.equal((await node.sync()).operations, 0);
     node.kernel.ipvs.connections.clear();
+    assert.equal((await node.sync()).operations, 0, 'its connections are not counted before they are due');
+    node.now = DRAIN_LOOK;
     assert.equal((await node.sync()).again, undefined);
     assert.equal(weights(node), '10.0.0.2=1');
     assert.equal((await node.sync()).operations, 0);
@@ -102,7 +104,7 @@ describe('a real server that is no longer wanted', () => {
     node.now = IPVS_DEFAULTS.drainBound - 1;
     await node.sync();
     assert.equal(weights(node), '10.0.0.1=0 10.0.0.2=1');
-    node.reconciler.distrust();
+    node.reconciler.requestFullSync();
     node.now = IPVS_DEFAULTS.drainBound;
     await node.sync();
     assert.equal(weights(node), '10.0.0.2=1', 'a look at the kernel in between does not start the time anew');
@@ -130,6 +132,7 @@ describe('a real server that drains', () => {
     assert.deepEqual([operations, again], [0, DRAIN_LOOK]);
     assert.equal(weights(restarted), '10.0.0.1=0 10.0.0.2=1');
     restarted.kernel.ipvs.connections.clear();
+    restarted.now = DRAIN_LOOK;
     await restarted.sync();
     assert.equal(weights(restarted), '10.0.0.2=1');
   });

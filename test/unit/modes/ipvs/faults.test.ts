@@ -90,7 +90,7 @@ async function tryEveryFault(scenario: Scenario, steps: readonly Objects[]): Pro
     const [others, expectedOthers] = [otherServers(node, group), otherServers(sound, group)];
     assert.deepEqual(differing(others, expectedOthers), [], `${what}: other services`);
     node.kernel.fault = () => undefined;
-    node.reconciler.distrust();
+    node.reconciler.requestFullSync();
     assert.deepEqual((await node.sync()).failures, [], what);
     assert.deepEqual(differing(state(node), expected), [], what);
   }

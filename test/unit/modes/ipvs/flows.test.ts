@@ -44,7 +44,7 @@ describe('flows of UDP', () => {
     await change(node, '10.0.0.1');
     const { listings } = node.kernel.conntrack;
     await change(node, '10.0.0.1');
-    node.reconciler.distrust();
+    node.reconciler.requestFullSync();
     await node.sync();
     assert.equal(node.kernel.conntrack.listings, listings);
   });
@@ -75,7 +75,7 @@ describe('flows of UDP', () => {
     );
     assert.match(node.kernel.ipvs.dump(), /10\.0\.0\.1:8080/);
     node.kernel.conntrack.fault = () => undefined;
-    node.reconciler.distrust();
+    node.reconciler.requestFullSync();
     assert.deepEqual((await node.sync()).failures, []);
     assert.deepEqual(await endpointsOf(node), []);
   });

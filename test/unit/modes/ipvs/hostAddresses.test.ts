@@ -1,7 +1,7 @@
 // Where node ports stand, for each form of nodePortAddresses.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { hostViewer, relevantAddresses } from '../../../../src/modes/ipvs/hostAddresses.js';
+import { hostViewer, isRelevant } from '../../../../src/modes/ipvs/hostAddresses.js';
 import type { Cure } from '../../../../src/modes/ipvs/index.js';
 import { nodeFacts } from '../../../../src/services/nodeFacts.js';
 
@@ -69,9 +69,18 @@ describe('node ports stand on', () => {
 });
 
 it('addresses of our device matter only where node ports may stand on them', () => {
-  const ours = (given: readonly string[] | 'primary') =>
-    relevantAddresses(HOST, { nodePortAddresses: given, cures: new Set() }).some(
-      ({ link }) => link === 'kube-ipvs0',
-    );
-  assert.deepEqual([[], ['10.0.0.0/8'], 'primary' as const].map(ours), [false, true, true]);
+  const relevant = (given: readonly string[] | 'primary', ...cures: Cure[]) =>
+    HOST.filter((address) =>
+      isRelevant(address, nodeFacts('node-a', undefined, []), {
+        nodePortAddresses: given,
+        cures: new Set(cures),
+      }),
+    ).map(({ address }) => address);
+  const ordinary = ['192.0.2.5', '192.0.2.6', 'fd00::5', '10.244.1.1'];
+  assert.deepEqual(relevant([]), ordinary);
+  assert.deepEqual(relevant(['192.0.2.0/24']), ordinary);
+  assert.deepEqual(relevant(['10.0.0.0/8']), [...ordinary, '10.96.0.1']);
+  assert.deepEqual(relevant(['10.0.0.0/8'], 'node-ports-off-vips'), ordinary);
+  assert.deepEqual(relevant(['fe80::/10']), ['192.0.2.5', '192.0.2.6', 'fd00::5', 'fe80::5', '10.244.1.1']);
+  assert.deepEqual(relevant('primary'), ordinary);
 });

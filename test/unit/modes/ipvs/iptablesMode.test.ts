@@ -47,7 +47,7 @@ describe('after iptables mode', () => {
       assert.deepEqual((await fresh.sync()).failures, []);
       assert.deepEqual((await node.sync()).failures, []);
       for (const family of [4, 6] as const) assert.deepEqual(rules(node, family), rules(fresh, family));
-      node.reconciler.distrust();
+      node.reconciler.requestFullSync();
       assert.equal((await node.sync()).operations, 0);
     });
 

@@ -13,7 +13,7 @@ for (const scenario of scenarios('ipvs')) {
         const { failures } = await node.sync();
         assert.deepEqual(failures, []);
         assert.deepEqual(differences(step, node.output()), [], step);
-        node.reconciler.distrust();
+        node.reconciler.requestFullSync();
         assert.equal((await node.sync()).operations, 0);
       }
     });

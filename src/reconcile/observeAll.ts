@@ -1,0 +1,11 @@
+// Everything that the kernel holds, read as a whole.
+import type { KeyedOperation, Known, Mode } from '../modes/mode.js';
+
+/** All pieces that a mode observes, as one map. */
+export async function observeAll<Item, Operation extends KeyedOperation>(
+  mode: Mode<Item, Operation>,
+): Promise<Known<Item>> {
+  const known: Known<Item> = new Map();
+  for await (const piece of mode.observe()) for (const [key, item] of piece) known.set(key, item);
+  return known;
+}

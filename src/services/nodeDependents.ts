@@ -1,0 +1,80 @@
+// Which Services depend on which facts of the node: a change of one fact plans only them again.
+import type { Endpoint, NodeChange, NodeFacts, ServiceFrontends } from './types.js';
+
+/** What differs between two states of the node, beside what the mode derives from the host's addresses. */
+export function nodeChange(
+  before: NodeFacts,
+  after: NodeFacts,
+  host: Pick<NodeChange, 'nodePorts' | 'addresses'>,
+): NodeChange {
+  const others = symmetricDifference(before.otherNodes, after.otherNodes);
+  return {
+    zone: before.zone !== after.zone,
+    nodeIPs: before.nodeIPs[4] !== after.nodeIPs[4] || before.nodeIPs[6] !== after.nodeIPs[6],
+    nodePorts: host.nodePorts,
+    addresses: [...host.addresses, ...others],
+  };
+}
+
+/** Elements of one of the sets only. */
+export function symmetricDifference(a: ReadonlySet<string>, b: ReadonlySet<string>): string[] {
+  if (a === b) return [];
+  return [...[...a].filter((element) => !b.has(element)), ...[...b].filter((element) => !a.has(element))];
+}
+
+/** The Services that each fact of the node concerns, as they were planned last. */
+export class NodeDependents {
+  readonly #zone = new Set<string>();
+  readonly #nodeIPs = new Set<string>();
+  readonly #nodePorts = new Set<string>();
+  /** External or load-balancer IP → Services. */
+  readonly #byAddress = new Map<string, Set<string>>();
+  /** Service → its external and load-balancer IPs. */
+  readonly #addresses = new Map<string, ReadonlySet<string>>();
+
+  /** Takes in what a Service means now; undefined when it was deleted. */
+  planned(service: string, frontends: ServiceFrontends | undefined): void {
+    const ports = frontends?.ports ?? [];
+    const all = ports.flatMap((port) => port.frontends);
+    mark(this.#zone, service, ports.some(({ endpoints }) => endpoints.some(hasZoneHints)));
+    mark(this.#nodeIPs, service, all.some(({ sourceRanges }) => sourceRanges.length > 0));
+    mark(this.#nodePorts, service, all.some(({ kind }) => kind === 'nodePort'));
+    const outside = all.filter(({ kind }) => kind === 'externalIP' || kind === 'loadBalancerIP');
+    this.#file(service, new Set(outside.map(({ address }) => address)));
+  }
+
+  /** Services whose plan may differ after the change. */
+  of({ zone, nodeIPs, nodePorts, addresses }: NodeChange): Set<string> {
+    return new Set([
+      ...(zone ? this.#zone : []),
+      ...(nodeIPs ? this.#nodeIPs : []),
+      ...(nodePorts ? this.#nodePorts : []),
+      ...addresses.flatMap((address) => [...(this.#byAddress.get(address) ?? [])]),
+    ]);
+  }
+
+  #file(service: string, addresses: ReadonlySet<string>): void {
+    for (const address of this.#addresses.get(service) ?? []) {
+      const services = this.#byAddress.get(address);
+      services?.delete(service);
+      if (services?.size === 0) this.#byAddress.delete(address);
+    }
+    this.#addresses.delete(service);
+    if (addresses.size === 0) return;
+    this.#addresses.set(service, addresses);
+    for (const address of addresses) {
+      const services = this.#byAddress.get(address);
+      if (services) services.add(service);
+      else this.#byAddress.set(address, new Set([service]));
+    }
+  }
+}
+
+function hasZoneHints({ zoneHints }: Endpoint): boolean {
+  return zoneHints.length > 0;
+}
+
+function mark(services: Set<string>, service: string, belongs: boolean): void {
+  if (belongs) services.add(service);
+  else services.delete(service);
+}

@@ -44,6 +44,7 @@ class Client {
 
   std::vector<netlink::Failure> Send(const std::vector<Operation>& operations);
   netlink::Status Ask(const Encode& encode, const Handler& on_reply);
+  netlink::Status Change(const Encode& encode);
   netlink::Status ListServices(std::vector<ServiceState>* out);
   netlink::Status ListServers(ServiceState* service);
   netlink::Status RetryAfterReload(const std::function<netlink::Status()>& call);

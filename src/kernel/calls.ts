@@ -18,7 +18,12 @@ export async function openCalls<Client extends NativeClient>(
   const fault = findOptionFault(netns, timeout);
   if (fault) throw argumentError(attempt.operation, fault);
   const calls = new Calls(client);
-  await calls.run({ ...attempt, target: netns || undefined }, () => client.open(netns, timeout));
+  try {
+    await calls.run({ ...attempt, target: netns || undefined }, () => client.open(netns, timeout));
+  } catch (error) {
+    calls.close(); // what was opened before the failure would stay until it is collected
+    throw error;
+  }
   return calls;
 }
 

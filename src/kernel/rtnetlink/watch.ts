@@ -64,6 +64,7 @@ export async function watchRtnetlink(
       });
     });
   } catch (error) {
+    native.close();
     const { errno, code, kernelMessage: message } = error as NativeError;
     throw toNetlinkError({ errno, code, message }, { operation: OPERATION, target: netns || undefined });
   }

@@ -80,8 +80,17 @@ export interface NativeIpsetClient extends NativeClient {
 export interface NativeConntrackClient extends NativeClient {
   /** Takes whole filter records, and whether a listing that was cut short is good as far as it went. */
   list(filters: Uint8Array, partial: boolean): Promise<Uint8Array>;
-  /** Takes one filter record; a number of 32 bits: how many flows. */
-  delete(filter: Uint8Array): Promise<Uint8Array>;
+  /** Takes one filter record. */
+  delete(filter: Uint8Array): Promise<NativeDeletion>;
+}
+
+/** The result of a deletion of flows by filter. */
+export interface NativeDeletion {
+  readonly deleted: number;
+  /** Flows that could not be deleted, by their place in `failed`. */
+  readonly failures: readonly NativeFailure[];
+  /** Their flow records. */
+  readonly failed: Uint8Array;
 }
 
 /** What the addon exports. */

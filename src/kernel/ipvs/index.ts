@@ -1,21 +1,11 @@
 // IPVS over generic netlink: virtual services and real servers of one network namespace.
 import { loadAddon, type NativeIpvsClient } from '../addon.js';
-import { applyAll, applyOne, type Packing } from '../batch.js';
+import { applyAll, applyOne } from '../batch.js';
 import { type Calls, openCalls, unless } from '../calls.js';
-import type { Attempt } from '../failures.js';
-import { onlyRecord, RecordWriter } from '../fields.js';
-import { attemptOf, nameService } from './names.js';
-import {
-  OPERATION_SIZE,
-  readInfo,
-  readListing,
-  readTimeouts,
-  SERVICE_SIZE,
-  TIMEOUTS_SIZE,
-  writeOperation,
-  writeServiceId,
-  writeTimeouts,
-} from './records.js';
+import { inSlices } from '../slices.js';
+import { asking, nameService } from './names.js';
+import { PACKING } from './packing.js';
+import { packServiceId, packTimeouts, readInfo, readListing, readTimeouts } from './records.js';
 import type {
   Ipvs,
   IpvsInfo,
@@ -35,13 +25,6 @@ export type { Family } from '../../net/address.js';
 export type { Protocol } from '../../net/protocol.js';
 export * from './types.js';
 
-const PACKING: Packing<IpvsOperation> = {
-  family: 'ipvs',
-  recordSize: OPERATION_SIZE,
-  write: writeOperation,
-  attempt: attemptOf,
-};
-
 /**
  * Opens IPVS.
  *
@@ -55,17 +38,6 @@ export async function openIpvs(options: OpenOptions = {}): Promise<Ipvs> {
   return new Client(await openCalls(new IpvsClient(), options, asking('open')));
 }
 
-// ENOENT of a call that names nothing: there is no family IPVS. What fails before the family is asked for, as the path of
-// a network namespace, comes with words of its own.
-function hintAtModule(code: string, said: string | undefined): string | undefined {
-  if (code !== 'ENOENT' || said !== undefined) return undefined;
-  return 'load the kernel module ip_vs (modprobe ip_vs)';
-}
-
-function asking(verb: string, target?: string): Attempt {
-  return { operation: `ipvs.${verb}`, target, hint: hintAtModule };
-}
-
 class Client implements Ipvs {
   readonly #calls: Calls<NativeIpvsClient>;
 
@@ -74,19 +46,17 @@ class Client implements Ipvs {
   }
 
   async list(): Promise<VirtualServiceState[]> {
-    return readListing(await this.#calls.run(asking('list'), (client) => client.list()));
+    return inSlices(readListing(await this.#calls.run(asking('list'), (client) => client.list())));
   }
 
   async get(id: VirtualServiceId): Promise<VirtualServiceState | undefined> {
-    const writer = new RecordWriter(SERVICE_SIZE, 1);
-    writeServiceId(id, writer, 0);
-    const record = onlyRecord(writer, 'ipvs.get');
+    const record = packServiceId(id, 'ipvs.get');
     const attempt = asking('get', nameService(id));
     const listing = await unless(
       'ESRCH',
       this.#calls.run(attempt, (client) => client.get(record)),
     );
-    return listing && readListing(listing)[0];
+    return listing && (await inSlices(readListing(listing)))[0];
   }
 
   add(service: VirtualService): Promise<void> {
@@ -130,9 +100,7 @@ class Client implements Ipvs {
   }
 
   async setTimeouts(timeouts: IpvsTimeouts): Promise<void> {
-    const writer = new RecordWriter(TIMEOUTS_SIZE, 1);
-    writeTimeouts(timeouts, writer);
-    const record = onlyRecord(writer, 'ipvs.setTimeouts');
+    const record = packTimeouts(timeouts);
     await this.#calls.run(asking('setTimeouts'), (client) => client.setTimeouts(record));
   }
 

@@ -1,7 +1,7 @@
 // Notices that links or addresses of a network namespace changed.
 import { loadAddon, type NativeError } from '../addon.js';
 import { toNetlinkError } from '../failures.js';
-import { argumentError, type Fault } from '../fields.js';
+import { argumentError, type Fault, findUnknown } from '../fields.js';
 import type { OpenOptions } from '../ipvs/types.js';
 
 /** That something changed since the last call. It is not told what: look, as after any loss. */
@@ -31,6 +31,7 @@ export interface RtnetlinkWatch {
 const OPERATION = 'rtnetlink.watch';
 const DEFAULT_GATHER = 20;
 const LONGEST_GATHER = 60_000;
+const OPTIONS: ReadonlySet<string> = new Set(['netns', 'gather', 'keepAlive']);
 
 // Bits of the addon's callback.
 const LINKS = 1;
@@ -51,7 +52,7 @@ export async function watchRtnetlink(
   onChange: (change: RtnetlinkChange) => void,
 ): Promise<RtnetlinkWatch> {
   const { netns = '', gather = DEFAULT_GATHER, keepAlive = false } = options;
-  const fault = findFault(netns, gather, keepAlive, onChange);
+  const fault = findUnknown(options, OPTIONS) ?? findFault(netns, gather, keepAlive, onChange);
   if (fault) throw argumentError(OPERATION, fault);
   const native = new (loadAddon().RtnetlinkWatch)();
   let open = true;

@@ -104,7 +104,7 @@ export interface Addon {
 
 let loaded: Addon | undefined;
 
-/** The addon: built in `build/`, or shipped in `prebuilds/`. Throws an Error that says how to build it when it is missing. */
+/** The addon: built in `build/`, or shipped in `prebuilds/`. Throws an Error with the command that builds it when it is missing. */
 export function loadAddon(): Addon {
   loaded ??= load();
   return loaded;
@@ -116,10 +116,16 @@ function load(): Addon {
   try {
     return require('node-gyp-build')(root) as Addon;
   } catch (cause) {
-    throw new Error(`the native addon cannot be loaded from ${root}: npm run build:native builds it`, {
-      cause,
-    });
+    const message = `the native addon cannot be loaded from ${root}: ${adviceFor(root)}`;
+    throw new Error(message, { cause });
   }
+}
+
+/** A package that was installed has neither the script that builds it in a checkout, nor node-gyp: npm has one. */
+function adviceFor(root: string): string {
+  const isCheckout = existsSync(join(root, 'scripts', 'build-native.mjs'));
+  const command = isCheckout ? 'npm run build:native' : 'npm rebuild kube-netlink-proxy --foreground-scripts';
+  return `build it with \`${command}\` (needs g++, make and python3)`;
 }
 
 /** The folder of package.json, above this file wherever it was compiled to. */

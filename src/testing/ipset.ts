@@ -20,6 +20,7 @@ import { FakeClient } from './client.js';
 
 const { EBUSY, EEXIST, ENOENT } = constants.errno;
 // Numbers of ipset's own: include/uapi/linux/netfilter/ipset/ip_set.h, ip_set_hash.h, ip_set_bitmap.h.
+const EXIST_SETNAME2 = 4101;
 const TYPE_MISMATCH = 4102;
 const HASH_FULL = 4352;
 const BITMAP_RANGE = 4352;
@@ -147,7 +148,8 @@ export class FakeIpset extends FakeClient implements Ipset {
   #swap(name: string, other: string): number | undefined {
     const a = this.#held.get(name);
     const b = this.#held.get(other);
-    if (!a || !b) return ENOENT;
+    if (!a) return ENOENT;
+    if (!b) return EXIST_SETNAME2;
     if (!isOfType(a.set, b.set)) return TYPE_MISMATCH;
     this.#held.set(name, { set: { ...b.set, name }, entries: b.entries });
     this.#held.set(other, { set: { ...a.set, name: other }, entries: a.entries });

@@ -26,3 +26,27 @@ export function makeNamespace(): Namespace {
     remove: () => execFileSync('ip', ['netns', 'del', name]),
   };
 }
+
+/** Namespaces with nothing in them but lo, which is down, and what was opened in them; until they are removed. */
+export function emptyNamespaces() {
+  const names: string[] = [];
+  const opened: { close(): void }[] = [];
+  return {
+    /** Makes one; its path. */
+    add(): string {
+      const name = `knp-${process.pid}-${++made}`;
+      execFileSync('ip', ['netns', 'add', name]);
+      names.push(name);
+      return `/run/netns/${name}`;
+    },
+    /** Closes the client when the namespaces are removed. */
+    keep<Client extends { close(): void }>(client: Client): Client {
+      opened.push(client);
+      return client;
+    },
+    remove(): void {
+      for (const client of opened.splice(0)) client.close();
+      for (const name of names.splice(0)) execFileSync('ip', ['netns', 'del', name]);
+    },
+  };
+}

@@ -9,8 +9,8 @@ import {
   writeSelection,
 } from '../../../../src/kernel/conntrack/records.js';
 import type { Flow, FlowId, FlowSelection } from '../../../../src/kernel/conntrack/types.js';
-import { inSlices } from '../../../../src/kernel/slices.js';
 import { describeFault, RecordWriter } from '../../../../src/kernel/fields.js';
+import { inSlices } from '../../../../src/kernel/slices.js';
 
 const FLOW: Flow = {
   family: 4,
@@ -81,7 +81,10 @@ describe('a flow', () => {
   const broken: [string, unknown][] = [
     ['flow must be an object, found undefined', undefined],
     ['flow must be an object, found null', null],
-    ["protocol must be one of tcp, udp, sctp, or a number from 1 to 255, found 'icmp'", { ...FLOW, protocol: 'icmp' }],
+    [
+      "protocol must be one of tcp, udp, sctp, or a number from 1 to 255, found 'icmp'",
+      { ...FLOW, protocol: 'icmp' },
+    ],
     ['protocol must be an integer from 1 to 255, found 0', { ...FLOW, protocol: 0 }],
     ['protocol must be an integer from 1 to 255, found 256', { ...FLOW, protocol: 256 }],
     ['zone must be an integer from 0 to 65535, found 65536', { ...FLOW, zone: 65536 }],

@@ -31,8 +31,8 @@ class Client {
   // With `partial`, a listing that was cut short (kInterrupted) is good as far as it went.
   netlink::Status List(const std::vector<Filter>& filters, bool partial, std::vector<Flow>* out);
 
-  // Deletes the flows that the filter selects. EINVAL, and nothing is sent, for a filter that does not satisfy
-  // Narrows(). A failure to list them is the status; a failure to delete one is part of the result.
+  // Deletes the flows that the filter selects. EINVAL, and nothing is sent, for a filter that does not
+  // satisfy Narrows(). A failure to list them is the status; a failure to delete one is part of the result.
   netlink::Status Delete(const Filter& filter, Deletion* out);
 
   // Deletes flows by name; returns those that could not be. One that is gone already is no failure.

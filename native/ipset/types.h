@@ -45,8 +45,8 @@ struct SetParameters {
 };
 
 // Attributes of a listing that have no field here, one after another, as bytes: length of the value and type
-// (IPSET_ATTR_…) with 16 bits each, little-endian, then the value, padded to a multiple of 4. At most kLongestRest
-// bytes: a record has one byte for their number, divided by 4.
+// (IPSET_ATTR_…) with 16 bits each, little-endian, then the value, padded to a multiple of 4. At most
+// kLongestRest bytes: a record has one byte for their number, divided by 4.
 using Rest = std::vector<uint8_t>;
 constexpr size_t kLongestRest = size_t{255} * 4;
 

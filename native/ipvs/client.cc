@@ -156,8 +156,7 @@ Status Client::GetTimeouts(Timeouts* out) {
 Status Client::SetTimeouts(const Timeouts& timeouts) {
   const std::lock_guard<std::mutex> lock(mutex_);
   return RetryAfterReload([&] {
-    return Change(
-        [&](MessageBuilder* builder) { return EncodeSetTimeouts(builder, family_id_, timeouts); });
+    return Change([&](MessageBuilder* builder) { return EncodeSetTimeouts(builder, family_id_, timeouts); });
   });
 }
 

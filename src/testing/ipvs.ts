@@ -16,10 +16,10 @@ import type {
   VirtualServiceId,
   VirtualServiceState,
 } from '../kernel/ipvs/types.js';
-import { canonicalAddress, joinHostPort } from '../net/address.js';
+import { canonicalAddress, familyOf, joinHostPort } from '../net/address.js';
 import { FakeClient } from './client.js';
 
-const { EEXIST, ENOENT, ESRCH } = constants.errno;
+const { EEXIST, EINVAL, ENOENT, ESRCH } = constants.errno;
 
 const NO_COUNTERS: IpvsCounters = {
   connections: 0n,
@@ -173,6 +173,7 @@ function doRealServer(
   const id = joinHostPort(address, operation.realServer.port);
   const there = realServers.has(id);
   if (operation.do === 'addRealServer' ? there : !there) return there ? EEXIST : ENOENT;
+  if (operation.do === 'addRealServer' && !isUnicast(address)) return EINVAL;
   if (operation.do === 'deleteRealServer') {
     realServers.delete(id);
     return undefined;
@@ -183,6 +184,13 @@ function doRealServer(
     ...(encapsulation && { encapsulation }),
   });
   return undefined;
+}
+
+/** The check of ip_vs_new_dest(), as far as it does not depend on routes. */
+function isUnicast(address: string): boolean {
+  if (familyOf(address) === 6) return address !== '::' && !address.startsWith('ff');
+  const first = Number(address.split('.')[0]);
+  return first !== 0 && (first < 224 || first > 239) && address !== '255.255.255.255';
 }
 
 /** What names a service, as the kernel lists it: of an object with both, the mark. */

@@ -341,7 +341,8 @@ describe('opening and closing', () => {
     const there = await openConntrack({ netns: other.path });
     try {
       assert.deepEqual(await there.list(), []);
-      assert.equal(await there.delete({ family: 4, original: { destination: '10.96.0.10' } }), 0);
+      const deletion = await there.delete({ family: 4, original: { destination: '10.96.0.10' } });
+      assert.deepEqual(deletion, { deleted: 0, failures: [] });
       assert.equal((await ct.list()).length, 10);
     } finally {
       there.close();

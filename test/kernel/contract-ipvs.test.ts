@@ -10,7 +10,7 @@ const namespaces = emptyNamespaces();
 afterEach(() => namespaces.remove());
 
 describe('IPVS', () =>
-  ipvsContract(async () => namespaces.keep(await openIpvs({ netns: namespaces.add() }))));
+  ipvsContract(async () => namespaces.keep(await openIpvs({ netns: namespaces.add('up') }))));
 describe('rtnetlink', () => {
   rtnetlinkContract(async () => namespaces.keep(await openRtnetlink({ netns: namespaces.add() })), 'dummy');
 });

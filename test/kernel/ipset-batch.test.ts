@@ -207,7 +207,7 @@ for (const family of [4, 6] as const) {
 }
 
 test('sets that somebody else made are listed without loss', async (t) => {
-  temporary(t, 'knp-list', 'knp-net', 'knp-more', 'knp-icmp', 'knp-mac', 'knp-ip', 'knp-iface', 'knp-mark');
+  temporary(t, 'knp-list', 'knp-net', 'knp-more', 'knp-icmp', 'knp-mac', 'knp-ip', 'knp-iface', 'knp-mask');
   tool('create', 'knp-net', 'hash:net');
   tool('add', 'knp-net', '10.0.0.0/8');
   tool('add', 'knp-net', '10.1.0.0/16', 'nomatch');
@@ -222,8 +222,8 @@ test('sets that somebody else made are listed without loss', async (t) => {
   tool('create', 'knp-iface', 'hash:net,iface');
   tool('add', 'knp-iface', '10.0.0.0/8,lo');
   tool('add', 'knp-iface', '10.0.0.0/8,physdev:lo');
-  tool('create', 'knp-mark', 'hash:ip,mark', 'markmask', '0xff');
-  tool('add', 'knp-mark', '10.0.0.1,0x63');
+  tool('create', 'knp-mask', 'hash:ip', 'netmask', '24');
+  tool('add', 'knp-mask', '10.0.0.1');
   tool('create', 'knp-mac', 'bitmap:ip,mac', 'range', '10.0.0.0/24');
   tool('add', 'knp-mac', '10.0.0.7,01:02:03:04:05:06');
   tool('create', 'knp-ip', 'bitmap:ip', 'range', '10.0.0.0/24');
@@ -271,7 +271,9 @@ test('sets that somebody else made are listed without loss', async (t) => {
     { address: '10.0.0.0', prefix: 8, interface: 'lo' },
     { address: '10.0.0.0', prefix: 8, interface: 'lo', physdev: true },
   ]);
-  assert.deepEqual(await entriesOf('knp-mark'), [{ address: '10.0.0.1', mark: 0x63 }]);
+  assert.deepEqual(await entriesOf('knp-mask'), [{ address: '10.0.0.0' }]);
+  // IPSET_ATTR_NETMASK
+  assert.deepEqual(sets.get('knp-mask')?.attributes, [{ type: 20, value: Uint8Array.of(24) }]);
 
   // Each of them can be deleted as it was listed: exceptions, and those with a time-out.
   for (const [name, type] of [

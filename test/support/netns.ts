@@ -27,16 +27,17 @@ export function makeNamespace(): Namespace {
   };
 }
 
-/** Namespaces with nothing in them but lo, which is down, and what was opened in them; until they are removed. */
+/** Namespaces with nothing in them but lo, and what was opened in them; until they are removed. */
 export function emptyNamespaces() {
   const names: string[] = [];
   const opened: { close(): void }[] = [];
   return {
-    /** Makes one; its path. */
-    add(): string {
+    /** Makes one, with lo up or down; its path. Without lo, the kernel takes no address for that of a real server. */
+    add(lo: 'up' | 'down' = 'down'): string {
       const name = `knp-${process.pid}-${++made}`;
       execFileSync('ip', ['netns', 'add', name]);
       names.push(name);
+      if (lo === 'up') execFileSync('ip', ['-n', name, 'link', 'set', 'lo', 'up']);
       return `/run/netns/${name}`;
     },
     /** Closes the client when the namespaces are removed. */

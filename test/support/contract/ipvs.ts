@@ -28,7 +28,7 @@ function states(services: readonly VirtualServiceState[]): unknown[] {
 
 const idle = { activeConnections: 0, inactiveConnections: 0, persistentConnections: 0 };
 
-/** Registers the tests. `open` gives an IPVS that holds nothing. */
+/** Registers the tests. `open` gives an IPVS that holds nothing, in a namespace whose lo is up. */
 export function ipvsContract(open: () => Promise<Ipvs>): void {
   it('lists what was added, as the kernel writes it', async () => {
     const ipvs = await open();
@@ -84,6 +84,16 @@ export function ipvsContract(open: () => Promise<Ipvs>): void {
     await ipvs.addRealServer(WEB, server());
     await refused(ipvs.addRealServer(WEB, server()), `EEXIST 17 ipvs.addRealServer ${NAME} -> 10.0.0.4:6443`);
     assert.equal((await ipvs.get(WEB))?.scheduler, 'rr');
+    for (const address of ['0.0.0.0', '224.0.0.1', '255.255.255.255']) {
+      const target = `${NAME} -> ${address}:6443`;
+      await refused(ipvs.addRealServer(WEB, server({ address })), `EINVAL 22 ipvs.addRealServer ${target}`);
+    }
+    const six = service({ address: 'fd00::1' });
+    await ipvs.add(six);
+    for (const address of ['::', 'ff02::1']) {
+      const target = `tcp [fd00::1]:443 -> [${address}]:6443`;
+      await refused(ipvs.addRealServer(six, server({ address })), `EINVAL 22 ipvs.addRealServer ${target}`);
+    }
   });
 
   it('goes on after an operation that failed, and leaves out what breaks a rule', async () => {

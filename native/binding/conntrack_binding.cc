@@ -6,14 +6,25 @@
 #include "binding/job.h"
 #include "conntrack/client.h"
 #include "conntrack/records.h"
-#include "records/little_endian.h"
 
 namespace knp::binding {
+
 namespace {
 
 using netlink::Status;
 using Records = std::vector<uint8_t>;
 using Failures = std::vector<netlink::Failure>;
+
+// A type of this namespace, in which Job then looks for ToValue().
+struct Deletion : conntrack::Deletion {};
+
+Napi::Value ToValue(Napi::Env env, const Deletion& deletion) {
+  Napi::Object object = Napi::Object::New(env);
+  object.Set("deleted", deletion.deleted);
+  object.Set("failures", binding::ToValue(env, deletion.failures));
+  object.Set("failed", binding::ToValue(env, conntrack::StoreFlows(deletion.failed)));
+  return object;
+}
 
 // The class ConntrackClient of the addon; src/kernel/addon.ts declares its methods.
 class ConntrackClient : public Napi::ObjectWrap<ConntrackClient> {
@@ -68,18 +79,13 @@ class ConntrackClient : public Napi::ObjectWrap<ConntrackClient> {
                             });
   }
 
-  // Settles with the number of flows, 32 bits.
+  // Settles with {deleted, failures, failed}: a number, failures by place, and the records of their flows.
   Napi::Value Delete(const Napi::CallbackInfo& info) {
     Records record;
     if (!ReadRecords(info, 0, conntrack::kFilterRecord, true, &record)) return {};
-    return StartOn<Records>(
-        info.Env(), client_, [record = std::move(record)](conntrack::Client* client, Records* out) {
-          uint32_t deleted = 0;
-          Status status =
-              client->Delete(conntrack::LoadFilters(record.data(), record.size()).front(), &deleted);
-          out->resize(sizeof(deleted));
-          records::Store32(out->data(), deleted);
-          return status;
+    return StartOn<Deletion>(
+        info.Env(), client_, [record = std::move(record)](conntrack::Client* client, Deletion* out) {
+          return client->Delete(conntrack::LoadFilters(record.data(), record.size()).front(), out);
         });
   }
 

@@ -116,6 +116,7 @@ class RtnetlinkWatch : public Napi::ObjectWrap<RtnetlinkWatch> {
   void Start(const Napi::CallbackInfo& info) {
     const Napi::Env env = info.Env();
     if (session_) return Refuse(env, "started already");
+    if (!watch_) return ToError(env, Status::Of(netlink::Fault::kClosed)).ThrowAsJavaScriptException();
     if (!info[0].IsNumber() || !info[1].IsBoolean() || !info[2].IsFunction()) {
       return Refuse(env, "arguments must be a number, a boolean and a function");
     }
@@ -132,6 +133,7 @@ class RtnetlinkWatch : public Napi::ObjectWrap<RtnetlinkWatch> {
   void Close(const Napi::CallbackInfo& info) {
     if (session_) session_->Close(info.Env());
     session_.reset();
+    watch_.reset();
   }
 
   static void Refuse(Napi::Env env, const char* reason) {

@@ -25,10 +25,6 @@ using netlink::Status;
 // The largest part of a dump that the kernel makes.
 constexpr size_t kDatagram = size_t{32} * 1024;
 
-Status Ignore(const Message& /*reply*/) {
-  return {};
-}
-
 // No such flow, or another one with the same tuple.
 bool IsGone(const Failure& failure) {
   return failure.status.is_errno(ENOENT);
@@ -79,7 +75,7 @@ Status Client::Open(const std::string& network_namespace, std::chrono::milliseco
   std::vector<uint8_t> request;
   MessageBuilder builder(&request);
   if (!EncodeGetStatistics(&builder)) return Status::Errno(EMSGSIZE);
-  return netlink::Query(&socket_, &request, Ignore);
+  return netlink::Query(&socket_, &request, [](const Message&) { return Status{}; });
 }
 
 Status Client::List(const std::vector<Filter>& filters, bool partial, std::vector<Flow>* out) {
@@ -87,15 +83,14 @@ Status Client::List(const std::vector<Filter>& filters, bool partial, std::vecto
   Listing listing(filters);
   for (const Filter& filter : PlanDumps(filters)) {
     Status status = Dump(filter, &listing);
-    const bool cut = status.fault == Fault::kInterrupted || status.fault == Fault::kUnknownOutcome;
-    if (!status.ok() && !(partial && cut)) return status;
+    if (!status.ok() && !(partial && status.fault == Fault::kInterrupted)) return status;
   }
   *out = listing.Take();
   return {};
 }
 
-Status Client::Delete(const Filter& filter, uint32_t* deleted) {
-  *deleted = 0;
+Status Client::Delete(const Filter& filter, Deletion* out) {
+  *out = {};
   if (!Narrows(filter))
     return Status::Errno(EINVAL, "a deletion must name a family and an address or a port");
   // Not by the filter itself, though Linux 6.11 could: it does not say how many it deletes, and may take IPv6
@@ -104,10 +99,15 @@ Status Client::Delete(const Filter& filter, uint32_t* deleted) {
   Status status = List({filter}, false, &flows);
   if (!status.ok()) return status;
   const std::lock_guard<std::mutex> lock(mutex_);
-  const std::vector<Failure> failures = Send(flows);
-  *deleted = static_cast<uint32_t>(flows.size() - failures.size());
-  const auto failure = std::find_if_not(failures.begin(), failures.end(), IsGone);
-  return failure == failures.end() ? Status{} : failure->status;
+  std::vector<Failure> failures = Send(flows);
+  out->deleted = static_cast<uint32_t>(flows.size() - failures.size());
+  for (Failure& failure : failures) {
+    if (IsGone(failure)) continue;
+    out->failed.push_back(flows[failure.index]);
+    failure.index = static_cast<uint32_t>(out->failures.size());
+    out->failures.push_back(std::move(failure));
+  }
+  return {};
 }
 
 std::vector<Failure> Client::DeleteFlows(const std::vector<Flow>& flows) {

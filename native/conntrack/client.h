@@ -14,6 +14,13 @@
 
 namespace knp::conntrack {
 
+// The result of a deletion by filter. A flow that was gone already is in neither part.
+struct Deletion {
+  uint32_t deleted = 0;
+  std::vector<netlink::Failure> failures;  // each by its place in `failed`
+  std::vector<Flow> failed;
+};
+
 class Client {
  public:
   // Opens the socket in the network namespace at this path (empty: that of the process). The kernel loads
@@ -21,12 +28,12 @@ class Client {
   netlink::Status Open(const std::string& network_namespace, std::chrono::milliseconds timeout);
 
   // The flows that any of the filters selects, each once. Not a consistent snapshot: the kernel offers none.
-  // With `partial`, a listing that was cut short (kInterrupted, kUnknownOutcome) is good as far as it went.
+  // With `partial`, a listing that was cut short (kInterrupted) is good as far as it went.
   netlink::Status List(const std::vector<Filter>& filters, bool partial, std::vector<Flow>* out);
 
-  // Deletes the flows that the filter selects, and tells how many. EINVAL, and nothing is sent, for a filter
-  // that does not satisfy Narrows().
-  netlink::Status Delete(const Filter& filter, uint32_t* deleted);
+  // Deletes the flows that the filter selects. EINVAL, and nothing is sent, for a filter that does not
+  // satisfy Narrows(). A failure to list them is the status; a failure to delete one is part of the result.
+  netlink::Status Delete(const Filter& filter, Deletion* out);
 
   // Deletes flows by name; returns those that could not be. One that is gone already is no failure.
   std::vector<netlink::Failure> DeleteFlows(const std::vector<Flow>& flows);

@@ -7,6 +7,8 @@
 
 #include <utility>
 
+#include "records/little_endian.h"
+
 namespace knp::ipset {
 namespace {
 
@@ -14,6 +16,7 @@ using netlink::AttributeReader;
 using netlink::Fault;
 using netlink::Message;
 using netlink::MessageBuilder;
+using netlink::NlaAlign;
 using netlink::ReadError;
 using netlink::Status;
 
@@ -38,6 +41,23 @@ void BeginList(MessageBuilder* builder) {
   builder->PutU8(IPSET_ATTR_PROTOCOL, kInterfaceVersion);
 }
 
+// Keeps an attribute that has no field.
+void Keep(AttributeReader* attribute, Rest* rest, ReadError* error) {
+  if (attribute->type() == IPSET_ATTR_PAD) return;
+  constexpr size_t kHeader = 4;
+  const size_t start = rest->size();
+  const size_t size = attribute->size();
+  if (start + kHeader + NlaAlign(size) > kLongestRest) {
+    if (error->ok()) *error = ReadError{"does not fit into a record", attribute->type(), size};
+    return;
+  }
+  rest->resize(start + kHeader + NlaAlign(size));
+  uint8_t* out = rest->data() + start;
+  records::Store16(out, static_cast<uint16_t>(size));
+  records::Store16(out + 2, attribute->type());
+  attribute->Bytes(out + kHeader, size);
+}
+
 // IPSET_ATTR_IP, IPSET_ATTR_IP2: an address inside an attribute of its own.
 void ReadAddress(AttributeReader attributes, EntryField field, AddressBytes* address, Entry* out) {
   while (attributes.Next()) {
@@ -60,7 +80,7 @@ void ReadAddress(AttributeReader attributes, EntryField field, AddressBytes* add
   }
 }
 
-Entry ReadEntry(AttributeReader attributes) {
+Entry ReadEntry(AttributeReader attributes, ReadError* error) {
   Entry entry;
   while (attributes.Next()) {
     switch (attributes.type()) {
@@ -86,25 +106,28 @@ Entry ReadEntry(AttributeReader attributes) {
         entry.protocol = attributes.U8();
         entry.fields |= kProtocol;
         break;
-      case IPSET_ATTR_CADT_FLAGS:
-        if ((attributes.BigEndian32() & IPSET_FLAG_NOMATCH) != 0) entry.fields |= kNoMatch;
+      case IPSET_ATTR_CADT_FLAGS: {
+        const uint32_t flags = attributes.BigEndian32();
+        if ((flags & IPSET_FLAG_NOMATCH) != 0) entry.fields |= kNoMatch;
+        if ((flags & ~uint32_t{IPSET_FLAG_NOMATCH}) != 0) Keep(&attributes, &entry.rest, error);
         break;
+      }
       default:
-        break;
+        Keep(&attributes, &entry.rest, error);
     }
   }
   return entry;
 }
 
 // IPSET_ATTR_ADT: one IPSET_ATTR_DATA for each entry.
-void ReadEntries(AttributeReader attributes, std::vector<Entry>* out) {
+void ReadEntries(AttributeReader attributes, std::vector<Entry>* out, ReadError* error) {
   while (attributes.Next()) {
-    if (attributes.type() == IPSET_ATTR_DATA) out->push_back(ReadEntry(attributes.Nested()));
+    if (attributes.type() == IPSET_ATTR_DATA) out->push_back(ReadEntry(attributes.Nested(), error));
   }
 }
 
 // IPSET_ATTR_DATA of a set.
-void ReadParameters(AttributeReader attributes, SetHeader* out) {
+void ReadParameters(AttributeReader attributes, SetHeader* out, ReadError* error) {
   while (attributes.Next()) {
     switch (attributes.type()) {
       case IPSET_ATTR_HASHSIZE:
@@ -129,12 +152,19 @@ void ReadParameters(AttributeReader attributes, SetHeader* out) {
         break;
       case IPSET_ATTR_TIMEOUT:
         out->extended = true;
+        Keep(&attributes, &out->rest, error);
         break;
       case IPSET_ATTR_CADT_FLAGS:
         if ((attributes.BigEndian32() & kExtensions) != 0) out->extended = true;
+        Keep(&attributes, &out->rest, error);
+        break;
+      // Measured or chosen by the kernel: no part of what a set is.
+      case IPSET_ATTR_MEMSIZE:
+      case IPSET_ATTR_INITVAL:
+      case IPSET_ATTR_BUCKETSIZE:
         break;
       default:
-        break;
+        Keep(&attributes, &out->rest, error);
     }
   }
 }
@@ -177,10 +207,10 @@ Status DecodeListPart(const Message& message, std::vector<SetState>* sets) {
         part.header.revision = attributes.U8();
         break;
       case IPSET_ATTR_DATA:
-        ReadParameters(attributes.Nested(), &part.header);
+        ReadParameters(attributes.Nested(), &part.header, &error);
         break;
       case IPSET_ATTR_ADT:
-        ReadEntries(attributes.Nested(), &part.entries);
+        ReadEntries(attributes.Nested(), &part.entries, &error);
         break;
       default:
         break;

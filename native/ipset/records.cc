@@ -61,6 +61,7 @@ void StoreSet(uint8_t* record, const SetState& state) {
   record[1] = header.revision;
   record[2] = static_cast<uint8_t>((header.has_elements ? kHasElements : 0) |
                                    (header.has_ports ? kHasPorts : 0) | (header.extended ? kExtended : 0));
+  record[3] = static_cast<uint8_t>(header.rest.size() / 4);
   Store32(record + 4, header.parameters.hash_size);
   Store32(record + 8, header.parameters.max_elements);
   Store16(record + 12, header.parameters.port_from);
@@ -79,6 +80,7 @@ void StoreEntry(uint8_t* record, const Entry& entry) {
   record[3] = entry.prefix2;
   Store16(record + 4, entry.port);
   record[6] = StoreFamily(entry.family);
+  record[7] = static_cast<uint8_t>(entry.rest.size() / 4);
   std::copy_n(entry.address.begin(), entry.address.size(), record + 8);
   std::copy_n(entry.address2.begin(), entry.address2.size(), record + 24);
 }
@@ -97,15 +99,18 @@ std::vector<Operation> LoadOperations(const uint8_t* records, size_t size) {
 
 std::vector<uint8_t> StoreListing(const std::vector<SetState>& sets) {
   size_t size = sets.size() * kSetRecord;
-  for (const SetState& set : sets) size += set.entries.size() * kEntryRecord;
+  for (const SetState& set : sets) {
+    size += set.header.rest.size() + set.entries.size() * kEntryRecord;
+    for (const Entry& entry : set.entries) size += entry.rest.size();
+  }
   std::vector<uint8_t> listing(size);
   uint8_t* record = listing.data();
   for (const SetState& set : sets) {
     StoreSet(record, set);
-    record += kSetRecord;
+    record = std::copy(set.header.rest.begin(), set.header.rest.end(), record + kSetRecord);
     for (const Entry& entry : set.entries) {
       StoreEntry(record, entry);
-      record += kEntryRecord;
+      record = std::copy(entry.rest.begin(), entry.rest.end(), record + kEntryRecord);
     }
   }
   return listing;

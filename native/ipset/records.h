@@ -7,10 +7,11 @@
 //    1 u8  type of the set                1 u8  revision                   1 u8  protocol
 //    2 u8  family                         2 u8  1 elements, 2 ports told,  2 u8  prefix
 //    3 u8  fields of the entry                  4 extended                 3 u8  second prefix
-//    4 u8  protocol                       4 u32 hash size                  4 u16 port
-//    5 u8  prefix                         8 u32 most elements              6 u8  family
-//    6 u8  second prefix                 12 u16 first port                 8 16  address
-//    8 u16 port, or first port           14 u16 last port                 24 16  second address
+//    4 u8  protocol                       3 u8  bytes of the rest / 4      4 u16 port
+//    5 u8  prefix                         4 u32 hash size                  6 u8  family
+//    6 u8  second prefix                  8 u32 most elements              7 u8  bytes of the rest / 4
+//    8 u16 port, or first port           12 u16 first port                 8 16  address
+//                                        14 u16 last port                 24 16  second address
 //   10 u16 last port                     16 u32 references
 //   12 u32 hash size                     20 u32 elements
 //   16 u32 most elements                 24 u32 number of entries listed
@@ -19,7 +20,7 @@
 //   68 16  second address
 //   52 32  instead of both: name of the other set (swap)
 //
-// A listing is, for each set: set, and its entries.
+// A listing is, for each set: set, its rest, and its entries, each followed by its rest (see Rest).
 #pragma once
 
 #include <cstddef>

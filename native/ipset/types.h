@@ -44,6 +44,12 @@ struct SetParameters {
   uint16_t port_to = 0;
 };
 
+// Attributes of a listing that have no field here, one after another, as bytes: length of the value and type
+// (IPSET_ATTR_…) with 16 bits each, little-endian, then the value, padded to a multiple of 4. At most
+// kLongestRest bytes: a record has one byte for their number, divided by 4.
+using Rest = std::vector<uint8_t>;
+constexpr size_t kLongestRest = size_t{255} * 4;
+
 // What an entry has; which of it follows from the type of its set.
 enum EntryField : uint8_t {
   kAddress = 1 << 0,
@@ -64,6 +70,7 @@ struct Entry {
   uint8_t family = 0;  // of both addresses; listed only: what is written has the family of its set
   AddressBytes address{};
   AddressBytes address2{};
+  Rest rest;  // listed only
 };
 
 // A set as the kernel describes it.
@@ -78,6 +85,7 @@ struct SetHeader {
   bool has_elements = false;  // since Linux 4.9
   bool has_ports = false;     // parameters.port_from and port_to were told
   bool extended = false;      // with timeout, counters, comment or skbinfo
+  Rest rest;
 };
 
 struct SetState {

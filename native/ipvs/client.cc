@@ -139,10 +139,8 @@ Status Client::Get(const ServiceId& id, ServiceState* out) {
 
 Status Client::Flush() {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return RetryAfterReload([&] {
-    return Ask([&](MessageBuilder* builder) { return EncodeFlush(builder, family_id_); },
-               [](const Message&) { return Status{}; });
-  });
+  return RetryAfterReload(
+      [&] { return Change([&](MessageBuilder* builder) { return EncodeFlush(builder, family_id_); }); });
 }
 
 Status Client::GetInfo(Info* out) {
@@ -164,8 +162,7 @@ Status Client::GetTimeouts(Timeouts* out) {
 Status Client::SetTimeouts(const Timeouts& timeouts) {
   const std::lock_guard<std::mutex> lock(mutex_);
   return RetryAfterReload([&] {
-    return Ask([&](MessageBuilder* builder) { return EncodeSetTimeouts(builder, family_id_, timeouts); },
-               [](const Message&) { return Status{}; });
+    return Change([&](MessageBuilder* builder) { return EncodeSetTimeouts(builder, family_id_, timeouts); });
   });
 }
 
@@ -174,6 +171,13 @@ Status Client::Ask(const Encode& encode, const Handler& on_reply) {
   MessageBuilder builder(&request);
   if (!encode(&builder)) return Status::Errno(EMSGSIZE);
   return netlink::Query(&commands_, &request, on_reply);
+}
+
+Status Client::Change(const Encode& encode) {
+  std::vector<uint8_t> request;
+  MessageBuilder builder(&request);
+  if (!encode(&builder)) return Status::Errno(EMSGSIZE);
+  return netlink::Command(&commands_, &request);
 }
 
 Status Client::DumpServices(std::vector<ServiceState>* out) {

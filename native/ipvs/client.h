@@ -48,6 +48,7 @@ class Client {
 
   std::vector<netlink::Failure> Send(const std::vector<Operation>& operations);
   netlink::Status Ask(const Encode& encode, const Handler& on_reply);
+  netlink::Status Change(const Encode& encode);
   netlink::Status DumpServices(std::vector<ServiceState>* out);
   netlink::Status DumpServers(ServiceState* service);
   netlink::Status DumpServersOfEach(std::vector<ServiceState>* services);

@@ -49,6 +49,7 @@ Status Batch::Await(uint32_t first) {
   // The limit counts from here: however long the kernel worked on the messages, it did so inside send(2).
   Clock::time_point deadline = socket_->Deadline();
   bool overrun = false;
+  bool refused = false;
   while (true) {
     const uint8_t* data = nullptr;
     size_t size = 0;
@@ -63,9 +64,19 @@ Status Batch::Await(uint32_t first) {
     if (status.fault == Fault::kTimeout && overrun) {
       return Status::Of(Fault::kUnknownOutcome, "replies were lost: receive buffer too small");
     }
+    if (status.fault == Fault::kTimeout && refused) {
+      RefuseAll();
+      return {};
+    }
     if (!status.ok()) return status;
     if (ReadReplies(data, size, first, &status)) return {};
     if (!status.ok()) return status;
+    if (!refused && messages_.front().status.is_errno(EPERM)) {
+      // nfnetlink checks the capability once for a buffer and answers its first message only. Other families
+      // answer each. All answers were queued inside send(2): one that is not there yet will not follow.
+      refused = true;
+      deadline = Clock::now();
+    }
   }
 }
 
@@ -81,6 +92,12 @@ bool Batch::ReadReplies(const uint8_t* data, size_t size, uint32_t first, Status
   }
   if (messages.malformed()) *status = Status::Of(Fault::kMalformedReply, "truncated message");
   return false;
+}
+
+void Batch::RefuseAll() {
+  for (Sent& message : messages_) {
+    if (message.status.ok()) message.status = messages_.front().status;
+  }
 }
 
 void Batch::Break(Status status) {

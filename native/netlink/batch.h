@@ -2,7 +2,8 @@
 //
 // The kernel works through a buffer of messages inside send(2), goes on after one that fails, and answers
 // every failure with an NLMSG_ERROR of that message's sequence number, asked for or not. So only the last
-// message asks for an acknowledgement, and its coming means that the failures before it are complete.
+// message asks for an acknowledgement, and once that is received the failures before it are complete. One
+// exception: without CAP_NET_ADMIN nfnetlink refuses a buffer as a whole, and answers its first message only.
 #pragma once
 
 #include <cstdint>
@@ -60,6 +61,8 @@ class Batch {
   Status Await(uint32_t first);
   // Reads replies; true once the last message's came.
   bool ReadReplies(const uint8_t* data, size_t size, uint32_t first, Status* status);
+  // Gives every message without an error that of the first.
+  void RefuseAll();
   void Break(Status status);
 
   Socket* socket_;

@@ -11,8 +11,13 @@ namespace {
 
 struct Progress {
   bool acknowledged = false;  // NLMSG_ERROR or NLMSG_DONE came: nothing more is under way on the socket
-  bool interrupted = false;
+  bool interrupted = false;   // the objects changed while they were listed
+  bool lost = false;          // replies were dropped
 };
+
+Status Lost() {
+  return Status::Of(Fault::kUnknownOutcome, "replies were lost");
+}
 
 Status ReadDatagram(const uint8_t* data, size_t size, uint32_t sequence, const ReplyHandler& on_reply,
                     Progress* progress) {
@@ -25,7 +30,8 @@ Status ReadDatagram(const uint8_t* data, size_t size, uint32_t sequence, const R
       case NLMSG_NOOP:
         break;
       case NLMSG_OVERRUN:
-        return Status::Of(Fault::kUnknownOutcome, "replies were lost");
+        progress->lost = true;
+        return Lost();
       case NLMSG_ERROR:
       case NLMSG_DONE:
         progress->acknowledged = true;
@@ -50,7 +56,10 @@ Status SendAndReceive(Socket* socket, std::vector<uint8_t>* request, const Reply
     size_t size = 0;
     // Each part of a dump has the whole limit: a long listing is no slow one.
     status = socket->Receive(socket->Deadline(), &data, &size);
-    if (status.is_errno(ENOBUFS)) status = Status::Of(Fault::kUnknownOutcome, "replies were lost");
+    if (status.is_errno(ENOBUFS)) {
+      progress->lost = true;
+      status = Lost();
+    }
     if (status.ok()) status = ReadDatagram(data, size, sequence, on_reply, progress);
   }
   // What was given up half-way would disturb the next request. When a new socket cannot be had, the old one
@@ -61,21 +70,28 @@ Status SendAndReceive(Socket* socket, std::vector<uint8_t>* request, const Reply
 
 }  // namespace
 
-Status Query(Socket* socket, std::vector<uint8_t>* request, const ReplyHandler& on_reply) {
+Status Command(Socket* socket, std::vector<uint8_t>* request) {
   Progress progress;
-  return SendAndReceive(socket, request, on_reply, &progress);
+  return SendAndReceive(
+      socket, request, [](const Message&) { return Status{}; }, &progress);
+}
+
+Status Query(Socket* socket, std::vector<uint8_t>* request, const ReplyHandler& on_reply) {
+  return Dump(
+      socket, request, [] {}, on_reply);
 }
 
 Status Dump(Socket* socket, std::vector<uint8_t>* request, const std::function<void()>& restart,
             const ReplyHandler& on_reply) {
-  for (int attempt = 0; attempt < kDumpAttempts; attempt++) {
+  Progress progress;
+  for (int attempt = 0; attempt < kReadAttempts; attempt++) {
     restart();
-    Progress progress;
+    progress = {};
     Status status = SendAndReceive(socket, request, on_reply, &progress);
-    if (!status.ok() || !progress.interrupted) return status;
+    if (!progress.lost && (!status.ok() || !progress.interrupted)) return status;
   }
-  return Status::Of(Fault::kInterrupted, "the listing changed while it was read, " +
-                                             std::to_string(kDumpAttempts) + " times in a row");
+  const std::string reason = progress.lost ? "replies were lost" : "the listing changed while it was read";
+  return Status::Of(Fault::kInterrupted, reason + ", " + std::to_string(kReadAttempts) + " times in a row");
 }
 
 }  // namespace knp::netlink

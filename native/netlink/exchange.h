@@ -14,16 +14,20 @@ namespace knp::netlink {
 // Takes one reply. A failure ends the exchange.
 using ReplyHandler = std::function<Status(const Message&)>;
 
-// Sends `request`, one message with NLM_F_REQUEST | NLM_F_ACK whose sequence number is filled in here, and
-// hands over every reply until the kernel acknowledges. An error that the kernel answers comes back as
-// kErrno.
+// How often something is read before kInterrupted is returned.
+constexpr int kReadAttempts = 10;
+
+// Sends `request`, one message with NLM_F_REQUEST | NLM_F_ACK that changes something. The sequence number is
+// filled in here. Returns the error of the kernel as kErrno, and kUnknownOutcome when its reply was lost.
+Status Command(Socket* socket, std::vector<uint8_t>* request);
+
+// The same for a message that only reads. Every reply is handed over until the kernel acknowledges. When
+// replies are lost (ENOBUFS), the request is sent again, and its replies are handed over once more.
 Status Query(Socket* socket, std::vector<uint8_t>* request, const ReplyHandler& on_reply);
 
 // The same for a request with NLM_F_REQUEST | NLM_F_DUMP. `restart` is called before the first reply of each
-// attempt: the kernel may find out at the end only that what it listed changed meanwhile (NLM_F_DUMP_INTR),
-// and everything is read again, at most kDumpAttempts times, then kInterrupted. Generic netlink's IPVS never
-// says so.
-constexpr int kDumpAttempts = 10;
+// attempt: the kernel may report only at the end that the listed objects changed meanwhile (NLM_F_DUMP_INTR),
+// and everything is read again. Generic netlink's IPVS never reports it.
 Status Dump(Socket* socket, std::vector<uint8_t>* request, const std::function<void()>& restart,
             const ReplyHandler& on_reply);
 

@@ -37,7 +37,9 @@ void Descriptor::Close() {
 Status NetworkNamespace::Open(const std::string& path, NetworkNamespace* out) {
   *out = NetworkNamespace();
   if (path.empty()) return {};
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // Without O_NONBLOCK the open of a FIFO waits for a writer. setns(2) refuses it then, as any file that is
+  // no namespace.
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return Status::Errno(errno, "cannot open network namespace " + path);
   out->file_ = Descriptor(fd);
   return {};

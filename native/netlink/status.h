@@ -13,7 +13,7 @@ enum class Fault : uint8_t {
   kTimeout,         // no reply within the limit
   kUnknownOutcome,  // replies were lost after the kernel may have applied the request
   kMalformedReply,  // a reply that breaks the protocol
-  kInterrupted,     // a dump kept changing while it was read (NLM_F_DUMP_INTR)
+  kInterrupted,     // a listing kept changing (NLM_F_DUMP_INTR), or its replies were lost, at every attempt
   kClosed,          // the client was closed
   kLibrary,         // libipset is missing or unusable
   kIpset,           // libipset refused, in words that stand for no number

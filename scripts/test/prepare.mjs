@@ -37,7 +37,8 @@ export function ensureNodeModules() {
   // npm writes the hidden one at the end of every installation.
   const installed = changedAt('node_modules/.package-lock.json');
   if (installed >= changedAt('package-lock.json')) return;
-  step('npm packages: npm ci', ['npm', 'ci', '--no-audit', '--no-fund']);
+  // The addon, which the package's own install script would build, has a build of its own.
+  step('npm packages: npm ci', ['npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund']);
 }
 
 /**

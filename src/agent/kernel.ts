@@ -13,6 +13,7 @@ import { type RtnetlinkEvent, watchRtnetlink } from '../kernel/rtnetlink/watch.j
 import { openSysctl } from '../kernel/sysctl/index.js';
 import type { Family } from '../net/address.js';
 import type { HostChange } from '../services/types.js';
+import { openParts } from './openParts.js';
 
 /** Ms for which changes of links and addresses are gathered: a network plugin makes several for each pod. */
 const HOST_SETTLES = 200;
@@ -21,27 +22,26 @@ const HOST_SETTLES = 200;
 export type Kernel = Awaited<ReturnType<typeof openKernel>>;
 
 /**
- * Opens all parts. Rejects with the NetlinkError of the one that cannot be opened.
+ * Opens all parts. Rejects with the NetlinkError of the one that cannot be opened, and then holds none open.
  *
  * @param load load the module of IPVS if it is missing
  */
 export async function openKernel(load: boolean) {
-  const ipvs = load ? await openIpvsWithModule() : await openIpvs();
-  const conntrack = await openConntrack();
-  const ipset = await openIpset();
-  const rtnetlink = await openRtnetlink();
+  const parts = await openParts({
+    ipvs: load ? openIpvsWithModule : openIpvs,
+    conntrack: openConntrack,
+    ipset: openIpset,
+    rtnetlink: openRtnetlink,
+  });
   return {
-    ipvs,
-    conntrack,
-    ipset,
-    rtnetlink,
+    ...parts,
     iptables: openIptables(),
     sysctl: openSysctl(),
     /** Calls back when links or addresses have changed, until closed. */
     watchHost: (changed: (change: HostChange) => void) =>
       watchRtnetlink({ gather: HOST_SETTLES }, ({ lost, events }) => changed({ lost, ...hostChanges(events) })),
     close: () => {
-      for (const part of [ipvs, conntrack, ipset, rtnetlink]) part.close();
+      for (const part of Object.values(parts)) part.close();
     },
   };
 }

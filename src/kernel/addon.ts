@@ -84,8 +84,17 @@ export interface NativeIpsetClient extends NativeClient {
 export interface NativeConntrackClient extends NativeClient {
   /** Takes whole filter records, and whether a listing that was cut short is good as far as it went. */
   list(filters: Uint8Array, partial: boolean): Promise<Uint8Array>;
-  /** Takes one filter record; a number of 32 bits: how many flows. */
-  delete(filter: Uint8Array): Promise<Uint8Array>;
+  /** Takes one filter record. */
+  delete(filter: Uint8Array): Promise<NativeDeletion>;
+}
+
+/** The result of a deletion of flows by filter. */
+export interface NativeDeletion {
+  readonly deleted: number;
+  /** Flows that could not be deleted, by their place in `failed`. */
+  readonly failures: readonly NativeFailure[];
+  /** Their flow records. */
+  readonly failed: Uint8Array;
 }
 
 /** What the addon exports. */
@@ -99,7 +108,7 @@ export interface Addon {
 
 let loaded: Addon | undefined;
 
-/** The addon: built in `build/`, or shipped in `prebuilds/`. Throws an Error that says how to build it when it is missing. */
+/** The addon: built in `build/`, or shipped in `prebuilds/`. Throws an Error with the command that builds it when it is missing. */
 export function loadAddon(): Addon {
   loaded ??= load();
   return loaded;
@@ -111,10 +120,16 @@ function load(): Addon {
   try {
     return require('node-gyp-build')(root) as Addon;
   } catch (cause) {
-    throw new Error(`the native addon cannot be loaded from ${root}: npm run build:native builds it`, {
-      cause,
-    });
+    const message = `the native addon cannot be loaded from ${root}: ${adviceFor(root)}`;
+    throw new Error(message, { cause });
   }
+}
+
+/** A package that was installed has neither the script that builds it in a checkout, nor node-gyp: npm has one. */
+function adviceFor(root: string): string {
+  const isCheckout = existsSync(join(root, 'scripts', 'build-native.mjs'));
+  const command = isCheckout ? 'npm run build:native' : 'npm rebuild kube-netlink-proxy --foreground-scripts';
+  return `build it with \`${command}\` (needs g++, make and python3)`;
 }
 
 /** The folder of package.json, above this file wherever it was compiled to. */

@@ -2,11 +2,12 @@
 import { NetlinkError } from '../errors.js';
 import type { NativeClient, NativeError } from './addon.js';
 import { type Attempt, closedError, toNetlinkError } from './failures.js';
-import { argumentError, type Fault } from './fields.js';
+import { argumentError, type Fault, findUnknown } from './fields.js';
 import type { OpenOptions } from './ipvs/types.js';
 
 const DEFAULT_TIMEOUT = 5000;
 const LONGEST_TIMEOUT = 0x7fff_ffff;
+const OPTIONS: ReadonlySet<string> = new Set(['netns', 'timeout']);
 
 /** Opens a native client as the options say; `attempt` names what is opened. */
 export async function openCalls<Client extends NativeClient>(
@@ -15,10 +16,15 @@ export async function openCalls<Client extends NativeClient>(
   attempt: Attempt,
 ): Promise<Calls<Client>> {
   const { netns = '', timeout = DEFAULT_TIMEOUT } = options;
-  const fault = findOptionFault(netns, timeout);
+  const fault = findUnknown(options, OPTIONS) ?? findOptionFault(netns, timeout);
   if (fault) throw argumentError(attempt.operation, fault);
   const calls = new Calls(client);
-  await calls.run({ ...attempt, target: netns || undefined }, () => client.open(netns, timeout));
+  try {
+    await calls.run({ ...attempt, target: netns || undefined }, () => client.open(netns, timeout));
+  } catch (error) {
+    calls.close(); // what was opened before the failure would stay until it is collected
+    throw error;
+  }
   return calls;
 }
 

@@ -1,7 +1,8 @@
 // Writes values into the fixed-size records that cross to the addon, and finds what is wrong with them on the way.
 import { inspect } from 'node:util';
 import { NetlinkError } from '../errors.js';
-import { type Family, parseAddress } from '../net/address.js';
+import { type Family, readAddress } from '../net/address.js';
+import { type IpProtocol, PROTOCOL_NUMBERS, type Protocol } from '../net/protocol.js';
 import type { Attempt } from './failures.js';
 
 /** A rule that a value breaks. */
@@ -16,8 +17,6 @@ export interface Fault {
 }
 
 const encoder = new TextEncoder();
-// '.' less '0'.
-const DOT = -2;
 
 /**
  * Writes records of one size, one after another. The first fault of a record sticks, and what is written after it does
@@ -72,6 +71,28 @@ export class RecordWriter {
     return 0;
   }
 
+  /** The number of an IP protocol. */
+  protocol(field: string, value: IpProtocol | undefined): number {
+    if (typeof value === 'number') return this.integer(field, value, 1, 255);
+    if (Object.hasOwn(PROTOCOL_NUMBERS, value as string)) return PROTOCOL_NUMBERS[value as Protocol];
+    const rule = `must be one of ${Object.keys(PROTOCOL_NUMBERS).join(', ')}, or a number from 1 to 255`;
+    this.fail(field, value, rule, typeof value !== 'string');
+    return 0;
+  }
+
+  /**
+   * Refuses fields that are not known: passed over, they would be lost without a word. `path` is that of the object with
+   * a dot at its end, `kind` names it with its article: `an entry`.
+   */
+  onlyFields(path: string, object: unknown, known: ReadonlySet<string>, kind: string): void {
+    if (typeof object !== 'object') return; // for the checks of its fields to find
+    for (const field in object) {
+      if (known.has(field)) continue;
+      this.fail(`${path}${field}`, object?.[field as keyof object], `is no field of ${kind}`, true);
+      return;
+    }
+  }
+
   /** Text of 1 to `longest` bytes in UTF-8, without NUL; the record has at least one byte more. */
   text(field: string, value: unknown, longest: number, offset: number): void {
     const start = this.#start + offset;
@@ -84,39 +105,11 @@ export class RecordWriter {
 
   /** An address, in 16 bytes at `offset`; returns its family. */
   address(field: string, value: unknown, offset: number): Family {
-    if (typeof value === 'string' && this.#dottedQuad(value, this.#start + offset)) return 4;
-    const bytes = typeof value === 'string' ? parseAddress(value) : undefined;
-    if (!bytes) {
-      this.fail(field, value, 'must be an IPv4 or IPv6 address', typeof value !== 'string');
-      return 4;
-    }
-    this.#bytes.set(bytes, this.#start + offset);
-    return bytes.length === 4 ? 4 : 6;
-  }
-
-  /**
-   * Writes what is plainly an IPv4 address; false for all else, which parseAddress() decides on. Most operations have two
-   * addresses, and without this reading them is most of the time that a large batch keeps JavaScript's thread.
-   */
-  #dottedQuad(text: string, at: number): boolean {
-    let part = 0;
-    let digits = 0;
-    let dots = 0;
-    for (let i = 0; i < text.length; i++) {
-      const digit = text.charCodeAt(i) - 48;
-      if (digit >= 0 && digit <= 9) {
-        part = part * 10 + digit;
-        if (++digits > 3 || part > 255) return false;
-      } else {
-        if (digit !== DOT || digits === 0 || dots === 3) return false;
-        this.#bytes[at + dots++] = part;
-        part = 0;
-        digits = 0;
-      }
-    }
-    if (dots !== 3 || digits === 0) return false;
-    this.#bytes[at + 3] = part;
-    return true;
+    const start = this.#start + offset;
+    const family = typeof value === 'string' ? readAddress(value, this.#bytes, start) : undefined;
+    if (family !== undefined) return family;
+    this.fail(field, value, 'must be an IPv4 or IPv6 address', typeof value !== 'string');
+    return 4;
   }
 
   /** Notes a fault, unless there is one already. */
@@ -133,10 +126,24 @@ export class RecordWriter {
     return fault;
   }
 
+  /** Forgets the records written so far: the next one takes the place of the first. */
+  reset(): void {
+    this.#bytes.fill(0, 0, this.#start);
+    this.#start = 0;
+  }
+
   /** The records written so far. */
   records(): Uint8Array {
     return this.#bytes.subarray(0, this.#start);
   }
+}
+
+/** The first option that is not among the known ones. */
+export function findUnknown(options: object, known: ReadonlySet<string>): Fault | undefined {
+  for (const [field, value] of Object.entries(options)) {
+    if (!known.has(field)) return { field, value, rule: 'is no option', wrongType: true };
+  }
+  return undefined;
 }
 
 /** `realServer.weight must be an integer from 0 to 2147483647, found -1`. */

@@ -11,7 +11,23 @@ export type Family = 4 | 6;
  * @returns 4 or 16 bytes in network order, or undefined when the text is no address.
  */
 export function parseAddress(text: string): Uint8Array | undefined {
-  return text.includes(':') ? parseIPv6(text) : parseIPv4(text);
+  const bytes = new Uint8Array(16);
+  const family = readAddress(text, bytes, 0);
+  if (family === undefined) return undefined;
+  return family === 6 ? bytes : bytes.slice(0, 4);
+}
+
+/**
+ * The same without an object of its own: into 16 bytes at `at`, of which IPv4 takes the first four and leaves the others
+ * zero. Undefined, and anything in these bytes, when the text is no address.
+ */
+export function readAddress(text: string, bytes: Uint8Array, at: number): Family | undefined {
+  if (!text.includes(':')) return readIPv4(text, 0, bytes, at) ? 4 : undefined;
+  if (!readIPv6(text, bytes, at)) return undefined;
+  if (!isMapped(bytes, at)) return 6;
+  bytes.copyWithin(at, at + 12, at + 16);
+  bytes.fill(0, at + 4, at + 16);
+  return 4;
 }
 
 /** The canonical text of 4 or 16 bytes (RFC 5952; as Go's `net.IP.String`). */
@@ -45,54 +61,89 @@ export function isLinkLocalIPv6(address: string): boolean {
   return /^fe[89ab][0-9a-f]:/.test(address);
 }
 
-function parseIPv4(text: string): Uint8Array | undefined {
-  const parts = text.split('.');
-  if (parts.length !== 4) return undefined;
-  const bytes = new Uint8Array(4);
-  for (const [i, part] of parts.entries()) {
-    if (!/^[0-9]+$/.test(part)) return undefined;
-    const value = Number(part);
-    if (value > 255) return undefined;
-    bytes[i] = value;
+const DOT = 0x2e;
+const COLON = 0x3a;
+
+/** Reads four decimal octets from `start` to the end of the text into 4 bytes at `at`. */
+function readIPv4(text: string, start: number, bytes: Uint8Array, at: number): boolean {
+  let dots = 0;
+  let octet = -1; // none yet
+  for (let i = start; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === DOT) {
+      if (octet < 0 || dots === 3) return false;
+      bytes[at + dots++] = octet;
+      octet = -1;
+      continue;
+    }
+    const digit = code - 0x30;
+    if (digit < 0 || digit > 9) return false;
+    octet = (octet < 0 ? 0 : octet * 10) + digit;
+    if (octet > 255) return false;
   }
-  return bytes;
+  if (octet < 0 || dots !== 3) return false;
+  bytes[at + 3] = octet;
+  return true;
 }
 
-function parseIPv6(text: string): Uint8Array | undefined {
-  const halves = text.split('::');
-  if (halves.length > 2) return undefined;
-  const head = groupsOf(halves[0] ?? '', halves.length === 1);
-  const tail = halves.length === 2 ? groupsOf(halves[1] ?? '', true) : [];
-  if (!head || !tail) return undefined;
-  const missing = 8 - head.length - tail.length;
-  if (halves.length === 2 ? missing < 1 : missing !== 0) return undefined;
-  const groups = [...head, ...new Array<number>(missing).fill(0), ...tail];
-  const bytes = new Uint8Array(16);
-  for (const [i, group] of groups.entries()) {
-    bytes[2 * i] = group >> 8;
-    bytes[2 * i + 1] = group & 255;
+/** Reads the whole text into 16 bytes at `at`. */
+function readIPv6(text: string, bytes: Uint8Array, at: number): boolean {
+  let filled = 0; // bytes so far
+  let gap = -1; // of them, those before `::`
+  let i = 0;
+  if (text.charCodeAt(0) === COLON) {
+    if (text.charCodeAt(1) !== COLON) return false;
+    gap = 0;
+    i = 2;
   }
-  const mapped = groups.slice(0, 5).every((g) => g === 0) && groups[5] === 0xffff;
-  return mapped ? bytes.slice(12) : bytes;
-}
-
-/** The 16-bit groups of one side of `::`; a dotted IPv4 address may stand as the last two groups of the whole text. */
-function groupsOf(text: string, last: boolean): number[] | undefined {
-  if (text === '') return [];
-  const parts = text.split(':');
-  const groups: number[] = [];
-  for (const [i, part] of parts.entries()) {
-    if (/^[0-9a-fA-F]{1,4}$/.test(part)) {
-      groups.push(Number.parseInt(part, 16));
-    } else if (last && i === parts.length - 1 && part.includes('.')) {
-      const bytes = parseIPv4(part);
-      if (!bytes) return undefined;
-      groups.push(((bytes[0] ?? 0) << 8) | (bytes[1] ?? 0), ((bytes[2] ?? 0) << 8) | (bytes[3] ?? 0));
-    } else {
-      return undefined;
+  while (i < text.length) {
+    if (filled === 16) return false;
+    const start = i;
+    let group = 0;
+    for (; i < text.length; i++) {
+      const digit = hexDigit(text.charCodeAt(i));
+      if (digit < 0) break;
+      group = group * 16 + digit;
+    }
+    const end = i === text.length ? COLON : text.charCodeAt(i);
+    if (end === DOT) {
+      // The last 4 bytes in dotted notation, to the end of the text.
+      if (filled > 12 || !readIPv4(text, start, bytes, at + filled)) return false;
+      filled += 4;
+      break;
+    }
+    if (end !== COLON || i === start || i - start > 4) return false;
+    bytes[at + filled++] = group >> 8;
+    bytes[at + filled++] = group & 255;
+    if (i === text.length) break;
+    i++;
+    if (text.charCodeAt(i) === COLON) {
+      if (gap >= 0) return false;
+      gap = filled;
+      i++;
+    } else if (i === text.length) {
+      return false; // a colon at the end
     }
   }
-  return groups;
+  if (gap < 0) return filled === 16;
+  if (filled > 14) return false; // `::` stands for one group at least
+  const tail = at + 16 - (filled - gap);
+  bytes.copyWithin(tail, at + gap, at + filled);
+  bytes.fill(0, at + gap, tail);
+  return true;
+}
+
+/** ::ffff:0:0/96. */
+function isMapped(bytes: Uint8Array, at: number): boolean {
+  for (let i = 0; i < 10; i++) if (bytes[at + i] !== 0) return false;
+  return bytes[at + 10] === 0xff && bytes[at + 11] === 0xff;
+}
+
+/** The value of a hexadecimal digit, or -1. */
+function hexDigit(code: number): number {
+  if (code >= 0x30 && code <= 0x39) return code - 0x30;
+  const letter = code | 0x20;
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
 }
 
 function formatIPv6(bytes: Uint8Array): string {

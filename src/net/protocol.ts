@@ -3,6 +3,9 @@
 /** A transport protocol, spelled as ipset and IPVS tools do. */
 export type Protocol = 'tcp' | 'udp' | 'sctp';
 
+/** `tcp`, `udp`, `sctp`, or the IP protocol number (1–255) of any other. */
+export type IpProtocol = Protocol | number;
+
 /** IP protocol numbers (IANA; `IPPROTO_TCP`, `IPPROTO_UDP`, `IPPROTO_SCTP`). */
 export const PROTOCOL_NUMBERS: Readonly<Record<Protocol, number>> = { tcp: 6, udp: 17, sctp: 132 };
 

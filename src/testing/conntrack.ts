@@ -1,27 +1,27 @@
 // Connection tracking that lives in memory: keeps the flows that a test lets it track, refuses what the real one refuses.
-import { attemptOf } from '../kernel/conntrack/names.js';
-import { FILTER_SIZE, writeSelection } from '../kernel/conntrack/records.js';
+import { attemptOf, attemptOn } from '../kernel/conntrack/names.js';
+import { PACKING } from '../kernel/conntrack/packing.js';
+import { packFilter, packSelections } from '../kernel/conntrack/records.js';
 import type {
   Conntrack,
   Flow,
+  FlowDeletion,
   FlowFilter,
   FlowId,
-  FlowProtocol,
   FlowSelection,
   FlowTuple,
+  ListOptions,
 } from '../kernel/conntrack/types.js';
-import { onlyRecord, RecordWriter } from '../kernel/fields.js';
 import type { OperationResult } from '../kernel/ipvs/types.js';
-import { familyOf } from '../net/address.js';
-import { PROTOCOL_NUMBERS, protocolOfNumber } from '../net/protocol.js';
-import { attempt, type Fault, type Faults } from './faults.js';
+import { canonicalAddress, familyOf } from '../net/address.js';
+import { type IpProtocol, PROTOCOL_NUMBERS, protocolOfNumber } from '../net/protocol.js';
+import { FakeClient } from './client.js';
 
 /** What a test has to say of a flow. */
 export type NewFlow = Pick<Flow, 'protocol' | 'original' | 'reply'> & Partial<Flow>;
 
 /** A fake of conntrack. */
-export class FakeConntrack implements Conntrack, Faults {
-  fault: Fault = () => undefined;
+export class FakeConntrack extends FakeClient implements Conntrack {
   /** Listings so far: each is a walk over the whole table in reality. */
   listings = 0;
   readonly #flows = new Set<Flow>();
@@ -35,34 +35,35 @@ export class FakeConntrack implements Conntrack, Faults {
     return tracked;
   }
 
-  async list(selection?: FlowSelection | readonly FlowSelection[]): Promise<Flow[]> {
-    const fault = this.fault('conntrack.list', '');
-    if (fault) throw fault;
-    const selections = selection === undefined ? undefined : [selection].flat();
-    for (const each of selections ?? []) check('conntrack.list', each, false);
-    this.listings++;
-    return [...this.#flows].filter((flow) => selections?.some((each) => selects(each, flow)) ?? true);
+  async list(
+    selection?: FlowSelection | readonly FlowSelection[],
+    options: ListOptions = {},
+  ): Promise<Flow[]> {
+    const selections = selection === undefined ? [] : [selection].flat();
+    packSelections(selections, options);
+    return this.read(attemptOn('list', selections), () => {
+      this.listings++;
+      return [...this.#flows].filter(
+        (flow) => selection === undefined || selections.some((each) => selects(each, flow)),
+      );
+    });
   }
 
-  async delete(filter: FlowFilter): Promise<number> {
-    check('conntrack.delete', filter, true);
-    const fault = this.fault('conntrack.delete', '');
-    if (fault) throw fault;
-    const flows = [...this.#flows].filter((flow) => selects(filter, flow));
-    for (const flow of flows) this.#flows.delete(flow);
-    return flows.length;
-  }
-
-  async deleteFlows(flows: readonly FlowId[]): Promise<OperationResult[]> {
-    return flows.map((id) =>
-      attempt(this, 'conntrack.deleteFlows', attemptOf(id).target ?? '', () => {
-        for (const flow of this.#flows) if (hasName(flow, id)) this.#flows.delete(flow);
-        return undefined;
-      }),
+  /** Deleting each flow may fail on its own: fault() is called for the listing, and for each flow that was found. */
+  async delete(filter: FlowFilter): Promise<FlowDeletion> {
+    packFilter(filter);
+    const flows = await this.change(attemptOn('delete', [filter]), () =>
+      [...this.#flows].filter((flow) => selects(filter, flow)),
     );
+    const packing = { ...PACKING, attempt: (flow: FlowId) => attemptOf(flow, 'delete') };
+    const results = await this.applyAll(flows, packing, (flow) => this.#remove(flow));
+    const failures = results.filter((result) => result !== undefined);
+    return { deleted: flows.length - failures.length, failures };
   }
 
-  close(): void {}
+  deleteFlows(flows: readonly FlowId[]): Promise<OperationResult[]> {
+    return this.applyAll(flows, PACKING, (id) => this.#remove(id));
+  }
 
   /** What `conntrack -L` prints, sorted, without what changes by itself. */
   dump(): string {
@@ -74,18 +75,15 @@ export class FakeConntrack implements Conntrack, Faults {
       .sort()
       .join('');
   }
-}
 
-/** Throws what the real one throws. */
-function check(operation: string, selection: FlowSelection, toDelete: boolean): void {
-  const writer = new RecordWriter(FILTER_SIZE, 1);
-  writeSelection(selection, toDelete, writer);
-  onlyRecord(writer, operation);
+  #remove(id: FlowId): undefined {
+    for (const flow of this.#flows) if (hasName(flow, id)) this.#flows.delete(flow);
+  }
 }
 
 function selects({ family, protocol, original = {}, reply = {} }: FlowSelection, flow: Flow): boolean {
   const alike = (wanted: Partial<FlowTuple>, tuple: FlowTuple) =>
-    Object.entries(wanted).every(([field, value]) => tuple[field as keyof FlowTuple] === value);
+    words({ ...tuple, ...wanted }) === words(tuple);
   return (
     family === flow.family &&
     (protocol === undefined || numberOf(protocol) === numberOf(flow.protocol)) &&
@@ -103,10 +101,11 @@ function hasName(flow: Flow, { protocol, original, zone = 0, id = 0 }: FlowId): 
   );
 }
 
-function numberOf(protocol: FlowProtocol): number {
+function numberOf(protocol: IpProtocol): number {
   return typeof protocol === 'number' ? protocol : PROTOCOL_NUMBERS[protocol];
 }
 
 function words({ source, destination, sourcePort, destinationPort }: FlowTuple): string {
-  return `src=${source} dst=${destination} sport=${sourcePort} dport=${destinationPort}`;
+  const text = (address: string) => canonicalAddress(address) ?? address;
+  return `src=${text(source)} dst=${text(destination)} sport=${sourcePort} dport=${destinationPort}`;
 }

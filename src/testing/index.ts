@@ -2,7 +2,7 @@
 // would. For tests of agents built on the libraries, and for our own.
 
 import { FakeConntrack } from './conntrack.js';
-import type { Fault } from './faults.js';
+import type { Fault, Faults } from './faults.js';
 import { FakeIpset } from './ipset.js';
 import { FakeIptables } from './iptables.js';
 import { FakeIpvs } from './ipvs.js';
@@ -28,7 +28,15 @@ export class FakeKernel {
 
   /** One fault for all parts, so that "the nth operation" counts through all of them. */
   set fault(fault: Fault) {
-    for (const part of [this.ipvs, this.ipset, this.rtnetlink, this.iptables, this.sysctl])
-      part.fault = fault;
+    for (const part of this.#parts()) part.fault = fault;
+  }
+
+  /** The same for everything that reads. */
+  set readFault(fault: Fault) {
+    for (const part of this.#parts()) part.readFault = fault;
+  }
+
+  #parts(): Faults[] {
+    return [this.conntrack, this.ipvs, this.ipset, this.rtnetlink, this.iptables, this.sysctl];
   }
 }

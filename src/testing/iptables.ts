@@ -1,10 +1,12 @@
 // iptables that lives in memory: chains and rules of both families, changed by whole restores.
-import type { NetlinkError } from '../errors.js';
+import { NetlinkError } from '../errors.js';
+import { program } from '../kernel/iptables/index.js';
 import { parseSaved } from '../kernel/iptables/text.js';
-import type { Iptables, IptablesOperation, SavedRules } from '../kernel/iptables/types.js';
+import type { Chain, Iptables, IptablesOperation, SavedRules, Table } from '../kernel/iptables/types.js';
 import type { Family } from '../net/address.js';
-import { attempt, type Fault, type Faults } from './faults.js';
+import type { Fault, Faults } from './faults.js';
 
+const TABLES = ['nat', 'filter', 'mangle'] as const;
 const BASE_CHAINS = {
   mangle: ['PREROUTING', 'INPUT', 'FORWARD', 'OUTPUT', 'POSTROUTING'],
   filter: ['INPUT', 'FORWARD', 'OUTPUT'],
@@ -14,20 +16,35 @@ const BASE_CHAINS = {
 /** A fake of iptables. */
 export class FakeIptables implements Iptables, Faults {
   fault: Fault = () => undefined;
+  readFault: Fault = () => undefined;
   /** Restores done so far: each is a process in reality. */
   restores = 0;
   #chains: Record<Family, Map<string, string[]>> = { 4: baseChains(), 6: baseChains() };
 
   async save(family: Family): Promise<SavedRules> {
+    const fault = this.readFault('iptables.save', program('save', family));
+    if (fault) throw fault;
     return new Map([...this.#chains[family]].map(([name, rules]) => [name, [...rules]]));
   }
 
   async restore(family: Family, operations: readonly IptablesOperation[]): Promise<NetlinkError | undefined> {
     this.restores++;
-    return attempt(this, 'iptables.restore', `IPv${family}`, () => {
-      for (const operation of operations) this.#do(this.#chains[family], operation);
-      return undefined;
-    });
+    const operation = 'iptables.restore';
+    const target = program('restore', family);
+    const fault = this.fault(operation, target);
+    if (fault) return fault;
+    for (const table of TABLES) {
+      const changed = new Map([...this.#chains[family]].map(mutable));
+      const kernelMessage = change(
+        changed,
+        operations.filter((each) => tableOf(each) === table),
+      );
+      if (kernelMessage !== undefined) {
+        return new NetlinkError({ code: 'ERR_PROCESS', operation, target, kernelMessage });
+      }
+      this.#chains[family] = changed;
+    }
+    return undefined;
   }
 
   /** Makes these a family's rules, as if somebody had made them before: the text of iptables-save. */
@@ -52,18 +69,52 @@ export class FakeIptables implements Iptables, Faults {
       })
       .join('');
   }
+}
 
-  #do(chains: Map<string, string[]>, operation: IptablesOperation): void {
-    if ('chain' in operation) {
-      const name = `${operation.chain.table}/${operation.chain.name}`;
-      if (operation.do === 'setChain') chains.set(name, [...operation.chain.rules]);
-      else chains.delete(name);
-      return;
-    }
-    const rules = chains.get(`${operation.jump.table}/${operation.jump.from}`);
-    if (operation.do === 'insertJump') rules?.unshift(operation.jump.rule);
-    else rules?.splice(rules.indexOf(operation.jump.rule), 1);
+/** As iptables-restore does: chains first, then rules, then what needs both. The reason why a line is refused, if one is. */
+function change(chains: Map<string, string[]>, operations: readonly IptablesOperation[]): string | undefined {
+  for (const operation of operations) {
+    if ('chain' in operation) chains.set(idOf(operation), []);
   }
+  for (const operation of operations) {
+    if (operation.do === 'setChain') chains.get(idOf(operation))?.push(...operation.chain.rules);
+    if (operation.do !== 'deleteJump') continue;
+    const rules = chains.get(idOf(operation)) ?? [];
+    const place = rules.indexOf(operation.jump.rule);
+    if (place < 0) return 'Bad rule (does a matching rule exist in that chain?)';
+    rules.splice(place, 1);
+  }
+  for (const operation of operations) {
+    if (operation.do === 'insertJump') {
+      const rules = chains.get(idOf(operation));
+      if (!rules) return 'No chain/target/match by that name';
+      rules.unshift(operation.jump.rule);
+    }
+    if (operation.do !== 'deleteChain') continue;
+    if (isTarget(chains, operation.chain)) return 'Too many links';
+    chains.delete(idOf(operation));
+  }
+  return undefined;
+}
+
+function isTarget(
+  chains: ReadonlyMap<string, readonly string[]>,
+  { table, name }: Omit<Chain, 'rules'>,
+): boolean {
+  const rules = [...chains].filter(([id]) => id.startsWith(`${table}/`)).flatMap(([, each]) => each);
+  return rules.some((rule) =>
+    rule.split(' ').some((word, i, words) => word === name && /^-[jg]$/.test(words[i - 1] ?? '')),
+  );
+}
+
+function tableOf(operation: IptablesOperation): Table {
+  return 'chain' in operation ? operation.chain.table : operation.jump.table;
+}
+
+function idOf(operation: IptablesOperation): string {
+  return 'chain' in operation
+    ? `${operation.chain.table}/${operation.chain.name}`
+    : `${operation.jump.table}/${operation.jump.from}`;
 }
 
 /** Table mangle shows only once something is in it. */

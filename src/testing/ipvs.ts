@@ -1,16 +1,25 @@
 // IPVS that lives in memory: keeps virtual services and real servers, refuses what the kernel refuses.
+import { constants } from 'node:os';
+import { asking, nameService } from '../kernel/ipvs/names.js';
+import { PACKING } from '../kernel/ipvs/packing.js';
+import { packServiceId, packServiceIds, packTimeouts } from '../kernel/ipvs/records.js';
 import type {
+  Ipvs,
   IpvsCounters,
+  IpvsInfo,
   IpvsOperation,
   IpvsTimeouts,
   OperationResult,
   RealServer,
+  RealServerId,
   VirtualService,
   VirtualServiceId,
   VirtualServiceState,
 } from '../kernel/ipvs/types.js';
-import { joinHostPort } from '../net/address.js';
-import { attempt, type Fault, type Faults } from './faults.js';
+import { canonicalAddress, familyOf, joinHostPort } from '../net/address.js';
+import { FakeClient } from './client.js';
+
+const { EEXIST, EINVAL, ENOENT, ESRCH } = constants.errno;
 
 const NO_COUNTERS: IpvsCounters = {
   connections: 0n,
@@ -25,60 +34,93 @@ interface Held {
   readonly realServers: Map<string, RealServer>;
 }
 
-/** A fake of IPVS. */
-export class FakeIpvs implements Faults {
-  fault: Fault = () => undefined;
+/** A fake of IPVS. Lists virtual services and real servers in the order in which they were added. */
+export class FakeIpvs extends FakeClient implements Ipvs {
   /** Active connections by real server, `address:port`, for tests to set; none by default. */
   readonly connections = new Map<string, number>();
+  /** Schedulers that this kernel has; others are refused with ENOENT. */
+  readonly schedulers = new Set('rr wrr lc wlc lblc lblcr dh sh mh sed nq fo ovf twos none'.split(' '));
+  /** Persistence engines that this kernel has; others are refused with ENOENT. */
+  readonly persistenceEngines = new Set(['sip']);
   /** The kernel's defaults. */
   #timeouts: IpvsTimeouts = { tcp: 900, tcpFin: 120, udp: 300 };
   readonly #held = new Map<string, Held>();
+  readonly #act = (operation: IpvsOperation) => this.#do(operation);
 
   async list(): Promise<VirtualServiceState[]> {
-    return [...this.#held.values()].map(({ service, realServers }) => ({
-      ...service,
-      counters: NO_COUNTERS,
-      realServers: [...realServers.values()].map((server) => ({
-        ...server,
-        activeConnections: this.connections.get(joinHostPort(server.address, server.port)) ?? 0,
-        inactiveConnections: 0,
-        persistentConnections: 0,
-        counters: NO_COUNTERS,
-      })),
-    }));
+    return this.read(asking('list'), () => [...this.#held.values()].map((held) => this.#stateOf(held)));
   }
 
   async listServices(): Promise<VirtualService[]> {
-    return [...this.#held.values()].map(({ service }) => service);
+    return this.read(asking('listServices'), () => [...this.#held.values()].map(({ service }) => service));
   }
 
   async listRealServers(ids: readonly VirtualServiceId[]): Promise<RealServer[][]> {
-    return ids.map((id) => [...(this.#held.get(nameOf(id))?.realServers.values() ?? [])]);
-  }
-
-  async get(id: VirtualServiceId): Promise<VirtualServiceState | undefined> {
-    return (await this.list()).find((service) => nameOf(service) === nameOf(id));
-  }
-
-  async apply(operations: readonly IpvsOperation[]): Promise<OperationResult[]> {
-    return operations.map((operation) =>
-      attempt(this, `ipvs.${operation.do}`, targetOf(operation), () => this.#do(operation)),
+    packServiceIds(ids, 'ipvs.listRealServers');
+    return this.read(asking('listRealServers'), () =>
+      ids.map((id) => [...(this.#held.get(nameService(canonical(id)))?.realServers.values() ?? [])]),
     );
   }
 
-  async timeouts(): Promise<IpvsTimeouts> {
-    return this.#timeouts;
+  async get(id: VirtualServiceId): Promise<VirtualServiceState | undefined> {
+    packServiceId(id, 'ipvs.get');
+    const name = nameService(id);
+    return this.read(asking('get', name), () => {
+      const held = this.#held.get(nameService(canonical(id)));
+      return held && this.#stateOf(held);
+    });
+  }
+
+  add(service: VirtualService): Promise<void> {
+    return this.applyOne({ do: 'addService', service }, PACKING, this.#act);
+  }
+
+  update(service: VirtualService): Promise<void> {
+    return this.applyOne({ do: 'updateService', service }, PACKING, this.#act);
+  }
+
+  delete(id: VirtualServiceId): Promise<void> {
+    return this.applyOne({ do: 'deleteService', service: id }, PACKING, this.#act);
+  }
+
+  addRealServer(id: VirtualServiceId, realServer: RealServer): Promise<void> {
+    return this.applyOne({ do: 'addRealServer', service: id, realServer }, PACKING, this.#act);
+  }
+
+  updateRealServer(id: VirtualServiceId, realServer: RealServer): Promise<void> {
+    return this.applyOne({ do: 'updateRealServer', service: id, realServer }, PACKING, this.#act);
+  }
+
+  deleteRealServer(id: VirtualServiceId, realServer: RealServerId): Promise<void> {
+    return this.applyOne({ do: 'deleteRealServer', service: id, realServer }, PACKING, this.#act);
+  }
+
+  apply(operations: readonly IpvsOperation[]): Promise<OperationResult[]> {
+    return this.applyAll(operations, PACKING, this.#act);
+  }
+
+  flush(): Promise<void> {
+    return this.change(asking('flush'), () => this.#held.clear());
+  }
+
+  info(): Promise<IpvsInfo> {
+    return this.read(asking('info'), () => ({ version: '1.2.1', connectionTableSize: 4096 }));
+  }
+
+  timeouts(): Promise<IpvsTimeouts> {
+    return this.read(asking('timeouts'), () => this.#timeouts);
   }
 
   async setTimeouts(timeouts: IpvsTimeouts): Promise<void> {
-    const fault = this.fault('ipvs.setTimeouts', '');
-    if (fault) throw fault;
-    const { tcp, tcpFin, udp } = this.#timeouts;
-    this.#timeouts = {
-      tcp: timeouts.tcp || tcp,
-      tcpFin: timeouts.tcpFin || tcpFin,
-      udp: timeouts.udp || udp,
-    };
+    packTimeouts(timeouts);
+    return this.change(asking('setTimeouts'), () => {
+      const { tcp, tcpFin, udp } = this.#timeouts;
+      this.#timeouts = {
+        tcp: timeouts.tcp || tcp,
+        tcpFin: timeouts.tcpFin || tcpFin,
+        udp: timeouts.udp || udp,
+      };
+    });
   }
 
   /** What `ipvsadm -S -n` prints, sorted. */
@@ -92,44 +134,94 @@ export class FakeIpvs implements Faults {
     return lines.map((line) => `${line}\n`).join('');
   }
 
-  #do(operation: IpvsOperation): string | undefined {
-    const key = nameOf(operation.service);
+  #stateOf({ service, realServers }: Held): VirtualServiceState {
+    return {
+      ...service,
+      counters: NO_COUNTERS,
+      realServers: [...realServers.values()].map((server) => ({
+        ...server,
+        activeConnections: this.connections.get(joinHostPort(server.address, server.port)) ?? 0,
+        inactiveConnections: 0,
+        persistentConnections: 0,
+        counters: NO_COUNTERS,
+      })),
+    };
+  }
+
+  #do(operation: IpvsOperation): number | undefined {
+    const key = nameService(canonical(operation.service));
     const held = this.#held.get(key);
     if (operation.do === 'addService') {
-      if (held) return 'EEXIST';
-      this.#held.set(key, { service: operation.service, realServers: new Map() });
+      if (held) return EEXIST;
+      if (!this.#knows(operation.service)) return ENOENT;
+      this.#held.set(key, { service: settingsOf(operation.service), realServers: new Map() });
       return undefined;
     }
-    if (!held) return 'ESRCH';
+    if (!held) return ESRCH;
     if ('realServer' in operation) return doRealServer(held.realServers, operation);
-    if (operation.do === 'updateService') held.service = operation.service;
-    else this.#held.delete(key);
+    if (operation.do === 'deleteService') {
+      this.#held.delete(key);
+      return undefined;
+    }
+    if (!this.#knows(operation.service)) return ENOENT;
+    held.service = settingsOf(operation.service);
     return undefined;
+  }
+
+  #knows({ scheduler, persistenceEngine }: VirtualService): boolean {
+    return (
+      this.schedulers.has(scheduler) &&
+      (persistenceEngine === undefined || this.persistenceEngines.has(persistenceEngine))
+    );
   }
 }
 
 function doRealServer(
   realServers: Map<string, RealServer>,
   operation: Extract<IpvsOperation, { realServer: unknown }>,
-): string | undefined {
-  const id = joinHostPort(operation.realServer.address, operation.realServer.port);
+): number | undefined {
+  const address = canonicalText(operation.realServer.address);
+  const id = joinHostPort(address, operation.realServer.port);
   const there = realServers.has(id);
-  if (operation.do === 'addRealServer' ? there : !there) return there ? 'EEXIST' : 'ENOENT';
-  if (operation.do === 'deleteRealServer') realServers.delete(id);
-  else realServers.set(id, operation.realServer);
+  if (operation.do === 'addRealServer' ? there : !there) return there ? EEXIST : ENOENT;
+  if (operation.do === 'addRealServer' && !isUnicast(address)) return EINVAL;
+  if (operation.do === 'deleteRealServer') {
+    realServers.delete(id);
+    return undefined;
+  }
+  const { port, weight, forwarding, upperThreshold, lowerThreshold, encapsulation } = operation.realServer;
+  realServers.set(id, {
+    ...{ address, port, weight, forwarding, upperThreshold, lowerThreshold },
+    ...(encapsulation && { encapsulation }),
+  });
   return undefined;
 }
 
-function nameOf(id: VirtualServiceId): string {
-  return 'address' in id
-    ? `${id.protocol} ${joinHostPort(id.address, id.port)}`
-    : `fwmark ${id.firewallMark}/${id.family}`;
+/** The check of ip_vs_new_dest(), as far as it does not depend on routes. */
+function isUnicast(address: string): boolean {
+  if (familyOf(address) === 6) return address !== '::' && !address.startsWith('ff');
+  const first = Number(address.split('.')[0]);
+  return first !== 0 && (first < 224 || first > 239) && address !== '255.255.255.255';
 }
 
-function targetOf(operation: IpvsOperation): string {
-  if (!('realServer' in operation)) return nameOf(operation.service);
-  const { address, port } = operation.realServer;
-  return `${nameOf(operation.service)} -> ${joinHostPort(address, port)}`;
+/** What names a service, as the kernel lists it: of an object with both, the mark. */
+function canonical(id: VirtualServiceId): VirtualServiceId {
+  if ('firewallMark' in id) return { firewallMark: id.firewallMark, family: id.family };
+  return { address: canonicalText(id.address), port: id.port, protocol: id.protocol };
+}
+
+function settingsOf(service: VirtualService): VirtualService {
+  const { scheduler, flags, timeout, netmask, persistenceEngine } = service;
+  return {
+    ...canonical(service),
+    ...{ scheduler, flags, timeout, netmask },
+    ...(persistenceEngine !== undefined && { persistenceEngine }),
+  };
+}
+
+/** Of an address that the rules have let through. */
+function canonicalText(address: string): string {
+  return canonicalAddress(address) ?? address;
 }
 
 const OPTION = { tcp: '-t', udp: '-u', sctp: '--sctp-service' } as const;

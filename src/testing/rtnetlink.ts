@@ -1,28 +1,88 @@
 // Links and addresses that live in memory.
+import { constants } from 'node:os';
+import { toNetlinkError } from '../kernel/failures.js';
 import type { OperationResult } from '../kernel/ipvs/types.js';
-import type { Link, LinkAddress, RtnetlinkOperation } from '../kernel/rtnetlink/types.js';
-import { familyOf } from '../net/address.js';
-import { attempt, type Fault, type Faults } from './faults.js';
+import { attemptToRead } from '../kernel/rtnetlink/names.js';
+import { PACKING } from '../kernel/rtnetlink/packing.js';
+import { checkLinkName } from '../kernel/rtnetlink/records.js';
+import type {
+  Link,
+  LinkAddress,
+  LinkAddressId,
+  Rtnetlink,
+  RtnetlinkOperation,
+} from '../kernel/rtnetlink/types.js';
+import { canonicalAddress, familyOf, isLinkLocalIPv6 } from '../net/address.js';
+import { FakeClient } from './client.js';
 
-/** A fake of rtnetlink. */
-export class FakeRtnetlink implements Faults {
-  fault: Fault = () => undefined;
-  readonly #links = new Map<string, { link: Link; addresses: Map<string, LinkAddress> }>();
+const { EADDRNOTAVAIL, EEXIST, ENODEV, EOPNOTSUPP } = constants.errno;
+
+const IFF_BROADCAST = 0x2;
+const IFF_LOOPBACK = 0x8;
+const IFF_NOARP = 0x80;
+const IFA_F_PERMANENT = 0x80;
+const RT_SCOPE = { global: 0, link: 253, host: 254 };
+
+interface Held {
+  readonly link: Link;
+  readonly addresses: Map<string, LinkAddress>;
+}
+
+/**
+ * A fake of the links and addresses of a new network namespace, which has `lo`. Addresses keep no order among them: of a
+ * network with several addresses, deleting the first deletes no other.
+ */
+export class FakeRtnetlink extends FakeClient implements Rtnetlink {
+  /** Kinds of links that this kernel has; others are refused with EOPNOTSUPP. */
+  readonly kinds = new Set(['bridge', 'dummy', 'ifb']);
+  readonly #links = new Map<string, Held>();
+  #lastIndex = 1;
+  readonly #act = (operation: RtnetlinkOperation) => this.#do(operation);
+
+  constructor() {
+    super();
+    const link = { index: 1, name: 'lo', kind: '', flags: IFF_LOOPBACK, mtu: 65536, up: false };
+    this.#links.set('lo', { link, addresses: new Map() });
+  }
+
+  listLinks(): Promise<Link[]> {
+    return this.read(attemptToRead('listLinks'), () => [...this.#links.values()].map(({ link }) => link));
+  }
 
   async getLink(name: string): Promise<Link | undefined> {
-    return this.#links.get(name)?.link;
+    checkLinkName('name', name, 'rtnetlink.getLink');
+    return this.read(attemptToRead('getLink', name), () => this.#links.get(name)?.link);
   }
 
   async listAddresses(link?: string): Promise<LinkAddress[]> {
-    const links = [...this.#links.values()].filter((held) => link === undefined || held.link.name === link);
-    return links.flatMap(({ addresses }) => [...addresses.values()]);
+    const attempt = attemptToRead('listAddresses', link);
+    if (link !== undefined) checkLinkName('link', link, attempt.operation);
+    return this.read(attempt, () => {
+      if (link === undefined) return [...this.#links.values()].flatMap(addressesOf);
+      const held = this.#links.get(link);
+      if (!held) throw toNetlinkError({ errno: ENODEV, code: '', message: '' }, attempt);
+      return addressesOf(held);
+    });
   }
 
-  async apply(operations: readonly RtnetlinkOperation[]): Promise<OperationResult[]> {
-    return operations.map((operation) => {
-      const target = 'name' in operation ? operation.name : operation.address.address;
-      return attempt(this, `rtnetlink.${operation.do}`, target, () => this.#do(operation));
-    });
+  addLink(name: string, kind: string): Promise<void> {
+    return this.applyOne({ do: 'addLink', name, kind }, PACKING, this.#act);
+  }
+
+  deleteLink(name: string): Promise<void> {
+    return this.applyOne({ do: 'deleteLink', name }, PACKING, this.#act);
+  }
+
+  addAddress(address: LinkAddressId): Promise<void> {
+    return this.applyOne({ do: 'addAddress', address }, PACKING, this.#act);
+  }
+
+  deleteAddress(address: LinkAddressId): Promise<void> {
+    return this.applyOne({ do: 'deleteAddress', address }, PACKING, this.#act);
+  }
+
+  apply(operations: readonly RtnetlinkOperation[]): Promise<OperationResult[]> {
+    return this.applyAll(operations, PACKING, this.#act);
   }
 
   /** What `ip addr show dev LINK` prints, as far as addresses go. */
@@ -36,23 +96,59 @@ export class FakeRtnetlink implements Faults {
     return `${name}: <BROADCAST,NOARP> mtu 1500 qdisc noop state DOWN group default\n${addresses.sort().join('')}`;
   }
 
-  #do(operation: RtnetlinkOperation): string | undefined {
-    if ('name' in operation) {
-      const there = this.#links.has(operation.name);
-      if (operation.do === 'deleteLink') return this.#links.delete(operation.name) ? undefined : 'ENODEV';
-      if (there) return 'EEXIST';
-      const index = this.#links.size + 1;
-      const link = { index, name: operation.name, kind: operation.kind, flags: 0, mtu: 1500, up: false };
-      this.#links.set(operation.name, { link, addresses: new Map() });
-      return undefined;
+  #do(operation: RtnetlinkOperation): number | undefined {
+    switch (operation.do) {
+      case 'addLink':
+        return this.#addLink(operation.name, operation.kind);
+      case 'deleteLink':
+        if (operation.name === 'lo') return EOPNOTSUPP;
+        return this.#links.delete(operation.name) ? undefined : ENODEV;
+      default: {
+        const held = this.#links.get(operation.address.link);
+        if (!held) return ENODEV;
+        return operation.do === 'addAddress'
+          ? addAddress(held, operation.address)
+          : deleteAddress(held, operation.address);
+      }
     }
-    const { link, address, prefix } = operation.address;
-    const addresses = this.#links.get(link)?.addresses;
-    if (!addresses) return 'ENODEV';
-    const key = `${address}/${prefix}`;
-    if (operation.do === 'deleteAddress') return addresses.delete(key) ? undefined : 'EADDRNOTAVAIL';
-    if (addresses.has(key)) return 'EEXIST';
-    addresses.set(key, { link, address, prefix, scope: 0, flags: 0 });
+  }
+
+  #addLink(name: string, kind: string): number | undefined {
+    if (this.#links.has(name)) return EEXIST;
+    if (!this.kinds.has(kind)) return EOPNOTSUPP;
+    const flags = IFF_BROADCAST | (kind === 'bridge' ? 0 : IFF_NOARP);
+    const link = { index: ++this.#lastIndex, name, kind, flags, mtu: 1500, up: false };
+    this.#links.set(name, { link, addresses: new Map() });
     return undefined;
   }
+}
+
+function addressesOf({ addresses }: Held): LinkAddress[] {
+  return [...addresses.values()];
+}
+
+function addAddress({ addresses }: Held, { link, prefix, ...id }: LinkAddressId): number | undefined {
+  const address = canonicalAddress(id.address) ?? id.address;
+  const key = keyOf(address, prefix);
+  if (addresses.has(key)) return EEXIST;
+  addresses.set(key, { link, address, prefix, scope: scopeOf(address), flags: IFA_F_PERMANENT });
+  return undefined;
+}
+
+function deleteAddress({ addresses }: Held, { prefix, ...id }: LinkAddressId): number | undefined {
+  const key = keyOf(canonicalAddress(id.address) ?? id.address, prefix);
+  if (addresses.get(key)?.prefix !== prefix) return EADDRNOTAVAIL;
+  addresses.delete(key);
+  return undefined;
+}
+
+/** A link has an IPv6 address once, and an IPv4 address once for each prefix length. */
+function keyOf(address: string, prefix: number): string {
+  return familyOf(address) === 6 ? address : `${address}/${prefix}`;
+}
+
+/** The kernel gives IPv6 addresses the scope that they have by themselves, and IPv4 addresses the one that is asked for. */
+function scopeOf(address: string): number {
+  if (address === '::1') return RT_SCOPE.host;
+  return isLinkLocalIPv6(address) ? RT_SCOPE.link : RT_SCOPE.global;
 }

@@ -6,6 +6,7 @@ import type { Fault, Faults } from './faults.js';
 /** A fake of /proc/sys; knows the settings of a kernel with ip_vs loaded, each at the kernel's default. */
 export class FakeSysctl implements Sysctl, Faults {
   fault: Fault = () => undefined;
+  readFault: Fault = () => undefined;
   readonly values = new Map([
     ['net/ipv4/vs/conntrack', '0'],
     ['net/ipv4/vs/conn_reuse_mode', '1'],
@@ -17,6 +18,8 @@ export class FakeSysctl implements Sysctl, Faults {
   ]);
 
   async read(name: string): Promise<string | undefined> {
+    const fault = this.readFault('sysctl.read', name);
+    if (fault) throw fault;
     return this.values.get(name);
   }
 

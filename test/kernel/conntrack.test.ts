@@ -208,7 +208,8 @@ describe('delete', () => {
       it(`deletes by ${name} and nothing else, IPv${family}`, async () => {
         await sendAll();
         const gone = expected.map((i) => FLOWS[family][i]);
-        assert.equal(await ct.delete({ family, ...filter } as FlowFilter), gone.length);
+        const deletion = await ct.delete({ family, ...filter } as FlowFilter);
+        assert.deepEqual(deletion, { deleted: gone.length, failures: [] });
         const left = [...FLOWS[4], ...FLOWS[6]].filter((datagram) => !gone.includes(datagram));
         assert.deepEqual(ends(await ct.list()), left.sort());
         assert.equal(namespace.witness().length, left.length);
@@ -220,9 +221,10 @@ describe('delete', () => {
     const flow = (i: number) =>
       `-A -t 600 -s 10.0.0.9 -d 10.0.${i % 2}.1 -p udp --sport ${10_000 + i} --dport 80`;
     namespace.conntrackAll(Array.from({ length: 4000 }, (_, i) => flow(i)));
-    assert.equal(await ct.delete({ family: 4, original: { destination: '10.0.0.1' } }), 2000);
+    const filter = { family: 4, original: { destination: '10.0.0.1' } } as const;
+    assert.deepEqual(await ct.delete(filter), { deleted: 2000, failures: [] });
     assert.equal(namespace.witness().length, 2000);
-    assert.equal(await ct.delete({ family: 4, original: { destination: '10.0.0.1' } }), 0);
+    assert.deepEqual(await ct.delete(filter), { deleted: 0, failures: [] });
   });
 
   it('refuses what would select everything, and leaves all flows alone', async () => {
@@ -339,7 +341,8 @@ describe('opening and closing', () => {
     const there = await openConntrack({ netns: other.path });
     try {
       assert.deepEqual(await there.list(), []);
-      assert.equal(await there.delete({ family: 4, original: { destination: '10.96.0.10' } }), 0);
+      const deletion = await there.delete({ family: 4, original: { destination: '10.96.0.10' } });
+      assert.deepEqual(deletion, { deleted: 0, failures: [] });
       assert.equal((await ct.list()).length, 10);
     } finally {
       there.close();

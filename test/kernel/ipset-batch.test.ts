@@ -206,8 +206,8 @@ for (const family of [4, 6] as const) {
   });
 }
 
-test('sets that somebody else made are listed as far as they are understood', async (t) => {
-  temporary(t, 'knp-list', 'knp-net', 'knp-more', 'knp-icmp', 'knp-mac', 'knp-ip');
+test('sets that somebody else made are listed without loss', async (t) => {
+  temporary(t, 'knp-list', 'knp-net', 'knp-more', 'knp-icmp', 'knp-mac', 'knp-ip', 'knp-iface', 'knp-mask');
   tool('create', 'knp-net', 'hash:net');
   tool('add', 'knp-net', '10.0.0.0/8');
   tool('add', 'knp-net', '10.1.0.0/16', 'nomatch');
@@ -216,7 +216,14 @@ test('sets that somebody else made are listed as far as they are understood', as
   tool('create', 'knp-more', 'hash:ip', 'timeout', '600', 'comment', 'counters');
   tool('add', 'knp-more', '10.0.0.1', 'comment', 'why not');
   tool('create', 'knp-icmp', 'hash:ip,port');
-  tool('add', 'knp-icmp', '10.0.0.1,icmp:8/0');
+  tool('add', 'knp-icmp', '10.0.0.1,icmp:0/53');
+  tool('add', 'knp-icmp', '10.0.0.1,udplite:53');
+  tool('add', 'knp-icmp', '10.0.0.1,gre:0');
+  tool('create', 'knp-iface', 'hash:net,iface');
+  tool('add', 'knp-iface', '10.0.0.0/8,lo');
+  tool('add', 'knp-iface', '10.0.0.0/8,physdev:lo');
+  tool('create', 'knp-mask', 'hash:ip', 'netmask', '24');
+  tool('add', 'knp-mask', '10.0.0.1');
   tool('create', 'knp-mac', 'bitmap:ip,mac', 'range', '10.0.0.0/24');
   tool('add', 'knp-mac', '10.0.0.7,01:02:03:04:05:06');
   tool('create', 'knp-ip', 'bitmap:ip', 'range', '10.0.0.0/24');
@@ -236,14 +243,55 @@ test('sets that somebody else made are listed as far as they are understood', as
     '10.0.0.0/8',
     '10.1.0.0/16 nomatch',
   ]);
-  assert.deepEqual(await entriesOf('knp-more'), [{ address: '10.0.0.1' }]);
-  assert.deepEqual(await entriesOf('knp-icmp'), [{ address: '10.0.0.1', port: 0x0800 }]);
-  assert.deepEqual(await entriesOf('knp-mac'), [{ address: '10.0.0.7' }]);
+  const [more] = (await entriesOf('knp-more')) ?? [];
+  assert.equal(more?.address, '10.0.0.1');
+  // IPSET_ATTR_TIMEOUT, _BYTES, _PACKETS, _COMMENT: the kernel's words for what has no field.
+  const types4 = more.attributes?.map(({ type }) => type).sort((a, b) => a - b);
+  assert.deepEqual(types4, [6, 24, 25, 26]);
+  const comment = more.attributes?.find(({ type }) => type === 26)?.value;
+  assert.equal(Buffer.from(comment ?? []).toString(), 'why not\0');
+  assert.deepEqual(
+    sets
+      .get('knp-more')
+      ?.attributes?.map(({ type }) => type)
+      .sort(),
+    [6, 8], // IPSET_ATTR_TIMEOUT, IPSET_ATTR_CADT_FLAGS
+  );
+  const sorted = async (name: string) =>
+    [...((await entriesOf(name)) ?? [])].sort((a, b) => formatEntry(a).localeCompare(formatEntry(b)));
+  assert.deepEqual(await sorted('knp-icmp'), [
+    { address: '10.0.0.1', protocol: 1, icmp: { type: 0, code: 53 } },
+    { address: '10.0.0.1', protocol: 136, port: 53 },
+    { address: '10.0.0.1', protocol: 47 },
+  ]);
+  assert.deepEqual(await entriesOf('knp-mac'), [{ address: '10.0.0.7', mac: '01:02:03:04:05:06' }]);
   assert.deepEqual(await entriesOf('knp-ip'), [{ address: '10.0.0.7' }]);
-  assert.deepEqual(await entriesOf('knp-list'), [{}]);
+  assert.deepEqual(await entriesOf('knp-list'), [{ set: 'knp-net' }]);
+  assert.deepEqual(await sorted('knp-iface'), [
+    { address: '10.0.0.0', prefix: 8, interface: 'lo' },
+    { address: '10.0.0.0', prefix: 8, interface: 'lo', physdev: true },
+  ]);
+  assert.deepEqual(await entriesOf('knp-mask'), [{ address: '10.0.0.0' }]);
+  // IPSET_ATTR_NETMASK
+  assert.deepEqual(sets.get('knp-mask')?.attributes, [{ type: 20, value: Uint8Array.of(24) }]);
 
-  // The exception goes like any other entry.
-  const net: SetDefinition = { name: 'knp-net', type: 'hash:net', family: 4 };
-  for (const entry of (await entriesOf('knp-net')) ?? []) await ipset.delete(net, entry);
-  assert.deepEqual(savedEntries('knp-net'), []);
+  // Each of them can be deleted as it was listed: exceptions, and those with a time-out.
+  for (const [name, type] of [
+    ['knp-net', 'hash:net'],
+    ['knp-more', 'hash:ip'],
+    ['knp-icmp', 'hash:ip,port'],
+  ] as const) {
+    for (const entry of (await entriesOf(name)) ?? []) await ipset.delete({ name, type, family: 4 }, entry);
+    assert.deepEqual(savedEntries(name), []);
+  }
+  // And added as the tool reads our notation.
+  const icmp: SetDefinition = { name: 'knp-icmp', type: 'hash:ip,port', family: 4 };
+  for (const entry of [
+    { address: '10.0.0.1', protocol: 1, icmp: { type: 8, code: 0 } },
+    { address: '10.0.0.1', protocol: 136, port: 53 },
+    { address: '10.0.0.1', protocol: 47 },
+  ]) {
+    await ipset.add(icmp, entry);
+    tool('test', 'knp-icmp', formatEntry(entry));
+  }
 });

@@ -13,6 +13,8 @@
 #include "ipset/codec.h"
 #include "ipset/records.h"
 #include "messages.h"
+#include "netlink/message_builder.h"
+#include "records/little_endian.h"
 
 namespace {
 
@@ -129,6 +131,73 @@ TEST(IpsetEntriesOfEveryTypeThatIsWritten) {
               "10.0.0.1 protocol 6 port 80 10.0.0.0 /8; 10.0.0.1 protocol 6 port 80 10.1.2.3 /32");
   CHECK_EQUAL(EntriesOf("ipset-ipportnet6.reply"), "fd00::1 protocol 6 port 80 fd00:: /64");
   CHECK_EQUAL(EntriesOf("ipset-ports.reply"), "port 30080; port 32767");
+}
+
+namespace {
+
+// What a record has no field for: `type:value`, in the order of the attributes.
+std::string ShowRest(const knp::ipset::Rest& rest) {
+  std::string text;
+  for (size_t at = 0; at + 4 <= rest.size();) {
+    const size_t length = knp::records::Load16(&rest[at]);
+    const std::vector<uint8_t> value(&rest[at + 4], &rest[at + 4] + length);
+    text += (text.empty() ? "" : " ") + std::to_string(knp::records::Load16(&rest[at + 2])) + ":";
+    for (const uint8_t byte : value) {
+      const char digits[] = "0123456789abcdef";
+      text += {digits[byte >> 4], digits[byte & 15]};
+    }
+    at += 4 + knp::netlink::NlaAlign(length);
+  }
+  return text;
+}
+
+std::string RestOfFirst(const char* capture) {
+  const SetState set = DecodeOne(capture);
+  return set.entries.empty() ? "no entry" : ShowRest(set.entries.front().rest);
+}
+
+}  // namespace
+
+TEST(IpsetAttributesWithoutAFieldAreKept) {
+  CHECK_EQUAL(RestOfFirst("ipset-ip4.reply"), "");
+  CHECK_EQUAL(RestOfFirst("ipset-net4.reply"), "");
+  CHECK_EQUAL(RestOfFirst("ipset-macs.reply"), "17:010203040506");  // IPSET_ATTR_ETHER
+  CHECK_EQUAL(RestOfFirst("ipset-ifaces.reply"), "23:6c6f00");      // IPSET_ATTR_IFACE
+  CHECK_EQUAL(RestOfFirst("ipset-marks.reply"), "10:00000063");     // IPSET_ATTR_MARK
+  CHECK_EQUAL(RestOfFirst("ipset-list.reply"), "18:69703400");      // IPSET_ATTR_NAME
+  const std::string extended = RestOfFirst("ipset-extended.reply");
+  for (const char* part : {"6:", "24:0000000000000002", "25:0000000000000001", "26:68656c6c6f00", "27:"}) {
+    CHECK(extended.find(part) != std::string::npos);
+  }
+  CHECK_EQUAL(ShowRest(DecodeOne("ipset-ipport4.reply").header.rest), "");
+  CHECK(ShowRest(DecodeOne("ipset-extended.reply").header.rest).find("6:00000258") != std::string::npos);
+}
+
+TEST(IpsetRestIsStoredBehindItsRecord) {
+  const std::vector<uint8_t> records =
+      knp::ipset::StoreListing(Decode({"ipset-macs.reply", "ipset-ip4.reply"}));
+  const size_t entry = knp::ipset::kSetRecord;
+  CHECK_EQUAL(records[3], 0);
+  CHECK_EQUAL(records[entry + 7], 3);
+  const size_t next = entry + knp::ipset::kEntryRecord + 12;
+  CHECK_EQUAL(std::string(reinterpret_cast<const char*>(records.data()) + next + 28), "ip4");
+  CHECK_EQUAL(records.size(), next + knp::ipset::kSetRecord + 2 * knp::ipset::kEntryRecord);
+}
+
+TEST(IpsetMoreThanARecordHasRoomForIsMalformed) {
+  std::vector<uint8_t> message;
+  MessageBuilder builder(&message);
+  builder.Begin(NFNL_SUBSYS_IPSET << 8 | IPSET_CMD_LIST, 0, 1);
+  builder.PutHeader(nfgenmsg{});
+  builder.PutString(IPSET_ATTR_SETNAME, "a");
+  builder.PutString(IPSET_ATTR_TYPENAME, "hash:ip");
+  const size_t data = builder.BeginNested(IPSET_ATTR_DATA);
+  const std::vector<uint8_t> value(knp::ipset::kLongestRest);
+  builder.PutBytes(99, value.data(), value.size());
+  builder.EndNested(data);
+  CHECK(builder.End());
+  std::vector<SetState> sets;
+  CHECK(DecodeListPart(MessagesOf(message).front(), &sets).fault == Fault::kMalformedReply);
 }
 
 TEST(IpsetEntriesOfOtherTypesAreReadAsFarAsUnderstood) {

@@ -177,7 +177,7 @@ TEST(ADumpThatIsAlwaysInterruptedIsGivenUp) {
   const Status status = Dump(
       &kernel.socket, &request, [] {}, [](const Message&) { return Status{}; });
   CHECK(status.fault == Fault::kInterrupted);
-  CHECK_EQUAL(attempts, knp::netlink::kDumpAttempts);
+  CHECK_EQUAL(attempts, knp::netlink::kReadAttempts);
 }
 
 TEST(AnErrorAtTheEndOfADumpIsItsResult) {
@@ -244,6 +244,37 @@ TEST(ABatchWithoutAnswerIsUnknownAndWhatFollowsIsNotSent) {
   for (size_t i = 2; i < 5; i++) CHECK(failures[i].status.fault == Fault::kTimeout);
 }
 
+// As nfnetlink does without CAP_NET_ADMIN.
+TEST(ABufferThatIsRefusedAsAWholeFailsAtOnce) {
+  int sends = 0;
+  FakeKernel kernel([&](const std::vector<Message>& request) -> std::vector<std::vector<uint8_t>> {
+    sends++;
+    return {Acknowledged(NLMSG_ERROR, 0, request[0].sequence, -EPERM)};
+  });
+  Batch batch(&kernel.socket, 3);
+  for (uint32_t i = 0; i < 5; i++) AddPlain(&batch, i);
+  const std::vector<Failure> failures = batch.Finish();
+  CHECK_EQUAL(sends, 2);
+  CHECK_EQUAL(failures.size(), 5);
+  for (const Failure& failure : failures) CHECK(failure.status.is_errno(EPERM));
+}
+
+// As a module that checks rights itself could answer, or a security module.
+TEST(ARefusalOfTheFirstMessageAloneIsNotThatOfOthers) {
+  FakeKernel kernel([](const std::vector<Message>& request) -> std::vector<std::vector<uint8_t>> {
+    std::vector<uint8_t> replies = Acknowledged(NLMSG_ERROR, 0, request[0].sequence, -EPERM);
+    const std::vector<uint8_t> last = Acknowledged(NLMSG_ERROR, 0, request.back().sequence, 0);
+    replies.insert(replies.end(), last.begin(), last.end());
+    return {replies};
+  });
+  Batch batch(&kernel.socket, 3);
+  for (uint32_t i = 0; i < 3; i++) AddPlain(&batch, i);
+  const std::vector<Failure> failures = batch.Finish();
+  CHECK_EQUAL(failures.size(), 1);
+  CHECK_EQUAL(failures[0].index, 0);
+  CHECK(failures[0].status.is_errno(EPERM));
+}
+
 TEST(AMessageThatCannotBeEncodedFailsAlone) {
   FakeKernel kernel([](const std::vector<Message>& request) -> std::vector<std::vector<uint8_t>> {
     return {Acknowledged(NLMSG_ERROR, 0, request.back().sequence, 0)};
@@ -304,6 +335,62 @@ TEST(RepliesThatOverflowTheReceiveBufferLeaveTheOutcomeUnknown) {
   CHECK(known > 0);
   CHECK(known < 120);
   CHECK(failures[59].status.fault == Fault::kUnknownOutcome);
+}
+
+namespace {
+
+// Leaves the receive buffer overflown: the next receive reports ENOBUFS.
+void Overflow(Socket* socket) {
+  std::vector<uint8_t> buffer;
+  for (int i = 0; i < 60; i++) {
+    MessageBuilder builder(&buffer);
+    builder.Begin(RTM_GETLINK, NLM_F_REQUEST, socket->TakeSequence());
+    builder.PutHeader(ifinfomsg{});
+    builder.PutString(IFLA_IFNAME, "knp-none");
+    CHECK(builder.End());
+  }
+  CHECK(socket->Send(buffer.data(), buffer.size()).ok());
+}
+
+std::vector<uint8_t> LinksRequest() {
+  std::vector<uint8_t> request;
+  MessageBuilder builder(&request);
+  CHECK(knp::rtnetlink::EncodeListLinks(&builder));
+  return request;
+}
+
+}  // namespace
+
+TEST(AReadWhoseRepliesWereLostIsRepeated) {
+  Socket socket = RouteSocket(4096);
+  Overflow(&socket);
+  std::vector<uint8_t> request = LinksRequest();
+  int attempts = 0;
+  int replies = 0;
+  const auto restart = [&] { attempts++; };
+  CHECK(Dump(&socket, &request, restart, [&](const Message&) { return CountReplies(&replies); }).ok());
+  CHECK_EQUAL(attempts, 2);
+  CHECK(replies > 0);
+}
+
+TEST(AReadWhoseRepliesAreLostAtEveryAttemptIsGivenUp) {
+  Socket socket = RouteSocket(4096);
+  std::vector<uint8_t> request = LinksRequest();
+  int attempts = 0;
+  const auto restart = [&] {
+    attempts++;
+    Overflow(&socket);
+  };
+  const Status status = Dump(&socket, &request, restart, [](const Message&) { return Status{}; });
+  CHECK(status.fault == Fault::kInterrupted);
+  CHECK_EQUAL(attempts, knp::netlink::kReadAttempts);
+}
+
+TEST(AChangeWhoseReplyWasLostIsUnknownAndNotRepeated) {
+  Socket socket = RouteSocket(4096);
+  Overflow(&socket);
+  std::vector<uint8_t> request = LinksRequest();
+  CHECK(Command(&socket, &request).fault == Fault::kUnknownOutcome);
 }
 
 TEST(ABatchOfTheSocketsOwnLimitDoesNotOverflow) {

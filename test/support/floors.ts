@@ -53,7 +53,12 @@ const FLOORS: readonly Floor[] = [
     imports: ['errors', 'net', 'fields'],
     outside: /^(node:.*|prom-client)$/,
   },
-  { name: 'testing', files: /^testing\//, imports: ['errors', 'net', 'kernel types', 'kernel'] },
+  {
+    name: 'testing',
+    files: /^testing\//,
+    imports: ['errors', 'net', 'kernel types', 'kernel'],
+    outside: /^node:os$/,
+  },
   { name: 'proxy', files: /^(proxy|index)\.ts$/, imports: ['*'], outside: /^node:(perf_hooks|util)$/ },
   { name: 'agent', files: /^agent\//, imports: ['*'], outside: EVERYTHING },
   { name: 'cli', files: /^cli\//, imports: ['*'], outside: EVERYTHING },

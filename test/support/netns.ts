@@ -26,3 +26,28 @@ export function makeNamespace(): Namespace {
     remove: () => execFileSync('ip', ['netns', 'del', name]),
   };
 }
+
+/** Namespaces with nothing in them but lo, and what was opened in them; until they are removed. */
+export function emptyNamespaces() {
+  const names: string[] = [];
+  const opened: { close(): void }[] = [];
+  return {
+    /** Makes one, with lo up or down; its path. Without lo, the kernel takes no address for that of a real server. */
+    add(lo: 'up' | 'down' = 'down'): string {
+      const name = `knp-${process.pid}-${++made}`;
+      execFileSync('ip', ['netns', 'add', name]);
+      names.push(name);
+      if (lo === 'up') execFileSync('ip', ['-n', name, 'link', 'set', 'lo', 'up']);
+      return `/run/netns/${name}`;
+    },
+    /** Closes the client when the namespaces are removed. */
+    keep<Client extends { close(): void }>(client: Client): Client {
+      opened.push(client);
+      return client;
+    },
+    remove(): void {
+      for (const client of opened.splice(0)) client.close();
+      for (const name of names.splice(0)) execFileSync('ip', ['netns', 'del', name]);
+    },
+  };
+}

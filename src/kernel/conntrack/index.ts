@@ -1,25 +1,28 @@
 // Connection tracking over ctnetlink: the flows of one network namespace, listed and deleted.
 import { loadAddon, type NativeConntrackClient } from '../addon.js';
-import { applyAll, type Packing } from '../batch.js';
+import { applyAll } from '../batch.js';
 import { type Calls, openCalls } from '../calls.js';
-import { argumentError, onlyRecord, RecordWriter } from '../fields.js';
+import { toNetlinkError } from '../failures.js';
 import type { OpenOptions, OperationResult } from '../ipvs/types.js';
-import { attemptOf, hintFor, nameSelections } from './names.js';
-import { FILTER_SIZE, FLOW_SIZE, readCount, readFlows, writeFlowId, writeSelection } from './records.js';
-import type { Conntrack, Flow, FlowFilter, FlowId, FlowSelection, ListOptions } from './types.js';
+import { inSlices } from '../slices.js';
+import { attemptOf, attemptOn, hintFor } from './names.js';
+import { PACKING } from './packing.js';
+import { FILTER_SIZE, packFilter, packSelections, readFlows } from './records.js';
+import type {
+  Conntrack,
+  Flow,
+  FlowDeletion,
+  FlowFilter,
+  FlowId,
+  FlowSelection,
+  ListOptions,
+} from './types.js';
 
 export { NetlinkError } from '../../errors.js';
 export type { Family } from '../../net/address.js';
-export type { Protocol } from '../../net/protocol.js';
+export type { IpProtocol, Protocol } from '../../net/protocol.js';
 export type { OpenOptions, OperationResult } from '../ipvs/types.js';
 export * from './types.js';
-
-const PACKING: Packing<FlowId> = {
-  family: 'conntrack',
-  recordSize: FLOW_SIZE,
-  write: writeFlowId,
-  attempt: attemptOf,
-};
 
 /**
  * Opens conntrack. The kernel loads nf_conntrack_netlink by itself; it begins to track flows only once a rule of iptables
@@ -46,20 +49,25 @@ class Client implements Conntrack {
 
   async list(
     selection?: FlowSelection | readonly FlowSelection[],
-    { partial = false }: ListOptions = {},
+    options: ListOptions = {},
   ): Promise<Flow[]> {
     const selections = selection === undefined ? [] : [selection].flat();
-    const records = selection === undefined ? EVERY_FLOW : packSelections(selections);
-    const attempt = { operation: 'conntrack.list', target: nameSelections(selections), hint: hintFor };
-    return readFlows(await this.#calls.run(attempt, (client) => client.list(records, partial)));
+    const packed = packSelections(selections, options);
+    const records = selection === undefined ? EVERY_FLOW : packed;
+    const { partial = false } = options;
+    const attempt = attemptOn('list', selections);
+    return inSlices(readFlows(await this.#calls.run(attempt, (client) => client.list(records, partial))));
   }
 
-  async delete(filter: FlowFilter): Promise<number> {
-    const writer = new RecordWriter(FILTER_SIZE, 1);
-    writeSelection(filter, true, writer);
-    const record = onlyRecord(writer, 'conntrack.delete');
-    const attempt = { operation: 'conntrack.delete', target: nameSelections([filter]), hint: hintFor };
-    return readCount(await this.#calls.run(attempt, (client) => client.delete(record)));
+  async delete(filter: FlowFilter): Promise<FlowDeletion> {
+    const record = packFilter(filter);
+    const deletion = await this.#calls.run(attemptOn('delete', [filter]), (client) => client.delete(record));
+    const flows = await inSlices(readFlows(deletion.failed));
+    const failures = deletion.failures.flatMap((failure) => {
+      const flow = flows[failure.index];
+      return flow ? [toNetlinkError(failure, attemptOf(flow, 'delete'))] : [];
+    });
+    return { deleted: deletion.deleted, failures };
   }
 
   deleteFlows(flows: readonly FlowId[]): Promise<OperationResult[]> {
@@ -69,14 +77,4 @@ class Client implements Conntrack {
   close(): void {
     this.#calls.close();
   }
-}
-
-function packSelections(selections: readonly FlowSelection[]): Uint8Array {
-  const writer = new RecordWriter(FILTER_SIZE, selections.length);
-  for (const selection of selections) {
-    writeSelection(selection, false, writer);
-    const fault = writer.finish();
-    if (fault) throw argumentError('conntrack.list', fault);
-  }
-  return writer.records();
 }

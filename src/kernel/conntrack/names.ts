@@ -4,13 +4,18 @@ import type { Attempt } from '../failures.js';
 import type { FlowId, FlowSelection, FlowTuple } from './types.js';
 
 /** Names the deletion of a flow: `udp 10.0.0.1:4000 -> 10.96.0.10:53`. Bears any value. */
-export function attemptOf(flow: FlowId): Attempt {
+export function attemptOf(flow: FlowId, verb: 'delete' | 'deleteFlows' = 'deleteFlows'): Attempt {
   const end = (address: unknown, port: unknown) => joinHostPort(String(address), Number(port));
   const tuple = flow?.original;
   const target = tuple
     ? `${flow.protocol} ${end(tuple.source, tuple.sourcePort)} -> ${end(tuple.destination, tuple.destinationPort)}`
     : String(tuple);
-  return { operation: 'conntrack.deleteFlows', target, hint: hintFor };
+  return { operation: `conntrack.${verb}`, target, hint: hintFor };
+}
+
+/** Names a call on selections of flows. */
+export function attemptOn(verb: 'list' | 'delete', selections: readonly FlowSelection[]): Attempt {
+  return { operation: `conntrack.${verb}`, target: nameSelections(selections), hint: hintFor };
 }
 
 /** What may help, whatever was tried: nfnetlink knows no subsystem whose module is not there (EINVAL). */
@@ -33,8 +38,8 @@ const OPTIONS: Readonly<Record<'original' | 'reply', Readonly<Record<keyof FlowT
   },
 };
 
-/** `-f ipv4 -p udp --orig-dst 10.96.0.10 --orig-port-dst 53`, of several the first and how many others there are. */
-export function nameSelections(selections: readonly FlowSelection[]): string | undefined {
+// `-f ipv4 -p udp --orig-dst 10.96.0.10 --orig-port-dst 53`, of several the first and how many others there are.
+function nameSelections(selections: readonly FlowSelection[]): string | undefined {
   const [first] = selections;
   if (!first) return undefined;
   const others = selections.length === 1 ? '' : ` and ${selections.length - 1} others`;

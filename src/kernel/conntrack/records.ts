@@ -1,8 +1,9 @@
 // Conntrack values ↔ the records that cross to the addon; native/conntrack/records.h has the table of every offset.
 import { type Family, formatAddress } from '../../net/address.js';
-import { PROTOCOL_NUMBERS, protocolOfNumber } from '../../net/protocol.js';
-import type { RecordWriter } from '../fields.js';
-import type { Flow, FlowId, FlowProtocol, FlowSelection, FlowTuple } from './types.js';
+import { protocolOfNumber } from '../../net/protocol.js';
+import { argumentError, findUnknown, onlyRecord, RecordWriter } from '../fields.js';
+import type { Steps } from '../slices.js';
+import type { Flow, FlowFilter, FlowId, FlowSelection, FlowTuple, ListOptions } from './types.js';
 
 /** Bytes of a flow. */
 export const FLOW_SIZE = 92;
@@ -26,7 +27,14 @@ const TUPLE: Readonly<Record<keyof FlowTuple, { readonly bit: number; readonly o
   destinationPort: { bit: 8, offset: 34 },
 };
 const PORTS = TUPLE.sourcePort.bit | TUPLE.destinationPort.bit;
-const SELECTION_FIELDS = ['family', 'protocol', 'original', 'reply'];
+const TUPLE_FIELDS: ReadonlySet<string> = new Set(Object.keys(TUPLE));
+const LIST_OPTIONS: ReadonlySet<string> = new Set(['partial']);
+const SELECTION_FIELDS: ReadonlySet<string> = new Set(['family', 'protocol', 'original', 'reply']);
+// A flow that was listed names itself.
+const FLOW_FIELDS: ReadonlySet<string> = new Set([
+  ...SELECTION_FIELDS,
+  ...['zone', 'id', 'status', 'mark', 'timeout'],
+]);
 
 /** Writes what names a flow. */
 export function writeFlowId(flow: FlowId | undefined, writer: RecordWriter): void {
@@ -34,7 +42,8 @@ export function writeFlowId(flow: FlowId | undefined, writer: RecordWriter): voi
     writer.fail('flow', flow, 'must be an object', true);
     return;
   }
-  writer.u8(1, protocolNumber(flow.protocol, writer));
+  writer.onlyFields('', flow, FLOW_FIELDS, 'a flow');
+  writer.u8(1, writer.protocol('protocol', flow.protocol));
   writer.u16(2, writer.integer('zone', flow.zone ?? 0, 0, LARGEST_U16));
   writer.u32(4, writer.integer('id', flow.id ?? 0, 0, LARGEST_U32));
   const { original } = flow;
@@ -42,6 +51,7 @@ export function writeFlowId(flow: FlowId | undefined, writer: RecordWriter): voi
     writer.fail('original', original, 'must be an object', true);
     return;
   }
+  writer.onlyFields('original.', original, TUPLE_FIELDS, 'a tuple');
   const family = writer.address('original.source', original.source, FLOW_ORIGINAL + TUPLE.source.offset);
   writer.u8(0, family);
   for (const field of ['destination', 'sourcePort', 'destinationPort'] as const) {
@@ -55,13 +65,13 @@ export function writeSelection(selection: FlowSelection, toDelete: boolean, writ
     writer.fail('filter', selection, 'must be an object', true);
     return;
   }
-  refuseOthers('', selection, SELECTION_FIELDS, writer);
+  writer.onlyFields('', selection, SELECTION_FIELDS, 'a filter');
   const { family } = selection;
   if (family !== 4 && family !== 6)
     writer.fail('family', family, 'must be 4 or 6', typeof family !== 'number');
   writer.u8(0, family);
   const anyProtocol = !('protocol' in selection);
-  if (!anyProtocol) writer.u8(1, protocolNumber(selection.protocol, writer));
+  if (!anyProtocol) writer.u8(1, writer.protocol('protocol', selection.protocol));
   const original = writeTupleFilter('original', selection, FILTER_ORIGINAL, writer);
   const reply = writeTupleFilter('reply', selection, FILTER_REPLY, writer);
   writer.u8(2, original);
@@ -74,6 +84,26 @@ export function writeSelection(selection: FlowSelection, toDelete: boolean, writ
       'must name an address or a port: without one it would select every flow, or every one of a protocol';
     writer.fail('filter', selection, rule, true);
   }
+}
+
+/** The records of selections to list by; throws what the call rejects with when one, or an option, breaks a rule. */
+export function packSelections(selections: readonly FlowSelection[], options: ListOptions): Uint8Array {
+  const unknown = findUnknown(options, LIST_OPTIONS);
+  if (unknown) throw argumentError('conntrack.list', unknown);
+  const writer = new RecordWriter(FILTER_SIZE, selections.length);
+  for (const selection of selections) {
+    writeSelection(selection, false, writer);
+    const fault = writer.finish();
+    if (fault) throw argumentError('conntrack.list', fault);
+  }
+  return writer.records();
+}
+
+/** The record of a filter to delete by; throws what the call rejects with when it breaks a rule. */
+export function packFilter(filter: FlowFilter): Uint8Array {
+  const writer = new RecordWriter(FILTER_SIZE, 1);
+  writeSelection(filter, true, writer);
+  return onlyRecord(writer, 'conntrack.delete');
 }
 
 /** Returns the bits of the fields that are given. */
@@ -89,7 +119,7 @@ function writeTupleFilter(
     writer.fail(side, tuple, 'must be an object', true);
     return 0;
   }
-  refuseOthers(`${side}.`, tuple, Object.keys(TUPLE), writer);
+  writer.onlyFields(`${side}.`, tuple, TUPLE_FIELDS, 'a filter');
   let bits = 0;
   for (const field of Object.keys(TUPLE) as (keyof FlowTuple)[]) {
     if (!(field in tuple)) continue;
@@ -116,21 +146,8 @@ function writeTupleField(
   }
 }
 
-/** A field passed over would select more than was meant. */
-function refuseOthers(path: string, object: object, known: readonly string[], writer: RecordWriter): void {
-  const other = Object.keys(object).find((key) => !known.includes(key));
-  if (other === undefined) return;
-  writer.fail(`${path}${other}`, object[other as keyof object], 'is no field of a filter', true);
-}
-
-function protocolNumber(protocol: FlowProtocol | undefined, writer: RecordWriter): number {
-  return typeof protocol === 'number'
-    ? writer.integer('protocol', protocol, 1, 255)
-    : writer.choice('protocol', protocol, PROTOCOL_NUMBERS);
-}
-
 /** Reads a listing. */
-export function readFlows(bytes: Uint8Array): Flow[] {
+export function* readFlows(bytes: Uint8Array): Steps<Flow[]> {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const flows: Flow[] = [];
   for (let at = 0; at < bytes.length; at += FLOW_SIZE) {
@@ -147,13 +164,9 @@ export function readFlows(bytes: Uint8Array): Flow[] {
       mark: view.getUint32(at + 12, true),
       timeout: view.getUint32(at + 16, true),
     });
+    yield;
   }
   return flows;
-}
-
-/** Reads the number that a deletion resolves to. */
-export function readCount(bytes: Uint8Array): number {
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length).getUint32(0, true);
 }
 
 function readTuple(view: DataView, bytes: Uint8Array, at: number, family: Family): FlowTuple {

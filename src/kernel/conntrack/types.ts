@@ -1,7 +1,9 @@
 // Flows that the kernel tracks, as JavaScript values. Source of every rule: net/netfilter/nf_conntrack_netlink.c,
 // include/uapi/linux/netfilter/nf_conntrack_common.h, nf_conntrack_tuple_common.h.
+
+import type { NetlinkError } from '../../errors.js';
 import type { Family } from '../../net/address.js';
-import type { Protocol } from '../../net/protocol.js';
+import type { IpProtocol } from '../../net/protocol.js';
 import type { OperationResult } from '../ipvs/types.js';
 
 /** Whom the packets of one direction are from and to (`struct nf_conntrack_tuple`). */
@@ -16,12 +18,9 @@ export interface FlowTuple {
   readonly destinationPort: number;
 }
 
-/** `tcp`, `udp`, `sctp`, or the IP protocol number (1–255) of any other. */
-export type FlowProtocol = Protocol | number;
-
 /** What names a flow in the kernel. */
 export interface FlowId {
-  readonly protocol: FlowProtocol;
+  readonly protocol: IpProtocol;
   /** Packets as they come: before their addresses are translated. */
   readonly original: FlowTuple;
   /** Zone of the original direction (`nf_conntrack_zone`), 0–65535; 0 is the default one. Left out: 0. */
@@ -51,7 +50,7 @@ export interface Flow extends FlowId {
 export interface FlowSelection {
   readonly family: Family;
   /** Must be given with a port. */
-  readonly protocol?: FlowProtocol;
+  readonly protocol?: IpProtocol;
   readonly original?: Partial<FlowTuple>;
   readonly reply?: Partial<FlowTuple>;
 }
@@ -66,11 +65,18 @@ type AtLeastOne<T> = { readonly [Key in keyof T]: Pick<T, Key> & Partial<T> }[ke
 export type FlowFilter = FlowSelection &
   ({ readonly original: AtLeastOne<FlowTuple> } | { readonly reply: AtLeastOne<FlowTuple> });
 
+/** The result of a deletion by filter. */
+export interface FlowDeletion {
+  /** How many flows were deleted. Those that ended by themselves meanwhile are not counted. */
+  readonly deleted: number;
+  /** An error for each flow that was selected and may still be there, with the flow as its target. Codes as in `Ipvs.apply`. */
+  readonly failures: readonly NetlinkError[];
+}
+
 /** How flows are listed. */
 export interface ListOptions {
   /**
-   * Resolve to what was read when a listing is cut short (`ERR_INTERRUPTED`, `ERR_UNKNOWN_OUTCOME`) instead of rejecting.
-   * Default false.
+   * Resolve to what was read when a listing is cut short (`ERR_INTERRUPTED`) instead of rejecting. Default false.
    */
   readonly partial?: boolean;
 }
@@ -92,14 +98,16 @@ export interface Conntrack {
    * wrong, nor by ports of other protocols than TCP and UDP: the rest of the selection then says how much is looked at.
    * Kernels before 5.8 select by the family only.
    *
-   * Rejects with `ERR_INTERRUPTED` when the table changed ten times in a row while it was read, as far as a kernel says so.
+   * Rejects with `ERR_INTERRUPTED` when ten attempts in a row failed: the table changed while it was read, as far as a
+   * kernel reports that, or replies were lost.
    */
   list(selection?: FlowSelection | readonly FlowSelection[], options?: ListOptions): Promise<Flow[]>;
   /**
-   * Deletes the flows that the filter selects, and resolves to how many. It lists them and deletes them by name, so that
-   * nothing is ever deleted that was not seen to be selected; flows that begin meanwhile stay.
+   * Deletes the flows that the filter selects. It lists them and deletes them by name, so that nothing is ever deleted
+   * that was not seen to be selected; flows that begin meanwhile stay. Rejects when they cannot be listed; what happened
+   * to each is in the result.
    */
-  delete(filter: FlowFilter): Promise<number>;
+  delete(filter: FlowFilter): Promise<FlowDeletion>;
   /**
    * Deletes flows as one call in few messages; resolves to one result per flow, in order. A flow that is gone is
    * a success, and so is one whose tuple another id has by now, which stays. Results: `ERR_INVALID_ARGUMENT`, and as in `Ipvs.apply`.

@@ -1,12 +1,14 @@
 // ipset: sets of addresses, networks and ports that rules refer to. Written through libipset, which is loaded when a set
 // is first written; listed over netlink without it.
 import { loadAddon, type NativeIpsetClient } from '../addon.js';
-import { applyAll, applyOne, type Packing } from '../batch.js';
+import { applyAll, applyOne } from '../batch.js';
 import { type Calls, openCalls, unless } from '../calls.js';
-import { onlyRecord, RecordWriter } from '../fields.js';
 import type { OpenOptions, OperationResult } from '../ipvs/types.js';
-import { attemptOf, attemptToRead, hintForOpen } from './names.js';
-import { LONGEST_NAME, OPERATION_SIZE, readListing, writeOperation } from './records.js';
+import { inSlices } from '../slices.js';
+import { readListing } from './listing.js';
+import { attemptToRead, hintForOpen } from './names.js';
+import { PACKING } from './packing.js';
+import { checkName } from './records.js';
 import type {
   Ipset,
   IpsetOperation,
@@ -19,17 +21,10 @@ import type {
 
 export { NetlinkError } from '../../errors.js';
 export type { Family } from '../../net/address.js';
-export type { Protocol } from '../../net/protocol.js';
+export type { IpProtocol, Protocol } from '../../net/protocol.js';
 export type { OpenOptions, OperationResult } from '../ipvs/types.js';
 export { formatEntry } from './entry.js';
 export * from './types.js';
-
-const PACKING: Packing<IpsetOperation> = {
-  family: 'ipset',
-  recordSize: OPERATION_SIZE,
-  write: writeOperation,
-  attempt: attemptOf,
-};
 
 /**
  * Opens ipset. Needs neither libipset nor the kernel's ip_set modules, which the kernel loads by itself when they are
@@ -54,19 +49,17 @@ class Client implements Ipset {
 
   async list(): Promise<SetHeader[]> {
     const listing = await this.#calls.run(attemptToRead('list'), (client) => client.list());
-    return readListing(listing).map(({ set }) => set);
+    return (await inSlices(readListing(listing))).map(({ set }) => set);
   }
 
   async get(name: string): Promise<SetState | undefined> {
-    const writer = new RecordWriter(LONGEST_NAME + 1, 1); // the name is checked only: the addon takes a string
-    writer.text('name', name, LONGEST_NAME, 0);
-    onlyRecord(writer, 'ipset.get');
+    checkName(name, 'ipset.get');
     const attempt = attemptToRead('get', name);
     const listing = await unless(
       'ENOENT',
       this.#calls.run(attempt, (client) => client.get(name)),
     );
-    return listing && readListing(listing)[0];
+    return listing && (await inSlices(readListing(listing)))[0];
   }
 
   create(set: SetDefinition): Promise<void> {

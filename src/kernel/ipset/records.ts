@@ -1,26 +1,25 @@
 // ipset values ↔ the records that cross to the addon; native/ipset/records.h has the table of every offset.
-import { type Family, formatAddress, parseAddress } from '../../net/address.js';
+import { formatAddress, parseAddress } from '../../net/address.js';
 import { formatNetwork, parseNetwork } from '../../net/network.js';
-import { PROTOCOL_NUMBERS, protocolOfNumber } from '../../net/protocol.js';
-import type { RecordWriter } from '../fields.js';
-import type {
-  IpsetOperation,
-  SetDefinition,
-  SetEntry,
-  SetHeader,
-  SetReference,
-  SetState,
-  SetType,
-} from './types.js';
+import { onlyRecord, RecordWriter } from '../fields.js';
+import {
+  ADDRESS,
+  ADDRESS2,
+  FIELD_BITS,
+  NO_MATCH,
+  PORT,
+  PREFIX,
+  PREFIX2,
+  PROTOCOL,
+  portFieldOf,
+  SHAPES,
+} from './shapes.js';
+import type { IpsetOperation, SetDefinition, SetEntry, SetReference, SetType } from './types.js';
 
 /** Bytes of an operation record. */
 export const OPERATION_SIZE = 84;
-/** Bytes that the name of a set may have: IPSET_MAXNAMELEN less the terminator. */
-export const LONGEST_NAME = 31;
-
-const SET_SIZE = 92;
-const ENTRY_SIZE = 40;
-const NAME_FIELD = 32;
+// Bytes that the name of a set may have: IPSET_MAXNAMELEN less the terminator.
+const LONGEST_NAME = 31;
 
 const VERBS: Readonly<Record<IpsetOperation['do'], number>> = {
   create: 1,
@@ -40,53 +39,37 @@ const TYPES: Readonly<Record<SetType, number>> = {
   'bitmap:port': 6,
 };
 
-// Bits of an entry's fields.
-const ADDRESS = 1;
-const PREFIX = 2;
-const PROTOCOL = 4;
-const PORT = 8;
-const ADDRESS2 = 16;
-const PREFIX2 = 32;
-const NO_MATCH = 64;
-
-// The fields that entries of a type have; prefixes may be left out.
-const SHAPES: Readonly<Record<SetType, number>> = {
-  'hash:ip': ADDRESS,
-  'hash:net': ADDRESS | PREFIX,
-  'hash:ip,port': ADDRESS | PROTOCOL | PORT,
-  'hash:ip,port,ip': ADDRESS | PROTOCOL | PORT | ADDRESS2,
-  'hash:ip,port,net': ADDRESS | PROTOCOL | PORT | ADDRESS2 | PREFIX2,
-  'bitmap:port': PORT,
+const SET_FIELDS = new Set(['name', 'type', 'family', 'hashSize', 'maxElements', 'range']);
+// A set that was listed, or is about to be created, names itself.
+const REFERENCE_FIELDS = new Set([
+  ...SET_FIELDS,
+  ...['revision', 'references', 'elements', 'extended', 'attributes'],
+]);
+const ICMP_FIELDS = new Set(['type', 'code']);
+const ENTRY_FIELDS = new Set(Object.keys(FIELD_BITS));
+const OPERATION_FIELDS: Readonly<Record<IpsetOperation['do'], ReadonlySet<string>>> = {
+  create: new Set(['do', 'set']),
+  add: new Set(['do', 'set', 'entry']),
+  delete: new Set(['do', 'set', 'entry']),
+  flush: new Set(['do', 'name']),
+  destroy: new Set(['do', 'name']),
+  swap: new Set(['do', 'name', 'other']),
 };
-
-const FIELDS: readonly (readonly [field: keyof SetEntry, bit: number])[] = [
-  ['address', ADDRESS],
-  ['prefix', PREFIX],
-  ['protocol', PROTOCOL],
-  ['port', PORT],
-  ['address2', ADDRESS2],
-  ['prefix2', PREFIX2],
-  ['noMatch', NO_MATCH],
-];
-
-// Bits of a listed set's flags.
-const HAS_ELEMENTS = 1;
-const HAS_PORTS = 2;
-const EXTENDED = 4;
-
-const decoder = new TextDecoder();
 
 /** Writes an operation record. */
 export function writeOperation(operation: IpsetOperation, writer: RecordWriter): void {
-  writer.u8(0, writer.choice('do', operation?.do, VERBS));
-  switch (operation?.do) {
+  const verb = writer.choice('do', operation?.do, VERBS);
+  if (verb === 0) return;
+  writer.u8(0, verb);
+  writer.onlyFields('', operation, OPERATION_FIELDS[operation.do], `the operation ${operation.do}`);
+  switch (operation.do) {
     case 'create':
-      writeReference(operation.set, writer);
+      writeReference(operation.set, SET_FIELDS, writer);
       writeParameters(operation.set, writer);
       break;
     case 'add':
     case 'delete':
-      writeReference(operation.set, writer);
+      writeReference(operation.set, REFERENCE_FIELDS, writer);
       writeEntry(operation, writer);
       break;
     case 'flush':
@@ -100,7 +83,15 @@ export function writeOperation(operation: IpsetOperation, writer: RecordWriter):
   }
 }
 
-function writeReference(set: SetReference, writer: RecordWriter): void {
+/** Throws what a call rejects with whose name of a set breaks a rule. */
+export function checkName(name: string, operation: string): void {
+  const writer = new RecordWriter(LONGEST_NAME + 1, 1); // not sent: the addon takes a string
+  writer.text('name', name, LONGEST_NAME, 0);
+  onlyRecord(writer, operation);
+}
+
+function writeReference(set: SetReference, known: ReadonlySet<string>, writer: RecordWriter): void {
+  writer.onlyFields('set.', set, known, 'a set');
   writer.text('set.name', set?.name, LONGEST_NAME, 20);
   writer.u8(1, writer.choice('set.type', set?.type, TYPES));
   if (set?.type === 'bitmap:port') {
@@ -135,21 +126,51 @@ function writeEntry(operation: IpsetOperation & { do: 'add' | 'delete' }, writer
     writer.fail('entry', entry, 'must be an entry', true);
     return;
   }
-  // The kernel deletes an exception (`nomatch`) like any other entry.
-  const allowed = verb === 'delete' ? shape | NO_MATCH : shape;
-  let fields = 0;
-  for (const [field, bit] of FIELDS) {
-    if (entry[field] === undefined) continue;
-    if ((allowed & bit) === 0) refuse(writer, `entry.${field}`, entry[field], set.type);
+  writer.onlyFields('entry.', entry, ENTRY_FIELDS, 'an entry');
+  // The kernel deletes an exception (`nomatch`), and one with a time-out, like any other entry.
+  const isDeleted = verb === 'delete';
+  const allowed = isDeleted ? shape | NO_MATCH : shape;
+  let fields = shape & PORT; // of protocols without a port it is 0
+  for (const field in entry) {
+    const bit = FIELD_BITS[field as keyof SetEntry];
+    if (entry[field as keyof SetEntry] === undefined || (isDeleted && field === 'attributes')) continue;
+    if ((allowed & bit) === 0) refuse(writer, `entry.${field}`, entry[field as keyof SetEntry], set.type);
     fields |= bit & shape;
   }
   writer.u8(3, fields);
   if (shape & ADDRESS) writeAddress(writer, 'address', entry, set, 52);
   if (fields & PREFIX) writer.u8(5, checkPrefix(writer, 'prefix', entry.address, entry.prefix, set));
-  if (shape & PROTOCOL) writer.u8(4, writer.choice('entry.protocol', entry.protocol, PROTOCOL_NUMBERS));
-  if (shape & PORT) writer.u16(8, writer.integer('entry.port', entry.port, 0, 65535));
+  if (shape & PROTOCOL) writeProtocol(entry, set, writer);
+  else if (shape & PORT) writePort(entry, 'port', set.type, writer);
   if (shape & ADDRESS2) writeAddress(writer, 'address2', entry, set, 68);
   if (fields & PREFIX2) writer.u8(6, checkPrefix(writer, 'prefix2', entry.address2, entry.prefix2, set));
+}
+
+function writeProtocol(entry: SetEntry, set: SetReference, writer: RecordWriter): void {
+  const protocol = writer.protocol('entry.protocol', entry.protocol);
+  if (protocol === 0) return;
+  writer.u8(4, protocol);
+  writePort(entry, portFieldOf(protocol, set.family ?? 4), `protocol ${entry.protocol}`, writer);
+}
+
+/** `of` names whatever asks for this field, and for no other. */
+function writePort(
+  entry: SetEntry,
+  field: 'port' | 'icmp' | undefined,
+  of: string,
+  writer: RecordWriter,
+): void {
+  for (const other of ['port', 'icmp'] as const) {
+    if (other !== field && entry[other] !== undefined) refuse(writer, `entry.${other}`, entry[other], of);
+  }
+  if (field === 'port') {
+    writer.u16(8, writer.integer('entry.port', entry.port, 0, 65535));
+  } else if (field === 'icmp') {
+    const { icmp } = entry;
+    writer.onlyFields('entry.icmp.', icmp, ICMP_FIELDS, 'an entry');
+    const type = writer.integer('entry.icmp.type', icmp?.type, 0, 255);
+    writer.u16(8, type * 256 + writer.integer('entry.icmp.code', icmp?.code, 0, 255));
+  }
 }
 
 function writeAddress(
@@ -180,74 +201,6 @@ function checkPrefix(
   return 0;
 }
 
-function refuse(writer: RecordWriter, field: string, value: unknown, type: SetType): void {
-  writer.fail(field, value, `must be left out for ${type}`);
-}
-
-/** Reads a listing: each set, followed by its entries. */
-export function readListing(bytes: Uint8Array): SetState[] {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const sets: SetState[] = [];
-  for (let at = 0; at < bytes.length; ) {
-    const set = readSet(bytes, view, at);
-    const count = view.getUint32(at + 24, true);
-    at += SET_SIZE;
-    const entries: SetEntry[] = [];
-    for (let i = 0; i < count; i++, at += ENTRY_SIZE) entries.push(readEntry(bytes, view, at));
-    sets.push({ set, entries });
-  }
-  return sets;
-}
-
-function readSet(bytes: Uint8Array, view: DataView, at: number): SetHeader {
-  const type = readName(bytes, at + 60);
-  const family = readFamily(bytes[at]);
-  const flags = bytes[at + 2] ?? 0;
-  return {
-    name: readName(bytes, at + 28),
-    type,
-    ...(family && { family }),
-    ...(type.startsWith('hash:') && {
-      hashSize: view.getUint32(at + 4, true),
-      maxElements: view.getUint32(at + 8, true),
-    }),
-    ...(flags & HAS_PORTS && {
-      range: [view.getUint16(at + 12, true), view.getUint16(at + 14, true)] as const,
-    }),
-    revision: bytes[at + 1] ?? 0,
-    references: view.getUint32(at + 16, true),
-    ...(flags & HAS_ELEMENTS && { elements: view.getUint32(at + 20, true) }),
-    extended: (flags & EXTENDED) !== 0,
-  };
-}
-
-function readEntry(bytes: Uint8Array, view: DataView, at: number): SetEntry {
-  const fields = bytes[at] ?? 0;
-  const family = readFamily(bytes[at + 6]) ?? 4;
-  const full = family === 4 ? 32 : 128;
-  const entry: { -readonly [Key in keyof SetEntry]: SetEntry[Key] } = {};
-  if (fields & ADDRESS) entry.address = readAddress(bytes, at + 8, family);
-  if (fields & PREFIX && bytes[at + 2] !== full) entry.prefix = bytes[at + 2] ?? 0;
-  // Other protocols than Services have, and what stands for their ports, are made by others only.
-  const protocol = fields & PROTOCOL ? protocolOfNumber(bytes[at + 1] ?? 0) : undefined;
-  if (protocol) entry.protocol = protocol;
-  if (fields & PORT) entry.port = view.getUint16(at + 4, true);
-  if (fields & ADDRESS2) entry.address2 = readAddress(bytes, at + 24, family);
-  if (fields & PREFIX2 && bytes[at + 3] !== full) entry.prefix2 = bytes[at + 3] ?? 0;
-  if (fields & NO_MATCH) entry.noMatch = true;
-  return entry;
-}
-
-function readAddress(bytes: Uint8Array, at: number, family: Family): string {
-  return formatAddress(bytes.subarray(at, at + (family === 4 ? 4 : 16)));
-}
-
-function readFamily(number: number | undefined): Family | undefined {
-  return number === 4 || number === 6 ? number : undefined;
-}
-
-function readName(bytes: Uint8Array, at: number): string {
-  const field = bytes.subarray(at, at + NAME_FIELD);
-  const end = field.indexOf(0);
-  return decoder.decode(end < 0 ? field : field.subarray(0, end));
+function refuse(writer: RecordWriter, field: string, value: unknown, of: string): void {
+  writer.fail(field, value, `must be left out for ${of}`);
 }

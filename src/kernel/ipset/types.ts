@@ -1,6 +1,6 @@
 // What ipset holds, as JavaScript values. Source of every rule: ipset(8), include/uapi/linux/netfilter/ipset/ip_set.h.
 import type { Family } from '../../net/address.js';
-import type { Protocol } from '../../net/protocol.js';
+import type { IpProtocol } from '../../net/protocol.js';
 import type { OperationResult } from '../ipvs/types.js';
 
 /** The set types this library writes. */
@@ -38,24 +38,62 @@ export interface SetHeader extends Omit<SetDefinition, 'type'> {
   readonly elements?: number;
   /** True when the set was made with an extension: timeout, counters, comment, skbinfo. */
   readonly extended: boolean;
+  /**
+   * The parameters that have no field here (`netmask`, `markmask`, `timeout`, the range of bitmap:ip, …). Left out are the
+   * memory that the set takes, and the kernel's choice of `initval` and `bucketsize`.
+   */
+  readonly attributes?: readonly ListedAttribute[];
 }
 
-/** One entry; which fields it has follows from the set's type. */
+/** A netlink attribute of a listing for which this library has no field. */
+export interface ListedAttribute {
+  /** `IPSET_ATTR_…` of include/uapi/linux/netfilter/ipset/ip_set.h, without the flags of the attribute's type. */
+  readonly type: number;
+  /** As the kernel sent it: numbers are in network order. */
+  readonly value: Uint8Array;
+}
+
+/** Type and code of an ICMP message, 0–255. */
+export interface IcmpType {
+  readonly type: number;
+  readonly code: number;
+}
+
+/**
+ * One entry; which fields it has follows from the set's type. A listing leaves nothing out: fields of types that this
+ * library does not write are read, too, and `attributes` has everything else.
+ */
 export interface SetEntry {
   /** Canonical address; hash types. */
   readonly address?: string;
   /** Prefix length of `address` in hash:net, where it is not the full length. */
   readonly prefix?: number;
   /** hash:ip,port and its kin. */
-  readonly protocol?: Protocol;
-  /** 0–65535. */
+  readonly protocol?: IpProtocol;
+  /** 0–65535; of tcp, udp, sctp and UDP-Lite (136), and of bitmap:port. */
   readonly port?: number;
+  /** Instead of a port: of ICMP (1) in sets of IPv4, of ICMPv6 (58) in sets of IPv6. Other protocols have neither. */
+  readonly icmp?: IcmpType;
   /** hash:ip,port,ip: canonical address; hash:ip,port,net: base address of the network. */
   readonly address2?: string;
   /** Prefix length of `address2` in hash:ip,port,net, 1 to the full length; left out for the full length. The kernel refuses 0. */
   readonly prefix2?: number;
   /** Listed only: an exception from a larger network in the same set (`nomatch`), made by somebody else. */
   readonly noMatch?: true;
+  /** Listed only: the member of a list:set. */
+  readonly set?: string;
+  /** Listed only: `01:23:45:67:89:ab`, in hash:mac and its kin. */
+  readonly mac?: string;
+  /** Listed only: the network interface of hash:net,iface. */
+  readonly interface?: string;
+  /** Listed only: `interface` is a port of a bridge. */
+  readonly physdev?: true;
+  /** Listed only: `interface` is the beginning of a name. */
+  readonly wildcard?: true;
+  /** Listed only: the packet mark of hash:ip,mark. */
+  readonly mark?: number;
+  /** Listed only, and passed over when the entry is deleted: what else the kernel listed, as `timeout` and `comment`. */
+  readonly attributes?: readonly ListedAttribute[];
 }
 
 /** A set with its entries. */

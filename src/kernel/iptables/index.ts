@@ -30,7 +30,8 @@ export function openIptables(): Iptables {
   };
 }
 
-function program(verb: 'save' | 'restore', family: Family): string {
+/** The program of a family. */
+export function program(verb: 'save' | 'restore', family: Family): string {
   return `${family === 4 ? 'iptables' : 'ip6tables'}-${verb}`;
 }
 

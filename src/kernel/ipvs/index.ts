@@ -1,22 +1,19 @@
 // IPVS over generic netlink: virtual services and real servers of one network namespace.
 import { loadAddon, type NativeIpvsClient } from '../addon.js';
-import { applyAll, applyOne, type Packing } from '../batch.js';
+import { applyAll, applyOne } from '../batch.js';
 import { type Calls, openCalls, unless } from '../calls.js';
-import type { Attempt } from '../failures.js';
-import { argumentError, onlyRecord, RecordWriter } from '../fields.js';
-import { attemptOf, nameService } from './names.js';
+import { inSlices } from '../slices.js';
+import { asking, nameService } from './names.js';
+import { PACKING } from './packing.js';
 import {
-  OPERATION_SIZE,
+  packServiceId,
+  packServiceIds,
+  packTimeouts,
   readInfo,
   readListing,
   readRealServers,
   readServices,
   readTimeouts,
-  SERVICE_SIZE,
-  TIMEOUTS_SIZE,
-  writeOperation,
-  writeServiceId,
-  writeTimeouts,
 } from './records.js';
 import type {
   Ipvs,
@@ -37,13 +34,6 @@ export type { Family } from '../../net/address.js';
 export type { Protocol } from '../../net/protocol.js';
 export * from './types.js';
 
-const PACKING: Packing<IpvsOperation> = {
-  family: 'ipvs',
-  recordSize: OPERATION_SIZE,
-  write: writeOperation,
-  attempt: attemptOf,
-};
-
 /**
  * Opens IPVS.
  *
@@ -57,17 +47,6 @@ export async function openIpvs(options: OpenOptions = {}): Promise<Ipvs> {
   return new Client(await openCalls(new IpvsClient(), options, asking('open')));
 }
 
-// ENOENT of a call that names nothing: there is no family IPVS. What fails before the family is asked for, as the path of
-// a network namespace, comes with words of its own.
-function hintAtModule(code: string, said: string | undefined): string | undefined {
-  if (code !== 'ENOENT' || said !== undefined) return undefined;
-  return 'load the kernel module ip_vs (modprobe ip_vs)';
-}
-
-function asking(verb: string, target?: string): Attempt {
-  return { operation: `ipvs.${verb}`, target, hint: hintAtModule };
-}
-
 class Client implements Ipvs {
   readonly #calls: Calls<NativeIpvsClient>;
 
@@ -76,34 +55,28 @@ class Client implements Ipvs {
   }
 
   async list(): Promise<VirtualServiceState[]> {
-    return readListing(await this.#calls.run(asking('list'), (client) => client.list()));
+    return inSlices(readListing(await this.#calls.run(asking('list'), (client) => client.list())));
   }
 
   async listServices(): Promise<VirtualService[]> {
-    return readServices(await this.#calls.run(asking('listServices'), (client) => client.listServices()));
+    const attempt = asking('listServices');
+    return inSlices(readServices(await this.#calls.run(attempt, (client) => client.listServices())));
   }
 
   async listRealServers(ids: readonly VirtualServiceId[]): Promise<RealServer[][]> {
-    const writer = new RecordWriter(SERVICE_SIZE, ids.length);
-    for (const [i, id] of ids.entries()) {
-      writeServiceId(id, writer, 0);
-      const fault = writer.finish();
-      if (fault) throw argumentError('ipvs.listRealServers', { ...fault, field: `ids[${i}].${fault.field}` });
-    }
+    const records = packServiceIds(ids, 'ipvs.listRealServers');
     const attempt = asking('listRealServers');
-    return readRealServers(await this.#calls.run(attempt, (client) => client.listServers(writer.records())));
+    return inSlices(readRealServers(await this.#calls.run(attempt, (client) => client.listServers(records))));
   }
 
   async get(id: VirtualServiceId): Promise<VirtualServiceState | undefined> {
-    const writer = new RecordWriter(SERVICE_SIZE, 1);
-    writeServiceId(id, writer, 0);
-    const record = onlyRecord(writer, 'ipvs.get');
+    const record = packServiceId(id, 'ipvs.get');
     const attempt = asking('get', nameService(id));
     const listing = await unless(
       'ESRCH',
       this.#calls.run(attempt, (client) => client.get(record)),
     );
-    return listing && readListing(listing)[0];
+    return listing && (await inSlices(readListing(listing)))[0];
   }
 
   add(service: VirtualService): Promise<void> {
@@ -147,9 +120,7 @@ class Client implements Ipvs {
   }
 
   async setTimeouts(timeouts: IpvsTimeouts): Promise<void> {
-    const writer = new RecordWriter(TIMEOUTS_SIZE, 1);
-    writeTimeouts(timeouts, writer);
-    const record = onlyRecord(writer, 'ipvs.setTimeouts');
+    const record = packTimeouts(timeouts);
     await this.#calls.run(asking('setTimeouts'), (client) => client.setTimeouts(record));
   }
 

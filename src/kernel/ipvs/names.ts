@@ -30,3 +30,15 @@ function hintFor(operation: IpvsOperation, code: string): string | undefined {
   const modules = [`ip_vs_${scheduler}`, ...(persistenceEngine ? [`ip_vs_pe_${persistenceEngine}`] : [])];
   return `unknown scheduler${persistenceEngine ? ' or persistence engine' : ''}: load ${modules.join(' or ')}`;
 }
+
+// ENOENT of a call that names nothing: there is no family IPVS. What fails before the family is asked for, as the path of
+// a network namespace, comes with words of its own.
+function hintAtModule(code: string, said: string | undefined): string | undefined {
+  if (code !== 'ENOENT' || said !== undefined) return undefined;
+  return 'load the kernel module ip_vs (modprobe ip_vs)';
+}
+
+/** Names a call that is no batch. */
+export function asking(verb: string, target?: string): Attempt {
+  return { operation: `ipvs.${verb}`, target, hint: hintAtModule };
+}

@@ -1,7 +1,8 @@
 // IPVS values ↔ the records that cross to the addon; native/ipvs/records.h has the table of every offset.
 import { type Family, formatAddress } from '../../net/address.js';
 import { PROTOCOL_NUMBERS, protocolOfNumber } from '../../net/protocol.js';
-import type { RecordWriter } from '../fields.js';
+import { argumentError, onlyRecord, RecordWriter } from '../fields.js';
+import type { Steps } from '../slices.js';
 import {
   type Encapsulation,
   FLAG_HASHED,
@@ -21,10 +22,10 @@ import {
 
 /** Bytes of an operation. */
 export const OPERATION_SIZE = 120;
-/** Bytes of a service, which names it and may have its settings. */
-export const SERVICE_SIZE = 72;
-/** Bytes of the connection time-outs. */
-export const TIMEOUTS_SIZE = 12;
+// Bytes of a service, which names it and may have its settings.
+const SERVICE_SIZE = 72;
+// Bytes of the connection time-outs.
+const TIMEOUTS_SIZE = 12;
 
 const SERVER_SIZE = 40;
 const COUNTERS_SIZE = 40;
@@ -53,14 +54,40 @@ const VERBS: Readonly<Record<IpvsOperation['do'], number>> = {
 const FORWARDING = { masquerade: 0, tunnel: 2, route: 3 } as const;
 const ENCAPSULATION: Readonly<Record<Encapsulation['type'], number>> = { gue: 1, gre: 2 };
 
+const OPERATION_FIELDS = {
+  service: new Set(['do', 'service']),
+  realServer: new Set(['do', 'service', 'realServer']),
+};
+// Services and real servers that were listed may be given as they are: counters, which nobody can set, are passed over.
+const SERVICE_FIELDS = new Set([
+  ...['address', 'port', 'protocol', 'firewallMark', 'family'],
+  ...['scheduler', 'flags', 'timeout', 'netmask', 'persistenceEngine', 'counters', 'realServers'],
+]);
+const SERVER_FIELDS = new Set([
+  ...['address', 'port', 'weight', 'forwarding', 'upperThreshold', 'lowerThreshold', 'encapsulation'],
+  ...['activeConnections', 'inactiveConnections', 'persistentConnections', 'counters'],
+]);
+const ENCAPSULATION_FIELDS = new Set(['type', 'port', 'flags']);
+const TIMEOUTS_FIELDS = new Set(['tcp', 'tcpFin', 'udp']);
+
 /** Writes an operation record. */
 export function writeOperation(operation: IpvsOperation, writer: RecordWriter): void {
   const verb = operation?.do;
-  writer.u8(0, writer.choice('do', verb, VERBS));
-  const family = writeServiceId(operation?.service, writer, SERVICE);
+  const number = writer.choice('do', verb, VERBS);
+  if (number === 0) return;
+  writer.u8(0, number);
+  const known = verb.endsWith('Service') ? OPERATION_FIELDS.service : OPERATION_FIELDS.realServer;
+  writer.onlyFields('', operation, known, `the operation ${verb}`);
+  const family = writeServiceId(operation.service, writer, SERVICE);
   if (family === undefined) return;
   switch (verb) {
     case 'addService':
+      if ('realServers' in operation.service) {
+        const rule = 'must be left out: real servers are added on their own';
+        writer.fail('service.realServers', operation.service.realServers, rule);
+      }
+      writeSettings(operation.service, family, writer);
+      break;
     case 'updateService':
       writeSettings(operation.service, family, writer);
       break;
@@ -76,7 +103,7 @@ export function writeOperation(operation: IpvsOperation, writer: RecordWriter): 
 }
 
 /** Writes what names a service, at `offset`; returns its family, or undefined when it is not even an object. */
-export function writeServiceId(
+function writeServiceId(
   id: VirtualServiceId | undefined,
   writer: RecordWriter,
   offset: number,
@@ -85,6 +112,7 @@ export function writeServiceId(
     writer.fail('service', id, 'must be an object', true);
     return undefined;
   }
+  writer.onlyFields('service.', id, SERVICE_FIELDS, 'a virtual service');
   let family: Family;
   if ('firewallMark' in id) {
     family = id.family === 6 ? 6 : 4;
@@ -126,6 +154,7 @@ function writeServerId(id: RealServerId | undefined, writer: RecordWriter): Fami
     writer.fail('realServer', id, 'must be an object', true);
     return 4;
   }
+  writer.onlyFields('realServer.', id, SERVER_FIELDS, 'a real server');
   const family = writer.address('realServer.address', id.address, SERVER + 24);
   writer.u8(SERVER, family);
   writer.u16(SERVER + 2, writer.integer('realServer.port', id.port, 0, 65535));
@@ -148,6 +177,7 @@ function writeServerSettings(server: RealServer, serviceFamily: Family, writer: 
 
 function writeEncapsulation(server: RealServer, encapsulation: Encapsulation, writer: RecordWriter): void {
   const field = 'realServer.encapsulation';
+  writer.onlyFields(`${field}.`, encapsulation, ENCAPSULATION_FIELDS, 'an encapsulation');
   if (server.forwarding !== 'tunnel') writer.fail(field, encapsulation, 'must be left out without tunnel');
   writer.u8(SERVER + 16, writer.choice(`${field}.type`, encapsulation?.type, ENCAPSULATION));
   const [least, most] = encapsulation?.type === 'gue' ? [1, 65535] : [0, 0];
@@ -155,15 +185,40 @@ function writeEncapsulation(server: RealServer, encapsulation: Encapsulation, wr
   writer.u16(SERVER + 20, writer.integer(`${field}.flags`, encapsulation?.flags, 0, 65535));
 }
 
-/** Writes the connection time-outs. */
-export function writeTimeouts(timeouts: IpvsTimeouts, writer: RecordWriter): void {
+/** The record of what names a service; throws what the call rejects with when it breaks a rule. */
+export function packServiceId(id: VirtualServiceId, operation: string): Uint8Array {
+  const writer = new RecordWriter(SERVICE_SIZE, 1);
+  writeServiceId(id, writer, 0);
+  return onlyRecord(writer, operation);
+}
+
+/** The records of what names services; throws what the call rejects with when one of them breaks a rule. */
+export function packServiceIds(ids: readonly VirtualServiceId[], operation: string): Uint8Array {
+  const writer = new RecordWriter(SERVICE_SIZE, ids.length);
+  for (const [i, id] of ids.entries()) {
+    writeServiceId(id, writer, 0);
+    const fault = writer.finish();
+    if (fault) throw argumentError(operation, { ...fault, field: `ids[${i}].${fault.field}` });
+  }
+  return writer.records();
+}
+
+/** The record of connection time-outs; throws what the call rejects with when they break a rule. */
+export function packTimeouts(timeouts: IpvsTimeouts): Uint8Array {
+  const writer = new RecordWriter(TIMEOUTS_SIZE, 1);
+  writeTimeouts(timeouts, writer);
+  return onlyRecord(writer, 'ipvs.setTimeouts');
+}
+
+function writeTimeouts(timeouts: IpvsTimeouts, writer: RecordWriter): void {
+  writer.onlyFields('', timeouts, TIMEOUTS_FIELDS, 'the time-outs');
   writer.u32(0, writer.integer('tcp', timeouts?.tcp, 0, LONGEST_TIMEOUT));
   writer.u32(4, writer.integer('tcpFin', timeouts?.tcpFin, 0, LONGEST_TIMEOUT));
   writer.u32(8, writer.integer('udp', timeouts?.udp, 0, LONGEST_TIMEOUT));
 }
 
 /** Reads a listing: services, each followed by its servers. */
-export function readListing(bytes: Uint8Array): VirtualServiceState[] {
+export function* readListing(bytes: Uint8Array): Steps<VirtualServiceState[]> {
   const view = viewOf(bytes);
   const services: VirtualServiceState[] = [];
   for (let at = 0; at < bytes.length; ) {
@@ -174,6 +229,7 @@ export function readListing(bytes: Uint8Array): VirtualServiceState[] {
     for (let i = 0; i < count; i++) {
       realServers.push(readServerState(bytes, view, at));
       at += SERVER_SIZE + 16 + COUNTERS_SIZE;
+      yield;
     }
     const counters = readCounters(view, service + SERVICE_SIZE);
     services.push({
@@ -182,22 +238,24 @@ export function readListing(bytes: Uint8Array): VirtualServiceState[] {
       counters,
       realServers,
     });
+    yield;
   }
   return services;
 }
 
 /** Reads a listing without real servers; counters are left out. */
-export function readServices(bytes: Uint8Array): VirtualService[] {
+export function* readServices(bytes: Uint8Array): Steps<VirtualService[]> {
   const view = viewOf(bytes);
   const services: VirtualService[] = [];
   for (let at = 0; at < bytes.length; at += SERVICE_SIZE + COUNTERS_SIZE) {
     services.push({ ...readServiceId(bytes, view, at), ...readSettings(bytes, view, at) });
+    yield;
   }
   return services;
 }
 
 /** Reads the real servers of each service of a listing; connections and counters are left out. */
-export function readRealServers(bytes: Uint8Array): RealServer[][] {
+export function* readRealServers(bytes: Uint8Array): Steps<RealServer[][]> {
   const view = viewOf(bytes);
   const ofServices: RealServer[][] = [];
   for (let at = 0; at < bytes.length; ) {
@@ -206,6 +264,7 @@ export function readRealServers(bytes: Uint8Array): RealServer[][] {
     const realServers: RealServer[] = [];
     for (let i = 0; i < count; i++) {
       realServers.push(readServer(bytes, view, at));
+      yield;
       at += SERVER_SIZE + 16 + COUNTERS_SIZE;
     }
     ofServices.push(realServers);

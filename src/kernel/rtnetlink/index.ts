@@ -1,24 +1,18 @@
 // Links and addresses over rtnetlink, of one network namespace.
 import { loadAddon, type NativeRtnetlinkClient } from '../addon.js';
-import { applyAll, applyOne, type Packing } from '../batch.js';
+import { applyAll, applyOne } from '../batch.js';
 import { type Calls, openCalls, unless } from '../calls.js';
-import { onlyRecord, RecordWriter } from '../fields.js';
 import type { OpenOptions, OperationResult } from '../ipvs/types.js';
-import { attemptOf } from './names.js';
-import { OPERATION_SIZE, readAddresses, readLinks, writeLinkName, writeOperation } from './records.js';
+import { inSlices } from '../slices.js';
+import { attemptToRead } from './names.js';
+import { PACKING } from './packing.js';
+import { checkLinkName, readAddresses, readLinks } from './records.js';
 import type { Link, LinkAddress, LinkAddressId, Rtnetlink, RtnetlinkOperation } from './types.js';
 
 export { NetlinkError } from '../../errors.js';
 export type { OpenOptions, OperationResult } from '../ipvs/types.js';
 export * from './types.js';
 export * from './watch.js';
-
-const PACKING: Packing<RtnetlinkOperation> = {
-  family: 'rtnetlink',
-  recordSize: OPERATION_SIZE,
-  write: writeOperation,
-  attempt: attemptOf,
-};
 
 /**
  * Opens rtnetlink. Rejects with NetlinkError `ENOENT` or `EINVAL` for a path that is missing or no network namespace,
@@ -37,27 +31,25 @@ class Client implements Rtnetlink {
   }
 
   async listLinks(): Promise<Link[]> {
-    const attempt = { operation: 'rtnetlink.listLinks' };
-    return readLinks(await this.#calls.run(attempt, (client) => client.listLinks()));
+    const attempt = attemptToRead('listLinks');
+    return inSlices(readLinks(await this.#calls.run(attempt, (client) => client.listLinks())));
   }
 
   async getLink(name: string): Promise<Link | undefined> {
-    const attempt = { operation: 'rtnetlink.getLink', target: `dev ${name}` };
+    const attempt = attemptToRead('getLink', name);
     checkLinkName('name', name, attempt.operation);
     const listing = await unless(
       'ENODEV',
       this.#calls.run(attempt, (client) => client.getLink(name)),
     );
-    return listing && readLinks(listing)[0];
+    return listing && (await inSlices(readLinks(listing)))[0];
   }
 
   async listAddresses(link?: string): Promise<LinkAddress[]> {
-    const attempt = {
-      operation: 'rtnetlink.listAddresses',
-      target: link === undefined ? link : `dev ${link}`,
-    };
+    const attempt = attemptToRead('listAddresses', link);
     if (link !== undefined) checkLinkName('link', link, attempt.operation);
-    return readAddresses(await this.#calls.run(attempt, (client) => client.listAddresses(link ?? '')));
+    const listing = await this.#calls.run(attempt, (client) => client.listAddresses(link ?? ''));
+    return inSlices(readAddresses(listing));
   }
 
   addLink(name: string, kind: string): Promise<void> {
@@ -83,10 +75,4 @@ class Client implements Rtnetlink {
   close(): void {
     this.#calls.close();
   }
-}
-
-function checkLinkName(field: string, name: string, operation: string): void {
-  const writer = new RecordWriter(OPERATION_SIZE, 1);
-  writeLinkName(field, name, writer, 4);
-  onlyRecord(writer, operation);
 }

@@ -8,6 +8,11 @@ export function attemptOf(operation: RtnetlinkOperation): Attempt {
   return { operation: `rtnetlink.${operation?.do}`, target: targetOf(operation), hint };
 }
 
+/** The same for a listing: of one link, or of all. */
+export function attemptToRead(verb: 'listLinks' | 'getLink' | 'listAddresses', link?: string): Attempt {
+  return { operation: `rtnetlink.${verb}`, target: link === undefined ? link : `dev ${link}` };
+}
+
 function targetOf(operation: RtnetlinkOperation): string | undefined {
   switch (operation?.do) {
     case 'addLink':

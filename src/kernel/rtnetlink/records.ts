@@ -1,6 +1,7 @@
 // rtnetlink values ↔ the records that cross to the addon; native/rtnetlink/records.h has the table of every offset.
 import { formatAddress } from '../../net/address.js';
-import type { RecordWriter } from '../fields.js';
+import { onlyRecord, RecordWriter } from '../fields.js';
+import type { Steps } from '../slices.js';
 import type { Link, LinkAddress, LinkAddressId, RtnetlinkEvent, RtnetlinkOperation } from './types.js';
 
 /** Bytes of an operation. */
@@ -23,10 +24,23 @@ const VERBS: Readonly<Record<RtnetlinkOperation['do'], number>> = {
   deleteAddress: 4,
 };
 
+const OPERATION_FIELDS: Readonly<Record<RtnetlinkOperation['do'], ReadonlySet<string>>> = {
+  addLink: new Set(['do', 'name', 'kind']),
+  deleteLink: new Set(['do', 'name']),
+  addAddress: new Set(['do', 'address']),
+  deleteAddress: new Set(['do', 'address']),
+};
+const NEW_ADDRESS_FIELDS = new Set(['link', 'address', 'prefix']);
+// One that was listed names itself.
+const ADDRESS_FIELDS = new Set([...NEW_ADDRESS_FIELDS, 'scope', 'flags']);
+
 /** Writes an operation record. */
 export function writeOperation(operation: RtnetlinkOperation, writer: RecordWriter): void {
   const verb = operation?.do;
-  writer.u8(0, writer.choice('do', verb, VERBS));
+  const number = writer.choice('do', verb, VERBS);
+  if (number === 0) return;
+  writer.u8(0, number);
+  writer.onlyFields('', operation, OPERATION_FIELDS[verb], `the operation ${verb}`);
   switch (verb) {
     case 'addLink':
       writeLinkName('name', operation.name, writer, 4);
@@ -36,8 +50,10 @@ export function writeOperation(operation: RtnetlinkOperation, writer: RecordWrit
       writeLinkName('name', operation.name, writer, 4);
       break;
     case 'addAddress':
+      writeAddress(operation.address, NEW_ADDRESS_FIELDS, writer);
+      break;
     case 'deleteAddress':
-      writeAddress(operation.address, writer);
+      writeAddress(operation.address, ADDRESS_FIELDS, writer);
       break;
     default:
   }
@@ -54,11 +70,19 @@ export function writeLinkName(field: string, name: unknown, writer: RecordWriter
   }
 }
 
-function writeAddress(id: LinkAddressId | undefined, writer: RecordWriter): void {
+/** Throws what a call rejects with whose name of a link breaks a rule. */
+export function checkLinkName(field: string, name: string, operation: string): void {
+  const writer = new RecordWriter(OPERATION_SIZE, 1); // not sent: the addon takes a string
+  writeLinkName(field, name, writer, 4);
+  onlyRecord(writer, operation);
+}
+
+function writeAddress(id: LinkAddressId | undefined, known: ReadonlySet<string>, writer: RecordWriter): void {
   if (typeof id !== 'object' || id === null) {
     writer.fail('address', id, 'must be an object', true);
     return;
   }
+  writer.onlyFields('address.', id, known, 'an address that is written');
   writeLinkName('address.link', id.link, writer, 4);
   const family = writer.address('address.address', id.address, 20);
   writer.u8(1, family);
@@ -66,18 +90,24 @@ function writeAddress(id: LinkAddressId | undefined, writer: RecordWriter): void
 }
 
 /** Reads a listing of links. */
-export function readLinks(bytes: Uint8Array): Link[] {
+export function* readLinks(bytes: Uint8Array): Steps<Link[]> {
   const view = viewOf(bytes);
   const links: Link[] = [];
-  for (let at = 0; at < bytes.length; at += LINK_SIZE) links.push(readLink(bytes, view, at));
+  for (let at = 0; at < bytes.length; at += LINK_SIZE) {
+    links.push(readLink(bytes, view, at));
+    yield;
+  }
   return links;
 }
 
 /** Reads a listing of addresses. */
-export function readAddresses(bytes: Uint8Array): LinkAddress[] {
+export function* readAddresses(bytes: Uint8Array): Steps<LinkAddress[]> {
   const view = viewOf(bytes);
   const addresses: LinkAddress[] = [];
-  for (let at = 0; at < bytes.length; at += ADDRESS_SIZE) addresses.push(readAddress(bytes, view, at));
+  for (let at = 0; at < bytes.length; at += ADDRESS_SIZE) {
+    addresses.push(readAddress(bytes, view, at));
+    yield;
+  }
   return addresses;
 }
 

@@ -1,7 +1,7 @@
 // Notices changes of the links and addresses of a network namespace.
 import { loadAddon, type NativeError } from '../addon.js';
 import { toNetlinkError } from '../failures.js';
-import { argumentError, type Fault } from '../fields.js';
+import { argumentError, type Fault, findUnknown } from '../fields.js';
 import type { OpenOptions } from '../ipvs/types.js';
 import { readEvents } from './records.js';
 import type { RtnetlinkEvent } from './types.js';
@@ -40,6 +40,7 @@ export interface RtnetlinkWatch {
 const OPERATION = 'rtnetlink.watch';
 const DEFAULT_GATHER = 20;
 const LONGEST_GATHER = 60_000;
+const OPTIONS: ReadonlySet<string> = new Set(['netns', 'gather', 'keepAlive']);
 
 // Bits of the addon's callback.
 const LINKS = 1;
@@ -60,7 +61,7 @@ export async function watchRtnetlink(
   onChange: (change: RtnetlinkChange) => void,
 ): Promise<RtnetlinkWatch> {
   const { netns = '', gather = DEFAULT_GATHER, keepAlive = false } = options;
-  const fault = findFault(netns, gather, keepAlive, onChange);
+  const fault = findUnknown(options, OPTIONS) ?? findFault(netns, gather, keepAlive, onChange);
   if (fault) throw argumentError(OPERATION, fault);
   const native = new (loadAddon().RtnetlinkWatch)();
   let open = true;
@@ -73,6 +74,7 @@ export async function watchRtnetlink(
       });
     });
   } catch (error) {
+    native.close();
     const { errno, code, kernelMessage: message } = error as NativeError;
     throw toNetlinkError({ errno, code, message }, { operation: OPERATION, target: netns || undefined });
   }

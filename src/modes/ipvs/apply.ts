@@ -118,7 +118,8 @@ async function restore(kernel: IpvsKernel, calls: readonly CallOn<'iptables'>[])
 
 async function setTimeouts(kernel: IpvsKernel, { timeouts }: CallOn<'timeouts'>): Promise<Result> {
   try {
-    await kernel.ipvs.setTimeouts(timeouts);
+    const { tcp, tcpFin, udp } = timeouts;
+    await kernel.ipvs.setTimeouts({ tcp, tcpFin, udp });
     return undefined;
   } catch (error) {
     return asNetlinkError(error, 'ipvs.setTimeouts');

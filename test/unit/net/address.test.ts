@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { isIPv4, isIPv6 } from 'node:net';
 import { describe, it } from 'node:test';
 import {
   canonicalAddress,
@@ -66,4 +67,52 @@ it('tells what an address is', () => {
   assert.ok(!isLoopback('128.0.0.1') && !isLoopback('::2'));
   assert.ok(isLinkLocalIPv6('fe80::1') && isLinkLocalIPv6('febf::1'));
   assert.ok(!isLinkLocalIPv6('fec0::1') && !isLinkLocalIPv6('fe8::1'));
+});
+
+describe('an address is what Node takes for one', () => {
+  // Numbers that look random and are the same in every run.
+  let seed = 20240817;
+  const below = (bound: number) => {
+    seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fff_ffff;
+    return (seed >> 8) % bound;
+  };
+  const pick = (choices: string) => choices[below(choices.length)] ?? '';
+  const octets = () => Array.from({ length: below(9) === 0 ? 3 : 4 }, () => below(280)).join('.');
+  const group = () =>
+    below(8) === 0
+      ? ''
+      : below(0x1_0000)
+          .toString(16)
+          .slice(0, 1 + below(4));
+
+  function almostAddress(): string {
+    if (below(4) === 0)
+      return Array.from({ length: below(12) }, () => pick('0123456789abcdefF::..%g ')).join('');
+    if (below(4) === 0) return octets();
+    const groups = Array.from({ length: 1 + below(9) }, group);
+    if (below(3) === 0) groups.splice(below(groups.length), 0, '');
+    if (below(4) === 0) groups.push(octets());
+    return `${below(5) === 0 ? '::' : ''}${groups.join(':')}${below(8) === 0 ? '::' : ''}`;
+  }
+
+  it('and its bytes are those that a URL has for it', () => {
+    let four = 0;
+    let six = 0;
+    for (let i = 0; i < 200_000; i++) {
+      const text = almostAddress();
+      const bytes = parseAddress(text);
+      // isIPv6 takes zones, which have no place in the text of an address alone.
+      const isSix = isIPv6(text) && !text.includes('%');
+      assert.equal(bytes !== undefined, isIPv4(text) || isSix, JSON.stringify(text));
+      if (!bytes) continue;
+      if (isSix) six++;
+      else four++;
+      // WHATWG's parser is another one than isIPv6, and than ours.
+      const host = new URL(`http://${isSix ? `[${text}]` : text}`).hostname;
+      const mapped = bytes.length === 4 && isSix;
+      const ours = mapped ? `::ffff:${formatAddress(bytes)}` : formatAddress(bytes);
+      assert.equal(isSix ? new URL(`http://[${ours}]`).hostname : ours, host, JSON.stringify(text));
+    }
+    assert.ok(four > 5_000 && six > 5_000, `${four} and ${six}`);
+  });
 });

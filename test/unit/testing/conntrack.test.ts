@@ -48,7 +48,8 @@ describe('a fake of conntrack', () => {
   it('deletes by filter, and refuses one that is too wide', async () => {
     const fake = tracking(four, six, tcp);
     await assert.rejects(fake.delete({ family: 4, protocol: 'udp' } as FlowFilter), TypeError);
-    assert.equal(await fake.delete({ family: 4, original: { destination: '10.96.0.10' } }), 2);
+    const deletion = await fake.delete({ family: 4, original: { destination: '10.96.0.10' } });
+    assert.deepEqual(deletion, { deleted: 2, failures: [] });
     assert.equal(
       fake.dump(),
       'udp 17 src=fd00::9 dst=fd00:96::a sport=4000 dport=53 src=fd00::1 dst=fd00::9 sport=5353 dport=4000 mark=0\n',
@@ -76,7 +77,7 @@ describe('a fake of conntrack', () => {
     assert.equal(second?.code, 'ENOMEM');
     assert.equal(second.target, 'tcp 10.0.0.9:4000 -> 10.96.0.10:53');
     assert.equal((await fake.list()).length, 1);
-    fake.fault = failNth(1);
+    fake.readFault = failNth(1);
     await assert.rejects(fake.list(), { code: 'ENOMEM', operation: 'conntrack.list' });
     fake.fault = failNth(1);
     await assert.rejects(fake.delete({ family: 4, original: { source: '10.0.0.9' } }), { code: 'ENOMEM' });

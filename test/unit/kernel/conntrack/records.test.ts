@@ -10,6 +10,7 @@ import {
 } from '../../../../src/kernel/conntrack/records.js';
 import type { Flow, FlowId, FlowSelection } from '../../../../src/kernel/conntrack/types.js';
 import { describeFault, RecordWriter } from '../../../../src/kernel/fields.js';
+import { inSlices } from '../../../../src/kernel/slices.js';
 
 const FLOW: Flow = {
   family: 4,
@@ -54,19 +55,19 @@ describe('a flow', () => {
     assert.equal(hex(writtenFlow({ protocol, original })).slice(0, 16), `0411${zeros(6)}`);
   });
 
-  it('is read with everything that is listed of it', () => {
+  it('is read with everything that is listed of it', async () => {
     const record =
       `0411020104030201${'8e010000'}${'ffffffff'}${'77000000'}` +
       `${four('0a000009')}${four('0a60000a')}34123500${four('0a000001')}${four('0a000009')}e9143412`;
     // Not at the beginning of its memory, as records from the addon may be.
     const bytes = Buffer.from(`ff${record}${record}`, 'hex').subarray(1);
-    assert.deepEqual(readFlows(bytes), [FLOW, FLOW]);
+    assert.deepEqual(await inSlices(readFlows(bytes)), [FLOW, FLOW]);
   });
 
-  it('is read with IPv6 addresses and with a protocol that has no name', () => {
+  it('is read with IPv6 addresses and with a protocol that has no name', async () => {
     const address = (last: string) => `fd00${zeros(13)}${last}`;
     const record = `063a${zeros(18)}${address('09')}${address('01')}07000080${address('01')}${address('09')}07000081`;
-    const [flow] = readFlows(Buffer.from(record, 'hex'));
+    const [flow] = await inSlices(readFlows(Buffer.from(record, 'hex')));
     assert.equal(flow?.family, 6);
     assert.equal(flow.protocol, 58);
     assert.deepEqual(flow.original, {
@@ -80,7 +81,10 @@ describe('a flow', () => {
   const broken: [string, unknown][] = [
     ['flow must be an object, found undefined', undefined],
     ['flow must be an object, found null', null],
-    ["protocol must be one of tcp, udp, sctp, found 'icmp'", { ...FLOW, protocol: 'icmp' }],
+    [
+      "protocol must be one of tcp, udp, sctp, or a number from 1 to 255, found 'icmp'",
+      { ...FLOW, protocol: 'icmp' },
+    ],
     ['protocol must be an integer from 1 to 255, found 0', { ...FLOW, protocol: 0 }],
     ['protocol must be an integer from 1 to 255, found 256', { ...FLOW, protocol: 256 }],
     ['zone must be an integer from 0 to 65535, found 65536', { ...FLOW, zone: 65536 }],
@@ -136,7 +140,7 @@ describe('a filter', () => {
     ['family must be 4 or 6, found undefined', { original: { source: '10.0.0.1' } }],
     ['family must be 4 or 6, found 2', { family: 2, original: { source: '10.0.0.1' } }],
     [
-      'protocol must be one of tcp, udp, sctp, found undefined',
+      'protocol must be one of tcp, udp, sctp, or a number from 1 to 255, found undefined',
       { family: 4, protocol: undefined, original: { source: '10.0.0.1' } },
     ],
     ['protocol must be given with a port, found undefined', { family: 4, original: { sourcePort: 53 } }],

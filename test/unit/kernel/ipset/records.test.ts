@@ -82,8 +82,16 @@ const wrong: readonly (readonly [operation: unknown, field: string, rule: RegExp
   [add(NET, { address: '10.0.0.0', prefix: 8, noMatch: true }), 'entry.noMatch', /^must be left out/],
   [add(IP_PORT, { ...web, port: 70000 }), 'entry.port', /from 0 to 65535$/],
   [add(IP_PORT, { ...web, port: 1.5 }), 'entry.port', /from 0 to 65535$/],
-  [add(IP_PORT, { ...web, protocol: 'icmp' as never }), 'entry.protocol', /^must be one of tcp, udp, sctp$/],
-  [add(IP_PORT, { address: '10.0.0.1', port: 80 }), 'entry.protocol', /^must be one of tcp, udp, sctp$/],
+  [
+    add(IP_PORT, { ...web, protocol: 'icmp' as never }),
+    'entry.protocol',
+    /^must be one of tcp, udp, sctp, or a number from 1 to 255$/,
+  ],
+  [
+    add(IP_PORT, { address: '10.0.0.1', port: 80 }),
+    'entry.protocol',
+    /^must be one of tcp, udp, sctp, or a number from 1 to 255$/,
+  ],
   [add(IP_PORT_NET, web), 'entry.address2', /^must be an IPv4 or IPv6 address$/],
   [add(IP_PORT_NET, { ...web, address2: '10.1.0.0', prefix2: 8 }), 'entry.prefix2', /^must cover every bit/],
   [add(PORTS, { port: 80, protocol: 'tcp' }), 'entry.protocol', /^must be left out for bitmap:port$/],

@@ -67,14 +67,14 @@ describe('flows of UDP', () => {
   it('that cannot be listed are a failure, told, and tried again; the Service works meanwhile', async () => {
     const node = new FakeNode(HOST);
     track(node, '10.0.0.7');
-    node.kernel.conntrack.fault = (operation) => new NetlinkError({ code: 'EPERM', operation });
+    node.kernel.conntrack.readFault = (operation) => new NetlinkError({ code: 'EPERM', operation });
     const { failures } = await change(node, '10.0.0.1');
     assert.deepEqual(
       failures.map(({ error }) => error.code),
       ['EPERM'],
     );
     assert.match(node.kernel.ipvs.dump(), /10\.0\.0\.1:8080/);
-    node.kernel.conntrack.fault = () => undefined;
+    node.kernel.conntrack.readFault = () => undefined;
     node.reconciler.requestFullSync();
     assert.deepEqual((await node.sync()).failures, []);
     assert.deepEqual(await endpointsOf(node), []);

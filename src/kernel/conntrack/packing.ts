@@ -1,0 +1,13 @@
+// How operations become records, which the addon's client and the fake have in common.
+import type { Packing } from '../batch.js';
+import { attemptOf } from './names.js';
+import { FLOW_SIZE, writeFlowId } from './records.js';
+import type { FlowId } from './types.js';
+
+/** Deletions of flows. */
+export const PACKING: Packing<FlowId> = {
+  family: 'conntrack',
+  recordSize: FLOW_SIZE,
+  write: writeFlowId,
+  attempt: (flow) => attemptOf(flow),
+};

@@ -1,0 +1,16 @@
+// The kernel keeps the contracts that test/unit/testing/contract.test.ts holds the fakes to: IPVS and dummy links.
+import { afterEach, describe } from 'node:test';
+import { openIpvs } from '../../src/kernel/ipvs/index.js';
+import { openRtnetlink } from '../../src/kernel/rtnetlink/index.js';
+import { ipvsContract } from '../support/contract/ipvs.js';
+import { rtnetlinkContract } from '../support/contract/rtnetlink.js';
+import { emptyNamespaces } from '../support/netns.js';
+
+const namespaces = emptyNamespaces();
+afterEach(() => namespaces.remove());
+
+describe('IPVS', () =>
+  ipvsContract(async () => namespaces.keep(await openIpvs({ netns: namespaces.add('up') }))));
+describe('rtnetlink', () => {
+  rtnetlinkContract(async () => namespaces.keep(await openRtnetlink({ netns: namespaces.add() })), 'dummy');
+});

@@ -1,0 +1,109 @@
+// Descriptors are closed when an open fails and when a watch ends, not when JavaScript's objects are collected; and what
+// is given as a network namespace and is none.
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { openConntrack } from '../../src/kernel/conntrack/index.js';
+import { openIpset } from '../../src/kernel/ipset/index.js';
+import { openIpvs } from '../../src/kernel/ipvs/index.js';
+import { openRtnetlink, watchRtnetlink } from '../../src/kernel/rtnetlink/index.js';
+import { makeNamespace } from '../support/netns.js';
+import { ROOT } from '../support/paths.js';
+
+const ROUNDS = 100;
+
+/** Runs a module with these capabilities removed; what it prints, as JSON. */
+function runWithout(capability: string, script: string): unknown {
+  const bare = [`--bounding-set=-${capability}`, `--inh-caps=-${capability}`, process.execPath];
+  const run = spawnSync('setpriv', [...bare, '--input-type=module', '-e', script], {
+    encoding: 'utf8',
+    cwd: ROOT,
+  });
+  assert.equal(run.stderr, '');
+  return JSON.parse(run.stdout);
+}
+
+test('opens that fail leave no descriptor behind', () => {
+  // conntrack asks the kernel something with the socket that it has opened, and is refused.
+  const report = runWithout(
+    'net_admin',
+    `import { readdirSync } from 'node:fs';
+    import { setImmediate } from 'node:timers/promises';
+    import { openConntrack } from '${ROOT}/dist/src/kernel/conntrack/index.js';
+    const codes = new Set();
+    const open = () => openConntrack().catch(({ code }) => codes.add(code));
+    await open();
+    const count = () => readdirSync('/proc/self/fd').length;
+    const before = count();
+    for (let i = 0; i < ${ROUNDS}; i++) await open();
+    await setImmediate();
+    console.log(JSON.stringify([[...codes], count() - before]));`,
+  );
+  assert.deepEqual(report, [['EPERM'], 0]);
+});
+
+test('a watch that ends leaves no descriptor behind', async () => {
+  const start = async () => (await watchRtnetlink({}, () => {})).close();
+  const count = () => readdirSync('/proc/self/fd').length;
+  await start();
+  await setImmediate();
+  const before = count();
+  for (let i = 0; i < ROUNDS; i++) await start();
+  // What a watch shares with its thread goes with a turn of the event loop.
+  await setImmediate();
+  await setImmediate();
+  assert.equal(count() - before, 0);
+});
+
+test('a FIFO is no network namespace, and nothing waits for its writer', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'knp-fifo-'));
+  const netns = join(folder, 'fifo');
+  execFileSync('mkfifo', [netns]);
+  try {
+    const opens = [openConntrack, openIpset, openIpvs, openRtnetlink];
+    for (const open of opens) await assert.rejects(open({ netns }), { code: 'EINVAL', target: netns });
+    await assert.rejects(
+      watchRtnetlink({ netns }, () => {}),
+      { code: 'EINVAL', target: netns },
+    );
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test('options that are none are refused', async () => {
+  const options = { netNs: '/run/netns/blue' } as never;
+  for (const open of [openConntrack, openIpset, openIpvs, openRtnetlink]) {
+    await assert.rejects(open(options), /netNs is no option, found '\/run\/netns\/blue'/);
+  }
+  await assert.rejects(
+    watchRtnetlink(options, () => {}),
+    /^TypeError: rtnetlink.watch: netNs is no option/,
+  );
+});
+
+test('without CAP_NET_ADMIN every deletion of a batch is refused at once', () => {
+  const namespace = makeNamespace();
+  try {
+    // The socket is opened with the capability, which then is given up.
+    const script = `
+      import { openConntrack } from '${ROOT}/dist/src/kernel/conntrack/index.js';
+      const conntrack = await openConntrack({ netns: '${namespace.path}', timeout: 60000 });
+      process.seteuid(65534);
+      const tuple = { source: '10.0.0.1', destination: '10.0.0.2', sourcePort: 1, destinationPort: 2 };
+      const flows = [1, 2, 3].map((sourcePort) => ({ protocol: 'udp', original: { ...tuple, sourcePort } }));
+      console.log((await conntrack.deleteFlows(flows)).map((error) => error?.code).join());`;
+    const run = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+      encoding: 'utf8',
+      timeout: 50_000, // below that of the client: an answer that is waited for comes too late
+    });
+    assert.equal(run.stderr, '');
+    assert.equal(run.stdout, 'EPERM,EPERM,EPERM\n');
+  } finally {
+    namespace.remove();
+  }
+});

@@ -1,0 +1,164 @@
+// The contract of ipset: what the kernel and libipset do and the fake has to do as well.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { formatEntry } from '../../../src/kernel/ipset/entry.js';
+import type { Ipset, IpsetOperation, SetDefinition } from '../../../src/kernel/ipset/types.js';
+import { closed, outcomes, refused } from './refusals.js';
+
+const SET: SetDefinition = { name: 'a', type: 'hash:ip,port', family: 4 };
+const PORTS: SetDefinition = { name: 'p', type: 'bitmap:port', range: [30000, 32767] };
+const web = { address: '10.0.0.1', protocol: 'tcp', port: 80 } as const;
+
+async function entriesOf(ipset: Ipset, name: string): Promise<string[] | undefined> {
+  return (await ipset.get(name))?.entries.map(formatEntry).sort();
+}
+
+/** Registers the tests. `open` gives an ipset without sets. */
+export function ipsetContract(open: () => Promise<Ipset>): void {
+  it('lists what was added, as the kernel writes it', async () => {
+    const ipset = await open();
+    await ipset.create({ ...SET, hashSize: 1000, maxElements: 3 });
+    await ipset.create(PORTS);
+    await ipset.create({ name: 'n', type: 'hash:net', family: 6 });
+    await ipset.add(SET, { ...web, address: '010.0.0.1' });
+    await ipset.add(SET, web);
+    await ipset.add(SET, { address: '10.0.0.2', protocol: 1, icmp: { type: 8, code: 0 } });
+    await ipset.add(SET, { address: '10.0.0.2', protocol: 47 });
+    await ipset.add({ name: 'n', type: 'hash:net', family: 6 }, { address: 'FD00::', prefix: 16 });
+    await ipset.add({ name: 'n', type: 'hash:net', family: 6 }, { address: 'fd00::1', prefix: 128 });
+    const { revision: _, ...header } = (await ipset.get('a'))?.set ?? assert.fail();
+    assert.deepEqual(header, {
+      ...SET,
+      ...{ hashSize: 1024, maxElements: 3, references: 0, elements: 3, extended: false },
+    });
+    assert.deepEqual(await entriesOf(ipset, 'a'), ['10.0.0.1,tcp:80', '10.0.0.2,1:8/0', '10.0.0.2,47:0']);
+    assert.deepEqual(
+      (await ipset.get('a'))?.entries.find(({ icmp }) => icmp !== undefined),
+      { address: '10.0.0.2', protocol: 1, icmp: { type: 8, code: 0 } },
+    );
+    assert.deepEqual(await entriesOf(ipset, 'n'), ['fd00::/16', 'fd00::1']);
+    assert.deepEqual((await ipset.list()).map(({ name }) => name).sort(), ['a', 'n', 'p']);
+    assert.deepEqual((await ipset.get('p'))?.set.range, [30000, 32767]);
+    assert.equal(await ipset.get('none'), undefined);
+    await ipset.delete(SET, web);
+    await ipset.delete(SET, web);
+    assert.equal((await ipset.get('a'))?.entries.length, 2);
+    await ipset.flush('a');
+    assert.deepEqual(await entriesOf(ipset, 'a'), []);
+  });
+
+  it('refuses with the numbers of the kernel and of ipset', async () => {
+    const ipset = await open();
+    await refused(ipset.add(SET, web), 'ENOENT 2 ipset.add a 10.0.0.1,tcp:80');
+    await refused(ipset.delete(SET, web), 'ENOENT 2 ipset.delete a 10.0.0.1,tcp:80');
+    await refused(ipset.flush('a'), 'ENOENT 2 ipset.flush a');
+    await refused(ipset.destroy('a'), 'ENOENT 2 ipset.destroy a');
+    await refused(ipset.swap('a', 'b'), 'ENOENT 2 ipset.swap a b');
+    await ipset.create({ ...SET, maxElements: 1 });
+    await refused(ipset.swap('a', 'b'), 'ENOENT 4101 ipset.swap a b');
+    await ipset.create({ ...SET, maxElements: 1 });
+    await refused(ipset.create(SET), 'EEXIST 17 ipset.create a');
+    await refused(ipset.create({ ...SET, type: 'hash:ip' }), 'EEXIST 17 ipset.create a');
+    await refused(ipset.create({ ...SET, family: 6, maxElements: 1 }), 'EEXIST 17 ipset.create a');
+    await ipset.add(SET, web);
+    await ipset.add(SET, web);
+    await refused(
+      ipset.add(SET, { ...web, port: 81 }),
+      'IPSET_ERR_HASH_FULL 4352 ipset.add a 10.0.0.1,tcp:81',
+    );
+    const other = { name: 'a', type: 'hash:ip', family: 4 } as const;
+    await refused(
+      ipset.add(other, { address: '10.0.0.1' }),
+      'IPSET_ERR_TYPE_MISMATCH 4102 ipset.add a 10.0.0.1',
+    );
+    await refused(
+      ipset.delete(other, { address: '10.0.0.1' }),
+      'IPSET_ERR_TYPE_MISMATCH 4102 ipset.delete a 10.0.0.1',
+    );
+    await ipset.create(PORTS);
+    await refused(ipset.create({ ...PORTS, range: [1, 2] }), 'EEXIST 17 ipset.create p');
+    await refused(ipset.add(PORTS, { port: 80 }), 'IPSET_ERR_BITMAP_RANGE 4352 ipset.add p 80');
+    await refused(ipset.swap('a', 'p'), 'IPSET_ERR_TYPE_MISMATCH 4102 ipset.swap a p');
+    assert.deepEqual(await entriesOf(ipset, 'a'), ['10.0.0.1,tcp:80']);
+  });
+
+  it('exchanges the contents of two sets', async () => {
+    const ipset = await open();
+    await ipset.create(SET);
+    await ipset.create({ ...SET, name: 'b', maxElements: 7 });
+    await ipset.add(SET, web);
+    await ipset.swap('a', 'b');
+    assert.deepEqual(await entriesOf(ipset, 'b'), ['10.0.0.1,tcp:80']);
+    assert.equal((await ipset.get('a'))?.set.maxElements, 7);
+    await ipset.destroy('a');
+    assert.equal(await ipset.get('a'), undefined);
+  });
+
+  it('goes on after an operation that failed, and leaves out what breaks a rule', async () => {
+    const ipset = await open();
+    const operations: IpsetOperation[] = [
+      { do: 'create', set: SET },
+      { do: 'add', set: SET, entry: { ...web, port: -1 } },
+      { do: 'add', set: SET, entry: web },
+      { do: 'add', set: { ...SET, name: 'none' }, entry: web },
+      { do: 'add', set: SET, entry: { ...web, port: 81 } },
+      { do: 'delete', set: SET, entry: web },
+      { do: 'flush', name: 'none' },
+    ];
+    assert.deepEqual(outcomes(await ipset.apply(operations)), [
+      'done',
+      'ERR_INVALID_ARGUMENT 0 ipset.add a 10.0.0.1,tcp:-1',
+      'done',
+      'ENOENT 2 ipset.add none 10.0.0.1,tcp:80',
+      'done',
+      'done',
+      'ENOENT 2 ipset.flush none',
+    ]);
+    assert.deepEqual(await entriesOf(ipset, 'a'), ['10.0.0.1,tcp:81']);
+  });
+
+  it('refuses arguments that break a rule, by the name of the field', async () => {
+    const ipset = await open();
+    await ipset.create(SET);
+    const broken: [Promise<unknown>, RegExp][] = [
+      [
+        ipset.create({ ...SET, timeout: 600 } as never),
+        /^ipset.create: set.timeout is no field of a set, found 600$/,
+      ],
+      [ipset.create({ ...SET, comment: true } as never), /set.comment is no field of a set/],
+      [ipset.create({ ...SET, counters: true } as never), /set.counters is no field of a set/],
+      [
+        ipset.add(SET, { ...web, timeout: 5 } as never),
+        /^ipset.add: entry.timeout is no field of an entry, found 5$/,
+      ],
+      [ipset.add({ ...SET, tipe: 1 } as never, web), /set.tipe is no field of a set/],
+      [ipset.add(SET, { ...web, mark: 1 }), /entry.mark must be left out for hash:ip,port/],
+      [ipset.add(SET, { ...web, protocol: 1 }), /entry.port must be left out for protocol 1/],
+      [
+        ipset.add(SET, { ...web, icmp: { type: 0, code: 0 } }),
+        /entry.icmp must be left out for protocol tcp/,
+      ],
+      [ipset.add(SET, { ...web, attributes: [] }), /entry.attributes must be left out/],
+      [ipset.get(''), /^ipset.get: name must be a name of 1 to 31 bytes/],
+      [ipset.flush('x'.repeat(32)), /^ipset.flush: name must be a name of 1 to 31 bytes/],
+    ];
+    for (const [call, message] of broken) await assert.rejects(call, { message });
+    const [result] = await ipset.apply([{ do: 'flush', name: 'a', force: true } as never]);
+    assert.match(
+      result?.message ?? '',
+      /ERR_INVALID_ARGUMENT: ipset.flush a: force is no field of the operation flush/,
+    );
+    assert.deepEqual(await entriesOf(ipset, 'a'), []);
+  });
+
+  it('rejects every call after close()', async () => {
+    const ipset = await open();
+    await closed(
+      ipset,
+      () => ipset.list(),
+      () => ipset.get('a'),
+      () => ipset.create(SET),
+      () => ipset.apply([]),
+    );
+  });
+}

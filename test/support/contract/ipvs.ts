@@ -1,0 +1,201 @@
+// The contract of IPVS: what the kernel does and the fake has to do as well.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import {
+  FLAG_PERSISTENT,
+  type Ipvs,
+  type IpvsOperation,
+  type VirtualServiceState,
+} from '../../../src/kernel/ipvs/types.js';
+import { server, service } from '../ipvs.js';
+import { closed, outcomes, refused } from './refusals.js';
+
+const WEB = service();
+const NAME = 'tcp 10.96.0.1:443';
+const MARK = { firewallMark: 7, family: 6, scheduler: 'wrr', flags: 0, timeout: 0, netmask: 128 } as const;
+
+/** Without counters, in an order of its own. */
+function states(services: readonly VirtualServiceState[]): unknown[] {
+  return services
+    .map(({ counters: _, realServers, ...rest }) => ({
+      ...rest,
+      realServers: realServers
+        .map(({ counters: _counters, ...real }) => real)
+        .sort((a, b) => `${a.address}:${a.port}`.localeCompare(`${b.address}:${b.port}`)),
+    }))
+    .sort((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b)));
+}
+
+const idle = { activeConnections: 0, inactiveConnections: 0, persistentConnections: 0 };
+
+/** Registers the tests. `open` gives an IPVS that holds nothing, in a namespace whose lo is up. */
+export function ipvsContract(open: () => Promise<Ipvs>): void {
+  it('lists what was added, as the kernel writes it', async () => {
+    const ipvs = await open();
+    await ipvs.add(service({ address: '010.096.0.1', flags: FLAG_PERSISTENT, timeout: 600 }));
+    await ipvs.add(service({ address: 'FD00:0::1', protocol: 'udp' }));
+    await ipvs.add(MARK);
+    await ipvs.addRealServer(WEB, server({ address: '10.0.0.04' }));
+    await ipvs.addRealServer(
+      WEB,
+      server({ address: '10.0.0.5', weight: 0, upperThreshold: 9, lowerThreshold: 3 }),
+    );
+    assert.deepEqual(
+      states(await ipvs.list()),
+      states([
+        {
+          ...service({ flags: FLAG_PERSISTENT, timeout: 600 }),
+          realServers: [
+            { ...server(), ...idle },
+            { ...server({ address: '10.0.0.5', weight: 0, upperThreshold: 9, lowerThreshold: 3 }), ...idle },
+          ],
+        },
+        { ...service({ address: 'fd00::1', protocol: 'udp' }), realServers: [] },
+        { ...MARK, realServers: [] },
+      ] as never),
+    );
+    assert.equal((await ipvs.get(WEB))?.realServers.length, 2);
+    assert.deepEqual(
+      states([(await ipvs.get({ firewallMark: 7, family: 6 })) as never]),
+      states([{ ...MARK, realServers: [] } as never]),
+    );
+    assert.equal(await ipvs.get({ firewallMark: 7, family: 4 }), undefined);
+    await ipvs.flush();
+    assert.deepEqual(await ipvs.list(), []);
+  });
+
+  it('lists services without their real servers, and the real servers of some', async () => {
+    const ipvs = await open();
+    const other = service({ address: 'fd00::1', protocol: 'udp' });
+    await ipvs.add(WEB);
+    await ipvs.add(other);
+    await ipvs.addRealServer(WEB, server());
+    await ipvs.addRealServer(WEB, server({ address: '10.0.0.5', weight: 0 }));
+    const byAddress = (a: object, b: object) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);
+    assert.deepEqual((await ipvs.listServices()).sort(byAddress), [WEB, other].sort(byAddress));
+    const [none, realServers, missing] = await ipvs.listRealServers([
+      other,
+      WEB,
+      { ...WEB, address: '10.96.0.99' },
+    ]);
+    assert.deepEqual([none, missing], [[], []]);
+    assert.deepEqual(
+      realServers?.sort(byAddress),
+      [server(), server({ address: '10.0.0.5', weight: 0 })].sort(byAddress),
+    );
+    assert.deepEqual(await ipvs.listRealServers([]), []);
+    await assert.rejects(ipvs.listRealServers([WEB, { ...WEB, port: -1 }]), {
+      message: /^ipvs\.listRealServers: ids\[1\]\.service\.port must be/,
+    });
+  });
+
+  it('refuses with the numbers of the kernel', async () => {
+    const ipvs = await open();
+    await refused(ipvs.update(WEB), `ESRCH 3 ipvs.updateService ${NAME}`);
+    await refused(ipvs.delete(WEB), `ESRCH 3 ipvs.deleteService ${NAME}`);
+    await refused(ipvs.addRealServer(WEB, server()), `ESRCH 3 ipvs.addRealServer ${NAME} -> 10.0.0.4:6443`);
+    await refused(ipvs.add(service({ scheduler: 'nonesuch' })), `ENOENT 2 ipvs.addService ${NAME}`);
+    await ipvs.add(WEB);
+    await refused(ipvs.add(WEB), `EEXIST 17 ipvs.addService ${NAME}`);
+    await refused(ipvs.update(service({ scheduler: 'nonesuch' })), `ENOENT 2 ipvs.updateService ${NAME}`);
+    await refused(
+      ipvs.updateRealServer(WEB, server()),
+      `ENOENT 2 ipvs.updateRealServer ${NAME} -> 10.0.0.4:6443`,
+    );
+    await refused(
+      ipvs.deleteRealServer(WEB, server()),
+      `ENOENT 2 ipvs.deleteRealServer ${NAME} -> 10.0.0.4:6443`,
+    );
+    await ipvs.addRealServer(WEB, server());
+    await refused(ipvs.addRealServer(WEB, server()), `EEXIST 17 ipvs.addRealServer ${NAME} -> 10.0.0.4:6443`);
+    assert.equal((await ipvs.get(WEB))?.scheduler, 'rr');
+    for (const address of ['0.0.0.0', '224.0.0.1', '255.255.255.255']) {
+      const target = `${NAME} -> ${address}:6443`;
+      await refused(ipvs.addRealServer(WEB, server({ address })), `EINVAL 22 ipvs.addRealServer ${target}`);
+    }
+    const six = service({ address: 'fd00::1' });
+    await ipvs.add(six);
+    for (const address of ['::', 'ff02::1']) {
+      const target = `tcp [fd00::1]:443 -> [${address}]:6443`;
+      await refused(ipvs.addRealServer(six, server({ address })), `EINVAL 22 ipvs.addRealServer ${target}`);
+    }
+  });
+
+  it('goes on after an operation that failed, and leaves out what breaks a rule', async () => {
+    const ipvs = await open();
+    const operations: IpvsOperation[] = [
+      { do: 'addService', service: WEB },
+      { do: 'addService', service: WEB },
+      { do: 'addRealServer', service: WEB, realServer: server({ weight: -1 }) },
+      { do: 'addRealServer', service: WEB, realServer: server() },
+      { do: 'updateRealServer', service: WEB, realServer: server({ weight: 5 }) },
+      { do: 'deleteRealServer', service: WEB, realServer: server({ port: 1 }) },
+    ];
+    assert.deepEqual(outcomes(await ipvs.apply(operations)), [
+      'done',
+      `EEXIST 17 ipvs.addService ${NAME}`,
+      `ERR_INVALID_ARGUMENT 0 ipvs.addRealServer ${NAME} -> 10.0.0.4:6443`,
+      'done',
+      'done',
+      `ENOENT 2 ipvs.deleteRealServer ${NAME} -> 10.0.0.4:1`,
+    ]);
+    const state = await ipvs.get(WEB);
+    assert.deepEqual(
+      state?.realServers.map(({ weight }) => weight),
+      [5],
+    );
+    // What was listed names itself, and can be changed.
+    await ipvs.update({ ...(state as VirtualServiceState), scheduler: 'lc' });
+    for (const real of state?.realServers ?? []) await ipvs.updateRealServer(WEB, { ...real, weight: 2 });
+    assert.equal((await ipvs.get(WEB))?.scheduler, 'lc');
+    await ipvs.delete(state as VirtualServiceState);
+    assert.deepEqual(await ipvs.list(), []);
+  });
+
+  it('refuses arguments that break a rule, by the name of the field', async () => {
+    const ipvs = await open();
+    const broken: [Promise<unknown>, RegExp][] = [
+      [
+        ipvs.add(service({ port: 70000 })),
+        /^ipvs.addService: service.port must be an integer from 0 to 65535, found 70000$/,
+      ],
+      [
+        ipvs.add({ ...WEB, weight: 1 } as never),
+        /^ipvs.addService: service.weight is no field of a virtual service, found 1$/,
+      ],
+      [ipvs.add({ ...WEB, realServers: [] } as never), /service.realServers must be left out/],
+      [
+        ipvs.addRealServer(WEB, { ...server(), wieght: 1 } as never),
+        /realServer.wieght is no field of a real server/,
+      ],
+      [ipvs.addRealServer(WEB, server({ address: 'fd00::1' })), /must be IPv4, as its service is/],
+      [ipvs.get({ ...WEB, address: 'x' }), /^ipvs.get: service.address must be an IPv4 or IPv6 address/],
+      [
+        ipvs.setTimeouts({ tcp: 1, tcpFin: 2, udp: 3, icmp: 4 } as never),
+        /^ipvs.setTimeouts: icmp is no field of/,
+      ],
+      [ipvs.setTimeouts({ tcp: -1, tcpFin: 0, udp: 0 }), /^ipvs.setTimeouts: tcp must be an integer from 0/],
+    ];
+    for (const [call, message] of broken) await assert.rejects(call, { message });
+    assert.deepEqual(await ipvs.list(), []);
+  });
+
+  it('keeps the time-outs that are set to 0', async () => {
+    const ipvs = await open();
+    await ipvs.setTimeouts({ tcp: 1000, tcpFin: 100, udp: 200 });
+    await ipvs.setTimeouts({ tcp: 0, tcpFin: 0, udp: 250 });
+    assert.deepEqual(await ipvs.timeouts(), { tcp: 1000, tcpFin: 100, udp: 250 });
+    assert.match((await ipvs.info()).version, /^1\.2\.\d+$/);
+  });
+
+  it('rejects every call after close()', async () => {
+    const ipvs = await open();
+    await closed(
+      ipvs,
+      () => ipvs.list(),
+      () => ipvs.add(WEB),
+      () => ipvs.apply([]),
+      () => ipvs.flush(),
+    );
+  });
+}

@@ -1,0 +1,28 @@
+// What a contract compares of an error: everything but the kernel's own words, which fakes do not have.
+import assert from 'node:assert/strict';
+import { NetlinkError } from '../../../src/errors.js';
+import type { OperationResult } from '../../../src/kernel/ipvs/types.js';
+
+/** Code, number, operation and target of each result that is an error; `done` for the others. */
+export function outcomes(results: readonly OperationResult[]): string[] {
+  return results.map((result) => (result === undefined ? 'done' : outcome(result)));
+}
+
+function outcome({ code, errno, operation, target }: NetlinkError): string {
+  return `${code} ${errno} ${operation} ${target}`;
+}
+
+/** Makes sure that a call rejects with this NetlinkError: `ENOENT 2 ipset.flush none`. */
+export async function refused(call: Promise<unknown>, expected: string): Promise<void> {
+  await assert.rejects(call, (error) => {
+    assert.ok(error instanceof NetlinkError, String(error));
+    assert.equal(outcome(error), expected);
+    return true;
+  });
+}
+
+/** Makes sure that every verb rejects once the client is closed, and does not throw. */
+export async function closed(client: object, ...calls: (() => Promise<unknown>)[]): Promise<void> {
+  (client as { close(): void }).close();
+  for (const call of calls) await assert.rejects(call(), { name: 'NetlinkError', code: 'ERR_CLOSED' });
+}

@@ -1,0 +1,53 @@
+// The fakes keep the contracts that test/kernel/contract-*.test.ts hold the kernel to.
+import { describe } from 'node:test';
+import type { Conntrack } from '../../../src/kernel/conntrack/types.js';
+import type { Ipset } from '../../../src/kernel/ipset/types.js';
+import type { Iptables } from '../../../src/kernel/iptables/types.js';
+import type { Ipvs } from '../../../src/kernel/ipvs/types.js';
+import type { Rtnetlink } from '../../../src/kernel/rtnetlink/types.js';
+import type { Sysctl } from '../../../src/kernel/sysctl/index.js';
+import { FakeConntrack, FakeIpset, FakeIpvs, FakeKernel, FakeRtnetlink } from '../../../src/testing/index.js';
+import { conntrackContract } from '../../support/contract/conntrack.js';
+import { ipsetContract } from '../../support/contract/ipset.js';
+import { ipvsContract } from '../../support/contract/ipvs.js';
+import { rtnetlinkContract } from '../../support/contract/rtnetlink.js';
+
+/** A fake takes the place of the real one: the compiler checks it. */
+new FakeKernel() satisfies {
+  conntrack: Conntrack;
+  ipvs: Ipvs;
+  ipset: Ipset;
+  rtnetlink: Rtnetlink;
+  iptables: Iptables;
+  sysctl: Sysctl;
+};
+
+describe('a fake of IPVS', () => ipvsContract(async () => new FakeIpvs()));
+describe('a fake of ipset', () => ipsetContract(async () => new FakeIpset()));
+describe('a fake of rtnetlink', () => rtnetlinkContract(async () => new FakeRtnetlink(), 'dummy'));
+describe('a fake of conntrack', () => {
+  conntrackContract(async (...datagrams) => {
+    const fake = new FakeConntrack();
+    for (const datagram of datagrams) fake.track(translated(datagram));
+    return fake;
+  });
+});
+
+/** The flow that a datagram begins in a tracking namespace. */
+function translated(datagram: string) {
+  const [from = '', to = ''] = datagram.split(' ');
+  const [source, sourcePort] = split(from);
+  const [destination, destinationPort] = split(to);
+  const last = sourcePort > 4999 ? 2 : 1;
+  const endpoint = source.includes(':') ? `fd00::${last}` : `10.0.0.${last}`;
+  return {
+    protocol: 'udp',
+    original: { source, destination, sourcePort, destinationPort },
+    reply: { source: endpoint, destination: source, sourcePort: 5353, destinationPort: sourcePort },
+  } as const;
+}
+
+function split(end: string): [address: string, port: number] {
+  const colon = end.lastIndexOf(':');
+  return [end.slice(0, colon).replace(/[[\]]/g, ''), Number(end.slice(colon + 1))];
+}

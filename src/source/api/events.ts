@@ -17,9 +17,19 @@ export interface ClusterEvent {
   /** For people; cut after 1024 bytes, as the API asks. */
   readonly note: string;
   /** What it is about. */
-  readonly regarding:
-    | { readonly kind: 'Node'; readonly name: string }
-    | { readonly kind: 'Service'; readonly namespace: string; readonly name: string };
+  readonly regarding: EventObject;
+}
+
+/** The object that an event is about. */
+export interface EventObject {
+  /** kube-proxy names that of a Node, and not that of a Service. */
+  readonly apiVersion?: string;
+  readonly kind: string;
+  /** Absent for a Node. */
+  readonly namespace?: string;
+  readonly name: string;
+  /** Default what kube-proxy, which knows no uids, gives: the name of a Node, `namespace/name` of anything else. */
+  readonly uid?: string;
 }
 
 /** Parts of a recorder. */
@@ -124,9 +134,8 @@ export class EventRecorder {
 
 /** The API object of an event, as kube-proxy's recorder makes it: an event on a Node stands in namespace default. */
 function eventObject({ reason, type, action, note, regarding }: ClusterEvent, host: string) {
-  const namespace = regarding.kind === 'Service' ? regarding.namespace : 'default';
-  // kube-proxy knows no uids: it names a Node by its name there, and a Service by namespace and name.
-  const uid = regarding.kind === 'Service' ? `${namespace}/${regarding.name}` : regarding.name;
+  const namespace = regarding.namespace ?? 'default';
+  const uid = regarding.namespace === undefined ? regarding.name : `${namespace}/${regarding.name}`;
   const now = Date.now();
   return {
     apiVersion: 'events.k8s.io/v1',
@@ -139,7 +148,7 @@ function eventObject({ reason, type, action, note, regarding }: ClusterEvent, ho
     type,
     action,
     note: Buffer.from(note).subarray(0, LONGEST_NOTE).toString().replace(/�$/, ''),
-    regarding: { ...regarding, uid },
+    regarding: { uid, ...regarding },
   };
 }
 

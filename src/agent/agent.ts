@@ -9,6 +9,7 @@ import { createIpvsMode, hostViewer, type IpvsKernel, type IpvsOptions } from '.
 import type { Family } from '../net/address.js';
 import { createProxy, type ProxyEvents } from '../proxy.js';
 import { ProxyHealth } from '../servers/health.js';
+import { bindHint } from '../servers/listen.js';
 import type { Metrics } from '../servers/metrics.js';
 import { ServiceHealthServers } from '../servers/serviceHealth.js';
 import type { NodeFacts } from '../services/types.js';
@@ -58,10 +59,14 @@ export async function runAgent(parts: AgentParts): Promise<number> {
   const told = telemetry({ log, families: options.families, metrics, health, serviceHealth });
   const proxy = proxyOf(parts, withOwnNode(parts, told, health, ending));
   const failed = (server: string, error: unknown, retryIn?: number) =>
-    log.error({ server, retryInMs: retryIn, reason: String(error) }, 'a server does not answer');
+    log.error(
+      { server, retryInMs: retryIn, reason: String(error), hint: bindHint(error) },
+      'a server does not answer',
+    );
+  const recovered = (server: string) => log.info({ server }, 'a server answers again');
   try {
     const shown = { version: parts.version, startedAt, now: Date.now, ...shownBy(parts) };
-    const servers = await openServers({ configuration, health, metrics, shown, failed });
+    const servers = await openServers({ configuration, health, metrics, shown, failed, recovered });
     ending.closes(() => servers.close());
   } catch (error) {
     if (!(error instanceof BindError)) throw error;
@@ -165,9 +170,10 @@ function openServiceHealth(
     healthy: () => health.healthy,
     failed(service, port, error) {
       const reason = error instanceof Error ? error.message : String(error);
-      log.error({ service, port, reason }, 'a health-check port cannot be opened');
+      log.error({ service, port, reason, hint: bindHint(error) }, 'a health-check port cannot be opened');
       announcer.serviceHealthFailed(service, port, reason);
     },
+    recovered: (service, port) => log.info({ service, port }, 'a health-check port is open now'),
   });
 }
 

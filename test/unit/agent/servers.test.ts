@@ -36,6 +36,7 @@ function parts(configuration: ServerParts['configuration']) {
       configuration: () => ({}),
       statusz: false,
     },
+    recovered: (server) => told.push([server, 'recovered', undefined]),
     failed: (server, error, retryIn) => told.push([server, (error as NodeJS.ErrnoException).code, retryIn]),
   };
   return { all, told };

@@ -24,8 +24,10 @@ export interface ProxyEvents {
   planned?(service: string, frontends: ServiceFrontends | undefined): void;
   /** A pass ended. `latency`: ms since the oldest change that it took in was told by the source. */
   synced(summary: SyncSummary, latency: number): void;
-  /** Objects, or parts of them, that were left out. */
+  /** Objects, or parts of them, that are left out; each problem once for as long as it stands. */
   problems(problems: readonly Problem[]): void;
+  /** Problems that stand no more. */
+  mended?(problems: readonly Problem[]): void;
   /** The kernel could not be read. */
   failed(error: unknown): void;
   /** A retry is due in so many ms. */
@@ -134,6 +136,7 @@ export function createProxy<Item, Operation extends KeyedOperation>(
       },
       synced,
       problems: (problems) => parts.events.problems(problems),
+      mended: (problems) => parts.events.mended?.(problems),
     });
   let watch: { close(): void } | undefined;
   let synced = false;

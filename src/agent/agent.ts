@@ -16,6 +16,7 @@ import type { NodeFacts } from '../services/types.js';
 import type { Source } from '../source/source.js';
 import type { Announcer } from './announce.js';
 import type { Kernel } from './kernel.js';
+import { LeftOut } from './leftOut.js';
 import { levelOf } from './log.js';
 import { measured } from './measure.js';
 import { followOwnNode } from './ownNode.js';
@@ -56,7 +57,8 @@ export async function runAgent(parts: AgentParts): Promise<number> {
   const health = new ProxyHealth(2 * configuration.ipvs.syncPeriod, clock);
   const serviceHealth = openServiceHealth(parts, health);
   const ending = new Ending(log, parts.stop);
-  const told = telemetry({ log, families: options.families, metrics, health, serviceHealth });
+  const leftOut = new LeftOut({ metrics, announcer });
+  const told = telemetry({ log, families: options.families, metrics, health, serviceHealth, leftOut });
   const proxy = proxyOf(parts, withOwnNode(parts, told, health, ending));
   const failed = (server: string, error: unknown, retryIn?: number) =>
     log.error(
@@ -65,7 +67,8 @@ export async function runAgent(parts: AgentParts): Promise<number> {
     );
   const recovered = (server: string) => log.info({ server }, 'a server answers again');
   try {
-    const shown = { version: parts.version, startedAt, now: Date.now, ...shownBy(parts) };
+    const about = { version: parts.version, startedAt, now: Date.now };
+    const shown = { ...about, leftOut: () => leftOut.summary(), ...shownBy(parts) };
     const servers = await openServers({ configuration, health, metrics, shown, failed, recovered });
     ending.closes(() => servers.close());
   } catch (error) {

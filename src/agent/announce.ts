@@ -1,4 +1,5 @@
 // What the cluster is told of this node's proxy, in kube-proxy's words: events on the Node, and on Services.
+import { describeProblem, type Problem } from '../errors.js';
 import type { ClusterEvent, EventRecorder } from '../source/api/events.js';
 import type { ServerName } from './servers.js';
 
@@ -12,6 +13,8 @@ export interface Announcer {
   serverFailed(server: ServerName, reason: string): void;
   /** The health-check port of a Service could not be opened. */
   serviceHealthFailed(service: string, port: number, reason: string): void;
+  /** The problems of one object, which is left out, whole or in part. */
+  leftOut(problems: readonly Problem[]): void;
   /** Resolves once everything has been told, or given a fair chance: for the last words of a process. */
   flush(): Promise<void>;
 }
@@ -25,6 +28,7 @@ export const SILENT: Announcer = {
   readOnlySys() {},
   serverFailed() {},
   serviceHealthFailed() {},
+  leftOut() {},
   async flush() {},
 };
 
@@ -57,6 +61,13 @@ export function announcer(nodeName: string, recorder: Pick<EventRecorder, 'recor
         note: `node ${nodeName} failed to start healthcheck ${JSON.stringify(service)} on port ${port}: ${reason}`,
         regarding: { kind: 'Service', namespace, name },
       });
+    },
+    leftOut(problems) {
+      const [{ reference, reason = 'FieldLeftOut' } = {}] = problems;
+      // Data without a name is nothing that an event could be about.
+      if (!reference) return;
+      const note = `node ${nodeName}: ${problems.map(describeProblem).join('; ')}`;
+      record({ type: 'Warning', reason, action: 'Program', note, regarding: reference });
     },
   };
 }

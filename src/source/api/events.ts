@@ -3,6 +3,7 @@
 import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { ObjectReference } from '../../errors.js';
 import { Backoff } from './backoff.js';
 import type { ApiClient } from './client.js';
 import { type ApiError, asApiError } from './error.js';
@@ -16,20 +17,11 @@ export interface ClusterEvent {
   readonly action: string;
   /** For people; cut after 1024 bytes, as the API asks. */
   readonly note: string;
-  /** What it is about. */
-  readonly regarding: EventObject;
-}
-
-/** The object that an event is about. */
-export interface EventObject {
-  /** kube-proxy names that of a Node, and not that of a Service. */
-  readonly apiVersion?: string;
-  readonly kind: string;
-  /** Absent for a Node. */
-  readonly namespace?: string;
-  readonly name: string;
-  /** Default what kube-proxy, which knows no uids, gives: the name of a Node, `namespace/name` of anything else. */
-  readonly uid?: string;
+  /**
+   * What it is about. Without a uid it has what kube-proxy, which knows none, gives: the name of a Node, `namespace/name`
+   * of anything else. kube-proxy names no apiVersion of a Service.
+   */
+  readonly regarding: Partial<ObjectReference> & Pick<ObjectReference, 'kind' | 'name'>;
 }
 
 /** Parts of a recorder. */

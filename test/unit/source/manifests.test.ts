@@ -36,6 +36,7 @@ async function start(path = folder): Promise<void> {
     changed: (changes) => told.push(...changes.map(({ type, object }) => `${type} ${identityOf(object)}`)),
     synced: () => told.push('synced'),
     problems: (problems) => told.push(...problems.map(describeProblem)),
+    mended: (problems) => told.push(...problems.map((problem) => `mended ${describeProblem(problem)}`)),
   });
 }
 

@@ -41,7 +41,13 @@ const SERVER_REASONS: Readonly<Record<ServerName, string>> = {
 export function announcer(nodeName: string, recorder: Pick<EventRecorder, 'record' | 'flush'>): Announcer {
   const record = (event: ClusterEvent) => recorder.record(event);
   const onNode = (type: ClusterEvent['type'], reason: string, note: string) =>
-    record({ type, reason, note, action: 'StartKubeProxy', regarding: { apiVersion: 'v1', kind: 'Node', name: nodeName } });
+    record({
+      type,
+      reason,
+      note,
+      action: 'StartKubeProxy',
+      regarding: { apiVersion: 'v1', kind: 'Node', name: nodeName },
+    });
   return {
     flush: () => recorder.flush(LAST_WORDS),
     starting: () => onNode('Normal', 'Starting', ''),

@@ -39,7 +39,8 @@ export class LeftOut {
 
   /** Takes in that problems are there no more. */
   mended(problems: readonly Problem[]): void {
-    for (const problem of problems) if (this.#problems.delete(describeProblem(problem))) this.#count(problem, -1);
+    for (const problem of problems)
+      if (this.#problems.delete(describeProblem(problem))) this.#count(problem, -1);
   }
 
   /** How many objects are left out, whole or in part, and the first few problems; undefined when there are none. */

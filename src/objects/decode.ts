@@ -50,7 +50,11 @@ export function decodeObject(
   }
   const read = READERS[`${String(raw['apiVersion'])}/${String(raw['kind'])}`];
   if (!read) return { problems: misspelledKind(raw) };
-  const { apiVersion, kind, metadata: given } = raw as { apiVersion: string; kind: string; metadata: unknown };
+  const {
+    apiVersion,
+    kind,
+    metadata: given,
+  } = raw as { apiVersion: string; kind: string; metadata: unknown };
   const metadata = isRecord(given) ? given : {};
   const name = typeof metadata['name'] === 'string' ? metadata['name'] : '';
   const namespace = typeof metadata['namespace'] === 'string' ? metadata['namespace'] : 'default';
@@ -78,7 +82,11 @@ function judge(
 ): Decoded {
   const { kind } = reference;
   const effect = (problem: Problem): Problem =>
-    object ? { reason: 'FieldLeftOut', ...problem } : former ? kept(problem) : { ...problem, reason: 'ObjectLeftOut' };
+    object
+      ? { reason: 'FieldLeftOut', ...problem }
+      : former
+        ? kept(problem)
+        : { ...problem, reason: 'ObjectLeftOut' };
   const problems = found.map((problem) => ({ ...effect(problem), kind, reference }));
   const usable = object ?? former;
   return usable ? { object: usable, problems } : { problems };

@@ -96,7 +96,9 @@ function decodeAffinity(spec: Fields, former: number | undefined): number {
   if (affinity !== 'ClientIP') return 0;
   const clientIP = spec.child('sessionAffinityConfig').child('clientIP');
   const { max, default: absent } = AFFINITY_SECONDS;
-  return clientIP.orFormer(() => clientIP.integer('timeoutSeconds', 1, max, absent), former || undefined) ?? absent;
+  return (
+    clientIP.orFormer(() => clientIP.integer('timeoutSeconds', 1, max, absent), former || undefined) ?? absent
+  );
 }
 
 function decodeIngress(loadBalancer: Fields): string[] {

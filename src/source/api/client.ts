@@ -338,7 +338,11 @@ function unpacked(response: IncomingMessage, what: string): AsyncIterable<unknow
   if (encoding === 'identity') return response;
   if (encoding !== 'gzip') {
     response.destroy();
-    throw new ApiError({ code: 'ERR_MALFORMED', operation: what, said: `the body is encoded as ${encoding}` });
+    throw new ApiError({
+      code: 'ERR_MALFORMED',
+      operation: what,
+      said: `the body is encoded as ${encoding}`,
+    });
   }
   return gunzip(response, what);
 }

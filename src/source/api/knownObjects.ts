@@ -77,7 +77,8 @@ export class KnownObjects {
     // It says itself that it is no longer of use: an object that cannot be read stays as it was.
     if (!object) return known && this.#drop(key, known);
     // A node says every few minutes that it is alive; what a list repeats is nothing new either.
-    if ((listed || object.kind === 'Node') && known !== undefined && isDeepStrictEqual(known, object)) return undefined;
+    if ((listed || object.kind === 'Node') && known !== undefined && isDeepStrictEqual(known, object))
+      return undefined;
     const kept = this.#shared.object(object);
     this.#known.set(key, kept);
     return { type: 'set', object: kept };
@@ -89,7 +90,9 @@ export class KnownObjects {
     const object = `${String(raw['kind'])} ${key} among ${this.#resource.name}`;
     const value = `${String(raw['apiVersion'])} ${String(raw['kind'])}`;
     const rule = `must be ${apiVersion} ${kind}`;
-    this.#problems.set(aboutOf(key, raw), [{ object, field: 'kind', rule, value, kind, reason: 'UnexpectedKind' }]);
+    this.#problems.set(aboutOf(key, raw), [
+      { object, field: 'kind', rule, value, kind, reason: 'UnexpectedKind' },
+    ]);
     return undefined;
   }
 

@@ -192,12 +192,7 @@ export class Reflector {
     const version = this.#version;
     if (version === undefined) return;
     const query = { limit: '1', resourceVersion: version, resourceVersionMatch: 'NotOlderThan' };
-    await this.#client.list(
-      this.#resource.path,
-      { ...this.#resource.selectors, ...query },
-      () => {},
-      signal,
-    );
+    await this.#client.list(this.#resource.path, { ...this.#resource.selectors, ...query }, () => {}, signal);
   }
 
   #loseVersion(error: ApiError): void {

@@ -112,7 +112,10 @@ export class VersionCheck {
       lost(error);
       return;
     }
-    const pause = Math.max(error.tooLarge ? times.pause * (1 + random()) : this.#backoff.next(), error.retryAfter ?? 0);
+    const pause = Math.max(
+      error.tooLarge ? times.pause * (1 + random()) : this.#backoff.next(),
+      error.retryAfter ?? 0,
+    );
     this.#schedule(pause);
     trouble(error, pause);
   }

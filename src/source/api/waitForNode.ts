@@ -15,7 +15,11 @@ export interface NodeWait {
  * The Node once it has an address, or as it is after 30 s: kube-proxy 1.34 and later go on with defaults then. Undefined
  * when there is no such Node, or the API server did not answer.
  */
-export async function waitForNodeAddresses({ source, signal, limit = 30_000 }: NodeWait): Promise<Node | undefined> {
+export async function waitForNodeAddresses({
+  source,
+  signal,
+  limit = 30_000,
+}: NodeWait): Promise<Node | undefined> {
   const ready = ({ addresses }: Node) => addresses.length > 0;
   return (await source.waitForNode({ ready, limit, signal })).node;
 }
@@ -24,7 +28,11 @@ export async function waitForNodeAddresses({ source, signal, limit = 30_000 }: N
  * The Node once it has pod networks and is not being deleted; undefined when the signal ended the wait. Rejects after
  * 5 min with the Error that kube-proxy ends with in detectLocalMode NodeCIDR.
  */
-export async function waitForPodCIDRs({ source, signal, limit = 300_000 }: NodeWait): Promise<Node | undefined> {
+export async function waitForPodCIDRs({
+  source,
+  signal,
+  limit = 300_000,
+}: NodeWait): Promise<Node | undefined> {
   const ready = ({ podCIDRs, deleting }: Node) => podCIDRs.length > 0 && !deleting;
   const { node, met } = await source.waitForNode({ ready, limit, signal });
   if (node && met) return node;

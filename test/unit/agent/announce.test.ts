@@ -17,8 +17,18 @@ it('reasons, types, actions and objects of events', () => {
     [
       ['Normal', 'Starting', 'StartKubeProxy', { apiVersion: 'v1', kind: 'Node', name: 'node-a' }],
       ['Warning', 'readOnlySysFS', 'StartKubeProxy', { apiVersion: 'v1', kind: 'Node', name: 'node-a' }],
-      ['Warning', 'FailedToStartProxierHealthcheck', 'StartKubeProxy', { apiVersion: 'v1', kind: 'Node', name: 'node-a' }],
-      ['Warning', 'FailedToStartMetricServer', 'StartKubeProxy', { apiVersion: 'v1', kind: 'Node', name: 'node-a' }],
+      [
+        'Warning',
+        'FailedToStartProxierHealthcheck',
+        'StartKubeProxy',
+        { apiVersion: 'v1', kind: 'Node', name: 'node-a' },
+      ],
+      [
+        'Warning',
+        'FailedToStartMetricServer',
+        'StartKubeProxy',
+        { apiVersion: 'v1', kind: 'Node', name: 'node-a' },
+      ],
       [
         'Warning',
         'FailedToStartServiceHealthcheck',

@@ -30,7 +30,10 @@ function openOwnMetrics() {
 async function setUp() {
   const server = await startServer();
   const client = closeAfter(
-    new ApiClient(await connectToApi({ master: server.url }), { userAgent: 'test', rate: { qps: -1, burst: 0 } }),
+    new ApiClient(await connectToApi({ master: server.url }), {
+      userAgent: 'test',
+      rate: { qps: -1, burst: 0 },
+    }),
   );
   const failed: string[] = [];
   const recorder = new EventRecorder({ client, failed: (_, reason) => failed.push(reason) });
@@ -56,7 +59,11 @@ describe('an object with something that cannot be used', () => {
     assert.deepEqual([await gauge(), leftOut.summary()], [[], undefined]);
     const wrong = service('new', '10.96.0.9');
     const metadata = { ...wrong.metadata, uid: 'uid-of-new' };
-    server.store.set({ ...wrong, metadata, spec: { clusterIP: '10.96.0.9', ports: [{ port: 0 }, { port: -1 }] } });
+    server.store.set({
+      ...wrong,
+      metadata,
+      spec: { clusterIP: '10.96.0.9', ports: [{ port: 0 }, { port: -1 }] },
+    });
     await until('it is found', () => leftOut.summary() !== undefined);
     assert.deepEqual(await gauge(), ['{kind="Service",reason="FieldLeftOut"} 1']);
     assert.equal(
@@ -67,7 +74,10 @@ describe('an object with something that cannot be used', () => {
     await until('there is an event', () => events().length === 1);
     const [{ type, reason, action, note, regarding }] = events();
     assert.deepEqual([type, reason, action], ['Warning', 'FieldLeftOut', 'Program']);
-    assert.match(note, /^node node-a: Service demo\/new: spec\.ports\[0\]\.port: .*; Service demo\/new: spec\.ports\[1\]/);
+    assert.match(
+      note,
+      /^node node-a: Service demo\/new: spec\.ports\[0\]\.port: .*; Service demo\/new: spec\.ports\[1\]/,
+    );
     // kubectl describe finds events by the uid.
     const about = { apiVersion: 'v1', kind: 'Service', namespace: 'demo', name: 'new', uid: 'uid-of-new' };
     assert.deepEqual(regarding, about);
@@ -109,11 +119,25 @@ it('many problems: the first five are named, each object is counted once, namele
     metrics,
     announcer: { leftOut: (problems) => told.push(`${problems[0]?.object} ${problems.length}`) },
   });
-  const problem = (i: number): Problem => ({ object: `Service demo/${i >> 1}`, field: `f${i}`, rule: 'no', kind: 'Service' });
+  const problem = (i: number): Problem => ({
+    object: `Service demo/${i >> 1}`,
+    field: `f${i}`,
+    rule: 'no',
+    kind: 'Service',
+  });
   const all = Array.from({ length: 8 }, (_, i) => problem(i));
-  leftOut.found([...all, { source: 'a.yaml', object: 'text', field: 'line 1', rule: 'no', reason: 'Unreadable' }]);
+  leftOut.found([
+    ...all,
+    { source: 'a.yaml', object: 'text', field: 'line 1', rule: 'no', reason: 'Unreadable' },
+  ]);
   leftOut.found(all);
-  assert.deepEqual(told, ['Service demo/0 2', 'Service demo/1 2', 'Service demo/2 2', 'Service demo/3 2', 'text 1']);
+  assert.deepEqual(told, [
+    'Service demo/0 2',
+    'Service demo/1 2',
+    'Service demo/2 2',
+    'Service demo/3 2',
+    'text 1',
+  ]);
   assert.match(leftOut.summary() ?? '', /^5 \(Service demo\/0: f0: no; .*f4: no; and 4 more problems\)$/);
   const series = ['{kind="Service",reason="FieldLeftOut"} 4', '{kind="document",reason="Unreadable"} 1'];
   assert.deepEqual(await gauge(), series);

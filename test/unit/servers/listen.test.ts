@@ -316,7 +316,9 @@ describe('a server whose address is taken', () => {
     const told: string[] = [];
     const clock = { now: 0, reads: 0 };
     const server = await openServer({
-      ...options(squatter.port, (error, retryIn) => told.push(`${(error as NodeJS.ErrnoException).code} ${retryIn}`)),
+      ...options(squatter.port, (error, retryIn) =>
+        told.push(`${(error as NodeJS.ErrnoException).code} ${retryIn}`),
+      ),
       recovered: () => told.push('listens'),
       now: () => {
         clock.reads++;

@@ -100,7 +100,9 @@ describe('ApiSource', () => {
       follower.start();
       await until('it watches', () => [SERVICES, SLICES, NODES].every((path) => server.watching(path) === 1));
       await until('Nodes are told', () => follower.objects.size === (allNodes ? 4 : 3));
-      const asked = server.requests.map(({ path, query }) => `${'watch' in query ? 'watch' : 'list'} ${path}`);
+      const asked = server.requests.map(
+        ({ path, query }) => `${'watch' in query ? 'watch' : 'list'} ${path}`,
+      );
       assert.equal(new Set(asked).size, 6);
       assert.equal(asked.length, 6, asked.join('\n'));
       server.store.set(node('node-a', { zone: 'zone-b' }));

@@ -32,13 +32,20 @@ describe('an object', () => {
   it('with a bad field is used but for that field; it and others go on to change', async () => {
     const both = await startBoth();
     const { server, follower } = both;
-    server.store.set(withSpec('new', { clusterIP: '10.96.0.9', ports: [{ port: 0 }, { name: 'b', port: 81 }] }));
+    server.store.set(
+      withSpec('new', { clusterIP: '10.96.0.9', ports: [{ port: 0 }, { name: 'b', port: 81 }] }),
+    );
     await goesOn(both);
-    assert.deepEqual(found(follower, 'new').ports.map(({ port }) => port), [81]);
+    assert.deepEqual(
+      found(follower, 'new').ports.map(({ port }) => port),
+      [81],
+    );
     assert.deepEqual(follower.problems, [
       'Service demo/new: spec.ports[0].port: must be an integer from 1 to 65535, found 0',
     ]);
-    server.store.set(withSpec('new', { clusterIP: '10.96.0.9', ports: [{ port: 80 }, { name: 'b', port: 82 }] }));
+    server.store.set(
+      withSpec('new', { clusterIP: '10.96.0.9', ports: [{ port: 80 }, { name: 'b', port: 82 }] }),
+    );
     await until('it is put right', () => found(follower, 'new').ports.length === 2);
     assert.deepEqual(follower.mended, follower.problems);
   });
@@ -46,11 +53,22 @@ describe('an object', () => {
   it('that was readable keeps what cannot be read any more, until it can, and takes in the rest', async () => {
     const both = await startBoth();
     const { server, follower } = both;
-    const ports = [{ name: 'x', port: 80, nodePort: 30080 }, { name: 'y', port: 81 }];
-    const spec = { clusterIP: '10.96.0.97', externalTrafficPolicy: 'Local', externalIPs: ['192.0.2.1'], ports };
+    const ports = [
+      { name: 'x', port: 80, nodePort: 30080 },
+      { name: 'y', port: 81 },
+    ];
+    const spec = {
+      clusterIP: '10.96.0.97',
+      externalTrafficPolicy: 'Local',
+      externalIPs: ['192.0.2.1'],
+      ports,
+    };
     server.store.set(withSpec('a', spec));
     await until('it is known', () => found(follower, 'a').ports.length === 2);
-    const broken = [{ name: 'x', port: '80' }, { name: 'y', port: 8081 }];
+    const broken = [
+      { name: 'x', port: '80' },
+      { name: 'y', port: 8081 },
+    ];
     server.store.set(
       withSpec('a', { ...spec, externalTrafficPolicy: 'Near', externalIPs: ['nowhere'], ports: broken }),
     );
@@ -156,7 +174,11 @@ describe('in a watch, nothing that works stops, and later changes are taken in, 
     [
       'a Service of another version',
       'MODIFIED',
-      { ...service('a', '10.96.0.1'), apiVersion: 'v2', metadata: { namespace: 'demo', name: 'a', resourceVersion: '9' } },
+      {
+        ...service('a', '10.96.0.1'),
+        apiVersion: 'v2',
+        metadata: { namespace: 'demo', name: 'a', resourceVersion: '9' },
+      },
       /must be v1 Service, found "v2 Service"/,
     ],
     [
@@ -197,7 +219,10 @@ describe('in a watch, nothing that works stops, and later changes are taken in, 
     ['a line that is no object', '7\n'],
     ['an object without metadata', '{"type":"DELETED","object":{"kind":"Service","apiVersion":"v1"}}\n'],
     ['a Status in place of an object', '{"type":"DELETED","object":{"kind":"Status","apiVersion":"v1"}}\n'],
-    ['an event of no known type', '{"type":"GONE","object":{"kind":"Service","apiVersion":"v1","metadata":{"name":"a","namespace":"demo","resourceVersion":"9"}}}\n'],
+    [
+      'an event of no known type',
+      '{"type":"GONE","object":{"kind":"Service","apiVersion":"v1","metadata":{"name":"a","namespace":"demo","resourceVersion":"9"}}}\n',
+    ],
   ];
   for (const [what, line] of lines) {
     it(`${what}, which ends the watch`, async () => {
@@ -240,7 +265,12 @@ describe('in a list, nothing that works stops', () => {
     await goesOn(both);
   });
 
-  for (const item of [{ spec: {} }, { kind: 'Status', message: 'no' }, { metadata: 7 }, { metadata: { name: 8 } }]) {
+  for (const item of [
+    { spec: {} },
+    { kind: 'Status', message: 'no' },
+    { metadata: 7 },
+    { metadata: { name: 8 } },
+  ]) {
     it(`for an item without a name, which may be any that is missing: ${JSON.stringify(item)}`, async () => {
       const both = await listing([...good, item]);
       assert.deepEqual(both.follower.objects, both.before);

@@ -39,7 +39,9 @@ describe('a list', () => {
     await agrees(follower, server);
   });
 
-  const packed = gzipSync(JSON.stringify({ metadata: { resourceVersion: '1' }, items: [{ a: 'b'.repeat(50) }] }));
+  const packed = gzipSync(
+    JSON.stringify({ metadata: { resourceVersion: '1' }, items: [{ a: 'b'.repeat(50) }] }),
+  );
   const broken = Buffer.from(packed);
   broken[20] = (broken[20] ?? 0) ^ 0xff;
   const faults = [
@@ -62,7 +64,11 @@ describe('a list', () => {
       await until('it was listed again', () => server.faultsLeft === 0 && server.watching(SLICES) === 1);
       assert.equal(follower.changes.length, before);
       const found = follower.troubles.filter(({ error }) => told?.test(error.message));
-      assert.equal(found.length > 0, told !== undefined, follower.troubles.map(({ error }) => error.message).join('\n'));
+      assert.equal(
+        found.length > 0,
+        told !== undefined,
+        follower.troubles.map(({ error }) => error.message).join('\n'),
+      );
       server.store.set(slice('many-1', ['10.9.9.9']));
       await agrees(follower, server);
     });
@@ -88,7 +94,9 @@ describe('a list', () => {
     await until('slices are watched', () => server.watching(SLICES) === 1);
     clearInterval(timer);
     assert.ok(most - before < 150_000_000, `${most - before} bytes more`);
-    const refused = follower.troubles.filter(({ error }) => /ERR_MALFORMED.*is longer than/.test(error.message));
+    const refused = follower.troubles.filter(({ error }) =>
+      /ERR_MALFORMED.*is longer than/.test(error.message),
+    );
     assert.equal(refused.length, 2);
   });
 });

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Fault } from '../../../support/apiServer/answers.js';
 import { agrees, Follower, QUICK, until } from '../../../support/apiServer/cluster.js';
 import { node, service, slice } from '../../../support/apiServer/objects.js';
 import {
@@ -14,7 +15,6 @@ import {
   startServer,
   watches,
 } from '../../../support/apiServer/scene.js';
-import type { Fault } from '../../../support/apiServer/answers.js';
 import type { ApiServer } from '../../../support/apiServer/server.js';
 import { closeAfter } from '../../../support/closeAfter.js';
 

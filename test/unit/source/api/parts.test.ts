@@ -49,7 +49,10 @@ describe('the pace of retries', () => {
 
   it('backs off at once when a server refuses connections, and when a list was answered in part', () => {
     const refused = failure({ code: 'ECONNREFUSED' });
-    for (const next of [(pace: RetryPace) => pace.next(refused), (pace: RetryPace) => pace.next(reset, true)]) {
+    for (const next of [
+      (pace: RetryPace) => pace.next(refused),
+      (pace: RetryPace) => pace.next(reset, true),
+    ]) {
       const pace = paceOf();
       assert.deepEqual(
         Array.from({ length: 4 }, () => next(pace)),
@@ -73,7 +76,10 @@ describe('the pace of retries', () => {
     const pace = paceOf();
     for (let i = 0; i < 12; i++) pace.next(reset);
     pace.reset();
-    assert.deepEqual([...Array.from({ length: 11 }, () => pace.next(reset))], [...Array(10).fill(1_000), 800]);
+    assert.deepEqual(
+      [...Array.from({ length: 11 }, () => pace.next(reset))],
+      [...Array(10).fill(1_000), 800],
+    );
   });
 });
 

@@ -49,6 +49,28 @@ export class NetlinkError extends Error {
   }
 }
 
+/**
+ * The effect of a problem: a field is left out, or read as its default; the whole object is left out; the last readable
+ * value stays in use; the data is of a kind that does not belong there; a file, or text in it, cannot be read.
+ */
+export type ProblemReason =
+  | 'FieldLeftOut'
+  | 'ObjectLeftOut'
+  | 'LastReadableKept'
+  | 'UnexpectedKind'
+  | 'Unreadable';
+
+/** An object of the cluster, as events refer to it. */
+export interface ObjectReference {
+  readonly apiVersion: string;
+  readonly kind: string;
+  /** Absent for a Node. */
+  readonly namespace?: string;
+  readonly name: string;
+  /** `metadata.uid`; absent when unknown. */
+  readonly uid?: string;
+}
+
 /** A value that breaks a rule, found before anything was sent: names the object, the field and the rule. */
 export interface Problem {
   /** Where the object came from, when that is known: a file name. */
@@ -61,6 +83,12 @@ export interface Problem {
   readonly value?: unknown;
   /** The rule it breaks: `must be an integer from 1 to 65535`. */
   readonly rule: string;
+  /** Kind of the object, one of those that are read; absent for anything else. */
+  readonly kind?: string;
+  /** Default `FieldLeftOut`. */
+  readonly reason?: ProblemReason;
+  /** The object, where it has a name. */
+  readonly reference?: ObjectReference;
 }
 
 /** One line for people: `web.yaml: Service demo/web: spec.ports[0].port: must be an integer from 1 to 65535, found 70000`. */

@@ -26,6 +26,27 @@ export class Fields {
     return undefined;
   }
 
+  /**
+   * Reads a part of the object. Where the part breaks a rule and nothing of it can be read, its last readable value stays,
+   * and the problems say so.
+   *
+   * @param former the last readable value; undefined or empty for none
+   */
+  orFormer<T>(read: () => T, former: T | undefined): T {
+    return this.restoring(read, (part) => (isNothing(part) && !isNothing(former) ? former : undefined));
+  }
+
+  /** The same for a part that may be read in part: `restore` is given what was read, and returns the whole, or undefined to leave it. */
+  restoring<T>(read: () => T, restore: (part: T) => T | undefined): T {
+    const first = this.#problems.length;
+    const part = read();
+    if (this.#problems.length === first) return part;
+    const restored = restore(part);
+    if (restored === undefined) return part;
+    this.#problems.splice(first, Number.POSITIVE_INFINITY, ...this.#problems.slice(first).map(kept));
+    return restored;
+  }
+
   has(name: string): boolean {
     return this.#values[name] !== undefined && this.#values[name] !== null;
   }
@@ -166,6 +187,20 @@ export class Fields {
 }
 
 const ADDRESS_RULE = 'must be an IPv4 or IPv6 address';
+
+/** The problem of a part, or of an object, whose last readable value stays in use. */
+export function kept(problem: Problem): Problem {
+  if (problem.reason === 'LastReadableKept') return problem;
+  return {
+    ...problem,
+    rule: `${problem.rule} (the last readable value stays in use)`,
+    reason: 'LastReadableKept',
+  };
+}
+
+function isNothing(part: unknown): boolean {
+  return part === undefined || part === '' || (Array.isArray(part) && part.length === 0);
+}
 
 /** Whether a value is an object with fields: no list, no null. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

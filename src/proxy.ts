@@ -24,8 +24,10 @@ export interface ProxyEvents {
   planned?(service: string, frontends: ServiceFrontends | undefined): void;
   /** A pass ended. `latency`: ms since the oldest change that it took in was told by the source. */
   synced(summary: SyncSummary, latency: number): void;
-  /** Objects, or parts of them, that were left out. */
+  /** Objects, or parts of them, that are left out; each problem once for as long as it stands. */
   problems(problems: readonly Problem[]): void;
+  /** Problems that stand no more. */
+  mended?(problems: readonly Problem[]): void;
   /** The kernel could not be read. */
   failed(error: unknown): void;
   /** A retry is due in so many ms. */
@@ -93,7 +95,7 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
   async start(): Promise<void> {
     const { watchHost, events } = this.#parts;
     this.#watch = await watchHost((change) => {
-      this.#hostChanges = this.#hostChanges.then(() => this.#hostChanged(change)).catch(events.failed);
+      this.#hostChanges = this.#hostChanges.then(() => this.#hostChanged(change)).catch((error) => events.failed(error));
     });
     await this.#begin(() => {
       this.#synced = true;
@@ -129,6 +131,7 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
       },
       synced,
       problems: (problems) => events.problems(problems),
+      mended: (problems) => events.mended?.(problems),
     });
   }
 

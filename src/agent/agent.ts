@@ -9,12 +9,14 @@ import { createIpvsMode, hostViewer, type IpvsKernel, type IpvsOptions } from '.
 import type { Family } from '../net/address.js';
 import { createProxy, type ProxyEvents } from '../proxy.js';
 import { ProxyHealth } from '../servers/health.js';
+import { bindHint } from '../servers/listen.js';
 import type { Metrics } from '../servers/metrics.js';
 import { ServiceHealthServers } from '../servers/serviceHealth.js';
 import type { NodeFacts } from '../services/types.js';
 import type { Source } from '../source/source.js';
 import type { Announcer } from './announce.js';
 import type { Kernel } from './kernel.js';
+import { LeftOut } from './leftOut.js';
 import { levelOf } from './log.js';
 import { measured } from './measure.js';
 import { followOwnNode } from './ownNode.js';
@@ -55,13 +57,19 @@ export async function runAgent(parts: AgentParts): Promise<number> {
   const health = new ProxyHealth(2 * configuration.ipvs.syncPeriod, clock);
   const serviceHealth = openServiceHealth(parts, health);
   const ending = new Ending(log, parts.stop);
-  const told = telemetry({ log, families: options.families, metrics, health, serviceHealth });
+  const leftOut = new LeftOut({ metrics, announcer });
+  const told = telemetry({ log, families: options.families, metrics, health, serviceHealth, leftOut });
   const proxy = proxyOf(parts, withOwnNode(parts, told, health, ending));
   const failed = (server: string, error: unknown, retryIn?: number) =>
-    log.error({ server, retryInMs: retryIn, reason: String(error) }, 'a server does not answer');
+    log.error(
+      { server, retryInMs: retryIn, reason: String(error), hint: bindHint(error) },
+      'a server does not answer',
+    );
+  const recovered = (server: string) => log.info({ server }, 'a server answers again');
   try {
-    const shown = { version: parts.version, startedAt, now: Date.now, ...shownBy(parts) };
-    const servers = await openServers({ configuration, health, metrics, shown, failed });
+    const about = { version: parts.version, startedAt, now: Date.now };
+    const shown = { ...about, leftOut: () => leftOut.summary(), ...shownBy(parts) };
+    const servers = await openServers({ configuration, health, metrics, shown, failed, recovered });
     ending.closes(() => servers.close());
   } catch (error) {
     if (!(error instanceof BindError)) throw error;
@@ -165,9 +173,10 @@ function openServiceHealth(
     healthy: () => health.healthy,
     failed(service, port, error) {
       const reason = error instanceof Error ? error.message : String(error);
-      log.error({ service, port, reason }, 'a health-check port cannot be opened');
+      log.error({ service, port, reason, hint: bindHint(error) }, 'a health-check port cannot be opened');
       announcer.serviceHealthFailed(service, port, reason);
     },
+    recovered: (service, port) => log.info({ service, port }, 'a health-check port is open now'),
   });
 }
 

@@ -1,4 +1,5 @@
 // What the cluster is told of this node's proxy, in kube-proxy's words: events on the Node, and on Services.
+import { describeProblem, type Problem } from '../errors.js';
 import type { ClusterEvent, EventRecorder } from '../source/api/events.js';
 import type { ServerName } from './servers.js';
 
@@ -12,6 +13,8 @@ export interface Announcer {
   serverFailed(server: ServerName, reason: string): void;
   /** The health-check port of a Service could not be opened. */
   serviceHealthFailed(service: string, port: number, reason: string): void;
+  /** The problems of one object, which is left out, whole or in part. */
+  leftOut(problems: readonly Problem[]): void;
   /** Resolves once everything has been told, or given a fair chance: for the last words of a process. */
   flush(): Promise<void>;
 }
@@ -25,6 +28,7 @@ export const SILENT: Announcer = {
   readOnlySys() {},
   serverFailed() {},
   serviceHealthFailed() {},
+  leftOut() {},
   async flush() {},
 };
 
@@ -37,7 +41,13 @@ const SERVER_REASONS: Readonly<Record<ServerName, string>> = {
 export function announcer(nodeName: string, recorder: Pick<EventRecorder, 'record' | 'flush'>): Announcer {
   const record = (event: ClusterEvent) => recorder.record(event);
   const onNode = (type: ClusterEvent['type'], reason: string, note: string) =>
-    record({ type, reason, note, action: 'StartKubeProxy', regarding: { kind: 'Node', name: nodeName } });
+    record({
+      type,
+      reason,
+      note,
+      action: 'StartKubeProxy',
+      regarding: { apiVersion: 'v1', kind: 'Node', name: nodeName },
+    });
   return {
     flush: () => recorder.flush(LAST_WORDS),
     starting: () => onNode('Normal', 'Starting', ''),
@@ -57,6 +67,13 @@ export function announcer(nodeName: string, recorder: Pick<EventRecorder, 'recor
         note: `node ${nodeName} failed to start healthcheck ${JSON.stringify(service)} on port ${port}: ${reason}`,
         regarding: { kind: 'Service', namespace, name },
       });
+    },
+    leftOut(problems) {
+      const [{ reference, reason = 'FieldLeftOut' } = {}] = problems;
+      // Data without a name is nothing that an event could be about.
+      if (!reference) return;
+      const note = `node ${nodeName}: ${problems.map(describeProblem).join('; ')}`;
+      record({ type: 'Warning', reason, action: 'Program', note, regarding: reference });
     },
   };
 }

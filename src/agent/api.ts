@@ -45,14 +45,16 @@ export async function openApi(parts: ApiParts): Promise<Api> {
     client,
     failed: ({ reason: event }, reason) => log.warn({ event, reason }, 'an event could not be told'),
   });
+  const source = new ApiSource({ client, nodeName, allNodes, trouble });
   return {
-    source: new ApiSource({ client, nodeName, allNodes, trouble }),
+    source,
     announcer: announcer(nodeName, recorder),
     ownNode: (signal) =>
       configuration.detectLocalMode === 'NodeCIDR'
-        ? waitForPodCIDRs({ client, nodeName, trouble, signal })
-        : waitForNodeAddresses({ client, nodeName, trouble, signal }),
+        ? waitForPodCIDRs({ source, signal })
+        : waitForNodeAddresses({ source, signal }),
     close() {
+      source.stop();
       void recorder.stop();
       client.close();
     },

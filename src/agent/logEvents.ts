@@ -39,6 +39,9 @@ export function logEvents(log: Logger): ProxyEvents {
     problems(problems) {
       for (const problem of problems) log.error(describeProblem(problem));
     },
+    mended(problems) {
+      for (const problem of problems) log.info({ problem: describeProblem(problem) }, 'put right, or gone');
+    },
     failed: (error) => log.error({ reason: String(error) }, 'the kernel could not be read'),
     retrying: (milliseconds) => log.info({ milliseconds }, 'what failed is tried again'),
   };

@@ -19,6 +19,8 @@ export interface ServerParts {
   readonly shown: Omit<MetricsServerOptions, 'metrics'>;
   /** A server's address could not be bound, or a request could not be answered; `retryIn` ms, if it is tried again. */
   readonly failed: (server: ServerName, error: unknown, retryIn?: number) => void;
+  /** A server listens whose address could not be bound before. */
+  readonly recovered: (server: ServerName) => void;
 }
 
 /** Which server. */
@@ -43,6 +45,7 @@ export async function openServers({
   metrics,
   shown,
   failed,
+  recovered,
 }: ServerParts): Promise<{ close(): Promise<void> }> {
   const { healthzBindAddress, metricsBindAddress, bindAddressHardFail: hardFail } = configuration;
   const open: HttpServer[] = [];
@@ -58,7 +61,8 @@ export async function openServers({
     if (!where) return;
     const tell = (error: unknown, retryIn?: number) => failed(name, error, retryIn);
     try {
-      open.push(await openServer({ where, handler, hardFail, failed: tell }));
+      const recover = () => recovered(name);
+      open.push(await openServer({ where, handler, hardFail, failed: tell, recovered: recover }));
     } catch (error) {
       await close();
       throw new BindError(name, error);

@@ -5,6 +5,7 @@ import type { ProxyEvents } from '../proxy.js';
 import type { ProxyHealth } from '../servers/health.js';
 import type { Metrics } from '../servers/metrics.js';
 import type { ServiceHealthServers } from '../servers/serviceHealth.js';
+import type { LeftOut } from './leftOut.js';
 import { logEvents } from './logEvents.js';
 import { ServiceStatus } from './serviceStatus.js';
 import { TriggerTimes } from './triggerTimes.js';
@@ -16,11 +17,12 @@ export interface Listeners {
   readonly metrics: Metrics;
   readonly health: ProxyHealth;
   readonly serviceHealth: Pick<ServiceHealthServers, 'sync'>;
+  readonly leftOut: Pick<LeftOut, 'found' | 'mended'>;
 }
 
 /** Events of a proxy that tell all of these. */
 export function telemetry(listeners: Listeners): ProxyEvents {
-  const { log, families, metrics, health } = listeners;
+  const { log, families, metrics, health, leftOut } = listeners;
   const status = new ServiceStatus();
   const triggers = new TriggerTimes(Date.now());
   /** Services and slices whose changes no pass has taken in yet. */
@@ -79,7 +81,14 @@ export function telemetry(listeners: Listeners): ProxyEvents {
       }
       listeners.serviceHealth.sync(status.healthChecks);
     },
-    problems: logged.problems,
+    problems(problems) {
+      logged.problems(problems);
+      leftOut.found(problems);
+    },
+    mended(problems) {
+      logged.mended?.(problems);
+      leftOut.mended(problems);
+    },
     failed(error) {
       logged.failed(error);
       waits();

@@ -1,52 +1,95 @@
 // Untrusted data → the objects we work with, and what is wrong with it. A part that breaks a rule is left out by name;
-// the rest of the object, and every other object, stays.
-import type { Problem } from '../errors.js';
-import { Fields, isRecord } from '../fields.js';
+// the rest of the object, and every other object, stays. Where the object could be read before, the last readable value
+// of a part that cannot be read stays in use: data that makes no sense never removes something that works.
+import type { ObjectReference, Problem } from '../errors.js';
+import { Fields, isRecord, kept } from '../fields.js';
 import { decodeEndpointSlice } from './endpointSlice.js';
 import { decodeNode } from './node.js';
 import { decodeService } from './service.js';
-import type { KubernetesObject } from './types.js';
+import type { KubernetesObject, ObjectName } from './types.js';
 
-/** What came of one piece of data. */
+/** The result of reading one piece of data. */
 export interface Decoded {
   /** Absent for a kind we do not read, and when too much is wrong to use the object at all. */
   readonly object?: KubernetesObject;
   readonly problems: readonly Problem[];
 }
 
-const READERS: Readonly<Record<string, (name: ObjectName, fields: Fields) => KubernetesObject | undefined>> =
-  {
-    'v1/Service': decodeService,
-    'v1/Node': decodeNode,
-    'discovery.k8s.io/v1/EndpointSlice': decodeEndpointSlice,
-  };
+type Reader = (name: ObjectName, fields: Fields, former?: KubernetesObject) => KubernetesObject | undefined;
 
-/** Name and namespace of an object, `default` where none is given, as kubectl does. */
-export interface ObjectName {
-  readonly namespace: string;
-  readonly name: string;
+/** A reader of one kind; a former object of another kind is of no use to it. */
+function reader<Kind extends KubernetesObject['kind']>(
+  kind: Kind,
+  read: (
+    name: ObjectName,
+    fields: Fields,
+    former?: KubernetesObject & { kind: Kind },
+  ) => KubernetesObject | undefined,
+): Reader {
+  return (name, fields, former) =>
+    read(name, fields, former?.kind === kind ? (former as KubernetesObject & { kind: Kind }) : undefined);
 }
 
-/** Reads one object of any kind; kinds we have no use for give nothing and no problem. */
-export function decodeObject(raw: unknown): Decoded {
+const READERS: Readonly<Record<string, Reader>> = {
+  'v1/Service': reader('Service', decodeService),
+  'v1/Node': reader('Node', decodeNode),
+  'discovery.k8s.io/v1/EndpointSlice': reader('EndpointSlice', decodeEndpointSlice),
+};
+
+/**
+ * Reads one object of any kind; kinds we have no use for give nothing and no problem.
+ *
+ * @param formerOf the object as it could last be read, by its identity (`Service demo/web`, `Node node-a`)
+ */
+export function decodeObject(
+  raw: unknown,
+  formerOf: (identity: string) => KubernetesObject | undefined = () => undefined,
+): Decoded {
   if (!isRecord(raw)) {
     return { problems: [{ object: 'document', field: '', rule: 'must be an object', value: raw }] };
   }
   const read = READERS[`${String(raw['apiVersion'])}/${String(raw['kind'])}`];
   if (!read) return { problems: misspelledKind(raw) };
-  const problems: Problem[] = [];
-  const kind = String(raw['kind']);
-  const metadata = isRecord(raw['metadata']) ? raw['metadata'] : {};
+  const {
+    apiVersion,
+    kind,
+    metadata: given,
+  } = raw as { apiVersion: string; kind: string; metadata: unknown };
+  const metadata = isRecord(given) ? given : {};
   const name = typeof metadata['name'] === 'string' ? metadata['name'] : '';
   const namespace = typeof metadata['namespace'] === 'string' ? metadata['namespace'] : 'default';
-  const shown = kind === 'Node' ? name : `${namespace}/${name}`;
-  const fields = new Fields(name === '' ? `nameless ${kind}` : `${kind} ${shown}`, problems, raw);
+  const identity = `${kind} ${kind === 'Node' ? name : `${namespace}/${name}`}`;
+  const found: Problem[] = [];
+  const fields = new Fields(name === '' ? `nameless ${kind}` : identity, found, raw);
   if (name === '') {
     fields.report('metadata.name', 'must not be empty');
-    return { problems };
+    return { problems: found.map((problem) => ({ ...problem, kind, reason: 'ObjectLeftOut' })) };
   }
-  const object = read({ namespace, name }, fields);
-  return object ? { object, problems } : { problems };
+  const former = formerOf(identity);
+  const object = read({ namespace, name }, fields, former);
+  if (found.length === 0) return object ? { object, problems: found } : { problems: found };
+  const uid = typeof metadata['uid'] === 'string' ? { uid: metadata['uid'] } : {};
+  const reference = { apiVersion, kind, ...(kind === 'Node' ? {} : { namespace }), name, ...uid };
+  return judge(object, former, found, reference);
+}
+
+/** Says of each problem which effect it has. */
+function judge(
+  object: KubernetesObject | undefined,
+  former: KubernetesObject | undefined,
+  found: readonly Problem[],
+  reference: ObjectReference,
+): Decoded {
+  const { kind } = reference;
+  const effect = (problem: Problem): Problem =>
+    object
+      ? { reason: 'FieldLeftOut', ...problem }
+      : former
+        ? kept(problem)
+        : { ...problem, reason: 'ObjectLeftOut' };
+  const problems = found.map((problem) => ({ ...effect(problem), kind, reference }));
+  const usable = object ?? former;
+  return usable ? { object: usable, problems } : { problems };
 }
 
 /** A kind we read under an apiVersion we do not is a mistake worth telling; any other kind is somebody else's. */

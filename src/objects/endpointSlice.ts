@@ -2,13 +2,17 @@
 
 import type { Fields } from '../fields.js';
 import { type Family, familyOf } from '../net/address.js';
-import type { ObjectName } from './decode.js';
-import type { EndpointSlice, SliceEndpoint, SlicePort } from './types.js';
+import type { EndpointSlice, ObjectName, SliceEndpoint, SlicePort } from './types.js';
 
-/** Reads an EndpointSlice; undefined when it belongs to no Service or holds host names, which no proxy can dial. */
+/**
+ * Reads an EndpointSlice; undefined when it belongs to no Service or holds host names, which no proxy can dial. `former`:
+ * the slice as it could last be read. An endpoint whose address cannot be read is left out even where there was one
+ * before: nothing says which one it was, and an endpoint that is kept for too long loses connections.
+ */
 export function decodeEndpointSlice(
   { namespace, name }: ObjectName,
   fields: Fields,
+  former?: EndpointSlice,
 ): EndpointSlice | undefined {
   const metadata = fields.child('metadata');
   const labels = metadata.child('labels');
@@ -19,14 +23,21 @@ export function decodeEndpointSlice(
   const addressType = fields.word('addressType', ['IPv4', 'IPv6', 'FQDN'], 'IPv4');
   if (!addressType || addressType === 'FQDN') return undefined;
   const family = addressType === 'IPv4' ? 4 : 6;
+  const known = (address: string) => former?.endpoints.find((endpoint) => endpoint.address === address);
   return {
     kind: 'EndpointSlice',
     namespace,
     name,
     serviceName,
     family,
-    ports: fields.children('ports').flatMap(decodePort),
-    endpoints: fields.children('endpoints').flatMap((endpoint) => decodeEndpoint(endpoint, family)),
+    ports: fields.orFormer(
+      () => fields.children('ports').flatMap((port) => decodePort(port, former?.ports)),
+      former?.ports,
+    ),
+    endpoints: fields.orFormer(
+      () => fields.children('endpoints').flatMap((endpoint) => decodeEndpoint(endpoint, family, known)),
+      former?.endpoints,
+    ),
     triggerTime: decodeTriggerTime(metadata.child('annotations')),
   };
 }
@@ -37,14 +48,24 @@ function decodeTriggerTime(annotations: Fields): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
-function decodePort(fields: Fields): SlicePort[] {
-  const protocol = fields.protocol('protocol');
-  const port = fields.integer('port', 1, 65_535);
-  if (protocol === undefined || port === undefined) return [];
-  return [{ name: fields.text('name'), protocol, port }];
+/** Ports are told apart by name: the last readable port of that name stays where this one cannot be read. */
+function decodePort(fields: Fields, former: readonly SlicePort[] = []): SlicePort[] {
+  const name = fields.text('name');
+  return fields.orFormer(
+    () => {
+      const protocol = fields.protocol('protocol');
+      const port = fields.integer('port', 1, 65_535);
+      return protocol === undefined || port === undefined ? [] : [{ name, protocol, port }];
+    },
+    former.filter((port) => port.name === name),
+  );
 }
 
-function decodeEndpoint(fields: Fields, family: Family): SliceEndpoint[] {
+function decodeEndpoint(
+  fields: Fields,
+  family: Family,
+  former: (address: string) => SliceEndpoint | undefined,
+): SliceEndpoint[] {
   // The API allows several addresses and gives the further ones no meaning: kube-proxy reads the first alone.
   const address = fields.firstAddress('addresses');
   if (address === undefined) return [];
@@ -65,7 +86,7 @@ function decodeEndpoint(fields: Fields, family: Family): SliceEndpoint[] {
       ready: conditions.flag('ready', true),
       serving: conditions.flag('serving', true),
       terminating: conditions.flag('terminating', false),
-      nodeName: fields.text('nodeName'),
+      nodeName: fields.orFormer(() => fields.text('nodeName'), former(address)?.nodeName),
       zoneHints: names('forZones'),
       nodeHints: names('forNodes'),
     },

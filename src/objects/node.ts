@@ -1,30 +1,39 @@
 // core/v1 Node → Node.
 
 import type { Fields } from '../fields.js';
-import type { ObjectName } from './decode.js';
-import type { Node } from './types.js';
+import type { Node, ObjectName } from './types.js';
 
 /** Key of the taint by which the cluster autoscaler says that it will remove the node. */
 const DOOMED = 'ToBeDeletedByClusterAutoscaler';
 
-/** Reads a Node. */
-export function decodeNode({ name }: ObjectName, fields: Fields): Node {
-  const addresses = fields.child('status').children('addresses');
+/** Reads a Node. `former`: the Node as it could last be read. */
+export function decodeNode({ name }: ObjectName, fields: Fields, former?: Node): Node {
+  const status = fields.child('status');
+  const spec = fields.child('spec');
+  const labels = fields.child('metadata').child('labels');
+  return {
+    ...decodeEligibility(fields),
+    kind: 'Node',
+    name,
+    uid: fields.child('metadata').text('uid'),
+    zone: labels.orFormer(() => labels.text('topology.kubernetes.io/zone'), former?.zone),
+    addresses: status.orFormer(() => decodeAddresses(status), former?.addresses),
+    podCIDRs: spec.orFormer(() => spec.networks('podCIDRs'), former?.podCIDRs),
+  };
+}
+
+/** All InternalIPs in order, then all ExternalIPs. */
+function decodeAddresses(status: Fields): string[] {
+  const addresses = status.children('addresses');
   const ofType = (type: string) =>
     addresses
       .filter((address) => address.text('type') === type)
       .flatMap((address) => address.address('address') ?? []);
-  const metadata = fields.child('metadata');
-  const deleting = metadata.has('deletionTimestamp');
+  return [...ofType('InternalIP'), ...ofType('ExternalIP')];
+}
+
+function decodeEligibility(fields: Fields): Pick<Node, 'deleting' | 'eligible'> {
+  const deleting = fields.child('metadata').has('deletionTimestamp');
   const taints = fields.child('spec').children('taints');
-  return {
-    kind: 'Node',
-    name,
-    uid: metadata.text('uid'),
-    deleting,
-    eligible: !deleting && !taints.some((taint) => taint.text('key') === DOOMED),
-    zone: metadata.child('labels').text('topology.kubernetes.io/zone'),
-    addresses: [...ofType('InternalIP'), ...ofType('ExternalIP')],
-    podCIDRs: fields.child('spec').networks('podCIDRs'),
-  };
+  return { deleting, eligible: !deleting && !taints.some((taint) => taint.text('key') === DOOMED) };
 }

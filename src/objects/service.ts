@@ -2,21 +2,27 @@
 
 import type { Fields } from '../fields.js';
 import { type Family, familyOf } from '../net/address.js';
-import type { ObjectName } from './decode.js';
-import type { PerFamily, Service, ServiceObjectPort } from './types.js';
+import type { ObjectName, PerFamily, Service, ServiceObjectPort } from './types.js';
 
 const TYPES = ['ClusterIP', 'NodePort', 'LoadBalancer', 'ExternalName'] as const;
 const POLICIES = ['Cluster', 'Local'] as const;
 /** API default of `sessionAffinityConfig.clientIP.timeoutSeconds`, and its maximum (a day). */
 const AFFINITY_SECONDS = { default: 10_800, max: 86_400 };
 
-/** Reads a Service; undefined when its type is none we know. */
-export function decodeService({ namespace, name }: ObjectName, fields: Fields): Service | undefined {
+/** Reads a Service; undefined when its type is none we know. `former`: the Service as it could last be read. */
+export function decodeService(
+  { namespace, name }: ObjectName,
+  fields: Fields,
+  former?: Service,
+): Service | undefined {
   const metadata = fields.child('metadata');
   const labels = metadata.child('labels');
   const spec = fields.child('spec');
   const type = spec.word('type', TYPES, 'ClusterIP');
   if (!type) return undefined;
+  const status = fields.child('status');
+  const policy = (field: 'externalTrafficPolicy' | 'internalTrafficPolicy') =>
+    spec.orFormer(() => spec.word(field, POLICIES, 'Cluster'), former?.[field]) ?? 'Cluster';
   return {
     kind: 'Service',
     namespace,
@@ -25,24 +31,40 @@ export function decodeService({ namespace, name }: ObjectName, fields: Fields): 
     type,
     notOurs:
       labels.has('service.kubernetes.io/service-proxy-name') || labels.has('service.kubernetes.io/headless'),
-    clusterIPs: decodeClusterIPs(spec),
-    ports: spec.children('ports').flatMap(decodePort),
-    affinitySeconds: decodeAffinity(spec),
-    externalTrafficPolicy: spec.word('externalTrafficPolicy', POLICIES, 'Cluster') ?? 'Cluster',
-    internalTrafficPolicy: spec.word('internalTrafficPolicy', POLICIES, 'Cluster') ?? 'Cluster',
-    externalIPs: spec.addresses('externalIPs'),
-    sourceRanges: spec.networks('loadBalancerSourceRanges'),
-    loadBalancerIPs: decodeIngress(fields.child('status').child('loadBalancer')),
-    healthCheckNodePort: spec.integer('healthCheckNodePort', 0, 65_535, 0) ?? 0,
+    clusterIPs: spec.restoring(
+      () => decodeClusterIPs(spec),
+      (read) => withFamiliesOf(former?.clusterIPs ?? {}, read),
+    ),
+    ports: spec.orFormer(
+      () => spec.children('ports').flatMap((port) => decodePort(port, former?.ports)),
+      former?.ports,
+    ),
+    affinitySeconds: decodeAffinity(spec, former?.affinitySeconds),
+    externalTrafficPolicy: policy('externalTrafficPolicy'),
+    internalTrafficPolicy: policy('internalTrafficPolicy'),
+    externalIPs: spec.orFormer(() => spec.addresses('externalIPs'), former?.externalIPs),
+    sourceRanges: spec.orFormer(() => spec.networks('loadBalancerSourceRanges'), former?.sourceRanges),
+    loadBalancerIPs: status.orFormer(
+      () => decodeIngress(status.child('loadBalancer')),
+      former?.loadBalancerIPs,
+    ),
+    healthCheckNodePort:
+      spec.orFormer(() => spec.integer('healthCheckNodePort', 0, 65_535, 0), former?.healthCheckNodePort) ??
+      0,
   };
 }
 
-function decodePort(fields: Fields): ServiceObjectPort[] {
-  const protocol = fields.protocol('protocol');
-  const port = fields.integer('port', 1, 65_535);
-  const nodePort = fields.integer('nodePort', 0, 65_535, 0);
-  if (protocol === undefined || port === undefined) return [];
-  return [{ name: fields.text('name'), protocol, port, nodePort: nodePort ?? 0 }];
+/** Ports are told apart by name: the last readable port of that name stays where this one cannot be read. */
+function decodePort(fields: Fields, former: readonly ServiceObjectPort[] = []): ServiceObjectPort[] {
+  const name = fields.text('name');
+  const before = former.filter((port) => port.name === name);
+  return fields.orFormer(() => {
+    const protocol = fields.protocol('protocol');
+    const port = fields.integer('port', 1, 65_535);
+    const nodePort = fields.orFormer(() => fields.integer('nodePort', 0, 65_535, 0), before[0]?.nodePort);
+    if (protocol === undefined || port === undefined) return [];
+    return [{ name, protocol, port, nodePort: nodePort ?? 0 }];
+  }, before);
 }
 
 /**
@@ -61,11 +83,22 @@ function decodeClusterIPs(spec: Fields): PerFamily<string> {
   return byFamily(clusterIPs.filter((address) => wanted.has(familyOf(address))));
 }
 
-function decodeAffinity(spec: Fields): number {
-  if (spec.word('sessionAffinity', ['None', 'ClientIP'], 'None') !== 'ClientIP') return 0;
+/** Adds the families that were readable before and are not now; undefined when there are none. */
+function withFamiliesOf(former: PerFamily<string>, read: PerFamily<string>): PerFamily<string> | undefined {
+  return Object.keys(former).every((family) => family in read) ? undefined : { ...former, ...read };
+}
+
+function decodeAffinity(spec: Fields, former: number | undefined): number {
+  const affinity = spec.orFormer(
+    () => spec.word('sessionAffinity', ['None', 'ClientIP'], 'None'),
+    former === undefined ? undefined : former > 0 ? 'ClientIP' : 'None',
+  );
+  if (affinity !== 'ClientIP') return 0;
   const clientIP = spec.child('sessionAffinityConfig').child('clientIP');
-  const seconds = clientIP.integer('timeoutSeconds', 1, AFFINITY_SECONDS.max, AFFINITY_SECONDS.default);
-  return seconds ?? AFFINITY_SECONDS.default;
+  const { max, default: absent } = AFFINITY_SECONDS;
+  return (
+    clientIP.orFormer(() => clientIP.integer('timeoutSeconds', 1, max, absent), former || undefined) ?? absent
+  );
 }
 
 function decodeIngress(loadBalancer: Fields): string[] {

@@ -106,6 +106,12 @@ export interface Node {
 /** Any object we read. */
 export type KubernetesObject = Service | EndpointSlice | Node;
 
+/** Name and namespace of an object, `default` where none is given, as kubectl does. */
+export interface ObjectName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
 /** What a source tells about one object. */
 export interface ObjectChange {
   /** `set`: the object is there, new or changed; `delete`: it is gone. */

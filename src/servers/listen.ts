@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Family, familyOf } from '../net/address.js';
 import type { Handler } from './answer.js';
+import { RepeatedFailures } from './repeatedFailures.js';
 import { createHttpServer, LIMITS, type Limits } from './serve.js';
 
 /** Where to listen. */
@@ -45,10 +46,17 @@ export interface ServerOptions {
   readonly handler: Handler;
   /** Reject when the address cannot be bound, instead of trying again. */
   readonly hardFail: boolean;
-  /** Told of each bind that failed, if it is tried again (`retryIn` ms), and of handlers that threw. */
+  /**
+   * Told of handlers that threw, and of a bind that failed, if it is tried again (`retryIn` ms): once, and then once in
+   * five minutes for as long as it fails for the same reason.
+   */
   readonly failed: (error: unknown, retryIn?: number) => void;
+  /** Told that it listens after `failed` was told that it does not. */
+  readonly recovered?: () => void;
   /** Milliseconds from a failed bind to the next try; default 5000, kube-proxy's. */
   readonly retryIn?: number;
+  /** Ms on a clock that never jumps; default performance.now(). */
+  readonly now?: () => number;
 }
 
 /** A server that listens, or will as soon as its address can be bound. */
@@ -60,16 +68,21 @@ export interface HttpServer {
 
 /** Opens a server. Resolves after the first try: listening, or waiting for the next; rejects only with `hardFail`. */
 export async function openServer(options: ServerOptions): Promise<HttpServer> {
-  const { where, handler, hardFail, failed, retryIn = 5000 } = options;
+  const { where, handler, hardFail, failed, recovered, retryIn = 5000, now } = options;
   const closed = new AbortController();
+  const failures = new RepeatedFailures(now);
   let listener: Listener | undefined;
   const tryOnce = async () => {
     listener = await listen(where, handler, failed);
+    if (failures.succeeded('bind')) recovered?.();
+  };
+  const refused = (error: unknown) => {
+    if (failures.failed('bind', error)) failed(error, retryIn);
   };
   const keepTrying = async () => {
     while (!closed.signal.aborted && !listener) {
       await wait(retryIn, undefined, { signal: closed.signal }).catch(() => {});
-      if (!closed.signal.aborted) await tryOnce().catch((error) => failed(error, retryIn));
+      if (!closed.signal.aborted) await tryOnce().catch(refused);
     }
   };
   let retries: Promise<void> | undefined;
@@ -77,7 +90,7 @@ export async function openServer(options: ServerOptions): Promise<HttpServer> {
     await tryOnce();
   } catch (error) {
     if (hardFail) throw error;
-    failed(error, retryIn);
+    refused(error);
     retries = keepTrying();
   }
   return {
@@ -90,6 +103,12 @@ export async function openServer(options: ServerOptions): Promise<HttpServer> {
       await listener?.close();
     },
   };
+}
+
+/** The likely cause of an address that cannot be bound, where the error has one. */
+export function bindHint(error: unknown): string | undefined {
+  if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') return undefined;
+  return 'another process has the port: is kube-proxy still running on this node?';
 }
 
 interface Host {

@@ -64,6 +64,8 @@ export interface Metrics {
   batch(family: KernelFamily, operations: number, seconds: number): void;
   /** Real servers that drain now. */
   draining(realServers: number): void;
+  /** So many objects of a kind (`Service`) have something that cannot be used, with this effect (`FieldLeftOut`). */
+  leftOut(kind: string, reason: string, objects: number): void;
   /** An audit found so many things that others had changed. */
   repaired(operations: number): void;
   /** A list or watch of a resource (`endpointslices`) failed with this code (`ECONNREFUSED`). */
@@ -118,6 +120,7 @@ export function openMetrics({ version, kubernetesVersion, startedAt, now }: Metr
       ours.kernelDuration.observe({ family }, seconds);
     },
     draining: (realServers) => ours.draining.set(realServers),
+    leftOut: (kind, reason, objects) => ours.leftOut.set({ kind, reason }, objects),
     repaired: (operations) => ours.repairs.inc(operations),
     requestFailed: (resource, code) => ours.requestFailures.inc({ resource, code }),
     text: () => textOf(registry),

@@ -25,6 +25,8 @@ export interface MetricsServerOptions {
     /** Changes the verbosity of the log: 0 or more. */
     readonly setVerbosity: (level: number) => void;
   };
+  /** How many objects are left out, and which problems they have, for /statusz; undefined when there are none. */
+  readonly leftOut: () => string | undefined;
   /** Feature gate ComponentStatusz: /statusz is 404 without. */
   readonly statusz: boolean;
   /** Feature gate ComponentFlagz: every flag's value by its name without dashes. Absent: /flagz is 404. */
@@ -33,7 +35,7 @@ export interface MetricsServerOptions {
 
 /** The handler of the metrics server. */
 export function metricsHandler(options: MetricsServerOptions): Handler {
-  const { metrics, startedAt, now, version, emulates, profiling, flagz } = options;
+  const { metrics, startedAt, now, version, emulates, profiling, flagz, leftOut } = options;
   const slis = openSlis();
   const table: Record<string, Handler> = {
     '/metrics': async () =>
@@ -56,7 +58,7 @@ export function metricsHandler(options: MetricsServerOptions): Handler {
   if (flagz) table['/flagz'] = flagzHandler(flagz);
   if (options.statusz) {
     const paths = [...Object.keys(table), '/statusz'].sort();
-    table['/statusz'] = statuszHandler({ version, emulates, startedAt, now, paths });
+    table['/statusz'] = statuszHandler({ version, emulates, startedAt, now, paths, leftOut });
   }
   if (profiling) {
     Object.assign(table, profilingHandlers());

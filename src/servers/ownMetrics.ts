@@ -29,6 +29,13 @@ export function ownMetrics(registry: Registry, version: string) {
     draining: new Gauge(
       own('draining_real_servers', 'Real servers with weight 0 that wait for their connections to end.'),
     ),
+    leftOut: new Gauge({
+      ...own(
+        'left_out_objects',
+        'Objects with something that cannot be used; reason is the effect: a field or the object is left out, its last readable value is kept, it is of another kind, or cannot be read.',
+      ),
+      labelNames: ['kind', 'reason'] as const,
+    }),
     repairs: new Counter(
       own('audit_repairs_total', 'Operations that mended what others had changed in the kernel.'),
     ),

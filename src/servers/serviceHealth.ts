@@ -3,6 +3,7 @@
 import type { Family } from '../net/address.js';
 import { type Answer, type Handler, json } from './answer.js';
 import { type Listener, listen } from './listen.js';
+import { RepeatedFailures } from './repeatedFailures.js';
 
 /** What load balancers ask about one Service. */
 export interface ServiceHealthCheck {
@@ -18,8 +19,15 @@ export interface ServiceHealthOptions {
   readonly addresses: { readonly [family in Family]?: readonly string[] };
   /** Whether the proxy is healthy; the node need not be eligible. */
   readonly healthy: () => boolean;
-  /** A port could not be opened; it is tried again at the next sync. */
+  /**
+   * A port could not be opened, and is tried again at the next sync: told once, and then once in five minutes for as long
+   * as it fails for the same reason. Also told of handlers that threw.
+   */
   readonly failed: (service: string, port: number, error: unknown) => void;
+  /** A port was opened that could not be before. */
+  readonly recovered?: (service: string, port: number) => void;
+  /** Ms on a clock that never jumps; default performance.now(). */
+  readonly now?: () => number;
 }
 
 interface Open {
@@ -33,11 +41,14 @@ export class ServiceHealthServers {
   readonly #options: ServiceHealthOptions;
   /** By `4 namespace/name`. */
   readonly #open = new Map<string, Open>();
+  /** By key and port. */
+  readonly #failures: RepeatedFailures;
   #work: Promise<void> = Promise.resolve();
   #closed = false;
 
   constructor(options: ServiceHealthOptions) {
     this.#options = options;
+    this.#failures = new RepeatedFailures(options.now);
   }
 
   /** How many Services, counted by family, are listened for. */
@@ -70,6 +81,8 @@ export class ServiceHealthServers {
         if (count !== undefined) wanted.set(`${family} ${service}`, { service, family, port, count });
       }
     }
+    const names = new Set([...wanted].map(([key, { port }]) => `${key} ${port}`));
+    this.#failures.retain((name) => names.has(name));
     // First, so that a port can pass from one Service to another.
     await this.#closeUnless((key, { port }) => wanted.get(key)?.port === port);
     await Promise.all([...wanted].map(([key, one]) => this.#openOrCount(key, one)));
@@ -101,9 +114,10 @@ export class ServiceHealthServers {
     if (refused) {
       // All of its addresses or none: load balancers may ask any of them.
       await Promise.all(opening.listeners.map((listener) => listener.close()));
-      failed(refused.reason);
+      if (this.#failures.failed(`${key} ${port}`, refused.reason)) failed(refused.reason);
     } else {
       this.#open.set(key, opening);
+      if (this.#failures.succeeded(`${key} ${port}`)) this.#options.recovered?.(service, port);
     }
   }
 }

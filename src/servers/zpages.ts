@@ -14,6 +14,8 @@ export interface Status {
   readonly now: () => number;
   /** Other paths of the server. */
   readonly paths: readonly string[];
+  /** How many objects are left out, and which problems they have; undefined when there are none. */
+  readonly leftOut: () => string | undefined;
 }
 
 const COMPONENT = 'kube-proxy';
@@ -22,7 +24,7 @@ const VERSIONS = ['v1beta1', 'v1alpha1'];
 const NOTE = 'For people who look into a running process: the layout of this page may change at any time.';
 
 /** The handler of /statusz. */
-export function statuszHandler({ version, emulates, startedAt, now, paths }: Status): Handler {
+export function statuszHandler({ version, emulates, startedAt, now, paths, leftOut }: Status): Handler {
   const uptime = () => Math.max(0, Math.floor((now() - startedAt) / 1000));
   return negotiated('Statusz', {
     text: () => [
@@ -32,6 +34,7 @@ export function statuszHandler({ version, emulates, startedAt, now, paths }: Sta
       `Binary version: ${version}`,
       `Emulation version: ${emulates}`,
       `Paths: ${paths.join(' ')}`,
+      ...[leftOut()].flatMap((summary) => (summary === undefined ? [] : `Left out: ${summary}`)),
     ],
     fields: () => ({
       startTime: new Date(startedAt).toISOString().replace(/\.\d+Z$/, 'Z'),

@@ -20,8 +20,16 @@ export function identityOf(object: KubernetesObject): string {
   return object.kind === 'Node' ? `Node ${object.name}` : `${object.kind} ${object.namespace}/${object.name}`;
 }
 
-/** Reads a file's text, a document at a time; problems name the file. */
-export async function readManifest(source: string, text: string): Promise<Manifest> {
+/**
+ * Reads a file's text, a document at a time; problems name the file.
+ *
+ * @param former objects as they could last be read, by identity
+ */
+export async function readManifest(
+  source: string,
+  text: string,
+  former?: ReadonlyMap<string, KubernetesObject>,
+): Promise<Manifest> {
   const objects = new Map<string, KubernetesObject>();
   const problems: Problem[] = [];
   let whole = true;
@@ -42,7 +50,7 @@ export async function readManifest(source: string, text: string): Promise<Manife
       continue;
     }
     for (const raw of itemsOf(value)) {
-      const decoded = decodeObject(raw);
+      const decoded = decodeObject(raw, (identity) => former?.get(identity));
       problems.push(...decoded.problems.map((problem) => ({ source, ...problem })));
       if (!decoded.object) continue;
       const identity = identityOf(decoded.object);

@@ -3,10 +3,11 @@ import { type FSWatcher, watch } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { describeProblem, type Problem } from '../errors.js';
+import type { Problem } from '../errors.js';
 import type { KubernetesObject, ObjectChange } from '../objects/types.js';
 import { type Manifest, readManifest } from './manifestFile.js';
 import type { Source, SourceEvents } from './source.js';
+import { StandingProblems } from './standing.js';
 
 /** Options of a manifest source. */
 export interface ManifestOptions {
@@ -33,7 +34,6 @@ export class ManifestSource implements Source {
   readonly #follow: boolean;
   #files = new Map<string, File>();
   #objects = new Map<string, KubernetesObject>();
-  #told = new Set<string>();
   #watcher: FSWatcher | undefined;
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> = Promise.resolve();
@@ -46,11 +46,12 @@ export class ManifestSource implements Source {
 
   /** Rejects with the system's error when the path does not exist or cannot be read. */
   async start(events: SourceEvents): Promise<void> {
+    const standing = new StandingProblems(events);
     const folder = (await stat(this.#path)).isDirectory();
-    if (this.#follow) this.#watch(folder ? this.#path : dirname(this.#path), events);
-    await this.#look(events);
+    if (this.#follow) this.#watch(folder ? this.#path : dirname(this.#path), events, standing);
+    await this.#look(events, standing);
     events.synced();
-    if (this.#follow) this.#lookLater(events, LOOK);
+    if (this.#follow) this.#lookLater(events, standing, LOOK);
   }
 
   stop(): void {
@@ -60,55 +61,47 @@ export class ManifestSource implements Source {
   }
 
   /** The folder is watched even for one file: a file that is replaced is another file with the same name. */
-  #watch(folder: string, events: SourceEvents): void {
-    this.#watcher = watch(folder, () => this.#lookLater(events, SETTLE));
+  #watch(folder: string, events: SourceEvents, standing: StandingProblems): void {
+    this.#watcher = watch(folder, () => this.#lookLater(events, standing, SETTLE));
     this.#watcher.on('error', (error) => {
       events.problems([{ object: folder, field: 'watch', rule: `must stay readable: ${error.message}` }]);
     });
   }
 
-  #lookLater(events: SourceEvents, milliseconds: number): void {
+  #lookLater(events: SourceEvents, standing: StandingProblems, milliseconds: number): void {
     if (this.#stopped) return;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
       this.#looking = this.#looking
-        .then(() => this.#look(events))
-        .catch((error) => events.problems([unreadable(this.#path, error)]))
-        .finally(() => this.#lookLater(events, LOOK));
+        .then(() => this.#look(events, standing))
+        .catch((error) => standing.set('', [unreadable(this.#path, error)]))
+        .finally(() => this.#lookLater(events, standing, LOOK));
     }, milliseconds);
   }
 
   /** Reads what changed. A path that cannot be read leaves everything as it was: nothing is deleted on a guess. */
-  async #look(events: SourceEvents): Promise<void> {
+  async #look(events: SourceEvents, standing: StandingProblems): Promise<void> {
     const files = new Map<string, File>();
     const problems: Problem[] = [];
-    const standing: Problem[] = [];
     for (const path of await this.#list()) {
       const known = this.#files.get(path);
       try {
-        const file = await readFileIfChanged(path, known);
-        if (file !== known) problems.push(...file.manifest.problems);
-        files.set(path, file);
+        files.set(path, await readFileIfChanged(path, known));
       } catch (error) {
-        standing.push(unreadable(path, error));
+        problems.push(unreadable(path, error));
         if (known) files.set(path, known);
       }
     }
     if (this.#stopped) return;
     this.#files = files;
-    const objects = merge(files, standing);
+    const objects = merge(files, problems);
     const changes = changesBetween(this.#objects, objects);
     this.#objects = objects;
-    problems.push(...this.#untold(standing));
-    if (problems.length > 0) events.problems(problems);
+    // Those of the folder as a whole have no path.
+    standing.retain(new Set(['', ...files.keys()]));
+    standing.set('', problems);
+    for (const [path, { manifest }] of files) standing.set(path, manifest.problems);
     if (changes.length > 0) events.changed(changes);
-  }
-
-  /** Problems that every look finds again are told once, until they are gone. */
-  #untold(standing: readonly Problem[]): Problem[] {
-    const untold = standing.filter((problem) => !this.#told.has(describeProblem(problem)));
-    this.#told = new Set(standing.map(describeProblem));
-    return untold;
   }
 
   async #list(): Promise<string[]> {
@@ -125,7 +118,7 @@ async function readFileIfChanged(path: string, known: File | undefined): Promise
   const { mtimeNs, size, ino } = await stat(path, { bigint: true });
   const stamp = `${ino} ${size} ${mtimeNs}`;
   if (known?.stamp === stamp) return known;
-  const manifest = await readManifest(basename(path), await readFile(path, 'utf8'));
+  const manifest = await readManifest(basename(path), await readFile(path, 'utf8'), known?.manifest.objects);
   if (manifest.whole || !known) return { stamp, manifest };
   // Part of the text makes no sense: what the file said before stands, but for what it now says otherwise.
   return {

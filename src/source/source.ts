@@ -8,8 +8,10 @@ export interface SourceEvents {
   changed(changes: readonly ObjectChange[]): void;
   /** Everything that existed at the start has been told; comes once. Nothing may be removed from the kernel before. */
   synced(): void;
-  /** Data that could not be used; everything else was. */
+  /** Data that cannot be used, each problem once for as long as it stands; everything else is used. */
   problems(problems: readonly Problem[]): void;
+  /** Problems, as they were reported, that stand no more: the object was put right, or is gone. */
+  mended?(problems: readonly Problem[]): void;
 }
 
 /** A supply of objects. */

@@ -1,8 +1,10 @@
 // Objects from the API server.
+import type { Node } from '../../objects/types.js';
 import type { Source, SourceEvents } from '../source.js';
 import type { ApiClient } from './client.js';
 import type { ApiError } from './error.js';
-import { Reflector, type ReflectorTimes } from './reflector.js';
+import { type NodeCondition, NodeFeed } from './nodeFeed.js';
+import { Reflector, type ReflectorEvents, type ReflectorTimes } from './reflector.js';
 import { ENDPOINT_SLICES, nodes, type Resource, SERVICES } from './resources.js';
 import { Shared } from './shared.js';
 
@@ -31,48 +33,74 @@ export interface ApiSourceOptions {
 export class ApiSource implements Source {
   readonly #options: ApiSourceOptions;
   readonly #end = new AbortController();
+  readonly #shared = new Shared();
+  #nodes: NodeFeed | undefined;
 
   constructor(options: ApiSourceOptions) {
     this.#options = options;
   }
 
   /**
-   * Resolves once Services and EndpointSlices have been told, or the source was stopped. Never rejects: a server that
-   * cannot be reached is tried again for as long as it takes, and `trouble` is told. The Node is not waited for.
+   * Resolves once Services and EndpointSlices have been reported, or the source was stopped. Never rejects: a server that
+   * cannot be reached is tried again for as long as it takes, and `trouble` is called. The Node is not waited for.
    */
   start(events: SourceEvents): Promise<void> {
-    const { nodeName, allNodes = false } = this.#options;
-    const shared = new Shared();
     const barrier: Resource[] = [SERVICES, ENDPOINT_SLICES];
     const missing = new Set(barrier);
     return new Promise((resolve) => {
       this.#end.signal.addEventListener('abort', () => resolve(), { once: true });
-      for (const resource of [...barrier, nodes(allNodes ? undefined : nodeName)]) {
+      const nodes = this.#followNodes();
+      // Calls never come from within the caller of `start`.
+      queueMicrotask(() => {
+        if (!this.#end.signal.aborted) nodes.deliver(events);
+      });
+      for (const resource of barrier) {
         const listed = () => {
           if (!missing.delete(resource) || missing.size > 0) return;
           events.synced();
           resolve();
         };
-        this.#reflect(resource, shared, events, listed);
+        this.#reflect(resource, events, listed);
       }
     });
+  }
+
+  /**
+   * Follows Nodes from now on, if it does not yet. Resolves to the Node of that name once it is ready, or as it is when the
+   * time is over, the signal aborts or the source is stopped.
+   */
+  waitForNode(condition: Omit<NodeCondition, 'name'>): Promise<{ node: Node | undefined; met: boolean }> {
+    return this.#followNodes().wait({ ...condition, name: this.#options.nodeName });
   }
 
   stop(): void {
     this.#end.abort();
   }
 
-  #reflect(resource: Resource, shared: Shared, events: SourceEvents, listed: () => void): void {
+  #followNodes(): NodeFeed {
+    if (this.#nodes) return this.#nodes;
+    const { nodeName, allNodes = false } = this.#options;
+    this.#nodes = new NodeFeed(this.#end.signal);
+    this.#reflect(nodes(allNodes ? undefined : nodeName), this.#nodes, () => {});
+    return this.#nodes;
+  }
+
+  #reflect(
+    resource: Resource,
+    events: Pick<ReflectorEvents, 'changed' | 'problems' | 'mended'>,
+    listed: () => void,
+  ): void {
     const { client, trouble, times = {}, random = Math.random } = this.#options;
     const reflector = new Reflector({
       client,
       resource,
-      shared,
+      shared: this.#shared,
       times,
       random,
       events: {
         changed: (changes) => events.changed(changes),
         problems: (problems) => events.problems(problems),
+        mended: (problems) => events.mended?.(problems),
         listed,
         trouble: (error, retryIn) => trouble({ resource: resource.name, error, retryIn }),
       },

@@ -1,4 +1,5 @@
 // How long to wait after failures that follow one another.
+import type { ApiError } from './error.js';
 
 /** Shortest and longest delay, ms; kube-proxy's. */
 export const BACKOFF = { first: 800, most: 30_000 };
@@ -26,5 +27,56 @@ export class Backoff {
   /** Starts over: things went well. */
   reset(): void {
     this.#failures = 0;
+  }
+}
+
+/** How often a request is repeated before the delays begin to double, as client-go's rest.Request does. */
+const REPEATS = 10;
+
+/** Pauses after failed requests. */
+export interface Pauses {
+  /** Pause before a request is repeated whose connection was closed, in ms; up to half as long again at random. */
+  readonly repeat: number;
+  /** Bounds of the pause after any other failure. */
+  readonly backoff: typeof BACKOFF;
+}
+
+/**
+ * The pace of client-go: rest.Request repeats a request up to ten times, a second apart, when its connection was closed,
+ * or when the server says when to come back; then, and after every other failure, the reflector backs off.
+ */
+export class RetryPace {
+  readonly #repeat: number;
+  readonly #random: () => number;
+  readonly #backoff: Backoff;
+  #repeats = 0;
+
+  /** `random` gives numbers from 0 up to 1. */
+  constructor({ repeat, backoff }: Pauses, random: () => number = Math.random) {
+    this.#repeat = repeat;
+    this.#random = random;
+    this.#backoff = new Backoff(random, backoff);
+  }
+
+  /** Ms to wait now. `costly`: the request was answered in part, and a repetition would send all of that again. */
+  next(error: ApiError, costly = false): number {
+    const repeatable = (error.closed && !costly) || error.postponed;
+    if (!repeatable || this.#repeats === REPEATS) {
+      this.#repeats = 0;
+      return Math.max(this.#backoff.next(), error.retryAfter ?? 0);
+    }
+    this.#repeats++;
+    return error.retryAfter ?? this.#repeat * (1 + this.#random() / 2);
+  }
+
+  /** Ms to wait after something that was no error, and led to nothing. */
+  backOff(): number {
+    return this.#backoff.next();
+  }
+
+  /** Starts over: things went well. */
+  reset(): void {
+    this.#repeats = 0;
+    this.#backoff.reset();
   }
 }

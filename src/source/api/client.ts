@@ -2,8 +2,10 @@
 import { type ClientRequest, type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
 import type { Socket } from 'node:net';
-import { TimeSlice } from '../../timeSlice.js';
+import { pipeline } from 'node:stream';
+import { createGunzip } from 'node:zlib';
 import { isRecord } from '../../fields.js';
+import { TimeSlice } from '../../timeSlice.js';
 import { Agents } from './agents.js';
 import type { ApiConnection } from './connection.js';
 import { ApiError, asApiError } from './error.js';
@@ -37,6 +39,13 @@ export interface ApiClientOptions {
 
 /** Query parameters. */
 export type Query = Readonly<Record<string, string>>;
+
+interface RequestParts {
+  readonly signal: AbortSignal;
+  readonly body?: string | undefined;
+  /** The answer may come compressed: worth it for a list, and not for a watch, which a server never compresses. */
+  readonly compressed?: boolean | undefined;
+}
 
 /** Options of a watch. */
 export interface WatchOptions {
@@ -78,7 +87,7 @@ export class ApiClient {
     take: (item: unknown) => void,
     signal: AbortSignal,
   ): Promise<ListPage> {
-    const { what, response } = await this.#open('GET', path, query, { signal });
+    const { what, response } = await this.#open('GET', path, query, { signal, compressed: true });
     const reader = new ListReader(what);
     const slice = new TimeSlice();
     for await (const chunk of piecesOf(response, what, () => this.#timeouts.idle)) {
@@ -130,13 +139,13 @@ export class ApiClient {
     method: string,
     path: string,
     query: Query,
-    { signal, body }: { readonly signal: AbortSignal; readonly body?: string },
+    request: RequestParts,
   ): Promise<{ what: string; response: IncomingMessage }> {
     const { server } = this.#connection;
     const what = `${method} ${server.protocol}//${server.host}${server.pathname.replace(/\/$/, '')}${path}`;
     try {
-      await this.#rate.take(signal);
-      const response = await this.#send(what, method, path, query, signal, body);
+      await this.#rate.take(request.signal);
+      const response = await this.#send(what, method, path, query, request);
       const status = response.statusCode ?? 0;
       if (status >= 200 && status < 300) return { what, response };
       throw await this.#refusal(what, response);
@@ -150,8 +159,7 @@ export class ApiClient {
     method: string,
     path: string,
     query: Query,
-    signal: AbortSignal,
-    body?: string,
+    { signal, body, compressed }: RequestParts,
   ): Promise<IncomingMessage> {
     const { tls, headers, refused } = await this.#connection.credentials();
     const url = new URL(this.#connection.server);
@@ -167,6 +175,7 @@ export class ApiClient {
         Accept: 'application/json',
         'User-Agent': this.#userAgent,
         ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...(compressed ? { 'Accept-Encoding': 'gzip' } : {}),
       },
     });
     request.end(body);
@@ -178,14 +187,14 @@ export class ApiClient {
       // The server closed a connection just as it was used again: nothing was wrong with the request.
       const closed = ['ECONNRESET', 'EPIPE'].includes(String((error as { code?: unknown }).code));
       if (closed && request.reusedSocket && !signal.aborted)
-        return this.#send(what, method, path, query, signal, body);
+        return this.#send(what, method, path, query, { signal, body, compressed });
       throw error;
     }
   }
 
   async #refusal(what: string, response: IncomingMessage): Promise<ApiError> {
     const status = response.statusCode ?? 0;
-    const { message, reason, retryAfterSeconds } = await this.#readStatus(what, response);
+    const { message, reason, retryAfterSeconds, tooLarge } = await this.#readStatus(what, response);
     const retryAfter = patience(response.headers['retry-after'] ?? retryAfterSeconds);
     return new ApiError({
       code: 'ERR_STATUS',
@@ -194,6 +203,7 @@ export class ApiClient {
       said: `${status} ${message || response.statusMessage || ''}`.trimEnd(),
       reason,
       retryAfter,
+      tooLarge,
       hint: this.#connection.stale,
     });
   }
@@ -219,15 +229,26 @@ export function patience(seconds: unknown): number | undefined {
   return asked > 0 ? Math.min(asked, 300) * 1000 : undefined;
 }
 
-/** What a Status object (meta/v1) says; the parts of anything else are empty. */
-export function readStatus(raw: unknown): { message: string; reason: string; retryAfterSeconds: unknown } {
+/** A Status object (meta/v1), as far as it is of use. */
+export interface ReadStatus {
+  readonly message: string;
+  readonly reason: string;
+  readonly retryAfterSeconds: unknown;
+  /** Cause `ResourceVersionTooLarge`: a version was asked for that is newer than the server's newest. */
+  readonly tooLarge: boolean;
+}
+
+/** Reads a Status object; the parts of anything else are empty. */
+export function readStatus(raw: unknown): ReadStatus {
   const status = isRecord(raw) && raw['kind'] === 'Status' ? raw : {};
   const details = isRecord(status['details']) ? status['details'] : {};
+  const causes = Array.isArray(details['causes']) ? details['causes'] : [];
   const text = (value: unknown) => (typeof value === 'string' ? value : '');
   return {
     message: text(status['message']),
     reason: text(status['reason']),
     retryAfterSeconds: details['retryAfterSeconds'],
+    tooLarge: causes.some((cause) => isRecord(cause) && cause['reason'] === 'ResourceVersionTooLarge'),
   };
 }
 
@@ -281,7 +302,10 @@ function answerTo(request: ClientRequest, what: string, timeouts: ApiTimeouts): 
   });
 }
 
-/** The pieces of an answer, until it ends. `idle`: ms to wait for the next one. */
+/**
+ * The pieces of an answer, unpacked, until it ends. Pieces are unpacked as they are read, so that no body, however well it
+ * is compressed, takes more memory than its reader keeps. `idle`: ms to wait for the next one.
+ */
 async function* piecesOf(
   response: IncomingMessage,
   what: string,
@@ -296,7 +320,7 @@ async function* piecesOf(
   };
   let timer = start();
   try {
-    for await (const chunk of response) {
+    for await (const chunk of unpacked(response, what)) {
       clearTimeout(timer);
       yield chunk as Buffer;
       timer = start();
@@ -305,5 +329,33 @@ async function* piecesOf(
     throw asApiError(error, what);
   } finally {
     clearTimeout(timer);
+  }
+}
+
+/** The body as it was before it was compressed. */
+function unpacked(response: IncomingMessage, what: string): AsyncIterable<unknown> {
+  const encoding = response.headers['content-encoding'] ?? 'identity';
+  if (encoding === 'identity') return response;
+  if (encoding !== 'gzip') {
+    response.destroy();
+    throw new ApiError({
+      code: 'ERR_MALFORMED',
+      operation: what,
+      said: `the body is encoded as ${encoding}`,
+    });
+  }
+  return gunzip(response, what);
+}
+
+async function* gunzip(response: IncomingMessage, what: string): AsyncGenerator<unknown, void> {
+  const unpacker = createGunzip();
+  // Whatever goes wrong shows when the unpacker is read.
+  pipeline(response, unpacker, () => {});
+  try {
+    yield* unpacker;
+  } catch (error) {
+    const { code, message } = error as { code?: unknown; message: string };
+    if (!String(code).startsWith('Z_')) throw error;
+    throw new ApiError({ code: 'ERR_MALFORMED', operation: what, said: `gzip: ${message}` });
   }
 }

@@ -11,8 +11,10 @@ export interface ApiErrorFacts {
   readonly status?: number;
   /** `reason` of the server's Status object: `Expired`, `Forbidden`. */
   readonly reason?: string | undefined;
-  /** Ms for which the server asks to be left alone. */
+  /** Time for which the server asks to be left alone, in ms. */
   readonly retryAfter?: number | undefined;
+  /** The server's newest version is older than the one that was asked for. */
+  readonly tooLarge?: boolean;
   /** What may be the cause beside: a token file that cannot be read. */
   readonly hint?: string | undefined;
 }
@@ -29,6 +31,8 @@ export class ApiError extends Error {
   readonly status: number;
   readonly reason: string;
   readonly retryAfter: number | undefined;
+  /** The server's newest version is older than the one that was asked for (cause `ResourceVersionTooLarge`). */
+  readonly tooLarge: boolean;
 
   constructor(facts: ApiErrorFacts) {
     const said = facts.said ? `: ${facts.said}` : '';
@@ -39,11 +43,22 @@ export class ApiError extends Error {
     this.status = facts.status ?? 0;
     this.reason = facts.reason ?? '';
     this.retryAfter = facts.retryAfter;
+    this.tooLarge = facts.tooLarge ?? false;
   }
 
   /** The server no longer has the version that was asked for: everything has to be listed again. */
   get expired(): boolean {
     return this.status === 410 || this.reason === 'Expired' || this.reason === 'Gone';
+  }
+
+  /** The other end closed the connection: nothing is known to be wrong with the request or with the server. */
+  get closed(): boolean {
+    return this.code === 'ECONNRESET' || this.code === 'EPIPE';
+  }
+
+  /** The server asked for a pause before the same request: 429, or an error of its own with Retry-After. */
+  get postponed(): boolean {
+    return this.retryAfter !== undefined && (this.status === 429 || this.status >= 500);
   }
 }
 

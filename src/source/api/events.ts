@@ -3,6 +3,7 @@
 import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { ObjectReference } from '../../errors.js';
 import { Backoff } from './backoff.js';
 import type { ApiClient } from './client.js';
 import { type ApiError, asApiError } from './error.js';
@@ -16,10 +17,11 @@ export interface ClusterEvent {
   readonly action: string;
   /** For people; cut after 1024 bytes, as the API asks. */
   readonly note: string;
-  /** What it is about. */
-  readonly regarding:
-    | { readonly kind: 'Node'; readonly name: string }
-    | { readonly kind: 'Service'; readonly namespace: string; readonly name: string };
+  /**
+   * What it is about. Without a uid it has what kube-proxy, which knows none, gives: the name of a Node, `namespace/name`
+   * of anything else. kube-proxy names no apiVersion of a Service.
+   */
+  readonly regarding: Partial<ObjectReference> & Pick<ObjectReference, 'kind' | 'name'>;
 }
 
 /** Parts of a recorder. */
@@ -124,9 +126,8 @@ export class EventRecorder {
 
 /** The API object of an event, as kube-proxy's recorder makes it: an event on a Node stands in namespace default. */
 function eventObject({ reason, type, action, note, regarding }: ClusterEvent, host: string) {
-  const namespace = regarding.kind === 'Service' ? regarding.namespace : 'default';
-  // kube-proxy knows no uids: it names a Node by its name there, and a Service by namespace and name.
-  const uid = regarding.kind === 'Service' ? `${namespace}/${regarding.name}` : regarding.name;
+  const namespace = regarding.namespace ?? 'default';
+  const uid = regarding.namespace === undefined ? regarding.name : `${namespace}/${regarding.name}`;
   const now = Date.now();
   return {
     apiVersion: 'events.k8s.io/v1',
@@ -139,7 +140,7 @@ function eventObject({ reason, type, action, note, regarding }: ClusterEvent, ho
     type,
     action,
     note: Buffer.from(note).subarray(0, LONGEST_NOTE).toString().replace(/�$/, ''),
-    regarding: { ...regarding, uid },
+    regarding: { uid, ...regarding },
   };
 }
 

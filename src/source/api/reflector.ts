@@ -2,21 +2,22 @@
 // wrong takes up where it stood, or lists again and works out what went meanwhile.
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
-import { isDeepStrictEqual } from 'node:util';
 import type { Problem } from '../../errors.js';
 import { isRecord } from '../../fields.js';
-import { decodeObject } from '../../objects/decode.js';
-import type { KubernetesObject, ObjectChange } from '../../objects/types.js';
-import { BACKOFF, Backoff } from './backoff.js';
+import type { ObjectChange } from '../../objects/types.js';
+import { BACKOFF, type Pauses, RetryPace } from './backoff.js';
 import { type ApiClient, patience, type Query, readStatus } from './client.js';
 import { ApiError, asApiError } from './error.js';
+import { KnownObjects, ListSeen } from './knownObjects.js';
 import type { Resource } from './resources.js';
 import { Shared } from './shared.js';
+import { CHECK_TIMES, type CheckTimes, VersionCheck } from './versionCheck.js';
 
 /** What a reflector tells. */
 export interface ReflectorEvents {
   changed(changes: readonly ObjectChange[]): void;
   problems(problems: readonly Problem[]): void;
+  mended?(problems: readonly Problem[]): void;
   /** A list was read to its end: everything in it has been told, and everything that is not in it is gone. */
   listed(): void;
   /** A request failed, or its answer made no sense; tried again in so many ms. */
@@ -24,7 +25,7 @@ export interface ReflectorEvents {
 }
 
 /** Times of a reflector. */
-export interface ReflectorTimes {
+export interface ReflectorTimes extends Pauses {
   /** Seconds that a watch may last, at least and at most; the server ends it. Default 300 and 600, as in kube-proxy. */
   readonly watch: readonly [number, number];
   /** Ms beyond the end of a watch after which its connection counts as dead if nothing came; default 30 000. */
@@ -36,7 +37,8 @@ export interface ReflectorTimes {
   readonly silence: number;
   /** Ms from the start of a watch to the next one at least, and for which one must last to count as working; default 1000. */
   readonly floor: number;
-  readonly backoff: typeof BACKOFF;
+  /** Times of the check whether the server has the version that is watched from. */
+  readonly check: CheckTimes;
 }
 
 const TIMES: ReflectorTimes = {
@@ -44,8 +46,12 @@ const TIMES: ReflectorTimes = {
   margin: 30_000,
   silence: 150_000,
   floor: 1_000,
+  repeat: 1_000,
   backoff: BACKOFF,
+  check: CHECK_TIMES,
 };
+/** Ms before the time that was asked for at which the end of a watch still counts as that: clocks differ a little. */
+const EARLY = 2_000;
 /** Items to a page; a server may send more, or all. */
 const PAGE = '500';
 /** Objects told of in one call. */
@@ -67,12 +73,11 @@ export class Reflector {
   readonly #client: Pick<ApiClient, 'list' | 'watch'>;
   readonly #resource: Resource;
   readonly #events: ReflectorEvents;
-  readonly #shared: Shared;
   readonly #times: ReflectorTimes;
   readonly #random: () => number;
-  readonly #backoff: Backoff;
-  /** Objects by `namespace/name`, as told. */
-  readonly #known = new Map<string, KubernetesObject>();
+  readonly #pace: RetryPace;
+  readonly #known: KnownObjects;
+  readonly #check: VersionCheck;
   /** Version up to which everything is known; undefined when a list is due. */
   #version: string | undefined;
   /** A list was read: from then on no older state will do. */
@@ -81,8 +86,16 @@ export class Reflector {
   #progress = false;
   /** The watch under way brought a bookmark. */
   #bookmarked = false;
+  /** Items of the list under way were taken in. */
+  #received = false;
   /** The watch before made no sense at this very version. */
   #senseless: string | undefined;
+  /** The server may be another one than before: its connection broke, or it ended a watch before its time. */
+  #doubtful = false;
+  /** The version that the server does not have, by its own answers. */
+  #lost: string | undefined;
+  /** Ends the watch under way. */
+  #interrupt = new AbortController();
 
   constructor({
     client,
@@ -95,14 +108,22 @@ export class Reflector {
     this.#client = client;
     this.#resource = resource;
     this.#events = events;
-    this.#shared = shared;
     this.#times = { ...TIMES, ...times };
     this.#random = random;
-    this.#backoff = new Backoff(random, this.#times.backoff);
+    this.#pace = new RetryPace(this.#times, random);
+    this.#known = new KnownObjects(resource, shared, events);
+    this.#check = new VersionCheck({
+      ask: (signal) => this.#askVersion(signal),
+      lost: (error) => this.#loseVersion(error),
+      trouble: (error, retryIn) => events.trouble(error, retryIn),
+      times: this.#times.check,
+      random,
+    });
   }
 
   /** Goes on until the signal aborts; never rejects. */
   async run(signal: AbortSignal): Promise<void> {
+    this.#check.start(signal);
     while (!signal.aborted) {
       const pause = await this.#step(signal);
       if (signal.aborted) return;
@@ -114,52 +135,80 @@ export class Reflector {
   /** Lists if a list is due, and watches until the watch ends. Resolves to the ms to wait before the next step. */
   async #step(signal: AbortSignal): Promise<number> {
     const listing = this.#version === undefined;
+    const [least, most] = this.#times.watch;
+    const seconds = Math.ceil(least + this.#random() * (most - least));
     this.#progress = false;
+    this.#received = false;
+    this.#interrupt = new AbortController();
     // A request that is refused may take its time, too: what counts is how long events could have come.
     let watching = Number.POSITIVE_INFINITY;
     const opened = () => {
       watching = performance.now();
+      if (this.#doubtful) this.#check.doubt();
+      this.#doubtful = false;
     };
     let failure: unknown;
     try {
       this.#version ??= await this.#list(signal);
-      await this.#watch(this.#version, opened, signal);
+      await this.#watch(this.#version, seconds, opened, signal);
     } catch (error) {
       failure = error;
     }
-    if (signal.aborted) return 0;
+    // A list is due, and right away.
+    if (signal.aborted || this.#interrupt.signal.aborted) return 0;
     const lasted = performance.now() - watching;
     const worked = this.#progress || lasted >= this.#times.floor;
-    if (worked) this.#backoff.reset();
+    const rest = this.#times.floor - lasted;
+    if (worked) this.#pace.reset();
+    if (failure !== undefined || lasted < seconds * 1000 - EARLY) this.#doubtful = true;
     if (failure !== undefined) {
-      return this.#recover(asApiError(failure, `watch ${this.#resource.name}`), listing && !worked);
+      const error = asApiError(failure, `watch ${this.#resource.name}`);
+      // As client-go does: a watch that worked is opened anew at once when its connection was closed.
+      const pause = error.closed && worked ? Math.max(0, rest) : this.#pace.next(error, this.#received);
+      return this.#recover(error, pause, listing && !worked);
     }
     // The end of a watch is nothing wrong. One that ended at once, having told nothing, is.
-    return worked ? this.#times.floor - lasted : this.#backoff.next();
+    return worked ? rest : this.#pace.backOff();
   }
 
-  /** What is known stands; decides what comes next, and when. `listed`: the step that failed began with a list. */
-  #recover(error: ApiError, listed: boolean): number {
-    let pause = this.#backoff.next();
+  /** What is known stays; decides what is done next, and when. `listed`: the step that failed began with a list. */
+  #recover(error: ApiError, next: number, listed: boolean): number {
+    let pause = next;
     if (error.expired) {
       // A list right away, unless that is what led here.
-      if (!listed) pause = 0;
+      if (!listed) pause = error.retryAfter ?? 0;
       this.#version = undefined;
     } else if (error.code === 'ERR_MALFORMED' && this.#version !== undefined) {
       // The same stretch may be sent better next time; if not, a list leads past it.
       if (this.#senseless === this.#version) this.#version = undefined;
       this.#senseless = this.#version;
     }
-    pause = Math.max(pause, error.retryAfter ?? 0);
     this.#events.trouble(error, pause);
     return pause;
   }
 
-  /** Reads the whole list, and works out what went; resolves to its version. */
+  /** Asks for one object, from a server that has the version which is known here. */
+  async #askVersion(signal: AbortSignal): Promise<void> {
+    const version = this.#version;
+    if (version === undefined) return;
+    const query = { limit: '1', resourceVersion: version, resourceVersionMatch: 'NotOlderThan' };
+    await this.#client.list(this.#resource.path, { ...this.#resource.selectors, ...query }, () => {}, signal);
+  }
+
+  #loseVersion(error: ApiError): void {
+    // A list that is under way settles it.
+    if (this.#version === undefined) return;
+    this.#lost = this.#version;
+    this.#version = undefined;
+    this.#interrupt.abort();
+    this.#events.trouble(error, 0);
+  }
+
+  /** Reads the whole list, and works out what is gone; resolves to its version. */
   async #list(signal: AbortSignal): Promise<string> {
-    const seen = new Set<string>();
     // The first list may be somewhat old and so spares etcd; a later one must not lead back behind what is known.
     const age = this.#listedOnce ? {} : { resourceVersion: '0' };
+    let seen = new ListSeen();
     let version: string;
     try {
       version = await this.#listPages({ limit: PAGE }, age, seen, signal);
@@ -167,18 +216,22 @@ export class Reflector {
       if (!(error instanceof ApiError && error.expired) || signal.aborted) throw error;
       // The server forgot what the pages were taken from before the last one, and may do so again: all at once then.
       this.#events.trouble(error, 0);
-      seen.clear();
+      seen = new ListSeen();
       version = await this.#listPages({}, {}, seen, signal);
     }
-    this.#tell([...this.#known].flatMap(([key, object]) => (seen.has(key) ? [] : this.#forget(key, object))));
+    this.#tell(this.#known.missing(seen));
     this.#listedOnce = true;
     this.#senseless = undefined;
+    this.#doubtful = false;
+    this.#received = false;
+    this.#check.listed(this.#lost !== undefined && !isOlder(version, this.#lost));
+    this.#lost = undefined;
     this.#events.listed();
     return version;
   }
 
   /** Reads page after page; only the first one may say how old it may be. */
-  async #listPages(limit: Query, age: Query, seen: Set<string>, signal: AbortSignal): Promise<string> {
+  async #listPages(limit: Query, age: Query, seen: ListSeen, signal: AbortSignal): Promise<string> {
     for (let which = age; ; ) {
       const page = await this.#listPage({ ...this.#resource.selectors, ...limit, ...which }, seen, signal);
       if (page.continue === '') return page.resourceVersion;
@@ -186,15 +239,15 @@ export class Reflector {
     }
   }
 
-  async #listPage(query: Query, seen: Set<string>, signal: AbortSignal) {
+  async #listPage(query: Query, seen: ListSeen, signal: AbortSignal) {
     let batch: ObjectChange[] = [];
-    const { apiVersion, kind, path } = this.#resource;
     try {
       return await this.#client.list(
-        path,
+        this.#resource.path,
         query,
         (item) => {
-          const change = this.#take({ ...(isRecord(item) ? item : {}), apiVersion, kind }, seen);
+          this.#received = true;
+          const change = this.#known.listed(item, seen);
           if (change && batch.push(change) >= BATCH) {
             this.#tell(batch);
             batch = [];
@@ -207,23 +260,28 @@ export class Reflector {
     }
   }
 
-  async #watch(version: string, opened: () => void, signal: AbortSignal): Promise<void> {
-    const [least, most] = this.#times.watch;
-    const seconds = least + this.#random() * (most - least);
+  async #watch(version: string, seconds: number, opened: () => void, signal: AbortSignal): Promise<void> {
     const query = {
       ...this.#resource.selectors,
       allowWatchBookmarks: 'true',
       resourceVersion: version,
-      timeoutSeconds: String(Math.ceil(seconds)),
+      timeoutSeconds: String(seconds),
     };
     const { margin, silence } = this.#times;
     this.#bookmarked = false;
     const idle = () => (this.#bookmarked ? silence : seconds * 1000 + margin);
-    const options = { signal, opened, idle };
-    for await (const event of this.#client.watch(this.#resource.path, query, options)) {
-      if (signal.aborted) return;
-      this.#takeEvent(event);
-      this.#progress = true;
+    const interrupt = this.#interrupt;
+    const stop = () => interrupt.abort();
+    signal.addEventListener('abort', stop, { once: true });
+    try {
+      const options = { signal: interrupt.signal, opened, idle };
+      for await (const event of this.#client.watch(this.#resource.path, query, options)) {
+        if (interrupt.signal.aborted) return;
+        this.#takeEvent(event);
+        this.#progress = true;
+      }
+    } finally {
+      signal.removeEventListener('abort', stop);
     }
   }
 
@@ -235,41 +293,19 @@ export class Reflector {
     if (!isRecord(object) || typeof version !== 'string' || version === '') {
       throw this.#senselessEvent('an event has no resourceVersion');
     }
-    if (type === 'ADDED' || type === 'MODIFIED') {
-      const change = this.#take(object);
+    const expected = this.#known.expects(object);
+    if (type === 'DELETED') {
+      this.#tell(this.#known.deleted(object));
+    } else if (type === 'ADDED' || type === 'MODIFIED' || !expected) {
+      const change = this.#known.changed(object);
       if (change) this.#tell([change]);
-    } else if (type === 'DELETED') {
-      const key = keyOf(metadata);
-      const known = this.#known.get(key);
-      if (known) this.#tell(this.#forget(key, known));
     } else if (type === 'BOOKMARK') {
       this.#bookmarked = true;
     } else {
       throw this.#senselessEvent(`an event has type ${JSON.stringify(type)}`);
     }
-    this.#version = version;
-  }
-
-  /** What is known now of the object that the data is about, or nothing when it is known already. */
-  #take(raw: Readonly<Record<string, unknown>>, seen?: Set<string>): ObjectChange | undefined {
-    const key = keyOf(isRecord(raw['metadata']) ? raw['metadata'] : {});
-    const known = this.#known.get(key);
-    const { object, problems } = decodeObject(raw);
-    const same = known !== undefined && isDeepStrictEqual(known, object);
-    if (problems.length > 0 && !same) this.#events.problems(problems);
-    // Too much is wrong with it, and what it was before it is no more.
-    if (!object) return known && this.#forget(key, known)[0];
-    seen?.add(key);
-    // A node says every few minutes that it is alive; what a list tells again is nothing new either.
-    if (same && (seen || object.kind === 'Node')) return undefined;
-    const kept = this.#shared.object(object);
-    this.#known.set(key, kept);
-    return { type: 'set', object: kept };
-  }
-
-  #forget(key: string, object: KubernetesObject): [ObjectChange] {
-    this.#known.delete(key);
-    return [{ type: 'delete', object }];
+    // An object of another kind is no place to go on from.
+    if (expected) this.#version = version;
   }
 
   #tell(changes: readonly ObjectChange[]): void {
@@ -296,7 +332,8 @@ export class Reflector {
   }
 }
 
-/** `namespace/name` of an object's metadata. */
-function keyOf(metadata: Readonly<Record<string, unknown>>): string {
-  return `${String(metadata['namespace'] ?? '')}/${String(metadata['name'] ?? '')}`;
+/** Whether a version is older than another; Kubernetes promises that they are numbers since 1.35. */
+function isOlder(version: string, other: string): boolean {
+  const both = [version, other];
+  return !both.every((text) => /^\d+$/.test(text)) || BigInt(version) < BigInt(other);
 }

@@ -17,8 +17,15 @@ export const QUICK = {
   watch: [300, 600],
   margin: 30_000,
   floor: 20,
+  repeat: 20,
   backoff: { first: 20, most: 200 },
+  check: { interval: [600_000, 1_200_000], pause: 100 },
 } as const;
+
+/** Options of a follower: those of its source, and times of its client. */
+export type FollowerOptions = Partial<ApiSourceOptions> & {
+  timeouts?: ConstructorParameters<typeof ApiClient>[1]['timeouts'];
+};
 
 /** A source that is followed. */
 export class Follower {
@@ -28,6 +35,7 @@ export class Follower {
   readonly changes: string[] = [];
   readonly troubles: ApiTrouble[] = [];
   readonly problems: string[] = [];
+  readonly mended: string[] = [];
   synced = 0;
   /** Resolves when the source says that it has started. */
   started: Promise<void> = Promise.resolve();
@@ -46,20 +54,24 @@ export class Follower {
   }
 
   /** Follows the server that the options lead to. Resolves at once: nothing was told yet. */
-  static async start(
+  static async start(connect: ConnectionOptions, options: FollowerOptions = {}): Promise<Follower> {
+    const { follower } = await Follower.open(connect, options);
+    follower.start();
+    return follower;
+  }
+
+  /** A source, and a follower that does not yet follow it. */
+  static async open(
     connect: ConnectionOptions,
-    options: Partial<ApiSourceOptions> & {
-      timeouts?: ConstructorParameters<typeof ApiClient>[1]['timeouts'];
-    } = {},
-  ): Promise<Follower> {
+    options: FollowerOptions = {},
+  ): Promise<{ source: ApiSource; follower: Follower }> {
     const client = new ApiClient(await connectToApi(connect), {
       userAgent: 'kube-netlink-proxy/test',
       rate: { qps: -1, burst: 0 },
       ...(options.timeouts ? { timeouts: options.timeouts } : {}),
     });
     const follower = new Follower(client, options);
-    follower.#start();
-    return follower;
+    return { source: follower.#source, follower };
   }
 
   close(): void {
@@ -72,7 +84,7 @@ export class Follower {
     return [...this.objects.keys()].sort();
   }
 
-  #start(): void {
+  start(): void {
     this.started = this.#source.start({
       changed: (changes) => {
         for (const { type, object } of changes) {
@@ -86,6 +98,7 @@ export class Follower {
         this.synced++;
       },
       problems: (problems) => this.problems.push(...problems.map(describeProblem)),
+      mended: (problems) => this.mended.push(...problems.map(describeProblem)),
     });
   }
 }

@@ -5,6 +5,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { TLSSocket } from 'node:tls';
+import { type Fault, reset, send, sendStatus, sendTooLarge, statusObject, writePieces } from './answers.js';
 import type { KeyPair } from './certificates.js';
 import { faultsOfEvent } from './eventRules.js';
 import {
@@ -15,28 +16,6 @@ import {
   type StoredEvent,
   seenThrough,
 } from './store.js';
-
-/** Something that goes wrong with one request. */
-export type Fault =
-  /** An error instead of the answer, `after` so many ms. */
-  | {
-      readonly status: number;
-      readonly reason?: string;
-      readonly retryAfter?: number;
-      readonly after?: number;
-    }
-  /** The connection is reset after so many bytes of the body, or of a watch's first event. */
-  | { readonly reset: number }
-  /** The body, or a watch's first event, ends in good order after so many bytes. */
-  | { readonly cut: number }
-  /** A watch: this is sent at its start. */
-  | { readonly garbage: string }
-  /** The body comes in pieces of so many bytes. */
-  | { readonly pieces: number }
-  /** Nothing comes after so many bytes of the body. */
-  | { readonly stall: number }
-  /** Nothing is ever answered. */
-  | { readonly silent: true };
 
 /** A request that came in. */
 export interface SeenRequest {
@@ -62,6 +41,8 @@ export interface ApiServerOptions {
   readonly pagesOld?: boolean;
   /** Path before that of every request. */
   readonly prefix?: string;
+  /** Time to wait for a version that is asked for and does not exist yet, in ms; default 3000; 0 is an older server, without a cache. */
+  readonly versionWait?: number;
 }
 
 const KINDS: Readonly<Record<string, readonly [apiVersion: string, kind: string]>> = {
@@ -81,8 +62,9 @@ interface Watcher {
 export class ApiServer {
   readonly store = new Store();
   readonly requests: SeenRequest[] = [];
-  /** Connections made so far. */
-  connectionsSeen = 0;
+  /** Every check finds a cache that has not yet caught up. */
+  staysBehind = false;
+  readonly #connections: Socket[] = [];
   readonly #options: ApiServerOptions;
   readonly #sockets = new Set<Socket>();
   readonly #watchers = new Set<Watcher>();
@@ -102,6 +84,16 @@ export class ApiServer {
     return `${this.#tls ? 'https' : 'http'}://127.0.0.1:${this.#port}${this.#options.prefix ?? ''}`;
   }
 
+  /** Connections made so far. */
+  get connectionsSeen(): number {
+    return this.#connections.length;
+  }
+
+  /** Bytes sent so far, headers and TLS included. */
+  get bytesSent(): number {
+    return this.#connections.reduce((sum, { bytesWritten }) => sum + bytesWritten, 0);
+  }
+
   /** Listens; after {@link close} on the same port as before. */
   async start(): Promise<this> {
     const answer = (request: IncomingMessage, response: ServerResponse) => {
@@ -114,7 +106,7 @@ export class ApiServer {
       : createServer(answer);
     this.#server = server;
     server.on('connection', (socket: Socket) => {
-      this.connectionsSeen++;
+      this.#connections.push(socket);
       this.#sockets.add(socket);
       socket.on('close', () => this.#sockets.delete(socket));
       // Clients go away as they please.
@@ -204,6 +196,7 @@ export class ApiServer {
     const index = this.#faults.findIndex(({ matches }) => matches.test(line));
     const fault = index < 0 ? undefined : this.#faults.splice(index, 1)[0]?.fault;
     if (fault && 'silent' in fault) return;
+    if (fault && 'hangUp' in fault) return reset(request.socket);
     if (fault && 'status' in fault && fault.after) await wait(fault.after);
     if (fault && 'status' in fault) return sendStatus(response, fault.status, fault.reason, fault.retryAfter);
     if (!this.#letsIn(seen)) return sendStatus(response, 401, 'Unauthorized');
@@ -220,7 +213,12 @@ export class ApiServer {
     if (!kind || seen.method !== 'GET') return sendStatus(response, 404, 'NotFound');
     const selects = parseSelectors(seen.query['labelSelector'] ?? '', seen.query['fieldSelector'] ?? '');
     if (seen.query['watch'] === 'true') this.#watch(seen, kind[1], selects, response, fault);
-    else this.#list(seen, kind, selects, response, fault);
+    else if (await this.#reaches(seen.query)) this.#list(seen, kind, selects, response, fault);
+    else {
+      const [asked, current] = [Number(seen.query['resourceVersion']), this.store.version];
+      // Only a server that waited asks for a pause.
+      sendTooLarge(response, { asked, current, retryAfter: this.#options.versionWait === 0 ? 0 : 1 });
+    }
   }
 
   async #see(request: IncomingMessage): Promise<SeenRequest> {
@@ -240,6 +238,15 @@ export class ApiServer {
     };
     this.requests.push(seen);
     return seen;
+  }
+
+  /** Whether the version that a list may not be older than exists, or does after a while. */
+  async #reaches({ resourceVersion, resourceVersionMatch }: SeenRequest['query']): Promise<boolean> {
+    if (resourceVersionMatch !== 'NotOlderThan') return true;
+    const end = performance.now() + (this.#options.versionWait ?? 3_000);
+    const reached = () => !this.staysBehind && this.store.version >= Number(resourceVersion);
+    while (!reached() && performance.now() < end) await wait(5);
+    return reached();
   }
 
   #letsIn({ headers, certificate }: SeenRequest): boolean {
@@ -266,6 +273,7 @@ export class ApiServer {
     const all = this.store.list(kind, selects);
     const paged = query['resourceVersion'] !== '0' || this.#options.pagesOld;
     const limit = paged && query['limit'] ? Number(query['limit']) : all.length;
+    const sent = fault && 'items' in fault ? fault.items : undefined;
     const items = all
       .slice(token.from, token.from + limit)
       .map(({ apiVersion: _, kind: __, ...item }) => item);
@@ -275,7 +283,7 @@ export class ApiServer {
       resourceVersion: String(token.version),
       ...(next ? { continue: JSON.stringify(next) } : {}),
     };
-    const body = JSON.stringify({ kind: `${kind}List`, apiVersion, metadata, items });
+    const body = JSON.stringify({ kind: `${kind}List`, apiVersion, metadata, items: sent ?? items });
     send(response, 200, body, fault);
   }
 
@@ -302,7 +310,11 @@ export class ApiServer {
       watcher.send = (event) =>
         writePieces(response, Buffer.from(`${JSON.stringify(event)}\n`), fault.pieces);
     }
+    // A version that does not exist yet is waited for without a word.
+    let from = Number(query['resourceVersion']);
     const tell = (event: StoredEvent) => {
+      if (event.version <= from) return;
+      from = event.version;
       const seen = event.object.kind === kind ? seenThrough(selects, event) : undefined;
       if (seen && !response.writableEnded) watcher.send({ type: seen.type, object: seen.object });
     };
@@ -322,50 +334,6 @@ export class ApiServer {
       this.#watchers.delete(watcher);
     });
   }
-}
-
-/** Sends a body, or as much of it as the fault lets through. */
-function send(response: ServerResponse, status: number, body: string, fault: Fault | undefined): void {
-  if (!response.headersSent) response.writeHead(status, { 'Content-Type': 'application/json' });
-  const bytes = Buffer.from(body);
-  if (fault && 'reset' in fault) {
-    response.write(bytes.subarray(0, fault.reset), () => response.socket && reset(response.socket));
-  } else if (fault && 'cut' in fault) {
-    response.end(bytes.subarray(0, fault.cut));
-  } else if (fault && 'stall' in fault) {
-    response.write(bytes.subarray(0, fault.stall));
-  } else if (fault && 'pieces' in fault) {
-    writePieces(response, bytes, fault.pieces);
-    response.end();
-  } else {
-    response.end(bytes);
-  }
-}
-
-/** Each piece is a chunk of HTTP, and comes to a reader by itself. */
-function writePieces(response: ServerResponse, bytes: Buffer, size: number): void {
-  for (let at = 0; at < bytes.length; at += size) response.write(bytes.subarray(at, at + size));
-}
-
-function reset(socket: Socket): void {
-  if (socket instanceof TLSSocket) socket.destroy();
-  else socket.resetAndDestroy();
-}
-
-function sendStatus(response: ServerResponse, code: number, reason = '', retryAfter?: number): void {
-  response.writeHead(code, retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) });
-  response.end(JSON.stringify(statusObject(code, reason)));
-}
-
-function statusObject(code: number, reason: string): object {
-  return {
-    kind: 'Status',
-    apiVersion: 'v1',
-    status: 'Failure',
-    message: `refused with ${code}`,
-    reason,
-    code,
-  };
 }
 
 /** An object that a test's cluster holds. */

@@ -18,6 +18,12 @@ export interface StoredEvent {
   readonly previous: RawObject | undefined;
 }
 
+/** The state of a store at some time. */
+export interface Snapshot {
+  readonly objects: ReadonlyMap<string, RawObject>;
+  readonly version: number;
+}
+
 /** Whether an object is meant. */
 export type Selector = (object: RawObject) => boolean;
 
@@ -58,6 +64,19 @@ export class Store {
   compact(): void {
     this.#compacted = this.version;
     this.#events = [];
+  }
+
+  /** The objects and the version as they are now. */
+  snapshot(): Snapshot {
+    return { objects: new Map(this.#objects), version: this.version };
+  }
+
+  /** Puts everything back, the version too, as when etcd is restored from a backup: what happened since is forgotten. */
+  restore({ objects, version }: Snapshot): void {
+    this.#objects.clear();
+    for (const [key, object] of objects) this.#objects.set(key, object);
+    this.version = version;
+    this.compact();
   }
 
   /** Objects of a kind, sorted by namespace and name. */

@@ -15,10 +15,20 @@ it('reasons, types, actions and objects of events', () => {
   assert.deepEqual(
     events.map(({ type, reason, action, regarding }) => [type, reason, action, regarding]),
     [
-      ['Normal', 'Starting', 'StartKubeProxy', { kind: 'Node', name: 'node-a' }],
-      ['Warning', 'readOnlySysFS', 'StartKubeProxy', { kind: 'Node', name: 'node-a' }],
-      ['Warning', 'FailedToStartProxierHealthcheck', 'StartKubeProxy', { kind: 'Node', name: 'node-a' }],
-      ['Warning', 'FailedToStartMetricServer', 'StartKubeProxy', { kind: 'Node', name: 'node-a' }],
+      ['Normal', 'Starting', 'StartKubeProxy', { apiVersion: 'v1', kind: 'Node', name: 'node-a' }],
+      ['Warning', 'readOnlySysFS', 'StartKubeProxy', { apiVersion: 'v1', kind: 'Node', name: 'node-a' }],
+      [
+        'Warning',
+        'FailedToStartProxierHealthcheck',
+        'StartKubeProxy',
+        { apiVersion: 'v1', kind: 'Node', name: 'node-a' },
+      ],
+      [
+        'Warning',
+        'FailedToStartMetricServer',
+        'StartKubeProxy',
+        { apiVersion: 'v1', kind: 'Node', name: 'node-a' },
+      ],
       [
         'Warning',
         'FailedToStartServiceHealthcheck',

@@ -35,7 +35,9 @@ function parts(configuration: ServerParts['configuration']) {
       proxyMode: 'ipvs',
       configuration: () => ({}),
       statusz: false,
+      leftOut: () => undefined,
     },
+    recovered: (server) => told.push([server, 'recovered', undefined]),
     failed: (server, error, retryIn) => told.push([server, (error as NodeJS.ErrnoException).code, retryIn]),
   };
   return { all, told };

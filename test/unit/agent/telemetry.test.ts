@@ -36,6 +36,7 @@ function setUp() {
     metrics,
     health,
     serviceHealth: { sync: async () => {} },
+    leftOut: { found() {}, mended() {} },
   });
   const shown = async (name: string) => {
     const line = (await metrics.text()).split('\n').find((text) => text.startsWith(name));

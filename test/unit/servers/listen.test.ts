@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { BadRequest, type Handler, plain, routes } from '../../../src/servers/answer.js';
-import { type ListenAddress, listen, openServer } from '../../../src/servers/listen.js';
+import { bindHint, type ListenAddress, listen, openServer } from '../../../src/servers/listen.js';
 import { LIMITS, type Limits } from '../../../src/servers/serve.js';
 import { closeAfter } from '../../support/closeAfter.js';
 import { ask, dial, parse, readAll } from '../../support/request.js';
@@ -311,21 +311,39 @@ describe('a server whose address is taken', () => {
     retryIn: 20,
   });
 
-  it('tries again until it can be bound', async () => {
+  it('tries again until it can be bound, and says so once, then every five minutes, and when it listens', async () => {
     const squatter = await squat();
-    const told: [code: string | undefined, retryIn: number | undefined][] = [];
+    const told: string[] = [];
+    const clock = { now: 0, reads: 0 };
     const server = await openServer({
       ...options(squatter.port, (error, retryIn) =>
-        told.push([(error as NodeJS.ErrnoException).code, retryIn]),
+        told.push(`${(error as NodeJS.ErrnoException).code} ${retryIn}`),
       ),
+      recovered: () => told.push('listens'),
+      now: () => {
+        clock.reads++;
+        return clock.now;
+      },
       hardFail: false,
     });
     closeAfter(server);
+    /** Waits until it has tried so many times more. */
+    const tries = async (count: number) => {
+      const until = clock.reads + count;
+      while (clock.reads < until) await pause(5);
+    };
     assert.equal(server.listener, undefined);
-    while (told.length < 3) await pause(5);
-    assert.deepEqual(told.slice(0, 3), Array(3).fill(['EADDRINUSE', 20]));
+    await tries(3);
+    assert.deepEqual(told, ['EADDRINUSE 20']);
+    clock.now = 299_999;
+    await tries(2);
+    assert.equal(told.length, 1);
+    clock.now = 300_000;
+    await tries(3);
+    assert.deepEqual(told, ['EADDRINUSE 20', 'EADDRINUSE 20']);
     await squatter.close();
     while (server.listener === undefined) await pause(5);
+    assert.deepEqual(told.slice(2), ['listens']);
     assert.equal((await ask(squatter.port)).body, 'x');
     await server.close();
     await assert.rejects(dial(squatter.port), { code: 'ECONNREFUSED' });
@@ -349,6 +367,11 @@ describe('a server whose address is taken', () => {
     assert.equal(tries, before);
     await assert.rejects(dial(squatter.port), { code: 'ECONNREFUSED' });
   });
+});
+
+it('the likely cause of a port that is taken is named, and of nothing else', () => {
+  assert.match(bindHint({ code: 'EADDRINUSE' }) ?? '', /is kube-proxy still running/);
+  assert.equal(bindHint({ code: 'EADDRNOTAVAIL' }), undefined);
 });
 
 describe('parse', () => {

@@ -23,6 +23,7 @@ async function open(options: Partial<MetricsServerOptions> = {}) {
       ipvs: { syncPeriod: '30s' },
     }),
     statusz: false,
+    leftOut: () => undefined,
     ...options,
   });
   const { port } = closeAfter(
@@ -252,6 +253,12 @@ describe('/statusz and /flagz', () => {
     '/metrics/slis',
     '/proxyMode',
   ];
+
+  it('name what is left out of the objects, where something is', async () => {
+    const { get } = await open({ ...both, leftOut: () => '1 (Service demo/a: spec.type: must be known)' });
+    const line = 'Left out: 1 (Service demo/a: spec.type: must be known)';
+    assert.ok((await get('/statusz')).body.split('\n').includes(line));
+  });
 
   it('are text for people', async () => {
     const { port, get } = await open(both);

@@ -34,19 +34,22 @@ function recordings(): Recorded[] {
 
 /** Listeners on loopback, with what failed. */
 function setUp(addresses: { 4?: string[]; 6?: string[] } = { 4: ['127.0.0.1'], 6: ['::1'] }) {
-  const state = { healthy: true };
+  const state = { healthy: true, now: 0 };
   const failures: string[] = [];
+  const recovered: string[] = [];
   const servers = closeAfter(
     new ServiceHealthServers({
       addresses,
       healthy: () => state.healthy,
       failed: (service, port, error) =>
         failures.push(`${service} ${port} ${(error as NodeJS.ErrnoException).code}`),
+      recovered: (service, port) => recovered.push(`${service} ${port}`),
+      now: () => state.now,
     }),
   );
   const sync = (desired: Record<string, ServiceHealthCheck>) =>
     servers.sync(new Map(Object.entries(desired)));
-  return { state, failures, servers, sync };
+  return { state, failures, recovered, servers, sync };
 }
 
 /** A port that is free now. */
@@ -147,20 +150,40 @@ describe('the health of Services', () => {
     assert.deepEqual(failures, []);
   });
 
-  it('tells of a port that is taken, at each sync, and opens it once it is free', async () => {
-    const { sync, failures, servers } = setUp({ 4: ['127.0.0.3', '127.0.0.2'] });
+  it('tells of a port that is taken once, then every five minutes, and when it is opened', async () => {
+    const { sync, failures, recovered, servers, state } = setUp({ 4: ['127.0.0.3', '127.0.0.2'] });
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.2', resolve));
     const { port } = taken.address() as { port: number };
     const desired = { 'demo/web': { port, localEndpoints: { 4: 1 } } };
-    await sync(desired);
-    await sync(desired);
-    assert.deepEqual(failures, Array(2).fill(`demo/web ${port} EADDRINUSE`));
+    for (let pass = 0; pass < 50; pass++) {
+      state.now += 20;
+      await sync(desired);
+    }
+    assert.deepEqual(failures, [`demo/web ${port} EADDRINUSE`]);
     assert.equal(servers.size, 0);
     assert.ok(await refused(port, '127.0.0.3'), 'no address is served while another cannot be');
+    state.now += 300_000;
+    for (let pass = 0; pass < 5; pass++) await sync(desired);
+    assert.equal(failures.length, 2);
     await new Promise((resolve) => taken.close(resolve));
     await sync(desired);
     assert.equal((await ask(port, undefined, undefined, '127.0.0.2')).status, 'HTTP/1.1 200 OK');
+    await sync(desired);
+    assert.deepEqual([failures.length, recovered], [2, [`demo/web ${port}`]]);
+  });
+
+  it('tells of a port anew when the Service had gone meanwhile, and of no cure when it went', async () => {
+    const { sync, failures, recovered } = setUp({ 4: ['127.0.0.2'] });
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.2', resolve));
+    closeAfter(taken);
+    const { port } = taken.address() as { port: number };
+    const desired = { 'demo/web': { port, localEndpoints: { 4: 1 } } };
+    await sync(desired);
+    await sync({});
+    await sync(desired);
+    assert.deepEqual([failures, recovered], [Array(2).fill(`demo/web ${port} EADDRINUSE`), []]);
   });
 
   it('closes everything at the end, and opens nothing after', async () => {

@@ -36,6 +36,7 @@ async function start(path = folder): Promise<void> {
     changed: (changes) => told.push(...changes.map(({ type, object }) => `${type} ${identityOf(object)}`)),
     synced: () => told.push('synced'),
     problems: (problems) => told.push(...problems.map(describeProblem)),
+    mended: (problems) => told.push(...problems.map((problem) => `mended ${describeProblem(problem)}`)),
   });
 }
 
@@ -141,6 +142,21 @@ describe('after the start', () => {
     symlinkSync(join(folder, 'nowhere'), join(folder, 'a.yaml'));
     assert.match((await next())[0] ?? '', /a\.yaml: file: contents: must be readable: ENOENT/);
     await silence();
+  });
+
+  it('keeps the last readable value of what an edit made unreadable, and reports it until it is put right', async () => {
+    write('a.yaml', `${service('a')}\n---\n${service('b')}`);
+    await start();
+    told.length = 0;
+    const rule =
+      'spec.ports[0].port: must be an integer from 1 to 65535 (the last readable value stays in use)';
+    write('a.yaml', `${service('a', 'http')}\n---\n${service('b', 81)}`);
+    assert.deepEqual(await next(), [`a.yaml: Service demo/a: ${rule}, found "http"`, 'set Service demo/b']);
+    write('a.yaml', `${service('a', 82)}\n---\n${service('b', 81)}`);
+    assert.deepEqual(await next(), [
+      `mended a.yaml: Service demo/a: ${rule}, found "http"`,
+      'set Service demo/a',
+    ]);
   });
 
   it('follows a single file through its replacement, and no other file', async () => {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { EndpointSlice, Node } from '../../../../src/objects/types.js';
+import { waitForNodeAddresses } from '../../../../src/source/api/waitForNode.js';
 import { agrees, Follower, until } from '../../../support/apiServer/cluster.js';
 import { node, service, slice } from '../../../support/apiServer/objects.js';
 import { NODES, SERVICES, SLICES } from '../../../support/apiServer/scene.js';
@@ -86,6 +87,28 @@ describe('ApiSource', () => {
     server.store.delete(node('node-a'));
     await until('they are gone', () => told(all).length === 6);
     assert.deepEqual(own.identities, ['EndpointSlice demo/web', 'Service demo/web']);
+  });
+
+  it('lists each kind once, also where its own Node, or all of them, were waited for before', async () => {
+    for (const allNodes of [false, true]) {
+      const server = await setUp();
+      server.store.set(node('node-b'));
+      const { source, follower } = await Follower.open({ master: server.url }, { allNodes });
+      closeAfter(follower);
+      const own = await waitForNodeAddresses({ source });
+      assert.equal(own?.name, 'node-a');
+      follower.start();
+      await until('it watches', () => [SERVICES, SLICES, NODES].every((path) => server.watching(path) === 1));
+      await until('Nodes are told', () => follower.objects.size === (allNodes ? 4 : 3));
+      const asked = server.requests.map(
+        ({ path, query }) => `${'watch' in query ? 'watch' : 'list'} ${path}`,
+      );
+      assert.equal(new Set(asked).size, 6);
+      assert.equal(asked.length, 6, asked.join('\n'));
+      server.store.set(node('node-a', { zone: 'zone-b' }));
+      const zone = () => (follower.objects.get('Node node-a') as Node).zone;
+      await until('the Node is followed', () => zone() === 'zone-b');
+    }
   });
 
   it('takes in a list that comes whole although pages were asked for, and one that comes in pages', async () => {

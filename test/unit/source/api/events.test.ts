@@ -14,7 +14,7 @@ const STARTING: ClusterEvent = {
   type: 'Normal',
   action: 'StartKubeProxy',
   note: '',
-  regarding: { kind: 'Node', name: 'node-a' },
+  regarding: { apiVersion: 'v1', kind: 'Node', name: 'node-a' },
 };
 
 const ON_SERVICE: ClusterEvent = {
@@ -63,7 +63,7 @@ describe('an event', () => {
       type: 'Normal',
       action: 'StartKubeProxy',
       note: '',
-      regarding: { kind: 'Node', name: 'node-a', uid: 'node-a' },
+      regarding: { apiVersion: 'v1', kind: 'Node', name: 'node-a', uid: 'node-a' },
     });
     assert.match(metadata.name, /^node-a\.[0-9a-f]{16}$/);
     assert.match(eventTime, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Fault } from '../../../support/apiServer/answers.js';
 import { agrees, Follower, QUICK, until } from '../../../support/apiServer/cluster.js';
 import { node, service, slice } from '../../../support/apiServer/objects.js';
 import {
@@ -14,14 +15,16 @@ import {
   startServer,
   watches,
 } from '../../../support/apiServer/scene.js';
-import type { ApiServer, Fault } from '../../../support/apiServer/server.js';
+import type { ApiServer } from '../../../support/apiServer/server.js';
 import { closeAfter } from '../../../support/closeAfter.js';
 
 const LIST = /services\?.*limit=/;
 const WATCH = /services\?.*watch=true/;
 
 const lists = (server: ApiServer, path = SERVICES) =>
-  server.requests.filter((request) => request.path === path && !('watch' in request.query));
+  server.requests.filter(
+    ({ path: asked, query }) => asked === path && !('watch' in query) && !('resourceVersionMatch' in query),
+  );
 
 describe('the first list survives', () => {
   const faults: [what: string, faults: Fault[]][] = [
@@ -113,6 +116,21 @@ describe('a watch takes up where it stood, without a list, after', () => {
     await server.start();
     await agrees(follower, server);
     assert.equal(lists(server).length, 1);
+  });
+
+  it("connections that are reset for a while, at client-go's pace, where other failures wait ever longer", async () => {
+    const { server, follower } = await startBoth({ repeat: 20, backoff: { first: 3_000, most: 30_000 } });
+    server.fail(WATCH, ...Array.from({ length: 8 }, () => ({ hangUp: true }) as const));
+    server.resetConnections();
+    churn(server);
+    await agrees(follower, server, 2_500);
+    assert.equal(server.faultsLeft, 0);
+    assert.equal(lists(server).length, 1);
+    const pauses = follower.troubles.filter(({ resource }) => resource === 'services').map((t) => t.retryIn);
+    assert.ok(
+      pauses.every((pause) => pause <= 30),
+      `pauses ${pauses.join(', ')}`,
+    );
   });
 
   it('connections over which nothing comes any more', async () => {

@@ -22,20 +22,6 @@ describe('objects', () => {
     await agrees(follower, server);
   });
 
-  it('that are partly wrong are told, and used as far as they go; one that is of no use is gone', async () => {
-    const { server, follower } = await startBoth();
-    const wrong = service('a', '10.96.0.97');
-    server.store.set({ ...wrong, spec: { clusterIP: '10.96.0.97', ports: [{ port: 0 }, { port: 81 }] } });
-    server.store.set({ ...service('b', ''), spec: { clusterIP: '10.96.0.98', type: 'Teapot' } });
-    await agrees(follower, server);
-    assert.deepEqual(follower.problems, [
-      'Service demo/a: spec.ports[0].port: must be an integer from 1 to 65535, found 0',
-      'Service demo/b: spec.type: must be ClusterIP, NodePort, LoadBalancer or ExternalName, found "Teapot"',
-    ]);
-    assert.equal(follower.objects.has('Service demo/b'), false);
-    assert.deepEqual(follower.troubles, []);
-  });
-
   it('a clock that jumps changes nothing', async () => {
     const real = Date.now;
     const { server, follower } = await startBoth();

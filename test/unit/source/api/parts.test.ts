@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { decodeObject } from '../../../../src/objects/decode.js';
 import type { EndpointSlice } from '../../../../src/objects/types.js';
-import { Backoff } from '../../../../src/source/api/backoff.js';
+import { BACKOFF, Backoff, RetryPace } from '../../../../src/source/api/backoff.js';
 import { patience, readStatus } from '../../../../src/source/api/client.js';
 import { ApiError, asApiError, redact } from '../../../../src/source/api/error.js';
 import { RateLimit } from '../../../../src/source/api/rateLimit.js';
@@ -25,6 +25,60 @@ describe('back-off', () => {
     for (let i = 0; i < 5; i++) backoff.next();
     backoff.reset();
     assert.equal(backoff.next(), 800);
+  });
+});
+
+describe('the pace of retries', () => {
+  const failure = (facts: object) =>
+    new ApiError({ code: 'ERR_STATUS', operation: 'watch services', ...facts });
+  const reset = failure({ code: 'ECONNRESET' });
+  const paceOf = (random = 0) => new RetryPace({ repeat: 1_000, backoff: BACKOFF }, () => random);
+
+  it("is client-go's for closed connections: ten times after a second, then one pause that doubles", () => {
+    const pace = paceOf();
+    const pauses = Array.from({ length: 33 }, () => pace.next(reset));
+    const ten = Array(10).fill(1_000);
+    assert.deepEqual(pauses, [...ten, 800, ...ten, 1600, ...ten, 3200]);
+    const longest = paceOf(0.999);
+    assert.ok(longest.next(reset) < 1_500);
+    let [outage, pause] = [0, 0];
+    for (const late = paceOf(0.999); outage < 20_000; outage += pause) pause = late.next(reset);
+    assert.ok(outage < 22_000, `${outage} ms until the first try after an outage of 20 s`);
+  });
+
+  it('backs off at once when a server refuses connections, and when a list was answered in part', () => {
+    const refused = failure({ code: 'ECONNREFUSED' });
+    for (const next of [
+      (pace: RetryPace) => pace.next(refused),
+      (pace: RetryPace) => pace.next(reset, true),
+    ]) {
+      const pace = paceOf();
+      assert.deepEqual(
+        Array.from({ length: 4 }, () => next(pace)),
+        [800, 1600, 3200, 6400],
+      );
+    }
+  });
+
+  it('is what the server asks for, ten times, when it is busy or ill and says when to come back', () => {
+    for (const status of [429, 503]) {
+      const pace = paceOf();
+      const asked = failure({ status, retryAfter: 2_000 });
+      const pauses = Array.from({ length: 13 }, () => pace.next(asked));
+      assert.deepEqual(pauses, Array(13).fill(2_000));
+      assert.deepEqual([pace.next(failure({ status }))], [1_600], 'the eleventh was a pause of our own');
+    }
+    assert.equal(paceOf().next(failure({ status: 410, retryAfter: 100 })), 800);
+  });
+
+  it('starts over when things went well', () => {
+    const pace = paceOf();
+    for (let i = 0; i < 12; i++) pace.next(reset);
+    pace.reset();
+    assert.deepEqual(
+      [...Array.from({ length: 11 }, () => pace.next(reset))],
+      [...Array(10).fill(1_000), 800],
+    );
   });
 });
 
@@ -106,9 +160,11 @@ describe('errors', () => {
   it('read what a server says, and no more patience than five minutes', () => {
     assert.deepEqual(
       readStatus({ kind: 'Status', message: 'm', reason: 'r', details: { retryAfterSeconds: 3 } }),
-      { message: 'm', reason: 'r', retryAfterSeconds: 3 },
+      { message: 'm', reason: 'r', retryAfterSeconds: 3, tooLarge: false },
     );
-    const nothing = { message: '', reason: '', retryAfterSeconds: undefined };
+    const causes = [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }];
+    assert.equal(readStatus({ kind: 'Status', details: { causes } }).tooLarge, true);
+    const nothing = { message: '', reason: '', retryAfterSeconds: undefined, tooLarge: false };
     for (const raw of [undefined, 'x', {}, { kind: 'Pod', message: 'm' }]) {
       assert.deepEqual(readStatus(raw), nothing);
     }

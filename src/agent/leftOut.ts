@@ -1,0 +1,64 @@
+// The objects that are left out, whole or in part, as they stand now: for metrics, /statusz and events.
+import { describeProblem, type Problem } from '../errors.js';
+import type { Metrics } from '../servers/metrics.js';
+import type { Announcer } from './announce.js';
+
+/** Objects that /statusz names. */
+const SHOWN = 5;
+
+/** Who is told. */
+export interface LeftOutListeners {
+  readonly metrics: Pick<Metrics, 'leftOut'>;
+  readonly announcer: Pick<Announcer, 'leftOut'>;
+}
+
+/** The problems that stand. */
+export class LeftOut {
+  readonly #listeners: LeftOutListeners;
+  /** By description, in the order in which they were found. */
+  readonly #problems = new Map<string, Problem>();
+  /** Kind and reason → object → how many of its problems are of that reason. */
+  readonly #objects = new Map<string, Map<string, number>>();
+
+  constructor(listeners: LeftOutListeners) {
+    this.#listeners = listeners;
+  }
+
+  /** Takes in problems that were not there before: one event for each object. */
+  found(problems: readonly Problem[]): void {
+    const byObject = new Map<string, Problem[]>();
+    for (const problem of problems) {
+      const line = describeProblem(problem);
+      if (this.#problems.has(line)) continue;
+      this.#problems.set(line, problem);
+      this.#count(problem, 1);
+      byObject.set(problem.object, [...(byObject.get(problem.object) ?? []), problem]);
+    }
+    for (const ofObject of byObject.values()) this.#listeners.announcer.leftOut(ofObject);
+  }
+
+  /** Takes in that problems are there no more. */
+  mended(problems: readonly Problem[]): void {
+    for (const problem of problems)
+      if (this.#problems.delete(describeProblem(problem))) this.#count(problem, -1);
+  }
+
+  /** How many objects are left out, whole or in part, and the first few problems; undefined when there are none. */
+  summary(): string | undefined {
+    if (this.#problems.size === 0) return undefined;
+    const objects = new Set([...this.#problems.values()].map(({ object }) => object)).size;
+    const lines = [...this.#problems.keys()];
+    const more = lines.length > SHOWN ? [`and ${lines.length - SHOWN} more problems`] : [];
+    return `${objects} (${[...lines.slice(0, SHOWN), ...more].join('; ')})`;
+  }
+
+  #count({ kind = 'document', reason = 'FieldLeftOut', object }: Problem, difference: number): void {
+    const key = `${kind} ${reason}`;
+    const objects = this.#objects.get(key) ?? new Map<string, number>();
+    this.#objects.set(key, objects);
+    const count = (objects.get(object) ?? 0) + difference;
+    if (count > 0) objects.set(object, count);
+    else objects.delete(object);
+    this.#listeners.metrics.leftOut(kind, reason, objects.size);
+  }
+}

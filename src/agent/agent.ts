@@ -58,7 +58,7 @@ export async function runAgent(parts: AgentParts): Promise<number> {
   const told = telemetry({ log, families: options.families, metrics, health, serviceHealth });
   const proxy = proxyOf(parts, withOwnNode(parts, told, health, ending));
   const failed = (server: string, error: unknown, retryIn?: number) =>
-    log.error({ server, retryInMs: retryIn, reason: String(error) }, 'a server does not answer');
+    log.error({ server, retryInMs: retryIn, err: String(error) }, 'a server does not answer');
   try {
     const shown = { version: parts.version, startedAt, now: Date.now, ...shownBy(parts) };
     const servers = await openServers({ configuration, health, metrics, shown, failed });
@@ -165,7 +165,7 @@ function openServiceHealth(
     healthy: () => health.healthy,
     failed(service, port, error) {
       const reason = error instanceof Error ? error.message : String(error);
-      log.error({ service, port, reason }, 'a health-check port cannot be opened');
+      log.error({ service, port, err: reason }, 'a health-check port cannot be opened');
       announcer.serviceHealthFailed(service, port, reason);
     },
   });

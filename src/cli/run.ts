@@ -40,7 +40,7 @@ export async function run(command: KernelCommand, stop: AbortSignal): Promise<nu
   const cures = curesOf(command.cures);
   const loaded = loadConfiguration(command);
   const { configuration, notices } = loaded;
-  const log = await openLog(configuration.logging);
+  const log = openLog(configuration.logging);
   if (configuration.logging.verbosity > 0) for (const line of flagLines(command.given)) log.info(line);
   for (const notice of notices) log.warn(notice);
   if (command.writeConfigTo !== undefined) {

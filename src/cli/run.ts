@@ -19,6 +19,7 @@ import { ManifestSource } from '../source/manifests.js';
 import type { Source } from '../source/source.js';
 import { curesOf, ipvsOptions } from './options.js';
 import { runCleanUp, runOnce, runPlan } from './passes.js';
+import { logHangups } from './signals.js';
 import { VERSION } from './version.js';
 
 /** What every command has once it has begun. */
@@ -41,6 +42,7 @@ export async function run(command: KernelCommand, stop: AbortSignal): Promise<nu
   const loaded = loadConfiguration(command);
   const { configuration, notices } = loaded;
   const log = openLog(configuration.logging);
+  logHangups(log);
   if (configuration.logging.verbosity > 0) for (const line of flagLines(command.given)) log.info(line);
   for (const notice of notices) log.warn(notice);
   if (command.writeConfigTo !== undefined) {

@@ -30,10 +30,17 @@ describe('the command', () => {
     );
   });
 
-  it('ends with 1 when a command line makes no sense, the error below the help', () => {
-    const { status, stdout, stderr } = type('--ipvs-sched=lc');
+  it('ends with 1 when a command line makes no sense, the error below a short usage, with what was meant', () => {
+    const { status, stdout, stderr } = type('--manifest=examples');
     assert.deepEqual([status, stdout], [1, '']);
-    assert.equal(stderr, `${helpText()}Error: unknown flag: --ipvs-sched\n`);
+    const lines = stderr.trimEnd().split('\n');
+    assert.equal(lines.at(-1), 'Error: unknown flag: --manifest (did you mean --manifests?)');
+    assert.ok(lines.length < 10, stderr);
+    assert.match(stderr, /^Usage:\n {2}kube-netlink-proxy \[run\] \[flags\] .*\n/);
+    assert.match(
+      type('paln', '--once').stderr,
+      /\nError: "kube-netlink-proxy" does not take any arguments, got \["paln"\] \(did you mean plan\?\)\n$/,
+    );
     assert.match(
       type('--cures=bleeding', '--config=/nowhere').stderr,
       /\nError: --cures must be of .*; found bleeding\n$/,

@@ -58,6 +58,28 @@ describe('the command', () => {
     assert.equal(type('--config=/nowhere', '--manifests', 'plan').status, 1, 'a folder of that name');
   });
 
+  it('checks what it is given before it touches the kernel, and names the flag or file', () => {
+    const broken = join(folder, 'broken.kubeconfig');
+    writeFileSync(broken, 'apiVersion: v1\nkind: Config\ncurrent-context: nowhere\n');
+    const cases: [args: string[], error: string][] = [
+      [
+        ['--kubeconfig=/nonexistent'],
+        "kubeconfig /nonexistent: ENOENT: no such file or directory, open '/nonexistent'",
+      ],
+      [
+        [`--kubeconfig=${broken}`],
+        `kubeconfig ${broken}: current-context: must name one of contexts, found "nowhere"`,
+      ],
+      [['--manifests=/nonexistent'], '--manifests: open /nonexistent: no such file or directory'],
+      [['--once', '--manifests=/nonexistent'], '--manifests: open /nonexistent: no such file or directory'],
+      [['--hostname-override= '], 'failed complete: empty hostname-override is invalid'],
+    ];
+    for (const [args, error] of cases) {
+      const { status, stderr } = type(...args, '--proxy-mode=ipvs');
+      assert.deepEqual([status, stderr], [1, `Error: ${error}\n`]);
+    }
+  });
+
   it('tells everything that is wrong with a configuration, a line each', () => {
     const path = join(folder, 'wrong.conf');
     writeFileSync(

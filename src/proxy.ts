@@ -5,7 +5,7 @@ import type { Problem } from './errors.js';
 import type { Rtnetlink } from './kernel/rtnetlink/types.js';
 import type { KeyedOperation, Mode } from './modes/mode.js';
 import type { ObjectChange } from './objects/types.js';
-import { Reconciler, type SyncSummary } from './reconcile/reconciler.js';
+import { type PlannedOperation, Reconciler, type SyncSummary } from './reconcile/reconciler.js';
 import { type Periods, Runner } from './reconcile/runner.js';
 import { Catalogue } from './services/catalogue.js';
 import { nodeFacts } from './services/nodeFacts.js';
@@ -53,8 +53,8 @@ export interface ServiceProxy {
   start(): Promise<void>;
   /** Reads the source and makes one full pass. */
   once(): Promise<SyncSummary>;
-  /** Reads the source and tells what a full pass would do, a line each; changes nothing. */
-  plan(): Promise<string[]>;
+  /** Reads the source and resolves to the operations of a full pass, in order; changes nothing. */
+  plan(): Promise<PlannedOperation[]>;
   /** Ends the pass under way and makes no other; the kernel's state stays. */
   stop(): Promise<void>;
 }

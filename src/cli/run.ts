@@ -13,7 +13,14 @@ import { flagLines, flagTexts, type KernelCommand } from '../config/flags.js';
 import { fileFault } from '../config/goSyntax.js';
 import { type Loaded, loadConfiguration } from '../config/load.js';
 import { writeConfiguration } from '../config/writeConfig.js';
-import { type Cure, createIpvsMode, type IpvsOptions, prepare, probeScheduler } from '../modes/ipvs/index.js';
+import {
+  type Cure,
+  checkScheduler,
+  createIpvsMode,
+  type IpvsOptions,
+  prepare,
+  probeScheduler,
+} from '../modes/ipvs/index.js';
 import { type Metrics, openMetrics } from '../servers/metrics.js';
 import { nodeFacts } from '../services/nodeFacts.js';
 import type { NodeFacts } from '../services/types.js';
@@ -166,9 +173,14 @@ async function runAgentOnApi(session: Session, api: Api, node: NodeFacts, metric
 /** One pass, carried out or only told. */
 async function runPass(session: Session, source: Source, node: NodeFacts): Promise<number> {
   const { command, kernel, options, configuration, log } = session;
-  if (command.do === 'plan') return runPlan({ kernel, options, source, node, configuration, log });
+  const parts = { kernel, options, source, node, configuration, log };
+  if (command.do === 'plan') {
+    const unknown = await checkScheduler(kernel, options.scheduler);
+    if (unknown !== undefined) log.warn(unknown);
+    return runPlan(parts, command.output);
+  }
   await probeScheduler(kernel, options.scheduler);
-  return runOnce({ kernel, options, source, node, configuration, log });
+  return runOnce(parts);
 }
 
 function agentParts({ command, configuration, file, log, kernel, options, stop }: Session, metrics: Metrics) {

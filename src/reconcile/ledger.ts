@@ -50,6 +50,13 @@ export class Ledger<Item> implements Desired<Item> {
     return this.#fragments.keys();
   }
 
+  /** Names of the owners that want a key; the first has its way. */
+  ownersOf(key: string): string[] {
+    const claims = this.#claims.get(key);
+    if (claims === undefined) return [];
+    return (Array.isArray(claims) ? claims : [claims]).map((claim) => claim.owner.name);
+  }
+
   /** Several owners that want a key with different items, and the one that has its way: worth telling an operator. */
   contenders(key: string): readonly string[] {
     const claims = this.#claims.get(key);

@@ -8,7 +8,7 @@ import { type Api, openApi } from '../agent/api.js';
 import { type Kernel, openKernel, usableFamilies } from '../agent/kernel.js';
 import { openLog } from '../agent/log.js';
 import { applySettings } from '../agent/processSettings.js';
-import { crossCheck } from '../config/crossChecks.js';
+import { clusterCIDRWarning, crossCheck } from '../config/crossChecks.js';
 import { flagLines, flagTexts, type KernelCommand } from '../config/flags.js';
 import { fileFault } from '../config/goSyntax.js';
 import { type Loaded, loadConfiguration } from '../config/load.js';
@@ -148,6 +148,7 @@ async function initialize({ configuration, kernel, options, log }: Session): Pro
 
 async function runOnManifests(session: Session, { source }: Manifests): Promise<number> {
   const node = await ownFacts(session, undefined);
+  warnOfClusterCIDR(session, node);
   if (!follows(session.command)) return runPass(session, source, node);
   await probeScheduler(session.kernel, session.options.scheduler);
   return runAgent({ ...agentParts(session, openOwnMetrics()), source, node, announcer: SILENT });
@@ -208,8 +209,15 @@ async function ownFacts(
   return nodeFacts(nodeName, node, host, new Set(), configuration.bindAddress);
 }
 
-/** Holds the configuration against the node; throws for what cannot work. */
-function checkAgainst({ configuration, options, log }: Session, node: NodeFacts): void {
+function warnOfClusterCIDR({ configuration, log }: Session, { primaryFamily }: NodeFacts): void {
+  const warning = clusterCIDRWarning(configuration, primaryFamily);
+  if (warning !== undefined) log.warn(warning);
+}
+
+/** Compares the configuration with the node. Throws an Error when they cannot work together. */
+function checkAgainst(session: Session, node: NodeFacts): void {
+  const { configuration, options, log } = session;
+  warnOfClusterCIDR(session, node);
   const { warnings, faults } = crossCheck(configuration, { families: options.families, ...node });
   for (const warning of warnings) log.warn(warning);
   if (faults.length > 0) throw new Error(faults.join('; '));

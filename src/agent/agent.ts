@@ -17,6 +17,7 @@ import type { Announcer } from './announce.js';
 import type { Kernel } from './kernel.js';
 import { levelOf } from './log.js';
 import { measured } from './measure.js';
+import { ownIdentity, watchForOtherAgents } from './otherAgents.js';
 import { followOwnNode } from './ownNode.js';
 import { BindError, openServers } from './servers.js';
 import { telemetry } from './telemetry.js';
@@ -74,6 +75,8 @@ export async function runAgent(parts: AgentParts): Promise<number> {
     const watch = watchConfiguration(parts.configFile, () => ending.reach(1, CONFIGURATION_UPDATED));
     ending.closes(async () => watch.close());
   }
+  const others = watchForOtherAgents(ownIdentity(parts.version, startedAt), log);
+  ending.closes(async () => others.close());
   log.info({ version: parts.version, node: parts.node.name, families: options.families }, 'starting');
   announcer.starting();
   for (const family of options.families) health.updated(family);

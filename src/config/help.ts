@@ -30,7 +30,7 @@ ${Object.entries<Flag>(KUBE_PROXY_FLAGS).map(describe).join('\n')}
 Flags of this program alone; all count beside --config too:
 ${Object.entries<Flag>(OWN_FLAGS).map(describe).join('\n')}
 
-Changes are followed until SIGTERM or SIGINT; the kernel then keeps its state.
+Changes are followed until SIGTERM or SIGINT; the kernel then keeps its state. SIGHUP is ignored, except on a terminal.
 Exit status: 0 done, 1 something failed, or the command line makes no sense.
 Of plan: 0 nothing would change, 1 something would, 2 it cannot be told.
 `;

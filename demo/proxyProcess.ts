@@ -160,6 +160,8 @@ function commandIn(namespace: string, manifests: string): string[] {
     CLUSTER_CIDR,
     '--proxy-mode',
     'ipvs',
+    '--logging-format',
+    'json',
   ];
   return ['netns', 'exec', namespace, process.execPath, COMMAND, 'run', ...flags];
 }

@@ -4,7 +4,8 @@ export { describeProblem, NetlinkError, type NetlinkErrorFacts, type Problem } f
 export { createIpvsMode, IPVS_DEFAULTS, type IpvsKernel, type IpvsOptions } from './modes/ipvs/index.js';
 export type { Fragment, KeyedOperation, Known, Mode } from './modes/mode.js';
 export { createProxy, type ProxyEvents, type ProxyParts, type ServiceProxy } from './proxy.js';
-export type { SyncSummary } from './reconcile/summary.js';
+export type { PlannedOperation } from './reconcile/reconciler.js';
 export type { Periods } from './reconcile/runner.js';
+export type { SyncSummary } from './reconcile/summary.js';
 export { ManifestSource } from './source/manifests.js';
 export type { Source, SourceEvents } from './source/source.js';

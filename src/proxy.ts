@@ -5,7 +5,7 @@ import type { Rtnetlink } from './kernel/rtnetlink/types.js';
 import type { KeyedOperation, Mode } from './modes/mode.js';
 import type { ObjectChange } from './objects/types.js';
 import { NodeState } from './reconcile/nodeState.js';
-import { type Inputs, Reconciler } from './reconcile/reconciler.js';
+import { type Inputs, type PlannedOperation, Reconciler } from './reconcile/reconciler.js';
 import { type Periods, Runner, type RunnerEvents } from './reconcile/runner.js';
 import { type SyncSummary, together } from './reconcile/summary.js';
 import { Catalogue } from './services/catalogue.js';
@@ -55,8 +55,8 @@ export interface ServiceProxy {
   start(): Promise<void>;
   /** Reads the source and makes one full pass. */
   once(): Promise<SyncSummary>;
-  /** Reads the source and tells what a full pass would do, a line each; changes nothing. */
-  plan(): Promise<string[]>;
+  /** Reads the source and resolves to the operations of a full pass, in order; changes nothing. */
+  plan(): Promise<PlannedOperation[]>;
   /** Ends the pass under way and makes no other; the kernel's state stays. */
   stop(): Promise<void>;
 }
@@ -111,7 +111,7 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
     return this.#reconciler.pending ? together(first, await this.#reconciler.sync()) : first;
   }
 
-  async plan(): Promise<string[]> {
+  async plan(): Promise<PlannedOperation[]> {
     await this.#begin(() => {});
     return this.#reconciler.preview();
   }

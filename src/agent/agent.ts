@@ -19,6 +19,7 @@ import type { Kernel } from './kernel.js';
 import { LeftOut } from './leftOut.js';
 import { levelOf } from './log.js';
 import { measured } from './measure.js';
+import { ownIdentity, watchForOtherAgents } from './otherAgents.js';
 import { followOwnNode } from './ownNode.js';
 import { BindError, openServers } from './servers.js';
 import { telemetry } from './telemetry.js';
@@ -62,7 +63,7 @@ export async function runAgent(parts: AgentParts): Promise<number> {
   const proxy = proxyOf(parts, withOwnNode(parts, told, health, ending));
   const failed = (server: string, error: unknown, retryIn?: number) =>
     log.error(
-      { server, retryInMs: retryIn, reason: String(error), hint: bindHint(error) },
+      { server, retryInMs: retryIn, err: String(error), hint: bindHint(error) },
       'a server does not answer',
     );
   const recovered = (server: string) => log.info({ server }, 'a server answers again');
@@ -82,6 +83,8 @@ export async function runAgent(parts: AgentParts): Promise<number> {
     const watch = watchConfiguration(parts.configFile, () => ending.reach(1, CONFIGURATION_UPDATED));
     ending.closes(async () => watch.close());
   }
+  const others = watchForOtherAgents(ownIdentity(parts.version, startedAt), log);
+  ending.closes(async () => others.close());
   log.info({ version: parts.version, node: parts.node.name, families: options.families }, 'starting');
   announcer.starting();
   for (const family of options.families) health.updated(family);
@@ -173,7 +176,7 @@ function openServiceHealth(
     healthy: () => health.healthy,
     failed(service, port, error) {
       const reason = error instanceof Error ? error.message : String(error);
-      log.error({ service, port, reason, hint: bindHint(error) }, 'a health-check port cannot be opened');
+      log.error({ service, port, err: reason, hint: bindHint(error) }, 'a health-check port cannot be opened');
       announcer.serviceHealthFailed(service, port, reason);
     },
     recovered: (service, port) => log.info({ service, port }, 'a health-check port is open now'),

@@ -43,7 +43,7 @@ export async function openApi(parts: ApiParts): Promise<Api> {
   const trouble = (found: ApiTrouble) => tell(parts, found);
   const recorder = new EventRecorder({
     client,
-    failed: ({ reason: event }, reason) => log.warn({ event, reason }, 'an event could not be told'),
+    failed: ({ reason: event }, err) => log.warn({ event, err }, 'an event could not be told'),
   });
   const source = new ApiSource({ client, nodeName, allNodes, trouble });
   return {
@@ -63,8 +63,5 @@ export async function openApi(parts: ApiParts): Promise<Api> {
 
 function tell({ log, metrics }: ApiParts, { resource, error, retryIn }: ApiTrouble): void {
   metrics.requestFailed(resource, error.code);
-  log.warn(
-    { resource, reason: error.message, retryInMs: Math.round(retryIn) },
-    'the API server is tried again',
-  );
+  log.warn({ resource, err: error.message, retryInMs: Math.round(retryIn) }, 'the API server is tried again');
 }

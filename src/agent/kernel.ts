@@ -78,7 +78,7 @@ export async function usableFamilies(iptables: Iptables, log: Logger): Promise<F
   for (const family of [4, 6] as const) {
     const reason = await findObstacle(iptables, family);
     if (reason === undefined) usable.push(family);
-    else log.warn({ reason }, `IPv${family} is left out`);
+    else log.warn({ err: reason }, `IPv${family} is left out`);
   }
   return usable;
 }

@@ -1,16 +1,19 @@
-// What a proxy tells, as lines of the log.
+// Events of a proxy → lines of the log.
 import type { Logger } from 'pino';
 import { describeProblem } from '../errors.js';
 import type { ProxyEvents } from '../proxy.js';
 import type { SyncSummary } from '../reconcile/summary.js';
 
-/** Events of a proxy that go to the log: a line for each pass that did anything, one for each thing that went wrong. */
+/** Events of a proxy that go to the log: a line for each pass that did anything, one for each failure. */
 export function logEvents(log: Logger): ProxyEvents {
+  /** The first pass is logged whatever it did: operators wait for its line. */
+  let first = true;
   return {
     synced(summary, latency) {
       const { full, services, operations, phases, milliseconds } = summary;
-      // A look at connections that run out, and found them running, is nothing to tell.
-      const level = full || services > 0 || operations > 0 ? 'info' : 'debug';
+      // An audit, or a look at draining real servers, that found nothing to do comes every few seconds.
+      const level = first || services > 0 || operations > 0 ? 'info' : 'debug';
+      first = false;
       log[level](
         {
           full,
@@ -42,7 +45,7 @@ export function logEvents(log: Logger): ProxyEvents {
     mended(problems) {
       for (const problem of problems) log.info({ problem: describeProblem(problem) }, 'put right, or gone');
     },
-    failed: (error) => log.error({ reason: String(error) }, 'the kernel could not be read'),
+    failed: (error) => log.error({ err: String(error) }, 'the kernel could not be read'),
     retrying: (milliseconds) => log.info({ milliseconds }, 'what failed is tried again'),
   };
 }

@@ -102,10 +102,10 @@ export async function applySettings(
   // The settings exist only while the module is loaded; what is wrong with it shows in what follows.
   await loadModule('nf_conntrack');
   await applyConntrackSettings(conntrack, sysctl, ({ setting, error, readOnlySys }) => {
-    log.error({ setting, reason: error.message }, 'a setting could not be made');
+    log.error({ setting, err: error.message }, 'a setting could not be made');
     if (readOnlySys) announcer.readOnlySys();
   });
   await applyOomScore(oomScoreAdj).catch((error: unknown) => {
-    log.debug({ reason: String(error) }, "the process's OOM score could not be set");
+    log.debug({ err: String(error) }, "the process's OOM score could not be set");
   });
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 // The command: reads the command line, and prints or runs.
-import { helpText, type KernelCommand, readFlags, UsageError } from '../config/flags.js';
+import { helpText, readFlags, UsageError, usageText } from '../config/flags.js';
 import { ConfigurationError } from '../config/load.js';
+import { stopSignal } from './signals.js';
 import { VERSION } from './version.js';
 
 /** Exit status of what failed. */
@@ -32,21 +33,13 @@ async function main(): Promise<number> {
       }
     }
   } catch (error) {
-    // As kube-proxy: of what makes no sense, the error stands last, below how it is done.
-    if (error instanceof UsageError) process.stderr.write(helpText());
+    // The error is last, where a reader looks first.
+    if (error instanceof UsageError) process.stderr.write(usageText());
     const message = error instanceof Error ? error.message : String(error);
     const lines = error instanceof ConfigurationError ? message.split('\n') : [message];
     for (const line of lines) process.stderr.write(`Error: ${line}\n`);
     return failed;
   }
-}
-
-/** Of the signals that end a running agent in good order. Other commands end at once, as any program does. */
-function stopSignal({ do: what, once, initOnly }: KernelCommand): AbortSignal {
-  const controller = new AbortController();
-  if (what !== 'run' || once || initOnly) return controller.signal;
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => controller.abort(name));
-  return controller.signal;
 }
 
 function rawVersion(): string {

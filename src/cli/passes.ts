@@ -2,11 +2,13 @@
 import type { Logger } from 'pino';
 import { logEvents, logFailures } from '../agent/logEvents.js';
 import type { Configuration } from '../config/configuration.js';
+import type { KernelCommand } from '../config/flags.js';
 import { createIpvsMode, type IpvsKernel, type IpvsOptions } from '../modes/ipvs/index.js';
 import { createProxy, type ServiceProxy } from '../proxy.js';
 import { cleanUp } from '../reconcile/cleanUp.js';
 import type { NodeFacts } from '../services/types.js';
 import type { Source } from '../source/source.js';
+import { planJson, planText } from './plan.js';
 import { describeCleanUp, describeSummary } from './summary.js';
 
 /** What a pass works with. */
@@ -20,12 +22,12 @@ export interface PassParts {
 }
 
 /** Prints what would change, and changes nothing. Status 0: nothing would; 1: something. */
-export async function runPlan(parts: PassParts): Promise<number> {
+export async function runPlan(parts: PassParts, output: KernelCommand['output']): Promise<number> {
   const proxy = proxyOf(parts);
-  const lines = await proxy.plan();
+  const operations = await proxy.plan();
   await proxy.stop();
-  process.stdout.write(lines.map((line) => `${line}\n`).join('') || 'nothing would change\n');
-  return lines.length === 0 ? 0 : 1;
+  process.stdout.write(output === 'json' ? planJson(operations) : planText(operations));
+  return operations.length === 0 ? 0 : 1;
 }
 
 /** Programs the kernel and prints what was done. Status 1 when something failed. */

@@ -1,4 +1,5 @@
 // Does what the command line asks for: opens the kernel and the source, and hands them to what works with them.
+import { access, constants } from 'node:fs/promises';
 import { release } from 'node:os';
 import type { Logger } from 'pino';
 import { EMULATES, runAgent } from '../agent/agent.js';
@@ -7,11 +8,19 @@ import { type Api, openApi } from '../agent/api.js';
 import { type Kernel, openKernel, usableFamilies } from '../agent/kernel.js';
 import { openLog } from '../agent/log.js';
 import { applySettings } from '../agent/processSettings.js';
-import { crossCheck } from '../config/crossChecks.js';
+import { clusterCIDRWarning, crossCheck } from '../config/crossChecks.js';
 import { flagLines, flagTexts, type KernelCommand } from '../config/flags.js';
+import { fileFault } from '../config/goSyntax.js';
 import { type Loaded, loadConfiguration } from '../config/load.js';
 import { writeConfiguration } from '../config/writeConfig.js';
-import { createIpvsMode, type IpvsOptions, prepare, probeScheduler } from '../modes/ipvs/index.js';
+import {
+  type Cure,
+  checkScheduler,
+  createIpvsMode,
+  type IpvsOptions,
+  prepare,
+  probeScheduler,
+} from '../modes/ipvs/index.js';
 import { type Metrics, openMetrics } from '../servers/metrics.js';
 import { nodeFacts } from '../services/nodeFacts.js';
 import type { NodeFacts } from '../services/types.js';
@@ -19,6 +28,7 @@ import { ManifestSource } from '../source/manifests.js';
 import type { Source } from '../source/source.js';
 import { curesOf, ipvsOptions } from './options.js';
 import { runCleanUp, runOnce, runPlan } from './passes.js';
+import { logHangups } from './signals.js';
 import { VERSION } from './version.js';
 
 /** What every command has once it has begun. */
@@ -32,7 +42,8 @@ interface Session extends Loaded {
 }
 
 /**
- * Does what the command asks for; resolves to the exit status.
+ * Does what the command asks for; resolves to the exit status. Inputs are checked before the kernel is touched: a mistake
+ * in them must not hide behind a module that is missing.
  *
  * @param stop aborted when the process is told to end, with the signal's name as its reason
  */
@@ -40,13 +51,28 @@ export async function run(command: KernelCommand, stop: AbortSignal): Promise<nu
   const cures = curesOf(command.cures);
   const loaded = loadConfiguration(command);
   const { configuration, notices } = loaded;
-  const log = await openLog(configuration.logging);
+  const log = openLog(configuration.logging);
+  logHangups(log);
   if (configuration.logging.verbosity > 0) for (const line of flagLines(command.given)) log.info(line);
   for (const notice of notices) log.warn(notice);
   if (command.writeConfigTo !== undefined) {
     writeConfiguration(command.writeConfigTo, configuration);
     return 0;
   }
+  const origin = await openOrigin({ command, loaded, cures, log });
+  try {
+    return await runOnKernel({ ...loaded, command, log, stop }, cures, origin);
+  } finally {
+    if (origin && 'api' in origin) origin.api.close();
+  }
+}
+
+async function runOnKernel(
+  begun: Omit<Session, 'kernel' | 'options'>,
+  cures: ReadonlySet<Cure>,
+  origin: Manifests | ApiOrigin | undefined,
+): Promise<number> {
+  const { command, configuration, log } = begun;
   // A plan changes nothing, and so loads no module.
   const kernel = await openKernel(command.do !== 'plan');
   try {
@@ -57,14 +83,60 @@ export async function run(command: KernelCommand, stop: AbortSignal): Promise<nu
       cures,
       ...(command.drainBound === undefined ? {} : { drainBound: command.drainBound }),
     });
-    const session = { ...loaded, command, log, kernel, options, stop };
+    const session = { ...begun, kernel, options };
     if (command.do === 'cleanup') return await runCleanUp(createIpvsMode(kernel, options), log);
-    if (command.initOnly) return await initialize(session);
+    if (origin === undefined) return await initialize(session);
     if (options.families.length === 0) throw new Error('iptables is not available on this host');
-    return command.manifests === '' ? await runOnApi(session) : await runOnManifests(session);
+    return 'api' in origin ? await runOnApi(session, origin) : await runOnManifests(session, origin);
   } finally {
     kernel.close();
   }
+}
+
+/** Objects come from a folder or file of manifests. */
+interface Manifests {
+  readonly source: Source;
+}
+
+/** Objects come from an API server. */
+interface ApiOrigin {
+  readonly api: Api;
+  readonly metrics: Metrics;
+}
+
+/**
+ * Opens the source of objects that the command names; undefined where it needs none. Rejects with an Error that names
+ * the flag or the file where there is none.
+ */
+async function openOrigin({
+  command,
+  loaded: { configuration, nodeName },
+  cures,
+  log,
+}: {
+  readonly command: KernelCommand;
+  readonly loaded: Loaded;
+  readonly cures: ReadonlySet<Cure>;
+  readonly log: Logger;
+}): Promise<Manifests | ApiOrigin | undefined> {
+  const { manifests: path, master } = command;
+  if (command.do === 'cleanup' || command.initOnly) return undefined;
+  if (path !== '') {
+    await access(path, constants.R_OK).catch((error: unknown) => {
+      throw new Error(`--manifests: ${fileFault(error, path)}`);
+    });
+    log.debug({ manifests: path }, 'objects come from manifests');
+    return { source: new ManifestSource({ path, follow: follows(command) }) };
+  }
+  const metrics = openOwnMetrics();
+  const allNodes = cures.has('other-nodes');
+  const api = await openApi({ configuration, master, nodeName, allNodes, version: VERSION, log, metrics });
+  return { api, metrics };
+}
+
+/** Whether a command goes on as objects change. */
+function follows(command: KernelCommand): boolean {
+  return command.do === 'run' && !command.once;
 }
 
 /** `--init-only`: what needs more rights than the rest, and once. */
@@ -74,33 +146,21 @@ async function initialize({ configuration, kernel, options, log }: Session): Pro
   return 0;
 }
 
-async function runOnManifests(session: Session): Promise<number> {
-  const { command } = session;
-  const follow = command.do === 'run' && !command.once;
-  const source = new ManifestSource({ path: command.manifests, follow });
-  session.log.debug({ manifests: command.manifests }, 'objects come from manifests');
+async function runOnManifests(session: Session, { source }: Manifests): Promise<number> {
   const node = await ownFacts(session, undefined);
-  if (!follow) return runPass(session, source, node);
+  warnOfClusterCIDR(session, node);
+  if (!follows(session.command)) return runPass(session, source, node);
   await probeScheduler(session.kernel, session.options.scheduler);
   return runAgent({ ...agentParts(session, openOwnMetrics()), source, node, announcer: SILENT });
 }
 
-async function runOnApi(session: Session): Promise<number> {
-  const { command, configuration, nodeName, log, options } = session;
-  const metrics = openOwnMetrics();
-  const { master } = command;
-  const allNodes = options.cures.has('other-nodes');
-  const api = await openApi({ configuration, master, nodeName, allNodes, version: VERSION, log, metrics });
-  try {
-    const own = await api.ownNode(session.stop);
-    if (session.stop.aborted) return 0;
-    const node = await ownFacts(session, own);
-    checkAgainst(session, node);
-    if (command.do === 'plan' || command.once) return await runPass(session, api.source, node);
-    return await runAgentOnApi(session, api, node, metrics);
-  } finally {
-    api.close();
-  }
+async function runOnApi(session: Session, { api, metrics }: ApiOrigin): Promise<number> {
+  const own = await api.ownNode(session.stop);
+  if (session.stop.aborted) return 0;
+  const node = await ownFacts(session, own);
+  checkAgainst(session, node);
+  if (!follows(session.command)) return runPass(session, api.source, node);
+  return runAgentOnApi(session, api, node, metrics);
 }
 
 async function runAgentOnApi(session: Session, api: Api, node: NodeFacts, metrics: Metrics): Promise<number> {
@@ -114,9 +174,14 @@ async function runAgentOnApi(session: Session, api: Api, node: NodeFacts, metric
 /** One pass, carried out or only told. */
 async function runPass(session: Session, source: Source, node: NodeFacts): Promise<number> {
   const { command, kernel, options, configuration, log } = session;
-  if (command.do === 'plan') return runPlan({ kernel, options, source, node, configuration, log });
+  const parts = { kernel, options, source, node, configuration, log };
+  if (command.do === 'plan') {
+    const unknown = await checkScheduler(kernel, options.scheduler);
+    if (unknown !== undefined) log.warn(unknown);
+    return runPlan(parts, command.output);
+  }
   await probeScheduler(kernel, options.scheduler);
-  return runOnce({ kernel, options, source, node, configuration, log });
+  return runOnce(parts);
 }
 
 function agentParts({ command, configuration, file, log, kernel, options, stop }: Session, metrics: Metrics) {
@@ -144,8 +209,15 @@ async function ownFacts(
   return nodeFacts(nodeName, node, host, new Set(), configuration.bindAddress);
 }
 
-/** Holds the configuration against the node; throws for what cannot work. */
-function checkAgainst({ configuration, options, log }: Session, node: NodeFacts): void {
+function warnOfClusterCIDR({ configuration, log }: Session, { primaryFamily }: NodeFacts): void {
+  const warning = clusterCIDRWarning(configuration, primaryFamily);
+  if (warning !== undefined) log.warn(warning);
+}
+
+/** Compares the configuration with the node. Throws an Error when they cannot work together. */
+function checkAgainst(session: Session, node: NodeFacts): void {
+  const { configuration, options, log } = session;
+  warnOfClusterCIDR(session, node);
   const { warnings, faults } = crossCheck(configuration, { families: options.families, ...node });
   for (const warning of warnings) log.warn(warning);
   if (faults.length > 0) throw new Error(faults.join('; '));

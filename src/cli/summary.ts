@@ -18,6 +18,7 @@ export function describeCleanUp(operations: number, left: readonly string[]): st
   return `${[count(operations, 'kernel operation'), ...rest].join('\n')}\n`;
 }
 
-function count(number: number, noun: string): string {
+/** A number with its noun: `1 service`, `2 services`. */
+export function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }

@@ -2,6 +2,7 @@
 // value, underscores for dashes.
 import type { FlagType, FlagValue } from './flagTypes.js';
 import { quote } from './goSyntax.js';
+import { closestTo } from './suggestion.js';
 
 /** A command line that makes no sense; the message is kube-proxy's where it has one. */
 export class UsageError extends Error {}
@@ -50,6 +51,11 @@ export function parseArguments(
   return { values, positionals };
 }
 
+/** The end of a message about a misspelt word: ` (did you mean --once?)`; empty when nothing is close to the word. */
+export function hint(before: string, meant: string | undefined): string {
+  return meant === undefined ? '' : ` (did you mean ${before}${meant}?)`;
+}
+
 type Set = (name: string, flag: FlagSpecification, text: string) => void;
 type Following = (what: string) => string;
 
@@ -63,7 +69,7 @@ function parseLong(
   if (written === '' || written.startsWith('-')) throw new UsageError(`bad flag syntax: ${argument}`);
   const name = written.replaceAll('_', '-');
   const flag = flags.get(name);
-  if (!flag) throw new UsageError(`unknown flag: --${written}`);
+  if (!flag) throw new UsageError(`unknown flag: --${written}${hint('--', closestTo(name, flags.keys()))}`);
   set(name, flag, text ?? flag.type.alone ?? following(`--${written}`));
 }
 

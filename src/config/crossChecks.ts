@@ -39,6 +39,20 @@ export function crossCheck(configuration: Configuration, node: NodeSituation): C
   return { warnings: nodePorts, faults: told.map((text) => `${FAULT}: ${text}`) };
 }
 
+/**
+ * kube-proxy's warning where traffic of the cluster's pods cannot be told from other traffic: detectLocalMode is
+ * ClusterCIDR, and clusterCIDR is blank in the node's primary family. Rules then treat every source alike. Undefined where
+ * there is nothing to warn of.
+ */
+export function clusterCIDRWarning(
+  { detectLocalMode, clusterCIDR }: Configuration,
+  primaryFamily: Family,
+): string | undefined {
+  if (detectLocalMode !== 'ClusterCIDR') return undefined;
+  if (clusterCIDR.split(',').some((network) => familyOfNetwork(network) === primaryFamily)) return undefined;
+  return `Detect-local-mode set to ClusterCIDR, but no cluster CIDR specified for primary IP family ipFamily=${JSON.stringify(name(primaryFamily))} clusterCIDR=${JSON.stringify(clusterCIDR)}`;
+}
+
 function checkNodePorts(
   { clusterCIDR, nodePortAddresses, ipvs }: Configuration,
   { primaryFamily, nodeIPs, podCIDRs }: NodeSituation,

@@ -338,6 +338,13 @@ export const OWN_FLAGS = {
     beside: true,
     help: 'program the kernel, print what was done, and end; 0 when all succeeded',
   },
+  output: {
+    type: T.output,
+    short: 'o',
+    beside: true,
+    absent: 'text',
+    help: 'how plan prints its result: for people, or for programs',
+  },
   'ipvs-own-all': {
     type: T.bool,
     beside: true,

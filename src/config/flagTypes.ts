@@ -129,6 +129,14 @@ export const FLAG_TYPES = {
   },
   /** `file=2,other*=3`; a flag that is repeated adds to them. */
   vmodule: { shown: 'pattern=N,...', parse: parsePatterns },
+  /** How a result is printed. */
+  output: {
+    shown: 'text|json',
+    parse: (text) =>
+      text === 'text' || text === 'json'
+        ? { value: text }
+        : { fault: `${quote(text)} is neither text nor json` },
+  },
   quantity: {
     shown: 'quantity',
     parse: (text) => (isQuantity(text) ? { value: text } : { fault: QUANTITY_RULE }),

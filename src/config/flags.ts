@@ -1,11 +1,12 @@
 // The command line → what it asks for.
-import { type ParsedArguments, parseArguments, UsageError } from './commandLine.js';
+import { hint, type ParsedArguments, parseArguments, UsageError } from './commandLine.js';
 import { FLAGS } from './flagTable.js';
 import type { FlagValue } from './flagTypes.js';
 import { quote } from './goSyntax.js';
+import { closestTo } from './suggestion.js';
 
 export { UsageError } from './commandLine.js';
-export { flagLines, flagTexts, helpText } from './help.js';
+export { flagLines, flagTexts, helpText, usageText } from './help.js';
 
 /** A command that has to do with the kernel. */
 export interface KernelCommand {
@@ -14,6 +15,8 @@ export interface KernelCommand {
   /** Folder or file of manifests; empty: none was given, so the API server is the source. */
   readonly manifests: string;
   readonly once: boolean;
+  /** How a plan is printed. */
+  readonly output: 'text' | 'json';
   /** Path of a configuration file, if one was given. */
   readonly config: string | undefined;
   /** URL of the API server; empty: as the kubeconfig says. */
@@ -48,6 +51,7 @@ export function readFlags(args: readonly string[]): Command {
   const word = commandWord(parsed);
   if (set('version') || text('version') === 'raw') return { do: 'version', raw: text('version') === 'raw' };
   if (word === 'plan') refuseBesidePlan(set);
+  else if (values.has('output')) throw new UsageError('--output is for plan alone');
   const drainBound = values.get('drain-timeout') as number | undefined;
   if (drainBound !== undefined && drainBound < 0) {
     throw new UsageError('--drain-timeout must be a duration of 0 or more, as in 1h30m or 10s');
@@ -56,6 +60,7 @@ export function readFlags(args: readonly string[]): Command {
     do: set('cleanup') ? 'cleanup' : word,
     manifests: text('manifests') ?? '',
     once: set('once'),
+    output: text('output') === 'json' ? 'json' : 'text',
     config: text('config'),
     master: text('master') ?? '',
     writeConfigTo: text('write-config-to'),
@@ -75,10 +80,17 @@ function refuseBesidePlan(set: (flag: string) => boolean): void {
   }
 }
 
-/** `run`, which may be left out, or `plan`; kube-proxy takes no arguments, and says so in these words. */
-function commandWord({ positionals }: ParsedArguments): 'run' | 'plan' {
-  const [word = 'run', ...rest] = positionals.filter(Boolean);
-  if ((word === 'run' || word === 'plan') && rest.length === 0) return word;
-  const found = word === 'run' || word === 'plan' ? rest : positionals;
-  throw new UsageError(`"kube-proxy" does not take any arguments, got [${found.map(quote).join(' ')}]`);
+const COMMANDS = ['run', 'plan'] as const;
+
+/** `run`, which may be left out, or `plan`. Neither takes arguments: kube-proxy's words, with this program's name. */
+function commandWord({ positionals }: ParsedArguments): (typeof COMMANDS)[number] {
+  const words = positionals.filter(Boolean);
+  const [first = 'run'] = words;
+  const command = COMMANDS.find((known) => known === first);
+  const others = command === undefined ? words : words.slice(1);
+  if (command !== undefined && others.length === 0) return command;
+  const meant = command === undefined ? hint('', closestTo(first, COMMANDS)) : '';
+  throw new UsageError(
+    `"kube-netlink-proxy" does not take any arguments, got [${others.map(quote).join(' ')}]${meant}`,
+  );
 }

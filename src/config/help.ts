@@ -5,22 +5,32 @@ import { FLAGS, type Flag, KUBE_PROXY_FLAGS, OWN_FLAGS } from './flagTable.js';
 import { FLAG_TYPES, type FlagValue, type VerbosityPattern } from './flagTypes.js';
 import { quote } from './goSyntax.js';
 
+const USAGE = `Usage:
+  kube-netlink-proxy [run] [flags]                    programs the kernel, and follows changes
+  kube-netlink-proxy plan [flags]                     prints what would change in the kernel, and changes nothing
+  kube-netlink-proxy --cleanup
+`;
+
+/** What is printed above the error of a command line that makes no sense. */
+export function usageText(): string {
+  return `${USAGE}
+kube-netlink-proxy --help lists the flags.
+
+`;
+}
+
 /** What `--help` prints. */
 export function helpText(): string {
   return `kube-netlink-proxy programs Kubernetes Services into the kernel's IPVS, over netlink, in kube-proxy's place.
 
-Usage:
-  kube-netlink-proxy [run] [flags]                    programs the kernel, and follows changes
-  kube-netlink-proxy plan [flags]                     prints what would change in the kernel, and changes nothing
-  kube-netlink-proxy --cleanup
-
+${USAGE}
 kube-proxy's flags; those marked * count beside --config too:
 ${Object.entries<Flag>(KUBE_PROXY_FLAGS).map(describe).join('\n')}
 
 Flags of this program alone; all count beside --config too:
 ${Object.entries<Flag>(OWN_FLAGS).map(describe).join('\n')}
 
-Changes are followed until SIGTERM or SIGINT; the kernel then keeps its state.
+Changes are followed until SIGTERM or SIGINT; the kernel then keeps its state. SIGHUP is ignored, except on a terminal.
 Exit status: 0 done, 1 something failed, or the command line makes no sense.
 Of plan: 0 nothing would change, 1 something would, 2 it cannot be told.
 `;

@@ -60,10 +60,16 @@ export class DesiredState<Item> implements Desired<Item> {
     return this.#fragments.keys();
   }
 
+  /** Names of the owners that want a key; the first wins. */
+  ownersOf(key: string): string[] {
+    const references = this.#references.get(key);
+    if (references === undefined) return [];
+    return (Array.isArray(references) ? references : [references]).map(({ owner }) => owner.name);
+  }
+
   /** The owners of a key that several owners want, the one that wins first; empty for every other key. */
   contenders(key: string): readonly string[] {
-    const references = this.#references.get(key);
-    return Array.isArray(references) ? references.map(({ owner }) => owner.name) : [];
+    return Array.isArray(this.#references.get(key)) ? this.ownersOf(key) : [];
   }
 
   /** Groups to which a key was added, or from which one was removed, since this was called last. */

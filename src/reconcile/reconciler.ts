@@ -23,6 +23,19 @@ export interface Inputs {
 /** Items that are read alone after failures, at most: for more, a full pass costs less. */
 const MOST_ALONE = 256;
 
+/** An operation that a full pass would carry out. */
+export interface PlannedOperation {
+  /** Which step of the mode's order it belongs to. */
+  readonly phase: string;
+  readonly key: string;
+  /** The node wants the item, whatever its Services are. */
+  readonly node: boolean;
+  /** Services that want the item; with several, the first has its way. None, and not the node: it is no longer wanted. */
+  readonly services: readonly string[];
+  /** The operation in words. */
+  readonly lines: readonly string[];
+}
+
 /** Plans what changed, compares it with what is known, and has the mode carry out the difference. One pass at a time. */
 export class Reconciler<Item, Operation extends KeyedOperation> {
   readonly #mode: Mode<Item, Operation>;
@@ -164,12 +177,18 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     return audit.done;
   }
 
-  /** What a full pass would do, in words; does nothing. */
-  async preview(): Promise<string[]> {
+  /** The operations of a full pass, in order; carries none of them out. */
+  async preview(): Promise<PlannedOperation[]> {
     await this.#observe();
     await this.#plan();
     const operations = await this.#compare(this.#everyKey());
-    return operations.flatMap((operation) => this.#mode.describe(operation, this.#known));
+    return operations.map((operation) => {
+      const { phase, key } = operation;
+      const owners = this.#desired.ownersOf(key);
+      const services = owners.filter((owner) => owner !== NODE.name);
+      const node = services.length < owners.length;
+      return { phase, key, node, services, lines: this.#mode.describe(operation, this.#known) };
+    });
   }
 
   async #readSlice(audit: Audit<Item>): Promise<string[] | undefined> {

@@ -88,7 +88,7 @@ async function spoil(vandalize: () => void): Promise<Repair> {
       'a look at everything',
     )) as SyncedLine;
     read = proxy.log.indexOf(pass) + 1;
-    const ended = Number(pass['time']);
+    const ended = Number(pass['ts']);
     const waited = ended - pass.planMs - pass.kernelMs - since;
     assert.equal(pass.failures, 0, JSON.stringify(proxy.log.slice(-5)));
     if (pass.operations > 0 && isDeepStrictEqual(state(), intact)) return { pass, waited };

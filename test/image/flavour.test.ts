@@ -17,7 +17,7 @@ before(async () => {
   tool('iptables-nft', '-t', 'nat', '-N', 'KUBE-SERVICES');
   const node = closeAfter(await TestNode.start());
   proxy = await node.pod(spec).start();
-  await proxy.logged(/"msg":"synced"/);
+  await proxy.logged(/ INFO +synced /);
 });
 
 test('rules are in the tables in which kubelet left its mark', () => {

@@ -36,7 +36,7 @@ before(async () => {
   open = await Connection.open('10.96.10.10');
   assert.equal(await open.ask(), 'the pod');
   proxy = await node.pod(readDeployed<DaemonSet>('base/daemonset.yaml').spec.template.spec).start();
-  await proxy.logged(/"msg":"synced"/);
+  await proxy.logged(/ INFO +synced /);
 });
 
 test('a connection that was open goes on', async () => {

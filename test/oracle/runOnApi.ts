@@ -45,7 +45,7 @@ async function main(scenario: Scenario): Promise<ApiReport> {
   const cluster = await ApiCluster.start();
   cluster.load(`${scenario.folder}/objects.yaml`);
   const passes = { made: 0, failures: 0 };
-  const log = pino({ level: 'info' }, { write: (line: string) => note(passes, line) });
+  const log = pino({ level: 'debug' }, { write: (line: string) => note(passes, line) });
   const stop = new AbortController();
   const agent = startAgent(scenario, kernel, cluster.server.url, log, stop.signal);
   const steps: ApiStep[] = [];

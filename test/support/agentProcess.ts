@@ -12,7 +12,9 @@ export class AgentProcess {
   readonly #ended: Promise<unknown>;
 
   constructor(...flags: string[]) {
-    this.#child = spawn(process.execPath, [COMMAND, ...flags], { stdio: ['ignore', 'ignore', 'pipe'] });
+    this.#child = spawn(process.execPath, [COMMAND, '--logging-format=json', ...flags], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
     this.#ended = once(this.#child, 'exit');
     createInterface({ input: this.#child.stderr as NodeJS.ReadableStream }).on('line', (line) => {
       this.log.push(line);

@@ -20,6 +20,7 @@ export interface Container {
     readonly privileged?: boolean;
     readonly allowPrivilegeEscalation?: boolean;
     readonly readOnlyRootFilesystem?: boolean;
+    readonly seccompProfile?: { readonly type: string };
     readonly capabilities?: { readonly drop?: readonly string[]; readonly add?: readonly string[] };
   };
   readonly volumeMounts: readonly {

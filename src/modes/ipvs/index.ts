@@ -21,7 +21,7 @@ export type { Item } from './items.js';
 export type { IpvsKernel } from './kernel.js';
 export { type Operation, ORDER } from './operations.js';
 export { CURES, type Cure, IPVS_DEFAULTS, type IpvsOptions, type LocalDetector } from './options.js';
-export { prepare, probeScheduler } from './prepare.js';
+export { checkScheduler, prepare, probeScheduler } from './prepare.js';
 
 /** Wires the pure parts of ipvs mode to a kernel. */
 export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<Item, Operation> {

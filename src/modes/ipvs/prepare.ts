@@ -1,5 +1,7 @@
 // What has to hold before ipvs mode can do anything, found out and set at the start: better one error that names what is
 // missing than every virtual service failing in turn.
+import { NetlinkError } from '../../errors.js';
+import { findModule } from '../../kernel/modules.js';
 import type { IpvsKernel } from './kernel.js';
 import type { IpvsOptions } from './options.js';
 import { sysctls } from './planNode.js';
@@ -33,4 +35,33 @@ export async function probeScheduler({ ipvs }: Pick<IpvsKernel, 'ipvs'>, schedul
   if (refused) throw refused;
   const [left] = await ipvs.apply([{ do: 'deleteService', service }]);
   if (left) throw left;
+}
+
+/**
+ * Looks for the scheduler and changes nothing: no virtual service is made, no module is loaded. Rejects with a NetlinkError
+ * `ENOENT` when the kernel has no such scheduler.
+ *
+ * @param find looks for a kernel module
+ * @returns a sentence where this host cannot know, else undefined
+ */
+export async function checkScheduler(
+  { ipvs }: Pick<IpvsKernel, 'ipvs'>,
+  scheduler: string,
+  find: typeof findModule = findModule,
+): Promise<string | undefined> {
+  if ((await ipvs.listServices()).some((service) => service.scheduler === scheduler)) return undefined;
+  const module = `ip_vs_${scheduler}`;
+  switch (await find(module)) {
+    case 'there':
+      return undefined;
+    case 'missing':
+      throw new NetlinkError({
+        code: 'ENOENT',
+        operation: 'ipvs.checkScheduler',
+        target: scheduler,
+        hint: `the scheduler needs the kernel module ${module}`,
+      });
+    case 'unknown':
+      return `the scheduler ${scheduler} could not be checked: the kernel's modules are not at hand`;
+  }
 }

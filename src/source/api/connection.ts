@@ -65,12 +65,20 @@ const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
 export async function connectToApi(options: ConnectionOptions): Promise<ApiConnection> {
   const { kubeconfig = '', master = '', environment = process.env } = options;
   let access: ApiAccess;
-  if (kubeconfig !== '') access = accessOfKubeconfig(kubeconfig, await readFile(kubeconfig, 'utf8'), master);
+  if (kubeconfig !== '') access = accessOfKubeconfig(kubeconfig, await readKubeconfig(kubeconfig), master);
   else if (master !== '') access = accessToMaster(master);
   else access = accessInCluster(environment, options.serviceAccount ?? SERVICE_ACCOUNT);
   const connection = new Connection(access, environment);
   await connection.readFiles();
   return connection;
+}
+
+async function readKubeconfig(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    throw new Error(`kubeconfig ${path}: ${(error as Error).message}`, { cause: error });
+  }
 }
 
 class Connection implements ApiConnection {

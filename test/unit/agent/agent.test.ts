@@ -67,7 +67,7 @@ async function startAgent(
   };
   let ended: number | undefined;
   const status = runAgent({
-    log: pino({ base: null }, { write: (line: string) => lines.push(line) }),
+    log: pino({ base: null, level: 'debug' }, { write: (line: string) => lines.push(line) }),
     version: 'test',
     startedAt: Date.now(),
     metrics: openMetrics({ version: 'test', kubernetesVersion: 'v1.36.0', startedAt: 0, now: Date.now }),

@@ -1,13 +1,103 @@
-// The log when nothing can be written.
+// The log as it leaves the process: its two formats, on a terminal and elsewhere, and when nothing can be written.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
-import { it } from 'node:test';
+import { describe, it } from 'node:test';
+
+const LOG = JSON.stringify(import.meta.resolve('../../../src/agent/log.js'));
+
+/** A program that logs with these options, and ends at once. */
+function logging(options: { verbosity: number; format: string }, ...lines: string[]): string {
+  const statements = lines.map((line) => `log.${line};`).join(' ');
+  return `import { openLog } from ${LOG}; const log = openLog(${JSON.stringify(options)}); ${statements} process.exit(0);`;
+}
+
+/** What it writes to standard error, where that is no terminal. */
+function written(...args: Parameters<typeof logging>): string[] {
+  const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', logging(...args)], {
+    encoding: 'utf8',
+  });
+  assert.equal(status, 0, stderr);
+  return stderr.trimEnd().split('\n');
+}
+
+/** What it writes to a terminal. */
+function shown(environment: NodeJS.ProcessEnv, ...args: Parameters<typeof logging>): string {
+  const command = `'${process.execPath}' --input-type=module -e "$PROGRAM"`;
+  const { NO_COLOR: _, FORCE_COLOR: __, ...rest } = process.env;
+  const env = { ...rest, TERM: 'xterm', ...environment, PROGRAM: logging(...args) };
+  const { status, stdout } = spawnSync('script', ['-qec', command, '/dev/null'], { env, encoding: 'utf8' });
+  assert.equal(status, 0, stdout);
+  return stdout;
+}
+
+const LINES = [
+  "info({ full: true, services: 3, node: 'a b', phases: { addServers: 2 } }, 'synced')",
+  "warn('mode is blank')",
+  "error({ server: 'health', err: 'listen EADDRINUSE' }, 'a server\\ndoes not answer')",
+  "debug('not shown')",
+];
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z /;
+
+describe('the format text', () => {
+  it('is a line of text with an RFC 3339 time for each record, where standard error is no terminal', () => {
+    const lines = written({ verbosity: 0, format: 'text' }, ...LINES);
+    for (const line of lines) assert.match(line, TIME);
+    assert.deepEqual(
+      lines.map((line) => line.replace(TIME, '')),
+      [
+        'INFO  synced full=true services=3 node="a b" phases={"addServers":2}',
+        'WARN  mode is blank',
+        'ERROR a server\\ndoes not answer server="health" err="listen EADDRINUSE"',
+      ],
+    );
+  });
+
+  it('has colours on a terminal, and none with NO_COLOR', () => {
+    const options = { verbosity: 0, format: 'text' };
+    const coloured = shown({}, options, "warn('mode is blank')");
+    assert.ok(coloured.includes('Z \u001b[33mWARN \u001b[0m mode is blank'), coloured);
+    const plain = shown({ NO_COLOR: '1' }, options, "warn('mode is blank')");
+    assert.match(plain, /Z WARN {2}mode is blank\r?\n/);
+    assert.equal(plain.includes('\u001b'), false);
+  });
+});
+
+describe('the format json', () => {
+  it("has the fields of klog's JSON: ts in ms, v but for errors, msg, err", () => {
+    const before = Date.now();
+    const records = written({ verbosity: 4, format: 'json' }, ...LINES).map((line) => JSON.parse(line));
+    for (const { ts } of records) assert.ok(ts >= before && ts <= Date.now(), `${ts}`);
+    assert.deepEqual(
+      records.map(({ ts: _, ...record }) => record),
+      [
+        {
+          level: 'info',
+          v: 0,
+          full: true,
+          services: 3,
+          node: 'a b',
+          phases: { addServers: 2 },
+          msg: 'synced',
+        },
+        { level: 'warn', v: 0, msg: 'mode is blank' },
+        { level: 'error', server: 'health', err: 'listen EADDRINUSE', msg: 'a server\ndoes not answer' },
+        { level: 'debug', v: 4, msg: 'not shown' },
+      ],
+    );
+  });
+
+  it('is JSON on a terminal too', () => {
+    const [line = ''] = shown({}, { verbosity: 0, format: 'json' }, "info('starting')").trim().split('\n');
+    assert.equal(JSON.parse(line).msg, 'starting');
+  });
+});
 
 it('a disk that is full costs lines, and neither the process nor its memory', () => {
   const program = `
-    import { openLog } from ${JSON.stringify(import.meta.resolve('../../../src/agent/log.js'))};
-    const log = await openLog({ verbosity: 0, format: 'json' });
+    import { openLog } from ${LOG};
+    const log = openLog({ verbosity: 0, format: 'text' });
     const line = 'x'.repeat(1000);
     log.info(line);
     const before = process.memoryUsage().rss;

@@ -30,10 +30,17 @@ describe('the command', () => {
     );
   });
 
-  it('ends with 1 when a command line makes no sense, the error below the help', () => {
-    const { status, stdout, stderr } = type('--ipvs-sched=lc');
+  it('ends with 1 when a command line makes no sense, the error below a short usage, with what was meant', () => {
+    const { status, stdout, stderr } = type('--manifest=examples');
     assert.deepEqual([status, stdout], [1, '']);
-    assert.equal(stderr, `${helpText()}Error: unknown flag: --ipvs-sched\n`);
+    const lines = stderr.trimEnd().split('\n');
+    assert.equal(lines.at(-1), 'Error: unknown flag: --manifest (did you mean --manifests?)');
+    assert.ok(lines.length < 10, stderr);
+    assert.match(stderr, /^Usage:\n {2}kube-netlink-proxy \[run\] \[flags\] .*\n/);
+    assert.match(
+      type('paln', '--once').stderr,
+      /\nError: "kube-netlink-proxy" does not take any arguments, got \["paln"\] \(did you mean plan\?\)\n$/,
+    );
     assert.match(
       type('--cures=bleeding', '--config=/nowhere').stderr,
       /\nError: --cures must be of .*; found bleeding\n$/,
@@ -49,6 +56,28 @@ describe('the command', () => {
       assert.equal(type(...args).status, 2, args.join(' '));
     }
     assert.equal(type('--config=/nowhere', '--manifests', 'plan').status, 1, 'a folder of that name');
+  });
+
+  it('checks what it is given before it touches the kernel, and names the flag or file', () => {
+    const broken = join(folder, 'broken.kubeconfig');
+    writeFileSync(broken, 'apiVersion: v1\nkind: Config\ncurrent-context: nowhere\n');
+    const cases: [args: string[], error: string][] = [
+      [
+        ['--kubeconfig=/nonexistent'],
+        "kubeconfig /nonexistent: ENOENT: no such file or directory, open '/nonexistent'",
+      ],
+      [
+        [`--kubeconfig=${broken}`],
+        `kubeconfig ${broken}: current-context: must name one of contexts, found "nowhere"`,
+      ],
+      [['--manifests=/nonexistent'], '--manifests: open /nonexistent: no such file or directory'],
+      [['--once', '--manifests=/nonexistent'], '--manifests: open /nonexistent: no such file or directory'],
+      [['--hostname-override= '], 'failed complete: empty hostname-override is invalid'],
+    ];
+    for (const [args, error] of cases) {
+      const { status, stderr } = type(...args, '--proxy-mode=ipvs');
+      assert.deepEqual([status, stderr], [1, `Error: ${error}\n`]);
+    }
   });
 
   it('tells everything that is wrong with a configuration, a line each', () => {
@@ -82,7 +111,7 @@ describe('the command', () => {
     const said = stderr
       .trimEnd()
       .split('\n')
-      .map((line) => JSON.parse(line).msg);
+      .map((line) => line.replace(/^\S+Z WARN {2}/, ''));
     assert.deepEqual(said, [
       'Using lenient decoding as strict decoding failed err="strict decoding error: unknown field \\"foo\\""',
       'portRange has no effect: nothing uses it, in kube-proxy neither',

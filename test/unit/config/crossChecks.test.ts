@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { crossCheck, type NodeSituation } from '../../../src/config/crossChecks.js';
+import { clusterCIDRWarning, crossCheck, type NodeSituation } from '../../../src/config/crossChecks.js';
 import { decodeConfiguration } from '../../support/decodeConfiguration.js';
 
 const NODE: NodeSituation = {
@@ -131,5 +131,26 @@ it('a configuration that fits is passed over in silence', () => {
   assert.deepEqual(check({ ...PORTS, healthzBindAddress: '[::]:10256' }, SINGLE), {
     warnings: [],
     faults: [],
+  });
+});
+
+describe('without a network of the pods', () => {
+  const warning = (raw: Record<string, unknown>, family: 4 | 6) => {
+    const { configuration } = decodeConfiguration(raw);
+    return clusterCIDRWarning(configuration, family);
+  };
+  const said = 'Detect-local-mode set to ClusterCIDR, but no cluster CIDR specified for primary IP family';
+
+  it('there is a warning, blank or of the other family', () => {
+    assert.equal(warning({}, 4), `${said} ipFamily="IPv4" clusterCIDR=""`);
+    assert.equal(
+      warning({ clusterCIDR: '10.244.0.0/16' }, 6),
+      `${said} ipFamily="IPv6" clusterCIDR="10.244.0.0/16"`,
+    );
+  });
+
+  it('there is none in the primary family, and none where local traffic is told otherwise', () => {
+    assert.equal(warning({ clusterCIDR: 'fd00::/48,10.244.0.0/16' }, 4), undefined);
+    assert.equal(warning({ detectLocalMode: 'NodeCIDR' }, 4), undefined);
   });
 });

@@ -244,9 +244,16 @@ describe('flags are read as Go reads them', () => {
       ['--log-text-info-buffer-size=x'],
       `invalid argument "x" for "--log-text-info-buffer-size" flag: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'`,
     ],
-    [['foo'], '"kube-proxy" does not take any arguments, got ["foo"]'],
-    [['foo', 'bar'], '"kube-proxy" does not take any arguments, got ["foo" "bar"]'],
-    [['plan', '--', '--v'], '"kube-proxy" does not take any arguments, got ["--v"]'],
+    [['foo'], '"kube-netlink-proxy" does not take any arguments, got ["foo"]'],
+    [['foo', 'bar'], '"kube-netlink-proxy" does not take any arguments, got ["foo" "bar"]'],
+    [['paln'], '"kube-netlink-proxy" does not take any arguments, got ["paln"] (did you mean plan?)'],
+    [['plan', '--', '--v'], '"kube-netlink-proxy" does not take any arguments, got ["--v"]'],
+    [['--ipvs_sched=lc'], 'unknown flag: --ipvs_sched (did you mean --ipvs-scheduler?)'],
+    [
+      ['plan', '-o', 'yaml'],
+      'invalid argument "yaml" for "-o, --output" flag: "yaml" is neither text nor json',
+    ],
+    [['--once', '-o', 'json'], '--output is for plan alone'],
     [['plan', '--cleanup'], 'plan changes nothing, and --cleanup does: only one of them can be asked for'],
     [
       ['--init-only', 'plan'],
@@ -272,11 +279,21 @@ describe('the command line', () => {
   it('asks for a run, a plan, a clean-up', () => {
     const command = readFlags(['plan', '--manifests', 'm', '--cures=a,b', '--drain-timeout=1m', '--once']);
     assert.ok(command.do === 'plan');
-    const { manifests, cures, drainBound, once, config, ownAll } = command;
+    const { manifests, cures, drainBound, once, config, ownAll, output } = command;
     assert.deepEqual(
-      { manifests, cures, drainBound, once, config, ownAll },
-      { manifests: 'm', cures: ['a', 'b'], drainBound: 60_000, once: true, config: undefined, ownAll: false },
+      { manifests, cures, drainBound, once, config, ownAll, output },
+      {
+        manifests: 'm',
+        cures: ['a', 'b'],
+        drainBound: 60_000,
+        once: true,
+        config: undefined,
+        ownAll: false,
+        output: 'text',
+      },
     );
+    const json = readFlags(['plan', '-o', 'json']);
+    assert.ok(json.do === 'plan' && json.output === 'json');
     assert.equal(readFlags([]).do, 'run');
     assert.equal(readFlags(['run', '']).do, 'run');
     assert.equal(readFlags(['--cleanup']).do, 'cleanup');

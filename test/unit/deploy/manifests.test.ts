@@ -1,6 +1,8 @@
 // The manifests of deploy/: what they ask of a cluster, and that what they name is there.
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
@@ -123,6 +125,15 @@ test('the guides name files that are there', () => {
   }
 });
 
+test('nothing in the manifests and guides waits for a name that nobody has filled in', () => {
+  const files = readdirSync(join(ROOT, 'deploy'), { recursive: true, encoding: 'utf8' })
+    .map((path) => join('deploy', path))
+    .filter((path) => /\.(yaml|conf|md)$/.test(path));
+  for (const path of [...files, 'README.md', 'docs/migrate.md']) {
+    assert.doesNotMatch(readFileSync(join(ROOT, path), 'utf8'), /OWNER|\.invalid\b/, path);
+  }
+});
+
 test('an image that is built without arguments has the version of the package', () => {
   const dockerfile = readFileSync(join(ROOT, 'Dockerfile'), 'utf8');
   assert.equal(/^ARG VERSION=(.*)$/m.exec(dockerfile)?.[1], version);
@@ -142,12 +153,41 @@ test('probes ask the health server of the configuration', () => {
 });
 
 test("the kubeconfig takes the service account's files", () => {
-  const path = join(ROOT, 'deploy/base/kubeconfig.conf');
-  const access = accessOfKubeconfig('/var/lib/kube-proxy/kubeconfig.conf', readFileSync(path, 'utf8'));
+  const { kubeconfig } = afterCommandsOfReadme();
+  const access = accessOfKubeconfig('/var/lib/kube-proxy/kubeconfig.conf', kubeconfig);
   assert.deepEqual(access.ca, { file: '/var/run/secrets/kubernetes.io/serviceaccount/ca.crt' });
   assert.deepEqual(access.token, { file: '/var/run/secrets/kubernetes.io/serviceaccount/token' });
-  assert.match(access.server, /\.invalid:6443$/, 'a server that does not exist until somebody sets one');
+  assert.equal(access.server, 'https://10.0.0.10:6443');
 });
+
+test('a server that nobody has set ends the proxy, with the error that the guide shows', () => {
+  const text = readFileSync(join(ROOT, 'deploy/base/kubeconfig.conf'), 'utf8');
+  const said =
+    'kubeconfig /var/lib/kube-proxy/kubeconfig.conf: clusters[0].cluster.server: must be a URL, found ""';
+  assert.throws(() => accessOfKubeconfig('/var/lib/kube-proxy/kubeconfig.conf', text), { message: said });
+  assert.ok(readFileSync(join(ROOT, 'deploy/README.md'), 'utf8').includes(`\`Error: ${said}\``));
+});
+
+test('the commands of the guide set what base does not know of a cluster', () => {
+  const { configuration, problems } = decodeConfiguration(parse(afterCommandsOfReadme().config));
+  assert.deepEqual(problems, []);
+  assert.equal(configuration.clusterCIDR, '10.244.0.0/16');
+});
+
+/** The configuration of base after the commands under "A cluster's own settings". */
+function afterCommandsOfReadme(): { kubeconfig: string; config: string } {
+  const guide = readFileSync(join(ROOT, 'deploy/README.md'), 'utf8');
+  const [, commands = ''] = /## A cluster's own settings[\s\S]*?\n```\n([\s\S]*?)```/.exec(guide) ?? [];
+  const folder = mkdtempSync(join(tmpdir(), 'knp-base-'));
+  try {
+    symlinkSync(ROOT, join(folder, 'kube-netlink-proxy'));
+    execFileSync('sh', ['-ec', commands], { cwd: folder });
+    const read = (name: string) => readFileSync(join(folder, name), 'utf8');
+    return { kubeconfig: read('kubeconfig.conf'), config: read('config.conf') };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
 
 test('rights are what is used, and no more than system:node-proxier has', () => {
   const documents = readAllDeployed<{ kind: string; metadata: { name: string }; rules?: Rule[] }>(
@@ -211,8 +251,22 @@ test('the unprivileged variant keeps two capabilities', () => {
     privileged: false,
     allowPrivilegeEscalation: false,
     readOnlyRootFilesystem: true,
+    seccompProfile: { type: 'RuntimeDefault' },
     capabilities: { drop: ['ALL'], add: ['NET_ADMIN', 'NET_RAW'] },
   });
+});
+
+test('every container has a seccomp profile, unless it is privileged and so cannot have one', () => {
+  const pods = [
+    podOf(patched(base, readDeployed('unprivileged/daemonset.yaml'))),
+    ...['plan', 'cleanup'].map((folder) => readDeployed<{ spec: PodSpec }>(`${folder}/pod.yaml`).spec),
+  ];
+  for (const { initContainers = [], containers } of pods) {
+    for (const { name, securityContext } of [...initContainers, ...containers]) {
+      const { privileged = false, seccompProfile } = securityContext;
+      assert.equal(seccompProfile?.type, privileged ? undefined : 'RuntimeDefault', name);
+    }
+  }
 });
 
 test('the PodMonitor selects the pods, by a port that they have', () => {

@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { type Metrics, openMetrics } from '../../../src/servers/metrics.js';
 import { closeAfter } from '../../support/closeAfter.js';
-import { ROOT } from '../../support/paths.js';
+import { promtool } from '../../support/promtool.js';
 
 /** 2026-11-20T17:32:31.5Z, seconds. */
 const NOW = 1795195951.5;
@@ -331,14 +328,14 @@ describe('metrics', () => {
   it('satisfy promtool, but for names that are kube-proxy’s', async () => {
     const metrics = open();
     use(metrics);
-    assert.deepEqual(await promtool(await metrics.text()), [
+    assert.deepEqual(await complaints(await metrics.text()), [
       'kubeproxy_sync_proxy_rules_iptables_total non-counter metrics should not have "_total" suffix',
       'kubeproxy_sync_proxy_rules_no_local_endpoints_total non-counter metrics should not have "_total" suffix',
     ]);
   });
 
   it('would not satisfy promtool with a fault', async () => {
-    const [complaint] = await promtool('# TYPE wrong counter\nwrong 1\n');
+    const [complaint] = await complaints('# TYPE wrong counter\nwrong 1\n');
     assert.match(complaint ?? '', /^wrong /);
   });
 });
@@ -348,16 +345,9 @@ function pause(milliseconds: number): Promise<void> {
 }
 
 /** The complaints of `promtool check metrics`; rejects when the text is malformed. */
-function promtool(text: string): Promise<string[]> {
-  const unpacked = join(ROOT, '.cache/promtool');
-  const command = existsSync(unpacked) ? unpacked : 'promtool';
-  return new Promise((resolve, reject) => {
-    const child = execFile(command, ['check', 'metrics'], (error, _, stderr) => {
-      const code = error?.code ?? 0;
-      // 3: there are complaints.
-      if (code !== 0 && code !== 3) reject(new Error(`promtool: ${error?.message}\n${stderr}`));
-      else resolve(stderr.split('\n').filter(Boolean));
-    });
-    child.stdin?.end(text);
-  });
+async function complaints(text: string): Promise<string[]> {
+  const { status, stderr } = await promtool(['check', 'metrics'], text);
+  // 3: there are complaints.
+  if (status !== 0 && status !== 3) throw new Error(`promtool: ${status}\n${stderr}`);
+  return stderr.split('\n').filter(Boolean);
 }

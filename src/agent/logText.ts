@@ -1,0 +1,34 @@
+// A record of the log → a line for people: time, level, message, and the fields as key=value.
+
+/** A record as pino writes it: `ts` in ms since 1970, `level`, `v`, `msg`, and the fields of the line. */
+interface LogRecord {
+  readonly ts: number;
+  readonly level: string;
+  readonly v?: number;
+  readonly msg?: string;
+  readonly [field: string]: unknown;
+}
+
+/** SGR parameters of ECMA-48: grey, green, yellow, red. */
+const COLOURS: Readonly<Record<string, number>> = {
+  trace: 90,
+  debug: 90,
+  info: 32,
+  warn: 33,
+  error: 31,
+  fatal: 31,
+};
+
+/**
+ * A record in JSON as one line of text: `2026-11-20T17:32:31.500Z INFO  synced services=3 node="a"`. The time is RFC 3339,
+ * in UTC. Text values are quoted as klog quotes them; the message is not, but for its line breaks.
+ *
+ * @param coloured mark the level with a colour
+ */
+export function textLine(json: string, coloured: boolean): string {
+  const { ts, level, v: _, msg = '', ...fields } = JSON.parse(json) as LogRecord;
+  const word = level.toUpperCase().padEnd(5);
+  const shown = coloured ? `\u001b[${COLOURS[level] ?? 0}m${word}\u001b[0m` : word;
+  const pairs = Object.entries(fields).map(([name, value]) => ` ${name}=${JSON.stringify(value)}`);
+  return `${new Date(ts).toISOString()} ${shown} ${msg.replaceAll('\n', '\\n')}${pairs.join('')}\n`;
+}

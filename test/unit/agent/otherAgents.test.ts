@@ -1,0 +1,94 @@
+// Agents in one network namespace notice each other.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { it } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { ownIdentity, watchForOtherAgents } from '../../../src/agent/otherAgents.js';
+import { closeAfter } from '../../support/closeAfter.js';
+
+const MODULE = JSON.stringify(import.meta.resolve('../../../src/agent/otherAgents.js'));
+
+let names = 0;
+const nextName = () => `\0knp-test-${process.pid}-${names++}`;
+
+/** An agent of a version, and its log. */
+function start(name: string, version: string) {
+  const lines: string[] = [];
+  const log = (level: string) => (fields: object | string, msg?: string) =>
+    void lines.push(
+      typeof fields === 'string' ? `${level} ${fields}` : `${level} ${msg} ${JSON.stringify(fields)}`,
+    );
+  const watch = watchForOtherAgents(
+    ownIdentity(version, Date.parse('2026-11-20T17:32:31Z')),
+    { warn: log('warn'), info: log('info'), debug: log('debug') },
+    name,
+  );
+  closeAfter(watch);
+  return { lines, close: () => watch.close() };
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  for (let i = 0; !holds(); i++) {
+    assert.ok(i < 500, 'waited 5 s in vain');
+    await wait(10);
+  }
+}
+
+const { pidNamespace } = ownIdentity('1', 0);
+const warning = (pid: number, version: string) =>
+  `warn another kube-netlink-proxy runs in this network namespace ${JSON.stringify({ pid, pidNamespace, version, startedAt: '2026-11-20T17:32:31.000Z' })}`;
+const ENDED = 'info the other kube-netlink-proxy has ended';
+
+it('an agent alone says nothing; a second one warns who the first is, and logs its end', async () => {
+  const name = nextName();
+  const first = start(name, '1.0.0');
+  await wait(50);
+  const second = start(name, '2.0.0');
+  await until(() => second.lines.length > 0);
+  first.close();
+  await until(() => second.lines.length > 1);
+  assert.deepEqual(second.lines, [warning(process.pid, '1.0.0'), ENDED]);
+  assert.deepEqual(first.lines, []);
+  const third = start(name, '3.0.0');
+  await until(() => third.lines.length > 0);
+  assert.deepEqual(third.lines, [warning(process.pid, '2.0.0')]);
+});
+
+it('an agent that is killed is noticed at once', async () => {
+  const name = nextName();
+  const program = `
+    import { ownIdentity, watchForOtherAgents } from ${MODULE};
+    const log = { warn: console.log, info: console.log, debug: console.log };
+    watchForOtherAgents(ownIdentity('1.0.0', Date.parse('2026-11-20T17:32:31Z')), log, '\\0' + process.env.NAME);
+    setTimeout(() => console.log('running'), 100);
+    setTimeout(() => {}, 60_000);
+  `;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    env: { ...process.env, NAME: name.slice(1) },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  closeAfter({ close: () => child.kill('SIGKILL') });
+  const [said] = await once(child.stdout, 'data');
+  assert.equal(String(said), 'running\n');
+  const second = start(name, '2.0.0');
+  await until(() => second.lines.length > 0);
+  child.kill('SIGKILL');
+  await until(() => second.lines.length > 1);
+  assert.deepEqual(second.lines, [warning(child.pid as number, '1.0.0'), ENDED]);
+});
+
+it('a name that something else holds is a warning without an id, once', async () => {
+  const name = nextName();
+  const stranger = createServer((socket) => socket.end('{"pid":1,"version":"\\u001b[31m"}\n'));
+  stranger.listen({ path: name });
+  await once(stranger, 'listening');
+  closeAfter(stranger);
+  const agent = start(name, '1.0.0');
+  await until(() => agent.lines.length > 0);
+  await wait(100);
+  assert.deepEqual(agent.lines, [
+    'warn another kube-netlink-proxy runs in this network namespace {"pid":"unknown"}',
+  ]);
+});

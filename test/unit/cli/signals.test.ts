@@ -1,0 +1,52 @@
+// What a signal does to a process that runs an agent, and to one that does something else.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { it } from 'node:test';
+
+/** A process that runs a command, sends itself a signal, and prints the reason of its end 50 ms later. */
+const PROGRAM = `
+  import { readFlags } from ${JSON.stringify(import.meta.resolve('../../../src/config/flags.js'))};
+  import { logHangups, stopSignal } from ${JSON.stringify(import.meta.resolve('../../../src/cli/signals.js'))};
+  import { openLog } from ${JSON.stringify(import.meta.resolve('../../../src/agent/log.js'))};
+  const [signal, ...args] = process.env.ARGS.split(' ');
+  const stop = stopSignal(readFlags(args));
+  logHangups(openLog({ verbosity: 0, format: 'text' }));
+  process.kill(process.pid, signal);
+  setTimeout(() => console.log('stop: ' + stop.reason), 50);
+`;
+
+const NODE = ['--input-type=module', '-e', PROGRAM];
+
+function sent(...args: string[]) {
+  const env = { ...process.env, ARGS: args.join(' ') };
+  const { status, signal, stdout, stderr } = spawnSync(process.execPath, NODE, { env, encoding: 'utf8' });
+  return { ended: signal ?? status, stdout: stdout.trim(), stderr: stderr.replace(/^\S+Z /, '').trim() };
+}
+
+it('SIGTERM and SIGINT end an agent in good order', () => {
+  for (const name of ['SIGTERM', 'SIGINT']) {
+    assert.deepEqual(sent(name, 'run'), { ended: 0, stdout: `stop: ${name}`, stderr: '' });
+  }
+});
+
+it('SIGHUP is ignored by an agent without a terminal, with a line in the log', () => {
+  assert.deepEqual(sent('SIGHUP', 'run'), {
+    ended: 0,
+    stdout: 'stop: undefined',
+    stderr: 'INFO  SIGHUP is ignored: nothing is read again, a new configuration needs a restart',
+  });
+});
+
+it('SIGHUP ends an agent in good order on a terminal', () => {
+  const env = { ...process.env, ARGS: 'SIGHUP run', PROGRAM };
+  const command = `'${process.execPath}' --input-type=module -e "$PROGRAM"`;
+  const { stdout } = spawnSync('script', ['-qec', command, '/dev/null'], { env, encoding: 'utf8' });
+  assert.equal(stdout.trim(), 'stop: SIGHUP');
+});
+
+it('each of them ends other commands at once', () => {
+  for (const name of ['SIGHUP', 'SIGTERM', 'SIGINT']) {
+    assert.equal(sent(name, 'plan').ended, name);
+    assert.equal(sent(name, '--once').ended, name);
+  }
+});

@@ -1,0 +1,32 @@
+// Kernel modules looked for in a folder like those of a host.
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { release, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, it } from 'node:test';
+import { findModule } from '../../../src/kernel/modules.js';
+import { tool } from '../../support/tools.js';
+
+const root = mkdtempSync(join(tmpdir(), 'knp-modules-'));
+after(() => rmSync(root, { recursive: true }));
+
+it('without the folder of the modules, only a loaded module is known', async () => {
+  mkdirSync(join(root, 'sys/module/ip_vs_rr'), { recursive: true });
+  assert.equal(await findModule('ip_vs_rr', root), 'there');
+  assert.equal(await findModule('ip_vs_lc', root), 'unknown');
+});
+
+it('with it, modules that can be loaded or are built in are there, and others are missing', async () => {
+  const modules = join(root, 'lib/modules', release());
+  mkdirSync(modules, { recursive: true });
+  writeFileSync(join(modules, 'ip_vs_lc.ko'), '');
+  writeFileSync(join(modules, 'modules.dep'), 'ip_vs_lc.ko:\n');
+  writeFileSync(join(modules, 'modules.order'), '');
+  writeFileSync(join(modules, 'modules.builtin'), 'kernel/net/netfilter/ipvs/ip_vs_wrr.ko\n');
+  writeFileSync(join(modules, 'modules.builtin.modinfo'), '');
+  tool('depmod', '--basedir', root, release());
+  const found = ['ip_vs_rr', 'ip_vs_lc', 'ip_vs_wrr', 'ip_vs_roundrobin'].map((name) =>
+    findModule(name, root),
+  );
+  assert.deepEqual(await Promise.all(found), ['there', 'there', 'there', 'missing']);
+});

@@ -1,11 +1,12 @@
 // A folder or file of manifests, followed as it changes: edit a file, and the kernel follows.
 import { type FSWatcher, watch } from 'node:fs';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { performance } from 'node:perf_hooks';
 import { isDeepStrictEqual } from 'node:util';
-import { describeProblem, type Problem } from '../errors.js';
+import { describeProblem, excerpt, type Problem } from '../errors.js';
 import type { KubernetesObject, ObjectChange } from '../objects/types.js';
-import { type Manifest, readManifest } from './manifestFile.js';
+import { FollowedFile, STILL, unreadable } from './followedFile.js';
 import type { Source, SourceEvents } from './source.js';
 
 /** Options of a manifest source. */
@@ -14,131 +15,152 @@ export interface ManifestOptions {
   readonly path: string;
   /** Follow changes; default true. */
   readonly follow?: boolean;
+  /** Default: the system's. */
+  readonly clock?: SourceClock;
 }
 
-/** Changes that come within so many ms of each other are read together: an editor writes in several steps. */
+/** Time, injected so that tests need not wait. */
+export interface SourceClock {
+  /** Ms of a clock that never runs back. */
+  now(): number;
+  /** Runs something after so many ms. */
+  set(run: () => void, milliseconds: number): unknown;
+  clear(timer: unknown): void;
+}
+
+const SYSTEM: SourceClock = {
+  now: () => performance.now(),
+  set: setTimeout,
+  clear: (timer) => clearTimeout(timer as NodeJS.Timeout),
+};
+
+/** Changes within so many ms of each other are read together: an editor writes in several steps. */
 const SETTLE = 10;
 /** Ms between looks at the folder although nothing was notified: network file systems notify nothing. */
 const LOOK = 10_000;
-
-interface File {
-  /** Changes whenever the contents may have. */
-  readonly stamp: string;
-  readonly manifest: Manifest;
-}
 
 /** Objects from manifests. */
 export class ManifestSource implements Source {
   readonly #path: string;
   readonly #follow: boolean;
-  #files = new Map<string, File>();
-  #objects = new Map<string, KubernetesObject>();
-  #told = new Set<string>();
+  readonly #clock: SourceClock;
+  #files = new Map<string, FollowedFile>();
+  #objects: ReadonlyMap<string, KubernetesObject> = new Map();
+  #reported = new Set<string>();
+  #incomplete: readonly string[] = [];
   #watcher: FSWatcher | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: unknown;
   #looking: Promise<void> = Promise.resolve();
   #stopped = false;
 
-  constructor({ path, follow = true }: ManifestOptions) {
+  constructor({ path, follow = true, clock = SYSTEM }: ManifestOptions) {
     this.#path = path;
     this.#follow = follow;
+    this.#clock = clock;
   }
 
-  /** Rejects with the system's error when the path does not exist or cannot be read. */
+  /** Rejects with the system's error when the path does not exist or cannot be listed. */
   async start(events: SourceEvents): Promise<void> {
     const folder = (await stat(this.#path)).isDirectory();
     if (this.#follow) this.#watch(folder ? this.#path : dirname(this.#path), events);
     await this.#look(events);
     events.synced();
-    if (this.#follow) this.#lookLater(events, LOOK);
+    this.#lookLater(events);
   }
 
   stop(): void {
     this.#stopped = true;
     this.#watcher?.close();
-    clearTimeout(this.#timer);
+    this.#clock.clear(this.#timer);
   }
 
   /** The folder is watched even for one file: a file that is replaced is another file with the same name. */
   #watch(folder: string, events: SourceEvents): void {
-    this.#watcher = watch(folder, () => this.#lookLater(events, SETTLE));
+    this.#watcher = watch(folder, () => {
+      this.#clock.clear(this.#timer);
+      this.#lookAfter(SETTLE, events);
+    });
     this.#watcher.on('error', (error) => {
       events.problems([{ object: folder, field: 'watch', rule: `must stay readable: ${error.message}` }]);
     });
   }
 
-  #lookLater(events: SourceEvents, milliseconds: number): void {
+  /** Makes sure that there is another look. One that a change has asked for meanwhile stays as it is. */
+  #lookLater(events: SourceEvents): void {
+    if (!this.#follow || this.#timer !== undefined) return;
+    const changing = [...this.#files.values()].some((file) => file.changing);
+    this.#lookAfter(changing ? STILL + SETTLE : LOOK, events);
+  }
+
+  #lookAfter(milliseconds: number, events: SourceEvents): void {
     if (this.#stopped) return;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
+    this.#timer = this.#clock.set(() => {
+      this.#timer = undefined;
       this.#looking = this.#looking
         .then(() => this.#look(events))
-        .catch((error) => events.problems([unreadable(this.#path, error)]))
-        .finally(() => this.#lookLater(events, LOOK));
+        .catch((error) => this.#lost(error, events))
+        .finally(() => this.#lookLater(events));
     }, milliseconds);
   }
 
-  /** Reads what changed. A path that cannot be read leaves everything as it was: nothing is deleted on a guess. */
+  /** The path itself cannot be read: everything stays as it was. */
+  #lost(error: unknown, events: SourceEvents): void {
+    this.#report([unreadable(this.#path, error)], events);
+    this.#setIncomplete([nameOf(this.#path)], events);
+  }
+
+  /** Reads what has changed. */
   async #look(events: SourceEvents): Promise<void> {
-    const files = new Map<string, File>();
+    const files = await this.#list();
     const problems: Problem[] = [];
-    const standing: Problem[] = [];
-    for (const path of await this.#list()) {
-      const known = this.#files.get(path);
-      try {
-        const file = await readFileIfChanged(path, known);
-        if (file !== known) problems.push(...file.manifest.problems);
-        files.set(path, file);
-      } catch (error) {
-        standing.push(unreadable(path, error));
-        if (known) files.set(path, known);
-      }
-    }
+    for (const file of files.values()) problems.push(...(await file.look(this.#clock.now())));
     if (this.#stopped) return;
     this.#files = files;
-    const objects = merge(files, standing);
+    const standing = [...files.values()].flatMap(({ error }) => error ?? []);
+    const incomplete = [...files].flatMap(([path, { whole }]) => (whole ? [] : [nameOf(path)]));
+    const settled = incomplete.length === 0 && ![...files.values()].some(({ changing }) => changing);
+    const merged = merge(files, standing);
+    // An object that is missing may be, or may have been moved to, where it cannot be read yet.
+    const objects = settled ? merged : new Map([...this.#objects, ...merged]);
     const changes = changesBetween(this.#objects, objects);
     this.#objects = objects;
-    problems.push(...this.#untold(standing));
     if (problems.length > 0) events.problems(problems);
+    this.#report(standing, events);
+    this.#setIncomplete(incomplete, events);
     if (changes.length > 0) events.changed(changes);
   }
 
-  /** Problems that every look finds again are told once, until they are gone. */
-  #untold(standing: readonly Problem[]): Problem[] {
-    const untold = standing.filter((problem) => !this.#told.has(describeProblem(problem)));
-    this.#told = new Set(standing.map(describeProblem));
-    return untold;
+  #setIncomplete(incomplete: readonly string[], events: SourceEvents): void {
+    if (isDeepStrictEqual(incomplete, this.#incomplete)) return;
+    this.#incomplete = incomplete;
+    events.incomplete?.(incomplete);
   }
 
-  async #list(): Promise<string[]> {
-    if (!(await stat(this.#path)).isDirectory()) return [this.#path];
-    const names = await readdir(this.#path);
-    return names
-      .filter((name) => /\.(ya?ml|json)$/.test(name))
-      .sort()
-      .map((name) => join(this.#path, name));
+  /** Reports problems that every look finds again once, until they are gone. */
+  #report(standing: readonly Problem[], events: SourceEvents): void {
+    const fresh = standing.filter((problem) => !this.#reported.has(describeProblem(problem)));
+    this.#reported = new Set(standing.map(describeProblem));
+    if (fresh.length > 0) events.problems(fresh);
+  }
+
+  /** The files that are there now, each with its past. */
+  async #list(): Promise<Map<string, FollowedFile>> {
+    const folder = (await stat(this.#path)).isDirectory();
+    const names = folder ? (await readdir(this.#path)).filter((name) => /\.(ya?ml|json)$/.test(name)) : [];
+    const paths = folder ? names.sort().map((name) => join(this.#path, name)) : [this.#path];
+    return new Map(paths.map((path) => [path, this.#files.get(path) ?? new FollowedFile(path, folder)]));
   }
 }
 
-async function readFileIfChanged(path: string, known: File | undefined): Promise<File> {
-  const { mtimeNs, size, ino } = await stat(path, { bigint: true });
-  const stamp = `${ino} ${size} ${mtimeNs}`;
-  if (known?.stamp === stamp) return known;
-  const manifest = await readManifest(basename(path), await readFile(path, 'utf8'));
-  if (manifest.whole || !known) return { stamp, manifest };
-  // Part of the text makes no sense: what the file said before stands, but for what it now says otherwise.
-  return {
-    stamp,
-    manifest: { ...manifest, objects: new Map([...known.manifest.objects, ...manifest.objects]) },
-  };
+function nameOf(path: string): string {
+  return excerpt(basename(path));
 }
 
 /** Every object once: of two files that hold one object, the first by name has it. */
-function merge(files: ReadonlyMap<string, File>, problems: Problem[]): Map<string, KubernetesObject> {
+function merge(files: ReadonlyMap<string, FollowedFile>, problems: Problem[]): Map<string, KubernetesObject> {
   const merged = new Map<string, KubernetesObject>();
-  for (const [path, { manifest }] of files) {
-    for (const [identity, object] of manifest.objects) {
+  for (const [path, { objects }] of files) {
+    for (const [identity, object] of objects) {
       if (!merged.has(identity)) merged.set(identity, object);
       else if (!isDeepStrictEqual(merged.get(identity), object)) {
         const rule = 'must not stand in several files with different contents';
@@ -163,13 +185,4 @@ function changesBetween(
     if (known !== object && !isDeepStrictEqual(known, object)) changes.push({ type: 'set', object });
   }
   return changes;
-}
-
-function unreadable(path: string, error: unknown): Problem {
-  return {
-    source: path,
-    object: 'file',
-    field: 'contents',
-    rule: `must be readable: ${(error as Error).message}`,
-  };
 }

@@ -8,6 +8,11 @@ export interface SourceEvents {
   changed(changes: readonly ObjectChange[]): void;
   /** Everything that existed at the start has been told; comes once. Nothing may be removed from the kernel before. */
   synced(): void;
+  /**
+   * Not everything can be read: names of what cannot, whenever they change; none once everything can. Meanwhile what is
+   * missing may only be unread, and no object is reported as deleted.
+   */
+  incomplete?(unread: readonly string[]): void;
   /** Data that could not be used; everything else was. */
   problems(problems: readonly Problem[]): void;
 }

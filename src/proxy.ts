@@ -24,6 +24,8 @@ export interface ProxyEvents {
   planned?(service: string, frontends: ServiceFrontends | undefined): void;
   /** A pass ended. `latency`: ms since the oldest change that it took in was told by the source. */
   synced(summary: SyncSummary, latency: number): void;
+  /** Names of what the source cannot read, whenever they change; none once it can read everything. */
+  incomplete?(unread: readonly string[]): void;
   /** Objects, or parts of them, that were left out. */
   problems(problems: readonly Problem[]): void;
   /** The kernel could not be read. */
@@ -126,13 +128,20 @@ export function createProxy<Item, Operation extends KeyedOperation>(
     { set: setTimeout, clear: (timer) => clearTimeout(timer as NodeJS.Timeout) },
     parts.periods,
   );
-  const begin = (changed: () => void, synced: () => void) =>
+  const begin = (changed: () => void, allRead: () => void) =>
     parts.source.start({
       changed: (changes) => {
         take(changes);
         changed();
       },
-      synced,
+      synced: allRead,
+      incomplete: (unread) => {
+        // Later on, the source keeps what it has read: only the kernel's state from before the start has no other record.
+        if (unread.length === 0) reconciler.release();
+        else if (!synced) reconciler.hold();
+        parts.events.incomplete?.(unread);
+        changed();
+      },
       problems: (problems) => parts.events.problems(problems),
     });
   let watch: { close(): void } | undefined;

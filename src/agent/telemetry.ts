@@ -79,6 +79,11 @@ export function telemetry(listeners: Listeners): ProxyEvents {
       }
       listeners.serviceHealth.sync(status.healthChecks);
     },
+    incomplete(unread) {
+      logged.incomplete?.(unread);
+      metrics.unread(unread.length);
+      health.setUnread(unread);
+    },
     problems: logged.problems,
     failed(error) {
       logged.failed(error);

@@ -114,9 +114,11 @@ async function runAgentOnApi(session: Session, api: Api, node: NodeFacts, metric
 /** One pass, carried out or only told. */
 async function runPass(session: Session, source: Source, node: NodeFacts): Promise<number> {
   const { command, kernel, options, configuration, log } = session;
-  if (command.do === 'plan') return runPlan({ kernel, options, source, node, configuration, log });
+  const print = (text: string) => process.stdout.write(text);
+  const parts = { kernel, options, source, node, configuration, log, print };
+  if (command.do === 'plan') return runPlan(parts);
   await probeScheduler(kernel, options.scheduler);
-  return runOnce({ kernel, options, source, node, configuration, log });
+  return runOnce(parts);
 }
 
 function agentParts({ command, configuration, file, log, kernel, options, stop }: Session, metrics: Metrics) {

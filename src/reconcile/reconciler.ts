@@ -3,6 +3,7 @@ import { Breath } from '../breath.js';
 import type { NetlinkError } from '../errors.js';
 import type { KeyedOperation, Known, Mode } from '../modes/mode.js';
 import type { HostAddress, NodeFacts, ServiceFrontends } from '../services/types.js';
+import { Kept } from './kept.js';
 import { Ledger, type Owner } from './ledger.js';
 
 /** Where the reconciler reads what to plan from. */
@@ -59,6 +60,8 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
   /** Keys whose last operation failed: left alone until a full pass has observed them. */
   #unknown = new Set<string>();
   #touched = new Set<string>();
+  /** Not every object is known. */
+  #kept: Kept<Item> | undefined;
   #full = true;
   /** The kernel has been read before. */
   #observed = false;
@@ -80,7 +83,19 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
   touchAll(): void {
     for (const service of this.#inputs.serviceNames()) this.#touched.add(service);
     for (const service of this.#ledger.owners()) this.#touched.add(service);
-    this.#touched.delete(NODE.name);
+    for (const { name } of [NODE, KEPT]) this.#touched.delete(name);
+  }
+
+  /** Not every object is known: what the first full pass finds and no plan wants stays until {@link release}. */
+  hold(): void {
+    this.#kept ??= new Kept(this.#mode.keep);
+  }
+
+  /** Every object is known: the next pass removes what was kept. */
+  release(): void {
+    if (!this.#kept) return;
+    this.#kept = undefined;
+    this.touchAll();
   }
 
   /** The next pass reads the kernel first and compares everything. */
@@ -148,6 +163,7 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
   async #observe(): Promise<void> {
     await this.#inputs.refresh();
     this.#known = await this.#mode.observe();
+    this.#kept?.find(this.#known);
     this.#unknown.clear();
     this.#full = false;
     this.#observed = true;
@@ -170,6 +186,7 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
       for (const service of touched) this.#touched.add(service);
       throw error;
     }
+    for (const key of this.#ledger.replace(KEPT, this.#kept?.items ?? new Map())) keys.add(key);
     for (const key of this.#ledger.replace(NODE, this.#mode.planNode(this.#ledger, node))) keys.add(key);
     return { keys, services: touched.size };
   }
@@ -178,11 +195,10 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     const frontends = this.#inputs.frontends(service);
     const owner = { name: service, rank: frontends?.createdAt ?? 0 };
     if (!frontends) return this.#ledger.replace(owner, new Map());
+    const plan = this.#mode.planService(frontends, node, this.#ledger.fragment(service));
+    if (this.#kept) return this.#ledger.replace(owner, this.#kept.join(plan));
     this.#mode.planned(frontends);
-    return this.#ledger.replace(
-      owner,
-      this.#mode.planService(frontends, node, this.#ledger.fragment(service)),
-    );
+    return this.#ledger.replace(owner, plan);
   }
 
   async #compare(keys: Iterable<string>): Promise<Operation[]> {
@@ -239,6 +255,9 @@ function countPhases(operations: readonly KeyedOperation[]): Map<string, number>
   for (const { phase } of operations) counts.set(phase, (counts.get(phase) ?? 0) + 1);
   return counts;
 }
+
+/** Owner of what is kept without a plan. The name is none that a Service can have. */
+const KEPT: Owner = { name: '/', rank: Number.POSITIVE_INFINITY };
 
 /** Owner of what the node wants whatever its services are. The name is none that a Service can have. */
 const NODE: Owner = { name: '', rank: -1 };

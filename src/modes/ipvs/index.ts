@@ -8,6 +8,7 @@ import { DRAIN_LOOK, Drains } from './drains.js';
 import { ChangedFlows, FLOW_LOOK } from './flows.js';
 import { hostViewer, isDisturbed, relevantAddresses } from './hostAddresses.js';
 import { groupOf, type Item, isOurs } from './items.js';
+import { keep } from './keep.js';
 import type { IpvsKernel } from './kernel.js';
 import { observe } from './observe.js';
 import { learn, type Operation } from './operations.js';
@@ -37,6 +38,7 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
     isExclusive: (key) => key.startsWith('virtual server '),
     isOurs,
     compare,
+    keep,
     planned: (frontends) => flows.notice(frontends),
     learn: (known, operation) => {
       learn(known, operation);

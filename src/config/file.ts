@@ -33,8 +33,13 @@ export function decodeFile(text: string): {
   return { configuration, warnings };
 }
 
+/** What Go's YAML takes in no text. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
+
 /** The first document, the last of duplicate keys counting, as in Go. */
 function parse(text: string): { raw: Readonly<Record<string, unknown>>; duplicates: string[] } {
+  if (CONTROL.test(text)) throw failure(['yaml: control characters are not allowed']);
   const [document] = yaml().parseAllDocuments(text, { version: '1.1', prettyErrors: true });
   if (document === undefined || !('errors' in document)) throw failure([missing('Kind', text)]);
   const duplicates = document.errors.filter(({ code }) => code === 'DUPLICATE_KEY');

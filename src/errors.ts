@@ -93,7 +93,32 @@ export interface Problem {
 
 /** One line for people: `web.yaml: Service demo/web: spec.ports[0].port: must be an integer from 1 to 65535, found 70000`. */
 export function describeProblem(problem: Problem): string {
-  const found = problem.value === undefined ? '' : `, found ${JSON.stringify(problem.value)}`;
-  const source = problem.source ? `${problem.source}: ` : '';
-  return `${source}${problem.object}: ${problem.field}: ${problem.rule}${found}`;
+  const found = problem.value === undefined ? '' : `, found ${excerpt(JSON.stringify(problem.value))}`;
+  const source = problem.source ? `${excerpt(problem.source)}: ` : '';
+  return `${source}${excerpt(problem.object)}: ${excerpt(problem.field)}: ${excerpt(problem.rule)}${found}`;
+}
+
+/** Characters of input that a message quotes, at most. */
+const LONGEST_EXCERPT = 200;
+
+/**
+ * Text from outside (a field's value, a parser's message, a server's answer) as a message quotes it: cut, and on one line
+ * with control characters escaped, so that no input makes a message long or moves a terminal's cursor.
+ *
+ * @param most characters
+ */
+export function excerpt(text: string, most = LONGEST_EXCERPT): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+  return shortened(text, most).replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, escaped);
+}
+
+/** The beginning of a text that may be long, for messages that escape it in their own way. */
+export function shortened(text: string, most = LONGEST_EXCERPT): string {
+  if (text.length <= most) return text;
+  // A cut must not leave half of a surrogate pair.
+  return `${text.slice(0, most).replace(/[\ud800-\udbff]$/, '')}…`;
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

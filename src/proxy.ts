@@ -24,6 +24,8 @@ export interface ProxyEvents {
   planned?(service: string, frontends: ServiceFrontends | undefined): void;
   /** A pass ended. `latency`: ms since the oldest change that it took in was told by the source. */
   synced(summary: SyncSummary, latency: number): void;
+  /** Names of what the source cannot read, whenever they change; none once it can read everything. */
+  incomplete?(unread: readonly string[]): void;
   /** Objects, or parts of them, that are left out; each problem once for as long as it stands. */
   problems(problems: readonly Problem[]): void;
   /** Problems that stand no more. */
@@ -130,6 +132,7 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
         this.#request();
       },
       synced,
+      incomplete: (unread) => this.#incomplete(unread),
       problems: (problems) => events.problems(problems),
       mended: (problems) => events.mended?.(problems),
     });
@@ -149,6 +152,14 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
       if ('service' in touched) this.#reconciler.touch(touched.service);
       else this.#nodeChanged();
     }
+  }
+
+  /** The source keeps what it has read: only the kernel's state from before the start has no other record. */
+  #incomplete(unread: readonly string[]): void {
+    if (unread.length === 0) this.#reconciler.release();
+    else if (!this.#synced) this.#reconciler.hold();
+    this.#parts.events.incomplete?.(unread);
+    this.#request();
   }
 
   #nodeChanged(): void {

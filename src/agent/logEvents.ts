@@ -39,6 +39,10 @@ export function logEvents(log: Logger): ProxyEvents {
       }
       logFailures(log, summary);
     },
+    incomplete(unread) {
+      if (unread.length > 0) log.error({ unread }, 'what is missing is kept until these can be read');
+      else log.info('everything can be read again');
+    },
     problems(problems) {
       for (const problem of problems) log.error(describeProblem(problem));
     },

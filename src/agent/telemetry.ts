@@ -81,6 +81,11 @@ export function telemetry(listeners: Listeners): ProxyEvents {
       }
       listeners.serviceHealth.sync(status.healthChecks);
     },
+    incomplete(unread) {
+      logged.incomplete?.(unread);
+      metrics.unread(unread.length);
+      health.setUnread(unread);
+    },
     problems(problems) {
       logged.problems(problems);
       leftOut.found(problems);

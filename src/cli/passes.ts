@@ -19,25 +19,28 @@ export interface PassParts {
   readonly node: NodeFacts;
   readonly configuration: Configuration;
   readonly log: Logger;
+  /** Takes the command's output. */
+  readonly print: (text: string) => void;
 }
 
-/** Prints what would change, and changes nothing. Status 0: nothing would; 1: something. */
+/** Prints what would change, and changes nothing. Status 0: nothing would; 1: something; 2: not everything can be read. */
 export async function runPlan(parts: PassParts, output: KernelCommand['output']): Promise<number> {
-  const proxy = proxyOf(parts);
+  const { proxy, unread } = proxyOf(parts);
   const operations = await proxy.plan();
   await proxy.stop();
-  process.stdout.write(output === 'json' ? planJson(operations) : planText(operations));
+  parts.print(output === 'json' ? planJson(operations, unread()) : planText(operations, unread()));
+  if (unread().length > 0) return 2;
   return operations.length === 0 ? 0 : 1;
 }
 
-/** Programs the kernel and prints what was done. Status 1 when something failed. */
+/** Programs the kernel and prints what was done. Status 1 when something failed, or not everything could be read. */
 export async function runOnce(parts: PassParts): Promise<number> {
-  const proxy = proxyOf(parts);
+  const { proxy, unread } = proxyOf(parts);
   const summary = await proxy.once();
   await proxy.stop();
   logFailures(parts.log, summary);
-  process.stdout.write(describeSummary(summary));
-  return summary.failures.length === 0 ? 0 : 1;
+  parts.print(describeSummary(summary, unread()));
+  return summary.failures.length === 0 && unread().length === 0 ? 0 : 1;
 }
 
 /** Removes everything of ours and prints what is left. Status 1 when something is. */
@@ -48,9 +51,19 @@ export async function runCleanUp(mode: Parameters<typeof cleanUp>[0], log: Logge
   return failures.length === 0 && left.length === 0 ? 0 : 1;
 }
 
-/** A proxy that is never started, and so watches nothing. */
-function proxyOf({ kernel, options, source, node, configuration, log }: PassParts): ServiceProxy {
-  return createProxy({
+/** A proxy that is never started, and so watches nothing; and what its source could not read. */
+function proxyOf({ kernel, options, source, node, configuration, log }: PassParts): {
+  readonly proxy: ServiceProxy;
+  readonly unread: () => readonly string[];
+} {
+  let unread: readonly string[] = [];
+  const events = {
+    ...logEvents(log),
+    incomplete: (names: readonly string[]) => {
+      unread = names;
+    },
+  };
+  const proxy = createProxy({
     source,
     mode: createIpvsMode(kernel, options),
     rtnetlink: kernel.rtnetlink,
@@ -58,6 +71,7 @@ function proxyOf({ kernel, options, source, node, configuration, log }: PassPart
     nodeName: node.name,
     bindAddress: configuration.bindAddress,
     periods: { audit: configuration.ipvs.syncPeriod },
-    events: logEvents(log),
+    events,
   });
+  return { proxy, unread: () => unread };
 }

@@ -1,6 +1,6 @@
 // What a pass would do, for people and for programs.
 import type { PlannedOperation } from '../reconcile/reconciler.js';
-import { count } from './summary.js';
+import { count, describeUnread } from './summary.js';
 
 /** Operations that serve the same Service, the node, or nothing that is wanted. */
 interface Group {
@@ -11,22 +11,27 @@ interface Group {
 /**
  * A plan as text: the lines of its operations under the Service that they serve, and a line that sums them up. Services
  * that share an item are one heading.
+ *
+ * @param unread names of what the source could not read
  */
-export function planText(operations: readonly PlannedOperation[]): string {
-  if (operations.length === 0) return 'nothing would change\n';
+export function planText(operations: readonly PlannedOperation[], unread: readonly string[]): string {
+  if (operations.length === 0) {
+    return `${unread.length === 0 ? 'nothing would change' : describeUnread(unread).join('\n')}\n`;
+  }
   const lines = groupsOf(operations).flatMap((group) => [
     group.heading,
     ...group.operations.flatMap((operation) => operation.lines.map((line) => `  ${line}`)),
   ]);
-  return `${[...lines, '', summaryOf(operations)].join('\n')}\n`;
+  return `${[...lines, '', summaryOf(operations), ...describeUnread(unread)].join('\n')}\n`;
 }
 
 /**
  * A plan as JSON, a line that ends with a line break: `operations`, in the order in which they would be carried out. Each
  * has its `phase`, the `key` of its item, whether the `node` and which `services` want the item, and the `lines` of text.
+ * `unread` has the names of what the source could not read.
  */
-export function planJson(operations: readonly PlannedOperation[]): string {
-  return `${JSON.stringify({ operations })}\n`;
+export function planJson(operations: readonly PlannedOperation[], unread: readonly string[]): string {
+  return `${JSON.stringify({ operations, unread })}\n`;
 }
 
 /** The node first, then Services by name, then items that nothing wants any more. */

@@ -174,7 +174,8 @@ async function runAgentOnApi(session: Session, api: Api, node: NodeFacts, metric
 /** One pass, carried out or only told. */
 async function runPass(session: Session, source: Source, node: NodeFacts): Promise<number> {
   const { command, kernel, options, configuration, log } = session;
-  const parts = { kernel, options, source, node, configuration, log };
+  const print = (text: string) => process.stdout.write(text);
+  const parts = { kernel, options, source, node, configuration, log, print };
   if (command.do === 'plan') {
     const unknown = await checkScheduler(kernel, options.scheduler);
     if (unknown !== undefined) log.warn(unknown);

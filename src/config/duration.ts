@@ -1,4 +1,5 @@
 // Durations as Kubernetes writes them: Go's notation. Go counts nanoseconds; we count milliseconds, with fractions.
+import { shortened } from '../errors.js';
 
 const UNITS: Readonly<Record<string, number>> = {
   ns: 1e-6,
@@ -30,12 +31,13 @@ export function parseDuration(text: string): number | undefined {
 
 /** Why a text is no duration, in the words of Go's `time.ParseDuration`. */
 export function durationFault(text: string): string {
+  const shown = JSON.stringify(shortened(text));
   const rest = text.replace(/^[+-]/, '');
   const parts = /^((?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))*(?:\d+\.?\d*|\.\d+)([^\d.]*)/.exec(rest);
   const unit = parts?.[2];
-  if (unit === undefined || unit in UNITS) return `time: invalid duration ${JSON.stringify(text)}`;
-  if (unit === '') return `time: missing unit in duration ${JSON.stringify(text)}`;
-  return `time: unknown unit ${JSON.stringify(unit)} in duration ${JSON.stringify(text)}`;
+  if (unit === undefined || unit in UNITS) return `time: invalid duration ${shown}`;
+  if (unit === '') return `time: missing unit in duration ${shown}`;
+  return `time: unknown unit ${JSON.stringify(shortened(unit))} in duration ${shown}`;
 }
 
 /** A duration as Go prints it: `1h30m0s`, `1.5s`, `250ms`, `0s`. */

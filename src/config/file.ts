@@ -1,7 +1,8 @@
 // The text of a configuration file → a configuration. Decoding is strict first; where only unknown and duplicate fields
 // are in the way, it goes on without them and says so.
-import { parseAllDocuments } from 'yaml';
+import { excerpt, shortened } from '../errors.js';
 import { isRecord } from '../fields.js';
+import { yaml } from '../yaml.js';
 import { decodeFields } from './configuration.js';
 import { quote } from './goSyntax.js';
 import { API_VERSION, type Configuration, KIND } from './schema.js';
@@ -22,7 +23,7 @@ export function decodeFile(text: string): {
   checkKind(raw, text);
   const { configuration, problems, unknown } = decodeFields(raw);
   if (problems.length > 0) throw failure(problems);
-  const strict = [...duplicates, ...unknown.map((path) => `unknown field ${quote(path)}`)];
+  const strict = [...duplicates, ...unknown.map((path) => `unknown field ${quote(shortened(path))}`)];
   const warnings =
     strict.length === 0
       ? []
@@ -32,19 +33,26 @@ export function decodeFile(text: string): {
   return { configuration, warnings };
 }
 
+/** What Go's YAML takes in no text. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
+
 /** The first document, the last of duplicate keys counting, as in Go. */
 function parse(text: string): { raw: Readonly<Record<string, unknown>>; duplicates: string[] } {
-  const [document] = parseAllDocuments(text, { version: '1.1', prettyErrors: true });
+  if (CONTROL.test(text)) throw failure(['yaml: control characters are not allowed']);
+  const [document] = yaml().parseAllDocuments(text, { version: '1.1', prettyErrors: true });
   if (document === undefined || !('errors' in document)) throw failure([missing('Kind', text)]);
   const duplicates = document.errors.filter(({ code }) => code === 'DUPLICATE_KEY');
   const fatal = document.errors.filter((error) => !duplicates.includes(error));
-  if (fatal.length > 0) throw failure(fatal.map(({ message }) => `yaml: ${message.split('\n', 1)[0]}`));
+  if (fatal.length > 0)
+    throw failure(fatal.map(({ message }) => `yaml: ${excerpt(message.split('\n', 1)[0] as string)}`));
   const raw = contentOf(document);
   if (!isRecord(raw)) throw failure([missing('Kind', text)]);
   return {
     raw,
     duplicates: duplicates.map(
-      ({ linePos, pos }) => `line ${linePos?.[0].line}: key ${quote(keyAt(text, pos[0]))} already set in map`,
+      ({ linePos, pos }) =>
+        `line ${linePos?.[0].line}: key ${quote(shortened(keyAt(text, pos[0])))} already set in map`,
     ),
   };
 }
@@ -54,7 +62,7 @@ function contentOf(document: { toJS(): unknown }): unknown {
   try {
     return document.toJS();
   } catch (error) {
-    throw failure([`yaml: ${(error as Error).message}`]);
+    throw failure([`yaml: ${excerpt((error as Error).message)}`]);
   }
 }
 
@@ -67,13 +75,14 @@ function checkKind(raw: Readonly<Record<string, unknown>>, text: string): void {
   if (typeof kind !== 'string' || kind === '') throw failure([missing('Kind', text)]);
   if (typeof apiVersion !== 'string' || apiVersion === '') throw failure([missing('apiVersion', text)]);
   if (apiVersion !== API_VERSION || kind !== KIND) {
-    throw failure([`no kind ${quote(kind)} is registered for version ${quote(apiVersion)}`]);
+    throw failure([
+      `no kind ${quote(shortened(kind))} is registered for version ${quote(shortened(apiVersion))}`,
+    ]);
   }
 }
 
 function missing(field: string, text: string): string {
-  const shown = text.length > 200 ? `${text.slice(0, 200)}…` : text;
-  return `Object '${field}' is missing in '${shown.trim()}'`;
+  return `Object '${field}' is missing in '${shortened(text).trim()}'`;
 }
 
 function failure(reasons: readonly string[]): DecodingError {

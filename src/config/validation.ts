@@ -1,4 +1,5 @@
 // The rules of a configuration, and what kube-proxy 1.36 says when one is broken. Field paths are those of its messages.
+import { shortened } from '../errors.js';
 import { canonicalAddress, familyOf } from '../net/address.js';
 import { formatNetwork, parseNetwork } from '../net/network.js';
 import { formatDuration } from './duration.js';
@@ -22,7 +23,7 @@ class Faults {
 
   /** Kubernetes' `field.Invalid`. */
   invalid(field: string, value: unknown, rule: string): void {
-    const shown = typeof value === 'string' ? quote(value) : JSON.stringify(value);
+    const shown = typeof value === 'string' ? quote(shortened(value)) : shortened(JSON.stringify(value));
     this.lines.push(`${this.#path}.${field}: Invalid value: ${shown}: ${rule}`);
   }
 

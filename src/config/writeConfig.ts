@@ -1,6 +1,6 @@
 // A configuration → KubeProxyConfiguration v1alpha1 as others see it: a file, or JSON.
 import { writeFileSync } from 'node:fs';
-import { stringify } from 'yaml';
+import { yaml } from '../yaml.js';
 import { fileFault } from './goSyntax.js';
 import { API_VERSION, CONFIGURATION, type Configuration, KIND } from './schema.js';
 
@@ -15,7 +15,7 @@ export function externalConfiguration(configuration: Configuration): Record<stri
 
 /** The configuration as YAML, fields in alphabetical order. */
 export function formatConfiguration(configuration: Configuration): string {
-  return stringify(externalConfiguration(configuration), {
+  return yaml().stringify(externalConfiguration(configuration), {
     version: '1.1',
     sortMapEntries: true,
     lineWidth: 0,

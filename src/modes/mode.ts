@@ -49,6 +49,16 @@ export interface Upkeep<Operation> {
   readonly draining: number;
 }
 
+/** What a mode keeps in the kernel while not every object is known. Pure. */
+export interface Keep<Item> {
+  /** Those of the items that the kernel holds, by key, that are ours and there for Services. */
+  found(known: ReadonlyMap<string, Item>): Map<string, Item>;
+  /** The part of a found item that is missing from the wanted item of its key; undefined when none is. */
+  beyond(found: Item, wanted: Item): Item | undefined;
+  /** A wanted item, and such a part beside it. */
+  join(wanted: Item, part: Item): Item;
+}
+
 /** A way to program the kernel (`ipvs`). All up to `describe` is pure. */
 export interface Mode<Item, Operation extends KeyedOperation> {
   readonly name: string;
@@ -92,6 +102,9 @@ export interface Mode<Item, Operation extends KeyedOperation> {
 
   /** Whether the wanted item can stand for the known one, between which {@link compare} found no difference. */
   isSame(want: Item, have: Item): boolean;
+
+  /** What stays of a kernel's state while not every object is known. */
+  readonly keep: Keep<Item>;
 
   /** Takes note of a Service that has been planned; undefined when it was deleted. */
   planned(service: string, frontends: ServiceFrontends | undefined): void;

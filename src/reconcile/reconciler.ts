@@ -4,6 +4,7 @@ import type { HostAddress, HostChange, NodeFacts, ServiceFrontends } from '../se
 import { TimeSlice } from '../timeSlice.js';
 import { Audit } from './audit.js';
 import { DesiredState, type Owner } from './desiredState.js';
+import { Kept } from './kept.js';
 import { observeAll } from './observeAll.js';
 import { countPhases, type Failure, type SyncSummary, together } from './summary.js';
 
@@ -46,6 +47,8 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
   /** Keys whose last operation failed, with the item that it was about: left alone until they are read again. */
   readonly #unknown = new Map<string, Item | undefined>();
   #touched = new Set<string>();
+  /** Set while not every object is known. */
+  #kept: Kept<Item> | undefined;
   /** The facts by which the node's own items were planned. */
   #plannedNode: NodeFacts | undefined;
   #full = true;
@@ -70,7 +73,19 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
   touchAll(): void {
     for (const service of this.#inputs.serviceNames()) this.#touched.add(service);
     for (const service of this.#desired.owners()) this.#touched.add(service);
-    this.#touched.delete(NODE.name);
+    for (const { name } of [NODE, KEPT]) this.#touched.delete(name);
+  }
+
+  /** Not every object is known: items that the first full pass finds and no plan wants stay until {@link release}. */
+  hold(): void {
+    this.#kept ??= new Kept(this.#mode.keep);
+  }
+
+  /** Every object is known: the next pass removes the items that were kept. */
+  release(): void {
+    if (!this.#kept) return;
+    this.#kept = undefined;
+    this.touchAll();
   }
 
   /** The next pass reads the kernel first and compares everything. */
@@ -185,8 +200,8 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     return operations.map((operation) => {
       const { phase, key } = operation;
       const owners = this.#desired.ownersOf(key);
-      const services = owners.filter((owner) => owner !== NODE.name);
-      const node = services.length < owners.length;
+      const services = owners.filter((owner) => owner !== NODE.name && owner !== KEPT.name);
+      const node = owners.includes(NODE.name);
       return { phase, key, node, services, lines: this.#mode.describe(operation, this.#known) };
     });
   }
@@ -217,6 +232,7 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
   async #observe(): Promise<readonly string[]> {
     await this.#inputs.refresh();
     this.#known = await observeAll(this.#mode);
+    this.#kept?.find(this.#known);
     this.#unknown.clear();
     this.#full = false;
     this.#retry = false;
@@ -256,6 +272,7 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
       for (const service of touched) this.#touched.add(service);
       throw error;
     }
+    for (const key of this.#planKept()) keys.add(key);
     for (const key of this.#planNode(node)) keys.add(key);
     return { keys, services: touched.size };
   }
@@ -263,10 +280,15 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
   #planService(service: string, node: NodeFacts): Set<string> {
     const frontends = this.#inputs.frontends(service);
     const owner = { name: service, rank: frontends?.createdAt ?? 0 };
-    this.#mode.planned(service, frontends);
+    if (!this.#kept) this.#mode.planned(service, frontends);
     if (!frontends) return this.#desired.replace(owner, new Map());
-    const former = this.#desired.fragment(service);
-    return this.#desired.replace(owner, this.#mode.planService(frontends, node, former));
+    const plan = this.#mode.planService(frontends, node, this.#desired.fragment(service));
+    return this.#desired.replace(owner, this.#kept?.join(plan) ?? plan);
+  }
+
+  #planKept(): Iterable<string> {
+    const kept = this.#kept ? this.#kept.takeChanged() : new Map();
+    return kept ? this.#desired.replace(KEPT, kept) : [];
   }
 
   /** Plans the node's own items when a fact that they depend on differs. */
@@ -351,6 +373,9 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     return this.#mode.isSame(want, have) ? want : have;
   }
 }
+
+/** Owner of what is kept without a plan. The name is none that a Service can have. */
+const KEPT: Owner = { name: '/', rank: Number.POSITIVE_INFINITY };
 
 /** Owner of what the node wants whatever its services are. The name is none that a Service can have. */
 const NODE: Owner = { name: '', rank: -1 };

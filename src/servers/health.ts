@@ -17,6 +17,8 @@ export interface HealthState {
   readonly healthy: boolean;
   /** The node is neither being deleted nor about to be removed by the cluster autoscaler. */
   readonly nodeEligible: boolean;
+  /** Names of what the source of objects cannot read. */
+  readonly unread: readonly string[];
   /** When the family that was updated last was updated; undefined before any was. */
   readonly lastUpdated: number | undefined;
   /** The families that were ever updated, IPv4 first. */
@@ -42,6 +44,7 @@ export class ProxyHealth {
   readonly #waiting = new Map<Family, number>();
   readonly #updated = new Map<Family, number>();
   #nodeEligible = true;
+  #unread: readonly string[] = [];
 
   /** @param timeout ms that a change may wait; kube-proxy: twice the syncPeriod of the mode that runs (1.36) */
   constructor(timeout: number, clock: Clock) {
@@ -65,6 +68,14 @@ export class ProxyHealth {
     this.#nodeEligible = eligible;
   }
 
+  /**
+   * Takes in what the source of objects cannot read. The proxy stays healthy: what it programmed works, and were every
+   * node that reads the same broken file unhealthy, load balancers would have none left.
+   */
+  setUnread(unread: readonly string[]): void {
+    this.#unread = unread;
+  }
+
   /** Whether every family is healthy. */
   get healthy(): boolean {
     return this.state().healthy;
@@ -84,6 +95,7 @@ export class ProxyHealth {
       now: this.#clock.now(),
       healthy: families.every(({ healthy }) => healthy),
       nodeEligible: this.#nodeEligible,
+      unread: this.#unread,
       lastUpdated: updates.length === 0 ? undefined : Math.max(...updates),
       families,
     };

@@ -25,7 +25,7 @@ function livez(state: HealthState): Answer {
   return render(state, state.healthy, {});
 }
 
-/** The fields in kube-proxy's order. A good answer says that it was updated just now: older readers look at nothing else. */
+/** The fields in kube-proxy's order, and `unread` where something is. A good answer says that it was updated just now: older readers look at nothing else. */
 function render(state: HealthState, good: boolean, extra: { nodeEligible?: boolean }): Answer {
   const status = state.families.map(({ family, lastUpdated, healthy }) => [
     `IPv${family}`,
@@ -39,6 +39,7 @@ function render(state: HealthState, good: boolean, extra: { nodeEligible?: boole
       ...extra,
       healthy: state.healthy,
       ...(status.length > 0 ? { status: Object.fromEntries(status) } : {}),
+      ...(state.unread.length > 0 ? { unread: state.unread } : {}),
     }),
   );
 }

@@ -62,6 +62,8 @@ export interface Metrics {
   operations(family: KernelFamily, kind: string, result: string, count: number): void;
   /** A batch was carried out. */
   batch(family: KernelFamily, operations: number, seconds: number): void;
+  /** How many files of the source cannot be read. */
+  unread(files: number): void;
   /** Real servers that drain now. */
   draining(realServers: number): void;
   /** So many objects of a kind (`Service`) have something that cannot be used, with this effect (`FieldLeftOut`). */
@@ -119,6 +121,7 @@ export function openMetrics({ version, kubernetesVersion, startedAt, now }: Metr
       ours.batches.observe({ family }, operations);
       ours.kernelDuration.observe({ family }, seconds);
     },
+    unread: (files) => ours.unread.set(files),
     draining: (realServers) => ours.draining.set(realServers),
     leftOut: (kind, reason, objects) => ours.leftOut.set({ kind, reason }, objects),
     repaired: (operations) => ours.repairs.inc(operations),

@@ -26,6 +26,9 @@ export function ownMetrics(registry: Registry, version: string) {
       labelNames: ['family'] as const,
       buckets: exponentialBuckets(0.0001, 4, 9),
     }),
+    unread: new Gauge(
+      own('unread_manifests', 'Manifest files that cannot be read: what is missing is kept until they can.'),
+    ),
     draining: new Gauge(
       own('draining_real_servers', 'Real servers with weight 0 that wait for their connections to end.'),
     ),

@@ -1,17 +1,19 @@
-// One file of manifests: text → objects. JSON is YAML here, as everywhere in Kubernetes.
-import { Composer, type Document, LineCounter, Parser } from 'yaml';
-import { TimeSlice } from '../timeSlice.js';
-import type { Problem } from '../errors.js';
+// One file of manifests: text → objects. JSON is read as JSON, everything else as YAML, as in Kubernetes.
+import type { Document, LineCounter } from 'yaml';
+import { excerpt, type Problem } from '../errors.js';
 import { isRecord } from '../fields.js';
-import { decodeObject } from '../objects/decode.js';
+import { type Decoded, decodeObject } from '../objects/decode.js';
 import type { KubernetesObject } from '../objects/types.js';
+import { TimeSlice } from '../timeSlice.js';
+import { yaml } from '../yaml.js';
+import { findDuplicateKey } from './duplicateKeys.js';
 
-/** What a file says. */
+/** The contents of a file. */
 export interface Manifest {
   /** Objects by identity (see {@link identityOf}). */
   readonly objects: ReadonlyMap<string, KubernetesObject>;
   readonly problems: readonly Problem[];
-  /** False when part of the text could not be read as YAML at all: objects may be missing that are still meant. */
+  /** False when a document, or an object of a kind we read, could not be read: objects may be missing that are still meant. */
   readonly whole: boolean;
 }
 
@@ -19,6 +21,9 @@ export interface Manifest {
 export function identityOf(object: KubernetesObject): string {
   return object.kind === 'Node' ? `Node ${object.name}` : `${object.kind} ${object.namespace}/${object.name}`;
 }
+
+/** A document of the text, or why it cannot be read and at which place of the text. */
+type Reading = { readonly value: unknown } | { readonly at: string; readonly rule: string };
 
 /**
  * Reads a file's text, a document at a time; problems name the file.
@@ -34,62 +39,97 @@ export async function readManifest(
   const problems: Problem[] = [];
   let whole = true;
   const slice = new TimeSlice();
-  const lines = new LineCounter();
-  for (const document of documentsOf(text, lines)) {
+  for await (const reading of readingsOf(source, text)) {
     if (slice.spend()) await slice.yield();
-    const { value, broken } = read(document);
-    if (broken) {
+    if (!('value' in reading)) {
       whole = false;
-      const { line, col } = lines.linePos(broken.at);
-      problems.push({
-        source,
-        object: 'text',
-        field: `line ${line}, column ${col}`,
-        rule: broken.said,
-      });
+      problems.push({ source, object: 'text', field: reading.at, rule: excerpt(reading.rule) });
       continue;
     }
-    for (const raw of itemsOf(value)) {
-      const decoded = decodeObject(raw, (identity) => former?.get(identity));
+    for (const raw of itemsOf(reading.value)) {
+      if (slice.spend()) await slice.yield();
+      const decoded = kindless(raw) ?? decodeObject(raw, (identity) => former?.get(identity));
       problems.push(...decoded.problems.map((problem) => ({ source, ...problem })));
-      if (!decoded.object) continue;
-      const identity = identityOf(decoded.object);
-      if (objects.has(identity)) {
-        problems.push({
-          source,
-          object: identity,
-          field: 'metadata.name',
-          rule: 'must stand once in a file',
-        });
-      } else {
-        objects.set(identity, decoded.object);
-      }
+      if (decoded.object) take(objects, decoded.object, source, problems);
+      else if (decoded.problems.length > 0) whole = false;
     }
   }
   return { objects, problems, whole };
 }
 
-/** The documents of a text. None is parsed before it is asked for: a hundred of them take long on a slow machine. */
-function documentsOf(text: string, lines: LineCounter): Iterable<Document> {
-  const composer = new Composer({ version: '1.1', customTags: withoutTimestamps });
-  return composer.compose(new Parser(lines.addNewLine).parse(text));
+function take(
+  objects: Map<string, KubernetesObject>,
+  object: KubernetesObject,
+  source: string,
+  problems: Problem[],
+): void {
+  const identity = identityOf(object);
+  if (!objects.has(identity)) objects.set(identity, object);
+  else problems.push({ source, object: identity, field: 'metadata.name', rule: 'must stand once in a file' });
 }
 
-/** What a document says, or what is wrong with it and at which character of the text. */
-function read(document: Document): { value?: unknown; broken?: { at: number; said: string } } {
+/** The documents of a text. A `.json` file is JSON; another may be, and is then read as such: it takes a hundredth of the time. */
+async function* readingsOf(source: string, text: string): AsyncGenerator<Reading> {
+  const strict = source.endsWith('.json');
+  if (strict || /^\s*\{/.test(text)) {
+    const reading = await readJson(text);
+    if (strict || reading.isJson) {
+      yield reading;
+      return;
+    }
+  }
+  yield* readYaml(text);
+}
+
+async function readJson(text: string): Promise<Reading & { readonly isJson: boolean }> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return { isJson: false, at: 'contents', rule: `must be JSON: ${(error as Error).message}` };
+  }
+  const duplicate = await findDuplicateKey(text);
+  if (!duplicate) return { isJson: true, value };
+  const rule = `must have each key of an object once: ${JSON.stringify(duplicate.key)} is there twice`;
+  return { isJson: true, at: `line ${duplicate.line}`, rule };
+}
+
+/** None is parsed before it is asked for: a hundred of them take long on a slow machine. */
+function* readYaml(text: string): Generator<Reading> {
+  const { Composer, LineCounter, Parser } = yaml();
+  const lines = new LineCounter();
+  const composer = new Composer({ version: '1.1', customTags: withoutTimestamps });
+  for (const document of composer.compose(new Parser(lines.addNewLine).parse(text))) {
+    yield readDocument(document, lines);
+  }
+}
+
+function readDocument(document: Document, lines: LineCounter): Reading {
+  const broken = (position: number, rule: string) => {
+    const { line, col } = lines.linePos(position);
+    return { at: `line ${line}, column ${col}`, rule };
+  };
   const [error] = document.errors;
-  if (error) return { broken: { at: error.pos[0], said: error.message } };
+  if (error) return broken(error.pos[0], error.message);
   try {
     return { value: document.toJS() };
   } catch (error) {
     // An alias of nothing, or aliases of aliases without end.
-    return { broken: { at: document.range?.[0] ?? 0, said: (error as Error).message } };
+    return broken(document.range?.[0] ?? 0, (error as Error).message);
   }
 }
 
 /** Kubernetes keeps dates as text; YAML 1.1 would make them dates. */
 function withoutTimestamps<Tag>(tags: Tag[]): Tag[] {
   return tags.filter((tag) => (tag as { tag?: string }).tag !== 'tag:yaml.org,2002:timestamp');
+}
+
+/** An object that does not say what it is may be one of ours, cut off or mistyped. */
+function kindless(raw: unknown): Decoded | undefined {
+  if (!isRecord(raw)) return undefined;
+  const missing = ['apiVersion', 'kind'].filter((field) => typeof raw[field] !== 'string');
+  if (missing.length === 0) return undefined;
+  return { problems: missing.map((field) => ({ object: 'document', field, rule: 'must be text' })) };
 }
 
 /** The objects of a document: itself, or the items of a `List`; an empty document has none. */

@@ -1,11 +1,12 @@
 // A folder or file of manifests, followed as it changes: edit a file, and the kernel follows.
 import { type FSWatcher, watch } from 'node:fs';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { performance } from 'node:perf_hooks';
 import { isDeepStrictEqual } from 'node:util';
-import type { Problem } from '../errors.js';
+import { excerpt, type Problem } from '../errors.js';
 import type { KubernetesObject, ObjectChange } from '../objects/types.js';
-import { type Manifest, readManifest } from './manifestFile.js';
+import { FollowedFile, STILL, unreadable } from './followedFile.js';
 import type { Source, SourceEvents } from './source.js';
 import { StandingProblems } from './standing.js';
 
@@ -15,123 +16,155 @@ export interface ManifestOptions {
   readonly path: string;
   /** Follow changes; default true. */
   readonly follow?: boolean;
+  /** Default: the system's. */
+  readonly clock?: SourceClock;
 }
 
-/** Changes that come within so many ms of each other are read together: an editor writes in several steps. */
+/** Time, injected so that tests need not wait. */
+export interface SourceClock {
+  /** Ms of a clock that never runs back. */
+  now(): number;
+  /** Runs something after so many ms. */
+  set(run: () => void, milliseconds: number): unknown;
+  clear(timer: unknown): void;
+}
+
+const SYSTEM: SourceClock = {
+  now: () => performance.now(),
+  set: setTimeout,
+  clear: (timer) => clearTimeout(timer as NodeJS.Timeout),
+};
+
+/** Changes within so many ms of each other are read together: an editor writes in several steps. */
 const SETTLE = 10;
 /** Ms between looks at the folder although nothing was notified: network file systems notify nothing. */
 const LOOK = 10_000;
 
-interface File {
-  /** Changes whenever the contents may have. */
-  readonly stamp: string;
-  readonly manifest: Manifest;
+/** Name for the problems of all files together; no file has it. */
+const WHOLE = '';
+
+/** Where a source reports to. */
+interface Listener {
+  readonly events: SourceEvents;
+  readonly standing: StandingProblems;
 }
 
 /** Objects from manifests. */
 export class ManifestSource implements Source {
   readonly #path: string;
   readonly #follow: boolean;
-  #files = new Map<string, File>();
-  #objects = new Map<string, KubernetesObject>();
+  readonly #clock: SourceClock;
+  #files = new Map<string, FollowedFile>();
+  #objects: ReadonlyMap<string, KubernetesObject> = new Map();
+  #incomplete: readonly string[] = [];
   #watcher: FSWatcher | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: unknown;
   #looking: Promise<void> = Promise.resolve();
   #stopped = false;
 
-  constructor({ path, follow = true }: ManifestOptions) {
+  constructor({ path, follow = true, clock = SYSTEM }: ManifestOptions) {
     this.#path = path;
     this.#follow = follow;
+    this.#clock = clock;
   }
 
-  /** Rejects with the system's error when the path does not exist or cannot be read. */
+  /** Rejects with the system's error when the path does not exist or cannot be listed. */
   async start(events: SourceEvents): Promise<void> {
-    const standing = new StandingProblems(events);
     const folder = (await stat(this.#path)).isDirectory();
-    if (this.#follow) this.#watch(folder ? this.#path : dirname(this.#path), events, standing);
-    await this.#look(events, standing);
+    const to: Listener = { events, standing: new StandingProblems(events) };
+    if (this.#follow) this.#watch(folder ? this.#path : dirname(this.#path), to);
+    await this.#look(to);
     events.synced();
-    if (this.#follow) this.#lookLater(events, standing, LOOK);
+    this.#lookLater(to);
   }
 
   stop(): void {
     this.#stopped = true;
     this.#watcher?.close();
-    clearTimeout(this.#timer);
+    this.#clock.clear(this.#timer);
   }
 
   /** The folder is watched even for one file: a file that is replaced is another file with the same name. */
-  #watch(folder: string, events: SourceEvents, standing: StandingProblems): void {
-    this.#watcher = watch(folder, () => this.#lookLater(events, standing, SETTLE));
+  #watch(folder: string, to: Listener): void {
+    this.#watcher = watch(folder, () => {
+      this.#clock.clear(this.#timer);
+      this.#lookAfter(SETTLE, to);
+    });
     this.#watcher.on('error', (error) => {
-      events.problems([{ object: folder, field: 'watch', rule: `must stay readable: ${error.message}` }]);
+      const rule = `must stay readable: ${error.message}`;
+      to.events.problems([{ object: folder, field: 'watch', rule }]);
     });
   }
 
-  #lookLater(events: SourceEvents, standing: StandingProblems, milliseconds: number): void {
+  /** Makes sure that there is another look. One that a change has asked for meanwhile stays as it is. */
+  #lookLater(to: Listener): void {
+    if (!this.#follow || this.#timer !== undefined) return;
+    const changing = [...this.#files.values()].some((file) => file.changing);
+    this.#lookAfter(changing ? STILL + SETTLE : LOOK, to);
+  }
+
+  #lookAfter(milliseconds: number, to: Listener): void {
     if (this.#stopped) return;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
+    this.#timer = this.#clock.set(() => {
+      this.#timer = undefined;
       this.#looking = this.#looking
-        .then(() => this.#look(events, standing))
-        .catch((error) => standing.set('', [unreadable(this.#path, error)]))
-        .finally(() => this.#lookLater(events, standing, LOOK));
+        .then(() => this.#look(to))
+        .catch((error) => this.#lost(error, to))
+        .finally(() => this.#lookLater(to));
     }, milliseconds);
   }
 
-  /** Reads what changed. A path that cannot be read leaves everything as it was: nothing is deleted on a guess. */
-  async #look(events: SourceEvents, standing: StandingProblems): Promise<void> {
-    const files = new Map<string, File>();
-    const problems: Problem[] = [];
-    for (const path of await this.#list()) {
-      const known = this.#files.get(path);
-      try {
-        files.set(path, await readFileIfChanged(path, known));
-      } catch (error) {
-        problems.push(unreadable(path, error));
-        if (known) files.set(path, known);
-      }
-    }
-    if (this.#stopped) return;
-    this.#files = files;
-    const objects = merge(files, problems);
-    const changes = changesBetween(this.#objects, objects);
-    this.#objects = objects;
-    // Those of the folder as a whole have no path.
-    standing.retain(new Set(['', ...files.keys()]));
-    standing.set('', problems);
-    for (const [path, { manifest }] of files) standing.set(path, manifest.problems);
-    if (changes.length > 0) events.changed(changes);
+  /** The path itself cannot be read: everything stays as it was. */
+  #lost(error: unknown, to: Listener): void {
+    to.standing.set(WHOLE, [unreadable(this.#path, error)]);
+    this.#setIncomplete([nameOf(this.#path)], to.events);
   }
 
-  async #list(): Promise<string[]> {
-    if (!(await stat(this.#path)).isDirectory()) return [this.#path];
-    const names = await readdir(this.#path);
-    return names
-      .filter((name) => /\.(ya?ml|json)$/.test(name))
-      .sort()
-      .map((name) => join(this.#path, name));
+  /** Reads what has changed. */
+  async #look(to: Listener): Promise<void> {
+    const files = await this.#list();
+    for (const file of files.values()) await file.look(this.#clock.now());
+    if (this.#stopped) return;
+    this.#files = files;
+    const incomplete = [...files].flatMap(([path, { whole }]) => (whole ? [] : [nameOf(path)]));
+    const settled = incomplete.length === 0 && ![...files.values()].some(({ changing }) => changing);
+    const { merged, problems } = merge(files);
+    // An object that is missing may be, or may have been moved to, where it cannot be read yet.
+    const objects = settled ? merged : new Map([...this.#objects, ...merged]);
+    const changes = changesBetween(this.#objects, objects);
+    this.#objects = objects;
+    for (const [path, file] of files) to.standing.set(path, file.problems);
+    to.standing.set(WHOLE, problems);
+    to.standing.retain(new Set([WHOLE, ...files.keys()]));
+    this.#setIncomplete(incomplete, to.events);
+    if (changes.length > 0) to.events.changed(changes);
+  }
+
+  #setIncomplete(incomplete: readonly string[], events: SourceEvents): void {
+    if (isDeepStrictEqual(incomplete, this.#incomplete)) return;
+    this.#incomplete = incomplete;
+    events.incomplete?.(incomplete);
+  }
+
+  /** The files that are there now, each with its past. */
+  async #list(): Promise<Map<string, FollowedFile>> {
+    const folder = (await stat(this.#path)).isDirectory();
+    const names = folder ? (await readdir(this.#path)).filter((name) => /\.(ya?ml|json)$/.test(name)) : [];
+    const paths = folder ? names.sort().map((name) => join(this.#path, name)) : [this.#path];
+    return new Map(paths.map((path) => [path, this.#files.get(path) ?? new FollowedFile(path, folder)]));
   }
 }
 
-async function readFileIfChanged(path: string, known: File | undefined): Promise<File> {
-  const { mtimeNs, size, ino } = await stat(path, { bigint: true });
-  const stamp = `${ino} ${size} ${mtimeNs}`;
-  if (known?.stamp === stamp) return known;
-  const manifest = await readManifest(basename(path), await readFile(path, 'utf8'), known?.manifest.objects);
-  if (manifest.whole || !known) return { stamp, manifest };
-  // Part of the text makes no sense: what the file said before stands, but for what it now says otherwise.
-  return {
-    stamp,
-    manifest: { ...manifest, objects: new Map([...known.manifest.objects, ...manifest.objects]) },
-  };
+function nameOf(path: string): string {
+  return excerpt(basename(path));
 }
 
 /** Every object once: of two files that hold one object, the first by name has it. */
-function merge(files: ReadonlyMap<string, File>, problems: Problem[]): Map<string, KubernetesObject> {
+function merge(files: ReadonlyMap<string, FollowedFile>) {
   const merged = new Map<string, KubernetesObject>();
-  for (const [path, { manifest }] of files) {
-    for (const [identity, object] of manifest.objects) {
+  const problems: Problem[] = [];
+  for (const [path, { objects }] of files) {
+    for (const [identity, object] of objects) {
       if (!merged.has(identity)) merged.set(identity, object);
       else if (!isDeepStrictEqual(merged.get(identity), object)) {
         const rule = 'must not stand in several files with different contents';
@@ -139,7 +172,7 @@ function merge(files: ReadonlyMap<string, File>, problems: Problem[]): Map<strin
       }
     }
   }
-  return merged;
+  return { merged, problems };
 }
 
 function changesBetween(
@@ -156,13 +189,4 @@ function changesBetween(
     if (known !== object && !isDeepStrictEqual(known, object)) changes.push({ type: 'set', object });
   }
   return changes;
-}
-
-function unreadable(path: string, error: unknown): Problem {
-  return {
-    source: path,
-    object: 'file',
-    field: 'contents',
-    rule: `must be readable: ${(error as Error).message}`,
-  };
 }

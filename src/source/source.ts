@@ -8,6 +8,11 @@ export interface SourceEvents {
   changed(changes: readonly ObjectChange[]): void;
   /** Everything that existed at the start has been told; comes once. Nothing may be removed from the kernel before. */
   synced(): void;
+  /**
+   * Not everything can be read: names of what cannot, whenever they change; none once everything can. Meanwhile what is
+   * missing may only be unread, and no object is reported as deleted.
+   */
+  incomplete?(unread: readonly string[]): void;
   /** Data that cannot be used, each problem once for as long as it stands; everything else is used. */
   problems(problems: readonly Problem[]): void;
   /** Problems, as they were reported, that stand no more: the object was put right, or is gone. */

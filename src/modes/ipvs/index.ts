@@ -8,6 +8,7 @@ import { Drains } from './drains.js';
 import { ChangedFlows, FLOW_LOOK } from './flows.js';
 import { hostChange, hostViewer, isDisturbed, isDisturbedBy, isRelevant } from './hostAddresses.js';
 import { groupOf, type Item, isOurs } from './items.js';
+import { keep } from './keep.js';
 import type { IpvsKernel } from './kernel.js';
 import { observe } from './observe.js';
 import { observeAlone } from './observeAlone.js';
@@ -42,6 +43,7 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
     isOurs,
     compare,
     isSame,
+    keep,
     planned: (service, frontends) => flows.planned(service, frontends),
     learn: (known, operation) => {
       learn(known, operation);

@@ -2,7 +2,7 @@
 // with the number of services but for the drops of KUBE-IPVS-OUT-FILTER. Order within a chain decides what packets meet.
 import type { Chain, Jump, Table } from '../../kernel/iptables/types.js';
 import type { Family } from '../../net/address.js';
-import { PROTOCOL_NUMBERS } from '../../net/protocol.js';
+import { PROTOCOL_NUMBERS, type Protocol } from '../../net/protocol.js';
 import type { NodeDrop } from './items.js';
 import type { IpvsOptions } from './options.js';
 import { commentOf, type SetRole, setOf } from './sets.js';
@@ -186,6 +186,19 @@ function filterRules(
 function dropFromNode({ family, address, protocol, port }: NodeDrop): string {
   const source = `-s ${address}/${family === 4 ? 32 : 128}`;
   return `${source} -m ipvs --vproto ${PROTOCOL_NUMBERS[protocol]} --vaddr ${address} --vport ${port} -j DROP`;
+}
+
+const PROTOCOLS = Object.keys(PROTOCOL_NUMBERS) as Protocol[];
+const NODE_DROP = /^-s (\S+)\/\d+ -m ipvs --vproto (\d+) --vaddr \S+ --vport (\d+) -j DROP$/;
+
+/** The drops whose rules a chain holds: {@link dropFromNode} the other way round. */
+export function nodeDropsOf({ family, table, name, rules }: Chain): NodeDrop[] {
+  if (`${table}/${name}` !== 'filter/KUBE-IPVS-OUT-FILTER') return [];
+  return rules.flatMap((rule): NodeDrop[] => {
+    const [, address = '', number, port] = NODE_DROP.exec(rule) ?? [];
+    const protocol = PROTOCOLS.find((name) => PROTOCOL_NUMBERS[name] === Number(number));
+    return protocol ? [{ kind: 'nodeDrop', family, address, protocol, port: Number(port) }] : [];
+  });
 }
 
 function matchSet(family: Family, role: SetRole, dimensions: string): string {

@@ -1,4 +1,5 @@
 // The one error of everything that speaks to the API server. No secret gets into its message.
+import { excerpt } from '../../errors.js';
 
 /** What is known about a failed request. */
 export interface ApiErrorFacts {
@@ -19,6 +20,9 @@ export interface ApiErrorFacts {
   readonly hint?: string | undefined;
 }
 
+/** Characters of a server's answer in a message, at most: a refusal names user, verb, resource and rule. */
+const LONGEST_ANSWER = 400;
+
 /**
  * A request that failed. The message starts with the code.
  *
@@ -35,8 +39,9 @@ export class ApiError extends Error {
   readonly tooLarge: boolean;
 
   constructor(facts: ApiErrorFacts) {
-    const said = facts.said ? `: ${facts.said}` : '';
-    const hint = facts.hint ? ` (${facts.hint})` : '';
+    // Redacted before it is cut: half a token is no longer recognized as one.
+    const said = facts.said ? `: ${excerpt(redact(facts.said), LONGEST_ANSWER)}` : '';
+    const hint = facts.hint ? ` (${excerpt(redact(facts.hint), LONGEST_ANSWER)})` : '';
     super(redact(`${facts.code}: ${facts.operation}${said}${hint}`));
     this.name = 'ApiError';
     this.code = facts.code;

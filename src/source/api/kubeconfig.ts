@@ -1,10 +1,10 @@
 // A kubeconfig, or what a pod finds around itself → where the API server is, and where credentials come from. Reads
 // nothing but the text it is given.
 import { dirname, isAbsolute, resolve } from 'node:path';
-import { parse } from 'yaml';
-import { describeProblem, type Problem } from '../../errors.js';
+import { describeProblem, excerpt, type Problem } from '../../errors.js';
 import { Fields, isRecord } from '../../fields.js';
 import { joinHostPort } from '../../net/address.js';
+import { yaml } from '../../yaml.js';
 import { redact } from './error.js';
 
 /** A certificate, key or token: in a file, read anew for each request, or given. */
@@ -98,11 +98,11 @@ function describeSafely({ value, ...problem }: Problem): string {
 function parseText(path: string, text: string): Readonly<Record<string, unknown>> {
   let raw: unknown;
   try {
-    raw = parse(text, { version: '1.1', logLevel: 'error' });
+    raw = yaml().parse(text, { version: '1.1', logLevel: 'error' });
   } catch (error) {
     // What follows a colon is from the text itself, and may be a secret.
     const [said = ''] = (error as Error).message.split(/:\s/);
-    throw new Error(`kubeconfig ${path}: ${said}`);
+    throw new Error(`kubeconfig ${path}: ${excerpt(said)}`);
   }
   if (!isRecord(raw)) throw new Error(`kubeconfig ${path}: must be an object`);
   return raw;

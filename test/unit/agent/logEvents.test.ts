@@ -12,6 +12,7 @@ const AUDIT: SyncSummary = {
   repaired: 0,
   phases: new Map(),
   failures: [],
+  unknown: 0,
   contested: [],
   draining: 0,
   again: undefined,

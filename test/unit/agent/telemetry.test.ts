@@ -51,12 +51,28 @@ function setUp() {
     },
     taken: () => events.taken?.(),
     synced: (failures: SyncSummary['failures'] = []) => events.synced({ ...PASS, failures }, 1),
+    incomplete: (unread: readonly string[]) => events.incomplete?.(unread),
+    unread: () => shown('kube_netlink_proxy_unread_manifests'),
     failed: () => events.failed(new Error('blind')),
     pending: () => shown('kubeproxy_sync_proxy_rules_endpoint_changes_pending'),
     programmed: () =>
       shown('kubeproxy_network_programming_duration_seconds_count{ip_family="IPv6"}').then((n) => n || 0),
   };
 }
+
+describe('files that cannot be read', () => {
+  it('are counted, and named in the health', async () => {
+    const { health, incomplete, unread } = setUp();
+    assert.equal(await unread(), 0);
+    incomplete(['a.yaml', 'b.yaml']);
+    assert.equal(await unread(), 2);
+    assert.deepEqual(health.state().unread, ['a.yaml', 'b.yaml']);
+    assert.ok(health.healthy);
+    incomplete([]);
+    assert.equal(await unread(), 0);
+    assert.deepEqual(health.state().unread, []);
+  });
+});
 
 describe('a change', () => {
   it('is programmed by the pass that took it in', async () => {

@@ -45,7 +45,7 @@ it('operations stand under the Service that they serve, the node first, and are 
   await kernel.ipvs.apply([
     { do: 'addService', service: { ...stale, scheduler: 'rr', flags: 0, timeout: 0, netmask: 32 } },
   ]);
-  const text = planText((await plan(kernel, OBJECTS)).operations);
+  const text = planText((await plan(kernel, OBJECTS)).operations, []);
   const headings = text.split('\n').filter((line) => /^\S/.test(line));
   assert.deepEqual(headings.slice(0, -1), [
     'the node',
@@ -65,7 +65,7 @@ it('operations stand under the Service that they serve, the node first, and are 
 it('JSON has each operation with its phase, its key and who wants its item', async () => {
   const kernel = new FakeKernel();
   const { operations } = await plan(kernel, OBJECTS);
-  const text = planJson(operations);
+  const text = planJson(operations, []);
   assert.ok(text.endsWith('}\n') && text.indexOf('\n') === text.length - 1, 'it is one line');
   const read = JSON.parse(text) as { operations: Record<string, unknown>[] };
   assert.equal(read.operations.length, operations.length);
@@ -80,7 +80,12 @@ it('JSON has each operation with its phase, its key and who wants its item', asy
   assert.equal(kernel.ipvs.dump(), '', 'nothing was changed');
 });
 
+it('what cannot be read is named, and nothing to do is not claimed', () => {
+  assert.match(planText([], ['web.yaml']), /^what is missing .* cannot be read: web\.yaml\n$/);
+  assert.equal(planJson([], ['web.yaml']), '{"operations":[],"unread":["web.yaml"]}\n');
+});
+
 it('nothing to do is a sentence, and an empty list', () => {
-  assert.equal(planText([]), 'nothing would change\n');
-  assert.equal(planJson([]), '{"operations":[]}\n');
+  assert.equal(planText([], []), 'nothing would change\n');
+  assert.equal(planJson([], []), '{"operations":[],"unread":[]}\n');
 });

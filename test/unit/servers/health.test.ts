@@ -54,6 +54,18 @@ describe('the health server', () => {
     assert.equal(get('/livez').body, `{${times},"healthy":true,${status}}`);
   });
 
+  it('names what cannot be read, and stays healthy', () => {
+    const { health, get } = setUp();
+    health.updated(4);
+    const before = get('/healthz');
+    health.setUnread(['web.yaml']);
+    const { status, body } = get('/healthz');
+    assert.equal(status, 200);
+    assert.equal(body, `${String(before.body).slice(0, -1)},"unread":["web.yaml"]}`);
+    health.setUnread([]);
+    assert.deepEqual(get('/healthz'), before);
+  });
+
   it('turns 503 when a change has waited for the timeout, and gives the last update of any family', () => {
     const { health, get, pass, counted } = setUp();
     health.updated(4);

@@ -194,6 +194,7 @@ const OTHERS: [name: string, type: string, labels: string][] = [
   ['kube_netlink_proxy_event_loop_delay_seconds', 'gauge', 'statistic'],
   ['kube_netlink_proxy_kernel_duration_seconds', 'histogram', 'family'],
   ['kube_netlink_proxy_operations_total', 'counter', 'family kind result'],
+  ['kube_netlink_proxy_unread_manifests', 'gauge', ''],
   [
     'kubernetes_build_info',
     'gauge',
@@ -243,6 +244,7 @@ describe('metrics', () => {
       'kube_netlink_proxy_build_info',
       'kube_netlink_proxy_draining_real_servers',
       'kube_netlink_proxy_event_loop_delay_seconds',
+      'kube_netlink_proxy_unread_manifests',
       'kubeproxy_sync_proxy_rules_endpoint_changes_pending',
       'kubeproxy_sync_proxy_rules_endpoint_changes_total',
       'kubeproxy_sync_proxy_rules_service_changes_pending',

@@ -1,0 +1,26 @@
+// What to keep of a kernel's state while not every object is known: what no plan explains may belong to an object that
+// could not be read.
+import type { Keep } from '../mode.js';
+import { type Item, isOurs, itemMap } from './items.js';
+import { nodeDropsOf } from './rules.js';
+
+/** Kinds of items that are there for Services. */
+const OF_SERVICES: ReadonlySet<Item['kind']> = new Set(['entry', 'address', 'virtualServer']);
+
+/** Keeps virtual services, real servers, entries, addresses, and the drops that stand as rules of text. */
+export const keep: Keep<Item> = {
+  found(known) {
+    const items = [...known.values()];
+    const drops = items.flatMap((item) => (item.kind === 'chain' ? nodeDropsOf(item) : []));
+    return itemMap([...items.filter((item) => OF_SERVICES.has(item.kind) && isOurs(item)), ...drops]);
+  },
+  beyond(found, wanted) {
+    if (found.kind !== 'virtualServer' || wanted.kind !== 'virtualServer') return undefined;
+    const unexplained = [...found.realServers].filter(([id]) => !wanted.realServers.has(id));
+    return unexplained.length === 0 ? undefined : { ...found, realServers: new Map(unexplained) };
+  },
+  join(wanted, rest) {
+    if (wanted.kind !== 'virtualServer' || rest.kind !== 'virtualServer') return wanted;
+    return { ...wanted, realServers: new Map([...rest.realServers, ...wanted.realServers]) };
+  },
+};

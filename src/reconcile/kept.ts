@@ -1,0 +1,48 @@
+// What was found in the kernel at the start, while not every object can be read: what no plan has wanted yet stays as it
+// is. What a plan has wanted once follows the plans from then on.
+import type { Fragment, Keep, Known } from '../modes/mode.js';
+
+/** State that is kept, by key. */
+export class Kept<Item> {
+  readonly #keep: Keep<Item>;
+  /** Items that no plan wants. */
+  #items: Map<string, Item> | undefined;
+  /** Parts of wanted items that no plan wants. */
+  readonly #parts = new Map<string, Item>();
+  #changed = false;
+
+  constructor(keep: Keep<Item>) {
+    this.#keep = keep;
+  }
+
+  /** Items that no plan has wanted; undefined when they are the same as when this was called last. */
+  takeChanged(): Fragment<Item> | undefined {
+    if (!this.#changed) return undefined;
+    this.#changed = false;
+    return new Map(this.#items);
+  }
+
+  /** Takes in the state of a kernel; only the first counts, since later ones have been programmed from plans. */
+  find(known: Known<Item>): void {
+    if (this.#items) return;
+    this.#items = this.#keep.found(known);
+    this.#changed = true;
+  }
+
+  /** A plan, with those parts of its items that were found and that it does not explain. */
+  join(fragment: Fragment<Item>): Fragment<Item> {
+    return new Map([...fragment].map(([key, item]) => [key, this.#joinItem(key, item)]));
+  }
+
+  #joinItem(key: string, item: Item): Item {
+    const found = this.#items?.get(key);
+    if (found !== undefined) {
+      this.#items?.delete(key);
+      this.#changed = true;
+      const part = this.#keep.beyond(found, item);
+      if (part !== undefined) this.#parts.set(key, part);
+    }
+    const part = this.#parts.get(key);
+    return part === undefined ? item : this.#keep.join(item, part);
+  }
+}

@@ -1,0 +1,73 @@
+// Finds a key that an object of a JSON text has twice. JSON.parse takes the last of them without a word; YAML, and the
+// strict decoding of Kubernetes, refuse.
+import { TimeSlice } from '../timeSlice.js';
+
+/** Tokens between two looks at the clock. */
+const LOOK = 256;
+
+/** A key that stands in its object a second time. */
+export interface DuplicateKey {
+  readonly key: string;
+  /** Line of the second one, from 1. */
+  readonly line: number;
+}
+
+/** The first duplicate key of a text that JSON.parse has accepted; undefined when there is none. */
+export async function findDuplicateKey(json: string): Promise<DuplicateKey | undefined> {
+  /** The keys of each object around the place; undefined for a list. */
+  const around: (Set<string> | undefined)[] = [];
+  /** The next text is a key. */
+  let atKey = false;
+  const token = /["{}[\],]/g;
+  const slice = new TimeSlice();
+  for (let tokens = 1, found = token.exec(json); found; found = token.exec(json), tokens++) {
+    if (tokens % LOOK === 0 && slice.spend()) await slice.yield();
+    switch (found[0]) {
+      case '"': {
+        const end = endOfText(json, found.index);
+        token.lastIndex = end;
+        if (!atKey) break;
+        atKey = false;
+        const key = unescaped(json.slice(found.index, end));
+        const keys = around.at(-1);
+        if (keys?.has(key)) return { key, line: json.slice(0, found.index).split('\n').length };
+        keys?.add(key);
+        break;
+      }
+      case '{':
+        around.push(new Set());
+        atKey = true;
+        break;
+      case '[':
+        around.push(undefined);
+        atKey = false;
+        break;
+      case ',':
+        atKey = around.at(-1) !== undefined;
+        break;
+      default:
+        around.pop();
+        atKey = false;
+    }
+  }
+  return undefined;
+}
+
+/** The text that a JSON string, quotes included, stands for. */
+function unescaped(quoted: string): string {
+  return quoted.includes('\\') ? (JSON.parse(quoted) as string) : quoted.slice(1, -1);
+}
+
+/** The index behind the closing quote of the text that opens at an index. */
+function endOfText(json: string, open: number): number {
+  let quote = json.indexOf('"', open + 1);
+  while (isEscaped(json, quote)) quote = json.indexOf('"', quote + 1);
+  return quote + 1;
+}
+
+/** An odd number of backslashes stands before it. */
+function isEscaped(json: string, quote: number): boolean {
+  let first = quote;
+  while (json[first - 1] === '\\') first--;
+  return (quote - first) % 2 === 1;
+}

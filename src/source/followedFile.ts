@@ -1,0 +1,149 @@
+// One manifest file through its changes: the objects that it held when it could last be read stand until it can be read
+// again.
+import { isUtf8 } from 'node:buffer';
+import { readFile, stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import type { Problem } from '../errors.js';
+import type { KubernetesObject } from '../objects/types.js';
+import { readManifest } from './manifestFile.js';
+
+/** A file that is written in place is read once it has not changed for so many ms: until then, it may be half written. */
+export const STILL = 1000;
+
+/** Largest file that is read, bytes: about 35 000 Services with their EndpointSlices. */
+export const LARGEST = 64 * 1024 * 1024;
+
+const NO_OBJECTS: ReadonlyMap<string, KubernetesObject> = new Map();
+
+/** What distinguishes the state of a file from those before. */
+interface Stamp {
+  /** Of the file itself: a file that is renamed to the path has another. */
+  readonly file: string;
+  /** Changes whenever the contents may have. */
+  readonly contents: string;
+}
+
+/** A file of a manifest source. */
+export class FollowedFile {
+  readonly #path: string;
+  readonly #regularOnly: boolean;
+  /** The state that was read last. */
+  #read: Stamp | undefined;
+  /** Contents that were seen being written, and when they were first seen, ms. */
+  #changing: { readonly contents: string; readonly since: number } | undefined;
+  #objects = NO_OBJECTS;
+  #whole = false;
+  /** Why the path leads to no file that could be read. */
+  #unreachable: Problem | undefined;
+  /** Why the contents that were read last are no manifest. */
+  #unfit: Problem | undefined;
+  /** Problems of the contents that were read last. */
+  #problems: readonly Problem[] = [];
+
+  /** @param regularOnly refuse pipes and devices, which may have no end */
+  constructor(path: string, regularOnly: boolean) {
+    this.#path = path;
+    this.#regularOnly = regularOnly;
+  }
+
+  /** Objects by identity: those of the last contents that could be read whole, and what is readable of newer ones. */
+  get objects(): ReadonlyMap<string, KubernetesObject> {
+    return this.#objects;
+  }
+
+  /** Why the file cannot be read at all; undefined when it can. */
+  get error(): Problem | undefined {
+    return this.#unreachable ?? this.#unfit;
+  }
+
+  /** Everything that is wrong with the file now. */
+  get problems(): readonly Problem[] {
+    return this.error === undefined ? this.#problems : [this.error];
+  }
+
+  /** Every document of the present contents could be read. */
+  get whole(): boolean {
+    return this.#whole && this.error === undefined;
+  }
+
+  /** The file is being written, and has to be looked at again after {@link STILL} ms. */
+  get changing(): boolean {
+    return this.#changing !== undefined;
+  }
+
+  /**
+   * Reads the file if it has changed; never rejects.
+   *
+   * @param now a clock that never runs back, in ms
+   */
+  async look(now: number): Promise<void> {
+    let stamp: Stamp;
+    try {
+      stamp = await this.#stamp();
+      this.#unreachable = undefined;
+    } catch (error) {
+      this.#unreachable = unreadable(this.#path, error);
+      return;
+    }
+    if (!this.#mustRead(stamp, now)) return;
+    this.#read = stamp;
+    try {
+      await this.#take();
+      this.#unfit = undefined;
+    } catch (error) {
+      this.#unfit = unreadable(this.#path, error);
+      // The system's error may pass without a change of the file.
+      if ((error as NodeJS.ErrnoException).code) this.#read = { ...stamp, contents: '' };
+    }
+  }
+
+  async #stamp(): Promise<Stamp> {
+    const found = await stat(this.#path, { bigint: true });
+    if (this.#regularOnly && !found.isFile()) throw new Error('it is no regular file');
+    if (found.size > LARGEST) throw new Error(`it has ${found.size} bytes, more than ${LARGEST}`);
+    // A file that was removed may leave its inode to the next one: the time of birth differs then.
+    return {
+      file: `${found.dev} ${found.ino} ${found.birthtimeNs}`,
+      contents: `${found.size} ${found.mtimeNs}`,
+    };
+  }
+
+  /** A file that was renamed to the path is complete. One that is written in place is when it has been still. */
+  #mustRead(stamp: Stamp, now: number): boolean {
+    const { contents } = stamp;
+    const changed = contents !== this.#read?.contents || stamp.file !== this.#read.file;
+    if (!changed || stamp.file !== this.#read?.file) {
+      this.#changing = undefined;
+      return changed;
+    }
+    if (this.#changing?.contents !== contents) this.#changing = { contents, since: now };
+    if (now - this.#changing.since < STILL) return false;
+    this.#changing = undefined;
+    return true;
+  }
+
+  async #take(): Promise<void> {
+    const text = await this.#text();
+    const { objects, problems, whole } = await readManifest(basename(this.#path), text, this.#objects);
+    this.#problems = problems;
+    this.#whole = whole;
+    // Of contents that cannot be read whole, any object may be in the part that cannot: the former ones stand.
+    this.#objects = whole ? objects : new Map([...this.#objects, ...objects]);
+  }
+
+  async #text(): Promise<string> {
+    const bytes = await readFile(this.#path);
+    if (!isUtf8(bytes)) throw new Error('it is not UTF-8');
+    const text = bytes.toString().replace(/^\ufeff/, '');
+    if (text.includes('\0')) throw new Error('it has NUL bytes');
+    // A command that failed, or has not begun to write, leaves an empty file where its output was to go.
+    if (text.trim() === '') throw new Error('it is empty; remove the file to remove its objects');
+    return text;
+  }
+}
+
+/** A path that cannot be read. */
+export function unreadable(path: string, error: unknown): Problem {
+  const rule = `must be readable: ${(error as Error).message}`;
+  return { source: path, object: 'file', field: 'contents', rule, reason: 'Unreadable' };
+}

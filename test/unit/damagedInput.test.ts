@@ -1,0 +1,321 @@
+// Damaged manifests and the state that a kernel holds: nothing that worked stops because of a file that cannot be read.
+// Each damage is tried at three moments: at the start of an agent, in a run with --once, and while an agent runs.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import {
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { pino } from 'pino';
+import { type PassParts, runOnce, runPlan } from '../../src/cli/passes.js';
+import { describeProblem } from '../../src/errors.js';
+import { createIpvsMode, IPVS_DEFAULTS } from '../../src/modes/ipvs/index.js';
+import { createProxy } from '../../src/proxy.js';
+import { nodeFacts } from '../../src/services/nodeFacts.js';
+import { LARGEST } from '../../src/source/followedFile.js';
+import { ManifestSource } from '../../src/source/manifests.js';
+import { FakeKernel } from '../../src/testing/index.js';
+import { decodeConfiguration } from '../support/decodeConfiguration.js';
+import { service, slice } from '../support/manifests.js';
+
+const OPTIONS = { ...IPVS_DEFAULTS, kernelRelease: '6.1.0' };
+const HOST = [{ link: 'eth0', address: '192.168.50.10', prefix: 24, scope: 0, flags: 0 }];
+
+/** A Service with an entry in nearly every set, a rule that drops the node's own traffic, and draining endpoints. */
+const WEB =
+  service(
+    'web',
+    '10.96.0.1',
+    `  type: LoadBalancer
+  externalIPs: [192.0.2.1]
+  loadBalancerSourceRanges: [203.0.113.0/24]
+  healthCheckNodePort: 32000
+  externalTrafficPolicy: Local
+status: {loadBalancer: {ingress: [{ip: 198.51.100.1}]}}`,
+  ) + slice('web', '10.244.0.1', '10.244.0.2');
+/** A second file: a Service whose endpoints are in two files. */
+const OTHER = service('other', '10.96.0.2') + slice('other', '10.244.0.3');
+const REST = slice('other', '10.244.0.4').replace('name: other,', 'name: other-rest,');
+const MORE = service('more', '10.96.0.3') + slice('more', '10.244.0.5');
+
+interface Damage {
+  readonly name: string;
+  /** Damages the file at a path, which holds WEB and REST. */
+  readonly make: (path: string) => void;
+  /** The problem that is reported. */
+  readonly says: RegExp;
+}
+
+const replace = (path: string, contents: string | Buffer) => {
+  writeFileSync(`${path}.new`, contents);
+  renameSync(`${path}.new`, path);
+};
+const contents = (name: string, text: string | Buffer, says: RegExp): Damage => ({
+  name,
+  make: (path) => replace(path, text),
+  says,
+});
+const instead = (name: string, make: (path: string) => void, says: RegExp): Damage => ({
+  name,
+  make: (path) => {
+    unlinkSync(path);
+    make(path);
+  },
+  says,
+});
+const bomb = ['a: &a [x, x, x, x, x, x, x, x, x]']
+  .concat([...'bcdefgh'].map((key, i) => `${key}: &${key} [${Array(9).fill(`*${'abcdefg'[i]}`).join(', ')}]`))
+  .join('\n');
+
+const DAMAGES: readonly Damage[] = [
+  instead(
+    'a link that leads nowhere',
+    (path) => symlinkSync(`${path}.gone`, path),
+    /web\.yaml: file: contents: must be readable: ENOENT/,
+  ),
+  instead('a link to itself', (path) => symlinkSync(path, path), /must be readable: ELOOP/),
+  instead('a folder', (path) => mkdirSync(path), /must be readable: it is no regular file/),
+  instead(
+    'a pipe that nobody writes to',
+    (path) => execFileSync('mkfifo', [path]),
+    /must be readable: it is no regular file/,
+  ),
+  contents('no contents', '', /must be readable: it is empty; remove the file to remove its objects/),
+  contents('blank contents', '\n \n', /must be readable: it is empty/),
+  contents(
+    'half a document',
+    WEB.slice(0, WEB.indexOf('203.0.113')),
+    /web\.yaml: text: line \d+, column \d+: /,
+  ),
+  contents(
+    'a text that is no object',
+    'apiVers',
+    /web\.yaml: document: : must be an object, found "apiVers"/,
+  ),
+  contents('an object without a kind', 'apiVersion: v1\n', /web\.yaml: document: kind: must be text/),
+  contents('aliases of aliases', bomb, /web\.yaml: text: line 1, column 1: Excessive alias count/),
+  contents(
+    'a key twice in YAML',
+    WEB.replace('spec:', 'kind: Service\nspec:'),
+    /web\.yaml: text: line \d+, column \d+: Map keys must be unique/,
+  ),
+  contents(
+    'a key twice in JSON',
+    '{"apiVersion": "v1", "kind": "Service",\n "metadata": {"name": "web"}, "kind": "Node"}',
+    /web\.yaml: text: line 2: must have each key of an object once: "kind" is there twice/,
+  ),
+  contents(
+    'an object without a name',
+    WEB.replace('name: web}', 'nome: web}'),
+    /nameless Service: metadata\.name: must not be empty/,
+  ),
+  contents(
+    'a Service of no known type',
+    WEB.replace('LoadBalancer', 'Loadbalancer'),
+    /Service demo\/web: spec\.type: must be ClusterIP, .*found "Loadbalancer"/,
+  ),
+  contents(
+    'an apiVersion that no object of the kind has',
+    WEB.replace('apiVersion: v1', 'apiVersion: v2'),
+    /Service: apiVersion: must be v1, found "v2"/,
+  ),
+  contents(
+    'one bad field',
+    `${WEB}${REST}`.replace('  externalIPs', '  sessionAffinity: Sometimes\n  externalIPs'),
+    /Service demo\/web: spec\.sessionAffinity: must be None or ClientIP, found "Sometimes"/,
+  ),
+  contents('bytes that are no UTF-8', Buffer.from([0x6b, 0xff, 0x3a]), /must be readable: it is not UTF-8/),
+  contents('NUL bytes', `${WEB}\0\0\0`, /must be readable: it has NUL bytes/),
+  contents(
+    'a megabyte on one line',
+    `{"apiVersion": "v1", "kind": ${'x'.repeat(2 ** 20)}`,
+    /web\.yaml: text: line 1, column \d+: .{1,220}$/,
+  ),
+  instead(
+    'more bytes than are read',
+    (path) => {
+      writeFileSync(path, WEB);
+      truncateSync(path, LARGEST + 1);
+    },
+    /must be readable: it has \d+ bytes, more than \d+/,
+  ),
+];
+
+/** Lines that the tools would print of everything that Services have in the kernel. */
+function stateOf({ ipvs, ipset, iptables, rtnetlink }: FakeKernel): Set<string> {
+  const text = [ipvs.dump(), ipset.dump(), rtnetlink.dump('kube-ipvs0'), iptables.dump(4), iptables.dump(6)];
+  return new Set(text.join('').split('\n'));
+}
+
+function assertKept(kernel: FakeKernel, before: ReadonlySet<string>): void {
+  const now = stateOf(kernel);
+  assert.deepEqual(
+    [...before].filter((line) => !now.has(line)),
+    [],
+    'lines that are gone',
+  );
+}
+
+/** A folder of good manifests, and a kernel that was programmed from it. */
+async function setUp(test: TestContext) {
+  const folder = mkdtempSync(join(tmpdir(), 'knp-damaged-'));
+  test.after(() => rmSync(folder, { recursive: true, force: true }));
+  const web = join(folder, 'web.yaml');
+  writeFileSync(web, WEB + REST);
+  writeFileSync(join(folder, 'other.yaml'), OTHER);
+  const kernel = new FakeKernel();
+  assert.equal((await passOn(kernel, folder, runOnce)).status, 0);
+  const state = stateOf(kernel);
+  for (const line of [
+    '-a -t 10.96.0.2:80 -r 10.244.0.4:8080 -m -w 1',
+    'add KUBE-LOAD-BALANCER 198.51.100.1,tcp:80',
+  ]) {
+    assert.ok(state.has(line), `${line} is not among\n${[...state].join('\n')}`);
+  }
+  assert.ok([...state].some((line) => /--vaddr 198\.51\.100\.1 --vport 80 -j DROP/.test(line)));
+  return { folder, web, kernel, state };
+}
+
+/** A command that makes one pass. */
+const printPlan = (parts: PassParts) => runPlan(parts, 'text');
+
+async function passOn(kernel: FakeKernel, path: string, command: (parts: PassParts) => Promise<number>) {
+  const logged: string[] = [];
+  const printed: string[] = [];
+  const log = pino({ level: 'error' }, { write: (line: string) => logged.push(JSON.parse(line).msg) });
+  const { configuration } = decodeConfiguration({});
+  const status = await command({
+    kernel,
+    options: OPTIONS,
+    source: new ManifestSource({ path, follow: false }),
+    node: nodeFacts('node-a', undefined, HOST),
+    configuration,
+    log,
+    print: (text) => printed.push(text),
+  });
+  return { status, logged: logged.join('\n'), printed: printed.join('') };
+}
+
+/** A running proxy, and what it reported. */
+async function run(test: TestContext, kernel: FakeKernel, path: string) {
+  const reported: string[] = [];
+  const failures: unknown[] = [];
+  let unread: readonly string[] = [];
+  let passes = 0;
+  const proxy = createProxy({
+    source: new ManifestSource({ path }),
+    mode: createIpvsMode(kernel, OPTIONS),
+    rtnetlink: { listAddresses: async () => [...HOST, ...(await kernel.rtnetlink.listAddresses())] },
+    watchHost: async () => ({ close() {} }),
+    nodeName: 'node-a',
+    periods: { audit: 60_000 },
+    events: {
+      synced: (summary) => {
+        passes++;
+        failures.push(...summary.failures);
+      },
+      problems: (problems) => reported.push(...problems.map(describeProblem)),
+      incomplete: (names) => {
+        unread = names;
+      },
+      failed: (error) => failures.push(error),
+      retrying: () => {},
+    },
+  });
+  test.after(() => proxy.stop());
+  await proxy.start();
+  const until = async (what: string, reached: () => boolean) => {
+    const deadline = Date.now() + 10_000;
+    while (!reached()) {
+      assert.ok(Date.now() < deadline, `${what} did not happen; reported: ${reported.join('\n')}`);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    assert.deepEqual(failures, []);
+  };
+  await until('the first pass', () => passes > 0);
+  return { reported, unread: () => unread, until };
+}
+
+type Running = Awaited<ReturnType<typeof run>>;
+
+const has = (kernel: FakeKernel, line: string) => stateOf(kernel).has(line);
+
+/** While a file is damaged, what others say is done; once it is readable, what it no longer has is removed. */
+async function goesOn(
+  { kernel, folder, web, state }: Awaited<ReturnType<typeof setUp>>,
+  { reported, until, unread }: Running,
+  { says }: Damage,
+): Promise<void> {
+  await until('the report', () => reported.some((line) => says.test(line)));
+  assert.ok(
+    reported.every((line) => line.length < 600),
+    'no report is long',
+  );
+  replace(join(folder, 'more.yaml'), MORE);
+  await until('the new Service', () => has(kernel, '-a -t 10.96.0.3:80 -r 10.244.0.5:8080 -m -w 1'));
+  assertKept(kernel, state);
+  rmSync(web, { recursive: true });
+  replace(web, '# nothing any more\n');
+  await until('the removal', () => !has(kernel, '-A -t 10.96.0.1:80 -s rr'));
+  await until(
+    'the removal of an endpoint',
+    () => !has(kernel, '-a -t 10.96.0.2:80 -r 10.244.0.4:8080 -m -w 1'),
+  );
+  assert.deepEqual(unread(), []);
+  assert.ok(has(kernel, '-a -t 10.96.0.2:80 -r 10.244.0.3:8080 -m -w 1'));
+  assert.doesNotMatch([...stateOf(kernel)].join('\n'), /198\.51\.100\.1|192\.0\.2\.1|10\.244\.0\.[124]/);
+}
+
+for (const damage of DAMAGES) {
+  describe(`a file that holds ${damage.name}`, { concurrency: true }, () => {
+    const partly = damage.name === 'one bad field';
+
+    it('takes nothing away at the start', async (test) => {
+      const parts = await setUp(test);
+      damage.make(parts.web);
+      const running = await run(test, parts.kernel, parts.folder);
+      assertKept(parts.kernel, parts.state);
+      assert.deepEqual(running.unread(), partly ? [] : ['web.yaml']);
+      await goesOn(parts, running, damage);
+    });
+
+    it('takes nothing away while the proxy runs', async (test) => {
+      const parts = await setUp(test);
+      const running = await run(test, parts.kernel, parts.folder);
+      damage.make(parts.web);
+      await goesOn(parts, running, damage);
+    });
+
+    it('takes nothing away with --once, which ends with 1', async (test) => {
+      const { kernel, folder, web, state } = await setUp(test);
+      damage.make(web);
+      replace(join(folder, 'more.yaml'), MORE);
+      const plan = await passOn(kernel, folder, printPlan);
+      assert.match(plan.printed, /^ {2}\+ virtual server 10\.96\.0\.3:80\/tcp rr$/m);
+      assert.doesNotMatch(plan.printed, /^ *- /m);
+      const once = await passOn(kernel, folder, runOnce);
+      assert.match(once.logged, damage.says);
+      assertKept(kernel, state);
+      assert.ok(has(kernel, '-A -t 10.96.0.3:80 -s rr'));
+      const again = await passOn(kernel, folder, printPlan);
+      assert.deepEqual(
+        [plan.status, once.status, again.status],
+        partly ? [1, 0, 0] : [2, 1, 2],
+        `${plan.printed}${once.printed}`,
+      );
+      if (partly) return;
+      const kept = 'what is missing from manifests is kept, since these cannot be read: web.yaml\n';
+      assert.equal(again.printed, kept);
+      assert.ok(once.printed.endsWith(kept), once.printed);
+    });
+  });
+}

@@ -11,13 +11,14 @@ interface Orders extends WatchOptions {
 }
 
 const orders = (workerData ?? JSON.parse(process.argv[2] ?? '{}')) as Orders;
+const { fail = false, close = false, ...options } = orders;
 const say = (what: string) => (parentPort ? parentPort.postMessage(what) : process.stdout.write(`${what}\n`));
 
-const watch = await watchRtnetlink(orders, (change) => {
+const watch = await watchRtnetlink(options, (change) => {
   const kinds = Object.entries(change).flatMap(([kind, changed]) => (changed === true ? [kind] : []));
   say(kinds.join(' '));
-  if (orders.close) watch.close();
-  if (orders.fail) throw new Error('from onChange');
+  if (close) watch.close();
+  if (fail) throw new Error('from onChange');
 });
 process.on('uncaughtException', (error) => {
   say(`uncaught: ${error.message}`);

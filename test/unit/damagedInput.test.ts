@@ -185,9 +185,9 @@ async function setUp(test: TestContext) {
   return { folder, web, kernel, state };
 }
 
-/** A command that makes one pass. */
 const printPlan = (parts: PassParts) => runPlan(parts, 'text');
 
+/** A command that makes one pass. */
 async function passOn(kernel: FakeKernel, path: string, command: (parts: PassParts) => Promise<number>) {
   const logged: string[] = [];
   const printed: string[] = [];

@@ -128,7 +128,10 @@ function readRest(bytes: Uint8Array, view: DataView, start: number, units = 0): 
   const attributes: ListedAttribute[] = [];
   for (let at = start; at < start + restSize(units); ) {
     const length = view.getUint16(at, true);
-    attributes.push({ type: view.getUint16(at + 2, true), value: bytes.slice(at + 4, at + 4 + length) });
+    attributes.push({
+      type: view.getUint16(at + 2, true),
+      value: new Uint8Array(bytes.subarray(at + 4, at + 4 + length)),
+    });
     at += 4 + 4 * Math.ceil(length / 4);
   }
   return attributes;

@@ -1,8 +1,9 @@
 // The fake of conntrack behaves as the real one does in test/kernel/conntrack.test.ts.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { NetlinkError } from '../../../src/errors.js';
 import type { FlowFilter } from '../../../src/kernel/conntrack/types.js';
-import { FakeConntrack, failNth, type NewFlow } from '../../../src/testing/index.js';
+import { FakeConntrack, FakeKernel, failNth, type NewFlow } from '../../../src/testing/index.js';
 
 const tuple = (source: string, sourcePort: number, destination: string, destinationPort: number) => ({
   source,
@@ -66,6 +67,32 @@ describe('a fake of conntrack', () => {
     assert.equal((await fake.list()).length, 1);
     assert.deepEqual(await fake.deleteFlows([{ protocol: 6, original: second.original }]), [undefined]);
     assert.deepEqual(await fake.list(), []);
+  });
+
+  it('reports every flow that a deletion by filter could not delete, and counts the others', async () => {
+    const fake = tracking(four, tcp, { ...four, original: tuple('10.0.0.9', 4001, '10.96.0.10', 53) });
+    fake.fault = (operation, target) =>
+      target.endsWith('10.0.0.9:4000 -> 10.96.0.10:53')
+        ? new NetlinkError({ code: 'ENOMEM', operation, target })
+        : undefined;
+    const deletion = await fake.delete({ family: 4, original: { destination: '10.96.0.10' } });
+    assert.equal(deletion.deleted, 1);
+    assert.deepEqual(
+      deletion.failures.map(({ code, operation, target }) => `${code} ${operation} ${target}`),
+      [
+        'ENOMEM conntrack.delete udp 10.0.0.9:4000 -> 10.96.0.10:53',
+        'ENOMEM conntrack.delete tcp 10.0.0.9:4000 -> 10.96.0.10:53',
+      ],
+    );
+    assert.equal((await fake.list()).length, 2);
+  });
+
+  it('fails with all other parts, when all of a kernel are to fail', async () => {
+    const kernel = new FakeKernel();
+    const flow = kernel.conntrack.track(four);
+    kernel.fault = failNth(1);
+    assert.equal((await kernel.conntrack.deleteFlows([flow]))[0]?.code, 'ENOMEM');
+    assert.equal((await kernel.conntrack.list()).length, 1);
   });
 
   it('fails on demand', async () => {

@@ -36,7 +36,10 @@ export class Fields {
     return this.restoring(read, (part) => (isNothing(part) && !isNothing(former) ? former : undefined));
   }
 
-  /** The same for a part that may be read in part: `restore` is given what was read, and returns the whole, or undefined to leave it. */
+  /**
+   * The same for a part of which some may be readable: `restore` takes that and returns the whole, or undefined to leave
+   * it.
+   */
   restoring<T>(read: () => T, restore: (part: T) => T | undefined): T {
     const first = this.#problems.length;
     const part = read();

@@ -1,4 +1,4 @@
-// What the cluster is told of this node's proxy, in kube-proxy's words: events on the Node, and on Services.
+// Events of this node's proxy, in kube-proxy's words: on the Node, on Services, and on objects that cannot be used.
 import { describeProblem, type Problem } from '../errors.js';
 import type { ClusterEvent, EventRecorder } from '../source/api/events.js';
 import type { ServerName } from './servers.js';

@@ -6,7 +6,7 @@ import type { Announcer } from './announce.js';
 /** Objects that /statusz names. */
 const SHOWN = 5;
 
-/** Who is told. */
+/** The parts that report it. */
 export interface LeftOutListeners {
   readonly metrics: Pick<Metrics, 'leftOut'>;
   readonly announcer: Pick<Announcer, 'leftOut'>;

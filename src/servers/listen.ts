@@ -47,15 +47,15 @@ export interface ServerOptions {
   /** Reject when the address cannot be bound, instead of trying again. */
   readonly hardFail: boolean;
   /**
-   * Told of handlers that threw, and of a bind that failed, if it is tried again (`retryIn` ms): once, and then once in
-   * five minutes for as long as it fails for the same reason.
+   * Called for a handler that threw, and for a bind that failed and is tried again (`retryIn`, in ms): once, and then once
+   * in five minutes for as long as it fails for the same reason.
    */
   readonly failed: (error: unknown, retryIn?: number) => void;
-  /** Told that it listens after `failed` was told that it does not. */
+  /** Called when it listens after a bind that failed. */
   readonly recovered?: () => void;
   /** Milliseconds from a failed bind to the next try; default 5000, kube-proxy's. */
   readonly retryIn?: number;
-  /** Ms on a clock that never jumps; default performance.now(). */
+  /** Time of a clock that never jumps, in ms; default performance.now(). */
   readonly now?: () => number;
 }
 

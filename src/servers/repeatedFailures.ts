@@ -10,7 +10,7 @@ export class RepeatedFailures {
   readonly #now: () => number;
   readonly #lasting = new Map<string, { readonly reason: string; readonly reportedAt: number }>();
 
-  /** `now`: ms on a clock that never jumps. */
+  /** `now`: time of a clock that never jumps, in ms. */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
@@ -30,7 +30,7 @@ export class RepeatedFailures {
     return this.#lasting.delete(name);
   }
 
-  /** Drops, without a report, what is not wanted any more. */
+  /** Drops the others without a report. */
   retain(wanted: (name: string) => boolean): void {
     for (const name of this.#lasting.keys()) if (!wanted(name)) this.#lasting.delete(name);
   }

@@ -20,13 +20,13 @@ export interface ServiceHealthOptions {
   /** Whether the proxy is healthy; the node need not be eligible. */
   readonly healthy: () => boolean;
   /**
-   * A port could not be opened, and is tried again at the next sync: told once, and then once in five minutes for as long
-   * as it fails for the same reason. Also told of handlers that threw.
+   * A port could not be opened, and is tried again at the next sync: called once, and then once in five minutes for as
+   * long as it fails for the same reason. Also called for a handler that threw.
    */
   readonly failed: (service: string, port: number, error: unknown) => void;
   /** A port was opened that could not be before. */
   readonly recovered?: (service: string, port: number) => void;
-  /** Ms on a clock that never jumps; default performance.now(). */
+  /** Time of a clock that never jumps, in ms; default performance.now(). */
   readonly now?: () => number;
 }
 

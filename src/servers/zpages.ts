@@ -2,7 +2,7 @@
 // those who ask for it as Kubernetes documents.
 import { type Answer, type Handler, json, plain } from './answer.js';
 
-/** What /statusz tells. */
+/** The contents of /statusz. */
 export interface Status {
   /** Of kube-netlink-proxy: `0.1.0`. */
   readonly version: string;

@@ -1,12 +1,12 @@
-// Where objects come from. A source tells what changed, and once that it has told everything there was at the start.
+// Sources of objects. A source reports changes, and once that it has reported everything that there was at the start.
 import type { Problem } from '../errors.js';
 import type { ObjectChange } from '../objects/types.js';
 
-/** What a source tells. Calls come one after another, never from within `start`'s caller. */
+/** Reports of a source. Calls follow one another, never from within `start`'s caller. */
 export interface SourceEvents {
   /** Objects that appeared, changed or went. */
   changed(changes: readonly ObjectChange[]): void;
-  /** Everything that existed at the start has been told; comes once. Nothing may be removed from the kernel before. */
+  /** Everything that existed at the start was reported; called once. Nothing may be removed from the kernel before. */
   synced(): void;
   /**
    * Not everything can be read: names of what cannot, whenever they change; none once everything can. Meanwhile what is
@@ -21,7 +21,7 @@ export interface SourceEvents {
 
 /** A supply of objects. */
 export interface Source {
-  /** Reads everything there is, tells it, and follows changes from then on unless told not to. */
+  /** Reads everything there is, reports it, and follows changes from then on, unless it is made not to. */
   start(events: SourceEvents): Promise<void>;
   /** Follows no more. */
   stop(): void;

@@ -58,7 +58,7 @@ export class RetryPace {
     this.#backoff = new Backoff(random, backoff);
   }
 
-  /** Ms to wait now. `costly`: the request was answered in part, and a repetition would send all of that again. */
+  /** Time to wait now, in ms. `costly`: the request was answered in part, and a repetition would send all of that again. */
   next(error: ApiError, costly = false): number {
     const repeatable = (error.closed && !costly) || error.postponed;
     if (!repeatable || this.#repeats === REPEATS) {
@@ -69,7 +69,7 @@ export class RetryPace {
     return error.retryAfter ?? this.#repeat * (1 + this.#random() / 2);
   }
 
-  /** Ms to wait after something that was no error, and led to nothing. */
+  /** Time to wait after a watch that ended without an error, and without an event, in ms. */
   backOff(): number {
     return this.#backoff.next();
   }

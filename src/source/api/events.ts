@@ -1,5 +1,5 @@
-// Tells the cluster what happened to this node's proxy, as events (events.k8s.io/v1). Nothing depends on them: they wait
-// in a short queue, and are told of by callback when they could not be sent.
+// Events of this node's proxy for the cluster (events.k8s.io/v1). Nothing depends on them: they wait in a short queue, and
+// those that could not be sent are reported by callback.
 import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -18,7 +18,7 @@ export interface ClusterEvent {
   /** For people; cut after 1024 bytes, as the API asks. */
   readonly note: string;
   /**
-   * What it is about. Without a uid it has what kube-proxy, which knows none, gives: the name of a Node, `namespace/name`
+   * The object that it is about. Without a uid it has kube-proxy's, which knows none: the name of a Node, `namespace/name`
    * of anything else. kube-proxy names no apiVersion of a Service.
    */
   readonly regarding: Partial<ObjectReference> & Pick<ObjectReference, 'kind' | 'name'>;
@@ -36,7 +36,7 @@ export interface EventRecorderParts {
   readonly now?: () => number;
 }
 
-/** Events that wait at most, tries for each, and ms for which one that was told is not told again. */
+/** Events that wait at most, tries for each, and time for which one that was sent is not sent again, in ms. */
 const LIMITS = { waiting: 100, tries: 12, quiet: 600_000 };
 const LONGEST_NOTE = 1024;
 const LONGEST_NAME = 253;
@@ -48,7 +48,7 @@ export class EventRecorder {
   readonly #now: () => number;
   readonly #end = new AbortController();
   readonly #waiting: ClusterEvent[] = [];
-  /** What was told lately, and when. */
+  /** Events of late, and when they were recorded. */
   readonly #told = new Map<string, number>();
   #sending: Promise<void> | undefined;
 
@@ -58,7 +58,7 @@ export class EventRecorder {
     this.#now = parts.now ?? (() => performance.now());
   }
 
-  /** Tells of an event, soon. One that was told in the last ten minutes is not told again. Never throws. */
+  /** Sends an event, soon. One of the last ten minutes is not sent again. Never throws. */
   record(event: ClusterEvent): void {
     if (this.#end.signal.aborted) return;
     if (this.#waiting.length >= LIMITS.waiting) {

@@ -1,4 +1,4 @@
-// The objects of one resource as they are known: compares what the server sends with them, and decides what changed.
+// The objects of one resource as they are known: compares the server's objects with them, and finds the changes.
 import { isDeepStrictEqual } from 'node:util';
 import { isRecord } from '../../fields.js';
 import { decodeObject } from '../../objects/decode.js';
@@ -61,7 +61,7 @@ export class KnownObjects {
     return this.expects(raw) ? this.#forget(key) : [];
   }
 
-  /** A list was read to its end: what is not in it is gone. */
+  /** A list was read to its end: objects that are not in it are gone. */
   missing({ names, items, nameless }: ListSeen): ObjectChange[] {
     // Input that cannot be read removes nothing.
     if (nameless) return [];
@@ -76,7 +76,7 @@ export class KnownObjects {
     this.#problems.set(aboutOf(key, raw), problems);
     // It says itself that it is no longer of use: an object that cannot be read stays as it was.
     if (!object) return known && this.#drop(key, known);
-    // A node says every few minutes that it is alive; what a list repeats is nothing new either.
+    // A node reports every few minutes that it is alive, and a list repeats objects: neither is a change.
     if ((listed || object.kind === 'Node') && known !== undefined && isDeepStrictEqual(known, object))
       return undefined;
     const kept = this.#shared.object(object);

@@ -13,7 +13,7 @@ export interface NodeCondition {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Keeps the Nodes until somebody wants to be told, and then passes on what changes. */
+/** Keeps the Nodes until a receiver is there, and then passes on the changes. */
 export class NodeFeed {
   readonly #nodes = new Map<string, Node>();
   /** By their description. */

@@ -1,5 +1,5 @@
-// Keeps one resource of the API server in step with what is known here: lists it, follows it, and after whatever goes
-// wrong takes up where it stood, or lists again and works out what went meanwhile.
+// Keeps the objects of one resource equal to those of the API server: lists them, watches them, and after a failure goes on
+// from the last version, or lists again and reports the objects that are gone.
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Problem } from '../../errors.js';
@@ -13,12 +13,12 @@ import type { Resource } from './resources.js';
 import { Shared } from './shared.js';
 import { CHECK_TIMES, type CheckTimes, VersionCheck } from './versionCheck.js';
 
-/** What a reflector tells. */
+/** Reports of a reflector. */
 export interface ReflectorEvents {
   changed(changes: readonly ObjectChange[]): void;
   problems(problems: readonly Problem[]): void;
   mended?(problems: readonly Problem[]): void;
-  /** A list was read to its end: everything in it has been told, and everything that is not in it is gone. */
+  /** A list was read to its end: everything in it was reported, and everything that is not in it is gone. */
   listed(): void;
   /** A request failed, or its answer made no sense; tried again in so many ms. */
   trouble(error: ApiError, retryIn: number): void;
@@ -50,11 +50,11 @@ const TIMES: ReflectorTimes = {
   backoff: BACKOFF,
   check: CHECK_TIMES,
 };
-/** Ms before the time that was asked for at which the end of a watch still counts as that: clocks differ a little. */
+/** A watch that ends this much before the time that was asked for still ended in its time: clocks differ. In ms. */
 const EARLY = 2_000;
 /** Items to a page; a server may send more, or all. */
 const PAGE = '500';
-/** Objects told of in one call. */
+/** Objects reported in one call. */
 const BATCH = 100;
 
 /** Parts of a reflector. */
@@ -82,7 +82,7 @@ export class Reflector {
   #version: string | undefined;
   /** A list was read: from then on no older state will do. */
   #listedOnce = false;
-  /** The watch under way told of something. */
+  /** The watch under way brought an event. */
   #progress = false;
   /** The watch under way brought a bookmark. */
   #bookmarked = false;
@@ -167,11 +167,11 @@ export class Reflector {
       const pause = error.closed && worked ? Math.max(0, rest) : this.#pace.next(error, this.#received);
       return this.#recover(error, pause, listing && !worked);
     }
-    // The end of a watch is nothing wrong. One that ended at once, having told nothing, is.
+    // The end of a watch is no fault. One that ended at once, without an event, is.
     return worked ? rest : this.#pace.backOff();
   }
 
-  /** What is known stays; decides what is done next, and when. `listed`: the step that failed began with a list. */
+  /** Decides the next step after a failure, and its time; the known objects stay. `listed`: the step that failed began with a list. */
   #recover(error: ApiError, next: number, listed: boolean): number {
     let pause = next;
     if (error.expired) {
@@ -204,7 +204,7 @@ export class Reflector {
     this.#events.trouble(error, 0);
   }
 
-  /** Reads the whole list, and works out what is gone; resolves to its version. */
+  /** Reads the whole list, and reports the objects that are gone; resolves to its version. */
   async #list(signal: AbortSignal): Promise<string> {
     // The first list may be somewhat old and so spares etcd; a later one must not lead back behind what is known.
     const age = this.#listedOnce ? {} : { resourceVersion: '0' };

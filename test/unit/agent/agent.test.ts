@@ -151,6 +151,26 @@ describe('the agent goes on, and ends with 0 when it is told to, after', () => {
     assert.ok(programmed(agent.kernel));
   });
 
+  it('updates that cannot be read, which remove nothing, while others are programmed', async () => {
+    const server = await startServer('10.244.1.0/24');
+    const agent = await startAgent(server);
+    await until('it has programmed the kernel', () => programmed(agent.kernel) && agent.passes() > 0);
+    const before = agent.kernel.ipvs.dump();
+    server.store.set({ ...service('a', '10.96.0.1'), spec: { type: 'Teapot' } });
+    server.store.set({ ...slice('a', []), endpoints: [{ addresses: ['nowhere'] }] });
+    server.store.set({ ...service('b', ''), spec: { clusterIP: '10.96.0.2', ports: [{ port: 'http' }] } });
+    server.store.set(service('c', '10.96.0.3'));
+    await until('it follows', () => agent.kernel.ipvs.dump().includes('10.96.0.3:80'));
+    const after = agent.kernel.ipvs.dump().split('\n');
+    assert.deepEqual(
+      before.split('\n').filter((line) => !after.includes(line)),
+      [],
+    );
+    assert.equal(agent.lines.filter((line) => line.includes('last readable value stays in use')).length, 3);
+    agent.stop();
+    assert.equal(await agent.status, 0);
+  });
+
   it('a time without the API server, in which nothing is removed', async () => {
     const server = await startServer('10.244.1.0/24');
     const agent = await startAgent(server);

@@ -16,8 +16,8 @@ const NAME = '\0kube-netlink-proxy agent'.padEnd(108, '.');
 
 /** Time for the other agent to say who it is, in ms. */
 const ANSWER_LIMIT = 1000;
-/** Time between two tries to take the name, in ms, when the other agent cannot be waited for. */
-const RETRY = 5000;
+/** Time to the next try to take the name, in ms, after the first answer that did not come, and after further ones. */
+const RETRY = { first: 250, later: 5000 };
 /** Agents that wait for the end of one. */
 const MOST_WAITING = 16;
 
@@ -61,18 +61,24 @@ async function hold(
   closed: AbortSignal,
 ): Promise<void> {
   let warned: string | undefined;
+  let unanswered = 0;
   while (!closed.aborted) {
     if (await listen(own, name, closed)) {
       if (warned !== undefined) log.info('the other kube-netlink-proxy has ended');
       return;
     }
     const { holder, ended } = await meet(name, closed);
-    const fields = describe(holder);
-    const said = JSON.stringify(fields);
-    if (said !== warned) log.warn(fields, 'another kube-netlink-proxy runs in this network namespace');
-    warned = said;
+    unanswered = holder === undefined ? unanswered + 1 : 0;
+    // A process that is killed may lose its connections before its name: one answer that did not come proves nothing.
+    if (unanswered !== 1) {
+      const fields = describe(holder);
+      const said = JSON.stringify(fields);
+      if (said !== warned) log.warn(fields, 'another kube-netlink-proxy runs in this network namespace');
+      warned = said;
+    }
     await ended;
-    if (holder === undefined) await wait(RETRY, undefined, { signal: closed, ref: false });
+    if (holder !== undefined) continue;
+    await wait(unanswered === 1 ? RETRY.first : RETRY.later, undefined, { signal: closed, ref: false });
   }
 }
 
@@ -111,7 +117,9 @@ async function meet(
 ): Promise<{ holder: AgentIdentity | undefined; ended: Promise<void> }> {
   const socket = new Socket({ signal: closed }).connect({ path: name }).unref();
   const ended = new Promise<void>((resolve) => socket.on('error', () => {}).once('close', () => resolve()));
-  return { holder: await identityFrom(socket), ended };
+  const holder = await identityFrom(socket);
+  if (holder === undefined) socket.destroy();
+  return { holder, ended };
 }
 
 /** The identity that the other side sends first; undefined when it sends none in time. */
@@ -121,8 +129,7 @@ async function identityFrom(socket: Socket): Promise<AgentIdentity | undefined> 
     socket.resume();
     return decodeIdentity(JSON.parse(String(data)));
   } catch {
-    // It is not ours, or it has just ended. The caller waits for its end, and tries again.
-    socket.resume();
+    // It is no agent, or it has just ended: the caller tries again.
     return undefined;
   }
 }

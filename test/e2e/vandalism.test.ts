@@ -39,7 +39,8 @@ before(async () => {
   feed('ipvsadm -R', FOREIGN);
   feed('ipset restore', FOREIGN_SET);
   proxy = closeAfter(
-    new ProxyProcess(lab.namespace(NODE_A), manifests.path, ['--ipvs-sync-period', `${PERIOD}s`]),
+    // Audits that find nothing are lines for debugging, and tell here when one was under way.
+    new ProxyProcess(lab.namespace(NODE_A), manifests.path, ['--ipvs-sync-period', `${PERIOD}s`, '-v=4']),
   );
   await proxy.programmed();
   intact = state();

@@ -138,6 +138,15 @@ describe('the agent ends with 1, and the kernel keeps its state, when', () => {
   });
 });
 
+it('the agent warns of another one in its network namespace', async () => {
+  const server = await startServer('10.244.1.0/24');
+  const agents = [await startAgent(server), await startAgent(server)];
+  const warned = () => agents[1]?.lines.some((line) => line.includes('another kube-netlink-proxy runs'));
+  await until('the second one has warned', () => warned() === true);
+  for (const agent of agents) agent.stop();
+  assert.deepEqual(await Promise.all(agents.map(({ status }) => status)), [0, 0]);
+});
+
 describe('the agent goes on, and ends with 0 when it is told to, after', () => {
   it('the pod networks of its node changed, where nothing depends on them', async () => {
     const server = await startServer('10.244.1.0/24');

@@ -4,7 +4,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildNative, buildTypeScript } from '../lib/build.mjs';
 import { CHECKOUT } from '../lib/checkout.mjs';
-import { BUILD_PACKAGES, ensurePackages, VM_PACKAGES, WITNESS_PACKAGES } from '../lib/packages.mjs';
+import { BUILD_PACKAGES, ensurePackages, QEMU_PACKAGES, WITNESS_PACKAGES } from '../lib/packages.mjs';
 import { heading, nodeScript, step } from '../lib/steps.mjs';
 import { ensurePromtool } from './promtool.mjs';
 
@@ -17,7 +17,7 @@ export function prepare(tiers) {
   heading('Debian packages');
   ensurePackages({
     ...(native ? { ...BUILD_PACKAGES, ...WITNESS_PACKAGES } : {}),
-    ...(vm ? VM_PACKAGES : {}),
+    ...(vm ? QEMU_PACKAGES : {}),
   });
   if (tiers.some((tier) => tier.promtool)) ensurePromtool();
   ensureNodeModules();

@@ -9,17 +9,25 @@ import { capture, fullPath } from '../lib/commands.mjs';
 const UNSHARE = ['--net', '--mount'];
 const TRIAL = 'ip link add knp-trial type dummy && ipvsadm -Ln && ipset create knp-trial hash:ip';
 
-/** Whether this machine's kernel will do: found out by trying. */
-export function namespaceServes() {
-  return process.getuid?.() === 0 && capture('unshare', [...UNSHARE, 'sh', '-c', TRIAL]).ok;
+/** Whether this machine lets us make namespaces: found out by trying. */
+export const namespacesServe = () => serves('true');
+
+/** Whether this machine's kernel has IPVS and the dummy device too. */
+export const namespaceServes = () => serves(TRIAL);
+
+/**
+ * @param {string} trial a shell command for a namespace of its own
+ * @returns {boolean} whether it succeeds there
+ */
+export function serves(trial) {
+  return process.getuid?.() === 0 && capture('unshare', [...UNSHARE, 'sh', '-c', trial]).ok;
 }
 
 /**
- * @param {readonly string[]} command
- * @param {number} timeoutSeconds
+ * @param {{ command: readonly string[], timeoutSeconds: number }} job
  * @returns {Promise<number>} the exit status
  */
-export async function runInNamespace(command, timeoutSeconds) {
+export async function runInNamespace({ command, timeoutSeconds }) {
   // Named network namespaces and locks of the command's own; the process namespace takes along what it left running.
   const setUp =
     'mount -t tmpfs tmpfs /run && mkdir -p /run/lock /run/netns && ip link set lo up && exec "$@"';

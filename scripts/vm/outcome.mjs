@@ -15,7 +15,7 @@ const CONSOLE_TAIL = 30;
 
 /**
  * @typedef {object} Watch
- * @property {import('node:child_process').ChildProcess} qemu
+ * @property {import('node:child_process').ChildProcess} process the machine's
  * @property {string} consoleLog
  * @property {boolean} started whether the guest has started the command
  * @property {AbortSignal} over ends all that waits
@@ -24,19 +24,18 @@ const CONSOLE_TAIL = 30;
 /**
  * Copies the command's output to ours until the first of the ends; the caller kills what is left of the machine.
  *
- * @param {import('node:child_process').ChildProcess} qemu
- * @param {readonly import('./ports.mjs').Port[]} ports stdout, stderr, status
+ * @param {import('./machine.mjs').Running} machine
  * @param {number} timeoutSeconds
  * @param {string} consoleLog
  * @returns {Promise<number>} the exit status
  */
-export async function outcome(qemu, ports, timeoutSeconds, consoleLog) {
+export async function outcome(machine, timeoutSeconds, consoleLog) {
   const ending = new AbortController();
   /** @type {Watch} */
-  const watch = { qemu, consoleLog, started: false, over: ending.signal };
+  const watch = { process: machine.process, consoleLog, started: false, over: ending.signal };
   try {
     return await Promise.race([
-      commandEnd(watch, ports),
+      commandEnd(watch, machine.ports),
       machineEnd(watch),
       bootLimit(watch),
       timeLimit(watch, timeoutSeconds),
@@ -49,11 +48,11 @@ export async function outcome(qemu, ports, timeoutSeconds, consoleLog) {
 
 /**
  * @param {Watch} watch
- * @param {readonly import('./ports.mjs').Port[]} ports
+ * @param {readonly Promise<import('node:net').Socket>[]} ports stdout, stderr, status
  * @returns {Promise<number>}
  */
 async function commandEnd(watch, ports) {
-  const [stdout, stderr, status] = await Promise.all(ports.map((port) => port.connected));
+  const [stdout, stderr, status] = await Promise.all(ports);
   if (!stdout || !stderr || !status) throw new Error('the machine has three ports');
   const copies = [copyPort(stdout, process.stdout), copyPort(stderr, process.stderr)];
   const [code = '', ...moved] = await new Promise((resolve) => {
@@ -73,7 +72,7 @@ async function commandEnd(watch, ports) {
  * @returns {Promise<never>}
  */
 async function machineEnd(watch) {
-  await once(watch.qemu, 'exit', { signal: watch.over });
+  await once(watch.process, 'exit', { signal: watch.over });
   throw machineFailure(
     watch,
     watch.started ? 'the machine stopped before the command ended' : 'the machine did not boot',

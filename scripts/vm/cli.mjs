@@ -34,6 +34,6 @@ async function runVm(args) {
       throw new Failure(`--writable ${path} is no folder`);
   }
   ensurePackages(WITNESS_PACKAGES);
-  const vehicle = VEHICLES[chooseVehicle(options.vehicle)];
+  const vehicle = VEHICLES[options.vehicle ?? (await chooseVehicle())];
   return vehicle.run({ ...options, folder: process.cwd(), checkout: CHECKOUT });
 }

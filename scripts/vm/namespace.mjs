@@ -7,17 +7,15 @@ import { capture, fullPath } from '../lib/commands.mjs';
 
 // In namespaces of its own, so that trying leaves nothing behind.
 const UNSHARE = ['--net', '--mount'];
-const TRIAL = 'ip link add knp-trial type dummy && ipvsadm -Ln && ipset create knp-trial hash:ip';
 
-/** Whether this machine lets us make namespaces: found out by trying. */
-export const namespacesServe = () => serves('true');
-
-/** Whether this machine's kernel has IPVS and the dummy device too. */
-export const namespaceServes = () => serves(TRIAL);
+/** Shows whether a kernel has IPVS and the dummy device. */
+export const IPVS_TRIAL = 'ip link add knp-trial type dummy && ipvsadm -Ln && ipset create knp-trial hash:ip';
 
 /**
- * @param {string} trial a shell command for a namespace of its own
- * @returns {boolean} whether it succeeds there
+ * Tries something in a network namespace of its own, as root.
+ *
+ * @param {string} trial a shell command
+ * @returns {boolean} whether it succeeds there; false for anybody but root
  */
 export function serves(trial) {
   return process.getuid?.() === 0 && capture('unshare', [...UNSHARE, 'sh', '-c', trial]).ok;

@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path';
 import { Failure } from '../lib/failure.mjs';
-import { VEHICLE_NAMES } from './vehicles.mjs';
+import { vehicleNamed } from './vehicles.mjs';
 
 export const HELP = `Usage: npm run vm -- [OPTIONS] [--] CMD ARGS…
 
@@ -63,7 +63,7 @@ const VALUED = {
     options.kernel = value;
   },
   '--vehicle': (options, value) => {
-    options.vehicle = named('--vehicle', value);
+    options.vehicle = vehicleNamed('--vehicle', value);
   },
 };
 
@@ -132,14 +132,4 @@ function count(name, value) {
   if (!/^[1-9]\d{0,6}$/.test(value))
     throw new Failure(`${name} must be a whole number above 0, found ${value}`);
   return Number(value);
-}
-
-/**
- * @param {string} option
- * @param {string} value
- */
-function named(option, value) {
-  const name = VEHICLE_NAMES.find((known) => known === value);
-  if (name === undefined) throw new Failure(`${option} must be ${VEHICLE_NAMES.join(', ')}, found ${value}`);
-  return name;
 }

@@ -30,7 +30,19 @@ export const UML = {
     // The machine must not outlive us, however we end.
     const uml = spawn(
       'setpriv',
-      ['--pdeathsig', 'KILL', 'unshare', ...asRoot(), ...NAMESPACES, 'sh', '-c', SET_UP, 'sh', kernel.image, ...args],
+      [
+        '--pdeathsig',
+        'KILL',
+        'unshare',
+        ...asRoot(),
+        ...NAMESPACES,
+        'sh',
+        '-c',
+        SET_UP,
+        'sh',
+        kernel.image,
+        ...args,
+      ],
       {
         cwd: place.folder,
         env: { PATH: fullPath() },
@@ -49,8 +61,8 @@ function asRoot() {
 }
 
 /** Whether this machine lets us make the namespaces: found out by trying. */
-export function umlServes() {
-  return process.arch === 'x64' && capture('unshare', [...asRoot(), ...NAMESPACES, 'true']).ok;
+export function umlNamespacesServe() {
+  return capture('unshare', [...asRoot(), ...NAMESPACES, 'true']).ok;
 }
 
 /**

@@ -8,6 +8,15 @@ export function tool(command: string, ...args: string[]): string {
   return execFileSync(command, args, { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024, stdio: 'pipe' });
 }
 
+/**
+ * Runs several tools one after the other; the standard output of each. Costs this process one start of a process, which
+ * is what takes time on a machine that is emulated.
+ */
+export function tools(...commands: readonly string[]): string[] {
+  const script = commands.map((command) => `${command}\nprintf '\\0'\n`).join('');
+  return tool('sh', '-ec', script).split('\0').slice(0, -1);
+}
+
 /** Runs a tool that reads its commands from standard input. */
 export function feed(command: string, input: string, ...args: string[]): void {
   execFileSync(command, args, { input, stdio: 'pipe' });
@@ -28,12 +37,19 @@ export function layOut({ interfaces }: Pick<Scenario, 'interfaces'>): void {
 
 /** Everything that a recording holds. */
 export function toolOutput(): ToolOutput {
+  const [ipvsadm = '', ipset = '', iptables = '', ip6tables = '', address = ''] = tools(
+    'ipvsadm -S -n',
+    'ipset save',
+    'iptables-save',
+    'ip6tables-save',
+    'ip addr show kube-ipvs0 2>/dev/null || true',
+  );
   return {
-    ipvsadm: tool('ipvsadm', '-S', '-n'),
-    ipset: tool('ipset', 'save'),
-    iptables: tool('iptables-save'),
-    ip6tables: tool('ip6tables-save'),
-    address: tool('sh', '-c', 'ip addr show kube-ipvs0 2>/dev/null || true'),
+    ipvsadm,
+    ipset,
+    iptables,
+    ip6tables,
+    address,
     sysctl: SYSCTLS.map((name) => `${name.replaceAll('/', '.')} = ${readSysctl(name)}\n`).join(''),
   };
 }

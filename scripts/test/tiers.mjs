@@ -38,6 +38,7 @@ export const TIERS = [
       'rtnetlinkWatch.': [],
     },
   },
+  { name: 'vm', native: false },
   { name: 'native', native: true },
   { name: 'oracle-api', native: true, needs: IPVS, apart: true },
   { name: 'image', native: false, needs: [...IPVS, 'nftables'], image: true, apart: true },

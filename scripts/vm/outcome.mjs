@@ -17,7 +17,7 @@ const CONSOLE_TAIL = 30;
  * @typedef {object} Watch
  * @property {import('node:child_process').ChildProcess} process the machine's
  * @property {string} consoleLog
- * @property {boolean} started whether the guest has started the command
+ * @property {AbortController} start aborted when the guest has started the command
  * @property {AbortSignal} over ends all that waits
  */
 
@@ -32,7 +32,7 @@ const CONSOLE_TAIL = 30;
 export async function outcome(machine, timeoutSeconds, consoleLog) {
   const ending = new AbortController();
   /** @type {Watch} */
-  const watch = { process: machine.process, consoleLog, started: false, over: ending.signal };
+  const watch = { process: machine.process, consoleLog, start: new AbortController(), over: ending.signal };
   try {
     return await Promise.race([
       commandEnd(watch, machine.ports),
@@ -58,7 +58,7 @@ async function commandEnd(watch, ports) {
   const [code = '', ...moved] = await new Promise((resolve) => {
     readLines(status, (line) => {
       const [word, ...numbers] = line.split(' ');
-      if (word === 'started') watch.started = true;
+      if (word === 'started') watch.start.abort();
       if (word === 'ended') resolve(numbers);
     });
   });
@@ -75,7 +75,7 @@ async function machineEnd(watch) {
   await once(watch.process, 'exit', { signal: watch.over });
   throw machineFailure(
     watch,
-    watch.started ? 'the machine stopped before the command ended' : 'the machine did not boot',
+    watch.start.signal.aborted ? 'the machine stopped before the command ended' : 'the machine did not boot',
   );
 }
 
@@ -85,7 +85,7 @@ async function machineEnd(watch) {
  */
 async function bootLimit(watch) {
   await delay(BOOT_SECONDS * 1000, undefined, { signal: watch.over });
-  if (watch.started) return new Promise(() => {});
+  if (watch.start.signal.aborted) return new Promise(() => {});
   throw machineFailure(watch, `the machine did not boot within ${BOOT_SECONDS} s`);
 }
 
@@ -99,11 +99,15 @@ function machineFailure(watch, what) {
 }
 
 /**
+ * Booting does not count: the limit is the command's.
+ *
  * @param {Watch} watch
  * @param {number} seconds
  * @returns {Promise<number>}
  */
 async function timeLimit(watch, seconds) {
+  const { signal: started } = watch.start;
+  if (!started.aborted) await once(started, 'abort', { signal: watch.over });
   await delay(seconds * 1000, undefined, { signal: watch.over });
   process.stderr.write(`vm: stopped after the time limit of ${seconds} s (--timeout)\n`);
   return TIMED_OUT;

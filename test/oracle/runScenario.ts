@@ -82,10 +82,14 @@ function bystanders(): string[] {
   const rules =
     '*filter\n:SOMEBODY - [0:0]\n-A INPUT -m comment --comment "not ours" -j SOMEBODY\nCOMMIT\n' +
     '*nat\n:SOMEBODY - [0:0]\n-A OUTPUT -j SOMEBODY\nCOMMIT\n';
-  for (const command of ['iptables-restore', 'ip6tables-restore']) feed(command, rules, '--noflush');
-  feed('ipset', 'create somebody-elses hash:ip\nadd somebody-elses 198.51.100.97\n', 'restore');
+  const sets = 'create somebody-elses hash:ip\nadd somebody-elses 198.51.100.97\n';
   const server = '-A -t 198.51.100.99:80 -s wlc\n-a -t 198.51.100.99:80 -r 198.51.100.98:80 -m -w 5\n';
-  feed('ipvsadm', `${server}-A -f 77 -s rr\n`, '-R');
+  feed([
+    ['iptables-restore --noflush', rules],
+    ['ip6tables-restore --noflush', rules],
+    ['ipset restore', sets],
+    ['ipvsadm -R', `${server}-A -f 77 -s rr\n`],
+  ]);
   return everything();
 }
 

@@ -17,22 +17,22 @@ export function tools(...commands: readonly string[]): string[] {
   return tool('sh', '-ec', script).split('\0').slice(0, -1);
 }
 
-/** Runs a tool that reads its commands from standard input. */
-export function feed(command: string, input: string, ...args: string[]): void {
-  execFileSync(command, args, { input, stdio: 'pipe' });
+/** Runs tools that read their commands from standard input, one after the other: command line and input of each. */
+export function feed(commands: readonly (readonly [command: string, input: string])[]): void {
+  tool('sh', '-ec', commands.map(([command, input]) => `${command} <<'END'\n${input}END\n`).join(''));
 }
 
 /** Makes the devices and addresses of a scenario's node. */
 export function layOut({ interfaces }: Pick<Scenario, 'interfaces'>): void {
-  tool('ip', 'link', 'set', 'lo', 'up');
   const links = [...new Set(interfaces.map(({ link }) => link))];
   const lines = [
+    'link set lo up',
     ...links.flatMap((link) => [`link add ${link} type dummy`, `link set ${link} up`]),
     ...interfaces.map(({ link, address, prefix }) => {
       return `addr add ${address}/${prefix} dev ${link}${address.includes(':') ? ' nodad' : ''}`;
     }),
   ];
-  feed('ip', lines.map((line) => `${line}\n`).join(''), '-batch', '-');
+  feed([['ip -batch -', lines.map((line) => `${line}\n`).join('')]]);
 }
 
 /** Everything that a recording holds. */

@@ -1,7 +1,6 @@
 // Does what the command line asks for: opens the kernel and the source, and hands them to what works with them.
 import { release } from 'node:os';
 import type { Logger } from 'pino';
-import { EMULATES, runAgent } from '../agent/agent.js';
 import { SILENT } from '../agent/announce.js';
 import { type Api, openApi } from '../agent/api.js';
 import { type Kernel, openKernel, usableFamilies } from '../agent/kernel.js';
@@ -12,7 +11,7 @@ import { flagLines, flagTexts, type KernelCommand } from '../config/flags.js';
 import { type Loaded, loadConfiguration } from '../config/load.js';
 import { writeConfiguration } from '../config/writeConfig.js';
 import { createIpvsMode, type IpvsOptions, prepare, probeScheduler } from '../modes/ipvs/index.js';
-import { type Metrics, openMetrics } from '../servers/metrics.js';
+import type { Metrics } from '../servers/metrics.js';
 import { nodeFacts } from '../services/nodeFacts.js';
 import type { NodeFacts } from '../services/types.js';
 import { ManifestSource } from '../source/manifests.js';
@@ -82,12 +81,13 @@ async function runOnManifests(session: Session): Promise<number> {
   const node = await ownFacts(session, undefined);
   if (!follow) return runPass(session, source, node);
   await probeScheduler(session.kernel, session.options.scheduler);
-  return runAgent({ ...agentParts(session, openOwnMetrics()), source, node, announcer: SILENT });
+  const { runAgent } = await agentModule();
+  return runAgent({ ...agentParts(session, await openOwnMetrics()), source, node, announcer: SILENT });
 }
 
 async function runOnApi(session: Session): Promise<number> {
   const { command, configuration, nodeName, log, options } = session;
-  const metrics = openOwnMetrics();
+  const metrics = await openOwnMetrics();
   const { master } = command;
   const allNodes = options.cures.has('other-nodes');
   const api = await openApi({ configuration, master, nodeName, allNodes, version: VERSION, log, metrics });
@@ -108,6 +108,7 @@ async function runAgentOnApi(session: Session, api: Api, node: NodeFacts, metric
   const { source, announcer } = api;
   await applySettings(configuration, kernel.sysctl, log, announcer);
   await probeScheduler(kernel, options.scheduler);
+  const { runAgent } = await agentModule();
   return runAgent({ ...agentParts(session, metrics), source, node, announcer });
 }
 
@@ -151,7 +152,11 @@ function checkAgainst({ configuration, options, log }: Session, node: NodeFacts)
   if (faults.length > 0) throw new Error(faults.join('; '));
 }
 
-function openOwnMetrics(): Metrics {
+/** Loaded on first use: a single pass over manifests needs neither the agent's servers nor the metrics library. */
+const agentModule = () => import('../agent/agent.js');
+
+async function openOwnMetrics(): Promise<Metrics> {
+  const [{ EMULATES }, { openMetrics }] = await Promise.all([agentModule(), import('../servers/metrics.js')]);
   const about = { version: VERSION, kubernetesVersion: `v${EMULATES}.0` };
   return openMetrics({ ...about, startedAt: startedAt(), now: Date.now });
 }

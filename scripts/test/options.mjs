@@ -22,7 +22,7 @@ The last line is "N passed, N failed, N skipped"; the lines before it say how ma
   --only TIER     run only this tier; may be given several times. In the order in which they start:
                   ${namesOf((tier) => !tier.apart)};
                   only when named: ${namesOf((tier) => tier.apart === true)}
-  --vehicle NAME  run all tests that need a kernel in namespace, uml or qemu
+  --vehicle NAME  run all tests that need a kernel in namespace, uml or qemu; fails where that lacks what one needs
   FILTER          run only test files with this text in their path, and the tiers that have such files
   --help          show this text
 `;

@@ -66,11 +66,10 @@ function needsOf(tier, file) {
 export async function placeOf(tier, file, named) {
   const needs = needsOf(tier, file);
   if (needs === undefined) return 'machine';
-  if (named !== undefined) return named;
-  for (const name of VEHICLE_NAMES) {
+  for (const name of named === undefined ? VEHICLE_NAMES : [named]) {
     if (needs.every((need) => offers(name, need)) && (await VEHICLES[name].serves())) return name;
   }
-  throw new Failure(`${file} needs ${needs.join(', ')}, and nothing here has that`);
+  throw new Failure(`${file} needs ${needs.join(', ')}: no ${named ?? 'vehicle'} on this machine has that`);
 }
 
 /** @param {Place} place */

@@ -16,7 +16,11 @@ export function summarize(batches) {
   /** @type {string[]} */
   const places = [];
   for (const batch of batches) {
-    const counts = readCounts(batch) ?? { passed: 0, failed: ['did not run'], skipped: [] };
+    const counts = readCounts(batch) ?? {
+      passed: 0,
+      failed: [`${batch.tier.name}: did not run`],
+      skipped: [],
+    };
     passed += counts.passed;
     skipped.push(...counts.skipped);
     failed.push(...counts.failed);

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeInitramfs } from './initramfs.mjs';
 import { jobScript } from './job.mjs';
-import { outcome } from './outcome.mjs';
+import { interruption, outcome } from './outcome.mjs';
 
 /**
  * @typedef {import('./job.mjs').Job & { timeoutSeconds: number, memoryMib: number, cpus: number | undefined }} MachineJob
@@ -42,6 +42,8 @@ import { outcome } from './outcome.mjs';
  * @returns {Promise<number>} the exit status
  */
 export async function runMachine(kind, kernel, job) {
+  const ending = new AbortController();
+  const interrupted = interruption(ending.signal);
   const folder = mkdtempSync(join(tmpdir(), 'kube-netlink-proxy-vm-'));
   const place = { folder, initramfs: join(folder, 'initramfs'), consoleLog: join(folder, 'console') };
   try {
@@ -50,11 +52,12 @@ export async function runMachine(kind, kernel, job) {
     const machine = await kind.start(kernel, job, { ...place, log });
     closeSync(log);
     try {
-      return await outcome(machine, job.timeoutSeconds, place.consoleLog);
+      return await outcome(machine, job.timeoutSeconds, place.consoleLog, ending.signal, interrupted);
     } finally {
       machine.process.kill('SIGKILL');
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });
+    ending.abort();
   }
 }

@@ -27,23 +27,20 @@ const CONSOLE_TAIL = 30;
  * @param {import('./machine.mjs').Running} machine
  * @param {number} timeoutSeconds
  * @param {string} consoleLog
+ * @param {AbortSignal} over aborted when nobody waits any more
+ * @param {Promise<number>} interrupted of {@link interruption}
  * @returns {Promise<number>} the exit status
  */
-export async function outcome(machine, timeoutSeconds, consoleLog) {
-  const ending = new AbortController();
+export function outcome(machine, timeoutSeconds, consoleLog, over, interrupted) {
   /** @type {Watch} */
-  const watch = { process: machine.process, consoleLog, start: new AbortController(), over: ending.signal };
-  try {
-    return await Promise.race([
-      commandEnd(watch, machine.ports),
-      machineEnd(watch),
-      bootLimit(watch),
-      timeLimit(watch, timeoutSeconds),
-      interruption(watch),
-    ]);
-  } finally {
-    ending.abort();
-  }
+  const watch = { process: machine.process, consoleLog, start: new AbortController(), over };
+  return Promise.race([
+    commandEnd(watch, machine.ports),
+    machineEnd(watch),
+    bootLimit(watch),
+    timeLimit(watch, timeoutSeconds),
+    interrupted,
+  ]);
 }
 
 /**
@@ -114,17 +111,17 @@ async function timeLimit(watch, seconds) {
 }
 
 /**
- * A signal to us, or nobody left to read our output.
+ * A signal to us, or nobody left to read our output. To be asked for before a machine has anything to clean up.
  *
- * @param {Watch} watch
- * @returns {Promise<number>}
+ * @param {AbortSignal} over ends the waiting
+ * @returns {Promise<number>} the exit status
  */
-function interruption(watch) {
+export function interruption(over) {
   return new Promise((resolve) => {
     for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
       const stop = () => resolve(128 + constants.signals[signal]);
       process.once(signal, stop);
-      watch.over.addEventListener('abort', () => process.off(signal, stop));
+      over.addEventListener('abort', () => process.off(signal, stop));
     }
     for (const stream of [process.stdout, process.stderr]) {
       stream.on('error', () => resolve(128 + constants.signals.SIGPIPE));

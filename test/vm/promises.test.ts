@@ -16,6 +16,7 @@ import { constants, tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { ROOT } from '../support/paths.js';
 
@@ -115,6 +116,16 @@ async function vehicleTests(vehicle: string): Promise<void> {
     inFolder(async (folder) => {
       const child = start(folder, ['--vehicle', vehicle, 'sh', '-c', 'echo begun; sleep 600']);
       child.stdout?.once('data', () => child.kill('SIGTERM'));
+      assert.equal((await end(child)).status, 128 + constants.signals.SIGTERM);
+    }));
+
+  // A namespace has no files that could be left.
+  if (vehicle === 'namespace') return;
+  await it('removes its files when it is asked to end before the machine runs', () =>
+    inFolder(async (folder) => {
+      const child = start(folder, ['--vehicle', vehicle, 'sleep', '600']);
+      while (readdirSync(folder).length === 0) await setTimeout(1);
+      child.kill('SIGTERM');
       assert.equal((await end(child)).status, 128 + constants.signals.SIGTERM);
     }));
 }

@@ -11,8 +11,14 @@ import { Failure } from './failure.mjs';
  * @typedef {Readonly<Record<string, string>>} Requirements package name → witness
  */
 
-/** @type {Requirements} Boots the test kernel. */
-export const VM_PACKAGES = {
+/** @type {Requirements} Boots the test kernel of User Mode Linux. */
+export const UML_PACKAGES = {
+  'user-mode-linux': 'linux.uml',
+  'busybox-static': 'busybox',
+};
+
+/** @type {Requirements} Boots the test kernel in QEMU. */
+export const QEMU_PACKAGES = {
   'qemu-system-x86': 'qemu-system-x86_64',
   'busybox-static': 'busybox',
   kmod: 'depmod',
@@ -47,7 +53,7 @@ export const IMAGE_PACKAGES = { buildah: 'buildah', debootstrap: 'debootstrap', 
  * @param {Requirements} requirements
  */
 export function ensurePackages(requirements) {
-  const missing = Object.keys(requirements).filter((name) => find(requirements[name] ?? name) === undefined);
+  const missing = missingOf(requirements);
   if (missing.length === 0) return;
   if (!find('apt-get')) {
     throw new Failure(`this needs ${missing.join(', ')} (names of Debian packages), and there is no apt-get`);
@@ -56,6 +62,30 @@ export function ensurePackages(requirements) {
   const install = ['apt-get', ...QUIET, 'install', '-y', '--no-install-recommends', ...missing];
   if (withFreshLists(missing, () => succeeds(...asRoot(install)))) return;
   throw new Failure(`apt-get could not install ${missing.join(', ')}; its messages are above`);
+}
+
+/**
+ * Whether the packages are there or the package sources have them: some distributions and architectures lack some.
+ *
+ * @param {Requirements} requirements
+ */
+export function isObtainable(requirements) {
+  const missing = missingOf(requirements);
+  if (missing.length === 0) return true;
+  if (!find('apt-get')) return false;
+  // Lists that have QEMU are not empty: fetching them again would not add what they lack.
+  if (!areKnown(Object.keys(QEMU_PACKAGES))) updateLists();
+  return areKnown(missing);
+}
+
+/** @param {Requirements} requirements */
+function missingOf(requirements) {
+  return Object.keys(requirements).filter((name) => find(requirements[name] ?? name) === undefined);
+}
+
+/** @param {readonly string[]} packages */
+function areKnown(packages) {
+  return capture('apt-cache', ['show', '--no-all-versions', ...packages]).ok;
 }
 
 /**
@@ -89,11 +119,14 @@ const QUIET = ['-qq', '-o', 'Dpkg::Use-Pty=0', '-o', 'DPkg::Lock::Timeout=300'];
  * @returns {boolean} whether it succeeded in the end
  */
 export function withFreshLists(packages, action) {
-  const known = capture('apt-cache', ['show', '--no-all-versions', ...packages]).ok;
-  if (known && action()) return true;
+  if (areKnown(packages) && action()) return true;
+  updateLists();
+  return action();
+}
+
+function updateLists() {
   process.stderr.write('fetching package lists: apt-get update\n');
   run(...asRoot(['apt-get', ...QUIET, 'update']));
-  return action();
 }
 
 /**

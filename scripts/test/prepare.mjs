@@ -4,7 +4,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildNative, buildTypeScript } from '../lib/build.mjs';
 import { CHECKOUT } from '../lib/checkout.mjs';
-import { BUILD_PACKAGES, ensurePackages, VM_PACKAGES, WITNESS_PACKAGES } from '../lib/packages.mjs';
+import { BUILD_PACKAGES, ensurePackages, WITNESS_PACKAGES } from '../lib/packages.mjs';
 import { heading, nodeScript, step } from '../lib/steps.mjs';
 import { ensurePromtool } from './promtool.mjs';
 
@@ -13,11 +13,11 @@ import { ensurePromtool } from './promtool.mjs';
  */
 export function prepare(tiers) {
   const native = tiers.some((tier) => tier.native);
-  const vm = tiers.some((tier) => tier.vm);
+  const kernel = tiers.some((tier) => tier.needs);
   heading('Debian packages');
   ensurePackages({
-    ...(native ? { ...BUILD_PACKAGES, ...WITNESS_PACKAGES } : {}),
-    ...(vm ? VM_PACKAGES : {}),
+    ...(native ? BUILD_PACKAGES : {}),
+    ...(native || kernel ? WITNESS_PACKAGES : {}),
   });
   if (tiers.some((tier) => tier.promtool)) ensurePromtool();
   ensureNodeModules();

@@ -1,29 +1,19 @@
-// Where a tier leaves its counts: one file each in a folder that the VM may write to.
+// Where a batch leaves its counts: a file of its own in a folder that a guest may write to.
 
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 
 /**
- * @typedef {import('./tiers.mjs').Tier} Tier
+ * @typedef {import('./batches.mjs').Batch} Batch
  * @typedef {import('./counts.mjs').Counts} Counts
  */
 
 /**
- * @param {Tier} tier
- * @param {string} results the folder
+ * @param {Batch} batch
+ * @returns {Counts | undefined} undefined if the batch did not get to its end
  */
-export function resultFile(tier, results) {
-  return join(results, `${tier.name}.json`);
-}
-
-/**
- * @param {Tier} tier
- * @param {string} results
- * @returns {Counts | undefined} undefined if the tier did not get to its end
- */
-export function readCounts(tier, results) {
+export function readCounts(batch) {
   try {
-    return JSON.parse(readFileSync(resultFile(tier, results), 'utf8'));
+    return JSON.parse(readFileSync(batch.result, 'utf8'));
   } catch {
     return undefined;
   }
@@ -32,12 +22,11 @@ export function readCounts(tier, results) {
 /**
  * Keeps a failure that no test accounts for.
  *
- * @param {Tier} tier
- * @param {string} results
- * @param {string} what
+ * @param {Batch} batch
+ * @param {string} failure
  */
-export function addFailure(tier, results, what) {
-  const counts = readCounts(tier, results) ?? { passed: 0, failed: [], skipped: [] };
-  counts.failed.push(`${tier.name}: ${what}`);
-  writeFileSync(resultFile(tier, results), JSON.stringify(counts));
+export function addFailure(batch, failure) {
+  const counts = readCounts(batch) ?? { passed: 0, failed: [], skipped: [] };
+  counts.failed.push(`${batch.tier.name}: ${failure}`);
+  writeFileSync(batch.result, JSON.stringify(counts));
 }

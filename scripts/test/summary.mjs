@@ -1,29 +1,38 @@
-// The end of `npm test`: what failed and what was left out by name, and the sums.
+// The end of `npm test`: failures and skipped tests by name, the number of tests by tier and place, and the sums.
 
+import { titleOf } from './places.mjs';
 import { readCounts } from './results.mjs';
 
 /**
- * @param {readonly import('./tiers.mjs').Tier[]} tiers those that should have run
- * @param {string} results the folder of their counts
- * @returns {number} the exit status: 0 only if every tier passed some tests and there was nothing else
+ * @param {readonly import('./batches.mjs').Batch[]} batches those that should have run
+ * @returns {number} the exit status: 0 only if every batch passed some tests and there was nothing else
  */
-export function summarize(tiers, results) {
+export function summarize(batches) {
   let passed = 0;
   /** @type {string[]} */
   const failed = [];
   /** @type {string[]} */
   const skipped = [];
-  for (const tier of tiers) {
-    const counts = readCounts(tier, results);
-    passed += counts?.passed ?? 0;
-    skipped.push(...(counts?.skipped ?? []));
-    if (counts === undefined) failed.push(`${tier.name}: did not run to its end`);
-    else failed.push(...counts.failed);
-    if (counts?.passed === 0 && counts.failed.length === 0) failed.push(`${tier.name}: no test passed`);
+  /** @type {string[]} */
+  const places = [];
+  for (const batch of batches) {
+    const counts = readCounts(batch) ?? {
+      passed: 0,
+      failed: [`${batch.tier.name}: did not run`],
+      skipped: [],
+    };
+    passed += counts.passed;
+    skipped.push(...counts.skipped);
+    failed.push(...counts.failed);
+    if (counts.passed === 0 && counts.failed.length === 0) failed.push(`${batch.tier.name}: no test passed`);
+    places.push(
+      `${batch.tier.name.padEnd(10)} ${String(counts.passed).padStart(5)} passed ${titleOf(batch.place)}`,
+    );
   }
   const lines = [
-    ...failed.map((what) => `FAILED  ${what}`),
-    ...skipped.map((what) => `SKIPPED ${what}`),
+    ...failed.map((name) => `FAILED  ${name}`),
+    ...skipped.map((name) => `SKIPPED ${name}`),
+    ...places,
     `${passed} passed, ${failed.length} failed, ${skipped.length} skipped`,
   ];
   process.stdout.write(`${lines.join('\n')}\n`);

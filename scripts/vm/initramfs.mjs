@@ -1,4 +1,4 @@
-// The guest's first file system: busybox, the modules that reach the root over 9p, and the job to run.
+// The guest's first file system: busybox, the modules that reach the root, and the job to run.
 
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -7,21 +7,23 @@ import { Failure } from '../lib/failure.mjs';
 import { archive, directory, file, symlink } from './cpio.mjs';
 import { unpackXz } from './xz.mjs';
 
-/** @typedef {import('./kernel.mjs').Kernel} Kernel */
+/**
+ * @typedef {import('./kernel.mjs').Kernel} Kernel
+ * @typedef {import('./machine.mjs').Kind} Kind
+ */
 
-// virtio_console carries the output ports.
-const MODULES = ['virtio_pci', 'virtio_console', '9pnet_virtio', '9p', 'overlay'];
 const APPLETS = ['sh', 'cp', 'insmod', 'mkdir', 'mount', 'sleep', 'switch_root'];
 
 /**
  * Made anew for every run: it takes some ten milliseconds, and nothing can be out of date.
  *
+ * @param {Kind} kind
  * @param {Kernel} kernel
  * @param {string} job shell text for the guest, see job.mjs
  * @returns {Buffer}
  */
-export function makeInitramfs(kernel, job) {
-  const modules = loadOrder(kernel);
+export function makeInitramfs(kind, kernel, job) {
+  const modules = loadOrder(kernel, kind.modules);
   return archive([
     ...['bin', 'modules', 'job', 'proc', 'sys', 'dev', 'host', 'writes', 'root'].map(directory),
     file('bin/busybox', readBusybox()),
@@ -29,6 +31,7 @@ export function makeInitramfs(kernel, job) {
     ...modules.map((path, index) => file(`modules/${moduleFile(path, index)}`, readModule(path))),
     file('init', guestScript('init.sh')),
     file('job/supervise.sh', guestScript('supervise.sh')),
+    file('job/vehicle.sh', guestScript(kind.guest)),
     file('job/job.sh', job),
   ]);
 }
@@ -52,9 +55,10 @@ function readBusybox() {
  * The modules' files in the order in which they can be loaded.
  *
  * @param {Kernel} kernel
+ * @param {readonly string[]} wanted names of modules
  * @returns {string[]}
  */
-function loadOrder({ release, modules }) {
+function loadOrder({ release, modules }, wanted) {
   const folder = join(modules, release);
   /** @type {Map<string, string[]>} module → its file and those of all that it needs, nearest first */
   const index = new Map();
@@ -62,11 +66,11 @@ function loadOrder({ release, modules }) {
     const [path = '', needs = ''] = line.split(':');
     index.set(moduleName(path), [path, ...needs.split(' ').filter(Boolean)]);
   }
-  const builtIn = readFileSync(join(folder, 'modules.builtin'), 'utf8').split('\n').map(moduleName);
-  const order = MODULES.flatMap((name) => {
+  const builtIn = () => readFileSync(join(folder, 'modules.builtin'), 'utf8').split('\n').map(moduleName);
+  const order = wanted.flatMap((name) => {
     const paths = index.get(moduleName(name));
     if (paths) return [...paths].reverse();
-    if (builtIn.includes(moduleName(name))) return [];
+    if (builtIn().includes(moduleName(name))) return [];
     throw new Failure(`kernel ${release} has no module ${name}`);
   });
   return [...new Set(order)].map((path) => join(folder, path));

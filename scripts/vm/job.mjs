@@ -27,7 +27,7 @@ export function jobScript(job, modules) {
     `keep_tmp=${[job.folder, job.checkout].some((path) => path.startsWith('/tmp/')) ? 'yes' : 'no'}`,
     'mount_writable() {',
     '  :',
-    ...job.writable.map((path, index) => `  mount_share writable${index} ${quote(path)}`),
+    ...job.writable.map((path, index) => `  for_writing writable${index} ${quote(path)}`),
     '}',
     // A session of its own: a signal to its process group must not reach the guest's supervisor.
     'run_command() {',

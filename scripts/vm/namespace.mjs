@@ -7,19 +7,25 @@ import { capture, fullPath } from '../lib/commands.mjs';
 
 // In namespaces of its own, so that trying leaves nothing behind.
 const UNSHARE = ['--net', '--mount'];
-const TRIAL = 'ip link add knp-trial type dummy && ipvsadm -Ln && ipset create knp-trial hash:ip';
 
-/** Whether this machine's kernel will do: found out by trying. */
-export function namespaceServes() {
-  return process.getuid?.() === 0 && capture('unshare', [...UNSHARE, 'sh', '-c', TRIAL]).ok;
+/** Shows whether a kernel has IPVS and the dummy device. */
+export const IPVS_TRIAL = 'ip link add knp-trial type dummy && ipvsadm -Ln && ipset create knp-trial hash:ip';
+
+/**
+ * Tries something in a network namespace of its own, as root.
+ *
+ * @param {string} trial a shell command
+ * @returns {boolean} whether it succeeds there; false for anybody but root
+ */
+export function serves(trial) {
+  return process.getuid?.() === 0 && capture('unshare', [...UNSHARE, 'sh', '-c', trial]).ok;
 }
 
 /**
- * @param {readonly string[]} command
- * @param {number} timeoutSeconds
+ * @param {{ command: readonly string[], timeoutSeconds: number }} job
  * @returns {Promise<number>} the exit status
  */
-export async function runInNamespace(command, timeoutSeconds) {
+export async function runInNamespace({ command, timeoutSeconds }) {
   // Named network namespaces and locks of the command's own; the process namespace takes along what it left running.
   const setUp =
     'mount -t tmpfs tmpfs /run && mkdir -p /run/lock /run/netns && ip link set lo up && exec "$@"';

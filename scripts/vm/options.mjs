@@ -2,36 +2,44 @@
 
 import { resolve } from 'node:path';
 import { Failure } from '../lib/failure.mjs';
+import { vehicleNamed } from './vehicles.mjs';
 
 export const HELP = `Usage: npm run vm -- [OPTIONS] [--] CMD ARGS…
 
 Runs CMD as root on a kernel with IPVS and the dummy device, and exits with its status.
 
-The kernel is Debian's, in QEMU without KVM; it sees this machine's files at the same paths and starts in the
-same folder with the same environment. What CMD writes stays in the guest's memory and is gone at the end.
-There is no network but lo, and standard input is empty. Where this machine's own kernel has IPVS and the
-dummy device and you are root, a fresh network namespace serves instead: quicker, but files are then written
-for real.
+  namespace   this machine's own kernel in a fresh network namespace, where it has both and you are root: the
+              quickest, but files are written for real
+  uml         User Mode Linux, Debian's package: a kernel that runs as a process, without KVM and without root.
+              One processor, iptables of the legacy kind only, no conntrack zones
+  qemu        Debian's kernel in QEMU without KVM: a whole machine, but everything in it is six to eight times
+              slower
+
+The first of these that this machine can have is used. User Mode Linux and QEMU see this machine's files at the
+same paths and start in the same folder with the same environment. What CMD writes stays in the guest's memory
+and is gone at the end. There is no network but lo, and standard input is empty.
 
   --timeout SECONDS   end CMD after this long, with status 124 (default 1800)
   --memory MIB        the guest's memory, files that CMD writes included (default 2048)
-  --cpus COUNT        virtual processors (default 2)
   --writable DIR      let CMD write to this folder of this machine; may be given several times
-  --kernel PREFIX     a kernel of this machine's package sources, as 6.12 (default: linux-image-amd64's)
-  --vm                boot the VM even where a network namespace would do
+  --vehicle NAME      namespace, uml or qemu
+  --vm                as --vehicle qemu
+  --cpus COUNT        processors of a QEMU machine, and choose QEMU (default 2)
+  --kernel PREFIX     a kernel of this machine's package sources, as 6.12, and choose QEMU (default:
+                      linux-image-amd64's)
   --help              show this text
 
-The kernel is downloaded once into .cache/vm; delete that folder to get a newer one.
+QEMU's kernel is downloaded once into .cache/vm; delete that folder to get a newer one.
 Status 125 says that the VM itself failed, 128+N that CMD died of signal N.
 `;
 
 /**
  * @typedef {object} VmOptions
  * @property {boolean} help
- * @property {boolean} forceVm
+ * @property {import('./vehicles.mjs').VehicleName | undefined} vehicle
  * @property {number} timeoutSeconds
  * @property {number} memoryMib
- * @property {number} cpus
+ * @property {number | undefined} cpus
  * @property {string[]} writable absolute paths
  * @property {string | undefined} kernel
  * @property {string[]} command
@@ -54,12 +62,15 @@ const VALUED = {
   '--kernel': (options, value) => {
     options.kernel = value;
   },
+  '--vehicle': (options, value) => {
+    options.vehicle = vehicleNamed('--vehicle', value);
+  },
 };
 
 /** @type {Record<string, (options: VmOptions) => void>} */
 const FLAGS = {
   '--vm': (options) => {
-    options.forceVm = true;
+    options.vehicle = 'qemu';
   },
   '--help': (options) => {
     options.help = true;
@@ -76,10 +87,10 @@ export function parseOptions(args) {
   /** @type {VmOptions} */
   const options = {
     help: false,
-    forceVm: false,
+    vehicle: undefined,
     timeoutSeconds: 1800,
     memoryMib: 2048,
-    cpus: 2,
+    cpus: undefined,
     writable: [],
     kernel: undefined,
     command: [],
@@ -91,6 +102,9 @@ export function parseOptions(args) {
     readOption(options, word, rest);
   }
   options.command = rest;
+  if (options.cpus !== undefined || options.kernel !== undefined) options.vehicle ??= 'qemu';
+  if (options.vehicle !== 'qemu' && (options.cpus ?? options.kernel) !== undefined)
+    throw new Failure(`--cpus and --kernel are for --vehicle qemu, found --vehicle ${options.vehicle}`);
   return options;
 }
 

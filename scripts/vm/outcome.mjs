@@ -15,51 +15,47 @@ const CONSOLE_TAIL = 30;
 
 /**
  * @typedef {object} Watch
- * @property {import('node:child_process').ChildProcess} qemu
+ * @property {import('node:child_process').ChildProcess} process the machine's
  * @property {string} consoleLog
- * @property {boolean} started whether the guest has started the command
+ * @property {AbortController} start aborted when the guest has started the command
  * @property {AbortSignal} over ends all that waits
  */
 
 /**
  * Copies the command's output to ours until the first of the ends; the caller kills what is left of the machine.
  *
- * @param {import('node:child_process').ChildProcess} qemu
- * @param {readonly import('./ports.mjs').Port[]} ports stdout, stderr, status
+ * @param {import('./machine.mjs').Running} machine
  * @param {number} timeoutSeconds
  * @param {string} consoleLog
+ * @param {AbortSignal} over aborted when nobody waits any more
+ * @param {Promise<number>} interrupted of {@link interruption}
  * @returns {Promise<number>} the exit status
  */
-export async function outcome(qemu, ports, timeoutSeconds, consoleLog) {
-  const ending = new AbortController();
+export function outcome(machine, timeoutSeconds, consoleLog, over, interrupted) {
   /** @type {Watch} */
-  const watch = { qemu, consoleLog, started: false, over: ending.signal };
-  try {
-    return await Promise.race([
-      commandEnd(watch, ports),
-      machineEnd(watch),
-      bootLimit(watch),
-      timeLimit(watch, timeoutSeconds),
-      interruption(watch),
-    ]);
-  } finally {
-    ending.abort();
-  }
+  const watch = { process: machine.process, consoleLog, start: new AbortController(), over };
+  return Promise.race([
+    commandEnd(watch, machine.ports),
+    machineEnd(watch),
+    bootLimit(watch),
+    timeLimit(watch, timeoutSeconds),
+    interrupted,
+  ]);
 }
 
 /**
  * @param {Watch} watch
- * @param {readonly import('./ports.mjs').Port[]} ports
+ * @param {readonly Promise<import('node:net').Socket>[]} ports stdout, stderr, status
  * @returns {Promise<number>}
  */
 async function commandEnd(watch, ports) {
-  const [stdout, stderr, status] = await Promise.all(ports.map((port) => port.connected));
+  const [stdout, stderr, status] = await Promise.all(ports);
   if (!stdout || !stderr || !status) throw new Error('the machine has three ports');
   const copies = [copyPort(stdout, process.stdout), copyPort(stderr, process.stderr)];
   const [code = '', ...moved] = await new Promise((resolve) => {
     readLines(status, (line) => {
       const [word, ...numbers] = line.split(' ');
-      if (word === 'started') watch.started = true;
+      if (word === 'started') watch.start.abort();
       if (word === 'ended') resolve(numbers);
     });
   });
@@ -73,10 +69,10 @@ async function commandEnd(watch, ports) {
  * @returns {Promise<never>}
  */
 async function machineEnd(watch) {
-  await once(watch.qemu, 'exit', { signal: watch.over });
+  await once(watch.process, 'exit', { signal: watch.over });
   throw machineFailure(
     watch,
-    watch.started ? 'the machine stopped before the command ended' : 'the machine did not boot',
+    watch.start.signal.aborted ? 'the machine stopped before the command ended' : 'the machine did not boot',
   );
 }
 
@@ -86,7 +82,7 @@ async function machineEnd(watch) {
  */
 async function bootLimit(watch) {
   await delay(BOOT_SECONDS * 1000, undefined, { signal: watch.over });
-  if (watch.started) return new Promise(() => {});
+  if (watch.start.signal.aborted) return new Promise(() => {});
   throw machineFailure(watch, `the machine did not boot within ${BOOT_SECONDS} s`);
 }
 
@@ -100,28 +96,32 @@ function machineFailure(watch, what) {
 }
 
 /**
+ * Booting does not count: the limit is the command's.
+ *
  * @param {Watch} watch
  * @param {number} seconds
  * @returns {Promise<number>}
  */
 async function timeLimit(watch, seconds) {
+  const { signal: started } = watch.start;
+  if (!started.aborted) await once(started, 'abort', { signal: watch.over });
   await delay(seconds * 1000, undefined, { signal: watch.over });
   process.stderr.write(`vm: stopped after the time limit of ${seconds} s (--timeout)\n`);
   return TIMED_OUT;
 }
 
 /**
- * A signal to us, or nobody left to read our output.
+ * A signal to us, or nobody left to read our output. To be asked for before a machine has anything to clean up.
  *
- * @param {Watch} watch
- * @returns {Promise<number>}
+ * @param {AbortSignal} over ends the waiting
+ * @returns {Promise<number>} the exit status
  */
-function interruption(watch) {
+export function interruption(over) {
   return new Promise((resolve) => {
     for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
       const stop = () => resolve(128 + constants.signals[signal]);
       process.once(signal, stop);
-      watch.over.addEventListener('abort', () => process.off(signal, stop));
+      over.addEventListener('abort', () => process.off(signal, stop));
     }
     for (const stream of [process.stdout, process.stderr]) {
       stream.on('error', () => resolve(128 + constants.signals.SIGPIPE));

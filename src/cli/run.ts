@@ -2,7 +2,6 @@
 import { access, constants } from 'node:fs/promises';
 import { release } from 'node:os';
 import type { Logger } from 'pino';
-import { EMULATES, runAgent } from '../agent/agent.js';
 import { SILENT } from '../agent/announce.js';
 import { type Api, openApi } from '../agent/api.js';
 import { type Kernel, openKernel, usableFamilies } from '../agent/kernel.js';
@@ -21,7 +20,7 @@ import {
   prepare,
   probeScheduler,
 } from '../modes/ipvs/index.js';
-import { type Metrics, openMetrics } from '../servers/metrics.js';
+import type { Metrics } from '../servers/metrics.js';
 import { nodeFacts } from '../services/nodeFacts.js';
 import type { NodeFacts } from '../services/types.js';
 import { ManifestSource } from '../source/manifests.js';
@@ -128,7 +127,7 @@ async function openOrigin({
     log.debug({ manifests: path }, 'objects come from manifests');
     return { source: new ManifestSource({ path, follow: follows(command) }) };
   }
-  const metrics = openOwnMetrics();
+  const metrics = await openOwnMetrics();
   const allNodes = cures.has('other-nodes');
   const api = await openApi({ configuration, master, nodeName, allNodes, version: VERSION, log, metrics });
   return { api, metrics };
@@ -151,7 +150,8 @@ async function runOnManifests(session: Session, { source }: Manifests): Promise<
   warnOfClusterCIDR(session, node);
   if (!follows(session.command)) return runPass(session, source, node);
   await probeScheduler(session.kernel, session.options.scheduler);
-  return runAgent({ ...agentParts(session, openOwnMetrics()), source, node, announcer: SILENT });
+  const { runAgent } = await agentModule();
+  return runAgent({ ...agentParts(session, await openOwnMetrics()), source, node, announcer: SILENT });
 }
 
 async function runOnApi(session: Session, { api, metrics }: ApiOrigin): Promise<number> {
@@ -168,6 +168,7 @@ async function runAgentOnApi(session: Session, api: Api, node: NodeFacts, metric
   const { source, announcer } = api;
   await applySettings(configuration, kernel.sysctl, log, announcer);
   await probeScheduler(kernel, options.scheduler);
+  const { runAgent } = await agentModule();
   return runAgent({ ...agentParts(session, metrics), source, node, announcer });
 }
 
@@ -224,7 +225,11 @@ function checkAgainst(session: Session, node: NodeFacts): void {
   if (faults.length > 0) throw new Error(faults.join('; '));
 }
 
-function openOwnMetrics(): Metrics {
+/** Loaded on first use: a single pass over manifests needs neither the agent's servers nor the metrics library. */
+const agentModule = () => import('../agent/agent.js');
+
+async function openOwnMetrics(): Promise<Metrics> {
+  const [{ EMULATES }, { openMetrics }] = await Promise.all([agentModule(), import('../servers/metrics.js')]);
   const about = { version: VERSION, kubernetesVersion: `v${EMULATES}.0` };
   return openMetrics({ ...about, startedAt: startedAt(), now: Date.now });
 }

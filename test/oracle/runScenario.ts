@@ -7,7 +7,7 @@ import { openKernel } from '../../src/agent/kernel.js';
 import { cleanUp } from '../../src/reconcile/cleanUp.js';
 import { differences, type Scenario, scenarios } from '../support/oracle.js';
 import { TestNode } from '../support/testNode.js';
-import { feed, layOut, readSysctl, SYSCTLS, tool, toolOutput } from '../support/tools.js';
+import { feed, layOut, readSysctl, SYSCTLS, tool, toolOutput, tools } from '../support/tools.js';
 
 /** What a scenario came to. */
 export interface ScenarioReport {
@@ -82,10 +82,14 @@ function bystanders(): string[] {
   const rules =
     '*filter\n:SOMEBODY - [0:0]\n-A INPUT -m comment --comment "not ours" -j SOMEBODY\nCOMMIT\n' +
     '*nat\n:SOMEBODY - [0:0]\n-A OUTPUT -j SOMEBODY\nCOMMIT\n';
-  for (const command of ['iptables-restore', 'ip6tables-restore']) feed(command, rules, '--noflush');
-  feed('ipset', 'create somebody-elses hash:ip\nadd somebody-elses 198.51.100.97\n', 'restore');
+  const sets = 'create somebody-elses hash:ip\nadd somebody-elses 198.51.100.97\n';
   const server = '-A -t 198.51.100.99:80 -s wlc\n-a -t 198.51.100.99:80 -r 198.51.100.98:80 -m -w 5\n';
-  feed('ipvsadm', `${server}-A -f 77 -s rr\n`, '-R');
+  feed([
+    ['iptables-restore --noflush', rules],
+    ['ip6tables-restore --noflush', rules],
+    ['ipset restore', sets],
+    ['ipvsadm -R', `${server}-A -f 77 -s rr\n`],
+  ]);
   return everything();
 }
 
@@ -99,21 +103,19 @@ function withoutBystanders() {
 
 /** Virtual services, sets, rules and links, a line each, without what changes by itself. */
 function everything(): string[] {
-  const rules = ['iptables-save', 'ip6tables-save'].flatMap((command) =>
-    tool(command)
-      .split('\n')
+  const [ipvsadm = [], ipset = [], links = [], ...saved] = tools(
+    'ipvsadm -S -n',
+    'ipset save',
+    'ip -o link',
+    'iptables-save',
+    'ip6tables-save',
+  ).map((output) => output.split('\n'));
+  const rules = saved.flatMap((lines, family) =>
+    lines
       .filter((line) => !line.startsWith('#'))
-      .map((line) => `${command} ${line.replace(/ \[\d+:\d+\]$/, '')}`),
+      .map((line) => `${family === 0 ? 'IPv4' : 'IPv6'} ${line.replace(/ \[\d+:\d+\]$/, '')}`),
   );
-  const links = tool('ip', '-o', 'link')
-    .split('\n')
-    .map((line) => line.split(':')[1] ?? '');
-  return [
-    ...tool('ipvsadm', '-S', '-n').split('\n'),
-    ...tool('ipset', 'save').split('\n'),
-    ...rules,
-    ...links,
-  ];
+  return [...ipvsadm, ...ipset, ...rules, ...links.map((line) => line.split(':')[1] ?? '')];
 }
 
 function lineDifferences(before: readonly string[], after: readonly string[]): string[] {

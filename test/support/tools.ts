@@ -8,32 +8,48 @@ export function tool(command: string, ...args: string[]): string {
   return execFileSync(command, args, { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024, stdio: 'pipe' });
 }
 
-/** Runs a tool that reads its commands from standard input. */
-export function feed(command: string, input: string, ...args: string[]): void {
-  execFileSync(command, args, { input, stdio: 'pipe' });
+/**
+ * Runs several tools one after the other; the standard output of each. Costs this process one start of a process, which
+ * is what takes time on a machine that is emulated.
+ */
+export function tools(...commands: readonly string[]): string[] {
+  const script = commands.map((command) => `${command}\nprintf '\\0'\n`).join('');
+  return tool('sh', '-ec', script).split('\0').slice(0, -1);
+}
+
+/** Runs tools that read their commands from standard input, one after the other: command line and input of each. */
+export function feed(commands: readonly (readonly [command: string, input: string])[]): void {
+  tool('sh', '-ec', commands.map(([command, input]) => `${command} <<'END'\n${input}END\n`).join(''));
 }
 
 /** Makes the devices and addresses of a scenario's node. */
 export function layOut({ interfaces }: Pick<Scenario, 'interfaces'>): void {
-  tool('ip', 'link', 'set', 'lo', 'up');
   const links = [...new Set(interfaces.map(({ link }) => link))];
   const lines = [
+    'link set lo up',
     ...links.flatMap((link) => [`link add ${link} type dummy`, `link set ${link} up`]),
     ...interfaces.map(({ link, address, prefix }) => {
       return `addr add ${address}/${prefix} dev ${link}${address.includes(':') ? ' nodad' : ''}`;
     }),
   ];
-  feed('ip', lines.map((line) => `${line}\n`).join(''), '-batch', '-');
+  feed([['ip -batch -', lines.map((line) => `${line}\n`).join('')]]);
 }
 
 /** Everything that a recording holds. */
 export function toolOutput(): ToolOutput {
+  const [ipvsadm = '', ipset = '', iptables = '', ip6tables = '', address = ''] = tools(
+    'ipvsadm -S -n',
+    'ipset save',
+    'iptables-save',
+    'ip6tables-save',
+    'ip addr show kube-ipvs0 2>/dev/null || true',
+  );
   return {
-    ipvsadm: tool('ipvsadm', '-S', '-n'),
-    ipset: tool('ipset', 'save'),
-    iptables: tool('iptables-save'),
-    ip6tables: tool('ip6tables-save'),
-    address: tool('sh', '-c', 'ip addr show kube-ipvs0 2>/dev/null || true'),
+    ipvsadm,
+    ipset,
+    iptables,
+    ip6tables,
+    address,
     sysctl: SYSCTLS.map((name) => `${name.replaceAll('/', '.')} = ${readSysctl(name)}\n`).join(''),
   };
 }

@@ -15,9 +15,8 @@ for module in /modules/*.ko; do
   insmod "$module" || fail "cannot load $module"
 done
 
-options=trans=virtio,version=9p2000.L,msize=512000
-# The host's files are taken not to change while the guest looks at them: "loose" caches them.
-mount -t 9p -o ro,cache=loose,$options root /host || fail "cannot mount the host's root"
+. /job/vehicle.sh
+mount_host /host || fail "cannot mount the host's root"
 mount -t tmpfs -o size=80%,mode=755 tmpfs /writes
 mkdir /writes/upper /writes/work
 mount -t overlay -o lowerdir=/host,upperdir=/writes/upper,workdir=/writes/work overlay /root ||
@@ -35,9 +34,9 @@ cp /job/*.sh /root/run/vm/
 # Without this folder's own memory a checkout below /tmp stays visible.
 [ "$keep_tmp" = yes ] || mount -t tmpfs -o mode=1777 tmpfs /root/tmp
 
-mount_share() {
+for_writing() {
   mkdir -p "/root$2"
-  mount -t 9p -o "$options" "$1" "/root$2" || fail "cannot mount $2 for writing"
+  mount_share "$1" "$2" "/root$2" || fail "cannot mount $2 for writing"
 }
 mount_writable
 

@@ -12,14 +12,13 @@ echo vm >/proc/sys/kernel/hostname
 ip link set lo up
 ulimit -n 65536
 
-# The host announces its three ports to the driver one by one.
-until [ $# -eq 3 ]; do
-  sleep 0.01
-  set -- /dev/vport*p[123]
-done
-
 cd /run/vm || exit
+. ./vehicle.sh
 . ./job.sh
+finish_root
+set -- $(open_ports)
+# Held open: what is written to a serial line may be lost when the last to have it open closes it.
+exec 3>"$3"
 mkfifo stdout stderr
 # A port can be open only once, and is no pipe: programs that open /dev/stdout need one. dd says how much it moved.
 LC_ALL=C dd bs=32k of=$1 <stdout 2>stdout.dd &
@@ -27,9 +26,9 @@ stdout=$!
 LC_ALL=C dd bs=32k of=$2 <stderr 2>stderr.dd &
 stderr=$!
 
-echo started >$3
+echo started >&3
 # In the foreground: a shell starts background jobs with SIGINT ignored.
-(run_command) </dev/null >stdout 2>stderr
+(run_command) </dev/null >stdout 2>stderr 3>&-
 status=$?
 
 # The command has ended; what it left running would keep the pipes open.
@@ -45,7 +44,7 @@ wait $stderr
 moved() {
   sed -n 's/^\([0-9]*\) bytes.*/\1/p' "$1"
 }
-echo "ended $status $(moved stdout.dd) $(moved stderr.dd)" >$3
+echo "ended $status $(moved stdout.dd) $(moved stderr.dd)" >&3
 # The host ends the machine when it has read everything; if nobody is there any more, we do.
 sleep 30
 echo o >/proc/sysrq-trigger

@@ -1,0 +1,43 @@
+// Batches: the test files of one tier that run in one place, in one node --test.
+
+import { join } from 'node:path';
+import { placeOf, titleOf } from './places.mjs';
+import { filesOf } from './tiers.mjs';
+
+/**
+ * @typedef {object} Batch
+ * @property {import('./tiers.mjs').Tier} tier
+ * @property {import('./places.mjs').Place} place
+ * @property {string[]} files
+ * @property {string} result the file for its counts
+ * @property {string} log the file for its output
+ */
+
+/**
+ * @param {readonly import('./tiers.mjs').Tier[]} tiers
+ * @param {import('./options.mjs').TestOptions} options
+ * @param {string} results the folder for what batches leave
+ * @returns {Promise<Batch[]>} in the order of the tiers; a batch without files for a tier that has none
+ */
+export async function planBatches(tiers, { filters, vehicle }, results) {
+  /** @type {Batch[]} */
+  const batches = [];
+  for (const tier of tiers) {
+    /** @type {Map<import('./places.mjs').Place, string[]>} */
+    const places = new Map();
+    for (const file of filesOf(tier, filters)) {
+      const place = await placeOf(tier, file, vehicle);
+      places.set(place, [...(places.get(place) ?? []), file]);
+    }
+    if (places.size === 0) places.set('machine', []);
+    for (const [place, files] of places) {
+      const path = join(results, `${tier.name}-${place}`);
+      batches.push({ tier, place, files, result: `${path}.json`, log: `${path}.log` });
+    }
+  }
+  return batches;
+}
+
+/** @param {Batch} batch */
+export const describe = ({ tier, place, files }) =>
+  `${tier.name} tests ${titleOf(place)} (${files.length} ${files.length === 1 ? 'file' : 'files'})`;

@@ -1,0 +1,64 @@
+// Runs a batch of tests with node --test where it belongs; its output goes into its log.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { CHECKOUT } from '../lib/checkout.mjs';
+import { addFailure, readCounts } from './results.mjs';
+
+/** @typedef {import('./batches.mjs').Batch} Batch */
+
+// Seconds; holds for a whole file too. QEMU is six to eight times slower than the machine.
+const LIMITS = { machine: 600, namespace: 600, uml: 1800, qemu: 1800 };
+// Seconds. Well above what a batch takes, well below what a job of CI is given.
+const GUEST_LIMIT = 3600;
+const COUNTS_REPORTER = join(CHECKOUT, 'scripts/test/counts.mjs');
+
+/**
+ * Leaves the counts in the batch's result, with a failure more if it did not run to its end.
+ *
+ * @param {Batch} batch
+ * @param {AbortSignal} stop ends it early
+ */
+export async function runBatch(batch, stop) {
+  if (batch.files.length === 0) {
+    addFailure(batch, `there is no test file in test/${batch.tier.name}`);
+    return;
+  }
+  const [program = '', ...args] = commandOf(batch);
+  // Set by a surrounding node --test, it would make this one report to that.
+  const { NODE_TEST_CONTEXT: _, ...environment } = process.env;
+  const log = openSync(batch.log, 'w');
+  const child = spawn(program, args, { cwd: CHECKOUT, env: environment, stdio: ['ignore', log, log] });
+  closeSync(log);
+  const end = () => child.kill('SIGTERM');
+  stop.addEventListener('abort', end);
+  const [status, signal] = await once(child, 'exit');
+  stop.removeEventListener('abort', end);
+  const counts = readCounts(batch);
+  if (counts === undefined || (status !== 0 && counts.failed.length === 0)) {
+    addFailure(batch, `did not run to its end (${signal ?? `status ${status}`})`);
+  }
+}
+
+/**
+ * @param {Batch} batch
+ * @returns {string[]}
+ */
+function commandOf({ tier, place, files, result }) {
+  const tests = [
+    process.execPath,
+    '--enable-source-maps',
+    '--test',
+    `--test-timeout=${(tier.limit ?? LIMITS[place]) * 1000}`,
+    // Kernel state is one for all: its tests take turns.
+    ...(place === 'machine' ? [] : ['--test-concurrency=1']),
+    ...['--test-reporter=spec', '--test-reporter-destination=stdout'],
+    ...[`--test-reporter=${COUNTS_REPORTER}`, `--test-reporter-destination=${result}`],
+    ...files,
+  ];
+  if (place === 'machine') return tests;
+  const options = ['--vehicle', place, '--timeout', String(GUEST_LIMIT), '--writable', dirname(result)];
+  return [process.execPath, 'scripts/vm.mjs', ...options, '--', ...tests];
+}

@@ -1,0 +1,79 @@
+// User Mode Linux: a Linux kernel that runs as a process of this machine. User code runs at full speed there, a system
+// call costs 15 to 30 µs, and there is one processor.
+
+import { spawn } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { capture, find, fullPath } from '../lib/commands.mjs';
+import { Failure } from '../lib/failure.mjs';
+
+// Where Debian's package user-mode-linux puts them.
+const MODULES = '/usr/lib/uml/modules';
+const PROGRAM = 'linux.uml';
+
+// The process namespace ends all processes of the machine with its first. The mount namespace holds a tmpfs for the
+// machine's memory, which is a file: /dev/shm is often too small for it, or mounted noexec.
+const NAMESPACES = ['--mount', '--pid', '--fork', '--kill-child', '--mount-proc'];
+const SET_UP =
+  'mkdir memory && mount -t tmpfs -o mode=700,size=100% tmpfs memory && TMPDIR=$PWD/memory && export TMPDIR && exec "$@"';
+
+/** @type {import('./machine.mjs').Kind} */
+export const UML = {
+  guest: 'uml.sh',
+  modules: ['overlay'],
+  async start(kernel, job, place) {
+    // Relative names: the kernel splits its command line at blanks.
+    const args = [
+      ...[`mem=${job.memoryMib}M`, 'initrd=initramfs', 'uml_dir=memory/', 'umid=machine'],
+      ...['quiet', 'noreboot', 'panic=-1', 'oops=panic'],
+      ...['con=null', 'con0=null,fd:1', 'console=tty0', 'ssl=null', 'ssl0=fd:3', 'ssl1=fd:4', 'ssl2=fd:5'],
+    ];
+    // The machine must not outlive us, however we end.
+    const uml = spawn(
+      'setpriv',
+      [
+        '--pdeathsig',
+        'KILL',
+        'unshare',
+        ...asRoot(),
+        ...NAMESPACES,
+        'sh',
+        '-c',
+        SET_UP,
+        'sh',
+        kernel.image,
+        ...args,
+      ],
+      {
+        cwd: place.folder,
+        env: { PATH: fullPath() },
+        // Node makes these pipes of Unix sockets, which the machine's serial lines need: they are read too.
+        stdio: ['ignore', place.log, place.log, 'pipe', 'pipe', 'pipe'],
+      },
+    );
+    const sockets = /** @type {import('node:net').Socket[]} */ (uml.stdio.slice(3));
+    return { process: uml, ports: sockets.map((socket) => Promise.resolve(socket)) };
+  },
+};
+
+/** @returns {string[]} options of unshare that let anybody make the other namespaces */
+function asRoot() {
+  return process.getuid?.() === 0 ? [] : ['--user', '--map-root-user'];
+}
+
+/** Whether this machine lets us make the namespaces: found out by trying. */
+export function umlNamespacesServe() {
+  return capture('unshare', [...asRoot(), ...NAMESPACES, 'true']).ok;
+}
+
+/**
+ * The kernel of the installed package.
+ *
+ * @returns {import('./kernel.mjs').Kernel}
+ */
+export function umlKernel() {
+  const image = find(PROGRAM);
+  if (image === undefined) throw new Failure(`${PROGRAM} is missing (Debian package user-mode-linux)`);
+  const release = capture(image, ['--version']).stdout.toString().trim();
+  if (!readdirSync(MODULES).includes(release)) throw new Failure(`${MODULES} has no modules of ${release}`);
+  return { release, image, modules: MODULES };
+}

@@ -97,7 +97,9 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
   async start(): Promise<void> {
     const { watchHost, events } = this.#parts;
     this.#watch = await watchHost((change) => {
-      this.#hostChanges = this.#hostChanges.then(() => this.#hostChanged(change)).catch((error) => events.failed(error));
+      this.#hostChanges = this.#hostChanges
+        .then(() => this.#hostChanged(change))
+        .catch((error) => events.failed(error));
     });
     await this.#begin(() => {
       this.#synced = true;

@@ -176,7 +176,10 @@ function openServiceHealth(
     healthy: () => health.healthy,
     failed(service, port, error) {
       const reason = error instanceof Error ? error.message : String(error);
-      log.error({ service, port, err: reason, hint: bindHint(error) }, 'a health-check port cannot be opened');
+      log.error(
+        { service, port, err: reason, hint: bindHint(error) },
+        'a health-check port cannot be opened',
+      );
       announcer.serviceHealthFailed(service, port, reason);
     },
     recovered: (service, port) => log.info({ service, port }, 'a health-check port is open now'),

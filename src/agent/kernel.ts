@@ -39,7 +39,9 @@ export async function openKernel(load: boolean) {
     sysctl: openSysctl(),
     /** Calls back when links or addresses have changed, until closed. */
     watchHost: (changed: (change: HostChange) => void) =>
-      watchRtnetlink({ gather: HOST_SETTLES }, ({ lost, events }) => changed({ lost, ...hostChanges(events) })),
+      watchRtnetlink({ gather: HOST_SETTLES }, ({ lost, events }) =>
+        changed({ lost, ...hostChanges(events) }),
+      ),
     close: () => {
       for (const part of Object.values(parts)) part.close();
     },

@@ -75,7 +75,8 @@ export class DesiredState<Item> implements Desired<Item> {
   /** Groups to which a key was added, or from which one was removed, since this was called last. */
   takeGroupChanges(): Map<string, GroupChange> {
     const changes = new Map<string, GroupChange>();
-    for (const [name, before] of this.#changedGroups) changes.set(name, { before, now: this.group(name).size });
+    for (const [name, before] of this.#changedGroups)
+      changes.set(name, { before, now: this.group(name).size });
     this.#changedGroups.clear();
     return changes;
   }

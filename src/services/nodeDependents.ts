@@ -36,9 +36,21 @@ export class NodeDependents {
   planned(service: string, frontends: ServiceFrontends | undefined): void {
     const ports = frontends?.ports ?? [];
     const all = ports.flatMap((port) => port.frontends);
-    mark(this.#zone, service, ports.some(({ endpoints }) => endpoints.some(hasZoneHints)));
-    mark(this.#nodeIPs, service, all.some(({ sourceRanges }) => sourceRanges.length > 0));
-    mark(this.#nodePorts, service, all.some(({ kind }) => kind === 'nodePort'));
+    mark(
+      this.#zone,
+      service,
+      ports.some(({ endpoints }) => endpoints.some(hasZoneHints)),
+    );
+    mark(
+      this.#nodeIPs,
+      service,
+      all.some(({ sourceRanges }) => sourceRanges.length > 0),
+    );
+    mark(
+      this.#nodePorts,
+      service,
+      all.some(({ kind }) => kind === 'nodePort'),
+    );
     const outside = all.filter(({ kind }) => kind === 'externalIP' || kind === 'loadBalancerIP');
     this.#file(service, new Set(outside.map(({ address }) => address)));
   }

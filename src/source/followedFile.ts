@@ -58,7 +58,7 @@ export class FollowedFile {
 
   /** Everything that is wrong with the file now. */
   get problems(): readonly Problem[] {
-    return this.error === undefined ? this.#problems : [this.error];
+    return this.error === undefined ? this.#problems : [this.error, ...this.#problems];
   }
 
   /** Every document of the present contents could be read. */

@@ -50,8 +50,10 @@ export async function readManifest(
       if (slice.spend()) await slice.yield();
       const decoded = kindless(raw) ?? decodeObject(raw, (identity) => former?.get(identity));
       problems.push(...decoded.problems.map((problem) => ({ source, ...problem })));
-      if (decoded.object) take(objects, decoded.object, source, problems);
-      else if (decoded.problems.length > 0) whole = false;
+      const { object } = decoded;
+      if (object) take(objects, object, source, problems);
+      const isRead = object ? object !== former?.get(identityOf(object)) : decoded.problems.length === 0;
+      if (!isRead) whole = false;
     }
   }
   return { objects, problems, whole };

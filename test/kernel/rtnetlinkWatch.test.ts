@@ -119,7 +119,14 @@ describe('a watch', () => {
         ? `${event.deleted ? '-' : '+'} ${event.link.name}`
         : `${event.deleted ? '-' : '+'} ${event.address.link} ${event.address.address}/${event.address.prefix}`,
     );
-    const order = ['+ va 10.0.0.1/32', '+ vc', '+ vc fd00::1/128', '- vc fd00::1/128', '- vc', '- va 10.0.0.1/32'];
+    const order = [
+      '+ va 10.0.0.1/32',
+      '+ vc',
+      '+ vc fd00::1/128',
+      '- vc fd00::1/128',
+      '- vc',
+      '- va 10.0.0.1/32',
+    ];
     assert.deepEqual(
       [...new Set(lines)].filter((line) => order.includes(line)),
       order,

@@ -19,7 +19,12 @@ const EVERYTHING = /.*/;
 const FLOORS: readonly Floor[] = [
   { name: 'errors', files: /^errors\.ts$/, imports: [] },
   // Work on JavaScript's thread in short pieces, for loops over a whole cluster.
-  { name: 'timeSlice', files: /^timeSlice\.ts$/, imports: [], outside: /^node:(perf_hooks|timers\/promises)$/ },
+  {
+    name: 'timeSlice',
+    files: /^timeSlice\.ts$/,
+    imports: [],
+    outside: /^node:(perf_hooks|timers\/promises)$/,
+  },
   // The YAML library, loaded on first use.
   { name: 'yaml', files: /^yaml\.ts$/, imports: [], outside: /^(node:module|yaml)$/ },
   { name: 'net', files: /^net\//, imports: [] },
@@ -45,7 +50,7 @@ const FLOORS: readonly Floor[] = [
   {
     name: 'source',
     files: /^source\//,
-    imports: ['errors', 'net', 'timeSlice', 'fields', 'objects'],
+    imports: ['errors', 'net', 'timeSlice', 'yaml', 'fields', 'objects'],
     outside: EVERYTHING,
   },
   { name: 'config', files: /^config\//, imports: ['errors', 'net', 'fields', 'yaml'], outside: EVERYTHING },

@@ -1,6 +1,7 @@
 // Carries operations out: neighbours on the same part of the kernel go as one batch, in the order given.
-import { TimeSlice } from '../../timeSlice.js';
+
 import { NetlinkError } from '../../errors.js';
+import { TimeSlice } from '../../timeSlice.js';
 import type { IpvsKernel } from './kernel.js';
 import type { KernelCall, Operation } from './operations.js';
 

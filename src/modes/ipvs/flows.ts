@@ -49,7 +49,8 @@ export class ChangedFlows {
       const name = `${port.family} ${port.portName}`;
       const now = factsOf(port);
       facts.set(name, now);
-      if (!isDeepStrictEqual(former?.get(name), now)) this.#pending.set(`${service} ${name}`, { port, looks: 0 });
+      if (!isDeepStrictEqual(former?.get(name), now))
+        this.#pending.set(`${service} ${name}`, { port, looks: 0 });
     }
     if (facts.size > 0) this.#planned.set(service, facts);
     else this.#planned.delete(service);

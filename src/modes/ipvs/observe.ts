@@ -26,7 +26,12 @@ export async function* observe(
   kernel: IpvsKernel,
   options: IpvsOptions,
 ): AsyncGenerator<ReadonlyMap<string, Item>> {
-  yield itemMap(await readSysctls(kernel, sysctls(options).map(([name]) => name)));
+  yield itemMap(
+    await readSysctls(
+      kernel,
+      sysctls(options).map(([name]) => name),
+    ),
+  );
   yield itemMap([{ kind: 'timeouts', ...(await kernel.ipvs.timeouts()) }]);
   const records = new Set<string>();
   for await (const piece of inPieces(observeRecords(kernel, options))) {
@@ -167,7 +172,9 @@ export function serverItem(
   return {
     kind: 'virtualServer',
     service: { address, port, protocol, scheduler, flags, timeout, netmask },
-    realServers: new Map(realServers.map((server) => [joinHostPort(server.address, server.port), settingsOf(server)])),
+    realServers: new Map(
+      realServers.map((server) => [joinHostPort(server.address, server.port), settingsOf(server)]),
+    ),
     ...(ours ? {} : { foreign: true }),
   };
 }

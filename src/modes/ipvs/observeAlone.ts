@@ -20,10 +20,15 @@ export async function observeAlone(
 ): Promise<ReadonlyMap<string, Item>> {
   const all = [...items.values()].filter((item) => item !== undefined);
   const of = <K extends Kind>(kind: K) => all.filter((item): item is OfKind<K> => item.kind === kind);
-  const unwanted = [...of('entry'), ...of('address')].filter((item) => desired.get(keyOf(item)) === undefined);
+  const unwanted = [...of('entry'), ...of('address')].filter(
+    (item) => desired.get(keyOf(item)) === undefined,
+  );
   const found: Item[] = [
     ...unwanted,
-    ...(await readSysctls(kernel, of('sysctl').map(({ name }) => name))),
+    ...(await readSysctls(
+      kernel,
+      of('sysctl').map(({ name }) => name),
+    )),
     ...(items.has('timeouts') ? [{ kind: 'timeouts', ...(await kernel.ipvs.timeouts()) } as const] : []),
     ...(await servers(kernel, of('virtualServer'))),
     ...(await sets(kernel, of('set'))),

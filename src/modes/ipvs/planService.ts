@@ -107,7 +107,10 @@ function realServersOf(
   };
 }
 
-function othersThan(realServers: ReadonlyMap<string, RealServer>, endpoints: readonly Endpoint[]): Set<string> {
+function othersThan(
+  realServers: ReadonlyMap<string, RealServer>,
+  endpoints: readonly Endpoint[],
+): Set<string> {
   return new Set(endpoints.map(idOf).filter((id) => !realServers.has(id)));
 }
 

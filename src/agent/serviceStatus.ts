@@ -12,6 +12,7 @@ const POLICIES = ['internal', 'external'] as const;
 /** What is known of all Services. */
 export class ServiceStatus {
   readonly #healthChecks = new Map<string, ServiceHealthCheck>();
+  #changed = new Map<string, ServiceHealthCheck | undefined>();
   /** `internal 4` → Services whose policy is Local, and which have endpoints, but none on this node. */
   readonly #withoutLocal = new Map<string, Set<string>>(
     POLICIES.flatMap((policy) =>
@@ -22,9 +23,7 @@ export class ServiceStatus {
   /** Takes in what a Service means now; undefined when it is gone. */
   note(service: string, frontends: ServiceFrontends | undefined): void {
     const ports = frontends?.ports ?? [];
-    const check = frontends && healthCheckOf(frontends);
-    if (check) this.#healthChecks.set(service, check);
-    else this.#healthChecks.delete(service);
+    this.#noteHealthCheck(service, frontends && healthCheckOf(frontends));
     for (const policy of POLICIES) {
       for (const family of FAMILIES) {
         const lacking = ports.some((port) => port.family === family && lacksLocal(port, policy));
@@ -35,9 +34,23 @@ export class ServiceStatus {
     }
   }
 
-  /** Services that load balancers ask this node about, by `namespace/name`. */
-  get healthChecks(): ReadonlyMap<string, ServiceHealthCheck> {
-    return this.#healthChecks;
+  /**
+   * Services by `namespace/name` about which load balancers ask something else than when this was called last; undefined
+   * where they ask no more.
+   */
+  takeHealthCheckChanges(): ReadonlyMap<string, ServiceHealthCheck | undefined> {
+    const changes = this.#changed;
+    this.#changed = new Map();
+    return changes;
+  }
+
+  #noteHealthCheck(service: string, check: ServiceHealthCheck | undefined): void {
+    const before = this.#healthChecks.get(service);
+    const same = before?.port === check?.port && isSameCount(before?.localEndpoints, check?.localEndpoints);
+    if (same) return;
+    if (check) this.#healthChecks.set(service, check);
+    else this.#healthChecks.delete(service);
+    this.#changed.set(service, check);
   }
 
   /** How many Services have a policy Local and no endpoint on this node, though there are some elsewhere. */
@@ -54,6 +67,12 @@ function healthCheckOf({ healthCheckNodePort, ports }: ServiceFrontends): Servic
     if (ofFamily.length > 0) localEndpoints[family] = localAddresses(ofFamily).size;
   }
   return { port: healthCheckNodePort, localEndpoints };
+}
+
+type Counts = ServiceHealthCheck['localEndpoints'] | undefined;
+
+function isSameCount(a: Counts, b: Counts): boolean {
+  return FAMILIES.every((family) => a?.[family] === b?.[family]);
 }
 
 function localAddresses(ports: readonly PortFrontends[]): Set<string> {

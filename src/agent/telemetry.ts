@@ -16,7 +16,7 @@ export interface Listeners {
   readonly families: readonly Family[];
   readonly metrics: Metrics;
   readonly health: ProxyHealth;
-  readonly serviceHealth: Pick<ServiceHealthServers, 'sync'>;
+  readonly serviceHealth: Pick<ServiceHealthServers, 'update'>;
   readonly leftOut: Pick<LeftOut, 'found' | 'mended'>;
 }
 
@@ -79,7 +79,7 @@ export function telemetry(listeners: Listeners): ProxyEvents {
       for (const { family, triggeredAt } of triggers.programmed()) {
         metrics.programmed(family, (Date.now() - triggeredAt) / 1000);
       }
-      listeners.serviceHealth.sync(status.healthChecks);
+      listeners.serviceHealth.update(status.takeHealthCheckChanges());
     },
     incomplete(unread) {
       logged.incomplete?.(unread);

@@ -20,7 +20,7 @@ export interface ServiceHealthOptions {
   /** Whether the proxy is healthy; the node need not be eligible. */
   readonly healthy: () => boolean;
   /**
-   * A port could not be opened, and is tried again at the next sync: called once, and then once in five minutes for as
+   * A port could not be opened, and is tried again at the next update: called once, and then once in five minutes for as
    * long as it fails for the same reason. Also called for a handler that threw.
    */
   readonly failed: (service: string, port: number, error: unknown) => void;
@@ -41,6 +41,10 @@ export class ServiceHealthServers {
   readonly #options: ServiceHealthOptions;
   /** By `4 namespace/name`. */
   readonly #open = new Map<string, Open>();
+  /** Everything that load balancers ask about, by the same key. */
+  readonly #wanted = new Map<string, Wanted>();
+  /** Keys whose port could not be opened. */
+  readonly #failing = new Set<string>();
   /** By key and port. */
   readonly #failures: RepeatedFailures;
   #work: Promise<void> = Promise.resolve();
@@ -57,44 +61,53 @@ export class ServiceHealthServers {
   }
 
   /**
-   * Opens and closes what differs, and takes in the counts. One sync after another; never rejects.
+   * Opens and closes what changed, takes in the counts, and tries again to open ports that could not be opened. One update
+   * after another; never rejects.
    *
-   * @param desired every Service with a health-check port, by `namespace/name`
+   * @param changes Services by `namespace/name`; undefined where load balancers ask about it no more
    */
-  sync(desired: ReadonlyMap<string, ServiceHealthCheck>): Promise<void> {
-    this.#work = this.#work.then(() => (this.#closed ? undefined : this.#sync(desired)));
+  update(changes: ReadonlyMap<string, ServiceHealthCheck | undefined>): Promise<void> {
+    this.#work = this.#work.then(() => (this.#closed ? undefined : this.#update(changes)));
     return this.#work;
   }
 
-  /** Closes all listeners; later syncs do nothing. */
+  /** Closes all listeners; later updates do nothing. */
   close(): Promise<void> {
     this.#closed = true;
-    this.#work = this.#work.then(() => this.#closeUnless(() => false));
+    this.#work = this.#work.then(() => this.#close([...this.#open.keys()]));
     return this.#work;
   }
 
-  async #sync(desired: ReadonlyMap<string, ServiceHealthCheck>): Promise<void> {
-    const wanted = new Map<string, Wanted>();
-    for (const [service, { port, localEndpoints }] of desired) {
+  async #update(changes: ReadonlyMap<string, ServiceHealthCheck | undefined>): Promise<void> {
+    const keys = new Set(this.#failing);
+    for (const [service, check] of changes) {
       for (const family of [4, 6] as const) {
-        const count = localEndpoints[family];
-        if (count !== undefined) wanted.set(`${family} ${service}`, { service, family, port, count });
+        const key = `${family} ${service}`;
+        const count = check?.localEndpoints[family];
+        if (check && count !== undefined) this.#wanted.set(key, { service, family, port: check.port, count });
+        else this.#wanted.delete(key);
+        keys.add(key);
       }
     }
-    const names = new Set([...wanted].map(([key, { port }]) => `${key} ${port}`));
-    this.#failures.retain((name) => names.has(name));
+    this.#failures.retain((name) => {
+      const key = name.slice(0, name.lastIndexOf(' '));
+      return nameOf(key, this.#wanted.get(key)) === name;
+    });
     // First, so that a port can pass from one Service to another.
-    await this.#closeUnless((key, { port }) => wanted.get(key)?.port === port);
-    await Promise.all([...wanted].map(([key, one]) => this.#openOrCount(key, one)));
+    await this.#close([...keys].filter((key) => this.#open.get(key)?.port !== this.#wanted.get(key)?.port));
+    await Promise.all([...keys].map((key) => this.#openOrCount(key, this.#wanted.get(key))));
   }
 
-  async #closeUnless(keep: (key: string, open: Open) => boolean): Promise<void> {
-    const gone = [...this.#open].filter(([key, open]) => !keep(key, open));
-    for (const [key] of gone) this.#open.delete(key);
-    await Promise.all(gone.flatMap(([, { listeners }]) => listeners.map((listener) => listener.close())));
+  async #close(keys: readonly string[]): Promise<void> {
+    const listeners = keys.flatMap((key) => this.#open.get(key)?.listeners ?? []);
+    for (const key of keys) this.#open.delete(key);
+    await Promise.all(listeners.map((listener) => listener.close()));
   }
 
-  async #openOrCount(key: string, { service, family, port, count }: Wanted): Promise<void> {
+  async #openOrCount(key: string, wanted: Wanted | undefined): Promise<void> {
+    this.#failing.delete(key);
+    if (!wanted) return;
+    const { service, family, port, count } = wanted;
     const open = this.#open.get(key);
     if (open) {
       open.localEndpoints = count;
@@ -114,10 +127,11 @@ export class ServiceHealthServers {
     if (refused) {
       // All of its addresses or none: load balancers may ask any of them.
       await Promise.all(opening.listeners.map((listener) => listener.close()));
-      if (this.#failures.failed(`${key} ${port}`, refused.reason)) failed(refused.reason);
+      this.#failing.add(key);
+      if (this.#failures.failed(nameOf(key, wanted), refused.reason)) failed(refused.reason);
     } else {
       this.#open.set(key, opening);
-      if (this.#failures.succeeded(`${key} ${port}`)) this.#options.recovered?.(service, port);
+      if (this.#failures.succeeded(nameOf(key, wanted))) this.#options.recovered?.(service, port);
     }
   }
 }
@@ -127,6 +141,10 @@ interface Wanted {
   readonly family: Family;
   readonly port: number;
   readonly count: number;
+}
+
+function nameOf(key: string, wanted: Wanted | undefined): string {
+  return `${key} ${wanted?.port}`;
 }
 
 function answer(service: string, localEndpoints: number, serviceProxyHealthy: boolean): Answer {

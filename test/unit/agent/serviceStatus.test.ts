@@ -49,18 +49,22 @@ const THERE = '{addresses: [10.244.2.1], nodeName: node-b}';
 
 describe('health checks', () => {
   it('count the addresses of ready endpoints on this node, once each, by family', async () => {
-    const { healthChecks } = await statusOf(loadBalancer(LOCAL, [HERE, HERE_UNREADY, THERE].join()));
-    assert.deepEqual([...healthChecks], [['demo/web', { port: 32000, localEndpoints: { 4: 1, 6: 0 } }]]);
+    const status = await statusOf(loadBalancer(LOCAL, [HERE, HERE_UNREADY, THERE].join()));
+    const changes = [...status.takeHealthCheckChanges()];
+    assert.deepEqual(changes, [['demo/web', { port: 32000, localEndpoints: { 4: 1, 6: 0 } }]]);
+    assert.equal(status.takeHealthCheckChanges().size, 0, 'each change once');
   });
 
   it('are not asked for where the policy is Cluster', async () => {
-    assert.equal((await statusOf(loadBalancer('externalTrafficPolicy: Cluster', HERE))).healthChecks.size, 0);
+    const status = await statusOf(loadBalancer('externalTrafficPolicy: Cluster', HERE));
+    assert.equal(status.takeHealthCheckChanges().size, 0);
   });
 
   it('go with their Service', async () => {
     const status = await statusOf(loadBalancer(LOCAL, HERE));
+    status.takeHealthCheckChanges();
     status.note('demo/web', undefined);
-    assert.equal(status.healthChecks.size, 0);
+    assert.deepEqual([...status.takeHealthCheckChanges()], [['demo/web', undefined]]);
   });
 });
 

@@ -35,7 +35,7 @@ function setUp() {
     families: [6],
     metrics,
     health,
-    serviceHealth: { sync: async () => {} },
+    serviceHealth: { update: async () => {} },
     leftOut: { found() {}, mended() {} },
   });
   const shown = async (name: string) => {

@@ -47,8 +47,14 @@ function setUp(addresses: { 4?: string[]; 6?: string[] } = { 4: ['127.0.0.1'], 6
       now: () => state.now,
     }),
   );
-  const sync = (desired: Record<string, ServiceHealthCheck>) =>
-    servers.sync(new Map(Object.entries(desired)));
+  let before: Record<string, ServiceHealthCheck> = {};
+  /** Makes these the Services that load balancers ask about. */
+  const sync = (desired: Record<string, ServiceHealthCheck>) => {
+    const names = new Set([...Object.keys(before), ...Object.keys(desired)]);
+    const changed = [...names].filter((name) => before[name] !== desired[name]);
+    before = desired;
+    return servers.update(new Map(changed.map((name) => [name, desired[name]])));
+  };
   return { state, failures, recovered, servers, sync };
 }
 

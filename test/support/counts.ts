@@ -1,0 +1,139 @@
+// Counts of work, taken through hooks and not with a clock: equal counts mean equal cost on every machine.
+import type { Item, Operation } from '../../src/modes/ipvs/index.js';
+import type { Mode } from '../../src/modes/mode.js';
+import type { FakeKernel } from '../../src/testing/index.js';
+
+/** How often something was done. */
+export interface Counts {
+  /** Services and nodes planned. */
+  plans: number;
+  /** Keys compared. */
+  comparisons: number;
+  /** Calls that reach the kernel: one system call or a few, each. */
+  calls: number;
+  /** Messages in these calls: operations, and what listings return. */
+  messages: number;
+  /** Pieces of the kernel's state that were observed. */
+  pieces: number;
+  /** Entries set in maps and added to sets by any code of this process. */
+  entries: number;
+}
+
+const NONE: Counts = { plans: 0, comparisons: 0, calls: 0, messages: 0, pieces: 0, entries: 0 };
+
+/** Counters that run from the start, until {@link stop}. */
+export class Counters {
+  readonly #counts: Counts = { ...NONE };
+  readonly #restore: (() => void)[] = [];
+
+  constructor() {
+    this.#countEntries(Map.prototype, 'set');
+    this.#countEntries(Set.prototype, 'add');
+  }
+
+  /** What was done since the last call. */
+  take(): Counts {
+    const counts = { ...this.#counts };
+    Object.assign(this.#counts, NONE);
+    return counts;
+  }
+
+  stop(): void {
+    for (const restore of this.#restore) restore();
+  }
+
+  /** The same mode; its plans, comparisons and pieces are counted. */
+  ofMode(mode: Mode<Item, Operation>): Mode<Item, Operation> {
+    const counts = this.#counts;
+    return {
+      ...mode,
+      planService(...args) {
+        counts.plans++;
+        return mode.planService(...args);
+      },
+      planNode(...args) {
+        counts.plans++;
+        return mode.planNode(...args);
+      },
+      compare(...args) {
+        const comparison = mode.compare(...args);
+        return {
+          look(key) {
+            counts.comparisons++;
+            comparison.look(key);
+          },
+          operations: () => comparison.operations(),
+        };
+      },
+      async *observe() {
+        for await (const piece of mode.observe()) {
+          counts.pieces++;
+          yield piece;
+        }
+      },
+    };
+  }
+
+  /** Counts every call of a kernel in memory, from now on. */
+  ofKernel(kernel: FakeKernel): void {
+    for (const part of [
+      kernel.ipvs,
+      kernel.ipset,
+      kernel.rtnetlink,
+      kernel.conntrack,
+      kernel.iptables,
+      kernel.sysctl,
+    ]) {
+      for (const name of CALLS) this.#countCall(part as unknown as Record<string, unknown>, name);
+    }
+  }
+
+  #countCall(part: Record<string, unknown>, name: string): void {
+    const call = part[name];
+    if (typeof call !== 'function') return;
+    part[name] = async (...args: unknown[]) => {
+      this.#counts.calls++;
+      const result: unknown = await call.apply(part, args);
+      this.#counts.messages += sizeOf(result);
+      return result;
+    };
+  }
+
+  #countEntries<Name extends string>(prototype: object, name: Name): void {
+    const methods = prototype as Record<Name, (...args: unknown[]) => unknown>;
+    const method = methods[name];
+    const counts = this.#counts;
+    methods[name] = function (...args) {
+      counts.entries++;
+      return method.apply(this, args);
+    };
+    this.#restore.push(() => {
+      methods[name] = method;
+    });
+  }
+}
+
+/** Every verb by which ipvs mode asks the kernel. */
+const CALLS = [
+  'list',
+  'listServices',
+  'listRealServers',
+  'get',
+  'apply',
+  'timeouts',
+  'setTimeouts',
+  'getLink',
+  'listAddresses',
+  'deleteFlows',
+  'save',
+  'restore',
+  'read',
+  'write',
+];
+
+/** Results of a batch, items of a listing; anything else is one. */
+function sizeOf(result: unknown): number {
+  if (Array.isArray(result)) return result.flat().length;
+  const { entries, realServers } = (result ?? {}) as { entries?: unknown[]; realServers?: unknown[] };
+  return 1 + (entries?.length ?? 0) + (realServers?.length ?? 0);
+}

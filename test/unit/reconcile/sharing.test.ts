@@ -1,0 +1,87 @@
+// Memory: what is known and what is desired share one copy of equal items and keys.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Item } from '../../../src/modes/ipvs/index.js';
+import type { Desired } from '../../../src/modes/mode.js';
+import type { FakeKernel } from '../../../src/testing/index.js';
+import { HOST, service, slice } from '../../support/manifests.js';
+import { FakeNode } from '../../support/testNode.js';
+
+const WEB = service('web', '10.96.0.1', '  externalIPs: [192.0.2.1]');
+
+/** A node, and the two maps that its passes compare. */
+function setUp(kernel?: FakeKernel) {
+  const node = new FakeNode(HOST, kernel);
+  const maps: { desired?: Desired<Item>; known?: ReadonlyMap<string, Item> } = {};
+  const { compare } = node.mode;
+  node.mode.compare = (desired, known) => {
+    Object.assign(maps, { desired, known });
+    return compare(desired, known);
+  };
+  /** Keys of virtual services, addresses and entries of which there are two copies. */
+  const copied = async () => {
+    // Shows the maps as the pass before left them.
+    await node.sync();
+    const { desired, known } = maps;
+    assert.ok(desired && known);
+    return [...desired.keys()].filter((key) => {
+      const want = desired.get(key) as Item;
+      const counts = ['virtualServer', 'address', 'entry'].includes(want.kind);
+      return counts && known.get(key) !== want;
+    });
+  };
+  return { node, copied };
+}
+
+describe('known and desired items are the same objects', () => {
+  it('after they were programmed, and after a change', async () => {
+    const { node, copied } = setUp();
+    await node.loadText(WEB + slice('web', '10.0.0.1', '10.0.0.2'));
+    await node.sync();
+    assert.deepEqual(await copied(), []);
+    await node.loadText(WEB + slice('web', '10.0.0.2', '10.0.0.3'));
+    await node.sync();
+    assert.deepEqual(await copied(), []);
+  });
+
+  it('after a restart, and after an audit', async () => {
+    const { node: first } = setUp();
+    await first.loadText(WEB + slice('web', '10.0.0.1', '10.0.0.2'));
+    await first.sync();
+    const { node, copied } = setUp(first.kernel);
+    await node.loadText(WEB + slice('web', '10.0.0.1', '10.0.0.2'));
+    assert.equal((await node.sync()).operations, 0);
+    assert.deepEqual(await copied(), []);
+    node.reconciler.startAudit();
+    for (let over = false; !over; ) over = (await node.reconciler.auditSlice()) !== undefined;
+    assert.deepEqual(await copied(), []);
+  });
+
+  it('but not while a real server drains, which no plan wants', async () => {
+    const { node, copied } = setUp();
+    node.kernel.ipvs.connections.set('10.0.0.1:8080', 1);
+    await node.loadText(WEB + slice('web', '10.0.0.1', '10.0.0.2'));
+    await node.sync();
+    await node.loadText(WEB + slice('web', '10.0.0.1 terminating', '10.0.0.2'));
+    await node.sync();
+    assert.deepEqual(await copied(), ['virtual server 10.96.0.1:80/tcp', 'virtual server 192.0.2.1:80/tcp']);
+  });
+});
+
+it('a virtual service names only those endpoints beside its real servers that it does not use', async () => {
+  const { node, copied } = setUp();
+  const items: Item[] = [];
+  const { planService } = node.mode;
+  node.mode.planService = (...args) => {
+    const plan = planService(...args);
+    items.push(...plan.values());
+    return plan;
+  };
+  await node.loadText(WEB + slice('web', '10.0.0.1', '10.0.0.2 unready'));
+  await node.sync();
+  await copied();
+  const lingering = items.flatMap((item) =>
+    item.kind === 'virtualServer' ? [[...(item.lingering ?? [])]] : [],
+  );
+  assert.deepEqual(lingering, [['10.0.0.2:8080'], ['10.0.0.2:8080']]);
+});

@@ -82,7 +82,8 @@ test('the first external IP of the cluster starts one iptables-restore, and so d
 test('a change that alters the rule text of IPv6 alone starts one ip6tables-restore', async () => {
   const id: AddressId = { address: 'fd00:10:96::80', port: 80, protocol: 'tcp' };
   for (const there of [true, false]) {
-    manifests.write('six.yaml', there ? service('six', `"${id.address}"`) : '');
+    // A comment: a file without contents counts as one that is still to be written.
+    manifests.write('six.yaml', there ? service('six', `"${id.address}"`) : '# none\n');
     await virtualServiceBecomes(id, there);
     assert.deepEqual(await trace.started(), ['ip6tables-restore']);
   }

@@ -37,6 +37,8 @@ export const TIERS = [
     others: {
       'conntrack.': ['conntrack', 'zones'],
       'conntrack-surroundings.': ['conntrack', 'modules'],
+      'contract-netfilter.': ['conntrack', 'ipset'],
+      'descriptors.': ['conntrack', 'ipset'],
       'ipset-': ['ipset'],
       'ipset.': ['ipset'],
       'ipvs-surroundings.': [...IPVS, 'modules'],

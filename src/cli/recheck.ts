@@ -1,0 +1,32 @@
+// Reads the configuration file of a running agent again, and checks it as the next start will.
+import { crossCheck, type NodeSituation } from '../config/crossChecks.js';
+import type { KernelCommand } from '../config/flags.js';
+import { ConfigurationError, loadConfiguration } from '../config/load.js';
+import type { ConfigurationFile } from '../config/reload.js';
+import { type IpvsKernel, probeScheduler } from '../modes/ipvs/index.js';
+import { schedulerOf } from './options.js';
+
+/** What the file is checked against. */
+export interface RecheckParts {
+  readonly command: KernelCommand;
+  /** The file as it was when the agent started. */
+  readonly former: ConfigurationFile;
+  readonly kernel: Pick<IpvsKernel, 'ipvs'>;
+  /** The node, with the families that can be programmed; undefined where no start compares the configuration with it. */
+  readonly node: NodeSituation | undefined;
+}
+
+/**
+ * Gives the file's text. Rejects with an Error whose message has a line for each fault that would end a start. A scheduler
+ * that differs is probed in the kernel.
+ */
+export async function recheck({ command, former, kernel, node }: RecheckParts): Promise<string> {
+  const { configuration, file } = loadConfiguration(command);
+  const text = file?.text ?? '';
+  // A start went well with the former contents.
+  if (text === former.text) return text;
+  const faults = node === undefined ? [] : crossCheck(configuration, node).faults;
+  if (faults.length > 0) throw new ConfigurationError(faults.join('\n'));
+  await probeScheduler(kernel, schedulerOf(configuration));
+  return text;
+}

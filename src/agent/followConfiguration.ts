@@ -20,7 +20,7 @@ export interface FollowedConfiguration extends Pick<Reload, 'read'> {
   readonly times?: ReloadTimes;
 }
 
-/** Who is told. */
+/** Receivers of the reports. */
 export interface ConfigurationListeners extends Pick<Reload, 'updated'> {
   /** Name of the own node, which gets the event. */
   readonly node: string;

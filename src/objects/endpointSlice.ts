@@ -48,7 +48,7 @@ function decodeTriggerTime(annotations: Fields): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
-/** Ports are told apart by name: the last readable port of that name stays where this one cannot be read. */
+/** A port is identified by its name: the last readable port of that name stays where this one cannot be read. */
 function decodePort(fields: Fields, former: readonly SlicePort[] = []): SlicePort[] {
   const name = fields.text('name');
   return fields.orFormer(

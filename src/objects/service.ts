@@ -54,7 +54,7 @@ export function decodeService(
   };
 }
 
-/** Ports are told apart by name: the last readable port of that name stays where this one cannot be read. */
+/** A port is identified by its name: the last readable port of that name stays where this one cannot be read. */
 function decodePort(fields: Fields, former: readonly ServiceObjectPort[] = []): ServiceObjectPort[] {
   const name = fields.text('name');
   const before = former.filter((port) => port.name === name);

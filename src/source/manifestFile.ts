@@ -126,7 +126,7 @@ function withoutTimestamps<Tag>(tags: Tag[]): Tag[] {
   return tags.filter((tag) => (tag as { tag?: string }).tag !== 'tag:yaml.org,2002:timestamp');
 }
 
-/** An object that does not say what it is may be one of ours, cut off or mistyped. */
+/** An object without apiVersion or kind may be one that is read here, cut off or mistyped. */
 function kindless(raw: unknown): Decoded | undefined {
   if (!isRecord(raw)) return undefined;
   const missing = ['apiVersion', 'kind'].filter((field) => typeof raw[field] !== 'string');

@@ -86,7 +86,11 @@ function decodeEndpoint(
       ready: conditions.flag('ready', true),
       serving: conditions.flag('serving', true),
       terminating: conditions.flag('terminating', false),
-      nodeName: fields.orFormer(() => fields.text('nodeName'), former(address)?.nodeName),
+      // The former endpoint is looked for only where it is needed: that takes a walk over all of them.
+      nodeName: fields.restoring(
+        () => fields.text('nodeName'),
+        () => former(address)?.nodeName || undefined,
+      ),
       zoneHints: names('forZones'),
       nodeHints: names('forNodes'),
     },

@@ -70,7 +70,7 @@ function take(
   else problems.push({ source, object: identity, field: 'metadata.name', rule: 'must stand once in a file' });
 }
 
-/** The documents of a text. A `.json` file is JSON; another may be, and is then read as such: it takes a hundredth of the time. */
+/** The documents of a text. A `.json` file is JSON; another may be, and is then read as such: that takes a tenth of the time. */
 async function* readingsOf(source: string, text: string): AsyncGenerator<Reading> {
   const strict = source.endsWith('.json');
   if (strict || /^\s*\{/.test(text)) {

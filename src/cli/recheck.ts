@@ -4,6 +4,7 @@ import type { KernelCommand } from '../config/flags.js';
 import { ConfigurationError, loadConfiguration } from '../config/load.js';
 import type { ConfigurationFile } from '../config/reload.js';
 import { type IpvsKernel, probeScheduler } from '../modes/ipvs/index.js';
+import { connectToApi } from '../source/api/connection.js';
 import { schedulerOf } from './options.js';
 
 /** What the file is checked against. */
@@ -12,21 +13,25 @@ export interface RecheckParts {
   /** The file as it was when the agent started. */
   readonly former: ConfigurationFile;
   readonly kernel: Pick<IpvsKernel, 'ipvs'>;
-  /** The node, with the families that can be programmed; undefined where no start compares the configuration with it. */
+  /** The node, with the families that can be programmed; undefined where objects come from manifests. */
   readonly node: NodeSituation | undefined;
 }
 
 /**
  * Gives the file's text. Rejects with an Error whose message has a line for each fault that would end a start. A scheduler
- * that differs is probed in the kernel.
+ * that no virtual service has is probed in the kernel.
  */
 export async function recheck({ command, former, kernel, node }: RecheckParts): Promise<string> {
   const { configuration, file } = loadConfiguration(command);
   const text = file?.text ?? '';
   // A start went well with the former contents.
   if (text === former.text) return text;
-  const faults = node === undefined ? [] : crossCheck(configuration, node).faults;
-  if (faults.length > 0) throw new ConfigurationError(faults.join('\n'));
+  if (node !== undefined) {
+    const { faults } = crossCheck(configuration, node);
+    if (faults.length > 0) throw new ConfigurationError(faults.join('\n'));
+    // Sends nothing: only the kubeconfig and the files that it names are read.
+    await connectToApi({ kubeconfig: configuration.clientConnection.kubeconfig, master: command.master });
+  }
   await probeScheduler(kernel, schedulerOf(configuration));
   return text;
 }

@@ -193,7 +193,7 @@ async function runPass(session: Session, source: Source, node: NodeFacts): Promi
   return runOnce(parts);
 }
 
-/** @param situation the node as the configuration was compared with it at the start; undefined where it was not */
+/** @param situation what a changed configuration is compared with; undefined where objects come from manifests */
 function agentParts(session: Session, metrics: Metrics, situation: NodeSituation | undefined) {
   const { command, configuration, file, log, kernel, options, stop } = session;
   const read = (former: ConfigurationFile) => () => recheck({ command, former, kernel, node: situation });

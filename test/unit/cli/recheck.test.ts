@@ -20,7 +20,7 @@ async function recheckWith(text: string): Promise<string> {
   writeFileSync(path, GOOD);
   const former = readConfigurationFile(path);
   writeFileSync(path, text);
-  const command = readFlags(['--config', path]) as KernelCommand;
+  const command = readFlags(['--config', path, '--master', 'http://127.0.0.1:1']) as KernelCommand;
   const nodeIPs = { 4: '192.0.2.1', 6: '::1' };
   const node = { families: [4], primaryFamily: 4, nodeIPs, podCIDRs: [] } as const;
   return recheck({ command, former, kernel: new FakeKernel(), node });
@@ -43,6 +43,11 @@ describe('a configuration file that is read again', () => {
       'of another family than the node',
       `${GOOD}clusterCIDR: "fd00::/48"\n`,
       /clusterCIDRs contains only IPv6/,
+    ],
+    [
+      'with a kubeconfig that is not there',
+      `${GOOD}clientConnection: {kubeconfig: /x/y}\n`,
+      /kubeconfig \/x\/y: ENOENT/,
     ],
     ['with a scheduler that the kernel lacks', `${GOOD}ipvs: {scheduler: teapot}\n`, /ENOENT.*teapot/],
   ] as const) {

@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Configuration } from '../config/configuration.js';
-import { CONFIGURATION_UPDATED, type ConfigurationFile, watchConfiguration } from '../config/reload.js';
+import { CONFIGURATION_UPDATED } from '../config/reload.js';
 import { externalConfiguration } from '../config/writeConfig.js';
 import { createIpvsMode, hostViewer, type IpvsKernel, type IpvsOptions } from '../modes/ipvs/index.js';
 import type { Family } from '../net/address.js';
@@ -15,6 +15,7 @@ import { ServiceHealthServers } from '../servers/serviceHealth.js';
 import type { NodeFacts } from '../services/types.js';
 import type { Source } from '../source/source.js';
 import type { Announcer } from './announce.js';
+import { type FollowedConfiguration, followConfiguration } from './followConfiguration.js';
 import type { Kernel } from './kernel.js';
 import { LeftOut } from './leftOut.js';
 import { levelOf } from './log.js';
@@ -37,8 +38,8 @@ export interface AgentParts {
   readonly startedAt: number;
   readonly metrics: Metrics;
   readonly configuration: Configuration;
-  /** The file that the configuration was read from, if it was. */
-  readonly configFile: ConfigurationFile | undefined;
+  /** The file that the configuration was read from, if it was, and how it is read again. */
+  readonly configFile: FollowedConfiguration | undefined;
   /** Every flag's value, for /flagz. */
   readonly flags: Readonly<Record<string, string>>;
   readonly kernel: IpvsKernel & Pick<Kernel, 'watchHost'>;
@@ -80,7 +81,13 @@ export async function runAgent(parts: AgentParts): Promise<number> {
   }
   ending.closes(() => serviceHealth.close());
   if (parts.configFile !== undefined) {
-    const watch = watchConfiguration(parts.configFile, () => ending.reach(1, CONFIGURATION_UPDATED));
+    const updated = () => ending.reach(1, CONFIGURATION_UPDATED);
+    const watch = followConfiguration(parts.configFile, {
+      node: parts.node.name,
+      events: told,
+      health,
+      updated,
+    });
     ending.closes(async () => watch.close());
   }
   const others = watchForOtherAgents(ownIdentity(parts.version, startedAt), log);

@@ -43,7 +43,7 @@ export async function openApi(parts: ApiParts): Promise<Api> {
   const trouble = (found: ApiTrouble) => tell(parts, found);
   const recorder = new EventRecorder({
     client,
-    failed: ({ reason: event }, err) => log.warn({ event, err }, 'an event could not be told'),
+    failed: ({ reason: event }, err) => log.warn({ event, err }, 'an event could not be sent'),
   });
   const source = new ApiSource({ client, nodeName, allNodes, trouble });
   return {

@@ -55,8 +55,8 @@ export function logEvents(log: Logger): ProxyEvents {
 }
 
 /** A line for each operation that failed. */
-export function logFailures(log: Logger, summary: SyncSummary): void {
-  for (const { key, error } of summary.failures) log.error({ key, code: error.code }, error.message);
+export function logFailures(log: Logger, { failures }: Pick<SyncSummary, 'failures'>): void {
+  for (const { key, error } of failures) log.error({ key, code: error.code }, error.message);
 }
 
 function round(milliseconds: number): number {

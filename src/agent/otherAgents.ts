@@ -16,8 +16,8 @@ const NAME = '\0kube-netlink-proxy agent'.padEnd(108, '.');
 
 /** Time for the other agent to say who it is, in ms. */
 const ANSWER_LIMIT = 1000;
-/** Time to the next try to take the name, in ms, after the first answer that did not come, and after further ones. */
-const RETRY = { first: 250, later: 5000 };
+/** Time to the next try to take the name, in ms: after further answers that did not come, and after anything else. */
+const RETRY = { later: 5000, usual: 250 };
 /** Agents that wait for the end of one. */
 const MOST_WAITING = 16;
 
@@ -77,8 +77,8 @@ async function hold(
       warned = said;
     }
     await ended;
-    if (holder !== undefined) continue;
-    await wait(unanswered === 1 ? RETRY.first : RETRY.later, undefined, { signal: closed, ref: false });
+    // Also where an agent has ended: another program may hold the name, and end each connection at once.
+    await wait(unanswered > 1 ? RETRY.later : RETRY.usual, undefined, { signal: closed, ref: false });
   }
 }
 
@@ -115,8 +115,19 @@ async function meet(
   name: string,
   closed: AbortSignal,
 ): Promise<{ holder: AgentIdentity | undefined; ended: Promise<void> }> {
-  const socket = new Socket({ signal: closed }).connect({ path: name }).unref();
-  const ended = new Promise<void>((resolve) => socket.on('error', () => {}).once('close', () => resolve()));
+  const socket = new Socket();
+  const end = () => socket.destroy();
+  const ended = new Promise<void>((resolve) => {
+    socket
+      .on('error', () => {})
+      .once('close', () => {
+        // The socket's own option `signal` would keep each socket until the signal aborts.
+        closed.removeEventListener('abort', end);
+        resolve();
+      });
+  });
+  closed.addEventListener('abort', end, { once: true });
+  socket.connect({ path: name }).unref();
   const holder = await identityFrom(socket);
   if (holder === undefined) socket.destroy();
   return { holder, ended };

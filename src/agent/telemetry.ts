@@ -84,7 +84,7 @@ export function telemetry(listeners: Listeners): ProxyEvents {
     incomplete(unread) {
       logged.incomplete?.(unread);
       metrics.unread(unread.length);
-      health.setUnread(unread);
+      health.setUnread('objects', unread);
     },
     problems(problems) {
       logged.problems(problems);

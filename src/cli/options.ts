@@ -20,7 +20,7 @@ export function ipvsOptions(
   const { ipvs, iptables, nodePortAddresses: nodePorts } = configuration;
   return {
     ...IPVS_DEFAULTS,
-    scheduler: ipvs.scheduler || IPVS_DEFAULTS.scheduler,
+    scheduler: schedulerOf(configuration),
     masqueradeAll: iptables.masqueradeAll,
     masqueradeMark: 2 ** iptables.masqueradeBit,
     localDetector: localDetector(configuration),
@@ -34,6 +34,11 @@ export function ipvsOptions(
     excludeCIDRs: canonicalNetworks(ipvs.excludeCIDRs),
     ...own,
   };
+}
+
+/** The scheduler of every virtual service; blank in the configuration means the default. */
+export function schedulerOf({ ipvs }: Configuration): string {
+  return ipvs.scheduler || IPVS_DEFAULTS.scheduler;
 }
 
 function localDetector({ detectLocalMode, detectLocal, clusterCIDR }: Configuration): LocalDetector {

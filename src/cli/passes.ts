@@ -45,8 +45,9 @@ export async function runOnce(parts: PassParts): Promise<number> {
 
 /** Removes everything of ours and prints what is left. Status 1 when something is. */
 export async function runCleanUp(mode: Parameters<typeof cleanUp>[0], log: Logger): Promise<number> {
-  const { operations, failures, left } = await cleanUp(mode);
-  for (const { key, error } of failures) log.error({ key, code: error.code }, error.message);
+  const result = await cleanUp(mode);
+  const { operations, failures, left } = result;
+  logFailures(log, result);
   process.stdout.write(describeCleanUp(operations, left));
   return failures.length === 0 && left.length === 0 ? 0 : 1;
 }

@@ -7,10 +7,11 @@ import { type Api, openApi } from '../agent/api.js';
 import { type Kernel, openKernel, usableFamilies } from '../agent/kernel.js';
 import { openLog } from '../agent/log.js';
 import { applySettings } from '../agent/processSettings.js';
-import { clusterCIDRWarning, crossCheck } from '../config/crossChecks.js';
+import { clusterCIDRWarning, crossCheck, type NodeSituation } from '../config/crossChecks.js';
 import { flagLines, flagTexts, type KernelCommand } from '../config/flags.js';
 import { fileFault } from '../config/goSyntax.js';
 import { type Loaded, loadConfiguration } from '../config/load.js';
+import type { ConfigurationFile } from '../config/reload.js';
 import { writeConfiguration } from '../config/writeConfig.js';
 import {
   type Cure,
@@ -27,6 +28,7 @@ import { ManifestSource } from '../source/manifests.js';
 import type { Source } from '../source/source.js';
 import { curesOf, ipvsOptions } from './options.js';
 import { runCleanUp, runOnce, runPlan } from './passes.js';
+import { recheck } from './recheck.js';
 import { logHangups } from './signals.js';
 import { VERSION } from './version.js';
 
@@ -151,7 +153,12 @@ async function runOnManifests(session: Session, { source }: Manifests): Promise<
   if (!follows(session.command)) return runPass(session, source, node);
   await probeScheduler(session.kernel, session.options.scheduler);
   const { runAgent } = await agentModule();
-  return runAgent({ ...agentParts(session, await openOwnMetrics()), source, node, announcer: SILENT });
+  return runAgent({
+    ...agentParts(session, await openOwnMetrics(), undefined),
+    source,
+    node,
+    announcer: SILENT,
+  });
 }
 
 async function runOnApi(session: Session, { api, metrics }: ApiOrigin): Promise<number> {
@@ -169,7 +176,7 @@ async function runAgentOnApi(session: Session, api: Api, node: NodeFacts, metric
   await applySettings(configuration, kernel.sysctl, log, announcer);
   await probeScheduler(kernel, options.scheduler);
   const { runAgent } = await agentModule();
-  return runAgent({ ...agentParts(session, metrics), source, node, announcer });
+  return runAgent({ ...agentParts(session, metrics, situationOf(session, node)), source, node, announcer });
 }
 
 /** One pass, carried out or only told. */
@@ -186,14 +193,17 @@ async function runPass(session: Session, source: Source, node: NodeFacts): Promi
   return runOnce(parts);
 }
 
-function agentParts({ command, configuration, file, log, kernel, options, stop }: Session, metrics: Metrics) {
+/** @param situation what a changed configuration is compared with; undefined where objects come from manifests */
+function agentParts(session: Session, metrics: Metrics, situation: NodeSituation | undefined) {
+  const { command, configuration, file, log, kernel, options, stop } = session;
+  const read = (former: ConfigurationFile) => () => recheck({ command, former, kernel, node: situation });
   return {
     log,
     version: VERSION,
     startedAt: startedAt(),
     metrics,
     configuration,
-    configFile: file,
+    configFile: file && { file, read: read(file) },
     flags: Object.fromEntries(flagTexts(command.given)),
     kernel,
     options,
@@ -218,11 +228,15 @@ function warnOfClusterCIDR({ configuration, log }: Session, { primaryFamily }: N
 
 /** Compares the configuration with the node. Throws an Error when they cannot work together. */
 function checkAgainst(session: Session, node: NodeFacts): void {
-  const { configuration, options, log } = session;
+  const { configuration, log } = session;
   warnOfClusterCIDR(session, node);
-  const { warnings, faults } = crossCheck(configuration, { families: options.families, ...node });
+  const { warnings, faults } = crossCheck(configuration, situationOf(session, node));
   for (const warning of warnings) log.warn(warning);
   if (faults.length > 0) throw new Error(faults.join('; '));
+}
+
+function situationOf({ options }: Session, node: NodeFacts): NodeSituation {
+  return { families: options.families, ...node };
 }
 
 /** Loaded on first use: a single pass over manifests needs neither the agent's servers nor the metrics library. */

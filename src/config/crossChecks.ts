@@ -40,7 +40,7 @@ export function crossCheck(configuration: Configuration, node: NodeSituation): C
 }
 
 /**
- * kube-proxy's warning where traffic of the cluster's pods cannot be told from other traffic: detectLocalMode is
+ * kube-proxy's warning where traffic of the cluster's pods cannot be distinguished from other traffic: detectLocalMode is
  * ClusterCIDR, and clusterCIDR is blank in the node's primary family. Rules then treat every source alike. Undefined where
  * there is nothing to warn of.
  */

@@ -59,7 +59,7 @@ export function flagTexts(given: ReadonlyMap<string, FlagValue>): Map<string, st
 }
 
 /** The default of a flag as one would write it; empty where there is none. */
-export function defaultText(name: string): string {
+function defaultText(name: string): string {
   const flag = FLAGS.get(name);
   if (flag?.sets === undefined) return flag?.absent ?? (flag?.type === FLAG_TYPES.bool ? 'false' : '');
   // A configuration that says nothing of these is completed with what the flags leave out.

@@ -1,5 +1,4 @@
 // The command line, and the file it may name → the configuration to run with.
-import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { completed, DEFAULT_PORTS, defaultConfiguration, faultsOf, withPort } from './configuration.js';
 import { DecodingError, decodeFile } from './file.js';
@@ -8,13 +7,13 @@ import { FLAGS } from './flagTable.js';
 import type { FlagValue, VerbosityPattern } from './flagTypes.js';
 import { fileFault } from './goSyntax.js';
 import { ineffectiveFields, ineffectiveFlags } from './ineffective.js';
-import { type ConfigurationFile, noteFile } from './reload.js';
+import { type ConfigurationFile, readConfigurationFile } from './reload.js';
 import type { Configuration } from './schema.js';
 
 /** A configuration that cannot be used: its message has a line for each thing that is wrong. */
 export class ConfigurationError extends Error {}
 
-/** A configuration, and what is told at the start. */
+/** A configuration, and what is logged at the start. */
 export interface Loaded {
   readonly configuration: Configuration;
   /** The node's name, settled. */
@@ -69,15 +68,13 @@ function modeFor(command: KernelCommand, { mode }: Configuration): string {
 
 function readFile(path: string, given: ReadonlyMap<string, FlagValue>) {
   let file: ConfigurationFile;
-  let text: string;
   try {
-    file = noteFile(path);
-    text = readFileSync(path, 'utf8');
+    file = readConfigurationFile(path);
   } catch (error) {
     throw new ConfigurationError(`failed complete: ${fileFault(error, path)}`);
   }
   try {
-    const { configuration, warnings } = decodeFile(text);
+    const { configuration, warnings } = decodeFile(file.text);
     return { configuration: withLoggingFlags(configuration, given), warnings, file };
   } catch (error) {
     if (!(error instanceof DecodingError)) throw error;

@@ -48,7 +48,7 @@ function decodeTriggerTime(annotations: Fields): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
-/** Ports are told apart by name: the last readable port of that name stays where this one cannot be read. */
+/** A port is identified by its name: the last readable port of that name stays where this one cannot be read. */
 function decodePort(fields: Fields, former: readonly SlicePort[] = []): SlicePort[] {
   const name = fields.text('name');
   return fields.orFormer(
@@ -86,7 +86,11 @@ function decodeEndpoint(
       ready: conditions.flag('ready', true),
       serving: conditions.flag('serving', true),
       terminating: conditions.flag('terminating', false),
-      nodeName: fields.orFormer(() => fields.text('nodeName'), former(address)?.nodeName),
+      // The former endpoint is looked for only where it is needed: that takes a walk over all of them.
+      nodeName: fields.restoring(
+        () => fields.text('nodeName'),
+        () => former(address)?.nodeName || undefined,
+      ),
       zoneHints: names('forZones'),
       nodeHints: names('forNodes'),
     },

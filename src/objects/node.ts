@@ -10,12 +10,13 @@ const DOOMED = 'ToBeDeletedByClusterAutoscaler';
 export function decodeNode({ name }: ObjectName, fields: Fields, former?: Node): Node {
   const status = fields.child('status');
   const spec = fields.child('spec');
-  const labels = fields.child('metadata').child('labels');
+  const metadata = fields.child('metadata');
+  const labels = metadata.child('labels');
   return {
-    ...decodeEligibility(fields),
+    ...decodeEligibility(metadata, spec),
     kind: 'Node',
     name,
-    uid: fields.child('metadata').text('uid'),
+    uid: metadata.text('uid'),
     zone: labels.orFormer(() => labels.text('topology.kubernetes.io/zone'), former?.zone),
     addresses: status.orFormer(() => decodeAddresses(status), former?.addresses),
     podCIDRs: spec.orFormer(() => spec.networks('podCIDRs'), former?.podCIDRs),
@@ -24,16 +25,18 @@ export function decodeNode({ name }: ObjectName, fields: Fields, former?: Node):
 
 /** All InternalIPs in order, then all ExternalIPs. */
 function decodeAddresses(status: Fields): string[] {
-  const addresses = status.children('addresses');
-  const ofType = (type: string) =>
-    addresses
-      .filter((address) => address.text('type') === type)
-      .flatMap((address) => address.address('address') ?? []);
+  const addresses = status
+    .children('addresses')
+    .map((fields) => ({ type: fields.text('type'), fields }))
+    .filter(({ type }) => type === 'InternalIP' || type === 'ExternalIP')
+    .map(({ type, fields }) => ({ type, address: fields.address('address') }));
+  const ofType = (wanted: string) =>
+    addresses.flatMap(({ type, address }) => (type === wanted && address !== undefined ? [address] : []));
   return [...ofType('InternalIP'), ...ofType('ExternalIP')];
 }
 
-function decodeEligibility(fields: Fields): Pick<Node, 'deleting' | 'eligible'> {
-  const deleting = fields.child('metadata').has('deletionTimestamp');
-  const taints = fields.child('spec').children('taints');
+function decodeEligibility(metadata: Fields, spec: Fields): Pick<Node, 'deleting' | 'eligible'> {
+  const deleting = metadata.has('deletionTimestamp');
+  const taints = spec.children('taints');
   return { deleting, eligible: !deleting && !taints.some((taint) => taint.text('key') === DOOMED) };
 }

@@ -54,7 +54,7 @@ export function decodeService(
   };
 }
 
-/** Ports are told apart by name: the last readable port of that name stays where this one cannot be read. */
+/** A port is identified by its name: the last readable port of that name stays where this one cannot be read. */
 function decodePort(fields: Fields, former: readonly ServiceObjectPort[] = []): ServiceObjectPort[] {
   const name = fields.text('name');
   const before = former.filter((port) => port.name === name);
@@ -72,11 +72,12 @@ function decodePort(fields: Fields, former: readonly ServiceObjectPort[] = []): 
  * `clusterIP` for the family that has it.
  */
 function decodeClusterIPs(spec: Fields): PerFamily<string> {
-  if (spec.text('clusterIP') === 'None') return {};
+  const only = spec.text('clusterIP');
+  if (only === 'None') return {};
   const byFamily = (addresses: readonly string[]) =>
     Object.fromEntries(addresses.map((address) => [familyOf(address), address])) as PerFamily<string>;
   const families = spec.words('ipFamilies', ['IPv4', 'IPv6'] as const);
-  const first = spec.address('clusterIP');
+  const first = only === '' ? undefined : spec.address('clusterIP');
   if (families.length === 0 || !spec.has('clusterIPs')) return byFamily(first === undefined ? [] : [first]);
   const clusterIPs = spec.addresses('clusterIPs');
   const wanted = new Set<Family>(families.map((family) => (family === 'IPv4' ? 4 : 6)));

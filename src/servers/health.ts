@@ -10,6 +10,9 @@ export interface Clock {
   elapsed(): number;
 }
 
+/** Inputs that may be unreadable for a while. */
+export type Input = 'objects' | 'configuration';
+
 /** The proxy's health at one moment. Times are ms since 1970. */
 export interface HealthState {
   readonly now: number;
@@ -17,7 +20,7 @@ export interface HealthState {
   readonly healthy: boolean;
   /** The node is neither being deleted nor about to be removed by the cluster autoscaler. */
   readonly nodeEligible: boolean;
-  /** Names of what the source of objects cannot read. */
+  /** Names of the inputs that cannot be read. */
   readonly unread: readonly string[];
   /** When the family that was updated last was updated; undefined before any was. */
   readonly lastUpdated: number | undefined;
@@ -44,7 +47,7 @@ export class ProxyHealth {
   readonly #waiting = new Map<Family, number>();
   readonly #updated = new Map<Family, number>();
   #nodeEligible = true;
-  #unread: readonly string[] = [];
+  readonly #unread = new Map<Input, readonly string[]>();
 
   /** @param timeout ms that a change may wait; kube-proxy: twice the syncPeriod of the mode that runs (1.36) */
   constructor(timeout: number, clock: Clock) {
@@ -69,11 +72,11 @@ export class ProxyHealth {
   }
 
   /**
-   * Takes in what the source of objects cannot read. The proxy stays healthy: what it programmed works, and were every
-   * node that reads the same broken file unhealthy, load balancers would have none left.
+   * Takes in the names of everything of an input that cannot be read. The proxy stays healthy: what it programmed works,
+   * and were every node that reads the same broken file unhealthy, load balancers would have none left.
    */
-  setUnread(unread: readonly string[]): void {
-    this.#unread = unread;
+  setUnread(input: Input, unread: readonly string[]): void {
+    this.#unread.set(input, unread);
   }
 
   /** Whether every family is healthy. */
@@ -95,7 +98,7 @@ export class ProxyHealth {
       now: this.#clock.now(),
       healthy: families.every(({ healthy }) => healthy),
       nodeEligible: this.#nodeEligible,
-      unread: this.#unread,
+      unread: [...this.#unread.values()].flat(),
       lastUpdated: updates.length === 0 ? undefined : Math.max(...updates),
       families,
     };

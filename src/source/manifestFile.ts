@@ -70,7 +70,7 @@ function take(
   else problems.push({ source, object: identity, field: 'metadata.name', rule: 'must stand once in a file' });
 }
 
-/** The documents of a text. A `.json` file is JSON; another may be, and is then read as such: it takes a hundredth of the time. */
+/** The documents of a text. A `.json` file is JSON; another may be, and is then read as such: that takes a tenth of the time. */
 async function* readingsOf(source: string, text: string): AsyncGenerator<Reading> {
   const strict = source.endsWith('.json');
   if (strict || /^\s*\{/.test(text)) {
@@ -126,7 +126,7 @@ function withoutTimestamps<Tag>(tags: Tag[]): Tag[] {
   return tags.filter((tag) => (tag as { tag?: string }).tag !== 'tag:yaml.org,2002:timestamp');
 }
 
-/** An object that does not say what it is may be one of ours, cut off or mistyped. */
+/** An object without apiVersion or kind may be one that is read here, cut off or mistyped. */
 function kindless(raw: unknown): Decoded | undefined {
   if (!isRecord(raw)) return undefined;
   const missing = ['apiVersion', 'kind'].filter((field) => typeof raw[field] !== 'string');

@@ -7,8 +7,11 @@ import { describe, it } from 'node:test';
 import { pino } from 'pino';
 import { runAgent } from '../../../src/agent/agent.js';
 import { SILENT } from '../../../src/agent/announce.js';
+import type { FollowedConfiguration } from '../../../src/agent/followConfiguration.js';
+import { recheck } from '../../../src/cli/recheck.js';
 import { completed, type DetectLocalMode, defaultConfiguration } from '../../../src/config/configuration.js';
-import { CONFIGURATION_UPDATED, type ConfigurationFile, noteFile } from '../../../src/config/reload.js';
+import { type KernelCommand, readFlags } from '../../../src/config/flags.js';
+import { CONFIGURATION_UPDATED, readConfigurationFile } from '../../../src/config/reload.js';
 import { IPVS_DEFAULTS } from '../../../src/modes/ipvs/index.js';
 import { decodeObject } from '../../../src/objects/decode.js';
 import type { Node } from '../../../src/objects/types.js';
@@ -39,7 +42,7 @@ async function startServer(podCIDR: string): Promise<ApiServer> {
 
 interface Settings {
   readonly detectLocalMode?: DetectLocalMode;
-  readonly configFile?: ConfigurationFile;
+  readonly configFile?: FollowedConfiguration;
   readonly kernel?: FakeKernel;
 }
 
@@ -66,11 +69,12 @@ async function startAgent(
     troubles++;
   };
   let ended: number | undefined;
+  const metrics = openMetrics({ version: 'test', kubernetesVersion: 'v1.36.0', startedAt: 0, now: Date.now });
   const status = runAgent({
     log: pino({ base: null, level: 'debug' }, { write: (line: string) => lines.push(line) }),
     version: 'test',
     startedAt: Date.now(),
-    metrics: openMetrics({ version: 'test', kubernetesVersion: 'v1.36.0', startedAt: 0, now: Date.now }),
+    metrics,
     configuration,
     configFile,
     flags: {},
@@ -88,6 +92,8 @@ async function startAgent(
     status,
     lines,
     kernel,
+    metrics,
+    logged: (text: string) => lines.filter((line) => line.includes(text)),
     stop: () => stop.abort('SIGTERM'),
     ended: () => ended,
     troubles: () => troubles,
@@ -101,6 +107,21 @@ const stateOf = ({ ipvs, ipset, rtnetlink }: FakeKernel) =>
 
 const programmed = (kernel: FakeKernel) =>
   kernel.ipvs.dump().includes('-a -t 10.96.0.1:80 -r 10.244.1.7:8080');
+
+const GOOD = 'apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\nmode: ipvs\n';
+
+/** A configuration file that the agent follows as the command would have it. */
+function configurationFile() {
+  const folder = mkdtempSync(join(tmpdir(), 'knp-agent-'));
+  closeAfter({ close: () => rmSync(folder, { recursive: true }) });
+  const path = join(folder, 'config.conf');
+  writeFileSync(path, GOOD);
+  const command = readFlags(['--config', path]) as KernelCommand;
+  const file = readConfigurationFile(path);
+  const read = () => recheck({ command, former: file, kernel: new FakeKernel(), node: undefined });
+  const configFile: FollowedConfiguration = { file, read, times: { still: 50, again: 100 } };
+  return { path, configFile };
+}
 
 describe('the agent ends with 1, and the kernel keeps its state, when', () => {
   it('the pod networks of its node change, where rules depend on them', async () => {
@@ -123,11 +144,8 @@ describe('the agent ends with 1, and the kernel keeps its state, when', () => {
   });
 
   it('its configuration file is written to', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'knp-agent-'));
-    closeAfter({ close: () => rmSync(folder, { recursive: true }) });
-    const path = join(folder, 'config.conf');
-    writeFileSync(path, 'mode: ipvs\n');
-    const agent = await startAgent(await startServer('10.244.1.0/24'), { configFile: noteFile(path) });
+    const { path, configFile } = configurationFile();
+    const agent = await startAgent(await startServer('10.244.1.0/24'), { configFile });
     await until('it has programmed the kernel', () => programmed(agent.kernel) && agent.passes() > 0);
     const before = stateOf(agent.kernel);
     assert.equal(agent.ended(), undefined);
@@ -135,6 +153,21 @@ describe('the agent ends with 1, and the kernel keeps its state, when', () => {
     assert.equal(await agent.status, 1);
     assert.equal(stateOf(agent.kernel), before);
     assert.ok(agent.lines.some((line) => line.includes(CONFIGURATION_UPDATED)));
+  });
+
+  it('a damaged configuration file is mended with other contents, and not before', async () => {
+    const { path, configFile } = configurationFile();
+    const server = await startServer('10.244.1.0/24');
+    const agent = await startAgent(server, { configFile });
+    await until('it has programmed the kernel', () => programmed(agent.kernel) && agent.passes() > 0);
+    writeFileSync(path, `${GOOD}ipvs: {scheduler: [`);
+    await until('it has logged the fault', () => agent.logged('KubeProxyConfiguration: contents').length > 0);
+    server.store.set(service('c', '10.96.0.3'));
+    await until('it follows', () => agent.kernel.ipvs.dump().includes('10.96.0.3:80'));
+    assert.equal(agent.ended(), undefined);
+    writeFileSync(path, `${GOOD}ipvs: {scheduler: rr}\n`);
+    assert.equal(await agent.status, 1);
+    assert.match(agent.kernel.ipvs.dump(), /10\.96\.0\.3:80/);
   });
 });
 
@@ -176,6 +209,31 @@ describe('the agent goes on, and ends with 0 when it is told to, after', () => {
       [],
     );
     assert.equal(agent.lines.filter((line) => line.includes('last readable value stays in use')).length, 3);
+    agent.stop();
+    assert.equal(await agent.status, 0);
+  });
+
+  it('its configuration file was damaged, which it shows until the former contents are back', async () => {
+    const { path, configFile } = configurationFile();
+    const agent = await startAgent(await startServer('10.244.1.0/24'), { configFile });
+    await until('it has programmed the kernel', () => programmed(agent.kernel) && agent.passes() > 0);
+    const gauge =
+      'kube_netlink_proxy_left_out_objects{kind="KubeProxyConfiguration",reason="LastReadableKept"}';
+    const gaugeIs = async (value: number) => (await agent.metrics.text()).includes(`${gauge} ${value}\n`);
+    writeFileSync(path, GOOD.replace('mode: ipvs', 'mode: teapot'));
+    await until('it has logged the fault', () => agent.logged('KubeProxyConfiguration').length > 0);
+    const passes = agent.passes();
+    await until('passes were made meanwhile', () => agent.passes() > passes + 3);
+    const [line, ...more] = agent.logged('KubeProxyConfiguration');
+    assert.deepEqual(more, []);
+    assert.ok(
+      line?.includes('"level":50') && line.includes(path) && line.includes('failed validate: '),
+      line,
+    );
+    assert.ok(await gaugeIs(1));
+    writeFileSync(path, GOOD);
+    await until('the fault is over', () => agent.logged('put right').length > 0);
+    assert.ok(await gaugeIs(0));
     agent.stop();
     assert.equal(await agent.status, 0);
   });

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { performance } from 'node:perf_hooks';
 import { it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { ownIdentity, watchForOtherAgents } from '../../../src/agent/otherAgents.js';
@@ -77,6 +78,29 @@ it('an agent that is killed is noticed at once', async () => {
   child.kill('SIGKILL');
   await until(() => second.lines.length > 1);
   assert.deepEqual(second.lines, [warning(child.pid as number, '1.0.0'), ENDED]);
+});
+
+it('a program that says it is an agent, and ends each connection, is asked slowly, and leaves nothing behind', async () => {
+  const name = nextName();
+  let asked = 0;
+  const stranger = createServer((socket) => {
+    asked++;
+    socket.end(`${JSON.stringify(ownIdentity('1.0.0', 0))}\n`);
+  });
+  stranger.listen({ path: name });
+  await once(stranger, 'listening');
+  closeAfter(stranger);
+  const warnings: Error[] = [];
+  const warned = (warning: Error) => void warnings.push(warning);
+  process.on('warning', warned);
+  const agent = start(name, '2.0.0');
+  const began = performance.now();
+  // Node warns of the eleventh listener that is not removed.
+  await until(() => asked >= 12);
+  process.off('warning', warned);
+  assert.ok(performance.now() - began > 2000, 'twelve questions take three seconds');
+  assert.deepEqual(warnings, []);
+  assert.equal(agent.lines.length, 1);
 });
 
 it('a name that something else holds is a warning without an id, once', async () => {

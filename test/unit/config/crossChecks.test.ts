@@ -149,7 +149,7 @@ describe('without a network of the pods', () => {
     );
   });
 
-  it('there is none in the primary family, and none where local traffic is told otherwise', () => {
+  it('there is none in the primary family, and none where local traffic is detected in another way', () => {
     assert.equal(warning({ clusterCIDR: 'fd00::/48,10.244.0.0/16' }, 4), undefined);
     assert.equal(warning({ detectLocalMode: 'NodeCIDR' }, 4), undefined);
   });

@@ -4,49 +4,54 @@ import {
   chmodSync,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
   renameSync,
   rmSync,
   symlinkSync,
   unlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ConfigurationFile, noteFile, watchConfiguration } from '../../../src/config/reload.js';
+import { readConfigurationFile, watchConfiguration } from '../../../src/config/reload.js';
 
-/** Long enough for the kernel to tell of a change, ms. */
-const TOLD = 2000;
+/** Ms; short, so that tests need not wait. */
+const TIMES = { still: 50, again: 100 };
+/** Long enough for a change to be noticed, ms. */
+const NOTICED = 5000;
 /** Long enough to take silence for an answer, ms. */
-const QUIET = 300;
+const QUIET = 400;
+/** Contents that cannot be used, as a start would refuse them. */
+const BAD = /^bad/;
 
 describe('the configuration file', () => {
   let folder = '';
   let path = '';
-  let calls = 0;
-  let called: Promise<void>;
+  let calls: string[] = [];
   let watch: { close(): void };
 
-  const begin = (watched: string, read: ConfigurationFile = noteFile(watched)) => {
-    calls = 0;
-    called = new Promise((resolve) => {
-      watch = watchConfiguration(read, () => {
-        calls++;
-        resolve();
-      });
-    });
+  const begin = (watched: string, file = readConfigurationFile(watched), times = TIMES) => {
+    calls = [];
+    const read = async () => {
+      const text = readFileSync(watched, 'utf8');
+      if (BAD.test(text)) throw new Error(`refused: ${text}`);
+      return text;
+    };
+    const updated = () => calls.push('updated');
+    const damaged = (faults: readonly string[]) => calls.push(faults.join('|'));
+    watch = watchConfiguration(file, { read, updated, damaged }, times);
   };
-  const isTold = async () => {
-    const timer = new AbortController();
-    await Promise.race([called, sleep(TOLD, undefined, { signal: timer.signal }).catch(() => {})]);
-    timer.abort();
-    await sleep(50);
-    assert.equal(calls, 1);
+  /** Waits for so many calls, and then for silence. */
+  const called = async (...wanted: readonly string[]) => {
+    for (let waited = 0; calls.length < wanted.length && waited < NOTICED; waited += 20) await sleep(20);
+    await isQuiet(...wanted);
   };
-  const isQuiet = async () => {
+  const isQuiet = async (...until: readonly string[]) => {
     await sleep(QUIET);
-    assert.equal(calls, 0);
+    assert.deepEqual(calls, until);
   };
 
   beforeEach(() => {
@@ -59,26 +64,71 @@ describe('the configuration file', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('that is written to is told once, however often', async () => {
+  it('that is written to is reported once, however often', async () => {
     begin(path);
     writeFileSync(path, 'b');
     appendFileSync(path, 'c');
-    await isTold();
+    await called('updated');
     appendFileSync(path, 'd');
-    await isTold();
+    await isQuiet('updated');
   });
 
-  it('that was written to since it was read is told', async () => {
-    const read = noteFile(path);
+  it('that is written with the same contents, or gets another time of change, is not reported', async () => {
+    begin(path);
+    writeFileSync(path, 'a');
+    await isQuiet();
+    utimesSync(path, 0, 0);
+    await isQuiet();
+  });
+
+  it('that is half written is not read', async () => {
+    begin(path, undefined, { ...TIMES, still: 1000 });
+    writeFileSync(path, 'bad beginning');
+    await sleep(100);
+    writeFileSync(path, 'b');
+    await called('updated');
+  });
+
+  it('that cannot be used is reported once for each set of faults, and is no update', async () => {
+    begin(path);
+    writeFileSync(path, 'bad 1');
+    await called('refused: bad 1');
+    writeFileSync(path, 'bad 1');
+    await isQuiet('refused: bad 1');
+    writeFileSync(path, 'bad 2\nbad 3');
+    await called('refused: bad 1', 'refused: bad 2|bad 3');
+  });
+
+  it('that was damaged and has its former contents again is no update', async () => {
+    begin(path);
+    writeFileSync(path, 'bad');
+    await called('refused: bad');
+    writeFileSync(path, 'a');
+    await called('refused: bad', '');
+    writeFileSync(path, 'b');
+    await called('refused: bad', '', 'updated');
+  });
+
+  it('that was damaged and is replaced by a good one is an update', async () => {
+    begin(path);
+    writeFileSync(path, 'bad');
+    await called('refused: bad');
+    writeFileSync(`${path}.new`, 'b');
+    renameSync(`${path}.new`, path);
+    await called('refused: bad', 'updated');
+  });
+
+  it('that was written to since it was read is reported', async () => {
+    const read = readConfigurationFile(path);
     writeFileSync(path, 'bb');
     begin(path, read);
-    await isTold();
+    await called('updated');
   });
 
-  it('that the links no longer lead to is not told', async () => {
+  it('that the links no longer lead to is not reported', async () => {
     const link = join(folder, 'link');
     symlinkSync(path, link);
-    const read = noteFile(link);
+    const read = readConfigurationFile(link);
     writeFileSync(join(folder, 'other'), 'bb');
     unlinkSync(link);
     symlinkSync('other', link);
@@ -86,10 +136,13 @@ describe('the configuration file', () => {
     await isQuiet();
   });
 
-  it('that is renamed is told', async () => {
+  it('that is renamed cannot be read until another has its name', async () => {
     begin(path);
     renameSync(path, join(folder, 'other.conf'));
-    await isTold();
+    const missing = `ENOENT: no such file or directory, open '${path}'`;
+    await called(missing);
+    writeFileSync(path, 'b');
+    await called(missing, 'updated');
   });
 
   it('is followed through a symbolic link', async () => {
@@ -97,10 +150,10 @@ describe('the configuration file', () => {
     symlinkSync(path, link);
     begin(link);
     appendFileSync(path, 'x');
-    await isTold();
+    await called('updated');
   });
 
-  it('of a ConfigMap volume that gets new content is not told: its links are exchanged, its file removed', async () => {
+  it('of a ConfigMap volume that gets new content is not reported: its links are exchanged, its file removed', async () => {
     for (const version of ['1', '2']) {
       mkdirSync(join(folder, version));
       writeFileSync(join(folder, version, 'config.conf'), version);
@@ -115,7 +168,7 @@ describe('the configuration file', () => {
     await isQuiet();
   });
 
-  it('that is removed, or gets other rights, is not told', async () => {
+  it('that is removed, or gets other rights, is not reported', async () => {
     begin(path);
     chmodSync(path, 0o600);
     unlinkSync(path);
@@ -123,7 +176,7 @@ describe('the configuration file', () => {
     await isQuiet();
   });
 
-  it('is not told of any more once the watch is closed', async () => {
+  it('is not reported any more once the watch is closed', async () => {
     begin(path);
     watch.close();
     appendFileSync(path, 'x');
@@ -131,8 +184,10 @@ describe('the configuration file', () => {
   });
 });
 
-it('a file that is not there can be neither noted nor watched', () => {
-  const read = noteFile(import.meta.filename);
-  assert.throws(() => noteFile('/nowhere/at/all'), /ENOENT/);
-  assert.throws(() => watchConfiguration({ ...read, path: '/nowhere/at/all' }, () => {}), /ENOENT/);
+const NOBODY = { read: async () => '', updated() {}, damaged() {} };
+
+it('a file that is not there can be neither read nor watched', () => {
+  const read = readConfigurationFile(import.meta.filename);
+  assert.throws(() => readConfigurationFile('/nowhere/at/all'), /ENOENT/);
+  assert.throws(() => watchConfiguration({ ...read, path: '/nowhere/at/all' }, NOBODY), /ENOENT/);
 });

@@ -120,6 +120,8 @@ it('alerts fire when they should, and not before', async () => {
   const bare = rules.map((rule) => ({ ...rule, annotations: {} }));
   write('bare.yaml', { groups: [{ name: 'bare', rules: bare }] });
   const on = { job: 'kube-netlink-proxy', instance: 'a' };
+  const damaged = { kind: 'KubeProxyConfiguration', reason: 'LastReadableKept' };
+  const leftOut = { kind: 'Service', reason: 'FieldLeftOut' };
   const refused = { family: 'ipvs', kind: 'addService', result: 'ENOENT' };
   const series = (name: string, values: string, labels: object = {}) => {
     const pairs = Object.entries({ ...on, ...labels }).map(([label, value]) => `${label}="${value}"`);
@@ -138,6 +140,8 @@ it('alerts fire when they should, and not before', async () => {
           series('kubeproxy_sync_proxy_rules_last_timestamp_seconds', '1+60x4 241x26'),
           series('kube_netlink_proxy_operations_total', '0+5x40', { ...refused, result: 'ok' }),
           series('kube_netlink_proxy_operations_total', '0x9 0+1x30', refused),
+          series('kube_netlink_proxy_left_out_objects', '0x9 1x30', damaged),
+          series('kube_netlink_proxy_left_out_objects', '0x9 2x30', leftOut),
         ],
         alert_rule_test: [
           expected('KubeNetlinkProxyDown', '9m', 'critical'),
@@ -146,6 +150,10 @@ it('alerts fire when they should, and not before', async () => {
           expected('KubeNetlinkProxyNotSyncing', '12m', 'critical', on),
           expected('KubeNetlinkProxyOperationsFailing', '20m', 'warning'),
           expected('KubeNetlinkProxyOperationsFailing', '28m', 'warning', { instance: 'a', ...refused }),
+          expected('KubeNetlinkProxyConfigurationDamaged', '14m', 'warning'),
+          expected('KubeNetlinkProxyConfigurationDamaged', '16m', 'warning', { instance: 'a' }),
+          expected('KubeNetlinkProxyObjectsLeftOut', '24m', 'info'),
+          expected('KubeNetlinkProxyObjectsLeftOut', '26m', 'info', { instance: 'a', ...leftOut }),
         ],
       },
     ],

@@ -105,6 +105,68 @@ describe('bad fields are named, and the rest is kept', () => {
   });
 });
 
+const FULL = [
+  service(
+    {
+      type: 'LoadBalancer',
+      clusterIP: '10.96.0.1',
+      clusterIPs: ['10.96.0.1', 'fd00::1'],
+      ipFamilies: ['IPv4', 'IPv6'],
+      ports: [{ name: 'http', protocol: 'TCP', port: 80, nodePort: 30080 }],
+      externalIPs: ['192.0.2.1'],
+      loadBalancerSourceRanges: ['192.0.2.0/24'],
+      healthCheckNodePort: 32000,
+      externalTrafficPolicy: 'Local',
+      internalTrafficPolicy: 'Local',
+      sessionAffinity: 'ClientIP',
+      sessionAffinityConfig: { clientIP: { timeoutSeconds: 60 } },
+    },
+    { loadBalancer: { ingress: [{ ip: '192.0.2.2', ipMode: 'VIP' }] } },
+  ),
+  slice({
+    ports: [{ name: 'http', protocol: 'TCP', port: 8080 }],
+    endpoints: [
+      {
+        addresses: ['10.244.0.1'],
+        conditions: { ready: true, serving: true, terminating: false },
+        nodeName: 'node-a',
+        hints: { forZones: [{ name: 'a' }], forNodes: [{ name: 'node-a' }] },
+      },
+    ],
+  }),
+  {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name: 'node-a', uid: 'u', labels: { 'topology.kubernetes.io/zone': 'a' } },
+    spec: { podCIDRs: ['10.244.0.0/24'], taints: [{ key: 'a' }] },
+    status: { addresses: [{ type: 'InternalIP', address: '192.0.2.9' }] },
+  },
+];
+
+/** Every copy of a value in which one value within it, at any depth, is replaced by an odd one. */
+function* damaged(value: unknown): Generator<unknown> {
+  yield* [5, -1.5, true, '', 'x', [], [5], [[]], {}, null];
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, part] of Object.entries(value)) {
+    for (const odd of damaged(part)) {
+      yield Array.isArray(value) ? value.with(Number(key), odd) : { ...value, [key]: odd };
+    }
+  }
+}
+
+for (const full of FULL) {
+  it(`a ${full.kind} with any odd value in any place reports each problem once`, () => {
+    const { object: former, problems } = decodeObject(full);
+    assert.deepEqual(problems, []);
+    for (const raw of damaged(full)) {
+      for (const known of [undefined, former]) {
+        const lines = decodeObject(raw, () => known).problems.map(describeProblem);
+        assert.deepEqual(lines, [...new Set(lines)]);
+      }
+    }
+  });
+}
+
 describe('defaults', () => {
   it("of a Service are the API server's", () => {
     const { object, problems } = decodeObject(service({ clusterIP: '10.96.0.1', ports: [{ port: 80 }] }));

@@ -58,11 +58,14 @@ describe('the health server', () => {
     const { health, get } = setUp();
     health.updated(4);
     const before = get('/healthz');
-    health.setUnread(['web.yaml']);
+    health.setUnread('configuration', ['config.conf']);
+    health.setUnread('objects', ['web.yaml']);
     const { status, body } = get('/healthz');
     assert.equal(status, 200);
-    assert.equal(body, `${String(before.body).slice(0, -1)},"unread":["web.yaml"]}`);
-    health.setUnread([]);
+    assert.equal(body, `${String(before.body).slice(0, -1)},"unread":["config.conf","web.yaml"]}`);
+    health.setUnread('configuration', []);
+    assert.deepEqual(health.state().unread, ['web.yaml']);
+    health.setUnread('objects', []);
     assert.deepEqual(get('/healthz'), before);
   });
 

@@ -156,7 +156,7 @@ describe('the health of Services', () => {
     assert.deepEqual(failures, []);
   });
 
-  it('tells of a port that is taken once, then every five minutes, and when it is opened', async () => {
+  it('reports a port that is taken once, then every five minutes, and when it is opened', async () => {
     const { sync, failures, recovered, servers, state } = setUp({ 4: ['127.0.0.3', '127.0.0.2'] });
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.2', resolve));
@@ -179,7 +179,7 @@ describe('the health of Services', () => {
     assert.deepEqual([failures.length, recovered], [2, [`demo/web ${port}`]]);
   });
 
-  it('tells of a port anew when the Service had gone meanwhile, and of no cure when it went', async () => {
+  it('reports a port again when the Service had been removed meanwhile, and no recovery when it is removed', async () => {
     const { sync, failures, recovered } = setUp({ 4: ['127.0.0.2'] });
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.2', resolve));

@@ -99,7 +99,7 @@ describe('ApiSource', () => {
       assert.equal(own?.name, 'node-a');
       follower.start();
       await until('it watches', () => [SERVICES, SLICES, NODES].every((path) => server.watching(path) === 1));
-      await until('Nodes are told', () => follower.objects.size === (allNodes ? 4 : 3));
+      await until('Nodes are reported', () => follower.objects.size === (allNodes ? 4 : 3));
       const asked = server.requests.map(
         ({ path, query }) => `${'watch' in query ? 'watch' : 'list'} ${path}`,
       );

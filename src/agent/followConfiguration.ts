@@ -1,0 +1,56 @@
+// The configuration file of a running agent: what is wrong with its new contents is reported as that of objects is.
+import {
+  type ConfigurationFile,
+  type Reload,
+  type ReloadTimes,
+  watchConfiguration,
+} from '../config/reload.js';
+import { KIND } from '../config/schema.js';
+import type { Problem } from '../errors.js';
+import { kept } from '../fields.js';
+import type { ProxyEvents } from '../proxy.js';
+import type { ProxyHealth } from '../servers/health.js';
+import { StandingProblems } from '../source/standing.js';
+
+/** A configuration file that is followed. */
+export interface FollowedConfiguration extends Pick<Reload, 'read'> {
+  /** The file as it was when the agent started. */
+  readonly file: ConfigurationFile;
+  /** Default: those of {@link watchConfiguration}. */
+  readonly times?: ReloadTimes;
+}
+
+/** Receivers of the reports. */
+export interface ConfigurationListeners extends Pick<Reload, 'updated'> {
+  /** Name of the own node, which gets the event. */
+  readonly node: string;
+  readonly events: Pick<ProxyEvents, 'problems' | 'mended'>;
+  readonly health: Pick<ProxyHealth, 'setUnread'>;
+}
+
+/** Follows the file until it is closed, or `updated` was called. Throws Node's error if it cannot be watched. */
+export function followConfiguration(
+  { file, read, times }: FollowedConfiguration,
+  { node, events, health, updated }: ConfigurationListeners,
+): { close(): void } {
+  const standing = new StandingProblems(events);
+  const damaged = (faults: readonly string[]) => {
+    standing.set(
+      file.path,
+      faults.map((fault) => problemOf(file.path, fault, node)),
+    );
+    health.setUnread('configuration', faults.length > 0 ? [file.path] : []);
+  };
+  return watchConfiguration(file, { read, updated, damaged }, times);
+}
+
+function problemOf(path: string, fault: string, node: string): Problem {
+  return kept({
+    source: path,
+    object: KIND,
+    kind: KIND,
+    field: 'contents',
+    rule: fault,
+    reference: { apiVersion: 'v1', kind: 'Node', name: node },
+  });
+}

@@ -36,11 +36,11 @@ function hintedSlice(name: string): ObjectChange {
 
 const NO_CHANGE: HostChange = { addresses: [], deletedLinks: [], lost: false };
 
-/** Notifications of addresses: `+eth0 192.0.2.1` of one that was added, `-` of one that was deleted. */
+/** Notifications of addresses: `+eth0 192.0.2.1/24` of one that was added, `-` of one that was deleted. */
 function addresses(...changes: string[]): HostChange {
   const parsed = changes.map((change) => {
-    const [link = '', address = ''] = change.slice(1).split(' ');
-    return { link, address, deleted: change.startsWith('-') };
+    const [link = '', address = '', prefix] = change.slice(1).split(/[ /]/);
+    return { link, address, prefix: Number(prefix), deleted: change.startsWith('-') };
   });
   return { ...NO_CHANGE, addresses: parsed };
 }
@@ -176,7 +176,12 @@ describe('a proxy', () => {
     tell().synced();
     await pass();
     host.changed?.(
-      addresses('-eth0 192.168.50.10', '+eth1 192.168.60.10', '+veth1 fe80::1', '+kube-ipvs0 10.96.0.1'),
+      addresses(
+        '-eth0 192.168.50.10/24',
+        '+eth1 192.168.60.10/24',
+        '+veth1 fe80::1/64',
+        '+kube-ipvs0 10.96.0.1/32',
+      ),
     );
     assert.equal((await pass()).full, false);
     assert.match(kernel.ipvs.dump(), /192\.168\.60\.10:30080/);
@@ -185,17 +190,28 @@ describe('a proxy', () => {
     assert.equal(host.changed, undefined);
   });
 
+  it('keeps node ports on an address whose prefix changes', async () => {
+    const { kernel, proxy, pass, tell, host } = setUp(service('a', '10.96.0.1'));
+    await proxy.start();
+    tell().synced();
+    await pass();
+    host.changed?.(addresses('+eth0 192.168.50.10/32', '-eth0 192.168.50.10/24', '+eth1 192.168.60.10/24'));
+    await pass();
+    assert.match(kernel.ipvs.dump(), /192\.168\.60\.10:30080/);
+    assert.match(kernel.ipvs.dump(), /192\.168\.50\.10:30080/);
+  });
+
   it('repairs its device at once when others change it, and makes nothing of its own changes', async () => {
     const { kernel, proxy, pass, passes, tell, host } = setUp(service('a', '10.96.0.1'));
     await proxy.start();
     tell().synced();
     await pass();
-    host.changed?.(addresses('+kube-ipvs0 10.96.0.1'));
+    host.changed?.(addresses('+kube-ipvs0 10.96.0.1/32'));
     await new Promise((resolve) => setTimeout(resolve, 20));
     assert.equal(passes.length, 0);
     const address = { link: 'kube-ipvs0', address: '10.96.0.1', prefix: 32 };
     await kernel.rtnetlink.apply([{ do: 'deleteAddress', address }]);
-    host.changed?.(addresses('-kube-ipvs0 10.96.0.1'));
+    host.changed?.(addresses('-kube-ipvs0 10.96.0.1/32'));
     assert.equal((await pass()).full, true);
     assert.match(kernel.rtnetlink.dump('kube-ipvs0'), /10\.96\.0\.1\/32/);
     await kernel.rtnetlink.apply([{ do: 'deleteLink', name: 'kube-ipvs0' }]);

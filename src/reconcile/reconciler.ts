@@ -51,7 +51,9 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
   #kept: Kept<Item> | undefined;
   /** The facts by which the node's own items were planned. */
   #plannedNode: NodeFacts | undefined;
-  #full = true;
+  /** Full passes that were asked for, and how many of these requests have been met. */
+  #fullAsked = 1;
+  #fullDone = 0;
   #retry = false;
   /** The audit under way, and what it has done up to now. */
   #audit: { readonly reads: Audit<Item>; done: SyncSummary | undefined } | undefined;
@@ -90,7 +92,7 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
 
   /** The next pass reads the kernel first and compares everything. */
   requestFullSync(): void {
-    this.#full = true;
+    this.#fullAsked++;
     this.#audit = undefined;
   }
 
@@ -206,6 +208,10 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     });
   }
 
+  get #full(): boolean {
+    return this.#fullDone !== this.#fullAsked;
+  }
+
   async #readSlice(audit: Audit<Item>): Promise<string[] | undefined> {
     try {
       return await audit.next(this.#known, (key) => this.#unknown.has(key));
@@ -230,11 +236,12 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
   }
 
   async #observe(): Promise<readonly string[]> {
+    const asked = this.#fullAsked;
     await this.#inputs.refresh();
     this.#known = await observeAll(this.#mode);
     this.#kept?.find(this.#known);
     this.#unknown.clear();
-    this.#full = false;
+    this.#fullDone = asked;
     this.#retry = false;
     return [];
   }
@@ -260,12 +267,11 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     const touched = this.#touched;
     this.#touched = new Set();
     this.#inputs.taken();
-    const node = this.#inputs.node();
     const keys = new Set<string>();
     const slice = new TimeSlice();
     try {
       for (const service of touched) {
-        for (const key of this.#planService(service, node)) keys.add(key);
+        for (const key of this.#planService(service)) keys.add(key);
         if (slice.spend()) await slice.yield();
       }
     } catch (error) {
@@ -273,12 +279,14 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
       throw error;
     }
     for (const key of this.#planKept()) keys.add(key);
-    for (const key of this.#planNode(node)) keys.add(key);
+    for (const key of this.#planNode(this.#inputs.node())) keys.add(key);
     return { keys, services: touched.size };
   }
 
-  #planService(service: string, node: NodeFacts): Set<string> {
+  /** By the node's facts of this moment: a change of them touches the Services that were planned before it. */
+  #planService(service: string): Set<string> {
     const frontends = this.#inputs.frontends(service);
+    const node = this.#inputs.node();
     const owner = { name: service, rank: frontends?.createdAt ?? 0 };
     if (!this.#kept) this.#mode.planned(service, frontends);
     if (!frontends) return this.#desired.replace(owner, new Map());

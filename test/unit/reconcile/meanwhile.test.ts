@@ -1,0 +1,67 @@
+// What changes while a pass is under way, and failures to read: nothing of it is lost, and nothing else waits for it.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { createIpvsMode, IPVS_DEFAULTS } from '../../../src/modes/ipvs/index.js';
+import { NodeState } from '../../../src/reconcile/nodeState.js';
+import { Reconciler } from '../../../src/reconcile/reconciler.js';
+import { Catalogue } from '../../../src/services/catalogue.js';
+import { readManifest } from '../../../src/source/manifestFile.js';
+import { FakeKernel } from '../../../src/testing/index.js';
+import { HOST, service, slice } from '../../support/manifests.js';
+import { FakeNode } from '../../support/testNode.js';
+
+const WEB = service('web', '10.96.0.1') + slice('web', '10.0.0.1');
+
+/** A Service with a node port. */
+function withNodePort(name: string, ip: string, nodePort: number): string {
+  return service(name, ip, '  type: NodePort').replace('port: 80}', `port: 80, nodePort: ${nodePort}}`);
+}
+
+describe('a change of the host during the planning of a pass', () => {
+  it('reaches the Services planned before it and those planned after it', async () => {
+    const kernel = new FakeKernel();
+    const mode = createIpvsMode(kernel, { ...IPVS_DEFAULTS, kernelRelease: '6.1.0' });
+    const node = new NodeState(mode, 'node-a');
+    const catalogue = new Catalogue();
+    let planned = 0;
+    const frontends = (name: string) => {
+      const meaning = catalogue.frontends(name, node.facts);
+      node.planned(name, meaning);
+      // As long as a slice of planning: the next Service waits for the next turn.
+      for (const end = performance.now() + 5; performance.now() < end; );
+      if (planned++ === 0) setImmediate(gainAddress);
+      return meaning;
+    };
+    const inputs = { frontends, node: () => node.facts, serviceNames: () => [], taken: () => {} };
+    const reconciler = new Reconciler(mode, { ...inputs, refresh: async () => {} }, () => 0);
+    const gainAddress = () => {
+      const address = { link: 'eth1', address: '192.0.2.9', prefix: 24, deleted: false };
+      const change = { addresses: [address], deletedLinks: [], lost: false };
+      for (const name of node.hostChanged(change)) reconciler.touch(name);
+    };
+    const text = withNodePort('a', '10.96.0.1', 30_001) + withNodePort('b', '10.96.0.2', 30_002);
+    for (const object of (await readManifest('objects.yaml', text)).objects.values()) {
+      catalogue.apply({ type: 'set', object });
+    }
+    for (const name of ['demo/a', 'demo/b']) reconciler.touch(name);
+    while (reconciler.pending) await reconciler.sync();
+    assert.match(kernel.ipvs.dump(), /192\.0\.2\.9:30001/);
+    assert.match(kernel.ipvs.dump(), /192\.0\.2\.9:30002/);
+  });
+});
+
+describe('a full pass', () => {
+  it('is followed by another when it is asked for while the kernel is read', async () => {
+    const node = new FakeNode(HOST);
+    await node.loadText(WEB);
+    const { listServices } = node.kernel.ipvs;
+    node.kernel.ipvs.listServices = () => {
+      node.reconciler.requestFullSync();
+      node.kernel.ipvs.listServices = listServices;
+      return node.kernel.ipvs.listServices();
+    };
+    assert.equal((await node.sync()).full, true);
+    assert.equal((await node.sync()).full, true);
+    assert.equal((await node.sync()).full, false);
+  });
+});

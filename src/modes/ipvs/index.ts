@@ -60,7 +60,7 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
     },
     async observeAlone(items, desired) {
       const found = await observeAlone(kernel, options, items, desired);
-      drains.observe(found);
+      drains.observe(found.items);
       return found;
     },
     upkeep: async (pass) => {

@@ -6,11 +6,12 @@ import { NodeState } from '../../../src/reconcile/nodeState.js';
 import { Reconciler } from '../../../src/reconcile/reconciler.js';
 import { Catalogue } from '../../../src/services/catalogue.js';
 import { readManifest } from '../../../src/source/manifestFile.js';
-import { FakeKernel } from '../../../src/testing/index.js';
+import { FakeKernel, failNth } from '../../../src/testing/index.js';
 import { HOST, service, slice } from '../../support/manifests.js';
 import { FakeNode } from '../../support/testNode.js';
 
 const WEB = service('web', '10.96.0.1') + slice('web', '10.0.0.1');
+const EXTERNAL = service('ext', '10.96.0.3', '  externalIPs: [192.0.2.1]');
 
 /** A Service with a node port. */
 function withNodePort(name: string, ip: string, nodePort: number): string {
@@ -63,5 +64,42 @@ describe('a full pass', () => {
     assert.equal((await node.sync()).full, true);
     assert.equal((await node.sync()).full, true);
     assert.equal((await node.sync()).full, false);
+  });
+});
+
+describe('failed items that cannot be read', () => {
+  it('keep no other change waiting', async () => {
+    const node = new FakeNode(HOST);
+    await node.loadText(WEB);
+    await node.sync();
+    const { ipvs, iptables } = node.kernel;
+    iptables.fault = iptables.readFault = (operation, target) => failNth(1)(operation, target);
+    await node.loadText(WEB + EXTERNAL);
+    assert.ok((await node.sync()).unknown > 0);
+    node.reconciler.retryFailed();
+    await node.loadText(WEB + EXTERNAL + service('b', '10.96.0.2'));
+    const { failures, unknown } = await node.sync();
+    assert.match(ipvs.dump(), /10\.96\.0\.2:80/);
+    assert.equal(failures.length, unknown);
+    assert.match(failures[0]?.error.operation ?? '', /iptables\.save/);
+    iptables.fault = iptables.readFault = () => undefined;
+    node.reconciler.retryFailed();
+    assert.deepEqual((await node.sync()).failures, []);
+    assert.match(iptables.dump(4), /KUBE-EXTERNAL-IP/);
+  });
+
+  it('keep no other failed item waiting', async () => {
+    const node = new FakeNode(HOST);
+    await node.sync();
+    const { ipvs } = node.kernel;
+    ipvs.fault = (operation, target) => failNth(1)(operation, target);
+    await node.loadText(WEB + service('b', '10.96.0.2'));
+    assert.equal((await node.sync()).unknown, 2);
+    ipvs.fault = () => undefined;
+    ipvs.readFault = (operation, target) =>
+      target.includes('10.96.0.1') ? failNth(1)(operation, target) : undefined;
+    node.reconciler.retryFailed();
+    assert.equal((await node.sync()).unknown, 1);
+    assert.equal(ipvs.dump(), '-A -t 10.96.0.2:80 -s rr\n');
   });
 });

@@ -99,7 +99,12 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
     this.#watch = await watchHost((change) => {
       this.#hostChanges = this.#hostChanges
         .then(() => this.#hostChanged(change))
-        .catch((error) => events.failed(error));
+        .catch((error) => {
+          events.failed(error);
+          // It lists the host's addresses, and is tried again until that succeeds.
+          this.#reconciler.requestFullSync();
+          this.#request();
+        });
     });
     await this.#begin(() => {
       this.#synced = true;
@@ -124,6 +129,7 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
     this.#watch?.close();
     this.#parts.source.stop();
     await this.#runner.stop();
+    await this.#hostChanges;
   }
 
   #begin(synced: () => void): Promise<void> {

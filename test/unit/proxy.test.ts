@@ -57,7 +57,12 @@ function setUp(...initial: ObjectChange[]) {
   const kernel = new FakeKernel();
   const source: { events?: SourceEvents; stopped: boolean } = { stopped: false };
   const passes: SyncSummary[] = [];
-  const host: { changed?: ((change: HostChange) => void) | undefined; addresses: LinkAddress[] } = {
+  const host: {
+    changed?: ((change: HostChange) => void) | undefined;
+    addresses: LinkAddress[];
+    /** Comes before each listing of addresses. */
+    beforeListing?: () => Promise<void>;
+  } = {
     addresses: [{ link: 'eth0', address: '192.168.50.10', prefix: 24, scope: 0, flags: 0 }],
   };
   const told: string[] = [];
@@ -83,7 +88,10 @@ function setUp(...initial: ObjectChange[]) {
     },
     mode: createIpvsMode(kernel, { ...IPVS_DEFAULTS, kernelRelease: '6.1.0' }),
     rtnetlink: {
-      listAddresses: async () => [...host.addresses, ...(await kernel.rtnetlink.listAddresses())],
+      listAddresses: async () => {
+        await host.beforeListing?.();
+        return [...host.addresses, ...(await kernel.rtnetlink.listAddresses())];
+      },
     },
     watchHost: async (changed) => {
       host.changed = changed;
@@ -234,6 +242,40 @@ describe('a proxy', () => {
     host.changed?.({ ...NO_CHANGE, lost: true });
     assert.equal((await pass()).full, true);
     assert.match(kernel.rtnetlink.dump('kube-ipvs0'), /10\.96\.0\.1\/32/);
+  });
+
+  it('lists the addresses of its host once more when that failed', async () => {
+    const { kernel, proxy, pass, tell, told, host } = setUp(service('a', '10.96.0.1'));
+    await proxy.start();
+    tell().synced();
+    await pass();
+    host.addresses = [{ link: 'eth1', address: '192.168.60.10', prefix: 24, scope: 0, flags: 0 }];
+    host.beforeListing = async () => {
+      delete host.beforeListing;
+      throw new Error('no buffer space');
+    };
+    host.changed?.({ ...NO_CHANGE, lost: true });
+    await pass();
+    assert.deepEqual(told, ['Error: no buffer space']);
+    assert.match(kernel.ipvs.dump(), /192\.168\.60\.10:30080/);
+  });
+
+  it('has stopped only when it asks the kernel for nothing any more', async () => {
+    const { proxy, pass, tell, host } = setUp(service('a', '10.96.0.1'));
+    await proxy.start();
+    tell().synced();
+    await pass();
+    let asking = false;
+    host.beforeListing = async () => {
+      asking = true;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      asking = false;
+    };
+    host.changed?.({ ...NO_CHANGE, lost: true });
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    assert.equal(asking, true);
+    await proxy.stop();
+    assert.equal(asking, false);
   });
 
   it('tries again what failed, by itself', async () => {

@@ -296,9 +296,9 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     const node = this.#inputs.node();
     const owner = { name: service, rank: frontends?.createdAt ?? 0 };
     if (!this.#kept) this.#mode.planned(service, frontends);
-    if (!frontends) return this.#desired.replace(owner, new Map());
-    const plan = this.#mode.planService(frontends, node, this.#desired.fragment(service));
-    return this.#desired.replace(owner, this.#kept?.join(plan) ?? plan);
+    const former = this.#desired.fragment(service);
+    const plan = frontends ? this.#mode.planService(frontends, node, former) : new Map();
+    return this.#desired.replace(owner, this.#kept?.join(plan, former) ?? plan);
   }
 
   #planKept(): Iterable<string> {

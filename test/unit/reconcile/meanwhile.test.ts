@@ -103,3 +103,51 @@ describe('failed items that cannot be read', () => {
     assert.equal(ipvs.dump(), '-A -t 10.96.0.2:80 -s rr\n');
   });
 });
+
+describe('while not every object is known', () => {
+  const DRAINED = { address: '10.0.0.9', port: 8080, weight: 0 } as const;
+  const ID = { address: '10.96.0.1', port: 80, protocol: 'tcp' } as const;
+
+  /** A node that restarts while some object cannot be read; its kernel has a real server that drains. */
+  async function restarted(...endpoints: string[]): Promise<FakeNode> {
+    const before = new FakeNode(HOST);
+    await before.loadText(service('web', ID.address) + slice('web', ...endpoints));
+    await before.sync();
+    const node = new FakeNode(HOST, before.kernel);
+    node.reconciler.hold();
+    return node;
+  }
+
+  it('a real server that drains stays, and is removed once everything is known', async () => {
+    const node = await restarted('10.0.0.1');
+    const { ipvs } = node.kernel;
+    const settings = { forwarding: 'masquerade', upperThreshold: 0, lowerThreshold: 0 } as const;
+    const realServer = { ...DRAINED, ...settings };
+    await ipvs.apply([{ do: 'addRealServer', service: ID, realServer }]);
+    await node.sync();
+    await node.loadText(WEB);
+    await node.sync();
+    assert.match(ipvs.dump(), /10\.0\.0\.9:8080 -m -w 0/);
+    node.reconciler.release();
+    const { again } = await node.sync();
+    node.now += again ?? 0;
+    await node.sync();
+    assert.doesNotMatch(ipvs.dump(), /10\.0\.0\.9/);
+    assert.match(ipvs.dump(), /10\.0\.0\.1:8080 -m -w 1/);
+  });
+
+  it('a Service that is deleted and made again does not get back the real servers found at the start', async () => {
+    const node = await restarted('10.0.0.1', '10.0.0.2');
+    const { ipvs } = node.kernel;
+    await node.loadText(WEB);
+    await node.sync();
+    assert.match(ipvs.dump(), /10\.0\.0\.2/);
+    await node.loadText('');
+    await node.sync();
+    assert.equal(ipvs.dump(), '');
+    await node.loadText(WEB);
+    await node.sync();
+    assert.match(ipvs.dump(), /10\.0\.0\.1/);
+    assert.doesNotMatch(ipvs.dump(), /10\.0\.0\.2/);
+  });
+});

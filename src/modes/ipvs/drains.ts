@@ -1,8 +1,9 @@
 // Real servers that drain: their connections end, and they get no new ones. Weight 0 in the kernel is the record; this
 // list holds only since when each drains, and when its connections are counted next.
+import { NetlinkError } from '../../errors.js';
 import type { RealServer, VirtualServiceState } from '../../kernel/ipvs/types.js';
 import { joinHostPort } from '../../net/address.js';
-import type { Pass } from '../mode.js';
+import type { Pass, Upkeep } from '../mode.js';
 import type { Item } from './items.js';
 import type { IpvsKernel } from './kernel.js';
 import type { Operation } from './operations.js';
@@ -12,6 +13,10 @@ export const DRAIN_LOOK = 5000;
 
 /** Real server, `address:port` → since when it drains, in ms; undefined until its connections are counted first. */
 type Since = Map<string, number | undefined>;
+
+/** Removals, and the virtual services whose connections could not be counted. */
+type Due = Omit<Upkeep<Operation>, 'draining'>;
+type Failure = Due['failures'][number];
 
 /** The drain list. Keys are those of virtual servers. */
 export class Drains {
@@ -64,14 +69,23 @@ export class Drains {
    *
    * @param bound longest time that a real server drains, in ms
    */
-  async due(ipvs: IpvsKernel['ipvs'], pass: Pass<Item>, bound: number): Promise<Operation[]> {
+  async due(ipvs: IpvsKernel['ipvs'], pass: Pass<Item>, bound: number): Promise<Due> {
     const operations: Operation[] = [];
-    for (const key of this.#fresh) operations.push(...(await this.#look(key, ipvs, pass, bound)));
+    const failures: Failure[] = [];
+    const look = async (key: string) => {
+      try {
+        operations.push(...(await this.#look(key, ipvs, pass, bound)));
+      } catch (error) {
+        if (!(error instanceof NetlinkError)) throw error;
+        failures.push({ key: `draining real servers of ${key}`, error });
+      }
+    };
+    for (const key of this.#fresh) await look(key);
     for (const [key, due] of this.#queue) {
       if (due > pass.now) break;
-      operations.push(...(await this.#look(key, ipvs, pass, bound)));
+      await look(key);
     }
-    return operations;
+    return { operations, failures };
   }
 
   async #look(

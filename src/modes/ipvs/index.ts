@@ -65,7 +65,7 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
     },
     upkeep: async (pass) => {
       const found = [
-        await attempt('draining real servers', drains.due(kernel.ipvs, pass, options.drainBound)),
+        await drains.due(kernel.ipvs, pass, options.drainBound),
         await attempt('flows', flows.due(kernel.conntrack, pass)),
       ];
       return {

@@ -9,7 +9,7 @@ import { type Inputs, type PlannedOperation, Reconciler } from './reconcile/reco
 import { type Periods, Runner, type RunnerEvents } from './reconcile/runner.js';
 import { type SyncSummary, together } from './reconcile/summary.js';
 import { Catalogue } from './services/catalogue.js';
-import type { HostAddress, HostChange, ServiceFrontends } from './services/types.js';
+import type { AssignedAddress, HostChange, ServiceFrontends } from './services/types.js';
 import type { Source } from './source/source.js';
 
 /** What a proxy tells while it runs. */
@@ -99,7 +99,12 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
     this.#watch = await watchHost((change) => {
       this.#hostChanges = this.#hostChanges
         .then(() => this.#hostChanged(change))
-        .catch((error) => events.failed(error));
+        .catch((error) => {
+          events.failed(error);
+          // It lists the host's addresses, and is tried again until that succeeds.
+          this.#reconciler.requestFullSync();
+          this.#request();
+        });
     });
     await this.#begin(() => {
       this.#synced = true;
@@ -124,6 +129,7 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
     this.#watch?.close();
     this.#parts.source.stop();
     await this.#runner.stop();
+    await this.#hostChanges;
   }
 
   #begin(synced: () => void): Promise<void> {
@@ -185,9 +191,9 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
     if (this.#reconciler.pending) this.#request();
   }
 
-  async #readHost(): Promise<HostAddress[]> {
+  async #readHost(): Promise<AssignedAddress[]> {
     const listed = await this.#parts.rtnetlink.listAddresses();
-    const addresses = listed.map(({ link, address }) => ({ link, address }));
+    const addresses = listed.map(({ link, address, prefix }) => ({ link, address, prefix }));
     this.#touch(this.#node.hostListed(addresses));
     return addresses;
   }

@@ -34,8 +34,7 @@ class Session : public std::enable_shared_from_this<Session> {
     // was added when it was made.
     static_cast<void>(napi_add_env_cleanup_hook(env, End, this));
     open_ = true;
-    Status status =
-        watch_->Start(gather, [this](rtnetlink::Changes changes) { Report(std::move(changes)); });
+    Status status = watch_->Start(gather, [this](rtnetlink::Changes changes) { Report(std::move(changes)); });
     if (!status.ok()) Close(env);
     return status;
   }

@@ -28,7 +28,7 @@ enum Change : uint8_t {
 
 // Changes since they were taken last.
 struct Changes {
-  uint8_t kinds = 0;  // of Change
+  uint8_t kinds = 0;          // of Change
   std::vector<Event> events;  // complete unless kinds has kChangesLost
 
   // Events beyond this bound are lost: a reader that is this far behind had better list everything.

@@ -51,11 +51,11 @@ export async function openKernel(load: boolean) {
 /** Changes of the host, as the proxy takes them in. */
 function hostChanges(events: readonly RtnetlinkEvent[]): Pick<HostChange, 'addresses' | 'deletedLinks'> {
   return {
-    addresses: events.flatMap((event) =>
-      event.kind === 'address'
-        ? [{ link: event.address.link, address: event.address.address, deleted: event.deleted }]
-        : [],
-    ),
+    addresses: events.flatMap((event) => {
+      if (event.kind !== 'address') return [];
+      const { link, address, prefix } = event.address;
+      return [{ link, address, prefix, deleted: event.deleted }];
+    }),
     deletedLinks: events.flatMap((event) =>
       event.kind === 'link' && event.deleted ? [event.link.name] : [],
     ),

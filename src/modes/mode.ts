@@ -49,6 +49,14 @@ export interface Upkeep<Operation> {
   readonly draining: number;
 }
 
+/** What reading some items alone found. */
+export interface Found<Item> {
+  /** Items that the kernel holds, by key. */
+  readonly items: ReadonlyMap<string, Item>;
+  /** Why an item could not be read, by key. */
+  readonly failures: ReadonlyMap<string, NetlinkError>;
+}
+
 /** What a mode keeps in the kernel while not every object is known. Pure. */
 export interface Keep<Item> {
   /** Those of the items that the kernel holds, by key, that are ours and there for Services. */
@@ -128,15 +136,13 @@ export interface Mode<Item, Operation extends KeyedOperation> {
   observe(): AsyncIterable<ReadonlyMap<string, Item>>;
 
   /**
-   * Reads some items alone; those that the kernel does not hold are missing in the answer. An item that cannot be read
-   * alone, and whose operations may be repeated without harm, counts as not yet in its desired state.
+   * Reads some items alone; those that the kernel does not hold are missing in the answer. An item that the kernel never
+   * shows alone, and whose operations may be repeated without harm, counts as not yet in its desired state. An item whose
+   * reading fails keeps no other from being read.
    *
    * @param items by key; undefined for keys that stand for no item
    */
-  observeAlone(
-    items: ReadonlyMap<string, Item | undefined>,
-    desired: Desired<Item>,
-  ): Promise<ReadonlyMap<string, Item>>;
+  observeAlone(items: ReadonlyMap<string, Item | undefined>, desired: Desired<Item>): Promise<Found<Item>>;
 
   /** What follows from a pass beside its difference, and what time makes due: done and learned like anything else. */
   upkeep(pass: Pass<Item>): Promise<Upkeep<Operation>>;

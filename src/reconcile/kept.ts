@@ -29,8 +29,13 @@ export class Kept<Item> {
     this.#changed = true;
   }
 
-  /** A plan, with those parts of its items that were found and that it does not explain. */
-  join(fragment: Fragment<Item>): Fragment<Item> {
+  /**
+   * A plan, with those parts of its items that were found and that it does not explain.
+   *
+   * @param former the plan before it: what was found of an item that it drops is not kept any longer
+   */
+  join(fragment: Fragment<Item>, former: Fragment<Item> | undefined): Fragment<Item> {
+    for (const key of former?.keys() ?? []) if (!fragment.has(key)) this.#parts.delete(key);
     return new Map([...fragment].map(([key, item]) => [key, this.#joinItem(key, item)]));
   }
 

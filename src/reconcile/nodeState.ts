@@ -2,7 +2,7 @@
 import type { Mode } from '../modes/mode.js';
 import { NodeDependents, nodeChange } from '../services/nodeDependents.js';
 import { nodeFacts } from '../services/nodeFacts.js';
-import type { HostAddress, HostChange, NodeFacts, ServiceFrontends } from '../services/types.js';
+import type { AssignedAddress, HostChange, NodeFacts, ServiceFrontends } from '../services/types.js';
 
 /** The part of a mode that says which facts of the node matter. */
 export type NodeRules = Pick<Mode<never, never>, 'isRelevant' | 'hostChange'>;
@@ -17,8 +17,8 @@ export class NodeState {
   readonly #nodeName: string;
   readonly #bindAddress: string | undefined;
   readonly #dependents = new NodeDependents();
-  /** Those that planning depends on, by link and address. */
-  #host = new Map<string, HostAddress>();
+  /** Those that planning depends on, by link, address and prefix. */
+  #host = new Map<string, AssignedAddress>();
   #node: Node;
   #others: ReadonlySet<string> = new Set();
   #facts: NodeFacts;
@@ -49,7 +49,7 @@ export class NodeState {
   }
 
   /** Takes in every address of the host. */
-  hostListed(addresses: readonly HostAddress[]): ReadonlySet<string> {
+  hostListed(addresses: readonly AssignedAddress[]): ReadonlySet<string> {
     const relevant = addresses.filter((address) => this.#rules.isRelevant(address, this.#facts));
     this.#host = new Map(relevant.map((address) => [keyOf(address), address]));
     return this.#update();
@@ -58,8 +58,8 @@ export class NodeState {
   /** Takes in changes of the host's addresses, none of which may be lost. */
   hostChanged({ addresses }: HostChange): ReadonlySet<string> {
     let changed = false;
-    for (const { link, address, deleted } of addresses) {
-      const hostAddress = { link, address };
+    for (const { link, address, prefix, deleted } of addresses) {
+      const hostAddress = { link, address, prefix };
       if (!this.#rules.isRelevant(hostAddress, this.#facts)) continue;
       changed = true;
       if (deleted) this.#host.delete(keyOf(hostAddress));
@@ -81,6 +81,6 @@ export class NodeState {
   }
 }
 
-function keyOf({ link, address }: HostAddress): string {
-  return `${link} ${address}`;
+function keyOf({ link, address, prefix }: AssignedAddress): string {
+  return `${link} ${address}/${prefix}`;
 }

@@ -24,6 +24,18 @@ export interface Inputs {
 /** Items that are read alone after failures, at most: for more, a full pass costs less. */
 const MOST_ALONE = 256;
 
+/** An audit under way, and what it has done up to now. */
+interface AuditUnderWay<Item> {
+  readonly reads: Audit<Item>;
+  done: SyncSummary | undefined;
+}
+
+/** Reads before a pass: keys that may be operated on again, and those that could not be read. */
+interface Reads {
+  readonly again: readonly string[];
+  readonly unread: readonly Failure[];
+}
+
 /** An operation that a full pass would carry out. */
 export interface PlannedOperation {
   /** Which step of the mode's order it belongs to. */
@@ -51,10 +63,11 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
   #kept: Kept<Item> | undefined;
   /** The facts by which the node's own items were planned. */
   #plannedNode: NodeFacts | undefined;
-  #full = true;
+  /** Full passes that were asked for, and how many of these requests have been met. */
+  #fullAsked = 1;
+  #fullDone = 0;
   #retry = false;
-  /** The audit under way, and what it has done up to now. */
-  #audit: { readonly reads: Audit<Item>; done: SyncSummary | undefined } | undefined;
+  #audit: AuditUnderWay<Item> | undefined;
 
   /** @param now a clock that never runs back, in ms */
   constructor(mode: Mode<Item, Operation>, inputs: Inputs, now: () => number) {
@@ -90,7 +103,7 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
 
   /** The next pass reads the kernel first and compares everything. */
   requestFullSync(): void {
-    this.#full = true;
+    this.#fullAsked++;
     this.#audit = undefined;
   }
 
@@ -126,13 +139,17 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
   }
 
   /**
-   * One pass. Rejects only when the kernel cannot be read; nothing is lost then, the next pass takes it all up again.
+   * One pass. Rejects only when the kernel cannot be read as a whole; nothing is lost then, the next pass is a full one.
    * Must not be called while one is under way.
    */
-  async sync(): Promise<SyncSummary> {
+  sync(): Promise<SyncSummary> {
+    return this.#elseFull(() => this.#pass());
+  }
+
+  async #pass(): Promise<SyncSummary> {
     const started = this.#now();
     const full = this.#full;
-    const again = full ? await this.#observe() : await this.#observeUnknown();
+    const { again, unread } = full ? await this.#observe() : await this.#observeUnknown();
     const observed = this.#now();
     const { keys, services } = await this.#plan();
     for (const key of again) keys.add(key);
@@ -140,22 +157,13 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     const compared = full ? this.#everyKey() : [...keys].filter((key) => !this.#unknown.has(key));
     const operations = await this.#compare(compared);
     const planned = this.#now();
-    const failures = await this.#apply(operations);
+    const failures = [...unread, ...(await this.#apply(operations))];
     if (full) await this.#shareAll();
     else this.#share(keys);
     const upkeep = await this.#upkeep(operations, failures);
-    return {
-      full,
-      services,
-      operations: operations.length,
-      repaired: 0,
-      phases: countPhases(operations),
-      failures,
-      unknown: this.#unknown.size,
-      contested,
-      ...upkeep,
-      milliseconds: { plan: planned - observed, kernel: observed - started + this.#now() - planned },
-    };
+    const milliseconds = { plan: planned - observed, kernel: observed - started + this.#now() - planned };
+    const did = { full, services, repaired: 0, contested, milliseconds };
+    return { ...did, ...this.#results(operations, failures), ...upkeep };
   }
 
   /**
@@ -164,9 +172,12 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
    */
   async auditSlice(): Promise<SyncSummary | undefined> {
     const audit = this.#audit;
-    if (!audit) return undefined;
+    return audit && this.#elseFull(() => this.#slice(audit));
+  }
+
+  async #slice(audit: AuditUnderWay<Item>): Promise<SyncSummary | undefined> {
     const started = this.#now();
-    const keys = await this.#readSlice(audit.reads);
+    const keys = await audit.reads.next(this.#known, (key) => this.#unknown.has(key));
     const observed = this.#now();
     const operations = await this.#compare(keys ?? []);
     const planned = this.#now();
@@ -174,18 +185,9 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     this.#share(keys ?? []);
     const repaired = operations.length;
     const upkeep = await this.#upkeep(operations, failures);
-    const done: SyncSummary = {
-      full: true,
-      services: 0,
-      operations: operations.length,
-      repaired,
-      phases: countPhases(operations),
-      failures,
-      unknown: this.#unknown.size,
-      contested: [],
-      ...upkeep,
-      milliseconds: { plan: planned - observed, kernel: observed - started + this.#now() - planned },
-    };
+    const milliseconds = { plan: planned - observed, kernel: observed - started + this.#now() - planned };
+    const did = { full: true, services: 0, repaired, contested: [], milliseconds };
+    const done: SyncSummary = { ...did, ...this.#results(operations, failures), ...upkeep };
     audit.done = audit.done ? together(audit.done, done) : done;
     if (keys) return undefined;
     if (this.#audit === audit) this.#audit = undefined;
@@ -206,13 +208,23 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     });
   }
 
-  async #readSlice(audit: Audit<Item>): Promise<string[] | undefined> {
+  get #full(): boolean {
+    return this.#fullDone !== this.#fullAsked;
+  }
+
+  /** A pass that breaks off has left behind a state that only a full pass can know. */
+  async #elseFull<Result>(pass: () => Promise<Result>): Promise<Result> {
     try {
-      return await audit.next(this.#known, (key) => this.#unknown.has(key));
+      return await pass();
     } catch (error) {
       this.requestFullSync();
       throw error;
     }
+  }
+
+  #results(operations: readonly Operation[], failures: readonly Failure[]) {
+    const phases = countPhases(operations);
+    return { operations: operations.length, phases, failures, unknown: this.#unknown.size };
   }
 
   /** Adds what is due beside the difference to the operations and failures of a pass. */
@@ -229,30 +241,32 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     return { draining: upkeep.draining, again: this.#mode.upkeepIn(now) };
   }
 
-  async #observe(): Promise<readonly string[]> {
+  async #observe(): Promise<Reads> {
+    const asked = this.#fullAsked;
     await this.#inputs.refresh();
     this.#known = await observeAll(this.#mode);
     this.#kept?.find(this.#known);
     this.#unknown.clear();
-    this.#full = false;
+    this.#fullDone = asked;
     this.#retry = false;
-    return [];
+    return { again: [], unread: [] };
   }
 
-  /** Reads what failed, when that is due; the keys that may be operated on again. */
-  async #observeUnknown(): Promise<readonly string[]> {
-    if (!this.#retry) return [];
-    const found = await this.#mode.observeAlone(this.#unknown, this.#desired);
-    const keys = [...this.#unknown.keys()];
-    for (const key of keys) {
-      const item = found.get(key);
+  /** Reads what failed, when that is due. What cannot be read stays unknown. */
+  async #observeUnknown(): Promise<Reads> {
+    if (!this.#retry) return { again: [], unread: [] };
+    const { items, failures } = await this.#mode.observeAlone(this.#unknown, this.#desired);
+    const again = [...this.#unknown.keys()].filter((key) => !failures.has(key));
+    for (const key of again) {
+      const item = items.get(key);
       if (item === undefined) this.#known.delete(key);
       else this.#known.set(key, item);
       this.#audit?.reads.changed(key);
+      this.#unknown.delete(key);
     }
-    this.#unknown.clear();
     this.#retry = false;
-    return keys;
+    const unread = [...failures].map(([key, error]) => ({ key, error, vital: this.#isVital(key) }));
+    return { again, unread };
   }
 
   /** Plans what was touched; the keys whose desired item may differ now. What is touched meanwhile waits. */
@@ -260,12 +274,11 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     const touched = this.#touched;
     this.#touched = new Set();
     this.#inputs.taken();
-    const node = this.#inputs.node();
     const keys = new Set<string>();
     const slice = new TimeSlice();
     try {
       for (const service of touched) {
-        for (const key of this.#planService(service, node)) keys.add(key);
+        for (const key of this.#planService(service)) keys.add(key);
         if (slice.spend()) await slice.yield();
       }
     } catch (error) {
@@ -273,17 +286,19 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
       throw error;
     }
     for (const key of this.#planKept()) keys.add(key);
-    for (const key of this.#planNode(node)) keys.add(key);
+    for (const key of this.#planNode(this.#inputs.node())) keys.add(key);
     return { keys, services: touched.size };
   }
 
-  #planService(service: string, node: NodeFacts): Set<string> {
+  /** By the node's facts of this moment: a change of them touches the Services that were planned before it. */
+  #planService(service: string): Set<string> {
     const frontends = this.#inputs.frontends(service);
+    const node = this.#inputs.node();
     const owner = { name: service, rank: frontends?.createdAt ?? 0 };
     if (!this.#kept) this.#mode.planned(service, frontends);
-    if (!frontends) return this.#desired.replace(owner, new Map());
-    const plan = this.#mode.planService(frontends, node, this.#desired.fragment(service));
-    return this.#desired.replace(owner, this.#kept?.join(plan) ?? plan);
+    const former = this.#desired.fragment(service);
+    const plan = frontends ? this.#mode.planService(frontends, node, former) : new Map();
+    return this.#desired.replace(owner, this.#kept?.join(plan, former) ?? plan);
   }
 
   #planKept(): Iterable<string> {

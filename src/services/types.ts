@@ -67,10 +67,16 @@ export interface HostAddress {
   readonly address: string;
 }
 
+/** An address of the host as the kernel has it: a device may have one address several times, with different prefixes. */
+export interface AssignedAddress extends HostAddress {
+  /** Length of the prefix, in bits. */
+  readonly prefix: number;
+}
+
 /** Changes of the host's links and addresses, as the kernel notified of them. */
 export interface HostChange {
   /** In the order in which they were made. */
-  readonly addresses: readonly (HostAddress & { readonly deleted: boolean })[];
+  readonly addresses: readonly (AssignedAddress & { readonly deleted: boolean })[];
   /** Names of links that were deleted. */
   readonly deletedLinks: readonly string[];
   /** Notifications were lost: anything may have changed. */

@@ -36,11 +36,11 @@ function hintedSlice(name: string): ObjectChange {
 
 const NO_CHANGE: HostChange = { addresses: [], deletedLinks: [], lost: false };
 
-/** Notifications of addresses: `+eth0 192.0.2.1` of one that was added, `-` of one that was deleted. */
+/** Notifications of addresses: `+eth0 192.0.2.1/24` of one that was added, `-` of one that was deleted. */
 function addresses(...changes: string[]): HostChange {
   const parsed = changes.map((change) => {
-    const [link = '', address = ''] = change.slice(1).split(' ');
-    return { link, address, deleted: change.startsWith('-') };
+    const [link = '', address = '', prefix] = change.slice(1).split(/[ /]/);
+    return { link, address, prefix: Number(prefix), deleted: change.startsWith('-') };
   });
   return { ...NO_CHANGE, addresses: parsed };
 }
@@ -57,7 +57,12 @@ function setUp(...initial: ObjectChange[]) {
   const kernel = new FakeKernel();
   const source: { events?: SourceEvents; stopped: boolean } = { stopped: false };
   const passes: SyncSummary[] = [];
-  const host: { changed?: ((change: HostChange) => void) | undefined; addresses: LinkAddress[] } = {
+  const host: {
+    changed?: ((change: HostChange) => void) | undefined;
+    addresses: LinkAddress[];
+    /** Comes before each listing of addresses. */
+    beforeListing?: () => Promise<void>;
+  } = {
     addresses: [{ link: 'eth0', address: '192.168.50.10', prefix: 24, scope: 0, flags: 0 }],
   };
   const told: string[] = [];
@@ -83,7 +88,10 @@ function setUp(...initial: ObjectChange[]) {
     },
     mode: createIpvsMode(kernel, { ...IPVS_DEFAULTS, kernelRelease: '6.1.0' }),
     rtnetlink: {
-      listAddresses: async () => [...host.addresses, ...(await kernel.rtnetlink.listAddresses())],
+      listAddresses: async () => {
+        await host.beforeListing?.();
+        return [...host.addresses, ...(await kernel.rtnetlink.listAddresses())];
+      },
     },
     watchHost: async (changed) => {
       host.changed = changed;
@@ -176,7 +184,12 @@ describe('a proxy', () => {
     tell().synced();
     await pass();
     host.changed?.(
-      addresses('-eth0 192.168.50.10', '+eth1 192.168.60.10', '+veth1 fe80::1', '+kube-ipvs0 10.96.0.1'),
+      addresses(
+        '-eth0 192.168.50.10/24',
+        '+eth1 192.168.60.10/24',
+        '+veth1 fe80::1/64',
+        '+kube-ipvs0 10.96.0.1/32',
+      ),
     );
     assert.equal((await pass()).full, false);
     assert.match(kernel.ipvs.dump(), /192\.168\.60\.10:30080/);
@@ -185,17 +198,28 @@ describe('a proxy', () => {
     assert.equal(host.changed, undefined);
   });
 
+  it('keeps node ports on an address whose prefix changes', async () => {
+    const { kernel, proxy, pass, tell, host } = setUp(service('a', '10.96.0.1'));
+    await proxy.start();
+    tell().synced();
+    await pass();
+    host.changed?.(addresses('+eth0 192.168.50.10/32', '-eth0 192.168.50.10/24', '+eth1 192.168.60.10/24'));
+    await pass();
+    assert.match(kernel.ipvs.dump(), /192\.168\.60\.10:30080/);
+    assert.match(kernel.ipvs.dump(), /192\.168\.50\.10:30080/);
+  });
+
   it('repairs its device at once when others change it, and makes nothing of its own changes', async () => {
     const { kernel, proxy, pass, passes, tell, host } = setUp(service('a', '10.96.0.1'));
     await proxy.start();
     tell().synced();
     await pass();
-    host.changed?.(addresses('+kube-ipvs0 10.96.0.1'));
+    host.changed?.(addresses('+kube-ipvs0 10.96.0.1/32'));
     await new Promise((resolve) => setTimeout(resolve, 20));
     assert.equal(passes.length, 0);
     const address = { link: 'kube-ipvs0', address: '10.96.0.1', prefix: 32 };
     await kernel.rtnetlink.apply([{ do: 'deleteAddress', address }]);
-    host.changed?.(addresses('-kube-ipvs0 10.96.0.1'));
+    host.changed?.(addresses('-kube-ipvs0 10.96.0.1/32'));
     assert.equal((await pass()).full, true);
     assert.match(kernel.rtnetlink.dump('kube-ipvs0'), /10\.96\.0\.1\/32/);
     await kernel.rtnetlink.apply([{ do: 'deleteLink', name: 'kube-ipvs0' }]);
@@ -218,6 +242,40 @@ describe('a proxy', () => {
     host.changed?.({ ...NO_CHANGE, lost: true });
     assert.equal((await pass()).full, true);
     assert.match(kernel.rtnetlink.dump('kube-ipvs0'), /10\.96\.0\.1\/32/);
+  });
+
+  it('lists the addresses of its host once more when that failed', async () => {
+    const { kernel, proxy, pass, tell, told, host } = setUp(service('a', '10.96.0.1'));
+    await proxy.start();
+    tell().synced();
+    await pass();
+    host.addresses = [{ link: 'eth1', address: '192.168.60.10', prefix: 24, scope: 0, flags: 0 }];
+    host.beforeListing = async () => {
+      delete host.beforeListing;
+      throw new Error('no buffer space');
+    };
+    host.changed?.({ ...NO_CHANGE, lost: true });
+    await pass();
+    assert.deepEqual(told, ['Error: no buffer space']);
+    assert.match(kernel.ipvs.dump(), /192\.168\.60\.10:30080/);
+  });
+
+  it('has stopped only when it asks the kernel for nothing any more', async () => {
+    const { proxy, pass, tell, host } = setUp(service('a', '10.96.0.1'));
+    await proxy.start();
+    tell().synced();
+    await pass();
+    let asking = false;
+    host.beforeListing = async () => {
+      asking = true;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      asking = false;
+    };
+    host.changed?.({ ...NO_CHANGE, lost: true });
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    assert.equal(asking, true);
+    await proxy.stop();
+    assert.equal(asking, false);
   });
 
   it('tries again what failed, by itself', async () => {

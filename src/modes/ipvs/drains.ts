@@ -1,8 +1,9 @@
 // Real servers that drain: their connections end, and they get no new ones. Weight 0 in the kernel is the record; this
 // list holds only since when each drains, and when its connections are counted next.
-import type { VirtualServiceState } from '../../kernel/ipvs/types.js';
+import { NetlinkError } from '../../errors.js';
+import type { RealServer, VirtualServiceState } from '../../kernel/ipvs/types.js';
 import { joinHostPort } from '../../net/address.js';
-import type { Pass } from '../mode.js';
+import type { Pass, Upkeep } from '../mode.js';
 import type { Item } from './items.js';
 import type { IpvsKernel } from './kernel.js';
 import type { Operation } from './operations.js';
@@ -12,6 +13,10 @@ export const DRAIN_LOOK = 5000;
 
 /** Real server, `address:port` → since when it drains, in ms; undefined until its connections are counted first. */
 type Since = Map<string, number | undefined>;
+
+/** Removals, and the virtual services whose connections could not be counted. */
+type Due = Omit<Upkeep<Operation>, 'draining'>;
+type Failure = Due['failures'][number];
 
 /** The drain list. Keys are those of virtual servers. */
 export class Drains {
@@ -64,14 +69,23 @@ export class Drains {
    *
    * @param bound longest time that a real server drains, in ms
    */
-  async due(ipvs: IpvsKernel['ipvs'], pass: Pass<Item>, bound: number): Promise<Operation[]> {
+  async due(ipvs: IpvsKernel['ipvs'], pass: Pass<Item>, bound: number): Promise<Due> {
     const operations: Operation[] = [];
-    for (const key of this.#fresh) operations.push(...(await this.#look(key, ipvs, pass, bound)));
+    const failures: Failure[] = [];
+    const look = async (key: string) => {
+      try {
+        operations.push(...(await this.#look(key, ipvs, pass, bound)));
+      } catch (error) {
+        if (!(error instanceof NetlinkError)) throw error;
+        failures.push({ key: `draining real servers of ${key}`, error });
+      }
+    };
+    for (const key of this.#fresh) await look(key);
     for (const [key, due] of this.#queue) {
       if (due > pass.now) break;
-      operations.push(...(await this.#look(key, ipvs, pass, bound)));
+      await look(key);
     }
-    return operations;
+    return { operations, failures };
   }
 
   async #look(
@@ -81,7 +95,8 @@ export class Drains {
     bound: number,
   ): Promise<Operation[]> {
     const have = known.get(key);
-    const since = this.#unsettled(key, have, desired.get(key));
+    const want = desired.get(key);
+    const since = this.#unsettled(key, have, want);
     if (since === undefined || have?.kind !== 'virtualServer') return [];
     // Before the kernel is asked: when that fails, it is asked again after the same delay.
     this.#postpone(key, now + DRAIN_LOOK);
@@ -90,19 +105,20 @@ export class Drains {
     for (const [id, start = now] of since) {
       since.set(id, start);
       const realServer = have.realServers.get(id);
-      if (!realServer || ((connections.get(id) ?? 0) > 0 && now - start < bound)) continue;
+      // One that is kept as it was found, at weight 0, drains until what it belongs to is known.
+      if (!realServer || wantedIn(want, id) || ((connections.get(id) ?? 0) > 0 && now - start < bound))
+        continue;
       const operation = { do: 'deleteRealServer', service: have.service, realServer } as const;
       operations.push({ key, phase: 'deleteServers', call: { on: 'ipvs', operation }, becomes: have });
     }
     return operations;
   }
 
-  /** Those that still drain. A real server that is not there any more, or that a plan wants again, does not. */
+  /** Those that still drain. A real server that is not there any more, or that a plan gives a weight again, does not. */
   #unsettled(key: string, have: Item | undefined, want: Item | undefined): Since | undefined {
     for (const id of this.#servers.get(key)?.keys() ?? []) {
       const there = have?.kind === 'virtualServer' && have.realServers.get(id)?.weight === 0;
-      const wanted = want?.kind === 'virtualServer' && want.realServers.has(id);
-      if (!there || wanted) this.#remove(key, id);
+      if (!there || (wantedIn(want, id)?.weight ?? 0) > 0) this.#remove(key, id);
     }
     return this.#servers.get(key);
   }
@@ -139,6 +155,10 @@ export class Drains {
     this.#fresh.delete(key);
     this.#queue.delete(key);
   }
+}
+
+function wantedIn(want: Item | undefined, id: string): RealServer | undefined {
+  return want?.kind === 'virtualServer' ? want.realServers.get(id) : undefined;
 }
 
 function connectionsOf(state: VirtualServiceState | undefined): Map<string, number> {

@@ -60,12 +60,12 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
     },
     async observeAlone(items, desired) {
       const found = await observeAlone(kernel, options, items, desired);
-      drains.observe(found);
+      drains.observe(found.items);
       return found;
     },
     upkeep: async (pass) => {
       const found = [
-        await attempt('draining real servers', drains.due(kernel.ipvs, pass, options.drainBound)),
+        await drains.due(kernel.ipvs, pass, options.drainBound),
         await attempt('flows', flows.due(kernel.conntrack, pass)),
       ];
       return {

@@ -1,6 +1,8 @@
 // Reads single items after an operation on them failed, without a look at all the others.
-import type { Desired } from '../mode.js';
-import { type Item, keyOf, LINK_KEY, type SetItem } from './items.js';
+import { NetlinkError } from '../../errors.js';
+import type { Family } from '../../net/address.js';
+import type { Desired, Found } from '../mode.js';
+import { type Item, keyOf, type SetItem } from './items.js';
 import type { IpvsKernel } from './kernel.js';
 import { definitionOf, observeRules, readLink, readSysctls, serverItem } from './observe.js';
 import type { IpvsOptions } from './options.js';
@@ -14,60 +16,58 @@ type OfKind<K extends Kind> = Extract<Item, { readonly kind: K }>;
  */
 export async function observeAlone(
   kernel: IpvsKernel,
-  options: IpvsOptions,
+  { families }: IpvsOptions,
   items: ReadonlyMap<string, Item | undefined>,
   desired: Desired<Item>,
-): Promise<ReadonlyMap<string, Item>> {
+): Promise<Found<Item>> {
   const all = [...items.values()].filter((item) => item !== undefined);
   const of = <K extends Kind>(kind: K) => all.filter((item): item is OfKind<K> => item.kind === kind);
-  const unwanted = [...of('entry'), ...of('address')].filter(
-    (item) => desired.get(keyOf(item)) === undefined,
+  const found = new Map<string, Item>();
+  const failures = new Map<string, NetlinkError>();
+  const read = async <I extends Item>(
+    some: readonly I[],
+    readSome: (some: readonly I[]) => Promise<readonly Item[]>,
+  ): Promise<void> => {
+    if (some.length === 0) return;
+    try {
+      for (const item of await readSome(some)) found.set(keyOf(item), item);
+    } catch (error) {
+      if (!(error instanceof NetlinkError)) throw error;
+      for (const item of some) failures.set(keyOf(item), error);
+    }
+  };
+  await read([...of('entry'), ...of('address')], async (some) =>
+    some.filter((item) => desired.get(keyOf(item)) === undefined),
   );
-  const found: Item[] = [
-    ...unwanted,
-    ...(await readSysctls(
-      kernel,
-      of('sysctl').map(({ name }) => name),
-    )),
-    ...(items.has('timeouts') ? [{ kind: 'timeouts', ...(await kernel.ipvs.timeouts()) } as const] : []),
-    ...(await servers(kernel, of('virtualServer'))),
-    ...(await sets(kernel, of('set'))),
-    ...(items.has(LINK_KEY) ? await readLink(kernel) : []),
-    ...(await rules(kernel, options, [...of('chain'), ...of('jump')])),
-  ];
-  return new Map(found.map((item) => [keyOf(item), item]));
+  for (const item of of('sysctl')) await read([item], () => readSysctls(kernel, [item.name]));
+  await read(of('timeouts'), async () => [{ kind: 'timeouts', ...(await kernel.ipvs.timeouts()) }]);
+  await Promise.all(of('virtualServer').map((server) => read([server], () => readServer(kernel, server))));
+  await read(of('set'), (some) => readSets(kernel, some));
+  await read(of('link'), () => readLink(kernel));
+  for (const family of families) {
+    const rules = [...of('chain'), ...of('jump')].filter((item) => item.family === family);
+    await read(rules, (some) => readRules(kernel, family, some));
+  }
+  return { items: found, failures };
 }
 
-async function servers({ ipvs }: IpvsKernel, wanted: readonly OfKind<'virtualServer'>[]): Promise<Item[]> {
-  const states = await Promise.all(wanted.map(({ service }) => ipvs.get(service)));
-  return wanted.flatMap(({ service, foreign }, i) => {
-    const state = states[i];
-    return state ? [serverItem({ ...state, ...idOf(service) }, state.realServers, !foreign)] : [];
-  });
+async function readServer(
+  { ipvs }: IpvsKernel,
+  { service, foreign }: OfKind<'virtualServer'>,
+): Promise<Item[]> {
+  const { address, port, protocol } = service;
+  const state = await ipvs.get(service);
+  return state ? [serverItem({ ...state, address, port, protocol }, state.realServers, !foreign)] : [];
 }
 
-function idOf({ address, port, protocol }: OfKind<'virtualServer'>['service']) {
-  return { address, port, protocol };
-}
-
-async function sets({ ipset }: IpvsKernel, wanted: readonly SetItem[]): Promise<Item[]> {
-  if (wanted.length === 0) return [];
+async function readSets({ ipset }: IpvsKernel, wanted: readonly SetItem[]): Promise<Item[]> {
   const names = new Set(wanted.map(({ set }) => set.name));
   const headers = (await ipset.list()).filter(({ name }) => names.has(name));
   return headers.map((header) => ({ kind: 'set', set: definitionOf(header) }));
 }
 
 /** The number of our chains and jumps is small and does not depend on the Services. */
-async function rules(
-  { iptables }: IpvsKernel,
-  { families }: IpvsOptions,
-  wanted: readonly (OfKind<'chain'> | OfKind<'jump'>)[],
-): Promise<Item[]> {
+async function readRules({ iptables }: IpvsKernel, family: Family, wanted: readonly Item[]): Promise<Item[]> {
   const keys = new Set(wanted.map(keyOf));
-  const found: Item[] = [];
-  for (const family of families) {
-    if (!wanted.some((item) => item.family === family)) continue;
-    found.push(...observeRules(family, await iptables.save(family)).filter((item) => keys.has(keyOf(item))));
-  }
-  return found;
+  return observeRules(family, await iptables.save(family)).filter((item) => keys.has(keyOf(item)));
 }

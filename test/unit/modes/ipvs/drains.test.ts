@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { DRAIN_LOOK } from '../../../../src/modes/ipvs/drains.js';
 import { IPVS_DEFAULTS } from '../../../../src/modes/ipvs/index.js';
+import { failNth } from '../../../../src/testing/index.js';
 import { HOST, service, slice } from '../../../support/manifests.js';
 import { FakeNode } from '../../../support/testNode.js';
 
@@ -122,6 +123,33 @@ describe('a real server that drains', () => {
     assert.equal(weights(node), '10.0.0.1=1 10.0.0.2=1');
     node.now = 2 * IPVS_DEFAULTS.drainBound;
     assert.equal((await node.sync()).operations, 0);
+  });
+
+  it('goes although connections of another cannot be counted', async () => {
+    const node = await busy();
+    const other = (endpoint: string) => service('other', '10.96.0.2') + slice('other', endpoint, '10.0.1.2');
+    node.kernel.ipvs.connections.set('10.0.1.1:8080', 3);
+    await node.loadText(WEB + slice('web', '10.0.0.1', '10.0.0.2') + other('10.0.1.1'));
+    await node.sync();
+    await node.loadText(
+      WEB + slice('web', '10.0.0.1 terminating', '10.0.0.2') + other('10.0.1.1 terminating'),
+    );
+    assert.equal((await node.sync()).draining, 2);
+    node.kernel.ipvs.connections.clear();
+    node.kernel.ipvs.readFault = (operation, target) =>
+      target.includes('10.96.0.2') ? failNth(1)(operation, target) : undefined;
+    node.now = DRAIN_LOOK;
+    const { failures } = await node.sync();
+    assert.deepEqual(
+      failures.map(({ key }) => key),
+      ['draining real servers of virtual server 10.96.0.2:80/tcp'],
+    );
+    assert.equal(weights(node), '10.0.0.2=1 10.0.1.1=0 10.0.1.2=1');
+    node.kernel.ipvs.readFault = () => undefined;
+    node.now = 2 * DRAIN_LOOK;
+    node.reconciler.retryFailed();
+    assert.deepEqual((await node.sync()).failures, []);
+    assert.equal(weights(node), '10.0.0.2=1 10.0.1.2=1');
   });
 
   it('drains on across a restart', async () => {

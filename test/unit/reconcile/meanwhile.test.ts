@@ -1,0 +1,153 @@
+// What changes while a pass is under way, and failures to read: nothing of it is lost, and nothing else waits for it.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { createIpvsMode, IPVS_DEFAULTS } from '../../../src/modes/ipvs/index.js';
+import { NodeState } from '../../../src/reconcile/nodeState.js';
+import { Reconciler } from '../../../src/reconcile/reconciler.js';
+import { Catalogue } from '../../../src/services/catalogue.js';
+import { readManifest } from '../../../src/source/manifestFile.js';
+import { FakeKernel, failNth } from '../../../src/testing/index.js';
+import { HOST, service, slice } from '../../support/manifests.js';
+import { FakeNode } from '../../support/testNode.js';
+
+const WEB = service('web', '10.96.0.1') + slice('web', '10.0.0.1');
+const EXTERNAL = service('ext', '10.96.0.3', '  externalIPs: [192.0.2.1]');
+
+/** A Service with a node port. */
+function withNodePort(name: string, ip: string, nodePort: number): string {
+  return service(name, ip, '  type: NodePort').replace('port: 80}', `port: 80, nodePort: ${nodePort}}`);
+}
+
+describe('a change of the host during the planning of a pass', () => {
+  it('reaches the Services planned before it and those planned after it', async () => {
+    const kernel = new FakeKernel();
+    const mode = createIpvsMode(kernel, { ...IPVS_DEFAULTS, kernelRelease: '6.1.0' });
+    const node = new NodeState(mode, 'node-a');
+    const catalogue = new Catalogue();
+    let planned = 0;
+    const frontends = (name: string) => {
+      const meaning = catalogue.frontends(name, node.facts);
+      node.planned(name, meaning);
+      // As long as a slice of planning: the next Service waits for the next turn.
+      for (const end = performance.now() + 5; performance.now() < end; );
+      if (planned++ === 0) setImmediate(gainAddress);
+      return meaning;
+    };
+    const inputs = { frontends, node: () => node.facts, serviceNames: () => [], taken: () => {} };
+    const reconciler = new Reconciler(mode, { ...inputs, refresh: async () => {} }, () => 0);
+    const gainAddress = () => {
+      const address = { link: 'eth1', address: '192.0.2.9', prefix: 24, deleted: false };
+      const change = { addresses: [address], deletedLinks: [], lost: false };
+      for (const name of node.hostChanged(change)) reconciler.touch(name);
+    };
+    const text = withNodePort('a', '10.96.0.1', 30_001) + withNodePort('b', '10.96.0.2', 30_002);
+    for (const object of (await readManifest('objects.yaml', text)).objects.values()) {
+      catalogue.apply({ type: 'set', object });
+    }
+    for (const name of ['demo/a', 'demo/b']) reconciler.touch(name);
+    while (reconciler.pending) await reconciler.sync();
+    assert.match(kernel.ipvs.dump(), /192\.0\.2\.9:30001/);
+    assert.match(kernel.ipvs.dump(), /192\.0\.2\.9:30002/);
+  });
+});
+
+describe('a full pass', () => {
+  it('is followed by another when it is asked for while the kernel is read', async () => {
+    const node = new FakeNode(HOST);
+    await node.loadText(WEB);
+    const { listServices } = node.kernel.ipvs;
+    node.kernel.ipvs.listServices = () => {
+      node.reconciler.requestFullSync();
+      node.kernel.ipvs.listServices = listServices;
+      return node.kernel.ipvs.listServices();
+    };
+    assert.equal((await node.sync()).full, true);
+    assert.equal((await node.sync()).full, true);
+    assert.equal((await node.sync()).full, false);
+  });
+});
+
+describe('failed items that cannot be read', () => {
+  it('keep no other change waiting', async () => {
+    const node = new FakeNode(HOST);
+    await node.loadText(WEB);
+    await node.sync();
+    const { ipvs, iptables } = node.kernel;
+    iptables.fault = iptables.readFault = (operation, target) => failNth(1)(operation, target);
+    await node.loadText(WEB + EXTERNAL);
+    assert.ok((await node.sync()).unknown > 0);
+    node.reconciler.retryFailed();
+    await node.loadText(WEB + EXTERNAL + service('b', '10.96.0.2'));
+    const { failures, unknown } = await node.sync();
+    assert.match(ipvs.dump(), /10\.96\.0\.2:80/);
+    assert.equal(failures.length, unknown);
+    assert.match(failures[0]?.error.operation ?? '', /iptables\.save/);
+    iptables.fault = iptables.readFault = () => undefined;
+    node.reconciler.retryFailed();
+    assert.deepEqual((await node.sync()).failures, []);
+    assert.match(iptables.dump(4), /KUBE-EXTERNAL-IP/);
+  });
+
+  it('keep no other failed item waiting', async () => {
+    const node = new FakeNode(HOST);
+    await node.sync();
+    const { ipvs } = node.kernel;
+    ipvs.fault = (operation, target) => failNth(1)(operation, target);
+    await node.loadText(WEB + service('b', '10.96.0.2'));
+    assert.equal((await node.sync()).unknown, 2);
+    ipvs.fault = () => undefined;
+    ipvs.readFault = (operation, target) =>
+      target.includes('10.96.0.1') ? failNth(1)(operation, target) : undefined;
+    node.reconciler.retryFailed();
+    assert.equal((await node.sync()).unknown, 1);
+    assert.equal(ipvs.dump(), '-A -t 10.96.0.2:80 -s rr\n');
+  });
+});
+
+describe('while not every object is known', () => {
+  const DRAINED = { address: '10.0.0.9', port: 8080, weight: 0 } as const;
+  const ID = { address: '10.96.0.1', port: 80, protocol: 'tcp' } as const;
+
+  /** A node that restarts while some object cannot be read; its kernel has a real server that drains. */
+  async function restarted(...endpoints: string[]): Promise<FakeNode> {
+    const before = new FakeNode(HOST);
+    await before.loadText(service('web', ID.address) + slice('web', ...endpoints));
+    await before.sync();
+    const node = new FakeNode(HOST, before.kernel);
+    node.reconciler.hold();
+    return node;
+  }
+
+  it('a real server that drains stays, and is removed once everything is known', async () => {
+    const node = await restarted('10.0.0.1');
+    const { ipvs } = node.kernel;
+    const settings = { forwarding: 'masquerade', upperThreshold: 0, lowerThreshold: 0 } as const;
+    const realServer = { ...DRAINED, ...settings };
+    await ipvs.apply([{ do: 'addRealServer', service: ID, realServer }]);
+    await node.sync();
+    await node.loadText(WEB);
+    await node.sync();
+    assert.match(ipvs.dump(), /10\.0\.0\.9:8080 -m -w 0/);
+    node.reconciler.release();
+    const { again } = await node.sync();
+    node.now += again ?? 0;
+    await node.sync();
+    assert.doesNotMatch(ipvs.dump(), /10\.0\.0\.9/);
+    assert.match(ipvs.dump(), /10\.0\.0\.1:8080 -m -w 1/);
+  });
+
+  it('a Service that is deleted and made again does not get back the real servers found at the start', async () => {
+    const node = await restarted('10.0.0.1', '10.0.0.2');
+    const { ipvs } = node.kernel;
+    await node.loadText(WEB);
+    await node.sync();
+    assert.match(ipvs.dump(), /10\.0\.0\.2/);
+    await node.loadText('');
+    await node.sync();
+    assert.equal(ipvs.dump(), '');
+    await node.loadText(WEB);
+    await node.sync();
+    assert.match(ipvs.dump(), /10\.0\.0\.1/);
+    assert.doesNotMatch(ipvs.dump(), /10\.0\.0\.2/);
+  });
+});

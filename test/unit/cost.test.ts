@@ -80,7 +80,7 @@ const node = (zone: string) =>
   });
 
 const hostChange = (link: string, address: string): HostChange => ({
-  addresses: [{ link, address, deleted: false }],
+  addresses: [{ link, address, prefix: address.includes(':') ? 64 : 32, deleted: false }],
   deletedLinks: [],
   lost: false,
 });

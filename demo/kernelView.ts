@@ -32,19 +32,14 @@ export async function realServersBecome(
   }
 }
 
-/**
- * Waits until the counters of a virtual service tell of so many connections: the kernel adds them up every two seconds.
- * Gives up after a while, and leaves it to the reader to see what is missing.
- */
-export async function countersReach(ipvs: Ipvs, id: AddressId, connections: number): Promise<void> {
-  for (const deadline = performance.now() + 10_000; performance.now() < deadline; await delay(100)) {
-    const counted = (await ipvs.get(id))?.counters.connections ?? 0n;
-    if (counted >= connections) return;
-  }
+/** The weight of a real server of a virtual service; 0 while it drains, undefined once it is gone. */
+export async function weightOf(ipvs: Ipvs, id: AddressId, realServer: string): Promise<number | undefined> {
+  const service = await ipvs.get(id);
+  return service?.realServers.find(({ address, port }) => `${address}:${port}` === realServer)?.weight;
 }
 
 /** Its real servers that take connections, `address:port` each, sorted. */
-export function realServersOf(service: VirtualServiceState | undefined): string[] {
+function realServersOf(service: VirtualServiceState | undefined): string[] {
   const taking = service?.realServers.filter(({ weight }) => weight > 0) ?? [];
   return taking.map(({ address, port }) => `${address}:${port}`).sort();
 }

@@ -1,15 +1,26 @@
-// The demonstration: a network in namespaces, the proxy on examples/, requests through virtual IPs, and a manifest edited
-// while all of it runs. Needs root and a kernel with IPVS (npm run demo sees to both). Exit status 0 only if every request
-// was answered, and by a server that should.
+// The demonstration: a network in namespaces, the proxy on examples/, and a steady load through virtual IPs while an
+// endpoint is lost and the proxy is killed. Needs root and a kernel with IPVS (npm run demo sees to both). Exit status 0
+// only if every request was answered by a server that should, and the open connection was never lost.
+import { performance } from 'node:perf_hooks';
 import { openIpvs } from '../src/kernel/ipvs/index.js';
 import { exitOnSignals } from './atExit.js';
+import { type Ground, measureGround } from './ground.js';
 import { openLab } from './lab.js';
+import { Ledger } from './ledger.js';
+import type { Requests } from './load.js';
 import { ManifestFolder } from './manifestFolder.js';
-import { CLIENT, NODE_A, SHELL, WEB, WEB_PORT } from './places.js';
+import { CLIENT, NODE_A, type Pod, SHELL, WEB, WEB_PORT } from './places.js';
 import { ProxyProcess, type SyncedLine } from './proxyProcess.js';
+import { boardRows, failureLines, LAST_SCREEN, type Measured, NEXT, timeLines } from './report.js';
+import { dial, type Route } from './route.js';
 import { bad, explain, good, heading, paint, say, step } from './screen.js';
 import { Station } from './station.js';
-import { Story } from './story.js';
+import { play } from './story.js';
+import { tableLines } from './table.js';
+import { virtualIPRoutes } from './web.js';
+
+/** The longest time that all of it may take, in ms. */
+const LIMIT = 500_000;
 
 const PICTURE = [
   '  client ──┐                              ┌── web-0   a pod with a web server',
@@ -21,53 +32,99 @@ const PICTURE = [
 
 async function main(): Promise<number> {
   exitOnSignals();
-  say('', paint('bold', 'kube-netlink-proxy: how a Service gets into the kernel'));
+  setTimeout(() => {
+    bad(`not done after ${LIMIT} ms`);
+    process.exit(1);
+  }, LIMIT).unref();
+  const ledger = new Ledger(performance.now());
+  say('', paint('bold', 'kube-netlink-proxy: an endpoint is lost, the proxy is killed, no connection is'));
   heading('A small cluster, in eight network namespaces');
   say(...PICTURE);
+  const ground = await step('measuring how slow it is here', measureGround);
   const lab = await step('namespaces, cables, bridges, routes', () => openLab([SHELL, ...WEB]));
-  const [client, node, shell, ...servers] = (await step('web servers and clients', () =>
-    Promise.all([CLIENT, NODE_A, SHELL, ...WEB].map((place) => Station.open(lab.namespace(place)))),
-  )) as [Station, Station, Station, ...Station[]];
+  const [client, shell, ...servers] = (await step('web servers and clients', () =>
+    Promise.all([CLIENT, SHELL, ...WEB].map((place) => Station.open(lab.namespace(place)))),
+  )) as [Station, Station, ...Station[]];
   await Promise.all(WEB.map(({ name }, i) => servers[i]?.serve(name, { tcp: [WEB_PORT] })));
   const manifests = new ManifestFolder();
-  const proxy = new ProxyProcess(lab.namespace(NODE_A), manifests.path);
+  const startProxy = () => new ProxyProcess(lab.namespace(NODE_A), manifests.path);
+  const proxies = [startProxy()] as [ProxyProcess];
   try {
     heading('The proxy programs the kernel');
     explain('kube-netlink-proxy --manifests examples/ --hostname-override node-a');
-    const first = await step('starting it in the namespace of node-a', () => proxy.programmed());
+    reportFirstPass(
+      await step('starting it in the namespace of node-a', () => proxies[0].programmed()),
+      ledger,
+    );
     const ipvs = await openIpvs({ netns: lab.netns(NODE_A) });
-    const story = new Story(ipvs, { client, node, shell }, manifests, proxy);
-    tellFirstPass(first, story);
-    await story.tell();
-    const errors = proxy.log.filter(({ level }) => level === 'error').map(({ msg }) => msg);
-    for (const message of new Set(errors)) story.fail(`the proxy says: ${message}`);
+    heading('A steady load, whatever happens');
+    const routes = virtualIPRoutes({ client, shell });
+    const { flow: kept, pod: lost } = await openConnection(routes[0] as Route);
+    const flows = [...routes.map(newConnections), kept];
+    const measured = await play({ ipvs, manifests, ledger, flows, lost, proxies, startProxy });
     ipvs.close();
-    return conclude(story);
+    for (const message of errorsOf(proxies)) ledger.fail(`the proxy logs: ${message}`, performance.now());
+    return conclude(ledger, flows, measured, ground);
   } finally {
-    await proxy.end();
-    await Promise.all([client, node, shell, ...servers].map((station) => station.close()));
+    await Promise.all(proxies.map((proxy) => proxy.end()));
+    await Promise.all([client, shell, ...servers].map((station) => station.close()));
     lab.close();
     manifests.close();
   }
 }
 
-function tellFirstPass({ services, operations, failures, planMs, kernelMs }: SyncedLine, story: Story): void {
-  if (failures > 0) story.fail(`${failures} of ${operations} kernel operations failed`);
-  const times = `planned in ${planMs} ms, carried out in ${kernelMs} ms`;
-  good(`${services} Services became ${operations} kernel operations: ${times}`);
+function reportFirstPass(pass: SyncedLine, ledger: Ledger): void {
+  const { services, operations, failures, planMs, kernelMs } = pass;
+  if (failures > 0) ledger.fail(`${failures} of ${operations} kernel operations failed`, performance.now());
+  const times = `planned in ${planMs.toFixed(0)} ms, done in ${kernelMs.toFixed(0)} ms`;
+  good(`${services} Services became ${operations} kernel operations, ${times}`);
 }
 
-/** The last lines; the exit status. */
-function conclude({ requests, failures, latencies }: Story): number {
-  heading('The end');
-  const times = latencies.map((latency) => latency.toFixed(0)).join(' and ');
-  explain(`File to kernel: from the renaming of the new manifest into place until our library, asking every 2 ms, saw the
-    new real servers at all three virtual IPs. In an emulated machine, as npm run vm has it, everything takes six to
-    eight times as long.`);
-  if (failures.length === 0)
-    good(`${requests} requests, all answered as they should; file to kernel in ${times} ms`);
-  for (const failure of failures) bad(failure);
+/** Opens the connection that stays open. */
+async function openConnection(route: Route): Promise<{ flow: Requests; pod: Pod }> {
+  const send = () => dial(route, { keep: true });
+  const first = await send();
+  const pod = WEB.find(({ name }) => 'by' in first && name === first.by);
+  const where = `${route.address}:${route.port}`;
+  if (!pod) throw new Error(`${where} gave no connection: ${'error' in first ? first.error : first.by}`);
+  explain(`A connection to ${where} stays open; ${pod.name} answers it, and is the endpoint that is going to be lost.
+    Requests go over it all the time, and over new connections to each kind of virtual IP.`);
   say('');
+  return { flow: { name: `${where}, one connection that stays open`, server: pod.name, send }, pod };
+}
+
+/** Requests over a connection each. */
+function newConnections(route: Route): Requests {
+  return { name: `${route.address}:${route.port}, ${route.name}`, send: () => dial(route) };
+}
+
+function errorsOf(proxies: readonly ProxyProcess[]): Set<string> {
+  const lines = proxies.flatMap(({ log }) => log);
+  return new Set(lines.filter(({ level }) => level === 'error').map(({ msg }) => msg));
+}
+
+/** The last screen; the exit status. */
+function conclude(ledger: Ledger, flows: readonly Requests[], measured: Measured, ground: Ground): number {
+  const { failures, requests, meanwhile, phases, slowest } = ledger;
+  heading(LAST_SCREEN);
+  const columns = phases.map(({ name }) => name);
+  const servers = WEB.map(({ name }) => name);
+  const rows = boardRows(ledger, flows, servers, measured);
+  const lines = tableLines('', columns, rows, {
+    heading: (text) => paint('underline', text),
+    title: (text) => paint('bold', text),
+    marked: (text) => paint('yellow', text),
+  });
+  say(...lines.map((line) => `  ${line}`));
+  heading('Times');
+  explain(ground.text);
+  say('');
+  say(...timeLines(measured, slowest, ground.factor).map((line) => `  ${line}`), '');
+  const count = `${requests} requests (${meanwhile} while something changed), ${failures.length} failures`;
+  if (failures.length === 0) good(paint('bold', `${count}; the open connection was never lost`));
+  else bad(paint('bold', count));
+  for (const failure of failureLines(failures)) bad(failure);
+  say('', ...NEXT, '');
   return failures.length === 0 ? 0 : 1;
 }
 

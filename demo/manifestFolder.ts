@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
-import { isMap, isSeq, parseAllDocuments } from 'yaml';
+import { isMap, isSeq, parseAllDocuments, type YAMLMap } from 'yaml';
 import { undoAtExit } from './atExit.js';
 
 /** examples/, seen from dist/demo/. */
@@ -44,19 +44,36 @@ export class ManifestFolder {
 
 /** The manifest without the endpoints that have this address; comments stay. */
 export function withoutEndpoint(manifest: string, address: string): string {
-  let removed = 0;
-  const documents = parseAllDocuments(manifest);
-  for (const document of 'empty' in documents ? [] : documents) {
+  return editEndpoints(manifest, address, () => []);
+}
+
+/** The manifest with these endpoints terminating, as a controller writes it while their pod is told to end. */
+export function withTerminating(manifest: string, address: string): string {
+  return editEndpoints(manifest, address, (endpoint) => {
+    for (const [name, value] of Object.entries({ ready: false, serving: true, terminating: true })) {
+      endpoint.setIn(['conditions', name], value);
+    }
+    return [endpoint];
+  });
+}
+
+/** Puts what `edit` returns in place of each endpoint that has this address. */
+function editEndpoints(manifest: string, address: string, edit: (endpoint: YAMLMap) => YAMLMap[]): string {
+  let edited = 0;
+  const parsed = parseAllDocuments(manifest);
+  const documents = 'empty' in parsed ? [] : parsed;
+  for (const document of documents) {
     const endpoints = document.get('endpoints');
     if (!isSeq(endpoints)) continue;
-    const stay = endpoints.items.filter(
-      (endpoint) => !(isMap(endpoint) && hasAddress(endpoint.toJSON(), address)),
-    );
-    removed += endpoints.items.length - stay.length;
-    endpoints.items = stay;
+    endpoints.items = endpoints.items.flatMap((endpoint) => {
+      if (!isMap(endpoint) || !hasAddress(endpoint.toJSON(), address)) return [endpoint];
+      edited += 1;
+      return edit(endpoint);
+    });
   }
-  if (removed === 0) throw new Error(`no endpoint has the address ${address}`);
-  return ('empty' in documents ? [] : documents).map((document) => document.toString()).join('---\n');
+  if (edited === 0) throw new Error(`no endpoint has the address ${address}`);
+  // Each document but the first begins with its own marker.
+  return documents.map((document) => document.toString()).join('');
 }
 
 function hasAddress(endpoint: { readonly addresses?: readonly unknown[] }, address: string): boolean {

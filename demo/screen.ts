@@ -1,4 +1,4 @@
-// What a person sees: headings, short lines, bars and tables, at most 80 columns wide. Colour only where it is wanted.
+// What a person sees: headings and short lines, at most 80 columns wide. Colour only where it is wanted.
 import { performance } from 'node:perf_hooks';
 import { styleText } from 'node:util';
 
@@ -43,30 +43,6 @@ export async function step<Result>(what: string, work: () => Promise<Result> | R
   const result = await work();
   say(paint('dim', `${((performance.now() - started) / 1000).toFixed(1)} s`));
   return result;
-}
-
-/** A line for each name, in order: `web-0  ████  4`. */
-export function bars(counts: ReadonlyMap<string, number>): void {
-  const longest = Math.max(...[...counts.keys()].map((name) => name.length));
-  for (const [name, count] of [...counts].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    say(`      ${name.padEnd(longest)}  ${paint('cyan', '█'.repeat(Math.min(count, 40)))} ${count}`);
-  }
-}
-
-/** A table; columns whose heading begins with a space are numbers and stand right. */
-export function table(headings: readonly string[], rows: readonly (readonly string[])[]): void {
-  const widths = headings.map((text, i) =>
-    Math.max(text.trim().length, ...rows.map((row) => row[i]?.length ?? 0)),
-  );
-  const line = (cells: readonly string[]) =>
-    cells
-      .map((cell, i) =>
-        headings[i]?.startsWith(' ') ? cell.padStart(widths[i] ?? 0) : cell.padEnd(widths[i] ?? 0),
-      )
-      .join('  ')
-      .trimEnd();
-  say(`  ${paint('underline', line(headings.map((text) => text.trim())))}`);
-  for (const row of rows) say(`  ${line(row)}`);
 }
 
 /** A line that something is as it should be. */

@@ -11,7 +11,7 @@ export interface Serve {
   readonly udp: readonly number[];
 }
 
-/** Dials once, over a new connection. */
+/** Dials once; over a new connection, unless told otherwise. */
 export interface Dial {
   readonly do: 'dial';
   readonly protocol: 'http' | 'udp';
@@ -19,6 +19,8 @@ export interface Dial {
   readonly port: number;
   /** Source address, when it is not to be the kernel's choice. */
   readonly from?: string | undefined;
+  /** Over the connection that the last such request left open, if it is open still; HTTP only. */
+  readonly keep?: boolean | undefined;
   /** Longest time to wait, ms. */
   readonly patience: number;
 }
@@ -29,6 +31,8 @@ export interface Answer {
   readonly by: string;
   /** The client's address as it sees it. */
   readonly sees: string;
+  /** Whether the request went over a connection that an earlier one had left open. */
+  readonly kept?: boolean;
 }
 
 /** What came of dialling: an answer, or `ECONNREFUSED` and the like, or `no answer`. */
@@ -59,7 +63,7 @@ export class Station {
     await this.#process.ask({ do: 'serve', name, tcp, udp });
   }
 
-  /** Asks over HTTP, by a new connection. */
+  /** Asks over HTTP; by a new connection, unless the options say otherwise. */
   dial(address: string, port: number, options: Partial<Dial> = {}): Promise<Outcome> {
     return this.#outcome('http', address, port, options);
   }
@@ -78,9 +82,9 @@ export class Station {
     protocol: Dial['protocol'],
     address: string,
     port: number,
-    { from, patience = PATIENCE }: Partial<Dial>,
+    { from, keep, patience = PATIENCE }: Partial<Dial>,
   ): Promise<Outcome> {
-    const outcome = await this.#process.ask({ do: 'dial', protocol, address, port, from, patience });
+    const outcome = await this.#process.ask({ do: 'dial', protocol, address, port, from, keep, patience });
     if (!outcome) throw new Error('a station did not say what came of dialling');
     return outcome;
   }

@@ -1,7 +1,7 @@
 // The process of a Station: serves and dials in the network namespace it was started in, as its parent asks it to.
 import { createSocket, type RemoteInfo } from 'node:dgram';
 import { once } from 'node:events';
-import { createServer, get, type IncomingMessage } from 'node:http';
+import { Agent, createServer, get, type IncomingMessage } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import { serveParent } from './namespaceProcess.js';
 import type { Answer, Ask, Dial, Outcome, Serve } from './station.js';
@@ -17,7 +17,8 @@ async function serve({ name, tcp, udp }: Serve): Promise<void> {
   const answer = (address: string | undefined) =>
     JSON.stringify({ by: name, sees: (address ?? '').replace(/^::ffff:/, '') } satisfies Answer);
   for (const port of tcp) {
-    const server = createServer((request, response) =>
+    // Never closes an idle connection of its own accord.
+    const server = createServer({ keepAliveTimeout: 0 }, (request, response) =>
       response.end(`${answer(request.socket.remoteAddress)}\n`),
     );
     server.listen(port, '::');
@@ -34,7 +35,10 @@ async function serve({ name, tcp, udp }: Serve): Promise<void> {
 /** An error that comes after the answer, when nobody waits for one any more. */
 const LATER = () => {};
 
-/** A connection of its own for each: only new connections are spread. */
+/** Has the one connection that is kept. */
+const KEPT = new Agent({ keepAlive: true, maxSockets: 1 });
+
+/** Without `keep`, a connection of its own for each: only new connections are spread. */
 async function dial(ask: Dial): Promise<Outcome> {
   const started = performance.now();
   const signal = AbortSignal.timeout(ask.patience);
@@ -45,12 +49,13 @@ async function dial(ask: Dial): Promise<Outcome> {
   return { ...answer, milliseconds: performance.now() - started };
 }
 
-async function askHttp({ address, port, from }: Dial, signal: AbortSignal): Promise<Answer> {
-  const request = get({ host: address, port, agent: false, signal, ...(from ? { localAddress: from } : {}) });
+async function askHttp({ address, port, from, keep }: Dial, signal: AbortSignal): Promise<Answer> {
+  const agent = keep ? KEPT : false;
+  const request = get({ host: address, port, agent, signal, ...(from ? { localAddress: from } : {}) });
   request.on('error', LATER);
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   const text = (await response.setEncoding('utf8').toArray()).join('');
-  return JSON.parse(text) as Answer;
+  return { ...(JSON.parse(text) as Answer), ...(keep ? { kept: request.reusedSocket } : {}) };
 }
 
 async function askUdp({ address, port, from }: Dial, signal: AbortSignal): Promise<Answer> {

@@ -1,118 +1,113 @@
-// The acts of the demonstration, once the network stands and the kernel is programmed.
-import type { Ipvs, VirtualServiceState } from '../src/kernel/ipvs/types.js';
-import { countersReach, realServersBecome } from './kernelView.js';
-import { type ManifestFolder, withoutEndpoint } from './manifestFolder.js';
+// The phases of the demonstration, once the network is laid out and the kernel is programmed.
+import { performance } from 'node:perf_hooks';
+import type { Ipvs } from '../src/kernel/ipvs/types.js';
+import { realServersBecome, weightOf } from './kernelView.js';
+import type { Ledger } from './ledger.js';
+import { Load, type Requests } from './load.js';
+import { type ManifestFolder, withoutEndpoint, withTerminating } from './manifestFolder.js';
 import { type Pod, WEB, WEB_PORT } from './places.js';
 import type { ProxyProcess } from './proxyProcess.js';
-import { bad, bars, explain, good, heading, paint, say, table } from './screen.js';
-import { type Route, request } from './traffic.js';
-import { type Diallers, WEB_ADDRESSES, WEB_MANIFEST, webRoutes } from './web.js';
+import type { Measured } from './report.js';
+import { bad, step } from './screen.js';
+import { WEB_ADDRESSES, WEB_MANIFEST } from './web.js';
 
-/** Requests over each route in each act. */
-const REQUESTS = 12;
+/** What a phase lasts for at least, a time in ms and requests of each flow: whole rounds over three servers and over two. */
+const LASTS = { requests: 12, time: 2500 };
 
-/** What happens, and what came of it. */
-export class Story {
-  requests = 0;
-  readonly failures: string[] = [];
-  /** Ms from each change of the manifest to its being in the kernel. */
-  readonly latencies: number[] = [];
-  readonly #ipvs: Ipvs;
-  readonly #routes: readonly Route[];
-  readonly #manifests: ManifestFolder;
-  readonly #proxy: ProxyProcess;
-
-  /** @param ipvs the proxy's node's */
-  constructor(ipvs: Ipvs, diallers: Diallers, manifests: ManifestFolder, proxy: ProxyProcess) {
-    this.#ipvs = ipvs;
-    this.#manifests = manifests;
-    this.#proxy = proxy;
-    this.#routes = webRoutes(diallers);
-  }
-
-  /** Everything, in order. */
-  async tell(): Promise<void> {
-    heading('Three kinds of virtual IP, one Service');
-    explain(`Service demo/web of ${WEB_MANIFEST} has a ClusterIP, a NodePort and an external IP. No process
-      accepts connections there: the kernel picks a pod for each new one, in turn. Each pod tells which address it sees
-      the request come from.`);
-    await this.#traffic(WEB);
-    await this.#listing();
-    const [gone, ...rest] = [WEB[1], WEB[0], WEB[2]] as [Pod, Pod, Pod];
-    const before = this.#manifests.read(WEB_MANIFEST);
-    heading(`${WEB_MANIFEST} loses an endpoint`);
-    say(`  ${paint('red', `- addresses: [${gone.ipv4}]`)}   # ${gone.name}`);
-    await this.#edit(withoutEndpoint(before, gone.ipv4), rest);
-    await this.#traffic(rest);
-    heading(`${WEB_MANIFEST} gets it back`);
-    say(`  ${paint('green', `+ addresses: [${gone.ipv4}]`)}   # ${gone.name}`);
-    await this.#edit(before, WEB);
-    await this.#traffic(WEB);
-  }
-
-  /** Takes a failure down. */
-  fail(failure: string): void {
-    this.failures.push(failure);
-    bad(failure);
-  }
-
-  /** Requests over every route. */
-  async #traffic(pods: readonly Pod[]): Promise<void> {
-    const expected = pods.map(({ name }) => name);
-    for (const route of this.#routes) {
-      const { counts, sources, failures } = await request(route, REQUESTS, expected);
-      this.requests += REQUESTS;
-      const seen = paint('dim', `pods see ${[...sources].join(', ')}`);
-      say('', `  ${paint('bold', `${route.address}:${route.port}`)}  ${route.name}; ${seen}`);
-      bars(counts);
-      for (const failure of failures) this.fail(failure);
-    }
-  }
-
-  /** The virtual services of demo/web as the kernel has them. */
-  async #listing(): Promise<void> {
-    heading('What the kernel holds');
-    explain('Read back over netlink, by the library that the proxy uses.');
-    say('');
-    await countersReach(this.#ipvs, WEB_ADDRESSES.externalIP, REQUESTS);
-    const all = await this.#ipvs.list();
-    const shown = all.filter(isWeb);
-    const numbers = [' weight', ' connections', ' packets in', ' bytes out'];
-    table(['virtual service', 'real server', ...numbers], shown.flatMap(rows));
-    say('', `  … and ${all.length - shown.length} more, of the other Services in examples/.`);
-  }
-
-  /** Changes the manifest, and waits until the kernel has followed at every virtual IP. */
-  async #edit(text: string, pods: readonly Pod[]): Promise<void> {
-    const expected = pods.map(({ ipv4 }) => `${ipv4}:${WEB_PORT}`);
-    const logged = this.#proxy.log.length;
-    const changed = this.#manifests.write(WEB_MANIFEST, text);
-    const ids = Object.values(WEB_ADDRESSES);
-    const moments = await Promise.all(ids.map((id) => realServersBecome(this.#ipvs, id, expected)));
-    const latency = Math.max(...moments) - changed;
-    this.latencies.push(latency);
-    good(`the kernel followed ${latency.toFixed(0)} ms after the file was replaced`);
-    const { planMs, operations, kernelMs } = await this.#proxy.synced(logged);
-    explain(`${planMs} ms went into planning, ${kernelMs} ms into ${operations} kernel operations, sent together; the rest
-      into noticing and reading the file.`);
-  }
+/** Where the demonstration takes place. */
+export interface Stage {
+  /** The proxy's node's. */
+  readonly ipvs: Ipvs;
+  readonly manifests: ManifestFolder;
+  readonly ledger: Ledger;
+  readonly flows: readonly Requests[];
+  /** The pod that the open connection leads to. */
+  readonly lost: Pod;
+  /** All proxies so far; the last one runs. */
+  readonly proxies: [ProxyProcess, ...ProxyProcess[]];
+  startProxy(): ProxyProcess;
 }
 
-/** Node ports stand on every address of the node. */
-function isWeb(service: VirtualServiceState): boolean {
-  if (!('address' in service)) return false;
-  const { nodePort, ...others } = WEB_ADDRESSES;
-  return service.port === nodePort.port || Object.values(others).some((id) => id.address === service.address);
+/** Plays all phases. */
+export async function play(stage: Stage): Promise<Measured> {
+  const { ledger, manifests, lost, proxies } = stage;
+  const load = new Load(ledger, stage.flows);
+  const weights: (number | undefined)[] = [];
+  const others = WEB.filter((pod) => pod !== lost);
+  /** Makes a change, has the phase after it last, and looks at the real server that drains. */
+  const phase = async <Result>(
+    name: string,
+    text: string,
+    pods: readonly Pod[],
+    change: () => Promise<Result>,
+  ) => {
+    const failed = ledger.failures.length;
+    const result = await step(`${name.padEnd(11)}  ${text}`, async () => {
+      ledger.change(name);
+      const changed = await change();
+      ledger.begin({ name, servers: pods.map((pod) => pod.name) });
+      await load.lastFor(LASTS);
+      weights.push(await lookAtDraining(stage, pods.includes(lost)));
+      return changed;
+    });
+    const failures = ledger.failures.slice(failed);
+    if (failures.length > 0) bad(`${failures.length} failures, the first one: ${failures[0]}`);
+    return result;
+  };
+  const original = manifests.read(WEB_MANIFEST);
+  await phase('start', 'every endpoint is ready', WEB, async () => {});
+  const terminatingMs = await phase(
+    'terminating',
+    `${WEB_MANIFEST} has ${lost.name} terminating`,
+    others,
+    () => replace(stage, withTerminating(original, lost.ipv4), others),
+  );
+  await phase('gone', `${WEB_MANIFEST} has no ${lost.name} any more`, others, async () => {
+    const logged = runningProxy(stage).log.length;
+    manifests.write(WEB_MANIFEST, withoutEndpoint(original, lost.ipv4));
+    await runningProxy(stage).synced(logged);
+  });
+  await phase('kill -9', 'the proxy is killed', others, () => runningProxy(stage).end('SIGKILL'));
+  const { restartMs, adopted } = await phase('restart', 'the proxy is started again', others, async () => {
+    const began = performance.now();
+    proxies.push(stage.startProxy());
+    const first = await runningProxy(stage).programmed();
+    return { restartMs: performance.now() - began, adopted: first };
+  });
+  const backMs = await phase('back', `${WEB_MANIFEST} is as at the start`, WEB, () =>
+    replace(stage, original, WEB),
+  );
+  await load.stop();
+  return { weights, terminatingMs, backMs, restartMs, adopted };
 }
 
-function rows(service: VirtualServiceState): string[][] {
-  const name = 'address' in service ? `${service.address}:${service.port}` : '';
-  return service.realServers.map(({ address, port, weight, counters }, i) => [
-    i === 0 ? name : '',
-    `${address}:${port}`,
-    `${weight}`,
-    `${counters.connections}`,
-    `${counters.inPackets}`,
-    `${counters.outBytes}`,
-  ]);
+function runningProxy({ proxies }: Stage): ProxyProcess {
+  return proxies.at(-1) ?? proxies[0];
+}
+
+/** Replaces the manifest, and waits until the kernel follows at every virtual IP. */
+async function replace({ ipvs, manifests }: Stage, text: string, pods: readonly Pod[]): Promise<number> {
+  const expected = pods.map(realServer);
+  const replaced = manifests.write(WEB_MANIFEST, text);
+  const ids = Object.values(WEB_ADDRESSES);
+  const moments = await Promise.all(ids.map((id) => realServersBecome(ipvs, id, expected)));
+  return Math.max(...moments) - replaced;
+}
+
+/** The weight of the lost pod's real server, which must be 0 while the pod is not to have new connections. */
+async function lookAtDraining({ ipvs, ledger, lost }: Stage, isReady: boolean): Promise<number | undefined> {
+  const weight = await weightOf(ipvs, WEB_ADDRESSES.clusterIP, realServer(lost));
+  const wanted = isReady ? 1 : 0;
+  if (weight !== wanted) {
+    const found = weight === undefined ? 'gone' : `there with weight ${weight}`;
+    ledger.fail(
+      `the real server ${realServer(lost)} is ${found}, and should have weight ${wanted}`,
+      performance.now(),
+    );
+  }
+  return weight;
+}
+
+function realServer({ ipv4 }: Pod): string {
+  return `${ipv4}:${WEB_PORT}`;
 }

@@ -1,8 +1,8 @@
 // The Service demo/web of examples/web.yaml: its virtual IPs, and the ways to them.
 import type { AddressId } from '../src/kernel/ipvs/types.js';
 import { NODE_A } from './places.js';
+import type { Route } from './route.js';
 import type { Station } from './station.js';
-import type { Route } from './traffic.js';
 
 /** The file that the Service stands in. */
 export const WEB_MANIFEST = 'web.yaml';
@@ -24,15 +24,20 @@ export interface Diallers {
   readonly shell: Station;
 }
 
-/** Every kind of virtual IP, from where it is dialled. */
-export function webRoutes({ client, node, shell }: Diallers): Route[] {
+/** Every kind of virtual IP, each with one dialler of its own. */
+export function virtualIPRoutes({ client, shell }: Omit<Diallers, 'node'>): Route[] {
   const { clusterIP, nodePort, externalIP } = WEB_ADDRESSES;
   return [
     { name: 'ClusterIP, dialled by a pod', from: shell, ...at(clusterIP) },
-    { name: 'ClusterIP, dialled by the node', from: node, ...at(clusterIP) },
     { name: 'NodePort, dialled from outside', from: client, ...at(nodePort) },
     { name: 'external IP, dialled from outside', from: client, ...at(externalIP) },
   ];
+}
+
+/** Every kind of virtual IP, from where it is dialled. */
+export function webRoutes({ client, node, shell }: Diallers): Route[] {
+  const byNode = { name: 'ClusterIP, dialled by the node', from: node, ...at(WEB_ADDRESSES.clusterIP) };
+  return [...virtualIPRoutes({ client, shell }), byNode];
 }
 
 function at({ address, port }: AddressId): Pick<Route, 'address' | 'port'> {

@@ -1,28 +1,40 @@
-// `npm run demo`: on a fresh clone, gets what is missing, builds, and shows a Service reach a kernel.
+// `npm run demo`: on a fresh clone, gets what is missing, builds, and shows that no connection is lost.
 
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { buildNative, buildTypeScript } from './lib/build.mjs';
+import { capture } from './lib/commands.mjs';
 import { Failure, reportFailures } from './lib/failure.mjs';
-import { BUILD_PACKAGES, ensurePackages } from './lib/packages.mjs';
-import { heading } from './lib/steps.mjs';
+import { BUILD_PACKAGES, ensurePackages, WITNESS_PACKAGES } from './lib/packages.mjs';
+import { heading, nodeScript } from './lib/steps.mjs';
 import { ensureNodeModules } from './test/prepare.mjs';
 import { main as runVm } from './vm/cli.mjs';
+import { chooseVehicle, VEHICLES, vehicleNamed } from './vm/vehicles.mjs';
 
-const HELP = `Usage: npm run demo [-- --vm]
+const HELP = `Usage: npm run demo [-- OPTIONS]
 
-Lays out a client, two nodes and three web servers in network namespaces, runs kube-netlink-proxy on examples/
-there, sends requests through virtual IPs, and edits a manifest meanwhile. Takes about a minute; the first time
-some more, to install what is missing (Debian packages, as root or through sudo, after saying which; npm
-packages), to build, and to download a kernel.
+Lays out a client, two nodes and three web servers in network namespaces, and runs kube-netlink-proxy on
+examples/ there. One connection stays open and new ones are made all the time, while an endpoint is lost and
+the proxy is killed and started again. Takes about a minute; the first time some more, to install what is missing
+(Debian packages, as root or through sudo, after saying which; npm packages), to build, and for QEMU to download a kernel.
 
-Runs where the kernel has IPVS: in a VM that it boots itself, or as root in a fresh network namespace of this
-machine if its kernel will do. Exits with 0 only if every request was answered by a server that should.
+Runs where the kernel has IPVS: as root in a fresh network namespace of this machine, or in a VM that it boots
+itself. Exits with 0 only if every request was answered by a server that should, and the connection was never lost.
 
-  --vm    boot the VM even where a network namespace would do
-  --help  show this text
+  --vehicle NAME  where to run: namespace, uml or qemu (default: the first that serves; npm run vm -- --help)
+  --vm            as --vehicle qemu
+  --svg FILE      write a picture of the last screen
+  --help          show this text
+
+NO_COLOR=1 turns colours off, except in the picture.
 `;
 
-// Ten times what it takes in a VM on a busy machine.
+// The demo ends itself after 500 seconds, ten times what it takes in QEMU on a quiet machine; the machine has to boot before.
 const LIMIT_SECONDS = '600';
+
+/** @typedef {import('./vm/vehicles.mjs').VehicleName} VehicleName */
 
 process.exitCode = await reportFailures('demo', () => demo(process.argv.slice(2)));
 
@@ -31,21 +43,94 @@ process.exitCode = await reportFailures('demo', () => demo(process.argv.slice(2)
  * @returns {Promise<number>} the exit status
  */
 async function demo(args) {
-  const unknown = args.find((word) => word !== '--vm' && word !== '--help');
-  if (unknown !== undefined) throw new Failure(`unknown option ${unknown} (see --help)`);
-  if (args.includes('--help')) {
+  const options = parseOptions(args);
+  if (options.help) {
     process.stdout.write(HELP);
     return 0;
   }
+  if (options.svg !== undefined) return runAndDraw(options.svg, options.vehicle);
   heading('Debian packages');
   const { cmake: _onlyForTests, ...packages } = BUILD_PACKAGES;
-  ensurePackages(packages);
+  ensurePackages({ ...packages, ...WITNESS_PACKAGES });
   ensureNodeModules();
   buildNative();
   buildTypeScript();
   heading('a kernel with IPVS');
+  const vehicle = options.vehicle ?? (await chooseVehicle());
+  const ground = { vehicle: VEHICLES[vehicle].title, loopbackMs: measureLoopback() };
+  process.env['KNP_DEMO_GROUND'] = JSON.stringify(ground);
   // In the VM standard output is no terminal; the demo cannot tell that ours is one.
   if (process.stdout.isTTY && !process.env['NO_COLOR']) process.env['FORCE_COLOR'] = '1';
   const command = [process.execPath, '--enable-source-maps', 'dist/demo/main.js'];
-  return runVm([...args, '--timeout', LIMIT_SECONDS, '--', ...command]);
+  return runVm(['--vehicle', vehicle, '--timeout', LIMIT_SECONDS, '--', ...command]);
+}
+
+/**
+ * @param {readonly string[]} args
+ */
+function parseOptions(args) {
+  const options = {
+    help: false,
+    vehicle: /** @type {VehicleName | undefined} */ (undefined),
+    svg: /** @type {string | undefined} */ (undefined),
+  };
+  const rest = [...args];
+  for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
+    if (word === '--help') options.help = true;
+    else if (word === '--vm') options.vehicle = 'qemu';
+    else if (word === '--vehicle') options.vehicle = vehicleNamed(word, takeValue(word, rest));
+    else if (word === '--svg') options.svg = resolve(takeValue(word, rest));
+    else throw new Failure(`unknown option ${word} (see --help)`);
+  }
+  return options;
+}
+
+/**
+ * @param {string} option
+ * @param {string[]} rest
+ * @returns {string}
+ */
+function takeValue(option, rest) {
+  const value = rest.shift();
+  if (!value) throw new Failure(`${option} needs a value (see --help)`);
+  return value;
+}
+
+/** @returns {number} the time of the machine itself, in ms, to compare with the vehicle's */
+function measureLoopback() {
+  const [program = '', ...args] = nodeScript('dist/demo/loopbackProcess.js');
+  const { ok, stdout, stderr } = capture(program, args);
+  if (!ok) throw new Failure(`cannot measure requests over loopback: ${stderr}`);
+  return Number(stdout);
+}
+
+/**
+ * Runs the demo in a process of its own, and makes a picture of what it prints, in colours.
+ *
+ * @param {string} file
+ * @param {VehicleName | undefined} vehicle
+ * @returns {Promise<number>} the exit status
+ */
+async function runAndDraw(file, vehicle) {
+  if (!existsSync(dirname(file))) throw new Failure(`--svg ${file}: there is no folder ${dirname(file)}`);
+  const { NO_COLOR: _plain, ...env } = process.env;
+  const [program = '', ...args] = nodeScript('scripts/demo.mjs', ...(vehicle ? ['--vehicle', vehicle] : []));
+  const run = spawn(program, args, {
+    env: { ...env, FORCE_COLOR: '1' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  run.stdout.setEncoding('utf8').on('data', (/** @type {string} */ text) => {
+    output += text;
+    process.stdout.write(text);
+  });
+  const [status] = /** @type {[number | null]} */ (await once(run, 'close'));
+  if (status !== 0) return status ?? 1;
+  heading(`picture ${file}`);
+  const draw = spawn(program, nodeScript('dist/demo/draw.js', file).slice(1), {
+    stdio: ['pipe', 'inherit', 'inherit'],
+  });
+  draw.stdin.end(output);
+  const [drawn] = /** @type {[number | null]} */ (await once(draw, 'close'));
+  return drawn ?? 1;
 }

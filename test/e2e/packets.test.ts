@@ -8,7 +8,6 @@ import { ManifestFolder } from '../../demo/manifestFolder.js';
 import { CLIENT, NODE_A, type Place, type Pod, SHELL } from '../../demo/places.js';
 import { ProxyProcess } from '../../demo/proxyProcess.js';
 import { type Dial, type Outcome, Station } from '../../demo/station.js';
-import { request } from '../../demo/traffic.js';
 import { closeAfter } from '../support/closeAfter.js';
 import {
   dialledAt,
@@ -34,6 +33,7 @@ import {
   type ServiceName,
   TABLE,
 } from '../support/packetTable.js';
+import { request } from '../support/traffic.js';
 
 /**
  * A TCP client whose first packet is not answered tries again after a second: less is an answer to the first. Over IPv6,

@@ -8,11 +8,12 @@ import { type Lab, openLab } from '../../demo/lab.js';
 import { ManifestFolder, withoutEndpoint } from '../../demo/manifestFolder.js';
 import { CLIENT, NODE_A, type Place, SHELL, WEB, WEB_PORT } from '../../demo/places.js';
 import { ProxyProcess, runOnce } from '../../demo/proxyProcess.js';
+import type { Route } from '../../demo/route.js';
 import { Station } from '../../demo/station.js';
-import { type Route, request } from '../../demo/traffic.js';
 import { WEB_MANIFEST, webRoutes } from '../../demo/web.js';
 import { STILL } from '../../src/source/followedFile.js';
 import { closeAfter } from '../support/closeAfter.js';
+import { request } from '../support/traffic.js';
 import { type Witnessed, witness } from '../support/witnesses.js';
 
 const PODS = WEB.map(({ name }) => name);

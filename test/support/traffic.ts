@@ -1,16 +1,5 @@
 // Requests over one way into a Service, and whether they went where they should.
-import type { Outcome, Station } from './station.js';
-
-/** A way to dial a Service. */
-export interface Route {
-  /** `ClusterIP, from a pod`. */
-  readonly name: string;
-  readonly from: Station;
-  readonly address: string;
-  readonly port: number;
-  /** Default `http`. */
-  readonly protocol?: 'http' | 'udp';
-}
+import { dial, type Route } from '../../demo/route.js';
 
 /** What came of a number of requests. */
 export interface Tally {
@@ -40,10 +29,6 @@ export async function request(route: Route, times: number, expected: readonly st
     sources.add(outcome.sees);
   }
   return { counts, sources, failures: [...failures, ...unfairness(route, counts, times, expected)] };
-}
-
-function dial({ from, address, port, protocol }: Route): Promise<Outcome> {
-  return protocol === 'udp' ? from.dialUdp(address, port) : from.dial(address, port);
 }
 
 function unfairness(

@@ -1,0 +1,54 @@
+// Where the demonstration runs, and how much slower that is than the machine itself.
+import { execFile } from 'node:child_process';
+import { release } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { REQUESTS } from './loopback.js';
+
+/** What scripts/demo.mjs knows of the ground, in the environment variable {@link GROUND_VARIABLE} as JSON. */
+interface Outside {
+  /** `User Mode Linux`. */
+  readonly vehicle: string;
+  /** Time of the machine itself for the requests of loopback.ts, in ms. */
+  readonly loopbackMs: number;
+}
+
+const PROCESS = fileURLToPath(new URL('./loopbackProcess.js', import.meta.url));
+/** Longest time of the measurement, in ms. */
+const PATIENCE = 60_000;
+const GROUND_VARIABLE = 'KNP_DEMO_GROUND';
+
+/** A sentence about the ground, and the factor in short. */
+export interface Ground {
+  readonly text: string;
+  /** `×2.9`; `×?` where nobody measured outside. */
+  readonly factor: string;
+}
+
+/** Measures here, and compares with what was measured outside. */
+export async function measureGround(): Promise<Ground> {
+  const given = process.env[GROUND_VARIABLE];
+  if (given === undefined) {
+    return {
+      text: `Measured in Linux ${release()}; npm run demo measures how slow that is, too.`,
+      factor: '×?',
+    };
+  }
+  const { stdout } = await promisify(execFile)(process.execPath, [PROCESS], { timeout: PATIENCE });
+  return describeGround(JSON.parse(given) as Outside, Number(stdout), release());
+}
+
+/** The sentence, for times in ms. */
+export function describeGround(
+  { vehicle, loopbackMs: outside }: Outside,
+  here: number,
+  kernel: string,
+): Ground {
+  const factor = `×${(here / outside).toFixed(1)}`;
+  const times = `${here.toFixed(0)} ms here and ${outside.toFixed(0)} ms on this machine itself`;
+  const measured = `${REQUESTS} HTTP requests over loopback took ${times}`;
+  return {
+    text: `Measured in ${vehicle} (Linux ${kernel}), which is slower, ${factor}: ${measured}.`,
+    factor,
+  };
+}

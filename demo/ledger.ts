@@ -1,0 +1,164 @@
+// What came of every request of the demonstration: who answered, in which phase, and what should not have happened. Pure.
+import type { Outcome } from './station.js';
+
+/** A part of the demonstration; the same servers are to answer from its start to its end. */
+export interface Phase {
+  readonly name: string;
+  /** Names of the servers that new connections are to reach, each as often as the others. */
+  readonly servers: readonly string[];
+}
+
+/** Requests over one way into a Service. */
+export interface Flow {
+  readonly name: string;
+  /** The server of a connection that stays open; not given where each request has a connection of its own. */
+  readonly server?: string;
+}
+
+/**
+ * A stretch of time in which nothing changes. A change on its way to the kernel is a moment without a phase: either of the
+ * old and the new servers may answer then.
+ */
+export interface Moment {
+  readonly phase: Phase | undefined;
+  /** `terminating`, or `terminating, on its way to the kernel`. */
+  readonly name: string;
+}
+
+/** Takes note of requests. */
+export class Ledger {
+  readonly #began: number;
+  readonly #phases: Phase[] = [];
+  readonly #counts = new Map<string, number>();
+  readonly #failures: { readonly phase: string; readonly text: string }[] = [];
+  #now: Moment = { phase: undefined, name: 'before the first phase' };
+  #requests = 0;
+  #meanwhile = 0;
+  #slowest = 0;
+
+  /** @param began when the demonstration began, in ms, on the clock of {@link record} */
+  constructor(began: number) {
+    this.#began = began;
+  }
+
+  /** The present moment. A request notes it at its start. */
+  get now(): Moment {
+    return this.#now;
+  }
+
+  /** The phases so far. */
+  get phases(): readonly Phase[] {
+    return this.#phases;
+  }
+
+  /** Requests so far, whatever came of them. */
+  get requests(): number {
+    return this.#requests;
+  }
+
+  /** Those that ran while something changed, and are counted for no phase. */
+  get meanwhile(): number {
+    return this.#meanwhile;
+  }
+
+  /** The longest time that an answer took, in ms. */
+  get slowest(): number {
+    return this.#slowest;
+  }
+
+  /** A sentence for each failure, with its phase and its time. */
+  get failures(): readonly string[] {
+    return this.#failures.map(({ text }) => text);
+  }
+
+  /** A change begins that leads to the phase of this name. */
+  change(name: string): void {
+    this.#now = { phase: undefined, name: `${name}, on its way to the kernel` };
+  }
+
+  /** A phase begins. */
+  begin(phase: Phase): void {
+    this.#phases.push(phase);
+    this.#now = { phase, name: phase.name };
+  }
+
+  /**
+   * Takes note of a request.
+   *
+   * @param started the moment of its start
+   * @param at its end, in ms
+   * @returns whether it went as it should
+   */
+  record(flow: Flow, started: Moment, outcome: Outcome, at: number): boolean {
+    this.#requests += 1;
+    const phase = started === this.#now ? started.phase : undefined;
+    if (!phase) this.#meanwhile += 1;
+    const fault = faultOf(flow, phase, outcome);
+    if (fault !== undefined) this.fail(`${flow.name}: ${fault}`, at, started);
+    if (!('error' in outcome)) {
+      this.#slowest = Math.max(this.#slowest, outcome.milliseconds);
+      if (phase) this.#count(flow, phase, outcome.by);
+    }
+    return fault === undefined;
+  }
+
+  /** Takes note of a failure that no request showed. */
+  fail(text: string, at: number, moment: Moment = this.#now): void {
+    const seconds = ((at - this.#began) / 1000).toFixed(1);
+    this.#failures.push({ phase: moment.name, text: `${seconds} s, phase ${moment.name}: ${text}` });
+  }
+
+  /** Ends the present phase: every server must have had its share of each flow, as round robin gives it. */
+  judgeShares(flows: readonly Flow[], at: number): void {
+    const { phase } = this.#now;
+    if (!phase) return;
+    for (const flow of flows) {
+      const expected = expectedOf(flow, phase);
+      const share = Math.max(1, Math.floor(this.answers(flow, phase) / expected.length));
+      for (const by of expected) {
+        const count = this.count(flow.name, phase, by);
+        if (count >= share) continue;
+        this.fail(`${flow.name}: ${by} answered ${count} requests, and should have had ${share}`, at);
+      }
+    }
+  }
+
+  /** Answers to requests of a flow, from start to end within a phase, by the servers that are to answer. */
+  answers(flow: Flow, phase: Phase): number {
+    return expectedOf(flow, phase).reduce((sum, by) => sum + this.count(flow.name, phase, by), 0);
+  }
+
+  /** Answers that a server gave to requests from start to end within a phase. */
+  count(flow: string, phase: Phase, by: string): number {
+    return this.#counts.get(keyOf(flow, phase, by)) ?? 0;
+  }
+
+  #count(flow: Flow, phase: Phase, by: string): void {
+    this.#counts.set(keyOf(flow.name, phase, by), this.count(flow.name, phase, by) + 1);
+  }
+
+  /** Failures in a phase, with those while the change was on its way that led to it. */
+  failuresIn({ name }: Phase): number {
+    return this.#failures.filter(({ phase }) => phase === name || phase.startsWith(`${name},`)).length;
+  }
+}
+
+function expectedOf({ server }: Flow, phase: Phase): readonly string[] {
+  return server === undefined ? phase.servers : [server];
+}
+
+/** What should not have happened to a request, if anything; `phase` is the one in which it began and ended. */
+function faultOf({ server }: Flow, phase: Phase | undefined, outcome: Outcome): string | undefined {
+  if ('error' in outcome) return `not answered: ${outcome.error}`;
+  const { by, kept } = outcome;
+  if (server !== undefined) {
+    if (kept && by === server) return undefined;
+    return `the open connection to ${server} is lost: ${by} answered over ${kept ? 'it' : 'a new one'}`;
+  }
+  if (!phase || phase.servers.includes(by)) return undefined;
+  return `${by} answered, and should have had no new connection`;
+}
+
+function keyOf(flow: string, phase: Phase, by: string): string {
+  return [flow, phase.name, by].join('\n');
+}

@@ -1,0 +1,95 @@
+// The last screen, as lines of text. Pure.
+import type { Flow, Ledger } from './ledger.js';
+import type { SyncedLine } from './proxyProcess.js';
+import { numberCells, type Row } from './table.js';
+
+/** Failures that are listed; a broken proxy has hundreds. */
+const LISTED = 10;
+
+/** What was measured beside the requests. */
+export interface Measured {
+  /** Weight of the lost pod's real server at the end of each phase; undefined where it is gone. */
+  readonly weights: readonly (number | undefined)[];
+  /** From the replacement of the manifest to the kernel's state, in ms. */
+  readonly terminatingMs: number;
+  readonly backMs: number;
+  /** From the start of the second proxy to the end of its first pass, in ms. */
+  readonly restartMs: number;
+  /** That first pass. */
+  readonly adopted: SyncedLine;
+}
+
+/** The heading of the last screen. */
+export const LAST_SCREEN = 'Who answered how many requests, phase by phase';
+
+const RUN = 'npm run vm -- node dist/src/cli/main.js';
+const FLAGS = '--manifests examples/ --hostname-override node-a --cluster-cidr 10.244.0.0/16';
+
+/** Commands to try next; all of them run on a kernel of their own, and none needs a cluster. */
+export const NEXT: readonly string[] = [
+  'Try next; none of this needs a cluster:',
+  '  npm test                  everything that has to pass',
+  '  npm run demo -- --vm      this again, in QEMU',
+  `  ${RUN} plan \\`,
+  `    ${FLAGS}`,
+  '                            what the proxy would put into a kernel, by Service',
+  'docs/migrate.md moves the nodes of a cluster over, one by one, without dropping connections.',
+];
+
+/** What became of each flow in each phase: a row for each endpoint, and those of the connection that stays open. */
+export function boardRows(
+  ledger: Ledger,
+  flows: readonly Flow[],
+  servers: readonly string[],
+  { weights }: Pick<Measured, 'weights'>,
+): Row[] {
+  const counts = (flow: Flow, by: string) =>
+    numberCells(ledger.phases.map((phase) => ledger.count(flow.name, phase, by)));
+  return [
+    ...flows.flatMap((flow): Row[] => {
+      const title: Row = { label: flow.name, cells: [] };
+      const { server } = flow;
+      if (server === undefined)
+        return [title, ...servers.map((by) => ({ label: `  ${by}`, cells: counts(flow, by) }))];
+      return [
+        title,
+        { label: `  ${server}`, cells: counts(flow, server) },
+        { label: '  its weight', cells: numberCells(weights) },
+      ];
+    }),
+    { label: 'failures', cells: numberCells(ledger.phases.map((phase) => ledger.failuresIn(phase))) },
+  ];
+}
+
+/** The last screen of the whole output. */
+export function lastScreen(output: string): string {
+  const lines = output.split('\n');
+  const start = lines.findIndex((line) => line.includes(LAST_SCREEN));
+  if (start < 0) throw new Error(`the output has no line "${LAST_SCREEN}"`);
+  return lines.slice(start).join('\n');
+}
+
+/** Failures, a line each; the last one says how many more there are. */
+export function failureLines(failures: readonly string[]): string[] {
+  const more = failures.length - LISTED;
+  return [...failures.slice(0, LISTED), ...(more > 0 ? [`… and ${more} more`] : [])];
+}
+
+/** Times with their meaning, and the factor by which the ground is slower. */
+export function timeLines(
+  { terminatingMs, backMs, restartMs, adopted }: Measured,
+  slowestMs: number,
+  factor: string,
+): string[] {
+  const { operations, planMs, kernelMs } = adopted;
+  const times: [text: string, ...ms: number[]][] = [
+    ['from file to kernel: terminating; back', terminatingMs, backMs],
+    [`restart until the kernel is verified: ${operations} operations`, restartMs],
+    ['  of that: planning; in the kernel', planMs, kernelMs],
+    ['the slowest answer to a request', slowestMs],
+  ];
+  return times.map(([text, ...ms]) => {
+    const numbers = ms.map((number) => number.toFixed(0)).join('; ');
+    return `${text.padEnd(58)}${numbers.padStart(10)} ms  ${factor}`;
+  });
+}

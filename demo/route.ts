@@ -1,0 +1,18 @@
+// A way to dial a Service.
+import type { Dial, Outcome, Station } from './station.js';
+
+/** Who dials, and where. */
+export interface Route {
+  /** `ClusterIP, from a pod`. */
+  readonly name: string;
+  readonly from: Station;
+  readonly address: string;
+  readonly port: number;
+  /** Default `http`. */
+  readonly protocol?: 'http' | 'udp';
+}
+
+/** Sends a request over a route. */
+export function dial({ from, address, port, protocol }: Route, options?: Partial<Dial>): Promise<Outcome> {
+  return protocol === 'udp' ? from.dialUdp(address, port, options) : from.dial(address, port, options);
+}

@@ -1,7 +1,7 @@
 // A steady load: one request after another over each way into a Service, until it is stopped.
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Flow, Ledger } from './ledger.js';
+import type { Flow, Outcomes } from './outcomes.js';
 import type { Outcome } from './station.js';
 
 /** A way to send requests. */
@@ -19,34 +19,34 @@ const PATIENCE = 30_000;
 
 /** Sends requests over every flow at once, and records them. */
 export class Load {
-  readonly #ledger: Ledger;
+  readonly #outcomes: Outcomes;
   /** Without an open connection that was lost: that counts once. */
   readonly #flows: Set<Requests>;
   readonly #running: readonly Promise<void>[];
   #stopping = false;
 
   /** Begins. */
-  constructor(ledger: Ledger, flows: readonly Requests[]) {
-    this.#ledger = ledger;
+  constructor(outcomes: Outcomes, flows: readonly Requests[]) {
+    this.#outcomes = outcomes;
     this.#flows = new Set(flows);
     this.#running = flows.map((flow) => this.#run(flow));
   }
 
   /** Has a phase last for some time, in ms, and until it has had so many answers of each flow; then judges it. */
   async lastFor({ requests, time }: { readonly requests: number; readonly time: number }): Promise<void> {
-    const { phase } = this.#ledger.now;
+    const { phase } = this.#outcomes.now;
     if (!phase) throw new Error('no phase has begun');
     const began = performance.now();
     const passed = () => performance.now() - began;
-    const isDone = (flow: Flow) => this.#ledger.answers(flow, phase) >= requests;
+    const isDone = (flow: Flow) => this.#outcomes.answers(flow, phase) >= requests;
     while (passed() < time || ![...this.#flows].every(isDone)) {
       if (passed() > PATIENCE) {
-        this.#ledger.fail(`fewer than ${requests} answers in ${PATIENCE} ms`, performance.now());
+        this.#outcomes.fail(`fewer than ${requests} answers in ${PATIENCE} ms`, performance.now());
         break;
       }
       await delay(REST / 4);
     }
-    this.#ledger.judgeShares([...this.#flows], performance.now());
+    this.#outcomes.judgeShares([...this.#flows], performance.now());
   }
 
   /** Lets the requests under way end. */
@@ -57,11 +57,11 @@ export class Load {
 
   async #run(flow: Requests): Promise<void> {
     while (!this.#stopping && this.#flows.has(flow)) {
-      const started = this.#ledger.now;
+      const started = this.#outcomes.now;
       const outcome = await flow
         .send()
         .catch((error: Error): Outcome => ({ error: error.message, milliseconds: 0 }));
-      const isGood = this.#ledger.record(flow, started, outcome, performance.now());
+      const isGood = this.#outcomes.record(flow, started, outcome, performance.now());
       if (!isGood && flow.server !== undefined) this.#flows.delete(flow);
       await delay(Math.max(REST, SLOW_REST * outcome.milliseconds));
     }

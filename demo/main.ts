@@ -6,9 +6,9 @@ import { openIpvs } from '../src/kernel/ipvs/index.js';
 import { exitOnSignals } from './atExit.js';
 import { type Ground, measureGround } from './ground.js';
 import { openLab } from './lab.js';
-import { Ledger } from './ledger.js';
 import type { Requests } from './load.js';
 import { ManifestFolder } from './manifestFolder.js';
+import { Outcomes } from './outcomes.js';
 import { CLIENT, NODE_A, type Pod, SHELL, WEB, WEB_PORT } from './places.js';
 import { ProxyProcess, type SyncedLine } from './proxyProcess.js';
 import { boardRows, failureLines, LAST_SCREEN, type Measured, NEXT, timeLines } from './report.js';
@@ -36,7 +36,7 @@ async function main(): Promise<number> {
     bad(`not done after ${LIMIT} ms`);
     process.exit(1);
   }, LIMIT).unref();
-  const ledger = new Ledger(performance.now());
+  const outcomes = new Outcomes(performance.now());
   say('', paint('bold', 'kube-netlink-proxy: an endpoint is lost, the proxy is killed, no connection is'));
   heading('A small cluster, in eight network namespaces');
   say(...PICTURE);
@@ -54,17 +54,17 @@ async function main(): Promise<number> {
     explain('kube-netlink-proxy --manifests examples/ --hostname-override node-a');
     reportFirstPass(
       await step('starting it in the namespace of node-a', () => proxies[0].programmed()),
-      ledger,
+      outcomes,
     );
     const ipvs = await openIpvs({ netns: lab.netns(NODE_A) });
     heading('A steady load, whatever happens');
     const routes = virtualIPRoutes({ client, shell });
     const { flow: kept, pod: lost } = await openConnection(routes[0] as Route);
     const flows = [...routes.map(newConnections), kept];
-    const measured = await play({ ipvs, manifests, ledger, flows, lost, proxies, startProxy });
+    const measured = await play({ ipvs, manifests, outcomes, flows, lost, proxies, startProxy });
     ipvs.close();
-    for (const message of errorsOf(proxies)) ledger.fail(`the proxy logs: ${message}`, performance.now());
-    return conclude(ledger, flows, measured, ground);
+    for (const message of errorsOf(proxies)) outcomes.fail(`the proxy logs: ${message}`, performance.now());
+    return conclude(outcomes, flows, measured, ground);
   } finally {
     await Promise.all(proxies.map((proxy) => proxy.end()));
     await Promise.all([client, shell, ...servers].map((station) => station.close()));
@@ -73,9 +73,9 @@ async function main(): Promise<number> {
   }
 }
 
-function reportFirstPass(pass: SyncedLine, ledger: Ledger): void {
+function reportFirstPass(pass: SyncedLine, outcomes: Outcomes): void {
   const { services, operations, failures, planMs, kernelMs } = pass;
-  if (failures > 0) ledger.fail(`${failures} of ${operations} kernel operations failed`, performance.now());
+  if (failures > 0) outcomes.fail(`${failures} of ${operations} kernel operations failed`, performance.now());
   const times = `planned in ${planMs.toFixed(0)} ms, done in ${kernelMs.toFixed(0)} ms`;
   good(`${services} Services became ${operations} kernel operations, ${times}`);
 }
@@ -104,12 +104,17 @@ function errorsOf(proxies: readonly ProxyProcess[]): Set<string> {
 }
 
 /** The last screen; the exit status. */
-function conclude(ledger: Ledger, flows: readonly Requests[], measured: Measured, ground: Ground): number {
-  const { failures, requests, meanwhile, phases, slowest } = ledger;
+function conclude(
+  outcomes: Outcomes,
+  flows: readonly Requests[],
+  measured: Measured,
+  ground: Ground,
+): number {
+  const { failures, requests, meanwhile, phases, slowest } = outcomes;
   heading(LAST_SCREEN);
   const columns = phases.map(({ name }) => name);
   const servers = WEB.map(({ name }) => name);
-  const rows = boardRows(ledger, flows, servers, measured);
+  const rows = boardRows(outcomes, flows, servers, measured);
   const lines = tableLines('', columns, rows, {
     heading: (text) => paint('underline', text),
     title: (text) => paint('bold', text),

@@ -1,5 +1,5 @@
 // The last screen, as lines of text. Pure.
-import type { Flow, Ledger } from './ledger.js';
+import type { Flow, Outcomes } from './outcomes.js';
 import type { SyncedLine } from './proxyProcess.js';
 import { numberCells, type Row } from './table.js';
 
@@ -38,13 +38,13 @@ export const NEXT: readonly string[] = [
 
 /** What became of each flow in each phase: a row for each endpoint, and those of the connection that stays open. */
 export function boardRows(
-  ledger: Ledger,
+  outcomes: Outcomes,
   flows: readonly Flow[],
   servers: readonly string[],
   { weights }: Pick<Measured, 'weights'>,
 ): Row[] {
   const counts = (flow: Flow, by: string) =>
-    numberCells(ledger.phases.map((phase) => ledger.count(flow.name, phase, by)));
+    numberCells(outcomes.phases.map((phase) => outcomes.count(flow.name, phase, by)));
   return [
     ...flows.flatMap((flow): Row[] => {
       const title: Row = { label: flow.name, cells: [] };
@@ -57,7 +57,7 @@ export function boardRows(
         { label: '  its weight', cells: numberCells(weights) },
       ];
     }),
-    { label: 'failures', cells: numberCells(ledger.phases.map((phase) => ledger.failuresIn(phase))) },
+    { label: 'failures', cells: numberCells(outcomes.phases.map((phase) => outcomes.failuresIn(phase))) },
   ];
 }
 

@@ -2,9 +2,9 @@
 import { performance } from 'node:perf_hooks';
 import type { Ipvs } from '../src/kernel/ipvs/types.js';
 import { realServersBecome, weightOf } from './kernelView.js';
-import type { Ledger } from './ledger.js';
 import { Load, type Requests } from './load.js';
 import { type ManifestFolder, withoutEndpoint, withTerminating } from './manifestFolder.js';
+import type { Outcomes } from './outcomes.js';
 import { type Pod, WEB, WEB_PORT } from './places.js';
 import type { ProxyProcess } from './proxyProcess.js';
 import type { Measured } from './report.js';
@@ -19,7 +19,7 @@ export interface Stage {
   /** The proxy's node's. */
   readonly ipvs: Ipvs;
   readonly manifests: ManifestFolder;
-  readonly ledger: Ledger;
+  readonly outcomes: Outcomes;
   readonly flows: readonly Requests[];
   /** The pod that the open connection leads to. */
   readonly lost: Pod;
@@ -30,8 +30,8 @@ export interface Stage {
 
 /** Plays all phases. */
 export async function play(stage: Stage): Promise<Measured> {
-  const { ledger, manifests, lost, proxies } = stage;
-  const load = new Load(ledger, stage.flows);
+  const { outcomes, manifests, lost, proxies } = stage;
+  const load = new Load(outcomes, stage.flows);
   const weights: (number | undefined)[] = [];
   const others = WEB.filter((pod) => pod !== lost);
   /** Makes a change, has the phase after it last, and looks at the real server that drains. */
@@ -41,16 +41,16 @@ export async function play(stage: Stage): Promise<Measured> {
     pods: readonly Pod[],
     change: () => Promise<Result>,
   ) => {
-    const failed = ledger.failures.length;
+    const failed = outcomes.failures.length;
     const result = await step(`${name.padEnd(11)}  ${text}`, async () => {
-      ledger.change(name);
+      outcomes.change(name);
       const changed = await change();
-      ledger.begin({ name, servers: pods.map((pod) => pod.name) });
+      outcomes.begin({ name, servers: pods.map((pod) => pod.name) });
       await load.lastFor(LASTS);
       weights.push(await lookAtDraining(stage, pods.includes(lost)));
       return changed;
     });
-    const failures = ledger.failures.slice(failed);
+    const failures = outcomes.failures.slice(failed);
     if (failures.length > 0) bad(`${failures.length} failures, the first one: ${failures[0]}`);
     return result;
   };
@@ -95,12 +95,15 @@ async function replace({ ipvs, manifests }: Stage, text: string, pods: readonly 
 }
 
 /** The weight of the lost pod's real server, which must be 0 while the pod is not to have new connections. */
-async function lookAtDraining({ ipvs, ledger, lost }: Stage, isReady: boolean): Promise<number | undefined> {
+async function lookAtDraining(
+  { ipvs, outcomes, lost }: Stage,
+  isReady: boolean,
+): Promise<number | undefined> {
   const weight = await weightOf(ipvs, WEB_ADDRESSES.clusterIP, realServer(lost));
   const wanted = isReady ? 1 : 0;
   if (weight !== wanted) {
     const found = weight === undefined ? 'gone' : `there with weight ${weight}`;
-    ledger.fail(
+    outcomes.fail(
       `the real server ${realServer(lost)} is ${found}, and should have weight ${wanted}`,
       performance.now(),
     );

@@ -35,7 +35,7 @@ struct Changes {
   static constexpr size_t kMostEvents = 4096;
 };
 
-// Adds what comes after.
+// Adds later changes.
 void Append(Changes* changes, Changes later);
 
 // Name of each link by its index, as the notifications say.

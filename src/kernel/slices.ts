@@ -1,4 +1,4 @@
-// Long work on JavaScript's thread in short pieces: timers and sockets of others get their turn in between.
+// Long work on JavaScript's thread in short pieces: other callbacks of the event loop run in between.
 import { setImmediate } from 'node:timers/promises';
 
 /** Work that may pause at each `yield`: after each record that was read. Its result is returned at the end. */

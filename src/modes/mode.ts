@@ -130,7 +130,7 @@ export interface Mode<Item, Operation extends KeyedOperation> {
   apply(operations: readonly Operation[]): Promise<(NetlinkError | undefined)[]>;
 
   /**
-   * Reads everything of ours that the kernel holds, in pieces of a bounded size. The kernel is read only while a piece is
+   * Reads our items in the kernel, in pieces of a bounded size. The kernel is read only while a piece is
    * awaited.
    */
   observe(): AsyncIterable<ReadonlyMap<string, Item>>;

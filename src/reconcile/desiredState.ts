@@ -2,7 +2,7 @@
 // it with different settings, the owner that is first in rank wins, whichever was planned first.
 import type { Desired, Fragment } from '../modes/mode.js';
 
-/** Who wants something. Lower rank goes first; equal ranks are told apart by name. */
+/** Who wants something. Lower rank goes first; equal ranks are ordered by name. */
 export interface Owner {
   readonly name: string;
   readonly rank: number;

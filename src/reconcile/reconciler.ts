@@ -43,7 +43,7 @@ export interface PlannedOperation {
   readonly key: string;
   /** The node wants the item, whatever its Services are. */
   readonly node: boolean;
-  /** Services that want the item; with several, the first has its way. None, and not the node: it is no longer wanted. */
+  /** Services that want the item; with several, the first wins. None, and not the node: it is no longer wanted. */
   readonly services: readonly string[];
   /** The operation in words. */
   readonly lines: readonly string[];

@@ -189,7 +189,7 @@ function mayDrain({ service, lingering }: VirtualServer, id: string, { weight }:
 
 /**
  * Whether a wanted item can stand for the known one, between which no difference was found. Not where more is known than
- * is wanted: real servers that drain, a device or a chain of others, the size of a set, timeouts that stay as they are.
+ * is wanted: real servers that drain, a device or a chain that somebody else made, the size of a set, timeouts that stay as they are.
  */
 export function isSame(want: Item, have: Item): boolean {
   if ('foreign' in have && have.foreign) return false;

@@ -19,7 +19,7 @@ const PIECE = 256;
 const SERVICES = 64;
 
 /**
- * Everything of ours, and the virtual services of others, marked as such. In the order settings,
+ * Our items, and the virtual services that somebody else made, marked as foreign. In the order settings,
  * device and addresses, sets, virtual services, rules: the sets and addresses record which virtual services are ours.
  */
 export async function* observe(

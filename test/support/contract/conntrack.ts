@@ -51,7 +51,12 @@ export function conntrackContract(open: (...datagrams: readonly string[]) => Pro
     const [first, second] = await conntrack.list({ family: 4 });
     assert.ok(first && second);
     const { protocol, original } = second;
-    const named = [first, { ...second, id: (second.id ^ 1) >>> 0 }, { protocol: 'x', original } as never, first];
+    const named = [
+      first,
+      { ...second, id: (second.id ^ 1) >>> 0 },
+      { protocol: 'x', original } as never,
+      first,
+    ];
     assert.deepEqual(outcomes(await conntrack.deleteFlows(named)), [
       'done',
       'done',

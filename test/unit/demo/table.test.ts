@@ -1,7 +1,7 @@
 // The table of the demonstration: what changed from one phase to the next is marked, with and without colours.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Ledger } from '../../../demo/ledger.js';
+import { Outcomes } from '../../../demo/outcomes.js';
 import { boardRows, failureLines, lastScreen, timeLines } from '../../../demo/report.js';
 import { numberCells, tableLines } from '../../../demo/table.js';
 
@@ -54,17 +54,17 @@ describe('the last screen', () => {
   const answer = (by: string) => ({ by, sees: '', milliseconds: 1, kept: true });
 
   it('has a row for each endpoint, those of the open connection, and failures', () => {
-    const ledger = new Ledger(0);
+    const outcomes = new Outcomes(0);
     const flows = [{ name: 'ClusterIP' }, { name: 'open', server: 'web-1' }] as const;
     const play = (name: string, servers: readonly string[]) => {
-      ledger.begin({ name, servers });
-      for (const by of servers) ledger.record(flows[0], ledger.now, answer(by), 0);
-      ledger.record(flows[1], ledger.now, answer('web-1'), 0);
+      outcomes.begin({ name, servers });
+      for (const by of servers) outcomes.record(flows[0], outcomes.now, answer(by), 0);
+      outcomes.record(flows[1], outcomes.now, answer('web-1'), 0);
     };
     play('start', ['web-0', 'web-1']);
     play('gone', ['web-0']);
-    ledger.record(flows[0], ledger.now, { error: 'no answer', milliseconds: 5000 }, 0);
-    const rows = boardRows(ledger, flows, ['web-0', 'web-1'], { weights: [1, 0] });
+    outcomes.record(flows[0], outcomes.now, { error: 'no answer', milliseconds: 5000 }, 0);
+    const rows = boardRows(outcomes, flows, ['web-0', 'web-1'], { weights: [1, 0] });
     assert.deepEqual(tableLines('', ['start', 'gone'], rows, PLAIN), [
       '              start  gone',
       'ClusterIP',

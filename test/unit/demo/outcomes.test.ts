@@ -1,7 +1,7 @@
 // Failures of the demonstration are counted: every kind, in the phase and at the time of each.
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
-import { type Flow, Ledger } from '../../../demo/ledger.js';
+import { type Flow, Outcomes } from '../../../demo/outcomes.js';
 import type { Outcome } from '../../../demo/station.js';
 
 const FLOW: Flow = { name: 'ClusterIP' };
@@ -9,7 +9,7 @@ const OPEN: Flow = { name: 'open', server: 'b' };
 const ALL = { name: 'start', servers: ['a', 'b'] };
 const REST = { name: 'terminating', servers: ['a'] };
 
-let ledger: Ledger;
+let outcomes: Outcomes;
 
 /** An answer that took 5 ms. */
 const by = (server: string, kept?: boolean): Outcome => ({
@@ -21,31 +21,31 @@ const by = (server: string, kept?: boolean): Outcome => ({
 
 /** Requests that begin and end now, at 3.5 s. */
 const record = (flow: Flow, ...outcomes: readonly Outcome[]) => {
-  for (const outcome of outcomes) ledger.record(flow, ledger.now, outcome, 4500);
+  for (const outcome of outcomes) outcomes.record(flow, outcomes.now, outcome, 4500);
 };
 
 beforeEach(() => {
-  ledger = new Ledger(1000);
-  ledger.begin(ALL);
+  outcomes = new Outcomes(1000);
+  outcomes.begin(ALL);
 });
 
-describe('a ledger', () => {
+describe('a outcomes', () => {
   it('counts answers by flow, phase and server', () => {
     record(FLOW, by('a'), by('b'), by('a'));
     record(OPEN, by('b', true));
-    ledger.change('terminating');
-    ledger.begin(REST);
+    outcomes.change('terminating');
+    outcomes.begin(REST);
     record(FLOW, by('a'));
     const counts = [ALL, REST].map((phase) =>
-      ['a', 'b'].map((server) => ledger.count('ClusterIP', phase, server)),
+      ['a', 'b'].map((server) => outcomes.count('ClusterIP', phase, server)),
     );
     assert.deepEqual(counts, [
       [2, 1],
       [1, 0],
     ]);
-    assert.equal(ledger.count('open', ALL, 'b'), 1);
-    assert.equal(ledger.requests, 5);
-    assert.deepEqual(ledger.failures, []);
+    assert.equal(outcomes.count('open', ALL, 'b'), 1);
+    assert.equal(outcomes.requests, 5);
+    assert.deepEqual(outcomes.failures, []);
   });
 
   it('keeps the longest time of an answer', () => {
@@ -53,7 +53,7 @@ describe('a ledger', () => {
       error: 'no answer',
       milliseconds: 5000,
     });
-    assert.equal(ledger.slowest, 80);
+    assert.equal(outcomes.slowest, 80);
   });
 
   const faults: [what: string, flow: Flow, outcome: Outcome, failure: string][] = [
@@ -90,45 +90,45 @@ describe('a ledger', () => {
   ];
   for (const [what, flow, outcome, failure] of faults) {
     it(`reports ${what}`, () => {
-      ledger.begin(REST);
+      outcomes.begin(REST);
       record(flow, outcome);
-      assert.deepEqual(ledger.failures, [failure]);
-      assert.deepEqual([ledger.failuresIn(ALL), ledger.failuresIn(REST)], [0, 1]);
+      assert.deepEqual(outcomes.failures, [failure]);
+      assert.deepEqual([outcomes.failuresIn(ALL), outcomes.failuresIn(REST)], [0, 1]);
     });
   }
 
   it('lets the open connection go on to a server that has no new ones', () => {
-    ledger.begin(REST);
+    outcomes.begin(REST);
     record(OPEN, by('b', true));
-    assert.deepEqual(ledger.failures, []);
+    assert.deepEqual(outcomes.failures, []);
   });
 
   it('allows old and new servers while a change is on its way, and counts them for no phase', () => {
-    const before = ledger.now;
-    ledger.change('terminating');
+    const before = outcomes.now;
+    outcomes.change('terminating');
     record(FLOW, by('b'));
-    const meanwhile = ledger.now;
-    ledger.begin(REST);
-    ledger.record(FLOW, before, by('b'), 4500);
-    ledger.record(FLOW, meanwhile, by('b'), 4500);
-    assert.deepEqual(ledger.failures, []);
-    assert.deepEqual([ledger.count('ClusterIP', ALL, 'b'), ledger.count('ClusterIP', REST, 'b')], [0, 0]);
-    assert.deepEqual([ledger.requests, ledger.meanwhile], [3, 3]);
+    const meanwhile = outcomes.now;
+    outcomes.begin(REST);
+    outcomes.record(FLOW, before, by('b'), 4500);
+    outcomes.record(FLOW, meanwhile, by('b'), 4500);
+    assert.deepEqual(outcomes.failures, []);
+    assert.deepEqual([outcomes.count('ClusterIP', ALL, 'b'), outcomes.count('ClusterIP', REST, 'b')], [0, 0]);
+    assert.deepEqual([outcomes.requests, outcomes.meanwhile], [3, 3]);
   });
 
   it('still reports a request that fails meanwhile, for the phase that follows', () => {
-    ledger.change('terminating');
+    outcomes.change('terminating');
     record(FLOW, { error: 'ECONNRESET', milliseconds: 1 });
-    ledger.begin(REST);
+    outcomes.begin(REST);
     const failure = '3.5 s, phase terminating, on its way to the kernel: ClusterIP: not answered: ECONNRESET';
-    assert.deepEqual(ledger.failures, [failure]);
-    assert.deepEqual([ledger.failuresIn(ALL), ledger.failuresIn(REST)], [0, 1]);
+    assert.deepEqual(outcomes.failures, [failure]);
+    assert.deepEqual([outcomes.failuresIn(ALL), outcomes.failuresIn(REST)], [0, 1]);
   });
 
   it('reports a server with less than its share, and one without any request', () => {
     record(FLOW, by('a'), by('a'), by('a'), by('b'));
-    ledger.judgeShares([FLOW, OPEN], 4500);
-    assert.deepEqual(ledger.failures, [
+    outcomes.judgeShares([FLOW, OPEN], 4500);
+    assert.deepEqual(outcomes.failures, [
       '3.5 s, phase start: ClusterIP: b answered 1 requests, and should have had 2',
       '3.5 s, phase start: open: b answered 0 requests, and should have had 1',
     ]);
@@ -136,7 +136,7 @@ describe('a ledger', () => {
 
   it('finds even shares in order, an odd request included', () => {
     record(FLOW, by('a'), by('b'), by('a'));
-    ledger.judgeShares([FLOW], 4500);
-    assert.deepEqual(ledger.failures, []);
+    outcomes.judgeShares([FLOW], 4500);
+    assert.deepEqual(outcomes.failures, []);
   });
 });

@@ -1,4 +1,4 @@
-// What came of every request of the demonstration: who answered, in which phase, and what should not have happened. Pure.
+// The outcome of every request of the demo: who answered, in which phase, and which answers are failures. Pure.
 import type { Outcome } from './station.js';
 
 /** A part of the demonstration; the same servers are to answer from its start to its end. */
@@ -26,7 +26,7 @@ export interface Moment {
 }
 
 /** Takes note of requests. */
-export class Ledger {
+export class Outcomes {
   readonly #began: number;
   readonly #phases: Phase[] = [];
   readonly #counts = new Map<string, number>();

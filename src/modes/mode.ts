@@ -105,8 +105,16 @@ export interface Mode<Item, Operation extends KeyedOperation> {
   /** Whether a thing that the kernel holds would have to be removed if nothing were proxied any more. */
   isOurs(item: Item): boolean;
 
-  /** Compares what is desired with what is known; neither changes until its operations have been asked for. */
-  compare(desired: Desired<Item>, known: ReadonlyMap<string, Item>): Comparison<Operation>;
+  /**
+   * Compares what is desired with what is known; neither changes until its operations have been asked for.
+   *
+   * @param unknown items that the kernel may hold although they are not known: none of them is looked at
+   */
+  compare(
+    desired: Desired<Item>,
+    known: ReadonlyMap<string, Item>,
+    unknown?: ReadonlyMap<string, Item | undefined>,
+  ): Comparison<Operation>;
 
   /** Whether the wanted item can stand for the known one, between which {@link compare} found no difference. */
   isSame(want: Item, have: Item): boolean;

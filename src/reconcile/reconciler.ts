@@ -316,7 +316,7 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
   }
 
   async #compare(keys: Iterable<string>): Promise<Operation[]> {
-    const comparison = this.#mode.compare(this.#desired, this.#known);
+    const comparison = this.#mode.compare(this.#desired, this.#known, this.#unknown);
     const slice = new TimeSlice();
     for (const key of keys) {
       comparison.look(key);

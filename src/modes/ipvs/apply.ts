@@ -13,7 +13,7 @@ const MOST = 256;
 /** One result per operation. What fails does not stop what comes after it. */
 export async function apply(kernel: IpvsKernel, operations: readonly Operation[]): Promise<Result[]> {
   const results: Result[] = [];
-  const failed = new Set<string>();
+  const failed = unknownAmong(operations);
   const slice = new TimeSlice();
   for (let start = 0; start < operations.length; ) {
     const first = operations[start] as Operation;
@@ -28,6 +28,13 @@ export async function apply(kernel: IpvsKernel, operations: readonly Operation[]
     if (slice.spend()) await slice.yield();
   }
   return results;
+}
+
+/** Keys that operations wait for and that no operation is about: their state is unknown. */
+function unknownAmong(operations: readonly Operation[]): Set<string> {
+  const awaited = new Set(operations.flatMap(({ after = [] }) => after));
+  if (awaited.size > 0) for (const { key } of operations) awaited.delete(key);
+  return awaited;
 }
 
 /** Phases are not merged across: an address is bound only once the virtual servers before it have been answered. */

@@ -1,6 +1,12 @@
 // Desired and known → operations, in order. Pure; its cost is that of the keys that are looked at.
 import type { IpsetOperation, SetDefinition } from '../../kernel/ipset/types.js';
-import type { IpvsOperation, IpvsTimeouts, RealServer, VirtualService } from '../../kernel/ipvs/types.js';
+import type {
+  AddressId,
+  IpvsOperation,
+  IpvsTimeouts,
+  RealServer,
+  VirtualService,
+} from '../../kernel/ipvs/types.js';
 import { familyOf } from '../../net/address.js';
 import type { Comparison, Desired } from '../mode.js';
 import { type Item, LINK, LINK_KEY, REBUILD, type SetItem, setKey, type VirtualServer } from './items.js';
@@ -8,8 +14,15 @@ import { type KernelCall, type Operation, ORDER, type Phase } from './operations
 import { recordOf, recordsNaming } from './ownership.js';
 
 /** Compares key by key. */
-export function compare(desired: Desired<Item>, known: ReadonlyMap<string, Item>): Comparison<Operation> {
+export function compare(
+  desired: Desired<Item>,
+  known: ReadonlyMap<string, Item>,
+  unknown: ReadonlyMap<string, Item | undefined> = new Map(),
+): Comparison<Operation> {
   const steps = new Steps();
+  for (const [key, item] of unknown) {
+    if (item?.kind === 'virtualServer' && !desired.get(key)) steps.goes(item.service, key);
+  }
   return {
     look(key) {
       const want = desired.get(key);
@@ -37,6 +50,11 @@ class Steps {
     if (call.on !== 'ipvs' || call.operation.do !== 'deleteService') return;
     const { service } = call.operation;
     if (!('address' in service)) return;
+    this.goes(service, key);
+  }
+
+  /** A virtual service of this key goes, in this pass or, while it is unknown, in a later one. */
+  goes(service: AddressId, key: string): void {
     for (const record of recordsNaming(service)) {
       this.#going.set(record, [...(this.#going.get(record) ?? []), key]);
     }

@@ -51,7 +51,7 @@ export interface Operation {
   readonly call: KernelCall;
   /** The item afterwards, undefined when it is gone. Real servers change within their virtual server instead. */
   readonly becomes: Item | undefined;
-  /** Keys of earlier operations without whose success this one is held back. */
+  /** Keys of earlier operations without whose success this one is held back; a key without any is unknown, and holds too. */
   readonly after?: readonly string[];
 }
 

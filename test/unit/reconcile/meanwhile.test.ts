@@ -88,6 +88,23 @@ describe('failed items that cannot be read', () => {
     assert.match(iptables.dump(4), /KUBE-EXTERNAL-IP/);
   });
 
+  it('keep the record that they are ours when their Service is deleted', async () => {
+    const node = new FakeNode(HOST);
+    await node.sync();
+    const { ipvs } = node.kernel;
+    ipvs.fault = (operation, target) =>
+      operation.includes('RealServer') ? failNth(1)(operation, target) : undefined;
+    await node.loadText(WEB);
+    assert.equal((await node.sync()).unknown, 1);
+    ipvs.fault = () => undefined;
+    await node.loadText('');
+    await node.sync();
+    node.reconciler.requestFullSync();
+    assert.deepEqual((await node.sync()).failures, []);
+    assert.equal(ipvs.dump(), '');
+    assert.doesNotMatch(node.kernel.ipset.dump(), /^add/m);
+  });
+
   it('keep no other failed item waiting', async () => {
     const node = new FakeNode(HOST);
     await node.sync();

@@ -20,8 +20,8 @@ const by = (server: string, kept?: boolean): Outcome => ({
 });
 
 /** Requests that begin and end now, at 3.5 s. */
-const record = (flow: Flow, ...outcomes: readonly Outcome[]) => {
-  for (const outcome of outcomes) outcomes.record(flow, outcomes.now, outcome, 4500);
+const record = (flow: Flow, ...given: readonly Outcome[]) => {
+  for (const outcome of given) outcomes.record(flow, outcomes.now, outcome, 4500);
 };
 
 beforeEach(() => {
@@ -29,7 +29,7 @@ beforeEach(() => {
   outcomes.begin(ALL);
 });
 
-describe('a outcomes', () => {
+describe('the outcomes of requests', () => {
   it('counts answers by flow, phase and server', () => {
     record(FLOW, by('a'), by('b'), by('a'));
     record(OPEN, by('b', true));

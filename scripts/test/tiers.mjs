@@ -23,6 +23,7 @@ const IPVS = ['ipvs', 'dummy device'];
 export const TIERS = [
   { name: 'oracle', native: true, needs: IPVS },
   { name: 'unit', native: false, promtool: true },
+  { name: 'native', native: true },
   {
     name: 'e2e',
     native: true,
@@ -47,7 +48,6 @@ export const TIERS = [
     },
   },
   { name: 'vm', native: false },
-  { name: 'native', native: true },
   { name: 'oracle-api', native: true, needs: IPVS, apart: true },
   { name: 'image', native: false, needs: [...IPVS, 'nftables'], image: true, apart: true },
   { name: 'scale', native: false, apart: true },

@@ -49,6 +49,16 @@ describe('flows of UDP', () => {
     assert.equal(node.kernel.conntrack.listings, listings);
   });
 
+  it('of a Service that is deleted and made again are looked for, though its endpoints are the same', async () => {
+    const node = new FakeNode(HOST);
+    await change(node, '10.0.0.1');
+    await node.loadText('');
+    await node.sync();
+    track(node, '10.0.0.7');
+    await change(node, '10.0.0.1');
+    assert.deepEqual(await endpointsOf(node), []);
+  });
+
   it('left by an earlier process are found at the start', async () => {
     const node = new FakeNode(HOST);
     track(node, '10.0.0.7');

@@ -50,5 +50,5 @@ it('an endpoint change makes the same system calls with 100 Services and with 10
   const many = await callsOf(test, 10_000);
   test.diagnostic(`removed ${JSON.stringify(many[0])}, added again ${JSON.stringify(many[1])}`);
   assert.deepEqual(many, few);
-  for (const calls of many) assert.deepEqual(calls, { getsockopt: 1, sendto: 1, recvmsg: 1 }, 'one batch');
+  for (const calls of many) assert.deepEqual(calls, { sendto: 1, recvmsg: 1 }, 'one batch');
 });

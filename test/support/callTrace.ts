@@ -1,9 +1,12 @@
-// How many system calls a running process makes on sockets other than its streams, as strace sees it.
+// How many messages a running process sends and receives, and programs it starts, as strace sees it.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-/** strace, attached to a process and all its threads; it counts the calls of `%network`, and programs started. */
+/** The calls that carry netlink messages, and those that start programs. Node reads and writes its streams by others. */
+const CALLS = 'sendto,sendmsg,recvfrom,recvmsg,execve';
+
+/** strace, attached to a process and all its threads. */
 export class CallTrace {
   readonly #strace: ChildProcess;
   readonly #lines: string[] = [];
@@ -14,7 +17,7 @@ export class CallTrace {
 
   /** Resolves once strace is attached. */
   static async attach(pid: number): Promise<CallTrace> {
-    const args = ['-f', '-e', 'trace=%network,execve', '-e', 'signal=none', '-p', String(pid)];
+    const args = ['-f', '-e', `trace=${CALLS}`, '-e', 'signal=none', '-p', String(pid)];
     const strace = spawn('strace', args, { stdio: ['ignore', 'ignore', 'pipe'] });
     const trace = new CallTrace(strace);
     const lines = createInterface({ input: strace.stderr as NodeJS.ReadableStream });

@@ -21,11 +21,10 @@ function written(...args: Parameters<typeof logging>): string[] {
   return stderr.trimEnd().split('\n');
 }
 
-/** What it writes to a terminal. */
+/** What it writes to a terminal. Nothing else of the environment counts: Node shows no colours where CI is set. */
 function shown(environment: NodeJS.ProcessEnv, ...args: Parameters<typeof logging>): string {
   const command = `'${process.execPath}' --input-type=module -e "$PROGRAM"`;
-  const { NO_COLOR: _, FORCE_COLOR: __, ...rest } = process.env;
-  const env = { ...rest, TERM: 'xterm', ...environment, PROGRAM: logging(...args) };
+  const env = { PATH: process.env['PATH'], TERM: 'xterm', ...environment, PROGRAM: logging(...args) };
   const { status, stdout } = spawnSync('script', ['-qec', command, '/dev/null'], { env, encoding: 'utf8' });
   assert.equal(status, 0, stdout);
   return stdout;

@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { capture, find, fullPath } from '../lib/commands.mjs';
 import { Failure } from '../lib/failure.mjs';
+import { idlestProcessor } from './processor.mjs';
 
 // Where Debian's package user-mode-linux puts them.
 const MODULES = '/usr/lib/uml/modules';
@@ -27,21 +28,17 @@ export const UML = {
       ...['quiet', 'noreboot', 'panic=-1', 'oops=panic'],
       ...['con=null', 'con0=null,fd:1', 'console=tty0', 'ssl=null', 'ssl0=fd:3', 'ssl1=fd:4', 'ssl2=fd:5'],
     ];
+    // The kernel and the processes that it runs take turns, at every page fault and system call. Where they share one
+    // processor a turn takes a third of the time: no other processor has to be woken.
+    const processor = String(await idlestProcessor());
     // The machine must not outlive us, however we end.
     const uml = spawn(
       'setpriv',
       [
-        '--pdeathsig',
-        'KILL',
-        'unshare',
-        ...asRoot(),
-        ...NAMESPACES,
-        'sh',
-        '-c',
-        SET_UP,
-        'sh',
-        kernel.image,
-        ...args,
+        ...['--pdeathsig', 'KILL'],
+        ...['unshare', ...asRoot(), ...NAMESPACES],
+        ...['taskset', '--cpu-list', processor],
+        ...['sh', '-c', SET_UP, 'sh', kernel.image, ...args],
       ],
       {
         cwd: place.folder,

@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { CHECKOUT } from '../lib/checkout.mjs';
 import { addFailure, readCounts } from './results.mjs';
@@ -52,8 +53,8 @@ function commandOf({ tier, place, files, result }) {
     '--enable-source-maps',
     '--test',
     `--test-timeout=${(tier.limit ?? LIMITS[place]) * 1000}`,
-    // Kernel state is one for all: its tests take turns.
-    ...(place === 'machine' ? [] : ['--test-concurrency=1']),
+    // Kernel state is one for all: its tests take turns. Elsewhere one file may wait while another runs.
+    ...['--test-concurrency', place === 'machine' ? String(availableParallelism()) : '1'],
     ...['--test-reporter=spec', '--test-reporter-destination=stdout'],
     ...[`--test-reporter=${COUNTS_REPORTER}`, `--test-reporter-destination=${result}`],
     ...files,

@@ -127,7 +127,8 @@ export class Runner {
       this.#events.synced(summary);
       this.#disarm('upkeep');
       if (summary.again !== undefined) this.#arm('upkeep', summary.again);
-      this.#arm('audit', this.#periods.audit);
+      // Draining real servers are looked at every few seconds: that must not postpone the audit.
+      if (changed(summary)) this.#arm('audit', this.#periods.audit);
       if (summary.full) this.#arm('overdue audit', OVERDUE * this.#periods.audit);
       if (summary.failures.length > 0) this.#retryLater();
       else if (summary.unknown === 0) this.#delay = RETRY.first;
@@ -175,4 +176,9 @@ export class Runner {
     if (this.#armed.has(reason)) this.#timers.clear(this.#armed.get(reason));
     this.#armed.delete(reason);
   }
+}
+
+/** Whether a pass planned or programmed anything, or compared everything: the audit then waits for a new period of quiet. */
+function changed({ full, services, operations }: SyncSummary): boolean {
+  return full || services > 0 || operations > 0;
 }

@@ -147,7 +147,7 @@ describe('Runner', () => {
   });
 
   it('looks at everything after a period of quiet, and at last without it', async () => {
-    const { runner, settle, fire, armed } = setUp([summary(0, true), summary(0)]);
+    const { runner, settle, fire, armed } = setUp([summary(0, true), { ...summary(0), services: 1 }]);
     runner.request();
     await settle();
     assert.deepEqual(armed(), [AUDIT, OVERDUE * AUDIT]);
@@ -157,6 +157,23 @@ describe('Runner', () => {
     fire(OVERDUE * AUDIT);
     assert.deepEqual(await settle(), ['start audit', 'slice', 'slice', 'slice']);
     assert.deepEqual(armed(), [AUDIT, OVERDUE * AUDIT]);
+  });
+
+  it('does not postpone the audit for a pass that only looked at what time made due', async () => {
+    const { runner, settle, fire, armed } = setUp([
+      { ...summary(0, true), again: 7 },
+      { ...summary(0), again: 7 },
+      summary(1),
+    ]);
+    runner.request();
+    await settle();
+    assert.deepEqual(armed(), [7, AUDIT, OVERDUE * AUDIT]);
+    fire(7);
+    await settle();
+    assert.deepEqual(armed(), [AUDIT, OVERDUE * AUDIT, 7], 'nothing was done');
+    fire(7);
+    await settle();
+    assert.equal(armed()[0], OVERDUE * AUDIT, 'an operation was tried');
   });
 
   it('makes passes for changes between two slices of an audit', async () => {

@@ -2,10 +2,9 @@
 // kube-netlink-proxy/ipvs, /ipset, /rtnetlink, and /testing for fakes.
 export { describeProblem, NetlinkError, type NetlinkErrorFacts, type Problem } from './errors.js';
 export { createIpvsMode, IPVS_DEFAULTS, type IpvsKernel, type IpvsOptions } from './modes/ipvs/index.js';
-export type { Fragment, KeyedOperation, Known, Mode } from './modes/mode.js';
+export type { KeyedOperation, Known, Mode, Plan } from './modes/mode.js';
 export { createProxy, type ProxyEvents, type ProxyParts, type ServiceProxy } from './proxy.js';
 export type { PlannedOperation } from './reconcile/reconciler.js';
-export type { Periods } from './reconcile/runner.js';
 export type { SyncSummary } from './reconcile/summary.js';
 export { ManifestSource } from './source/manifests.js';
 export type { Source, SourceEvents } from './source/source.js';

@@ -1,53 +1,59 @@
-// Wires a source, the services layer, a mode and the reconciler into a proxy. Holds no rule of its own.
+// Connects a source, the services layer, a mode and the reconciler to a proxy. Holds no rule of its own.
 import { performance } from 'node:perf_hooks';
+import { StaleFlowCleaner } from './conntrack/staleFlowCleaner.js';
 import type { Problem } from './errors.js';
+import type { Conntrack } from './kernel/conntrack/types.js';
 import type { Rtnetlink } from './kernel/rtnetlink/types.js';
 import type { KeyedOperation, Mode } from './modes/mode.js';
 import type { ObjectChange } from './objects/types.js';
 import { NodeState } from './reconcile/nodeState.js';
 import { type Inputs, type PlannedOperation, Reconciler } from './reconcile/reconciler.js';
-import { type Periods, Runner, type RunnerEvents } from './reconcile/runner.js';
+import { Runner, type RunnerEvents } from './reconcile/runner.js';
 import { type SyncSummary, together } from './reconcile/summary.js';
-import { Catalogue } from './services/catalogue.js';
-import type { AssignedAddress, HostChange, ServiceFrontends } from './services/types.js';
+import { ServiceCache } from './services/serviceCache.js';
+import type { HostChange, ServicePlanInput } from './services/types.js';
 import type { Source } from './source/source.js';
+import { StandingProblems } from './source/standing.js';
 
-/** What a proxy tells while it runs. */
+/** Reports of a running proxy. */
 export interface ProxyEvents {
-  /** The source told of changes; a pass is going to take them in. */
+  /** The source reported changes; the next pass programs them. */
   changed?(changes: readonly ObjectChange[]): void;
   /** A pass is wanted. */
   queued?(): void;
-  /** A pass takes in all that was told up to now; what comes from now on waits for the next. */
+  /** A pass begins with all changes reported up to now; later ones wait for the next pass. */
   taken?(): void;
-  /** A Service was looked at in a pass: what it means now, or undefined when it is gone. */
-  planned?(service: string, frontends: ServiceFrontends | undefined): void;
-  /** A pass ended. `latency`: ms since the oldest change that it took in was told by the source. */
+  /** A Service was planned in a pass, with this input; undefined when it was deleted. */
+  planned?(service: string, input: ServicePlanInput | undefined): void;
+  /** A pass ended. `latency`: time since the source reported the oldest change of the pass, in ms. */
   synced(summary: SyncSummary, latency: number): void;
   /** Names of what the source cannot read, whenever they change; none once it can read everything. */
   incomplete?(unread: readonly string[]): void;
-  /** Objects, or parts of them, that are left out; each problem once for as long as it stands. */
+  /** Objects, or parts of them, that are left out; each problem is reported once. */
   problems(problems: readonly Problem[]): void;
-  /** Problems that stand no more. */
+  /** Problems, as they were reported, that are gone. */
   mended?(problems: readonly Problem[]): void;
   /** The kernel could not be read. */
   failed(error: unknown): void;
-  /** A retry is due in so many ms. */
+  /** A retry is due after this time, in ms. */
   retrying(milliseconds: number): void;
 }
 
-/** What a proxy is made of. */
+/** The parts of a proxy. */
 export interface ProxyParts<Item, Operation extends KeyedOperation> {
   readonly source: Source;
   readonly mode: Mode<Item, Operation>;
   readonly rtnetlink: Pick<Rtnetlink, 'listAddresses'>;
-  /** Calls back whenever links or addresses of the host changed. */
+  /** Deletes stale UDP flows; without it they stay until they time out. */
+  readonly conntrack?: Pick<Conntrack, 'list' | 'deleteFlows'> | undefined;
+  /** Calls back when links or addresses of the host have changed. */
   readonly watchHost: (changed: (change: HostChange) => void) => Promise<{ close(): void }>;
   /** Name of this node, as endpoints name it. */
   readonly nodeName: string;
   /** `bindAddress`: where it is a specific address, it is this node's own. Canonical; default `0.0.0.0`. */
   readonly bindAddress?: string;
-  readonly periods: Periods;
+  /** Time from the end of a pass to the start of the next, at least, in ms: `minSyncPeriod`; default 0. */
+  readonly rest?: number;
   readonly events: ProxyEvents;
 }
 
@@ -73,39 +79,40 @@ export function createProxy<Item, Operation extends KeyedOperation>(
 /** Watches and passes of one proxy. */
 class RunningProxy<Item, Operation extends KeyedOperation> implements ServiceProxy {
   readonly #parts: ProxyParts<Item, Operation>;
-  readonly #catalogue = new Catalogue();
+  readonly #cache = new ServiceCache();
   readonly #node: NodeState;
   readonly #reconciler: Reconciler<Item, Operation>;
   readonly #runner: Runner;
-  #watch: { close(): void } | undefined;
+  /** Addresses and ports that a Service names and an older one has. */
+  readonly #conflicts: StandingProblems;
+  #watches: { close(): void }[] = [];
   #synced = false;
-  /** When the source reported the oldest change that no pass has taken in, and the oldest that one is busy with, in ms. */
+  /** When the source reported the oldest change that no pass has begun with, and the oldest of the pass under way, in ms. */
   #oldest: number | undefined;
   #underWay: number | undefined;
-  /** Changes of the host are taken in one after another. */
-  #hostChanges: Promise<void> = Promise.resolve();
+  /** Resolves when all notifications up to now have been handled. */
+  #notifications: Promise<void> = Promise.resolve();
 
   constructor(parts: ProxyParts<Item, Operation>) {
     this.#parts = parts;
-    const { mode, nodeName, bindAddress, periods } = parts;
-    this.#node = new NodeState(mode, nodeName, bindAddress);
+    const { mode, nodeName, bindAddress, rest = 0, events } = parts;
+    this.#conflicts = new StandingProblems(events);
+    this.#node = new NodeState(mode.host, nodeName, bindAddress);
     this.#reconciler = new Reconciler(mode, this.#inputs(), now);
     const timers = { set: setTimeout, clear: (timer: unknown) => clearTimeout(timer as NodeJS.Timeout) };
-    this.#runner = new Runner(this.#reconciler, this.#runnerEvents(), timers, periods);
+    this.#runner = new Runner(this.#reconciler, this.#runnerEvents(), timers, {
+      audit: mode.auditPeriod,
+      rest,
+    });
   }
 
   async start(): Promise<void> {
-    const { watchHost, events } = this.#parts;
-    this.#watch = await watchHost((change) => {
-      this.#hostChanges = this.#hostChanges
-        .then(() => this.#hostChanged(change))
-        .catch((error) => {
-          events.failed(error);
-          // It lists the host's addresses, and is tried again until that succeeds.
-          this.#reconciler.requestFullSync();
-          this.#request();
-        });
+    const { watchHost, mode } = this.#parts;
+    this.#watches.push(await watchHost((change) => this.#enqueue(() => this.#hostChanged(change))));
+    const watch = await mode.watch?.({
+      disturbed: (check) => this.#enqueue(() => this.#reconciler.disturbed(check)),
     });
+    if (watch) this.#watches.push(watch);
     await this.#begin(() => {
       this.#synced = true;
       this.#request();
@@ -126,17 +133,17 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
   }
 
   async stop(): Promise<void> {
-    this.#watch?.close();
+    for (const watch of this.#watches) watch.close();
     this.#parts.source.stop();
     await this.#runner.stop();
-    await this.#hostChanges;
+    await this.#notifications;
   }
 
   #begin(synced: () => void): Promise<void> {
     const { source, events } = this.#parts;
     return source.start({
       changed: (changes) => {
-        this.#take(changes);
+        this.#apply(changes);
         this.#request();
       },
       synced,
@@ -153,13 +160,18 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
     this.#runner.request();
   }
 
-  #take(changes: readonly ObjectChange[]): void {
+  #apply(changes: readonly ObjectChange[]): void {
     this.#oldest ??= now();
     this.#parts.events.changed?.(changes);
-    for (const touched of changes.flatMap((change) => this.#catalogue.apply(change))) {
-      if ('service' in touched) this.#reconciler.touch(touched.service);
+    for (const touched of changes.flatMap((change) => this.#cache.apply(change))) {
+      if ('service' in touched) this.#serviceChanged(touched.service);
       else this.#nodeChanged();
     }
+  }
+
+  #serviceChanged(service: string): void {
+    this.#reconciler.touch(service);
+    this.#conflicts.set(service, conflictsOf(service, this.#cache.lostClaims(service)));
   }
 
   /** The source keeps what it has read: only the kernel's state from before the start has no other record. */
@@ -173,29 +185,39 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
   #nodeChanged(): void {
     const { nodeName } = this.#parts;
     const { nodeIPs } = this.#node.facts;
-    const others = this.#catalogue.addressesOfOthers(nodeName);
-    this.#touch(this.#node.nodeChanged(this.#catalogue.node(nodeName), others));
+    const others = this.#cache.addressesOfOthers(nodeName);
+    this.#touch(this.#node.nodeChanged(this.#cache.node(nodeName), others));
     const now = this.#node.facts.nodeIPs;
     // Which addresses of the host matter may follow from the node's own: the next pass lists them anew.
     if (nodeIPs[4] !== now[4] || nodeIPs[6] !== now[6]) this.#reconciler.requestFullSync();
   }
 
-  /** Passes change addresses too: these changes are compared with what is known after the pass. */
-  async #hostChanged(change: HostChange): Promise<void> {
-    await this.#runner.idle();
-    if (change.lost || this.#reconciler.isDisturbedBy(change)) {
-      this.#reconciler.hostAddressesChanged(await this.#readHost());
-    } else {
-      this.#touch(this.#node.hostChanged(change));
-    }
-    if (this.#reconciler.pending) this.#request();
+  /** Notifications are handled one after another, between passes: a pass changes the host too. */
+  #enqueue(handle: () => Promise<void>): void {
+    this.#notifications = this.#notifications
+      .then(async () => {
+        await this.#runner.idle();
+        await handle();
+        if (this.#reconciler.pending) this.#request();
+      })
+      .catch((error) => {
+        this.#parts.events.failed(error);
+        // It lists the host's addresses, and is tried again until that succeeds.
+        this.#reconciler.requestFullSync();
+        this.#request();
+      });
   }
 
-  async #readHost(): Promise<AssignedAddress[]> {
+  async #hostChanged(change: HostChange): Promise<void> {
+    if (change.lost) await this.#readHost();
+    else this.#touch(this.#node.hostChanged(change));
+  }
+
+  async #readHost(): Promise<void> {
     const listed = await this.#parts.rtnetlink.listAddresses();
-    const addresses = listed.map(({ link, address, prefix }) => ({ link, address, prefix }));
-    this.#touch(this.#node.hostListed(addresses));
-    return addresses;
+    this.#touch(
+      this.#node.hostListed(listed.map(({ link, address, prefix }) => ({ link, address, prefix }))),
+    );
   }
 
   #touch(services: Iterable<string>): void {
@@ -203,13 +225,16 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
   }
 
   #inputs(): Inputs {
+    const { conntrack } = this.#parts;
+    const isFrontend = (addressAndPort: string) => this.#cache.isUdpFrontend(addressAndPort);
     return {
-      serviceNames: () => this.#catalogue.serviceNames(),
-      frontends: (service) => {
-        const frontends = this.#catalogue.frontends(service, this.#node.facts);
-        this.#node.planned(service, frontends);
-        this.#parts.events.planned?.(service, frontends);
-        return frontends;
+      ...(conntrack && { followUp: new StaleFlowCleaner(conntrack, isFrontend) }),
+      serviceNames: () => this.#cache.serviceNames(),
+      planInput: (service) => {
+        const input = this.#cache.planInput(service, this.#node.facts);
+        this.#node.planned(service, input);
+        this.#parts.events.planned?.(service, input);
+        return input;
       },
       node: () => this.#node.facts,
       taken: () => {
@@ -217,9 +242,7 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
         this.#oldest = undefined;
         this.#parts.events.taken?.();
       },
-      refresh: async () => {
-        await this.#readHost();
-      },
+      refresh: () => this.#readHost(),
     };
   }
 
@@ -234,6 +257,19 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
       retrying: (milliseconds) => events.retrying(milliseconds),
     };
   }
+}
+
+/** A problem for each address and port that an older Service has. */
+function conflictsOf(service: string, lost: ReadonlyMap<string, string>): Problem[] {
+  const [namespace = '', name = ''] = service.split('/');
+  return [...lost].map(([value, holder]) => ({
+    object: `Service ${service}`,
+    field: 'spec',
+    value,
+    rule: `is served by Service ${holder}, which is older`,
+    kind: 'Service',
+    reference: { apiVersion: 'v1', kind: 'Service', namespace, name },
+  }));
 }
 
 function now(): number {

@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import type { Configuration } from '../config/configuration.js';
 import { CONFIGURATION_UPDATED } from '../config/reload.js';
 import { externalConfiguration } from '../config/writeConfig.js';
-import { createIpvsMode, hostViewer, type IpvsKernel, type IpvsOptions } from '../modes/ipvs/index.js';
+import type { OpenedMode } from '../modes/definition.js';
 import type { Family } from '../net/address.js';
 import { createProxy, type ProxyEvents } from '../proxy.js';
 import { ProxyHealth } from '../servers/health.js';
@@ -16,10 +16,8 @@ import type { NodeFacts } from '../services/types.js';
 import type { Source } from '../source/source.js';
 import type { Announcer } from './announce.js';
 import { type FollowedConfiguration, followConfiguration } from './followConfiguration.js';
-import type { Kernel } from './kernel.js';
 import { LeftOut } from './leftOut.js';
 import { levelOf } from './log.js';
-import { measured } from './measure.js';
 import { ownIdentity, watchForOtherAgents } from './otherAgents.js';
 import { followOwnNode } from './ownNode.js';
 import { BindError, openServers } from './servers.js';
@@ -42,8 +40,7 @@ export interface AgentParts {
   readonly configFile: FollowedConfiguration | undefined;
   /** Every flag's value, for /flagz. */
   readonly flags: Readonly<Record<string, string>>;
-  readonly kernel: IpvsKernel & Pick<Kernel, 'watchHost'>;
-  readonly options: IpvsOptions;
+  readonly opened: Pick<OpenedMode, 'mode' | 'families' | 'kernel'>;
   readonly source: Source;
   /** The node as it was known when the agent started. */
   readonly node: NodeFacts;
@@ -54,13 +51,13 @@ export interface AgentParts {
 
 /** Runs until it is told to stop (status 0), or until something has changed that asks for a new start (status 1). */
 export async function runAgent(parts: AgentParts): Promise<number> {
-  const { log, configuration, options, announcer, metrics, startedAt } = parts;
+  const { log, configuration, opened, announcer, metrics, startedAt } = parts;
   const clock = { now: Date.now, elapsed: () => performance.now() };
-  const health = new ProxyHealth(2 * configuration.ipvs.syncPeriod, clock);
+  const health = new ProxyHealth(2 * opened.mode.auditPeriod, clock);
   const serviceHealth = openServiceHealth(parts, health);
   const ending = new Ending(log, parts.stop);
   const leftOut = new LeftOut({ metrics, announcer });
-  const told = telemetry({ log, families: options.families, metrics, health, serviceHealth, leftOut });
+  const told = telemetry({ log, families: opened.families, metrics, health, serviceHealth, leftOut });
   const proxy = proxyOf(parts, withOwnNode(parts, told, health, ending));
   const failed = (server: string, error: unknown, retryIn?: number) =>
     log.error(
@@ -92,9 +89,9 @@ export async function runAgent(parts: AgentParts): Promise<number> {
   }
   const others = watchForOtherAgents(ownIdentity(parts.version, startedAt), log);
   ending.closes(async () => others.close());
-  log.info({ version: parts.version, node: parts.node.name, families: options.families }, 'starting');
+  log.info({ version: parts.version, node: parts.node.name, families: opened.families }, 'starting');
   announcer.starting();
-  for (const family of options.families) health.updated(family);
+  for (const family of opened.families) health.updated(family);
   ending.closes(() => proxy.stop());
   proxy.start().catch((error) => ending.reach(1, String(error)));
   const status = await ending.reached;
@@ -131,15 +128,17 @@ class Ending {
   }
 }
 
-function proxyOf({ kernel, options, source, node, configuration, metrics }: AgentParts, events: ProxyEvents) {
+function proxyOf({ opened, source, node, configuration }: AgentParts, events: ProxyEvents) {
+  const { mode, kernel } = opened;
   return createProxy({
     source,
-    mode: createIpvsMode(measured(kernel, metrics), options),
+    mode,
     rtnetlink: kernel.rtnetlink,
+    conntrack: kernel.conntrack,
     watchHost: kernel.watchHost,
     nodeName: node.name,
     bindAddress: configuration.bindAddress,
-    periods: { audit: configuration.ipvs.syncPeriod, rest: configuration.ipvs.minSyncPeriod },
+    rest: configuration.ipvs.minSyncPeriod,
     events,
   });
 }
@@ -168,12 +167,9 @@ function withOwnNode(
   };
 }
 
-/** Health-check ports answer everywhere, or, where node ports are restricted, on the addresses that they stand on at the start. */
-function openServiceHealth(
-  { log, announcer, node, options }: AgentParts,
-  health: ProxyHealth,
-): ServiceHealthServers {
-  const { nodePortAddresses, unrestricted } = hostViewer(options)(node);
+/** Health-check ports answer everywhere, or, where node ports are restricted, on the addresses of node ports at the start. */
+function openServiceHealth({ log, announcer, node }: AgentParts, health: ProxyHealth): ServiceHealthServers {
+  const { nodePortAddresses, unrestricted } = node.host;
   const addresses: { [family in Family]?: readonly string[] } = {};
   for (const family of [4, 6] as const) {
     if (!unrestricted.has(family)) addresses[family] = nodePortAddresses[family];
@@ -194,14 +190,14 @@ function openServiceHealth(
 }
 
 /** What the metrics server shows of the configuration, and what it may change. */
-function shownBy({ configuration, flags, log }: AgentParts) {
+function shownBy({ configuration, flags, log, opened }: AgentParts) {
   const gates = configuration.featureGates;
   const setVerbosity = (level: number) => {
     log.level = levelOf(level);
   };
   return {
     emulates: EMULATES,
-    proxyMode: 'ipvs',
+    proxyMode: opened.mode.name,
     configuration: () => externalConfiguration(configuration),
     statusz: gates['ComponentStatusz'] ?? false,
     ...(gates['ComponentFlagz'] ? { flagz: flags } : {}),

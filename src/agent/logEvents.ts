@@ -23,19 +23,13 @@ export function logEvents(log: Logger): ProxyEvents {
           planMs: round(milliseconds.plan),
           kernelMs: round(milliseconds.kernel),
           latencyMs: round(latency),
-          draining: summary.draining,
+          ...summary.counts,
           failures: summary.failures.length,
         },
         'synced',
       );
       if (summary.repaired > 0) {
-        log.warn({ operations: summary.repaired }, 'others had changed what is ours; it was put right');
-      }
-      for (const { key, services: claimants } of summary.contested) {
-        log.warn(
-          { key, services: claimants },
-          'several Services claim one address and port; the first has it',
-        );
+        log.warn({ operations: summary.repaired }, 'others had changed our items; they were repaired');
       }
       logFailures(log, summary);
     },

@@ -1,6 +1,7 @@
 // A kernel that tells the metrics what is done to it. Changes nothing about it.
 import { performance } from 'node:perf_hooks';
 import type { NetlinkError } from '../errors.js';
+import type { Conntrack } from '../kernel/conntrack/types.js';
 import type { IpvsKernel } from '../modes/ipvs/index.js';
 import { type Family, familyOf } from '../net/address.js';
 import type { KernelFamily, Metrics } from '../servers/metrics.js';
@@ -14,7 +15,9 @@ export type KernelMetrics = Pick<
 >;
 
 /** The same kernel, measured: operations by kind and result, batches, and the time that each took. */
-export function measured(kernel: IpvsKernel, metrics: KernelMetrics): IpvsKernel {
+type MeasuredKernel = IpvsKernel & { readonly conntrack: Pick<Conntrack, 'list' | 'deleteFlows'> };
+
+export function measured(kernel: MeasuredKernel, metrics: KernelMetrics): MeasuredKernel {
   const { ipvs, ipset, rtnetlink, iptables, conntrack, sysctl } = kernel;
   const applied = async <Operation extends { readonly do: string }>(
     family: KernelFamily,

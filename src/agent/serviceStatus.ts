@@ -1,7 +1,7 @@
 // What load balancers and metrics are told of Services, kept as Services are planned: no walk over all of them.
 import type { Family } from '../net/address.js';
 import type { ServiceHealthCheck } from '../servers/serviceHealth.js';
-import type { Endpoint, PortFrontends, ServiceFrontends } from '../services/types.js';
+import type { Endpoint, ServicePlanInput, ServicePort } from '../services/types.js';
 
 /** Whose traffic policy is meant: internalTrafficPolicy or externalTrafficPolicy. */
 export type PolicyName = 'internal' | 'external';
@@ -21,7 +21,7 @@ export class ServiceStatus {
   );
 
   /** Takes in what a Service means now; undefined when it is gone. */
-  note(service: string, frontends: ServiceFrontends | undefined): void {
+  note(service: string, frontends: ServicePlanInput | undefined): void {
     const ports = frontends?.ports ?? [];
     this.#noteHealthCheck(service, frontends && healthCheckOf(frontends));
     for (const policy of POLICIES) {
@@ -59,7 +59,7 @@ export class ServiceStatus {
   }
 }
 
-function healthCheckOf({ healthCheckNodePort, ports }: ServiceFrontends): ServiceHealthCheck | undefined {
+function healthCheckOf({ healthCheckNodePort, ports }: ServicePlanInput): ServiceHealthCheck | undefined {
   if (healthCheckNodePort === 0) return undefined;
   const localEndpoints: { [family in Family]?: number } = {};
   for (const family of FAMILIES) {
@@ -75,12 +75,12 @@ function isSameCount(a: Counts, b: Counts): boolean {
   return FAMILIES.every((family) => a?.[family] === b?.[family]);
 }
 
-function localAddresses(ports: readonly PortFrontends[]): Set<string> {
+function localAddresses(ports: readonly ServicePort[]): Set<string> {
   const endpoints = ports.flatMap((port) => port.endpoints.filter(({ local, ready }) => local && ready));
   return new Set(endpoints.map(({ address }) => address));
 }
 
-function lacksLocal(port: PortFrontends, policy: PolicyName): boolean {
+function lacksLocal(port: ServicePort, policy: PolicyName): boolean {
   const applies = port.frontends.some(
     ({ kind, localPolicy }) => localPolicy && (kind === 'clusterIP') === (policy === 'internal'),
   );

@@ -63,11 +63,11 @@ export function telemetry(listeners: Listeners): ProxyEvents {
     planned: (service, frontends) => status.note(service, frontends),
     synced(summary, latency) {
       logged.synced(summary, latency);
-      const { full, milliseconds, draining, repaired } = summary;
+      const { full, milliseconds, counts, repaired } = summary;
       const succeeded = !summary.failures.some(({ vital }) => vital);
       const seconds = (milliseconds.plan + milliseconds.kernel) / 1000;
       metrics.synced({ families, seconds, full, succeeded });
-      metrics.draining(draining);
+      metrics.draining(counts['draining'] ?? 0);
       metrics.repaired(repaired);
       tellWithoutLocal(status, families, metrics);
       if (!succeeded) {

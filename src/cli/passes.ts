@@ -3,18 +3,21 @@ import type { Logger } from 'pino';
 import { logEvents, logFailures } from '../agent/logEvents.js';
 import type { Configuration } from '../config/configuration.js';
 import type { KernelCommand } from '../config/flags.js';
-import { createIpvsMode, type IpvsKernel, type IpvsOptions } from '../modes/ipvs/index.js';
-import { createProxy, type ServiceProxy } from '../proxy.js';
+import type { OpenedMode } from '../modes/definition.js';
+import type { KeyedOperation } from '../modes/mode.js';
+import { createProxy, type ProxyParts, type ServiceProxy } from '../proxy.js';
 import { cleanUp } from '../reconcile/cleanUp.js';
 import type { NodeFacts } from '../services/types.js';
 import type { Source } from '../source/source.js';
 import { planJson, planText } from './plan.js';
 import { describeCleanUp, describeSummary } from './summary.js';
 
-/** What a pass works with. */
+/** The parts of a pass. */
 export interface PassParts {
-  readonly kernel: IpvsKernel;
-  readonly options: IpvsOptions;
+  readonly opened: {
+    readonly mode: OpenedMode['mode'];
+    readonly kernel: Pick<ProxyParts<unknown, KeyedOperation>, 'rtnetlink' | 'conntrack'>;
+  };
   readonly source: Source;
   readonly node: NodeFacts;
   readonly configuration: Configuration;
@@ -53,7 +56,7 @@ export async function runCleanUp(mode: Parameters<typeof cleanUp>[0], log: Logge
 }
 
 /** A proxy that is never started, and so watches nothing; and what its source could not read. */
-function proxyOf({ kernel, options, source, node, configuration, log }: PassParts): {
+function proxyOf({ opened, source, node, configuration, log }: PassParts): {
   readonly proxy: ServiceProxy;
   readonly unread: () => readonly string[];
 } {
@@ -66,12 +69,12 @@ function proxyOf({ kernel, options, source, node, configuration, log }: PassPart
   };
   const proxy = createProxy({
     source,
-    mode: createIpvsMode(kernel, options),
-    rtnetlink: kernel.rtnetlink,
+    mode: opened.mode,
+    rtnetlink: opened.kernel.rtnetlink,
+    conntrack: opened.kernel.conntrack,
     watchHost: async () => ({ close() {} }),
     nodeName: node.name,
     bindAddress: configuration.bindAddress,
-    periods: { audit: configuration.ipvs.syncPeriod },
     events,
   });
   return { proxy, unread: () => unread };

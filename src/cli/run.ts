@@ -1,10 +1,8 @@
-// Does what the command line asks for: opens the kernel and the source, and hands them to what works with them.
+// Carries out the command: opens the source, the mode and its kernel, and runs the agent or a single pass with them.
 import { access, constants } from 'node:fs/promises';
-import { release } from 'node:os';
 import type { Logger } from 'pino';
 import { SILENT } from '../agent/announce.js';
 import { type Api, openApi } from '../agent/api.js';
-import { type Kernel, openKernel, usableFamilies } from '../agent/kernel.js';
 import { openLog } from '../agent/log.js';
 import { applySettings } from '../agent/processSettings.js';
 import { clusterCIDRWarning, crossCheck, type NodeSituation } from '../config/crossChecks.js';
@@ -13,31 +11,23 @@ import { fileFault } from '../config/goSyntax.js';
 import { type Loaded, loadConfiguration } from '../config/load.js';
 import type { ConfigurationFile } from '../config/reload.js';
 import { writeConfiguration } from '../config/writeConfig.js';
-import {
-  type Cure,
-  checkScheduler,
-  createIpvsMode,
-  type IpvsOptions,
-  prepare,
-  probeScheduler,
-} from '../modes/ipvs/index.js';
+import type { ModeDefinition, OpenedMode } from '../modes/definition.js';
+import { checkModeFlags, selectMode } from '../modes/select.js';
 import type { Metrics } from '../servers/metrics.js';
-import { nodeFacts } from '../services/nodeFacts.js';
+import { type NodeParts, nodeFacts } from '../services/nodeFacts.js';
 import type { NodeFacts } from '../services/types.js';
 import { ManifestSource } from '../source/manifests.js';
 import type { Source } from '../source/source.js';
-import { curesOf, ipvsOptions } from './options.js';
 import { runCleanUp, runOnce, runPlan } from './passes.js';
 import { recheck } from './recheck.js';
 import { logHangups } from './signals.js';
 import { VERSION } from './version.js';
 
-/** What every command has once it has begun. */
+/** The parts of every command once the kernel is open. */
 interface Session extends Loaded {
   readonly command: KernelCommand;
   readonly log: Logger;
-  readonly kernel: Kernel;
-  readonly options: IpvsOptions;
+  readonly opened: OpenedMode;
   /** Aborted when the process is told to end, with the signal's name as its reason. */
   readonly stop: AbortSignal;
 }
@@ -49,9 +39,10 @@ interface Session extends Loaded {
  * @param stop aborted when the process is told to end, with the signal's name as its reason
  */
 export async function run(command: KernelCommand, stop: AbortSignal): Promise<number> {
-  const cures = curesOf(command.cures);
+  checkModeFlags(command);
   const loaded = loadConfiguration(command);
   const { configuration, notices } = loaded;
+  const definition = selectMode(configuration.mode);
   const log = openLog(configuration.logging);
   logHangups(log);
   if (configuration.logging.verbosity > 0) for (const line of flagLines(command.given)) log.info(line);
@@ -60,37 +51,30 @@ export async function run(command: KernelCommand, stop: AbortSignal): Promise<nu
     writeConfiguration(command.writeConfigTo, configuration);
     return 0;
   }
-  const origin = await openOrigin({ command, loaded, cures, log });
+  const origin = await openOrigin({ command, loaded, definition, log });
   try {
-    return await runOnKernel({ ...loaded, command, log, stop }, cures, origin);
+    return await runOnKernel({ ...loaded, command, log, stop }, definition, origin);
   } finally {
     if (origin && 'api' in origin) origin.api.close();
   }
 }
 
 async function runOnKernel(
-  begun: Omit<Session, 'kernel' | 'options'>,
-  cures: ReadonlySet<Cure>,
+  begun: Omit<Session, 'opened'>,
+  definition: ModeDefinition,
   origin: Manifests | ApiOrigin | undefined,
 ): Promise<number> {
   const { command, configuration, log } = begun;
   // A plan changes nothing, and so loads no module.
-  const kernel = await openKernel(command.do !== 'plan');
+  const opened = await definition.open({ configuration, command, loadModules: command.do !== 'plan', log });
   try {
-    const options = ipvsOptions(configuration, {
-      families: await usableFamilies(kernel.iptables, log),
-      kernelRelease: release(),
-      ownAll: command.ownAll,
-      cures,
-      ...(command.drainBound === undefined ? {} : { drainBound: command.drainBound }),
-    });
-    const session = { ...begun, kernel, options };
-    if (command.do === 'cleanup') return await runCleanUp(createIpvsMode(kernel, options), log);
+    const session = { ...begun, opened };
+    if (command.do === 'cleanup') return await runCleanUp(opened.mode, log);
     if (origin === undefined) return await initialize(session);
-    if (options.families.length === 0) throw new Error('iptables is not available on this host');
+    if (opened.families.length === 0) throw new Error('iptables is not available on this host');
     return 'api' in origin ? await runOnApi(session, origin) : await runOnManifests(session, origin);
   } finally {
-    kernel.close();
+    opened.kernel.close();
   }
 }
 
@@ -112,12 +96,12 @@ interface ApiOrigin {
 async function openOrigin({
   command,
   loaded: { configuration, nodeName },
-  cures,
+  definition,
   log,
 }: {
   readonly command: KernelCommand;
   readonly loaded: Loaded;
-  readonly cures: ReadonlySet<Cure>;
+  readonly definition: ModeDefinition;
   readonly log: Logger;
 }): Promise<Manifests | ApiOrigin | undefined> {
   const { manifests: path, master } = command;
@@ -130,7 +114,7 @@ async function openOrigin({
     return { source: new ManifestSource({ path, follow: follows(command) }) };
   }
   const metrics = await openOwnMetrics();
-  const allNodes = cures.has('other-nodes');
+  const allNodes = definition.needsAllNodes(command);
   const api = await openApi({ configuration, master, nodeName, allNodes, version: VERSION, log, metrics });
   return { api, metrics };
 }
@@ -141,9 +125,9 @@ function follows(command: KernelCommand): boolean {
 }
 
 /** `--init-only`: what needs more rights than the rest, and once. */
-async function initialize({ configuration, kernel, options, log }: Session): Promise<number> {
-  await applySettings(configuration, kernel.sysctl, log, SILENT);
-  await prepare(kernel, options);
+async function initialize({ configuration, opened, log }: Session): Promise<number> {
+  await applySettings(configuration, opened.kernel.sysctl, log, SILENT);
+  await opened.prepare();
   return 0;
 }
 
@@ -151,7 +135,7 @@ async function runOnManifests(session: Session, { source }: Manifests): Promise<
   const node = await ownFacts(session, undefined);
   warnOfClusterCIDR(session, node);
   if (!follows(session.command)) return runPass(session, source, node);
-  await probeScheduler(session.kernel, session.options.scheduler);
+  await session.opened.probe(session.configuration);
   const { runAgent } = await agentModule();
   return runAgent({
     ...agentParts(session, await openOwnMetrics(), undefined),
@@ -171,32 +155,33 @@ async function runOnApi(session: Session, { api, metrics }: ApiOrigin): Promise<
 }
 
 async function runAgentOnApi(session: Session, api: Api, node: NodeFacts, metrics: Metrics): Promise<number> {
-  const { configuration, kernel, options, log } = session;
+  const { configuration, opened, log } = session;
   const { source, announcer } = api;
-  await applySettings(configuration, kernel.sysctl, log, announcer);
-  await probeScheduler(kernel, options.scheduler);
+  await applySettings(configuration, opened.kernel.sysctl, log, announcer);
+  await opened.probe(configuration);
   const { runAgent } = await agentModule();
   return runAgent({ ...agentParts(session, metrics, situationOf(session, node)), source, node, announcer });
 }
 
 /** One pass, carried out or only told. */
 async function runPass(session: Session, source: Source, node: NodeFacts): Promise<number> {
-  const { command, kernel, options, configuration, log } = session;
+  const { command, opened, configuration, log } = session;
   const print = (text: string) => process.stdout.write(text);
-  const parts = { kernel, options, source, node, configuration, log, print };
+  const parts = { opened, source, node, configuration, log, print };
   if (command.do === 'plan') {
-    const unknown = await checkScheduler(kernel, options.scheduler);
+    const unknown = await opened.check();
     if (unknown !== undefined) log.warn(unknown);
     return runPlan(parts, command.output);
   }
-  await probeScheduler(kernel, options.scheduler);
+  await opened.probe(configuration);
   return runOnce(parts);
 }
 
 /** @param situation what a changed configuration is compared with; undefined where objects come from manifests */
 function agentParts(session: Session, metrics: Metrics, situation: NodeSituation | undefined) {
-  const { command, configuration, file, log, kernel, options, stop } = session;
-  const read = (former: ConfigurationFile) => () => recheck({ command, former, kernel, node: situation });
+  const { command, configuration, file, log, opened, stop } = session;
+  const read = (former: ConfigurationFile) => () =>
+    recheck({ command, former, mode: opened, node: situation });
   return {
     log,
     version: VERSION,
@@ -205,20 +190,19 @@ function agentParts(session: Session, metrics: Metrics, situation: NodeSituation
     configuration,
     configFile: file && { file, read: read(file) },
     flags: Object.fromEntries(flagTexts(command.given)),
-    kernel,
-    options,
+    opened,
     stop,
   };
 }
 
 /** The node as it is now; its Node object is unknown where objects come from manifests, until they have been read. */
 async function ownFacts(
-  { kernel, nodeName, configuration }: Session,
-  node: Parameters<typeof nodeFacts>[1],
+  { opened, nodeName, configuration: { bindAddress } }: Session,
+  node: NodeParts['node'],
 ): Promise<NodeFacts> {
-  const addresses = await kernel.rtnetlink.listAddresses();
-  const host = addresses.map(({ link, address }) => ({ link, address }));
-  return nodeFacts(nodeName, node, host, new Set(), configuration.bindAddress);
+  const addresses = await opened.kernel.rtnetlink.listAddresses();
+  const host = (nodeIPs: NodeFacts['nodeIPs']) => opened.mode.host.facts(addresses, nodeIPs);
+  return nodeFacts(nodeName, { node, host, bindAddress });
 }
 
 function warnOfClusterCIDR({ configuration, log }: Session, { primaryFamily }: NodeFacts): void {
@@ -235,8 +219,8 @@ function checkAgainst(session: Session, node: NodeFacts): void {
   if (faults.length > 0) throw new Error(faults.join('; '));
 }
 
-function situationOf({ options }: Session, node: NodeFacts): NodeSituation {
-  return { families: options.families, ...node };
+function situationOf({ opened }: Session, node: NodeFacts): NodeSituation {
+  return { families: opened.families, ...node };
 }
 
 /** Loaded on first use: a single pass over manifests needs neither the agent's servers nor the metrics library. */

@@ -1,18 +1,19 @@
-// Removes everything of ours from the kernel.
+// Removes all items of ours from the kernel.
 import type { KeyedOperation, Mode } from '../modes/mode.js';
+import { applyOperations } from './applyOperations.js';
 import { DesiredState } from './desiredState.js';
 import { observeAll } from './observeAll.js';
 import type { Failure } from './summary.js';
 
-/** What a clean-up did, and what is still there. */
+/** The result of a clean-up. */
 export interface CleanUpSummary {
   readonly operations: number;
   readonly failures: readonly Failure[];
-  /** Keys of what a second look found: each in use by somebody else, or not to be removed for the reason that failed. */
+  /** Keys of the items that are still there: each is in use by others, or its removal failed. */
   readonly left: readonly string[];
 }
 
-/** The state of a node that wants nothing, reached the way every other state is; then it looks again. */
+/** Programs the state of a node that wants nothing, in the same way as every other state; then reads the kernel again. */
 export async function cleanUp<Item, Operation extends KeyedOperation>(
   mode: Mode<Item, Operation>,
 ): Promise<CleanUpSummary> {
@@ -21,7 +22,7 @@ export async function cleanUp<Item, Operation extends KeyedOperation>(
   const comparison = mode.compare(nothing, known);
   for (const key of known.keys()) comparison.look(key);
   const operations = comparison.operations();
-  const results = await mode.apply(operations);
+  const results = await applyOperations(mode, operations);
   const failures = operations.flatMap(({ key }, i) => {
     const error = results[i];
     return error ? [{ key, error, vital: false }] : [];

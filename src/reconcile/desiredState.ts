@@ -1,8 +1,8 @@
-// The items that all owners want. An item that several owners want stays until the last of them drops it. Where they want
-// it with different settings, the owner that is first in rank wins, whichever was planned first.
-import type { Desired, Fragment } from '../modes/mode.js';
+// The items that all owners want. An item that several owners want stays until none of them wants it. Where they want it
+// with different settings, the owner of the lowest rank wins, in whatever order they were planned.
+import type { Desired, Plan } from '../modes/mode.js';
 
-/** Who wants something. Lower rank goes first; equal ranks are ordered by name. */
+/** A Service, or the node. The lower rank wins; of equal ranks, the name that sorts first. */
 export interface Owner {
   readonly name: string;
   readonly rank: number;
@@ -23,10 +23,10 @@ export interface GroupChange {
 
 const NOTHING: ReadonlySet<string> = new Set();
 
-/** The fragments of all owners, merged by key. */
+/** The plans of all owners, merged by key. */
 export class DesiredState<Item> implements Desired<Item> {
   readonly #groupOf: (item: Item) => string | undefined;
-  readonly #fragments = new Map<string, Fragment<Item>>();
+  readonly #plans = new Map<string, Plan<Item>>();
   /** Key → references in order of rank. Nearly every key has one reference, which is then not wrapped in a list. */
   readonly #references = new Map<string, Reference<Item> | Reference<Item>[]>();
   readonly #groups = new Map<string, Set<string>>();
@@ -50,14 +50,14 @@ export class DesiredState<Item> implements Desired<Item> {
     return this.#groups.get(name) ?? NOTHING;
   }
 
-  /** What an owner wants; undefined when it wants nothing. */
-  fragment(owner: string): Fragment<Item> | undefined {
-    return this.#fragments.get(owner);
+  /** The plan of an owner; undefined when it wants nothing. */
+  planOf(owner: string): Plan<Item> | undefined {
+    return this.#plans.get(owner);
   }
 
   /** Names of the owners that want anything. */
   owners(): IterableIterator<string> {
-    return this.#fragments.keys();
+    return this.#plans.keys();
   }
 
   /** Names of the owners that want a key; the first wins. */
@@ -65,11 +65,6 @@ export class DesiredState<Item> implements Desired<Item> {
     const references = this.#references.get(key);
     if (references === undefined) return [];
     return (Array.isArray(references) ? references : [references]).map(({ owner }) => owner.name);
-  }
-
-  /** The owners of a key that several owners want, the one that wins first; empty for every other key. */
-  contenders(key: string): readonly string[] {
-    return Array.isArray(this.#references.get(key)) ? this.ownersOf(key) : [];
   }
 
   /** Groups to which a key was added, or from which one was removed, since this was called last. */
@@ -82,20 +77,20 @@ export class DesiredState<Item> implements Desired<Item> {
   }
 
   /**
-   * Replaces what an owner wants.
+   * Replaces the plan of an owner.
    *
    * @returns the keys whose desired item may have changed
    */
-  replace(owner: Owner, fragment: Fragment<Item>): Set<string> {
-    const former = this.#fragments.get(owner.name);
-    const touched = new Set(fragment.keys());
+  replace(owner: Owner, plan: Plan<Item>): Set<string> {
+    const former = this.#plans.get(owner.name);
+    const touched = new Set(plan.keys());
     for (const key of former?.keys() ?? []) {
-      if (!fragment.has(key)) this.#release(key, owner.name);
+      if (!plan.has(key)) this.#release(key, owner.name);
       touched.add(key);
     }
-    for (const [key, item] of fragment) this.#refer(key, { owner, item });
-    if (fragment.size > 0) this.#fragments.set(owner.name, fragment);
-    else this.#fragments.delete(owner.name);
+    for (const [key, item] of plan) this.#refer(key, { owner, item });
+    if (plan.size > 0) this.#plans.set(owner.name, plan);
+    else this.#plans.delete(owner.name);
     return touched;
   }
 

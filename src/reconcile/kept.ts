@@ -1,6 +1,6 @@
-// What was found in the kernel at the start, while not every object can be read: what no plan has wanted yet stays as it
-// is. What a plan has wanted once follows the plans from then on.
-import type { Fragment, Keep, Known } from '../modes/mode.js';
+// Items that were found in the kernel at the start, while not every object can be read: an item that no plan has wanted yet
+// stays as it is. Once a plan has wanted it, it follows the plans.
+import type { Keep, Known, Plan } from '../modes/mode.js';
 
 /** State that is kept, by key. */
 export class Kept<Item> {
@@ -16,13 +16,13 @@ export class Kept<Item> {
   }
 
   /** Items that no plan has wanted; undefined when they are the same as when this was called last. */
-  takeChanged(): Fragment<Item> | undefined {
+  takeChanged(): Plan<Item> | undefined {
     if (!this.#changed) return undefined;
     this.#changed = false;
     return new Map(this.#items);
   }
 
-  /** Takes in the state of a kernel; only the first counts, since later ones have been programmed from plans. */
+  /** Records the state of the kernel; only the first counts, since later ones have been programmed from plans. */
   find(known: Known<Item>): void {
     if (this.#items) return;
     this.#items = this.#keep.found(known);
@@ -30,13 +30,13 @@ export class Kept<Item> {
   }
 
   /**
-   * A plan, with those parts of its items that were found and that it does not explain.
+   * A plan, with those parts of its items that were found and that it does not have.
    *
-   * @param former the plan before it: what was found of an item that it drops is not kept any longer
+   * @param former the plan before it: the parts of an item that is no longer wanted are not kept
    */
-  join(fragment: Fragment<Item>, former: Fragment<Item> | undefined): Fragment<Item> {
-    for (const key of former?.keys() ?? []) if (!fragment.has(key)) this.#parts.delete(key);
-    return new Map([...fragment].map(([key, item]) => [key, this.#joinItem(key, item)]));
+  join(plan: Plan<Item>, former: Plan<Item> | undefined): Plan<Item> {
+    for (const key of former?.keys() ?? []) if (!plan.has(key)) this.#parts.delete(key);
+    return new Map([...plan].map(([key, item]) => [key, this.#joinItem(key, item)]));
   }
 
   #joinItem(key: string, item: Item): Item {

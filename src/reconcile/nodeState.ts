@@ -1,34 +1,29 @@
-// This node as planning sees it: its Node object and the host's addresses, and the Services that a change of them concerns.
-import type { Mode } from '../modes/mode.js';
+// This node as planning sees it: its Node object and the host's addresses, and the Services that depend on a change.
+import type { HostRules } from '../modes/mode.js';
 import { NodeDependents, nodeChange } from '../services/nodeDependents.js';
-import { nodeFacts } from '../services/nodeFacts.js';
-import type { AssignedAddress, HostChange, NodeFacts, ServiceFrontends } from '../services/types.js';
-
-/** The part of a mode that says which facts of the node matter. */
-export type NodeRules = Pick<Mode<never, never>, 'isRelevant' | 'hostChange'>;
-
-type Node = Parameters<typeof nodeFacts>[1];
+import { type NodeParts, nodeFacts } from '../services/nodeFacts.js';
+import type { AssignedAddress, HostChange, NodeFacts, ServicePlanInput } from '../services/types.js';
 
 const NO_SERVICES: ReadonlySet<string> = new Set();
 
 /** The facts of this node, kept as its parts change. Methods that change it return the Services to plan again. */
 export class NodeState {
-  readonly #rules: NodeRules;
+  readonly #rules: HostRules;
   readonly #nodeName: string;
   readonly #bindAddress: string | undefined;
   readonly #dependents = new NodeDependents();
-  /** Those that planning depends on, by link, address and prefix. */
+  /** The addresses that the mode uses, by link, address and prefix. */
   #host = new Map<string, AssignedAddress>();
-  #node: Node;
+  #node: NodeParts['node'];
   #others: ReadonlySet<string> = new Set();
   #facts: NodeFacts;
 
   /** @param bindAddress canonical; where it is a specific address, it is the node's own */
-  constructor(rules: NodeRules, nodeName: string, bindAddress?: string) {
+  constructor(rules: HostRules, nodeName: string, bindAddress?: string) {
     this.#rules = rules;
     this.#nodeName = nodeName;
     this.#bindAddress = bindAddress;
-    this.#facts = nodeFacts(nodeName, undefined, [], this.#others, bindAddress);
+    this.#facts = this.#derive();
   }
 
   /** The same object as long as no fact changed that planning depends on. */
@@ -36,31 +31,31 @@ export class NodeState {
     return this.#facts;
   }
 
-  /** Takes in what a Service means now; undefined when it was deleted. */
-  planned(service: string, frontends: ServiceFrontends | undefined): void {
-    this.#dependents.planned(service, frontends);
+  /** Records the input of a Service's plan; undefined when the Service was deleted. */
+  planned(service: string, input: ServicePlanInput | undefined): void {
+    this.#dependents.planned(service, input);
   }
 
-  /** Takes in the Node object, undefined when there is none, and the addresses of all other nodes. */
-  nodeChanged(node: Node, others: ReadonlySet<string>): ReadonlySet<string> {
+  /** Sets the Node object, undefined when there is none, and the addresses of all other nodes. */
+  nodeChanged(node: NodeParts['node'], others: ReadonlySet<string>): ReadonlySet<string> {
     this.#node = node;
     this.#others = others;
     return this.#update();
   }
 
-  /** Takes in every address of the host. */
+  /** Sets every address of the host. */
   hostListed(addresses: readonly AssignedAddress[]): ReadonlySet<string> {
-    const relevant = addresses.filter((address) => this.#rules.isRelevant(address, this.#facts));
-    this.#host = new Map(relevant.map((address) => [keyOf(address), address]));
+    const used = addresses.filter((address) => this.#rules.uses(address, this.#facts.nodeIPs));
+    this.#host = new Map(used.map((address) => [keyOf(address), address]));
     return this.#update();
   }
 
-  /** Takes in changes of the host's addresses, none of which may be lost. */
+  /** Applies changes of the host's addresses, none of which may be missing. */
   hostChanged({ addresses }: HostChange): ReadonlySet<string> {
     let changed = false;
     for (const { link, address, prefix, deleted } of addresses) {
       const hostAddress = { link, address, prefix };
-      if (!this.#rules.isRelevant(hostAddress, this.#facts)) continue;
+      if (!this.#rules.uses(hostAddress, this.#facts.nodeIPs)) continue;
       changed = true;
       if (deleted) this.#host.delete(keyOf(hostAddress));
       else this.#host.set(keyOf(hostAddress), hostAddress);
@@ -70,14 +65,22 @@ export class NodeState {
 
   #update(): ReadonlySet<string> {
     const before = this.#facts;
-    const host = [...this.#host.values()];
-    const after = nodeFacts(this.#nodeName, this.#node, host, this.#others, this.#bindAddress);
-    const change = nodeChange(before, after, this.#rules.hostChange(before, after));
+    const after = this.#derive();
+    const change = nodeChange(before, after);
     const { zone, nodeIPs, nodePorts, addresses } = change;
-    const concerned = zone || nodeIPs || nodePorts || addresses.length > 0;
-    if (!concerned && before.podCIDRs.join() === after.podCIDRs.join()) return NO_SERVICES;
+    const matters = zone || nodeIPs || nodePorts || addresses.length > 0;
+    if (!matters && before.podCIDRs.join() === after.podCIDRs.join()) return NO_SERVICES;
     this.#facts = after;
     return this.#dependents.of(change);
+  }
+
+  #derive(): NodeFacts {
+    return nodeFacts(this.#nodeName, {
+      node: this.#node,
+      host: (nodeIPs) => this.#rules.facts([...this.#host.values()], nodeIPs),
+      otherNodes: this.#others,
+      bindAddress: this.#bindAddress,
+    });
   }
 }
 

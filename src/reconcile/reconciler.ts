@@ -1,30 +1,33 @@
-// When to plan, compare and act. Knows the contract of a mode and nothing of what it programs.
-import type { KeyedOperation, Known, Mode } from '../modes/mode.js';
-import type { HostAddress, HostChange, NodeFacts, ServiceFrontends } from '../services/types.js';
+// Decides when to plan, compare and act. Knows the contract of a mode, and nothing of IPVS, ipset or iptables.
+import type { DisturbedCheck, KeyedOperation, Known, Mode } from '../modes/mode.js';
+import type { NodeFacts, ServicePlanInput } from '../services/types.js';
 import { TimeSlice } from '../timeSlice.js';
+import { applyOperations } from './applyOperations.js';
 import { Audit } from './audit.js';
 import { DesiredState, type Owner } from './desiredState.js';
 import { Kept } from './kept.js';
 import { observeAll } from './observeAll.js';
-import { countPhases, type Failure, type SyncSummary, together } from './summary.js';
+import { countPhases, type Failure, type FollowUp, type SyncSummary, together } from './summary.js';
 
 /** Where the reconciler reads what to plan from. */
 export interface Inputs {
   serviceNames(): Iterable<string>;
   /** Undefined when there is no such Service. */
-  frontends(service: string): ServiceFrontends | undefined;
+  planInput(service: string): ServicePlanInput | undefined;
   /** The same object as long as nothing about the node changed. */
   node(): NodeFacts;
-  /** A pass takes in all that was touched up to now; what is touched from now on waits for the next. */
+  /** A pass begins with all Services touched up to now; those that are touched from now on wait for the next. */
   taken(): void;
-  /** Reads again what no event reports; comes before each full pass. */
+  /** Reads again the facts that no event reports; called before each full pass. */
   refresh(): Promise<void>;
+  /** Work that follows each pass in every mode; none by default. */
+  readonly followUp?: FollowUp;
 }
 
-/** Items that are read alone after failures, at most: for more, a full pass costs less. */
+/** Items that are read alone after failures, at most: for more of them, a full pass costs less. */
 const MOST_ALONE = 256;
 
-/** An audit under way, and what it has done up to now. */
+/** An audit under way, and the summary of its slices up to now. */
 interface AuditUnderWay<Item> {
   readonly reads: Audit<Item>;
   done: SyncSummary | undefined;
@@ -49,7 +52,7 @@ export interface PlannedOperation {
   readonly lines: readonly string[];
 }
 
-/** Plans what changed, compares it with what is known, and has the mode carry out the difference. One pass at a time. */
+/** Plans the Services that changed, compares, and has the mode carry out the difference. One pass at a time. */
 export class Reconciler<Item, Operation extends KeyedOperation> {
   readonly #mode: Mode<Item, Operation>;
   readonly #inputs: Inputs;
@@ -107,7 +110,7 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     this.#audit = undefined;
   }
 
-  /** Begins to look at everything, in slices. Does nothing while an audit is under way, or a full pass is due. */
+  /** Begins an audit of everything, in slices. Does nothing while an audit is under way, or a full pass is due. */
   startAudit(): void {
     if (!this.#full) this.#audit ??= { reads: new Audit(this.#mode.observe()), done: undefined };
   }
@@ -118,17 +121,12 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     else if (this.#unknown.size > 0) this.#retry = true;
   }
 
-  /** Whether a change of the host's links and addresses shows that others changed ours. */
-  isDisturbedBy(change: HostChange): boolean {
-    return !this.#full && this.#mode.isDisturbedBy(this.#known, change);
+  /** Others may have changed items of ours: when the check shows that they have, the next pass is a full one. */
+  async disturbed(check: DisturbedCheck<Item>): Promise<void> {
+    if (!this.#full && (await check(this.#known))) this.requestFullSync();
   }
 
-  /** Takes in all addresses of the host: when they show that others changed ours, the next pass is a full one. */
-  hostAddressesChanged(addresses: readonly HostAddress[]): void {
-    if (!this.#full && this.#mode.isDisturbed(this.#known, addresses)) this.requestFullSync();
-  }
-
-  /** Whether a pass has anything to look at. */
+  /** Whether a pass has anything to do. */
   get pending(): boolean {
     return this.#full || this.#retry || this.#touched.size > 0 || this.#plannedNode !== this.#inputs.node();
   }
@@ -153,22 +151,23 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     const observed = this.#now();
     const { keys, services } = await this.#plan();
     for (const key of again) keys.add(key);
-    const contested = this.#contested(keys);
     const compared = full ? this.#everyKey() : [...keys].filter((key) => !this.#unknown.has(key));
-    const operations = await this.#compare(compared);
+    const differences = await this.#compare(compared);
     const planned = this.#now();
-    const failures = [...unread, ...(await this.#apply(operations))];
+    const operations: KeyedOperation[] = [...differences];
+    const failures = [...unread, ...(await this.#apply(differences))];
     if (full) await this.#shareAll();
     else this.#share(keys);
-    const upkeep = await this.#upkeep(operations, failures);
+    const after = await this.#afterPass(operations, failures);
     const milliseconds = { plan: planned - observed, kernel: observed - started + this.#now() - planned };
-    const did = { full, services, repaired: 0, contested, milliseconds };
-    return { ...did, ...this.#results(operations, failures), ...upkeep };
+    const did = { full, services, repaired: 0, milliseconds };
+    return { ...did, ...this.#results(operations, failures), ...after };
   }
 
   /**
-   * One slice of the audit: reads a piece of the kernel's state, and puts right what others changed there. Resolves to
-   * what the whole audit did when this was its last slice. Rejects when the kernel cannot be read; a full pass is due then.
+   * One slice of the audit: reads a piece of the kernel's state, and repairs items that others changed there. Resolves to
+   * the summary of the whole audit when this was its last slice. Rejects when the kernel cannot be read; a full pass is due
+   * then.
    */
   async auditSlice(): Promise<SyncSummary | undefined> {
     const audit = this.#audit;
@@ -179,15 +178,16 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     const started = this.#now();
     const keys = await audit.reads.next(this.#known, (key) => this.#unknown.has(key));
     const observed = this.#now();
-    const operations = await this.#compare(keys ?? []);
+    const differences = await this.#compare(keys ?? []);
     const planned = this.#now();
-    const failures = await this.#apply(operations);
+    const operations: KeyedOperation[] = [...differences];
+    const failures = await this.#apply(differences);
     this.#share(keys ?? []);
     const repaired = operations.length;
-    const upkeep = await this.#upkeep(operations, failures);
+    const after = await this.#afterPass(operations, failures);
     const milliseconds = { plan: planned - observed, kernel: observed - started + this.#now() - planned };
-    const did = { full: true, services: 0, repaired, contested: [], milliseconds };
-    const done: SyncSummary = { ...did, ...this.#results(operations, failures), ...upkeep };
+    const did = { full: true, services: 0, repaired, milliseconds };
+    const done: SyncSummary = { ...did, ...this.#results(operations, failures), ...after };
     audit.done = audit.done ? together(audit.done, done) : done;
     if (keys) return undefined;
     if (this.#audit === audit) this.#audit = undefined;
@@ -222,23 +222,29 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     }
   }
 
-  #results(operations: readonly Operation[], failures: readonly Failure[]) {
+  #results(operations: readonly KeyedOperation[], failures: readonly Failure[]) {
     const phases = countPhases(operations);
     return { operations: operations.length, phases, failures, unknown: this.#unknown.size };
   }
 
-  /** Adds what is due beside the difference to the operations and failures of a pass. */
-  async #upkeep(operations: Operation[], failures: Failure[]) {
+  /** Adds maintenance, and work that every mode has after a pass, to the operations and failures of the pass. */
+  async #afterPass(operations: KeyedOperation[], failures: Failure[]) {
     const now = this.#now();
-    const upkeep = await this.#mode.upkeep({ desired: this.#desired, known: this.#known, now });
-    for (const failure of upkeep.failures) {
-      this.#unknown.set(failure.key, undefined);
-      failures.push({ ...failure, vital: false });
+    const due = await this.#mode.maintain?.({ desired: this.#desired, known: this.#known, now });
+    if (due) {
+      for (const failure of due.failures) {
+        this.#unknown.set(failure.key, undefined);
+        failures.push({ ...failure, vital: false });
+      }
+      failures.push(...(await this.#apply(due.operations)));
+      operations.push(...due.operations);
+      this.#share(due.operations.map(({ key }) => key));
     }
-    failures.push(...(await this.#apply(upkeep.operations)));
-    operations.push(...upkeep.operations);
-    this.#share(upkeep.operations.map(({ key }) => key));
-    return { draining: upkeep.draining, again: this.#mode.upkeepIn(now) };
+    const { followUp } = this.#inputs;
+    const followed = await followUp?.run();
+    operations.push(...(followed?.operations ?? []));
+    failures.push(...(followed?.failures ?? []));
+    return { counts: due?.counts() ?? {}, again: earliest(due?.dueIn(), followUp?.dueIn) };
   }
 
   async #observe(): Promise<Reads> {
@@ -292,12 +298,13 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
 
   /** By the node's facts of this moment: a change of them touches the Services that were planned before it. */
   #planService(service: string): Set<string> {
-    const frontends = this.#inputs.frontends(service);
+    const input = this.#inputs.planInput(service);
     const node = this.#inputs.node();
-    const owner = { name: service, rank: frontends?.createdAt ?? 0 };
-    if (!this.#kept) this.#mode.planned(service, frontends);
-    const former = this.#desired.fragment(service);
-    const plan = frontends ? this.#mode.planService(frontends, node, former) : new Map();
+    const owner = { name: service, rank: input?.createdAt ?? 0 };
+    if (!this.#kept) this.#inputs.followUp?.planned(service, input);
+    if (!input) this.#mode.forget?.(service);
+    const former = this.#desired.planOf(service);
+    const plan = input ? this.#mode.planService(input, node) : new Map();
     return this.#desired.replace(owner, this.#kept?.join(plan, former) ?? plan);
   }
 
@@ -330,22 +337,13 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     for (const key of this.#known.keys()) if (this.#desired.get(key) === undefined) yield key;
   }
 
-  #contested(keys: Iterable<string>): { key: string; services: readonly string[] }[] {
-    const contested = [];
-    for (const key of keys) {
-      const services = this.#desired.contenders(key);
-      if (services.length > 1 && this.#mode.isExclusive(key)) contested.push({ key, services });
-    }
-    return contested;
-  }
-
   #isVital(key: string): boolean {
-    return this.#desired.fragment(NODE.name)?.has(key) ?? false;
+    return this.#desired.planOf(NODE.name)?.has(key) ?? false;
   }
 
   async #apply(operations: readonly Operation[]): Promise<Failure[]> {
     if (operations.length === 0) return [];
-    const results = await this.#mode.apply(operations);
+    const results = await applyOperations(this.#mode, operations);
     const failures: Failure[] = [];
     const slice = new TimeSlice();
     for (const [i, operation] of operations.entries()) {
@@ -389,8 +387,13 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
   }
 }
 
-/** Owner of what is kept without a plan. The name is none that a Service can have. */
+/** The earlier of two times, in ms; undefined where there is none. */
+function earliest(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
+}
+
+/** Owner of the items that are kept without a plan. No Service can have this name. */
 const KEPT: Owner = { name: '/', rank: Number.POSITIVE_INFINITY };
 
-/** Owner of what the node wants whatever its services are. The name is none that a Service can have. */
+/** Owner of the node's own plan. No Service can have this name. */
 const NODE: Owner = { name: '', rank: -1 };

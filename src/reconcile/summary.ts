@@ -1,6 +1,7 @@
-// What one pass did.
+// The summary of a pass, and of work that follows it.
 import type { NetlinkError } from '../errors.js';
 import type { KeyedOperation } from '../modes/mode.js';
+import type { ServicePlanInput } from '../services/types.js';
 
 /** An operation that failed. Its item is unknown until it is observed again. */
 export interface Failure {
@@ -10,7 +11,17 @@ export interface Failure {
   readonly vital: boolean;
 }
 
-/** What one pass, or one whole audit, did. */
+/** Work that follows each pass, whatever the mode: the clean-up of UDP flows. */
+export interface FollowUp {
+  /** Records the input of a Service's plan; undefined when the Service was deleted. */
+  planned(service: string, input: ServicePlanInput | undefined): void;
+  /** Does the work that is due. */
+  run(): Promise<{ readonly operations: readonly KeyedOperation[]; readonly failures: readonly Failure[] }>;
+  /** Time after which more is due although nothing changes, in ms; undefined when nothing is. */
+  readonly dueIn: number | undefined;
+}
+
+/** The summary of one pass, or of one whole audit. */
 export interface SyncSummary {
   /** The kernel was read and everything compared: at start, after many failures, in audits. */
   readonly full: boolean;
@@ -18,18 +29,16 @@ export interface SyncSummary {
   readonly services: number;
   /** Operations carried out, failed ones too. */
   readonly operations: number;
-  /** How many of them put right what others had changed: an audit found it although nothing else was to be done. */
+  /** How many of them repaired items that others had changed, as an audit found. */
   readonly repaired: number;
   /** How many of them in each phase of the mode's order; phases without any are left out. */
   readonly phases: ReadonlyMap<string, number>;
   readonly failures: readonly Failure[];
   /** Items whose last operation failed, now or earlier, and that were not read again. */
   readonly unknown: number;
-  /** Addresses and ports that several Services want, with these Services; the first wins. */
-  readonly contested: readonly { readonly key: string; readonly services: readonly string[] }[];
-  /** Real servers that drain. */
-  readonly draining: number;
-  /** Time after which another pass has something to look at although nothing changes, in ms. */
+  /** Numbers that the mode reports: `draining`, the real servers that are draining. */
+  readonly counts: Readonly<Record<string, number>>;
+  /** Time after which another pass has something to do although nothing changes, in ms; undefined when none has. */
   readonly again: number | undefined;
   /** Time spent planning and comparing, and waiting for the kernel, in ms. */
   readonly milliseconds: { readonly plan: number; readonly kernel: number };
@@ -54,7 +63,6 @@ export function together(first: SyncSummary, second: SyncSummary): SyncSummary {
     repaired: first.repaired + second.repaired,
     phases,
     failures: [...first.failures, ...second.failures],
-    contested: first.contested,
     milliseconds: {
       plan: first.milliseconds.plan + second.milliseconds.plan,
       kernel: first.milliseconds.kernel + second.milliseconds.kernel,

@@ -1,23 +1,27 @@
 // Which Services depend on which facts of the node: a change of one fact plans only them again.
-import type { Endpoint, NodeChange, NodeFacts, ServiceFrontends } from './types.js';
+import type { Family } from '../net/address.js';
+import type { Endpoint, NodeChange, NodeFacts, ServicePlanInput } from './types.js';
 
-/** What differs between two states of the node, beside what the mode derives from the host's addresses. */
-export function nodeChange(
-  before: NodeFacts,
-  after: NodeFacts,
-  host: Pick<NodeChange, 'nodePorts' | 'addresses'>,
-): NodeChange {
-  const others = symmetricDifference(before.otherNodes, after.otherNodes);
+/** What differs between two states of the node. */
+export function nodeChange(before: NodeFacts, after: NodeFacts): NodeChange {
+  const nodePorts = (family: Family) =>
+    symmetricDifference(
+      new Set(before.host.nodePortAddresses[family]),
+      new Set(after.host.nodePortAddresses[family]),
+    );
   return {
     zone: before.zone !== after.zone,
     nodeIPs: before.nodeIPs[4] !== after.nodeIPs[4] || before.nodeIPs[6] !== after.nodeIPs[6],
-    nodePorts: host.nodePorts,
-    addresses: [...host.addresses, ...others],
+    nodePorts: nodePorts(4).length + nodePorts(6).length > 0,
+    addresses: [
+      ...symmetricDifference(before.host.addresses, after.host.addresses),
+      ...symmetricDifference(before.otherNodes, after.otherNodes),
+    ],
   };
 }
 
 /** Elements of one of the sets only. */
-export function symmetricDifference(a: ReadonlySet<string>, b: ReadonlySet<string>): string[] {
+function symmetricDifference(a: ReadonlySet<string>, b: ReadonlySet<string>): string[] {
   if (a === b) return [];
   return [...[...a].filter((element) => !b.has(element)), ...[...b].filter((element) => !a.has(element))];
 }
@@ -32,9 +36,9 @@ export class NodeDependents {
   /** Service → its external and load-balancer IPs. */
   readonly #addresses = new Map<string, ReadonlySet<string>>();
 
-  /** Takes in what a Service means now; undefined when it was deleted. */
-  planned(service: string, frontends: ServiceFrontends | undefined): void {
-    const ports = frontends?.ports ?? [];
+  /** Records the input of a Service's plan; undefined when the Service was deleted. */
+  planned(service: string, input: ServicePlanInput | undefined): void {
+    const ports = input?.ports ?? [];
     const all = ports.flatMap((port) => port.frontends);
     mark(
       this.#zone,

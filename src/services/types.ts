@@ -1,5 +1,4 @@
-// What the objects mean: the one contract between the objects and every mode. It states facts and makes no choice that
-// belongs to a mode.
+// The input of planning, the same for every mode. It states facts and makes no choice that belongs to a mode.
 import type { Family } from '../net/address.js';
 import type { Protocol } from '../net/protocol.js';
 
@@ -17,13 +16,13 @@ export interface Endpoint {
   readonly nodeHints: readonly string[];
 }
 
-/** How a client comes to a frontend's address. */
+/** The kind of a frontend's address. */
 export type FrontendKind = 'clusterIP' | 'externalIP' | 'loadBalancerIP' | 'nodePort';
 
 /** One address, port and protocol that a client can dial. */
 export interface Frontend {
   readonly kind: FrontendKind;
-  /** Canonical address; empty for a node port, which stands on whatever addresses the mode gives node ports. */
+  /** Canonical address; empty for a node port: its addresses are those of {@link HostFacts}. */
   readonly address: string;
   readonly port: number;
   /** The traffic policy that applies here is `Local`: internalTrafficPolicy for a cluster IP, externalTrafficPolicy else. */
@@ -32,8 +31,8 @@ export interface Frontend {
   readonly sourceRanges: readonly string[];
 }
 
-/** A Service port in one family, with every address it answers on and every endpoint that may answer. */
-export interface PortFrontends {
+/** A Service port in one family, with its frontends and endpoints. */
+export interface ServicePort {
   readonly family: Family;
   /** Name of the port; may be empty. */
   readonly portName: string;
@@ -49,13 +48,13 @@ export interface PortFrontends {
   readonly localEndpoints: readonly Endpoint[];
 }
 
-/** Everything that one Service means to a mode. */
-export interface ServiceFrontends {
+/** The input of one Service's plan. */
+export interface ServicePlanInput {
   /** `namespace/name`. */
   readonly service: string;
-  /** Age rank, ms since 1970: of two Services that claim one address and port, the older has it. */
+  /** Creation time, in ms since 1970: of two Services that name one address and port, the older one answers. */
   readonly createdAt: number;
-  readonly ports: readonly PortFrontends[];
+  readonly ports: readonly ServicePort[];
   /** Port of the load balancer's health check; 0 for none. */
   readonly healthCheckNodePort: number;
 }
@@ -83,16 +82,26 @@ export interface HostChange {
   readonly lost: boolean;
 }
 
-/** What differs between two {@link NodeFacts}, by the Services that it concerns. */
+/** What differs between two {@link NodeFacts}, by the Services that depend on it. */
 export interface NodeChange {
-  /** Concerns Services whose endpoints have hints for zones. */
+  /** Services whose endpoints have hints for zones depend on it. */
   readonly zone: boolean;
-  /** The node's own addresses; concerns Services with source ranges. */
+  /** The node's own addresses; Services with source ranges depend on them. */
   readonly nodeIPs: boolean;
-  /** The addresses that node ports stand on; concerns Services with node ports. */
+  /** The addresses of node ports; Services with node ports depend on them. */
   readonly nodePorts: boolean;
-  /** Addresses that the host, or another node, gained or lost; concern Services with these external or load-balancer IPs. */
+  /** Addresses that the host, or another node, gained or lost; Services with these external or load-balancer IPs depend on them. */
   readonly addresses: readonly string[];
+}
+
+/** The addresses of the host as a mode uses them: derived from all of them, so that an unrelated address changes nothing. */
+export interface HostFacts {
+  /** Addresses on which node ports are served, per family; canonical. */
+  readonly nodePortAddresses: Readonly<Record<Family, readonly string[]>>;
+  /** Families whose node ports are restricted to no network (`nodePortAddresses`). */
+  readonly unrestricted: ReadonlySet<Family>;
+  /** Addresses that the host has already: an external IP among them reaches the host without the mode. */
+  readonly addresses: ReadonlySet<string>;
 }
 
 /** What planning needs to know of the node. */
@@ -102,12 +111,11 @@ export interface NodeFacts {
   readonly zone: string;
   /** The node's own address per family, for the source-range check and node ports; `127.0.0.1` and `::1` when unknown. */
   readonly nodeIPs: Readonly<Record<Family, string>>;
-  /** The family that the node itself goes by. */
+  /** The family of the node's first address. */
   readonly primaryFamily: Family;
-  /** The network of this node's pods per family, when known: tells local traffic in mode NodeCIDR. */
+  /** The network of this node's pods per family, when known: detects local traffic in mode NodeCIDR. */
   readonly podCIDRs: readonly string[];
-  /** Addresses of the other nodes, as far as the source tells of them. */
+  /** Addresses of the other nodes, as far as the source reports them. */
   readonly otherNodes: ReadonlySet<string>;
-  /** Addresses of the host, as far as the mode's planning depends on them. */
-  readonly hostAddresses: readonly HostAddress[];
+  readonly host: HostFacts;
 }

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { after, before, it } from 'node:test';
+import { selectFlows, staleFlows } from '../../src/conntrack/staleFlows.js';
 import { type Conntrack, type Flow, openConntrack } from '../../src/kernel/conntrack/index.js';
-import { selectFlows, staleFlows } from '../../src/modes/ipvs/staleFlows.js';
 import { type Family, joinHostPort } from '../../src/net/address.js';
-import type { Endpoint, PortFrontends } from '../../src/services/types.js';
+import type { Endpoint, ServicePort } from '../../src/services/types.js';
 import { TrackingNamespace } from '../support/flows.js';
 
 /**
@@ -38,7 +38,7 @@ after(async () => {
   await namespace.delete();
 });
 
-function port(family: Family, pod: string): PortFrontends {
+function port(family: Family, pod: string): ServicePort {
   const endpoint: Endpoint = {
     address: pod,
     port: 5353,
@@ -75,7 +75,7 @@ for (const family of [4, 6] as const) {
   const send = (firstPort: number) =>
     namespace.send(...virtual.map((at, i) => `${joinHostPort(client, firstPort + i)} ${at}`));
   /** What a sync does when the port has come to this; returns where the flows came back from that it deleted. */
-  const clean = async (changed: PortFrontends) => {
+  const clean = async (changed: ServicePort) => {
     const stale = staleFlows(await ct.list(selectFlows([changed])), [changed], () => false);
     assert.deepEqual(await ct.deleteFlows(stale), new Array(stale.length).fill(undefined));
     return sourcesOf(stale);
@@ -85,7 +85,7 @@ for (const family of [4, 6] as const) {
 
   it(`flows that lead to no serving endpoint are found and deleted, the others stay, IPv${family}`, async () => {
     const [first, second] = pods.map((pod) => joinHostPort(pod, 5353)) as [string, string];
-    // Before there is a virtual server: to the node itself.
+    // Before there is a virtual service: to the node itself.
     await send(4000);
     ipvsadm('-A', '-s', 'rr');
     ipvsadm('-a', '-r', first, '-m');

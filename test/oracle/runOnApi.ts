@@ -5,8 +5,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { pino } from 'pino';
 import { runAgent } from '../../src/agent/agent.js';
 import { openApi } from '../../src/agent/api.js';
-import { type Kernel, openKernel } from '../../src/agent/kernel.js';
-import { ipvsOptions } from '../../src/cli/options.js';
+import { ipvsOptions } from '../../src/modes/ipvs/fromConfiguration.js';
+import { createIpvsMode } from '../../src/modes/ipvs/index.js';
+import { type OpenIpvsKernel as Kernel, openIpvsKernel } from '../../src/modes/ipvs/open.js';
 import { openMetrics } from '../../src/servers/metrics.js';
 import { nodeFacts } from '../../src/services/nodeFacts.js';
 import { ApiCluster } from '../support/apiCluster.js';
@@ -41,7 +42,7 @@ export interface ApiReport {
 
 async function main(scenario: Scenario): Promise<ApiReport> {
   layOut(scenario);
-  const kernel = await openKernel(false);
+  const kernel = await openIpvsKernel(false);
   const cluster = await ApiCluster.start();
   cluster.load(`${scenario.folder}/objects.yaml`);
   const passes = { made: 0, failures: 0 };
@@ -109,14 +110,13 @@ async function startAgent(
   const nodeName = 'node-a';
   const api = await openApi({ configuration, master, nodeName, allNodes: false, version: '0', log, metrics });
   const host = await kernel.rtnetlink.listAddresses();
-  const node = nodeFacts(
-    nodeName,
-    await api.ownNode(AbortSignal.timeout(NODE_WAIT)),
-    host,
-    new Set(),
-    configuration.bindAddress,
-  );
   const options = ipvsOptions(configuration, { families: [4, 6], kernelRelease: release() });
+  const mode = createIpvsMode(kernel, options);
+  const node = nodeFacts(nodeName, {
+    node: await api.ownNode(AbortSignal.timeout(NODE_WAIT)),
+    host: (nodeIPs) => mode.host.facts(host, nodeIPs),
+    bindAddress: configuration.bindAddress,
+  });
   const { source, announcer } = api;
   const parts = {
     log,
@@ -124,8 +124,7 @@ async function startAgent(
     startedAt: about.startedAt,
     metrics,
     configuration,
-    kernel,
-    options,
+    opened: { mode, families: options.families, kernel },
     stop,
   };
   const status = await runAgent({ ...parts, source, announcer, node, configFile: undefined, flags: {} });

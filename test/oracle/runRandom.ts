@@ -3,7 +3,7 @@
 // namespace costs one process. Arguments: seeds.
 import { release } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
-import { type Kernel, openKernel } from '../../src/agent/kernel.js';
+import { type OpenIpvsKernel as Kernel, openIpvsKernel } from '../../src/modes/ipvs/open.js';
 import { cleanUp } from '../../src/reconcile/cleanUp.js';
 import { comparable, RANDOM_HOST, RandomCluster } from '../support/randomCluster.js';
 import { TestNode } from '../support/testNode.js';
@@ -57,7 +57,7 @@ async function main(seed: number, kernel: Kernel): Promise<RandomReport> {
 }
 
 layOut(RANDOM_HOST);
-const kernel = await openKernel(false);
+const kernel = await openIpvsKernel(false);
 const reports: RandomReport[] = [];
 for (const seed of process.argv.slice(2)) reports.push(await main(Number(seed), kernel));
 kernel.close();

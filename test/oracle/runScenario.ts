@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { release } from 'node:os';
 import { join } from 'node:path';
-import { openKernel } from '../../src/agent/kernel.js';
+import { openIpvsKernel } from '../../src/modes/ipvs/open.js';
 import { cleanUp } from '../../src/reconcile/cleanUp.js';
 import { differences, type Scenario, scenarios } from '../support/oracle.js';
 import { TestNode } from '../support/testNode.js';
@@ -33,7 +33,7 @@ export interface ScenarioReport {
 
 async function main(scenario: Scenario): Promise<ScenarioReport> {
   layOut(scenario);
-  const kernel = await openKernel(false);
+  const kernel = await openIpvsKernel(false);
   const failures: string[] = [];
   const newNode = () => new TestNode(scenario, kernel, release());
   const sync = async (node: ReturnType<typeof newNode>) => {

@@ -44,7 +44,6 @@ it(`${SERVICES} Services, ${ENDPOINTS} endpoints, ${CHANGES} changes: never bloc
     rtnetlink: kernel.rtnetlink,
     watchHost: async () => ({ close() {} }),
     nodeName: 'node-0',
-    periods: { audit: 3_600_000 },
     events: {
       synced: (summary) => passes.emit('synced', summary),
       problems: (problems) => passes.emit('error', new Error(JSON.stringify(problems))),

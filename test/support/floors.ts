@@ -34,12 +34,35 @@ const FLOORS: readonly Floor[] = [
   // What the parts of the kernel look like, without the parts: types, and the notation of set entries.
   { name: 'kernel types', files: /^kernel\/.*\/(types|entry)\.ts$/, imports: ['errors', 'net'] },
   { name: 'kernel', files: /^kernel\//, imports: ['errors', 'net', 'kernel types'], outside: EVERYTHING },
+  // Clean-up of UDP flows, the same in every mode.
+  {
+    name: 'conntrack',
+    files: /^conntrack\//,
+    imports: ['errors', 'net', 'services', 'kernel types'],
+    outside: /^node:util$/,
+  },
   { name: 'mode contract', files: /^modes\/mode\.ts$/, imports: ['errors', 'services'] },
+  // The modes that there are, and how each is opened: the only files that connect a mode with the configuration.
+  {
+    name: 'mode selection',
+    files: /^modes\/((definition|select)\.ts$|[^/]+\/(open|openParts|hostKernel|fromConfiguration)\.ts$)/,
+    imports: [
+      'errors',
+      'net',
+      'services',
+      'config',
+      'kernel types',
+      'kernel',
+      'mode contract',
+      'mode',
+      'mode effects',
+    ],
+    outside: EVERYTHING,
+  },
   {
     name: 'mode effects',
-    files: /^modes\/[^/]+\/(apply|observe|observeAlone|drains|flows|prepare|kernel|index)\.ts$/,
+    files: /^modes\/[^/]+\/(apply|observe|observeAlone|draining|prepare|tampering|kernel|index)\.ts$/,
     imports: ['errors', 'net', 'timeSlice', 'kernel types', 'kernel', 'mode contract', 'services', 'mode'],
-    outside: /^node:util$/,
   },
   { name: 'mode', files: /^modes\/[^/]+\//, imports: ['net', 'services', 'kernel types', 'mode contract'] },
   {
@@ -88,7 +111,8 @@ function judge(path: string, floor: Floor, specifier: string): string | undefine
   const target = posix.join(posix.dirname(path), specifier).replace(/\.js$/, '.ts');
   const below = floorOf(target);
   if (!below) return `${path}: imports ${target}, which is on no floor`;
-  if (modeOf(path) !== undefined && modeOf(target) !== undefined && modeOf(path) !== modeOf(target)) {
+  const [from, to] = [modeOf(path), modeOf(target)];
+  if (from !== undefined && to !== undefined && from !== to && to !== SHARED) {
     return `${path}: a mode may not import from another, but imports ${target}`;
   }
   if (below === floor || floor.imports.includes('*') || floor.imports.includes(below.name)) return undefined;
@@ -98,6 +122,9 @@ function judge(path: string, floor: Floor, specifier: string): string | undefine
 function floorOf(path: string): Floor | undefined {
   return FLOORS.find(({ files }) => files.test(path));
 }
+
+/** The folder of the pieces that several modes use. */
+const SHARED = 'shared';
 
 function modeOf(path: string): string | undefined {
   return /^modes\/([^/]+)\//.exec(path)?.[1];

@@ -170,7 +170,7 @@ export class RandomCluster {
   }
 }
 
-/** What tells states apart: order of virtual servers and entries is that of history, and means nothing. */
+/** What tells states apart: order of virtual services and entries is that of history, and means nothing. */
 export function comparable({ ipvsadm, ipset, address, iptables, ip6tables }: ToolOutput) {
   const lines = (text: string) => text.split('\n').sort();
   const rules = (text: string) =>

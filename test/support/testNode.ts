@@ -1,29 +1,34 @@
 // A node driven by manifests: the whole path from text to kernel state, on a kernel in memory or a real one.
 import { readFileSync } from 'node:fs';
-import { ipvsOptions } from '../../src/cli/options.js';
+import { StaleFlowCleaner } from '../../src/conntrack/staleFlowCleaner.js';
 import type { Problem } from '../../src/errors.js';
+import type { Conntrack } from '../../src/kernel/conntrack/types.js';
+import { ipvsOptions } from '../../src/modes/ipvs/fromConfiguration.js';
 import { createIpvsMode, type IpvsKernel, type Item, type Operation } from '../../src/modes/ipvs/index.js';
 import type { Mode } from '../../src/modes/mode.js';
 import type { KubernetesObject } from '../../src/objects/types.js';
 import { Reconciler } from '../../src/reconcile/reconciler.js';
 import type { SyncSummary } from '../../src/reconcile/summary.js';
-import { Catalogue } from '../../src/services/catalogue.js';
 import { nodeFacts } from '../../src/services/nodeFacts.js';
+import { ServiceCache } from '../../src/services/serviceCache.js';
 import type { NodeFacts } from '../../src/services/types.js';
 import { readManifest } from '../../src/source/manifestFile.js';
 import { FakeKernel } from '../../src/testing/index.js';
 import { decodeConfiguration } from './decodeConfiguration.js';
 import type { Scenario, ToolOutput } from './oracle.js';
 
+/** The parts of the kernel that a node needs. */
+type NodeKernel = IpvsKernel & { readonly conntrack: Pick<Conntrack, 'list' | 'deleteFlows'> };
+
 /** A node with its objects, and the reconciler that programs its kernel. */
-export class TestNode<Kernel extends IpvsKernel> {
+export class TestNode<Kernel extends NodeKernel> {
   readonly kernel: Kernel;
   readonly mode: Mode<Item, Operation>;
   readonly reconciler: Reconciler<Item, Operation>;
   readonly problems: Problem[] = [];
   /** What the clock shows, ms. */
   now = 0;
-  readonly #catalogue = new Catalogue();
+  readonly #cache = new ServiceCache();
   readonly #scenario: Pick<Scenario, 'configuration' | 'interfaces'>;
   #facts: NodeFacts | undefined;
   #objects = new Map<string, KubernetesObject>();
@@ -39,11 +44,12 @@ export class TestNode<Kernel extends IpvsKernel> {
     if (problems.length > 0) throw new Error(JSON.stringify(problems));
     this.mode = createIpvsMode(kernel, ipvsOptions(configuration, { families: [4, 6], kernelRelease }));
     const inputs = {
-      serviceNames: () => this.#catalogue.serviceNames(),
-      frontends: (service: string) => this.#catalogue.frontends(service, this.#node()),
+      serviceNames: () => this.#cache.serviceNames(),
+      planInput: (service: string) => this.#cache.planInput(service, this.#node()),
       node: () => this.#node(),
       refresh: async () => {},
       taken: () => {},
+      followUp: new StaleFlowCleaner(kernel.conntrack, (dialled) => this.#cache.isUdpFrontend(dialled)),
     };
     this.reconciler = new Reconciler(this.mode, inputs, () => this.now);
   }
@@ -74,7 +80,7 @@ export class TestNode<Kernel extends IpvsKernel> {
   }
 
   #apply(type: 'set' | 'delete', object: KubernetesObject): void {
-    for (const touched of this.#catalogue.apply({ type, object })) {
+    for (const touched of this.#cache.apply({ type, object })) {
       if ('service' in touched) this.reconciler.touch(touched.service);
       else {
         this.#facts = undefined;
@@ -85,7 +91,10 @@ export class TestNode<Kernel extends IpvsKernel> {
 
   #node(): NodeFacts {
     const hostAddresses = [{ link: 'lo', address: '127.0.0.1' }, ...this.#scenario.interfaces];
-    this.#facts ??= nodeFacts('node-a', this.#catalogue.node('node-a'), hostAddresses);
+    this.#facts ??= nodeFacts('node-a', {
+      node: this.#cache.node('node-a'),
+      host: (nodeIPs) => this.mode.host.facts(hostAddresses, nodeIPs),
+    });
     return this.#facts;
   }
 }

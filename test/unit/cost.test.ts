@@ -16,6 +16,7 @@ import type { HostChange } from '../../src/services/types.js';
 import type { SourceEvents } from '../../src/source/source.js';
 import { FakeKernel } from '../../src/testing/index.js';
 import { Counters, type Counts } from '../support/counts.js';
+import { HostNotifications } from '../support/hostNotifications.js';
 
 const SIZES = [100, 10_000];
 /** The first Services have what a change of the node may concern; their number is the same in every cluster. */
@@ -107,9 +108,15 @@ async function cluster(
   const events = agentEvents();
   const hooks: { piece?: (() => void) | undefined; taken?: (() => void) | undefined } = {};
   let source: SourceEvents | undefined;
-  let host: ((change: HostChange) => void) | undefined;
+  const host = new HostNotifications();
+  const { watchHost } = host;
   const mode = counters.ofMode(
-    createIpvsMode(kernel, { ...IPVS_DEFAULTS, kernelRelease: '6.1.0', ...options }),
+    createIpvsMode(Object.assign(kernel, { watchHost }), {
+      ...IPVS_DEFAULTS,
+      kernelRelease: '6.1.0',
+      auditPeriod: audit,
+      ...options,
+    }),
   );
   const proxy = createProxy({
     source: {
@@ -133,12 +140,9 @@ async function cluster(
         ...(await kernel.rtnetlink.listAddresses()),
       ],
     },
-    watchHost: async (changed) => {
-      host = changed;
-      return { close() {} };
-    },
+    conntrack: kernel.conntrack,
+    watchHost,
     nodeName: 'node-a',
-    periods: { audit },
     events: {
       ...events,
       taken() {
@@ -152,8 +156,9 @@ async function cluster(
     },
   });
   await proxy.start();
-  assert.ok(source && host);
-  const [tell, hostChanged] = [source, host];
+  assert.ok(source);
+  const tell = source;
+  const hostChanged = (change: HostChange) => host.send(change);
   const all = Array.from({ length: size }, (_, n) => n);
   tell.changed([node('zone-a'), ...all.map(service), ...all.map((n) => slice(n, 'ready', 'ready'))]);
   tell.synced();

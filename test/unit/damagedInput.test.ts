@@ -187,6 +187,15 @@ async function setUp(test: TestContext) {
 
 const printPlan = (parts: PassParts) => runPlan(parts, 'text');
 
+/** ipvs mode on a kernel in memory, as a command opens it. */
+function openedOn(kernel: FakeKernel): PassParts['opened'] {
+  const listAddresses = async () => [...HOST, ...(await kernel.rtnetlink.listAddresses())];
+  return {
+    mode: createIpvsMode(kernel, OPTIONS),
+    kernel: { ...kernel, rtnetlink: { ...kernel.rtnetlink, listAddresses } },
+  };
+}
+
 /** A command that makes one pass. */
 async function passOn(kernel: FakeKernel, path: string, command: (parts: PassParts) => Promise<number>) {
   const logged: string[] = [];
@@ -194,10 +203,9 @@ async function passOn(kernel: FakeKernel, path: string, command: (parts: PassPar
   const log = pino({ level: 'error' }, { write: (line: string) => logged.push(JSON.parse(line).msg) });
   const { configuration } = decodeConfiguration({});
   const status = await command({
-    kernel,
-    options: OPTIONS,
+    opened: openedOn(kernel),
     source: new ManifestSource({ path, follow: false }),
-    node: nodeFacts('node-a', undefined, HOST),
+    node: nodeFacts('node-a'),
     configuration,
     log,
     print: (text) => printed.push(text),
@@ -217,7 +225,6 @@ async function run(test: TestContext, kernel: FakeKernel, path: string) {
     rtnetlink: { listAddresses: async () => [...HOST, ...(await kernel.rtnetlink.listAddresses())] },
     watchHost: async () => ({ close() {} }),
     nodeName: 'node-a',
-    periods: { audit: 60_000 },
     events: {
       synced: (summary) => {
         passes++;
@@ -302,7 +309,7 @@ for (const damage of DAMAGES) {
       damage.make(web);
       replace(join(folder, 'more.yaml'), MORE);
       const plan = await passOn(kernel, folder, printPlan);
-      assert.match(plan.printed, /^ {2}\+ virtual server 10\.96\.0\.3:80\/tcp rr$/m);
+      assert.match(plan.printed, /^ {2}\+ virtual service 10\.96\.0\.3:80\/tcp rr$/m);
       assert.doesNotMatch(plan.printed, /^ *- /m);
       const once = await passOn(kernel, folder, runOnce);
       assert.match(once.logged, damage.says);

@@ -10,6 +10,7 @@ import type { SyncSummary } from '../../src/reconcile/summary.js';
 import type { HostChange } from '../../src/services/types.js';
 import type { SourceEvents } from '../../src/source/source.js';
 import { FakeKernel, failNth } from '../../src/testing/index.js';
+import { HostNotifications } from '../support/hostNotifications.js';
 
 function service(name: string, clusterIP: string, extra: object = {}): ObjectChange {
   const metadata = { namespace: 'demo', name };
@@ -57,8 +58,8 @@ function setUp(...initial: ObjectChange[]) {
   const kernel = new FakeKernel();
   const source: { events?: SourceEvents; stopped: boolean } = { stopped: false };
   const passes: SyncSummary[] = [];
+  const notifications = new HostNotifications();
   const host: {
-    changed?: ((change: HostChange) => void) | undefined;
     addresses: LinkAddress[];
     /** Comes before each listing of addresses. */
     beforeListing?: () => Promise<void>;
@@ -73,6 +74,7 @@ function setUp(...initial: ObjectChange[]) {
       latencies.push(latency);
     },
     problems: (problems) => told.push(...problems.map(({ rule }) => rule)),
+    mended: (problems) => told.push(...problems.map(({ rule }) => `mended: ${rule}`)),
     failed: (error) => told.push(String(error)),
     retrying: (milliseconds) => told.push(`retry in ${milliseconds}`),
   };
@@ -86,19 +88,20 @@ function setUp(...initial: ObjectChange[]) {
         source.stopped = true;
       },
     },
-    mode: createIpvsMode(kernel, { ...IPVS_DEFAULTS, kernelRelease: '6.1.0' }),
+    mode: createIpvsMode(Object.assign(kernel, { watchHost: notifications.watchHost }), {
+      ...IPVS_DEFAULTS,
+      auditPeriod: 60_000,
+      kernelRelease: '6.1.0',
+    }),
     rtnetlink: {
       listAddresses: async () => {
         await host.beforeListing?.();
         return [...host.addresses, ...(await kernel.rtnetlink.listAddresses())];
       },
     },
-    watchHost: async (changed) => {
-      host.changed = changed;
-      return { close: () => (host.changed = undefined) };
-    },
+    conntrack: kernel.conntrack,
+    watchHost: notifications.watchHost,
     nodeName: 'node-a',
-    periods: { audit: 60_000 },
     events,
   });
   running.push(proxy);
@@ -114,7 +117,7 @@ function setUp(...initial: ObjectChange[]) {
     assert.ok(source.events);
     return source.events;
   };
-  return { kernel, source, proxy, pass, tell, told, passes, latencies, host };
+  return { kernel, source, proxy, pass, tell, told, passes, latencies, host, notifications };
 }
 
 describe('a proxy', () => {
@@ -146,7 +149,7 @@ describe('a proxy', () => {
     const apply = kernel.ipvs.apply.bind(kernel.ipvs);
     kernel.ipvs.apply = async (operations) => {
       kernel.ipvs.apply = apply;
-      tell().changed([service('b', '10.96.0.2', { type: 'ClusterIP' })]);
+      tell().changed([service('b', '10.96.0.2', { type: 'ClusterIP', ports: [{ port: 80 }] })]);
       await new Promise((resolve) => setTimeout(resolve, 50));
       return apply(operations);
     };
@@ -156,6 +159,29 @@ describe('a proxy', () => {
     const { services } = await pass();
     assert.equal(services, 1);
     assert.ok((latencies[1] as number) >= 45, `${latencies[1]} ms, of which 50 went by in the first pass`);
+  });
+
+  it('reports an address that an older Service has, and passes it on when that is deleted', async () => {
+    const { kernel, proxy, pass, tell, told } = setUp();
+    const age = (createdAt: string, change: ObjectChange): ObjectChange => ({
+      ...change,
+      object: { ...change.object, createdAt: Date.parse(createdAt) } as ObjectChange['object'],
+    });
+    const external = { type: 'ClusterIP', externalIPs: ['192.0.2.1'], ports: [{ port: 80 }] };
+    const old = age('2020-01-01', service('old', '10.96.0.1', { ...external, sessionAffinity: 'ClientIP' }));
+    await proxy.start();
+    tell().changed([age('2026-01-01', service('young', '10.96.0.2', external))]);
+    tell().changed([old]);
+    tell().synced();
+    await pass();
+    assert.deepEqual(told, ['is served by Service demo/old, which is older']);
+    assert.match(kernel.ipvs.dump(), /-A -t 192\.0\.2\.1:80 -s rr -p/);
+    tell().changed([{ ...old, type: 'delete' }]);
+    const { services } = await pass();
+    assert.equal(services, 2);
+    assert.equal(told.at(-1), 'mended: is served by Service demo/old, which is older');
+    assert.match(kernel.ipvs.dump(), /-A -t 192\.0\.2\.1:80 -s rr\n/);
+    await proxy.stop();
   });
 
   it('plans the Services again that a change of its node concerns, and none when nothing changes', async () => {
@@ -179,11 +205,11 @@ describe('a proxy', () => {
   });
 
   it('follows the addresses of its host: node ports stand on those there are', async () => {
-    const { kernel, proxy, pass, tell, host } = setUp(service('a', '10.96.0.1'));
+    const { kernel, proxy, pass, tell, notifications } = setUp(service('a', '10.96.0.1'));
     await proxy.start();
     tell().synced();
     await pass();
-    host.changed?.(
+    notifications.send(
       addresses(
         '-eth0 192.168.50.10/24',
         '+eth1 192.168.60.10/24',
@@ -195,57 +221,59 @@ describe('a proxy', () => {
     assert.match(kernel.ipvs.dump(), /192\.168\.60\.10:30080/);
     assert.doesNotMatch(kernel.ipvs.dump(), /192\.168\.50\.10:30080/);
     await proxy.stop();
-    assert.equal(host.changed, undefined);
+    assert.equal(notifications.watches, 0);
   });
 
   it('keeps node ports on an address whose prefix changes', async () => {
-    const { kernel, proxy, pass, tell, host } = setUp(service('a', '10.96.0.1'));
+    const { kernel, proxy, pass, tell, notifications } = setUp(service('a', '10.96.0.1'));
     await proxy.start();
     tell().synced();
     await pass();
-    host.changed?.(addresses('+eth0 192.168.50.10/32', '-eth0 192.168.50.10/24', '+eth1 192.168.60.10/24'));
+    notifications.send(
+      addresses('+eth0 192.168.50.10/32', '-eth0 192.168.50.10/24', '+eth1 192.168.60.10/24'),
+    );
     await pass();
     assert.match(kernel.ipvs.dump(), /192\.168\.60\.10:30080/);
     assert.match(kernel.ipvs.dump(), /192\.168\.50\.10:30080/);
   });
 
   it('repairs its device at once when others change it, and makes nothing of its own changes', async () => {
-    const { kernel, proxy, pass, passes, tell, host } = setUp(service('a', '10.96.0.1'));
+    const { kernel, proxy, pass, passes, tell, notifications } = setUp(service('a', '10.96.0.1'));
     await proxy.start();
     tell().synced();
     await pass();
-    host.changed?.(addresses('+kube-ipvs0 10.96.0.1/32'));
+    notifications.send(addresses('+kube-ipvs0 10.96.0.1/32'));
     await new Promise((resolve) => setTimeout(resolve, 20));
     assert.equal(passes.length, 0);
     const address = { link: 'kube-ipvs0', address: '10.96.0.1', prefix: 32 };
     await kernel.rtnetlink.apply([{ do: 'deleteAddress', address }]);
-    host.changed?.(addresses('-kube-ipvs0 10.96.0.1/32'));
+    notifications.send(addresses('-kube-ipvs0 10.96.0.1/32'));
     assert.equal((await pass()).full, true);
     assert.match(kernel.rtnetlink.dump('kube-ipvs0'), /10\.96\.0\.1\/32/);
     await kernel.rtnetlink.apply([{ do: 'deleteLink', name: 'kube-ipvs0' }]);
-    host.changed?.({ ...NO_CHANGE, deletedLinks: ['kube-ipvs0'] });
+    notifications.send({ ...NO_CHANGE, deletedLinks: ['kube-ipvs0'] });
     await pass();
     assert.match(kernel.rtnetlink.dump('kube-ipvs0'), /10\.96\.0\.1\/32/);
   });
 
   it('lists the addresses of its host anew when notifications were lost', async () => {
-    const { kernel, proxy, pass, tell, host } = setUp(service('a', '10.96.0.1'));
+    const { kernel, proxy, pass, tell, host, notifications } = setUp(service('a', '10.96.0.1'));
     await proxy.start();
     tell().synced();
     await pass();
     host.addresses = [{ link: 'eth1', address: '192.168.60.10', prefix: 24, scope: 0, flags: 0 }];
-    host.changed?.({ ...NO_CHANGE, lost: true });
+    notifications.send({ ...NO_CHANGE, lost: true });
     await pass();
     assert.match(kernel.ipvs.dump(), /192\.168\.60\.10:30080/);
     const address = { link: 'kube-ipvs0', address: '10.96.0.1', prefix: 32 };
     await kernel.rtnetlink.apply([{ do: 'deleteAddress', address }]);
-    host.changed?.({ ...NO_CHANGE, lost: true });
+    notifications.send({ ...NO_CHANGE, lost: true });
     assert.equal((await pass()).full, true);
     assert.match(kernel.rtnetlink.dump('kube-ipvs0'), /10\.96\.0\.1\/32/);
   });
 
   it('lists the addresses of its host once more when that failed', async () => {
-    const { kernel, proxy, pass, tell, told, host } = setUp(service('a', '10.96.0.1'));
+    const { kernel, proxy, pass, tell, told, host, notifications } = setUp(service('a', '10.96.0.1'));
     await proxy.start();
     tell().synced();
     await pass();
@@ -254,14 +282,14 @@ describe('a proxy', () => {
       delete host.beforeListing;
       throw new Error('no buffer space');
     };
-    host.changed?.({ ...NO_CHANGE, lost: true });
+    notifications.send({ ...NO_CHANGE, lost: true });
     await pass();
     assert.deepEqual(told, ['Error: no buffer space']);
     assert.match(kernel.ipvs.dump(), /192\.168\.60\.10:30080/);
   });
 
   it('has stopped only when it asks the kernel for nothing any more', async () => {
-    const { proxy, pass, tell, host } = setUp(service('a', '10.96.0.1'));
+    const { proxy, pass, tell, host, notifications } = setUp(service('a', '10.96.0.1'));
     await proxy.start();
     tell().synced();
     await pass();
@@ -271,7 +299,7 @@ describe('a proxy', () => {
       await new Promise((resolve) => setTimeout(resolve, 20));
       asking = false;
     };
-    host.changed?.({ ...NO_CHANGE, lost: true });
+    notifications.send({ ...NO_CHANGE, lost: true });
     await new Promise((resolve) => setTimeout(resolve, 5));
     assert.equal(asking, true);
     await proxy.stop();

@@ -37,7 +37,7 @@ function unknownAmong(operations: readonly Operation[]): Set<string> {
   return awaited;
 }
 
-/** Phases are not merged across: an address is bound only once the virtual servers before it have been answered. */
+/** Phases are not merged across: an address is bound only once the virtual services before it have been answered. */
 function goTogether(a: Operation, b: Operation): boolean {
   return a.phase === b.phase && a.call.on === b.call.on;
 }
@@ -93,8 +93,6 @@ async function batch(kernel: IpvsKernel, calls: readonly KernelCall[]): Promise<
         return await kernel.rtnetlink.apply(only(calls, 'rtnetlink').map(({ operation }) => operation));
       case 'iptables':
         return await restore(kernel, only(calls, 'iptables'));
-      case 'conntrack':
-        return await kernel.conntrack.deleteFlows(only(calls, 'conntrack').map(({ flow }) => flow));
       case 'timeouts':
         return await Promise.all(only(calls, 'timeouts').map((call) => setTimeouts(kernel, call)));
       case 'sysctl':

@@ -9,7 +9,15 @@ import type {
 } from '../../kernel/ipvs/types.js';
 import { familyOf } from '../../net/address.js';
 import type { Comparison, Desired } from '../mode.js';
-import { type Item, LINK, LINK_KEY, REBUILD, type SetItem, setKey, type VirtualServer } from './items.js';
+import {
+  type Item,
+  LINK,
+  LINK_KEY,
+  REBUILD,
+  type SetItem,
+  setKey,
+  type VirtualServiceItem,
+} from './items.js';
 import { type KernelCall, type Operation, ORDER, type Phase } from './operations.js';
 import { recordOf, recordsNaming } from './ownership.js';
 
@@ -21,14 +29,14 @@ export function compare(
 ): Comparison<Operation> {
   const steps = new Steps();
   for (const [key, item] of unknown) {
-    if (item?.kind === 'virtualServer' && !desired.get(key)) steps.goes(item.service, key);
+    if (item?.kind === 'virtualService' && !desired.get(key)) steps.goes(item.service, key);
   }
   return {
     look(key) {
       const want = desired.get(key);
       const have = known.get(key);
-      if (want?.kind === 'virtualServer') {
-        changeServer(steps, key, want, have?.kind === 'virtualServer' ? have : undefined);
+      if (want?.kind === 'virtualService') {
+        changeServer(steps, key, want, have?.kind === 'virtualService' ? have : undefined);
         return;
       }
       const step = want ? stepTowards(want, have) : have && stepAway(have, desired);
@@ -82,7 +90,7 @@ class Steps {
 type Step = readonly [phase: Phase, call: KernelCall];
 
 /** The step that makes an item what it should be; undefined when it is so already. */
-function stepTowards(want: Exclude<Item, VirtualServer>, have: Item | undefined): Step | undefined {
+function stepTowards(want: Exclude<Item, VirtualServiceItem>, have: Item | undefined): Step | undefined {
   switch (want.kind) {
     case 'sysctl':
       if (have?.kind === 'sysctl' && have.value === want.value) return undefined;
@@ -125,7 +133,7 @@ function stepAway(have: Item, desired: Desired<Item>): Step | undefined {
     case 'address':
       if (!desired.get(LINK_KEY)) return undefined;
       return ['deleteAddresses', rtnetlink({ do: 'deleteAddress', address: bound(have.address) })];
-    case 'virtualServer':
+    case 'virtualService':
       // Its real servers go with it.
       return ['deleteServers', ipvs({ do: 'deleteService', service: have.service })];
     case 'chain':
@@ -167,7 +175,12 @@ function rebuildSet(steps: Steps, key: string, want: SetItem, have: SetItem, des
   add({ do: 'destroy', name: REBUILD }, want);
 }
 
-function changeServer(steps: Steps, key: string, want: VirtualServer, have: VirtualServer | undefined): void {
+function changeServer(
+  steps: Steps,
+  key: string,
+  want: VirtualServiceItem,
+  have: VirtualServiceItem | undefined,
+): void {
   const { service } = want;
   // One of others' that a plan wants is taken over by an edit, whatever its settings: connections survive.
   if (!have || have.foreign || !equalSettings(service, have.service)) {
@@ -201,8 +214,8 @@ function changeServer(steps: Steps, key: string, want: VirtualServer, have: Virt
  * is still there, and once it is draining whatever becomes of the endpoint. An endpoint that vanishes without notice is
  * gone: its connections are better reset than left to time out.
  */
-function mayDrain({ service, lingering }: VirtualServer, id: string, { weight }: RealServer): boolean {
-  return service.protocol === 'tcp' && (weight === 0 || (lingering?.has(id) ?? false));
+function mayDrain({ service, drainable }: VirtualServiceItem, id: string, { weight }: RealServer): boolean {
+  return service.protocol === 'tcp' && (weight === 0 || (drainable?.has(id) ?? false));
 }
 
 /**
@@ -211,8 +224,8 @@ function mayDrain({ service, lingering }: VirtualServer, id: string, { weight }:
  */
 export function isSame(want: Item, have: Item): boolean {
   if ('foreign' in have && have.foreign) return false;
-  if (want.kind === 'virtualServer') {
-    return have.kind === 'virtualServer' && want.realServers.size === have.realServers.size;
+  if (want.kind === 'virtualService') {
+    return have.kind === 'virtualService' && want.realServers.size === have.realServers.size;
   }
   return want.kind !== 'set' && want.kind !== 'timeouts';
 }

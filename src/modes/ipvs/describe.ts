@@ -20,8 +20,6 @@ export function describe({ key, call }: Operation, known: Known<Item>): string[]
       const { tcp, tcpFin, udp } = call.timeouts;
       return [`~ timeouts tcp ${tcp} tcpfin ${tcpFin} udp ${udp} (seconds, 0 as it is)`];
     }
-    case 'conntrack':
-      return [`- ${key}`];
     case 'rtnetlink':
       return [describeLink(call.operation)];
     case 'ipset':
@@ -67,7 +65,7 @@ function describeServer(operation: IpvsOperation): string {
     'address' in service ? `${joinHostPort(service.address, service.port)}/${service.protocol}` : 'fwmark';
   if (!('realServer' in operation)) {
     const settings = operation.do === 'deleteService' ? '' : ` ${describeSettings(operation.service)}`;
-    return `${sign} virtual server ${name}${settings}`;
+    return `${sign} virtual service ${name}${settings}`;
   }
   const { address, port } = operation.realServer;
   const weight = operation.do === 'deleteRealServer' ? '' : ` weight ${operation.realServer.weight}`;

@@ -11,14 +11,12 @@ import type { Protocol } from '../../net/protocol.js';
 export const LINK = 'kube-ipvs0';
 
 /** A virtual service dialled by address, with its real servers by `address:port`. */
-export interface VirtualServer {
-  readonly kind: 'virtualServer';
+export interface VirtualServiceItem {
+  readonly kind: 'virtualService';
   readonly service: AddressId & VirtualService;
   readonly realServers: ReadonlyMap<string, RealServer>;
-  /** Endpoints that exist and are no real servers, by `address:port`: connections to them may end. Left out when none. */
-  readonly lingering?: ReadonlySet<string>;
-  /** Endpoints that are terminating, real servers or not, by `address:port`: connections may outlast them. */
-  readonly departing?: readonly string[];
+  /** Endpoints that are no real servers and whose connections may end by themselves, by `address:port`. Absent when none. */
+  readonly drainable?: ReadonlySet<string>;
   /** Observed, and nothing shows that we or a kube-proxy made it: adopted when a plan wants it, else never touched. */
   readonly foreign?: true;
   /** Known, and not yet as planned: its real servers are shared with no plan. */
@@ -66,7 +64,7 @@ export type Item =
   | { readonly kind: 'address'; readonly address: string; readonly foreign?: true }
   | Entry
   | NodeDrop
-  | VirtualServer;
+  | VirtualServiceItem;
 
 /** The key of an item: equal keys mean the same thing in the kernel, perhaps with other settings. */
 export function keyOf(item: Item): string {
@@ -88,8 +86,8 @@ export function keyOf(item: Item): string {
       return `entry ${item.set.name} ${formatEntry(item.entry)}`;
     case 'nodeDrop':
       return `nodeDrop ${joinHostPort(item.address, item.port)}/${item.protocol}`;
-    case 'virtualServer':
-      return virtualServerKey(item.service);
+    case 'virtualService':
+      return virtualServiceKey(item.service);
   }
 }
 
@@ -101,9 +99,9 @@ export function setKey(name: string): string {
 /** The key of our device. */
 export const LINK_KEY = `link ${LINK}`;
 
-/** `virtual server 10.96.0.10:53/udp`. */
-export function virtualServerKey(id: AddressId): string {
-  return `virtual server ${joinHostPort(id.address, id.port)}/${id.protocol}`;
+/** `virtual service 10.96.0.10:53/udp`. */
+export function virtualServiceKey(id: AddressId): string {
+  return `virtual service ${joinHostPort(id.address, id.port)}/${id.protocol}`;
 }
 
 /** What items are counted by: the entries of each set, and the rules that nodeDrops become. */

@@ -5,7 +5,7 @@ import { type Item, isOurs, itemMap } from './items.js';
 import { nodeDropsOf } from './rules.js';
 
 /** Kinds of items that are there for Services. */
-const OF_SERVICES: ReadonlySet<Item['kind']> = new Set(['entry', 'address', 'virtualServer']);
+const OF_SERVICES: ReadonlySet<Item['kind']> = new Set(['entry', 'address', 'virtualService']);
 
 /** Keeps virtual services, real servers, entries, addresses, and the drops that stand as rules of text. */
 export const keep: Keep<Item> = {
@@ -15,12 +15,12 @@ export const keep: Keep<Item> = {
     return itemMap([...items.filter((item) => OF_SERVICES.has(item.kind) && isOurs(item)), ...drops]);
   },
   beyond(found, wanted) {
-    if (found.kind !== 'virtualServer' || wanted.kind !== 'virtualServer') return undefined;
+    if (found.kind !== 'virtualService' || wanted.kind !== 'virtualService') return undefined;
     const unexplained = [...found.realServers].filter(([id]) => !wanted.realServers.has(id));
     return unexplained.length === 0 ? undefined : { ...found, realServers: new Map(unexplained) };
   },
   join(wanted, rest) {
-    if (wanted.kind !== 'virtualServer' || rest.kind !== 'virtualServer') return wanted;
+    if (wanted.kind !== 'virtualService' || rest.kind !== 'virtualService') return wanted;
     return { ...wanted, realServers: new Map([...rest.realServers, ...wanted.realServers]) };
   },
 };

@@ -1,20 +1,21 @@
-// The parts of the kernel that ipvs mode speaks to: real ones in production, fakes that keep state in tests.
-import type { Conntrack } from '../../kernel/conntrack/types.js';
+// The parts of the kernel that ipvs mode programs: real ones in production, fakes that keep state in tests.
 import type { Ipset } from '../../kernel/ipset/types.js';
 import type { Iptables } from '../../kernel/iptables/types.js';
 import type { Ipvs } from '../../kernel/ipvs/types.js';
 import type { Rtnetlink } from '../../kernel/rtnetlink/types.js';
 import type { Sysctl } from '../../kernel/sysctl/index.js';
+import type { HostChange } from '../../services/types.js';
 
-/** What ipvs mode is given to work with. */
+/** The parts of one network namespace. */
 export interface IpvsKernel {
   readonly ipvs: Pick<
     Ipvs,
     'listServices' | 'listRealServers' | 'get' | 'apply' | 'timeouts' | 'setTimeouts'
   >;
-  readonly conntrack: Pick<Conntrack, 'list' | 'deleteFlows'>;
   readonly ipset: Pick<Ipset, 'list' | 'get' | 'apply'>;
   readonly rtnetlink: Pick<Rtnetlink, 'getLink' | 'listAddresses' | 'apply'>;
   readonly iptables: Iptables;
   readonly sysctl: Sysctl;
+  /** Calls back when links or addresses change; without it only audits notice that others changed the device. */
+  readonly watchHost?: (changed: (change: HostChange) => void) => Promise<{ close(): void }>;
 }

@@ -4,9 +4,18 @@ import type { SavedRules, Table } from '../../kernel/iptables/types.js';
 import type { AddressId, RealServer, VirtualService } from '../../kernel/ipvs/types.js';
 import { type Family, familyOf, isLinkLocalIPv6, joinHostPort } from '../../net/address.js';
 import { networkContains, parseNetwork } from '../../net/network.js';
-import { iptablesModeJumps, isIptablesModeChain } from './iptablesMode.js';
-import { type Item, itemMap, keyOf, LINK, REBUILD, type SetItem, type VirtualServer } from './items.js';
+import {
+  type Item,
+  itemMap,
+  keyOf,
+  LINK,
+  REBUILD,
+  type SetItem,
+  type VirtualServiceItem,
+  virtualServiceKey,
+} from './items.js';
 import type { IpvsKernel } from './kernel.js';
+import { isIptablesModeChain, leftoverJumps } from './leftovers.js';
 import type { IpvsOptions } from './options.js';
 import { recordOf, recordsNaming } from './ownership.js';
 import { sysctls } from './planNode.js';
@@ -21,10 +30,13 @@ const SERVICES = 64;
 /**
  * Our items, and the virtual services that somebody else made, marked as foreign. In the order settings,
  * device and addresses, sets, virtual services, rules: the sets and addresses record which virtual services are ours.
+ *
+ * @param made keys of virtual services that this process made: they are ours although their records may have failed
  */
 export async function* observe(
   kernel: IpvsKernel,
   options: IpvsOptions,
+  made: ReadonlySet<string> = new Set(),
 ): AsyncGenerator<ReadonlyMap<string, Item>> {
   yield itemMap(
     await readSysctls(
@@ -42,7 +54,7 @@ export async function* observe(
     }
     yield piece;
   }
-  yield* observeServers(kernel, options, ownership(records, options));
+  yield* observeServers(kernel, options, ownership(records, made, options));
   for (const family of options.families) {
     yield itemMap(observeRules(family, await kernel.iptables.save(family)));
   }
@@ -133,9 +145,14 @@ export function definitionOf(header: SetHeader): SetItem['set'] {
  * filled before virtual services are made and emptied after they are gone, so they know them across restarts, and those
  * of a kube-proxy that ran here before. Everything else (keepalived's, those with a firewall mark) is not touched.
  */
-function ownership(records: ReadonlySet<string>, options: IpvsOptions): (id: AddressId) => boolean {
+function ownership(
+  records: ReadonlySet<string>,
+  made: ReadonlySet<string>,
+  options: IpvsOptions,
+): (id: AddressId) => boolean {
   const excluded = excludes(options);
   const isRecorded = (id: AddressId) =>
+    made.has(virtualServiceKey(id)) ||
     records.has(keyOf({ kind: 'address', address: id.address })) ||
     recordsNaming(id).some((record) => records.has(record));
   return (id) => (options.ownAll || isRecorded(id)) && !excluded(id.address);
@@ -168,9 +185,9 @@ export function serverItem(
   { address, port, protocol, scheduler, flags, timeout, netmask }: VirtualService & AddressId,
   realServers: readonly RealServer[],
   ours: boolean,
-): VirtualServer {
+): VirtualServiceItem {
   return {
-    kind: 'virtualServer',
+    kind: 'virtualService',
     service: { address, port, protocol, scheduler, flags, timeout, netmask },
     realServers: new Map(
       realServers.map((server) => [joinHostPort(server.address, server.port), settingsOf(server)]),
@@ -194,7 +211,7 @@ export function observeRules(family: Family, saved: SavedRules): Item[] {
     if (!isKnownChain(table, name)) continue;
     items.push({ kind: 'chain', family, table, name, rules, ...(taken.has(id) ? { foreign: true } : {}) });
   }
-  for (const jump of [...jumps(family), ...iptablesModeJumps(family)]) {
+  for (const jump of [...jumps(family), ...leftoverJumps(family)]) {
     if (saved.get(`${jump.table}/${jump.from}`)?.includes(jump.rule)) items.push({ kind: 'jump', ...jump });
   }
   return items;
@@ -207,7 +224,7 @@ function isKnownChain(table: string, name: string): table is Table {
 
 /** Chains that rules outside kube-proxy's chains, and other than its jumps, lead to: kubelet and CNI plugins know some. */
 function takenByOthers(family: Family, saved: SavedRules): Set<string> {
-  const known = new Set([...jumps(family), ...iptablesModeJumps(family)].map(({ rule }) => rule));
+  const known = new Set([...jumps(family), ...leftoverJumps(family)].map(({ rule }) => rule));
   const taken = new Set<string>();
   for (const [id, rules] of saved) {
     const [table, name] = id.split('/') as [string, string];

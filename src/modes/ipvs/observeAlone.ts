@@ -41,7 +41,7 @@ export async function observeAlone(
   );
   for (const item of of('sysctl')) await read([item], () => readSysctls(kernel, [item.name]));
   await read(of('timeouts'), async () => [{ kind: 'timeouts', ...(await kernel.ipvs.timeouts()) }]);
-  await Promise.all(of('virtualServer').map((server) => read([server], () => readServer(kernel, server))));
+  await Promise.all(of('virtualService').map((server) => read([server], () => readServer(kernel, server))));
   await read(of('set'), (some) => readSets(kernel, some));
   await read(of('link'), () => readLink(kernel));
   for (const family of families) {
@@ -53,7 +53,7 @@ export async function observeAlone(
 
 async function readServer(
   { ipvs }: IpvsKernel,
-  { service, foreign }: OfKind<'virtualServer'>,
+  { service, foreign }: OfKind<'virtualService'>,
 ): Promise<Item[]> {
   const { address, port, protocol } = service;
   const state = await ipvs.get(service);

@@ -53,6 +53,8 @@ export interface IpvsOptions {
   readonly cures: ReadonlySet<Cure>;
   /** Longest time that connections of a real server that is no longer wanted may run on, ms; default 15 minutes. */
   readonly drainBound: number;
+  /** `ipvs.syncPeriod`: quiet time after which everything is audited, in ms; default 30 seconds. */
+  readonly auditPeriod: number;
   /** Kernel release, `6.1.0-13-amd64`: decides which sysctls are right. */
   readonly kernelRelease: string;
 }
@@ -71,4 +73,5 @@ export const IPVS_DEFAULTS = {
   ownAll: false,
   cures: new Set<Cure>(),
   drainBound: 15 * 60_000,
+  auditPeriod: 30_000,
 } as const satisfies Partial<IpvsOptions>;

@@ -1,14 +1,14 @@
-// What the node wants in ipvs mode whatever its services are, and the rules that follow from all services together.
+// The node's own plan in ipvs mode: settings, the device, sets and chains, and the rules that follow from all Services.
 import { type Family, familyOf } from '../../net/address.js';
 import type { NodeFacts } from '../../services/types.js';
-import type { Desired, Fragment } from '../mode.js';
+import type { Desired, Plan } from '../mode.js';
 import { type Item, isNodeDropGroup, itemMap, LINK, type NodeDrop, nodeDropGroup } from './items.js';
 import type { IpvsOptions } from './options.js';
 import { chains, jumps } from './rules.js';
 import { defineSet, hashSizeFor, SET_ROLES, type SetRole, setOf } from './sets.js';
 
 /** The items of the node. Its cost does not depend on the number of services. */
-export function planNode(desired: Desired<Item>, node: NodeFacts, options: IpvsOptions): Fragment<Item> {
+export function planNode(desired: Desired<Item>, node: NodeFacts, options: IpvsOptions): Plan<Item> {
   return itemMap([
     ...sysctls(options).map(([name, value]): Item => ({ kind: 'sysctl', name, value })),
     ...(Object.values(options.timeouts).some((seconds) => seconds > 0)

@@ -1,61 +1,65 @@
-// What one Service wants of the kernel in ipvs mode.
+// The plan of one Service in ipvs mode.
 import { FLAG_PERSISTENT, FLAG_SCHEDULER_2, type RealServer } from '../../kernel/ipvs/types.js';
 import { type Family, joinHostPort } from '../../net/address.js';
 import { networkContains, parseNetwork } from '../../net/network.js';
-import type { Endpoint, Frontend, NodeFacts, PortFrontends, ServiceFrontends } from '../../services/types.js';
-import type { Fragment } from '../mode.js';
-import type { HostView } from './hostAddresses.js';
-import { type Item, itemMap, type VirtualServer, virtualServerKey } from './items.js';
+import type { Endpoint, Frontend, NodeFacts, ServicePlanInput, ServicePort } from '../../services/types.js';
+import type { Plan } from '../mode.js';
+import { type Item, itemMap, type VirtualServiceItem } from './items.js';
 import type { IpvsOptions } from './options.js';
 import { type SetRole, setOf } from './sets.js';
 
-/** The items that one Service wants. */
+/**
+ * The items that one Service wants.
+ *
+ * @param terminated endpoints that were terminating when the Service was planned last, by `address:port`: where they are
+ * gone now, their connections may still end by themselves
+ */
 export function planService(
-  service: ServiceFrontends,
+  service: ServicePlanInput,
   node: NodeFacts,
-  host: HostView,
   options: IpvsOptions,
-  former?: Fragment<Item>,
-): Fragment<Item> {
+  terminated: ReadonlySet<string> = NONE,
+): Plan<Item> {
   const ports = service.ports.filter((port) => options.families.includes(port.family));
-  const items = ports.flatMap((port) => planPort(port, service.healthCheckNodePort, node, host, options));
-  return itemMap(items.map((item) => (item.kind === 'virtualServer' ? withDeparted(item, former) : item)));
+  return itemMap(
+    ports.flatMap((port) => planPort(port, service.healthCheckNodePort, node, options, terminated)),
+  );
 }
 
-/** Endpoints that were terminating while they were still chosen, and are gone now, linger as if they were there. */
-function withDeparted(server: VirtualServer, former: Fragment<Item> | undefined): VirtualServer {
-  const before = former?.get(virtualServerKey(server.service));
-  if (before?.kind !== 'virtualServer' || !before.departing) return server;
-  return { ...server, lingering: new Set([...(server.lingering ?? []), ...before.departing]) };
+/** The endpoints of a Service that are terminating, by `address:port`. */
+export function terminatingOf({ ports }: ServicePlanInput): ReadonlySet<string> {
+  const terminating = ports.flatMap(({ endpoints }) => endpoints.filter((endpoint) => endpoint.terminating));
+  return terminating.length === 0 ? NONE : new Set(terminating.map(idOf));
 }
+
+const NONE: ReadonlySet<string> = new Set();
 
 function planPort(
-  port: PortFrontends,
+  port: ServicePort,
   healthCheckNodePort: number,
   node: NodeFacts,
-  host: HostView,
   options: IpvsOptions,
+  terminated: ReadonlySet<string>,
 ): Item[] {
+  const { host } = node;
   const items = port.endpoints
     .filter((endpoint) => endpoint.local)
     .map((endpoint) => loopBack(port, endpoint));
-  const departing = port.endpoints.filter(({ terminating }) => terminating).map(idOf);
   const chosen = realServersOf(port, node, options);
   for (const frontend of port.frontends) {
     const addresses = frontend.kind === 'nodePort' ? host.nodePortAddresses[port.family] : [frontend.address];
-    const { realServers, lingering } = chosen(frontend);
-    const ends = {
-      ...(lingering.size > 0 ? { lingering } : {}),
-      ...(departing.length > 0 ? { departing } : {}),
-    };
+    const { realServers, drainable } = chosen(frontend);
+    const ends = drainable.size + terminated.size > 0 ? { drainable: union(drainable, terminated) } : {};
     for (const address of addresses) {
-      const service = virtualService(port, address, frontend.port, options.scheduler);
-      items.push({ kind: 'virtualServer', service, realServers, ...ends });
-      if (isBound(frontend, host, node, options)) items.push(...binding(address, port.family));
+      const service = settingsOf(port, address, frontend.port, options.scheduler);
+      items.push({ kind: 'virtualService', service, realServers, ...ends });
+      if (isBound(frontend, node, options)) items.push(...binding(address, port.family));
     }
     items.push(...entries(port, frontend, addresses, node));
   }
-  const unreachable = port.frontends.some(({ kind }) => kind === 'nodePort') && noNodePort(port.family, host);
+  const unreachable =
+    port.frontends.some(({ kind }) => kind === 'nodePort') &&
+    host.nodePortAddresses[port.family].length === 0;
   if (healthCheckNodePort !== 0 && !unreachable) {
     items.push(entry('KUBE-HEALTH-CHECK-NODE-PORT', port.family, { port: healthCheckNodePort }));
   }
@@ -66,12 +70,13 @@ function idOf({ address, port }: Endpoint): string {
   return joinHostPort(address, port);
 }
 
-function noNodePort(family: Family, host: HostView): boolean {
-  return host.nodePortAddresses[family].length === 0;
+/** Two sets in one; the first itself where the second adds nothing, since there is one of it for many frontends. */
+function union(a: ReadonlySet<string>, b: ReadonlySet<string>): ReadonlySet<string> {
+  return b.size === 0 ? a : new Set([...a, ...b]);
 }
 
 /** Marks a pod that reaches itself through a Service, in whatever state it is: its own address must not be the source. */
-function loopBack(port: PortFrontends, endpoint: Endpoint): Item {
+function loopBack(port: ServicePort, endpoint: Endpoint): Item {
   return entry('KUBE-LOOP-BACK', port.family, {
     address: endpoint.address,
     protocol: port.protocol,
@@ -81,14 +86,14 @@ function loopBack(port: PortFrontends, endpoint: Endpoint): Item {
 }
 
 /** The real servers of a frontend, and the endpoints that are there and are none of them. */
-type Chosen = Required<Pick<VirtualServer, 'realServers' | 'lingering'>>;
+type Chosen = Required<Pick<VirtualServiceItem, 'realServers' | 'drainable'>>;
 
 /**
  * The real servers of a frontend. This is where ipvs mode chooses between the two lists: with policy Local it takes the
  * local endpoints or, when there are none, the cluster's, as kube-proxy does here and only here.
  */
 function realServersOf(
-  port: PortFrontends,
+  port: ServicePort,
   node: NodeFacts,
   { cures }: IpvsOptions,
 ): (frontend: Frontend) => Chosen {
@@ -96,7 +101,7 @@ function realServersOf(
     const realServers = realServersAt(
       cures.has('endpoint-order') ? inOrderOf(node.name, endpoints) : endpoints,
     );
-    return { realServers, lingering: othersThan(realServers, port.endpoints) };
+    return { realServers, drainable: othersThan(realServers, port.endpoints) };
   };
   const cluster = ordered(port.clusterEndpoints);
   const local = ordered(port.localEndpoints);
@@ -138,12 +143,12 @@ function realServersAt(endpoints: readonly Endpoint[]): ReadonlyMap<string, Real
   );
 }
 
-function virtualService(
-  { protocol, affinitySeconds, family }: PortFrontends,
+function settingsOf(
+  { protocol, affinitySeconds, family }: ServicePort,
   address: string,
   port: number,
   scheduler: string,
-): VirtualServer['service'] {
+): VirtualServiceItem['service'] {
   const persistent = affinitySeconds > 0 ? FLAG_PERSISTENT : 0;
   // kube-proxy makes the Maglev scheduler hash the source port too.
   const flags = persistent | (scheduler === 'mh' ? FLAG_SCHEDULER_2 : 0);
@@ -155,14 +160,9 @@ function virtualService(
  * Whether the frontend's address goes on our device: a cluster IP always, an external or load-balancer IP only while no
  * other device has it, a node port never, since it stands on addresses the host has already.
  */
-function isBound(
-  { kind, address }: Frontend,
-  host: HostView,
-  node: NodeFacts,
-  { cures }: IpvsOptions,
-): boolean {
+function isBound({ kind, address }: Frontend, node: NodeFacts, { cures }: IpvsOptions): boolean {
   if (kind === 'clusterIP') return true;
-  if (kind === 'nodePort' || host.elsewhere.has(address)) return false;
+  if (kind === 'nodePort' || node.host.addresses.has(address)) return false;
   // Bound here, the address of another node would make that node unreachable from this one.
   return !cures.has('other-nodes') || !node.otherNodes.has(address);
 }
@@ -173,7 +173,7 @@ function binding(address: string, family: Family): Item[] {
 
 /** The set entries by which rules recognise traffic to the frontend. */
 function entries(
-  port: PortFrontends,
+  port: ServicePort,
   frontend: Frontend,
   addresses: readonly string[],
   node: NodeFacts,
@@ -197,7 +197,7 @@ function entries(
   }
 }
 
-function nodePortEntries(port: PortFrontends, frontend: Frontend, addresses: readonly string[]): Item[] {
+function nodePortEntries(port: ServicePort, frontend: Frontend, addresses: readonly string[]): Item[] {
   const { family, protocol } = port;
   if (addresses.length === 0) return [];
   if (protocol === 'sctp') {
@@ -216,7 +216,7 @@ function nodePortEntries(port: PortFrontends, frontend: Frontend, addresses: rea
 }
 
 /** Source ranges let their networks in; the node's own traffic, whose source is the VIP itself, follows the node's IP. */
-function sourceRangeItems(port: PortFrontends, frontend: Frontend, node: NodeFacts): Item[] {
+function sourceRangeItems(port: ServicePort, frontend: Frontend, node: NodeFacts): Item[] {
   if (frontend.sourceRanges.length === 0) return [];
   const { family, protocol } = port;
   const { address } = frontend;

@@ -12,7 +12,7 @@ import { recheck } from '../../../src/cli/recheck.js';
 import { completed, type DetectLocalMode, defaultConfiguration } from '../../../src/config/configuration.js';
 import { type KernelCommand, readFlags } from '../../../src/config/flags.js';
 import { CONFIGURATION_UPDATED, readConfigurationFile } from '../../../src/config/reload.js';
-import { IPVS_DEFAULTS } from '../../../src/modes/ipvs/index.js';
+import { createIpvsMode, IPVS_DEFAULTS } from '../../../src/modes/ipvs/index.js';
 import { decodeObject } from '../../../src/objects/decode.js';
 import type { Node } from '../../../src/objects/types.js';
 import { openMetrics } from '../../../src/servers/metrics.js';
@@ -78,10 +78,18 @@ async function startAgent(
     configuration,
     configFile,
     flags: {},
-    kernel: Object.assign(kernel, { watchHost: async () => ({ close() {} }) }),
-    options: { ...IPVS_DEFAULTS, families: [4], kernelRelease: '6.1.0' },
+    opened: {
+      mode: createIpvsMode(kernel, {
+        ...IPVS_DEFAULTS,
+        families: [4],
+        auditPeriod: configuration.ipvs.syncPeriod,
+        kernelRelease: '6.1.0',
+      }),
+      families: [4],
+      kernel: Object.assign(kernel, { watchHost: async () => ({ close() {} }), close() {} }),
+    },
     source: new ApiSource({ client, nodeName: 'node-a', trouble, times: QUICK }),
-    node: nodeFacts('node-a', object as Node, []),
+    node: nodeFacts('node-a', { node: object as Node }),
     announcer: SILENT,
     stop: stop.signal,
   });
@@ -118,7 +126,7 @@ function configurationFile() {
   writeFileSync(path, GOOD);
   const command = readFlags(['--config', path]) as KernelCommand;
   const file = readConfigurationFile(path);
-  const read = () => recheck({ command, former: file, kernel: new FakeKernel(), node: undefined });
+  const read = () => recheck({ command, former: file, mode: { probe: async () => {} }, node: undefined });
   const configFile: FollowedConfiguration = { file, read, times: { still: 50, again: 100 } };
   return { path, configFile };
 }

@@ -13,8 +13,7 @@ const AUDIT: SyncSummary = {
   phases: new Map(),
   failures: [],
   unknown: 0,
-  contested: [],
-  draining: 0,
+  counts: {},
   again: undefined,
   milliseconds: { plan: 1, kernel: 2 },
 };

@@ -2,20 +2,20 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ServiceStatus } from '../../../src/agent/serviceStatus.js';
-import { Catalogue } from '../../../src/services/catalogue.js';
 import { nodeFacts } from '../../../src/services/nodeFacts.js';
+import { ServiceCache } from '../../../src/services/serviceCache.js';
 import { readManifest } from '../../../src/source/manifestFile.js';
 
-const NODE = nodeFacts('node-a', undefined, []);
+const NODE = nodeFacts('node-a');
 
 /** A status that knows the Services of a manifest. */
 async function statusOf(text: string): Promise<ServiceStatus> {
-  const catalogue = new Catalogue();
+  const cache = new ServiceCache();
   const { objects, problems } = await readManifest('test.yaml', text);
   assert.deepEqual(problems, []);
-  for (const object of objects.values()) catalogue.apply({ type: 'set', object });
+  for (const object of objects.values()) cache.apply({ type: 'set', object });
   const status = new ServiceStatus();
-  for (const name of catalogue.serviceNames()) status.note(name, catalogue.frontends(name, NODE));
+  for (const name of cache.serviceNames()) status.note(name, cache.planInput(name, NODE));
   return status;
 }
 

@@ -17,8 +17,7 @@ const PASS: SyncSummary = {
   phases: new Map([['addServers', 1]]),
   failures: [],
   unknown: 0,
-  contested: [],
-  draining: 0,
+  counts: {},
   again: undefined,
   milliseconds: { plan: 1, kernel: 1 },
 };

@@ -23,7 +23,6 @@ async function plan(kernel: FakeKernel, objects: readonly ObjectChange[]) {
     rtnetlink: kernel.rtnetlink,
     watchHost: async () => ({ close() {} }),
     nodeName: 'node-a',
-    periods: { audit: 60_000 },
     events: { synced() {}, problems() {}, failed() {}, retrying() {} },
   });
   const operations = await proxy.plan();
@@ -54,8 +53,8 @@ it('operations stand under the Service that they serve, the node first, and are 
     'Service demo/web',
     'no longer wanted',
   ]);
-  assert.match(text, /^Service demo\/web\n( {2}.*\n)* {2}\+ virtual server 10\.96\.0\.80:80\/tcp rr\n/m);
-  assert.match(text, /^no longer wanted\n( {2}.*\n)* {2}- virtual server 10\.96\.0\.99:80\/tcp\n/m);
+  assert.match(text, /^Service demo\/web\n( {2}.*\n)* {2}\+ virtual service 10\.96\.0\.80:80\/tcp rr\n/m);
+  assert.match(text, /^no longer wanted\n( {2}.*\n)* {2}- virtual service 10\.96\.0\.99:80\/tcp\n/m);
   assert.match(
     headings.at(-1) ?? '',
     /^\d+ operations: \d+ for the node, \d+ for 2 Services, 2 for items that are no longer wanted$/,
@@ -69,13 +68,13 @@ it('JSON has each operation with its phase, its key and who wants its item', asy
   assert.ok(text.endsWith('}\n') && text.indexOf('\n') === text.length - 1, 'it is one line');
   const read = JSON.parse(text) as { operations: Record<string, unknown>[] };
   assert.equal(read.operations.length, operations.length);
-  const web = read.operations.find(({ key }) => key === 'virtual server 10.96.0.80:80/tcp');
+  const web = read.operations.find(({ key }) => key === 'virtual service 10.96.0.80:80/tcp');
   assert.deepEqual(web, {
     phase: 'addServers',
-    key: 'virtual server 10.96.0.80:80/tcp',
+    key: 'virtual service 10.96.0.80:80/tcp',
     node: false,
     services: ['demo/web'],
-    lines: ['+ virtual server 10.96.0.80:80/tcp rr'],
+    lines: ['+ virtual service 10.96.0.80:80/tcp rr'],
   });
   assert.equal(kernel.ipvs.dump(), '', 'nothing was changed');
 });

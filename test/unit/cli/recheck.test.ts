@@ -5,8 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { recheck } from '../../../src/cli/recheck.js';
+import type { Configuration } from '../../../src/config/configuration.js';
 import { type KernelCommand, readFlags } from '../../../src/config/flags.js';
 import { readConfigurationFile } from '../../../src/config/reload.js';
+import { schedulerOf } from '../../../src/modes/ipvs/fromConfiguration.js';
+import { probeScheduler } from '../../../src/modes/ipvs/index.js';
 import { FakeKernel } from '../../../src/testing/index.js';
 import { closeAfter } from '../../support/closeAfter.js';
 
@@ -23,7 +26,8 @@ async function recheckWith(text: string): Promise<string> {
   const command = readFlags(['--config', path, '--master', 'http://127.0.0.1:1']) as KernelCommand;
   const nodeIPs = { 4: '192.0.2.1', 6: '::1' };
   const node = { families: [4], primaryFamily: 4, nodeIPs, podCIDRs: [] } as const;
-  return recheck({ command, former, kernel: new FakeKernel(), node });
+  const probe = (changed: Configuration) => probeScheduler(new FakeKernel(), schedulerOf(changed));
+  return recheck({ command, former, mode: { probe }, node });
 }
 
 describe('a configuration file that is read again', () => {

@@ -42,7 +42,7 @@ describe('DesiredState', () => {
     assert.deepEqual([...all.owners()], []);
   });
 
-  it('lets the older have its way, whoever came first, and the younger inherit', () => {
+  it('lets the older owner win, in whatever order they were planned, and then the younger one', () => {
     const all = desiredState();
     all.replace(young, fragment({ vip: 'young' }));
     assert.equal(all.get('vip')?.value, 'young');
@@ -50,10 +50,10 @@ describe('DesiredState', () => {
     assert.equal(all.get('vip')?.value, 'old');
     all.replace(young, fragment({ vip: 'young again' }));
     assert.equal(all.get('vip')?.value, 'old');
-    assert.deepEqual(all.contenders('vip'), ['demo/old', 'demo/young']);
+    assert.deepEqual(all.ownersOf('vip'), ['demo/old', 'demo/young']);
     all.replace(old, new Map());
     assert.equal(all.get('vip')?.value, 'young again');
-    assert.deepEqual(all.contenders('vip'), []);
+    assert.deepEqual(all.ownersOf('vip'), ['demo/young']);
   });
 
   it('tells equals apart by name', () => {

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { createIpvsMode, IPVS_DEFAULTS } from '../../../src/modes/ipvs/index.js';
 import { NodeState } from '../../../src/reconcile/nodeState.js';
 import { Reconciler } from '../../../src/reconcile/reconciler.js';
-import { Catalogue } from '../../../src/services/catalogue.js';
+import { ServiceCache } from '../../../src/services/serviceCache.js';
 import { readManifest } from '../../../src/source/manifestFile.js';
 import { FakeKernel, failNth } from '../../../src/testing/index.js';
 import { HOST, service, slice } from '../../support/manifests.js';
@@ -22,18 +22,18 @@ describe('a change of the host during the planning of a pass', () => {
   it('reaches the Services planned before it and those planned after it', async () => {
     const kernel = new FakeKernel();
     const mode = createIpvsMode(kernel, { ...IPVS_DEFAULTS, kernelRelease: '6.1.0' });
-    const node = new NodeState(mode, 'node-a');
-    const catalogue = new Catalogue();
+    const node = new NodeState(mode.host, 'node-a');
+    const cache = new ServiceCache();
     let planned = 0;
-    const frontends = (name: string) => {
-      const meaning = catalogue.frontends(name, node.facts);
-      node.planned(name, meaning);
+    const planInput = (name: string) => {
+      const input = cache.planInput(name, node.facts);
+      node.planned(name, input);
       // As long as a slice of planning: the next Service waits for the next turn.
       for (const end = performance.now() + 5; performance.now() < end; );
       if (planned++ === 0) setImmediate(gainAddress);
-      return meaning;
+      return input;
     };
-    const inputs = { frontends, node: () => node.facts, serviceNames: () => [], taken: () => {} };
+    const inputs = { planInput, node: () => node.facts, serviceNames: () => [], taken: () => {} };
     const reconciler = new Reconciler(mode, { ...inputs, refresh: async () => {} }, () => 0);
     const gainAddress = () => {
       const address = { link: 'eth1', address: '192.0.2.9', prefix: 24, deleted: false };
@@ -42,7 +42,7 @@ describe('a change of the host during the planning of a pass', () => {
     };
     const text = withNodePort('a', '10.96.0.1', 30_001) + withNodePort('b', '10.96.0.2', 30_002);
     for (const object of (await readManifest('objects.yaml', text)).objects.values()) {
-      catalogue.apply({ type: 'set', object });
+      cache.apply({ type: 'set', object });
     }
     for (const name of ['demo/a', 'demo/b']) reconciler.touch(name);
     while (reconciler.pending) await reconciler.sync();

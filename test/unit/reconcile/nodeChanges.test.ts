@@ -69,7 +69,6 @@ class Node {
         return { close: () => (this.#hostChanged = () => {}) };
       },
       nodeName: 'node-a',
-      periods: { audit: 600_000 },
       events: {
         synced: (summary) => this.passes.push(summary),
         problems: () => {},

@@ -7,7 +7,7 @@ import type { Fault } from '../../../src/testing/index.js';
 import { comparable, RANDOM_HOST, RandomCluster, randomFrom } from '../../support/randomCluster.js';
 import { FakeNode } from '../../support/testNode.js';
 
-const SEEDS = 40;
+const SEEDS = 60;
 const STEPS = 25;
 
 /** Deletes some virtual services and addresses, and the entries of a set, as others might. */

@@ -17,8 +17,7 @@ const summary = (failures: number, full = false, unknown = failures): SyncSummar
     vital: false,
   })),
   unknown,
-  contested: [],
-  draining: 0,
+  counts: {},
   again: undefined,
   milliseconds: { plan: 0, kernel: 0 },
 });

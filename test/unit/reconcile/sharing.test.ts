@@ -26,7 +26,7 @@ function setUp(kernel?: FakeKernel) {
     assert.ok(desired && known);
     return [...desired.keys()].filter((key) => {
       const want = desired.get(key) as Item;
-      const counts = ['virtualServer', 'address', 'entry'].includes(want.kind);
+      const counts = ['virtualService', 'address', 'entry'].includes(want.kind);
       return counts && known.get(key) !== want;
     });
   };
@@ -64,7 +64,10 @@ describe('known and desired items are the same objects', () => {
     await node.sync();
     await node.loadText(WEB + slice('web', '10.0.0.1 terminating', '10.0.0.2'));
     await node.sync();
-    assert.deepEqual(await copied(), ['virtual server 10.96.0.1:80/tcp', 'virtual server 192.0.2.1:80/tcp']);
+    assert.deepEqual(await copied(), [
+      'virtual service 10.96.0.1:80/tcp',
+      'virtual service 192.0.2.1:80/tcp',
+    ]);
   });
 });
 
@@ -80,8 +83,8 @@ it('a virtual service names only those endpoints beside its real servers that it
   await node.loadText(WEB + slice('web', '10.0.0.1', '10.0.0.2 unready'));
   await node.sync();
   await copied();
-  const lingering = items.flatMap((item) =>
-    item.kind === 'virtualServer' ? [[...(item.lingering ?? [])]] : [],
+  const drainable = items.flatMap((item) =>
+    item.kind === 'virtualService' ? [[...(item.drainable ?? [])]] : [],
   );
-  assert.deepEqual(lingering, [['10.0.0.2:8080'], ['10.0.0.2:8080']]);
+  assert.deepEqual(drainable, [['10.0.0.2:8080'], ['10.0.0.2:8080']]);
 });

@@ -9,8 +9,8 @@ import {
 } from '../../../../src/modes/ipvs/index.js';
 import { decodeObject } from '../../../../src/objects/decode.js';
 import { Reconciler } from '../../../../src/reconcile/reconciler.js';
-import { Catalogue } from '../../../../src/services/catalogue.js';
 import { nodeFacts } from '../../../../src/services/nodeFacts.js';
+import { ServiceCache } from '../../../../src/services/serviceCache.js';
 import { FakeKernel } from '../../../../src/testing/index.js';
 
 const SERVICE = {
@@ -44,25 +44,29 @@ async function programmed(
 ): Promise<FakeKernel> {
   const kernel = new FakeKernel();
   const all = { ...IPVS_DEFAULTS, kernelRelease: '6.1.0', ...options, cures: new Set(cures) };
-  const catalogue = new Catalogue();
+  const cache = new ServiceCache();
   for (const raw of [SERVICE, SLICE]) {
     const { object } = decodeObject(raw);
     assert.ok(object);
-    catalogue.apply({ type: 'set', object });
+    cache.apply({ type: 'set', object });
   }
   const addresses = [
     { link: 'eth0', address: '192.168.50.10' },
     { link: 'kube-ipvs0', address: '10.96.0.1' },
   ];
-  const node = nodeFacts(name, undefined, addresses, new Set(['192.168.50.11']));
+  const mode = createIpvsMode(kernel, all);
+  const node = nodeFacts(name, {
+    host: (nodeIPs) => mode.host.facts(addresses, nodeIPs),
+    otherNodes: new Set(['192.168.50.11']),
+  });
   const inputs = {
-    serviceNames: () => catalogue.serviceNames(),
-    frontends: (service: string) => catalogue.frontends(service, node),
+    serviceNames: () => cache.serviceNames(),
+    planInput: (service: string) => cache.planInput(service, node),
     node: () => node,
     refresh: async () => {},
     taken: () => {},
   };
-  const reconciler = new Reconciler(createIpvsMode(kernel, all), inputs, () => 0);
+  const reconciler = new Reconciler(mode, inputs, () => 0);
   reconciler.touchAll();
   assert.deepEqual((await reconciler.sync()).failures, []);
   return kernel;
@@ -131,8 +135,8 @@ describe('cure', () => {
       const mode = createIpvsMode(kernel, options);
       const inputs = {
         serviceNames: () => [],
-        frontends: () => undefined,
-        node: () => nodeFacts('node-a', undefined, []),
+        planInput: () => undefined,
+        node: () => nodeFacts('node-a'),
         refresh: async () => {},
         taken: () => {},
       };

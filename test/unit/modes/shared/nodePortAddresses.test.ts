@@ -1,9 +1,9 @@
-// Where node ports stand, for each form of nodePortAddresses.
+// The addresses of node ports, for each form of nodePortAddresses.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { hostViewer, isRelevant } from '../../../../src/modes/ipvs/hostAddresses.js';
-import type { Cure } from '../../../../src/modes/ipvs/index.js';
+import { nodePortHost } from '../../../../src/modes/shared/nodePortAddresses.js';
 import { nodeFacts } from '../../../../src/services/nodeFacts.js';
+import type { NodeFacts } from '../../../../src/services/types.js';
 
 const HOST = [
   { link: 'lo', address: '127.0.0.1' },
@@ -16,29 +16,31 @@ const HOST = [
   { link: 'kube-ipvs0', address: '10.96.0.1' },
 ];
 
+const rules = (given: readonly string[] | 'primary', onOwnLink = true) =>
+  nodePortHost({ nodePortAddresses: given, ownLink: 'kube-ipvs0', onOwnLink });
+
 function nodePortAddresses(
   given: readonly string[] | 'primary',
   addresses: string[] = [],
   bindAddress?: string,
-  cures: Cure[] = [],
+  onOwnLink?: boolean,
 ) {
   const known = { uid: '', deleting: false, eligible: true, zone: '', podCIDRs: [] };
   const node = { kind: 'Node' as const, name: 'node-a', addresses, ...known };
-  const facts = nodeFacts('node-a', node, HOST, new Set(), bindAddress);
-  return hostViewer({ nodePortAddresses: given, cures: new Set(cures) })(facts).nodePortAddresses;
+  const host = (nodeIPs: NodeFacts['nodeIPs']) => rules(given, onOwnLink).facts(HOST, nodeIPs);
+  return nodeFacts('node-a', { node, host, bindAddress }).host.nodePortAddresses;
 }
 
+const { nodeIPs } = nodeFacts('node-a');
+
 it('a family is unrestricted where no network of it is given, or one that holds everything', () => {
-  const unrestricted = (...networks: string[]) => {
-    const view = hostViewer({ nodePortAddresses: networks, cures: new Set() });
-    return [...view(nodeFacts('node-a', undefined, [])).unrestricted];
-  };
+  const unrestricted = (...networks: string[]) => [...rules(networks).facts([], nodeIPs).unrestricted];
   assert.deepEqual(unrestricted(), [4, 6]);
   assert.deepEqual(unrestricted('192.0.2.0/24'), [6]);
   assert.deepEqual(unrestricted('192.0.2.0/24', '0.0.0.0/0', 'fd00::/8'), [4]);
 });
 
-describe('node ports stand on', () => {
+describe('node ports are served on', () => {
   const everywhere = { 4: ['192.0.2.5', '192.0.2.6', '10.244.1.1'], 6: ['fd00::5'] };
 
   it('every ordinary address where nothing is given, or everything', () => {
@@ -51,9 +53,7 @@ describe('node ports stand on', () => {
       4: ['192.0.2.5', '10.96.0.1'],
       6: ['fd00::5'],
     });
-    assert.deepEqual(nodePortAddresses(['10.0.0.0/8'], [], undefined, ['node-ports-off-vips'])[4], [
-      '10.244.1.1',
-    ]);
+    assert.deepEqual(nodePortAddresses(['10.0.0.0/8'], [], undefined, false)[4], ['10.244.1.1']);
   });
 
   it("the node's own addresses where primary is given", () => {
@@ -68,19 +68,14 @@ describe('node ports stand on', () => {
   });
 });
 
-it('addresses of our device matter only where node ports may stand on them', () => {
-  const relevant = (given: readonly string[] | 'primary', ...cures: Cure[]) =>
-    HOST.filter((address) =>
-      isRelevant(address, nodeFacts('node-a', undefined, []), {
-        nodePortAddresses: given,
-        cures: new Set(cures),
-      }),
-    ).map(({ address }) => address);
+it('addresses of the own link are used only where node ports may be served on them', () => {
+  const used = (given: readonly string[] | 'primary', onOwnLink = true) =>
+    HOST.filter((address) => rules(given, onOwnLink).uses(address, nodeIPs)).map(({ address }) => address);
   const ordinary = ['192.0.2.5', '192.0.2.6', 'fd00::5', '10.244.1.1'];
-  assert.deepEqual(relevant([]), ordinary);
-  assert.deepEqual(relevant(['192.0.2.0/24']), ordinary);
-  assert.deepEqual(relevant(['10.0.0.0/8']), [...ordinary, '10.96.0.1']);
-  assert.deepEqual(relevant(['10.0.0.0/8'], 'node-ports-off-vips'), ordinary);
-  assert.deepEqual(relevant(['fe80::/10']), ['192.0.2.5', '192.0.2.6', 'fd00::5', 'fe80::5', '10.244.1.1']);
-  assert.deepEqual(relevant('primary'), ordinary);
+  assert.deepEqual(used([]), ordinary);
+  assert.deepEqual(used(['192.0.2.0/24']), ordinary);
+  assert.deepEqual(used(['10.0.0.0/8']), [...ordinary, '10.96.0.1']);
+  assert.deepEqual(used(['10.0.0.0/8'], false), ordinary);
+  assert.deepEqual(used(['fe80::/10']), ['192.0.2.5', '192.0.2.6', 'fd00::5', 'fe80::5', '10.244.1.1']);
+  assert.deepEqual(used('primary'), ordinary);
 });

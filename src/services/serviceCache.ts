@@ -6,29 +6,32 @@ import {
   type Service,
   serviceKey,
 } from '../objects/types.js';
-import { frontendsOf } from './frontends.js';
-import type { NodeFacts, ServiceFrontends } from './types.js';
+import { Claims } from './claims.js';
+import { claimsOf, planInputOf } from './planInput.js';
+import type { NodeFacts, ServicePlanInput } from './types.js';
 
-/** What a change touches: the Service of that name, or the node and so every Service. */
+/** What a change concerns: the Service of that name, or a node. */
 export type Touched = { readonly service: string } | { readonly node: string };
 
-/** Every object a source has told of. */
-export class Catalogue {
+/** Every object that a source has reported. */
+export class ServiceCache {
   readonly #services = new Map<string, Service>();
   /** Service → slice name → slice: a slice may come before its Service, and stay after it. */
   readonly #slices = new Map<string, Map<string, EndpointSlice>>();
   /** `namespace/slice` → the Service it is filed under. */
   readonly #serviceOfSlice = new Map<string, string>();
   readonly #nodes = new Map<string, Node>();
+  readonly #claims = new Claims();
 
-  /** Takes a change in. A slice that changes its Service touches two, hence the list. */
+  /**
+   * Applies a change. It may concern several Services: a slice may change its Service, and a Service may gain or lose an
+   * address that another one names too.
+   */
   apply(change: ObjectChange): Touched[] {
     const { object, type } = change;
     switch (object.kind) {
       case 'Service':
-        if (type === 'set') this.#services.set(serviceKey(object), object);
-        else this.#services.delete(serviceKey(object));
-        return [{ service: serviceKey(object) }];
+        return this.#setService(object, type === 'set');
       case 'EndpointSlice':
         return this.#fileSlice(object, type === 'set' ? serviceKey(object) : undefined);
       case 'Node':
@@ -53,10 +56,30 @@ export class Catalogue {
     return new Set(others.flatMap(({ addresses }) => addresses));
   }
 
-  /** What a Service means to the node; undefined when there is no such Service. */
-  frontends(service: string, node: NodeFacts): ServiceFrontends | undefined {
+  /** The input of a Service's plan on the node; undefined when there is no such Service. */
+  planInput(service: string, node: NodeFacts): ServicePlanInput | undefined {
     const object = this.#services.get(service);
-    return object && frontendsOf(object, this.#slices.get(service)?.values() ?? [], node);
+    const slices = this.#slices.get(service)?.values() ?? [];
+    return object && planInputOf(object, slices, node, (claim) => this.#claims.holder(claim) === service);
+  }
+
+  /** The addresses and ports that a Service names and an older Service has, with the name of the older one. */
+  lostClaims(service: string): ReadonlyMap<string, string> {
+    return this.#claims.lost(service);
+  }
+
+  /** Whether an `address:port` is the cluster, external or load-balancer IP of a UDP port of any Service. */
+  isUdpFrontend(addressAndPort: string): boolean {
+    return this.#claims.holder(`${addressAndPort}/udp`) !== undefined;
+  }
+
+  #setService(object: Service, exists: boolean): Touched[] {
+    const service = serviceKey(object);
+    if (exists) this.#services.set(service, object);
+    else this.#services.delete(service);
+    const { createdAt } = object;
+    const others = this.#claims.replace({ service, createdAt }, exists ? claimsOf(object) : new Set());
+    return [service, ...others].map((name) => ({ service: name }));
   }
 
   /** Files a slice under a Service, or nowhere; its label may have changed, so it leaves where its name was filed before. */

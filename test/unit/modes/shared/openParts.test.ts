@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { openParts } from '../../../src/agent/openParts.js';
+import { openParts } from '../../../../src/modes/shared/openParts.js';
 
 it('parts that were opened are closed when a later one cannot be', async () => {
   const events: string[] = [];

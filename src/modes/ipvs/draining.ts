@@ -1,25 +1,25 @@
-// Real servers that drain: their connections end, and they get no new ones. Weight 0 in the kernel is the record; this
-// list holds only since when each drains, and when its connections are counted next.
+// Draining real servers: they get no new connections, and are removed once the last one has ended. Weight 0 in the kernel
+// is the record; this list holds only since when each is draining, and when its connections are counted next.
 import { NetlinkError } from '../../errors.js';
 import type { RealServer, VirtualServiceState } from '../../kernel/ipvs/types.js';
 import { joinHostPort } from '../../net/address.js';
-import type { Pass, Upkeep } from '../mode.js';
+import type { Maintenance, Pass } from '../mode.js';
 import type { Item } from './items.js';
 import type { IpvsKernel } from './kernel.js';
 import type { Operation } from './operations.js';
 
 /** Time between two counts of the connections of one virtual service's draining real servers, in ms. */
-export const DRAIN_LOOK = 5000;
+export const DRAINING_CHECK = 5000;
 
-/** Real server, `address:port` → since when it drains, in ms; undefined until its connections are counted first. */
+/** Real server, `address:port` → since when it is draining, in ms; undefined until its connections are counted first. */
 type Since = Map<string, number | undefined>;
 
 /** Removals, and the virtual services whose connections could not be counted. */
-type Due = Omit<Upkeep<Operation>, 'draining'>;
+type Due = Pick<Maintenance<Operation>, 'operations' | 'failures'>;
 type Failure = Due['failures'][number];
 
-/** The drain list. Keys are those of virtual servers. */
-export class Drains {
+/** All draining real servers. Keys are those of virtual services. */
+export class DrainingServers {
   readonly #servers = new Map<string, Since>();
   /** Keys whose connections are counted in the next pass. */
   readonly #fresh = new Set<string>();
@@ -28,17 +28,17 @@ export class Drains {
   #size = 0;
 
   /**
-   * Takes in virtual servers that were read from the kernel: weight 0 means draining, whoever set it. The connections of
-   * what is read again are counted at once, since its removal may have failed.
+   * Records virtual services that were read from the kernel: weight 0 means draining, whoever set it. Connections of a
+   * virtual service that is read again are counted at once, since a removal may have failed.
    */
   observe(found: ReadonlyMap<string, Item>): void {
     for (const [key, item] of found) {
-      if (item.kind !== 'virtualServer' || item.foreign) continue;
+      if (item.kind !== 'virtualService' || item.foreign) continue;
       for (const [id, { weight }] of item.realServers) if (weight === 0) this.#add(key, id);
     }
   }
 
-  /** Takes in an acknowledged operation. */
+  /** Records an acknowledged operation. */
   learn({ key, call }: Operation): void {
     if (call.on !== 'ipvs') return;
     const { operation } = call;
@@ -51,23 +51,23 @@ export class Drains {
     else this.#remove(key, id);
   }
 
-  /** How many real servers drain. */
+  /** How many real servers are draining. */
   get size(): number {
     return this.#size;
   }
 
-  /** When connections are counted next, in ms of the clock; undefined while nothing drains. */
-  get nextDue(): number | undefined {
+  /** Time until connections are counted next, in ms; undefined while no real server is draining. */
+  dueIn(now: number): number | undefined {
     if (this.#fresh.size > 0) return 0;
-    for (const due of this.#queue.values()) return due;
+    for (const due of this.#queue.values()) return Math.max(0, due - now);
     return undefined;
   }
 
   /**
-   * Removals of real servers that may be removed now: idle, or draining for longer than the bound. Asks the kernel only
-   * about virtual services that are due.
+   * Removals of real servers that are idle, or have been draining for longer than the bound. Asks the kernel only about
+   * virtual services that are due.
    *
-   * @param bound longest time that a real server drains, in ms
+   * @param bound longest time that a real server may be draining, in ms
    */
   async due(ipvs: IpvsKernel['ipvs'], pass: Pass<Item>, bound: number): Promise<Due> {
     const operations: Operation[] = [];
@@ -97,9 +97,9 @@ export class Drains {
     const have = known.get(key);
     const want = desired.get(key);
     const since = this.#unsettled(key, have, want);
-    if (since === undefined || have?.kind !== 'virtualServer') return [];
+    if (since === undefined || have?.kind !== 'virtualService') return [];
     // Before the kernel is asked: when that fails, it is asked again after the same delay.
-    this.#postpone(key, now + DRAIN_LOOK);
+    this.#postpone(key, now + DRAINING_CHECK);
     const connections = connectionsOf(await ipvs.get(have.service));
     const operations: Operation[] = [];
     for (const [id, start = now] of since) {
@@ -117,7 +117,7 @@ export class Drains {
   /** Those that still drain. A real server that is not there any more, or that a plan gives a weight again, does not. */
   #unsettled(key: string, have: Item | undefined, want: Item | undefined): Since | undefined {
     for (const id of this.#servers.get(key)?.keys() ?? []) {
-      const there = have?.kind === 'virtualServer' && have.realServers.get(id)?.weight === 0;
+      const there = have?.kind === 'virtualService' && have.realServers.get(id)?.weight === 0;
       if (!there || (wantedIn(want, id)?.weight ?? 0) > 0) this.#remove(key, id);
     }
     return this.#servers.get(key);
@@ -158,7 +158,7 @@ export class Drains {
 }
 
 function wantedIn(want: Item | undefined, id: string): RealServer | undefined {
-  return want?.kind === 'virtualServer' ? want.realServers.get(id) : undefined;
+  return want?.kind === 'virtualService' ? want.realServers.get(id) : undefined;
 }
 
 function connectionsOf(state: VirtualServiceState | undefined): Map<string, number> {

@@ -1,17 +1,11 @@
 // Configuration → options of ipvs mode.
-import type { Configuration } from '../config/configuration.js';
-import { UsageError } from '../config/flags.js';
-import {
-  CURES,
-  type Cure,
-  IPVS_DEFAULTS,
-  type IpvsOptions,
-  type LocalDetector,
-} from '../modes/ipvs/index.js';
-import { type Family, familyOf } from '../net/address.js';
-import { formatNetwork, parseNetwork } from '../net/network.js';
+import type { Configuration } from '../../config/configuration.js';
+import { UsageError } from '../../config/flags.js';
+import { type Family, familyOf } from '../../net/address.js';
+import { formatNetwork, parseNetwork } from '../../net/network.js';
+import { CURES, type Cure, IPVS_DEFAULTS, type IpvsOptions, type LocalDetector } from './options.js';
 
-/** What the configuration means to ipvs mode; `own` holds what the configuration has no field for. */
+/** The options of ipvs mode; `own` has those for which the configuration has no field. */
 export function ipvsOptions(
   configuration: Configuration,
   own: Pick<IpvsOptions, 'families' | 'kernelRelease'> &
@@ -26,6 +20,7 @@ export function ipvsOptions(
     localDetector: localDetector(configuration),
     nodePortAddresses: nodePorts[0] === 'primary' ? 'primary' : canonicalNetworks(nodePorts),
     strictARP: ipvs.strictARP,
+    auditPeriod: ipvs.syncPeriod,
     timeouts: {
       tcp: seconds(ipvs.tcpTimeout),
       tcpFin: seconds(ipvs.tcpFinTimeout),
@@ -54,7 +49,7 @@ function localDetector({ detectLocalMode, detectLocal, clusterCIDR }: Configurat
   }
 }
 
-/** Networks in their one spelling; what is none was refused with the configuration. */
+/** Networks in canonical spelling. The configuration was refused if any is malformed. */
 function canonicalNetworks(texts: readonly string[]): string[] {
   return texts.flatMap((text) => {
     const network = parseNetwork(text);

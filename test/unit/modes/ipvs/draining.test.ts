@@ -1,7 +1,7 @@
 // What becomes of real servers that are no longer wanted.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { DRAIN_LOOK } from '../../../../src/modes/ipvs/drains.js';
+import { DRAINING_CHECK } from '../../../../src/modes/ipvs/draining.js';
 import { IPVS_DEFAULTS } from '../../../../src/modes/ipvs/index.js';
 import { failNth } from '../../../../src/testing/index.js';
 import { HOST, service, slice } from '../../../support/manifests.js';
@@ -33,11 +33,11 @@ describe('a real server that is no longer wanted', () => {
     const node = await busy();
     const { again } = await change(node, '10.0.0.1 terminating', '10.0.0.2');
     assert.equal(weights(node), '10.0.0.1=0 10.0.0.2=1');
-    assert.equal(again, DRAIN_LOOK);
+    assert.equal(again, DRAINING_CHECK);
     assert.equal((await node.sync()).operations, 0);
     node.kernel.ipvs.connections.clear();
     assert.equal((await node.sync()).operations, 0, 'its connections are not counted before they are due');
-    node.now = DRAIN_LOOK;
+    node.now = DRAINING_CHECK;
     assert.equal((await node.sync()).again, undefined);
     assert.equal(weights(node), '10.0.0.2=1');
     assert.equal((await node.sync()).operations, 0);
@@ -91,7 +91,7 @@ describe('a real server that is no longer wanted', () => {
     assert.equal(weights(node), '10.0.0.2=1');
   });
 
-  it('goes with its virtual server', async () => {
+  it('goes with its virtual service', async () => {
     const node = await busy();
     await change(node, '10.0.0.1 terminating', '10.0.0.2');
     await node.loadText('');
@@ -134,19 +134,19 @@ describe('a real server that drains', () => {
     await node.loadText(
       WEB + slice('web', '10.0.0.1 terminating', '10.0.0.2') + other('10.0.1.1 terminating'),
     );
-    assert.equal((await node.sync()).draining, 2);
+    assert.equal((await node.sync()).counts['draining'], 2);
     node.kernel.ipvs.connections.clear();
     node.kernel.ipvs.readFault = (operation, target) =>
       target.includes('10.96.0.2') ? failNth(1)(operation, target) : undefined;
-    node.now = DRAIN_LOOK;
+    node.now = DRAINING_CHECK;
     const { failures } = await node.sync();
     assert.deepEqual(
       failures.map(({ key }) => key),
-      ['draining real servers of virtual server 10.96.0.2:80/tcp'],
+      ['draining real servers of virtual service 10.96.0.2:80/tcp'],
     );
     assert.equal(weights(node), '10.0.0.2=1 10.0.1.1=0 10.0.1.2=1');
     node.kernel.ipvs.readFault = () => undefined;
-    node.now = 2 * DRAIN_LOOK;
+    node.now = 2 * DRAINING_CHECK;
     node.reconciler.retryFailed();
     assert.deepEqual((await node.sync()).failures, []);
     assert.equal(weights(node), '10.0.0.2=1 10.0.1.2=1');
@@ -157,10 +157,10 @@ describe('a real server that drains', () => {
     await change(node, '10.0.0.1 terminating', '10.0.0.2');
     const restarted = new FakeNode(HOST, node.kernel);
     const { operations, again } = await change(restarted, '10.0.0.2');
-    assert.deepEqual([operations, again], [0, DRAIN_LOOK]);
+    assert.deepEqual([operations, again], [0, DRAINING_CHECK]);
     assert.equal(weights(restarted), '10.0.0.1=0 10.0.0.2=1');
     restarted.kernel.ipvs.connections.clear();
-    restarted.now = DRAIN_LOOK;
+    restarted.now = DRAINING_CHECK;
     await restarted.sync();
     assert.equal(weights(restarted), '10.0.0.2=1');
   });

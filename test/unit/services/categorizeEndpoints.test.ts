@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { chooseEndpoints } from '../../../src/services/chooseEndpoints.js';
+import { categorizeEndpoints } from '../../../src/services/categorizeEndpoints.js';
 import type { Endpoint } from '../../../src/services/types.js';
 
 const NODE = { name: 'node-a', zone: 'zone-a' };
@@ -40,11 +40,11 @@ const cases: [what: string, endpoints: Record<string, string>, cluster: string, 
   ['terminating ones regardless of zone', { a: 'st @zone-b' }, 'a', ''],
 ];
 
-describe('chooseEndpoints takes', () => {
+describe('categorizeEndpoints takes', () => {
   for (const [what, marks, cluster, local] of cases) {
     it(what, () => {
       const endpoints = Object.entries(marks).map(([name, text]) => endpoint(name, text));
-      const chosen = chooseEndpoints(endpoints, { cluster: true, local: true }, NODE);
+      const chosen = categorizeEndpoints(endpoints, { cluster: true, local: true }, NODE);
       const names = (list: readonly Endpoint[]) => list.map(({ address }) => address).join(' ');
       assert.equal(names(chosen.clusterEndpoints), cluster);
       assert.equal(names(chosen.localEndpoints), local);
@@ -53,7 +53,7 @@ describe('chooseEndpoints takes', () => {
 
   it('nothing for a list that nothing uses', () => {
     const endpoints = [endpoint('a', 'rsL')];
-    assert.deepEqual(chooseEndpoints(endpoints, { cluster: false, local: false }, NODE), {
+    assert.deepEqual(categorizeEndpoints(endpoints, { cluster: false, local: false }, NODE), {
       clusterEndpoints: [],
       localEndpoints: [],
     });
@@ -61,7 +61,11 @@ describe('chooseEndpoints takes', () => {
 
   it('all, when the zone of the node is unknown', () => {
     const endpoints = [endpoint('a', 'rs @zone-a'), endpoint('b', 'rs @zone-b')];
-    const chosen = chooseEndpoints(endpoints, { cluster: true, local: false }, { name: 'node-a', zone: '' });
+    const chosen = categorizeEndpoints(
+      endpoints,
+      { cluster: true, local: false },
+      { name: 'node-a', zone: '' },
+    );
     assert.equal(chosen.clusterEndpoints.length, 2);
   });
 });

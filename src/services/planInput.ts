@@ -1,9 +1,11 @@
-// A Service and its slices → what clients can dial and who may answer.
+// A Service and its slices → the input of its plan: what clients can dial, and which endpoints may answer.
 import { type Family, familyOf } from '../net/address.js';
+import type { Protocol } from '../net/protocol.js';
 import { type EndpointSlice, type Service, type ServiceObjectPort, serviceKey } from '../objects/types.js';
-import { chooseEndpoints, type Uses, type Whereabouts } from './chooseEndpoints.js';
+import { categorizeEndpoints, type Uses, type Whereabouts } from './categorizeEndpoints.js';
+import { addressClaim, nodePortClaim } from './claims.js';
 import { endpointsOfPort } from './endpoints.js';
-import type { Frontend, PortFrontends, ServiceFrontends } from './types.js';
+import type { Frontend, ServicePlanInput, ServicePort } from './types.js';
 
 /** Whether a Service is one that a proxy serves: headless and ExternalName ones, and those of other proxies, are not. */
 export function isProxied(service: Service): boolean {
@@ -11,19 +13,35 @@ export function isProxied(service: Service): boolean {
   return !service.notOurs && !headless && service.type !== 'ExternalName';
 }
 
-/** Everything a Service means to the given node. */
-export function frontendsOf(
+/** The addresses, ports and node ports that a Service names, by key: those that it may not share with another one. */
+export function claimsOf(service: Service): Set<string> {
+  return new Set(
+    portsOf(service).flatMap(({ family, port }) =>
+      frontendsOfPort(service, port, family).map((frontend) => claimOf(frontend, family, port.protocol)),
+    ),
+  );
+}
+
+/** The key of the claim to a frontend. */
+export function claimOf({ kind, address, port }: Frontend, family: Family, protocol: Protocol): string {
+  return kind === 'nodePort' ? nodePortClaim(family, port, protocol) : addressClaim(address, port, protocol);
+}
+
+/**
+ * The input of a Service's plan on the given node.
+ *
+ * @param holds whether the Service holds the claim of this key: frontends of claims that it lost are left out
+ */
+export function planInputOf(
   service: Service,
   slices: Iterable<EndpointSlice>,
   node: Whereabouts,
-): ServiceFrontends {
+  holds: (claim: string) => boolean = () => true,
+): ServicePlanInput {
   const all = [...slices];
-  const families = ([4, 6] as const).filter((family) => service.clusterIPs[family] !== undefined);
-  const ports = isProxied(service)
-    ? families.flatMap((family) =>
-        service.ports.map((port) => portFrontends(service, port, family, all, node)),
-      )
-    : [];
+  const ports = portsOf(service).map(({ family, port }) =>
+    servicePort(service, port, family, all, node, holds),
+  );
   const checked = service.type === 'LoadBalancer' && externalPolicyIsLocal(service) && ports.length > 0;
   return {
     service: serviceKey(service),
@@ -33,14 +51,24 @@ export function frontendsOf(
   };
 }
 
-function portFrontends(
+/** The ports of a Service that is proxied, once for each of its families. */
+function portsOf(service: Service): { readonly family: Family; readonly port: ServiceObjectPort }[] {
+  if (!isProxied(service)) return [];
+  const families = ([4, 6] as const).filter((family) => service.clusterIPs[family] !== undefined);
+  return families.flatMap((family) => service.ports.map((port) => ({ family, port })));
+}
+
+function servicePort(
   service: Service,
   port: ServiceObjectPort,
   family: Family,
   slices: readonly EndpointSlice[],
   node: Whereabouts,
-): PortFrontends {
-  const frontends = frontendsOfPort(service, port, family);
+  holds: (claim: string) => boolean,
+): ServicePort {
+  const frontends = frontendsOfPort(service, port, family).filter((frontend) =>
+    holds(claimOf(frontend, family, port.protocol)),
+  );
   const endpoints = endpointsOfPort(slices, { family, name: port.name, protocol: port.protocol }, node.name);
   return {
     family,
@@ -49,7 +77,7 @@ function portFrontends(
     affinitySeconds: service.affinitySeconds,
     frontends,
     endpoints,
-    ...chooseEndpoints(endpoints, usesOf(service, frontends), node),
+    ...categorizeEndpoints(endpoints, usesOf(service, frontends), node),
   };
 }
 

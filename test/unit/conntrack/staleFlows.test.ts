@@ -1,10 +1,10 @@
 // Which flows are asked for and which are deleted when UDP Service ports change.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Flow } from '../../../../src/kernel/conntrack/types.js';
-import { selectFlows, staleFlows } from '../../../../src/modes/ipvs/staleFlows.js';
-import { familyOf } from '../../../../src/net/address.js';
-import type { Endpoint, Frontend, PortFrontends } from '../../../../src/services/types.js';
+import { selectFlows, staleFlows } from '../../../src/conntrack/staleFlows.js';
+import type { Flow } from '../../../src/kernel/conntrack/types.js';
+import { familyOf } from '../../../src/net/address.js';
+import type { Endpoint, Frontend, ServicePort } from '../../../src/services/types.js';
 
 /** `10.0.0.1:5353`, `[fd00::1]:5353`. */
 function split(text: string): { address: string; port: number } {
@@ -33,7 +33,7 @@ function frontend(text: string): Frontend {
 }
 
 /** A Service port; the lists for traffic policies are empty, and must not matter. */
-function port(frontends: string[], endpoints: string[], more: Partial<PortFrontends> = {}): PortFrontends {
+function port(frontends: string[], endpoints: string[], more: Partial<ServicePort> = {}): ServicePort {
   return {
     family: familyOf(split(frontends[0]?.split(' ')[1] ?? '').address),
     portName: 'dns',
@@ -76,7 +76,7 @@ function flow(text: string, more: Partial<Flow> = {}): Flow {
 }
 
 /** The texts of those of the flows that are stale. */
-function stale(ports: PortFrontends[], flows: string[], frontends: string[] = []): string[] {
+function stale(ports: ServicePort[], flows: string[], frontends: string[] = []): string[] {
   const found = staleFlows(
     flows.map((text) => flow(text)),
     ports,

@@ -32,7 +32,7 @@ const JUMPS: readonly (readonly [from: string, match: string, comment: string, t
 ];
 
 /** Rules by which iptables mode is entered and ipvs mode is not. */
-export function iptablesModeJumps(family: Family): Jump[] {
+export function leftoverJumps(family: Family): Jump[] {
   return JUMPS.map(([from, match, comment, to]) => ({
     family,
     table: 'filter',

@@ -1,9 +1,9 @@
-// Tracked UDP flows that still go to an endpoint which no longer serves: UDP has no end that would make a client begin
-// anew, so they have to be deleted (kube-proxy's rule since 1.32, net/netfilter/ipvs with net.ipv4.vs.conntrack). Pure:
-// says which flows to ask for, and which of the answers to delete.
-import type { Flow, FlowSelection } from '../../kernel/conntrack/types.js';
-import { joinHostPort } from '../../net/address.js';
-import type { Frontend, PortFrontends } from '../../services/types.js';
+// Tracked UDP flows to an endpoint that no longer serves. UDP has no end of a connection after which a client would begin
+// again, so these flows have to be deleted (kube-proxy's rule since 1.32). Pure: decides which flows to list, and which
+// of those listed to delete.
+import type { Flow, FlowSelection } from '../kernel/conntrack/types.js';
+import { joinHostPort } from '../net/address.js';
+import type { Frontend, ServicePort } from '../services/types.js';
 
 /** Whether the `address:port` is the cluster, external or load-balancer IP of a UDP port of any Service, changed or not. */
 export type IsFrontend = (addressAndPort: string) => boolean;
@@ -12,7 +12,7 @@ export type IsFrontend = (addressAndPort: string) => boolean;
  * What to ask conntrack for when these Service ports have changed: a selection for each of their UDP frontends. Ports
  * without a serving endpoint clean nothing, and nothing is asked for on their account.
  */
-export function selectFlows(ports: Iterable<PortFrontends>): FlowSelection[] {
+export function selectFlows(ports: Iterable<ServicePort>): FlowSelection[] {
   const selections = new Map<string, FlowSelection>();
   for (const port of ports) {
     if (port.protocol !== 'udp' || servingEndpoints(port).length === 0) continue;
@@ -37,7 +37,7 @@ export function selectFlows(ports: Iterable<PortFrontends>): FlowSelection[] {
  */
 export function staleFlows(
   flows: Iterable<Flow>,
-  ports: Iterable<PortFrontends>,
+  ports: Iterable<ServicePort>,
   isFrontend: IsFrontend,
 ): Flow[] {
   const endpoints = endpointsByFrontend(ports);
@@ -59,7 +59,7 @@ export function staleFlows(
  * Serving endpoints, `address:port`, by name of the frontend. An address and port that two Services claim has the
  * endpoints of both: which of them has it is not decided here, and no flow is deleted that may be right.
  */
-function endpointsByFrontend(ports: Iterable<PortFrontends>): Map<string, Set<string>> {
+function endpointsByFrontend(ports: Iterable<ServicePort>): Map<string, Set<string>> {
   const endpoints = new Map<string, Set<string>>();
   for (const port of ports) {
     if (port.protocol !== 'udp') continue;
@@ -72,13 +72,13 @@ function endpointsByFrontend(ports: Iterable<PortFrontends>): Map<string, Set<st
   return endpoints;
 }
 
-function servingEndpoints(port: PortFrontends): string[] {
+function servingEndpoints(port: ServicePort): string[] {
   return port.endpoints
     .filter((endpoint) => endpoint.serving)
     .map((endpoint) => joinHostPort(endpoint.address, endpoint.port));
 }
 
-function nameOf(port: PortFrontends, frontend: Frontend): string {
+function nameOf(port: ServicePort, frontend: Frontend): string {
   return frontend.kind === 'nodePort'
     ? nodePortName(port.family, frontend.port)
     : joinHostPort(frontend.address, frontend.port);

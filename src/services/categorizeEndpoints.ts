@@ -18,7 +18,7 @@ export interface Whereabouts {
 }
 
 /** The endpoints for policy Cluster and for policy Local. A list that nothing uses is empty. */
-export function chooseEndpoints(
+export function categorizeEndpoints(
   endpoints: readonly Endpoint[],
   uses: Uses,
   node: Whereabouts,

@@ -1,0 +1,117 @@
+// Deletes stale UDP flows after a Service's UDP ports changed. The same in every mode.
+import { isDeepStrictEqual } from 'node:util';
+import { NetlinkError } from '../errors.js';
+import type { Conntrack, Flow } from '../kernel/conntrack/types.js';
+import { joinHostPort } from '../net/address.js';
+import type { ServicePlanInput, ServicePort } from '../services/types.js';
+import { type IsFrontend, selectFlows, staleFlows } from './staleFlows.js';
+
+/** Time after which flows are looked for once more when some were deleted, in ms: a new one may have begun meanwhile. */
+export const FLOW_CHECK = 1000;
+
+/** Flows that appear again after so many deletions are made on purpose. */
+const MOST_CHECKS = 3;
+
+/** The result of a check. */
+export interface FlowResult {
+  /** Deletions that were tried, by `flow udp 10.244.1.2:4000 10.96.0.10:53`. */
+  readonly operations: readonly { readonly key: string; readonly phase: string }[];
+  /** Those that failed; `flows` where flows could not be listed. The node's Services work without any of them. */
+  readonly failures: readonly { readonly key: string; readonly error: NetlinkError; readonly vital: false }[];
+}
+
+const NOTHING: FlowResult = { operations: [], failures: [] };
+
+/** The part of a port on which its flows depend. */
+type PortState = Pick<ServicePort, 'frontends'> & { readonly serving: readonly string[] };
+
+/** The UDP ports of each Service as they were planned last, and the ports whose flows are still to be checked. */
+export class StaleFlowCleaner {
+  readonly #conntrack: Pick<Conntrack, 'list' | 'deleteFlows'>;
+  readonly #isFrontend: IsFrontend;
+  /** Service → port → its state. */
+  readonly #planned = new Map<string, ReadonlyMap<string, PortState>>();
+  /** By Service and port. */
+  readonly #pending = new Map<string, { readonly port: ServicePort; checks: number }>();
+
+  /** @param isFrontend whether an `address:port` is a cluster, external or load-balancer IP of any Service's UDP port */
+  constructor(conntrack: Pick<Conntrack, 'list' | 'deleteFlows'>, isFrontend: IsFrontend) {
+    this.#conntrack = conntrack;
+    this.#isFrontend = isFrontend;
+  }
+
+  /** Time after which flows have to be checked although nothing changes, in ms; undefined when no port is pending. */
+  get dueIn(): number | undefined {
+    return this.#pending.size > 0 ? FLOW_CHECK : undefined;
+  }
+
+  /** Records the input of a Service's plan; undefined when the Service was deleted. */
+  planned(service: string, input: ServicePlanInput | undefined): void {
+    const former = this.#planned.get(service);
+    const states = new Map<string, PortState>();
+    for (const port of input?.ports ?? []) {
+      if (port.protocol !== 'udp') continue;
+      const name = `${port.family} ${port.portName}`;
+      const state = stateOf(port);
+      states.set(name, state);
+      if (!isDeepStrictEqual(former?.get(name), state))
+        this.#pending.set(`${service} ${name}`, { port, checks: 0 });
+    }
+    if (states.size > 0) this.#planned.set(service, states);
+    else this.#planned.delete(service);
+    for (const name of former?.keys() ?? [])
+      if (!states.has(name)) this.#pending.delete(`${service} ${name}`);
+  }
+
+  /** Deletes the stale flows of all pending ports. A port stays pending until a check finds nothing to delete. */
+  async run(): Promise<FlowResult> {
+    if (this.#pending.size === 0) return NOTHING;
+    const ports = [...this.#pending.values()].map(({ port }) => port);
+    const selections = selectFlows(ports);
+    let flows: readonly Flow[] = [];
+    try {
+      if (selections.length > 0) flows = await this.#conntrack.list(selections, { partial: true });
+    } catch (error) {
+      if (!(error instanceof NetlinkError)) throw error;
+      return { operations: [], failures: [{ key: 'flows', error, vital: false }] };
+    }
+    const stale = staleFlows(flows, ports, this.#isFrontend);
+    for (const [key, pending] of this.#pending) {
+      if (stale.length === 0 || ++pending.checks === MOST_CHECKS) this.#pending.delete(key);
+    }
+    return this.#delete(stale);
+  }
+
+  async #delete(flows: readonly Flow[]): Promise<FlowResult> {
+    if (flows.length === 0) return NOTHING;
+    const operations = flows.map((flow) => ({ key: keyOf(flow), phase: 'deleteFlows' }));
+    const results = await this.#results(flows);
+    const failures = operations.flatMap(({ key }, i) => {
+      const error = results[i];
+      return error ? [{ key, error, vital: false as const }] : [];
+    });
+    return { operations, failures };
+  }
+
+  /** One for each flow. A call that fails as a whole fails each of them. */
+  async #results(flows: readonly Flow[]): Promise<(NetlinkError | undefined)[]> {
+    try {
+      return await this.#conntrack.deleteFlows(flows);
+    } catch (error) {
+      if (!(error instanceof NetlinkError)) throw error;
+      return flows.map(() => error);
+    }
+  }
+}
+
+function stateOf({ frontends, endpoints }: ServicePort): PortState {
+  const serving = endpoints
+    .filter((endpoint) => endpoint.serving)
+    .map((endpoint) => joinHostPort(endpoint.address, endpoint.port));
+  return { frontends, serving };
+}
+
+function keyOf({ original }: Flow): string {
+  const { source, sourcePort, destination, destinationPort } = original;
+  return `flow udp ${joinHostPort(source, sourcePort)} ${joinHostPort(destination, destinationPort)}`;
+}

@@ -1,0 +1,73 @@
+// Opens ipvs mode: its parts of the kernel, and its options from the configuration and the command line.
+import { release } from 'node:os';
+import { NetlinkError } from '../../errors.js';
+import { openIpset } from '../../kernel/ipset/index.js';
+import { type Ipvs, openIpvs } from '../../kernel/ipvs/index.js';
+import { loadModule } from '../../kernel/modules.js';
+import type { ModeDefinition } from '../definition.js';
+import { openHostKernel, usableFamilies } from '../shared/hostKernel.js';
+import { openParts } from '../shared/openParts.js';
+import { curesOf, ipvsOptions, schedulerOf } from './fromConfiguration.js';
+import { createIpvsMode } from './index.js';
+import { checkScheduler, prepare, probeScheduler } from './prepare.js';
+
+/** ipvs mode. */
+export const IPVS_MODE: ModeDefinition = {
+  checkFlags: ({ cures }) => void curesOf(cures),
+  needsAllNodes: ({ cures }) => curesOf(cures).has('other-nodes'),
+  async open({ configuration, command, loadModules, log }) {
+    const kernel = await openIpvsKernel(loadModules);
+    const options = ipvsOptions(configuration, {
+      families: await usableFamilies(kernel.iptables, log),
+      kernelRelease: release(),
+      ownAll: command.ownAll,
+      cures: curesOf(command.cures),
+      ...(command.drainBound === undefined ? {} : { drainBound: command.drainBound }),
+    });
+    return {
+      mode: createIpvsMode(kernel, options),
+      families: options.families,
+      kernel,
+      prepare: () => prepare(kernel, options),
+      probe: (changed) => probeScheduler(kernel, schedulerOf(changed)),
+      check: () => checkScheduler(kernel, options.scheduler),
+    };
+  },
+};
+
+/** Every part of the kernel that ipvs mode needs. */
+export type OpenIpvsKernel = Awaited<ReturnType<typeof openIpvsKernel>>;
+
+/**
+ * Opens all parts. Rejects with the NetlinkError of the one that cannot be opened, and then holds none open.
+ *
+ * @param load load the module of IPVS if it is missing
+ */
+export async function openIpvsKernel(load: boolean) {
+  const parts = await openParts({
+    ipvs: load ? openIpvsWithModule : openIpvs,
+    ipset: openIpset,
+    host: openHostKernel,
+  });
+  const { ipvs, ipset, host } = parts;
+  return {
+    ...host,
+    ipvs,
+    ipset,
+    close: () => {
+      for (const part of Object.values(parts)) part.close();
+    },
+  };
+}
+
+/** IPVS's netlink family exists only while its module is loaded, and nothing loads it on demand. */
+async function openIpvsWithModule(): Promise<Ipvs> {
+  try {
+    return await openIpvs();
+  } catch (error) {
+    if (!(error instanceof NetlinkError) || error.code !== 'ENOENT') throw error;
+    const said = await loadModule('ip_vs');
+    if (said === undefined) return openIpvs();
+    throw new NetlinkError({ ...error, kernelMessage: said, hint: 'IPVS needs the kernel module ip_vs' });
+  }
+}

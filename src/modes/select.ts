@@ -1,0 +1,28 @@
+// The modes that there are: `mode` of the configuration → its definition. No other file names one.
+import type { KernelCommand } from '../config/flags.js';
+import type { ModeDefinition } from './definition.js';
+import { IPVS_MODE } from './ipvs/open.js';
+
+/** By the name that the configuration has. */
+const MODES: Readonly<Record<string, ModeDefinition>> = {
+  ipvs: IPVS_MODE,
+};
+
+/** Checks the flags that single modes have. Throws UsageError for a value that its mode does not know. */
+export function checkModeFlags(command: KernelCommand): void {
+  for (const definition of Object.values(MODES)) definition.checkFlags(command);
+}
+
+/**
+ * The mode of this name. Throws an Error for a name that is none.
+ *
+ * @param modes by name; default: those of this package
+ */
+export function selectMode(
+  name: string,
+  modes: Readonly<Record<string, ModeDefinition>> = MODES,
+): ModeDefinition {
+  const definition = Object.hasOwn(modes, name) ? modes[name] : undefined;
+  if (definition) return definition;
+  throw new Error(`mode: must be one of ${Object.keys(modes).join(', ')}; found ${name}`);
+}

@@ -1,0 +1,70 @@
+// The parts of the kernel that every mode needs: addresses of the host, flows, iptables' programs, settings.
+import { existsSync } from 'node:fs';
+import type { Logger } from 'pino';
+import { openConntrack } from '../../kernel/conntrack/index.js';
+import { openIptables } from '../../kernel/iptables/index.js';
+import type { Iptables } from '../../kernel/iptables/types.js';
+import { openRtnetlink } from '../../kernel/rtnetlink/index.js';
+import { type RtnetlinkEvent, watchRtnetlink } from '../../kernel/rtnetlink/watch.js';
+import { openSysctl } from '../../kernel/sysctl/index.js';
+import type { Family } from '../../net/address.js';
+import type { HostChange } from '../../services/types.js';
+import { openParts } from './openParts.js';
+
+/** Time for which changes of links and addresses are gathered, in ms: a network plugin makes several for each pod. */
+const HOST_SETTLES = 200;
+
+/** Parts of the kernel of this process's network namespace. */
+export type HostKernel = Awaited<ReturnType<typeof openHostKernel>>;
+
+/** Opens the parts. Rejects with the NetlinkError of the one that cannot be opened, and then holds none open. */
+export async function openHostKernel() {
+  const parts = await openParts({ conntrack: openConntrack, rtnetlink: openRtnetlink });
+  return {
+    ...parts,
+    iptables: openIptables(),
+    sysctl: openSysctl(),
+    /** Calls back when links or addresses have changed, until closed. */
+    watchHost: (changed: (change: HostChange) => void) =>
+      watchRtnetlink({ gather: HOST_SETTLES }, ({ lost, events }) =>
+        changed({ lost, ...hostChanges(events) }),
+      ),
+    close: () => {
+      for (const part of Object.values(parts)) part.close();
+    },
+  };
+}
+
+function hostChanges(events: readonly RtnetlinkEvent[]): Pick<HostChange, 'addresses' | 'deletedLinks'> {
+  return {
+    addresses: events.flatMap((event) => {
+      if (event.kind !== 'address') return [];
+      const { link, address, prefix } = event.address;
+      return [{ link, address, prefix, deleted: event.deleted }];
+    }),
+    deletedLinks: events.flatMap((event) =>
+      event.kind === 'link' && event.deleted ? [event.link.name] : [],
+    ),
+  };
+}
+
+/** Families for which the host has both an IP stack and iptables' programs; the log names those that are left out. */
+export async function usableFamilies(iptables: Iptables, log: Logger): Promise<Family[]> {
+  const usable: Family[] = [];
+  for (const family of [4, 6] as const) {
+    const reason = await findObstacle(iptables, family);
+    if (reason === undefined) usable.push(family);
+    else log.warn({ err: reason }, `IPv${family} is left out`);
+  }
+  return usable;
+}
+
+async function findObstacle(iptables: Iptables, family: Family): Promise<string | undefined> {
+  if (family === 6 && !existsSync('/proc/net/if_inet6')) return 'the kernel runs without IPv6';
+  try {
+    await iptables.save(family);
+    return undefined;
+  } catch (error) {
+    return String(error);
+  }
+}

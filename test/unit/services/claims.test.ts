@@ -1,0 +1,52 @@
+// Which Service answers on an address and port that several Services name.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { addressClaim, Claims, nodePortClaim } from '../../../src/services/claims.js';
+
+const VIP = addressClaim('192.0.2.1', 80, 'tcp');
+const OLD = { service: 'demo/z', createdAt: 1 };
+const YOUNG = { service: 'demo/a', createdAt: 2 };
+
+describe('Claims', () => {
+  it('gives an address to the older Service, in whatever order they appear', () => {
+    for (const order of [
+      [OLD, YOUNG],
+      [YOUNG, OLD],
+    ]) {
+      const claims = new Claims();
+      for (const claimant of order) claims.replace(claimant, new Set([VIP]));
+      assert.equal(claims.holder(VIP), 'demo/z');
+      assert.deepEqual([...claims.lost('demo/a')], [[VIP, 'demo/z']]);
+      assert.deepEqual([...claims.lost('demo/z')], []);
+    }
+  });
+
+  it('gives it to the one whose name sorts first where both are equally old', () => {
+    const claims = new Claims();
+    for (const service of ['demo/b', 'demo/a', 'demo/c']) {
+      claims.replace({ service, createdAt: 0 }, new Set([VIP]));
+    }
+    assert.equal(claims.holder(VIP), 'demo/a');
+  });
+
+  it('names the other Services that a change concerns, and passes the address on', () => {
+    const claims = new Claims();
+    assert.deepEqual([...claims.replace(YOUNG, new Set([VIP]))], []);
+    assert.deepEqual([...claims.replace(OLD, new Set([VIP]))], ['demo/a']);
+    assert.deepEqual([...claims.replace(OLD, new Set())], ['demo/a']);
+    assert.equal(claims.holder(VIP), 'demo/a');
+    assert.deepEqual([...claims.replace(YOUNG, new Set())], []);
+    assert.equal(claims.holder(VIP), undefined);
+  });
+
+  it('tells protocols, ports and families apart', () => {
+    const keys = new Set([
+      addressClaim('192.0.2.1', 53, 'udp'),
+      addressClaim('192.0.2.1', 53, 'tcp'),
+      addressClaim('fd00::1', 53, 'tcp'),
+      nodePortClaim(4, 53, 'tcp'),
+      nodePortClaim(6, 53, 'tcp'),
+    ]);
+    assert.equal(keys.size, 5);
+  });
+});

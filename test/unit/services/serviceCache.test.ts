@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { decodeObject } from '../../../src/objects/decode.js';
+import type { KubernetesObject } from '../../../src/objects/types.js';
+import { nodeFacts } from '../../../src/services/nodeFacts.js';
+import { ServiceCache } from '../../../src/services/serviceCache.js';
+
+const NODE = nodeFacts('node-a');
+
+function service(name: string): KubernetesObject {
+  const raw = { clusterIP: '10.96.0.1', ports: [{ port: 80 }] };
+  return decoded({ apiVersion: 'v1', kind: 'Service', metadata: { namespace: 'demo', name }, spec: raw });
+}
+
+function slice(name: string, serviceName: string, ...addresses: string[]): KubernetesObject {
+  return decoded({
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: { namespace: 'demo', name, labels: { 'kubernetes.io/service-name': serviceName } },
+    addressType: 'IPv4',
+    ports: [{ port: 8080 }],
+    endpoints: addresses.map((address) => ({ addresses: [address] })),
+  });
+}
+
+function decoded(raw: unknown): KubernetesObject {
+  const { object, problems } = decodeObject(raw);
+  assert.deepEqual(problems, []);
+  assert.ok(object);
+  return object;
+}
+
+function addressesOf(cache: ServiceCache, name: string): string[] {
+  const frontends = cache.planInput(`demo/${name}`, NODE);
+  return frontends?.ports[0]?.endpoints.map(({ address }) => address) ?? [];
+}
+
+describe('ServiceCache', () => {
+  it('merges slices, in whatever order they come, before or after their Service', () => {
+    const cache = new ServiceCache();
+    assert.deepEqual(cache.apply({ type: 'set', object: slice('b', 'web', '10.0.0.2', '10.0.0.1') }), [
+      { service: 'demo/web' },
+    ]);
+    assert.equal(cache.planInput('demo/web', NODE), undefined);
+    cache.apply({ type: 'set', object: service('web') });
+    cache.apply({ type: 'set', object: slice('a', 'web', '10.0.0.3', '10.0.0.1') });
+    assert.deepEqual(addressesOf(cache, 'web'), ['10.0.0.1', '10.0.0.2', '10.0.0.3']);
+    cache.apply({ type: 'delete', object: slice('b', 'web') });
+    assert.deepEqual(addressesOf(cache, 'web'), ['10.0.0.1', '10.0.0.3']);
+  });
+
+  it('moves a slice whose label names another Service, and touches both', () => {
+    const cache = new ServiceCache();
+    for (const name of ['web', 'api']) cache.apply({ type: 'set', object: service(name) });
+    cache.apply({ type: 'set', object: slice('a', 'web', '10.0.0.1') });
+    assert.deepEqual(cache.apply({ type: 'set', object: slice('a', 'api', '10.0.0.1') }), [
+      { service: 'demo/web' },
+      { service: 'demo/api' },
+    ]);
+    assert.deepEqual(addressesOf(cache, 'web'), []);
+    assert.deepEqual(addressesOf(cache, 'api'), ['10.0.0.1']);
+  });
+
+  it('finds a deleted slice by its name, whatever its label says by then', () => {
+    const cache = new ServiceCache();
+    cache.apply({ type: 'set', object: service('web') });
+    cache.apply({ type: 'set', object: slice('a', 'web', '10.0.0.1') });
+    cache.apply({ type: 'delete', object: slice('a', 'other') });
+    assert.deepEqual(addressesOf(cache, 'web'), []);
+  });
+
+  it('knows nothing of a Service that is gone, and all of it when it is back', () => {
+    const cache = new ServiceCache();
+    cache.apply({ type: 'set', object: service('web') });
+    cache.apply({ type: 'set', object: slice('a', 'web', '10.0.0.1') });
+    cache.apply({ type: 'delete', object: service('web') });
+    assert.equal(cache.planInput('demo/web', NODE), undefined);
+    assert.deepEqual([...cache.serviceNames()], []);
+    cache.apply({ type: 'set', object: service('web') });
+    assert.deepEqual(addressesOf(cache, 'web'), ['10.0.0.1']);
+  });
+});

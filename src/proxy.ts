@@ -6,6 +6,7 @@ import type { Conntrack } from './kernel/conntrack/types.js';
 import type { Rtnetlink } from './kernel/rtnetlink/types.js';
 import type { KeyedOperation, Mode } from './modes/mode.js';
 import type { ObjectChange } from './objects/types.js';
+import { type CleanUpSummary, cleanUp } from './reconcile/cleanUp.js';
 import { NodeState } from './reconcile/nodeState.js';
 import { type Inputs, type PlannedOperation, Reconciler } from './reconcile/reconciler.js';
 import { Runner, type RunnerEvents } from './reconcile/runner.js';
@@ -35,6 +36,8 @@ export interface ProxyEvents {
   mended?(problems: readonly Problem[]): void;
   /** The kernel could not be read. */
   failed(error: unknown): void;
+  /** Items of a mode that ran before were removed; `left` in the summary has those that could not be. */
+  switched?(mode: string, summary: CleanUpSummary): void;
   /** A retry is due after this time, in ms. */
   retrying(milliseconds: number): void;
 }
@@ -43,6 +46,8 @@ export interface ProxyEvents {
 export interface ProxyParts<Item, Operation extends KeyedOperation> {
   readonly source: Source;
   readonly mode: Mode<Item, Operation>;
+  /** Other modes that may have run before: their items are removed once those of `mode` are in place. None by default. */
+  readonly formerModes?: readonly Mode<unknown, KeyedOperation>[];
   readonly rtnetlink: Pick<Rtnetlink, 'listAddresses'>;
   /** Deletes stale UDP flows; without it they stay until they time out. */
   readonly conntrack?: Pick<Conntrack, 'list' | 'deleteFlows'> | undefined;
@@ -86,6 +91,8 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
   /** Addresses and ports that a Service names and an older one has. */
   readonly #conflicts: StandingProblems;
   #watches: { close(): void }[] = [];
+  /** Modes whose items have not been removed yet. */
+  #formerModes: readonly Mode<unknown, KeyedOperation>[];
   #synced = false;
   /** When the source reported the oldest change that no pass has begun with, and the oldest of the pass under way, in ms. */
   #oldest: number | undefined;
@@ -95,7 +102,8 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
 
   constructor(parts: ProxyParts<Item, Operation>) {
     this.#parts = parts;
-    const { mode, nodeName, bindAddress, rest = 0, events } = parts;
+    const { mode, formerModes = [], nodeName, bindAddress, rest = 0, events } = parts;
+    this.#formerModes = formerModes;
     this.#conflicts = new StandingProblems(events);
     this.#node = new NodeState(mode.host, nodeName, bindAddress);
     this.#reconciler = new Reconciler(mode, this.#inputs(), now);
@@ -208,6 +216,25 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
       });
   }
 
+  /** After a full pass: traffic is served by the items of the new mode before those of another one are removed. */
+  #removeFormerModes(): void {
+    const modes = this.#formerModes;
+    this.#formerModes = [];
+    for (const mode of modes) this.#enqueue(() => this.#removeItemsOf(mode));
+  }
+
+  /** What could not be removed is tried again after the next full pass. */
+  async #removeItemsOf(mode: Mode<unknown, KeyedOperation>): Promise<void> {
+    try {
+      const summary = await cleanUp(mode);
+      this.#parts.events.switched?.(mode.name, summary);
+      if (summary.left.length > 0) this.#formerModes = [...this.#formerModes, mode];
+    } catch (error) {
+      this.#formerModes = [...this.#formerModes, mode];
+      this.#parts.events.failed(error);
+    }
+  }
+
   async #hostChanged(change: HostChange): Promise<void> {
     if (change.lost) await this.#readHost();
     else this.#touch(this.#node.hostChanged(change));
@@ -252,6 +279,7 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
       synced: (summary) => {
         events.synced(summary, now() - (this.#underWay ?? now()));
         this.#underWay = undefined;
+        if (summary.full && summary.failures.length === 0) this.#removeFormerModes();
       },
       failed: (error) => events.failed(error),
       retrying: (milliseconds) => events.retrying(milliseconds),

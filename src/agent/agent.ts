@@ -40,7 +40,7 @@ export interface AgentParts {
   readonly configFile: FollowedConfiguration | undefined;
   /** Every flag's value, for /flagz. */
   readonly flags: Readonly<Record<string, string>>;
-  readonly opened: Pick<OpenedMode, 'mode' | 'families' | 'kernel'>;
+  readonly opened: Pick<OpenedMode, 'mode' | 'formerModes' | 'families' | 'kernel'>;
   readonly source: Source;
   /** The node as it was known when the agent started. */
   readonly node: NodeFacts;
@@ -129,10 +129,11 @@ class Ending {
 }
 
 function proxyOf({ opened, source, node, configuration }: AgentParts, events: ProxyEvents) {
-  const { mode, kernel } = opened;
+  const { mode, formerModes = [], kernel } = opened;
   return createProxy({
     source,
     mode,
+    formerModes,
     rtnetlink: kernel.rtnetlink,
     conntrack: kernel.conntrack,
     watchHost: kernel.watchHost,

@@ -43,6 +43,15 @@ export function logEvents(log: Logger): ProxyEvents {
     mended(problems) {
       for (const problem of problems) log.info({ problem: describeProblem(problem) }, 'put right, or gone');
     },
+    switched(mode, summary) {
+      const { operations, left } = summary;
+      if (operations === 0 && left.length === 0) return;
+      log[left.length > 0 ? 'warn' : 'info'](
+        { mode, operations, left },
+        'items of another mode were removed',
+      );
+      logFailures(log, summary);
+    },
     failed: (error) => log.error({ err: String(error) }, 'the kernel could not be read'),
     retrying: (milliseconds) => log.info({ milliseconds }, 'what failed is tried again'),
   };

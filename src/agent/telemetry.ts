@@ -98,6 +98,7 @@ export function telemetry(listeners: Listeners): ProxyEvents {
       logged.failed(error);
       waits();
     },
+    ...(logged.switched && { switched: logged.switched }),
     retrying: logged.retrying,
   };
 }

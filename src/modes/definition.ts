@@ -18,6 +18,8 @@ export interface ModeSettings {
 /** A mode with the kernel that it programs. */
 export interface OpenedMode {
   readonly mode: Mode<unknown, KeyedOperation>;
+  /** Other modes that may have run on this node: their items are removed once those of `mode` are in place. */
+  readonly formerModes?: readonly Mode<unknown, KeyedOperation>[];
   /** Families that can be programmed on this host. */
   readonly families: readonly Family[];
   readonly kernel: HostKernel;

@@ -1,4 +1,4 @@
-// The agent on a kernel in memory and an API server in this process: what ends it, and what does not.
+// The agent on a kernel in memory and an API server in this process, with each mode: when it ends, and when it does not.
 import assert from 'node:assert/strict';
 import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,6 @@ import { recheck } from '../../../src/cli/recheck.js';
 import { completed, type DetectLocalMode, defaultConfiguration } from '../../../src/config/configuration.js';
 import { type KernelCommand, readFlags } from '../../../src/config/flags.js';
 import { CONFIGURATION_UPDATED, readConfigurationFile } from '../../../src/config/reload.js';
-import { createIpvsMode, IPVS_DEFAULTS } from '../../../src/modes/ipvs/index.js';
 import { decodeObject } from '../../../src/objects/decode.js';
 import type { Node } from '../../../src/objects/types.js';
 import { openMetrics } from '../../../src/servers/metrics.js';
@@ -20,12 +19,12 @@ import { nodeFacts } from '../../../src/services/nodeFacts.js';
 import { ApiSource } from '../../../src/source/api/apiSource.js';
 import { ApiClient } from '../../../src/source/api/client.js';
 import { connectToApi } from '../../../src/source/api/connection.js';
-import { FakeKernel } from '../../../src/testing/index.js';
 import { QUICK, until } from '../../support/apiServer/cluster.js';
 import { node, service, slice } from '../../support/apiServer/objects.js';
 import { SERVICES } from '../../support/apiServer/scene.js';
 import { ApiServer } from '../../support/apiServer/server.js';
 import { closeAfter } from '../../support/closeAfter.js';
+import { TEST_MODES, type TestKernel } from '../../support/testModes.js';
 
 /** Ms between two passes over everything. */
 const AUDIT = 50;
@@ -43,13 +42,13 @@ async function startServer(podCIDR: string): Promise<ApiServer> {
 interface Settings {
   readonly detectLocalMode?: DetectLocalMode;
   readonly configFile?: FollowedConfiguration;
-  readonly kernel?: FakeKernel;
+  readonly kernel: TestKernel;
 }
 
 /** Starts the agent of node-a, whose pod network was 10.244.1.0/24 at the start. */
 async function startAgent(
   server: ApiServer,
-  { detectLocalMode = 'ClusterCIDR', configFile, kernel = new FakeKernel() }: Settings = {},
+  { detectLocalMode = 'ClusterCIDR', configFile, kernel }: Settings,
 ) {
   const usual = defaultConfiguration();
   const configuration = completed({
@@ -78,16 +77,7 @@ async function startAgent(
     configuration,
     configFile,
     flags: {},
-    opened: {
-      mode: createIpvsMode(kernel, {
-        ...IPVS_DEFAULTS,
-        families: [4],
-        auditPeriod: configuration.ipvs.syncPeriod,
-        kernelRelease: '6.1.0',
-      }),
-      families: [4],
-      kernel: Object.assign(kernel, { watchHost: async () => ({ close() {} }), close() {} }),
-    },
+    opened: kernel.open(AUDIT),
     source: new ApiSource({ client, nodeName: 'node-a', trouble, times: QUICK }),
     node: nodeFacts('node-a', { node: object as Node }),
     announcer: SILENT,
@@ -109,13 +99,6 @@ async function startAgent(
   };
 }
 
-/** Everything of ours in a kernel, but for rules. */
-const stateOf = ({ ipvs, ipset, rtnetlink }: FakeKernel) =>
-  [ipvs.dump(), ipset.dump(), rtnetlink.dump('kube-ipvs0')].join('\n');
-
-const programmed = (kernel: FakeKernel) =>
-  kernel.ipvs.dump().includes('-a -t 10.96.0.1:80 -r 10.244.1.7:8080');
-
 const GOOD = 'apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\nmode: ipvs\n';
 
 /** A configuration file that the agent follows as the command would have it. */
@@ -131,159 +114,175 @@ function configurationFile() {
   return { path, configFile };
 }
 
-describe('the agent ends with 1, and the kernel keeps its state, when', () => {
-  it('the pod networks of its node change, where rules depend on them', async () => {
+const programmed = (kernel: TestKernel) => kernel.leadsTo('10.96.0.1:80', '10.244.1.7:8080');
+
+for (const [mode, newKernel] of Object.entries(TEST_MODES))
+  describe(`in ${mode} mode`, () => tests(newKernel));
+
+function tests(newKernel: () => TestKernel): void {
+  describe('the agent ends with 1, and the kernel keeps its state, when', () => {
+    it('the pod networks of its node change, where rules depend on them', async () => {
+      const server = await startServer('10.244.1.0/24');
+      const agent = await startAgent(server, { kernel: newKernel(), detectLocalMode: 'NodeCIDR' });
+      await until('it has programmed the kernel', () => programmed(agent.kernel) && agent.passes() > 0);
+      const before = agent.kernel.state();
+      server.store.set(node('node-a', { podCIDRs: ['10.244.1.0/24'], zone: 'elsewhere' }));
+      await until('it has looked at the node', () => agent.passes() > 1);
+      assert.equal(agent.ended(), undefined);
+      server.store.set(node('node-a', { podCIDRs: ['10.244.9.0/24'] }));
+      assert.equal(await agent.status, 1);
+      assert.equal(agent.kernel.state(), before);
+      assert.match(agent.lines.join(''), /"before":\["10\.244\.1\.0\/24"\],"now":\["10\.244\.9\.0\/24"\]/);
+    });
+
+    it('they had changed before it began to follow its node', async () => {
+      const agent = await startAgent(await startServer('10.244.9.0/24'), {
+        kernel: newKernel(),
+        detectLocalMode: 'NodeCIDR',
+      });
+      assert.equal(await agent.status, 1);
+    });
+
+    it('its configuration file is written to', async () => {
+      const { path, configFile } = configurationFile();
+      const agent = await startAgent(await startServer('10.244.1.0/24'), { kernel: newKernel(), configFile });
+      await until('it has programmed the kernel', () => programmed(agent.kernel) && agent.passes() > 0);
+      const before = agent.kernel.state();
+      assert.equal(agent.ended(), undefined);
+      appendFileSync(path, '# more\n');
+      assert.equal(await agent.status, 1);
+      assert.equal(agent.kernel.state(), before);
+      assert.ok(agent.lines.some((line) => line.includes(CONFIGURATION_UPDATED)));
+    });
+
+    it('a damaged configuration file is mended with other contents, and not before', async () => {
+      const { path, configFile } = configurationFile();
+      const server = await startServer('10.244.1.0/24');
+      const agent = await startAgent(server, { kernel: newKernel(), configFile });
+      await until('it has programmed the kernel', () => programmed(agent.kernel) && agent.passes() > 0);
+      writeFileSync(path, `${GOOD}ipvs: {scheduler: [`);
+      await until(
+        'it has logged the fault',
+        () => agent.logged('KubeProxyConfiguration: contents').length > 0,
+      );
+      server.store.set(service('c', '10.96.0.3'));
+      await until('it follows', () => agent.kernel.state().includes('10.96.0.3:80'));
+      assert.equal(agent.ended(), undefined);
+      writeFileSync(path, `${GOOD}ipvs: {scheduler: rr}\n`);
+      assert.equal(await agent.status, 1);
+      assert.match(agent.kernel.state(), /10\.96\.0\.3:80/);
+    });
+  });
+
+  it('the agent warns of another one in its network namespace', async () => {
     const server = await startServer('10.244.1.0/24');
-    const agent = await startAgent(server, { detectLocalMode: 'NodeCIDR' });
-    await until('it has programmed the kernel', () => programmed(agent.kernel) && agent.passes() > 0);
-    const before = stateOf(agent.kernel);
-    server.store.set(node('node-a', { podCIDRs: ['10.244.1.0/24'], zone: 'elsewhere' }));
-    await until('it has looked at the node', () => agent.passes() > 1);
-    assert.equal(agent.ended(), undefined);
-    server.store.set(node('node-a', { podCIDRs: ['10.244.9.0/24'] }));
-    assert.equal(await agent.status, 1);
-    assert.equal(stateOf(agent.kernel), before);
-    assert.match(agent.lines.join(''), /"before":\["10\.244\.1\.0\/24"\],"now":\["10\.244\.9\.0\/24"\]/);
+    const agents = [
+      await startAgent(server, { kernel: newKernel() }),
+      await startAgent(server, { kernel: newKernel() }),
+    ];
+    const warned = () => agents[1]?.lines.some((line) => line.includes('another kube-netlink-proxy runs'));
+    await until('the second one has warned', () => warned() === true);
+    for (const agent of agents) agent.stop();
+    assert.deepEqual(await Promise.all(agents.map(({ status }) => status)), [0, 0]);
   });
 
-  it('they had changed before it began to follow its node', async () => {
-    const agent = await startAgent(await startServer('10.244.9.0/24'), { detectLocalMode: 'NodeCIDR' });
-    assert.equal(await agent.status, 1);
-  });
+  describe('the agent goes on, and ends with 0 when it is told to, after', () => {
+    it('the pod networks of its node changed, where nothing depends on them', async () => {
+      const server = await startServer('10.244.1.0/24');
+      const agent = await startAgent(server, { kernel: newKernel() });
+      await until('it has programmed the kernel', () => programmed(agent.kernel));
+      server.store.set(node('node-a', { podCIDRs: ['10.244.9.0/24'] }));
+      server.store.set(service('c', '10.96.0.3'));
+      await until('it follows', () => agent.kernel.state().includes('10.96.0.3:80'));
+      agent.stop();
+      assert.equal(await agent.status, 0);
+      assert.ok(programmed(agent.kernel));
+    });
 
-  it('its configuration file is written to', async () => {
-    const { path, configFile } = configurationFile();
-    const agent = await startAgent(await startServer('10.244.1.0/24'), { configFile });
-    await until('it has programmed the kernel', () => programmed(agent.kernel) && agent.passes() > 0);
-    const before = stateOf(agent.kernel);
-    assert.equal(agent.ended(), undefined);
-    appendFileSync(path, '# more\n');
-    assert.equal(await agent.status, 1);
-    assert.equal(stateOf(agent.kernel), before);
-    assert.ok(agent.lines.some((line) => line.includes(CONFIGURATION_UPDATED)));
-  });
+    it('updates that cannot be read, which remove nothing, while others are programmed', async () => {
+      const server = await startServer('10.244.1.0/24');
+      const agent = await startAgent(server, { kernel: newKernel() });
+      await until('it has programmed the kernel', () => programmed(agent.kernel) && agent.passes() > 0);
+      const before = agent.kernel.state();
+      server.store.set({ ...service('a', '10.96.0.1'), spec: { type: 'Teapot' } });
+      server.store.set({ ...slice('a', []), endpoints: [{ addresses: ['nowhere'] }] });
+      server.store.set({ ...service('b', ''), spec: { clusterIP: '10.96.0.2', ports: [{ port: 'http' }] } });
+      server.store.set(service('c', '10.96.0.3'));
+      await until('it follows', () => agent.kernel.state().includes('10.96.0.3:80'));
+      const after = agent.kernel.state().split('\n');
+      assert.deepEqual(
+        before.split('\n').filter((line) => !after.includes(line)),
+        [],
+      );
+      assert.equal(agent.lines.filter((line) => line.includes('last readable value stays in use')).length, 3);
+      agent.stop();
+      assert.equal(await agent.status, 0);
+    });
 
-  it('a damaged configuration file is mended with other contents, and not before', async () => {
-    const { path, configFile } = configurationFile();
-    const server = await startServer('10.244.1.0/24');
-    const agent = await startAgent(server, { configFile });
-    await until('it has programmed the kernel', () => programmed(agent.kernel) && agent.passes() > 0);
-    writeFileSync(path, `${GOOD}ipvs: {scheduler: [`);
-    await until('it has logged the fault', () => agent.logged('KubeProxyConfiguration: contents').length > 0);
-    server.store.set(service('c', '10.96.0.3'));
-    await until('it follows', () => agent.kernel.ipvs.dump().includes('10.96.0.3:80'));
-    assert.equal(agent.ended(), undefined);
-    writeFileSync(path, `${GOOD}ipvs: {scheduler: rr}\n`);
-    assert.equal(await agent.status, 1);
-    assert.match(agent.kernel.ipvs.dump(), /10\.96\.0\.3:80/);
-  });
-});
+    it('its configuration file was damaged, which it shows until the former contents are back', async () => {
+      const { path, configFile } = configurationFile();
+      const agent = await startAgent(await startServer('10.244.1.0/24'), { kernel: newKernel(), configFile });
+      await until('it has programmed the kernel', () => programmed(agent.kernel) && agent.passes() > 0);
+      const gauge =
+        'kube_netlink_proxy_left_out_objects{kind="KubeProxyConfiguration",reason="LastReadableKept"}';
+      const gaugeIs = async (value: number) => (await agent.metrics.text()).includes(`${gauge} ${value}\n`);
+      writeFileSync(path, GOOD.replace('mode: ipvs', 'mode: teapot'));
+      await until('it has logged the fault', () => agent.logged('KubeProxyConfiguration').length > 0);
+      const passes = agent.passes();
+      await until('passes were made meanwhile', () => agent.passes() > passes + 3);
+      const [line, ...more] = agent.logged('KubeProxyConfiguration');
+      assert.deepEqual(more, []);
+      assert.ok(
+        line?.includes('"level":50') && line.includes(path) && line.includes('failed validate: '),
+        line,
+      );
+      assert.ok(await gaugeIs(1));
+      writeFileSync(path, GOOD);
+      await until('the fault is over', () => agent.logged('put right').length > 0);
+      assert.ok(await gaugeIs(0));
+      agent.stop();
+      assert.equal(await agent.status, 0);
+    });
 
-it('the agent warns of another one in its network namespace', async () => {
-  const server = await startServer('10.244.1.0/24');
-  const agents = [await startAgent(server), await startAgent(server)];
-  const warned = () => agents[1]?.lines.some((line) => line.includes('another kube-netlink-proxy runs'));
-  await until('the second one has warned', () => warned() === true);
-  for (const agent of agents) agent.stop();
-  assert.deepEqual(await Promise.all(agents.map(({ status }) => status)), [0, 0]);
-});
+    it('a time without the API server, in which nothing is removed', async () => {
+      const server = await startServer('10.244.1.0/24');
+      const agent = await startAgent(server, { kernel: newKernel() });
+      await until('it has programmed the kernel', () => programmed(agent.kernel) && agent.passes() > 0);
+      await until('it watches', () => server.watching(SERVICES) === 1);
+      const before = agent.kernel.state();
+      await server.close();
+      server.store.delete(service('a', ''));
+      server.store.delete(slice('a', []));
+      server.store.compact();
+      const [passes, troubles] = [agent.passes(), agent.troubles()];
+      // Passes over everything, as those of every syncPeriod.
+      await until('passes were made meanwhile', () => agent.passes() >= passes + 5);
+      await until('the server was looked for', () => agent.troubles() >= troubles + 6);
+      assert.equal(agent.kernel.state(), before);
+      await server.start();
+      await until('what went meanwhile is removed', () => !agent.kernel.state().includes('10.96.0.1'));
+      assert.match(agent.kernel.state(), /10\.96\.0\.2:80/);
+      agent.stop();
+      assert.equal(await agent.status, 0);
+    });
 
-describe('the agent goes on, and ends with 0 when it is told to, after', () => {
-  it('the pod networks of its node changed, where nothing depends on them', async () => {
-    const server = await startServer('10.244.1.0/24');
-    const agent = await startAgent(server);
-    await until('it has programmed the kernel', () => programmed(agent.kernel));
-    server.store.set(node('node-a', { podCIDRs: ['10.244.9.0/24'] }));
-    server.store.set(service('c', '10.96.0.3'));
-    await until('it follows', () => agent.kernel.ipvs.dump().includes('10.96.0.3:80'));
-    agent.stop();
-    assert.equal(await agent.status, 0);
-    assert.ok(programmed(agent.kernel));
+    it('a start without the API server: what an earlier one left in the kernel stays', async () => {
+      const server = await startServer('10.244.1.0/24');
+      const first = await startAgent(server, { kernel: newKernel() });
+      await until('it has programmed the kernel', () => programmed(first.kernel) && first.passes() > 0);
+      first.stop();
+      await first.status;
+      const before = first.kernel.state();
+      await server.close();
+      const agent = await startAgent(server, { kernel: first.kernel });
+      await until('the server was looked for', () => agent.troubles() >= 9);
+      assert.equal(agent.passes(), 0);
+      assert.equal(agent.kernel.state(), before);
+      await server.start();
+      await until('a pass was made', () => agent.passes() > 0);
+      assert.equal(agent.kernel.state(), before);
+      agent.stop();
+      assert.equal(await agent.status, 0);
+    });
   });
-
-  it('updates that cannot be read, which remove nothing, while others are programmed', async () => {
-    const server = await startServer('10.244.1.0/24');
-    const agent = await startAgent(server);
-    await until('it has programmed the kernel', () => programmed(agent.kernel) && agent.passes() > 0);
-    const before = agent.kernel.ipvs.dump();
-    server.store.set({ ...service('a', '10.96.0.1'), spec: { type: 'Teapot' } });
-    server.store.set({ ...slice('a', []), endpoints: [{ addresses: ['nowhere'] }] });
-    server.store.set({ ...service('b', ''), spec: { clusterIP: '10.96.0.2', ports: [{ port: 'http' }] } });
-    server.store.set(service('c', '10.96.0.3'));
-    await until('it follows', () => agent.kernel.ipvs.dump().includes('10.96.0.3:80'));
-    const after = agent.kernel.ipvs.dump().split('\n');
-    assert.deepEqual(
-      before.split('\n').filter((line) => !after.includes(line)),
-      [],
-    );
-    assert.equal(agent.lines.filter((line) => line.includes('last readable value stays in use')).length, 3);
-    agent.stop();
-    assert.equal(await agent.status, 0);
-  });
-
-  it('its configuration file was damaged, which it shows until the former contents are back', async () => {
-    const { path, configFile } = configurationFile();
-    const agent = await startAgent(await startServer('10.244.1.0/24'), { configFile });
-    await until('it has programmed the kernel', () => programmed(agent.kernel) && agent.passes() > 0);
-    const gauge =
-      'kube_netlink_proxy_left_out_objects{kind="KubeProxyConfiguration",reason="LastReadableKept"}';
-    const gaugeIs = async (value: number) => (await agent.metrics.text()).includes(`${gauge} ${value}\n`);
-    writeFileSync(path, GOOD.replace('mode: ipvs', 'mode: teapot'));
-    await until('it has logged the fault', () => agent.logged('KubeProxyConfiguration').length > 0);
-    const passes = agent.passes();
-    await until('passes were made meanwhile', () => agent.passes() > passes + 3);
-    const [line, ...more] = agent.logged('KubeProxyConfiguration');
-    assert.deepEqual(more, []);
-    assert.ok(
-      line?.includes('"level":50') && line.includes(path) && line.includes('failed validate: '),
-      line,
-    );
-    assert.ok(await gaugeIs(1));
-    writeFileSync(path, GOOD);
-    await until('the fault is over', () => agent.logged('put right').length > 0);
-    assert.ok(await gaugeIs(0));
-    agent.stop();
-    assert.equal(await agent.status, 0);
-  });
-
-  it('a time without the API server, in which nothing is removed', async () => {
-    const server = await startServer('10.244.1.0/24');
-    const agent = await startAgent(server);
-    await until('it has programmed the kernel', () => programmed(agent.kernel) && agent.passes() > 0);
-    await until('it watches', () => server.watching(SERVICES) === 1);
-    const before = stateOf(agent.kernel);
-    await server.close();
-    server.store.delete(service('a', ''));
-    server.store.delete(slice('a', []));
-    server.store.compact();
-    const [passes, troubles] = [agent.passes(), agent.troubles()];
-    // Passes over everything, as those of every syncPeriod.
-    await until('passes were made meanwhile', () => agent.passes() >= passes + 5);
-    await until('the server was looked for', () => agent.troubles() >= troubles + 6);
-    assert.equal(stateOf(agent.kernel), before);
-    await server.start();
-    await until('what went meanwhile is removed', () => !agent.kernel.ipvs.dump().includes('10.96.0.1'));
-    assert.match(agent.kernel.ipvs.dump(), /10\.96\.0\.2:80/);
-    agent.stop();
-    assert.equal(await agent.status, 0);
-  });
-
-  it('a start without the API server: what an earlier one left in the kernel stays', async () => {
-    const server = await startServer('10.244.1.0/24');
-    const first = await startAgent(server);
-    await until('it has programmed the kernel', () => programmed(first.kernel) && first.passes() > 0);
-    first.stop();
-    await first.status;
-    const before = stateOf(first.kernel);
-    await server.close();
-    const agent = await startAgent(server, { kernel: first.kernel });
-    await until('the server was looked for', () => agent.troubles() >= 9);
-    assert.equal(agent.passes(), 0);
-    assert.equal(stateOf(agent.kernel), before);
-    await server.start();
-    await until('a pass was made', () => agent.passes() > 0);
-    assert.equal(stateOf(agent.kernel), before);
-    agent.stop();
-    assert.equal(await agent.status, 0);
-  });
-});
+}

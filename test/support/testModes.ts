@@ -1,0 +1,35 @@
+// The modes that the agent's tests run with, each on a kernel in memory.
+import type { AgentParts } from '../../src/agent/agent.js';
+import { createIpvsMode, IPVS_DEFAULTS } from '../../src/modes/ipvs/index.js';
+import { FakeKernel } from '../../src/testing/index.js';
+
+/** A kernel in memory with a mode that programs it. Its state outlives the agent. */
+export interface TestKernel {
+  /** The mode on this kernel, for one agent. */
+  open(auditPeriod: number): AgentParts['opened'];
+  /** Everything that the mode programmed, in lines. */
+  state(): string;
+  /** Whether clients of an `address:port` reach the endpoint `address:port`. */
+  leadsTo(dialled: string, endpoint: string): boolean;
+}
+
+/** Mode → makes an empty kernel. */
+export const TEST_MODES: Readonly<Record<string, () => TestKernel>> = {
+  ipvs: ipvsKernel,
+};
+
+function ipvsKernel(): TestKernel {
+  const kernel = Object.assign(new FakeKernel(), {
+    watchHost: async () => ({ close() {} }),
+    close() {},
+  });
+  const { ipvs, ipset, rtnetlink } = kernel;
+  return {
+    open(auditPeriod) {
+      const options = { ...IPVS_DEFAULTS, families: [4] as const, auditPeriod, kernelRelease: '6.1.0' };
+      return { mode: createIpvsMode(kernel, options), families: options.families, kernel };
+    },
+    state: () => [ipvs.dump(), ipset.dump(), rtnetlink.dump('kube-ipvs0')].join('\n'),
+    leadsTo: (dialled, endpoint) => ipvs.dump().includes(`-a -t ${dialled} -r ${endpoint}`),
+  };
+}

@@ -1,17 +1,7 @@
 // The modes that the agent's tests run with, each on a kernel in memory.
-import type { AgentParts } from '../../src/agent/agent.js';
 import { createIpvsMode, IPVS_DEFAULTS } from '../../src/modes/ipvs/index.js';
 import { FakeKernel } from '../../src/testing/index.js';
-
-/** A kernel in memory with a mode that programs it. Its state outlives the agent. */
-export interface TestKernel {
-  /** The mode on this kernel, for one agent. */
-  open(auditPeriod: number): AgentParts['opened'];
-  /** Everything that the mode programmed, in lines. */
-  state(): string;
-  /** Whether clients of an `address:port` reach the endpoint `address:port`. */
-  leadsTo(dialled: string, endpoint: string): boolean;
-}
+import type { TestKernel } from './testKernel.js';
 
 /** Mode → makes an empty kernel. */
 export const TEST_MODES: Readonly<Record<string, () => TestKernel>> = {

@@ -24,7 +24,8 @@ import { node, service, slice } from '../../support/apiServer/objects.js';
 import { SERVICES } from '../../support/apiServer/scene.js';
 import { ApiServer } from '../../support/apiServer/server.js';
 import { closeAfter } from '../../support/closeAfter.js';
-import { TEST_MODES, type TestKernel } from '../../support/testModes.js';
+import type { TestKernel } from '../../support/testKernel.js';
+import { TEST_MODES } from '../../support/testModes.js';
 
 /** Ms between two passes over everything. */
 const AUDIT = 50;

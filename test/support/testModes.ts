@@ -1,11 +1,13 @@
 // The modes that the agent's tests run with, each on a kernel in memory.
 import { createIpvsMode, IPVS_DEFAULTS } from '../../src/modes/ipvs/index.js';
 import { FakeKernel } from '../../src/testing/index.js';
+import { mapKernel } from './mapMode/index.js';
 import type { TestKernel } from './testKernel.js';
 
 /** Mode → makes an empty kernel. */
 export const TEST_MODES: Readonly<Record<string, () => TestKernel>> = {
   ipvs: ipvsKernel,
+  map: mapKernel,
 };
 
 function ipvsKernel(): TestKernel {

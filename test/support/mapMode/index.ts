@@ -1,0 +1,23 @@
+// The map mode as the agent's tests open it.
+import type { TestKernel } from '../testKernel.js';
+import { MapKernel } from './mapKernel.js';
+import { createMapMode } from './mapMode.js';
+
+/** An empty kernel for the map mode. */
+export function mapKernel(): TestKernel {
+  const kernel = new MapKernel();
+  const entries = () => [...(kernel.table ?? [])];
+  return {
+    open: (auditPeriod) => ({
+      mode: createMapMode(kernel, auditPeriod),
+      families: [4],
+      kernel: kernel.host,
+    }),
+    state: () =>
+      entries()
+        .map(([name, endpoints]) => `${name} -> ${endpoints.join(', ')}\n`)
+        .join(''),
+    leadsTo: (dialled, endpoint) =>
+      entries().some(([name, endpoints]) => name === `${dialled}/tcp` && endpoints.includes(endpoint)),
+  };
+}

@@ -1,0 +1,130 @@
+// The smallest mode that the contract allows: frontends and their endpoints in one map, changed by transactions.
+import { NetlinkError } from '../../../src/errors.js';
+import { type Comparison, type Desired, type Mode, ROLLED_BACK } from '../../../src/modes/mode.js';
+import { nodePortHost } from '../../../src/modes/shared/nodePortAddresses.js';
+import { joinHostPort } from '../../../src/net/address.js';
+import type { Endpoint, NodeFacts, ServicePlanInput } from '../../../src/services/types.js';
+import { type MapKernel, type MapOperation, UNDONE } from './mapKernel.js';
+
+type Item =
+  | { readonly kind: 'table' }
+  | { readonly kind: 'entry'; readonly name: string; readonly endpoints: readonly string[] };
+
+interface Operation {
+  readonly key: string;
+  readonly phase: 'table' | 'set' | 'delete';
+  readonly call: MapOperation;
+}
+
+const TABLE = 'table';
+/** Operations in a transaction, at most. */
+const MOST = 64;
+
+/** The mode on a kernel. */
+export function createMapMode(kernel: MapKernel, auditPeriod: number): Mode<Item, Operation> {
+  return {
+    name: 'map',
+    auditPeriod,
+    host: nodePortHost({ nodePortAddresses: [], ownLink: '', onOwnLink: false }),
+    planService,
+    planNode: () => new Map([[TABLE, { kind: 'table' }]]),
+    affectsNode: () => false,
+    groupOf: () => undefined,
+    isOurs: () => true,
+    compare,
+    isSame: () => true,
+    keep: {
+      found: (known) => new Map([...known].filter(([, { kind }]) => kind === 'entry')),
+      beyond: () => undefined,
+      join: (wanted) => wanted,
+    },
+    learn(known, { key, call }) {
+      if (call.do === 'set') known.set(key, { kind: 'entry', name: call.name, endpoints: call.endpoints });
+      else if (call.do === 'createTable') known.set(key, { kind: 'table' });
+      else known.delete(key);
+    },
+    subjectOf: ({ key }, known) => known.get(key),
+    describe: ({ key, call }) => [`${call.do === 'set' || call.do === 'createTable' ? '+' : '-'} ${key}`],
+    apply: (operations) => apply(kernel, operations),
+    async *observe() {
+      yield itemsOf(kernel);
+    },
+    async observeAlone(items) {
+      return { items: new Map([...itemsOf(kernel)].filter(([key]) => items.has(key))), failures: new Map() };
+    },
+    watch: async ({ disturbed }) => kernel.watch(() => disturbed(() => true)),
+  };
+}
+
+function planService({ ports }: ServicePlanInput, { host }: NodeFacts): Map<string, Item> {
+  const items = new Map<string, Item>();
+  for (const { family, protocol, frontends, clusterEndpoints, localEndpoints } of ports) {
+    for (const { kind, address, port, localPolicy } of frontends) {
+      const endpoints = (localPolicy ? localEndpoints : clusterEndpoints).map(idOf);
+      for (const each of kind === 'nodePort' ? host.nodePortAddresses[family] : [address]) {
+        const name = `${joinHostPort(each, port)}/${protocol}`;
+        items.set(`entry ${name}`, { kind: 'entry', name, endpoints });
+      }
+    }
+  }
+  return items;
+}
+
+function idOf({ address, port }: Endpoint): string {
+  return joinHostPort(address, port);
+}
+
+/** The table is made first, and deleted last. */
+function compare(desired: Desired<Item>, known: ReadonlyMap<string, Item>): Comparison<Operation> {
+  const phases: Record<'create' | 'set' | 'delete' | 'last', Operation[]> = {
+    create: [],
+    set: [],
+    delete: [],
+    last: [],
+  };
+  return {
+    look(key) {
+      const want = desired.get(key);
+      const have = known.get(key);
+      if (want?.kind === 'table' && !have) {
+        phases.create.push({ key, phase: 'table', call: { do: 'createTable' } });
+      } else if (want?.kind === 'entry' && !isEqual(want, have)) {
+        phases.set.push({ key, phase: 'set', call: { do: 'set', ...want } });
+      } else if (!want && have?.kind === 'entry') {
+        phases.delete.push({ key, phase: 'delete', call: { do: 'delete', name: have.name } });
+      } else if (!want && have?.kind === 'table') {
+        phases.last.push({ key, phase: 'delete', call: { do: 'deleteTable' } });
+      }
+    },
+    operations: () => [...phases.create, ...phases.set, ...phases.delete, ...phases.last],
+  };
+}
+
+function isEqual(want: Item & { kind: 'entry' }, have: Item | undefined): boolean {
+  return have?.kind === 'entry' && want.endpoints.join() === have.endpoints.join();
+}
+
+async function apply(kernel: MapKernel, operations: readonly Operation[]) {
+  const results: (NetlinkError | undefined)[] = [];
+  for (let start = 0; start < operations.length; start += MOST) {
+    const batch = operations.slice(start, start + MOST);
+    const answers = await kernel.apply(batch.map(({ call }) => call));
+    results.push(
+      ...answers.map((error, i) =>
+        error?.code === UNDONE
+          ? new NetlinkError({ ...error, code: ROLLED_BACK, target: batch[i]?.key })
+          : error,
+      ),
+    );
+  }
+  return results;
+}
+
+function itemsOf({ table }: MapKernel): Map<string, Item> {
+  if (!table) return new Map();
+  const entries = [...table].map(([name, endpoints]): [string, Item] => [
+    `entry ${name}`,
+    { kind: 'entry', name, endpoints },
+  ]);
+  return new Map([[TABLE, { kind: 'table' }], ...entries]);
+}

@@ -1,0 +1,160 @@
+// The contract of modes, tried with the smallest mode that it allows: transactions, audits, notifications, clean-up, and a
+// switch between modes.
+import assert from 'node:assert/strict';
+import { afterEach, it } from 'node:test';
+import { NetlinkError } from '../../../src/errors.js';
+import { createIpvsMode, IPVS_DEFAULTS } from '../../../src/modes/ipvs/index.js';
+import type { KeyedOperation, Mode } from '../../../src/modes/mode.js';
+import { createProxy, type ServiceProxy } from '../../../src/proxy.js';
+import { cleanUp } from '../../../src/reconcile/cleanUp.js';
+import type { SyncSummary } from '../../../src/reconcile/summary.js';
+import { readManifest } from '../../../src/source/manifestFile.js';
+import type { SourceEvents } from '../../../src/source/source.js';
+import { until } from '../../support/apiServer/cluster.js';
+import { service, slice } from '../../support/manifests.js';
+import { MapKernel } from '../../support/mapMode/mapKernel.js';
+import { createMapMode } from '../../support/mapMode/mapMode.js';
+
+/** Longer than any test. */
+const NO_AUDIT = 3_600_000;
+
+const running: ServiceProxy[] = [];
+afterEach(async () => {
+  for (const proxy of running.splice(0)) await proxy.stop();
+});
+
+type AnyMode = Mode<unknown, KeyedOperation>;
+
+/** Starts a proxy with the objects of a manifest. */
+async function start({ host }: MapKernel, mode: AnyMode, text: string, formerModes: readonly AnyMode[] = []) {
+  const passes: SyncSummary[] = [];
+  const switched: string[] = [];
+  let source: SourceEvents | undefined;
+  const proxy = createProxy({
+    source: {
+      async start(events) {
+        source = events;
+      },
+      stop() {},
+    },
+    mode,
+    formerModes,
+    rtnetlink: host.rtnetlink,
+    conntrack: host.conntrack,
+    watchHost: host.watchHost,
+    nodeName: 'node-a',
+    events: {
+      synced: (summary) => passes.push(summary),
+      problems: () => {},
+      failed: (error) => assert.fail(String(error)),
+      retrying: () => {},
+      switched: (name, { left }) => switched.push(`${name} left ${left.length}`),
+    },
+  });
+  running.push(proxy);
+  await proxy.start();
+  const { objects } = await readManifest('objects.yaml', text);
+  source?.changed([...objects.values()].map((object) => ({ type: 'set', object })));
+  source?.synced();
+  await until('a pass was made', () => passes.length > 0);
+  return { passes, switched };
+}
+
+const WEB = service('web', '10.96.0.1') + slice('web', '10.0.0.1');
+const API = service('api', '10.96.0.2') + slice('api', '10.0.0.2');
+const STATE = [
+  ['10.96.0.1:80/tcp', ['10.0.0.1:8080']],
+  ['10.96.0.2:80/tcp', ['10.0.0.2:8080']],
+];
+
+const stateOf = ({ table }: MapKernel) => [...(table ?? [])].sort(([a], [b]) => (a < b ? -1 : 1));
+
+it('one bad element of a transaction has its error, and all others are programmed in the same pass', async () => {
+  const kernel = new MapKernel();
+  const bad = new NetlinkError({ code: 'EINVAL', operation: 'map.set' });
+  kernel.fault = (_, target) => (target === '10.96.0.2:80/tcp' ? bad : undefined);
+  const { passes } = await start(kernel, createMapMode(kernel, NO_AUDIT), WEB + API);
+  assert.deepEqual(
+    passes[0]?.failures.map(({ key, error }) => [key, error.code]),
+    [['entry 10.96.0.2:80/tcp', 'EINVAL']],
+  );
+  assert.deepEqual(kernel.transactions, [3, 2]);
+  assert.deepEqual(stateOf(kernel), STATE.slice(0, 1));
+  kernel.fault = () => undefined;
+  await until('it was tried again', () => passes.length > 1);
+  assert.deepEqual(stateOf(kernel), STATE);
+});
+
+it('an audit after the period of the mode repairs a change that nothing notified', async () => {
+  const kernel = new MapKernel();
+  const { passes } = await start(kernel, createMapMode(kernel, 20), WEB + API);
+  kernel.tamper((table) => table.delete('10.96.0.1:80/tcp'), false);
+  await until('it is repaired', () => passes.some(({ repaired }) => repaired === 1));
+  assert.deepEqual(stateOf(kernel), STATE);
+});
+
+it('a notification of the mode is followed by a full pass at once', async () => {
+  const kernel = new MapKernel();
+  const { passes } = await start(kernel, createMapMode(kernel, NO_AUDIT), WEB + API);
+  kernel.tamper((table) => table.clear(), true);
+  await until('it is repaired', () => passes.length > 1);
+  assert.deepEqual([passes[1]?.full, passes[1]?.operations], [true, 2]);
+  assert.deepEqual(stateOf(kernel), STATE);
+});
+
+it('a clean-up removes everything', async () => {
+  const kernel = new MapKernel();
+  const mode = createMapMode(kernel, NO_AUDIT);
+  await start(kernel, mode, WEB + API);
+  assert.deepEqual(await cleanUp(mode), { operations: 3, failures: [], left: [] });
+  assert.equal(kernel.table, undefined);
+});
+
+it('a switch from ipvs mode and back removes the items of the former mode, once the new ones are in place', async () => {
+  const kernel = new MapKernel();
+  const { ipvs, ipset, rtnetlink } = kernel.host;
+  const ipvsMode = () => createIpvsMode(kernel.host, { ...IPVS_DEFAULTS, kernelRelease: '6.1.0' });
+  const mapMode = () => createMapMode(kernel, NO_AUDIT);
+  const hasIpvs = () => ipvs.dump() + ipset.dump() + rtnetlink.dump('kube-ipvs0') !== '';
+  const stop = async () => {
+    for (const proxy of running.splice(0)) await proxy.stop();
+  };
+
+  await start(kernel, ipvsMode(), WEB + API);
+  assert.ok(hasIpvs());
+  await stop();
+
+  // The deletion of a virtual service shows what is in place by then.
+  let inPlace: unknown;
+  ipvs.fault = (operation) => {
+    if (operation.includes('delete')) inPlace ??= stateOf(kernel);
+    return undefined;
+  };
+  const toMap = await start(kernel, mapMode(), WEB + API, [ipvsMode()]);
+  await until('the former mode is gone', () => toMap.switched.length > 0);
+  assert.deepEqual(inPlace, STATE);
+  assert.deepEqual([toMap.switched, hasIpvs(), stateOf(kernel)], [['ipvs left 0'], false, STATE]);
+  await stop();
+
+  const toIpvs = await start(kernel, ipvsMode(), WEB + API, [mapMode()]);
+  await until('the former mode is gone', () => toIpvs.switched.length > 0);
+  assert.deepEqual([toIpvs.switched, hasIpvs(), kernel.table], [['map left 0'], true, undefined]);
+});
+
+it('items of a former mode that cannot be removed are tried again after the next full pass', async () => {
+  const kernel = new MapKernel();
+  const ipvsMode = createIpvsMode(kernel.host, {
+    ...IPVS_DEFAULTS,
+    auditPeriod: 20,
+    kernelRelease: '6.1.0',
+  });
+  await start(kernel, createMapMode(kernel, NO_AUDIT), WEB);
+  for (const proxy of running.splice(0)) await proxy.stop();
+  const busy = new NetlinkError({ code: 'EBUSY', operation: 'map.deleteTable' });
+  kernel.fault = (operation) => (operation === 'deleteTable' ? busy : undefined);
+  const { switched } = await start(kernel, ipvsMode, WEB, [createMapMode(kernel, NO_AUDIT)]);
+  await until('it was tried', () => switched.length > 0);
+  kernel.fault = () => undefined;
+  await until('it is gone', () => kernel.table === undefined);
+  assert.deepEqual([switched[0], switched.at(-1)], ['map left 1', 'map left 0']);
+});

@@ -2,7 +2,7 @@
 // the rest of the object, and every other object, stays. Where the object could be read before, the last readable value
 // of a part that cannot be read stays in use: data that makes no sense never removes something that works.
 import type { ObjectReference, Problem } from '../errors.js';
-import { Fields, isRecord, kept } from '../fields.js';
+import { Fields, isRecord, kept } from '../input/fields.js';
 import { decodeEndpointSlice } from './endpointSlice.js';
 import { decodeNode } from './node.js';
 import { decodeService } from './service.js';

@@ -1,6 +1,6 @@
 // discovery.k8s.io/v1 EndpointSlice → EndpointSlice.
 
-import type { Fields } from '../fields.js';
+import type { Fields } from '../input/fields.js';
 import { type Family, familyOf } from '../net/address.js';
 import type { EndpointSlice, ObjectName, SliceEndpoint, SlicePort } from './types.js';
 

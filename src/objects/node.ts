@@ -1,6 +1,6 @@
 // core/v1 Node → Node.
 
-import type { Fields } from '../fields.js';
+import type { Fields } from '../input/fields.js';
 import type { Node, ObjectName } from './types.js';
 
 /** Key of the taint by which the cluster autoscaler says that it will remove the node. */

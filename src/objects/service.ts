@@ -1,6 +1,6 @@
 // core/v1 Service → Service. Kubernetes field: https://kubernetes.io/docs/reference/kubernetes-api/service-resources/service-v1/
 
-import type { Fields } from '../fields.js';
+import type { Fields } from '../input/fields.js';
 import { type Family, familyOf } from '../net/address.js';
 import type { ObjectName, PerFamily, Service, ServiceObjectPort } from './types.js';
 

@@ -28,8 +28,8 @@ const FLOORS: readonly Floor[] = [
   // The YAML library, loaded on first use.
   { name: 'yaml', files: /^yaml\.ts$/, imports: [], outside: /^(node:module|yaml)$/ },
   { name: 'net', files: /^net\//, imports: [] },
-  { name: 'fields', files: /^fields\.ts$/, imports: ['errors', 'net'] },
-  { name: 'objects', files: /^objects\//, imports: ['errors', 'net', 'fields'] },
+  { name: 'input', files: /^input\//, imports: ['errors', 'net'] },
+  { name: 'objects', files: /^objects\//, imports: ['errors', 'net', 'input'] },
   { name: 'services', files: /^services\//, imports: ['net', 'objects'] },
   // What the parts of the kernel look like, without the parts: types, and the notation of set entries.
   { name: 'kernel types', files: /^kernel\/.*\/(types|entry)\.ts$/, imports: ['errors', 'net'] },
@@ -50,14 +50,14 @@ const FLOORS: readonly Floor[] = [
   {
     name: 'source',
     files: /^source\//,
-    imports: ['errors', 'net', 'timeSlice', 'yaml', 'fields', 'objects'],
+    imports: ['errors', 'net', 'timeSlice', 'yaml', 'input', 'objects'],
     outside: EVERYTHING,
   },
-  { name: 'config', files: /^config\//, imports: ['errors', 'net', 'fields', 'yaml'], outside: EVERYTHING },
+  { name: 'config', files: /^config\//, imports: ['errors', 'net', 'input', 'yaml'], outside: EVERYTHING },
   {
     name: 'servers',
     files: /^servers\//,
-    imports: ['errors', 'net', 'fields'],
+    imports: ['errors', 'net', 'input'],
     outside: /^(node:.*|prom-client)$/,
   },
   {

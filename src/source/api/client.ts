@@ -2,7 +2,7 @@
 import { type ClientRequest, type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
 import type { Socket } from 'node:net';
-import { isRecord } from '../../fields.js';
+import { isRecord } from '../../input/fields.js';
 import { TimeSlice } from '../../timeSlice.js';
 import { Agents } from './agents.js';
 import { piecesOf } from './body.js';

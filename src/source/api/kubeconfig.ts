@@ -2,7 +2,7 @@
 // nothing but the text it is given.
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { describeProblem, excerpt, type Problem } from '../../errors.js';
-import { Fields, isRecord } from '../../fields.js';
+import { Fields, isRecord } from '../../input/fields.js';
 import { joinHostPort } from '../../net/address.js';
 import { yaml } from '../../yaml.js';
 import { redact } from './error.js';

@@ -1,9 +1,9 @@
 // Reads fields of an untrusted object. Every value that breaks a rule becomes a Problem that names it, and reads as
 // undefined: the caller goes on with what is left.
-import type { Problem } from './errors.js';
-import { canonicalAddress } from './net/address.js';
-import { formatNetwork, parseNetwork } from './net/network.js';
-import { PROTOCOL_NUMBERS, type Protocol } from './net/protocol.js';
+import type { Problem } from '../errors.js';
+import { canonicalAddress } from '../net/address.js';
+import { formatNetwork, parseNetwork } from '../net/network.js';
+import { PROTOCOL_NUMBERS, type Protocol } from '../net/protocol.js';
 
 /** An object's fields, with the path that leads to them. */
 export class Fields {

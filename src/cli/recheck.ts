@@ -4,7 +4,7 @@ import type { KernelCommand } from '../config/flags.js';
 import { ConfigurationError, loadConfiguration } from '../config/load.js';
 import type { ConfigurationFile } from '../config/reload.js';
 import { type IpvsKernel, probeScheduler } from '../modes/ipvs/index.js';
-import { connectToApi } from '../source/api/connection.js';
+import { connectToApi } from '../api/connection.js';
 import { schedulerOf } from './options.js';
 
 /** What the file is checked against. */

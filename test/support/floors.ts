@@ -53,6 +53,12 @@ const FLOORS: readonly Floor[] = [
     imports: ['errors', 'net', 'timeSlice', 'yaml', 'input', 'objects'],
     outside: EVERYTHING,
   },
+  {
+    name: 'api',
+    files: /^api\//,
+    imports: ['errors', 'net', 'timeSlice', 'yaml', 'input', 'objects', 'source'],
+    outside: EVERYTHING,
+  },
   { name: 'config', files: /^config\//, imports: ['errors', 'net', 'input', 'yaml'], outside: EVERYTHING },
   {
     name: 'servers',

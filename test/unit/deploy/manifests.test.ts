@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { readFlags } from '../../../src/config/flags.js';
-import { accessOfKubeconfig } from '../../../src/source/api/kubeconfig.js';
+import { accessOfKubeconfig } from '../../../src/api/kubeconfig.js';
 import {
   type DaemonSet,
   type PodSpec,

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { readFlags } from '../../../src/config/flags.js';
 import { loadConfiguration } from '../../../src/config/load.js';
-import { accessOfKubeconfig } from '../../../src/source/api/kubeconfig.js';
+import { accessOfKubeconfig } from '../../../src/api/kubeconfig.js';
 import { kubeadmConfiguration, kubeadmKubeconfig } from '../../support/kubeadm.js';
 import { ROOT } from '../../support/paths.js';
 

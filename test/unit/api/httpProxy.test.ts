@@ -4,13 +4,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { proxyTo } from '../../../../src/source/api/httpProxy.js';
-import { makeAuthority } from '../../../support/apiServer/certificates.js';
-import { agrees, Follower, until } from '../../../support/apiServer/cluster.js';
-import { service } from '../../../support/apiServer/objects.js';
-import { ApiServer } from '../../../support/apiServer/server.js';
-import { startTunnel } from '../../../support/apiServer/tunnel.js';
-import { closeAfter } from '../../../support/closeAfter.js';
+import { proxyTo } from '../../../src/api/httpProxy.js';
+import { makeAuthority } from '../../support/apiServer/certificates.js';
+import { agrees, Follower, until } from '../../support/apiServer/cluster.js';
+import { service } from '../../support/apiServer/objects.js';
+import { ApiServer } from '../../support/apiServer/server.js';
+import { startTunnel } from '../../support/apiServer/tunnel.js';
+import { closeAfter } from '../../support/closeAfter.js';
 
 describe('a proxy is used', () => {
   const PROXY = 'http://proxy:3128';

@@ -1,14 +1,14 @@
 // The small parts of the API source.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { decodeObject } from '../../../../src/objects/decode.js';
-import type { EndpointSlice } from '../../../../src/objects/types.js';
-import { BACKOFF, Backoff, RetryPace } from '../../../../src/source/api/backoff.js';
-import { patience, readStatus } from '../../../../src/source/api/client.js';
-import { ApiError, asApiError, redact } from '../../../../src/source/api/error.js';
-import { RateLimit } from '../../../../src/source/api/rateLimit.js';
-import { Shared } from '../../../../src/source/api/shared.js';
-import { slice } from '../../../support/apiServer/objects.js';
+import { decodeObject } from '../../../src/objects/decode.js';
+import type { EndpointSlice } from '../../../src/objects/types.js';
+import { BACKOFF, Backoff, RetryPace } from '../../../src/api/backoff.js';
+import { patience, readStatus } from '../../../src/api/client.js';
+import { ApiError, asApiError, redact } from '../../../src/api/error.js';
+import { RateLimit } from '../../../src/api/rateLimit.js';
+import { Shared } from '../../../src/api/shared.js';
+import { slice } from '../../support/apiServer/objects.js';
 
 describe('back-off', () => {
   it('doubles from 0.8 s, spread up to twice as much, to 30 s at most', () => {

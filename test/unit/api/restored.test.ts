@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { agrees, Follower, QUICK, until } from '../../../support/apiServer/cluster.js';
-import { node, service, slice } from '../../../support/apiServer/objects.js';
-import { churn, NODES, SERVICES, SLICES, startServer, watches } from '../../../support/apiServer/scene.js';
-import type { ApiServer, ApiServerOptions } from '../../../support/apiServer/server.js';
-import { closeAfter } from '../../../support/closeAfter.js';
+import { agrees, Follower, QUICK, until } from '../../support/apiServer/cluster.js';
+import { node, service, slice } from '../../support/apiServer/objects.js';
+import { churn, NODES, SERVICES, SLICES, startServer, watches } from '../../support/apiServer/scene.js';
+import type { ApiServer, ApiServerOptions } from '../../support/apiServer/server.js';
+import { closeAfter } from '../../support/closeAfter.js';
 
 const SELDOM: [number, number] = [600_000, 1_200_000];
 /** Ms that the server waits for a version; kube-apiserver waits 3000. */

@@ -1,6 +1,6 @@
 // Bytes as they arrive → JSON values, one at a time. A list is never in memory as a whole: the API server may answer a
 // first list without pages, and for a large cluster that is tens of megabytes.
-import { isRecord } from '../../input/fields.js';
+import { isRecord } from '../input/fields.js';
 import { ApiError } from './error.js';
 
 /** Longest object or line, bytes. etcd takes no object above 1.5 MiB; JSON is larger than what etcd stores. */

@@ -2,18 +2,18 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { ApiSource, type ApiTrouble } from '../../../../src/source/api/apiSource.js';
-import { ApiClient } from '../../../../src/source/api/client.js';
-import { connectToApi } from '../../../../src/source/api/connection.js';
+import { ApiSource, type ApiTrouble } from '../../../src/api/apiSource.js';
+import { ApiClient } from '../../../src/api/client.js';
+import { connectToApi } from '../../../src/api/connection.js';
 import {
   type NodeWait,
   waitForNodeAddresses,
   waitForPodCIDRs,
-} from '../../../../src/source/api/waitForNode.js';
-import { QUICK, until } from '../../../support/apiServer/cluster.js';
-import { node } from '../../../support/apiServer/objects.js';
-import { ApiServer } from '../../../support/apiServer/server.js';
-import { closeAfter } from '../../../support/closeAfter.js';
+} from '../../../src/api/waitForNode.js';
+import { QUICK, until } from '../../support/apiServer/cluster.js';
+import { node } from '../../support/apiServer/objects.js';
+import { ApiServer } from '../../support/apiServer/server.js';
+import { closeAfter } from '../../support/closeAfter.js';
 
 async function setUp() {
   const server = closeAfter(await new ApiServer().start());

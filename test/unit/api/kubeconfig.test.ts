@@ -6,8 +6,8 @@ import {
   accessInCluster,
   accessOfKubeconfig,
   accessToMaster,
-} from '../../../../src/source/api/kubeconfig.js';
-import { kubeadmKubeconfig } from '../../../support/kubeadm.js';
+} from '../../../src/api/kubeconfig.js';
+import { kubeadmKubeconfig } from '../../support/kubeadm.js';
 
 const PATH = '/var/lib/kube-proxy/kubeconfig.conf';
 

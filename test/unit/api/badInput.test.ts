@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { EndpointSlice, Service } from '../../../../src/objects/types.js';
-import { agrees, Follower, until } from '../../../support/apiServer/cluster.js';
-import { node, service, slice } from '../../../support/apiServer/objects.js';
-import { SERVICES, startBoth, startServer } from '../../../support/apiServer/scene.js';
-import type { ApiServer } from '../../../support/apiServer/server.js';
-import { closeAfter } from '../../../support/closeAfter.js';
+import type { EndpointSlice, Service } from '../../../src/objects/types.js';
+import { agrees, Follower, until } from '../../support/apiServer/cluster.js';
+import { node, service, slice } from '../../support/apiServer/objects.js';
+import { SERVICES, startBoth, startServer } from '../../support/apiServer/scene.js';
+import type { ApiServer } from '../../support/apiServer/server.js';
+import { closeAfter } from '../../support/closeAfter.js';
 
 const LIST = /services\?.*limit=500/;
 const BAD_TYPE =

@@ -1,7 +1,7 @@
 // Streams of JSON, in whatever pieces they come.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { LineReader, ListReader } from '../../../../src/source/api/json.js';
+import { LineReader, ListReader } from '../../../src/api/json.js';
 
 /** The bytes of a text in pieces of one size. */
 function* pieces(text: string, size: number): Generator<Buffer> {

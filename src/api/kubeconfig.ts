@@ -1,10 +1,10 @@
 // A kubeconfig, or what a pod finds around itself → where the API server is, and where credentials come from. Reads
 // nothing but the text it is given.
 import { dirname, isAbsolute, resolve } from 'node:path';
-import { describeProblem, excerpt, type Problem } from '../../errors.js';
-import { Fields, isRecord } from '../../input/fields.js';
-import { joinHostPort } from '../../net/address.js';
-import { yaml } from '../../yaml.js';
+import { describeProblem, excerpt, type Problem } from '../errors.js';
+import { Fields, isRecord } from '../input/fields.js';
+import { joinHostPort } from '../net/address.js';
+import { yaml } from '../yaml.js';
 import { redact } from './error.js';
 
 /** A certificate, key or token: in a file, read anew for each request, or given. */

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { agrees, Follower, until } from '../../../support/apiServer/cluster.js';
-import { node, slice } from '../../../support/apiServer/objects.js';
-import { SLICES, startServer } from '../../../support/apiServer/scene.js';
-import type { ApiServer } from '../../../support/apiServer/server.js';
-import { closeAfter } from '../../../support/closeAfter.js';
+import { agrees, Follower, until } from '../../support/apiServer/cluster.js';
+import { node, slice } from '../../support/apiServer/objects.js';
+import { SLICES, startServer } from '../../support/apiServer/scene.js';
+import type { ApiServer } from '../../support/apiServer/server.js';
+import { closeAfter } from '../../support/closeAfter.js';
 
 const LIST = /endpointslices\?.*limit=500/;
 

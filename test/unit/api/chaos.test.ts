@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Fault } from '../../../support/apiServer/answers.js';
-import { agrees } from '../../../support/apiServer/cluster.js';
-import { node, service, slice } from '../../../support/apiServer/objects.js';
-import { NODES, SERVICES, SLICES, startBoth } from '../../../support/apiServer/scene.js';
-import type { ApiServer } from '../../../support/apiServer/server.js';
-import { randomFrom } from '../../../support/randomCluster.js';
+import type { Fault } from '../../support/apiServer/answers.js';
+import { agrees } from '../../support/apiServer/cluster.js';
+import { node, service, slice } from '../../support/apiServer/objects.js';
+import { NODES, SERVICES, SLICES, startBoth } from '../../support/apiServer/scene.js';
+import type { ApiServer } from '../../support/apiServer/server.js';
+import { randomFrom } from '../../support/randomCluster.js';
 
 /** Steps between two looks at whether both agree, and looks. */
 const STEPS = 25;

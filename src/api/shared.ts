@@ -1,6 +1,6 @@
 // Tens of thousands of endpoints name a few thousand nodes, a few zones and a few hundred lists of ports: each is kept
 // once.
-import type { KubernetesObject } from '../../objects/types.js';
+import type { KubernetesObject } from '../objects/types.js';
 
 /** Values remembered at most; then it starts over, and what comes is shared among itself. */
 const MOST = 20_000;

@@ -1,9 +1,9 @@
 // What objects may look like on their way to the proxy, and clocks.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { agrees, until } from '../../../support/apiServer/cluster.js';
-import { service, slice } from '../../../support/apiServer/objects.js';
-import { startBoth, watches } from '../../../support/apiServer/scene.js';
+import { agrees, until } from '../../support/apiServer/cluster.js';
+import { service, slice } from '../../support/apiServer/objects.js';
+import { startBoth, watches } from '../../support/apiServer/scene.js';
 
 describe('objects', () => {
   it('that gain a label of others, or lose their cluster IP, are deleted', async () => {

@@ -1,13 +1,13 @@
 // The API source on a server in this process: what it asks for, and what it tells.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { EndpointSlice, Node } from '../../../../src/objects/types.js';
-import { waitForNodeAddresses } from '../../../../src/source/api/waitForNode.js';
-import { agrees, Follower, until } from '../../../support/apiServer/cluster.js';
-import { node, service, slice } from '../../../support/apiServer/objects.js';
-import { NODES, SERVICES, SLICES } from '../../../support/apiServer/scene.js';
-import { ApiServer } from '../../../support/apiServer/server.js';
-import { closeAfter } from '../../../support/closeAfter.js';
+import type { EndpointSlice, Node } from '../../../src/objects/types.js';
+import { waitForNodeAddresses } from '../../../src/api/waitForNode.js';
+import { agrees, Follower, until } from '../../support/apiServer/cluster.js';
+import { node, service, slice } from '../../support/apiServer/objects.js';
+import { NODES, SERVICES, SLICES } from '../../support/apiServer/scene.js';
+import { ApiServer } from '../../support/apiServer/server.js';
+import { closeAfter } from '../../support/closeAfter.js';
 
 async function setUp(options: ConstructorParameters<typeof ApiServer>[0] = {}) {
   const server = closeAfter(await new ApiServer(options).start());

@@ -1,10 +1,10 @@
 // The objects of one resource as they are known: compares the server's objects with them, and finds the changes.
 import { isDeepStrictEqual } from 'node:util';
-import { isRecord } from '../../input/fields.js';
-import { decodeObject } from '../../objects/decode.js';
-import type { KubernetesObject, ObjectChange } from '../../objects/types.js';
-import type { SourceEvents } from '../source.js';
-import { StandingProblems } from '../standing.js';
+import { isRecord } from '../input/fields.js';
+import { decodeObject } from '../objects/decode.js';
+import type { KubernetesObject, ObjectChange } from '../objects/types.js';
+import type { SourceEvents } from '../source/source.js';
+import { StandingProblems } from '../source/standing.js';
 import type { Resource } from './resources.js';
 import type { Shared } from './shared.js';
 

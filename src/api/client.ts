@@ -2,8 +2,8 @@
 import { type ClientRequest, type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
 import type { Socket } from 'node:net';
-import { isRecord } from '../../input/fields.js';
-import { TimeSlice } from '../../timeSlice.js';
+import { isRecord } from '../input/fields.js';
+import { TimeSlice } from '../timeSlice.js';
 import { Agents } from './agents.js';
 import { piecesOf } from './body.js';
 import type { ApiConnection } from './connection.js';

@@ -3,7 +3,7 @@
 import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { ObjectReference } from '../../errors.js';
+import type { ObjectReference } from '../errors.js';
 import { Backoff } from './backoff.js';
 import type { ApiClient } from './client.js';
 import { type ApiError, asApiError } from './error.js';

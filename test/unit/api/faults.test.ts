@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Fault } from '../../../support/apiServer/answers.js';
-import { agrees, Follower, QUICK, until } from '../../../support/apiServer/cluster.js';
-import { node, service, slice } from '../../../support/apiServer/objects.js';
+import type { Fault } from '../../support/apiServer/answers.js';
+import { agrees, Follower, QUICK, until } from '../../support/apiServer/cluster.js';
+import { node, service, slice } from '../../support/apiServer/objects.js';
 import {
   churn,
   NODES,
@@ -14,9 +14,9 @@ import {
   startBoth,
   startServer,
   watches,
-} from '../../../support/apiServer/scene.js';
-import type { ApiServer } from '../../../support/apiServer/server.js';
-import { closeAfter } from '../../../support/closeAfter.js';
+} from '../../support/apiServer/scene.js';
+import type { ApiServer } from '../../support/apiServer/server.js';
+import { closeAfter } from '../../support/closeAfter.js';
 
 const LIST = /services\?.*limit=/;
 const WATCH = /services\?.*watch=true/;

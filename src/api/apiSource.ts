@@ -1,6 +1,6 @@
 // Objects from the API server.
-import type { Node } from '../../objects/types.js';
-import type { Source, SourceEvents } from '../source.js';
+import type { Node } from '../objects/types.js';
+import type { Source, SourceEvents } from '../source/source.js';
 import type { ApiClient } from './client.js';
 import type { ApiError } from './error.js';
 import { type NodeCondition, NodeFeed } from './nodeFeed.js';

@@ -1,5 +1,5 @@
 // The one error of everything that speaks to the API server. No secret gets into its message.
-import { excerpt } from '../../errors.js';
+import { excerpt } from '../errors.js';
 
 /** What is known about a failed request. */
 export interface ApiErrorFacts {

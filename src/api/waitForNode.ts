@@ -1,5 +1,5 @@
 // Waits, at the start, for what the control plane still has to write on the Node object.
-import type { Node } from '../../objects/types.js';
+import type { Node } from '../objects/types.js';
 import type { ApiSource } from './apiSource.js';
 
 /** What to wait for, and how long. */

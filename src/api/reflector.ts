@@ -2,9 +2,9 @@
 // from the last version, or lists again and reports the objects that are gone.
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Problem } from '../../errors.js';
-import { isRecord } from '../../input/fields.js';
-import type { ObjectChange } from '../../objects/types.js';
+import type { Problem } from '../errors.js';
+import { isRecord } from '../input/fields.js';
+import type { ObjectChange } from '../objects/types.js';
 import { BACKOFF, type Pauses, RetryPace } from './backoff.js';
 import { type ApiClient, patience, type Query, readStatus } from './client.js';
 import { ApiError, asApiError } from './error.js';

@@ -1,7 +1,7 @@
 // Credentials from a program (client.authentication.k8s.io): run when there are none, when they expire, and when the
 // server refuses them.
 import { type ExecFileException, execFile } from 'node:child_process';
-import { Fields, isRecord } from '../../input/fields.js';
+import { Fields, isRecord } from '../input/fields.js';
 import { ApiError } from './error.js';
 import type { ApiAccess, ExecPlugin } from './kubeconfig.js';
 

@@ -1,7 +1,7 @@
 // The Nodes, listed and watched once for both who need them: the wait at the start, and the source from then on.
-import { describeProblem, type Problem } from '../../errors.js';
-import type { Node, ObjectChange } from '../../objects/types.js';
-import type { SourceEvents } from '../source.js';
+import { describeProblem, type Problem } from '../errors.js';
+import type { Node, ObjectChange } from '../objects/types.js';
+import type { SourceEvents } from '../source/source.js';
 
 /** Something to wait for on a Node. */
 export interface NodeCondition {

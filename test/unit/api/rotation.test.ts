@@ -4,11 +4,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { makeAuthority } from '../../../support/apiServer/certificates.js';
-import { agrees, Follower, until } from '../../../support/apiServer/cluster.js';
-import { churn, startServer } from '../../../support/apiServer/scene.js';
-import type { ApiServer } from '../../../support/apiServer/server.js';
-import { closeAfter } from '../../../support/closeAfter.js';
+import { makeAuthority } from '../../support/apiServer/certificates.js';
+import { agrees, Follower, until } from '../../support/apiServer/cluster.js';
+import { churn, startServer } from '../../support/apiServer/scene.js';
+import type { ApiServer } from '../../support/apiServer/server.js';
+import { closeAfter } from '../../support/closeAfter.js';
 
 describe('credentials', () => {
   const folder = mkdtempSync(join(tmpdir(), 'knp-rotation-'));

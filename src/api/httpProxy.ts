@@ -5,8 +5,8 @@ import { type AgentOptions, Agent as TlsAgent, request as tlsRequest } from 'nod
 import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
-import { isLoopback, joinHostPort } from '../../net/address.js';
-import { networkContains, parseNetwork } from '../../net/network.js';
+import { isLoopback, joinHostPort } from '../net/address.js';
+import { networkContains, parseNetwork } from '../net/network.js';
 import { ApiError } from './error.js';
 
 /** Ms for which a proxy may be silent. */

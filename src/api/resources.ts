@@ -1,5 +1,5 @@
 // What is watched: kube-proxy 1.36's resources and selectors.
-import type { KubernetesObject } from '../../objects/types.js';
+import type { KubernetesObject } from '../objects/types.js';
 
 /** A resource of the API, or the part of it that is of use. */
 export interface Resource {

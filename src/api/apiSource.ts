@@ -1,4 +1,5 @@
 // Objects from the API server.
+import { Interning } from '../objects/interning.js';
 import type { Node } from '../objects/types.js';
 import type { Source, SourceEvents } from '../source/source.js';
 import type { ApiClient } from './client.js';
@@ -6,7 +7,6 @@ import type { ApiError } from './error.js';
 import { type NodeCondition, NodeFeed } from './nodeFeed.js';
 import { Reflector, type ReflectorEvents, type ReflectorTimes } from './reflector.js';
 import { ENDPOINT_SLICES, nodes, type Resource, SERVICES } from './resources.js';
-import { Shared } from './shared.js';
 
 /** A request that failed, or whose answer made no sense. What was known before still stands. */
 export interface ApiTrouble {
@@ -33,7 +33,7 @@ export interface ApiSourceOptions {
 export class ApiSource implements Source {
   readonly #options: ApiSourceOptions;
   readonly #end = new AbortController();
-  readonly #shared = new Shared();
+  readonly #interning = new Interning();
   #nodes: NodeFeed | undefined;
 
   constructor(options: ApiSourceOptions) {
@@ -94,7 +94,7 @@ export class ApiSource implements Source {
     const reflector = new Reflector({
       client,
       resource,
-      shared: this.#shared,
+      interning: this.#interning,
       times,
       random,
       events: {

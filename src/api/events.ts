@@ -3,10 +3,11 @@
 import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
+import { Backoff } from '../backoff.js';
 import type { ObjectReference } from '../errors.js';
-import { Backoff } from './backoff.js';
 import type { ApiClient } from './client.js';
 import { type ApiError, asApiError } from './error.js';
+import { BACKOFF } from './retryPace.js';
 
 /** Something worth telling. */
 export interface ClusterEvent {
@@ -54,7 +55,7 @@ export class EventRecorder {
 
   constructor(parts: EventRecorderParts) {
     this.#parts = parts;
-    this.#backoff = parts.backoff ?? new Backoff();
+    this.#backoff = parts.backoff ?? new Backoff(BACKOFF, Math.random);
     this.#now = parts.now ?? (() => performance.now());
   }
 

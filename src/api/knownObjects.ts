@@ -2,11 +2,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isRecord } from '../input/fields.js';
 import { decodeObject } from '../objects/decode.js';
+import type { Interning } from '../objects/interning.js';
 import type { KubernetesObject, ObjectChange } from '../objects/types.js';
 import type { SourceEvents } from '../source/source.js';
 import { StandingProblems } from '../source/standing.js';
 import type { Resource } from './resources.js';
-import type { Shared } from './shared.js';
 
 type Raw = Readonly<Record<string, unknown>>;
 
@@ -22,13 +22,13 @@ export class ListSeen {
 /** The objects of one resource, by `namespace/name`. */
 export class KnownObjects {
   readonly #resource: Resource;
-  readonly #shared: Shared;
+  readonly #interning: Interning;
   readonly #known = new Map<string, KubernetesObject>();
   readonly #problems: StandingProblems;
 
-  constructor(resource: Resource, shared: Shared, events: Pick<SourceEvents, 'problems' | 'mended'>) {
+  constructor(resource: Resource, interning: Interning, events: Pick<SourceEvents, 'problems' | 'mended'>) {
     this.#resource = resource;
-    this.#shared = shared;
+    this.#interning = interning;
     this.#problems = new StandingProblems(events);
   }
 
@@ -72,16 +72,15 @@ export class KnownObjects {
   #take(key: string, raw: Raw, listed: boolean): ObjectChange | undefined {
     if (!this.expects(raw)) return this.#refuse(key, raw);
     const known = this.#known.get(key);
-    const { object, problems } = decodeObject(raw, () => known);
+    const { object, problems } = decodeObject(raw, () => known, this.#interning);
     this.#problems.set(aboutOf(key, raw), problems);
     // It says itself that it is no longer of use: an object that cannot be read stays as it was.
     if (!object) return known && this.#drop(key, known);
     // A node reports every few minutes that it is alive, and a list repeats objects: neither is a change.
     if ((listed || object.kind === 'Node') && known !== undefined && isDeepStrictEqual(known, object))
       return undefined;
-    const kept = this.#shared.object(object);
-    this.#known.set(key, kept);
-    return { type: 'set', object: kept };
+    this.#known.set(key, object);
+    return { type: 'set', object };
   }
 
   /** Data of another kind changes nothing. */

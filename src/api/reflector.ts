@@ -4,13 +4,13 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Problem } from '../errors.js';
 import { isRecord } from '../input/fields.js';
+import { Interning } from '../objects/interning.js';
 import type { ObjectChange } from '../objects/types.js';
-import { BACKOFF, type Pauses, RetryPace } from './backoff.js';
 import { type ApiClient, patience, type Query, readStatus } from './client.js';
 import { ApiError, asApiError } from './error.js';
 import { KnownObjects, ListSeen } from './knownObjects.js';
 import type { Resource } from './resources.js';
-import { Shared } from './shared.js';
+import { BACKOFF, type Pauses, RetryPace } from './retryPace.js';
 import { CHECK_TIMES, type CheckTimes, VersionCheck } from './versionCheck.js';
 
 /** Reports of a reflector. */
@@ -62,7 +62,8 @@ export interface ReflectorParts {
   readonly client: Pick<ApiClient, 'list' | 'watch'>;
   readonly resource: Resource;
   readonly events: ReflectorEvents;
-  readonly shared?: Shared;
+  /** Default: an own one. */
+  readonly interning?: Interning;
   readonly times?: Partial<ReflectorTimes>;
   /** Numbers from 0 up to 1; default Math.random. */
   readonly random?: () => number;
@@ -101,7 +102,7 @@ export class Reflector {
     client,
     resource,
     events,
-    shared = new Shared(),
+    interning = new Interning(),
     times,
     random = Math.random,
   }: ReflectorParts) {
@@ -111,7 +112,7 @@ export class Reflector {
     this.#times = { ...TIMES, ...times };
     this.#random = random;
     this.#pace = new RetryPace(this.#times, random);
-    this.#known = new KnownObjects(resource, shared, events);
+    this.#known = new KnownObjects(resource, interning, events);
     this.#check = new VersionCheck({
       ask: (signal) => this.#askVersion(signal),
       lost: (error) => this.#loseVersion(error),

@@ -1,7 +1,7 @@
 // Asks whether the server has the version that a watch goes on from. A server that was restored from a backup has not: it
 // answers the watch with silence, as it would if nothing happened.
 import { performance } from 'node:perf_hooks';
-import { Backoff } from './backoff.js';
+import { Backoff } from '../backoff.js';
 import { type ApiError, asApiError } from './error.js';
 
 /** Times of a check, in ms. */
@@ -47,7 +47,7 @@ export class VersionCheck {
   constructor(parts: CheckParts) {
     this.#parts = parts;
     const { pause, interval } = parts.times;
-    this.#backoff = new Backoff(parts.random, { first: pause, most: interval[1] });
+    this.#backoff = new Backoff({ first: pause, most: interval[1], spread: 1 }, parts.random);
   }
 
   /** Checks once in a while until the signal aborts. */

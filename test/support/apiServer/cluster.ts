@@ -18,7 +18,7 @@ export const QUICK = {
   margin: 30_000,
   floor: 20,
   repeat: 20,
-  backoff: { first: 20, most: 200 },
+  backoff: { first: 20, most: 200, spread: 1 },
   check: { interval: [600_000, 1_200_000], pause: 100 },
 } as const;
 

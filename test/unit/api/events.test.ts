@@ -1,7 +1,7 @@
 // Events as the API server gets them.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Backoff } from '../../../src/api/backoff.js';
+import { Backoff } from '../../../src/backoff.js';
 import { ApiClient } from '../../../src/api/client.js';
 import { connectToApi } from '../../../src/api/connection.js';
 import { type ClusterEvent, EventRecorder } from '../../../src/api/events.js';
@@ -35,7 +35,7 @@ async function setUp(host = 'host-a') {
     client,
     host,
     failed: (event, reason) => failed.push(`${event.reason}: ${reason}`),
-    backoff: new Backoff(Math.random, { first: 5, most: 20 }),
+    backoff: new Backoff({ first: 5, most: 20, spread: 1 }, Math.random),
     now: () => now,
   });
   closeAfter({ close: () => recorder.stop() });

@@ -105,7 +105,7 @@ describe('a watch takes up where it stood, without a list, after', () => {
   });
 
   it('a minute without the server, with all times a fortieth', async () => {
-    const { server, follower } = await startBoth({ backoff: { first: 20, most: 750 } });
+    const { server, follower } = await startBoth({ backoff: { first: 20, most: 750, spread: 1 } });
     await server.close();
     churn(server);
     await wait(1_500);
@@ -119,7 +119,7 @@ describe('a watch takes up where it stood, without a list, after', () => {
   });
 
   it("connections that are reset for a while, at client-go's pace, where other failures wait ever longer", async () => {
-    const { server, follower } = await startBoth({ repeat: 20, backoff: { first: 3_000, most: 30_000 } });
+    const { server, follower } = await startBoth({ repeat: 20, backoff: { first: 3_000, most: 30_000, spread: 1 } });
     server.fail(WATCH, ...Array.from({ length: 8 }, () => ({ hangUp: true }) as const));
     server.resetConnections();
     churn(server);
@@ -322,7 +322,7 @@ describe('the server is spared', () => {
   });
 
   it('by pauses that grow while it fails, and start over when it does not', async () => {
-    const { server, follower } = await startBoth({ backoff: { first: 10, most: 160 } });
+    const { server, follower } = await startBoth({ backoff: { first: 10, most: 160, spread: 1 } });
     // Errors that come late are no sign of a watch that works.
     const fail = { status: 500, after: 30 };
     for (const _ of [1, 2]) {
@@ -345,7 +345,7 @@ describe('the server is spared', () => {
   });
 
   it('by no watches in quick succession, when each ends at once', async () => {
-    const { server, follower } = await startBoth({ floor: 100, backoff: { first: 100, most: 400 } });
+    const { server, follower } = await startBoth({ floor: 100, backoff: { first: 100, most: 400, spread: 1 } });
     const ended = Array.from({ length: 4 }, () => ({ cut: 0 }) as const);
     server.fail(WATCH, ...ended);
     const before = server.requests.length;

@@ -1,32 +1,10 @@
 // The small parts of the API source.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { decodeObject } from '../../../src/objects/decode.js';
-import type { EndpointSlice } from '../../../src/objects/types.js';
-import { BACKOFF, Backoff, RetryPace } from '../../../src/api/backoff.js';
 import { patience, readStatus } from '../../../src/api/client.js';
 import { ApiError, asApiError, redact } from '../../../src/api/error.js';
 import { RateLimit } from '../../../src/api/rateLimit.js';
-import { Shared } from '../../../src/api/shared.js';
-import { slice } from '../../support/apiServer/objects.js';
-
-describe('back-off', () => {
-  it('doubles from 0.8 s, spread up to twice as much, to 30 s at most', () => {
-    const delays = (random: number) => {
-      const backoff = new Backoff(() => random);
-      return Array.from({ length: 7 }, () => backoff.next());
-    };
-    assert.deepEqual(delays(0), [800, 1600, 3200, 6400, 12_800, 15_000, 15_000]);
-    assert.deepEqual(delays(1), [1600, 3200, 6400, 12_800, 25_600, 30_000, 30_000]);
-  });
-
-  it('starts over', () => {
-    const backoff = new Backoff(() => 0);
-    for (let i = 0; i < 5; i++) backoff.next();
-    backoff.reset();
-    assert.equal(backoff.next(), 800);
-  });
-});
+import { BACKOFF, RetryPace } from '../../../src/api/retryPace.js';
 
 describe('the pace of retries', () => {
   const failure = (facts: object) =>
@@ -178,35 +156,5 @@ describe('errors', () => {
       undefined,
       undefined,
     ]);
-  });
-});
-
-describe('shared values', () => {
-  it('are equal to what they stand for, and the same for all', () => {
-    const decode = (name: string) => {
-      const raw = { ...slice(name, ['10.0.0.1', '10.0.0.2']) };
-      raw['endpoints'] = (raw['endpoints'] as object[]).map((endpoint) => ({
-        ...endpoint,
-        hints: { forZones: [{ name: 'zone-a' }] },
-      }));
-      return decodeObject(raw).object as EndpointSlice;
-    };
-    const shared = new Shared();
-    const [a, b] = ['a', 'b'].map((name) => shared.object(decode(name)) as EndpointSlice);
-    assert.deepEqual(a, decode('a'));
-    assert.deepEqual(b, decode('b'));
-    assert.equal(a?.ports, b?.ports);
-    assert.equal(a?.endpoints[0]?.zoneHints, b?.endpoints[1]?.zoneHints);
-    assert.equal(a?.endpoints[0]?.nodeHints, b?.endpoints[0]?.nodeHints);
-  });
-
-  it('are forgotten before they are too many', () => {
-    const shared = new Shared();
-    for (let i = 0; i < 30_000; i++) {
-      const raw = slice('a', ['10.0.0.1']);
-      raw['endpoints'] = [{ addresses: ['10.0.0.1'], nodeName: `node-${i}` }];
-      const object = decodeObject(raw).object as EndpointSlice;
-      assert.equal((shared.object(object) as EndpointSlice).endpoints[0]?.nodeName, `node-${i}`);
-    }
   });
 });

@@ -76,7 +76,11 @@ export class ApiClient {
     this.#userAgent = options.userAgent;
     this.#timeouts = { ...TIMEOUTS, ...options.timeouts };
     this.#rate = new RateLimit(options.rate);
-    this.#agents = new Agents(connection.server.protocol === 'https:', connection.proxy);
+    this.#agents = new Agents(
+      connection.server.protocol === 'https:',
+      connection.proxy,
+      this.#timeouts.connect,
+    );
   }
 
   /** Reads one page of a list; `take` is given each item as soon as it has come. */
@@ -167,6 +171,7 @@ export class ApiClient {
     const send = url.protocol === 'https:' ? tlsRequest : plainRequest;
     const request = send(url, {
       method,
+      ...tls,
       agent: this.#agents.for(tls),
       signal,
       headers: {

@@ -1,29 +1,24 @@
-// The HTTP proxy between a node and its API server, where there is one: chosen as Go programs choose it, since that is
-// what a kubeconfig and the environment of a node were written for.
-import { type ClientRequest, type ClientRequestArgs, request as plainRequest } from 'node:http';
-import { type AgentOptions, Agent as TlsAgent, request as tlsRequest } from 'node:https';
-import { isIP } from 'node:net';
-import type { Duplex } from 'node:stream';
-import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+// The HTTP proxy between a node and its API server, if there is one. Which proxy is used follows the rules of Go programs:
+// kubeconfigs and the environments of nodes are written for these.
+import type { Agent, ClientRequest } from 'node:http';
+import { createRequire } from 'node:module';
+import { isIP, type Socket } from 'node:net';
 import { isLoopback, joinHostPort } from '../net/address.js';
 import { networkContains, parseNetwork } from '../net/network.js';
 import { ApiError } from './error.js';
 
-/** Ms for which a proxy may be silent. */
-const PATIENCE = 15_000;
-
 /**
- * URL of the proxy to a server, or undefined. One that the kubeconfig names goes before the environment's: `HTTPS_PROXY`,
- * but for hosts that `NO_PROXY` lists and for this host itself. A server without TLS is never reached through one. Throws
- * an Error when the proxy speaks anything but HTTP.
+ * URL of the proxy to a server, or undefined. The proxy of the kubeconfig is preferred to the environment's `HTTPS_PROXY`,
+ * which is not used for hosts that `NO_PROXY` lists and for this host itself. A server without TLS is reached directly.
+ * Throws an Error if the URL's scheme is neither http nor https.
  */
 export function proxyTo(server: URL, named: string, environment: NodeJS.ProcessEnv): URL | undefined {
   if (server.protocol !== 'https:') return undefined;
   if (named !== '') return readURL(named);
   const of = (name: string) => environment[name] || environment[name.toLowerCase()] || '';
-  const everybodys = of('HTTPS_PROXY');
-  if (everybodys === '' || isExempt(server, of('NO_PROXY'))) return undefined;
-  return readURL(everybodys);
+  const common = of('HTTPS_PROXY');
+  if (common === '' || isExempt(server, of('NO_PROXY'))) return undefined;
+  return readURL(common);
 }
 
 function readURL(text: string): URL {
@@ -33,7 +28,7 @@ function readURL(text: string): URL {
   throw new Error('the proxy to the API server must be an http or https URL');
 }
 
-/** As Go's httpproxy does: names with all names below them, addresses, networks, each with a port or without; `*`. */
+/** The rules of Go's httpproxy: names with all names below them, addresses, networks, each with or without a port; `*`. */
 function isExempt(server: URL, noProxy: string): boolean {
   const host = server.hostname.replace(/^\[|\]$/g, '');
   const port = server.port || '443';
@@ -51,61 +46,68 @@ function isExempt(server: URL, noProxy: string): boolean {
   });
 }
 
-/** Makes connections through a proxy. */
-export class TunnelAgent extends TlsAgent {
-  readonly #proxy: URL;
+type Library = typeof import('https-proxy-agent');
+type TunnelOptions = ConstructorParameters<Library['HttpsProxyAgent']>[1];
+type AgentConnectOpts = Parameters<InstanceType<Library['HttpsProxyAgent']>['connect']>[1];
 
-  constructor(proxy: URL, options: AgentOptions) {
-    super(options);
-    this.#proxy = proxy;
-  }
+const require = createRequire(import.meta.url);
 
-  override createConnection(
-    options: ClientRequestArgs,
-    made?: (error: Error | null, stream: Duplex) => void,
-  ): undefined {
-    const target = joinHostPort(String(options.host), Number(options.port));
-    const request = this.#ask(target);
-    // The only way to say that it failed is a stream that never was.
-    const failed = (error: Error) => made?.(error, undefined as unknown as Duplex);
-    request.once('connect', (response, socket) => {
-      if (response.statusCode === 200) {
-        try {
-          made?.(null, connectTls({ ...options, socket } as ConnectionOptions));
-        } catch (error) {
-          // A certificate and a key that do not belong together, say, when one of them has just been exchanged.
+/**
+ * Makes connections through a proxy, with the method CONNECT. The options are those of connections to the proxy and of the
+ * pool; TLS options of the API server belong to each request, so that a proxy receives none of them.
+ *
+ * @param limit time that a proxy may take to answer, in ms
+ */
+export function tunnelAgent(proxy: URL, options: TunnelOptions, limit: number): Agent {
+  // Loaded on first use: most nodes reach their API server without a proxy.
+  const { HttpsProxyAgent } = require('https-proxy-agent') as Library;
+  class TunnelAgent extends HttpsProxyAgent<string> {
+    override async connect(request: ClientRequest, to: AgentConnectOpts): Promise<Socket> {
+      const end = new AbortController();
+      let answer: ConnectAnswer | undefined;
+      request.once('proxyConnect', (received: ConnectAnswer) => {
+        answer = received;
+      });
+      // The library waits for an answer without a limit, and a request that is destroyed meanwhile does not end the wait.
+      const timer = setTimeout(() => end.abort(), limit);
+      this.connectOpts = { ...this.connectOpts, signal: end.signal };
+      try {
+        const socket = await super.connect(request, to);
+        // The library returns a refusal as though the API server had sent it.
+        if (answer?.statusCode !== 200) {
           socket.destroy();
-          failed(error as Error);
+          throw refused(proxy, to, answer);
         }
-        return;
+        return socket;
+      } catch (error) {
+        if (end.signal.aborted) throw unanswered(proxy, to, limit);
+        // If TLS cannot begin, the library leaves the connection to the proxy open.
+        end.abort();
+        throw error;
+      } finally {
+        clearTimeout(timer);
       }
-      socket.destroy();
-      const said = `${response.statusCode} ${response.statusMessage ?? ''}`;
-      failed(
-        new ApiError({ code: 'ERR_PROXY', operation: `CONNECT ${target} at ${this.#proxy.host}`, said }),
-      );
-    });
-    request.once('error', failed);
-    request.once('timeout', () => request.destroy(new Error('the proxy does not answer')));
-    request.end();
-    return undefined;
+    }
   }
+  return new TunnelAgent(proxy, options);
+}
 
-  #ask(target: string): ClientRequest {
-    const { protocol, hostname, port, username, password } = this.#proxy;
-    const user = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
-    const authorization = username
-      ? { 'Proxy-Authorization': `Basic ${Buffer.from(user).toString('base64')}` }
-      : {};
-    const send = protocol === 'https:' ? tlsRequest : plainRequest;
-    return send({
-      host: hostname.replace(/^\[|\]$/g, ''),
-      port: port || (protocol === 'https:' ? 443 : 80),
-      method: 'CONNECT',
-      path: target,
-      agent: false,
-      timeout: PATIENCE,
-      headers: { Host: target, ...authorization },
-    });
-  }
+/** The answer of a proxy, as the library reports it. */
+interface ConnectAnswer {
+  readonly statusCode: number;
+  readonly statusText: string;
+}
+
+function refused(proxy: URL, to: AgentConnectOpts, answer: ConnectAnswer | undefined): ApiError {
+  const said = `${answer?.statusCode ?? 'no status'} ${answer?.statusText ?? ''}`.trimEnd();
+  return new ApiError({ code: 'ERR_PROXY', operation: operationOf(proxy, to), said });
+}
+
+function unanswered(proxy: URL, to: AgentConnectOpts, limit: number): ApiError {
+  const said = `no answer for ${limit} ms`;
+  return new ApiError({ code: 'ERR_TIMEOUT', operation: operationOf(proxy, to), said });
+}
+
+function operationOf(proxy: URL, { host, port }: AgentConnectOpts): string {
+  return `CONNECT ${joinHostPort(String(host), Number(port))} at ${proxy.host}`;
 }

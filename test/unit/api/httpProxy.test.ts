@@ -1,9 +1,12 @@
 // Which way to the API server, and through a proxy on it.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { ApiClient } from '../../../src/api/client.js';
+import { connectToApi } from '../../../src/api/connection.js';
 import { proxyTo } from '../../../src/api/httpProxy.js';
 import { makeAuthority } from '../../support/apiServer/certificates.js';
 import { agrees, Follower, until } from '../../support/apiServer/cluster.js';
@@ -111,5 +114,44 @@ describe('through a proxy', () => {
     assert.equal(error.code, 'ERR_PROXY');
     assert.match(error.message, /CONNECT 127\.0\.0\.1:\d+ at 127\.0\.0\.1:\d+: 407/);
     assert.doesNotMatch(error.message, /wrong/);
+  });
+
+  it('that never answers, no connection is left behind', async () => {
+    const sockets = new Set<Socket>();
+    const silent = createServer((socket) => {
+      sockets.add(socket);
+      socket.on('error', () => {}).on('close', () => sockets.delete(socket));
+      socket.resume();
+    });
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    closeAfter({ close: () => silent.close() });
+    const { port } = silent.address() as AddressInfo;
+    const environment = { HTTPS_PROXY: `http://127.0.0.1:${port}` };
+    const kubeconfig = join(folder, 'silent.conf');
+    const clusters = [{ name: 'x', cluster: { server: 'https://192.0.2.1' } }];
+    const contexts = [{ name: 'x', context: { cluster: 'x' } }];
+    writeFileSync(kubeconfig, JSON.stringify({ 'current-context': 'x', contexts, clusters }));
+    const connection = { kubeconfig, environment };
+    const follower = closeAfter(await Follower.start(connection, { timeouts: { connect: 50 } }));
+    await until('it was tried', () => follower.troubles.length >= 6);
+    assert.deepEqual(new Set(follower.troubles.map(({ error }) => error.code)), new Set(['ERR_TIMEOUT']));
+    follower.close();
+    await until('every connection is closed', () => sockets.size === 0);
+  });
+
+  it('the certificate of the proxy is not checked against the authority of the server', async () => {
+    const server = closeAfter(await new ApiServer({ tls: authority.server() }).start());
+    const options = { userAgent: 'test', rate: { qps: -1, burst: 0 } };
+    const kubeconfig = join(folder, 'encrypted.conf');
+    const ca = Buffer.from(authority.cert).toString('base64');
+    const tunnel = closeAfter(await startTunnel('', authority.server()));
+    const cluster = { server: server.url, 'certificate-authority-data': ca, 'proxy-url': tunnel.url };
+    const contexts = [{ name: 'x', context: { cluster: 'x' } }];
+    const clusters = [{ name: 'x', cluster }];
+    writeFileSync(kubeconfig, JSON.stringify({ 'current-context': 'x', contexts, clusters }));
+    const client = closeAfter(new ApiClient(await connectToApi({ kubeconfig }), options));
+    const listing = client.list('/api/v1/nodes', {}, () => {}, new AbortController().signal);
+    await assert.rejects(listing, { code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' });
+    assert.deepEqual(tunnel.asked, []);
   });
 });

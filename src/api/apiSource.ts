@@ -2,8 +2,9 @@
 import { Interning } from '../objects/interning.js';
 import type { Node } from '../objects/types.js';
 import type { Source, SourceEvents } from '../source/source.js';
-import type { ApiClient } from './client.js';
+import { ApiClient, type ApiClientOptions } from './client.js';
 import type { ApiError } from './error.js';
+import { KubeConfigConnection, type KubeConfigParts } from './kubeConfigConnection.js';
 import { type NodeCondition, NodeFeed } from './nodeFeed.js';
 import { Reflector, type ReflectorEvents, type ReflectorTimes } from './reflector.js';
 import { ENDPOINT_SLICES, nodes, type Resource, SERVICES } from './resources.js';
@@ -29,6 +30,9 @@ export interface ApiSourceOptions {
   readonly random?: () => number;
 }
 
+/** Options of a source that makes its client. */
+export type KubeConfigSourceOptions = Omit<ApiSourceOptions, 'client'> & Partial<ApiClientOptions>;
+
 /** Services, EndpointSlices and the Node, as the API server has them. */
 export class ApiSource implements Source {
   readonly #options: ApiSourceOptions;
@@ -38,6 +42,20 @@ export class ApiSource implements Source {
 
   constructor(options: ApiSourceOptions) {
     this.#options = options;
+  }
+
+  /**
+   * A source that reaches its server as a KubeConfig of @kubernetes/client-node says, with a client of its own. Throws an
+   * Error if the KubeConfig names no server.
+   */
+  static fromKubeConfig(
+    config: KubeConfigParts,
+    { userAgent = 'kube-netlink-proxy', ...options }: KubeConfigSourceOptions,
+  ): ApiSource {
+    const client = new ApiClient(new KubeConfigConnection(config), { ...options, userAgent });
+    const source = new ApiSource({ ...options, client });
+    source.#end.signal.addEventListener('abort', () => client.close(), { once: true });
+    return source;
   }
 
   /**

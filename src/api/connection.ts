@@ -2,8 +2,9 @@
 // small, requests are rare, and so what was rotated is used at once.
 import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
+import { AuthProviderCredentials } from './authProvider.js';
 import { ApiError } from './error.js';
-import { type ExecCredential, ExecCredentials } from './exec.js';
+import { ExecCredentials, type FetchedCredential } from './exec.js';
 import { proxyTo } from './httpProxy.js';
 import {
   type ApiAccess,
@@ -69,7 +70,7 @@ export async function connectToApi(options: ConnectionOptions): Promise<ApiConne
   else if (master !== '') access = accessToMaster(master);
   else access = accessInCluster(environment, options.serviceAccount ?? SERVICE_ACCOUNT);
   const connection = new Connection(access, environment);
-  await connection.readFiles();
+  await connection.check();
   return connection;
 }
 
@@ -88,6 +89,7 @@ class Connection implements ApiConnection {
   /** What files said when they could last be read. */
   readonly #lastRead = new Map<string, string>();
   readonly #unreadable = new Map<string, string>();
+  readonly #authProvider: AuthProviderCredentials | undefined;
   #exec: ExecCredentials | undefined;
   #tls: TlsOptions | undefined;
 
@@ -95,14 +97,20 @@ class Connection implements ApiConnection {
     this.#access = access;
     this.server = new URL(access.server);
     this.proxy = proxyTo(this.server, access.proxy, environment);
+    this.#authProvider = access.authProvider && new AuthProviderCredentials(access.authProvider);
   }
 
   get stale(): string | undefined {
     return this.#unreadable.size === 0 ? undefined : [...this.#unreadable.values()].join('; ');
   }
 
-  /** Reads every file that the access names. */
-  async readFiles(): Promise<{ ca?: string; cert?: string; key?: string; token?: string }> {
+  /** Rejects if a file cannot be read, or a library is missing, that the access needs. */
+  async check(): Promise<void> {
+    await this.#readFiles();
+    await this.#authProvider?.load();
+  }
+
+  async #readFiles(): Promise<{ ca?: string; cert?: string; key?: string; token?: string }> {
     const { ca, certificate, key, token } = this.#access;
     return {
       ...this.#named('ca', await this.#read(ca)),
@@ -114,8 +122,8 @@ class Connection implements ApiConnection {
 
   async credentials(): Promise<Credentials> {
     const { serverName, insecure, basic, impersonate } = this.#access;
-    const { token: tokenRead, ...files } = await this.readFiles();
-    const given = await this.#runExec(files.ca);
+    const { token: tokenRead, ...files } = await this.#readFiles();
+    const given = await this.#fetch(files.ca);
     const tls: TlsOptions = {
       ...files,
       ...(given?.certificate && given.key ? { cert: given.certificate, key: given.key } : {}),
@@ -133,9 +141,10 @@ class Connection implements ApiConnection {
     };
   }
 
-  async #runExec(ca: string | undefined): Promise<ExecCredential | undefined> {
+  /** The credential that the kubeconfig does not hold. */
+  async #fetch(ca: string | undefined): Promise<FetchedCredential | undefined> {
     const { exec, ...access } = this.#access;
-    if (!exec) return undefined;
+    if (!exec) return this.#authProvider?.get();
     this.#exec ??= new ExecCredentials(exec, access, ca);
     return this.#exec.get();
   }

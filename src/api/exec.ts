@@ -8,8 +8,8 @@ import type { ApiAccess, ExecPlugin } from './kubeconfig.js';
 /** Ms that a program may take, and bytes that it may print. */
 const LIMITS = { time: 60_000, output: 1024 * 1024 };
 
-/** What a program gave. */
-export interface ExecCredential {
+/** A credential that the kubeconfig does not hold: it is fetched when it is needed. */
+export interface FetchedCredential {
   readonly token: string | undefined;
   readonly certificate: string | undefined;
   readonly key: string | undefined;
@@ -19,8 +19,8 @@ export interface ExecCredential {
 export class ExecCredentials {
   readonly #plugin: ExecPlugin;
   readonly #cluster: object;
-  #running: Promise<ExecCredential> | undefined;
-  #given: ExecCredential | undefined;
+  #running: Promise<FetchedCredential> | undefined;
+  #given: FetchedCredential | undefined;
   /** Ms since 1970 from which on the credential is no good; undefined when it was given for ever. */
   #expires: number | undefined;
 
@@ -38,7 +38,7 @@ export class ExecCredentials {
   }
 
   /** Rejects with an ApiError `ERR_CREDENTIALS`; the next call then runs the program again. */
-  async get(): Promise<ExecCredential> {
+  async get(): Promise<FetchedCredential> {
     if (this.#expires !== undefined && this.#expires <= Date.now()) this.#forget();
     this.#running ??= this.#run();
     try {
@@ -51,7 +51,7 @@ export class ExecCredentials {
   }
 
   /** A credential is no good. What came after it stands: several requests may be refused with one credential. */
-  refused(credential: ExecCredential): void {
+  refused(credential: FetchedCredential): void {
     if (credential === this.#given) this.#forget();
   }
 
@@ -61,7 +61,7 @@ export class ExecCredentials {
     this.#expires = undefined;
   }
 
-  #run(): Promise<ExecCredential> {
+  #run(): Promise<FetchedCredential> {
     const { apiVersion, command, args, env, installHint, provideClusterInfo } = this.#plugin;
     const spec = { interactive: false, ...(provideClusterInfo ? { cluster: this.#cluster } : {}) };
     const told = JSON.stringify({ apiVersion, kind: 'ExecCredential', spec });
@@ -84,7 +84,7 @@ export class ExecCredentials {
     });
   }
 
-  #read(stdout: string): ExecCredential {
+  #read(stdout: string): FetchedCredential {
     let raw: unknown;
     try {
       raw = JSON.parse(stdout);

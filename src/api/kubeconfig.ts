@@ -5,6 +5,7 @@ import { describeProblem, excerpt, type Problem } from '../errors.js';
 import { Fields, isRecord } from '../input/fields.js';
 import { joinHostPort } from '../net/address.js';
 import { yaml } from '../yaml.js';
+import type { AuthProvider } from './authProvider.js';
 import { redact } from './error.js';
 
 /** A certificate, key or token: in a file, read anew for each request, or given. */
@@ -38,6 +39,7 @@ export interface ApiAccess {
   readonly token: Material | undefined;
   readonly basic: { readonly username: string; readonly password: string } | undefined;
   readonly exec: ExecPlugin | undefined;
+  readonly authProvider: AuthProvider | undefined;
   /** Headers by which another user is acted as. */
   readonly impersonate: Readonly<Record<string, string | readonly string[]>>;
 }
@@ -52,6 +54,7 @@ const NOBODY = {
   token: undefined,
   basic: undefined,
   exec: undefined,
+  authProvider: undefined,
   impersonate: {},
 } satisfies Omit<ApiAccess, 'server'>;
 
@@ -148,9 +151,6 @@ function decodeCluster(cluster: Fields, folder: string, master: string, hasUser:
 }
 
 function decodeUser(user: Fields, folder: string) {
-  if (user.has('auth-provider')) {
-    user.report('auth-provider', 'is gone from Kubernetes since 1.26; use exec');
-  }
   const username = user.text('username');
   const given = user.text('token');
   const tokenFile = user.text('tokenFile');
@@ -165,6 +165,7 @@ function decodeUser(user: Fields, folder: string) {
     token: tokenFile ? { file: resolve(folder, tokenFile) } : given ? { text: given } : undefined,
     basic: username ? { username, password: user.text('password') } : undefined,
     exec: user.has('exec') ? decodeExec(user.child('exec'), folder) : undefined,
+    authProvider: user.has('auth-provider') ? decodeAuthProvider(user) : undefined,
     impersonate: decodeImpersonation(user),
   };
 }
@@ -201,6 +202,13 @@ function decodeExec(exec: Fields, folder: string): ExecPlugin | undefined {
     installHint: exec.text('installHint'),
     provideClusterInfo: exec.flag('provideClusterInfo', false),
   };
+}
+
+function decodeAuthProvider(user: Fields): AuthProvider {
+  if (user.has('exec')) user.report('auth-provider', 'must not be set together with exec');
+  const name = user.child('auth-provider').text('name');
+  if (name === '') user.report('auth-provider', 'must have a name');
+  return { name, user: user.values };
 }
 
 /** https://kubernetes.io/docs/reference/access-authn-authz/authentication/#user-impersonation */

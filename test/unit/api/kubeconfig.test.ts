@@ -150,9 +150,20 @@ describe('a kubeconfig', () => {
       /insecure-skip-tls-verify: must not be set together/,
     ],
     [
-      'a way to log in that Kubernetes dropped',
-      config({ server: 'https://a' }, { 'auth-provider': { name: 'gcp' } }),
-      /users\[0\]\.user\.auth-provider: is gone/,
+      'an auth-provider without a name',
+      config({ server: 'https://a' }, { 'auth-provider': { config: {} } }),
+      /users\[0\]\.user\.auth-provider: must have a name/,
+    ],
+    [
+      'an auth-provider beside a program',
+      config(
+        { server: 'https://a' },
+        {
+          'auth-provider': { name: 'oidc' },
+          exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'x' },
+        },
+      ),
+      /users\[0\]\.user\.auth-provider: must not be set together with exec/,
     ],
     [
       'a program that wants a terminal',
@@ -179,6 +190,7 @@ describe('a kubeconfig', () => {
       { username: 'u', password: [secret] },
       { 'client-key-data': base64(secret) },
       { 'auth-provider': { config: { 'id-token': secret } } },
+      { 'auth-provider': secret },
       {
         exec: {
           apiVersion: 'client.authentication.k8s.io/v1',

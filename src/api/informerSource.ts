@@ -1,6 +1,6 @@
 // Objects from informers of @kubernetes/client-node, for programs that have them already. Programs that do not are better
 // served by ApiSource, which opens a broken watch again, asks for bookmarks, and reports data that it cannot read.
-import type { Informer, ObjectCache, V1EndpointSlice, V1Node, V1Service } from '@kubernetes/client-node';
+import type { Informer, V1EndpointSlice, V1Node, V1Service } from '@kubernetes/client-node';
 import { Backoff, type BackoffBounds } from '../backoff.js';
 import type { Untyped } from '../input/fields.js';
 import { Interning } from '../objects/interning.js';
@@ -12,17 +12,19 @@ import { KnownObjects } from './knownObjects.js';
 import { ENDPOINT_SLICES, nodes, type Resource, SERVICES } from './resources.js';
 import { BACKOFF } from './retryPace.js';
 
-/** An informer, as `makeInformer` and `ListWatch` make it. It may have been started. */
-type CachingInformer<Model extends V1Service | V1EndpointSlice | V1Node> = Informer<Model> & ObjectCache<Model>;
+type Model = V1Service | V1EndpointSlice | V1Node;
 
 /** Options of a source over informers. */
 export interface InformerSourceOptions {
-  /** The selectors of kube-proxy spare traffic; objects that they leave out do no harm. */
+  /**
+   * As `makeInformer` makes them, not started: an informer that is started twice has two watches, which end each other.
+   * kube-proxy's selectors spare traffic; objects that they leave out do no harm.
+   */
   readonly informers: {
-    readonly services: CachingInformer<V1Service>;
-    readonly endpointSlices: CachingInformer<V1EndpointSlice>;
+    readonly services: Informer<V1Service>;
+    readonly endpointSlices: Informer<V1EndpointSlice>;
     /** The Node of this node, or all. */
-    readonly nodes: CachingInformer<V1Node>;
+    readonly nodes: Informer<V1Node>;
   };
   readonly trouble: (trouble: ApiTrouble) => void;
   /** Bounds of the delay before an informer that has failed is started again; default those of {@link BACKOFF}. */
@@ -59,8 +61,8 @@ export class InformerSource implements Source {
   }
 
   /** Follows one informer until the end. Resolves once its list has been reported. */
-  async #follow<Model extends V1Service | V1EndpointSlice | V1Node>(
-    informer: CachingInformer<Model>,
+  async #follow<Kind extends Model>(
+    informer: Informer<Kind>,
     resource: Resource,
     events: SourceEvents,
   ): Promise<void> {
@@ -71,15 +73,15 @@ export class InformerSource implements Source {
     const known = new KnownObjects(resource, this.#interning, events);
     const { apiVersion, kind } = resource;
     // Items of a list have neither.
-    const raw = (model: Model): Untyped => ({ ...model, apiVersion: model.apiVersion ?? apiVersion, kind: model.kind ?? kind });
+    const raw = (model: Kind): Untyped => ({ ...model, apiVersion: model.apiVersion ?? apiVersion, kind: model.kind ?? kind });
     const report = (changes: readonly ObjectChange[]) => {
       if (changes.length > 0) events.changed(changes);
     };
-    const set = (model: Model) => {
+    const set = (model: Kind) => {
       const change = known.changed(raw(model));
       if (change) report([change]);
     };
-    const deleted = (model: Model) => report(known.deleted(raw(model)));
+    const deleted = (model: Kind) => report(known.deleted(raw(model)));
     informer.on('add', set);
     informer.on('update', set);
     informer.on('delete', deleted);
@@ -88,13 +90,12 @@ export class InformerSource implements Source {
       informer.off('update', set);
       informer.off('delete', deleted);
     });
-    for (const model of informer.list()) set(model);
     await this.#keepRunning(informer, resource);
   }
 
   /** Starts an informer, and again after each error, until the end. Resolves once it has listed, or at the end. */
   #keepRunning(
-    informer: CachingInformer<V1Service | V1EndpointSlice | V1Node>,
+    informer: Pick<Informer<Model>, 'start' | 'stop' | 'on' | 'off'>,
     { name: resource }: Resource,
   ): Promise<void> {
     const { backoff: bounds = BACKOFF, trouble } = this.#options;
@@ -116,6 +117,8 @@ export class InformerSource implements Source {
         } catch (error) {
           failed(error);
         }
+        // A stop while the watch was being opened had no effect on it.
+        if (signal.aborted) void informer.stop();
         // The start of an informer whose list fails resolves, after it has reported the error.
         if (timer) return;
         backoff.reset();

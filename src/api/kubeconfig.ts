@@ -118,8 +118,12 @@ function decodeKubeconfig(
   problems: Problem[],
 ): ApiAccess | undefined {
   const fields = new Fields(`kubeconfig ${path}`, problems, raw);
-  const named = (list: string, name: string) =>
-    fields.children(list).find((entry) => entry.text('name') === name);
+  const named = (list: string, name: string) => {
+    const [first, ...others] = fields.children(list).filter((entry) => entry.text('name') === name);
+    // client-go refuses them, too: which of them is meant cannot be known.
+    if (others.length > 0) fields.report(list, 'must have each name once', name);
+    return first;
+  };
   const context = named('contexts', fields.text('current-context'))?.child('context');
   if (!context) return fields.report('current-context', 'must name one of contexts');
   const cluster = named('clusters', context.text('cluster'))?.child('cluster');

@@ -128,6 +128,17 @@ describe('a kubeconfig', () => {
       '{"current-context": "a", "contexts": [{"name": "a", "context": {"cluster": "b"}}]}',
       /contexts\[0\]\.context\.cluster: must name one of clusters, found "b"/,
     ],
+    [
+      'two users of one name',
+      JSON.stringify({
+        ...JSON.parse(config({ server: 'https://a' })),
+        users: [
+          { name: 'x', user: { token: 'a' } },
+          { name: 'x', user: { token: 'b' } },
+        ],
+      }),
+      /users: must have each name once, found "x"/,
+    ],
     ['no server', config({}), /clusters\[0\]\.cluster\.server: must be a URL/],
     [
       'a server that is none',

@@ -7,7 +7,7 @@ import {
 } from '../config/reload.js';
 import { KIND } from '../config/schema.js';
 import type { Problem } from '../errors.js';
-import { kept } from '../fields.js';
+import { kept } from '../input/fields.js';
 import type { ProxyEvents } from '../proxy.js';
 import type { ProxyHealth } from '../servers/health.js';
 import { StandingProblems } from '../source/standing.js';

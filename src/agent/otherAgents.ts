@@ -5,7 +5,7 @@ import { readlinkSync } from 'node:fs';
 import { createServer, Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { isRecord } from '../fields.js';
+import { isRecord } from '../input/fields.js';
 
 /**
  * Name of an abstract Unix socket (unix(7)): the kernel keeps one per network namespace, and removes it with the process

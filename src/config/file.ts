@@ -1,7 +1,7 @@
 // The text of a configuration file → a configuration. Decoding is strict first; where only unknown and duplicate fields
 // are in the way, it goes on without them and says so.
 import { excerpt, shortened } from '../errors.js';
-import { isRecord } from '../fields.js';
+import { isRecord } from '../input/fields.js';
 import { yaml } from '../yaml.js';
 import { decodeFields } from './configuration.js';
 import { quote } from './goSyntax.js';

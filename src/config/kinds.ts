@@ -1,6 +1,6 @@
 // The kinds of values that fields of a configuration have: how each is read from JSON, what zero means, and how it is
 // written again. Reading follows Go's decoder, and reports in its words.
-import { isRecord } from '../fields.js';
+import { isRecord } from '../input/fields.js';
 import { durationFault, formatDuration, parseDuration } from './duration.js';
 import { isFloat32, MAX_INT32, MIN_INT32 } from './goSyntax.js';
 

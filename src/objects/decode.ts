@@ -1,33 +1,42 @@
-// Untrusted data → the objects we work with, and what is wrong with it. A part that breaks a rule is left out by name;
-// the rest of the object, and every other object, stays. Where the object could be read before, the last readable value
-// of a part that cannot be read stays in use: data that makes no sense never removes something that works.
+// Untrusted data → the objects of types.ts, and the problems of the data. A part that breaks a rule is left out by name;
+// the rest of the object, and every other object, is used. If the object was readable before, an unreadable part keeps its
+// last readable value: unreadable data never removes something that works.
 import type { ObjectReference, Problem } from '../errors.js';
-import { Fields, isRecord, kept } from '../fields.js';
+import { Fields, isRecord, kept } from '../input/fields.js';
 import { decodeEndpointSlice } from './endpointSlice.js';
+import { Interning } from './interning.js';
 import { decodeNode } from './node.js';
 import { decodeService } from './service.js';
 import type { KubernetesObject, ObjectName } from './types.js';
 
 /** The result of reading one piece of data. */
 export interface Decoded {
-  /** Absent for a kind we do not read, and when too much is wrong to use the object at all. */
+  /** Absent for a kind that is not read, and for an object with too many problems to be used at all. */
   readonly object?: KubernetesObject;
   readonly problems: readonly Problem[];
 }
 
-type Reader = (name: ObjectName, fields: Fields, former?: KubernetesObject) => KubernetesObject | undefined;
+type Reader = (
+  name: ObjectName,
+  fields: Fields,
+  former: KubernetesObject | undefined,
+  interning: Interning,
+) => KubernetesObject | undefined;
 
-/** A reader of one kind; a former object of another kind is of no use to it. */
-function reader<Kind extends KubernetesObject['kind']>(
+/** A reader of one kind. It ignores a former object of another kind. */
+function reader<Kind extends KubernetesObject['kind'], Model>(
   kind: Kind,
   read: (
     name: ObjectName,
-    fields: Fields,
-    former?: KubernetesObject & { kind: Kind },
+    fields: Fields<Model>,
+    former: (KubernetesObject & { kind: Kind }) | undefined,
+    interning: Interning,
   ) => KubernetesObject | undefined,
 ): Reader {
-  return (name, fields, former) =>
-    read(name, fields, former?.kind === kind ? (former as KubernetesObject & { kind: Kind }) : undefined);
+  return (name, fields, former, interning) => {
+    const same = former?.kind === kind ? (former as KubernetesObject & { kind: Kind }) : undefined;
+    return read(name, fields.as<Model>(), same, interning);
+  };
 }
 
 const READERS: Readonly<Record<string, Reader>> = {
@@ -37,13 +46,15 @@ const READERS: Readonly<Record<string, Reader>> = {
 };
 
 /**
- * Reads one object of any kind; kinds we have no use for give nothing and no problem.
+ * Reads one object of any kind; other kinds than those of {@link KubernetesObject} give neither an object nor a problem.
  *
- * @param formerOf the object as it could last be read, by its identity (`Service demo/web`, `Node node-a`)
+ * @param formerOf the object as it was last readable, by its identity (`Service demo/web`, `Node node-a`)
+ * @param interning makes objects share equal values; by default, only those of this object are shared
  */
 export function decodeObject(
   raw: unknown,
   formerOf: (identity: string) => KubernetesObject | undefined = () => undefined,
+  interning = new Interning(),
 ): Decoded {
   if (!isRecord(raw)) {
     return { problems: [{ object: 'document', field: '', rule: 'must be an object', value: raw }] };
@@ -57,7 +68,9 @@ export function decodeObject(
   } = raw as { apiVersion: string; kind: string; metadata: unknown };
   const metadata = isRecord(given) ? given : {};
   const name = typeof metadata['name'] === 'string' ? metadata['name'] : '';
-  const namespace = typeof metadata['namespace'] === 'string' ? metadata['namespace'] : 'default';
+  const namespace = interning.text(
+    typeof metadata['namespace'] === 'string' ? metadata['namespace'] : 'default',
+  );
   const identity = `${kind} ${kind === 'Node' ? name : `${namespace}/${name}`}`;
   const found: Problem[] = [];
   const fields = new Fields(name === '' ? `nameless ${kind}` : identity, found, raw);
@@ -66,14 +79,14 @@ export function decodeObject(
     return { problems: found.map((problem) => ({ ...problem, kind, reason: 'ObjectLeftOut' })) };
   }
   const former = formerOf(identity);
-  const object = read({ namespace, name }, fields, former);
+  const object = read({ namespace, name }, fields, former, interning);
   if (found.length === 0) return object ? { object, problems: found } : { problems: found };
   const uid = typeof metadata['uid'] === 'string' ? { uid: metadata['uid'] } : {};
   const reference = { apiVersion, kind, ...(kind === 'Node' ? {} : { namespace }), name, ...uid };
   return judge(object, former, found, reference);
 }
 
-/** Says of each problem which effect it has. */
+/** Adds to each problem the effect that it has. */
 function judge(
   object: KubernetesObject | undefined,
   former: KubernetesObject | undefined,
@@ -92,7 +105,7 @@ function judge(
   return usable ? { object: usable, problems } : { problems };
 }
 
-/** A kind we read under an apiVersion we do not is a mistake worth telling; any other kind is somebody else's. */
+/** A kind that is read, with an apiVersion that is not, is a mistake worth a report; any other kind is somebody else's. */
 function misspelledKind(raw: Readonly<Record<string, unknown>>): Problem[] {
   const kind = String(raw['kind']);
   const known = Object.keys(READERS).find((reader) => reader.endsWith(`/${kind}`));

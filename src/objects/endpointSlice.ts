@@ -1,18 +1,21 @@
 // discovery.k8s.io/v1 EndpointSlice → EndpointSlice.
 
-import type { Fields } from '../fields.js';
+import type { DiscoveryV1EndpointPort, V1Endpoint, V1EndpointSlice } from '@kubernetes/client-node';
+import type { Fields } from '../input/fields.js';
 import { type Family, familyOf } from '../net/address.js';
+import type { Interning } from './interning.js';
 import type { EndpointSlice, ObjectName, SliceEndpoint, SlicePort } from './types.js';
 
 /**
  * Reads an EndpointSlice; undefined when it belongs to no Service or holds host names, which no proxy can dial. `former`:
- * the slice as it could last be read. An endpoint whose address cannot be read is left out even where there was one
- * before: nothing says which one it was, and an endpoint that is kept for too long loses connections.
+ * the slice as it was last readable. An endpoint whose address is unreadable is left out, even if there was one before:
+ * nothing identifies it, and connections to an endpoint that is kept for too long fail.
  */
 export function decodeEndpointSlice(
   { namespace, name }: ObjectName,
-  fields: Fields,
-  former?: EndpointSlice,
+  fields: Fields<V1EndpointSlice>,
+  former: EndpointSlice | undefined,
+  interning: Interning,
 ): EndpointSlice | undefined {
   const metadata = fields.child('metadata');
   const labels = metadata.child('labels');
@@ -30,26 +33,31 @@ export function decodeEndpointSlice(
     name,
     serviceName,
     family,
-    ports: fields.orFormer(
-      () => fields.children('ports').flatMap((port) => decodePort(port, former?.ports)),
-      former?.ports,
+    ports: interning.list(
+      fields.orFormer(
+        () => fields.children('ports').flatMap((port) => decodePort(port, former?.ports)),
+        former?.ports,
+      ),
     ),
     endpoints: fields.orFormer(
-      () => fields.children('endpoints').flatMap((endpoint) => decodeEndpoint(endpoint, family, known)),
+      () =>
+        fields
+          .children('endpoints')
+          .flatMap((endpoint) => decodeEndpoint(endpoint, family, known, interning)),
       former?.endpoints,
     ),
     triggerTime: decodeTriggerTime(metadata.child('annotations')),
   };
 }
 
-/** A time that cannot be read costs a measurement and nothing else: it is passed over. */
-function decodeTriggerTime(annotations: Fields): number | undefined {
+/** An unreadable time costs a measurement and nothing else: it is passed over. */
+function decodeTriggerTime(annotations: Fields<Readonly<Record<string, string>>>): number | undefined {
   const time = Date.parse(annotations.text('endpoints.kubernetes.io/last-change-trigger-time'));
   return Number.isNaN(time) ? undefined : time;
 }
 
-/** A port is identified by its name: the last readable port of that name stays where this one cannot be read. */
-function decodePort(fields: Fields, former: readonly SlicePort[] = []): SlicePort[] {
+/** A port is identified by its name: an unreadable port keeps its last readable value. */
+function decodePort(fields: Fields<DiscoveryV1EndpointPort>, former: readonly SlicePort[] = []): SlicePort[] {
   const name = fields.text('name');
   return fields.orFormer(
     () => {
@@ -62,11 +70,12 @@ function decodePort(fields: Fields, former: readonly SlicePort[] = []): SlicePor
 }
 
 function decodeEndpoint(
-  fields: Fields,
+  fields: Fields<V1Endpoint>,
   family: Family,
   former: (address: string) => SliceEndpoint | undefined,
+  interning: Interning,
 ): SliceEndpoint[] {
-  // The API allows several addresses and gives the further ones no meaning: kube-proxy reads the first alone.
+  // The API allows several addresses and gives the further ones no meaning: kube-proxy reads the first only.
   const address = fields.firstAddress('addresses');
   if (address === undefined) return [];
   if (familyOf(address) !== family) {
@@ -79,17 +88,20 @@ function decodeEndpoint(
   }
   const conditions = fields.child('conditions');
   const hints = fields.child('hints');
-  const names = (list: string) => hints.children(list).map((hint) => hint.text('name'));
+  const names = (list: 'forZones' | 'forNodes') =>
+    interning.list(hints.children(list).map((hint) => hint.text('name')));
   return [
     {
       address,
       ready: conditions.flag('ready', true),
       serving: conditions.flag('serving', true),
       terminating: conditions.flag('terminating', false),
-      // The former endpoint is looked for only where it is needed: that takes a walk over all of them.
-      nodeName: fields.restoring(
-        () => fields.text('nodeName'),
-        () => former(address)?.nodeName || undefined,
+      // The search for the former endpoint walks over all of them: only an unreadable name needs it.
+      nodeName: interning.text(
+        fields.restoring(
+          () => fields.text('nodeName'),
+          () => former(address)?.nodeName || undefined,
+        ),
       ),
       zoneHints: names('forZones'),
       nodeHints: names('forNodes'),

@@ -1,13 +1,14 @@
 // core/v1 Node → Node.
 
-import type { Fields } from '../fields.js';
+import type { V1Node, V1NodeSpec, V1NodeStatus, V1ObjectMeta } from '@kubernetes/client-node';
+import type { Fields } from '../input/fields.js';
 import type { Node, ObjectName } from './types.js';
 
-/** Key of the taint by which the cluster autoscaler says that it will remove the node. */
-const DOOMED = 'ToBeDeletedByClusterAutoscaler';
+/** Key of the taint by which the cluster autoscaler announces that it will remove the node. */
+const REMOVAL_TAINT = 'ToBeDeletedByClusterAutoscaler';
 
-/** Reads a Node. `former`: the Node as it could last be read. */
-export function decodeNode({ name }: ObjectName, fields: Fields, former?: Node): Node {
+/** Reads a Node. `former`: the Node as it was last readable. */
+export function decodeNode({ name }: ObjectName, fields: Fields<V1Node>, former?: Node): Node {
   const status = fields.child('status');
   const spec = fields.child('spec');
   const metadata = fields.child('metadata');
@@ -24,7 +25,7 @@ export function decodeNode({ name }: ObjectName, fields: Fields, former?: Node):
 }
 
 /** All InternalIPs in order, then all ExternalIPs. */
-function decodeAddresses(status: Fields): string[] {
+function decodeAddresses(status: Fields<V1NodeStatus>): string[] {
   const addresses = status
     .children('addresses')
     .map((fields) => ({ type: fields.text('type'), fields }))
@@ -35,8 +36,11 @@ function decodeAddresses(status: Fields): string[] {
   return [...ofType('InternalIP'), ...ofType('ExternalIP')];
 }
 
-function decodeEligibility(metadata: Fields, spec: Fields): Pick<Node, 'deleting' | 'eligible'> {
+function decodeEligibility(
+  metadata: Fields<V1ObjectMeta>,
+  spec: Fields<V1NodeSpec>,
+): Pick<Node, 'deleting' | 'eligible'> {
   const deleting = metadata.has('deletionTimestamp');
   const taints = spec.children('taints');
-  return { deleting, eligible: !deleting && !taints.some((taint) => taint.text('key') === DOOMED) };
+  return { deleting, eligible: !deleting && !taints.some((taint) => taint.text('key') === REMOVAL_TAINT) };
 }

@@ -1,6 +1,7 @@
-// core/v1 Service → Service. Kubernetes field: https://kubernetes.io/docs/reference/kubernetes-api/service-resources/service-v1/
+// core/v1 Service → Service. Fields: https://kubernetes.io/docs/reference/kubernetes-api/service-resources/service-v1/
 
-import type { Fields } from '../fields.js';
+import type { V1LoadBalancerStatus, V1Service, V1ServicePort, V1ServiceSpec } from '@kubernetes/client-node';
+import type { Fields } from '../input/fields.js';
 import { type Family, familyOf } from '../net/address.js';
 import type { ObjectName, PerFamily, Service, ServiceObjectPort } from './types.js';
 
@@ -9,10 +10,10 @@ const POLICIES = ['Cluster', 'Local'] as const;
 /** API default of `sessionAffinityConfig.clientIP.timeoutSeconds`, and its maximum (a day). */
 const AFFINITY_SECONDS = { default: 10_800, max: 86_400 };
 
-/** Reads a Service; undefined when its type is none we know. `former`: the Service as it could last be read. */
+/** Reads a Service; undefined when its type is unknown. `former`: the Service as it was last readable. */
 export function decodeService(
   { namespace, name }: ObjectName,
-  fields: Fields,
+  fields: Fields<V1Service>,
   former?: Service,
 ): Service | undefined {
   const metadata = fields.child('metadata');
@@ -27,7 +28,8 @@ export function decodeService(
     kind: 'Service',
     namespace,
     name,
-    createdAt: Date.parse(metadata.text('creationTimestamp')) || 0,
+    createdAt:
+      metadata.orFormer(() => metadata.time('creationTimestamp'), former?.createdAt || undefined) ?? 0,
     type,
     notOurs:
       labels.has('service.kubernetes.io/service-proxy-name') || labels.has('service.kubernetes.io/headless'),
@@ -54,8 +56,11 @@ export function decodeService(
   };
 }
 
-/** A port is identified by its name: the last readable port of that name stays where this one cannot be read. */
-function decodePort(fields: Fields, former: readonly ServiceObjectPort[] = []): ServiceObjectPort[] {
+/** A port is identified by its name: an unreadable port keeps its last readable value. */
+function decodePort(
+  fields: Fields<V1ServicePort>,
+  former: readonly ServiceObjectPort[] = [],
+): ServiceObjectPort[] {
   const name = fields.text('name');
   const before = former.filter((port) => port.name === name);
   return fields.orFormer(() => {
@@ -68,10 +73,10 @@ function decodePort(fields: Fields, former: readonly ServiceObjectPort[] = []): 
 }
 
 /**
- * With `ipFamilies`, the cluster IP of a family is the one at the family's place in `clusterIPs`; without, it is
- * `clusterIP` for the family that has it.
+ * With `ipFamilies`, the cluster IPs are those of `clusterIPs` whose family is listed; without, `clusterIP` is the only
+ * one.
  */
-function decodeClusterIPs(spec: Fields): PerFamily<string> {
+function decodeClusterIPs(spec: Fields<V1ServiceSpec>): PerFamily<string> {
   const only = spec.text('clusterIP');
   if (only === 'None') return {};
   const byFamily = (addresses: readonly string[]) =>
@@ -84,12 +89,12 @@ function decodeClusterIPs(spec: Fields): PerFamily<string> {
   return byFamily(clusterIPs.filter((address) => wanted.has(familyOf(address))));
 }
 
-/** Adds the families that were readable before and are not now; undefined when there are none. */
+/** Adds the families that were readable before and are not now; undefined if there are none. */
 function withFamiliesOf(former: PerFamily<string>, read: PerFamily<string>): PerFamily<string> | undefined {
   return Object.keys(former).every((family) => family in read) ? undefined : { ...former, ...read };
 }
 
-function decodeAffinity(spec: Fields, former: number | undefined): number {
+function decodeAffinity(spec: Fields<V1ServiceSpec>, former: number | undefined): number {
   const affinity = spec.orFormer(
     () => spec.word('sessionAffinity', ['None', 'ClientIP'], 'None'),
     former === undefined ? undefined : former > 0 ? 'ClientIP' : 'None',
@@ -102,7 +107,7 @@ function decodeAffinity(spec: Fields, former: number | undefined): number {
   );
 }
 
-function decodeIngress(loadBalancer: Fields): string[] {
+function decodeIngress(loadBalancer: Fields<V1LoadBalancerStatus>): string[] {
   return loadBalancer.children('ingress').flatMap((ingress) => {
     const ip = ingress.address('ip');
     return ip !== undefined && ingress.word('ipMode', ['VIP', 'Proxy'], 'VIP') === 'VIP' ? [ip] : [];

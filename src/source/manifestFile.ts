@@ -1,7 +1,7 @@
 // One file of manifests: text → objects. JSON is read as JSON, everything else as YAML, as in Kubernetes.
 import type { Document, LineCounter } from 'yaml';
 import { excerpt, type Problem } from '../errors.js';
-import { isRecord } from '../fields.js';
+import { isRecord } from '../input/fields.js';
 import { type Decoded, decodeObject } from '../objects/decode.js';
 import type { KubernetesObject } from '../objects/types.js';
 import { TimeSlice } from '../timeSlice.js';

@@ -11,9 +11,14 @@ interface Floor {
   readonly imports: readonly string[];
   /** Packages and Node modules that it may import; none where it is pure. */
   readonly outside?: RegExp;
+  /** Packages of which it may import types. */
+  readonly types?: RegExp;
 }
 
 const EVERYTHING = /.*/;
+
+/** A large package, and optional: loaded with import() only, where it is needed. */
+const ON_DEMAND = /^@kubernetes\/client-node$/;
 
 /** From the ground up. Wiring alone may import everything. */
 const FLOORS: readonly Floor[] = [
@@ -27,9 +32,10 @@ const FLOORS: readonly Floor[] = [
   },
   // The YAML library, loaded on first use.
   { name: 'yaml', files: /^yaml\.ts$/, imports: [], outside: /^(node:module|yaml)$/ },
+  { name: 'backoff', files: /^backoff\.ts$/, imports: [] },
   { name: 'net', files: /^net\//, imports: [] },
-  { name: 'fields', files: /^fields\.ts$/, imports: ['errors', 'net'] },
-  { name: 'objects', files: /^objects\//, imports: ['errors', 'net', 'fields'] },
+  { name: 'input', files: /^input\//, imports: ['errors', 'net'] },
+  { name: 'objects', files: /^objects\//, imports: ['errors', 'net', 'input'], types: ON_DEMAND },
   { name: 'services', files: /^services\//, imports: ['net', 'objects'] },
   // What the parts of the kernel look like, without the parts: types, and the notation of set entries.
   { name: 'kernel types', files: /^kernel\/.*\/(types|entry)\.ts$/, imports: ['errors', 'net'] },
@@ -68,19 +74,25 @@ const FLOORS: readonly Floor[] = [
   {
     name: 'reconcile',
     files: /^reconcile\//,
-    imports: ['errors', 'net', 'timeSlice', 'mode contract', 'services'],
+    imports: ['errors', 'backoff', 'net', 'timeSlice', 'mode contract', 'services'],
   },
   {
     name: 'source',
     files: /^source\//,
-    imports: ['errors', 'net', 'timeSlice', 'yaml', 'fields', 'objects'],
+    imports: ['errors', 'net', 'timeSlice', 'yaml', 'input', 'objects'],
     outside: EVERYTHING,
   },
-  { name: 'config', files: /^config\//, imports: ['errors', 'net', 'fields', 'yaml'], outside: EVERYTHING },
+  {
+    name: 'api',
+    files: /^api\//,
+    imports: ['errors', 'backoff', 'net', 'timeSlice', 'yaml', 'input', 'objects', 'source'],
+    outside: EVERYTHING,
+  },
+  { name: 'config', files: /^config\//, imports: ['errors', 'net', 'input', 'yaml'], outside: EVERYTHING },
   {
     name: 'servers',
     files: /^servers\//,
-    imports: ['errors', 'net', 'fields'],
+    imports: ['errors', 'net', 'input'],
     outside: /^(node:.*|prom-client)$/,
   },
   {
@@ -99,13 +111,15 @@ export function violations(files: ReadonlyMap<string, string>): string[] {
   return [...files].flatMap(([path, text]) => {
     const floor = floorOf(path);
     if (!floor) return [`${path}: is on no floor; give its folder one`];
-    return importsOf(path, text).flatMap((specifier) => judge(path, floor, specifier) ?? []);
+    return importsOf(path, text).flatMap((imported) => judge(path, floor, imported) ?? []);
   });
 }
 
-function judge(path: string, floor: Floor, specifier: string): string | undefined {
+function judge(path: string, floor: Floor, { specifier, load }: Import): string | undefined {
   if (!specifier.startsWith('.')) {
-    if (floor.outside?.test(specifier)) return undefined;
+    if (load === 'start' && ON_DEMAND.test(specifier)) return `${path}: loads ${specifier} at the start`;
+    if (floor.outside?.test(specifier) || (load === 'never' && floor.types?.test(specifier)))
+      return undefined;
     return `${path}: ${floor.name} may not reach outside, but imports ${specifier}`;
   }
   const target = posix.join(posix.dirname(path), specifier).replace(/\.js$/, '.ts');
@@ -130,16 +144,31 @@ function modeOf(path: string): string | undefined {
   return /^modes\/([^/]+)\//.exec(path)?.[1];
 }
 
-/** Specifiers of everything a file imports or exports again, types too, and of import() and import types. */
-function importsOf(path: string, text: string): string[] {
-  const specifiers: string[] = [];
+interface Import {
+  readonly specifier: string;
+  /** When the module is loaded: with the file, by import(), or never, as only its types are used. */
+  readonly load: 'start' | 'later' | 'never';
+}
+
+/** Everything that a file imports or exports again, types too, and import() and import types. */
+function importsOf(path: string, text: string): Import[] {
+  const imports: Import[] = [];
   const visit = (node: ts.Node): void => {
     const specifier = specifierOf(node);
-    if (specifier && ts.isStringLiteralLike(specifier)) specifiers.push(specifier.text);
+    if (specifier && ts.isStringLiteralLike(specifier)) {
+      imports.push({ specifier: specifier.text, load: loadOf(node) });
+    }
     ts.forEachChild(node, visit);
   };
   visit(ts.createSourceFile(path, text, ts.ScriptTarget.Latest));
-  return specifiers;
+  return imports;
+}
+
+function loadOf(node: ts.Node): Import['load'] {
+  if (ts.isCallExpression(node)) return 'later';
+  if (ts.isImportTypeNode(node)) return 'never';
+  if (ts.isImportDeclaration(node)) return node.importClause?.isTypeOnly ? 'never' : 'start';
+  return ts.isExportDeclaration(node) && node.isTypeOnly ? 'never' : 'start';
 }
 
 function specifierOf(node: ts.Node): ts.Node | undefined {

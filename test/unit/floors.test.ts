@@ -62,6 +62,18 @@ describe('floors', () => {
       /may not import from another/,
     ],
     ['a folder without a floor', 'helpers/a.ts', '', /is on no floor/],
+    [
+      'a package that is loaded on demand',
+      'api/a.ts',
+      "import { KubeConfig } from '@kubernetes/client-node';",
+      /loads @kubernetes\/client-node at the start/,
+    ],
+    [
+      'it where only its types may be used',
+      'objects/a.ts',
+      "await import('@kubernetes/client-node');",
+      /objects may not reach outside/,
+    ],
   ];
   for (const [what, path, text, told] of wrong) {
     it(`refuse ${what}`, () => {

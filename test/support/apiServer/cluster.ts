@@ -2,13 +2,14 @@
 import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import { ApiSource, type ApiSourceOptions, type ApiTrouble } from '../../../src/api/apiSource.js';
+import { ApiClient } from '../../../src/api/client.js';
+import { type ConnectionOptions, connectToApi } from '../../../src/api/connection.js';
 import { describeProblem } from '../../../src/errors.js';
 import { decodeObject } from '../../../src/objects/decode.js';
 import type { KubernetesObject } from '../../../src/objects/types.js';
-import { ApiSource, type ApiSourceOptions, type ApiTrouble } from '../../../src/source/api/apiSource.js';
-import { ApiClient } from '../../../src/source/api/client.js';
-import { type ConnectionOptions, connectToApi } from '../../../src/source/api/connection.js';
 import { identityOf } from '../../../src/source/manifestFile.js';
+import type { Source } from '../../../src/source/source.js';
 import type { ApiServer } from './server.js';
 import { parseSelectors } from './store.js';
 
@@ -18,7 +19,7 @@ export const QUICK = {
   margin: 30_000,
   floor: 20,
   repeat: 20,
-  backoff: { first: 20, most: 200 },
+  backoff: { first: 20, most: 200, spread: 1 },
   check: { interval: [600_000, 1_200_000], pause: 100 },
 } as const;
 
@@ -39,18 +40,18 @@ export class Follower {
   synced = 0;
   /** Resolves when the source says that it has started. */
   started: Promise<void> = Promise.resolve();
-  readonly #source: ApiSource;
-  readonly #client: ApiClient;
+  readonly #source: Source;
+  #client: ApiClient | undefined;
 
-  private constructor(client: ApiClient, options: Partial<ApiSourceOptions>) {
-    this.#client = client;
-    this.#source = new ApiSource({
-      client,
-      nodeName: 'node-a',
-      trouble: (trouble) => this.troubles.push(trouble),
-      times: QUICK,
-      ...options,
-    });
+  private constructor(make: (trouble: (trouble: ApiTrouble) => void) => Source) {
+    this.#source = make((trouble) => this.troubles.push(trouble));
+  }
+
+  /** Follows a source that is made with a receiver of its troubles. */
+  static of(make: (trouble: (trouble: ApiTrouble) => void) => Source): Follower {
+    const follower = new Follower(make);
+    follower.start();
+    return follower;
   }
 
   /** Follows the server that the options lead to. Resolves at once: nothing was told yet. */
@@ -70,13 +71,19 @@ export class Follower {
       rate: { qps: -1, burst: 0 },
       ...(options.timeouts ? { timeouts: options.timeouts } : {}),
     });
-    const follower = new Follower(client, options);
-    return { source: follower.#source, follower };
+    const base = { client, nodeName: 'node-a', times: QUICK };
+    let source: ApiSource | undefined;
+    const follower = new Follower((trouble) => {
+      source = new ApiSource({ ...base, trouble, ...options });
+      return source;
+    });
+    follower.#client = client;
+    return { source: source as ApiSource, follower };
   }
 
   close(): void {
     this.#source.stop();
-    this.#client.close();
+    this.#client?.close();
   }
 
   /** Identities of all objects, sorted. */

@@ -51,6 +51,9 @@ const KINDS: Readonly<Record<string, readonly [apiVersion: string, kind: string]
   '/apis/discovery.k8s.io/v1/endpointslices': ['discovery.k8s.io/v1', 'EndpointSlice'],
 };
 
+/** Seconds that a watch lasts whose client names no time: kube-apiserver's `--min-request-timeout`. */
+const DEFAULT_WATCH = 1800;
+
 interface Watcher {
   readonly path: string;
   readonly response: ServerResponse;
@@ -299,7 +302,7 @@ export class ApiServer {
     const watcher: Watcher = {
       path,
       response,
-      timer: setTimeout(() => response.end(), Number(query['timeoutSeconds']) * 1000),
+      timer: setTimeout(() => response.end(), Number(query['timeoutSeconds'] ?? DEFAULT_WATCH) * 1000),
       send: (event) => response.write(`${JSON.stringify(event)}\n`),
     };
     if (fault && 'garbage' in fault) response.write(fault.garbage);

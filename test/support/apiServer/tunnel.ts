@@ -1,6 +1,8 @@
 // An HTTP proxy that makes tunnels, on 127.0.0.1.
 import { createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
+import type { KeyPair } from './certificates.js';
 
 /** A running proxy. */
 export interface Tunnel {
@@ -10,10 +12,10 @@ export interface Tunnel {
   close(): Promise<void>;
 }
 
-/** Starts a proxy; with `credentials` (`user:password`) it asks for them. */
-export async function startTunnel(credentials = ''): Promise<Tunnel> {
+/** Starts a proxy. With `credentials` (`user:password`) it asks for them; with `tls` it speaks TLS itself. */
+export async function startTunnel(credentials = '', tls?: KeyPair): Promise<Tunnel> {
   const asked: string[] = [];
-  const server = createServer();
+  const server = tls ? createTlsServer({ ...tls }) : createServer();
   server.on('connect', (request, socket) => {
     const given = request.headers['proxy-authorization']?.replace('Basic ', '') ?? '';
     const user = Buffer.from(given, 'base64').toString();
@@ -35,7 +37,7 @@ export async function startTunnel(credentials = ''): Promise<Tunnel> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
-    url: `http://${credentials ? `${credentials}@` : ''}127.0.0.1:${port}`,
+    url: `${tls ? 'https' : 'http'}://${credentials ? `${credentials}@` : ''}127.0.0.1:${port}`,
     asked,
     close: () => new Promise((resolve) => server.close(() => resolve())),
   };

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { announcer } from '../../../src/agent/announce.js';
-import type { ClusterEvent } from '../../../src/source/api/events.js';
+import type { ClusterEvent } from '../../../src/api/events.js';
 
 it('reasons, types, actions and objects of events', () => {
   const events: ClusterEvent[] = [];

@@ -7,16 +7,30 @@ import { fileURLToPath } from 'node:url';
 const RUN = fileURLToPath(new URL('../../../src/cli/run.js', import.meta.url));
 const AGENT = fileURLToPath(new URL('../../../src/agent/agent.js', import.meta.url));
 
-/** The packages below node_modules from which a fresh process that imports the module has loaded CommonJS files. */
+/** Reports every ES module that is loaded. */
+const HOOKS = `
+  let port;
+  export const initialize = (data) => { port = data; };
+  export const load = (url, context, next) => { port.postMessage(url); return next(url, context); };`;
+
+/** The packages below node_modules of which a fresh process that imports the module has loaded files. */
 function packagesLoadedBy(module: string): string[] {
   const script = `
-    import { createRequire } from 'node:module';
+    import { createRequire, register } from 'node:module';
+    import { setTimeout } from 'node:timers/promises';
+    const { port1, port2 } = new MessageChannel();
+    const urls = [];
+    port1.on('message', (url) => urls.push(url)).unref();
+    register(${JSON.stringify(`data:text/javascript,${encodeURIComponent(HOOKS)}`)}, import.meta.url, {
+      data: port2, transferList: [port2] });
     await import(${JSON.stringify(module)});
-    console.log(JSON.stringify(Object.keys(createRequire(import.meta.url).cache)));`;
+    for (let seen = -1; seen < urls.length; await setTimeout(20)) seen = urls.length;
+    console.log(JSON.stringify([...urls, ...Object.keys(createRequire(import.meta.url).cache)]));`;
   const files = JSON.parse(
     execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' }),
   ) as string[];
-  return [...new Set(files.map((file) => file.split('/node_modules/')[1]?.split('/')[0] ?? ''))];
+  const packages = files.map((file) => /\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? '');
+  return [...new Set(packages)];
 }
 
 test('a single pass loads neither the metrics library nor the formatter of logs', () => {
@@ -28,6 +42,15 @@ test('a single pass loads neither the metrics library nor the formatter of logs'
   );
 });
 
-test('the agent loads the metrics library', () => {
-  assert.ok(packagesLoadedBy(AGENT).includes('prom-client'));
+test('the agent loads the metrics library, and not the Kubernetes client, nor what only some nodes need', () => {
+  const loaded = packagesLoadedBy(AGENT);
+  assert.ok(loaded.includes('prom-client'), `loaded: ${loaded}`);
+  assert.deepEqual(
+    loaded.filter((name) => ['@kubernetes/client-node', 'https-proxy-agent', 'yaml'].includes(name)),
+    [],
+  );
+});
+
+test('the Kubernetes client is seen when it is loaded', () => {
+  assert.ok(packagesLoadedBy('@kubernetes/client-node').includes('@kubernetes/client-node'));
 });

@@ -207,6 +207,23 @@ describe('defaults', () => {
   });
 });
 
+describe('the time of creation', () => {
+  const dated = (creationTimestamp: unknown) => ({
+    ...service({}),
+    metadata: { namespace: 'demo', name: 'web', creationTimestamp },
+  });
+
+  it('stays as it was when it becomes unreadable, since it decides who has an address', () => {
+    const { object: former } = decodeObject(dated('2026-01-01T00:00:00Z'));
+    const { object, problems } = decodeObject(dated('soon'), () => former);
+    assert.equal((object as Service).createdAt, Date.UTC(2026, 0, 1));
+    assert.deepEqual(problems.map(describeProblem), [
+      'Service demo/web: metadata.creationTimestamp: must be a time as in RFC 3339 (the last readable value stays in use), found "soon"',
+    ]);
+    assert.equal((decodeObject(dated('soon')).object as Service).createdAt, 0);
+  });
+});
+
 describe('cluster IPs', () => {
   const clusterIPs = (spec: object) => (decodeObject(service(spec)).object as Service).clusterIPs;
 

@@ -1,0 +1,128 @@
+// Objects from the API server.
+import { Interning } from '../objects/interning.js';
+import type { Node } from '../objects/types.js';
+import type { Source, SourceEvents } from '../source/source.js';
+import { ApiClient, type ApiClientOptions } from './client.js';
+import type { ApiError } from './error.js';
+import { KubeConfigConnection, type KubeConfigParts } from './kubeConfigConnection.js';
+import { type NodeCondition, NodeFeed } from './nodeFeed.js';
+import { Reflector, type ReflectorEvents, type ReflectorTimes } from './reflector.js';
+import { ENDPOINT_SLICES, nodes, type Resource, SERVICES } from './resources.js';
+
+/** A request that failed, or whose answer made no sense. What was known before still stands. */
+export interface ApiTrouble {
+  readonly resource: Resource['name'];
+  readonly error: ApiError;
+  /** Ms until it is tried again. */
+  readonly retryIn: number;
+}
+
+/** Options of an API source. */
+export interface ApiSourceOptions {
+  readonly client: Pick<ApiClient, 'list' | 'watch'>;
+  /** Name of this node: its Node object is followed. */
+  readonly nodeName: string;
+  /** Follow every Node; default false. */
+  readonly allNodes?: boolean;
+  readonly trouble: (trouble: ApiTrouble) => void;
+  readonly times?: Partial<ReflectorTimes>;
+  /** Numbers from 0 up to 1; default Math.random. */
+  readonly random?: () => number;
+}
+
+/** Options of a source that makes its client. */
+export type KubeConfigSourceOptions = Omit<ApiSourceOptions, 'client'> & Partial<ApiClientOptions>;
+
+/** Services, EndpointSlices and the Node, as the API server has them. */
+export class ApiSource implements Source {
+  readonly #options: ApiSourceOptions;
+  readonly #end = new AbortController();
+  readonly #interning = new Interning();
+  #nodes: NodeFeed | undefined;
+
+  constructor(options: ApiSourceOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * A source that reaches its server as a KubeConfig of @kubernetes/client-node says, with a client of its own. Throws an
+   * Error if the KubeConfig names no server.
+   */
+  static fromKubeConfig(
+    config: KubeConfigParts,
+    { userAgent = 'kube-netlink-proxy', ...options }: KubeConfigSourceOptions,
+  ): ApiSource {
+    const client = new ApiClient(new KubeConfigConnection(config), { ...options, userAgent });
+    const source = new ApiSource({ ...options, client });
+    source.#end.signal.addEventListener('abort', () => client.close(), { once: true });
+    return source;
+  }
+
+  /**
+   * Resolves once Services and EndpointSlices have been reported, or the source was stopped. Never rejects: a server that
+   * cannot be reached is tried again for as long as it takes, and `trouble` is called. The Node is not waited for.
+   */
+  start(events: SourceEvents): Promise<void> {
+    const barrier: Resource[] = [SERVICES, ENDPOINT_SLICES];
+    const missing = new Set(barrier);
+    return new Promise((resolve) => {
+      this.#end.signal.addEventListener('abort', () => resolve(), { once: true });
+      const nodes = this.#followNodes();
+      // Calls never come from within the caller of `start`.
+      queueMicrotask(() => {
+        if (!this.#end.signal.aborted) nodes.deliver(events);
+      });
+      for (const resource of barrier) {
+        const listed = () => {
+          if (!missing.delete(resource) || missing.size > 0) return;
+          events.synced();
+          resolve();
+        };
+        this.#reflect(resource, events, listed);
+      }
+    });
+  }
+
+  /**
+   * Follows Nodes from now on, if it does not yet. Resolves to the Node of that name once it is ready, or as it is when the
+   * time is over, the signal aborts or the source is stopped.
+   */
+  waitForNode(condition: Omit<NodeCondition, 'name'>): Promise<{ node: Node | undefined; met: boolean }> {
+    return this.#followNodes().wait({ ...condition, name: this.#options.nodeName });
+  }
+
+  stop(): void {
+    this.#end.abort();
+  }
+
+  #followNodes(): NodeFeed {
+    if (this.#nodes) return this.#nodes;
+    const { nodeName, allNodes = false } = this.#options;
+    this.#nodes = new NodeFeed(this.#end.signal);
+    this.#reflect(nodes(allNodes ? undefined : nodeName), this.#nodes, () => {});
+    return this.#nodes;
+  }
+
+  #reflect(
+    resource: Resource,
+    events: Pick<ReflectorEvents, 'changed' | 'problems' | 'mended'>,
+    listed: () => void,
+  ): void {
+    const { client, trouble, times = {}, random = Math.random } = this.#options;
+    const reflector = new Reflector({
+      client,
+      resource,
+      interning: this.#interning,
+      times,
+      random,
+      events: {
+        changed: (changes) => events.changed(changes),
+        problems: (problems) => events.problems(problems),
+        mended: (problems) => events.mended?.(problems),
+        listed,
+        trouble: (error, retryIn) => trouble({ resource: resource.name, error, retryIn }),
+      },
+    });
+    reflector.run(this.#end.signal);
+  }
+}

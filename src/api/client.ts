@@ -1,0 +1,307 @@
+// The few requests that a proxy makes of the API server, over HTTP/1.1 and in JSON.
+import { type ClientRequest, type IncomingMessage, request as plainRequest } from 'node:http';
+import { request as tlsRequest } from 'node:https';
+import type { Socket } from 'node:net';
+import { isRecord } from '../input/fields.js';
+import { TimeSlice } from '../timeSlice.js';
+import { Agents } from './agents.js';
+import { piecesOf } from './body.js';
+import type { ApiConnection } from './connection.js';
+import { ApiError, asApiError } from './error.js';
+import { LineReader, ListReader } from './json.js';
+import { type RATE, RateLimit } from './rateLimit.js';
+
+/** Limits of time, ms. */
+export interface ApiTimeouts {
+  /** Until a connection stands, TLS included; default 15 000. */
+  readonly connect: number;
+  /** Until an answer begins; default 65 000, as the server itself gives up after 60 s. */
+  readonly answer: number;
+  /** Between two pieces of an answer other than a watch's; default 30 000. */
+  readonly idle: number;
+}
+
+const TIMEOUTS: ApiTimeouts = { connect: 15_000, answer: 65_000, idle: 30_000 };
+/** Ms of silence after which a connection is probed. Ten probes follow, a second apart: a dead peer shows in 25 s. */
+const PROBE_AFTER = 15_000;
+/** Bytes of an error's body that are read. */
+const LONGEST_ERROR = 64 * 1024;
+
+/** Options of a client. */
+export interface ApiClientOptions {
+  /** `kube-netlink-proxy/1.0.0`. */
+  readonly userAgent: string;
+  /** Requests per second, and at once; default 5 and 10. What a watch sends is not counted. */
+  readonly rate?: typeof RATE;
+  readonly timeouts?: Partial<ApiTimeouts>;
+}
+
+/** Query parameters. */
+export type Query = Readonly<Record<string, string>>;
+
+interface RequestParts {
+  readonly signal: AbortSignal;
+  readonly body?: string | undefined;
+  /** The answer may come compressed: worth it for a list, and not for a watch, which a server never compresses. */
+  readonly compressed?: boolean | undefined;
+}
+
+/** Options of a watch. */
+export interface WatchOptions {
+  readonly signal: AbortSignal;
+  /** Ms without a byte after which the connection is given up; asked anew whenever something has come. */
+  readonly idle: () => number;
+  /** Called once the server has agreed. */
+  readonly opened?: () => void;
+}
+
+/** What a page of a list says beside its items. */
+export interface ListPage {
+  /** Version of the whole list. */
+  readonly resourceVersion: string;
+  /** Token of the next page; empty after the last one. */
+  readonly continue: string;
+}
+
+/** A client of one API server. Everything that fails rejects with an ApiError. */
+export class ApiClient {
+  readonly #connection: ApiConnection;
+  readonly #userAgent: string;
+  readonly #timeouts: ApiTimeouts;
+  readonly #rate: RateLimit;
+  readonly #agents: Agents;
+
+  constructor(connection: ApiConnection, options: ApiClientOptions) {
+    this.#connection = connection;
+    this.#userAgent = options.userAgent;
+    this.#timeouts = { ...TIMEOUTS, ...options.timeouts };
+    this.#rate = new RateLimit(options.rate);
+    this.#agents = new Agents(
+      connection.server.protocol === 'https:',
+      connection.proxy,
+      this.#timeouts.connect,
+    );
+  }
+
+  /** Reads one page of a list; `take` is given each item as soon as it has come. */
+  async list(
+    path: string,
+    query: Query,
+    take: (item: unknown) => void,
+    signal: AbortSignal,
+  ): Promise<ListPage> {
+    const { what, response } = await this.#open('GET', path, query, { signal, compressed: true });
+    const reader = new ListReader(what);
+    const slice = new TimeSlice();
+    for await (const chunk of piecesOf(response, what, () => this.#timeouts.idle)) {
+      for (const item of reader.push(chunk)) {
+        take(item);
+        if (!slice.spend()) continue;
+        await slice.yield();
+        signal.throwIfAborted();
+      }
+    }
+    return readPage(reader.end(), what);
+  }
+
+  /** Follows a list: gives each event as it comes, until the server ends the watch. */
+  async *watch(
+    path: string,
+    query: Query,
+    { signal, idle, opened }: WatchOptions,
+  ): AsyncGenerator<unknown, void> {
+    const { what, response } = await this.#open('GET', path, { ...query, watch: 'true' }, { signal });
+    opened?.();
+    const reader = new LineReader(what);
+    const slice = new TimeSlice();
+    for await (const chunk of piecesOf(response, what, idle)) {
+      for (const event of reader.push(chunk)) {
+        yield event;
+        if (slice.spend()) await slice.yield();
+      }
+    }
+    if (!reader.whole)
+      throw new ApiError({ code: 'ERR_MALFORMED', operation: what, said: 'a line is cut off' });
+  }
+
+  /** Creates an object. */
+  async create(path: string, body: unknown, signal: AbortSignal): Promise<void> {
+    const { what, response } = await this.#open('POST', path, {}, { signal, body: JSON.stringify(body) });
+    for await (const _ of piecesOf(response, what, () => this.#timeouts.idle)) {
+      // Read to its end, so that the connection can be used again.
+    }
+  }
+
+  /** Closes every connection; requests under way fail. */
+  close(): void {
+    this.#agents.close();
+  }
+
+  /** Sends a request; resolves once an answer begins that is no error. */
+  async #open(
+    method: string,
+    path: string,
+    query: Query,
+    request: RequestParts,
+  ): Promise<{ what: string; response: IncomingMessage }> {
+    const { server } = this.#connection;
+    const what = `${method} ${server.protocol}//${server.host}${server.pathname.replace(/\/$/, '')}${path}`;
+    try {
+      await this.#rate.take(request.signal);
+      const response = await this.#send(what, method, path, query, request);
+      const status = response.statusCode ?? 0;
+      if (status >= 200 && status < 300) return { what, response };
+      throw await this.#refusal(what, response);
+    } catch (error) {
+      throw asApiError(error, what);
+    }
+  }
+
+  async #send(
+    what: string,
+    method: string,
+    path: string,
+    query: Query,
+    { signal, body, compressed }: RequestParts,
+  ): Promise<IncomingMessage> {
+    const { tls, headers, refused } = await this.#connection.credentials();
+    const url = new URL(this.#connection.server);
+    url.pathname = url.pathname.replace(/\/$/, '') + path;
+    url.search = new URLSearchParams(query).toString();
+    const send = url.protocol === 'https:' ? tlsRequest : plainRequest;
+    const request = send(url, {
+      method,
+      ...tls,
+      agent: this.#agents.for(tls),
+      signal,
+      headers: {
+        ...headers,
+        Accept: 'application/json',
+        'User-Agent': this.#userAgent,
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...(compressed ? { 'Accept-Encoding': 'gzip' } : {}),
+      },
+    });
+    request.end(body);
+    try {
+      const response = await answerTo(request, what, this.#timeouts);
+      if (response.statusCode === 401) refused();
+      return response;
+    } catch (error) {
+      // The server closed a connection just as it was used again: nothing was wrong with the request.
+      const closed = ['ECONNRESET', 'EPIPE'].includes(String((error as { code?: unknown }).code));
+      if (closed && request.reusedSocket && !signal.aborted)
+        return this.#send(what, method, path, query, { signal, body, compressed });
+      throw error;
+    }
+  }
+
+  async #refusal(what: string, response: IncomingMessage): Promise<ApiError> {
+    const status = response.statusCode ?? 0;
+    const { message, reason, retryAfterSeconds, tooLarge } = await this.#readStatus(what, response);
+    const retryAfter = patience(response.headers['retry-after'] ?? retryAfterSeconds);
+    return new ApiError({
+      code: 'ERR_STATUS',
+      operation: what,
+      status,
+      said: `${status} ${message || response.statusMessage || ''}`.trimEnd(),
+      reason,
+      retryAfter,
+      tooLarge,
+      hint: this.#connection.stale,
+    });
+  }
+
+  /** The server's Status object; what is no such object, or cannot be read, is passed over: the status code says it. */
+  async #readStatus(what: string, response: IncomingMessage) {
+    let text = '';
+    try {
+      for await (const piece of piecesOf(response, what, () => this.#timeouts.idle)) {
+        text += piece.toString();
+        if (text.length > LONGEST_ERROR) break;
+      }
+    } catch {
+      text = '';
+    }
+    return readStatus(parsed(text));
+  }
+}
+
+/** Ms to wait when asked to wait so many seconds; undefined when that is no number. Five minutes at most. */
+export function patience(seconds: unknown): number | undefined {
+  const asked = Number(seconds ?? Number.NaN);
+  return asked > 0 ? Math.min(asked, 300) * 1000 : undefined;
+}
+
+/** A Status object (meta/v1), as far as it is of use. */
+export interface ReadStatus {
+  readonly message: string;
+  readonly reason: string;
+  readonly retryAfterSeconds: unknown;
+  /** Cause `ResourceVersionTooLarge`: a version was asked for that is newer than the server's newest. */
+  readonly tooLarge: boolean;
+}
+
+/** Reads a Status object; the parts of anything else are empty. */
+export function readStatus(raw: unknown): ReadStatus {
+  const status = isRecord(raw) && raw['kind'] === 'Status' ? raw : {};
+  const details = isRecord(status['details']) ? status['details'] : {};
+  const causes = Array.isArray(details['causes']) ? details['causes'] : [];
+  const text = (value: unknown) => (typeof value === 'string' ? value : '');
+  return {
+    message: text(status['message']),
+    reason: text(status['reason']),
+    retryAfterSeconds: details['retryAfterSeconds'],
+    tooLarge: causes.some((cause) => isRecord(cause) && cause['reason'] === 'ResourceVersionTooLarge'),
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function readPage(raw: unknown, what: string): ListPage {
+  const metadata = isRecord(raw) && isRecord(raw['metadata']) ? raw['metadata'] : {};
+  const { resourceVersion, continue: next } = metadata as Record<string, unknown>;
+  if (typeof resourceVersion !== 'string' || resourceVersion === '') {
+    throw new ApiError({ code: 'ERR_MALFORMED', operation: what, said: 'the list has no resourceVersion' });
+  }
+  return { resourceVersion, continue: typeof next === 'string' ? next : '' };
+}
+
+/** Waits for an answer to begin. */
+function answerTo(request: ClientRequest, what: string, timeouts: ApiTimeouts): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const giveUp = (said: string) => () =>
+      request.destroy(new ApiError({ code: 'ERR_TIMEOUT', operation: what, said }));
+    const connecting = setTimeout(giveUp('no connection'), timeouts.connect);
+    const answering = setTimeout(giveUp('no answer'), timeouts.answer);
+    const settled = () => {
+      clearTimeout(connecting);
+      clearTimeout(answering);
+    };
+    request.once('socket', (socket: Socket & { encrypted?: boolean }) => {
+      socket.setKeepAlive(true, PROBE_AFTER);
+      if (!socket.connecting) clearTimeout(connecting);
+      else socket.once(socket.encrypted ? 'secureConnect' : 'connect', () => clearTimeout(connecting));
+    });
+    request.once('response', (response) => {
+      settled();
+      resolve(response);
+    });
+    request.on('error', (error) => {
+      settled();
+      reject(error);
+    });
+    // An answer that asks to go on in another protocol is neither a response nor an error to Node.
+    request.once('close', () => {
+      settled();
+      const said = 'the connection ended without an answer';
+      reject(new ApiError({ code: 'ERR_MALFORMED', operation: what, said }));
+    });
+  });
+}

@@ -1,0 +1,174 @@
+// Where the API server is, and what each request carries to be let in. Files are read for each request: they are few and
+// small, requests are rare, and so what was rotated is used at once.
+import { readFile } from 'node:fs/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { AuthProviderCredentials } from './authProvider.js';
+import { ApiError } from './error.js';
+import { ExecCredentials, type FetchedCredential } from './exec.js';
+import { proxyTo } from './httpProxy.js';
+import {
+  type ApiAccess,
+  accessInCluster,
+  accessOfKubeconfig,
+  accessToMaster,
+  type Material,
+} from './kubeconfig.js';
+
+/** Options of TLS, as node:tls names them. */
+export interface TlsOptions {
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+  readonly servername?: string;
+  readonly rejectUnauthorized: boolean;
+}
+
+/** What a request carries. */
+export interface Credentials {
+  /** The very same object for as long as nothing changes: connections made with another one are not to be used again. */
+  readonly tls: TlsOptions;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  /** The server answered 401 to these: what may be older than it looks is fetched anew for the next request. */
+  refused(): void;
+}
+
+/** Where and who. */
+export interface ApiConnection {
+  /** URL of the server; its path, if any, comes before that of every request. */
+  readonly server: URL;
+  /** URL of the HTTP proxy on the way. */
+  readonly proxy: URL | undefined;
+  /** Rejects with an ApiError `ERR_CREDENTIALS`. */
+  credentials(): Promise<Credentials>;
+  /** Files that could not be read again, so that what they said before is still used; undefined when there are none. */
+  readonly stale: string | undefined;
+}
+
+/** Where to look for an API server. */
+export interface ConnectionOptions {
+  /** Path of a kubeconfig; empty for none. */
+  readonly kubeconfig?: string;
+  /** URL of the server, in place of the kubeconfig's; empty for none. */
+  readonly master?: string;
+  /** Default `process.env`. */
+  readonly environment?: NodeJS.ProcessEnv;
+  /** Folder with the files of a pod's service account; default as in every pod. */
+  readonly serviceAccount?: string;
+}
+
+const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
+
+/**
+ * Finds the API server as kube-proxy does: the current context of a kubeconfig, a master's URL, or both; with neither,
+ * the service account of the pod. Sends nothing. Rejects with an Error that names what is wrong when the kubeconfig, or a
+ * file that it names, cannot be used.
+ */
+export async function connectToApi(options: ConnectionOptions): Promise<ApiConnection> {
+  const { kubeconfig = '', master = '', environment = process.env } = options;
+  let access: ApiAccess;
+  if (kubeconfig !== '') access = accessOfKubeconfig(kubeconfig, await readKubeconfig(kubeconfig), master);
+  else if (master !== '') access = accessToMaster(master);
+  else access = accessInCluster(environment, options.serviceAccount ?? SERVICE_ACCOUNT);
+  const connection = new Connection(access, environment);
+  await connection.check();
+  return connection;
+}
+
+async function readKubeconfig(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    throw new Error(`kubeconfig ${path}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+class Connection implements ApiConnection {
+  readonly server: URL;
+  readonly proxy: URL | undefined;
+  readonly #access: ApiAccess;
+  /** What files said when they could last be read. */
+  readonly #lastRead = new Map<string, string>();
+  readonly #unreadable = new Map<string, string>();
+  readonly #authProvider: AuthProviderCredentials | undefined;
+  #exec: ExecCredentials | undefined;
+  #tls: TlsOptions | undefined;
+
+  constructor(access: ApiAccess, environment: NodeJS.ProcessEnv) {
+    this.#access = access;
+    this.server = new URL(access.server);
+    this.proxy = proxyTo(this.server, access.proxy, environment);
+    this.#authProvider = access.authProvider && new AuthProviderCredentials(access.authProvider);
+  }
+
+  get stale(): string | undefined {
+    return this.#unreadable.size === 0 ? undefined : [...this.#unreadable.values()].join('; ');
+  }
+
+  /** Rejects if a file cannot be read, or a library is missing, that the access needs. */
+  async check(): Promise<void> {
+    await this.#readFiles();
+    await this.#authProvider?.load();
+  }
+
+  async #readFiles(): Promise<{ ca?: string; cert?: string; key?: string; token?: string }> {
+    const { ca, certificate, key, token } = this.#access;
+    return {
+      ...this.#named('ca', await this.#read(ca)),
+      ...this.#named('cert', await this.#read(certificate)),
+      ...this.#named('key', await this.#read(key)),
+      ...this.#named('token', (await this.#read(token))?.trim()),
+    };
+  }
+
+  async credentials(): Promise<Credentials> {
+    const { serverName, insecure, basic, impersonate } = this.#access;
+    const { token: tokenRead, ...files } = await this.#readFiles();
+    const given = await this.#fetch(files.ca);
+    const tls: TlsOptions = {
+      ...files,
+      ...(given?.certificate && given.key ? { cert: given.certificate, key: given.key } : {}),
+      ...(serverName ? { servername: serverName } : {}),
+      rejectUnauthorized: !insecure,
+    };
+    if (!isDeepStrictEqual(tls, this.#tls)) this.#tls = tls;
+    const token = given?.token ?? tokenRead;
+    const pair = basic && Buffer.from(`${basic.username}:${basic.password}`).toString('base64');
+    const authorization = token ? `Bearer ${token}` : pair ? `Basic ${pair}` : undefined;
+    return {
+      tls: this.#tls ?? tls,
+      headers: { ...impersonate, ...(authorization ? { Authorization: authorization } : {}) },
+      refused: () => given && this.#exec?.refused(given),
+    };
+  }
+
+  /** The credential that the kubeconfig does not hold. */
+  async #fetch(ca: string | undefined): Promise<FetchedCredential | undefined> {
+    const { exec, ...access } = this.#access;
+    if (!exec) return this.#authProvider?.get();
+    this.#exec ??= new ExecCredentials(exec, access, ca);
+    return this.#exec.get();
+  }
+
+  /** A file that was readable once may be gone for a moment while it is replaced: what it said still stands then. */
+  async #read(material: Material | undefined): Promise<string | undefined> {
+    if (!material || 'text' in material) return material?.text;
+    const { file } = material;
+    try {
+      const text = await readFile(file, 'utf8');
+      if (text.trim() === '') throw new Error('is empty');
+      this.#lastRead.set(file, text);
+      this.#unreadable.delete(file);
+      return text;
+    } catch (error) {
+      const said = `${file}: ${(error as Error).message}`;
+      const last = this.#lastRead.get(file);
+      if (last === undefined) throw new ApiError({ code: 'ERR_CREDENTIALS', operation: 'read', said });
+      this.#unreadable.set(file, said);
+      return last;
+    }
+  }
+
+  #named<Name extends string>(name: Name, value: string | undefined): { [name in Name]?: string } {
+    return (value === undefined ? {} : { [name]: value }) as { [name in Name]?: string };
+  }
+}

@@ -1,0 +1,158 @@
+// Events of this node's proxy for the cluster (events.k8s.io/v1). Nothing depends on them: they wait in a short queue, and
+// those that could not be sent are reported by callback.
+import { hostname } from 'node:os';
+import { performance } from 'node:perf_hooks';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Backoff } from '../backoff.js';
+import type { ObjectReference } from '../errors.js';
+import type { ApiClient } from './client.js';
+import { type ApiError, asApiError } from './error.js';
+import { BACKOFF } from './retryPace.js';
+
+/** Something worth telling. */
+export interface ClusterEvent {
+  /** `Starting`, `FailedToStartServiceHealthcheck`. */
+  readonly reason: string;
+  readonly type: 'Normal' | 'Warning';
+  /** `StartKubeProxy`, `Listen`. */
+  readonly action: string;
+  /** For people; cut after 1024 bytes, as the API asks. */
+  readonly note: string;
+  /**
+   * The object that it is about. Without a uid it has kube-proxy's, which knows none: the name of a Node, `namespace/name`
+   * of anything else. kube-proxy names no apiVersion of a Service.
+   */
+  readonly regarding: Partial<ObjectReference> & Pick<ObjectReference, 'kind' | 'name'>;
+}
+
+/** Parts of a recorder. */
+export interface EventRecorderParts {
+  readonly client: Pick<ApiClient, 'create'>;
+  /** An event was given up: the server refused it, could not be reached for too long, or too many wait. */
+  readonly failed: (event: ClusterEvent, reason: string) => void;
+  /** Name of this host, part of `reportingInstance`; default the system's. */
+  readonly host?: string;
+  readonly backoff?: Backoff;
+  /** Ms on a clock that never jumps. */
+  readonly now?: () => number;
+}
+
+/** Events that wait at most, tries for each, and time for which one that was sent is not sent again, in ms. */
+const LIMITS = { waiting: 100, tries: 12, quiet: 600_000 };
+const LONGEST_NOTE = 1024;
+const LONGEST_NAME = 253;
+
+/** Sends events one after another. */
+export class EventRecorder {
+  readonly #parts: EventRecorderParts;
+  readonly #backoff: Backoff;
+  readonly #now: () => number;
+  readonly #end = new AbortController();
+  readonly #waiting: ClusterEvent[] = [];
+  /** Events of late, and when they were recorded. */
+  readonly #told = new Map<string, number>();
+  #sending: Promise<void> | undefined;
+
+  constructor(parts: EventRecorderParts) {
+    this.#parts = parts;
+    this.#backoff = parts.backoff ?? new Backoff(BACKOFF, Math.random);
+    this.#now = parts.now ?? (() => performance.now());
+  }
+
+  /** Sends an event, soon. One of the last ten minutes is not sent again. Never throws. */
+  record(event: ClusterEvent): void {
+    if (this.#end.signal.aborted) return;
+    if (this.#waiting.length >= LIMITS.waiting) {
+      this.#parts.failed(event, 'too many events wait');
+      return;
+    }
+    if (this.#toldLately(event)) return;
+    this.#waiting.push(event);
+    this.#sending ??= this.#send().finally(() => {
+      this.#sending = undefined;
+    });
+  }
+
+  /** Resolves once everything that waits has been sent or given up, at the latest after so many ms. */
+  async flush(milliseconds: number): Promise<void> {
+    await Promise.race([this.#sending, wait(milliseconds, undefined, { ref: false })]);
+  }
+
+  /** Sends no more. Resolves once nothing is under way. */
+  async stop(): Promise<void> {
+    this.#end.abort();
+    await this.#sending;
+  }
+
+  #toldLately(event: ClusterEvent): boolean {
+    const now = this.#now();
+    for (const [key, at] of this.#told) if (now - at >= LIMITS.quiet) this.#told.delete(key);
+    const key = JSON.stringify(event);
+    if (this.#told.has(key)) return true;
+    this.#told.set(key, now);
+    return false;
+  }
+
+  async #send(): Promise<void> {
+    for (let event = this.#waiting.shift(); event; event = this.#waiting.shift()) {
+      const error = await this.#sendOne(event);
+      if (this.#end.signal.aborted) return;
+      if (error) this.#parts.failed(event, error.message);
+    }
+  }
+
+  /** Resolves to the reason why it was given up, if it was. */
+  async #sendOne(event: ClusterEvent): Promise<ApiError | undefined> {
+    const { signal } = this.#end;
+    const body = eventObject(event, this.#parts.host ?? hostname());
+    const path = `/apis/events.k8s.io/v1/namespaces/${body.metadata.namespace}/events`;
+    this.#backoff.reset();
+    for (let tries = 1; ; tries++) {
+      try {
+        await this.#parts.client.create(path, body, signal);
+        return undefined;
+      } catch (thrown) {
+        const error = asApiError(thrown, 'create event');
+        // It got through the time before, and only the answer was lost.
+        if (error.status === 409) return undefined;
+        const hopeless = error.status >= 400 && error.status < 500 && ![401, 429].includes(error.status);
+        if (hopeless || signal.aborted || tries === LIMITS.tries) return error;
+        const pause = Math.max(this.#backoff.next(), error.retryAfter ?? 0);
+        // Nothing but the signal ends the wait early; the next try then fails with it.
+        await wait(pause, undefined, { signal }).catch(() => {});
+      }
+    }
+  }
+}
+
+/** The API object of an event, as kube-proxy's recorder makes it: an event on a Node stands in namespace default. */
+function eventObject({ reason, type, action, note, regarding }: ClusterEvent, host: string) {
+  const namespace = regarding.namespace ?? 'default';
+  const uid = regarding.namespace === undefined ? regarding.name : `${namespace}/${regarding.name}`;
+  const now = Date.now();
+  return {
+    apiVersion: 'events.k8s.io/v1',
+    kind: 'Event',
+    metadata: { namespace, name: uniqueName(regarding.name, now) },
+    eventTime: new Date(now).toISOString().replace('Z', '000Z'),
+    reportingController: 'kube-proxy',
+    reportingInstance: `kube-proxy-${host}`.slice(0, 128),
+    reason,
+    type,
+    action,
+    note: Buffer.from(note).subarray(0, LONGEST_NOTE).toString().replace(/�$/, ''),
+    regarding: { uid, ...regarding },
+  };
+}
+
+let serial = 0;
+
+/**
+ * A name behind which stand nanoseconds since 1970 in hexadecimal; those below a millisecond are a count, so that no two
+ * are the same. A name may have 253 characters, and so may a Node's.
+ */
+function uniqueName(name: string, milliseconds: number): string {
+  serial = (serial + 1) % 1_000_000;
+  const suffix = (BigInt(milliseconds) * 1_000_000n + BigInt(serial)).toString(16);
+  return `${name.slice(0, LONGEST_NAME - suffix.length - 1).replace(/[^a-z0-9]+$/, '')}.${suffix}`;
+}

@@ -1,0 +1,84 @@
+// The Nodes, listed and watched once for both who need them: the wait at the start, and the source from then on.
+import { describeProblem, type Problem } from '../errors.js';
+import type { Node, ObjectChange } from '../objects/types.js';
+import type { SourceEvents } from '../source/source.js';
+
+/** Something to wait for on a Node. */
+export interface NodeCondition {
+  readonly name: string;
+  readonly ready: (node: Node) => boolean;
+  /** Time to wait at most, in ms. */
+  readonly limit: number;
+  /** Ends the wait early. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Keeps the Nodes until a receiver is there, and then passes on the changes. */
+export class NodeFeed {
+  readonly #nodes = new Map<string, Node>();
+  /** By their description. */
+  readonly #problems = new Map<string, Problem>();
+  readonly #waiting = new Set<() => void>();
+  readonly #end: AbortSignal;
+  #events: SourceEvents | undefined;
+
+  /** `end`: nothing is followed any more. */
+  constructor(end: AbortSignal) {
+    this.#end = end;
+  }
+
+  /** Takes in changes of Nodes. */
+  changed(changes: readonly ObjectChange[]): void {
+    for (const { type, object } of changes) {
+      if (object.kind !== 'Node') continue;
+      if (type === 'set') this.#nodes.set(object.name, object);
+      else this.#nodes.delete(object.name);
+    }
+    for (const look of this.#waiting) look();
+    this.#events?.changed(changes);
+  }
+
+  /** Takes in problems of Nodes. */
+  problems(problems: readonly Problem[]): void {
+    for (const problem of problems) this.#problems.set(describeProblem(problem), problem);
+    this.#events?.problems(problems);
+  }
+
+  /** Takes in that problems are mended. */
+  mended(problems: readonly Problem[]): void {
+    for (const problem of problems) this.#problems.delete(describeProblem(problem));
+    this.#events?.mended?.(problems);
+  }
+
+  /** Reports everything known up to now, and then every change. */
+  deliver(events: SourceEvents): void {
+    this.#events = events;
+    if (this.#nodes.size > 0) {
+      events.changed([...this.#nodes.values()].map((object) => ({ type: 'set', object })));
+    }
+    if (this.#problems.size > 0) events.problems([...this.#problems.values()]);
+  }
+
+  /** Resolves to the Node once it is ready, or as it is when the time is over or the signal aborts. */
+  wait({ name, ready, limit, signal }: NodeCondition): Promise<{ node: Node | undefined; met: boolean }> {
+    const signals = [this.#end, ...(signal ? [signal] : [])];
+    return new Promise((resolve) => {
+      const end = () => {
+        clearTimeout(timer);
+        for (const ending of signals) ending.removeEventListener('abort', end);
+        this.#waiting.delete(look);
+        const node = this.#nodes.get(name);
+        resolve({ node, met: node !== undefined && ready(node) });
+      };
+      const look = () => {
+        const node = this.#nodes.get(name);
+        if (node && ready(node)) end();
+      };
+      const timer = setTimeout(end, limit);
+      for (const ending of signals) ending.addEventListener('abort', end, { once: true });
+      this.#waiting.add(look);
+      if (signals.some(({ aborted }) => aborted)) end();
+      else look();
+    });
+  }
+}

@@ -1,0 +1,340 @@
+// Keeps the objects of one resource equal to those of the API server: lists them, watches them, and after a failure goes on
+// from the last version, or lists again and reports the objects that are gone.
+import { performance } from 'node:perf_hooks';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Problem } from '../errors.js';
+import { isRecord } from '../input/fields.js';
+import { Interning } from '../objects/interning.js';
+import type { ObjectChange } from '../objects/types.js';
+import { type ApiClient, patience, type Query, readStatus } from './client.js';
+import { ApiError, asApiError } from './error.js';
+import { KnownObjects, ListSeen } from './knownObjects.js';
+import type { Resource } from './resources.js';
+import { BACKOFF, type Pauses, RetryPace } from './retryPace.js';
+import { CHECK_TIMES, type CheckTimes, VersionCheck } from './versionCheck.js';
+
+/** Reports of a reflector. */
+export interface ReflectorEvents {
+  changed(changes: readonly ObjectChange[]): void;
+  problems(problems: readonly Problem[]): void;
+  mended?(problems: readonly Problem[]): void;
+  /** A list was read to its end: everything in it was reported, and everything that is not in it is gone. */
+  listed(): void;
+  /** A request failed, or its answer made no sense; tried again in so many ms. */
+  trouble(error: ApiError, retryIn: number): void;
+}
+
+/** Times of a reflector. */
+export interface ReflectorTimes extends Pauses {
+  /** Seconds that a watch may last, at least and at most; the server ends it. Default 300 and 600, as in kube-proxy. */
+  readonly watch: readonly [number, number];
+  /** Ms beyond the end of a watch after which its connection counts as dead if nothing came; default 30 000. */
+  readonly margin: number;
+  /**
+   * Ms of silence after which a connection counts as dead that has brought a bookmark: the server sends one every minute
+   * from then on, through whatever stands between. Default 150 000.
+   */
+  readonly silence: number;
+  /** Ms from the start of a watch to the next one at least, and for which one must last to count as working; default 1000. */
+  readonly floor: number;
+  /** Times of the check whether the server has the version that is watched from. */
+  readonly check: CheckTimes;
+}
+
+const TIMES: ReflectorTimes = {
+  watch: [300, 600],
+  margin: 30_000,
+  silence: 150_000,
+  floor: 1_000,
+  repeat: 1_000,
+  backoff: BACKOFF,
+  check: CHECK_TIMES,
+};
+/** A watch that ends this much before the time that was asked for still ended in its time: clocks differ. In ms. */
+const EARLY = 2_000;
+/** Items to a page; a server may send more, or all. */
+const PAGE = '500';
+/** Objects reported in one call. */
+const BATCH = 100;
+
+/** Parts of a reflector. */
+export interface ReflectorParts {
+  readonly client: Pick<ApiClient, 'list' | 'watch'>;
+  readonly resource: Resource;
+  readonly events: ReflectorEvents;
+  /** Default: an own one. */
+  readonly interning?: Interning;
+  readonly times?: Partial<ReflectorTimes>;
+  /** Numbers from 0 up to 1; default Math.random. */
+  readonly random?: () => number;
+}
+
+/** Reflects one resource. */
+export class Reflector {
+  readonly #client: Pick<ApiClient, 'list' | 'watch'>;
+  readonly #resource: Resource;
+  readonly #events: ReflectorEvents;
+  readonly #times: ReflectorTimes;
+  readonly #random: () => number;
+  readonly #pace: RetryPace;
+  readonly #known: KnownObjects;
+  readonly #check: VersionCheck;
+  /** Version up to which everything is known; undefined when a list is due. */
+  #version: string | undefined;
+  /** A list was read: from then on no older state will do. */
+  #listedOnce = false;
+  /** The watch under way brought an event. */
+  #progress = false;
+  /** The watch under way brought a bookmark. */
+  #bookmarked = false;
+  /** Items of the list under way were taken in. */
+  #received = false;
+  /** The watch before made no sense at this very version. */
+  #senseless: string | undefined;
+  /** The server may be another one than before: its connection broke, or it ended a watch before its time. */
+  #doubtful = false;
+  /** The version that the server does not have, by its own answers. */
+  #lost: string | undefined;
+  /** Ends the watch under way. */
+  #interrupt = new AbortController();
+
+  constructor({
+    client,
+    resource,
+    events,
+    interning = new Interning(),
+    times,
+    random = Math.random,
+  }: ReflectorParts) {
+    this.#client = client;
+    this.#resource = resource;
+    this.#events = events;
+    this.#times = { ...TIMES, ...times };
+    this.#random = random;
+    this.#pace = new RetryPace(this.#times, random);
+    this.#known = new KnownObjects(resource, interning, events);
+    this.#check = new VersionCheck({
+      ask: (signal) => this.#askVersion(signal),
+      lost: (error) => this.#loseVersion(error),
+      trouble: (error, retryIn) => events.trouble(error, retryIn),
+      times: this.#times.check,
+      random,
+    });
+  }
+
+  /** Goes on until the signal aborts; never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    this.#check.start(signal);
+    while (!signal.aborted) {
+      const pause = await this.#step(signal);
+      if (signal.aborted) return;
+      // Nothing but the signal can end the wait early, and the loop ends with it.
+      if (pause > 0) await wait(pause, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  /** Lists if a list is due, and watches until the watch ends. Resolves to the ms to wait before the next step. */
+  async #step(signal: AbortSignal): Promise<number> {
+    const listing = this.#version === undefined;
+    const [least, most] = this.#times.watch;
+    const seconds = Math.ceil(least + this.#random() * (most - least));
+    this.#progress = false;
+    this.#received = false;
+    this.#interrupt = new AbortController();
+    // A request that is refused may take its time, too: what counts is how long events could have come.
+    let watching = Number.POSITIVE_INFINITY;
+    const opened = () => {
+      watching = performance.now();
+      if (this.#doubtful) this.#check.doubt();
+      this.#doubtful = false;
+    };
+    let failure: unknown;
+    try {
+      this.#version ??= await this.#list(signal);
+      await this.#watch(this.#version, seconds, opened, signal);
+    } catch (error) {
+      failure = error;
+    }
+    // A list is due, and right away.
+    if (signal.aborted || this.#interrupt.signal.aborted) return 0;
+    const lasted = performance.now() - watching;
+    const worked = this.#progress || lasted >= this.#times.floor;
+    const rest = this.#times.floor - lasted;
+    if (worked) this.#pace.reset();
+    if (failure !== undefined || lasted < seconds * 1000 - EARLY) this.#doubtful = true;
+    if (failure !== undefined) {
+      const error = asApiError(failure, `watch ${this.#resource.name}`);
+      // As client-go does: a watch that worked is opened anew at once when its connection was closed.
+      const pause = error.closed && worked ? Math.max(0, rest) : this.#pace.next(error, this.#received);
+      return this.#recover(error, pause, listing && !worked);
+    }
+    // The end of a watch is no fault. One that ended at once, without an event, is.
+    return worked ? rest : this.#pace.backOff();
+  }
+
+  /** Decides the next step after a failure, and its time; the known objects stay. `listed`: the step that failed began with a list. */
+  #recover(error: ApiError, next: number, listed: boolean): number {
+    let pause = next;
+    if (error.expired) {
+      // A list right away, unless that is what led here.
+      if (!listed) pause = error.retryAfter ?? 0;
+      this.#version = undefined;
+    } else if (error.code === 'ERR_MALFORMED' && this.#version !== undefined) {
+      // The same stretch may be sent better next time; if not, a list leads past it.
+      if (this.#senseless === this.#version) this.#version = undefined;
+      this.#senseless = this.#version;
+    }
+    this.#events.trouble(error, pause);
+    return pause;
+  }
+
+  /** Asks for one object, from a server that has the version which is known here. */
+  async #askVersion(signal: AbortSignal): Promise<void> {
+    const version = this.#version;
+    if (version === undefined) return;
+    const query = { limit: '1', resourceVersion: version, resourceVersionMatch: 'NotOlderThan' };
+    await this.#client.list(this.#resource.path, { ...this.#resource.selectors, ...query }, () => {}, signal);
+  }
+
+  #loseVersion(error: ApiError): void {
+    // A list that is under way settles it.
+    if (this.#version === undefined) return;
+    this.#lost = this.#version;
+    this.#version = undefined;
+    this.#interrupt.abort();
+    this.#events.trouble(error, 0);
+  }
+
+  /** Reads the whole list, and reports the objects that are gone; resolves to its version. */
+  async #list(signal: AbortSignal): Promise<string> {
+    // The first list may be somewhat old and so spares etcd; a later one must not lead back behind what is known.
+    const age = this.#listedOnce ? {} : { resourceVersion: '0' };
+    let seen = new ListSeen();
+    let version: string;
+    try {
+      version = await this.#listPages({ limit: PAGE }, age, seen, signal);
+    } catch (error) {
+      if (!(error instanceof ApiError && error.expired) || signal.aborted) throw error;
+      // The server forgot what the pages were taken from before the last one, and may do so again: all at once then.
+      this.#events.trouble(error, 0);
+      seen = new ListSeen();
+      version = await this.#listPages({}, {}, seen, signal);
+    }
+    this.#tell(this.#known.missing(seen));
+    this.#listedOnce = true;
+    this.#senseless = undefined;
+    this.#doubtful = false;
+    this.#received = false;
+    this.#check.listed(this.#lost !== undefined && !isOlder(version, this.#lost));
+    this.#lost = undefined;
+    this.#events.listed();
+    return version;
+  }
+
+  /** Reads page after page; only the first one may say how old it may be. */
+  async #listPages(limit: Query, age: Query, seen: ListSeen, signal: AbortSignal): Promise<string> {
+    for (let which = age; ; ) {
+      const page = await this.#listPage({ ...this.#resource.selectors, ...limit, ...which }, seen, signal);
+      if (page.continue === '') return page.resourceVersion;
+      which = { continue: page.continue };
+    }
+  }
+
+  async #listPage(query: Query, seen: ListSeen, signal: AbortSignal) {
+    let batch: ObjectChange[] = [];
+    try {
+      return await this.#client.list(
+        this.#resource.path,
+        query,
+        (item) => {
+          this.#received = true;
+          const change = this.#known.listed(item, seen);
+          if (change && batch.push(change) >= BATCH) {
+            this.#tell(batch);
+            batch = [];
+          }
+        },
+        signal,
+      );
+    } finally {
+      if (!signal.aborted) this.#tell(batch);
+    }
+  }
+
+  async #watch(version: string, seconds: number, opened: () => void, signal: AbortSignal): Promise<void> {
+    const query = {
+      ...this.#resource.selectors,
+      allowWatchBookmarks: 'true',
+      resourceVersion: version,
+      timeoutSeconds: String(seconds),
+    };
+    const { margin, silence } = this.#times;
+    this.#bookmarked = false;
+    const idle = () => (this.#bookmarked ? silence : seconds * 1000 + margin);
+    const interrupt = this.#interrupt;
+    const stop = () => interrupt.abort();
+    signal.addEventListener('abort', stop, { once: true });
+    try {
+      const options = { signal: interrupt.signal, opened, idle };
+      for await (const event of this.#client.watch(this.#resource.path, query, options)) {
+        if (interrupt.signal.aborted) return;
+        this.#takeEvent(event);
+        this.#progress = true;
+      }
+    } finally {
+      signal.removeEventListener('abort', stop);
+    }
+  }
+
+  #takeEvent(event: unknown): void {
+    const { type, object } = isRecord(event) ? event : {};
+    if (type === 'ERROR') throw this.#serverError(object);
+    const metadata = isRecord(object) && isRecord(object['metadata']) ? object['metadata'] : {};
+    const version = metadata['resourceVersion'];
+    if (!isRecord(object) || typeof version !== 'string' || version === '') {
+      throw this.#senselessEvent('an event has no resourceVersion');
+    }
+    const expected = this.#known.expects(object);
+    if (type === 'DELETED') {
+      this.#tell(this.#known.deleted(object));
+    } else if (type === 'ADDED' || type === 'MODIFIED' || !expected) {
+      const change = this.#known.changed(object);
+      if (change) this.#tell([change]);
+    } else if (type === 'BOOKMARK') {
+      this.#bookmarked = true;
+    } else {
+      throw this.#senselessEvent(`an event has type ${JSON.stringify(type)}`);
+    }
+    // An object of another kind is no place to go on from.
+    if (expected) this.#version = version;
+  }
+
+  #tell(changes: readonly ObjectChange[]): void {
+    for (let i = 0; i < changes.length; i += BATCH) this.#events.changed(changes.slice(i, i + BATCH));
+  }
+
+  #serverError(status: unknown): ApiError {
+    const { message, reason, retryAfterSeconds } = readStatus(status);
+    const code = isRecord(status) && typeof status['code'] === 'number' ? status['code'] : 0;
+    return new ApiError({
+      // An error in the middle of a stream that is not about its age may be about one event: treated like a line that
+      // makes no sense, so that it cannot hold things up for ever.
+      code: code === 410 ? 'ERR_STATUS' : 'ERR_MALFORMED',
+      operation: `watch ${this.#resource.name}`,
+      status: code,
+      reason,
+      said: `${code} ${message}`,
+      retryAfter: patience(retryAfterSeconds),
+    });
+  }
+
+  #senselessEvent(said: string): ApiError {
+    return new ApiError({ code: 'ERR_MALFORMED', operation: `watch ${this.#resource.name}`, said });
+  }
+}
+
+/** Whether a version is older than another; Kubernetes promises that they are numbers since 1.35. */
+function isOlder(version: string, other: string): boolean {
+  const both = [version, other];
+  return !both.every((text) => /^\d+$/.test(text)) || BigInt(version) < BigInt(other);
+}

@@ -1,0 +1,40 @@
+// What is watched: kube-proxy 1.36's resources and selectors.
+import type { KubernetesObject } from '../objects/types.js';
+
+/** A resource of the API, or the part of it that is of use. */
+export interface Resource {
+  /** Plural, as in URLs. */
+  readonly name: 'services' | 'endpointslices' | 'nodes';
+  readonly path: string;
+  /** Items of a list name neither: they are of the list's. */
+  readonly apiVersion: string;
+  readonly kind: KubernetesObject['kind'];
+  readonly selectors: { readonly labelSelector?: string; readonly fieldSelector?: string };
+}
+
+/** Services with a cluster IP that are not another proxy's. */
+export const SERVICES: Resource = {
+  name: 'services',
+  path: '/api/v1/services',
+  apiVersion: 'v1',
+  kind: 'Service',
+  selectors: {
+    labelSelector: '!service.kubernetes.io/service-proxy-name',
+    fieldSelector: 'spec.clusterIP!=None',
+  },
+};
+
+/** Slices that do not belong to a headless Service. */
+export const ENDPOINT_SLICES: Resource = {
+  name: 'endpointslices',
+  path: '/apis/discovery.k8s.io/v1/endpointslices',
+  apiVersion: 'discovery.k8s.io/v1',
+  kind: 'EndpointSlice',
+  selectors: { labelSelector: '!service.kubernetes.io/headless' },
+};
+
+/** One node by its name, or all. */
+export function nodes(name?: string): Resource {
+  const selectors = name === undefined ? {} : { fieldSelector: `metadata.name=${name}` };
+  return { name: 'nodes', path: '/api/v1/nodes', apiVersion: 'v1', kind: 'Node', selectors };
+}

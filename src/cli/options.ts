@@ -1,6 +1,7 @@
 // Configuration → options of ipvs mode.
+
+import { UsageError } from '../config/commandLine.js';
 import type { Configuration } from '../config/configuration.js';
-import { UsageError } from '../config/flags.js';
 import {
   CURES,
   type Cure,

@@ -1,8 +1,8 @@
 // Commands that make one pass and end: --once, plan, --cleanup.
 import type { Logger } from 'pino';
 import { logEvents, logFailures } from '../agent/logEvents.js';
+import type { KernelCommand } from '../config/commandLine.js';
 import type { Configuration } from '../config/configuration.js';
-import type { KernelCommand } from '../config/flags.js';
 import { createIpvsMode, type IpvsKernel, type IpvsOptions } from '../modes/ipvs/index.js';
 import { createProxy, type ServiceProxy } from '../proxy.js';
 import { cleanUp } from '../reconcile/cleanUp.js';

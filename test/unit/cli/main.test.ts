@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { COMMAND } from '../../../demo/proxyProcess.js';
-import { helpText } from '../../../src/config/flags.js';
+import { helpText } from '../../../src/config/help.js';
 import { ROOT } from '../../support/paths.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'knp-main-'));
@@ -114,7 +114,7 @@ describe('the command', () => {
       .map((line) => line.replace(/^\S+Z WARN {2}/, ''));
     assert.deepEqual(said, [
       'Using lenient decoding as strict decoding failed err="strict decoding error: unknown field \\"foo\\""',
-      'portRange has no effect: nothing uses it, in kube-proxy neither',
+      'portRange has no effect: it is unused, as in kube-proxy',
     ]);
   });
 });

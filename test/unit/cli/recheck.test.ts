@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { recheck } from '../../../src/cli/recheck.js';
-import { type KernelCommand, readFlags } from '../../../src/config/flags.js';
+import { type KernelCommand, readFlags } from '../../../src/config/commandLine.js';
 import { readConfigurationFile } from '../../../src/config/reload.js';
 import { FakeKernel } from '../../../src/testing/index.js';
 import { closeAfter } from '../../support/closeAfter.js';

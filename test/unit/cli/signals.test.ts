@@ -5,7 +5,7 @@ import { it } from 'node:test';
 
 /** A process that runs a command, sends itself a signal, and prints the reason of its end 50 ms later. */
 const PROGRAM = `
-  import { readFlags } from ${JSON.stringify(import.meta.resolve('../../../src/config/flags.js'))};
+  import { readFlags } from ${JSON.stringify(import.meta.resolve('../../../src/config/commandLine.js'))};
   import { logHangups, stopSignal } from ${JSON.stringify(import.meta.resolve('../../../src/cli/signals.js'))};
   import { openLog } from ${JSON.stringify(import.meta.resolve('../../../src/agent/log.js'))};
   const [signal, ...args] = process.env.ARGS.split(' ');

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { type KernelCommand, readFlags } from '../../../src/config/flags.js';
+import { type KernelCommand, readFlags } from '../../../src/config/commandLine.js';
 import { ConfigurationError, loadConfiguration } from '../../../src/config/load.js';
 
 const GOOD = 'apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\nmode: ipvs\n';

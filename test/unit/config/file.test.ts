@@ -3,9 +3,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import { type KernelCommand, readFlags } from '../../../src/config/commandLine.js';
 import { defaultConfiguration } from '../../../src/config/configuration.js';
 import { DecodingError, decodeFile } from '../../../src/config/file.js';
-import { type KernelCommand, readFlags } from '../../../src/config/flags.js';
 import { ConfigurationError, loadConfiguration } from '../../../src/config/load.js';
 import { formatConfiguration, writeConfiguration } from '../../../src/config/writeConfig.js';
 import { decodeConfiguration } from '../../support/decodeConfiguration.js';
@@ -70,7 +70,9 @@ describe("kubeadm's configuration", () => {
   });
 
   it('is told of once: blank means ipvs mode here', () => {
-    assert.deepEqual(notices, ["mode is blank: ipvs mode is used; kube-proxy's blank means iptables mode"]);
+    assert.deepEqual(notices, [
+      'mode is blank, which means ipvs mode here; in kube-proxy it means iptables mode',
+    ]);
   });
 
   it("follows the family of bindAddress with the servers' addresses", () => {
@@ -247,7 +249,7 @@ describe('a configuration that is loaded', () => {
       assert.deepEqual([configuration.mode, notices], ['ipvs', []]);
     }
     assert.match(refusal(() => load(`${HEAD}mode: zz\n`, '--cleanup'))[0] ?? '', /Mode\.ProxyMode/);
-    assert.match(refusal(() => load(`${HEAD}mode: iptables\n`))[0] ?? '', /there is no iptables mode here/);
+    assert.match(refusal(() => load(`${HEAD}mode: iptables\n`))[0] ?? '', /iptables mode is not available/);
   });
 
   it('is that of the file: other flags do not count, and are told', () => {

@@ -40,7 +40,7 @@ const cases: [raw: Record<string, unknown>, problems: string[]][] = [
   [
     { ipvs: { scheduler: '../../etc' } },
     [
-      `${K}.KubeProxyIPVSConfiguration.Scheduler: Invalid value: "../../etc": must be the name of an IPVS scheduler, at most 15 characters`,
+      `${K}.KubeProxyIPVSConfiguration.Scheduler: Invalid value: "../../etc": must be the name of an IPVS scheduler, of at most 15 characters`,
     ],
   ],
   [
@@ -74,7 +74,7 @@ const cases: [raw: Record<string, unknown>, problems: string[]][] = [
   ...(['iptables', 'nftables'] as const).map((mode): [Record<string, unknown>, string[]] => [
     { mode },
     [
-      `${K}.Mode.ProxyMode: Invalid value: "${mode}": there is no ${mode} mode here; must be ipvs or blank (blank means the best-available proxy [currently ipvs])`,
+      `${K}.Mode.ProxyMode: Invalid value: "${mode}": ${mode} mode is not available; must be ipvs or blank (blank means the best-available proxy [currently ipvs])`,
     ],
   ]),
   // The rest.
@@ -155,13 +155,13 @@ const cases: [raw: Record<string, unknown>, problems: string[]][] = [
   [
     { detectLocalMode: 'BridgeInterface', detectLocal: { bridgeInterface: 'a name of sixteen' } },
     [
-      `${K}.DetectLocalConfiguration.InterfaceName: Invalid value: "a name of sixteen": must be a device name, at most 15 characters`,
+      `${K}.DetectLocalConfiguration.InterfaceName: Invalid value: "a name of sixteen": must be an interface name of at most 15 characters`,
     ],
   ],
   [
     { detectLocalMode: 'InterfaceNamePrefix', detectLocal: { interfaceNamePrefix: 'a/b' } },
     [
-      `${K}.DetectLocalConfiguration.InterfacePrefix: Invalid value: "a/b": must be a device name, at most 15 characters`,
+      `${K}.DetectLocalConfiguration.InterfacePrefix: Invalid value: "a/b": must be an interface name of at most 15 characters`,
     ],
   ],
   [

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { readFlags } from '../../../src/config/flags.js';
+import { readFlags } from '../../../src/config/commandLine.js';
 import { accessOfKubeconfig } from '../../../src/source/api/kubeconfig.js';
 import {
   type DaemonSet,

@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { readFlags } from '../../../src/config/flags.js';
+import { readFlags } from '../../../src/config/commandLine.js';
 import { loadConfiguration } from '../../../src/config/load.js';
 import { accessOfKubeconfig } from '../../../src/source/api/kubeconfig.js';
 import { kubeadmConfiguration, kubeadmKubeconfig } from '../../support/kubeadm.js';

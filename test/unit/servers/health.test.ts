@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Answer, Request } from '../../../src/servers/answer.js';
+import type { Request, Response } from '../../../src/servers/handler.js';
 import { ProxyHealth } from '../../../src/servers/health.js';
 import { formatTime, healthHandler } from '../../../src/servers/healthServer.js';
 
@@ -20,7 +20,7 @@ function setUp() {
     pass: (milliseconds: number) => {
       passed += milliseconds;
     },
-    get: (path: string) => handler({ path } as Request) as Answer,
+    get: (path: string) => handler({ path } as Request) as Response,
   };
 }
 

@@ -3,7 +3,7 @@ import { createServer, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { BadRequest, type Handler, plain, routes } from '../../../src/servers/answer.js';
+import { BadRequest, type Handler, plain, routes } from '../../../src/servers/handler.js';
 import { bindHint, type ListenAddress, listen, openServer } from '../../../src/servers/listen.js';
 import { LIMITS, type Limits } from '../../../src/servers/serve.js';
 import { closeAfter } from '../../support/closeAfter.js';

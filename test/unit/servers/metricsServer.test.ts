@@ -203,7 +203,10 @@ describe('/debug/pprof/', () => {
     for (const name of ['goroutine', 'mutex', 'trace', 'x/y']) {
       const { status, body } = await get(`/debug/pprof/${name}?debug=1`);
       assert.equal(status, 'HTTP/1.1 404 Not Found');
-      assert.equal(body, `"${name}" is no profile of this process, which runs on Node: see /debug/pprof/\n`);
+      assert.equal(
+        body,
+        `"${name}" is not available: this process runs on Node, not Go; /debug/pprof/ lists the profiles\n`,
+      );
     }
   });
 
@@ -243,7 +246,7 @@ describe('/debug/pprof/', () => {
 describe('/statusz and /flagz', () => {
   const both = { statusz: true, flagz: { 'proxy-mode': 'ipvs', 'bind-address': '0.0.0.0' } };
   const accept = (path: string, value: string) => `GET ${path} HTTP/1.1\r\nAccept: ${value}`;
-  const NOTE = 'For people who look into a running process: the layout of this page may change at any time.';
+  const NOTE = 'This page is for debugging by people; its format may change at any time.';
   const PATHS = [
     '/configz',
     '/flagz',

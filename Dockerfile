@@ -1,10 +1,10 @@
-# The node agent as an image: the proxy, Node, libipset, both kinds of iptables, and what an operator looks with.
+# The image of the node agent: the proxy, Node, libipset, both iptables backends, and tools for operators.
 #
-#   docker build -t kube-netlink-proxy .          or   npm run image      (buildah; --help says more)
+#   docker build -t kube-netlink-proxy .          or   npm run image      (buildah; see --help)
 #
-# The bases are pinned by version. To pin them by content, pass what your registry answers for them:
+# The base images are pinned by version. To pin them by digest:
 #   --build-arg NODE_IMAGE=docker.io/library/node@sha256:…  --build-arg DEBIAN_IMAGE=docker.io/library/debian@sha256:…
-# Both have to be of one Debian release: the addon is built in the first and runs in the second.
+# Both must have the same Debian release: the addon is built in the first and runs in the second.
 ARG NODE_IMAGE=docker.io/library/node:24.21.0-trixie-slim
 ARG DEBIAN_IMAGE=docker.io/library/debian:13.7-slim
 
@@ -23,7 +23,7 @@ RUN npm run build \
  && mv dist/src /out/opt/kube-netlink-proxy/dist/ \
  && mv package.json LICENSE NOTICE node_modules /out/opt/kube-netlink-proxy/ \
  && mv build/Release/knp.node /out/opt/kube-netlink-proxy/build/Release/
-# Names under which everything is called.
+# The commands.
 RUN mkdir -p /out/usr/local/bin /out/usr/local/sbin \
  && mv deploy/image/kube-netlink-proxy deploy/image/iptables-flavour /out/usr/local/bin/ \
  && ln -s kube-netlink-proxy /out/usr/local/bin/kube-proxy \
@@ -39,7 +39,7 @@ RUN mkdir -p /out/usr/local/bin /out/usr/local/sbin \
     done
 
 FROM ${DEBIAN_IMAGE}
-# libipset13 and iptables program the kernel, kmod loads ip_vs; ipset and ipvsadm are for people.
+# libipset13 and iptables program the kernel, kmod loads ip_vs; ipset and ipvsadm are for operators.
 RUN apt-get update \
  && apt-get install -y --no-install-recommends ipset iptables ipvsadm kmod libipset13 libstdc++6 \
  && rm -rf /var/lib/apt/lists/* /var/cache/apt /var/cache/debconf/*-old /var/log/apt /var/log/dpkg.log \

@@ -1,5 +1,5 @@
-// `npm run all`: types of the scripts, lint, formatting, and all tests, also those of the container image. Every test of the
-// kernel runs on Debian's own, in QEMU: `npm test` prefers quicker kernels.
+// `npm run all`: types of the scripts, lint, format, and all tests, including those of the container image. All kernel
+// tests run on Debian's kernel in QEMU; `npm test` prefers faster kernels.
 
 import { reportFailures } from './lib/failure.mjs';
 import { nodeScript, step } from './lib/steps.mjs';

@@ -1,4 +1,4 @@
-// Builds the C++ parts, and only when their sources changed since the last build.
+// Builds the C++ parts, if their sources have changed since the last build.
 //
 //   node scripts/build-native.mjs            the addon, build/Release/knp.node (node-gyp, binding.gyp)
 //   node scripts/build-native.mjs --tests    C++ unit tests with sanitizers, build-cmake/tests/ (CMakeLists.txt)
@@ -27,7 +27,7 @@ function buildAddon(force) {
     requireTools([process.env['CXX'] ?? 'g++', 'make', 'python3'], 'apt-get install g++ make python3');
     const gyp = join(root, 'node_modules', 'node-gyp', 'bin', 'node-gyp.js');
     if (!existsSync(gyp)) fail('node-gyp is not installed: run npm install');
-    // Not `node-gyp rebuild`: it takes the whole folder away, and the lock with it.
+    // Not `node-gyp rebuild`: it deletes the whole folder with the lock.
     if (force) rmSync(join(root, 'build', 'Release', 'obj.target'), { recursive: true, force: true });
     const jobs = ['--jobs', String(availableParallelism())];
     run(process.execPath, [gyp, ...nodeHeaders(), ...jobs, 'configure', 'build']);
@@ -40,7 +40,7 @@ function buildTests(force) {
   const inputs = [join(root, 'CMakeLists.txt'), join(root, 'native'), join(root, 'test', 'native')];
   onlyWhenChanged(join(folder, 'knp_tests'), inputs, force, () => {
     requireTools([process.env['CXX'] ?? 'g++', 'make', 'cmake'], 'apt-get install g++ make cmake');
-    // Compiles in half the time of -O2 -g, and reports of the sanitizers still name lines.
+    // Compiles in half the time of -O2 -g; sanitizer reports still have line numbers.
     const flags = ['-DCMAKE_BUILD_TYPE=RelWithDebInfo', '-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1'];
     const options = [...flags, '-DKNP_SANITIZE=ON'];
     run('cmake', ['-S', root, '-B', folder, '-G', 'Unix Makefiles', ...options]);
@@ -50,8 +50,8 @@ function buildTests(force) {
 }
 
 /**
- * Node's own headers when they lie beside the running binary, as in a distribution's package or a container image:
- * nothing is downloaded then, and HOME (where node-gyp keeps what it downloads) does not matter.
+ * Node's headers, if they are installed with the running binary, as in a distribution's package or a container image.
+ * node-gyp then downloads nothing, and does not use HOME.
  *
  * @returns {string[]}
  */
@@ -61,7 +61,7 @@ function nodeHeaders() {
 }
 
 /**
- * Runs `build` unless `output` exists and was made from exactly these inputs.
+ * Runs `build` unless `output` exists and was built from exactly these inputs.
  *
  * @param {string} output
  * @param {string[]} inputs files and folders
@@ -85,7 +85,7 @@ function onlyWhenChanged(output, inputs, force, build) {
 }
 
 /**
- * Waits until no other process builds the same, until this one ends: test files that run at once all want the build.
+ * Takes the lock of the build until this process ends. Parallel test files all run the build.
  *
  * @param {string} path
  */
@@ -104,7 +104,7 @@ function lock(path) {
 }
 
 /**
- * Whether the process that wrote its number into the file still runs.
+ * Whether the process whose id is in the file still runs.
  *
  * @param {string} path
  */
@@ -140,7 +140,7 @@ function requireTools(tools, remedy) {
 }
 
 /**
- * Runs a command from the package's root; shows what it printed only when it fails.
+ * Runs a command in the package's root; prints its output only if it fails.
  *
  * @param {string} command
  * @param {string[]} args

@@ -1,4 +1,4 @@
-// `npm run build`: everything that the command and the tests need.
+// `npm run build`: builds everything that the command and the tests need.
 
 import { buildNative, buildTypeScript } from './lib/build.mjs';
 import { reportFailures } from './lib/failure.mjs';

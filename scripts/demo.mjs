@@ -1,4 +1,4 @@
-// `npm run demo`: on a fresh clone, gets what is missing, builds, and shows that no connection is lost.
+// `npm run demo`: installs missing packages, builds, and runs the demo, which shows that no connection is lost.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,23 +15,23 @@ import { chooseVehicle, VEHICLES, vehicleNamed } from './vm/vehicles.mjs';
 
 const HELP = `Usage: npm run demo [-- OPTIONS]
 
-Lays out a client, two nodes and three web servers in network namespaces, and runs kube-netlink-proxy on
-examples/ there. One connection stays open and new ones are made all the time, while an endpoint is lost and
-the proxy is killed and started again. Takes about a minute; the first time some more, to install what is missing
-(Debian packages, as root or through sudo, after saying which; npm packages), to build, and for QEMU to download a kernel.
+Creates a client, two nodes and three web servers in network namespaces, and runs kube-netlink-proxy with
+examples/. One connection stays open, and new connections are opened all the time, while an endpoint is removed and
+the proxy is killed and restarted. Takes about a minute; the first run takes longer, to install missing packages
+(Debian packages, as root or with sudo, and npm packages), to build, and to download a kernel for QEMU.
 
-Runs where the kernel has IPVS: as root in a fresh network namespace of this machine, or in a VM that it boots
-itself. Exits with 0 only if every request was answered by a server that should, and the connection was never lost.
+Runs as root in a new network namespace if this machine's kernel has IPVS, otherwise in a VM. The exit status is 0
+only if each response was from an expected server, and the open connection was never lost.
 
-  --vehicle NAME  where to run: namespace, uml or qemu (default: the first that serves; npm run vm -- --help)
-  --vm            as --vehicle qemu
-  --svg FILE      write a picture of the last screen
-  --help          show this text
+  --vehicle NAME  namespace, uml or qemu (default: the first that is available; see npm run vm -- --help)
+  --vm            same as --vehicle qemu
+  --svg FILE      write the last screen as a picture
+  --help          print this text
 
-NO_COLOR=1 turns colours off, except in the picture.
+NO_COLOR=1 disables colours, except in the picture.
 `;
 
-// The demo ends itself after 500 seconds, ten times what it takes in QEMU on a quiet machine; the machine has to boot before.
+// The demo's own limit is 500 s, ten times its duration in QEMU on an idle machine; this limit includes booting.
 const LIMIT_SECONDS = '600';
 
 /** @typedef {import('./vm/vehicles.mjs').VehicleName} VehicleName */
@@ -59,7 +59,7 @@ async function demo(args) {
   const vehicle = options.vehicle ?? (await chooseVehicle());
   const ground = { vehicle: VEHICLES[vehicle].title, loopbackMs: measureLoopback() };
   process.env['KNP_DEMO_GROUND'] = JSON.stringify(ground);
-  // In the VM standard output is no terminal; the demo cannot tell that ours is one.
+  // In the VM, standard output is not a terminal, although ours may be one.
   if (process.stdout.isTTY && !process.env['NO_COLOR']) process.env['FORCE_COLOR'] = '1';
   const command = [process.execPath, '--enable-source-maps', 'dist/demo/main.js'];
   return runVm(['--vehicle', vehicle, '--timeout', LIMIT_SECONDS, '--', ...command]);
@@ -96,7 +96,7 @@ function takeValue(option, rest) {
   return value;
 }
 
-/** @returns {number} the time of the machine itself, in ms, to compare with the vehicle's */
+/** @returns {number} the time on this machine, in ms, to compare with the time in the vehicle */
 function measureLoopback() {
   const [program = '', ...args] = nodeScript('dist/demo/loopbackProcess.js');
   const { ok, stdout, stderr } = capture(program, args);
@@ -105,7 +105,7 @@ function measureLoopback() {
 }
 
 /**
- * Runs the demo in a process of its own, and makes a picture of what it prints, in colours.
+ * Runs the demo in another process with colours, and writes its last screen as a picture.
  *
  * @param {string} file
  * @param {VehicleName | undefined} vehicle

@@ -1,4 +1,4 @@
-// `npm run image`: builds the container image of the Dockerfile with buildah, where nothing can be pulled too.
+// `npm run image`: builds the container image of the Dockerfile with buildah, with or without a registry.
 
 import { main } from './image/cli.mjs';
 

@@ -1,4 +1,4 @@
-// `npm run lint`: formatting and lint of TypeScript, JavaScript and C++; with --fix, repairs what can be repaired.
+// `npm run lint`: checks format and lint of TypeScript, JavaScript and C++; with --fix, repairs them if possible.
 
 import { reportFailures } from './lib/failure.mjs';
 import { nodeScript, step } from './lib/steps.mjs';
@@ -7,7 +7,7 @@ import { lintCpp } from './lint/cpp.mjs';
 const fix = process.argv.includes('--fix');
 
 process.exitCode = await reportFailures('lint', () => {
-  // Files and rules are biome.json's; a warning counts as well as an error.
+  // The files and rules are in biome.json; warnings are failures too.
   const check = ['check', '--error-on-warnings', ...(fix ? ['--write'] : [])];
   step('TypeScript and JavaScript: biome', nodeScript('node_modules/@biomejs/biome/bin/biome', ...check));
   lintCpp(fix);

@@ -1,4 +1,4 @@
-// `npm test`: on a fresh clone, gets what is missing, builds, and runs every test, those of the kernel in the VM.
+// `npm test`: installs missing packages, builds, and runs all tests.
 
 import { main } from './test/cli.mjs';
 

@@ -1,4 +1,4 @@
-// `npm run vm -- CMD ARGS…`: runs a command as root on a kernel that has IPVS and the dummy device.
+// `npm run vm -- CMD ARGS…`: runs a command as root on a kernel with IPVS and dummy interfaces.
 
 import { main } from './vm/cli.mjs';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { capture, run } from '../lib/commands.mjs';
 import { Failure } from '../lib/failure.mjs';
 
-/** buildah with one place for images. */
+/** buildah with one storage. */
 export class Buildah {
   /** @type {readonly string[]} */
   #global;
@@ -18,7 +18,7 @@ export class Buildah {
   }
 
   /**
-   * Runs a command with its output on ours.
+   * Runs a command with our output.
    *
    * @param {readonly string[]} args
    */
@@ -38,14 +38,14 @@ export class Buildah {
 
   /**
    * @param {string} image
-   * @returns {boolean} whether it is here
+   * @returns {boolean} whether it exists
    */
   has(image) {
     return capture('buildah', [...this.#global, 'inspect', '--type', 'image', image]).ok;
   }
 
   /**
-   * Does something with a container of an image, which is gone afterwards.
+   * Runs an action with a container of an image, and deletes the container.
    *
    * @template Result
    * @param {string} image

@@ -1,4 +1,4 @@
-// The command `npm run image`: gets what is missing, builds, and unpacks the result if that is asked for.
+// The command `npm run image`: installs missing packages, builds, and optionally unpacks the image.
 
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -58,19 +58,19 @@ function buildImage(options, version) {
     options.tag,
     CHECKOUT,
   ]);
-  // Of a storage of our own, the images that this one takes the name from.
+  // In our own storage, delete the images whose name this one takes.
   if (options.storage !== undefined) buildah.run(['rmi', '--prune']);
   if (options.exportFolder === undefined) return;
   unpack(buildah, options.tag, options.exportFolder);
   writeFileSync(join(options.exportFolder, SUM), sum);
 }
 
-// Last file of an unpacked image: what it was made of.
+// The last file of an unpacked image: the hash of its inputs.
 const SUM = 'inputs.sha256';
 
 /**
  * @param {string} folder
- * @returns {string | undefined} the sum of what the image there was made of; undefined if there is no whole one
+ * @returns {string | undefined} the hash of the inputs of the image there; undefined if there is no complete one
  */
 function sumIn(folder) {
   const file = join(folder, SUM);
@@ -91,7 +91,7 @@ function basesOf(dockerfile) {
   return { node: value('NODE_IMAGE'), debian: value('DEBIAN_IMAGE') };
 }
 
-/** The commit, with a sign that there is more than it holds. */
+/** The commit, with a mark if there are uncommitted changes. */
 function revision() {
   const { ok, stdout } = capture('git', [
     '-C',

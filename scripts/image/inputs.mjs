@@ -1,11 +1,11 @@
-// What the image is made of, as one sum: an image of the same sum need not be built again.
+// The hash of the image's inputs: an image with the same hash is not built again.
 
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { CHECKOUT } from '../lib/checkout.mjs';
 
-/** Sum of the Dockerfile and of everything that .dockerignore lets in, names and permissions included. */
+/** Hash of the Dockerfile and of all files that .dockerignore includes, with their names and permissions. */
 export function sumOfInputs() {
   const ignore = readFileSync(join(CHECKOUT, '.dockerignore'), 'utf8');
   const allowed = [...ignore.matchAll(/^!(.+)$/gm)].map(([, path = '']) => path);

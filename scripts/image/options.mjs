@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Failure } from '../lib/failure.mjs';
 
-/** The image's name where none is given; the version of package.json is its tag. */
+/** Default name of the image; its tag is the version in package.json. */
 const NAME = 'localhost/kube-netlink-proxy';
 
 export const HELP = `Usage: npm run image -- [OPTIONS]
@@ -12,13 +12,13 @@ export const HELP = `Usage: npm run image -- [OPTIONS]
 Builds the container image of the Dockerfile with buildah, as root. With Docker, "docker build ." does the same.
 
   --tag NAME         name of the image (default ${NAME}:VERSION, the version of package.json)
-  --stand-in-bases   make the two base images from Debian's packages and npm's build of Node instead of pulling them:
-                     for machines that reach no registry of images. Not for images that are to be given away.
-  --export FOLDER    also unpack the image's root filesystem into FOLDER/rootfs, and its configuration into
-                     FOLDER/config.json; the folder is emptied first. If it holds this
-                     very image already, nothing is built
-  --storage FOLDER   where buildah keeps images (default: where it always does)
-  --help             show this text
+  --stand-in-bases   build the two base images from Debian's packages and npm's build of Node instead of pulling
+                     them, for machines without access to a registry. Do not distribute these images.
+  --export FOLDER    also unpack the image's root filesystem to FOLDER/rootfs, and its configuration to
+                     FOLDER/config.json; the folder is emptied first. If it has the same image already, nothing
+                     is built
+  --storage FOLDER   buildah's storage (default: buildah's default)
+  --help             print this text
 `;
 
 /**

@@ -1,4 +1,4 @@
-// Stands in for the base images where nothing can be pulled: Debian by debootstrap, and Node from npm on top of it.
+// Builds replacements of the base images without a registry: Debian with debootstrap, and Node from npm.
 
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,16 +10,16 @@ import { heading } from '../lib/steps.mjs';
 /** @typedef {import('./buildah.mjs').Buildah} Buildah */
 /** @typedef {{ node: string, debian: string }} Bases names of the images */
 
-// As in the official images: of packages' documentation only the copyright is there.
+// As in the official images: no documentation of packages, except copyright files.
 const UNWANTED = ['info', 'locale', 'man'].map((name) => `/usr/share/${name}`);
 const DOCUMENTATION = '/usr/share/doc';
 const COPYRIGHT = 'copyright';
 const EMPTIED = ['/var/cache/apt', '/var/lib/apt/lists'];
-// Certificates that this machine trusts beside the usual ones, for the build to reach npm as this machine does.
+// Additional certificates of this machine, so that the build can reach npm as this machine does.
 const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt';
 
 /**
- * Makes both bases, unless they are here.
+ * Builds both base images, unless they exist.
  *
  * @param {Buildah} buildah
  * @param {Bases} bases
@@ -28,7 +28,7 @@ export function ensureStandIns(buildah, bases) {
   const release = /(?:^|-)([a-z]+)-slim$/.exec(bases.node)?.[1];
   const node = /:(\d+\.\d+\.\d+)-/.exec(bases.node)?.[1];
   if (release === undefined || node === undefined) {
-    throw new Failure(`cannot stand in for ${bases.node}: its tag is not like 24.21.0-trixie-slim`);
+    throw new Failure(`cannot replace ${bases.node}: its tag does not have the form 24.21.0-trixie-slim`);
   }
   if (!buildah.has(bases.debian)) withFolder((folder) => makeDebian(buildah, bases.debian, release, folder));
   if (!buildah.has(bases.node)) withFolder((folder) => makeNode(buildah, bases, node, folder));

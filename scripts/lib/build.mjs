@@ -1,16 +1,16 @@
-// Makes what runs: the native addon in build/, the compiled TypeScript in dist/.
+// Builds the native addon in build/ and the TypeScript in dist/.
 
 import { chmodSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { CHECKOUT, filesBelow } from './checkout.mjs';
 import { nodeScript, step } from './steps.mjs';
 
-/** C++ into build/Release; does nothing while the sources are unchanged. */
+/** Builds the addon in build/Release, if its sources have changed. */
 export function buildNative() {
   step('native addon', nodeScript('scripts/build-native.mjs'));
 }
 
-/** TypeScript into dist/. */
+/** Compiles TypeScript to dist/. */
 export function buildTypeScript() {
   removeOrphans();
   step('TypeScript', nodeScript('node_modules/typescript/bin/tsc', '-p', 'tsconfig.json'));
@@ -21,7 +21,7 @@ export function buildTypeScript() {
   }
 }
 
-/** Removes what was compiled from sources that are gone: the tests among them would still run. */
+/** Deletes the compiled files of deleted sources, because tests among them would still run. */
 function removeOrphans() {
   const endings = /\.(js|js\.map|d\.ts)$/;
   for (const output of filesBelow('dist', endings)) {

@@ -1,10 +1,10 @@
-// Where things lie in the checkout.
+// Paths in the checkout.
 
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The checkout's own folder. */
+/** The folder of the checkout. */
 export const CHECKOUT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
 /**

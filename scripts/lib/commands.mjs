@@ -1,14 +1,14 @@
-// Finding and running other programs from the scripts.
+// Finds and runs other programs.
 
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from './failure.mjs';
 
-// An ordinary user's PATH often lacks these, and depmod, ipset and iptables live there.
+// depmod, ipset and iptables are in these folders, which are often not in an ordinary user's PATH.
 const ADMINISTRATION_FOLDERS = ['/usr/local/sbin', '/usr/sbin', '/sbin'];
 
-/** PATH with the folders of administration commands at its end. */
+/** PATH, followed by the folders of administration commands. */
 export function fullPath() {
   const folders = (process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin').split(':').filter(Boolean);
   return [...new Set([...folders, ...ADMINISTRATION_FOLDERS])].join(':');
@@ -40,7 +40,7 @@ function isAccessible(path, mode) {
 }
 
 /**
- * Runs a program to its end with its output on our stderr, so that our stdout stays the result's.
+ * Runs a program with its output on our stderr, because our stdout is for the result.
  *
  * @param {string} command
  * @param {readonly string[]} args
@@ -58,7 +58,7 @@ export function succeeds(command, args, options = {}) {
 }
 
 /**
- * Like {@link succeeds}, but failing is an error.
+ * Like {@link succeeds}, but throws if the program fails.
  *
  * @param {string} command
  * @param {readonly string[]} args
@@ -69,7 +69,7 @@ export function run(command, args, options) {
 }
 
 /**
- * Runs a program quietly.
+ * Runs a program without output.
  *
  * @param {string} command
  * @param {readonly string[]} args

@@ -1,6 +1,6 @@
-// Failures of the scripts themselves: a sentence for a person instead of a stack trace.
+// Failures of the scripts, reported without a stack trace.
 
-/** Something that a person can act upon; its message is all there is to show. */
+/** A failure whose message is sufficient for the user. */
 export class Failure extends Error {
   /** @override */
   name = 'Failure';
@@ -9,7 +9,7 @@ export class Failure extends Error {
 /**
  * Runs a script's body; a {@link Failure} becomes one line on stderr and an exit status.
  *
- * @param {string} name what the line starts with
+ * @param {string} name prefix of the line
  * @param {() => number | Promise<number>} body returns the exit status
  * @param {number} [status] the exit status of a failure
  * @returns {Promise<number>} the exit status

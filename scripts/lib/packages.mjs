@@ -1,4 +1,4 @@
-// Debian packages that the scripts need: which are missing, and installing them after saying so.
+// Installs missing Debian packages, after it has named them.
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { capture, find, run, succeeds } from './commands.mjs';
 import { Failure } from './failure.mjs';
 
 /**
- * What shows that a package is there: a command on PATH, or the absolute path of a file.
+ * The witness of an installed package: a command on PATH, or the absolute path of a file.
  *
  * @typedef {Readonly<Record<string, string>>} Requirements package name → witness
  */
@@ -25,7 +25,7 @@ export const QEMU_PACKAGES = {
   'xz-utils': 'xz',
 };
 
-/** @type {Requirements} Makes the native addon, its tests too; libipset is what the addon loads when it runs. */
+/** @type {Requirements} Builds the native addon and its tests; the addon loads libipset when it runs. */
 export const BUILD_PACKAGES = {
   'g++': 'g++',
   make: 'make',
@@ -34,7 +34,7 @@ export const BUILD_PACKAGES = {
   'libipset-dev': '/usr/include/libipset/session.h',
 };
 
-/** @type {Requirements} What tests and people use to look at a kernel, inside the VM as outside. */
+/** @type {Requirements} Tools that show the kernel state, in tests and for people. */
 export const WITNESS_PACKAGES = {
   conntrack: 'conntrack',
   ipset: 'ipset',
@@ -44,11 +44,11 @@ export const WITNESS_PACKAGES = {
   strace: 'strace',
 };
 
-/** @type {Requirements} Builds the container image, and runs it. */
+/** @type {Requirements} Builds and runs the container image. */
 export const IMAGE_PACKAGES = { buildah: 'buildah', debootstrap: 'debootstrap', crun: 'crun' };
 
 /**
- * Installs those packages whose witness is missing. A machine that has the commands from elsewhere is left alone.
+ * Installs the packages whose witness is missing. Commands from other sources count too.
  *
  * @param {Requirements} requirements
  */
@@ -65,7 +65,7 @@ export function ensurePackages(requirements) {
 }
 
 /**
- * Whether the packages are there or the package sources have them: some distributions and architectures lack some.
+ * Whether the packages are installed or available: some distributions and architectures do not have all of them.
  *
  * @param {Requirements} requirements
  */
@@ -73,7 +73,7 @@ export function isObtainable(requirements) {
   const missing = missingOf(requirements);
   if (missing.length === 0) return true;
   if (!find('apt-get')) return false;
-  // Lists that have QEMU are not empty: fetching them again would not add what they lack.
+  // If the lists have QEMU, they are not empty, and fetching them again would add nothing.
   if (!areKnown(Object.keys(QEMU_PACKAGES))) updateLists();
   return areKnown(missing);
 }
@@ -96,7 +96,7 @@ function areKnown(packages) {
  * @returns {string} the path of its archive, for `dpkg -x`
  */
 export function downloadPackage(name, folder) {
-  // Root needs no helper user to download for it, and that user could not write here.
+  // apt's download user could not write here.
   const sandbox = process.getuid?.() === 0 ? ['-o', 'APT::Sandbox::User=root'] : [];
   const download = ['-qq', ...sandbox, 'download', name];
   if (!withFreshLists([name], () => succeeds('apt-get', download, { cwd: folder }))) {
@@ -107,12 +107,12 @@ export function downloadPackage(name, folder) {
   return join(folder, archive);
 }
 
-// Waits for another run's installation instead of failing on its lock (seconds).
+// Time to wait for another run's lock, in s.
 const QUIET = ['-qq', '-o', 'Dpkg::Use-Pty=0', '-o', 'DPkg::Lock::Timeout=300'];
 
 /**
- * Runs an apt action; fetches the package lists first if they lack a package, or afterwards if the action fails
- * (old lists name versions that the archive no longer has) and then tries once more.
+ * Runs an apt action. If the package lists do not have a package, it fetches them first. If the action fails, it fetches
+ * them and retries once, because old lists may name deleted versions.
  *
  * @param {readonly string[]} packages
  * @param {() => boolean} action returns whether it succeeded
@@ -131,7 +131,7 @@ function updateLists() {
 
 /**
  * @param {readonly string[]} command
- * @returns {[string, string[]]} the command as root runs it, through sudo for anybody else
+ * @returns {[string, string[]]} the command for root, with sudo for other users
  */
 function asRoot(command) {
   const full = ['env', 'DEBIAN_FRONTEND=noninteractive', ...command];

@@ -1,10 +1,10 @@
-// Progress of long scripts: a heading for each step, with the seconds since the start.
+// Progress of long scripts: a heading for each step, with the time since the start, in s.
 
 import { spawnSync } from 'node:child_process';
 import { CHECKOUT } from './checkout.mjs';
 import { Failure } from './failure.mjs';
 
-// Scripts that a script starts, in the VM too, go on counting from its start (milliseconds since the epoch).
+// The start of the first script, in ms since the epoch, for the scripts that it starts, also in the VM.
 const START_VARIABLE = 'KNP_STEPS_START';
 const start = Number(process.env[START_VARIABLE] ?? Date.now());
 process.env[START_VARIABLE] = String(start);
@@ -18,7 +18,7 @@ export function heading(what) {
 }
 
 /**
- * Runs a command of the checkout with its output on ours.
+ * Runs a command in the checkout with our output.
  *
  * @param {string} what the step, for the heading and for its failure
  * @param {readonly string[]} command
@@ -32,7 +32,7 @@ export function step(what, command) {
 }
 
 /**
- * The command line of one of our own scripts or of a development dependency's.
+ * The command line of a script of ours or of a development dependency.
  *
  * @param {string} script relative to the checkout
  * @param {readonly string[]} args

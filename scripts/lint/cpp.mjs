@@ -1,4 +1,4 @@
-// Formatting and lint of the C++ sources, by .clang-format and .clang-tidy.
+// Format and lint of the C++ sources, with .clang-format and .clang-tidy.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,11 +7,11 @@ import { ensurePackages } from '../lib/packages.mjs';
 import { step } from '../lib/steps.mjs';
 
 const FOLDERS = ['native', 'test/native'];
-// clang-tidy needs each file's compiler options, which CMake writes down.
+// clang-tidy needs the compiler options of each file, which CMake exports.
 const COMMANDS = 'build-cmake';
 
 /**
- * @param {boolean} fix repair the formatting instead of complaining
+ * @param {boolean} fix repair the format
  */
 export function lintCpp(fix) {
   const files = FOLDERS.flatMap((folder) => filesBelow(folder, /\.(cc|h)$/));

@@ -1,4 +1,4 @@
-// Batches: the test files of one tier that run in one place, in one node --test.
+// Batches: the test files of one tier that run in the same place, in one node --test.
 
 import { join } from 'node:path';
 import { placeOf, titleOf } from './places.mjs';
@@ -16,7 +16,7 @@ import { filesOf } from './tiers.mjs';
 /**
  * @param {readonly import('./tiers.mjs').Tier[]} tiers
  * @param {import('./options.mjs').TestOptions} options
- * @param {string} results the folder for what batches leave
+ * @param {string} results the folder for the results
  * @returns {Promise<Batch[]>} in the order of the tiers; a batch without files for a tier that has none
  */
 export async function planBatches(tiers, { filters, vehicle }, results) {

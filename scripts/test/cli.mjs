@@ -1,4 +1,4 @@
-// The command `npm test`: prepares, runs the tests where each can run, and sums up.
+// The command `npm test`: prepares, runs the tests, and prints a summary.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,13 +31,13 @@ export function main(args) {
 async function test(options) {
   const { tiers: wanted, filters } = options;
   prepare(wanted);
-  // Without a filter every tier has to hold tests; with one, only those count that it leaves something of.
+  // Without a filter, every tier must have tests; with a filter, tiers without a matching file are omitted.
   const tiers = wanted.filter((tier) => filters.length === 0 || filesOf(tier, filters).length > 0);
   if (tiers.length === 0) throw new Failure(`no test file has ${filters.join(' or ')} in its path`);
   const results = mkdtempSync(join(tmpdir(), 'kube-netlink-proxy-tests-'));
   try {
     const batches = await planBatches(tiers, options, results);
-    // What runs only when named measures, or makes a guest that takes all there is.
+    // Tiers that run only by name need an idle machine, or a guest with all its memory.
     const alone = tiers.some((tier) => tier.apart);
     const interrupted = await runLanes(batches, alone);
     const status = summarize(batches);

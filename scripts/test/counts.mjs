@@ -1,12 +1,12 @@
-// A node:test reporter that counts: writes one JSON object of type Counts when the run is over.
+// A node:test reporter that counts tests: it writes one JSON object of type Counts at the end.
 
 import { relative, resolve } from 'node:path';
 
 /**
  * @typedef {object} Counts
  * @property {number} passed
- * @property {string[]} failed what failed, for a person to find
- * @property {string[]} skipped the same, of those skipped or yet to be written
+ * @property {string[]} failed names of the failed tests
+ * @property {string[]} skipped names of the skipped and todo tests
  */
 
 /**
@@ -33,11 +33,11 @@ function count(counted, passed, data) {
   const label = isFile ? file : `${file}: ${data.name}`;
   if (data.skip !== undefined && data.skip !== false) counted.skipped.push(`${label} (skipped)`);
   else if (data.todo !== undefined && data.todo !== false) counted.skipped.push(`${label} (to do)`);
-  // What contains tests fails with them; only they count.
+  // A suite fails with its tests; only tests count.
   else if (data.details?.error?.failureType === 'subtestsFailed') return;
   else if (!passed) counted.failed.push(label);
   else if (data.details?.type === 'suite') return;
-  // A file that ended well is reported as a test of its own only if it held none.
+  // A passed file is reported as a test only if it has no tests.
   else if (isFile) counted.failed.push(`${file}: holds no test`);
   else counted.passed += 1;
 }

@@ -1,4 +1,4 @@
-// Runs batches side by side. The output of a batch is shown in one piece when it has ended.
+// Runs batches in parallel. The output of a batch is printed at its end.
 
 import { readFileSync } from 'node:fs';
 import { availableParallelism, constants } from 'node:os';
@@ -9,7 +9,7 @@ import { runBatch } from './runBatch.mjs';
 
 /** @typedef {import('./batches.mjs').Batch} Batch */
 
-// More do not help: the longest batch takes as long as all others together, divided by three.
+// More do not help: the longest batch takes a third of the time of all others together.
 const MOST_LANES = 4;
 
 /**

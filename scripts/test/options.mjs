@@ -13,18 +13,18 @@ const namesOf = (meant) =>
 
 export const HELP = `Usage: npm test -- [OPTIONS] [FILTER]…
 
-Installs what is missing, builds, and runs the tests. Those that need a kernel run on the first that has what
-they need: this machine's own, in a network namespace; User Mode Linux; QEMU (see npm run vm -- --help).
-Two batches or more run at a time; the output of each is shown when it has ended.
-Fails if a test failed, was skipped or is yet to be written, or if a tier held no test.
-The last line is "N passed, N failed, N skipped"; the lines before it say how many tests ran where.
+Installs missing packages, builds, and runs the tests. A test that needs a kernel runs in the first vehicle with the
+necessary features: a network namespace of this machine, User Mode Linux, QEMU (see npm run vm -- --help).
+Batches run in parallel; the output of each is printed at its end.
+Fails if a test fails, is skipped or is a todo, or if a tier has no tests.
+The last line is "N passed, N failed, N skipped"; the lines before it count the tests by vehicle.
 
-  --only TIER     run only this tier; may be given several times. In the order in which they start:
+  --only TIER     run only this tier; may be repeated. In the order of their start:
                   ${namesOf((tier) => !tier.apart)};
-                  only when named: ${namesOf((tier) => tier.apart === true)}
-  --vehicle NAME  run all tests that need a kernel in namespace, uml or qemu; fails where that lacks what one needs
-  FILTER          run only test files with this text in their path, and the tiers that have such files
-  --help          show this text
+                  only by name: ${namesOf((tier) => tier.apart === true)}
+  --vehicle NAME  run all kernel tests in namespace, uml or qemu; fails if a test needs a feature that it lacks
+  FILTER          run only test files with this text in their path
+  --help          print this text
 `;
 
 /**

@@ -1,4 +1,4 @@
-// Where a test runs: on this machine as it is, or on the first kernel that has what the test needs.
+// Selects where a test runs: on this machine, or in the first vehicle with the features that the test needs.
 
 import { availableParallelism } from 'node:os';
 import { basename } from 'node:path';
@@ -10,7 +10,7 @@ import { VEHICLE_NAMES, VEHICLES } from '../vm/vehicles.mjs';
 /** @typedef {VehicleName | 'machine'} Place */
 
 /**
- * What a test can need of a kernel, and the command that shows whether this machine's own kernel has it.
+ * Features of a kernel that tests need, and the commands that succeed if this machine's kernel has them.
  */
 const TRIALS = {
   ipvs: 'ipvsadm -Ln',
@@ -20,7 +20,7 @@ const TRIALS = {
   zones: 'conntrack -I -s 10.0.0.9 -d 10.0.0.1 -p udp --sport 4000 --dport 80 -t 100 -w 1',
   nftables: 'iptables-nft -t nat -N KNP-TRIAL && iptables-nft -t nat -A KNP-TRIAL -j MASQUERADE',
   'two processors': `[ ${availableParallelism()} -ge 2 ]`,
-  // Modules are the whole machine's: no test may unload one here, or keep the kernel from loading one.
+  // Modules belong to the whole machine: no test may unload one here, or prevent their loading.
   modules: 'false',
 };
 
@@ -33,7 +33,7 @@ const OFFERS = {
   qemu: () => true,
 };
 
-/** @type {Map<string, boolean>} An answer does not change while the tests run. */
+/** @type {Map<string, boolean>} Results do not change during the tests. */
 const answers = new Map();
 
 /**
@@ -50,7 +50,7 @@ function offers(name, need) {
 /**
  * @param {import('./tiers.mjs').Tier} tier
  * @param {string} file of this tier
- * @returns {readonly Need[] | undefined} undefined if it needs no kernel of its own
+ * @returns {readonly Need[] | undefined} undefined if it needs no vehicle
  */
 function needsOf(tier, file) {
   const others = Object.entries(tier.others ?? {});
@@ -60,7 +60,7 @@ function needsOf(tier, file) {
 /**
  * @param {import('./tiers.mjs').Tier} tier
  * @param {string} file of this tier
- * @param {VehicleName | undefined} named the vehicle that a person named for all tests that need a kernel
+ * @param {VehicleName | undefined} named the vehicle that the user selected for all kernel tests
  * @returns {Promise<Place>}
  */
 export async function placeOf(tier, file, named) {
@@ -69,7 +69,9 @@ export async function placeOf(tier, file, named) {
   for (const name of named === undefined ? VEHICLE_NAMES : [named]) {
     if (needs.every((need) => offers(name, need)) && (await VEHICLES[name].serves())) return name;
   }
-  throw new Failure(`${file} needs ${needs.join(', ')}: no ${named ?? 'vehicle'} on this machine has that`);
+  throw new Failure(
+    `${file} needs ${needs.join(', ')}: no ${named ?? 'vehicle'} on this machine has them all`,
+  );
 }
 
 /** @param {Place} place */

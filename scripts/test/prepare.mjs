@@ -1,4 +1,4 @@
-// What a fresh clone lacks before its tests can run: Debian packages, npm packages, the build.
+// Prepares a clone for its tests: Debian packages, npm packages, the build.
 
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { heading, nodeScript, step } from '../lib/steps.mjs';
 import { ensurePromtool } from './promtool.mjs';
 
 /**
- * @param {readonly import('./tiers.mjs').Tier[]} tiers those that are going to run
+ * @param {readonly import('./tiers.mjs').Tier[]} tiers the tiers to run
  */
 export function prepare(tiers) {
   const native = tiers.some((tier) => tier.native);
@@ -26,18 +26,18 @@ export function prepare(tiers) {
   if (tiers.some((tier) => tier.image)) buildImage();
 }
 
-/** From bases of our own, so that no registry has to be reached; what did not change since the last time is kept. */
+/** Builds the image from replaced base images, without a registry, unless its inputs are unchanged. */
 function buildImage() {
   const folders = ['--storage', '.cache/image/storage', '--export', '.cache/image/unpacked'];
   step('container image', nodeScript('scripts/image.mjs', '--stand-in-bases', ...folders));
 }
 
-/** Installs exactly what package-lock.json says, unless that was done since it last changed. */
+/** Installs the packages of package-lock.json, unless they were installed after its last change. */
 export function ensureNodeModules() {
-  // npm writes the hidden one at the end of every installation.
+  // npm writes the hidden lock file at the end of every installation.
   const installed = changedAt('node_modules/.package-lock.json');
   if (installed >= changedAt('package-lock.json')) return;
-  // The addon, which the package's own install script would build, has a build of its own.
+  // The install script would build the addon, which has its own build step.
   step('npm packages: npm ci', ['npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund']);
 }
 

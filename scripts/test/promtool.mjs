@@ -1,5 +1,5 @@
-// promtool, the judge of metrics: from PATH, or else unpacked from Debian's package of Prometheus. Installing that package
-// would start a server.
+// promtool, which checks metrics: from PATH, or unpacked from Debian's package of Prometheus. Installing the package would
+// start a server.
 
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -8,10 +8,10 @@ import { find, run } from '../lib/commands.mjs';
 import { Failure } from '../lib/failure.mjs';
 import { downloadPackage } from '../lib/packages.mjs';
 
-// Where the tests look for it when it is not on PATH.
+// The tests use this path if promtool is not on PATH.
 const PROMTOOL = join(CHECKOUT, '.cache/promtool');
 
-/** Gets promtool unless it is there. */
+/** Downloads promtool unless it exists. */
 export function ensurePromtool() {
   if (find('promtool') || existsSync(PROMTOOL)) return;
   if (!find('apt-get')) throw new Failure('this needs promtool (of Prometheus), and there is no apt-get');
@@ -20,7 +20,7 @@ export function ensurePromtool() {
   try {
     process.stderr.write("downloading Debian's package prometheus, for promtool (about 19 MB)\n");
     run('dpkg', ['-x', downloadPackage('prometheus', work), work]);
-    // Last, and at once: what is there is whole.
+    // Rename last: an existing file is complete.
     renameSync(join(work, 'usr/bin/promtool'), PROMTOOL);
   } finally {
     rmSync(work, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-// Where a batch leaves its counts: a file of its own in a folder that a guest may write to.
+// The counts of a batch, in a file of a folder that guests can write to.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 
@@ -9,7 +9,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 
 /**
  * @param {Batch} batch
- * @returns {Counts | undefined} undefined if the batch did not get to its end
+ * @returns {Counts | undefined} undefined if the batch did not end normally
  */
 export function readCounts(batch) {
   try {
@@ -20,7 +20,7 @@ export function readCounts(batch) {
 }
 
 /**
- * Keeps a failure that no test accounts for.
+ * Records a failure that is not of a test.
  *
  * @param {Batch} batch
  * @param {string} failure

@@ -1,4 +1,4 @@
-// Runs a batch of tests with node --test where it belongs; its output goes into its log.
+// Runs a batch of tests with node --test in its place, with its output in its log.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,14 +10,14 @@ import { addFailure, readCounts } from './results.mjs';
 
 /** @typedef {import('./batches.mjs').Batch} Batch */
 
-// Seconds; holds for a whole file too. QEMU is six to eight times slower than the machine.
+// In s; also the limit of a whole file. QEMU is six to eight times slower than the machine.
 const LIMITS = { machine: 600, namespace: 600, uml: 1800, qemu: 1800 };
-// Seconds. Well above what a batch takes, well below what a job of CI is given.
+// In s. Far more than a batch takes, and far less than the limit of a CI job.
 const GUEST_LIMIT = 3600;
 const COUNTS_REPORTER = join(CHECKOUT, 'scripts/test/counts.mjs');
 
 /**
- * Leaves the counts in the batch's result, with a failure more if it did not run to its end.
+ * Writes the counts to the batch's result, with one more failure if it did not end normally.
  *
  * @param {Batch} batch
  * @param {AbortSignal} stop ends it early
@@ -28,7 +28,7 @@ export async function runBatch(batch, stop) {
     return;
   }
   const [program = '', ...args] = commandOf(batch);
-  // Set by a surrounding node --test, it would make this one report to that.
+  // If an outer node --test has set it, this one would report to the outer one.
   const { NODE_TEST_CONTEXT: _, ...environment } = process.env;
   const log = openSync(batch.log, 'w');
   const child = spawn(program, args, { cwd: CHECKOUT, env: environment, stdio: ['ignore', log, log] });
@@ -53,7 +53,7 @@ function commandOf({ tier, place, files, result }) {
     '--enable-source-maps',
     '--test',
     `--test-timeout=${(tier.limit ?? LIMITS[place]) * 1000}`,
-    // Kernel state is one for all: its tests take turns. Elsewhere one file may wait while another runs.
+    // Kernel tests share the kernel state and run one after the other. Other test files run in parallel.
     ...['--test-concurrency', place === 'machine' ? String(availableParallelism()) : '1'],
     ...['--test-reporter=spec', '--test-reporter-destination=stdout'],
     ...[`--test-reporter=${COUNTS_REPORTER}`, `--test-reporter-destination=${result}`],

@@ -1,11 +1,11 @@
-// The end of `npm test`: failures and skipped tests by name, the number of tests by tier and place, and the sums.
+// The end of `npm test`: failures and skipped tests by name, the number of tests by tier and place, and the totals.
 
 import { titleOf } from './places.mjs';
 import { readCounts } from './results.mjs';
 
 /**
- * @param {readonly import('./batches.mjs').Batch[]} batches those that should have run
- * @returns {number} the exit status: 0 only if every batch passed some tests and there was nothing else
+ * @param {readonly import('./batches.mjs').Batch[]} batches the batches to report
+ * @returns {number} the exit status: 0 only if every batch has passed tests and nothing else
  */
 export function summarize(batches) {
   let passed = 0;

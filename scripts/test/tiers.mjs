@@ -1,4 +1,4 @@
-// The tiers of tests: a folder of test/ each, with what it needs.
+// The tiers of tests, each a folder of test/, with the features that they need.
 
 import { filesBelow } from '../lib/checkout.mjs';
 
@@ -9,17 +9,17 @@ import { filesBelow } from '../lib/checkout.mjs';
  * @property {string} name its folder's, below test/
  * @property {boolean} native whether it needs the addon and a compiler
  * @property {boolean} [promtool] whether it needs promtool
- * @property {boolean} [apart] whether it runs only when it is asked for: it takes long, or wants a quiet machine
- * @property {readonly Need[]} [needs] what its tests need of a kernel; without it they need none of their own
- * @property {Readonly<Record<string, readonly Need[]>>} [others] the same, for files whose names begin otherwise
- * @property {number} [limit] seconds that a file of it may take, where the usual ones are too few
+ * @property {boolean} [apart] whether it runs only by name, because it takes long or needs an idle machine
+ * @property {readonly Need[]} [needs] the kernel features that its tests need; absent: they need no vehicle
+ * @property {Readonly<Record<string, readonly Need[]>>} [others] the same, for files whose names have these prefixes
+ * @property {number} [limit] time limit of a file, in s, if it differs from the default
  * @property {boolean} [image] whether it needs the container image
  */
 
 /** @type {readonly Need[]} */
 const IPVS = ['ipvs', 'dummy device'];
 
-/** @type {readonly Tier[]} In the order in which they start: the longest are not left to the end. */
+/** @type {readonly Tier[]} In the order of their start, the longest first. */
 export const TIERS = [
   { name: 'oracle', native: true, needs: IPVS },
   { name: 'unit', native: false, promtool: true },
@@ -28,7 +28,7 @@ export const TIERS = [
     name: 'e2e',
     native: true,
     needs: IPVS,
-    // iptables by nftables, which most nodes have: the others are tried with the legacy kind where that is quicker.
+    // iptables-nft, which most nodes use. The other tests use iptables-legacy where it is faster.
     others: { 'once.': [...IPVS, 'nftables'] },
   },
   {
@@ -56,7 +56,7 @@ export const TIERS = [
 
 /**
  * @param {Tier} tier
- * @param {readonly string[]} filters pieces of paths; none for all files
+ * @param {readonly string[]} filters parts of paths; empty for all files
  * @returns {string[]} its compiled test files
  */
 export function filesOf(tier, filters) {

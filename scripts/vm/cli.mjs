@@ -1,4 +1,4 @@
-// The command `npm run vm`: gets what is missing, then runs the command where the kernel has what it takes.
+// The command `npm run vm`: installs missing packages, and runs the command in a vehicle.
 
 import { statSync } from 'node:fs';
 import { CHECKOUT } from '../lib/checkout.mjs';
@@ -7,7 +7,7 @@ import { ensurePackages, WITNESS_PACKAGES } from '../lib/packages.mjs';
 import { HELP, parseOptions } from './options.mjs';
 import { chooseVehicle, VEHICLES } from './vehicles.mjs';
 
-// As env, timeout and docker do: our own failure is distinct from the command's.
+// Like env, timeout and docker: the status of our own failures differs from the command's.
 const OWN_FAILURE = 125;
 
 /**
@@ -31,7 +31,7 @@ async function runVm(args) {
   if (options.command.length === 0) throw new Failure('no command given (see --help)');
   for (const path of options.writable) {
     if (!statSync(path, { throwIfNoEntry: false })?.isDirectory())
-      throw new Failure(`--writable ${path} is no folder`);
+      throw new Failure(`--writable ${path} is not a folder`);
   }
   ensurePackages(WITNESS_PACKAGES);
   const vehicle = VEHICLES[options.vehicle ?? (await chooseVehicle())];

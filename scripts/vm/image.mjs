@@ -1,23 +1,23 @@
-// Takes the kernel proper (vmlinux) out of its self-unpacking image, once, so that no boot pays for it.
+// Extracts vmlinux from the compressed kernel image, once, so that booting does not need to.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { unpackXz } from './xz.mjs';
 
-// Offsets of Documentation/arch/x86/boot.rst; the payload's are counted from the end of the setup sectors.
+// Offsets of Documentation/arch/x86/boot.rst; those of the payload start at the end of the setup sectors.
 const SETUP_SECTORS = 0x1f1;
 const PAYLOAD_OFFSET = 0x248;
 const PAYLOAD_LENGTH = 0x24c;
 const XZ_MAGIC = Buffer.from('fd377a585a00', 'hex');
-// The size of what is packed, appended to the payload by the kernel's build.
+// The uncompressed size, which the kernel's build appends to the payload.
 const SIZE_BYTES = 4;
 
 /**
- * In emulation the image takes 3 s to unpack itself, more than all the rest of booting. QEMU boots a vmlinux directly
- * (PVH), which Debian's kernels can do.
+ * In emulation the image takes 3 s to decompress itself, more than the rest of booting. QEMU boots vmlinux directly (PVH),
+ * which Debian's kernels support.
  *
  * @param {string} image
  * @param {string} target
- * @returns {boolean} whether it could; false for an image that is packed in another way
+ * @returns {boolean} whether it succeeded; false for an image with another compression
  */
 export function unpackImage(image, target) {
   const bytes = readFileSync(image);

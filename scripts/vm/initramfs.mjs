@@ -1,4 +1,4 @@
-// The guest's first file system: busybox, the modules that reach the root, and the job to run.
+// The guest's initramfs: busybox, the modules needed to mount the root, and the job.
 
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -15,7 +15,7 @@ import { unpackXz } from './xz.mjs';
 const APPLETS = ['sh', 'cp', 'insmod', 'mkdir', 'mount', 'sleep', 'switch_root'];
 
 /**
- * Made anew for every run: it takes some ten milliseconds, and nothing can be out of date.
+ * Built for every run: it takes about 10 ms, and is never out of date.
  *
  * @param {Kind} kind
  * @param {Kernel} kernel
@@ -45,14 +45,14 @@ function readBusybox() {
   const path = find('busybox');
   if (path === undefined) throw new Failure('busybox is missing (Debian package busybox-static)');
   const program = readFileSync(path);
-  // The guest starts without libraries.
+  // The guest has no libraries at first.
   if (program.includes('/ld-linux'))
     throw new Failure(`${path} is not static (Debian package busybox-static)`);
   return program;
 }
 
 /**
- * The modules' files in the order in which they can be loaded.
+ * The files of the modules in the order of loading.
  *
  * @param {Kernel} kernel
  * @param {readonly string[]} wanted names of modules
@@ -60,7 +60,7 @@ function readBusybox() {
  */
 function loadOrder({ release, modules }, wanted) {
   const folder = join(modules, release);
-  /** @type {Map<string, string[]>} module → its file and those of all that it needs, nearest first */
+  /** @type {Map<string, string[]>} module → its file and those of its dependencies, nearest first */
   const index = new Map();
   for (const line of readFileSync(join(folder, 'modules.dep'), 'utf8').split('\n')) {
     const [path = '', needs = ''] = line.split(':');
@@ -77,7 +77,7 @@ function loadOrder({ release, modules }, wanted) {
 }
 
 /**
- * The kernel takes - and _ in module names for the same.
+ * The kernel treats - and _ in module names as equal.
  *
  * @param {string} path
  */

@@ -1,4 +1,4 @@
-// What the guest is to do, as text for its shell.
+// The guest's job, as a shell script.
 
 import { fullPath } from '../lib/commands.mjs';
 
@@ -29,7 +29,7 @@ export function jobScript(job, modules) {
     '  :',
     ...job.writable.map((path, index) => `  for_writing writable${index} ${quote(path)}`),
     '}',
-    // A session of its own: a signal to its process group must not reach the guest's supervisor.
+    // A new session: a signal to its process group must not reach the guest's supervisor.
     'run_command() {',
     `  exec setsid env -i -C ${quote(job.folder)} -- ${assignments.join(' ')} ${job.command.map(quote).join(' ')}`,
     '}',

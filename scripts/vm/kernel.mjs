@@ -7,10 +7,10 @@ import { Failure } from '../lib/failure.mjs';
 import { downloadPackage, withFreshLists } from '../lib/packages.mjs';
 import { unpackImage } from './image.mjs';
 
-// Depends on the newest kernel of the release. The "-cloud" flavour will not do: it lacks 9p.
+// Depends on the newest kernel of the release. The "-cloud" flavour has no 9p.
 const META_PACKAGE = 'linux-image-amd64';
 const WORK_PREFIX = '.unpacking-';
-// Nobody's download takes so long.
+// No download takes this long.
 const LEFTOVER_MS = 3600_000;
 
 /**
@@ -21,14 +21,14 @@ const LEFTOVER_MS = 3600_000;
  */
 
 /**
- * The kernel to boot: from the cache, or else from the package sources.
+ * The kernel to boot, from the cache or from the package sources.
  *
  * @param {string} cache
  * @param {string | undefined} prefix of the release; undefined for the distribution's default kernel
  * @returns {Kernel}
  */
 export function ensureKernel(cache, prefix) {
-  // Apart, so that a kernel chosen once does not become everybody's default.
+  // Separate, so that a selected kernel does not become the default.
   const kernels = join(cache, prefix === undefined ? 'default-kernel' : 'chosen-kernels');
   mkdirSync(kernels, { recursive: true });
   const cached = newest(readdirSync(kernels), prefix);
@@ -82,8 +82,8 @@ function packagedReleases() {
 }
 
 /**
- * Downloads and unpacks next to the final folder, then renames: an interrupted run leaves nothing half done, and of
- * two runs at once the first to finish wins.
+ * Downloads and unpacks next to the final folder, then renames: an interrupted run leaves no incomplete folder, and of
+ * parallel runs the first wins.
  *
  * @param {string} root
  * @param {string} release
@@ -97,12 +97,12 @@ function unpack(root, release) {
     const archive = downloadPackage(name, work);
     process.stderr.write(`unpacking ${name}\n`);
     run('dpkg', ['-x', archive, join(work, 'root')]);
-    // The package leaves its index to be made at installation.
+    // The package has no module index: its installation would create it.
     run('depmod', ['-b', join(work, 'root'), release]);
     unpackImage(join(work, 'root/boot', `vmlinuz-${release}`), join(work, 'root/vmlinux'));
     if (!existsSync(root)) renameSync(join(work, 'root'), root);
   } catch (error) {
-    // Between the check and the renaming another run may have put the same kernel there.
+    // Another run may have renamed the same kernel since the check.
     if (!existsSync(root)) throw error;
   } finally {
     rmSync(work, { recursive: true, force: true });
@@ -110,7 +110,7 @@ function unpack(root, release) {
 }
 
 /**
- * What killed runs left: half a gigabyte each.
+ * Deletes the files of killed runs, half a gigabyte each.
  *
  * @param {string} kernels
  */

@@ -1,5 +1,4 @@
-// One machine from start to end: its first file system, its output, its time limit. The kinds of machines are in
-// uml.mjs and qemu.mjs.
+// Runs one machine: its initramfs, its output, its time limit. The kinds of machines are in uml.mjs and qemu.mjs.
 
 import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

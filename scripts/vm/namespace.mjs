@@ -1,18 +1,18 @@
-// A fresh network namespace of this machine's own kernel, where that has what the VM is for.
+// A new network namespace of this machine's kernel, if the kernel has IPVS and dummy interfaces.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:os';
 import { capture, fullPath } from '../lib/commands.mjs';
 
-// In namespaces of its own, so that trying leaves nothing behind.
+// In new namespaces, so that the attempt leaves no state.
 const UNSHARE = ['--net', '--mount'];
 
-/** Shows whether a kernel has IPVS and the dummy device. */
+/** Succeeds if the kernel has IPVS and dummy interfaces. */
 export const IPVS_TRIAL = 'ip link add knp-trial type dummy && ipvsadm -Ln && ipset create knp-trial hash:ip';
 
 /**
- * Tries something in a network namespace of its own, as root.
+ * Tries a command in a new network namespace, as root.
  *
  * @param {string} trial a shell command
  * @returns {boolean} whether it succeeds there; false for anybody but root
@@ -26,11 +26,11 @@ export function serves(trial) {
  * @returns {Promise<number>} the exit status
  */
 export async function runInNamespace({ command, timeoutSeconds }) {
-  // Named network namespaces and locks of the command's own; the process namespace takes along what it left running.
+  // The command has its own named network namespaces and locks; the PID namespace ends the processes that it leaves.
   const setUp =
     'mount -t tmpfs tmpfs /run && mkdir -p /run/lock /run/netns && ip link set lo up && exec "$@"';
   const limited = ['timeout', '--verbose', '--kill-after=5', String(timeoutSeconds), ...command];
-  // The command must not outlive us, however we end.
+  // The command must never outlive this process.
   const child = spawn(
     'setpriv',
     [

@@ -6,31 +6,31 @@ import { vehicleNamed } from './vehicles.mjs';
 
 export const HELP = `Usage: npm run vm -- [OPTIONS] [--] CMD ARGS…
 
-Runs CMD as root on a kernel with IPVS and the dummy device, and exits with its status.
+Runs CMD as root on a kernel with IPVS and dummy interfaces, and exits with its status. The vehicle is the first of
+these that is available:
 
-  namespace   this machine's own kernel in a fresh network namespace, where it has both and you are root: the
-              quickest, but files are written for real
+  namespace   this machine's kernel in a new network namespace, if it has both and you are root: the fastest, but
+              writes to files are real
   uml         User Mode Linux, Debian's package: a kernel that runs as a process, without KVM and without root.
-              One processor, iptables of the legacy kind only, no conntrack zones
-  qemu        Debian's kernel in QEMU without KVM: a whole machine, but everything in it is six to eight times
-              slower
+              It has one CPU, only iptables-legacy, and no conntrack zones
+  qemu        Debian's kernel in QEMU without KVM: a complete machine, but six to eight times slower
 
-The first of these that this machine can have is used. User Mode Linux and QEMU see this machine's files at the
-same paths and start in the same folder with the same environment. What CMD writes stays in the guest's memory
-and is gone at the end. There is no network but lo, and standard input is empty.
+User Mode Linux and QEMU see this machine's files at the same paths, and start in the same folder with the same
+environment. Writes of CMD stay in the guest's memory and are lost at the end. The only network is lo, and standard
+input is empty.
 
-  --timeout SECONDS   end CMD after this long, with status 124 (default 1800)
-  --memory MIB        the guest's memory, files that CMD writes included (default 2048)
-  --writable DIR      let CMD write to this folder of this machine; may be given several times
+  --timeout SECONDS   end CMD after this time, with status 124 (default 1800)
+  --memory MIB        memory of the guest, including the files that CMD writes (default 2048)
+  --writable DIR      let CMD write to this folder of this machine; may be repeated
   --vehicle NAME      namespace, uml or qemu
-  --vm                as --vehicle qemu
-  --cpus COUNT        processors of a QEMU machine, and choose QEMU (default 2)
-  --kernel PREFIX     a kernel of this machine's package sources, as 6.12, and choose QEMU (default:
-                      linux-image-amd64's)
-  --help              show this text
+  --vm                same as --vehicle qemu
+  --cpus COUNT        number of CPUs; implies QEMU (default 2)
+  --kernel PREFIX     version of a kernel in this machine's package sources, for example 6.12; implies QEMU
+                      (default: that of linux-image-amd64)
+  --help              print this text
 
-QEMU's kernel is downloaded once into .cache/vm; delete that folder to get a newer one.
-Status 125 says that the VM itself failed, 128+N that CMD died of signal N.
+QEMU's kernel is downloaded once to .cache/vm; delete that folder to update it.
+Status 125 means that the VM failed, 128+N that signal N killed CMD.
 `;
 
 /**
@@ -78,7 +78,7 @@ const FLAGS = {
 };
 
 /**
- * Reads options up to the first word that is none: the rest is CMD's own.
+ * Reads options up to the first other word, which begins CMD.
  *
  * @param {readonly string[]} args
  * @returns {VmOptions}
@@ -104,7 +104,7 @@ export function parseOptions(args) {
   options.command = rest;
   if (options.cpus !== undefined || options.kernel !== undefined) options.vehicle ??= 'qemu';
   if (options.vehicle !== 'qemu' && (options.cpus ?? options.kernel) !== undefined)
-    throw new Failure(`--cpus and --kernel are for --vehicle qemu, found --vehicle ${options.vehicle}`);
+    throw new Failure(`--cpus and --kernel need --vehicle qemu, found --vehicle ${options.vehicle}`);
   return options;
 }
 
@@ -130,6 +130,6 @@ function readOption(options, word, rest) {
  */
 function count(name, value) {
   if (!/^[1-9]\d{0,6}$/.test(value))
-    throw new Failure(`${name} must be a whole number above 0, found ${value}`);
+    throw new Failure(`${name} must be an integer greater than 0, found ${value}`);
   return Number(value);
 }

@@ -1,4 +1,4 @@
-// How a machine comes to its end: the command ended, the machine died, time ran out, or somebody interrupted us.
+// The end of a machine: the command ended, the machine died, the time limit, or a signal.
 
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { copyPort, readLines } from './ports.mjs';
 
 const TIMED_OUT = 124;
 
-// Booting takes 2 to 4 s, and several times that where all processors are busy.
+// Booting takes 2 to 4 s, and several times as long if all CPUs are busy.
 const BOOT_SECONDS = 120;
 const CONSOLE_TAIL = 30;
 
@@ -22,7 +22,7 @@ const CONSOLE_TAIL = 30;
  */
 
 /**
- * Copies the command's output to ours until the first of the ends; the caller kills what is left of the machine.
+ * Copies the command's output to ours until the end; the caller kills the machine.
  *
  * @param {import('./machine.mjs').Running} machine
  * @param {number} timeoutSeconds
@@ -59,7 +59,7 @@ async function commandEnd(watch, ports) {
       if (word === 'ended') resolve(numbers);
     });
   });
-  // The ports do not wait for each other: the status may overtake the last of the output.
+  // The ports are not synchronized: the status may overtake the end of the output.
   await Promise.all(copies.map((copy, index) => copy.reached(Number(moved[index] || 0))));
   return Number(code);
 }
@@ -96,7 +96,7 @@ function machineFailure(watch, what) {
 }
 
 /**
- * Booting does not count: the limit is the command's.
+ * The limit is that of the command, without booting.
  *
  * @param {Watch} watch
  * @param {number} seconds
@@ -111,7 +111,7 @@ async function timeLimit(watch, seconds) {
 }
 
 /**
- * A signal to us, or nobody left to read our output. To be asked for before a machine has anything to clean up.
+ * A signal, or the closing of our output by its reader. Call it before a machine has anything to clean up.
  *
  * @param {AbortSignal} over ends the waiting
  * @returns {Promise<number>} the exit status

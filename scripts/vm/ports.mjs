@@ -25,11 +25,11 @@ export async function openPort(folder, name) {
 }
 
 /**
- * Copies a port to a stream of ours as it comes and as fast as the reader takes it, counting.
+ * Copies a port to a stream of ours with back-pressure, and counts the bytes.
  *
  * @param {import('node:net').Socket} socket
  * @param {NodeJS.WritableStream} target
- * @returns {{ reached: (bytes: number) => Promise<void> }} a promise of having copied that many bytes
+ * @returns {{ reached: (bytes: number) => Promise<void> }} resolves when this number of bytes has been copied
  */
 export function copyPort(socket, target) {
   let copied = 0;
@@ -54,7 +54,7 @@ export function copyPort(socket, target) {
 }
 
 /**
- * The lines that a port says, one by one.
+ * Calls back for each line of a port.
  *
  * @param {import('node:net').Socket} socket
  * @param {(line: string) => void} onLine

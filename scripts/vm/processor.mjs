@@ -1,12 +1,12 @@
-// Which processor a machine gets that runs on one only.
+// Selects the CPU of a machine that runs on only one.
 
 import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Milliseconds. Long enough that an idle moment of a busy processor does not count for much. */
+/** In ms. Long enough to ignore short idle times of a busy CPU. */
 const LOOK = 200;
 
-/** @returns {Promise<number>} of the processors that this process may use, the one that was idle longest just now */
+/** @returns {Promise<number>} of the CPUs of this process, the one that was idle longest during a short measurement */
 export async function idlestProcessor() {
   const before = idleTimes();
   await wait(LOOK);

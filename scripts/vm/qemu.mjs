@@ -1,4 +1,4 @@
-// An emulated machine: QEMU without KVM. Slow, but a whole one: several processors, any kernel of the distribution.
+// An emulated machine: QEMU without KVM. It is slow, but complete: several CPUs, and any kernel of the distribution.
 
 import { spawn } from 'node:child_process';
 import { fullPath } from '../lib/commands.mjs';
@@ -21,7 +21,7 @@ export const QEMU = {
       place,
       ports.map((port) => port.path),
     );
-    // QEMU must not outlive us, however we end.
+    // QEMU must never outlive this process.
     const qemu = spawn('setpriv', ['--pdeathsig', 'KILL', 'qemu-system-x86_64', ...args], {
       env: { ...process.env, PATH: fullPath() },
       stdio: ['ignore', place.log, place.log],
@@ -46,12 +46,12 @@ function machineArguments(kernel, job, place, ports) {
     ...job.writable.map((path, index) => [`writable${index}`, path, '']),
   ];
   return [
-    // Never KVM: where the device is there, a stock kernel may still hang on it.
+    // Never KVM: even if the device exists, a stock kernel may hang with it.
     ...['-machine', 'q35', '-accel', 'tcg,thread=multi', '-cpu', 'max'],
     ...['-smp', String(job.cpus ?? CPUS), '-m', String(job.memoryMib)],
     ...['-nodefaults', '-no-user-config', '-display', 'none', '-no-reboot'],
     ...['-kernel', kernel.image, '-initrd', place.initramfs],
-    // The kernel checks that its timer ticks by counting ticks for a moment: on a busy machine the emulated timer is late.
+    // The kernel checks its timer by counting ticks for a short time; on a busy machine the emulated timer is late.
     ...['-append', 'console=ttyS0 panic=-1 oops=panic quiet mitigations=off no_timer_check'],
     ...[
       '-chardev',
@@ -76,7 +76,7 @@ function machineArguments(kernel, job, place, ports) {
 }
 
 /**
- * A comma in an option's value is written twice.
+ * Doubles the commas in an option's value.
  *
  * @param {string} path
  */

@@ -1,5 +1,5 @@
-// User Mode Linux: a Linux kernel that runs as a process of this machine. User code runs at full speed there, a system
-// call costs 15 to 30 µs, and there is one processor.
+// User Mode Linux: a Linux kernel that runs as a process of this machine. User code runs at full speed, a system call
+// takes 15 to 30 µs, and there is one CPU.
 
 import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
@@ -7,12 +7,12 @@ import { capture, find, fullPath } from '../lib/commands.mjs';
 import { Failure } from '../lib/failure.mjs';
 import { idlestProcessor } from './processor.mjs';
 
-// Where Debian's package user-mode-linux puts them.
+// The paths of Debian's package user-mode-linux.
 const MODULES = '/usr/lib/uml/modules';
 const PROGRAM = 'linux.uml';
 
-// The process namespace ends all processes of the machine with its first. The mount namespace holds a tmpfs for the
-// machine's memory, which is a file: /dev/shm is often too small for it, or mounted noexec.
+// The PID namespace ends all processes of the machine with its first. The mount namespace has a tmpfs for the machine's
+// memory, which is a file: /dev/shm is often too small, or mounted noexec.
 const NAMESPACES = ['--mount', '--pid', '--fork', '--kill-child', '--mount-proc'];
 const SET_UP =
   'mkdir memory && mount -t tmpfs -o mode=700,size=100% tmpfs memory && TMPDIR=$PWD/memory && export TMPDIR && exec "$@"';
@@ -22,16 +22,16 @@ export const UML = {
   guest: 'uml.sh',
   modules: ['overlay'],
   async start(kernel, job, place) {
-    // Relative names: the kernel splits its command line at blanks.
+    // Relative names: the kernel splits its command line at spaces.
     const args = [
       ...[`mem=${job.memoryMib}M`, 'initrd=initramfs', 'uml_dir=memory/', 'umid=machine'],
       ...['quiet', 'noreboot', 'panic=-1', 'oops=panic'],
       ...['con=null', 'con0=null,fd:1', 'console=tty0', 'ssl=null', 'ssl0=fd:3', 'ssl1=fd:4', 'ssl2=fd:5'],
     ];
-    // The kernel and the processes that it runs take turns, at every page fault and system call. Where they share one
-    // processor a turn takes a third of the time: no other processor has to be woken.
+    // At every page fault and system call, the kernel and its processes alternate. On one CPU this takes a third of the
+    // time, because no other CPU must wake up.
     const processor = String(await idlestProcessor());
-    // The machine must not outlive us, however we end.
+    // The machine must never outlive this process.
     const uml = spawn(
       'setpriv',
       [
@@ -43,7 +43,7 @@ export const UML = {
       {
         cwd: place.folder,
         env: { PATH: fullPath() },
-        // Node makes these pipes of Unix sockets, which the machine's serial lines need: they are read too.
+        // Node implements these pipes as Unix sockets, which the serial lines need because they also read.
         stdio: ['ignore', place.log, place.log, 'pipe', 'pipe', 'pipe'],
       },
     );
@@ -52,12 +52,12 @@ export const UML = {
   },
 };
 
-/** @returns {string[]} options of unshare that let anybody make the other namespaces */
+/** @returns {string[]} options of unshare that allow any user to create the other namespaces */
 function asRoot() {
   return process.getuid?.() === 0 ? [] : ['--user', '--map-root-user'];
 }
 
-/** Whether this machine lets us make the namespaces: found out by trying. */
+/** Whether this machine allows us to create the namespaces, found by trying. */
 export function umlNamespacesServe() {
   return capture('unshare', [...asRoot(), ...NAMESPACES, 'true']).ok;
 }

@@ -1,4 +1,4 @@
-// Where a command can run on a kernel with IPVS and the dummy device: this machine's own kernel, User Mode Linux, QEMU.
+// The vehicles: kernels with IPVS and dummy interfaces. This machine's kernel, User Mode Linux, QEMU.
 
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { release } from 'node:os';
@@ -19,11 +19,11 @@ const CACHE = join(CHECKOUT, '.cache/vm');
 /**
  * @typedef {object} Vehicle
  * @property {string} title for people
- * @property {() => boolean | Promise<boolean>} serves whether this machine can have it
- * @property {(job: VehicleJob) => Promise<number>} run gets what is missing, then runs the job; its exit status
+ * @property {() => boolean | Promise<boolean>} serves whether it is available on this machine
+ * @property {(job: VehicleJob) => Promise<number>} run installs missing packages, and runs the job; its exit status
  */
 
-/** @type {Readonly<Record<'namespace' | 'uml' | 'qemu', Vehicle>>} The quickest first. */
+/** @type {Readonly<Record<'namespace' | 'uml' | 'qemu', Vehicle>>} The fastest first. */
 export const VEHICLES = {
   namespace: { title: 'a network namespace', serves: () => serves('true'), run: runInNamespace },
   uml: { title: 'User Mode Linux', serves: umlServes, run: runInUml },
@@ -54,7 +54,7 @@ export function vehicleNamed(option, value) {
 }
 
 /**
- * The first vehicle with IPVS and the dummy device.
+ * The first available vehicle.
  *
  * @returns {Promise<VehicleName>}
  */
@@ -63,7 +63,7 @@ export async function chooseVehicle() {
     if (name === 'namespace' && !serves(IPVS_TRIAL)) continue;
     if (await VEHICLES[name].serves()) return name;
   }
-  throw new Failure(`the VM runs on x86-64 machines only, not on ${process.arch}`);
+  throw new Failure(`the VM runs only on x86-64, not on ${process.arch}`);
 }
 
 /**
@@ -75,7 +75,7 @@ function runInUml(job) {
   return runMachine(UML, umlKernel(), job);
 }
 
-/** Found out by booting it, once for each pair of kernels: containers may forbid to trace processes. */
+/** Checks this by booting it, once for each pair of kernels: containers may forbid tracing of processes. */
 async function umlServes() {
   if (process.arch !== 'x64' || !isObtainable(UML_PACKAGES) || !umlNamespacesServe()) return false;
   ensurePackages(UML_PACKAGES);

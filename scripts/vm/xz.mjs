@@ -1,4 +1,4 @@
-// Unpacks xz, in which Debian packs kernels and, since 6.12, their modules.
+// Decompresses xz: Debian's kernels and, since 6.12, their modules.
 
 import { spawnSync } from 'node:child_process';
 import { Failure } from '../lib/failure.mjs';

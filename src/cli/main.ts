@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // The command: reads the command line, and prints or runs.
-import { helpText, readFlags, UsageError, usageText } from '../config/flags.js';
+import { readFlags, UsageError } from '../config/commandLine.js';
+import { helpText, usageText } from '../config/help.js';
 import { ConfigurationError } from '../config/load.js';
 import { stopSignal } from './signals.js';
 import { VERSION } from './version.js';

@@ -1,8 +1,8 @@
 // Commands that make one pass and end: --once, plan, --cleanup.
 import type { Logger } from 'pino';
 import { logEvents, logFailures } from '../agent/logEvents.js';
+import type { KernelCommand } from '../config/commandLine.js';
 import type { Configuration } from '../config/configuration.js';
-import type { KernelCommand } from '../config/flags.js';
 import type { OpenedMode } from '../modes/definition.js';
 import type { KeyedOperation } from '../modes/mode.js';
 import { createProxy, type ProxyParts, type ServiceProxy } from '../proxy.js';

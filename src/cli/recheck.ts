@@ -1,8 +1,8 @@
 // Reads the configuration file of a running agent again, and checks it as the next start will.
 
 import { connectToApi } from '../api/connection.js';
+import type { KernelCommand } from '../config/commandLine.js';
 import { crossCheck, type NodeSituation } from '../config/crossChecks.js';
-import type { KernelCommand } from '../config/flags.js';
 import { ConfigurationError, loadConfiguration } from '../config/load.js';
 import type { ConfigurationFile } from '../config/reload.js';
 import type { OpenedMode } from '../modes/definition.js';

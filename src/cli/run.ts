@@ -5,9 +5,10 @@ import { SILENT } from '../agent/announce.js';
 import { type Api, openApi } from '../agent/api.js';
 import { openLog } from '../agent/log.js';
 import { applySettings } from '../agent/processSettings.js';
+import type { KernelCommand } from '../config/commandLine.js';
 import { clusterCIDRWarning, crossCheck, type NodeSituation } from '../config/crossChecks.js';
-import { flagLines, flagTexts, type KernelCommand } from '../config/flags.js';
-import { fileFault } from '../config/goSyntax.js';
+import { fileError } from '../config/goSyntax.js';
+import { flagLines, flagTexts } from '../config/help.js';
 import { type Loaded, loadConfiguration } from '../config/load.js';
 import type { ConfigurationFile } from '../config/reload.js';
 import { writeConfiguration } from '../config/writeConfig.js';
@@ -108,7 +109,7 @@ async function openOrigin({
   if (command.do === 'cleanup' || command.initOnly) return undefined;
   if (path !== '') {
     await access(path, constants.R_OK).catch((error: unknown) => {
-      throw new Error(`--manifests: ${fileFault(error, path)}`);
+      throw new Error(`--manifests: ${fileError(error, path)}`);
     });
     log.debug({ manifests: path }, 'objects come from manifests');
     return { source: new ManifestSource({ path, follow: follows(command) }) };

@@ -1,6 +1,6 @@
 // Signals: which end a running agent in good order, and which are only logged.
 import type { Logger } from 'pino';
-import type { KernelCommand } from '../config/flags.js';
+import type { KernelCommand } from '../config/commandLine.js';
 
 /**
  * Aborted by the signals that end a running agent in good order, with the signal's name as its reason. Other commands end

@@ -1,26 +1,26 @@
-// A raw configuration → a checked one. Of a file, a field with its zero value has the default, as in Kubernetes; what a
-// flag says is taken as it is.
+// Decodes and validates a configuration. In a file, a field with its zero value gets the default, as in Kubernetes; the
+// value of a flag is used as given.
 import { canonicalAddress, joinHostPort } from '../net/address.js';
-import { featureGateFaults } from './featureGates.js';
+import { featureGateErrors } from './featureGates.js';
 import { splitHostPort } from './goSyntax.js';
 import { CONFIGURATION, type Configuration } from './schema.js';
-import { loggingFaults, validationFaults } from './validation.js';
+import { loggingErrors, validationErrors } from './validation.js';
 
 export type { Configuration, DetectLocalMode } from './schema.js';
 
-/** Ports of the health and metrics servers where none is given. */
+/** Default ports of the health and metrics servers. */
 export const DEFAULT_PORTS = { healthz: 10_256, metrics: 10_249 };
 
-/** The fields of a configuration, with defaults for those that are absent, but for what checking says. */
+/** A configuration with its defaults, not validated. */
 export interface Decoded {
   readonly configuration: Configuration;
-  /** What cannot be decoded, in the words of Go's decoder. */
+  /** Decoding errors, in the words of Go's decoder. */
   readonly problems: readonly string[];
-  /** Paths of fields that no configuration has. */
+  /** Paths of unknown fields. */
   readonly unknown: readonly string[];
 }
 
-/** Reads the fields of a configuration; `apiVersion` and `kind` are passed over. */
+/** Decodes the fields of a configuration; `apiVersion` and `kind` are ignored. */
 export function decodeFields(raw: Readonly<Record<string, unknown>>): Decoded {
   const problems: string[] = [];
   const unknown: string[] = [];
@@ -29,21 +29,21 @@ export function decodeFields(raw: Readonly<Record<string, unknown>>): Decoded {
   return { configuration: withServers(decoded), problems, unknown };
 }
 
-/** The defaults of a configuration that says nothing. */
+/** The defaults of every field. */
 export function defaultConfiguration(): Configuration {
   return decodeFields({}).configuration;
 }
 
-/** What is wrong with a configuration, a line each, with the prefix that kube-proxy gives it. */
-export function faultsOf(configuration: Configuration): string[] {
+/** Every error of a configuration, with kube-proxy's prefixes. */
+export function configurationErrors(configuration: Configuration): string[] {
   return [
-    ...featureGateFaults(configuration.featureGates).map((fault) => `failed complete: ${fault}`),
-    ...loggingFaults(configuration).map((fault) => `initialize logging: ${fault}`),
-    ...validationFaults(configuration).map((fault) => `failed validate: ${fault}`),
+    ...featureGateErrors(configuration.featureGates).map((error) => `failed complete: ${error}`),
+    ...loggingErrors(configuration).map((error) => `initialize logging: ${error}`),
+    ...validationErrors(configuration).map((error) => `failed validate: ${error}`),
   ];
 }
 
-/** A configuration as it runs: what is blank is filled in, and addresses have their canonical spelling. */
+/** The configuration with its mode set if it was blank, and with canonical addresses. */
 export function completed(configuration: Configuration): Configuration {
   return {
     ...configuration,
@@ -54,7 +54,7 @@ export function completed(configuration: Configuration): Configuration {
   };
 }
 
-/** `IP:port` with the canonical spelling of the IP; what is none stays, and is refused later. */
+/** `IP:port` with the IP in canonical form; any other text is unchanged, and validation rejects it. */
 function canonicalHostPort(text: string): string {
   const parts = splitHostPort(text);
   if (typeof parts === 'string') return text;
@@ -62,7 +62,7 @@ function canonicalHostPort(text: string): string {
   return host === undefined ? text : joinHostPort(host, parts.port);
 }
 
-/** An address with this port, unless it has one; what is no address stays, and is refused later. */
+/** The address with this port, unless it has one; any other text is unchanged, and validation rejects it. */
 export function withPort(address: string, port: number): string {
   if (typeof splitHostPort(address) !== 'string') return address;
   const canonical = canonicalAddress(address);
@@ -70,7 +70,7 @@ export function withPort(address: string, port: number): string {
   return joinHostPort(canonical, port);
 }
 
-/** The servers' addresses; those not given follow the family of bindAddress. */
+/** Sets the addresses of the servers; their defaults have the IP family of bindAddress. */
 function withServers(configuration: Configuration): Configuration {
   const { bindAddress, healthzBindAddress, metricsBindAddress } = configuration;
   const ipv4 = canonicalAddress(bindAddress)?.includes('.') ?? false;

@@ -1,21 +1,21 @@
-// What a configuration says, held against what the node turned out to be: kube-proxy 1.36's checks and words.
+// Checks the configuration against the node, with the rules and messages of kube-proxy 1.36.
 import { canonicalAddress, type Family, familyOf, isLoopback } from '../net/address.js';
 import { parseNetwork } from '../net/network.js';
 import { splitHostPort } from './goSyntax.js';
 import type { Configuration } from './schema.js';
 
-/** What is known of the node when it is checked. */
+/** The node's state that the configuration is checked against. */
 export interface NodeSituation {
-  /** Families that can be programmed. */
+  /** IP families that the node supports. */
   readonly families: readonly Family[];
   readonly primaryFamily: Family;
-  /** The node's own address per family; loopback where there is none. */
+  /** The node IP of each family; a loopback address if the node has none. */
   readonly nodeIPs: Readonly<Record<Family, string>>;
-  /** Networks of the node's pods. */
+  /** `spec.podCIDRs` of the node. */
   readonly podCIDRs: readonly string[];
 }
 
-/** What does not fit. A warning is for the log; one fault is enough to end. */
+/** The result. Warnings are logged; an error ends the program. */
 export interface CrossCheck {
   readonly warnings: readonly string[];
   readonly faults: readonly string[];
@@ -33,16 +33,16 @@ export function crossCheck(configuration: Configuration, node: NodeSituation): C
       faults: [`no support for primary IP family ${JSON.stringify(name(node.primaryFamily))}`],
     };
   }
-  const { told, fatal } = checkFamilies(configuration, node);
+  const { messages, fatal } = checkFamilies(configuration, node);
   const nodePorts = checkNodePorts(configuration, node).map((text) => `${WARNING}: ${text}`);
-  if (!fatal) return { warnings: [...nodePorts, ...told.map((text) => `${WARNING}: ${text}`)], faults: [] };
-  return { warnings: nodePorts, faults: told.map((text) => `${FAULT}: ${text}`) };
+  if (!fatal)
+    return { warnings: [...nodePorts, ...messages.map((text) => `${WARNING}: ${text}`)], faults: [] };
+  return { warnings: nodePorts, faults: messages.map((text) => `${FAULT}: ${text}`) };
 }
 
 /**
- * kube-proxy's warning where traffic of the cluster's pods cannot be distinguished from other traffic: detectLocalMode is
- * ClusterCIDR, and clusterCIDR is blank in the node's primary family. Rules then treat every source alike. Undefined where
- * there is nothing to warn of.
+ * kube-proxy's warning if the rules cannot distinguish the pods' traffic from other traffic: detectLocalMode is
+ * ClusterCIDR, and clusterCIDR has no network of the node's primary family. Undefined if there is nothing to warn about.
  */
 export function clusterCIDRWarning(
   { detectLocalMode, clusterCIDR }: Configuration,
@@ -59,7 +59,7 @@ function checkNodePorts(
 ): string[] {
   const primary = name(primaryFamily);
   const other = name(primaryFamily === 4 ? 6 : 4);
-  const networks = nodePortAddresses[0] === 'primary' ? ownNetworks(nodeIPs) : nodePortAddresses;
+  const networks = nodePortAddresses[0] === 'primary' ? nodeIPNetworks(nodeIPs) : nodePortAddresses;
   if (networks.length === 0) {
     return [
       'nodePortAddresses is unset; NodePort connections will be accepted on all local IPs. Consider using `--nodeport-addresses primary`',
@@ -79,8 +79,8 @@ function checkNodePorts(
   ];
 }
 
-/** What `primary` stands for. */
-function ownNetworks(nodeIPs: Readonly<Record<Family, string>>): string[] {
+/** The networks that `primary` means. */
+function nodeIPNetworks(nodeIPs: Readonly<Record<Family, string>>): string[] {
   const known = [nodeIPs[4], nodeIPs[6]].filter((address) => !isLoopback(address));
   return known.map((address) => `${address}/${familyOf(address) === 4 ? 32 : 128}`);
 }
@@ -88,36 +88,36 @@ function ownNetworks(nodeIPs: Readonly<Record<Family, string>>): string[] {
 function checkFamilies(
   configuration: Configuration,
   { families, primaryFamily, podCIDRs }: NodeSituation,
-): { told: string[]; fatal: boolean } {
+): { messages: string[]; fatal: boolean } {
   const bad: Family = primaryFamily === 4 ? 6 : 4;
   const single = families.length === 1;
   const cluster = `${name(primaryFamily)}-${single ? 'only' : 'primary'}`;
-  const told: string[] = [];
-  const tell = (what: string) => told.push(`cluster is ${cluster} but ${what} ${name(bad)}`);
+  const messages: string[] = [];
+  const add = (field: string) => messages.push(`cluster is ${cluster} but ${field} is ${name(bad)}`);
   const onlyBad = (networks: readonly string[]) =>
     networks.length > 0 && networks.every((network) => familyOfNetwork(network) === bad);
   const { clusterCIDR, detectLocalMode, ipvs, healthzBindAddress, metricsBindAddress, winkernel } =
     configuration;
   let fatal = false;
   if (clusterCIDR !== '' && onlyBad(clusterCIDR.split(','))) {
-    told.push(`cluster is ${cluster} but clusterCIDRs contains only ${name(bad)} addresses`);
+    messages.push(`cluster is ${cluster} but clusterCIDRs contains only ${name(bad)} addresses`);
     fatal ||= detectLocalMode === 'ClusterCIDR' && single;
   }
   if (onlyBad(podCIDRs)) {
-    told.push(`cluster is ${cluster} but node.spec.podCIDRs contains only ${name(bad)} addresses`);
+    messages.push(`cluster is ${cluster} but node.spec.podCIDRs contains only ${name(bad)} addresses`);
     fatal ||= detectLocalMode === 'NodeCIDR';
   }
-  if (familyOfAddress(winkernel.sourceVip) === bad) tell('winkernel.sourceVip is');
-  if (!single) return { told, fatal };
+  if (familyOfAddress(winkernel.sourceVip) === bad) add('winkernel.sourceVip');
+  if (!single) return { messages, fatal };
   if (onlyBad(ipvs.excludeCIDRs)) {
-    told.push(`cluster is ${cluster} but ipvs.excludeCIDRs contains only ${name(bad)} addresses`);
+    messages.push(`cluster is ${cluster} but ipvs.excludeCIDRs contains only ${name(bad)} addresses`);
   }
-  if (isBound(healthzBindAddress, bad)) tell('healthzBindAddress is');
-  if (isBound(metricsBindAddress, bad)) tell('metricsBindAddress is');
-  return { told, fatal };
+  if (isBound(healthzBindAddress, bad)) add('healthzBindAddress');
+  if (isBound(metricsBindAddress, bad)) add('metricsBindAddress');
+  return { messages, fatal };
 }
 
-/** Whether an `IP:port` has a specific IP of the family. */
+/** Whether an `IP:port` has an IP of the family, other than 0.0.0.0 and ::. */
 function isBound(address: string, family: Family): boolean {
   const parts = splitHostPort(address);
   if (typeof parts === 'string') return false;

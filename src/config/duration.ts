@@ -1,4 +1,4 @@
-// Durations as Kubernetes writes them: Go's notation. Go counts nanoseconds; we count milliseconds, with fractions.
+// Durations in Go's notation, as Kubernetes writes them. Go's unit is ns; ours is ms, with fractions.
 import { shortened } from '../errors.js';
 
 const UNITS: Readonly<Record<string, number>> = {
@@ -15,7 +15,7 @@ const UNITS: Readonly<Record<string, number>> = {
 /** Go's longest duration, about 292 years, in ms. */
 const LONGEST = (2 ** 63 - 1) / 1e6;
 
-/** Milliseconds of a duration in Go's notation (`1h30m`, `1.5s`, `0`), or undefined when the text is none. */
+/** A duration in Go's notation (`1h30m`, `1.5s`, `0`) in ms; undefined if the text is not a duration. */
 export function parseDuration(text: string): number | undefined {
   const [, sign, rest = ''] = /^([+-]?)(.*)$/s.exec(text) ?? [];
   if (rest === '0') return 0;
@@ -29,8 +29,8 @@ export function parseDuration(text: string): number | undefined {
   return sign === '-' ? -whole : whole;
 }
 
-/** Why a text is no duration, in the words of Go's `time.ParseDuration`. */
-export function durationFault(text: string): string {
+/** The error of Go's `time.ParseDuration` for a text that is not a duration. */
+export function durationError(text: string): string {
   const shown = JSON.stringify(shortened(text));
   const rest = text.replace(/^[+-]/, '');
   const parts = /^((?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))*(?:\d+\.?\d*|\.\d+)([^\d.]*)/.exec(rest);

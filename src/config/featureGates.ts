@@ -1,5 +1,5 @@
-// The feature gates that kube-proxy 1.36 knows: all of Kubernetes' own, not only those that have to do with it, so that a
-// cluster's gates can be given to every component alike.
+// The feature gates that kube-proxy 1.36 accepts: those of all Kubernetes components, so that every component can be
+// started with the same gates.
 
 /** Gates that may be set either way. */
 const FREE = `
@@ -73,18 +73,18 @@ const LOCKED_OFF = 'AllowOverwriteTerminationGracePeriodSeconds GitRepoVolumeDri
 
 const namesIn = (text: string) => text.trim().split(/\s+/);
 
-/** Every gate, with the value that it is locked to. */
+/** Every gate, with the value that it is locked to, if any. */
 const GATES: ReadonlyMap<string, boolean | undefined> = new Map([
   ...namesIn(FREE).map((name) => [name, undefined] as const),
   ...namesIn(LOCKED_ON).map((name) => [name, true] as const),
   ...namesIn(LOCKED_OFF).map((name) => [name, false] as const),
 ]);
 
-/** Gates that change something here. They are off unless they are set by name. */
+/** Gates that have an effect here. They are off unless they are set by name. */
 export const EFFECTIVE_GATES = ['ComponentFlagz', 'ComponentStatusz', 'LoggingAlphaOptions'] as const;
 
-/** What kube-proxy says of gates that it does not know, or that are locked to another value. */
-export function featureGateFaults(gates: Readonly<Record<string, boolean>>): string[] {
+/** kube-proxy's errors for unknown gates, and for gates that are locked to another value. */
+export function featureGateErrors(gates: Readonly<Record<string, boolean>>): string[] {
   return Object.entries(gates).flatMap(([name, value]) => {
     if (!GATES.has(name)) return [`unrecognized feature gate: ${name}`];
     const locked = GATES.get(name);

@@ -1,5 +1,5 @@
-// The text of a configuration file → a configuration. Decoding is strict first; where only unknown and duplicate fields
-// are in the way, it goes on without them and says so.
+// Decodes a configuration file. If its only errors are unknown and duplicate fields, they are ignored with a warning, as
+// in kube-proxy.
 import { excerpt, shortened } from '../errors.js';
 import { isRecord } from '../input/fields.js';
 import { yaml } from '../yaml.js';
@@ -7,13 +7,14 @@ import { decodeFields } from './configuration.js';
 import { quote } from './goSyntax.js';
 import { API_VERSION, type Configuration, KIND } from './schema.js';
 
-/** A file that is no configuration; a line for each thing that is wrong. */
+/** A file that is not a valid configuration; the message has a line for each error. */
 export class DecodingError extends Error {}
 
 /**
- * Reads the text of a configuration file, YAML or JSON. Of several documents, the first counts. Throws DecodingError.
+ * Decodes the text of a configuration file, YAML or JSON. Documents after the first are ignored. Throws
+ * {@link DecodingError}.
  *
- * @returns warnings: what strict decoding says of a file that is read leniently
+ * @returns warnings: the errors of strict decoding, if lenient decoding succeeds
  */
 export function decodeFile(text: string): {
   readonly configuration: Configuration;
@@ -33,11 +34,11 @@ export function decodeFile(text: string): {
   return { configuration, warnings };
 }
 
-/** What Go's YAML takes in no text. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+/** Characters that Go's YAML parser rejects. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches them on purpose.
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
 
-/** The first document, the last of duplicate keys counting, as in Go. */
+/** Parses the first document. The last of duplicate keys wins, as in Go. */
 function parse(text: string): { raw: Readonly<Record<string, unknown>>; duplicates: string[] } {
   if (CONTROL.test(text)) throw failure(['yaml: control characters are not allowed']);
   const [document] = yaml().parseAllDocuments(text, { version: '1.1', prettyErrors: true });
@@ -57,7 +58,7 @@ function parse(text: string): { raw: Readonly<Record<string, unknown>>; duplicat
   };
 }
 
-/** Aliases are looked up only now, and too many of them are refused. */
+/** The document as plain values. This resolves aliases, and throws if there are too many. */
 function contentOf(document: { toJS(): unknown }): unknown {
   try {
     return document.toJS();

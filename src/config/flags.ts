@@ -1,96 +1,385 @@
-// The command line → what it asks for.
-import { hint, type ParsedArguments, parseArguments, UsageError } from './commandLine.js';
-import { FLAGS } from './flagTable.js';
-import type { FlagValue } from './flagTypes.js';
-import { quote } from './goSyntax.js';
-import { closestTo } from './suggestion.js';
+// The declaration of every flag: kube-proxy's flags, each with the field of KubeProxyConfiguration that it sets, and our
+// own. commandLine.ts reads them.
 
-export { UsageError } from './commandLine.js';
-export { flagLines, flagTexts, helpText, usageText } from './help.js';
+/** The type of a flag's value, by pflag's name for it; `FLAG_TYPES` in commandLine.ts says how its text is read. */
+export type FlagTypeName =
+  | 'bool'
+  | 'duration'
+  | 'float32'
+  | 'int32'
+  | 'ip'
+  | 'ipport'
+  | 'level'
+  | 'mapStringBool'
+  | 'output'
+  | 'port-range'
+  | 'quantity'
+  | 'string'
+  | 'strings'
+  | 'version'
+  | 'vmodule';
 
-/** A command that has to do with the kernel. */
-export interface KernelCommand {
-  /** `plan` tells what `run` would do; `cleanup` removes what it did, and needs no source of objects. */
-  readonly do: 'run' | 'plan' | 'cleanup';
-  /** Folder or file of manifests; empty: none was given, so the API server is the source. */
-  readonly manifests: string;
-  readonly once: boolean;
-  /** How a plan is printed. */
-  readonly output: 'text' | 'json';
-  /** Path of a configuration file, if one was given. */
-  readonly config: string | undefined;
-  /** URL of the API server; empty: as the kubeconfig says. */
-  readonly master: string;
-  /** File to write the configuration to, instead of running. */
-  readonly writeConfigTo: string | undefined;
-  /** Do what needs full root rights, and end. */
-  readonly initOnly: boolean;
-  /** Take every virtual service for ours. */
-  readonly ownAll: boolean;
-  /** Names of cures, unchecked. */
-  readonly cures: readonly string[];
-  /** Longest time that a real server drains, ms; undefined: the default. */
-  readonly drainBound: number | undefined;
-  /** Every flag that was given, by name. */
-  readonly given: ReadonlyMap<string, FlagValue>;
+/** The value of a flag: durations in ms, lists, feature gates by name. */
+export type FlagValue =
+  | string
+  | number
+  | boolean
+  | readonly string[]
+  | Readonly<Record<string, boolean>>
+  | readonly VerbosityPattern[];
+
+/** An entry of `--vmodule`. */
+export interface VerbosityPattern {
+  readonly filePattern: string;
+  readonly verbosity: number;
 }
 
-/** What the command line asks for. */
-export type Command =
-  | { readonly do: 'help' }
-  | { readonly do: 'version'; readonly raw: boolean }
-  | KernelCommand;
-
-/** Reads the arguments after the program's name. Throws UsageError. */
-export function readFlags(args: readonly string[]): Command {
-  const parsed = parseArguments(args, FLAGS);
-  const { values } = parsed;
-  const text = (name: string) => (values.get(name) as string | undefined) || undefined;
-  const set = (name: string) => values.get(name) === true;
-  if (set('help')) return { do: 'help' };
-  const word = commandWord(parsed);
-  if (set('version') || text('version') === 'raw') return { do: 'version', raw: text('version') === 'raw' };
-  if (word === 'plan') refuseBesidePlan(set);
-  else if (values.has('output')) throw new UsageError('--output is for plan alone');
-  const drainBound = values.get('drain-timeout') as number | undefined;
-  if (drainBound !== undefined && drainBound < 0) {
-    throw new UsageError('--drain-timeout must be a duration of 0 or more, as in 1h30m or 10s');
-  }
-  return {
-    do: set('cleanup') ? 'cleanup' : word,
-    manifests: text('manifests') ?? '',
-    once: set('once'),
-    output: text('output') === 'json' ? 'json' : 'text',
-    config: text('config'),
-    master: text('master') ?? '',
-    writeConfigTo: text('write-config-to'),
-    initOnly: set('init-only'),
-    ownAll: set('ipvs-own-all'),
-    cures: ((values.get('cures') ?? []) as readonly string[]).filter(Boolean),
-    drainBound,
-    given: values,
-  };
+/** A flag. */
+export interface Flag {
+  readonly type: FlagTypeName;
+  /** Its one-letter form, without the dash. */
+  readonly short?: string;
+  /** Its description in `--help`. */
+  readonly help: string;
+  /** Path of the field of KubeProxyConfiguration that it sets: `ipvs.scheduler`. The field has the default. */
+  readonly field?: string;
+  /** Its default as text, if it sets no field. */
+  readonly default?: string;
+  /** It takes effect with `--config` too. */
+  readonly withConfig?: true;
+  /** kube-proxy's warning when the flag is used. */
+  readonly deprecated?: string;
 }
 
-/** A plan changes nothing, so what is there to change something makes no sense beside it. */
-function refuseBesidePlan(set: (flag: string) => boolean): void {
-  for (const flag of ['cleanup', 'init-only']) {
-    if (set(flag))
-      throw new UsageError(`plan changes nothing, and --${flag} does: only one of them can be asked for`);
-  }
-}
+const replacedBy = (other: string) =>
+  `This flag is deprecated and will be removed in a future release. Please use --${other} instead.`;
 
-const COMMANDS = ['run', 'plan'] as const;
+/** kube-proxy's flags. */
+export const KUBE_PROXY_FLAGS = {
+  'bind-address': {
+    type: 'ip',
+    field: 'bindAddress',
+    help: 'overrides the node IP of the Node object, and selects the primary IP family; 0.0.0.0 and :: override nothing',
+  },
+  'bind-address-hard-fail': {
+    type: 'bool',
+    field: 'bindAddressHardFail',
+    help: 'exit if a server address cannot be bound, instead of retrying',
+  },
+  'boot-id-file': {
+    type: 'string',
+    default: '/proc/sys/kernel/random/boot_id',
+    help: 'no effect, as in kube-proxy',
+  },
+  cleanup: {
+    type: 'bool',
+    withConfig: true,
+    help: 'remove all our state from the kernel, list any that remains, and exit',
+  },
+  'cluster-cidr': {
+    type: 'string',
+    field: 'clusterCIDR',
+    help: "CIDR of the cluster's pods: one, or one of each IP family, comma-separated",
+  },
+  config: {
+    type: 'string',
+    withConfig: true,
+    help: 'file with a KubeProxyConfiguration; of the other flags, only those marked * take effect with it',
+  },
+  'config-sync-period': {
+    type: 'duration',
+    field: 'configSyncPeriod',
+    help: 'no effect: objects are not resynced, because audits read the kernel itself',
+  },
+  'conntrack-max-per-core': {
+    type: 'int32',
+    field: 'conntrack.maxPerCore',
+    help: 'maximum number of flows to track per CPU core (0: keep the limit, and ignore --conntrack-min)',
+  },
+  'conntrack-min': {
+    type: 'int32',
+    field: 'conntrack.min',
+    help: 'minimum of the limit on tracked flows, regardless of --conntrack-max-per-core',
+  },
+  'conntrack-tcp-be-liberal': {
+    type: 'bool',
+    field: 'conntrack.tcpBeLiberal',
+    help: 'accept TCP packets outside the window as valid (nf_conntrack_tcp_be_liberal)',
+  },
+  'conntrack-tcp-timeout-close-wait': {
+    type: 'duration',
+    field: 'conntrack.tcpCloseWaitTimeout',
+    help: "timeout of TCP flows in CLOSE_WAIT (0: keep the kernel's)",
+  },
+  'conntrack-tcp-timeout-established': {
+    type: 'duration',
+    field: 'conntrack.tcpEstablishedTimeout',
+    help: "timeout of idle established TCP flows (0: keep the kernel's)",
+  },
+  'conntrack-udp-timeout': {
+    type: 'duration',
+    field: 'conntrack.udpTimeout',
+    help: "timeout of UDP flows without replies (0: keep the kernel's)",
+  },
+  'conntrack-udp-timeout-stream': {
+    type: 'duration',
+    field: 'conntrack.udpStreamTimeout',
+    help: "timeout of UDP flows with replies (0: keep the kernel's)",
+  },
+  'detect-local-mode': {
+    type: 'string',
+    field: 'detectLocalMode',
+    help: "how to detect traffic from this node's pods: ClusterCIDR, NodeCIDR, BridgeInterface or InterfaceNamePrefix",
+  },
+  'feature-gates': {
+    type: 'mapStringBool',
+    field: 'featureGates',
+    help: 'feature gates of Kubernetes 1.36, Name=true,Other=false; few have an effect, see docs/configuration.md',
+  },
+  'healthz-bind-address': {
+    type: 'ipport',
+    field: 'healthzBindAddress',
+    help: 'IP address and port of the health server',
+  },
+  'healthz-port': {
+    type: 'int32',
+    default: '10256',
+    deprecated: replacedBy('healthz-bind-address'),
+    help: 'port of the health server if its address has none (0: no health server); deprecated',
+  },
+  help: { type: 'bool', short: 'h', withConfig: true, help: 'print this help and exit' },
+  'hostname-override': {
+    type: 'string',
+    withConfig: true,
+    help: "this node's name in the cluster, instead of the hostname",
+  },
+  'init-only': {
+    type: 'bool',
+    withConfig: true,
+    help: 'do only the setup that needs full root privileges, and exit',
+  },
+  'iptables-localhost-nodeports': {
+    type: 'bool',
+    field: 'iptables.localhostNodePorts',
+    help: 'no effect: ipvs mode serves no node ports on loopback addresses',
+  },
+  'iptables-masquerade-bit': {
+    type: 'int32',
+    field: 'iptables.masqueradeBit',
+    help: 'bit of the packet mark for packets to masquerade, 0 to 31',
+  },
+  'iptables-min-sync-period': {
+    type: 'duration',
+    field: 'iptables.minSyncPeriod',
+    help: 'no effect in ipvs mode',
+  },
+  'iptables-sync-period': { type: 'duration', field: 'iptables.syncPeriod', help: 'no effect in ipvs mode' },
+  'ipvs-exclude-cidrs': {
+    type: 'strings',
+    field: 'ipvs.excludeCIDRs',
+    help: 'CIDRs whose virtual services are never deleted, comma-separated',
+  },
+  'ipvs-min-sync-period': {
+    type: 'duration',
+    field: 'ipvs.minSyncPeriod',
+    help: 'minimum time from the end of a pass to the start of the next',
+  },
+  'ipvs-scheduler': {
+    type: 'string',
+    field: 'ipvs.scheduler',
+    help: 'IPVS scheduler of every virtual service: rr, lc, wrr, sh, mh, … (blank: rr)',
+  },
+  'ipvs-strict-arp': {
+    type: 'bool',
+    field: 'ipvs.strictARP',
+    help: 'answer ARP requests only on the interface that has the address (arp_ignore 1, arp_announce 2)',
+  },
+  'ipvs-sync-period': {
+    type: 'duration',
+    field: 'ipvs.syncPeriod',
+    help: 'time without a pass after which an audit reads and repairs the whole kernel state',
+  },
+  'ipvs-tcp-timeout': {
+    type: 'duration',
+    field: 'ipvs.tcpTimeout',
+    help: "IPVS timeout of idle TCP connections (0: keep the kernel's)",
+  },
+  'ipvs-tcpfin-timeout': {
+    type: 'duration',
+    field: 'ipvs.tcpFinTimeout',
+    help: "IPVS timeout of TCP connections after a FIN (0: keep the kernel's)",
+  },
+  'ipvs-udp-timeout': {
+    type: 'duration',
+    field: 'ipvs.udpTimeout',
+    help: "IPVS timeout of UDP connections (0: keep the kernel's)",
+  },
+  'kube-api-burst': {
+    type: 'int32',
+    field: 'clientConnection.burst',
+    help: 'number of requests to the API server that may exceed --kube-api-qps at once',
+  },
+  'kube-api-content-type': {
+    type: 'string',
+    field: 'clientConnection.contentType',
+    help: 'no effect: requests to the API server use JSON',
+  },
+  'kube-api-qps': {
+    type: 'float32',
+    field: 'clientConnection.qps',
+    help: 'maximum rate of requests to the API server, per second',
+  },
+  kubeconfig: {
+    type: 'string',
+    field: 'clientConnection.kubeconfig',
+    help: 'kubeconfig file with the address and credentials for the API server',
+  },
+  'log-flush-frequency': {
+    type: 'duration',
+    field: 'logging.flushFrequency',
+    withConfig: true,
+    help: 'no effect: every line is written at once',
+  },
+  'log-json-info-buffer-size': {
+    type: 'quantity',
+    field: 'logging.options.json.infoBufferSize',
+    withConfig: true,
+    help: 'no effect',
+  },
+  'log-json-split-stream': {
+    type: 'bool',
+    field: 'logging.options.json.splitStream',
+    withConfig: true,
+    help: 'no effect',
+  },
+  'log-text-info-buffer-size': {
+    type: 'quantity',
+    field: 'logging.options.text.infoBufferSize',
+    withConfig: true,
+    help: 'no effect',
+  },
+  'log-text-split-stream': {
+    type: 'bool',
+    field: 'logging.options.text.splitStream',
+    withConfig: true,
+    help: 'no effect',
+  },
+  'logging-format': { type: 'string', field: 'logging.format', withConfig: true, help: 'text or json' },
+  'machine-id-file': {
+    type: 'string',
+    default: '/etc/machine-id,/var/lib/dbus/machine-id',
+    help: 'no effect, as in kube-proxy',
+  },
+  'masquerade-all': {
+    type: 'bool',
+    field: 'iptables.masqueradeAll',
+    help: 'masquerade all traffic to cluster IPs',
+  },
+  master: {
+    type: 'string',
+    withConfig: true,
+    help: 'URL of the API server; overrides the address in the kubeconfig',
+  },
+  'metrics-bind-address': {
+    type: 'ipport',
+    field: 'metricsBindAddress',
+    help: 'IP address and port of the metrics server',
+  },
+  'metrics-port': {
+    type: 'int32',
+    default: '10249',
+    deprecated: replacedBy('metrics-bind-address'),
+    help: 'port of the metrics server if its address has none; deprecated',
+  },
+  'nodeport-addresses': {
+    type: 'strings',
+    field: 'nodePortAddresses',
+    help: 'CIDRs of the local addresses that serve node ports, comma-separated, or primary: the node IPs (empty: all)',
+  },
+  'oom-score-adj': {
+    type: 'int32',
+    field: 'oomScoreAdj',
+    help: 'oom_score_adj of this process, -1000 to 1000',
+  },
+  'pod-bridge-interface': {
+    type: 'string',
+    field: 'detectLocal.bridgeInterface',
+    help: "name of the pods' bridge, for --detect-local-mode=BridgeInterface",
+  },
+  'pod-interface-name-prefix': {
+    type: 'string',
+    field: 'detectLocal.interfaceNamePrefix',
+    help: "name prefix of the pods' interfaces, for --detect-local-mode=InterfaceNamePrefix",
+  },
+  profiling: { type: 'bool', field: 'enableProfiling', help: 'serve profiles on the metrics server' },
+  'proxy-mode': { type: 'string', field: 'mode', help: 'ipvs; blank means ipvs too' },
+  'proxy-port-range': {
+    type: 'port-range',
+    field: 'portRange',
+    help: 'no effect, as in kube-proxy; deprecated',
+  },
+  'show-hidden-metrics-for-version': {
+    type: 'string',
+    field: 'showHiddenMetricsForVersion',
+    help: 'no effect: there are no hidden metrics; only 1.35 is valid',
+  },
+  v: {
+    type: 'level',
+    short: 'v',
+    field: 'logging.verbosity',
+    withConfig: true,
+    help: 'log verbosity; debug messages from 4 on',
+  },
+  version: {
+    type: 'version',
+    withConfig: true,
+    help: 'print the version and exit; --version=raw prints details as JSON',
+  },
+  vmodule: {
+    type: 'vmodule',
+    field: 'logging.vmodule',
+    withConfig: true,
+    help: 'no effect: one verbosity applies to the whole program',
+  },
+  'write-config-to': {
+    type: 'string',
+    withConfig: true,
+    help: 'write the configuration to this file, as YAML with every field, and exit',
+  },
+} as const satisfies Readonly<Record<string, Flag>>;
 
-/** `run`, which may be left out, or `plan`. Neither takes arguments: kube-proxy's words, with this program's name. */
-function commandWord({ positionals }: ParsedArguments): (typeof COMMANDS)[number] {
-  const words = positionals.filter(Boolean);
-  const [first = 'run'] = words;
-  const command = COMMANDS.find((known) => known === first);
-  const others = command === undefined ? words : words.slice(1);
-  if (command !== undefined && others.length === 0) return command;
-  const meant = command === undefined ? hint('', closestTo(first, COMMANDS)) : '';
-  throw new UsageError(
-    `"kube-netlink-proxy" does not take any arguments, got [${others.map(quote).join(' ')}]${meant}`,
-  );
-}
+/** Flags that kube-proxy does not have. */
+export const OWN_FLAGS = {
+  manifests: {
+    type: 'string',
+    withConfig: true,
+    help: 'directory of .yaml, .yml and .json files, or one file, to read Services, EndpointSlices and Nodes from',
+  },
+  once: {
+    type: 'bool',
+    withConfig: true,
+    help: 'program the kernel once, print the operations, and exit; status 0 if all succeeded',
+  },
+  output: { type: 'output', short: 'o', withConfig: true, default: 'text', help: 'output format of plan' },
+  'ipvs-own-all': {
+    type: 'bool',
+    withConfig: true,
+    help: 'delete every virtual service that no Service needs, whoever created it, as kube-proxy does',
+  },
+  cures: {
+    type: 'strings',
+    withConfig: true,
+    help: 'faults of kube-proxy to cure, comma-separated: see docs/differences.md (default none)',
+  },
+  'drain-timeout': {
+    type: 'duration',
+    withConfig: true,
+    default: '15m0s',
+    help: 'maximum time for which a terminating endpoint drains its connections',
+  },
+} as const satisfies Readonly<Record<string, Flag>>;
+
+/** Every flag, by name. */
+export const FLAGS: ReadonlyMap<string, Flag> = new Map<string, Flag>(
+  Object.entries({ ...KUBE_PROXY_FLAGS, ...OWN_FLAGS }),
+);

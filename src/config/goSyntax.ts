@@ -1,6 +1,6 @@
-// Values as Go writes and reads them: what kube-proxy's messages quote, and what its flags take.
+// Go's syntax for values, in kube-proxy's messages and flags.
 
-/** Go's `%q`: in double quotes, what cannot be printed escaped. */
+/** Go's `%q`: in double quotes, with unprintable characters escaped. */
 export function quote(text: string): string {
   return JSON.stringify(text);
 }
@@ -11,8 +11,8 @@ export function parseBool(text: string): boolean | undefined {
   return /^(0|f|F|FALSE|false|False)$/.test(text) ? false : undefined;
 }
 
-/** Why a text is no number, in Go's words. */
-export type NumberFault = 'invalid syntax' | 'value out of range';
+/** Go's reason why a text is not a number. */
+export type NumberError = 'invalid syntax' | 'value out of range';
 
 const BASES: readonly [form: RegExp, base: number][] = [
   [/^0[xX]([0-9a-fA-F]+)$/, 16],
@@ -22,7 +22,7 @@ const BASES: readonly [form: RegExp, base: number][] = [
 ];
 
 /** Go's `strconv.ParseInt` in base 0: decimal, or `0x`, `0o`, `0b`, and a leading 0 for octal. */
-export function parseInteger(text: string, min: number, max: number): number | NumberFault {
+export function parseInteger(text: string, min: number, max: number): number | NumberError {
   const [, sign = '', digits = ''] = /^([+-]?)(.*)$/s.exec(text) ?? [];
   for (const [form, base] of BASES) {
     const found = form.exec(digits)?.[1];
@@ -33,42 +33,42 @@ export function parseInteger(text: string, min: number, max: number): number | N
   return 'invalid syntax';
 }
 
-/** The most that Go's int32 holds. */
+/** Go's largest int32. */
 export const MAX_INT32 = 2 ** 31 - 1;
-/** The least that Go's int32 holds. */
+/** Go's smallest int32. */
 export const MIN_INT32 = -(2 ** 31);
 
-/** Whether Go's float32 holds a number, if not to the last digit. */
+/** Whether a number is in the range of Go's float32. */
 export function isFloat32(value: number): boolean {
   return Number.isFinite(Math.fround(value));
 }
 
-/** Go's `net.SplitHostPort`; where it fails, Go's error. */
+/** Go's `net.SplitHostPort`; Go's error as text if it fails. */
 export function splitHostPort(text: string): { readonly host: string; readonly port: string } | string {
-  const fault = (why: string) => `address ${text}: ${why}`;
+  const failure = (why: string) => `address ${text}: ${why}`;
   const colon = text.lastIndexOf(':');
-  if (colon < 0) return fault('missing port in address');
+  if (colon < 0) return failure('missing port in address');
   const bracketed = text.startsWith('[');
   const end = bracketed ? text.indexOf(']') : colon;
-  if (end < 0) return fault("missing ']' in address");
+  if (end < 0) return failure("missing ']' in address");
   if (bracketed && end + 1 !== colon) {
-    return fault(text[end + 1] === ':' ? 'too many colons in address' : 'missing port in address');
+    return failure(text[end + 1] === ':' ? 'too many colons in address' : 'missing port in address');
   }
   const host = text.slice(bracketed ? 1 : 0, end);
-  if (!bracketed && host.includes(':')) return fault('too many colons in address');
-  if (text.slice(bracketed ? 1 : 0).includes('[')) return fault("unexpected '[' in address");
-  if (text.slice(bracketed ? end + 1 : 0).includes(']')) return fault("unexpected ']' in address");
+  if (!bracketed && host.includes(':')) return failure('too many colons in address');
+  if (text.slice(bracketed ? 1 : 0).includes('[')) return failure("unexpected '[' in address");
+  if (text.slice(bracketed ? end + 1 : 0).includes(']')) return failure("unexpected ']' in address");
   return { host, port: text.slice(colon + 1) };
 }
 
-const FILE_FAULTS: Readonly<Record<string, string>> = {
+const FILE_ERRORS: Readonly<Record<string, string>> = {
   ENOENT: 'no such file or directory',
   EACCES: 'permission denied',
 };
 
-/** Go's words for a file that cannot be opened: `open /x: no such file or directory`. */
-export function fileFault(error: unknown, path: string): string {
+/** Go's error for a file that cannot be opened: `open /x: no such file or directory`. */
+export function fileError(error: unknown, path: string): string {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === 'EISDIR') return `read ${path}: is a directory`;
-  return `open ${path}: ${FILE_FAULTS[code ?? ''] ?? message}`;
+  return `open ${path}: ${FILE_ERRORS[code ?? ''] ?? message}`;
 }

@@ -1,17 +1,24 @@
-// What is told of the flags: the text of --help, and every flag's value for the log.
+// Text about the flags: the usage, the output of --help, and the value of every flag for the log.
+import { FLAG_TYPES } from './commandLine.js';
 import { defaultConfiguration } from './configuration.js';
 import { formatDuration } from './duration.js';
-import { FLAGS, type Flag, KUBE_PROXY_FLAGS, OWN_FLAGS } from './flagTable.js';
-import { FLAG_TYPES, type FlagValue, type VerbosityPattern } from './flagTypes.js';
+import {
+  FLAGS,
+  type Flag,
+  type FlagValue,
+  KUBE_PROXY_FLAGS,
+  OWN_FLAGS,
+  type VerbosityPattern,
+} from './flags.js';
 import { quote } from './goSyntax.js';
 
 const USAGE = `Usage:
-  kube-netlink-proxy [run] [flags]                    programs the kernel, and follows changes
-  kube-netlink-proxy plan [flags]                     prints what would change in the kernel, and changes nothing
-  kube-netlink-proxy --cleanup
+  kube-netlink-proxy [run] [flags]     program the kernel, and keep it up to date
+  kube-netlink-proxy plan [flags]      print the changes that run would make, and change nothing
+  kube-netlink-proxy --cleanup         remove all our state from the kernel
 `;
 
-/** What is printed above the error of a command line that makes no sense. */
+/** The text above the error of an invalid command line. */
 export function usageText(): string {
   return `${USAGE}
 kube-netlink-proxy --help lists the flags.
@@ -19,29 +26,30 @@ kube-netlink-proxy --help lists the flags.
 `;
 }
 
-/** What `--help` prints. */
+/** The output of `--help`. */
 export function helpText(): string {
-  return `kube-netlink-proxy programs Kubernetes Services into the kernel's IPVS, over netlink, in kube-proxy's place.
+  return `kube-netlink-proxy replaces kube-proxy: it programs Kubernetes Services into the kernel's IPVS over netlink.
 
 ${USAGE}
-kube-proxy's flags; those marked * count beside --config too:
+Flags of kube-proxy; those marked * take effect with --config too:
 ${Object.entries<Flag>(KUBE_PROXY_FLAGS).map(describe).join('\n')}
 
-Flags of this program alone; all count beside --config too:
+Flags that kube-proxy does not have; all take effect with --config too:
 ${Object.entries<Flag>(OWN_FLAGS).map(describe).join('\n')}
 
-Changes are followed until SIGTERM or SIGINT; the kernel then keeps its state. SIGHUP is ignored, except on a terminal.
-Exit status: 0 done, 1 something failed, or the command line makes no sense.
-Of plan: 0 nothing would change, 1 something would, 2 it cannot be told.
+SIGTERM and SIGINT end the program, and leave the kernel state as it is. SIGHUP is ignored, except on a terminal.
+Exit status: 0 success, 1 failure or invalid command line.
+Exit status of plan: 0 no changes, 1 changes, 2 failure.
 `;
 }
 
-function describe([name, { short, type, help, beside }]: [string, Flag]): string {
+function describe([name, { short, type, help, withConfig }]: [string, Flag]): string {
   const names = short === undefined ? `    --${name}` : `-${short}, --${name}`;
-  const first = ` ${beside && name in KUBE_PROXY_FLAGS ? '*' : ' '} ${names} ${type.shown}`.trimEnd();
-  const absent = defaultText(name);
-  const said = absent === '' || absent === 'false' ? '' : ` (default ${absent})`;
-  return `${first}\n            ${help}${said}`;
+  const mark = withConfig && name in KUBE_PROXY_FLAGS ? '*' : ' ';
+  const first = ` ${mark} ${names} ${FLAG_TYPES[type].placeholder}`.trimEnd();
+  const value = defaultText(name);
+  const suffix = value === '' || value === 'false' ? '' : ` (default ${value})`;
+  return `${first}\n            ${help}${suffix}`;
 }
 
 /** Every flag with its value, as kube-proxy logs them at verbosity 1: `FLAG: --proxy-mode="ipvs"`. */
@@ -49,7 +57,7 @@ export function flagLines(given: ReadonlyMap<string, FlagValue>): string[] {
   return [...flagTexts(given)].map(([name, text]) => `FLAG: --${name}=${quote(text)}`);
 }
 
-/** Every flag's value as text, by name without dashes. */
+/** The value of every flag as text, by the flag's name without dashes. */
 export function flagTexts(given: ReadonlyMap<string, FlagValue>): Map<string, string> {
   const textOf = (name: string, flag: Flag) => {
     const value = given.get(name);
@@ -58,25 +66,25 @@ export function flagTexts(given: ReadonlyMap<string, FlagValue>): Map<string, st
   return new Map([...FLAGS].map(([name, flag]) => [name, textOf(name, flag)]));
 }
 
-/** The default of a flag as one would write it; empty where there is none. */
+/** The default of a flag as command-line text; empty if it has none. */
 function defaultText(name: string): string {
   const flag = FLAGS.get(name);
-  if (flag?.sets === undefined) return flag?.absent ?? (flag?.type === FLAG_TYPES.bool ? 'false' : '');
-  // A configuration that says nothing of these is completed with what the flags leave out.
-  if (flag.sets === 'detectLocalMode') return '';
+  if (flag?.field === undefined) return flag?.default ?? (flag?.type === 'bool' ? 'false' : '');
+  // kube-proxy's flag has no default: a configuration without the field gets it later.
+  if (flag.field === 'detectLocalMode') return '';
   let value: unknown = defaultConfiguration();
-  for (const step of flag.sets.split('.')) value = (value as Readonly<Record<string, unknown>>)[step];
+  for (const step of flag.field.split('.')) value = (value as Readonly<Record<string, unknown>>)[step];
   return valueText(flag, value as FlagValue);
 }
 
 function valueText({ type }: Flag, value: FlagValue): string {
-  if (type === FLAG_TYPES.duration) return formatDuration(value as number);
-  if (type === FLAG_TYPES.strings) return `[${(value as readonly string[]).join(',')}]`.replace('[]', '');
-  if (type === FLAG_TYPES.vmodule) {
+  if (type === 'duration') return formatDuration(value as number);
+  if (type === 'strings') return `[${(value as readonly string[]).join(',')}]`.replace('[]', '');
+  if (type === 'vmodule') {
     const patterns = value as readonly VerbosityPattern[];
     return patterns.map(({ filePattern, verbosity }) => `${filePattern}=${verbosity}`).join(',');
   }
-  if (type !== FLAG_TYPES.mapStringBool) return String(value);
+  if (type !== 'mapStringBool') return String(value);
   const gates = Object.entries(value as Readonly<Record<string, boolean>>);
   return gates.map(([gate, set]) => `${gate}=${set}`).join(',');
 }

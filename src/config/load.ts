@@ -1,37 +1,42 @@
-// The command line, and the file it may name → the configuration to run with.
+// Builds the configuration of a command from its flags and its configuration file.
 import { hostname } from 'node:os';
-import { completed, DEFAULT_PORTS, defaultConfiguration, faultsOf, withPort } from './configuration.js';
+import type { KernelCommand } from './commandLine.js';
+import {
+  completed,
+  configurationErrors,
+  DEFAULT_PORTS,
+  defaultConfiguration,
+  withPort,
+} from './configuration.js';
 import { DecodingError, decodeFile } from './file.js';
-import type { KernelCommand } from './flags.js';
-import { FLAGS } from './flagTable.js';
-import type { FlagValue, VerbosityPattern } from './flagTypes.js';
-import { fileFault } from './goSyntax.js';
-import { ineffectiveFields, ineffectiveFlags } from './ineffective.js';
+import { FLAGS, type FlagValue, type VerbosityPattern } from './flags.js';
+import { fileError } from './goSyntax.js';
+import { flagWarnings, ignoredFields } from './ignored.js';
 import { type ConfigurationFile, readConfigurationFile } from './reload.js';
 import type { Configuration } from './schema.js';
 
-/** A configuration that cannot be used: its message has a line for each thing that is wrong. */
+/** An invalid configuration; the message has a line for each error. */
 export class ConfigurationError extends Error {}
 
-/** A configuration, and what is logged at the start. */
+/** A validated configuration. */
 export interface Loaded {
   readonly configuration: Configuration;
-  /** The node's name, settled. */
+  /** The node's name: hostnameOverride, or the hostname. */
   readonly nodeName: string;
-  /** The file that it was read from, if it was. */
+  /** The file that it was read from; undefined if it consists of flags alone. */
   readonly file: ConfigurationFile | undefined;
-  /** What an operator should know of the configuration, a sentence each. */
+  /** Warnings about the configuration, to log at the start. */
   readonly notices: readonly string[];
 }
 
 /**
- * The configuration that a command runs with: the file's, where one is named, and that of the flags else. Of flags beside
- * a file, only those that are about the process itself count. Throws ConfigurationError.
+ * The configuration of a command: from the file if there is one, otherwise from the flags. With a file, only the flags
+ * about the process and its log take effect. Throws {@link ConfigurationError}.
  */
 export function loadConfiguration(command: KernelCommand): Loaded {
   const { given } = command;
   const {
-    configuration: said,
+    configuration: source,
     warnings,
     file,
   } = command.config === undefined
@@ -39,29 +44,29 @@ export function loadConfiguration(command: KernelCommand): Loaded {
     : readFile(command.config, given);
   const override = hostnameOverride(given);
   const configuration = completed({
-    ...said,
-    mode: modeFor(command, said),
+    ...source,
+    mode: modeFor(command, source),
     ...(override === undefined ? {} : { hostnameOverride: override }),
   });
   const nodeName = (configuration.hostnameOverride || hostname()).trim().toLowerCase();
-  const faults = faultsOf(configuration);
-  if (nodeName === '') faults.push('empty hostname is invalid');
-  if (faults.length > 0) throw new ConfigurationError(faults.join('\n'));
-  const blank =
-    said.mode === '' && command.do !== 'cleanup'
-      ? ["mode is blank: ipvs mode is used; kube-proxy's blank means iptables mode"]
+  const errors = configurationErrors(configuration);
+  if (nodeName === '') errors.push('empty hostname is invalid');
+  if (errors.length > 0) throw new ConfigurationError(errors.join('\n'));
+  const blankMode =
+    source.mode === '' && command.do !== 'cleanup'
+      ? ['mode is blank, which means ipvs mode here; in kube-proxy it means iptables mode']
       : [];
-  const besideManifests = command.manifests !== '' && !command.initOnly;
+  const withManifests = command.manifests !== '' && !command.initOnly;
   const notices = [
     ...warnings,
-    ...ineffectiveFlags(given),
-    ...blank,
-    ...ineffectiveFields(configuration, besideManifests),
+    ...flagWarnings(given),
+    ...blankMode,
+    ...ignoredFields(configuration, withManifests),
   ];
   return { configuration, nodeName, file, notices };
 }
 
-/** A clean-up is one and the same for each of kube-proxy's modes, and so runs with the configuration of any of them. */
+/** A clean-up is the same for all of kube-proxy's modes, so it accepts a configuration of any of them. */
 function modeFor(command: KernelCommand, { mode }: Configuration): string {
   return command.do === 'cleanup' && ['iptables', 'nftables'].includes(mode) ? 'ipvs' : mode;
 }
@@ -71,7 +76,7 @@ function readFile(path: string, given: ReadonlyMap<string, FlagValue>) {
   try {
     file = readConfigurationFile(path);
   } catch (error) {
-    throw new ConfigurationError(`failed complete: ${fileFault(error, path)}`);
+    throw new ConfigurationError(`failed complete: ${fileError(error, path)}`);
   }
   try {
     const { configuration, warnings } = decodeFile(file.text);
@@ -83,10 +88,10 @@ function readFile(path: string, given: ReadonlyMap<string, FlagValue>) {
   }
 }
 
-/** The configuration of the flags alone: defaults, and above them what the flags say, zeros too. */
+/** The defaults, overridden by the flags, including flags with a zero value. */
 function fromFlags(given: ReadonlyMap<string, FlagValue>): Configuration {
   const configuration = apply(defaultConfiguration(), given, () => true);
-  // kube-proxy heeds these two flags in no configuration that it writes to a file.
+  // kube-proxy ignores these two flags when it writes the configuration to a file.
   if (given.get('write-config-to')) return configuration;
   const address = (field: 'healthz' | 'metrics') => {
     const port = (given.get(`${field}-port`) as number | undefined) ?? DEFAULT_PORTS[field];
@@ -95,7 +100,7 @@ function fromFlags(given: ReadonlyMap<string, FlagValue>): Configuration {
   return { ...configuration, healthzBindAddress: address('healthz'), metricsBindAddress: address('metrics') };
 }
 
-/** Flags about logging are above the file; patterns of both count, the flags' first. */
+/** Flags about logging override the file. The patterns of --vmodule are put before those of the file. */
 function withLoggingFlags(
   configuration: Configuration,
   given: ReadonlyMap<string, FlagValue>,
@@ -107,7 +112,7 @@ function withLoggingFlags(
   return { ...logged, logging: { ...logged.logging, vmodule } };
 }
 
-/** A configuration with the fields that flags set, of those that are asked for. */
+/** The configuration, overridden by those flags whose field is wanted. */
 function apply(
   configuration: Configuration,
   given: ReadonlyMap<string, FlagValue>,
@@ -115,7 +120,7 @@ function apply(
 ): Configuration {
   const changed = structuredClone(configuration) as unknown as Record<string, unknown>;
   for (const [name, value] of given) {
-    const field = FLAGS.get(name)?.sets;
+    const field = FLAGS.get(name)?.field;
     if (field === undefined || !wanted(field) || isBlank(name, value)) continue;
     const steps = field.split('.');
     const last = steps.pop() as string;
@@ -125,12 +130,12 @@ function apply(
   return changed as unknown as Configuration;
 }
 
-/** Whether a flag was given without saying anything: an address without text, or a mode without a name. */
+/** Whether the value is empty text that changes nothing: that of an address or of --detect-local-mode. */
 function isBlank(name: string, value: FlagValue): boolean {
   return value === '' && (name.endsWith('bind-address') || name === 'detect-local-mode');
 }
 
-/** What --hostname-override says; undefined when it is not given or has no text. */
+/** The value of --hostname-override; undefined if the flag is not given or is empty. */
 function hostnameOverride(given: ReadonlyMap<string, FlagValue>): string | undefined {
   const text = given.get('hostname-override') as string | undefined;
   if (text === undefined || text === '') return undefined;

@@ -1,5 +1,5 @@
-// Follows the configuration file while the program runs: the program ends when it can start with other contents, and goes
-// on with those that it has for as long as the new ones cannot be used.
+// Watches the configuration file. If its contents change and are valid, the program exits, to be restarted with them. If
+// they are invalid, it keeps running with the configuration that it has.
 import {
   closeSync,
   type FSWatcher,
@@ -11,51 +11,51 @@ import {
   watch,
 } from 'node:fs';
 
-/** The reason why the program ends then, in kube-proxy's words. */
+/** The reason of the exit, in kube-proxy's words. */
 export const CONFIGURATION_UPDATED = "content of the proxy server's configuration file was updated";
 
-/** The file that a configuration was read from, as it was then. */
+/** A configuration file at the time when it was read. */
 export interface ConfigurationFile {
   readonly path: string;
   readonly inode: bigint;
-  /** Ns since 1970. */
+  /** Time of the last modification, in ns since 1970. */
   readonly modified: bigint;
-  /** Bytes. */
+  /** In bytes. */
   readonly size: bigint;
   readonly text: string;
 }
 
-/** Reads a configuration file, without decoding it. Throws Node's error if it cannot be read. */
+/** Reads a configuration file, without decoding it. Throws Node's error if that fails. */
 export function readConfigurationFile(path: string): ConfigurationFile {
-  // Before the text: a file that is written to in between then counts as changed.
+  // Read before the text, so that a write in between counts as a change.
   const { ino, mtimeNs, size } = statSync(path, { bigint: true });
   return { path, inode: ino, modified: mtimeNs, size, text: readFileSync(path, 'utf8') };
 }
 
-/** What a changed file means to the program. */
+/** Callbacks for changes of the file. */
 export interface Reload {
-  /** Reads the file again, and checks it as a start would; gives its text. Rejects with an Error, a line for each fault. */
+  /** Reads and validates the file as at a start, and returns its text. Rejects with an Error that has a line for each fault. */
   read(): Promise<string>;
-  /** The file can be used, and differs from the one that was read; called once, and nothing after it. */
+  /** The file is valid and differs from the one that was read. Called once, and it is the last call. */
   updated(): void;
-  /** The faults of the file, whenever they change; none when it has its former contents again. */
+  /** The faults of the file have changed; none if it has its former contents again. */
   damaged(faults: readonly string[]): void;
 }
 
-/** Periods in ms. */
+/** Periods, in ms. */
 export interface ReloadTimes {
-  /** A file is read once it has not changed for so long: until then, it may be half written. */
+  /** Time without changes after which the file is read: a file that changes may be half written. */
   readonly still: number;
-  /** From one look at a damaged file to the next: one that is replaced is another file, of which nothing is notified. */
+  /** Time between two reads of an invalid file: a replaced file is another inode, which is not watched. */
   readonly again: number;
 }
 
 const TIMES: ReloadTimes = { still: 1000, again: 5000 };
 
 /**
- * Follows a file that is written to or renamed, or was written to since it was read. Symbolic links are followed at the
- * start and not again, as in kube-proxy: new contents of a ConfigMap volume change the links alone, and are not noticed.
- * Throws Node's error if the file cannot be opened or watched.
+ * Watches a file for writes and renames, including writes since it was read. Symbolic links are resolved once, as in
+ * kube-proxy: an update of a ConfigMap volume only exchanges links, and is not noticed. Throws Node's error if the file
+ * cannot be opened or watched.
  */
 export function watchConfiguration(
   read: ConfigurationFile,
@@ -72,11 +72,11 @@ class ConfigurationWatch {
   readonly #file: number;
   readonly #before: Pick<ConfigurationFile, 'modified' | 'size'>;
   readonly #watcher: FSWatcher;
-  /** Why the file is notified of no more. */
+  /** Why the kernel reports no more changes of the file. */
   #unwatched: string | undefined;
   #faults = '';
   #timer: NodeJS.Timeout | undefined;
-  #judging = false;
+  #checking = false;
   #closed = false;
 
   constructor(read: ConfigurationFile, reload: Reload, times: ReloadTimes) {
@@ -86,12 +86,12 @@ class ConfigurationWatch {
     const target = realpathSync(read.path);
     this.#file = openSync(target, 'r');
     const { ino, mtimeNs, size } = fstatSync(this.#file, { bigint: true });
-    // The links may lead to another file by now.
+    // The links may have changed since the file was read.
     this.#before = ino === read.inode ? read : { modified: mtimeNs, size };
     this.#watcher = watch(target, { persistent: false }, (event) => this.#notified(event));
     this.#watcher.on('error', (error) => {
       this.#unwatched = `cannot be watched: ${error.message}`;
-      this.#judgeAfter(0);
+      this.#checkAfter(0);
     });
     setImmediate(() => this.#notified('change'));
   }
@@ -108,26 +108,26 @@ class ConfigurationWatch {
     if (this.#closed) return;
     const now = fstatSync(this.#file, { bigint: true });
     const written = now.mtimeNs !== this.#before.modified || now.size !== this.#before.size;
-    // Node reports the removal of a file with the same word.
+    // Node reports the removal of a file as a rename too.
     const renamed = event === 'rename' && now.nlink > 0n;
-    if (written || renamed) this.#judgeAfter(this.#times.still);
+    if (written || renamed) this.#checkAfter(this.#times.still);
   }
 
-  #judgeAfter(milliseconds: number): void {
+  #checkAfter(milliseconds: number): void {
     clearTimeout(this.#timer);
     if (this.#closed) return;
     this.#timer = setTimeout(() => {
-      // One look at a time: results must not overtake each other.
-      if (this.#judging) this.#judgeAfter(this.#times.still);
-      else this.#judge();
+      // One read at a time: results must not overtake each other.
+      if (this.#checking) this.#checkAfter(this.#times.still);
+      else this.#check();
     }, milliseconds).unref();
   }
 
-  async #judge(): Promise<void> {
+  async #check(): Promise<void> {
     this.#timer = undefined;
-    this.#judging = true;
-    const found = await this.#look();
-    this.#judging = false;
+    this.#checking = true;
+    const found = await this.#readAgain();
+    this.#checking = false;
     if (this.#closed) return;
     if (found === 'updated') {
       this.close();
@@ -137,13 +137,13 @@ class ConfigurationWatch {
     const faults = [...found, ...(this.#unwatched === undefined ? [] : [this.#unwatched])];
     const changed = faults.join('\n') !== this.#faults;
     this.#faults = faults.join('\n');
-    // A change that was notified meanwhile has its own time.
-    if (faults.length > 0 && this.#timer === undefined) this.#judgeAfter(this.#times.again);
+    // A change during the read has started the timer already.
+    if (faults.length > 0 && this.#timer === undefined) this.#checkAfter(this.#times.again);
     if (changed) this.#reload.damaged(faults);
   }
 
-  /** The faults of the file, none if it has its former contents; or that it can be used and differs. */
-  async #look(): Promise<readonly string[] | 'updated'> {
+  /** The faults of the file, none if it has its former contents; `updated` if it is valid and differs. */
+  async #readAgain(): Promise<readonly string[] | 'updated'> {
     try {
       return (await this.#reload.read()) === this.#read.text ? [] : 'updated';
     } catch (error) {

@@ -1,45 +1,45 @@
-// KubeProxyConfiguration, kubeproxy.config.k8s.io/v1alpha1 of Kubernetes 1.36: every field with its kind and default.
-// What each field does here is in docs/configuration.md.
+// KubeProxyConfiguration, kubeproxy.config.k8s.io/v1alpha1 of Kubernetes 1.36: every field with its type and default.
+// docs/configuration.md describes the effect of each field.
 import {
+  bool,
+  boolMap,
+  boolOmitEmpty,
   duration,
   durationOrNanoseconds,
   durationOrZero,
-  flag,
-  flags,
-  float,
-  integer,
-  integerOrZero,
-  level,
-  list,
-  mark,
+  float32,
+  int32,
+  int32OrZero,
+  listOf,
+  logLevel,
   quantity,
+  string,
+  stringList,
   struct,
-  text,
-  texts,
-} from './kinds.js';
+} from './fieldTypes.js';
 
 /** `apiVersion` of a configuration. */
 export const API_VERSION = 'kubeproxy.config.k8s.io/v1alpha1';
 /** `kind` of a configuration. */
 export const KIND = 'KubeProxyConfiguration';
 
-/** How traffic of this node's pods is told from the rest. */
+/** How to detect traffic from this node's pods. */
 export type DetectLocalMode = 'ClusterCIDR' | 'NodeCIDR' | 'BridgeInterface' | 'InterfaceNamePrefix';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-const outputOptions = { splitStream: mark(), infoBufferSize: quantity() };
+const outputOptions = { splitStream: boolOmitEmpty(), infoBufferSize: quantity() };
 
 const logging = struct('LoggingConfiguration', {
   /** `text` or `json`. */
-  format: text('text'),
+  format: string('text'),
   flushFrequency: durationOrNanoseconds(5 * SECOND),
-  verbosity: level(),
-  vmodule: list(
+  verbosity: logLevel(),
+  vmodule: listOf(
     'v1.VModuleConfiguration',
-    struct('VModuleItem', { filePattern: text(), verbosity: level() }),
+    struct('VModuleItem', { filePattern: string(), verbosity: logLevel() }),
   ),
   options: struct('FormatOptions', {
     text: struct('TextOptions', outputOptions),
@@ -48,21 +48,21 @@ const logging = struct('LoggingConfiguration', {
 });
 
 const conntrack = struct('KubeProxyConntrackConfiguration', {
-  /** 0 leaves the kernel's limit as it is. */
-  maxPerCore: integerOrZero(32_768),
-  min: integerOrZero(131_072),
+  /** 0 keeps the kernel's limit. */
+  maxPerCore: int32OrZero(32_768),
+  min: int32OrZero(131_072),
   tcpEstablishedTimeout: durationOrZero(24 * HOUR),
   tcpCloseWaitTimeout: durationOrZero(HOUR),
-  tcpBeLiberal: flag(),
+  tcpBeLiberal: bool(),
   udpTimeout: duration(),
   udpStreamTimeout: duration(),
 });
 
 const iptables = struct('KubeProxyIPTablesConfiguration', {
-  /** Bit of the packet mark that asks for masquerading: 0–31. */
-  masqueradeBit: integerOrZero(14),
-  masqueradeAll: flag(),
-  localhostNodePorts: flag(true),
+  /** Bit of the packet mark for packets to masquerade: 0–31. */
+  masqueradeBit: int32OrZero(14),
+  masqueradeAll: bool(),
+  localhostNodePorts: bool(true),
   syncPeriod: duration(30 * SECOND),
   minSyncPeriod: duration(SECOND),
 });
@@ -71,73 +71,76 @@ const ipvs = struct('KubeProxyIPVSConfiguration', {
   syncPeriod: duration(30 * SECOND),
   minSyncPeriod: duration(),
   /** Empty: `rr`. */
-  scheduler: text(),
-  /** Networks whose virtual services are never deleted. */
-  excludeCIDRs: texts(),
-  strictARP: flag(),
-  /** These three in whole seconds to the kernel; 0 leaves its value as it is. */
+  scheduler: string(),
+  /** CIDRs whose virtual services are never deleted. */
+  excludeCIDRs: stringList(),
+  strictARP: bool(),
+  /** The kernel gets these three in seconds; 0 keeps its value. */
   tcpTimeout: duration(),
   tcpFinTimeout: duration(),
   udpTimeout: duration(),
 });
 
 const nftables = struct('KubeProxyNFTablesConfiguration', {
-  masqueradeBit: integerOrZero(14),
-  masqueradeAll: flag(),
+  masqueradeBit: int32OrZero(14),
+  masqueradeAll: bool(),
   syncPeriod: duration(30 * SECOND),
   minSyncPeriod: duration(SECOND),
 });
 
 const winkernel = struct('KubeProxyWinkernelConfiguration', {
-  networkName: text(),
-  sourceVip: text(),
-  enableDSR: flag(),
-  rootHnsEndpointName: text(),
-  forwardHealthCheckVip: flag(),
+  networkName: string(),
+  sourceVip: string(),
+  enableDSR: bool(),
+  rootHnsEndpointName: string(),
+  forwardHealthCheckVip: bool(),
 });
 
 const clientConnection = struct('ClientConnectionConfiguration', {
-  kubeconfig: text(),
-  acceptContentTypes: text(),
-  contentType: text('application/vnd.kubernetes.protobuf'),
+  kubeconfig: string(),
+  acceptContentTypes: string(),
+  contentType: string('application/vnd.kubernetes.protobuf'),
   /** Requests per second. */
-  qps: float(5),
-  burst: integer(10),
+  qps: float32(5),
+  burst: int32(10),
 });
 
 /** The whole configuration. Durations are in ms. */
 export const CONFIGURATION = struct(KIND, {
-  featureGates: flags(),
+  featureGates: boolMap(),
   clientConnection,
   logging,
   /** Empty: the host's name. */
-  hostnameOverride: text(),
-  /** Where it is a specific address, it is the node's own and decides the primary family. */
-  bindAddress: text('0.0.0.0'),
+  hostnameOverride: string(),
+  /** A specific address overrides the node IP and selects the primary IP family. */
+  bindAddress: string('0.0.0.0'),
   /** `IP:port`; empty: no server. */
-  healthzBindAddress: text(),
+  healthzBindAddress: string(),
   /** `IP:port`. */
-  metricsBindAddress: text(),
-  bindAddressHardFail: flag(),
-  enableProfiling: flag(),
-  showHiddenMetricsForVersion: text(),
-  mode: text(),
+  metricsBindAddress: string(),
+  bindAddressHardFail: bool(),
+  enableProfiling: bool(),
+  showHiddenMetricsForVersion: string(),
+  mode: string(),
   iptables,
   ipvs,
   nftables,
   winkernel,
-  detectLocalMode: text<DetectLocalMode>('ClusterCIDR'),
-  detectLocal: struct('DetectLocalConfiguration', { bridgeInterface: text(), interfaceNamePrefix: text() }),
-  /** Networks of the cluster's pods: one, or one of each family, comma-separated. */
-  clusterCIDR: text(),
-  /** Networks whose host addresses get node ports, or `primary` alone: the node's own; empty: every address. */
-  nodePortAddresses: texts(),
-  oomScoreAdj: integerOrZero(-999),
+  detectLocalMode: string<DetectLocalMode>('ClusterCIDR'),
+  detectLocal: struct('DetectLocalConfiguration', {
+    bridgeInterface: string(),
+    interfaceNamePrefix: string(),
+  }),
+  /** CIDR of the cluster's pods: one, or one of each IP family, comma-separated. */
+  clusterCIDR: string(),
+  /** CIDRs of the local addresses that serve node ports, or only `primary`: the node IPs; empty: every local address. */
+  nodePortAddresses: stringList(),
+  oomScoreAdj: int32OrZero(-999),
   conntrack,
   configSyncPeriod: duration(15 * MINUTE),
-  portRange: text(),
-  windowsRunAsService: mark(),
+  portRange: string(),
+  windowsRunAsService: boolOmitEmpty(),
 });
 
-/** A configuration, checked, with defaults filled in. Field names are KubeProxyConfiguration's; durations are in ms. */
+/** A validated configuration with its defaults. Field names are KubeProxyConfiguration's; durations are in ms. */
 export type Configuration = ReturnType<typeof CONFIGURATION.decode>;

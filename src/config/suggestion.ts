@@ -1,11 +1,11 @@
-// A word that is misspelt → the word that was meant.
+// Finds the known word that is closest to a misspelt one.
 
-/** Shortest beginning of a word that is completed. */
+/** Minimum length of a prefix that is completed, in characters. */
 const SHORTEST_PREFIX = 3;
 
 /**
- * The candidate that a misspelt word was meant to be; undefined when none is close. Close is the only candidate that the
- * word is the beginning of, else the nearest one, with at most one edit for every three letters.
+ * The candidate that is closest to a misspelt word: the only one that starts with the word, or else the one with the
+ * fewest edits, if there is at most one edit for every three letters. Undefined if none is close.
  */
 export function closestTo(word: string, candidates: Iterable<string>): string | undefined {
   const known = [...candidates];
@@ -18,7 +18,7 @@ export function closestTo(word: string, candidates: Iterable<string>): string | 
   return nearest && nearest.edits <= word.length / 3 ? nearest.candidate : undefined;
 }
 
-/** Edits that lead from one word to the other: a letter inserted, deleted or replaced, or two neighbours exchanged. */
+/** Number of edits between two words: a letter inserted, deleted or replaced, or two adjacent letters exchanged. */
 function editsBetween(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, j) => j);

@@ -1,10 +1,10 @@
-// A configuration → KubeProxyConfiguration v1alpha1 as others see it: a file, or JSON.
+// Encodes a configuration as KubeProxyConfiguration v1alpha1, in JSON or YAML.
 import { writeFileSync } from 'node:fs';
 import { yaml } from '../yaml.js';
-import { fileFault } from './goSyntax.js';
+import { fileError } from './goSyntax.js';
 import { API_VERSION, CONFIGURATION, type Configuration, KIND } from './schema.js';
 
-/** The configuration as v1alpha1 JSON, with `apiVersion`, `kind` and every field: what `/configz` shows. */
+/** The configuration as v1alpha1 JSON, with `apiVersion`, `kind` and every field, as `/configz` shows it. */
 export function externalConfiguration(configuration: Configuration): Record<string, unknown> {
   return {
     apiVersion: API_VERSION,
@@ -22,11 +22,11 @@ export function formatConfiguration(configuration: Configuration): string {
   });
 }
 
-/** Writes the configuration to a file, over what is there: `--write-config-to`. Throws what kube-proxy says of the file. */
+/** Writes the configuration to a file, and overwrites it (`--write-config-to`). Throws kube-proxy's error. */
 export function writeConfiguration(path: string, configuration: Configuration): void {
   try {
     writeFileSync(path, formatConfiguration(configuration));
   } catch (error) {
-    throw new Error(fileFault(error, path), { cause: error });
+    throw new Error(fileError(error, path), { cause: error });
   }
 }

@@ -1,7 +1,7 @@
 // What the command and the agent need to know of a mode, whichever it is.
 import type { Logger } from 'pino';
+import type { KernelCommand } from '../config/commandLine.js';
 import type { Configuration } from '../config/configuration.js';
-import type { KernelCommand } from '../config/flags.js';
 import type { Family } from '../net/address.js';
 import type { KeyedOperation, Mode } from './mode.js';
 import type { HostKernel } from './shared/hostKernel.js';

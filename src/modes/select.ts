@@ -1,5 +1,5 @@
 // The modes that there are: `mode` of the configuration → its definition. No other file names one.
-import type { KernelCommand } from '../config/flags.js';
+import type { KernelCommand } from '../config/commandLine.js';
 import type { ModeDefinition } from './definition.js';
 import { IPVS_MODE } from './ipvs/open.js';
 

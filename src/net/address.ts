@@ -1,14 +1,14 @@
-// IP addresses: text as Kubernetes and people write it, canonical text (RFC 5952) as we key by it, bytes as the kernel
-// takes them. Canonical text is the one spelling used everywhere above the kernel.
+// IP addresses as text, as canonical text (RFC 5952), and as bytes for the kernel. All code above the kernel uses canonical
+// text.
 
-/** An IP family, as a number that reads well in messages. */
+/** An IP family: IPv4 or IPv6. */
 export type Family = 4 | 6;
 
 /**
- * Reads an IP address leniently, as Kubernetes does: decimal octets may have leading zeros (`010.0.0.1` is 10.0.0.1, never
- * octal), IPv4-mapped IPv6 text is IPv4. Zones (`fe80::1%eth0`) and everything else are refused.
+ * Parses an IP address as leniently as Kubernetes: octets may have leading zeros and are decimal (`010.0.0.1` is 10.0.0.1),
+ * and an IPv4-mapped IPv6 address is an IPv4 address. A zone (`fe80::1%eth0`) is not allowed.
  *
- * @returns 4 or 16 bytes in network order, or undefined when the text is no address.
+ * @returns 4 or 16 bytes in network order; undefined if the text is not an address.
  */
 export function parseAddress(text: string): Uint8Array | undefined {
   const bytes = new Uint8Array(16);
@@ -18,8 +18,8 @@ export function parseAddress(text: string): Uint8Array | undefined {
 }
 
 /**
- * The same without an object of its own: into 16 bytes at `at`, of which IPv4 takes the first four and leaves the others
- * zero. Undefined, and anything in these bytes, when the text is no address.
+ * Like {@link parseAddress}, without an allocation: writes 16 bytes at `at`; an IPv4 address has the first four, and the
+ * others are zero. If the text is not an address, it returns undefined and the 16 bytes have no defined value.
  */
 export function readAddress(text: string, bytes: Uint8Array, at: number): Family | undefined {
   if (!text.includes(':')) return readIPv4(text, 0, bytes, at) ? 4 : undefined;
@@ -35,7 +35,7 @@ export function formatAddress(bytes: Uint8Array): string {
   return bytes.length === 4 ? bytes.join('.') : formatIPv6(bytes);
 }
 
-/** The canonical spelling of an address, or undefined when the text is no address. */
+/** The canonical text of an address; undefined if the text is not an address. */
 export function canonicalAddress(text: string): string | undefined {
   const bytes = parseAddress(text);
   return bytes && formatAddress(bytes);
@@ -46,17 +46,17 @@ export function familyOf(address: string): Family {
   return address.includes(':') ? 6 : 4;
 }
 
-/** `10.0.0.1:80`, `[fd00::1]:80`: an address and port as every tool prints them. */
+/** An address and port: `10.0.0.1:80`, `[fd00::1]:80`. */
 export function joinHostPort(address: string, port: number | string): string {
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
-/** True for 127.0.0.0/8 and ::1, given a canonical address. */
+/** Whether a canonical address is in 127.0.0.0/8 or is ::1. */
 export function isLoopback(address: string): boolean {
   return address === '::1' || address.startsWith('127.');
 }
 
-/** True for fe80::/10, given a canonical address. */
+/** Whether a canonical address is in fe80::/10. */
 export function isLinkLocalIPv6(address: string): boolean {
   return /^fe[89ab][0-9a-f]:/.test(address);
 }
@@ -64,7 +64,7 @@ export function isLinkLocalIPv6(address: string): boolean {
 const DOT = 0x2e;
 const COLON = 0x3a;
 
-/** Reads four decimal octets from `start` to the end of the text into 4 bytes at `at`. */
+/** Parses four decimal octets, from `start` to the end of the text, into 4 bytes at `at`. */
 function readIPv4(text: string, start: number, bytes: Uint8Array, at: number): boolean {
   let dots = 0;
   let octet = -1; // none yet
@@ -86,10 +86,10 @@ function readIPv4(text: string, start: number, bytes: Uint8Array, at: number): b
   return true;
 }
 
-/** Reads the whole text into 16 bytes at `at`. */
+/** Parses the whole text into 16 bytes at `at`. */
 function readIPv6(text: string, bytes: Uint8Array, at: number): boolean {
-  let filled = 0; // bytes so far
-  let gap = -1; // of them, those before `::`
+  let filled = 0; // number of bytes so far
+  let gap = -1; // number of bytes before `::`
   let i = 0;
   if (text.charCodeAt(0) === COLON) {
     if (text.charCodeAt(1) !== COLON) return false;
@@ -107,7 +107,7 @@ function readIPv6(text: string, bytes: Uint8Array, at: number): boolean {
     }
     const end = i === text.length ? COLON : text.charCodeAt(i);
     if (end === DOT) {
-      // The last 4 bytes in dotted notation, to the end of the text.
+      // The last 4 bytes may be in dotted notation.
       if (filled > 12 || !readIPv4(text, start, bytes, at + filled)) return false;
       filled += 4;
       break;
@@ -126,7 +126,7 @@ function readIPv6(text: string, bytes: Uint8Array, at: number): boolean {
     }
   }
   if (gap < 0) return filled === 16;
-  if (filled > 14) return false; // `::` stands for one group at least
+  if (filled > 14) return false; // `::` replaces at least one group
   const tail = at + 16 - (filled - gap);
   bytes.copyWithin(tail, at + gap, at + filled);
   bytes.fill(0, at + gap, tail);

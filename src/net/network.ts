@@ -1,4 +1,4 @@
-// Networks in CIDR notation, kept as their masked, canonical text: `10.96.0.0/12`.
+// Networks in CIDR notation. Their canonical text has the host bits zero: `10.96.0.0/12`.
 import { type Family, formatAddress, parseAddress } from './address.js';
 
 /** A network: its masked base address and prefix length. */
@@ -10,7 +10,7 @@ export interface Network {
   readonly prefix: number;
 }
 
-/** Reads `address/prefix`; host bits are masked away, as Kubernetes does. Undefined when the text is no network. */
+/** Parses `address/prefix` and clears the host bits, as Kubernetes does; undefined if the text is not a network. */
 export function parseNetwork(text: string): Network | undefined {
   const slash = text.indexOf('/');
   if (slash < 0 || !/^[0-9]{1,3}$/.test(text.slice(slash + 1))) return undefined;
@@ -20,12 +20,12 @@ export function parseNetwork(text: string): Network | undefined {
   return { family: bytes.length === 4 ? 4 : 6, bytes: mask(bytes, prefix), prefix };
 }
 
-/** `10.96.0.0/12`. */
+/** The canonical text: `10.96.0.0/12`. */
 export function formatNetwork(network: Network): string {
   return `${formatAddress(network.bytes)}/${network.prefix}`;
 }
 
-/** Whether the network holds the address; an address of the other family is never held. */
+/** Whether the network contains the address; false for an address of the other family. */
 export function networkContains(network: Network, address: string): boolean {
   const bytes = parseAddress(address);
   if (!bytes || bytes.length !== network.bytes.length) return false;

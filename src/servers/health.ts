@@ -1,90 +1,90 @@
-// Whether the proxy keeps up: what was asked of it, what it has done, and for how long it has owed. Pure; the clock is
-// handed in. The rule is kube-proxy's.
+// The health of the proxy, by kube-proxy's rule: it is unhealthy if a change waits longer than a timeout. Pure; the clock
+// is injected.
 import type { Family } from '../net/address.js';
 
-/** Two readings of time. */
+/** Two clocks. */
 export interface Clock {
-  /** Milliseconds since 1970, for people. */
+  /** Time of day, in ms since 1970. */
   now(): number;
-  /** Milliseconds of a clock that never runs back, for spans. */
+  /** Monotonic time, in ms, for durations. */
   elapsed(): number;
 }
 
-/** Inputs that may be unreadable for a while. */
+/** Inputs that may be temporarily unreadable. */
 export type Input = 'objects' | 'configuration';
 
-/** The proxy's health at one moment. Times are ms since 1970. */
+/** The proxy's health at one time. Times are in ms since 1970. */
 export interface HealthState {
   readonly now: number;
   /** Every family is healthy. */
   readonly healthy: boolean;
-  /** The node is neither being deleted nor about to be removed by the cluster autoscaler. */
+  /** The Node is neither being deleted nor tainted by the cluster autoscaler for removal. */
   readonly nodeEligible: boolean;
-  /** Names of the inputs that cannot be read. */
+  /** Names of the unreadable inputs. */
   readonly unread: readonly string[];
-  /** When the family that was updated last was updated; undefined before any was. */
+  /** Time of the last update of any family; undefined before the first. */
   readonly lastUpdated: number | undefined;
-  /** The families that were ever updated, IPv4 first. */
+  /** The families that have been updated at least once, IPv4 first. */
   readonly families: readonly FamilyHealth[];
 }
 
 /** The health of one family's rules. */
 export interface FamilyHealth {
   readonly family: Family;
-  /** Ms since 1970. */
+  /** In ms since 1970. */
   readonly lastUpdated: number;
   readonly healthy: boolean;
 }
 
 /**
- * Keeps the health of the proxy. A family is unhealthy once a change has waited longer than the timeout; a family that
- * was never updated is not looked at.
+ * Tracks the health of the proxy. A family is unhealthy if a change has waited longer than the timeout. A family that has
+ * never been updated is ignored.
  */
 export class ProxyHealth {
   readonly #timeout: number;
   readonly #clock: Clock;
-  /** When the oldest change that still waits was told; a reading of `elapsed`. */
+  /** Arrival of the oldest change that still waits, by `elapsed`. */
   readonly #waiting = new Map<Family, number>();
   readonly #updated = new Map<Family, number>();
   #nodeEligible = true;
   readonly #unread = new Map<Input, readonly string[]>();
 
-  /** @param timeout ms that a change may wait; kube-proxy: twice the syncPeriod of the mode that runs (1.36) */
+  /** @param timeout maximum time that a change may wait, in ms; in kube-proxy 1.36 twice the mode's syncPeriod */
   constructor(timeout: number, clock: Clock) {
     this.#timeout = timeout;
     this.#clock = clock;
   }
 
-  /** A change was told that this family's rules do not show yet. */
+  /** A change has arrived that is not programmed in this family. */
   queued(family: Family): void {
     if (!this.#waiting.has(family)) this.#waiting.set(family, this.#clock.elapsed());
   }
 
-  /** This family's rules show everything that was told. kube-proxy also says so once when its loop starts. */
+  /** All changes are programmed in this family. kube-proxy also reports this once when its loop starts. */
   updated(family: Family): void {
     this.#waiting.delete(family);
     this.#updated.set(family, this.#clock.now());
   }
 
-  /** Takes in what the Node object says: false while it is being deleted or has the taint ToBeDeletedByClusterAutoscaler. */
+  /** Sets whether the Node is eligible: not being deleted, and without the taint ToBeDeletedByClusterAutoscaler. */
   setNodeEligible(eligible: boolean): void {
     this.#nodeEligible = eligible;
   }
 
   /**
-   * Takes in the names of everything of an input that cannot be read. The proxy stays healthy: what it programmed works,
-   * and were every node that reads the same broken file unhealthy, load balancers would have none left.
+   * Sets the names of the unreadable files of an input. The proxy stays healthy: the programmed state works, and a broken
+   * file that all nodes share must not remove all nodes from load balancers.
    */
   setUnread(input: Input, unread: readonly string[]): void {
     this.#unread.set(input, unread);
   }
 
-  /** Whether every family is healthy. */
+  /** Every family is healthy. */
   get healthy(): boolean {
     return this.state().healthy;
   }
 
-  /** The health at this moment. */
+  /** The current health. */
   state(): HealthState {
     const elapsed = this.#clock.elapsed();
     const families = ([4, 6] as const).flatMap((family) => {

@@ -1,32 +1,35 @@
-// What the health server answers: /healthz, which also asks whether the node is to stay, and /livez. Any method.
-import { type Answer, type Handler, json, routes } from './answer.js';
+// The health server: /healthz, which also requires an eligible node, and /livez. Both accept any method.
+import { type Handler, json, type Response, routes } from './handler.js';
 import type { HealthState, ProxyHealth } from './health.js';
 
-/** Counts answers: the path without its slash, and the status. */
+/** Counts responses by path, without its slash, and status. */
 export type CountProbe = (probe: 'healthz' | 'livez', status: number) => void;
 
 /** The handler of the health server. */
 export function healthHandler(health: Pick<ProxyHealth, 'state'>, count: CountProbe): Handler {
   const probe = (name: 'healthz' | 'livez') => () => {
     const state = health.state();
-    const answer = name === 'healthz' ? healthz(state) : livez(state);
-    count(name, answer.status);
-    return answer;
+    const response = name === 'healthz' ? healthz(state) : livez(state);
+    count(name, response.status);
+    return response;
   };
   return routes({ '/healthz': probe('healthz'), '/livez': probe('livez') });
 }
 
-function healthz(state: HealthState): Answer {
+function healthz(state: HealthState): Response {
   const { nodeEligible } = state;
   return render(state, state.healthy && nodeEligible, { nodeEligible });
 }
 
-function livez(state: HealthState): Answer {
+function livez(state: HealthState): Response {
   return render(state, state.healthy, {});
 }
 
-/** The fields in kube-proxy's order, and `unread` where something is. A good answer says that it was updated just now: older readers look at nothing else. */
-function render(state: HealthState, good: boolean, extra: { nodeEligible?: boolean }): Answer {
+/**
+ * The fields in kube-proxy's order, and `unread` if an input is unreadable. In a good response, lastUpdated is the current
+ * time, because older clients check only this field.
+ */
+function render(state: HealthState, good: boolean, extra: { nodeEligible?: boolean }): Response {
   const status = state.families.map(({ family, lastUpdated, healthy }) => [
     `IPv${family}`,
     { lastUpdated: formatTime(lastUpdated), healthy },
@@ -44,7 +47,7 @@ function render(state: HealthState, good: boolean, extra: { nodeEligible?: boole
   );
 }
 
-/** RFC 3339 as Go's time.Time has it in JSON: no more fractional digits than there are; year 1 for no time at all. */
+/** RFC 3339 like Go's time.Time in JSON: without trailing zeros in the fraction; year 1 for undefined. */
 export function formatTime(milliseconds: number | undefined): string {
   if (milliseconds === undefined) return '0001-01-01T00:00:00Z';
   return new Date(milliseconds).toISOString().replace(/\.?0*Z$/, 'Z');

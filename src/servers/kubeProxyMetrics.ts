@@ -1,9 +1,9 @@
-// kube-proxy's own metrics: names, labels, buckets and help texts are its, letter for letter (1.36).
+// kube-proxy's metrics, with the names, labels, buckets and help texts of kube-proxy 1.36.
 import { Counter, exponentialBuckets, Gauge, Histogram, linearBuckets, type Registry } from 'prom-client';
 
 const DURATIONS = exponentialBuckets(0.001, 2, 15);
 
-/** Seconds: 0, 0.25, 0.5, then each second of the first minute, and so on to five minutes. */
+/** 0, 0.25 and 0.5, then every second to 60, every 5 to 115, and every 30 to 300; in seconds. */
 const PROGRAMMING_DURATIONS = [
   0,
   ...linearBuckets(0.25, 0.25, 2),
@@ -12,7 +12,7 @@ const PROGRAMMING_DURATIONS = [
   ...linearBuckets(120, 30, 7),
 ];
 
-/** Registers them. Those with labels show no series before their first use. */
+/** Registers the metrics. A metric with labels has no series before its first use. */
 export function kubeProxyMetrics(registry: Registry) {
   const registers = [registry];
   const alpha = (name: string, help: string) => ({

@@ -1,32 +1,32 @@
-// Opens HTTP listeners on addresses as Go's net.Listen does, tries again where that is wanted, and closes them promptly.
+// Opens HTTP listeners as Go's net.Listen does, optionally with retries, and closes them with all their connections.
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Family, familyOf } from '../net/address.js';
-import type { Handler } from './answer.js';
+import type { Handler } from './handler.js';
 import { RepeatedFailures } from './repeatedFailures.js';
 import { createHttpServer, LIMITS, type Limits } from './serve.js';
 
 /** Where to listen. */
 export interface ListenAddress {
-  /** Canonical. `0.0.0.0` and `::` mean every address of both families, as far as the kernel has IPv6, unless `only` says which. */
+  /** Canonical. `0.0.0.0` and `::` mean every address of both families, if the kernel has IPv6, unless `only` is set. */
   readonly address: string;
-  /** 0 lets the kernel choose. */
+  /** 0: the kernel chooses. */
   readonly port: number;
-  /** The family whose every address is meant, where `address` is `0.0.0.0` or `::`. */
+  /** Restricts `0.0.0.0` and `::` to the addresses of one family. */
   readonly only?: Family;
 }
 
 /** A listening socket. */
 export interface Listener {
-  /** As bound: the kernel's choice of a port, `::` where both families are served. */
+  /** The bound address: `::` if both families are served, and the port that the kernel chose. */
   readonly address: string;
   readonly port: number;
   /** Closes the socket and every connection, idle or not. */
   close(): Promise<void>;
 }
 
-/** Listens; rejects with Node's error (`code` `EADDRINUSE`, `EADDRNOTAVAIL`, `EACCES` …) if the address cannot be bound. */
+/** Listens. Rejects with Node's error (`code` `EADDRINUSE`, `EADDRNOTAVAIL`, `EACCES` …) if the address cannot be bound. */
 export async function listen(
   where: ListenAddress,
   handler: Handler,
@@ -44,29 +44,29 @@ export async function listen(
 export interface ServerOptions {
   readonly where: ListenAddress;
   readonly handler: Handler;
-  /** Reject when the address cannot be bound, instead of trying again. */
+  /** Reject if the address cannot be bound, instead of retrying. */
   readonly hardFail: boolean;
   /**
-   * Called for a handler that threw, and for a bind that failed and is tried again (`retryIn`, in ms): once, and then once
-   * in five minutes for as long as it fails for the same reason.
+   * Called when a handler throws. Also called when binding fails and is retried after `retryIn` ms: the first time, and
+   * then every five minutes while the reason is the same.
    */
   readonly failed: (error: unknown, retryIn?: number) => void;
-  /** Called when it listens after a bind that failed. */
+  /** Called when the server listens after a failure. */
   readonly recovered?: () => void;
-  /** Milliseconds from a failed bind to the next try; default 5000, kube-proxy's. */
+  /** Time between two attempts to bind, in ms; default 5000, as in kube-proxy. */
   readonly retryIn?: number;
-  /** Time of a clock that never jumps, in ms; default performance.now(). */
+  /** Monotonic time, in ms; default performance.now(). */
   readonly now?: () => number;
 }
 
-/** A server that listens, or will as soon as its address can be bound. */
+/** A server that listens, or retries until it does. */
 export interface HttpServer {
   /** Undefined while it does not listen. */
   readonly listener: Listener | undefined;
   close(): Promise<void>;
 }
 
-/** Opens a server. Resolves after the first try: listening, or waiting for the next; rejects only with `hardFail`. */
+/** Opens a server. Resolves after the first attempt, whether it listens or not; rejects only with `hardFail`. */
 export async function openServer(options: ServerOptions): Promise<HttpServer> {
   const { where, handler, hardFail, failed, recovered, retryIn = 5000, now } = options;
   const closed = new AbortController();
@@ -105,10 +105,10 @@ export async function openServer(options: ServerOptions): Promise<HttpServer> {
   };
 }
 
-/** The likely cause of an address that cannot be bound, where the error has one. */
+/** The likely cause of a bind error, if there is one. */
 export function bindHint(error: unknown): string | undefined {
   if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') return undefined;
-  return 'another process has the port: is kube-proxy still running on this node?';
+  return 'another process uses the port: is kube-proxy still running on this node?';
 }
 
 interface Host {
@@ -116,7 +116,7 @@ interface Host {
   readonly ipv6Only: boolean;
 }
 
-/** Sockets to try, in order: without IPv6 in the kernel, every address means every IPv4 address. */
+/** The sockets to try, in order. Without IPv6 in the kernel, only IPv4 is served. */
 function hostsOf({ address, only }: ListenAddress): Host[] {
   const IPV4 = { host: '0.0.0.0', ipv6Only: false };
   if (address !== '0.0.0.0' && address !== '::') {

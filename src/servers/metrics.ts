@@ -1,4 +1,4 @@
-// Everything that is counted and timed, behind verbs; one registry of our own.
+// The metrics of the process, updated by methods, in a registry of our own.
 import { Gauge, Registry } from 'prom-client';
 import type { Family } from '../net/address.js';
 import { kubeProxyMetrics } from './kubeProxyMetrics.js';
@@ -9,78 +9,78 @@ import { textOf } from './text.js';
 /** The parts of the kernel that operations are sent to. */
 export type KernelFamily = 'ipvs' | 'ipset' | 'rtnetlink' | 'iptables' | 'conntrack' | 'sysctl';
 
-/** What the metrics say about the program. */
+/** Facts about the program that metrics show. */
 export interface MetricsOptions {
-  /** Of kube-netlink-proxy: `0.1.0`. */
+  /** Version of kube-netlink-proxy: `0.1.0`. */
   readonly version: string;
-  /** Of the kube-proxy that is imitated: `v1.36.0`. Shown as `git_version` of kubernetes_build_info. */
+  /** The emulated Kubernetes version: `v1.36.0`. It is the `git_version` of kubernetes_build_info. */
   readonly kubernetesVersion: string;
-  /** When the process started, ms since 1970. */
+  /** Start of the process, in ms since 1970. */
   readonly startedAt: number;
-  /** Ms since 1970. */
+  /** Time of day, in ms since 1970. */
   readonly now: () => number;
 }
 
-/** One pass over the rules of some families. */
+/** One pass. */
 export interface SyncedPass {
   readonly families: readonly Family[];
-  /** From its start to its last acknowledgement. */
+  /** From its start to the last acknowledgement of the kernel, in seconds. */
   readonly seconds: number;
-  /** The kernel was read and everything compared. */
+  /** A full pass: it read the kernel and compared all items. */
   readonly full: boolean;
-  /** Nothing failed. */
+  /** No operation failed. */
   readonly succeeded: boolean;
 }
 
-/** Counters, gauges and histograms of the process, each behind the verb that moves it. Times are seconds. */
+/** The metrics of the process. Times are in seconds. */
 export interface Metrics {
-  /** A sync of a family's rules was asked for. */
+  /** A pass was requested for a family. */
   queued(family: Family): void;
-  /** A pass ended, well or not. */
+  /** A pass ended, with or without failures. */
   synced(pass: SyncedPass): void;
-  /** A change of endpoints, first told so many seconds ago (`endpoints.kubernetes.io/last-change-trigger-time`), is programmed. */
+  /** A change of endpoints is programmed, so many seconds after its `endpoints.kubernetes.io/last-change-trigger-time`. */
   programmed(family: Family, seconds: number): void;
-  /** Events of Services arrived; kube-proxy counts each once per family. */
+  /** Service events arrived; kube-proxy counts each once per family. */
   serviceChanges(count: number): void;
-  /** Events of EndpointSlices arrived. */
+  /** EndpointSlice events arrived. */
   endpointChanges(count: number): void;
-  /** Services and slices that wait for the next pass. */
+  /** Numbers of Services and EndpointSlices that wait for the next pass. */
   pending(services: number, endpoints: number): void;
-  /** Services whose traffic policy is Local and which have no endpoint on this node. */
+  /** Number of Services with this traffic policy Local and without an endpoint on this node. */
   noLocalEndpoints(family: Family, policy: 'internal' | 'external', services: number): void;
-  /** Rules of ours in a table, and how many of them the last pass wrote. */
+  /** Number of our rules in a table, and number of those that the last pass wrote. */
   rules(family: Family, table: string, total: number, written: number): void;
-  /** iptables-restore refused; `partial` if it was given only some of the chains. */
+  /** iptables-restore failed; `partial` if its input had only some of the chains. */
   restoreFailed(family: Family, partial: boolean): void;
-  /** Stale UDP flows were looked for. */
+  /** A search for stale UDP flows ended. */
   conntrackReconciled(family: Family, seconds: number): void;
-  /** So many of them were deleted. */
+  /** Stale UDP flows were deleted. */
   conntrackDeleted(family: Family, flows: number): void;
-  /** The health server answered. */
+  /** The health server sent a response. */
   probed(probe: 'healthz' | 'livez', status: number): void;
-  /** Operations of a kind (`addServer`) were carried out; `result`: `ok`, or the code of the error (`ENOENT`). */
+  /** Operations of a kind (`addServer`) ended; `result` is `ok` or the code of the error (`ENOENT`). */
   operations(family: KernelFamily, kind: string, result: string, count: number): void;
-  /** A batch was carried out. */
+  /** A batch ended. */
   batch(family: KernelFamily, operations: number, seconds: number): void;
-  /** How many files of the source cannot be read. */
+  /** Number of unreadable manifest files. */
   unread(files: number): void;
-  /** Real servers that drain now. */
+  /** Number of draining real servers. */
   draining(realServers: number): void;
-  /** So many objects of a kind (`Service`) have something that cannot be used, with this effect (`FieldLeftOut`). */
+  /** Number of objects of a kind (`Service`) with a problem of this effect (`FieldLeftOut`). */
   leftOut(kind: string, reason: string, objects: number): void;
-  /** An audit found so many things that others had changed. */
+  /** An audit repaired changes that others had made, with so many operations. */
   repaired(operations: number): void;
   /** A list or watch of a resource (`endpointslices`) failed with this code (`ECONNREFUSED`). */
   requestFailed(resource: string, code: string): void;
-  /** All of it, in Prometheus' text format. */
+  /** All metrics, in Prometheus' text format. */
   text(): Promise<string>;
-  /** `Content-Type` of that text. */
+  /** `Content-Type` of `text()`. */
   readonly contentType: string;
-  /** Stops watching the event loop. */
+  /** Stops measuring the event loop. */
   close(): void;
 }
 
-/** Opens the metrics of this process; one such object per process. */
+/** Opens the metrics of this process, once per process. */
 export function openMetrics({ version, kubernetesVersion, startedAt, now }: MetricsOptions): Metrics {
   const registry = new Registry();
   const theirs = kubeProxyMetrics(registry);

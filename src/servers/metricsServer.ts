@@ -1,35 +1,35 @@
-// What the metrics server answers: metrics, what is configured, and, where that is enabled, a look into the process.
-import { type Answer, BadRequest, type Handler, json, plain, routes } from './answer.js';
+// The metrics server: metrics, the configuration and, if enabled, profiles and debugging.
+import { BadRequest, type Handler, json, plain, type Response, routes } from './handler.js';
 import type { Metrics } from './metrics.js';
 import { profilingHandlers } from './profiling.js';
 import { openSlis } from './slis.js';
 import { flagzHandler, statuszHandler } from './zpages.js';
 
-/** What the metrics server shows, and what it may change. */
+/** Contents and callbacks of the metrics server. */
 export interface MetricsServerOptions {
   readonly metrics: Pick<Metrics, 'text' | 'contentType'>;
-  /** When the process started, ms since 1970. */
+  /** Start of the process, in ms since 1970. */
   readonly startedAt: number;
-  /** Ms since 1970. */
+  /** Time of day, in ms since 1970. */
   readonly now: () => number;
-  /** Of kube-netlink-proxy: `0.1.0`. */
+  /** Version of kube-netlink-proxy: `0.1.0`. */
   readonly version: string;
-  /** The Kubernetes version that is imitated: `1.36`. */
+  /** The emulated Kubernetes version: `1.36`. */
   readonly emulates: string;
   /** `ipvs`. */
   readonly proxyMode: string;
-  /** The KubeProxyConfiguration in force, as `kubeproxy.config.k8s.io/v1alpha1` has it in JSON, apiVersion and kind included. */
+  /** The current KubeProxyConfiguration as v1alpha1 JSON, with apiVersion and kind. */
   readonly configuration: () => object;
-  /** Absent unless `enableProfiling`: then /debug/ is 404. */
+  /** Absent without `enableProfiling`: /debug/ is 404. */
   readonly profiling?: {
-    /** Changes the verbosity of the log: 0 or more. */
+    /** Sets the log verbosity, 0 or more. */
     readonly setVerbosity: (level: number) => void;
   };
-  /** How many objects are left out, and which problems they have, for /statusz; undefined when there are none. */
+  /** Summary of the objects with problems, for /statusz; undefined if there are none. */
   readonly leftOut: () => string | undefined;
-  /** Feature gate ComponentStatusz: /statusz is 404 without. */
+  /** Feature gate ComponentStatusz; without it, /statusz is 404. */
   readonly statusz: boolean;
-  /** Feature gate ComponentFlagz: every flag's value by its name without dashes. Absent: /flagz is 404. */
+  /** With feature gate ComponentFlagz: the value of every flag by its name without dashes. Absent: /flagz is 404. */
   readonly flagz?: Readonly<Record<string, string>>;
 }
 
@@ -67,14 +67,14 @@ export function metricsHandler(options: MetricsServerOptions): Handler {
   return routes(table);
 }
 
-/** The one check there is: that the server answers at all. */
+/** The only check; it passes whenever the server responds. */
 const PING = { name: 'ping', type: 'healthz' };
 
-/** Largest verbosity, klog's int32. */
+/** klog's maximum verbosity, an int32. */
 const MOST_VERBOSE = 2 ** 31 - 1;
 
 function verbosityHandler(setVerbosity: (level: number) => void): Handler {
-  return async (request): Promise<Answer> => {
+  return async (request): Promise<Response> => {
     if (request.method !== 'PUT') return plain(406, 'unsupported http method: PUT the new verbosity\n');
     const text = (await request.body()).trim();
     const level = /^\d{1,10}$/.test(text) ? Number(text) : undefined;

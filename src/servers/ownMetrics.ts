@@ -1,77 +1,77 @@
-// What kube-proxy has no metric for: what is sent to the kernel and what becomes of it, and how well the process runs.
+// Metrics that kube-proxy does not have: operations and their results, problems of objects, and the event loop.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, exponentialBuckets, Gauge, Histogram, type Registry } from 'prom-client';
 
-/** Milliseconds between two looks at the event loop: a stall shorter than that may be missed. */
+/** Interval of the event loop's timer, in ms. A shorter delay may be missed. */
 const RESOLUTION = 100;
 
-/** Registers them, and starts to watch the event loop. */
+/** Registers the metrics, and starts to measure the event loop. */
 export function ownMetrics(registry: Registry, version: string) {
   const registers = [registry];
   const own = (name: string, help: string) => ({ name: `kube_netlink_proxy_${name}`, help, registers });
-  const build = own('build_info', 'Always 1; the version of kube-netlink-proxy.');
+  const build = own('build_info', 'Always 1; label version is the version of kube-netlink-proxy.');
   new Gauge({ ...build, labelNames: ['version'] }).set({ version }, 1);
   return {
     operations: new Counter({
-      ...own('operations_total', 'Operations sent to the kernel; result is ok or the code of the error.'),
+      ...own('operations_total', 'Operations sent to the kernel; label result is ok or the error code.'),
       labelNames: ['family', 'kind', 'result'] as const,
     }),
     batches: new Histogram({
-      ...own('batch_operations', 'Operations in a batch, which is one call of the addon or of a program.'),
+      ...own('batch_operations', 'Number of operations in a batch: one call of the addon or of a program.'),
       labelNames: ['family'] as const,
       buckets: exponentialBuckets(1, 4, 9),
     }),
     kernelDuration: new Histogram({
-      ...own('kernel_duration_seconds', 'Time from handing a batch over until all its results were there.'),
+      ...own('kernel_duration_seconds', 'Time from the start of a batch to its last result, in seconds.'),
       labelNames: ['family'] as const,
       buckets: exponentialBuckets(0.0001, 4, 9),
     }),
     unread: new Gauge(
-      own('unread_manifests', 'Manifest files that cannot be read: what is missing is kept until they can.'),
+      own('unread_manifests', 'Unreadable manifest files; no object is deleted while there are any.'),
     ),
     draining: new Gauge(
-      own('draining_real_servers', 'Real servers with weight 0 that wait for their connections to end.'),
+      own('draining_real_servers', 'Real servers with weight 0 whose connections have not ended.'),
     ),
     leftOut: new Gauge({
       ...own(
         'left_out_objects',
-        'Objects with something that cannot be used; reason is the effect: a field or the object is left out, its last readable value is kept, it is of another kind, or cannot be read.',
+        'Objects with invalid contents; label reason is the effect: FieldLeftOut, ObjectLeftOut, LastReadableKept, UnexpectedKind or Unreadable.',
       ),
       labelNames: ['kind', 'reason'] as const,
     }),
     repairs: new Counter(
-      own('audit_repairs_total', 'Operations that mended what others had changed in the kernel.'),
+      own('audit_repairs_total', 'Operations that repaired changes by others in the kernel.'),
     ),
     requestFailures: new Counter({
-      ...own('api_failures_total', 'Lists and watches of the API server that failed.'),
+      ...own('api_failures_total', 'Failed lists and watches of the API server.'),
       labelNames: ['resource', 'code'] as const,
     }),
-    close: watchEventLoop(
+    close: measureEventLoop(
       own(
         'event_loop_delay_seconds',
-        'Delay of the event loop since the last scrape; statistic is p99 or max.',
+        'Delay of the event loop since the last scrape, in seconds; label statistic is p99 or max.',
       ),
     ),
   };
 }
 
 /**
- * How much later than asked for the event loop got round to the looks, since the metric was last read. A stall that begins
- * within one interval after that is missed.
+ * Measures how much later than its interval a timer of the event loop fires, since the last scrape. A stall that begins
+ * within one interval after a scrape is missed.
  */
-function watchEventLoop(metric: { name: string; help: string; registers: Registry[] }): () => void {
-  const looks = monitorEventLoopDelay({ resolution: RESOLUTION });
-  looks.enable();
-  const beyond = (nanoseconds: number) => Math.max(0, nanoseconds / 1e9 - RESOLUTION / 1000);
+function measureEventLoop(metric: { name: string; help: string; registers: Registry[] }): () => void {
+  const timer = monitorEventLoopDelay({ resolution: RESOLUTION });
+  timer.enable();
+  const delay = (nanoseconds: number) => Math.max(0, nanoseconds / 1e9 - RESOLUTION / 1000);
   new Gauge({
     ...metric,
     labelNames: ['statistic'],
     collect() {
-      const seen = looks.count > 0;
-      this.set({ statistic: 'p99' }, seen ? beyond(looks.percentile(99)) : 0);
-      this.set({ statistic: 'max' }, seen ? beyond(looks.max) : 0);
-      looks.reset();
+      const fired = timer.count > 0;
+      this.set({ statistic: 'p99' }, fired ? delay(timer.percentile(99)) : 0);
+      this.set({ statistic: 'max' }, fired ? delay(timer.max) : 0);
+      timer.reset();
     },
   });
-  return () => looks.disable();
+  return () => timer.disable();
 }

@@ -1,8 +1,8 @@
-// The process_ metrics that every Prometheus client library has, read from cheap sources when they are asked for.
+// The process_ metrics of every Prometheus client library, read at each scrape from cheap sources.
 import { readdirSync, readFileSync } from 'node:fs';
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-/** Registers them. */
+/** Registers the metrics. `startedAt`: start of the process, in ms since 1970. */
 export function processMetrics(registry: Registry, startedAt: number): void {
   const registers = [registry];
   new Counter({
@@ -43,7 +43,7 @@ export function processMetrics(registry: Registry, startedAt: number): void {
   });
 }
 
-/** Undefined where /proc is not to be seen: the metric is left out then. */
+/** Undefined without /proc; the metric is then omitted. */
 function read(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');

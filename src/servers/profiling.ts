@@ -1,18 +1,18 @@
-// /debug/pprof/: profiles of the running process, in the formats that Chrome's developer tools open. The names are those
-// of Go's pprof where there is a counterpart.
+// /debug/pprof/: profiles of the process in the formats of Chrome's developer tools, by the names of their counterparts in
+// Go's pprof.
 import { Session } from 'node:inspector';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { getHeapSnapshot } from 'node:v8';
-import { type Answer, BadRequest, type Handler, plain, type Request } from './answer.js';
+import { BadRequest, type Handler, plain, type Request, type Response } from './handler.js';
 
-/** Seconds of a profile: unless asked otherwise, and at most. */
+/** Duration of a profile, in seconds: default and maximum. */
 const PROFILE_SECONDS = { default: 30, most: 300 } as const;
 
-/** Bytes allocated between two samples, on average; V8's own default. */
+/** Average number of bytes allocated between two samples; V8's default. */
 const SAMPLING_INTERVAL = 32_768;
 
-/** The handlers below /debug/pprof/. One profile is taken at a time; others are answered with 409 meanwhile. */
+/** The handlers below /debug/pprof/. Only one profile is taken at a time; the status of other requests is 409. */
 export function profilingHandlers(): Record<string, Handler> {
   const alone = oneAtATime();
   return {
@@ -31,7 +31,7 @@ export function profilingHandlers(): Record<string, Handler> {
   };
 }
 
-/** What the inspector is told before and after. */
+/** The inspector methods that start and stop a profile. */
 interface Kind {
   readonly start: readonly (readonly [method: string, parameters?: object])[];
   readonly stop: string;
@@ -43,7 +43,7 @@ const ALLOCATIONS: Kind = {
   stop: 'HeapProfiler.stopSampling',
 };
 
-/** Takes a profile; ends early, with what there is, when the client goes away. */
+/** Takes a profile. It ends early if the client disconnects. */
 async function profile(kind: Kind, seconds: number, signal: AbortSignal): Promise<string> {
   const session = new Session();
   session.connect();
@@ -75,13 +75,13 @@ function oneAtATime(): (handler: Handler) => Handler {
     busy = false;
   };
   return (handler) => async (request) => {
-    if (busy) return plain(409, 'another profile is being taken: try again when it is done\n');
+    if (busy) return plain(409, 'another profile is in progress: retry when it has ended\n');
     busy = true;
     try {
-      const answer = await handler(request);
-      if (typeof answer.body === 'string') release();
-      else answer.body.once('close', release);
-      return answer;
+      const response = await handler(request);
+      if (typeof response.body === 'string') release();
+      else response.body.once('close', release);
+      return response;
     } catch (error) {
       release();
       throw error;
@@ -89,20 +89,20 @@ function oneAtATime(): (handler: Handler) => Handler {
   };
 }
 
-function download(extension: string, body: Answer['body']): Answer {
+function download(extension: string, body: Response['body']): Response {
   const headers = { 'Content-Disposition': `attachment; filename="kube-netlink-proxy.${extension}"` };
   return { ...plain(200, '', { 'Content-Type': 'application/json', ...headers }), body };
 }
 
-function absent({ path }: Request): Answer {
+function absent({ path }: Request): Response {
   const name = path.slice('/debug/pprof/'.length);
   return plain(
     404,
-    `${JSON.stringify(name)} is no profile of this process, which runs on Node: see /debug/pprof/\n`,
+    `${JSON.stringify(name)} is not available: this process runs on Node, not Go; /debug/pprof/ lists the profiles\n`,
   );
 }
 
-function index(): Answer {
+function index(): Response {
   const rows = PROFILES.map(([href, what]) => `<li><a href="${href}">${href}</a>: ${what}</li>`).join('\n');
   return plain(
     200,
@@ -112,14 +112,8 @@ function index(): Answer {
 }
 
 const PROFILES: readonly (readonly [href: string, what: string])[] = [
-  [
-    '/debug/pprof/profile?seconds=10',
-    'where the main thread spends its time in the next seconds (.cpuprofile)',
-  ],
-  ['/debug/pprof/allocs?seconds=10', 'a sample of what is allocated in the next seconds (.heapprofile)'],
-  [
-    '/debug/pprof/heap',
-    'everything on the heap (.heapsnapshot); the process stands still while it is taken, and needs as much memory again',
-  ],
-  ['/debug/pprof/cmdline', 'the command line, its parts separated by NUL'],
+  ['/debug/pprof/profile?seconds=10', 'CPU profile of the main thread for this time (.cpuprofile)'],
+  ['/debug/pprof/allocs?seconds=10', 'sampled allocations for this time (.heapprofile)'],
+  ['/debug/pprof/heap', 'heap snapshot (.heapsnapshot); it blocks the process and doubles its memory'],
+  ['/debug/pprof/cmdline', 'command line, separated by NUL'],
 ];

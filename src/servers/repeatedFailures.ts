@@ -1,38 +1,38 @@
-// Which of the failures that repeat themselves are worth a report: the first, one with another reason, and one now and
-// then while it lasts.
+// Limits the reports of a repeated failure: the first failure is reported, then every change of its reason, and otherwise
+// one failure every five minutes.
 import { performance } from 'node:perf_hooks';
 
-/** Time between two reports of a failure that lasts, in ms. */
+/** Time between two reports of the same failure, in ms. */
 const REMIND = 300_000;
 
-/** The failures that last, by name. */
+/** The current failures, by name. */
 export class RepeatedFailures {
   readonly #now: () => number;
-  readonly #lasting = new Map<string, { readonly reason: string; readonly reportedAt: number }>();
+  readonly #current = new Map<string, { readonly reason: string; readonly reportedAt: number }>();
 
-  /** `now`: time of a clock that never jumps, in ms. */
+  /** @param now monotonic time, in ms */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
 
-  /** Takes in a failure; true when it is to be reported. */
+  /** Records a failure; true if it should be reported. */
   failed(name: string, error: unknown): boolean {
     const reason = reasonOf(error);
-    const known = this.#lasting.get(name);
+    const known = this.#current.get(name);
     const now = this.#now();
     if (known?.reason === reason && now - known.reportedAt < REMIND) return false;
-    this.#lasting.set(name, { reason, reportedAt: now });
+    this.#current.set(name, { reason, reportedAt: now });
     return true;
   }
 
-  /** Takes in that something works; true when it had failed before, and that is to be reported. */
+  /** Records a success; true if it ends a failure, and should be reported. */
   succeeded(name: string): boolean {
-    return this.#lasting.delete(name);
+    return this.#current.delete(name);
   }
 
-  /** Drops the others without a report. */
+  /** Forgets the failures of all other names. */
   retain(wanted: (name: string) => boolean): void {
-    for (const name of this.#lasting.keys()) if (!wanted(name)) this.#lasting.delete(name);
+    for (const name of this.#current.keys()) if (!wanted(name)) this.#current.delete(name);
   }
 }
 

@@ -1,26 +1,26 @@
-// Between sockets and handlers: reads requests, sends answers, and keeps slow or broken clients from holding anything for
-// long. A handler that throws is answered with 500 and told; nothing of it reaches the process.
+// The HTTP server: reads requests, calls handlers, sends responses, and closes the connections of slow clients. If a
+// handler throws, the response is 500 and the error is reported; it never ends the process.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import { type Answer, BadRequest, type Handler, plain, type Request } from './answer.js';
+import { BadRequest, type Handler, plain, type Request, type Response } from './handler.js';
 
-/** How long clients may take, ms, and how many there may be. */
+/** Time limits for clients, in ms, and the maximum number of connections. */
 export interface Limits {
   /** Until the headers have arrived. */
   readonly headers: number;
   /** Until the whole request has arrived. */
   readonly request: number;
-  /** Without reading any of an answer that waits to be sent. */
+  /** Without reading while a response waits to be sent. */
   readonly stalled: number;
-  /** Between two requests of one connection: longer than probes and scrapes are apart. */
+  /** Between two requests on a connection; longer than the period of probes and scrapes. */
   readonly idle: number;
-  /** How often `headers` and `request` are looked at. */
+  /** Interval at which `headers` and `request` are checked. */
   readonly check: number;
-  /** Connections of one socket; further ones are closed as they come, and all idle ones with them. */
+  /** Per listening socket. A further connection is closed, and all idle ones too. */
   readonly connections: number;
 }
 
-/** What all servers allow unless told otherwise. */
+/** The default limits. */
 export const LIMITS: Limits = {
   headers: 10_000,
   request: 30_000,
@@ -30,10 +30,10 @@ export const LIMITS: Limits = {
   connections: 256,
 };
 
-/** Longest body of a request that is read, bytes. */
+/** Maximum size of a request body, in bytes. */
 const LONGEST_BODY = 65_536;
 
-/** An HTTP server that listens nowhere yet. `failed` is told of handlers that threw. */
+/** An HTTP server that does not listen yet. `failed` is called with the errors of handlers. */
 export function createHttpServer(
   handler: Handler,
   failed: (error: unknown) => void,
@@ -46,15 +46,15 @@ export function createHttpServer(
       keepAliveTimeout: limits.idle,
       connectionsCheckingInterval: limits.check,
     },
-    (request, response) => {
-      respond(handler, request, response, failed, limits).catch((error) => {
-        response.destroy();
+    (request, outgoing) => {
+      respond(handler, request, outgoing, failed, limits).catch((error) => {
+        outgoing.destroy();
         failed(error);
       });
     },
   );
   server.maxConnections = limits.connections;
-  // Whoever is turned away finds room at the next try.
+  // The next attempt of a refused client then succeeds.
   server.on('drop', () => server.closeIdleConnections());
   return server;
 }
@@ -62,28 +62,28 @@ export function createHttpServer(
 async function respond(
   handler: Handler,
   incoming: IncomingMessage,
-  response: ServerResponse,
+  outgoing: ServerResponse,
   failed: (error: unknown) => void,
   limits: Limits,
 ): Promise<void> {
-  const gone = new AbortController();
-  response.once('close', () => gone.abort());
-  const answer = await answerOf(handler, incoming, gone.signal, failed);
-  if (gone.signal.aborted) {
-    if (typeof answer.body !== 'string') answer.body.destroy();
+  const disconnected = new AbortController();
+  outgoing.once('close', () => disconnected.abort());
+  const response = await responseOf(handler, incoming, disconnected.signal, failed);
+  if (disconnected.signal.aborted) {
+    if (typeof response.body !== 'string') response.body.destroy();
     return;
   }
-  // Only now: what a handler takes is not the client's fault.
+  // Not before: the handler's time does not count.
   incoming.socket.setTimeout(limits.stalled);
-  await send(answer, incoming.method === 'HEAD', response);
+  await send(response, incoming.method === 'HEAD', outgoing);
 }
 
-async function answerOf(
+async function responseOf(
   handler: Handler,
   incoming: IncomingMessage,
   signal: AbortSignal,
   failed: (error: unknown) => void,
-): Promise<Answer> {
+): Promise<Response> {
   try {
     return await handler(readRequest(incoming, signal));
   } catch (error) {
@@ -93,28 +93,28 @@ async function answerOf(
   }
 }
 
-async function send(answer: Answer, headersOnly: boolean, response: ServerResponse): Promise<void> {
-  // Go's servers send neither this nor Keep-Alive; HTTP/1.1 connections persist without.
-  response.removeHeader('Connection');
-  const { body } = answer;
+async function send(response: Response, headersOnly: boolean, outgoing: ServerResponse): Promise<void> {
+  // Go's servers send neither this header nor Keep-Alive: HTTP/1.1 connections are persistent anyway.
+  outgoing.removeHeader('Connection');
+  const { body } = response;
   if (typeof body === 'string') {
-    response.writeHead(answer.status, { ...answer.headers, 'Content-Length': Buffer.byteLength(body) });
-    response.end(body);
+    outgoing.writeHead(response.status, { ...response.headers, 'Content-Length': Buffer.byteLength(body) });
+    outgoing.end(body);
     return;
   }
-  response.writeHead(answer.status, answer.headers);
+  outgoing.writeHead(response.status, response.headers);
   if (headersOnly) {
     body.destroy();
-    response.end();
+    outgoing.end();
     return;
   }
-  // A client that goes away, or reads so slowly that its socket is closed, ends the stream: no fault of ours.
-  let left = false;
-  response.once('close', () => {
-    left = body.errored === null;
+  // If the client disconnects, or is closed because it reads too slowly, the stream's error is not ours.
+  let byClient = false;
+  outgoing.once('close', () => {
+    byClient = body.errored === null;
   });
-  await pipeline(body, response).catch((error) => {
-    if (!left) throw error;
+  await pipeline(body, outgoing).catch((error) => {
+    if (!byClient) throw error;
   });
 }
 
@@ -136,7 +136,7 @@ function splitOnce(text: string, separator: string): [string, string] {
   return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-/** Clients of a forward proxy name the whole URL. */
+/** The path and query of a target; clients of a forward proxy send the whole URL. */
 function withoutOrigin(target: string): string {
   return /^https?:\/\/[^/?]*(.*)$/i.exec(target)?.[1] || target;
 }

@@ -1,32 +1,32 @@
-// One HTTP listener per Service and family that has a healthCheckNodePort: load balancers ask it whether this node has
-// endpoints of the Service.
+// HTTP listeners on the healthCheckNodePort of each Service, for each family. Load balancers ask them whether this node
+// has endpoints of the Service.
 import type { Family } from '../net/address.js';
-import { type Answer, type Handler, json } from './answer.js';
+import { type Handler, json, type Response } from './handler.js';
 import { type Listener, listen } from './listen.js';
 import { RepeatedFailures } from './repeatedFailures.js';
 
-/** What load balancers ask about one Service. */
+/** The health check of a Service. */
 export interface ServiceHealthCheck {
   /** The Service's `spec.healthCheckNodePort`. */
   readonly port: number;
-  /** Distinct addresses of ready endpoints on this node, for each family in which the Service has a cluster IP. */
+  /** Number of distinct addresses of ready endpoints on this node, for each family of the Service's cluster IPs. */
   readonly localEndpoints: { readonly [family in Family]?: number };
 }
 
-/** How the listeners of Services are opened. */
+/** Options of the listeners. */
 export interface ServiceHealthOptions {
-  /** The node's addresses that node ports stand on, by family; absent: all of the family. */
+  /** The local addresses that serve node ports, by family; absent: all of the family. */
   readonly addresses: { readonly [family in Family]?: readonly string[] };
-  /** Whether the proxy is healthy; the node need not be eligible. */
+  /** Whether the proxy is healthy, whether or not the node is eligible. */
   readonly healthy: () => boolean;
   /**
-   * A port could not be opened, and is tried again at the next update: called once, and then once in five minutes for as
-   * long as it fails for the same reason. Also called for a handler that threw.
+   * Called when a port cannot be opened: the first time, and then every five minutes while the reason is the same. The
+   * next update retries. Also called when a handler throws.
    */
   readonly failed: (service: string, port: number, error: unknown) => void;
-  /** A port was opened that could not be before. */
+  /** Called when a port is opened after a failure. */
   readonly recovered?: (service: string, port: number) => void;
-  /** Time of a clock that never jumps, in ms; default performance.now(). */
+  /** Monotonic time, in ms; default performance.now(). */
   readonly now?: () => number;
 }
 
@@ -36,14 +36,14 @@ interface Open {
   localEndpoints: number;
 }
 
-/** The listeners of all Services. */
+/** The listeners for all Services. */
 export class ServiceHealthServers {
   readonly #options: ServiceHealthOptions;
   /** By `4 namespace/name`. */
   readonly #open = new Map<string, Open>();
-  /** Everything that load balancers ask about, by the same key. */
+  /** The health checks of all Services, by the same key. */
   readonly #wanted = new Map<string, Wanted>();
-  /** Keys whose port could not be opened. */
+  /** Keys whose port is not open because it failed. */
   readonly #failing = new Set<string>();
   /** By key and port. */
   readonly #failures: RepeatedFailures;
@@ -55,16 +55,16 @@ export class ServiceHealthServers {
     this.#failures = new RepeatedFailures(options.now);
   }
 
-  /** How many Services, counted by family, are listened for. */
+  /** Number of open health checks, counted by Service and family. */
   get size(): number {
     return this.#open.size;
   }
 
   /**
-   * Opens and closes what changed, takes in the counts, and tries again to open ports that could not be opened. One update
-   * after another; never rejects.
+   * Opens and closes listeners for the changes, updates the counts, and retries failed ports. Updates run one after
+   * another; never rejects.
    *
-   * @param changes Services by `namespace/name`; undefined where load balancers ask about it no more
+   * @param changes Services by `namespace/name`; undefined: the Service has no health check any more
    */
   update(changes: ReadonlyMap<string, ServiceHealthCheck | undefined>): Promise<void> {
     this.#work = this.#work.then(() => (this.#closed ? undefined : this.#update(changes)));
@@ -93,7 +93,7 @@ export class ServiceHealthServers {
       const key = name.slice(0, name.lastIndexOf(' '));
       return nameOf(key, this.#wanted.get(key)) === name;
     });
-    // First, so that a port can pass from one Service to another.
+    // First, because a port may move from one Service to another.
     await this.#close([...keys].filter((key) => this.#open.get(key)?.port !== this.#wanted.get(key)?.port));
     await Promise.all([...keys].map((key) => this.#openOrCount(key, this.#wanted.get(key))));
   }
@@ -114,7 +114,7 @@ export class ServiceHealthServers {
       return;
     }
     const opening: Open & { listeners: Listener[] } = { port, listeners: [], localEndpoints: count };
-    const handler: Handler = () => answer(service, opening.localEndpoints, this.#options.healthy());
+    const handler: Handler = () => respond(service, opening.localEndpoints, this.#options.healthy());
     const failed = (error: unknown) => this.#options.failed(service, port, error);
     const hosts = this.#options.addresses[family] ?? [family === 4 ? '0.0.0.0' : '::'];
     const results = await Promise.allSettled(
@@ -125,7 +125,7 @@ export class ServiceHealthServers {
     }
     const refused = results.find((result) => result.status === 'rejected');
     if (refused) {
-      // All of its addresses or none: load balancers may ask any of them.
+      // Open on all addresses or none: load balancers may use any of them.
       await Promise.all(opening.listeners.map((listener) => listener.close()));
       this.#failing.add(key);
       if (this.#failures.failed(nameOf(key, wanted), refused.reason)) failed(refused.reason);
@@ -147,7 +147,7 @@ function nameOf(key: string, wanted: Wanted | undefined): string {
   return `${key} ${wanted?.port}`;
 }
 
-function answer(service: string, localEndpoints: number, serviceProxyHealthy: boolean): Answer {
+function respond(service: string, localEndpoints: number, serviceProxyHealthy: boolean): Response {
   const [namespace, name] = service.split('/');
   const body = { service: { namespace, name }, localEndpoints, serviceProxyHealthy };
   return json(localEndpoints > 0 && serviceProxyHealthy ? 200 : 503, JSON.stringify(body, undefined, '\t'), {

@@ -1,18 +1,18 @@
-// /metrics/slis: how the health checks of this server went, as service level indicators. They are apart from /metrics
+// /metrics/slis: the results of this server's health checks, as service level indicators. They are separate from /metrics
 // because they are scraped more often.
 import { Counter, Gauge, Registry } from 'prom-client';
-import { type Handler, plain } from './answer.js';
+import { type Handler, plain } from './handler.js';
 import { textOf } from './text.js';
 
-/** The results of health checks. Both metrics show a check after its first run. */
+/** Metrics of health check results. A check has series after its first run. */
 export interface Slis {
-  /** A check ran, and all was well. */
+  /** A check passed. */
   passed(check: { readonly name: string; readonly type: string }): void;
-  /** Answers the metrics; DELETE makes them start anew. */
+  /** Serves the metrics; DELETE resets them. */
   readonly handler: Handler;
 }
 
-/** Opens them. */
+/** Opens the metrics. */
 export function openSlis(): Slis {
   const registry = new Registry();
   const registers = [registry];

@@ -1,7 +1,7 @@
-// A registry as text, the way Go's client writes it.
+// Formats a registry as Go's client does.
 import type { Registry } from 'prom-client';
 
-/** Prometheus' text format, sorted by name; metrics without any series are left out. */
+/** Prometheus' text format, sorted by name, without metrics that have no series. */
 export async function textOf(registry: Registry): Promise<string> {
   const text = await registry.metrics();
   const metrics = text.trimEnd().split('\n\n');

@@ -1,27 +1,27 @@
-// /statusz and /flagz: what runs here, since when, and with which flags; text for people, or JSON of config.k8s.io for
-// those who ask for it as Kubernetes documents.
-import { type Answer, type Handler, json, plain } from './answer.js';
+// /statusz and /flagz: version, uptime and flags of the process, as text, or as JSON of config.k8s.io if the Accept header
+// requests it as Kubernetes documents.
+import { type Handler, json, plain, type Response } from './handler.js';
 
 /** The contents of /statusz. */
 export interface Status {
-  /** Of kube-netlink-proxy: `0.1.0`. */
+  /** Version of kube-netlink-proxy: `0.1.0`. */
   readonly version: string;
-  /** The Kubernetes version that is imitated: `1.36`. */
+  /** The emulated Kubernetes version: `1.36`. */
   readonly emulates: string;
-  /** Ms since 1970. */
+  /** Start of the process, in ms since 1970. */
   readonly startedAt: number;
-  /** Ms since 1970. */
+  /** Time of day, in ms since 1970. */
   readonly now: () => number;
-  /** Other paths of the server. */
+  /** Paths of the server. */
   readonly paths: readonly string[];
-  /** How many objects are left out, and which problems they have; undefined when there are none. */
+  /** Summary of the objects with problems; undefined if there are none. */
   readonly leftOut: () => string | undefined;
 }
 
 const COMPONENT = 'kube-proxy';
 const GROUP = 'config.k8s.io';
 const VERSIONS = ['v1beta1', 'v1alpha1'];
-const NOTE = 'For people who look into a running process: the layout of this page may change at any time.';
+const NOTE = 'This page is for debugging by people; its format may change at any time.';
 
 /** The handler of /statusz. */
 export function statuszHandler({ version, emulates, startedAt, now, paths, leftOut }: Status): Handler {
@@ -29,7 +29,7 @@ export function statuszHandler({ version, emulates, startedAt, now, paths, leftO
   return negotiated('Statusz', {
     text: () => [
       `Started: ${unixDate(startedAt)}`,
-      `Up: ${spell(uptime())}`,
+      `Up: ${formatUptime(uptime())}`,
       `Node version: ${process.version}`,
       `Binary version: ${version}`,
       `Emulation version: ${emulates}`,
@@ -46,7 +46,7 @@ export function statuszHandler({ version, emulates, startedAt, now, paths, leftO
   });
 }
 
-/** The handler of /flagz: every flag with its value as text, without the dashes. */
+/** The handler of /flagz. `flags`: the value of every flag, by its name without dashes. */
 export function flagzHandler(flags: Readonly<Record<string, string>>): Handler {
   const sorted = Object.entries(flags).sort(([a], [b]) => (a < b ? -1 : 1));
   return negotiated('Flagz', {
@@ -61,11 +61,11 @@ interface Page {
 }
 
 function negotiated(kind: 'Statusz' | 'Flagz', page: Page): Handler {
-  return ({ headers }): Answer => {
+  return ({ headers }): Response => {
     const form = choose(headers.accept ?? '*/*', kind);
     if (form === undefined) {
       const wanted = `application/json;v=${VERSIONS[0]};g=${GROUP};as=${kind}`;
-      return plain(406, `this page is to be had as text/plain or as ${wanted}\n`);
+      return plain(406, `this page is available as text/plain or as ${wanted}\n`);
     }
     if (form !== 'text') {
       const about = { kind, apiVersion: `${GROUP}/${form}`, metadata: { name: COMPONENT } };
@@ -76,7 +76,7 @@ function negotiated(kind: 'Statusz' | 'Flagz', page: Page): Handler {
   };
 }
 
-/** The first acceptable form: text, or the version of the JSON; undefined when there is none. */
+/** The first acceptable form: text, or the version of the JSON; undefined if there is none. */
 function choose(accept: string, kind: string): string | undefined {
   for (const range of accept.split(',')) {
     const [type = '', ...pairs] = range.split(';').map((part) => part.trim());
@@ -89,7 +89,7 @@ function choose(accept: string, kind: string): string | undefined {
   return undefined;
 }
 
-/** `Wed Oct 16 21:03:43 UTC 2024`, as date(1) prints it. */
+/** A time in ms since 1970 as date(1) prints it: `Wed Oct 16 21:03:43 UTC 2024`. */
 function unixDate(milliseconds: number): string {
   const [day, date = '', month, year, time] = new Date(milliseconds)
     .toUTCString()
@@ -98,7 +98,7 @@ function unixDate(milliseconds: number): string {
   return `${day} ${month} ${date.replace(/^0/, ' ')} ${time} UTC ${year}`;
 }
 
-function spell(seconds: number): string {
+function formatUptime(seconds: number): string {
   const two = (value: number) => `${value % 60}`.padStart(2, '0');
   return `${Math.floor(seconds / 3600)} hr ${two(Math.floor(seconds / 60))} min ${two(seconds)} sec`;
 }

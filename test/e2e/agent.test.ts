@@ -1,5 +1,5 @@
-// The command as kubeadm starts kube-proxy: its stock configuration and command line, an API server behind TLS, a token
-// file; and what it serves, sets, tells, and leaves behind.
+// The agent with kubeadm's configuration and command line, an API server with TLS, and a token file: its servers, settings,
+// events, and its end.
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -53,7 +53,7 @@ async function get(url: string): Promise<{ status: number; type: string | null; 
   return { status: response.status, type: response.headers.get('content-type'), body: await response.text() };
 }
 
-test('the first pass programs what the API server holds', () => {
+test('the first pass programs the objects of the API server', () => {
   assert.match(started, /"services":1,/);
   assert.match(started, /"failures":0/);
   assert.equal(
@@ -62,7 +62,7 @@ test('the first pass programs what the API server holds', () => {
   );
 });
 
-test('a change is in the kernel without a pass over everything', async () => {
+test('a change is programmed without a full pass', async () => {
   const lines = agent.log.length;
   cluster.hold(NODE + service('web', '10.96.0.1') + slice('web', '10.244.2.7'));
   for (;;) {
@@ -78,7 +78,7 @@ test('a change is in the kernel without a pass over everything', async () => {
   assert.match(agent.log.slice(lines).join('\n'), /"full":false,"services":1,"operations":1,/);
 });
 
-test('the health server answers', async () => {
+test('the health server responds', async () => {
   for (const path of ['healthz', 'livez']) {
     const { status, body } = await get(`http://127.0.0.1:10256/${path}`);
     assert.equal(status, 200, body);
@@ -89,7 +89,7 @@ test('the health server answers', async () => {
   assert.equal((await get('http://127.0.0.1:10256/else')).status, 404);
 });
 
-test('the metrics server answers', async () => {
+test('the metrics server responds', async () => {
   assert.equal((await get('http://127.0.0.1:10249/proxyMode')).body, 'ipvs');
   assert.equal((await get('http://127.0.0.1:10249/healthz')).body, 'ok');
   const configz = JSON.parse((await get('http://127.0.0.1:10249/configz')).body) as Record<
@@ -109,12 +109,12 @@ test('the metrics server answers', async () => {
   }
 });
 
-test('settings of connection tracking and of the process are made', () => {
+test('settings of conntrack and of the process are written', () => {
   assert.equal(readSysctl('net/netfilter/nf_conntrack_tcp_timeout_established'), '86400');
   assert.equal(readFileSync(`/proc/${agent.pid}/oom_score_adj`, 'utf8').trim(), '-999');
 });
 
-test('the cluster is told of the start', () => {
+test('the start is reported as an event', () => {
   const posts = cluster.server.requests.filter(({ method }) => method === 'POST');
   const events = posts.map(({ body }) => JSON.parse(String(body)) as Record<string, unknown>);
   const told = events.map(({ reason, reportingController, regarding }) => [
@@ -125,7 +125,7 @@ test('the cluster is told of the start', () => {
   assert.deepEqual(told, [['Starting', 'kube-proxy', 'node-a']]);
 });
 
-test('while the API server is away, nothing is removed, and it is asked again ever later', async () => {
+test('while the API server is down, nothing is removed, and retries back off', async () => {
   const before = tool('ipvsadm', '-S', '-n');
   await cluster.server.close();
   await agent.logged(/the API server is tried again/);
@@ -135,11 +135,11 @@ test('while the API server is away, nothing is removed, and it is asked again ev
   await cluster.server.start();
 });
 
-test('the log shows no secret', () => {
+test('the log has no secrets', () => {
   assert.doesNotMatch(agent.log.join('\n'), new RegExp(TOKEN));
 });
 
-test('SIGTERM ends it with 0 within two seconds, and the kernel keeps its state', async () => {
+test('SIGTERM ends it within two seconds with status 0, and the kernel keeps its state', async () => {
   const { status, took } = await agent.end('SIGTERM');
   assert.equal(status, 0);
   assert.ok(took < 2000, `it took ${took} ms`);

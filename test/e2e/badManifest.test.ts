@@ -1,4 +1,4 @@
-// Manifests with mistakes: each is told by file, object, field and rule, and costs nothing but what it is in.
+// Invalid manifests: each error is reported with file, object, field and rule, and affects only its own field or object.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { type Lab, openLab } from '../../demo/lab.js';
@@ -8,7 +8,7 @@ import { ProxyProcess, runOnce } from '../../demo/proxyProcess.js';
 import { closeAfter } from '../support/closeAfter.js';
 import { ask, linesOf } from '../support/witnesses.js';
 
-/** A Service with one good port and whatever is given; ports and fields stand on lines of their own. */
+/** A Service with one valid port and the given lines of ports and fields. */
 const service = (name: string, clusterIP: string, port: string, extra = '') => `
 apiVersion: v1
 kind: Service
@@ -50,7 +50,7 @@ const MESSAGES = [
   'an-address.yaml: Service demo/an-address: spec.externalIPs[0]: must be an IPv4 or IPv6 address, found "10.0.0.300"',
 ];
 
-/** What is good about the bad objects. */
+/** The valid parts of the invalid objects. */
 const GOOD_PARTS = [
   '-A -t 10.96.66.1:443 -s rr',
   '-A -t 10.96.66.2:443 -s rr',
@@ -67,7 +67,7 @@ const GOOD_PARTS = [
 let lab: Lab;
 let manifests: ManifestFolder;
 let proxy: ProxyProcess;
-/** What ipvsadm shows of examples/ alone. */
+/** The output of ipvsadm for examples/ alone. */
 let examples: readonly string[];
 
 const shown = () => linesOf(ask(lab.namespace(NODE_A), 'ipvsadm', '-S', '-n'));
@@ -81,7 +81,7 @@ before(async () => {
   assert.ok(examples.includes('-A -t 10.96.10.10:80 -s rr'), examples.join('\n'));
 });
 
-test('a mistake that comes while the proxy runs is named, and the rest of the object is programmed', async () => {
+test('an error in a changed manifest is reported, and the rest of the object is programmed', async () => {
   const logged = proxy.log.length;
   manifests.write('a-port.yaml', BAD_FILES['a-port.yaml']);
   await proxy.logged(({ level, msg }) => level === 'error' && msg === MESSAGES[0], 'port 70000');
@@ -91,7 +91,7 @@ test('a mistake that comes while the proxy runs is named, and the rest of the ob
   assert.equal(await proxy.end(), 0);
 });
 
-test('mistakes that are there at the start are named, and everything else is programmed', async () => {
+test('errors at the start are reported, and all other objects are programmed', async () => {
   ask(lab.namespace(NODE_A), 'ipvsadm', '-C');
   for (const [file, text] of Object.entries(BAD_FILES)) manifests.write(file, text);
   const { stderr } = await runOnce(lab.namespace(NODE_A), manifests.path);

@@ -1,4 +1,4 @@
-// The command with --once on examples/: the kernel gets everything, and a second run finds nothing to do.
+// The command with --once and examples/: it programs all objects, and a second run has no operations.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { type Lab, openLab } from '../../demo/lab.js';
@@ -20,13 +20,13 @@ before(async () => {
   state = witness(lab.namespace(NODE_A));
 });
 
-test('the first run says what it did, and ends with 0', () => {
+test('the first run prints its operations, and its status is 0', () => {
   assert.equal(first.status, 0, first.stderr);
   assert.match(first.stdout, /^5 services: [1-9]\d* kernel operations \(/);
   assert.equal(first.stderr, '');
 });
 
-test('ipvsadm shows every virtual service of examples/ with its real servers', () => {
+test('ipvsadm lists every virtual service of examples/ with its real servers', () => {
   const shown = linesOf(state.ipvsadm);
   assert.deepEqual(
     shown.filter((line) => line.startsWith('-A')),
@@ -57,7 +57,7 @@ test('ipvsadm shows every virtual service of examples/ with its real servers', (
   }
 });
 
-test('ipset, ip and iptables show what goes with them', () => {
+test('ipset, ip and iptables list the corresponding entries, addresses and rules', () => {
   for (const line of [
     'add KUBE-CLUSTER-IP 10.96.0.10,udp:53',
     'add KUBE-EXTERNAL-IP 203.0.113.10,tcp:80',
@@ -88,7 +88,7 @@ test('ipset, ip and iptables show what goes with them', () => {
   assert.equal(state.ip6tables.match(/^-A PREROUTING .*-j KUBE-SERVICES$/gm)?.length, 1);
 });
 
-test('a second run performs no operation, says so, and leaves the kernel as it is', async () => {
+test('a second run prints that it has no operations, and does not change the kernel', async () => {
   const second = await runOnce(lab.namespace(NODE_A), manifests.path);
   assert.equal(second.status, 0, second.stderr);
   assert.match(second.stdout, /^5 services: 0 kernel operations \(.*\nthe kernel holds all of it already\n$/);

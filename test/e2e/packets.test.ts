@@ -1,5 +1,5 @@
-// Real packets against the table of test/support/packetTable.ts: whose source address endpoints see, who reaches which of
-// them, and what is refused or dropped; over TCP and UDP, IPv4 and IPv6.
+// Real packets, compared with test/support/packetTable.ts: the endpoints that each client reaches, the source addresses that
+// they see, and the packets that are rejected or dropped; over TCP and UDP, IPv4 and IPv6.
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
@@ -36,16 +36,16 @@ import {
 import { request } from '../support/traffic.js';
 
 /**
- * A TCP client whose first packet is not answered tries again after a second: less is an answer to the first. Over IPv6,
- * Linux keeps a refusal that comes while it is still sending for later, and gives up when the second packet, after a second,
- * is refused too; a third would follow two seconds later.
+ * A TCP client without a reply retries after 1 s: a shorter time is a reply to the first packet. Over IPv6, Linux defers a
+ * rejection that arrives while it still sends, and gives up when the second packet, after 1 s, is rejected too. The third
+ * would be sent 2 s later.
  */
 const atOnce = ({ protocol, family }: Target) => (protocol === 'tcp' && family === 6 ? 2500 : 900);
-/** Ms after which silence is taken for good. */
+/** Time without a reply after which the packet counts as dropped, in ms. */
 const SILENCE = 3000;
-/** Ms to wait for what should come: many dial at a time. */
+/** Time to wait for an expected reply while many clients connect, in ms. */
 const PATIENCE = 20_000;
-/** A port of the node itself, in no Service. */
+/** A port of the node that belongs to no Service. */
 const HOST_PORT = 9100;
 
 const VIRTUAL = ['ClusterIP', 'external IP', 'load-balancer IP'] as const;
@@ -90,7 +90,7 @@ function dial({ client, family, protocol, address, port }: Target, patience = PA
   return protocol === 'tcp' ? from.dial(address, port, options) : from.dialUdp(address, port, options);
 }
 
-/** Every family and protocol by which a client can dial a frontend. */
+/** Every family and protocol of connections to a frontend. */
 function targets(client: Client, service: ServiceName, kind: Kind): Target[] {
   return FAMILIES.flatMap((family) =>
     PROTOCOLS.map((protocol) => ({ client, family, protocol, ...dialledAt(service, kind, family) })),
@@ -99,10 +99,10 @@ function targets(client: Client, service: ServiceName, kind: Kind): Target[] {
 
 const nameOf = ({ family, protocol }: Target) => `${protocol.toUpperCase()} over IPv${family}`;
 
-/** `web-0 sees 10.244.1.1`, or what went wrong. */
+/** `web-0 sees 10.244.1.1`, or the error. */
 const tell = (outcome: Outcome) => ('by' in outcome ? `${outcome.by} sees ${outcome.sees}` : outcome.error);
 
-/** By name of the target: what comes of each, all of them tried at the same time. */
+/** The results by name of the target; all are tried in parallel. */
 async function each<Result>(
   all: readonly Target[],
   run: (target: Target) => Promise<Result>,
@@ -111,7 +111,7 @@ async function each<Result>(
   return Object.fromEntries(results);
 }
 
-/** What a row says of the two connections of a target. */
+/** The expected results of the two connections to a target. */
 function expected([client, here, there]: Row, { family, address }: Target): string[] {
   const told = (seen: Row[1], endpoint: Pod) => {
     if (seen === 'lost') return 'no answer';
@@ -124,8 +124,8 @@ function expected([client, here, there]: Row, { family, address }: Target): stri
 }
 
 /**
- * Real servers take turns, and nobody else dials this one meanwhile: two connections show both. Silence where answers are
- * expected too is heard out longer before it counts: the machine may be busy.
+ * The scheduler alternates, and no other client connects meanwhile, so two connections reach both real servers. If a reply
+ * is expected, it waits longer, because the machine may be busy.
  */
 async function seen(row: Row, { service, kind }: Frontend) {
   const loses = row.includes('lost');
@@ -146,7 +146,7 @@ for (const client of CLIENTS) {
   const rows = TABLE.flatMap((frontend) =>
     frontend.rows.filter(([dialler]) => dialler === client).map((row) => ({ frontend, row })),
   );
-  describe(`${client === 'itself' ? 'an endpoint that dials itself' : client}`, () => {
+  describe(`${client === 'itself' ? 'an endpoint that connects to itself' : client}`, () => {
     const found = new Map<Frontend, Awaited<ReturnType<typeof seen>>>();
     before(async () => {
       await Promise.all(
@@ -182,7 +182,7 @@ describe('source ranges', { concurrency: true }, () => {
   }
 });
 
-describe('refused at once', { concurrency: 2 }, () => {
+describe('rejected at once', { concurrency: 2 }, () => {
   const clients = ['pod here', 'node', 'outside'] as const;
   for (const kind of ['NodePort', ...VIRTUAL] as const) {
     test(`${kind} of a Service without endpoints`, async () => {
@@ -190,25 +190,25 @@ describe('refused at once', { concurrency: 2 }, () => {
     });
   }
   for (const kind of VIRTUAL) {
-    test(`a port of the node's own, at the ${kind}`, async () => {
+    test(`a port of the node, at the ${kind}`, async () => {
       const all = clients.flatMap((client) => targets(client, 'open', kind));
       await refusedAtOnce(all.map((target) => ({ ...target, port: HOST_PORT })));
     });
-    test(`a port of nobody, at the ${kind}`, async () => {
+    test(`an unused port, at the ${kind}`, async () => {
       const all = clients.flatMap((client) => targets(client, 'open', kind));
       await refusedAtOnce(all.map((target) => ({ ...target, port: HOST_PORT + 1 })));
     });
   }
 });
 
-test('the node answers on its own port at its own address', async () => {
+test('the node responds on its own port at its own address', async () => {
   const all = targets('outside', 'open', 'NodePort').map((target) => ({ ...target, port: HOST_PORT }));
   for (const outcome of Object.values(await each(all, (target) => dial(target)))) {
     assert.equal('by' in outcome && outcome.by, 'the node itself', tell(outcome));
   }
 });
 
-test('the health-check node port is open at every virtual IP, and the proxy answers', async () => {
+test('the health check node port is open at every virtual IP, and the proxy responds', async () => {
   for (const kind of VIRTUAL) {
     const all = targets('outside', 'open', kind).filter(({ protocol }) => protocol === 'tcp');
     const answers = await each(all, (target) => dial({ ...target, port: HEALTH_CHECK_NODE_PORT }));
@@ -220,7 +220,7 @@ test('the health-check node port is open at every virtual IP, and the proxy answ
   }
 });
 
-test('with affinity, a client stays with one endpoint at each address', async () => {
+test('with session affinity, a client keeps one endpoint at each address', async () => {
   const all = (['pod here', 'outside'] as const).flatMap((client) =>
     (['NodePort', ...VIRTUAL] as const).flatMap((kind) => targets(client, 'sticky', kind)),
   );
@@ -248,7 +248,7 @@ test('the load balancer and the dual-stack Service of examples/ lead to all of t
   }
 });
 
-/** On a busy machine a refusal may take long for reasons of its own: those that did are tried again, alone. */
+/** On a busy machine a rejection may take long. Slow ones are tried again, alone. */
 async function refusedAtOnce(all: readonly Target[]): Promise<void> {
   const slow: Target[] = [];
   await Promise.all(
@@ -262,7 +262,7 @@ async function refusedAtOnce(all: readonly Target[]): Promise<void> {
   }
 }
 
-/** Ms until a target refused. */
+/** Time until a target rejected the connection, in ms. */
 async function refusal(target: Target): Promise<number> {
   const outcome = await dial(target);
   const story = `${target.client} → ${target.address}:${target.port}, ${nameOf(target)}`;

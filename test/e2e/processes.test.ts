@@ -1,5 +1,5 @@
-// Which processes a running proxy starts: none for a change of endpoints or Services, one iptables-restore for each
-// family whose rule text a change alters.
+// The processes that a running proxy starts: none for a change of endpoints or Services, and one iptables-restore for each
+// family whose rules change.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { realServersBecome } from '../../demo/kernelView.js';
@@ -16,7 +16,7 @@ import { ask } from '../support/witnesses.js';
 const CLUSTER_IP: AddressId = { address: '10.96.0.80', port: 80, protocol: 'tcp' };
 const SLICE = 'slice.yaml';
 const SERVICE = 'service.yaml';
-/** Audits read the rules with iptables-save; none is due while these tests run. */
+/** Audits run iptables-save; none is due during these tests. */
 const NO_AUDIT = ['--ipvs-sync-period', '1h'];
 
 let lab: Lab;
@@ -25,7 +25,7 @@ let ipvs: Ipvs;
 let proxy: ProxyProcess;
 let trace: ExecTrace;
 
-/** Endpoints on this node: each has an entry in a set too. */
+/** Endpoints on this node, which have set entries too. */
 const local = (...addresses: string[]) =>
   slice('web', ...addresses).replaceAll('conditions:', `nodeName: ${NODE_A.name}, conditions:`);
 
@@ -43,7 +43,7 @@ before(async () => {
   trace = closeAfter(await ExecTrace.attach(proxy.pid));
 });
 
-test('100 changes of endpoints, each seen in the kernel, start no process', async () => {
+test('100 changes of endpoints, each checked in the kernel, start no process', async () => {
   for (let i = 1; i <= 100; i++) {
     const changing = `10.244.1.${100 + i}`;
     manifests.write(SLICE, local('10.244.1.10', changing));
@@ -59,7 +59,7 @@ test('100 changes of endpoints, each seen in the kernel, start no process', asyn
   );
 });
 
-test('the first external IP of the cluster starts one iptables-restore, and so does the loss of the last', async () => {
+test('the first external IP of the cluster starts one iptables-restore, and so does the removal of the last', async () => {
   const external = (address: string): AddressId => ({ ...CLUSTER_IP, address });
   const endpoints = ['10.244.1.10:8080', '10.244.1.200:8080'];
   const steps: readonly [addresses: readonly string[], programs: readonly string[]][] = [
@@ -79,10 +79,10 @@ test('the first external IP of the cluster starts one iptables-restore, and so d
   }
 });
 
-test('a change that alters the rule text of IPv6 alone starts one ip6tables-restore', async () => {
+test('a change of only the IPv6 rules starts one ip6tables-restore', async () => {
   const id: AddressId = { address: 'fd00:10:96::80', port: 80, protocol: 'tcp' };
   for (const there of [true, false]) {
-    // A comment: a file without contents counts as one that is still to be written.
+    // A comment, because an empty file counts as unreadable.
     manifests.write('six.yaml', there ? service('six', `"${id.address}"`) : '# none\n');
     await virtualServiceBecomes(id, there);
     assert.deepEqual(await trace.started(), ['ip6tables-restore']);

@@ -1,4 +1,4 @@
-// The proxy's end, ordered or not, and its next start: the kernel keeps everything, and nothing is done twice.
+// The end of the proxy, by SIGTERM or SIGKILL, and its next start: the kernel keeps its state, and no operation is repeated.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { type Lab, openLab } from '../../demo/lab.js';
@@ -16,7 +16,7 @@ let state: Witnessed;
 
 const now = () => witness(lab.namespace(NODE_A));
 
-/** Starts it again; what its first pass did. */
+/** Restarts it; the summary of its first pass. */
 async function startAgain(): Promise<SyncedLine> {
   proxy = closeAfter(new ProxyProcess(lab.namespace(NODE_A), manifests.path));
   return proxy.programmed();
@@ -30,7 +30,7 @@ before(async () => {
   assert.match(state.ipvsadm, /^-A -t 10\.96\.10\.10:80 -s rr$/m);
 });
 
-test('after kill -9 the kernel keeps everything, and the next start performs no operation', async () => {
+test('after kill -9 the kernel keeps its state, and the next start has no operations', async () => {
   assert.equal(await proxy.end('SIGKILL'), 'SIGKILL');
   assert.deepEqual(now(), state);
   const { full, services, operations, failures } = await startAgain();
@@ -41,15 +41,15 @@ test('after kill -9 the kernel keeps everything, and the next start performs no 
   assert.deepEqual(now(), state);
 });
 
-test('SIGTERM ends it with 0, and the kernel keeps everything', async () => {
+test('SIGTERM ends it with status 0, and the kernel keeps its state', async () => {
   assert.equal(await proxy.end('SIGTERM'), 0);
   assert.deepEqual(now(), state);
 });
 
-test('what changed while it was away is all that the next start changes', async () => {
+test('the next start changes only the objects that changed meanwhile', async () => {
   manifests.write(WEB_MANIFEST, withoutEndpoint(manifests.read(WEB_MANIFEST), '10.244.2.11'));
   const { operations, phases } = await startAgain();
-  // One real server of each: ClusterIP, external IP, and the node port at two addresses. It is on node-b: no set names it.
+  // One real server of each: ClusterIP, external IP, and the node port at two addresses. It is on node-b, so no set has it.
   assert.deepEqual({ operations, phases }, { operations: 4, phases: { deleteServers: 4 } });
   const left = linesOf(now().ipvsadm);
   const gone = linesOf(state.ipvsadm).filter((line) => !left.includes(line));

@@ -1,5 +1,5 @@
-// All backends of a Service are replaced, one by one, while many clients keep asking; then again, while the proxy is killed
-// and started anew. No request may fail.
+// All backends of a Service are replaced one by one while many clients send requests, and then again while the proxy is
+// killed and restarted. No request may fail.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -17,17 +17,17 @@ import { ask } from '../support/witnesses.js';
 
 const CLUSTER_IP: AddressId = { address: '10.96.0.80', port: 80, protocol: 'tcp' };
 const EXTERNAL_IP: AddressId = { ...CLUSTER_IP, address: '203.0.113.80' };
-/** Ms for which a backend serves on after its end was announced, at least; a pod has 30 seconds unless told otherwise. */
+/** Minimum time for which a terminating backend still serves, in ms; the default grace period of a pod is 30 s. */
 const GRACE = 3000;
-/** Ms that it then waits for its clients to part. */
+/** Time that it then waits for its clients to disconnect, in ms. */
 const PARTING = 60_000;
-/** Ms that it may take until each crowd has met every backend. */
+/** Time limit for each crowd to reach every backend, in ms. */
 const MEETING = 60_000;
-/** A departing backend's real server stays until its connections are forgotten, which takes two minutes, or so long. */
+/** A terminating backend's real server drains until its connections have expired, which takes two minutes, or this time. */
 const DRAIN = ['--drain-timeout', '20s'];
-/** Of each of two crowds: half keep their connections. */
+/** Clients in each of the two crowds; half of them keep their connections. */
 const CROWD = { port: CLUSTER_IP.port, keepAlive: 12, short: 13 };
-/** Addresses of the backends, of one generation and the next: each namespace of WEB has one of either. */
+/** Addresses of the backends of one generation and the next; each namespace of WEB has one of each. */
 const FIRST = WEB.map(({ ipv4 }) => ipv4);
 const SECOND = FIRST.map((address) => address.replace(/1(\d)$/, '2$1'));
 
@@ -73,10 +73,10 @@ const serve = (addresses: readonly string[]) =>
     addresses.map((address) => replicas.get(address)?.ask({ do: 'serve', address, port: WEB_PORT })),
   );
 
-/** What happens while the backend of that index goes. */
+/** Runs while the backend with that index terminates. */
 type Meanwhile = (index: number) => Promise<void>;
 
-/** Replaces backends one by one, as Kubernetes does; a grace period lasts until `meanwhile` has come to its end. */
+/** Replaces backends one by one, as Kubernetes does; a grace period lasts until `meanwhile` resolves. */
 async function roll(from: readonly string[], to: readonly string[], meanwhile: Meanwhile): Promise<void> {
   await serve(to);
   for (const [i, old] of from.entries()) {
@@ -92,8 +92,8 @@ async function roll(from: readonly string[], to: readonly string[], meanwhile: M
 }
 
 /**
- * Has both crowds ask while the backends are replaced: from before it, until each has met every backend that there was, to
- * after it, until each has met every one that there is. What came of it.
+ * Lets both crowds send requests while the backends are replaced: they begin before, until each has reached every old
+ * backend, and end after, when each has reached every new one. Returns their reports.
  */
 async function whileAsking(
   from: readonly string[],
@@ -114,7 +114,7 @@ async function whileAsking(
   throw new Error(`${happened.reason}\nfailed requests: ${failures.join('; ') || 'none'}`);
 }
 
-/** Waits until each crowd has had an answer from every one of these backends. */
+/** Waits until each crowd has a response from every one of these backends. */
 async function allMet(backends: readonly string[]): Promise<void> {
   for (const deadline = performance.now() + MEETING; ; await delay(500)) {
     const reports = await Promise.all(crowds.map((crowd) => crowd.report()));
@@ -143,13 +143,13 @@ const serversBecome = (addresses: readonly string[]) =>
     ),
   );
 
-test('all backends are replaced, and 50 clients notice nothing', async () => {
+test('all backends are replaced without a failed request of 50 clients', async () => {
   const asked = await whileAsking(FIRST, SECOND, async () => {});
   allAnswered(asked, [...FIRST, ...SECOND]);
   await serversBecome(SECOND);
 });
 
-test('nor do they when the proxy is killed on the way and started again', async () => {
+test('the same while the proxy is killed and restarted', async () => {
   const kill = async () => assert.equal(await proxy.end('SIGKILL'), 'SIGKILL');
   const start = async () => {
     proxy = startProxy();
@@ -157,11 +157,11 @@ test('nor do they when the proxy is killed on the way and started again', async 
   };
   const asked = await whileAsking(SECOND, FIRST, async (i) => {
     if (i === 0) {
-      // It has been told of a new backend and of one that goes, and may or may not have done something about it.
+      // It has received a new backend and a terminating one, and may or may not have programmed them.
       await kill();
       await start();
     } else if (i === 1) {
-      // While it is away, a backend that drains ends, and its endpoint leaves.
+      // While it is down, a draining backend ends, and its endpoint is removed.
       await serversBecome([...FIRST.slice(0, 2), ...SECOND.slice(2)]);
       await kill();
     } else {
@@ -172,7 +172,7 @@ test('nor do they when the proxy is killed on the way and started again', async 
   await serversBecome(FIRST);
 });
 
-test('in the end nothing drains any more, and a fresh start finds nothing to do', async () => {
+test('at the end no real server drains, and a restart has no operations', async () => {
   const shown = () => ask(lab.namespace(NODE_A), 'ipvsadm', '-S', '-n');
   for (const deadline = performance.now() + 60_000; / -w 0$/m.test(shown()); await delay(500)) {
     assert.ok(performance.now() < deadline, `still draining:\n${shown()}`);

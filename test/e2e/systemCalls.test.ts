@@ -1,4 +1,4 @@
-// One endpoint change on a real kernel makes as many system calls with 10 000 Services as with 100.
+// An endpoint change on a real kernel makes the same number of system calls with 10 000 Services as with 100.
 import assert from 'node:assert/strict';
 import { it, type TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -8,10 +8,10 @@ import { CallTrace } from '../support/callTrace.js';
 
 /** Changes that are traced: an endpoint is removed, and added again. */
 const CHANGES = 2;
-/** The proxy gathers changes of the host's addresses for 200 ms; this is well after that. */
+/** The proxy collects changes of the host's addresses for 200 ms; this is longer, in ms. */
 const QUIET = 1000;
 
-/** The calls of each change. */
+/** The system calls of each change. */
 async function callsOf(test: TestContext, services: number): Promise<Record<string, number>[]> {
   const cluster = await BigCluster.start(services, services);
   test.after(() => cluster.close());
@@ -29,7 +29,7 @@ async function callsOf(test: TestContext, services: number): Promise<Record<stri
     assert.equal(synced().length, count, 'nothing else is done');
   };
   await pass(1);
-  // The first Service has an endpoint on this node, with an entry of its own.
+  // The first Service has an endpoint on this node, which has a set entry.
   for (let change = 0; change < 2; change++) {
     cluster.change();
     await pass(2 + change);

@@ -1,4 +1,4 @@
-// A manifest that cannot be read while its Service is in the kernel: clients go on being answered, at every virtual IP.
+// An unreadable manifest whose Service is in the kernel: clients still reach the Service at every virtual IP.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -46,7 +46,7 @@ before(async () => {
   await isAnswered(PODS);
 });
 
-test('--once removes nothing, names the file, and ends with 1', async () => {
+test('--once removes nothing, names the file, and exits with status 1', async () => {
   manifests.write(WEB_MANIFEST, `${good.slice(0, good.indexOf('clusterIP'))}  - [`);
   const { status, stdout, stderr } = await runOnce(lab.namespace(NODE_A), manifests.path);
   assert.equal(status, 1, stdout);
@@ -56,7 +56,7 @@ test('--once removes nothing, names the file, and ends with 1', async () => {
   await isAnswered(PODS);
 });
 
-test('an agent that starts with it removes nothing, until the file can be read', async () => {
+test('an agent that starts with it removes nothing until the file is readable', async () => {
   proxy = closeAfter(new ProxyProcess(lab.namespace(NODE_A), manifests.path));
   const { operations } = await proxy.programmed();
   assert.equal(operations, 0);
@@ -68,7 +68,7 @@ test('an agent that starts with it removes nothing, until the file can be read',
   await isAnswered(PODS.slice(0, 2));
 });
 
-test('a file that a command has emptied, and fills later, takes nothing away', async () => {
+test('a file that a command empties, and fills later, removes nothing', async () => {
   const path = join(manifests.path, WEB_MANIFEST);
   writeFileSync(path, '');
   const until = Date.now() + 2 * STILL;

@@ -1,5 +1,5 @@
-// Others spoil the kernel's state with their own tools, each thing in turn: it is repaired within one audit, and our device
-// and its addresses within a second. What is not ours survives all of it.
+// Other tools damage each kind of item in the kernel: one audit repairs it, and our interface and its addresses are repaired
+// within a second. Foreign items survive.
 import assert from 'node:assert/strict';
 import { before, describe, type TestContext, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
@@ -10,14 +10,14 @@ import { type LogLine, ProxyProcess, type SyncedLine } from '../../demo/proxyPro
 import { closeAfter } from '../support/closeAfter.js';
 import { ask, linesOf, witness } from '../support/witnesses.js';
 
-/** Seconds of quiet after which the proxy looks at everything. */
+/** Time without a pass after which an audit is due, in s. */
 const PERIOD = 3;
-/** Ms that a timer, a log line and the reading of it may take on a busy machine beside what they tell of. */
+/** Tolerance for timers and the log on a busy machine, in ms. */
 const SLACK = 1000;
-/** Ms within which what the kernel notifies of is seen to. */
+/** Time limit for repairs after a notification of the kernel, in ms. */
 const AT_ONCE = 1000;
 
-/** A virtual service and a set of somebody else. */
+/** A foreign virtual service and set. */
 const FOREIGN = '-A -t 198.51.100.99:80 -s wlc\n-a -t 198.51.100.99:80 -r 198.51.100.98:80 -m -w 5\n';
 const FOREIGN_SET = 'create somebody-elses hash:ip\nadd somebody-elses 198.51.100.97\n';
 
@@ -39,7 +39,7 @@ before(async () => {
   feed('ipvsadm -R', FOREIGN);
   feed('ipset restore', FOREIGN_SET);
   proxy = closeAfter(
-    // Audits that find nothing are lines for debugging, and tell here when one was under way.
+    // Audits without changes are logged at debug level; the test uses these lines for their times.
     new ProxyProcess(lab.namespace(NODE_A), manifests.path, ['--ipvs-sync-period', `${PERIOD}s`, '-v=4']),
   );
   await proxy.programmed();
@@ -50,7 +50,7 @@ before(async () => {
 
 type Comparable = ReturnType<typeof state>;
 
-/** What the tools show, without what is new whenever something is made anew, or means nothing in its order. */
+/** The output of the tools, without indexes that change when an item is created again, and sorted if order is irrelevant. */
 function state() {
   const { ipvsadm, ipset, address, iptables, ip6tables } = witness(lab.namespace(NODE_A));
   return {
@@ -63,7 +63,7 @@ function state() {
   };
 }
 
-/** Within our chains the order counts; among the jumps to them, it is that of history. */
+/** The order matters within our chains, but not among the jumps to them. */
 function rulesOf(command: string, saved: string): Record<string, string[]> {
   const [ours, others] = [/^-A KUBE-/, /^-A (?!KUBE-)/].map((pattern) =>
     saved.split('\n').filter((line) => pattern.test(line)),
@@ -73,11 +73,11 @@ function rulesOf(command: string, saved: string): Record<string, string[]> {
 
 interface Repair {
   readonly pass: SyncedLine;
-  /** Ms from the end of the vandalism, or of a pass that was under way then and saw only part of it, to the repair's begin. */
+  /** Time from the damage, or from the end of a pass that ran meanwhile, to the start of the repair, in ms. */
   readonly waited: number;
 }
 
-/** Spoils something, and waits until everything is as it was. Moments are those of the system's clock, as in the log. */
+/** Damages an item, and waits until the state is repaired. Times are of the system's clock, as in the log. */
 async function spoil(vandalize: () => void): Promise<Repair> {
   let read = proxy.log.length;
   vandalize();
@@ -170,8 +170,8 @@ const VANDALISM: readonly (readonly [what: string, vandalize: () => void])[] = [
 ];
 
 /**
- * Spoils something; the pass that repairs it must begin within so many ms. How long the pass itself takes is left out of
- * it: where the machine is emulated and busy, that alone may be seconds.
+ * Damages an item; the pass that repairs it must begin within this time, in ms. The duration of the pass is excluded, because
+ * it may be seconds on a busy emulated machine.
  */
 async function judge(vandalize: () => void, limit: number, context: TestContext): Promise<void> {
   const { pass, waited } = await spoil(vandalize);
@@ -204,7 +204,7 @@ describe('is repaired within a second', () => {
   }
 });
 
-test('nothing else was done, and nothing failed', () => {
+test('no other operation was carried out, and none failed', () => {
   assert.deepEqual(state(), intact);
   const bad = proxy.log.filter(({ level }) => level === 'error' || level === 'none');
   assert.deepEqual(bad, []);

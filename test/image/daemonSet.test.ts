@@ -1,5 +1,5 @@
-// The DaemonSet of deploy/base and its unprivileged variant: each programs an empty kernel and serves, from a root that
-// cannot be written.
+// The DaemonSet of deploy/base and its unprivileged variant: each programs an empty kernel and serves, with a read-only
+// root filesystem.
 import assert from 'node:assert/strict';
 import { afterEach, before, test } from 'node:test';
 import { closeAfter } from '../support/closeAfter.js';
@@ -29,7 +29,7 @@ async function start(spec: PodSpec): Promise<void> {
   running = await pod.start();
 }
 
-/** What the node's kernel holds and the pod answers once its first pass is done. */
+/** The kernel state and the responses of the pod after its first pass. */
 async function serves(): Promise<void> {
   const line = await running.logged(/ INFO +synced /);
   assert.match(line, / failures=0$/);
@@ -47,7 +47,7 @@ async function serves(): Promise<void> {
   );
 }
 
-test('privileged, as it stands in deploy/base', async () => {
+test('privileged, as in deploy/base', async () => {
   await start(base.spec.template.spec);
   await serves();
   assert.equal(readSysctl('net/netfilter/nf_conntrack_tcp_timeout_established'), '86400');
@@ -57,10 +57,10 @@ test('privileged, as it stands in deploy/base', async () => {
   assert.equal((await running.end('SIGTERM')).status, 0);
 });
 
-test('what it made goes with --cleanup in the container', async () => {
+test('--cleanup in the container removes its state', async () => {
   await start(base.spec.template.spec);
   await running.logged(/ INFO +synced /);
-  // The last word on a node that is given back: the proxy itself would make it all again.
+  // The proxy must not run: it would program its state again.
   await running.end('SIGTERM');
   await pod.close();
   const [container] = base.spec.template.spec.containers;
@@ -72,7 +72,7 @@ test('what it made goes with --cleanup in the container', async () => {
   assert.doesNotMatch(tool('iptables-nft-save'), /KUBE-/);
 });
 
-test('with two capabilities, after a first container that had all', async () => {
+test('with two capabilities, after an init container with all', async () => {
   await start(unprivileged.spec.template.spec);
   await serves();
   assert.equal(readSysctl('net/ipv4/vs/conntrack'), '1');

@@ -1,11 +1,11 @@
-// What stands behind the test's Service, and a connection to it that stays open.
+// The endpoint of the test's Service, and a connection to it that stays open.
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { closeAfter } from '../support/closeAfter.js';
 import { NODE_IP } from './testNode.js';
 
-/** Serves at the node's own address, port 8080, for as long as the file's tests run; never ends a connection. */
+/** Serves at the node IP, port 8080, during the tests of the file; never closes a connection. */
 export async function serveEndpoint(): Promise<void> {
   const server: Server = createServer((_, response) => response.end('the pod'));
   server.keepAliveTimeout = 0;
@@ -18,7 +18,7 @@ export async function serveEndpoint(): Promise<void> {
   });
 }
 
-/** One TCP connection over which questions are asked. */
+/** One TCP connection for several requests. */
 export class Connection {
   readonly #socket: Socket;
 
@@ -32,7 +32,7 @@ export class Connection {
     return closeAfter(new Connection(socket));
   }
 
-  /** Asks; the answer's last line. Rejects when the connection is reset, or nothing comes within 10 s. */
+  /** Sends a request; resolves to the last line of the response. Rejects after a reset, or after 10 s. */
   async ask(): Promise<string> {
     this.#socket.write('GET / HTTP/1.1\r\nHost: web\r\n\r\n');
     const [answer] = (await once(this.#socket, 'data', { signal: AbortSignal.timeout(10_000) })) as [Buffer];

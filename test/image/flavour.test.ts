@@ -1,4 +1,4 @@
-// Which iptables the image uses on a real kernel: that of kubelet's mark, for as long as the process lives.
+// The iptables backend of the image on a real kernel: the one with kubelet's chain, until the process ends.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { closeAfter } from '../support/closeAfter.js';
@@ -13,20 +13,20 @@ let proxy: RunningContainer;
 
 before(async () => {
   tool('iptables-legacy', '-t', 'mangle', '-N', 'KUBE-IPTABLES-HINT');
-  // A service proxy that used the other one was here.
+  // The state of a service proxy that used the other backend.
   tool('iptables-nft', '-t', 'nat', '-N', 'KUBE-SERVICES');
   const node = closeAfter(await TestNode.start());
   proxy = await node.pod(spec).start();
   await proxy.logged(/ INFO +synced /);
 });
 
-test('rules are in the tables in which kubelet left its mark', () => {
+test("the rules are in the backend with kubelet's chain", () => {
   assert.match(tool('iptables-legacy-save'), /^-A KUBE-SERVICES .*KUBE-CLUSTER-IP/m);
   assert.match(tool('ip6tables-legacy-save'), /^:KUBE-SERVICES /m);
   assert.doesNotMatch(tool('iptables-nft-save'), /^-A KUBE-SERVICES/m);
 });
 
-test('chains of a proxy in the other ones are told', () => {
+test('the log has a warning about chains of a proxy in the other backend', () => {
   const [first = ''] = proxy.log;
   assert.equal(
     first,
@@ -34,12 +34,12 @@ test('chains of a proxy in the other ones are told', () => {
   );
 });
 
-test('a person who looks around in the container gets the same', async () => {
+test('the iptables commands in the container use the same backend', async () => {
   assert.equal((await proxy.exec('iptables', '--version')).stdout.trim().split(' ').at(-1), '(legacy)');
   assert.match((await proxy.exec('iptables-save')).stdout, /^-A KUBE-SERVICES .*KUBE-CLUSTER-IP/m);
 });
 
-test('a mark that comes later changes nothing for the process', async () => {
+test('a later chain of kubelet does not change the backend of the process', async () => {
   tool('iptables-nft', '-t', 'mangle', '-N', 'KUBE-IPTABLES-HINT');
   const environment = (await proxy.exec('cat', '/proc/1/environ')).stdout.split('\0');
   assert.ok(environment.includes('IPTABLES_FLAVOUR=legacy'));
@@ -47,7 +47,7 @@ test('a mark that comes later changes nothing for the process', async () => {
   assert.equal((await proxy.end('SIGTERM')).status, 0);
 });
 
-test('what a proxy left in legacy goes by the commands of docs/migrate.md, and the rules of others stay', () => {
+test('the commands of docs/migrate.md remove the rules of a proxy in iptables-legacy, and no others', () => {
   tool('iptables-legacy', '-A', 'INPUT', '-p', 'udp', '-j', 'ACCEPT');
   for (const name of ['iptables-legacy', 'ip6tables-legacy']) {
     tool('sh', '-c', `${name}-save | grep -v KUBE- | ${name}-restore`);

@@ -1,4 +1,4 @@
-// A node on which kube-proxy ran in iptables mode: its connections go on, and its chains go.
+// A node on which kube-proxy ran in iptables mode: its connections survive, and its chains are removed.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { before, test } from 'node:test';
@@ -39,16 +39,16 @@ before(async () => {
   await proxy.logged(/ INFO +synced /);
 });
 
-test('a connection that was open goes on', async () => {
+test('an open connection survives', async () => {
   assert.equal(await open.ask(), 'the pod');
 });
 
-test('new ones go through the virtual service', async () => {
+test('new connections use the virtual service', async () => {
   assert.equal(await (await Connection.open('10.96.10.10')).ask(), 'the pod');
   assert.match(tool('ipvsadm', '-Lnc'), /10\.96\.10\.10:80 +192\.168\.50\.10:8080$/m);
 });
 
-test('chains of iptables mode are gone, and KUBE-FIREWALL, which is kubelet’s too, is there', () => {
+test('chains of iptables mode are removed, except KUBE-FIREWALL, which kubelet uses too', () => {
   const saved = tool('iptables-nft-save');
   assert.doesNotMatch(saved, /KUBE-(SVC|SEP)-/);
   assert.match(saved, /^-A INPUT -j KUBE-FIREWALL$/m);

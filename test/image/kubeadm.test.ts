@@ -1,4 +1,4 @@
-// kubeadm's DaemonSet, ConfigMap and command line with the image in the place of kube-proxy's.
+// kubeadm's DaemonSet, ConfigMap and command line with our image instead of kube-proxy's.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { parse } from 'yaml';
@@ -12,7 +12,7 @@ import { NODE_IP, TestNode } from './testNode.js';
 
 const { spec } = (parse(kubeadmDaemonSet) as DaemonSet).spec.template;
 
-/** Without the times of saving and without counters. */
+/** Without times and counters. */
 function kernelState(): object {
   const { iptables, ip6tables, ...rest } = toolOutput();
   const bare = (saved: string) => saved.replace(/^#.*\n/gm, '').replace(/ \[\d+:\d+\]$/gm, '');
@@ -29,7 +29,7 @@ before(async () => {
   proxy = await node.pod(spec).start();
 });
 
-test('its first pass programs what the API server holds', async () => {
+test('its first pass programs the objects of the API server', async () => {
   const line = await proxy.logged(/ INFO +synced /);
   assert.match(line, / services=1 /);
   assert.match(line, / failures=0$/);
@@ -46,12 +46,12 @@ test('a client reaches a pod by the cluster IP', async () => {
   assert.equal(await open.ask(), 'the pod');
 });
 
-test('health and metrics are answered on the node', async () => {
+test('the health and metrics servers respond on the node', async () => {
   assert.equal((await fetch(`http://${NODE_IP}:10256/healthz`)).status, 200);
   assert.equal(await (await fetch('http://127.0.0.1:10249/proxyMode')).text(), 'ipvs');
 });
 
-test('a plan made in the container says that nothing would change, and ends with 0', async () => {
+test('plan in the container prints that nothing would change, and its status is 0', async () => {
   const plan = await proxy.exec(
     'kube-netlink-proxy',
     'plan',
@@ -62,20 +62,20 @@ test('a plan made in the container says that nothing would change, and ends with
   assert.equal(plan.status, 0);
 });
 
-test('a pod of deploy/plan says the same beside it, with two capabilities', async () => {
+test('a pod of deploy/plan prints the same beside it, with two capabilities', async () => {
   const { spec: plan } = readDeployed<{ spec: PodSpec }>('plan/pod.yaml');
   const pod = await node.pod(plan).start();
   assert.equal((await pod.end()).status, 0, pod.log.join('\n'));
   assert.deepEqual(pod.output, ['nothing would change']);
 });
 
-test('an operator finds ipset, ipvsadm and the iptables of the host in it', async () => {
+test('it has ipset, ipvsadm and the iptables backend of the host', async () => {
   assert.equal((await proxy.exec('ipvsadm', '-S', '-n')).stdout, tool('ipvsadm', '-S', '-n'));
   assert.match((await proxy.exec('ipset', 'list', '-n')).stdout, /^KUBE-CLUSTER-IP$/m);
   assert.match((await proxy.exec('iptables-save')).stdout, /^:KUBE-SERVICES /m);
 });
 
-test('SIGTERM ends it with 0 within two seconds, and the kernel keeps its state', async () => {
+test('SIGTERM ends it within two seconds with status 0, and the kernel keeps its state', async () => {
   const state = kernelState();
   const { status, took } = await proxy.end('SIGTERM');
   assert.equal(status, 0);
@@ -83,7 +83,7 @@ test('SIGTERM ends it with 0 within two seconds, and the kernel keeps its state'
   assert.deepEqual(kernelState(), state);
 });
 
-test('the next one finds nothing to do, and a connection that was open goes on', async () => {
+test('the next pod has no operations, and an open connection survives', async () => {
   proxy = await node.pod(spec).start();
   const line = await proxy.logged(/ INFO +synced /);
   assert.match(line, / operations=0 /);

@@ -1,4 +1,4 @@
-// The machine as a node of a small cluster: an address, an API server, and pods that are made from manifests.
+// The machine as a node of a small cluster: an address, an API server, and pods from manifests.
 import { execFileSync } from 'node:child_process';
 import { ApiCluster } from '../support/apiCluster.js';
 import { makeAuthority } from '../support/apiServer/certificates.js';
@@ -8,12 +8,12 @@ import type { PodSpec } from '../support/daemonSet.js';
 import { kubeadmConfiguration, kubeadmKubeconfig } from '../support/kubeadm.js';
 import { service, slice } from '../support/manifests.js';
 
-/** The node's own address. */
+/** The node IP. */
 export const NODE_IP = '192.168.50.10';
 
 const TOKEN = 'a-token';
 const ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
-/** The device that has it. */
+/** The interface with the node IP. */
 export const NODE_DEVICE = 'knp-node';
 
 const NODE = `apiVersion: v1
@@ -24,7 +24,7 @@ status: {addresses: [{type: InternalIP, address: ${NODE_IP}}]}
 ---
 `;
 
-/** A node whose cluster has one Service, demo/web at 10.96.10.10, with an endpoint on the node itself, port 8080. */
+/** A node whose cluster has one Service, demo/web at 10.96.10.10, with an endpoint on this node, port 8080. */
 export class TestNode {
   readonly #cluster: ApiCluster;
   readonly #certificate: string;
@@ -45,7 +45,7 @@ export class TestNode {
     return new TestNode(cluster, authority.cert);
   }
 
-  /** A pod of this cluster; `mode` is what the ConfigMaps say. */
+  /** A pod of this cluster; `mode` is the mode in the ConfigMaps. */
   pod(spec: PodSpec): Pod {
     const files = {
       'config.conf': kubeadmConfiguration('/var/lib/kube-proxy/kubeconfig.conf'),
@@ -60,7 +60,7 @@ export class TestNode {
     );
   }
 
-  /** Leaves the kernel as it was, for the next file's node. */
+  /** Restores the kernel for the node of the next file. */
   async close(): Promise<void> {
     await this.#cluster.close();
     execFileSync('ip', ['link', 'delete', NODE_DEVICE]);

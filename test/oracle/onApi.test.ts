@@ -1,5 +1,4 @@
-// The recordings in which something changes or health checks were asked, with an API server; `npm test -- --only
-// oracle-api` does the same with all of them.
+// The recordings with several steps or health checks, with an API server; `npm test -- --only oracle-api` runs all.
 import { judgeOnApi } from '../support/judgeOnApi.js';
 import { scenarios } from '../support/oracle.js';
 import { recordedHealth } from '../support/recordedHealth.js';

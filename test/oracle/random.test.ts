@@ -1,5 +1,5 @@
-// A sample of random clusters on a real kernel: what the tools show after some changes is what they show when the same
-// cluster is programmed from nothing. test/unit/modes/ipvs/random.test.ts does this for many more, in memory.
+// Some random clusters on a real kernel: the state after several changes equals the state after one pass on an empty kernel.
+// test/unit/modes/ipvs/random.test.ts does this for many more with fakes.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { runInNamespace } from '../support/runInNamespace.js';
@@ -15,7 +15,7 @@ before(() => {
   for (const name of ['ip_vs', 'dummy', 'br_netfilter', 'nf_conntrack']) tool('modprobe', name);
 });
 
-// Two at a time: a namespace is idle while the kernel waits for its own grace periods.
+// Two in parallel, because a namespace is idle during the kernel's grace periods.
 describe('random clusters', { concurrency: 2 }, () => {
   for (const seeds of SEEDS) judge(seeds);
 });
@@ -31,7 +31,7 @@ function judge(seeds: readonly number[]): void {
       );
     });
     for (const [i, seed] of seeds.entries()) {
-      it(`seed ${seed}: the state reached step by step is the state from nothing`, () => {
+      it(`seed ${seed}: the state step by step equals the state from an empty kernel`, () => {
         const { failures, stepwise, fromNothing, again, left, operations } = reports[i] as RandomReport;
         assert.deepEqual(failures, []);
         assert.ok(operations > 100, `only ${operations} operations: the cluster is too dull`);

@@ -1,5 +1,5 @@
-// Every recorded cluster on a real kernel, each in a network namespace of its own: the state kube-proxy left, step by
-// step and from nothing; nothing to do the second time; every trace gone after cleaning up, and nothing of others.
+// Every recorded cluster on a real kernel, each in its own network namespace: the state equals kube-proxy's, step by step and
+// from an empty kernel; a second pass has no operations; a clean-up removes all our state and nothing else.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { type Scenario, scenarios } from '../support/oracle.js';
@@ -7,7 +7,7 @@ import { runInNamespace } from '../support/runInNamespace.js';
 import { tool } from '../support/tools.js';
 import type { ScenarioReport } from './runScenario.js';
 
-/** The settings that a scenario's configuration asks for, each spoiled beforehand. */
+/** The settings of a scenario's configuration; the test writes other values first. */
 function expectedSettings({ configuration }: Scenario): Record<string, string> {
   const { strictARP } = configuration['ipvs'] as { strictARP: boolean };
   return {
@@ -23,7 +23,7 @@ before(() => {
   for (const name of ['ip_vs', 'dummy', 'br_netfilter', 'nf_conntrack']) tool('modprobe', name);
 });
 
-// Two at a time: a namespace is idle while the kernel waits for its own grace periods.
+// Two in parallel, because a namespace is idle during the kernel's grace periods.
 describe('recordings of kube-proxy', { concurrency: 2 }, () => {
   for (const scenario of scenarios('ipvs')) judge(scenario);
 });
@@ -35,7 +35,7 @@ function judge(scenario: Scenario): void {
       report = await runInNamespace<ScenarioReport>(scenario.name, 'runScenario.js', scenario.name);
     });
 
-    it('reaches the recorded state at every step, and does nothing the second time', () => {
+    it('reaches the recorded state at every step, and a second pass has no operations', () => {
       assert.deepEqual(report.failures, []);
       assert.equal(report.steps.length, scenario.steps.length);
       for (const { step, differences, again } of report.steps) {
@@ -44,29 +44,29 @@ function judge(scenario: Scenario): void {
       }
     });
 
-    it('reaches the last state from nothing too, and a process started after it does nothing', () => {
+    it('reaches the last state from an empty kernel, and a restart has no operations', () => {
       assert.deepEqual(report.fromNothing, []);
       assert.equal(report.restarted, 0);
     });
 
-    it('sets right what was set wrong, and no other setting', () => {
+    it('corrects the wrong settings, and changes no others', () => {
       const written = Object.fromEntries(Object.entries(report.settings).filter(([name]) => !byKernel(name)));
       assert.deepEqual(written, expectedSettings(scenario));
     });
 
-    it('leaves no trace after cleaning up, and what others made', () => {
+    it('removes all its state in a clean-up, and no foreign state', () => {
       assert.deepEqual(report.cleanUp, { left: [], differences: [] });
     });
 
     if (scenario.name === 'config-timeouts') {
-      it('sets the time-outs', () => {
+      it('sets the IPVS timeouts', () => {
         assert.equal(report.timeouts, 'Timeout (tcp tcpfin udp): 900 30 60');
       });
     }
   });
 }
 
-/** Forwarding changes these by the kernel's own rule (a router accepts no redirects). */
+/** The kernel changes these with forwarding, because a router accepts no redirects. */
 function byKernel(name: string): boolean {
   return /^net\/ipv4\/conf\/[^/]+\/(forwarding|accept_redirects)$/.test(name);
 }

@@ -1,5 +1,5 @@
 // A recorded cluster behind an API server, with the whole agent on the real kernel of the network namespace that this
-// process runs in. Prints what it found as JSON. Argument: name of the recording.
+// process runs in. Prints the result as JSON. Argument: name of the recording.
 import { release } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { pino } from 'pino';
@@ -16,27 +16,27 @@ import { differences, type Scenario, scenarios } from '../support/oracle.js';
 import { healthNow, recordedHealth } from '../support/recordedHealth.js';
 import { layOut, toolOutput } from '../support/tools.js';
 
-/** What the agent came to at one step. */
+/** The result of one step. */
 export interface ApiStep {
   readonly step: string;
   readonly differences: readonly string[];
-  /** Health-check ports that answered otherwise than recorded. */
+  /** Health check ports whose responses differ from the recording. */
   readonly health: readonly { readonly recorded: string | undefined; readonly found: string | undefined }[];
 }
 
-/** Ms for which a Node object with addresses is waited for: not every recording has one. */
+/** Time to wait for a Node with addresses, in ms: not every recording has one. */
 const NODE_WAIT = 1000;
-/** Ms without a pass after which it is worth a look whether the agent is done with a step. */
+/** Time without a pass after which the state is compared, in ms. */
 const QUIET = 1000;
-/** So many looks in a row, with no pass in between, after which differences are taken to stay. */
+/** Number of consecutive comparisons without a pass after which differences count as permanent. */
 const LOOKS = 20;
 
-/** What the agent came to. */
+/** The result. */
 export interface ApiReport {
   readonly steps: readonly ApiStep[];
-  /** What it ended with. */
+  /** The agent's exit. */
   readonly status: number;
-  /** Operations that failed. */
+  /** Failed operations. */
   readonly failures: number;
 }
 
@@ -73,8 +73,8 @@ async function main(scenario: Scenario): Promise<ApiReport> {
 }
 
 /**
- * The differences once there are none, or once they have stayed for long. Looking blocks this thread, which is the agent's
- * too, and may take seconds: only the time between looks is the agent's.
+ * The differences, when there are none or they are permanent. A comparison blocks this thread, which is also the agent's, and
+ * may take seconds: the agent only runs between comparisons.
  */
 async function settled(passes: { readonly made: number }, look: () => string[]): Promise<string[]> {
   for (let looks = 0; ; ) {

@@ -1,6 +1,6 @@
 // Random clusters on the real kernel of the network namespace that this process runs in, one after the other: changed step
-// by step, read by the tools, taken away, programmed from nothing, read again. Prints what it found as JSON, so that a
-// namespace costs one process. Arguments: seeds.
+// by step, read with the tools, removed, programmed on an empty kernel, read again. Prints the results as JSON, so that a
+// namespace needs one process. Arguments: seeds.
 import { release } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 import { type OpenIpvsKernel as Kernel, openIpvsKernel } from '../../src/modes/ipvs/open.js';
@@ -12,19 +12,19 @@ import { layOut, toolOutput } from '../support/tools.js';
 /** Changes of each cluster, each of up to eight objects. */
 const CHANGES = 6;
 
-/** What a random cluster came to. */
+/** The result of a random cluster. */
 export interface RandomReport {
   readonly seed: number;
-  /** Of all changes together. */
+  /** Number for all changes. */
   readonly operations: number;
-  /** Operations that failed, anywhere. */
+  /** Failed operations of all passes. */
   readonly failures: readonly string[];
-  /** What the tools show after the changes; then what they show when programmed from nothing, if that is something else. */
+  /** The output of the tools after the changes, and after one pass on an empty kernel if that differs. */
   readonly stepwise: ReturnType<typeof comparable>;
   readonly fromNothing: ReturnType<typeof comparable> | 'the same';
   /** Operations of a full pass after the changes. */
   readonly again: number;
-  /** What cleaning up left. */
+  /** The state that the clean-up left. */
   readonly left: readonly string[];
 }
 

@@ -1,5 +1,5 @@
-// One recorded cluster on the real kernel of the network namespace that this process runs in. Prints what it found as
-// JSON: everything in it has to be as the test says, so that a namespace costs one process.
+// One recorded cluster on the real kernel of the network namespace that this process runs in. Prints the result as
+// JSON for the test to check, so that a namespace needs one process.
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { release } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { differences, type Scenario, scenarios } from '../support/oracle.js';
 import { TestNode } from '../support/testNode.js';
 import { feed, layOut, readSysctl, SYSCTLS, tool, toolOutput, tools } from '../support/tools.js';
 
-/** What a scenario came to. */
+/** The result of a scenario. */
 export interface ScenarioReport {
   /** Differences from the recording after each step. */
   readonly steps: readonly {
@@ -17,17 +17,17 @@ export interface ScenarioReport {
     readonly differences: string[];
     readonly again: number;
   }[];
-  /** Operations of a process started after the last step. */
+  /** Operations of a restart after the last step. */
   readonly restarted: number;
-  /** Differences when started at the last step, with nothing there. */
+  /** Differences after a start at the last step on an empty kernel. */
   readonly fromNothing: readonly string[];
   /** Settings that were written: name → value. */
   readonly settings: Readonly<Record<string, string>>;
   /** `ipvsadm -L --timeout` after the last step. */
   readonly timeouts: string;
-  /** Lines that cleaning up left, and lines of others that it took. */
+  /** Lines that the clean-up left, and foreign lines that it removed. */
   readonly cleanUp: { readonly left: readonly string[]; readonly differences: readonly string[] };
-  /** Operations that failed, anywhere. */
+  /** Failed operations of all passes. */
   readonly failures: readonly string[];
 }
 
@@ -62,7 +62,7 @@ async function main(scenario: Scenario): Promise<ScenarioReport> {
     return sync(again);
   };
   const restarted = await restart();
-  // With one step, starting at the last is what has just been tried.
+  // With one step, the first start was at the last step already.
   let fromNothing: string[] = [];
   if (scenario.steps.length > 1) {
     failures.push(...(await cleanUp(node.mode)).failures.map(({ error }) => error.message));
@@ -77,7 +77,7 @@ async function main(scenario: Scenario): Promise<ScenarioReport> {
   return { steps, restarted, fromNothing, settings, timeouts, cleanUp: cleaned, failures };
 }
 
-/** Things of others, which must survive everything; what is there then, line by line. */
+/** Creates foreign items, which must survive, and returns their lines. */
 function bystanders(): string[] {
   const rules =
     '*filter\n:SOMEBODY - [0:0]\n-A INPUT -m comment --comment "not ours" -j SOMEBODY\nCOMMIT\n' +
@@ -93,7 +93,7 @@ function bystanders(): string[] {
   return everything();
 }
 
-/** The state without the bystanders' virtual services: their sets and chains are none that a recording speaks of. */
+/** The state without foreign virtual services; recordings do not include foreign sets and chains. */
 function withoutBystanders() {
   const output = toolOutput();
   const theirs = /198\.51\.100\.99|-f 77/;
@@ -101,7 +101,7 @@ function withoutBystanders() {
   return { ...output, ipvsadm: ipvsadm.join('\n') };
 }
 
-/** Virtual services, sets, rules and links, a line each, without what changes by itself. */
+/** Virtual services, sets, rules and links, one per line, without values that change by themselves. */
 function everything(): string[] {
   const [ipvsadm = [], ipset = [], links = [], ...saved] = tools(
     'ipvsadm -S -n',
@@ -125,7 +125,7 @@ function lineDifferences(before: readonly string[], after: readonly string[]): s
   ];
 }
 
-/** Every setting that ipvs mode may write is given a wrong value first. */
+/** Writes a wrong value to every setting that ipvs mode may write. */
 function spoilSettings(): Map<string, string> {
   for (const name of SYSCTLS) writeFileSync(`/proc/sys/${name}`, readSysctl(name) === '0' ? '1' : '0');
   for (const [name, value] of Object.entries(WRONG)) writeFileSync(`/proc/sys/${name}`, value);
@@ -141,7 +141,7 @@ const WRONG: Readonly<Record<string, string>> = {
   'net/ipv4/conf/all/arp_announce': '0',
 };
 
-/** Every network setting that can be read, but for those of our own device, and counters. */
+/** Every readable network setting, except those of our interface, and counters. */
 function allSettings(): Map<string, string> {
   const settings = new Map<string, string>();
   const walk = (folder: string) => {
@@ -156,7 +156,7 @@ function allSettings(): Map<string, string> {
   return settings;
 }
 
-/** Some settings can only be written. */
+/** Some settings are write-only. */
 function tryRead(path: string): string {
   try {
     return readFileSync(path, 'utf8').trim();

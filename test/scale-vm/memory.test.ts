@@ -1,4 +1,4 @@
-// The command with a large cluster behind it, on a real kernel: its memory after the first pass, and the time until then.
+// The memory of the command after the first pass with a large cluster on a real kernel, and the time until then.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
@@ -7,7 +7,7 @@ import { BigCluster } from '../scale/bigCluster.js';
 import { AgentProcess } from '../support/agentProcess.js';
 import { tool } from '../support/tools.js';
 
-/** Services, each with 10 endpoints, and the most resident memory that the agent may have then, in MB of 10^6 bytes. */
+/** Number of Services with 10 endpoints each, and the limit of resident memory, in MB of 10^6 bytes. */
 const SIZES = [
   { services: 1000, most: 120 },
   { services: 5000, most: 200 },

@@ -1,10 +1,10 @@
-// The large cluster, as those who follow it see it.
+// The client's side of the large cluster.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { ROOT } from '../support/paths.js';
 
-/** An API server in a process of its own. */
+/** An API server in another process. */
 export class BigCluster {
   readonly url: string;
   readonly #child: ChildProcess;
@@ -24,7 +24,7 @@ export class BigCluster {
     throw new Error('the API server ended before it said where it is');
   }
 
-  /** An endpoint goes, or comes back: one change each time. */
+  /** Removes an endpoint, or adds it again: one change for each call. */
   change(): void {
     this.#child.stdin?.write('\n');
   }

@@ -1,8 +1,8 @@
-// A large cluster on the test's API server, in a process of its own: its memory and its time are nobody else's.
+// A large cluster on the test's API server, in another process, so that its memory and time are separate.
 //
 // node dist/test/scale/cluster.js SERVICES ENDPOINTS [CHANGES]
 //
-// Prints the server's URL. Each line on standard input makes the next change: an endpoint goes, or comes back.
+// Prints the server's URL. Each line on standard input removes an endpoint, or adds it again.
 import { createInterface } from 'node:readline';
 import { ApiServer } from '../support/apiServer/server.js';
 import type { RawObject } from '../support/apiServer/store.js';
@@ -27,7 +27,7 @@ function service(n: number): RawObject {
   };
 }
 
-/** Its slice, with so many endpoints, as the control plane writes them. */
+/** Its slice with this number of endpoints, as the control plane writes it. */
 function slice(n: number, endpoints: number, without?: number): RawObject {
   return {
     apiVersion: 'discovery.k8s.io/v1',

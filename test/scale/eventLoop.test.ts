@@ -1,4 +1,4 @@
-// A large cluster, followed from an API server onto a kernel in memory: nothing blocks the event loop for long.
+// A large cluster of an API server, programmed in the fake kernel: no work blocks the event loop for long.
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
@@ -15,7 +15,7 @@ import { BigCluster } from './bigCluster.js';
 const SERVICES = 5000;
 const ENDPOINTS = 50_000;
 const CHANGES = 1000;
-/** Longest time for which the event loop may be blocked, ms. */
+/** Maximum time for which the event loop may be blocked, in ms. */
 const MOST = 50;
 
 let cluster: BigCluster;

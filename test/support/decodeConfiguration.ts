@@ -1,10 +1,15 @@
-// A raw configuration → a checked one, as loading a file makes it, but for the file.
-import { completed, type Decoded, decodeFields, faultsOf } from '../../src/config/configuration.js';
+// Decodes and validates a configuration as loading a file does, without the file.
+import {
+  completed,
+  configurationErrors,
+  type Decoded,
+  decodeFields,
+} from '../../src/config/configuration.js';
 
-/** Reads and checks a configuration. With problems it would be refused; each begins as it is told to an operator. */
+/** A decoded configuration. If it has problems, the program would not start with it; they have the prefixes that it prints. */
 export function decodeConfiguration(raw: Readonly<Record<string, unknown>>): Decoded {
   const { configuration: decoded, problems, unknown } = decodeFields(raw);
   const configuration = completed(decoded);
-  const undecoded = problems.map((problem) => `failed complete: failed to decode: ${problem}`);
-  return { configuration, problems: [...undecoded, ...faultsOf(configuration)], unknown };
+  const decoding = problems.map((problem) => `failed complete: failed to decode: ${problem}`);
+  return { configuration, problems: [...decoding, ...configurationErrors(configuration)], unknown };
 }

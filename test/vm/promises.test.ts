@@ -1,4 +1,4 @@
-// What `npm run vm` promises holds in every vehicle that this machine can have.
+// The promises of `npm run vm`, in every available vehicle.
 import assert from 'node:assert/strict';
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -24,14 +24,14 @@ const VM = join(ROOT, 'scripts/vm.mjs');
 const { VEHICLES }: { VEHICLES: Readonly<Record<string, { serves(): boolean | Promise<boolean> }>> } =
   await import(pathToFileURL(join(ROOT, 'scripts/vm/vehicles.mjs')).href);
 
-/** How a run ended: like a shell, 128+N for signal N. */
+/** The exit of a run; as in a shell, 128+N for signal N. */
 interface Ended {
   readonly status: number;
   readonly stdout: Buffer;
   readonly stderr: Buffer;
 }
 
-/** A folder for one run, in which its machine has its files too; removed after `use`. */
+/** A folder for one run, which also has the files of its machine; removed after `use`. */
 async function inFolder(use: (folder: string) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'knp-vm-'));
   try {
@@ -44,7 +44,7 @@ async function inFolder(use: (folder: string) => Promise<void>): Promise<void> {
   }
 }
 
-/** Processes that work in the folder or name it. */
+/** Processes whose working directory or arguments have the folder. */
 function processesOf(folder: string): string[] {
   return readdirSync('/proc').filter((pid) => {
     if (!/^\d+$/.test(pid) || Number(pid) === process.pid) return false;
@@ -71,7 +71,7 @@ async function end(child: ChildProcess): Promise<Ended> {
   return { status: signal ? 128 + constants.signals[signal] : (status ?? -1), stdout, stderr };
 }
 
-/** Prints two files on two streams at once, and facts into a third; $1 is the folder, $2 a path outside it. */
+/** Prints two files on two streams at once, and facts to a third; $1 is the folder, $2 a path outside it. */
 const FACTS = `
 cat "$1/out" & cat "$1/err" >&2
 wait
@@ -80,13 +80,13 @@ printf '%s\\n' "$PWD" "$KNP_MARK" "$(id -u)" "$(wc -c)" >"$1/facts"
 exit 7`;
 
 async function vehicleTests(vehicle: string): Promise<void> {
-  await it('exits with the status; output is whole, folder and environment are the same, the rest stays', () =>
+  await it('exits with the status; the output is complete, folder and environment are the same, and other files are unchanged', () =>
     inFolder(async (folder) => {
       const output = randomBytes(5_000_000);
       const errors = randomBytes(2_000_000);
       writeFileSync(join(folder, 'out'), output);
       writeFileSync(join(folder, 'err'), errors);
-      // A namespace writes files for real, as --help says.
+      // In a namespace, writes to files are real, as --help says.
       const outside = vehicle === 'namespace' ? '' : join(ROOT, `.${basename(folder)}`);
       const args = ['--vehicle', vehicle, '--writable', folder, 'sh', '-c', FACTS, 'sh', folder, outside];
       const child = start(folder, args, { cwd: join(ROOT, 'scripts') });
@@ -100,28 +100,28 @@ async function vehicleTests(vehicle: string): Promise<void> {
       assert.ok(outside === '' || !existsSync(outside), `${outside} is in the guest only`);
     }));
 
-  await it('ends with 128+N when the command dies of signal N', () =>
+  await it('exits with 128+N if signal N kills the command', () =>
     inFolder(async (folder) => {
       const args = ['--vehicle', vehicle, 'sh', '-c', 'kill -USR1 $$'];
       assert.equal((await end(start(folder, args))).status, 128 + constants.signals.SIGUSR1);
     }));
 
-  await it('ends with 124 after the time limit, and nothing goes on', () =>
+  await it('exits with 124 after the time limit, and leaves no process', () =>
     inFolder(async (folder) => {
       const args = ['--vehicle', vehicle, '--timeout', '1', 'sh', '-c', 'sleep 600'];
       assert.equal((await end(start(folder, args))).status, 124);
     }));
 
-  await it('ends when it is asked to, and nothing goes on', () =>
+  await it('ends after a signal, and leaves no process', () =>
     inFolder(async (folder) => {
       const child = start(folder, ['--vehicle', vehicle, 'sh', '-c', 'echo begun; sleep 600']);
       child.stdout?.once('data', () => child.kill('SIGTERM'));
       assert.equal((await end(child)).status, 128 + constants.signals.SIGTERM);
     }));
 
-  // A namespace has no files that could be left.
+  // A namespace has no files of a machine.
   if (vehicle === 'namespace') return;
-  await it('removes its files when it is asked to end before the machine runs', () =>
+  await it('removes its files if a signal arrives before the machine runs', () =>
     inFolder(async (folder) => {
       const child = start(folder, ['--vehicle', vehicle, 'sleep', '600']);
       while (readdirSync(folder).length === 0) await setTimeout(1);

@@ -1,5 +1,5 @@
 #!/bin/sh
-# First process of the guest, in the initramfs: makes the host's root (read-only) and memory for writes into one root.
+# First process of the guest, in the initramfs: combines the host's root (read-only) and memory for writes to one root.
 
 fail() {
   echo "vm: $*" >/dev/console
@@ -24,14 +24,14 @@ mount -t overlay -o lowerdir=/host,upperdir=/writes/upper,workdir=/writes/work o
 
 . /job/job.sh
 
-# Straight from the host's root: modules need no second look-up through the overlay.
+# Directly from the host's root, without the overlay.
 mkdir -p /root/lib/modules
 mount --bind "/host$modules" /root/lib/modules || fail "cannot show the modules in $modules"
 
 mount -t tmpfs -o mode=755 tmpfs /root/run
 mkdir -p /root/run/lock /root/run/netns /root/run/vm
 cp /job/*.sh /root/run/vm/
-# Without this folder's own memory a checkout below /tmp stays visible.
+# This folder gets no memory of its own, so that a checkout below /tmp stays visible.
 [ "$keep_tmp" = yes ] || mount -t tmpfs -o mode=1777 tmpfs /root/tmp
 
 for_writing() {
@@ -44,5 +44,5 @@ for folder in proc sys dev; do
   mkdir -p "/root/$folder"
   mount --move "/$folder" "/root/$folder"
 done
-# The kernel loads modules with the root folder of this very process, so it has to stay the first one.
+# The kernel loads modules with the root folder of this process, so it must remain the first one.
 exec switch_root /root /bin/sh /run/vm/supervise.sh

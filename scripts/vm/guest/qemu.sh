@@ -1,4 +1,4 @@
-# How a guest of QEMU reaches its host: files over 9p, output over the ports of a virtio console.
+# The guest's connection to the host in QEMU: files over 9p, output over the ports of a virtio console.
 
 options=trans=virtio,version=9p2000.L,msize=512000
 

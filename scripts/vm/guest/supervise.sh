@@ -1,4 +1,4 @@
-# First process of the guest, in its final root: finishes it, runs the command, hands output and status to the host.
+# First process of the guest, in its final root: completes it, runs the command, sends output and status to the host.
 
 mkdir -p /dev/pts /dev/shm
 mount -t devpts -o mode=620,ptmxmode=666 devpts /dev/pts
@@ -17,10 +17,10 @@ cd /run/vm || exit
 . ./job.sh
 finish_root
 set -- $(open_ports)
-# Held open: what is written to a serial line may be lost when the last to have it open closes it.
+# Kept open: output to a serial line may be lost when its last user closes it.
 exec 3>"$3"
 mkfifo stdout stderr
-# A port can be open only once, and is no pipe: programs that open /dev/stdout need one. dd says how much it moved.
+# A port can be open only once, and is not a pipe, which programs need that open /dev/stdout. dd prints the byte count.
 LC_ALL=C dd bs=32k of=$1 <stdout 2>stdout.dd &
 stdout=$!
 LC_ALL=C dd bs=32k of=$2 <stderr 2>stderr.dd &
@@ -31,7 +31,7 @@ echo started >&3
 (run_command) </dev/null >stdout 2>stderr 3>&-
 status=$?
 
-# The command has ended; what it left running would keep the pipes open.
+# The command has ended; processes that it left would keep the pipes open.
 for process in /proc/[0-9]*; do
   case " 1 $stdout $stderr " in
     *" ${process#/proc/} "*) ;;
@@ -45,7 +45,7 @@ moved() {
   sed -n 's/^\([0-9]*\) bytes.*/\1/p' "$1"
 }
 echo "ended $status $(moved stdout.dd) $(moved stderr.dd)" >&3
-# The host ends the machine when it has read everything; if nobody is there any more, we do.
+# The host ends the machine when it has read all output; without a host, we do.
 sleep 30
 echo o >/proc/sysrq-trigger
 sleep 30

@@ -1,4 +1,4 @@
-# How a guest of User Mode Linux reaches its host: files over hostfs, output over serial lines.
+# The guest's connection to the host in User Mode Linux: files over hostfs, output over serial lines.
 
 mount_host() {
   mount -t hostfs -o ro none "$1"
@@ -18,7 +18,7 @@ open_ports() {
   echo /dev/ttyS0 /dev/ttyS1 /dev/ttyS2
 }
 
-# This kernel has no nf_tables for IP, so iptables has to be the legacy one, whatever the host prefers.
+# This kernel has no nf_tables for IP, so iptables must be iptables-legacy, regardless of the host.
 finish_root() {
   for name in iptables iptables-save iptables-restore ip6tables ip6tables-save ip6tables-restore; do
     ln -sf xtables-legacy-multi "/usr/sbin/$name"

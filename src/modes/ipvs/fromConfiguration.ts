@@ -1,6 +1,7 @@
 // Configuration → options of ipvs mode.
+
+import { UsageError } from '../../config/commandLine.js';
 import type { Configuration } from '../../config/configuration.js';
-import { UsageError } from '../../config/flags.js';
 import { type Family, familyOf } from '../../net/address.js';
 import { formatNetwork, parseNetwork } from '../../net/network.js';
 import { CURES, type Cure, IPVS_DEFAULTS, type IpvsOptions, type LocalDetector } from './options.js';

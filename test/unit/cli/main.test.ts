@@ -1,4 +1,4 @@
-// The command as it is typed: what goes to which stream, and with which status it ends. Nothing here reaches the kernel.
+// The command line: output, errors and exit status. No test here reaches the kernel.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { COMMAND } from '../../../demo/proxyProcess.js';
-import { helpText } from '../../../src/config/flags.js';
+import { helpText } from '../../../src/config/help.js';
 import { ROOT } from '../../support/paths.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'knp-main-'));
@@ -30,7 +30,7 @@ describe('the command', () => {
     );
   });
 
-  it('ends with 1 when a command line makes no sense, the error below a short usage, with what was meant', () => {
+  it('exits with 1 if the command line is invalid, and prints a short usage, the error and a suggestion', () => {
     const { status, stdout, stderr } = type('--manifest=examples');
     assert.deepEqual([status, stdout], [1, '']);
     const lines = stderr.trimEnd().split('\n');
@@ -47,7 +47,7 @@ describe('the command', () => {
     );
   });
 
-  it('ends with 2 when a plan cannot be told, wherever the word stands: 1 means that something would change', () => {
+  it('exits with 2 if plan fails, at any position of the word: 1 means that there are changes', () => {
     for (const args of [
       ['--config=/nowhere', 'plan'],
       ['--x', 'plan'],
@@ -58,7 +58,7 @@ describe('the command', () => {
     assert.equal(type('--config=/nowhere', '--manifests', 'plan').status, 1, 'a folder of that name');
   });
 
-  it('checks what it is given before it touches the kernel, and names the flag or file', () => {
+  it('validates its input before it uses the kernel, and names the flag or file', () => {
     const broken = join(folder, 'broken.kubeconfig');
     writeFileSync(broken, 'apiVersion: v1\nkind: Config\ncurrent-context: nowhere\n');
     const cases: [args: string[], error: string][] = [
@@ -80,7 +80,7 @@ describe('the command', () => {
     }
   });
 
-  it('tells everything that is wrong with a configuration, a line each', () => {
+  it('prints all errors of a configuration, one per line', () => {
     const path = join(folder, 'wrong.conf');
     writeFileSync(
       path,
@@ -98,7 +98,7 @@ describe('the command', () => {
     );
   });
 
-  it('writes a configuration, and tells what of it is not understood or has no effect', () => {
+  it('writes a configuration, and prints a warning for each unknown field and each field without effect', () => {
     const path = join(folder, 'odd.conf');
     writeFileSync(
       path,
@@ -114,7 +114,7 @@ describe('the command', () => {
       .map((line) => line.replace(/^\S+Z WARN {2}/, ''));
     assert.deepEqual(said, [
       'Using lenient decoding as strict decoding failed err="strict decoding error: unknown field \\"foo\\""',
-      'portRange has no effect: nothing uses it, in kube-proxy neither',
+      'portRange has no effect: it is unused, as in kube-proxy',
     ]);
   });
 });

@@ -1,4 +1,4 @@
-// A plan as it is printed.
+// The output of plan.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { planJson, planText } from '../../../src/cli/plan.js';
@@ -15,7 +15,7 @@ function service(name: string, spec: object): ObjectChange {
   return { type: 'set', object };
 }
 
-/** The plan of a pass over these objects. */
+/** The plan for these objects. */
 async function plan(kernel: FakeKernel, objects: readonly ObjectChange[]) {
   const proxy = createProxy({
     source: { start: async (events) => events.changed(objects), stop() {} },
@@ -35,7 +35,7 @@ const OBJECTS = [
   service('api', { clusterIP: '10.96.0.10', ports: [{ port: 8080 }], externalIPs: ['192.168.50.99'] }),
 ];
 
-it('operations stand under the Service that they serve, the node first, and are summed up', async () => {
+it('operations are listed by Service, those of the node first, with a summary', async () => {
   const kernel = new FakeKernel();
   const stale = { address: '10.96.0.99', port: 80, protocol: 'tcp' } as const;
   await kernel.rtnetlink.apply([{ do: 'addLink', name: 'kube-ipvs0', kind: 'dummy' }]);
@@ -61,7 +61,7 @@ it('operations stand under the Service that they serve, the node first, and are 
   );
 });
 
-it('JSON has each operation with its phase, its key and who wants its item', async () => {
+it('JSON has each operation with its phase, its key and its owners', async () => {
   const kernel = new FakeKernel();
   const { operations } = await plan(kernel, OBJECTS);
   const text = planJson(operations, []);
@@ -79,12 +79,12 @@ it('JSON has each operation with its phase, its key and who wants its item', asy
   assert.equal(kernel.ipvs.dump(), '', 'nothing was changed');
 });
 
-it('what cannot be read is named, and nothing to do is not claimed', () => {
+it('unreadable files are named, and the result is not "nothing would change"', () => {
   assert.match(planText([], ['web.yaml']), /^what is missing .* cannot be read: web\.yaml\n$/);
   assert.equal(planJson([], ['web.yaml']), '{"operations":[],"unread":["web.yaml"]}\n');
 });
 
-it('nothing to do is a sentence, and an empty list', () => {
+it('without changes, the text is a sentence, and the JSON has an empty list', () => {
   assert.equal(planText([], []), 'nothing would change\n');
   assert.equal(planJson([], []), '{"operations":[],"unread":[]}\n');
 });

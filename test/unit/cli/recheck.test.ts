@@ -1,12 +1,12 @@
-// The configuration file of a running agent is read again and checked as at a start.
+// The changed configuration file of a running agent is validated as at a start.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { recheck } from '../../../src/cli/recheck.js';
+import { type KernelCommand, readFlags } from '../../../src/config/commandLine.js';
 import type { Configuration } from '../../../src/config/configuration.js';
-import { type KernelCommand, readFlags } from '../../../src/config/flags.js';
 import { readConfigurationFile } from '../../../src/config/reload.js';
 import { schedulerOf } from '../../../src/modes/ipvs/fromConfiguration.js';
 import { probeScheduler } from '../../../src/modes/ipvs/index.js';
@@ -15,7 +15,7 @@ import { closeAfter } from '../../support/closeAfter.js';
 
 const GOOD = 'apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\nmode: ipvs\n';
 
-/** Reads a file again that had good contents and has these now; on a node with IPv4 alone. */
+/** Reads a file that had valid contents and now has these, on a node with only IPv4. */
 async function recheckWith(text: string): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'knp-recheck-'));
   closeAfter({ close: () => rmSync(folder, { recursive: true }) });
@@ -31,12 +31,12 @@ async function recheckWith(text: string): Promise<string> {
 }
 
 describe('a configuration file that is read again', () => {
-  it('gives its text where a start would go well', async () => {
+  it('gives its text if a start would succeed', async () => {
     const text = `${GOOD}clusterCIDR: 10.244.0.0/16\n`;
     assert.equal(await recheckWith(text), text);
   });
 
-  it('gives its former text without more checks: a start went well with it', async () => {
+  it('gives its former text without validation, because a start succeeded with it', async () => {
     assert.equal(await recheckWith(GOOD), GOOD);
   });
 
@@ -55,7 +55,7 @@ describe('a configuration file that is read again', () => {
     ],
     ['with a scheduler that the kernel lacks', `${GOOD}ipvs: {scheduler: teapot}\n`, /ENOENT.*teapot/],
   ] as const) {
-    it(`${what} is refused`, async () => {
+    it(`${what} is rejected`, async () => {
       await assert.rejects(recheckWith(text), { message: says });
     });
   }

@@ -1,11 +1,11 @@
-// What a signal does to a process that runs an agent, and to one that does something else.
+// The effect of signals on a process that runs an agent, and on one that runs another command.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { it } from 'node:test';
 
-/** A process that runs a command, sends itself a signal, and prints the reason of its end 50 ms later. */
+/** A process that runs a command, sends itself a signal, and prints the reason of its end after 50 ms. */
 const PROGRAM = `
-  import { readFlags } from ${JSON.stringify(import.meta.resolve('../../../src/config/flags.js'))};
+  import { readFlags } from ${JSON.stringify(import.meta.resolve('../../../src/config/commandLine.js'))};
   import { logHangups, stopSignal } from ${JSON.stringify(import.meta.resolve('../../../src/cli/signals.js'))};
   import { openLog } from ${JSON.stringify(import.meta.resolve('../../../src/agent/log.js'))};
   const [signal, ...args] = process.env.ARGS.split(' ');
@@ -23,13 +23,13 @@ function sent(...args: string[]) {
   return { ended: signal ?? status, stdout: stdout.trim(), stderr: stderr.replace(/^\S+Z /, '').trim() };
 }
 
-it('SIGTERM and SIGINT end an agent in good order', () => {
+it('SIGTERM and SIGINT end an agent gracefully', () => {
   for (const name of ['SIGTERM', 'SIGINT']) {
     assert.deepEqual(sent(name, 'run'), { ended: 0, stdout: `stop: ${name}`, stderr: '' });
   }
 });
 
-it('SIGHUP is ignored by an agent without a terminal, with a line in the log', () => {
+it('SIGHUP is ignored by an agent without a terminal, with a log line', () => {
   assert.deepEqual(sent('SIGHUP', 'run'), {
     ended: 0,
     stdout: 'stop: undefined',
@@ -37,14 +37,14 @@ it('SIGHUP is ignored by an agent without a terminal, with a line in the log', (
   });
 });
 
-it('SIGHUP ends an agent in good order on a terminal', () => {
+it('SIGHUP ends an agent on a terminal gracefully', () => {
   const env = { ...process.env, ARGS: 'SIGHUP run', PROGRAM };
   const command = `'${process.execPath}' --input-type=module -e "$PROGRAM"`;
   const { stdout } = spawnSync('script', ['-qec', command, '/dev/null'], { env, encoding: 'utf8' });
   assert.equal(stdout.trim(), 'stop: SIGHUP');
 });
 
-it('each of them ends other commands at once', () => {
+it('each of these signals ends other commands at once', () => {
   for (const name of ['SIGHUP', 'SIGTERM', 'SIGINT']) {
     assert.equal(sent(name, 'plan').ended, name);
     assert.equal(sent(name, '--once').ended, name);

@@ -1,4 +1,4 @@
-// What a start of the command loads: libraries that only an agent with servers needs are left out of a single pass.
+// The libraries that a start loads: a single pass does not load those that only an agent with servers needs.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';

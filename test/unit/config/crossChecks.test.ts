@@ -90,7 +90,7 @@ describe('a configuration that does not fit the node', () => {
     ],
   ];
   for (const [what, raw, node, warning] of warned) {
-    it(`is warned of: ${what}`, () => {
+    it(`has a warning: ${what}`, () => {
       assert.deepEqual(check(raw, node), { warnings: [WARNING + warning], faults: [] });
     });
   }
@@ -118,7 +118,7 @@ describe('a configuration that does not fit the node', () => {
   }
 });
 
-it('a configuration that fits is passed over in silence', () => {
+it('a configuration that fits has no warning', () => {
   const raw = {
     ...PORTS,
     clusterCIDR: 'fd00::/48,10.0.0.0/8',
@@ -141,7 +141,7 @@ describe('without a network of the pods', () => {
   };
   const said = 'Detect-local-mode set to ClusterCIDR, but no cluster CIDR specified for primary IP family';
 
-  it('there is a warning, blank or of the other family', () => {
+  it('there is a warning, whether clusterCIDR is blank or of the other family', () => {
     assert.equal(warning({}, 4), `${said} ipFamily="IPv4" clusterCIDR=""`);
     assert.equal(
       warning({ clusterCIDR: '10.244.0.0/16' }, 6),
@@ -149,7 +149,7 @@ describe('without a network of the pods', () => {
     );
   });
 
-  it('there is none in the primary family, and none where local traffic is detected in another way', () => {
+  it('there is none with a network of the primary family, or with another detectLocalMode', () => {
     assert.equal(warning({ clusterCIDR: 'fd00::/48,10.244.0.0/16' }, 4), undefined);
     assert.equal(warning({ detectLocalMode: 'NodeCIDR' }, 4), undefined);
   });

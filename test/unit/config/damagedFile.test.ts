@@ -1,10 +1,10 @@
-// A damaged configuration file: refused, with the reason, before anything of the kernel is opened.
+// An invalid configuration file is rejected with the reason before the kernel is opened.
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { type KernelCommand, readFlags } from '../../../src/config/flags.js';
+import { type KernelCommand, readFlags } from '../../../src/config/commandLine.js';
 import { ConfigurationError, loadConfiguration } from '../../../src/config/load.js';
 
 const GOOD = 'apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\nmode: ipvs\n';
@@ -32,7 +32,7 @@ const DAMAGES: readonly (readonly [name: string, make: (path: string) => void, s
 
 describe('a configuration file that', () => {
   for (const [name, make, says] of DAMAGES) {
-    it(`${name} is refused`, (test) => {
+    it(`${name} is rejected`, (test) => {
       const folder = mkdtempSync(join(tmpdir(), 'knp-config-'));
       test.after(() => rmSync(folder, { recursive: true }));
       const path = join(folder, 'config.conf');

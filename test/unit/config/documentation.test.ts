@@ -1,12 +1,11 @@
-// docs/configuration.md against the program: every field and flag is there, with its default, and what is said to have no
-// effect has none.
+// docs/configuration.md lists every field and flag with its default, and names the fields without effect.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { defaultConfiguration } from '../../../src/config/configuration.js';
-import { FLAGS, KUBE_PROXY_FLAGS, OWN_FLAGS } from '../../../src/config/flagTable.js';
-import { whyIneffective } from '../../../src/config/ineffective.js';
+import { FLAGS, KUBE_PROXY_FLAGS, OWN_FLAGS } from '../../../src/config/flags.js';
+import { whyIgnored } from '../../../src/config/ignored.js';
 import { externalConfiguration } from '../../../src/config/writeConfig.js';
 import { ROOT } from '../../support/paths.js';
 
@@ -47,23 +46,25 @@ describe('the table of fields', () => {
 
   for (const [field = '', flags = '', absent = '', effect = ''] of fields) {
     it(field, () => {
-      const setBy = [...FLAGS].filter(([, { sets }]) => sets === field).map(([name]) => `--${name}`);
+      const setBy = [...FLAGS].filter(([, { field: set }]) => set === field).map(([name]) => `--${name}`);
       assert.equal(flags, setBy.join(', '));
       const value = valueAt(shown, field);
       const text = value === '' ? 'blank' : value === null ? 'none' : value;
-      // Fields that are not written while they have their default.
-      const unwritten = value === undefined && ['none', 'false'].includes(absent);
-      assert.ok(unwritten || absent.split(', or ')[0] === String(text), `${absent} for ${text}`);
-      assert.equal(/^none\b/.test(effect), whyIneffective(field) !== undefined, effect);
+      // Fields that are omitted while they have their default.
+      const omitted = value === undefined && ['none', 'false'].includes(absent);
+      assert.ok(omitted || absent.split(', or ')[0] === String(text), `${absent} for ${text}`);
+      assert.equal(/^none\b/.test(effect), whyIgnored(field) !== undefined, effect);
     });
   }
 });
 
 it('the tables of flags have every flag that sets no field', () => {
   const named = [...rows('Flags without a field'), ...rows('Flags that kube-proxy does not have')];
-  const flags = Object.entries({ ...KUBE_PROXY_FLAGS, ...OWN_FLAGS }).filter(([, flag]) => !('sets' in flag));
+  const flags = Object.entries({ ...KUBE_PROXY_FLAGS, ...OWN_FLAGS }).filter(
+    ([, flag]) => !('field' in flag),
+  );
   assert.deepEqual(named.map(([flag]) => flag).toSorted(), flags.map(([name]) => `--${name}`).toSorted());
   for (const [flag, , beside] of rows('Flags without a field')) {
-    assert.equal(beside === 'yes', FLAGS.get(flag?.slice(2) ?? '')?.beside === true, flag);
+    assert.equal(beside === 'yes', FLAGS.get(flag?.slice(2) ?? '')?.withConfig === true, flag);
   }
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { durationFault, formatDuration, parseDuration } from '../../../src/config/duration.js';
+import { durationError, formatDuration, parseDuration } from '../../../src/config/duration.js';
 
 const cases: [text: string, milliseconds: number | undefined][] = [
   ['0', 0],
@@ -26,12 +26,12 @@ const cases: [text: string, milliseconds: number | undefined][] = [
   ['1s\n', undefined],
 ];
 for (const [text, milliseconds] of cases) {
-  it(`${JSON.stringify(text)} is ${milliseconds ?? 'no duration'}`, () => {
+  it(`${JSON.stringify(text)} is ${milliseconds ?? 'not a duration'}`, () => {
     assert.equal(parseDuration(text), milliseconds);
   });
 }
 
-describe('a text that is no duration', () => {
+describe('a text that is not a duration', () => {
   const faults: [text: string, fault: string][] = [
     ['zz', 'time: invalid duration "zz"'],
     ['', 'time: invalid duration ""'],
@@ -42,11 +42,11 @@ describe('a text that is no duration', () => {
     ['2562048h', 'time: invalid duration "2562048h"'],
   ];
   for (const [text, fault] of faults) {
-    it(`${JSON.stringify(text)} is refused in Go's words`, () => assert.equal(durationFault(text), fault));
+    it(`${JSON.stringify(text)} has Go's error`, () => assert.equal(durationError(text), fault));
   }
 });
 
-describe('a duration is written as Go writes it', () => {
+describe('a duration is formatted as in Go', () => {
   const written: [milliseconds: number, text: string][] = [
     [0, '0s'],
     [1e-6, '1ns'],

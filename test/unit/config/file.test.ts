@@ -3,9 +3,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import { type KernelCommand, readFlags } from '../../../src/config/commandLine.js';
 import { defaultConfiguration } from '../../../src/config/configuration.js';
 import { DecodingError, decodeFile } from '../../../src/config/file.js';
-import { type KernelCommand, readFlags } from '../../../src/config/flags.js';
 import { ConfigurationError, loadConfiguration } from '../../../src/config/load.js';
 import { formatConfiguration, writeConfiguration } from '../../../src/config/writeConfig.js';
 import { decodeConfiguration } from '../../support/decodeConfiguration.js';
@@ -13,7 +13,7 @@ import { kubeadmConfiguration } from '../../support/kubeadm.js';
 
 const HEAD = 'apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\n';
 
-/** As the ConfigMap has it. */
+/** The configuration in kubeadm's ConfigMap. */
 const KUBEADM = kubeadmConfiguration('/var/lib/kube-proxy/kubeconfig.conf');
 
 const folder = mkdtempSync(join(tmpdir(), 'knp-config-'));
@@ -28,7 +28,7 @@ function load(text: string, ...args: string[]) {
 describe("kubeadm's configuration", () => {
   const { configuration, nodeName, notices } = load(KUBEADM, '--hostname-override=Node-A');
 
-  it('is that of a file which says nothing, but for what kubeadm decides', () => {
+  it('has the defaults, except for the settings of kubeadm', () => {
     const plain = defaultConfiguration();
     assert.deepEqual(configuration, {
       ...plain,
@@ -69,11 +69,13 @@ describe("kubeadm's configuration", () => {
     );
   });
 
-  it('is told of once: blank means ipvs mode here', () => {
-    assert.deepEqual(notices, ["mode is blank: ipvs mode is used; kube-proxy's blank means iptables mode"]);
+  it('has one warning: blank means ipvs mode here', () => {
+    assert.deepEqual(notices, [
+      'mode is blank, which means ipvs mode here; in kube-proxy it means iptables mode',
+    ]);
   });
 
-  it("follows the family of bindAddress with the servers' addresses", () => {
+  it("has the family of bindAddress in the servers' addresses", () => {
     const { configuration: six } = load(KUBEADM.replace('bindAddress: 0.0.0.0', 'bindAddress: "::"'));
     assert.deepEqual([six.healthzBindAddress, six.metricsBindAddress], ['[::]:10256', '[::1]:10249']);
     const { configuration: own } = load(`${HEAD}healthzBindAddress: 10.0.0.1\nmetricsBindAddress: "::"\n`);
@@ -86,7 +88,7 @@ describe("kubeadm's configuration", () => {
 });
 
 describe('a configuration file', () => {
-  it('keeps zeros where zero is a value of its own', () => {
+  it('keeps zero values where zero is valid', () => {
     const text = `${HEAD}conntrack: {maxPerCore: 0, min: 0, tcpEstablishedTimeout: 0s}\noomScoreAdj: 0\niptables: {masqueradeBit: 0}\n`;
     const { configuration } = decodeFile(text);
     const { conntrack, oomScoreAdj, iptables } = configuration;
@@ -108,7 +110,7 @@ describe('a configuration file', () => {
     assert.equal(decodeFile(json).configuration.ipvs.scheduler, 'lc');
   });
 
-  it('goes on without unknown and duplicate fields, and names them; of duplicates the last counts', () => {
+  it('is accepted with unknown and duplicate fields, and a warning names them; the last duplicate wins', () => {
     const text = `${HEAD}ipvs:\n  scheduler: lc\n  ipSet: 1\nfoo: 1\nipvs:\n  scheduler: sh\n  bar: x\n`;
     const { configuration, warnings } = decodeFile(text);
     assert.equal(configuration.ipvs.scheduler, 'sh');
@@ -158,7 +160,7 @@ describe('a configuration file', () => {
     ],
   ];
   for (const [text, message] of broken) {
-    it(`is refused: ${JSON.stringify(text.replace(HEAD, ''))}`, () => {
+    it(`is rejected: ${JSON.stringify(text.replace(HEAD, ''))}`, () => {
       assert.throws(
         () => decodeFile(text),
         (error) => {
@@ -171,7 +173,7 @@ describe('a configuration file', () => {
   }
 });
 
-describe('whatever stands in a field', () => {
+describe('any value of a field', () => {
   const JUNK = [
     null,
     true,
@@ -198,7 +200,7 @@ describe('whatever stands in a field', () => {
     ]);
 
   for (const path of paths(defaultConfiguration())) {
-    it(`is refused, or reads the same when it is written: ${path.join('.')}`, () => {
+    it(`is rejected, or is the same after writing and reading: ${path.join('.')}`, () => {
       for (const junk of JUNK) {
         const raw = path.reduceRight<unknown>((below, name) => ({ [name]: below }), junk);
         const { configuration, problems } = decodeConfiguration(raw as Record<string, unknown>);
@@ -223,7 +225,7 @@ describe('a configuration that is loaded', () => {
     return message.split('\n');
   };
 
-  it('is refused with every problem on a line, and its prefix', () => {
+  it('is rejected with every error on its own line, with its prefix', () => {
     assert.deepEqual(
       refusal(() => load(`${HEAD}mode: x\nipvs: {syncPeriod: 1x}\n`)),
       ['failed complete: failed to decode: time: unknown unit "x" in duration "1x" (ipvs.syncPeriod)'],
@@ -234,23 +236,23 @@ describe('a configuration that is loaded', () => {
     );
   });
 
-  it('is refused when there is no file', () => {
+  it('is rejected without a file', () => {
     const missing = () => loadConfiguration(readFlags(['--config=/nowhere/at/all']) as KernelCommand);
     assert.deepEqual(refusal(missing), ['failed complete: open /nowhere/at/all: no such file or directory']);
     const directory = () => loadConfiguration(readFlags([`--config=${folder}`]) as KernelCommand);
     assert.deepEqual(refusal(directory), [`failed complete: read ${folder}: is a directory`]);
   });
 
-  it('may be that of any mode of kube-proxy for a clean-up', () => {
+  it('may have any mode of kube-proxy for a clean-up', () => {
     for (const mode of ['', 'ipvs', 'iptables', 'nftables']) {
       const { configuration, notices } = load(`${HEAD}mode: "${mode}"\n`, '--cleanup');
       assert.deepEqual([configuration.mode, notices], ['ipvs', []]);
     }
     assert.match(refusal(() => load(`${HEAD}mode: zz\n`, '--cleanup'))[0] ?? '', /Mode\.ProxyMode/);
-    assert.match(refusal(() => load(`${HEAD}mode: iptables\n`))[0] ?? '', /there is no iptables mode here/);
+    assert.match(refusal(() => load(`${HEAD}mode: iptables\n`))[0] ?? '', /iptables mode is not available/);
   });
 
-  it('is that of the file: other flags do not count, and are told', () => {
+  it('is that of the file: other flags have no effect, and a warning', () => {
     const { configuration, notices } = load(
       `${HEAD}mode: ipvs\n`,
       '--ipvs-scheduler=lc',
@@ -263,7 +265,7 @@ describe('a configuration that is loaded', () => {
     ]);
   });
 
-  it('heeds flags about the process beside the file', () => {
+  it('is overridden by flags about the process', () => {
     const text = `${HEAD}mode: ipvs\nhostnameOverride: File\nlogging: {verbosity: 2, vmodule: [{filePattern: f, verbosity: 1}]}\n`;
     assert.equal(load(text).nodeName, 'file');
     const { configuration, nodeName } = load(text, '--hostname-override=Flag', '-v=5', '--vmodule=g=3');
@@ -299,7 +301,7 @@ winkernel: {enableDSR: true, networkName: net}
     ['that sets everything', full],
     ['that says nothing', HEAD],
   ] as const) {
-    it(`is the same when it is read again: one ${name}`, () => {
+    it(`is the same after reading: one ${name}`, () => {
       const { configuration } = load(text, '--hostname-override=node-a');
       const written = formatConfiguration(configuration);
       const again = decodeFile(written);
@@ -309,7 +311,7 @@ winkernel: {enableDSR: true, networkName: net}
     });
   }
 
-  it('has every field, in alphabetical order, with the mode filled in', () => {
+  it('has every field, in alphabetical order, and the effective mode', () => {
     const lines = formatConfiguration(load(KUBEADM).configuration).split('\n');
     const names = (text: string[]) =>
       text.filter((line) => /^\w/.test(line)).map((line) => line.split(':')[0]);
@@ -324,7 +326,7 @@ winkernel: {enableDSR: true, networkName: net}
     }
   });
 
-  it('goes to a file, over what is there', () => {
+  it('overwrites a file', () => {
     const path = join(folder, 'written.yaml');
     writeFileSync(path, 'x'.repeat(10_000));
     const { configuration } = load(full);
@@ -336,7 +338,7 @@ winkernel: {enableDSR: true, networkName: net}
     });
   });
 
-  it('needs no more than its fields to be checked', () => {
+  it('is validated without apiVersion and kind', () => {
     const { problems, unknown } = decodeConfiguration({ mode: 'ipvs', surprise: 1 });
     assert.deepEqual([problems, unknown], [[], ['surprise']]);
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { MAX_INT32, MIN_INT32, parseInteger, splitHostPort } from '../../../src/config/goSyntax.js';
 
-describe('a whole number', () => {
+describe('an integer', () => {
   const cases: [text: string, value: number | string][] = [
     ['14', 14],
     ['-5', -5],

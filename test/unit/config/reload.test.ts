@@ -18,13 +18,13 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readConfigurationFile, watchConfiguration } from '../../../src/config/reload.js';
 
-/** Ms; short, so that tests need not wait. */
+/** In ms; short, so that tests need not wait. */
 const TIMES = { still: 50, again: 100 };
-/** Long enough for a change to be noticed, ms. */
+/** Time limit for a change to be noticed, in ms. */
 const NOTICED = 5000;
-/** Long enough to take silence for an answer, ms. */
+/** Time without calls after which none is expected, in ms. */
 const QUIET = 400;
-/** Contents that cannot be used, as a start would refuse them. */
+/** Contents that are invalid at a start too. */
 const BAD = /^bad/;
 
 describe('the configuration file', () => {
@@ -44,7 +44,7 @@ describe('the configuration file', () => {
     const damaged = (faults: readonly string[]) => calls.push(faults.join('|'));
     watch = watchConfiguration(file, { read, updated, damaged }, times);
   };
-  /** Waits for so many calls, and then for silence. */
+  /** Waits for this number of calls, and checks that there are no more. */
   const called = async (...wanted: readonly string[]) => {
     for (let waited = 0; calls.length < wanted.length && waited < NOTICED; waited += 20) await sleep(20);
     await isQuiet(...wanted);
@@ -64,7 +64,7 @@ describe('the configuration file', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('that is written to is reported once, however often', async () => {
+  it('that is written several times is reported once', async () => {
     begin(path);
     writeFileSync(path, 'b');
     appendFileSync(path, 'c');
@@ -73,7 +73,7 @@ describe('the configuration file', () => {
     await isQuiet('updated');
   });
 
-  it('that is written with the same contents, or gets another time of change, is not reported', async () => {
+  it('that is written with the same contents, or touched, is not reported', async () => {
     begin(path);
     writeFileSync(path, 'a');
     await isQuiet();
@@ -89,7 +89,7 @@ describe('the configuration file', () => {
     await called('updated');
   });
 
-  it('that cannot be used is reported once for each set of faults, and is no update', async () => {
+  it('that is invalid is reported once for each set of errors, and is not an update', async () => {
     begin(path);
     writeFileSync(path, 'bad 1');
     await called('refused: bad 1');
@@ -99,7 +99,7 @@ describe('the configuration file', () => {
     await called('refused: bad 1', 'refused: bad 2|bad 3');
   });
 
-  it('that was damaged and has its former contents again is no update', async () => {
+  it('that was invalid and has its former contents again is not an update', async () => {
     begin(path);
     writeFileSync(path, 'bad');
     await called('refused: bad');
@@ -109,7 +109,7 @@ describe('the configuration file', () => {
     await called('refused: bad', '', 'updated');
   });
 
-  it('that was damaged and is replaced by a good one is an update', async () => {
+  it('that was invalid and is replaced by a valid one is an update', async () => {
     begin(path);
     writeFileSync(path, 'bad');
     await called('refused: bad');
@@ -118,14 +118,14 @@ describe('the configuration file', () => {
     await called('refused: bad', 'updated');
   });
 
-  it('that was written to since it was read is reported', async () => {
+  it('that was written since it was read is reported', async () => {
     const read = readConfigurationFile(path);
     writeFileSync(path, 'bb');
     begin(path, read);
     await called('updated');
   });
 
-  it('that the links no longer lead to is not reported', async () => {
+  it('is not reported if the links lead to another file', async () => {
     const link = join(folder, 'link');
     symlinkSync(path, link);
     const read = readConfigurationFile(link);
@@ -136,7 +136,7 @@ describe('the configuration file', () => {
     await isQuiet();
   });
 
-  it('that is renamed cannot be read until another has its name', async () => {
+  it('that is renamed is unreadable until another has its name', async () => {
     begin(path);
     renameSync(path, join(folder, 'other.conf'));
     const missing = `ENOENT: no such file or directory, open '${path}'`;
@@ -145,7 +145,7 @@ describe('the configuration file', () => {
     await called(missing, 'updated');
   });
 
-  it('is followed through a symbolic link', async () => {
+  it('is watched through a symbolic link', async () => {
     const link = join(folder, 'link');
     symlinkSync(path, link);
     begin(link);
@@ -153,7 +153,7 @@ describe('the configuration file', () => {
     await called('updated');
   });
 
-  it('of a ConfigMap volume that gets new content is not reported: its links are exchanged, its file removed', async () => {
+  it('of a ConfigMap volume is not reported after an update, which exchanges its links and removes its file', async () => {
     for (const version of ['1', '2']) {
       mkdirSync(join(folder, version));
       writeFileSync(join(folder, version, 'config.conf'), version);
@@ -168,7 +168,7 @@ describe('the configuration file', () => {
     await isQuiet();
   });
 
-  it('that is removed, or gets other rights, is not reported', async () => {
+  it('that is removed, or gets another mode, is not reported', async () => {
     begin(path);
     chmodSync(path, 0o600);
     unlinkSync(path);
@@ -176,7 +176,7 @@ describe('the configuration file', () => {
     await isQuiet();
   });
 
-  it('is not reported any more once the watch is closed', async () => {
+  it('is not reported after the watch is closed', async () => {
     begin(path);
     watch.close();
     appendFileSync(path, 'x');
@@ -186,7 +186,7 @@ describe('the configuration file', () => {
 
 const NOBODY = { read: async () => '', updated() {}, damaged() {} };
 
-it('a file that is not there can be neither read nor watched', () => {
+it('a missing file can be neither read nor watched', () => {
   const read = readConfigurationFile(import.meta.filename);
   assert.throws(() => readConfigurationFile('/nowhere/at/all'), /ENOENT/);
   assert.throws(() => watchConfiguration({ ...read, path: '/nowhere/at/all' }, NOBODY), /ENOENT/);

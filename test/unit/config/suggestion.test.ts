@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { FLAGS } from '../../../src/config/flagTable.js';
+import { FLAGS } from '../../../src/config/flags.js';
 import { closestTo } from '../../../src/config/suggestion.js';
 
 const cases: readonly (readonly [word: string, meant: string | undefined])[] = [

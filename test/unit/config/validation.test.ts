@@ -1,5 +1,5 @@
-// Every rule of a configuration, and what is said when it is broken: kube-proxy 1.36's messages, letter for letter, but
-// where the rule says that it is ours.
+// Every rule of a configuration, with its message: those of kube-proxy 1.36, letter for letter, except for rules that are
+// marked as ours.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { decodeConfiguration } from '../../support/decodeConfiguration.js';
@@ -13,7 +13,7 @@ const BLOCK = 'must be a valid CIDR block (e.g. 10.100.0.0/16 or fde4:8dba:82e1:
 const OUTPUT = 'Forbidden: Feature LoggingAlphaOptions is disabled';
 
 const cases: [raw: Record<string, unknown>, problems: string[]][] = [
-  // Of the kernel.
+  // The kernel.
   [
     { iptables: { masqueradeBit: 32 } },
     [
@@ -36,11 +36,11 @@ const cases: [raw: Record<string, unknown>, problems: string[]][] = [
       `${K}.KubeProxyIPVSConfiguration.ExcludeCidrs[2]: Invalid value: "10.0.0.0/33": must be a valid CIDR`,
     ],
   ],
-  // Ours: kube-proxy asks the kernel for the scheduler.
+  // Ours: kube-proxy leaves the check of the scheduler to the kernel.
   [
     { ipvs: { scheduler: '../../etc' } },
     [
-      `${K}.KubeProxyIPVSConfiguration.Scheduler: Invalid value: "../../etc": must be the name of an IPVS scheduler, at most 15 characters`,
+      `${K}.KubeProxyIPVSConfiguration.Scheduler: Invalid value: "../../etc": must be the name of an IPVS scheduler, of at most 15 characters`,
     ],
   ],
   [
@@ -64,7 +64,7 @@ const cases: [raw: Record<string, unknown>, problems: string[]][] = [
       `${K}.KubeProxyLinuxConfiguration.OOMScoreAdj: Invalid value: -1001: must be within the range [-1000, 1000]`,
     ],
   ],
-  // The mode: ours, in kube-proxy's manner.
+  // The mode: ours, in kube-proxy's form.
   [
     { mode: 'zz' },
     [
@@ -74,10 +74,10 @@ const cases: [raw: Record<string, unknown>, problems: string[]][] = [
   ...(['iptables', 'nftables'] as const).map((mode): [Record<string, unknown>, string[]] => [
     { mode },
     [
-      `${K}.Mode.ProxyMode: Invalid value: "${mode}": there is no ${mode} mode here; must be ipvs or blank (blank means the best-available proxy [currently ipvs])`,
+      `${K}.Mode.ProxyMode: Invalid value: "${mode}": ${mode} mode is not available; must be ipvs or blank (blank means the best-available proxy [currently ipvs])`,
     ],
   ]),
-  // The rest.
+  // Other fields.
   [
     { clientConnection: { burst: -1 } },
     [`${K}.ClientConnection.Burst: Invalid value: -1: must be greater than or equal to 0`],
@@ -151,17 +151,17 @@ const cases: [raw: Record<string, unknown>, problems: string[]][] = [
     { detectLocalMode: 'InterfaceNamePrefix' },
     [`${K}.DetectLocalConfiguration.InterfacePrefix: Invalid value: "": must not be empty`],
   ],
-  // Ours: kube-proxy hands it to iptables.
+  // Ours: kube-proxy leaves the check to iptables.
   [
     { detectLocalMode: 'BridgeInterface', detectLocal: { bridgeInterface: 'a name of sixteen' } },
     [
-      `${K}.DetectLocalConfiguration.InterfaceName: Invalid value: "a name of sixteen": must be a device name, at most 15 characters`,
+      `${K}.DetectLocalConfiguration.InterfaceName: Invalid value: "a name of sixteen": must be an interface name of at most 15 characters`,
     ],
   ],
   [
     { detectLocalMode: 'InterfaceNamePrefix', detectLocal: { interfaceNamePrefix: 'a/b' } },
     [
-      `${K}.DetectLocalConfiguration.InterfacePrefix: Invalid value: "a/b": must be a device name, at most 15 characters`,
+      `${K}.DetectLocalConfiguration.InterfacePrefix: Invalid value: "a/b": must be an interface name of at most 15 characters`,
     ],
   ],
   [
@@ -223,7 +223,7 @@ const cases: [raw: Record<string, unknown>, problems: string[]][] = [
       `initialize logging: logging.options.json.infoBufferSize: ${OUTPUT}`,
     ],
   ],
-  // Gates.
+  // Feature gates.
   [{ featureGates: { Nope: true } }, ['failed complete: unrecognized feature gate: Nope']],
   [
     { featureGates: { NFTablesProxyMode: false, GitRepoVolumeDriver: true } },
@@ -234,12 +234,12 @@ const cases: [raw: Record<string, unknown>, problems: string[]][] = [
   ],
 ];
 
-describe('a configuration is refused', () => {
+describe('a configuration is rejected', () => {
   for (const [raw, problems] of cases) {
     it(JSON.stringify(raw), () => assert.deepEqual(decodeConfiguration(raw).problems, problems));
   }
 
-  it('with everything that is wrong at once', () => {
+  it('with all its errors at once', () => {
     const { problems } = decodeConfiguration({
       mode: 'x',
       oomScoreAdj: 2000,
@@ -249,7 +249,7 @@ describe('a configuration is refused', () => {
   });
 });
 
-describe('a configuration is taken', () => {
+describe('a configuration is accepted', () => {
   const good: Record<string, unknown>[] = [
     { mode: '', nodePortAddresses: ['primary'] },
     { nodePortAddresses: ['10.0.0.0/8', 'fd00::/8'], clusterCIDR: 'fd00::/48,10.0.0.0/8' },
@@ -265,7 +265,7 @@ describe('a configuration is taken', () => {
     },
     { ipvs: { syncPeriod: '5s', minSyncPeriod: '5s', scheduler: 'mh', excludeCIDRs: ['fd00::/8'] } },
     { oomScoreAdj: -1000, conntrack: { maxPerCore: 0, min: 0, tcpEstablishedTimeout: '0s' } },
-    // Only checked in the mode that they are for.
+    // Validated only in their own mode.
     { nftables: { masqueradeBit: 99, syncPeriod: '-1s' }, iptables: { syncPeriod: '-1s' } },
   ];
   for (const raw of good) {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { accessOfKubeconfig } from '../../../src/api/kubeconfig.js';
-import { readFlags } from '../../../src/config/flags.js';
+import { readFlags } from '../../../src/config/commandLine.js';
 import {
   type DaemonSet,
   type PodSpec,

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { accessOfKubeconfig } from '../../../src/api/kubeconfig.js';
-import { readFlags } from '../../../src/config/flags.js';
+import { readFlags } from '../../../src/config/commandLine.js';
 import { loadConfiguration } from '../../../src/config/load.js';
 import { kubeadmConfiguration, kubeadmKubeconfig } from '../../support/kubeadm.js';
 import { ROOT } from '../../support/paths.js';

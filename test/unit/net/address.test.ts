@@ -44,13 +44,13 @@ describe('canonicalAddress', () => {
     ['host.example', undefined],
   ];
   for (const [text, canonical] of cases) {
-    it(`${JSON.stringify(text)} is ${canonical ?? 'no address'}`, () => {
+    it(`${JSON.stringify(text)} is ${canonical ?? 'not an address'}`, () => {
       assert.equal(canonicalAddress(text), canonical);
     });
   }
 });
 
-it('bytes and text are two spellings of one address', () => {
+it('bytes and text convert to each other', () => {
   for (const text of ['0.0.0.0', '192.0.2.1', '::', '::1', 'fd00::1:0:0:1', 'ff02::1:ff00:1']) {
     const bytes = parseAddress(text);
     assert.ok(bytes);
@@ -58,7 +58,7 @@ it('bytes and text are two spellings of one address', () => {
   }
 });
 
-it('tells what an address is', () => {
+it('an address has a family and a scope', () => {
   assert.equal(familyOf('10.0.0.1'), 4);
   assert.equal(familyOf('::1'), 6);
   assert.equal(joinHostPort('10.0.0.1', 80), '10.0.0.1:80');
@@ -69,8 +69,8 @@ it('tells what an address is', () => {
   assert.ok(!isLinkLocalIPv6('fec0::1') && !isLinkLocalIPv6('fe8::1'));
 });
 
-describe('an address is what Node takes for one', () => {
-  // Numbers that look random and are the same in every run.
+describe('the same addresses are valid in Node', () => {
+  // Pseudo-random numbers, the same in every run.
   let seed = 20240817;
   const below = (bound: number) => {
     seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fff_ffff;
@@ -95,19 +95,19 @@ describe('an address is what Node takes for one', () => {
     return `${below(5) === 0 ? '::' : ''}${groups.join(':')}${below(8) === 0 ? '::' : ''}`;
   }
 
-  it('and its bytes are those that a URL has for it', () => {
+  it('and their bytes are those in a URL', () => {
     let four = 0;
     let six = 0;
     for (let i = 0; i < 200_000; i++) {
       const text = almostAddress();
       const bytes = parseAddress(text);
-      // isIPv6 takes zones, which have no place in the text of an address alone.
+      // isIPv6 accepts zones, which are not part of an address.
       const isSix = isIPv6(text) && !text.includes('%');
       assert.equal(bytes !== undefined, isIPv4(text) || isSix, JSON.stringify(text));
       if (!bytes) continue;
       if (isSix) six++;
       else four++;
-      // WHATWG's parser is another one than isIPv6, and than ours.
+      // WHATWG's parser is independent of isIPv6 and of ours.
       const host = new URL(`http://${isSix ? `[${text}]` : text}`).hostname;
       const mapped = bytes.length === 4 && isSix;
       const ours = mapped ? `::ffff:${formatAddress(bytes)}` : formatAddress(bytes);

@@ -19,14 +19,14 @@ describe('parseNetwork', () => {
     ['10.0.0/8', undefined],
   ];
   for (const [text, canonical] of cases) {
-    it(`${text} is ${canonical ?? 'no network'}`, () => {
+    it(`${text} is ${canonical ?? 'not a network'}`, () => {
       const network = parseNetwork(text);
       assert.equal(network && formatNetwork(network), canonical);
     });
   }
 });
 
-it('a network holds its own addresses and no others', () => {
+it('a network contains its addresses and no others', () => {
   const contains = (network: string, address: string) => {
     const parsed = parseNetwork(network);
     assert.ok(parsed);

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Answer, Request } from '../../../src/servers/answer.js';
+import type { Request, Response } from '../../../src/servers/handler.js';
 import { ProxyHealth } from '../../../src/servers/health.js';
 import { formatTime, healthHandler } from '../../../src/servers/healthServer.js';
 
 const START = Date.parse('2026-11-20T17:32:31.830Z');
-/** Twice ipvs.syncPeriod, ms. */
+/** Twice ipvs.syncPeriod, in ms. */
 const TIMEOUT = 60_000;
 
-/** A health server whose time passes when told to. */
+/** A health server with a manual clock. */
 function setUp() {
   let passed = 0;
   const counted: string[] = [];
@@ -20,14 +20,14 @@ function setUp() {
     pass: (milliseconds: number) => {
       passed += milliseconds;
     },
-    get: (path: string) => handler({ path } as Request) as Answer,
+    get: (path: string) => handler({ path } as Request) as Response,
   };
 }
 
 const HEADERS = { 'Content-Type': 'application/json', 'X-Content-Type-Options': 'nosniff' };
 
 describe('the health server', () => {
-  it('answers 200 before anything was updated, with no status at all', () => {
+  it('responds with 200 and no status before the first update', () => {
     const { get } = setUp();
     assert.deepEqual(get('/healthz'), {
       status: 200,
@@ -41,7 +41,7 @@ describe('the health server', () => {
     });
   });
 
-  it('gives each family, IPv4 first, and now as the last update while all is well', () => {
+  it('lists each family, IPv4 first, with the current time as the last update while healthy', () => {
     const { health, get, pass } = setUp();
     health.updated(6);
     pass(170);
@@ -54,7 +54,7 @@ describe('the health server', () => {
     assert.equal(get('/livez').body, `{${times},"healthy":true,${status}}`);
   });
 
-  it('names what cannot be read, and stays healthy', () => {
+  it('lists unreadable inputs, and stays healthy', () => {
     const { health, get } = setUp();
     health.updated(4);
     const before = get('/healthz');
@@ -69,7 +69,7 @@ describe('the health server', () => {
     assert.deepEqual(get('/healthz'), before);
   });
 
-  it('turns 503 when a change has waited for the timeout, and gives the last update of any family', () => {
+  it('responds with 503 after a change has waited for the timeout, with the last update of any family', () => {
     const { health, get, pass, counted } = setUp();
     health.updated(4);
     health.updated(6);
@@ -100,14 +100,14 @@ describe('the health server', () => {
     assert.deepEqual(counted, ['healthz 200', 'healthz 503', 'livez 503', 'healthz 200']);
   });
 
-  it('never minds a family that was not updated yet: it is starting', () => {
+  it('ignores a family that has not been updated, because it is starting', () => {
     const { health, get, pass } = setUp();
     health.queued(4);
     pass(2 * TIMEOUT);
     assert.equal(get('/livez').status, 200);
   });
 
-  it('turns /healthz alone 503 when the node is to go, and back', () => {
+  it('responds with 503 only to /healthz while the node is not eligible', () => {
     const { health, get, pass } = setUp();
     health.updated(4);
     health.setNodeEligible(false);
@@ -123,13 +123,13 @@ describe('the health server', () => {
     assert.equal(get('/healthz').status, 200);
   });
 
-  it('gives the year 1 where nothing was ever updated and the node is to go', () => {
+  it('has the year 1 before the first update of a node that is not eligible', () => {
     const { health, get } = setUp();
     health.setNodeEligible(false);
     assert.match(`${get('/healthz').body}`, /^\{"lastUpdated":"0001-01-01T00:00:00Z",/);
   });
 
-  it('answers 404 to other paths, and counts none of them', () => {
+  it('responds with 404 to other paths, without counting them', () => {
     const { get, counted } = setUp();
     for (const path of ['/', '/healthz/', '/livez/x', '/metrics', '']) {
       const { status, body } = get(path);
@@ -149,6 +149,6 @@ describe('formatTime', () => {
     [START, '2026-11-20T17:32:31.83Z'],
   ];
   for (const [milliseconds, text] of cases) {
-    it(`writes ${text} as Go does`, () => assert.equal(formatTime(milliseconds), text));
+    it(`formats ${text} like Go`, () => assert.equal(formatTime(milliseconds), text));
   }
 });

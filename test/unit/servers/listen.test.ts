@@ -3,7 +3,7 @@ import { createServer, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { BadRequest, type Handler, plain, routes } from '../../../src/servers/answer.js';
+import { BadRequest, type Handler, plain, routes } from '../../../src/servers/handler.js';
 import { bindHint, type ListenAddress, listen, openServer } from '../../../src/servers/listen.js';
 import { LIMITS, type Limits } from '../../../src/servers/serve.js';
 import { closeAfter } from '../../support/closeAfter.js';
@@ -22,7 +22,7 @@ function unexpected(error: unknown): never {
   throw error;
 }
 
-/** Takes a port of loopback for itself. */
+/** Occupies a loopback port. */
 async function squat(): Promise<{ port: number; close(): Promise<void> }> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -31,7 +31,7 @@ async function squat(): Promise<{ port: number; close(): Promise<void> }> {
   return closeAfter({ port, close });
 }
 
-/** Resolves to the ms that passed until a socket was closed. */
+/** Resolves to the time until a socket was closed, in ms. */
 async function closing(socket: Socket): Promise<number> {
   const start = performance.now();
   socket.resume();
@@ -40,7 +40,7 @@ async function closing(socket: Socket): Promise<number> {
 }
 
 describe('a listener', () => {
-  it('answers with the headers that Go sends, and no others', async () => {
+  it('sends the same headers as Go', async () => {
     const { port } = await open(routes({ '/here': () => plain(200, 'grüße') }));
     assert.deepEqual(await ask(port, 'GET /here?x=1 HTTP/1.1'), {
       status: 'HTTP/1.1 200 OK',
@@ -69,7 +69,7 @@ describe('a listener', () => {
     assert.equal(body, '');
   });
 
-  it('understands escaped paths, whole URLs, and refuses what is neither', async () => {
+  it('accepts escaped paths and whole URLs, and rejects others', async () => {
     const { port, failures } = await open(({ path, query }) => plain(200, `${path} ${query.get('q')}`));
     assert.equal((await ask(port, 'GET /a%20b?q=c%26d HTTP/1.1')).body, '/a b c&d');
     assert.equal((await ask(port, 'GET http://node:1/x?q=y HTTP/1.1')).body, '/x y');
@@ -90,7 +90,7 @@ describe('a listener', () => {
     assert.ok(text.includes('/one') && text.includes('/two') && !text.includes('Keep-Alive'), text);
   });
 
-  it('answers 500 when a handler throws, tells of it, and lives on', async () => {
+  it('responds with 500 if a handler throws, reports the error, and continues', async () => {
     const { port, failures } = await open(
       routes({
         '/sync': () => {
@@ -128,7 +128,7 @@ describe('a listener', () => {
     );
   });
 
-  it('reads bodies up to a length', async () => {
+  it('reads bodies up to the size limit', async () => {
     const { port } = await open(async (request) => plain(200, `${(await request.body()).length}`));
     assert.equal((await ask(port, 'PUT / HTTP/1.1', 'x'.repeat(65_536))).body, '65536');
     const { status, body } = await ask(port, 'PUT / HTTP/1.1', 'x'.repeat(65_537));
@@ -138,7 +138,7 @@ describe('a listener', () => {
     );
   });
 
-  it('tells a handler that its client went away', async () => {
+  it('signals a handler that its client disconnected', async () => {
     let gone: Promise<unknown> | undefined;
     const { port, failures } = await open(async ({ signal }) => {
       gone = new Promise((resolve) => signal.addEventListener('abort', resolve));
@@ -153,7 +153,7 @@ describe('a listener', () => {
     assert.deepEqual(failures, []);
   });
 
-  it('closes at once, whatever its connections are doing', async () => {
+  it('closes at once, in any state of its connections', async () => {
     let asked = false;
     const { port, close } = await open(
       routes({
@@ -203,7 +203,7 @@ describe('a slow client', () => {
     assert.ok((await closing(socket)) < 2000);
   });
 
-  it('that does not read is closed, and what it was sent is let go', async () => {
+  it('that does not read is closed, and its response is released', async () => {
     let destroyed = false;
     const endless = () =>
       new Readable({
@@ -224,7 +224,7 @@ describe('a slow client', () => {
     socket.destroy();
   });
 
-  it('whose handler takes longer than the client may is not to blame', async () => {
+  it('is not closed because of a slow handler', async () => {
     const { port } = await open(async () => {
       await pause(700);
       return plain(200, 'done');
@@ -232,17 +232,17 @@ describe('a slow client', () => {
     assert.equal((await ask(port)).body, 'done');
   });
 
-  it('is kept between requests as long as allowed, and no longer', async () => {
+  it('is kept between requests up to the limit', async () => {
     const { port } = await open(() => plain(200, 'x'), { ...limits, idle: 600 });
     const socket = await dial(port);
     socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
     await new Promise((resolve) => socket.once('data', resolve));
     const took = await closing(socket);
-    // Node adds up to a second to what it was told.
+    // Node adds up to 1 s to the timeout.
     assert.ok(took > 500 && took < 3000, `${took} ms`);
   });
 
-  it('that only keeps connections has to make room for others', async () => {
+  it('loses idle connections when others need them', async () => {
     const { port } = await open(() => plain(200, 'x'), { connections: 2 });
     const idle = [await dial(port), await dial(port)];
     for (const socket of idle) {
@@ -255,7 +255,7 @@ describe('a slow client', () => {
     assert.equal((await ask(port)).body, 'x');
   });
 
-  it('cannot keep others out for long', async () => {
+  it('cannot block others for long', async () => {
     const { port } = await open(() => plain(200, 'x'), { ...limits, connections: 2 });
     const first = [await dial(port), await dial(port)];
     const third = await dial(port).catch(() => undefined);
@@ -280,7 +280,7 @@ describe('an address', () => {
     });
   }
 
-  it('may be limited to one family, and then the other can have the same port', async () => {
+  it('may be limited to one family, so that the other can use the same port', async () => {
     const { port } = await open(answer, {}, { address: '0.0.0.0', port: 0, only: 4 });
     assert.deepEqual([await reaches(port, '127.0.0.1'), await reaches(port, '::1')], [true, false]);
     const six = await open(answer, {}, { address: '::', port, only: 6 });
@@ -288,13 +288,13 @@ describe('an address', () => {
     assert.ok(await reaches(port, '::1'));
   });
 
-  it('that is one of the host means that one', async () => {
+  it('of the host means only that address', async () => {
     const { port, address } = await open(answer, {}, { address: '127.0.0.2', port: 0 });
     assert.equal(address, '127.0.0.2');
     assert.deepEqual([await reaches(port, '127.0.0.2'), await reaches(port, '127.0.0.1')], [true, false]);
   });
 
-  it('that is not there is an error that names it', async () => {
+  it('that does not exist is an error that names it', async () => {
     // RFC 5737: for documentation only.
     await assert.rejects(listen({ address: '192.0.2.1', port: 1 }, answer, unexpected), {
       code: 'EADDRNOTAVAIL',
@@ -303,7 +303,7 @@ describe('an address', () => {
   });
 });
 
-describe('a server whose address is taken', () => {
+describe('a server whose address is in use', () => {
   const options = (port: number, failed: (error: unknown, retryIn?: number) => void) => ({
     where: { address: '127.0.0.1', port },
     handler: () => plain(200, 'x'),
@@ -311,7 +311,7 @@ describe('a server whose address is taken', () => {
     retryIn: 20,
   });
 
-  it('tries again until it can be bound, and says so once, then every five minutes, and when it listens', async () => {
+  it('retries until it listens, and reports the first failure, one every five minutes, and the success', async () => {
     const squatter = await squat();
     const told: string[] = [];
     const clock = { now: 0, reads: 0 };
@@ -327,7 +327,7 @@ describe('a server whose address is taken', () => {
       hardFail: false,
     });
     closeAfter(server);
-    /** Waits until it has tried so many times more. */
+    /** Waits for this number of attempts. */
     const tries = async (count: number) => {
       const until = clock.reads + count;
       while (clock.reads < until) await pause(5);
@@ -349,14 +349,14 @@ describe('a server whose address is taken', () => {
     await assert.rejects(dial(squatter.port), { code: 'ECONNREFUSED' });
   });
 
-  it('gives up where that is wanted', async () => {
+  it('gives up with hardFail', async () => {
     const { port } = await squat();
     await assert.rejects(openServer({ ...options(port, unexpected), hardFail: true }), {
       code: 'EADDRINUSE',
     });
   });
 
-  it('stops trying when it is closed', async () => {
+  it('stops retrying when it is closed', async () => {
     const squatter = await squat();
     let tries = 0;
     const server = await openServer({ ...options(squatter.port, () => tries++), hardFail: false });
@@ -369,13 +369,13 @@ describe('a server whose address is taken', () => {
   });
 });
 
-it('the likely cause of a port that is taken is named, and of nothing else', () => {
+it('only a port in use has a likely cause', () => {
   assert.match(bindHint({ code: 'EADDRINUSE' }) ?? '', /is kube-proxy still running/);
   assert.equal(bindHint({ code: 'EADDRNOTAVAIL' }), undefined);
 });
 
 describe('parse', () => {
-  it('leaves out the date', () =>
+  it('omits the date', () =>
     assert.deepEqual(parse('HTTP/1.1 200 OK\r\nDate: x\r\nA: b\r\n\r\nbody'), {
       status: 'HTTP/1.1 200 OK',
       headers: ['A: b'],

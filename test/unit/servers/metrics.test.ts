@@ -4,7 +4,7 @@ import { type Metrics, openMetrics } from '../../../src/servers/metrics.js';
 import { closeAfter } from '../../support/closeAfter.js';
 import { promtool } from '../../support/promtool.js';
 
-/** 2026-11-20T17:32:31.5Z, seconds. */
+/** 2026-11-20T17:32:31.5Z, in s. */
 const NOW = 1795195951.5;
 
 function open(): Metrics {
@@ -18,7 +18,7 @@ function open(): Metrics {
   );
 }
 
-/** Moves everything there is, in both families. */
+/** Updates every metric, in both families. */
 function use(metrics: Metrics): void {
   for (const family of [4, 6] as const) {
     metrics.queued(family);
@@ -52,7 +52,7 @@ function use(metrics: Metrics): void {
   metrics.requestFailed('services', 'ERR_TIMEOUT');
 }
 
-/** A metric as it is shown: type, help, names of labels (without le), and the bounds of buckets. */
+/** A metric: type, help, names of labels (without le), and bounds of buckets. */
 interface Shown {
   type: string;
   help: string;
@@ -91,7 +91,7 @@ const PROGRAMMING = [
   '+Inf',
 ].join(' ');
 
-/** From Kubernetes' reference of metrics, 1.33 to 1.36: name, type, labels, help; buckets of histograms. */
+/** Kubernetes' metrics reference, 1.33 to 1.36: name, type, labels, help; buckets of histograms. */
 const DOCUMENTED: [name: string, type: string, labels: string, help: string, bounds?: string][] = [
   [
     'conntrack_reconciler_deleted_entries_total',
@@ -184,7 +184,7 @@ const DOCUMENTED: [name: string, type: string, labels: string, help: string, bou
   ['sync_proxy_rules_service_changes_total', 'counter', '', 'Cumulative proxy rules Service changes'],
 ];
 
-/** Our own, and what every component or process shows: name, type and labels. */
+/** Our own metrics, and those of every component or process: name, type and labels. */
 const OTHERS: [name: string, type: string, labels: string][] = [
   ['kube_netlink_proxy_api_failures_total', 'counter', 'resource code'],
   ['kube_netlink_proxy_audit_repairs_total', 'counter', ''],
@@ -209,7 +209,7 @@ const OTHERS: [name: string, type: string, labels: string][] = [
 ];
 
 describe('metrics', () => {
-  it('have the names, types, labels, help texts and buckets that are documented', async () => {
+  it('have the documented names, types, labels, help texts and buckets', async () => {
     const metrics = open();
     use(metrics);
     const shown = read(await metrics.text());
@@ -237,7 +237,7 @@ describe('metrics', () => {
     );
   });
 
-  it('show nothing that has labels before its first use', async () => {
+  it('with labels have no series before their first use', async () => {
     const shown = [...read(await open().text()).keys()].filter((name) => name.startsWith('kube'));
     assert.deepEqual(shown, [
       'kube_netlink_proxy_audit_repairs_total',
@@ -253,7 +253,7 @@ describe('metrics', () => {
     ]);
   });
 
-  it('hold what they were told', async () => {
+  it('have the recorded values', async () => {
     const metrics = open();
     use(metrics);
     const text = await metrics.text();
@@ -305,7 +305,7 @@ describe('metrics', () => {
     assert.match(text, /^kubeproxy_sync_proxy_rules_duration_seconds_count\{ip_family="IPv6"\} 1$/m);
   });
 
-  it('measure the process', async () => {
+  it('include the process', async () => {
     const text = await open().text();
     const value = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
     assert.ok(value('process_resident_memory_bytes') > 10e6);
@@ -327,7 +327,7 @@ describe('metrics', () => {
     assert.ok((await max()) < 0.1);
   });
 
-  it('satisfy promtool, but for names that are kube-proxy’s', async () => {
+  it('pass promtool, except for kube-proxy’s names', async () => {
     const metrics = open();
     use(metrics);
     assert.deepEqual(await complaints(await metrics.text()), [
@@ -336,7 +336,7 @@ describe('metrics', () => {
     ]);
   });
 
-  it('would not satisfy promtool with a fault', async () => {
+  it('would fail promtool with an error', async () => {
     const [complaint] = await complaints('# TYPE wrong counter\nwrong 1\n');
     assert.match(complaint ?? '', /^wrong /);
   });
@@ -346,10 +346,10 @@ function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
 
-/** The complaints of `promtool check metrics`; rejects when the text is malformed. */
+/** The warnings of `promtool check metrics`; rejects if the text is malformed. */
 async function complaints(text: string): Promise<string[]> {
   const { status, stderr } = await promtool(['check', 'metrics'], text);
-  // 3: there are complaints.
+  // 3: there are warnings.
   if (status !== 0 && status !== 3) throw new Error(`promtool: ${status}\n${stderr}`);
   return stderr.split('\n').filter(Boolean);
 }

@@ -36,7 +36,7 @@ const enabled = { profiling: { setVerbosity: () => {} } };
 const TEXT = 'Content-Type: text/plain; charset=utf-8';
 
 describe('the metrics server', () => {
-  it('serves the metrics, and says since when they count', async () => {
+  it('serves the metrics, with the start of the process', async () => {
     const { get } = await open();
     const { status, headers, body } = await get('/metrics');
     assert.equal(status, 'HTTP/1.1 200 OK');
@@ -53,7 +53,7 @@ describe('the metrics server', () => {
     ['GET /proxyMode', 'ipvs'],
   ];
   for (const [request, body] of answers) {
-    it(`answers ${request}`, async () => {
+    it(`responds to ${request}`, async () => {
       const { port } = await open();
       const raw = await ask(port, `${request} HTTP/1.1`);
       assert.deepEqual([raw.status, raw.body], ['HTTP/1.1 200 OK', body]);
@@ -89,7 +89,7 @@ describe('the metrics server', () => {
     assert.ok(headers.includes('Content-Type: application/json'));
   });
 
-  it('has nothing elsewhere, nor what is not enabled', async () => {
+  it('responds with 404 to other paths, and to paths that are not enabled', async () => {
     const { get } = await open();
     for (const path of [
       '/',
@@ -117,7 +117,7 @@ describe('/debug/flags/v', () => {
     assert.deepEqual(levels, [4]);
   });
 
-  it('takes nothing but whole numbers, by PUT', async () => {
+  it('accepts only integers, by PUT', async () => {
     const setVerbosity = (level: number) => assert.fail(`set to ${level}`);
     const { port } = await open({ profiling: { setVerbosity } });
     for (const text of ['', '-1', 'x', '1.5', '99999999999', '2147483648']) {
@@ -136,7 +136,7 @@ describe('/debug/flags/v', () => {
 });
 
 describe('/debug/pprof/', () => {
-  it('lists what there is, and all of it is there', async () => {
+  it('lists its profiles, and all of them exist', async () => {
     const { get, failures } = await open(enabled);
     const { status, headers, body } = await get('/debug/pprof/');
     assert.equal(status, 'HTTP/1.1 200 OK');
@@ -148,7 +148,7 @@ describe('/debug/pprof/', () => {
     assert.deepEqual(failures, []);
   });
 
-  it('profiles the processor for as long as asked', async () => {
+  it('profiles the CPU for the requested time', async () => {
     const { get } = await open(enabled);
     const work = setInterval(function busyWork() {
       const end = performance.now() + 20;
@@ -193,21 +193,24 @@ describe('/debug/pprof/', () => {
     assert.ok(body.endsWith('\r\n0\r\n\r\n'));
   });
 
-  it('gives the command line', async () => {
+  it('shows the command line', async () => {
     const { get } = await open(enabled);
     assert.deepEqual((await get('/debug/pprof/cmdline')).body.split('\0'), process.argv);
   });
 
-  it('says so where Go has a profile that means nothing here', async () => {
+  it('explains that profiles of Go do not exist', async () => {
     const { get } = await open(enabled);
     for (const name of ['goroutine', 'mutex', 'trace', 'x/y']) {
       const { status, body } = await get(`/debug/pprof/${name}?debug=1`);
       assert.equal(status, 'HTTP/1.1 404 Not Found');
-      assert.equal(body, `"${name}" is no profile of this process, which runs on Node: see /debug/pprof/\n`);
+      assert.equal(
+        body,
+        `"${name}" is not available: this process runs on Node, not Go; /debug/pprof/ lists the profiles\n`,
+      );
     }
   });
 
-  it('refuses durations that are none', async () => {
+  it('rejects invalid durations', async () => {
     const { get, failures } = await open(enabled);
     for (const text of ['0', '301', '-1', '1.5', 'x', '', '1e2', '0x10']) {
       for (const name of ['profile', 'allocs']) {
@@ -219,7 +222,7 @@ describe('/debug/pprof/', () => {
     assert.deepEqual(failures, []);
   });
 
-  it('takes one profile at a time, and ends with the client', async () => {
+  it('takes one profile at a time, and ends it when the client disconnects', async () => {
     const { get, port, failures } = await open(enabled);
     const socket = await dial(port);
     socket.write('GET /debug/pprof/profile?seconds=300 HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -243,7 +246,7 @@ describe('/debug/pprof/', () => {
 describe('/statusz and /flagz', () => {
   const both = { statusz: true, flagz: { 'proxy-mode': 'ipvs', 'bind-address': '0.0.0.0' } };
   const accept = (path: string, value: string) => `GET ${path} HTTP/1.1\r\nAccept: ${value}`;
-  const NOTE = 'For people who look into a running process: the layout of this page may change at any time.';
+  const NOTE = 'This page is for debugging by people; its format may change at any time.';
   const PATHS = [
     '/configz',
     '/flagz',
@@ -254,13 +257,13 @@ describe('/statusz and /flagz', () => {
     '/proxyMode',
   ];
 
-  it('name what is left out of the objects, where something is', async () => {
+  it('have a line about objects with problems, if there are any', async () => {
     const { get } = await open({ ...both, leftOut: () => '1 (Service demo/a: spec.type: must be known)' });
     const line = 'Left out: 1 (Service demo/a: spec.type: must be known)';
     assert.ok((await get('/statusz')).body.split('\n').includes(line));
   });
 
-  it('are text for people', async () => {
+  it('are text by default', async () => {
     const { port, get } = await open(both);
     const { headers, body } = await get('/statusz');
     assert.equal(headers[0], TEXT);
@@ -276,7 +279,7 @@ describe('/statusz and /flagz', () => {
     }
   });
 
-  it('are JSON for those who ask for all of it', async () => {
+  it('are JSON if the Accept header has all parameters', async () => {
     const { port } = await open(both);
     for (const version of ['v1beta1', 'v1alpha1']) {
       const type = (kind: string) => `application/json;v=${version};g=config.k8s.io;as=${kind}`;
@@ -302,7 +305,7 @@ describe('/statusz and /flagz', () => {
     }
   });
 
-  it('are not to be had otherwise', async () => {
+  it('are not available in other forms', async () => {
     const { port } = await open(both);
     for (const value of [
       'application/json',
@@ -317,7 +320,7 @@ describe('/statusz and /flagz', () => {
     }
   });
 
-  it('spell days of one digit as date does', async () => {
+  it('format days of one digit like date(1)', async () => {
     const { get } = await open({ statusz: true, startedAt: Date.parse('2026-01-05T00:00:00Z') });
     assert.match((await get('/statusz')).body, /^Started: Mon Jan {2}5 00:00:00 UTC 2026$/m);
   });

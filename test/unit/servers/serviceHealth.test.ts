@@ -7,7 +7,7 @@ import { scenarios } from '../../support/oracle.js';
 import { healthNow, recordedHealth } from '../../support/recordedHealth.js';
 import { ask, dial } from '../../support/request.js';
 
-/** What kube-proxy answered on one port. */
+/** kube-proxy's response on one port. */
 interface Recorded {
   readonly where: string;
   readonly service: string;
@@ -19,7 +19,7 @@ function recordings(): Recorded[] {
   const steps = scenarios('ipvs').flatMap((scenario) => scenario.steps);
   return steps.flatMap((step) =>
     recordedHealth(step).flatMap(({ port, answer }) => {
-      // A later step asked once more for a Service that was gone by then.
+      // A later step repeats the request for a deleted Service.
       if (answer === undefined) return [];
       const body = JSON.parse(answer.slice(answer.indexOf('\n\n')));
       return {
@@ -32,7 +32,7 @@ function recordings(): Recorded[] {
   );
 }
 
-/** Listeners on loopback, with what failed. */
+/** Listeners on loopback, and their failures. */
 function setUp(addresses: { 4?: string[]; 6?: string[] } = { 4: ['127.0.0.1'], 6: ['::1'] }) {
   const state = { healthy: true, now: 0 };
   const failures: string[] = [];
@@ -48,7 +48,7 @@ function setUp(addresses: { 4?: string[]; 6?: string[] } = { 4: ['127.0.0.1'], 6
     }),
   );
   let before: Record<string, ServiceHealthCheck> = {};
-  /** Makes these the Services that load balancers ask about. */
+  /** Sets the Services with health checks. */
   const sync = (desired: Record<string, ServiceHealthCheck>) => {
     const names = new Set([...Object.keys(before), ...Object.keys(desired)]);
     const changed = [...names].filter((name) => before[name] !== desired[name]);
@@ -58,7 +58,7 @@ function setUp(addresses: { 4?: string[]; 6?: string[] } = { 4: ['127.0.0.1'], 6
   return { state, failures, recovered, servers, sync };
 }
 
-/** A port that is free now. */
+/** A free port. */
 async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '0.0.0.0', resolve));
@@ -83,7 +83,7 @@ describe('the health of Services', () => {
   it('was recorded', () => assert.ok(recorded.length >= 12, `${recorded.length} recordings`));
 
   for (const { where, service, localEndpoints, answer } of recorded) {
-    it(`is answered as kube-proxy did: ${where}`, async () => {
+    it(`equals kube-proxy's: ${where}`, async () => {
       const { sync, servers } = setUp();
       const port = await freePort();
       await sync({ [service]: { port, localEndpoints: { 4: localEndpoints } } });
@@ -92,7 +92,7 @@ describe('the health of Services', () => {
     });
   }
 
-  it('is 503 while the proxy is not healthy', async () => {
+  it('is 503 while the proxy is unhealthy', async () => {
     const { sync, state } = setUp();
     const port = await freePort();
     await sync({ 'demo/web': { port, localEndpoints: { 4: 2 } } });
@@ -107,7 +107,7 @@ describe('the health of Services', () => {
     });
   });
 
-  it('is counted by family, on sockets of their own', async () => {
+  it('is counted by family, on separate sockets', async () => {
     const { sync, failures, servers } = setUp({});
     const port = await freePort();
     await sync({ 'demo/web': { port, localEndpoints: { 4: 1, 6: 3 } } });
@@ -122,7 +122,7 @@ describe('the health of Services', () => {
     assert.ok(await refused(port, '::1'));
   });
 
-  it('listens on the given addresses only', async () => {
+  it('listens only on the given addresses', async () => {
     const { sync } = setUp({ 4: ['127.0.0.2', '127.0.0.3'] });
     const port = await freePort();
     await sync({ 'demo/web': { port, localEndpoints: { 4: 1 } } });
@@ -132,13 +132,13 @@ describe('the health of Services', () => {
     assert.ok(await refused(port, '127.0.0.1'));
   });
 
-  it('listens nowhere for a family that has no address', async () => {
+  it('does not listen for a family without an address', async () => {
     const { sync, servers } = setUp({ 4: ['127.0.0.1'], 6: [] });
     await sync({ 'demo/web': { port: await freePort(), localEndpoints: { 6: 1 } } });
     assert.deepEqual(servers.size, 1);
   });
 
-  it('closes what is gone, moves with the port, and lets a port pass to another Service', async () => {
+  it('closes removed ports, follows a changed port, and lets another Service use a port', async () => {
     const { sync, failures } = setUp();
     const [one, two] = [await freePort(), await freePort()];
     await sync({ 'demo/a': { port: one, localEndpoints: { 4: 1 } } });
@@ -156,7 +156,7 @@ describe('the health of Services', () => {
     assert.deepEqual(failures, []);
   });
 
-  it('reports a port that is taken once, then every five minutes, and when it is opened', async () => {
+  it('reports a port in use once, then every five minutes, and when it is opened', async () => {
     const { sync, failures, recovered, servers, state } = setUp({ 4: ['127.0.0.3', '127.0.0.2'] });
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.2', resolve));
@@ -179,7 +179,7 @@ describe('the health of Services', () => {
     assert.deepEqual([failures.length, recovered], [2, [`demo/web ${port}`]]);
   });
 
-  it('reports a port again when the Service had been removed meanwhile, and no recovery when it is removed', async () => {
+  it('reports a port again after its Service was removed and added, and no success when it is removed', async () => {
     const { sync, failures, recovered } = setUp({ 4: ['127.0.0.2'] });
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.2', resolve));
@@ -192,7 +192,7 @@ describe('the health of Services', () => {
     assert.deepEqual([failures, recovered], [Array(2).fill(`demo/web ${port} EADDRINUSE`), []]);
   });
 
-  it('closes everything at the end, and opens nothing after', async () => {
+  it('closes all ports at the end, and opens none afterwards', async () => {
     const { sync, servers } = setUp();
     const port = await freePort();
     await sync({ 'demo/web': { port, localEndpoints: { 4: 1, 6: 1 } } });

@@ -9,15 +9,15 @@ function options(raw: Record<string, unknown>) {
   return ipvsOptions(configuration, { families: [4], kernelRelease: '6.1.0' });
 }
 
-describe('a configuration means to ipvs mode', () => {
-  it('the defaults where it says nothing', () => {
+describe('options of ipvs mode from a configuration', () => {
+  it('defaults of absent fields', () => {
     const { scheduler, masqueradeMark, localDetector, nodePortAddresses, timeouts } = options({});
     assert.deepEqual([scheduler, masqueradeMark, nodePortAddresses], ['rr', 0x4000, []]);
     assert.deepEqual(localDetector, { by: 'network', networks: {} });
     assert.deepEqual(timeouts, { tcp: 0, tcpFin: 0, udp: 0 });
   });
 
-  it('networks in one spelling, and timeouts in whole seconds', () => {
+  it('canonical networks, and timeouts in whole seconds', () => {
     const { excludeCIDRs, nodePortAddresses, localDetector, timeouts } = options({
       ipvs: { excludeCIDRs: ['10.1.2.3/16'], tcpTimeout: '1.9s', udpTimeout: '2m' },
       nodePortAddresses: ['FD00::1/64'],
@@ -31,11 +31,11 @@ describe('a configuration means to ipvs mode', () => {
     assert.deepEqual(timeouts, { tcp: 1, tcpFin: 0, udp: 120 });
   });
 
-  it("node ports on the node's own addresses", () => {
+  it('node ports on the node IPs', () => {
     assert.equal(options({ nodePortAddresses: ['primary'] }).nodePortAddresses, 'primary');
   });
 
-  it('how traffic of pods is told', () => {
+  it('detection of local traffic', () => {
     assert.deepEqual(options({ detectLocalMode: 'NodeCIDR' }).localDetector, { by: 'nodeNetwork' });
     const detectLocal = { bridgeInterface: 'cni0', interfaceNamePrefix: 'veth' };
     assert.deepEqual(options({ detectLocalMode: 'BridgeInterface', detectLocal }).localDetector, {
@@ -49,7 +49,7 @@ describe('a configuration means to ipvs mode', () => {
   });
 });
 
-it('a cure has a name', () => {
+it('a cure is known by its name', () => {
   assert.deepEqual([...curesOf(['external-local'])], ['external-local']);
   assert.throws(() => curesOf(['bleeding']), /--cures must be of .*; found bleeding/);
 });

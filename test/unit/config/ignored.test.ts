@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type KernelCommand, readFlags } from '../../../src/config/flags.js';
-import { ineffectiveFields, ineffectiveFlags } from '../../../src/config/ineffective.js';
+import { type KernelCommand, readFlags } from '../../../src/config/commandLine.js';
+import { flagWarnings, ignoredFields } from '../../../src/config/ignored.js';
 import { decodeConfiguration } from '../../support/decodeConfiguration.js';
 
-const told = (raw: Record<string, unknown>, besideManifests = false) =>
-  ineffectiveFields(decodeConfiguration(raw).configuration, besideManifests);
-const flagsTold = (...args: string[]) => ineffectiveFlags((readFlags(args) as KernelCommand).given);
+const warnings = (raw: Record<string, unknown>, withManifests = false) =>
+  ignoredFields(decodeConfiguration(raw).configuration, withManifests);
+const warningsOf = (...args: string[]) => flagWarnings((readFlags(args) as KernelCommand).given);
 
 describe('a field without effect', () => {
   const cases: [raw: Record<string, unknown>, path: string][] = [
@@ -27,14 +27,14 @@ describe('a field without effect', () => {
     [{ logging: { options: { text: { splitStream: true } } } }, 'logging.options.text.splitStream'],
   ];
   for (const [raw, path] of cases) {
-    it(`is told once: ${path}`, () => {
-      const sentences = told(raw);
-      assert.equal(sentences.length, 1);
-      assert.ok(sentences[0]?.startsWith(`${path} has no effect: `), sentences[0]);
+    it(`has one warning: ${path}`, () => {
+      const found = warnings(raw);
+      assert.equal(found.length, 1);
+      assert.ok(found[0]?.startsWith(`${path} has no effect: `), found[0]);
     });
   }
 
-  it('is passed over while it has its default, and so is one that has effect', () => {
+  it('has no warning while it has its default; nor has a field with effect', () => {
     const raw = {
       mode: 'ipvs',
       iptables: { masqueradeAll: true, syncPeriod: '30s', localhostNodePorts: true },
@@ -43,43 +43,44 @@ describe('a field without effect', () => {
       featureGates: { ComponentFlagz: true, ComponentStatusz: true, LoggingAlphaOptions: true },
       nodePortAddresses: ['primary'],
     };
-    assert.deepEqual(told(raw), []);
+    assert.deepEqual(warnings(raw), []);
   });
 });
 
-it('what is about the API server or the node has no effect where objects come from manifests, and is told', () => {
+it('a setting of the API client or the node has no effect if manifests are the source, and has a warning', () => {
   const raw = {
     clientConnection: { kubeconfig: '/k', contentType: 'application/json' },
     conntrack: { min: 1 },
     oomScoreAdj: 0,
   };
-  assert.deepEqual(told(raw, true), [
-    'clientConnection.kubeconfig has no effect: objects come from --manifests',
-    'clientConnection.contentType has no effect: the API server is spoken to in JSON',
-    'oomScoreAdj has no effect: with --manifests, settings of the node are left alone',
-    'conntrack.min has no effect: with --manifests, settings of the node are left alone',
+  assert.deepEqual(warnings(raw, true), [
+    'clientConnection.kubeconfig has no effect: --manifests is the source of objects',
+    'clientConnection.contentType has no effect: requests to the API server use JSON',
+    'oomScoreAdj has no effect: with --manifests, settings of the node are not changed',
+    'conntrack.min has no effect: with --manifests, settings of the node are not changed',
   ]);
-  assert.equal(told(raw).length, 1);
-  assert.deepEqual(told({}, true), []);
-  assert.deepEqual(flagsTold('--manifests=m', '--master=https://a'), [
-    '--master has no effect: objects come from --manifests',
+  assert.equal(warnings(raw).length, 1);
+  assert.deepEqual(warnings({}, true), []);
+  assert.deepEqual(warningsOf('--manifests=m', '--master=https://a'), [
+    '--master has no effect: --manifests is the source of objects',
   ]);
 });
 
 describe('a flag without effect', () => {
-  it('is told once', () => {
-    assert.deepEqual(flagsTold('--boot-id-file=/x', '--machine-id-file=/y', '--machine-id-file=/z'), [
-      '--boot-id-file has no effect: nothing uses it, in kube-proxy neither',
-      '--machine-id-file has no effect: nothing uses it, in kube-proxy neither',
+  it('has one warning', () => {
+    assert.deepEqual(warningsOf('--boot-id-file=/x', '--machine-id-file=/y', '--machine-id-file=/z'), [
+      '--boot-id-file has no effect: it is unused, as in kube-proxy',
+      '--machine-id-file has no effect: it is unused, as in kube-proxy',
     ]);
-    assert.deepEqual(flagsTold('--config=/c', '--cluster-cidr=10.0.0.0/8', '--v=2', '--once', '--master=m'), [
-      '--cluster-cidr has no effect: --config is given',
-    ]);
-    assert.deepEqual(flagsTold('--cluster-cidr=10.0.0.0/8'), []);
+    assert.deepEqual(
+      warningsOf('--config=/c', '--cluster-cidr=10.0.0.0/8', '--v=2', '--once', '--master=m'),
+      ['--cluster-cidr has no effect: --config is given'],
+    );
+    assert.deepEqual(warningsOf('--cluster-cidr=10.0.0.0/8'), []);
   });
 
-  it('or that goes away is told in the words of kube-proxy', () => {
-    assert.deepEqual(flagsTold('--healthz-port=1'), [
+  it("or that is deprecated has kube-proxy's warning", () => {
+    assert.deepEqual(warningsOf('--healthz-port=1'), [
       'Flag --healthz-port has been deprecated, This flag is deprecated and will be removed in a future release. Please use --healthz-bind-address instead.',
     ]);
   });

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { flagLines, helpText, type KernelCommand, readFlags, UsageError } from '../../../src/config/flags.js';
-import { KUBE_PROXY_FLAGS } from '../../../src/config/flagTable.js';
+import { FLAG_TYPES, type KernelCommand, readFlags, UsageError } from '../../../src/config/commandLine.js';
+import { KUBE_PROXY_FLAGS } from '../../../src/config/flags.js';
+import { flagLines, helpText } from '../../../src/config/help.js';
 import { ConfigurationError, loadConfiguration } from '../../../src/config/load.js';
 import { externalConfiguration } from '../../../src/config/writeConfig.js';
 
@@ -17,7 +18,7 @@ function field(path: string, args: string[]): unknown {
 }
 
 describe("every flag of kube-proxy's", () => {
-  /** Flag, value, the field that it sets, and how it shows there. */
+  /** A flag, its value, the field that it sets, and the field's value as JSON. */
   const cases: [flag: keyof typeof KUBE_PROXY_FLAGS, text: string, path?: string, value?: unknown][] = [
     ['bind-address', '2001:DB8::5', 'bindAddress', '2001:db8::5'],
     ['bind-address-hard-fail', 'true', 'bindAddressHardFail', true],
@@ -94,7 +95,7 @@ describe("every flag of kube-proxy's", () => {
       const spellings = [
         [`--${flag}=${text}`],
         [`--${flag.replaceAll('-', '_')}=${text}`],
-        ...(KUBE_PROXY_FLAGS[flag].type.shown === '' ? [] : [[`--${flag}`, text]]),
+        ...(FLAG_TYPES[KUBE_PROXY_FLAGS[flag].type].placeholder === '' ? [] : [[`--${flag}`, text]]),
       ];
       for (const args of spellings) {
         if (path === undefined) assert.doesNotThrow(() => load(...args), args.join(' '));
@@ -103,7 +104,7 @@ describe("every flag of kube-proxy's", () => {
     });
   }
 
-  it('is among them', () => {
+  it('is one of the cases', () => {
     const named = cases.map(([flag]) => flag).toSorted();
     assert.deepEqual(named, Object.keys(KUBE_PROXY_FLAGS).toSorted());
     assert.equal(named.length, 60);
@@ -111,18 +112,18 @@ describe("every flag of kube-proxy's", () => {
 });
 
 describe('flags are read as Go reads them', () => {
-  it('conditions alone, without taking the next argument for a value', () => {
+  it('booleans without a value, and not with the next argument as their value', () => {
     assert.equal(field('iptables.masqueradeAll', ['--masquerade-all']), true);
     assert.throws(() => load('--masquerade-all', 'true'), /does not take any arguments, got \["true"\]/);
   });
 
-  it('verbosity in all its spellings', () => {
+  it('verbosity in all its forms', () => {
     for (const args of [['-v=4'], ['-v4'], ['-v', '4'], ['--v=4'], ['--v', '4']]) {
       assert.equal(field('logging.verbosity', args), 4, args.join(' '));
     }
   });
 
-  it('lists, gates and patterns from a flag that is repeated; of others the last counts', () => {
+  it('lists, gates and patterns from a repeated flag; for other flags the last value wins', () => {
     const twice = (flag: string, one: string, two: string) => [`--${flag}=${one}`, `--${flag}=${two}`];
     assert.deepEqual(field('ipvs.excludeCIDRs', twice('ipvs-exclude-cidrs', '10.1.0.0/16', '10.2.0.0/16')), [
       '10.1.0.0/16',
@@ -136,7 +137,7 @@ describe('flags are read as Go reads them', () => {
     assert.equal(field('ipvs.scheduler', twice('ipvs-scheduler', 'lc', 'sh')), 'sh');
   });
 
-  it('zeros as they stand, not as defaults', () => {
+  it('zero values as given, not as defaults', () => {
     assert.throws(
       () => load('--ipvs-sync-period=0s'),
       /SyncPeriod: Invalid value: "0s": must be greater than 0/,
@@ -144,20 +145,20 @@ describe('flags are read as Go reads them', () => {
     assert.equal(field('clientConnection.burst', ['--kube-api-burst=0']), 0);
   });
 
-  it("blank addresses as nothing said, and :: without changing the servers' addresses", () => {
+  it("blank addresses without effect, and --bind-address=:: without effect on the servers' addresses", () => {
     assert.equal(field('healthzBindAddress', ['--healthz-bind-address=']), '0.0.0.0:10256');
     assert.equal(field('metricsBindAddress', ['--metrics-bind-address=']), '127.0.0.1:10249');
     assert.equal(field('bindAddress', ['--bind-address=']), '0.0.0.0');
     assert.equal(field('healthzBindAddress', ['--bind-address=::']), '0.0.0.0:10256');
   });
 
-  it("addresses in any spelling, and keeps the canonical one: what is no canonical :: would not be both families'", () => {
+  it('addresses in any spelling as canonical ones: only a canonical :: means both families', () => {
     assert.equal(field('healthzBindAddress', ['--healthz-bind-address=[0:0::0]:99']), '[::]:99');
     assert.equal(field('healthzBindAddress', ['--healthz-bind-address=FD00::0:1']), '[fd00::1]:10256');
     assert.equal(field('metricsBindAddress', ['--metrics-bind-address=010.0.0.1:99']), '10.0.0.1:99');
   });
 
-  it('ports from the flags for them, where an address has none', () => {
+  it('ports from --healthz-port and --metrics-port if an address has none', () => {
     assert.equal(
       field('healthzBindAddress', ['--healthz-bind-address=::1', '--healthz-port=99']),
       '[::1]:99',
@@ -170,7 +171,7 @@ describe('flags are read as Go reads them', () => {
     assert.equal(
       field('healthzBindAddress', ['--healthz-port=0', '--write-config-to=/x']),
       '0.0.0.0:10256',
-      'not heeded in a configuration that is written',
+      'no effect on a configuration that is written',
     );
   });
 
@@ -253,13 +254,10 @@ describe('flags are read as Go reads them', () => {
       ['plan', '-o', 'yaml'],
       'invalid argument "yaml" for "-o, --output" flag: "yaml" is neither text nor json',
     ],
-    [['--once', '-o', 'json'], '--output is for plan alone'],
-    [['plan', '--cleanup'], 'plan changes nothing, and --cleanup does: only one of them can be asked for'],
-    [
-      ['--init-only', 'plan'],
-      'plan changes nothing, and --init-only does: only one of them can be asked for',
-    ],
-    [['--drain-timeout=-1s'], '--drain-timeout must be a duration of 0 or more, as in 1h30m or 10s'],
+    [['--once', '-o', 'json'], '--output is valid only with plan'],
+    [['plan', '--cleanup'], 'plan changes nothing, but --cleanup does: use only one of them'],
+    [['--init-only', 'plan'], 'plan changes nothing, but --init-only does: use only one of them'],
+    [['--drain-timeout=-1s'], '--drain-timeout must be a duration of 0 or more, for example 1h30m or 10s'],
   ];
   for (const [args, message] of refused) {
     it(`refuses ${args.join(' ')}`, () => {
@@ -276,7 +274,7 @@ describe('flags are read as Go reads them', () => {
 });
 
 describe('the command line', () => {
-  it('asks for a run, a plan, a clean-up', () => {
+  it('requests a run, a plan or a clean-up', () => {
     const command = readFlags(['plan', '--manifests', 'm', '--cures=a,b', '--drain-timeout=1m', '--once']);
     assert.ok(command.do === 'plan');
     const { manifests, cures, drainBound, once, config, ownAll, output } = command;
@@ -307,7 +305,7 @@ describe('the command line', () => {
     assert.deepEqual([other.initOnly, other.master, other.writeConfigTo], [true, 'https://a', '/x']);
   });
 
-  it('prints help and the version before it looks at anything else', () => {
+  it('requests help or the version, whatever else it contains', () => {
     assert.deepEqual(readFlags(['-h', 'foo']), { do: 'help' });
     assert.deepEqual(readFlags(['--version', '--manifests', 'x']), { do: 'version', raw: false });
     assert.deepEqual(readFlags(['--version=raw']), { do: 'version', raw: true });
@@ -318,7 +316,7 @@ describe('the command line', () => {
     assert.match(helpText(), /--ipvs-sync-period duration\n.*\(default 30s\)/);
   });
 
-  it("names the node by --hostname-override, trimmed and in lower case, and by the host's name else", () => {
+  it('names the node by --hostname-override, trimmed and in lower case, or by the hostname', () => {
     assert.equal(load('--hostname-override', ' Node-A ').nodeName, 'node-a');
     assert.notEqual(load('--hostname-override=').nodeName, '');
     assert.throws(
@@ -329,7 +327,7 @@ describe('the command line', () => {
     );
   });
 
-  it('shows every flag with its value for the log', () => {
+  it('is logged as every flag with its value', () => {
     const { given } = readFlags([
       '--ipvs-sync-period=90s',
       '--feature-gates=AllBeta=1',

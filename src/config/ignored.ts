@@ -1,0 +1,99 @@
+// Finds fields and flags that are set but have no effect. The log has a warning for each, once, at the start: no setting
+// is ignored silently.
+import { defaultConfiguration } from './configuration.js';
+import { EFFECTIVE_GATES } from './featureGates.js';
+import { FLAGS, type FlagValue } from './flags.js';
+import type { Configuration } from './schema.js';
+
+const WINDOWS = 'it is only for Windows';
+const OTHER_MODE = 'ipvs mode does not use it';
+const UNBUFFERED = 'every log line is written at once, to standard error';
+
+/** Fields and sections without effect, and the reason. */
+const REASONS: Readonly<Record<string, string>> = {
+  'clientConnection.acceptContentTypes': 'requests to the API server use JSON',
+  'clientConnection.contentType': 'requests to the API server use JSON',
+  configSyncPeriod: 'objects are not resynced, because audits read the kernel itself',
+  featureGates: `the only gates with an effect are ${EFFECTIVE_GATES.join(', ')}`,
+  'iptables.localhostNodePorts': 'ipvs mode serves no node ports on loopback addresses',
+  'iptables.minSyncPeriod': OTHER_MODE,
+  'iptables.syncPeriod': OTHER_MODE,
+  'logging.flushFrequency': UNBUFFERED,
+  'logging.options.json': UNBUFFERED,
+  'logging.options.text': UNBUFFERED,
+  'logging.vmodule': 'one verbosity applies to the whole program',
+  nftables: OTHER_MODE,
+  portRange: 'it is unused, as in kube-proxy',
+  showHiddenMetricsForVersion: 'there are no hidden metrics',
+  windowsRunAsService: WINDOWS,
+  winkernel: WINDOWS,
+};
+
+/** Flags without effect that set no field, and the reason. */
+const FLAG_REASONS: Readonly<Record<string, string>> = {
+  'boot-id-file': 'it is unused, as in kube-proxy',
+  'machine-id-file': 'it is unused, as in kube-proxy',
+};
+
+const NO_API_SERVER = '--manifests is the source of objects';
+const NO_AGENT = 'with --manifests, settings of the node are not changed';
+
+/** Fields and sections without effect with `--manifests`, and the reason. */
+const REASONS_WITH_MANIFESTS: Readonly<Record<string, string>> = {
+  clientConnection: NO_API_SERVER,
+  conntrack: NO_AGENT,
+  oomScoreAdj: NO_AGENT,
+};
+
+const EFFECTIVE: ReadonlySet<string> = new Set(EFFECTIVE_GATES.map((gate) => `featureGates.${gate}`));
+
+/** The reason why a field has no effect; undefined if it has one. */
+export function whyIgnored(path: string): string | undefined {
+  return EFFECTIVE.has(path) ? undefined : reasonAmong(REASONS, path);
+}
+
+function reasonAmong(reasons: Readonly<Record<string, string>>, path: string): string | undefined {
+  return Object.entries(reasons).find(([prefix]) => path === prefix || path.startsWith(`${prefix}.`))?.[1];
+}
+
+/**
+ * A warning for each field that differs from its default and has no effect.
+ *
+ * @param withManifests objects are read from manifests, and settings of the node are not changed
+ */
+export function ignoredFields(configuration: Configuration, withManifests: boolean): string[] {
+  const defaults = leaves(defaultConfiguration());
+  const reasons = withManifests ? REASONS_WITH_MANIFESTS : {};
+  return [...leaves(configuration)].flatMap(([path, value]) => {
+    const reason = whyIgnored(path) ?? reasonAmong(reasons, path);
+    if (reason === undefined || value === defaults.get(path)) return [];
+    return [`${path} has no effect: ${reason}`];
+  });
+}
+
+/** A warning for each given flag that has no effect or is deprecated. */
+export function flagWarnings(given: ReadonlyMap<string, FlagValue>): string[] {
+  const withConfig = Boolean(given.get('config'));
+  return [...given.keys()].flatMap((name) => {
+    const flag = FLAGS.get(name);
+    const reason = FLAG_REASONS[name];
+    if (reason !== undefined) return [`--${name} has no effect: ${reason}`];
+    if (name === 'master' && given.get('manifests')) {
+      return [`--master has no effect: ${NO_API_SERVER}`];
+    }
+    if (withConfig && !flag?.withConfig) return [`--${name} has no effect: --config is given`];
+    return flag?.deprecated === undefined ? [] : [`Flag --${name} has been deprecated, ${flag.deprecated}`];
+  });
+}
+
+/** Every value of a configuration as JSON, by its path; a list is one value. */
+function leaves(value: unknown, path = ''): Map<string, string> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return new Map([[path, JSON.stringify(value)]]);
+  }
+  return new Map(
+    Object.entries(value).flatMap(([name, below]) => [
+      ...leaves(below, path === '' ? name : `${path}.${name}`),
+    ]),
+  );
+}

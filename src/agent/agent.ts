@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import type { Configuration } from '../config/configuration.js';
 import { CONFIGURATION_UPDATED } from '../config/reload.js';
 import { externalConfiguration } from '../config/writeConfig.js';
-import { createIpvsMode, hostViewer, type IpvsKernel, type IpvsOptions } from '../modes/ipvs/index.js';
+import { createIpvsMode, hostViewer, type IpvsOptions } from '../modes/ipvs/index.js';
 import type { Family } from '../net/address.js';
 import { createProxy, type ProxyEvents } from '../proxy.js';
 import { ProxyHealth } from '../servers/health.js';
@@ -19,7 +19,7 @@ import { type FollowedConfiguration, followConfiguration } from './followConfigu
 import type { Kernel } from './kernel.js';
 import { LeftOut } from './leftOut.js';
 import { levelOf } from './log.js';
-import { measured } from './measure.js';
+import { measured, type ReportingKernel } from './measure.js';
 import { ownIdentity, watchForOtherAgents } from './otherAgents.js';
 import { followOwnNode } from './ownNode.js';
 import { BindError, openServers } from './servers.js';
@@ -42,7 +42,7 @@ export interface AgentParts {
   readonly configFile: FollowedConfiguration | undefined;
   /** Every flag's value, for /flagz. */
   readonly flags: Readonly<Record<string, string>>;
-  readonly kernel: IpvsKernel & Pick<Kernel, 'watchHost'>;
+  readonly kernel: ReportingKernel & Pick<Kernel, 'watchHost'>;
   readonly options: IpvsOptions;
   readonly source: Source;
   /** The node as it was known when the agent started. */

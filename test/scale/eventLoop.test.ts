@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { after, before, it } from 'node:test';
+import { FakeKernel } from '../../src/kernel/testing/index.js';
 import { createIpvsMode, IPVS_DEFAULTS } from '../../src/modes/ipvs/index.js';
 import { createProxy, type ServiceProxy } from '../../src/proxy.js';
 import type { SyncSummary } from '../../src/reconcile/summary.js';
 import { ApiSource } from '../../src/source/api/apiSource.js';
 import { ApiClient } from '../../src/source/api/client.js';
 import { connectToApi } from '../../src/source/api/connection.js';
-import { FakeKernel } from '../../src/testing/index.js';
 import { BigCluster } from './bigCluster.js';
 
 const SERVICES = 5000;

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { ipvsOptions } from '../../src/cli/options.js';
 import type { Problem } from '../../src/errors.js';
+import { FakeKernel } from '../../src/kernel/testing/index.js';
 import { createIpvsMode, type IpvsKernel, type Item, type Operation } from '../../src/modes/ipvs/index.js';
 import type { Mode } from '../../src/modes/mode.js';
 import type { KubernetesObject } from '../../src/objects/types.js';
@@ -11,7 +12,6 @@ import { Catalogue } from '../../src/services/catalogue.js';
 import { nodeFacts } from '../../src/services/nodeFacts.js';
 import type { NodeFacts } from '../../src/services/types.js';
 import { readManifest } from '../../src/source/manifestFile.js';
-import { FakeKernel } from '../../src/testing/index.js';
 import { decodeConfiguration } from './decodeConfiguration.js';
 import type { Scenario, ToolOutput } from './oracle.js';
 

@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 import { recheck } from '../../../src/cli/recheck.js';
 import { type KernelCommand, readFlags } from '../../../src/config/flags.js';
 import { readConfigurationFile } from '../../../src/config/reload.js';
-import { FakeKernel } from '../../../src/testing/index.js';
+import { FakeKernel } from '../../../src/kernel/testing/index.js';
 import { closeAfter } from '../../support/closeAfter.js';
 
 const GOOD = 'apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\nmode: ipvs\n';

@@ -1,9 +1,5 @@
-#include "binding/conntrack_binding.h"
-
-#include <memory>
-#include <string>
-
-#include "binding/job.h"
+#include "binding/classes.h"
+#include "binding/client_binding.h"
 #include "conntrack/client.h"
 #include "conntrack/records.h"
 
@@ -11,9 +7,9 @@ namespace knp::binding {
 
 namespace {
 
+using conntrack::Client;
+using conntrack::Flow;
 using netlink::Status;
-using Records = std::vector<uint8_t>;
-using Failures = std::vector<netlink::Failure>;
 
 // A type of this namespace, in which Job then looks for ToValue().
 struct Deletion : conntrack::Deletion {};
@@ -27,77 +23,52 @@ Napi::Value ToValue(Napi::Env env, const Deletion& deletion) {
 }
 
 // The class ConntrackClient of the addon; src/kernel/addon.ts declares its methods.
-class ConntrackClient : public Napi::ObjectWrap<ConntrackClient> {
+class ConntrackClient : public ClientBinding<ConntrackClient, Client> {
  public:
-  static Napi::Function Define(Napi::Env env) {
-    return DefineClass(env, "ConntrackClient",
-                       {
-                           InstanceMethod<&ConntrackClient::Open>("open"),
-                           InstanceMethod<&ConntrackClient::Apply>("apply"),
-                           InstanceMethod<&ConntrackClient::List>("list"),
-                           InstanceMethod<&ConntrackClient::Delete>("delete"),
-                           InstanceMethod<&ConntrackClient::Close>("close"),
-                       });
-  }
+  using ClientBinding::ClientBinding;
 
-  explicit ConntrackClient(const Napi::CallbackInfo& info)
-      : Napi::ObjectWrap<ConntrackClient>(info), client_(std::make_shared<conntrack::Client>()) {}
+  static void Init(Napi::Object exports) {
+    Export(exports, "ConntrackClient",
+           {
+               InstanceMethod<&ConntrackClient::Apply>("apply"),
+               InstanceMethod<&ConntrackClient::List>("list"),
+               InstanceMethod<&ConntrackClient::Delete>("delete"),
+           });
+  }
 
  private:
-  Napi::Value Open(const Napi::CallbackInfo& info) {
-    std::string path;
-    std::chrono::milliseconds timeout{};
-    if (!ReadText(info, 0, &path) || !ReadMilliseconds(info, 1, &timeout)) return {};
-    return StartOn<Records>(
-        info.Env(), client_,
-        [path, timeout](conntrack::Client* client, Records* /*out*/) { return client->Open(path, timeout); });
-  }
-
   // Deletes flows: there is no other operation on one.
   Napi::Value Apply(const Napi::CallbackInfo& info) {
-    Records records;
-    if (!ReadRecords(info, 0, conntrack::kFlowRecord, false, &records)) return {};
-    return StartOn<Failures>(
-        info.Env(), client_, [records = std::move(records)](conntrack::Client* client, Failures* out) {
-          *out = client->DeleteFlows(conntrack::LoadFlows(records.data(), records.size()));
-          return Status{};
-        });
+    return StartBatch(info, conntrack::layout::Flow::kSize, [](Client* client, const Records& records) {
+      return client->DeleteFlows(conntrack::LoadFlows(records.data(), records.size()));
+    });
   }
 
-  // The second argument is whether a listing that was cut short is good as far as it went.
+  // The second argument is whether a listing that was cut short resolves to the flows read so far.
   Napi::Value List(const Napi::CallbackInfo& info) {
     Records records;
-    if (!ReadRecords(info, 0, conntrack::kFilterRecord, false, &records)) return {};
+    if (!ReadRecords(info, 0, conntrack::layout::Filter::kSize, false, &records)) return {};
     const bool partial = info[1].ToBoolean();
-    return StartOn<Records>(info.Env(), client_,
-                            [records = std::move(records), partial](conntrack::Client* client, Records* out) {
-                              const auto filters = conntrack::LoadFilters(records.data(), records.size());
-                              std::vector<conntrack::Flow> flows;
-                              Status status = client->List(filters, partial, &flows);
-                              if (status.ok()) *out = conntrack::StoreFlows(flows);
-                              return status;
-                            });
+    const auto list = [records = std::move(records), partial](Client* client, std::vector<Flow>* out) {
+      return client->List(conntrack::LoadFilters(records.data(), records.size()), partial, out);
+    };
+    return StartListing<Flow>(info, list, conntrack::StoreFlows);
   }
 
   // Settles with {deleted, failures, failed}: a number, failures by place, and the records of their flows.
   Napi::Value Delete(const Napi::CallbackInfo& info) {
     Records record;
-    if (!ReadRecords(info, 0, conntrack::kFilterRecord, true, &record)) return {};
-    return StartOn<Deletion>(
-        info.Env(), client_, [record = std::move(record)](conntrack::Client* client, Deletion* out) {
-          return client->Delete(conntrack::LoadFilters(record.data(), record.size()).front(), out);
-        });
+    if (!ReadRecords(info, 0, conntrack::layout::Filter::kSize, true, &record)) return {};
+    return Start<Deletion>(info, [record = std::move(record)](Client* client, Deletion* out) {
+      return client->Delete(conntrack::LoadFilters(record.data(), record.size()).front(), out);
+    });
   }
-
-  void Close(const Napi::CallbackInfo& /*info*/) { client_.reset(); }
-
-  std::shared_ptr<conntrack::Client> client_;
 };
 
 }  // namespace
 
-void InitConntrack(Napi::Env env, Napi::Object exports) {
-  exports.Set("ConntrackClient", ConntrackClient::Define(env));
+void InitConntrack(Napi::Object exports) {
+  ConntrackClient::Init(exports);
 }
 
 }  // namespace knp::binding

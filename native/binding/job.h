@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,11 +15,11 @@
 
 namespace knp::binding {
 
-// What a promise settles with. Records become a Uint8Array.
+// The value that a promise resolves to. Records become a Uint8Array.
 Napi::Value ToValue(Napi::Env env, const std::vector<uint8_t>& records);
 // Failures become an array of {index, errno, code, message}: `code` is empty where there is an errno.
 Napi::Value ToValue(Napi::Env env, const std::vector<netlink::Failure>& failures);
-// An Error with `errno`, `code` and `kernelMessage`, for what failed as a whole.
+// An Error with `errno`, `code` and `kernelMessage`, for a call that failed as a whole.
 Napi::Error ToError(Napi::Env env, const netlink::Status& status);
 
 // `work` runs on the pool: it touches no JavaScript and owns, or shares, all that it uses, so that an
@@ -57,16 +56,6 @@ class Job : public Napi::AsyncWorker {
   Result result_{};
   netlink::Status status_;
 };
-
-// Starts `work(client, &result)` for one call of a client, or rejects with ERR_CLOSED when there is no client
-// any more. The job shares the client: it may be closed, or collected, at any time.
-template <typename Result, typename Client, typename Function>
-Napi::Value StartOn(Napi::Env env, std::shared_ptr<Client> client, Function work) {
-  return Job<Result>::Start(env, [client, work = std::move(work)](Result* out) -> netlink::Status {
-    if (!client) return netlink::Status::Of(netlink::Fault::kClosed);
-    return work(client.get(), out);
-  });
-}
 
 // Reads an argument that must be a Uint8Array of whole records (`exactly` one of them, if asked for). False
 // after having thrown a TypeError. The bytes are copied: JavaScript may change, transfer or free its array

@@ -1,11 +1,9 @@
-#include "binding/rtnetlink_watch_binding.h"
-
 #include <cerrno>
 #include <memory>
 #include <mutex>
-#include <string>
 
-#include "binding/job.h"
+#include "binding/classes.h"
+#include "binding/client_binding.h"
 #include "rtnetlink/records.h"
 #include "rtnetlink/watch.h"
 
@@ -13,7 +11,6 @@ namespace knp::binding {
 namespace {
 
 using netlink::Status;
-using Records = std::vector<uint8_t>;
 
 // A watch that was started, until it is closed or its environment ends: dropping the JavaScript object does
 // not end it. Everything but Report() runs on the JavaScript thread.
@@ -89,38 +86,25 @@ class Session : public std::enable_shared_from_this<Session> {
 };
 
 // The class RtnetlinkWatch of the addon; src/kernel/addon.ts declares its methods.
-class RtnetlinkWatch : public Napi::ObjectWrap<RtnetlinkWatch> {
+class RtnetlinkWatch : public ClientBinding<RtnetlinkWatch, rtnetlink::Watch> {
  public:
-  static Napi::Function Define(Napi::Env env) {
-    return DefineClass(env, "RtnetlinkWatch",
-                       {
-                           InstanceMethod<&RtnetlinkWatch::Open>("open"),
-                           InstanceMethod<&RtnetlinkWatch::Start>("start"),
-                           InstanceMethod<&RtnetlinkWatch::Close>("close"),
-                       });
-  }
+  using ClientBinding::ClientBinding;
 
-  explicit RtnetlinkWatch(const Napi::CallbackInfo& info)
-      : Napi::ObjectWrap<RtnetlinkWatch>(info), watch_(std::make_shared<rtnetlink::Watch>()) {}
+  static void Init(Napi::Object exports) {
+    Export(exports, "RtnetlinkWatch", {InstanceMethod<&RtnetlinkWatch::Start>("start")});
+  }
 
  private:
-  Napi::Value Open(const Napi::CallbackInfo& info) {
-    std::string path;
-    if (!ReadText(info, 0, &path)) return {};
-    return StartOn<Records>(info.Env(), watch_,
-                            [path](rtnetlink::Watch* watch, Records* /*out*/) { return watch->Open(path); });
-  }
-
   // start(milliseconds to gather, whether to keep the event loop alive, callback)
   void Start(const Napi::CallbackInfo& info) {
     const Napi::Env env = info.Env();
     if (session_) return Refuse(env, "started already");
-    if (!watch_) return ToError(env, Status::Of(netlink::Fault::kClosed)).ThrowAsJavaScriptException();
+    if (!client()) return ToError(env, Status::Of(netlink::Fault::kClosed)).ThrowAsJavaScriptException();
     if (!info[0].IsNumber() || !info[1].IsBoolean() || !info[2].IsFunction()) {
       return Refuse(env, "arguments must be a number, a boolean and a function");
     }
     const std::chrono::milliseconds gather(info[0].As<Napi::Number>().Uint32Value());
-    auto session = std::make_shared<Session>(watch_);
+    auto session = std::make_shared<Session>(client());
     Status status = session->Start(env, info[2].As<Napi::Function>(), gather, info[1].ToBoolean());
     if (status.ok()) {
       session_ = std::move(session);
@@ -129,24 +113,22 @@ class RtnetlinkWatch : public Napi::ObjectWrap<RtnetlinkWatch> {
     }
   }
 
-  void Close(const Napi::CallbackInfo& info) {
-    if (session_) session_->Close(info.Env());
+  void BeforeClose(Napi::Env env) override {
+    if (session_) session_->Close(env);
     session_.reset();
-    watch_.reset();
   }
 
   static void Refuse(Napi::Env env, const char* reason) {
     Napi::TypeError::New(env, reason).ThrowAsJavaScriptException();
   }
 
-  std::shared_ptr<rtnetlink::Watch> watch_;
   std::shared_ptr<Session> session_;
 };
 
 }  // namespace
 
-void InitRtnetlinkWatch(Napi::Env env, Napi::Object exports) {
-  exports.Set("RtnetlinkWatch", RtnetlinkWatch::Define(env));
+void InitRtnetlinkWatch(Napi::Object exports) {
+  RtnetlinkWatch::Init(exports);
 }
 
 }  // namespace knp::binding

@@ -62,15 +62,10 @@ class Client::Listing {
 
 Status Client::Open(const std::string& network_namespace, std::chrono::milliseconds timeout) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  auto where = std::make_shared<netlink::NetworkNamespace>();
-  Status status = netlink::NetworkNamespace::Open(network_namespace, where.get());
-  if (!status.ok()) return status;
   netlink::SocketOptions options;
-  options.network_namespace = std::move(where);
   options.protocol = NETLINK_NETFILTER;
-  options.datagram_size = kDatagram;
   options.timeout = timeout;
-  status = netlink::Socket::Open(options, &socket_);
+  Status status = netlink::OpenSockets(network_namespace, &options, {{&socket_, kDatagram}});
   if (!status.ok()) return status;
   std::vector<uint8_t> request;
   MessageBuilder builder(&request);

@@ -5,14 +5,16 @@
 #include <array>
 #include <cstdint>
 
+#include "conntrack/layouts.h"
+
 namespace knp::conntrack {
 
 // Whom the packets of one direction are from and to (struct nf_conntrack_tuple).
 struct Tuple {
   std::array<uint8_t, 16> source{};  // network order; 4 bytes used for AF_INET, the rest zero
   std::array<uint8_t, 16> destination{};
-  // What the kernel's union has in the place of ports: for ICMP the identifier is the source's, type << 8 |
-  // code the destination's. 0 for protocols with neither.
+  // Of ICMP, source_port is the identifier, and destination_port is type << 8 | code, as in the kernel's
+  // union. 0 for protocols with neither.
   uint16_t source_port = 0;
   uint16_t destination_port = 0;
 };
@@ -29,17 +31,15 @@ struct Flow {
   Tuple reply;
 };
 
-// What of a tuple is looked at: a sum of these.
-enum TupleField : uint8_t { kSource = 1, kDestination = 2, kSourcePort = 4, kDestinationPort = 8 };
 constexpr uint8_t kAddresses = kSource | kDestination;
 constexpr uint8_t kPorts = kSourcePort | kDestinationPort;
 
 struct TupleFilter {
-  uint8_t fields = 0;
+  uint8_t fields = 0;  // that are compared: a sum of TupleField
   Tuple tuple;
 };
 
-// Which flows: those for which everything holds that is said.
+// A selection of flows: those that match in every given field.
 struct Filter {
   uint16_t family = 0;   // AF_UNSPEC for both
   uint8_t protocol = 0;  // 0 for any

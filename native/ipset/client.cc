@@ -26,16 +26,12 @@ constexpr size_t kDatagram = 32768;
 
 Status Client::Open(const std::string& network_namespace, std::chrono::milliseconds timeout) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  auto where = std::make_shared<netlink::NetworkNamespace>();
-  Status status = netlink::NetworkNamespace::Open(network_namespace, where.get());
-  if (!status.ok()) return status;
-  network_namespace_ = std::move(where);
   netlink::SocketOptions options;
-  options.network_namespace = network_namespace_;
   options.protocol = NETLINK_NETFILTER;
-  options.datagram_size = kDatagram;
   options.timeout = timeout;
-  return netlink::Socket::Open(options, &socket_);
+  Status status = netlink::OpenSockets(network_namespace, &options, {{&socket_, kDatagram}});
+  if (status.ok()) network_namespace_ = options.network_namespace;
+  return status;
 }
 
 Status Client::List(std::vector<SetState>* out) {

@@ -7,7 +7,7 @@
 
 #include <utility>
 
-#include "records/little_endian.h"
+#include "records/fields.h"
 
 namespace knp::ipset {
 namespace {
@@ -44,7 +44,7 @@ void BeginList(MessageBuilder* builder) {
 // Keeps an attribute that has no field.
 void Keep(AttributeReader* attribute, Rest* rest, ReadError* error) {
   if (attribute->type() == IPSET_ATTR_PAD) return;
-  constexpr size_t kHeader = 4;
+  constexpr size_t kHeader = layout::Attribute::kSize;
   const size_t start = rest->size();
   const size_t size = attribute->size();
   if (start + kHeader + NlaAlign(size) > kLongestRest) {
@@ -53,8 +53,8 @@ void Keep(AttributeReader* attribute, Rest* rest, ReadError* error) {
   }
   rest->resize(start + kHeader + NlaAlign(size));
   uint8_t* out = rest->data() + start;
-  records::Store16(out, static_cast<uint16_t>(size));
-  records::Store16(out + 2, attribute->type());
+  records::Store(out, layout::Attribute::kLength, size);
+  records::Store(out, layout::Attribute::kType, attribute->type());
   attribute->Bytes(out + kHeader, size);
 }
 

@@ -7,20 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "ipset/layouts.h"
+
 namespace knp::ipset {
 
 // An address in network order; 4 bytes used for AF_INET, 16 for AF_INET6, the rest zero.
 using AddressBytes = std::array<uint8_t, 16>;
-
-// The types that are written, by numbers of our own.
-enum class SetType : uint8_t {
-  kHashIp = 1,
-  kHashNet = 2,
-  kHashIpPort = 3,
-  kHashIpPortIp = 4,
-  kHashIpPortNet = 5,
-  kBitmapPort = 6,
-};
 
 // The kernel's name: `hash:ip,port`. Empty for a number that is no type.
 const char* TypeName(SetType type);
@@ -44,22 +36,11 @@ struct SetParameters {
   uint16_t port_to = 0;
 };
 
-// Attributes of a listing that have no field here, one after another, as bytes: length of the value and type
-// (IPSET_ATTR_…) with 16 bits each, little-endian, then the value, padded to a multiple of 4. At most
-// kLongestRest bytes: a record has one byte for their number, divided by 4.
+// Attributes of a listing that have no field here, as they cross to JavaScript: one after another, each a
+// layout::Attribute and its value, padded to a multiple of 4. At most kLongestRest bytes: a record has one
+// byte for their number, divided by 4.
 using Rest = std::vector<uint8_t>;
 constexpr size_t kLongestRest = size_t{255} * 4;
-
-// What an entry has; which of it follows from the type of its set.
-enum EntryField : uint8_t {
-  kAddress = 1 << 0,
-  kPrefix = 1 << 1,
-  kProtocol = 1 << 2,
-  kPort = 1 << 3,
-  kAddress2 = 1 << 4,
-  kPrefix2 = 1 << 5,
-  kNoMatch = 1 << 6,  // an exception from a larger network in the same set (IPSET_FLAG_NOMATCH); listed only
-};
 
 struct Entry {
   uint8_t fields = 0;  // EntryField bits
@@ -83,7 +64,7 @@ struct SetHeader {
   uint32_t references = 0;
   uint32_t elements = 0;
   bool has_elements = false;  // since Linux 4.9
-  bool has_ports = false;     // parameters.port_from and port_to were told
+  bool has_ports = false;     // parameters.port_from and port_to were listed
   bool extended = false;      // with timeout, counters, comment or skbinfo
   Rest rest;
 };
@@ -91,15 +72,6 @@ struct SetHeader {
 struct SetState {
   SetHeader header;
   std::vector<Entry> entries;
-};
-
-enum class Verb : uint8_t {
-  kCreate = 1,
-  kAdd = 2,
-  kDelete = 3,
-  kFlush = 4,
-  kDestroy = 5,
-  kSwap = 6,
 };
 
 // One change. kFlush and kDestroy use the name of `set` only, kSwap that and `other`.

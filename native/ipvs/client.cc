@@ -22,7 +22,7 @@ using netlink::MessageBuilder;
 using netlink::Status;
 
 constexpr size_t kServiceDatagram = size_t{32} * 1024;
-constexpr size_t kServerDatagram = size_t{8} * 1024;
+constexpr size_t kSmallDatagram = size_t{8} * 1024;
 
 // A verb is the number of a command, and comes from outside: IPVS_CMD_FLUSH must not slip in.
 bool IsVerb(Verb verb) {
@@ -30,9 +30,9 @@ bool IsVerb(Verb verb) {
     case Verb::kAddService:
     case Verb::kUpdateService:
     case Verb::kDeleteService:
-    case Verb::kAddServer:
-    case Verb::kUpdateServer:
-    case Verb::kDeleteServer:
+    case Verb::kAddRealServer:
+    case Verb::kUpdateRealServer:
+    case Verb::kDeleteRealServer:
       return true;
   }
   return false;
@@ -60,20 +60,12 @@ std::string KeyOf(const RealServer& server) {
 
 Status Client::Open(const std::string& network_namespace, std::chrono::milliseconds timeout) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  auto where = std::make_shared<netlink::NetworkNamespace>();
-  Status status = netlink::NetworkNamespace::Open(network_namespace, where.get());
-  if (!status.ok()) return status;
   netlink::SocketOptions options;
-  options.network_namespace = std::move(where);
   options.protocol = NETLINK_GENERIC;
   options.timeout = timeout;
-  status = netlink::Socket::Open(options, &commands_);
-  if (!status.ok()) return status;
-  options.datagram_size = kServiceDatagram;
-  status = netlink::Socket::Open(options, &services_);
-  if (!status.ok()) return status;
-  options.datagram_size = kServerDatagram;
-  status = netlink::Socket::Open(options, &servers_);
+  Status status = netlink::OpenSockets(
+      network_namespace, &options,
+      {{&commands_, kSmallDatagram}, {&services_, kServiceDatagram}, {&servers_, kSmallDatagram}});
   if (!status.ok()) return status;
   return genl::LookUpFamily(&commands_, IPVS_GENL_NAME, &family_id_);
 }

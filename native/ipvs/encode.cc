@@ -86,12 +86,12 @@ bool EncodeOperation(MessageBuilder* builder, uint16_t family_id, uint16_t flags
     case Verb::kUpdateService:
     case Verb::kDeleteService:
       break;
-    case Verb::kAddServer:
-    case Verb::kUpdateServer:
-    case Verb::kDeleteServer: {
+    case Verb::kAddRealServer:
+    case Verb::kUpdateRealServer:
+    case Verb::kDeleteRealServer: {
       const size_t server = builder->BeginNested(Nested(IPVS_CMD_ATTR_DEST));
       PutServerId(builder, operation.server);
-      if (operation.verb != Verb::kDeleteServer) PutServerSettings(builder, operation.server);
+      if (operation.verb != Verb::kDeleteRealServer) PutServerSettings(builder, operation.server);
       builder->EndNested(server);
     }
   }

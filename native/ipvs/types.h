@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "ipvs/layouts.h"
+
 namespace knp::ipvs {
 
 // An address in network order; 4 bytes used for AF_INET, 16 for AF_INET6, the rest zero.
@@ -71,17 +73,8 @@ struct ServiceState {
   std::vector<RealServerState> servers;
 };
 
-// The values are the kernel's commands (IPVS_CMD_NEW_SERVICE, …).
-enum class Verb : uint8_t {
-  kAddService = 1,
-  kUpdateService = 2,
-  kDeleteService = 3,
-  kAddServer = 5,
-  kUpdateServer = 6,
-  kDeleteServer = 7,
-};
-
-// One change. Of `service` the verbs on servers use the id only, of `server` kDeleteServer the name only.
+// One change. Of `service`, the verbs on servers use the id only. Of `server`, kDeleteRealServer uses the
+// name only.
 struct Operation {
   Verb verb = Verb::kAddService;
   Service service;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,7 +28,7 @@ struct SocketOptions {
   // Bytes of queued replies (SO_RCVBUFFORCE) and of one send (SO_SNDBUFFORCE), as far as the kernel grants
   // them.
   int buffer_size = 1 << 20;
-  // NETLINK_GET_STRICT_CHK: rtnetlink's dumps heed the filters in their requests (4.20).
+  // NETLINK_GET_STRICT_CHK: rtnetlink's dumps apply the filters in their requests (4.20).
   bool strict_checking = false;
   std::chrono::milliseconds timeout{5000};
 };
@@ -66,5 +67,16 @@ class Socket {
   std::vector<uint8_t> datagram_;
   uint32_t sequence_ = 0;
 };
+
+// A socket that is to be opened.
+struct NewSocket {
+  Socket* socket;
+  size_t datagram_size;  // see SocketOptions
+};
+
+// Opens the sockets of a client in the network namespace at this path (empty: that of the process), which is
+// kept in `options`. ENOENT and EINVAL for a path that is missing or no network namespace.
+Status OpenSockets(const std::string& network_namespace, SocketOptions* options,
+                   std::initializer_list<NewSocket> sockets);
 
 }  // namespace knp::netlink

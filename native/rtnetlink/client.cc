@@ -27,16 +27,11 @@ constexpr size_t kDatagram = size_t{32} * 1024;
 
 Status Client::Open(const std::string& network_namespace, std::chrono::milliseconds timeout) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  auto where = std::make_shared<netlink::NetworkNamespace>();
-  Status status = netlink::NetworkNamespace::Open(network_namespace, where.get());
-  if (!status.ok()) return status;
   netlink::SocketOptions options;
-  options.network_namespace = std::move(where);
   options.protocol = NETLINK_ROUTE;
-  options.datagram_size = kDatagram;
   options.strict_checking = true;
   options.timeout = timeout;
-  return netlink::Socket::Open(options, &socket_);
+  return netlink::OpenSockets(network_namespace, &options, {{&socket_, kDatagram}});
 }
 
 Status Client::ListLinks(std::vector<Link>* out) {

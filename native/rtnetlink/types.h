@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string>
 
+#include "rtnetlink/layouts.h"
+
 namespace knp::rtnetlink {
 
 struct Link {
@@ -33,14 +35,11 @@ struct NamedAddress {
 
 // A change that the kernel notified of.
 struct Event {
-  enum class Kind : uint8_t { kLink = 1, kAddress = 2 };
-  Kind kind = Kind::kLink;
+  EventKind kind = EventKind::kLink;
   bool deleted = false;  // else added or changed
   Link link;             // of kLink
   NamedAddress address;  // of kAddress
 };
-
-enum class Verb : uint8_t { kAddLink = 1, kDeleteLink = 2, kAddAddress = 3, kDeleteAddress = 4 };
 
 // One change. `kind` belongs to kAddLink, `address` (but for its link_index, which is looked up) to the verbs
 // on addresses.

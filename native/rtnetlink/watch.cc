@@ -31,8 +31,6 @@ constexpr int kReceiveBuffer = 1 << 20;
 // What is longer, as the notification of a link with very many virtual functions, is cut off, and counts as
 // lost.
 constexpr size_t kDatagram = size_t{16} * 1024;
-// For the one listing of links.
-constexpr std::chrono::milliseconds kListTimeout{5000};
 // After an error that should not be, before the next try: not to spin.
 constexpr int kPauseMilliseconds = 1000;
 
@@ -43,7 +41,7 @@ uint32_t GroupBit(uint32_t group) {
 void ReadLink(const Message& message, bool deleted, LinkNames* names, Changes* changes) {
   changes->kinds |= kLinksChanged;
   Event event;
-  event.kind = Event::Kind::kLink;
+  event.kind = EventKind::kLink;
   event.deleted = deleted;
   ifinfomsg header{};
   if (!message.ReadHeader(&header) || !DecodeLink(message, &event.link).ok()) {
@@ -66,7 +64,7 @@ void ReadLink(const Message& message, bool deleted, LinkNames* names, Changes* c
 void ReadAddress(const Message& message, bool deleted, const LinkNames& names, Changes* changes) {
   changes->kinds |= kAddressesChanged;
   Event event;
-  event.kind = Event::Kind::kAddress;
+  event.kind = EventKind::kAddress;
   event.deleted = deleted;
   const Status status = DecodeAddress(message, &event.address.address);
   const auto name = names.find(event.address.address.link_index);
@@ -79,9 +77,9 @@ void ReadAddress(const Message& message, bool deleted, const LinkNames& names, C
 }
 
 // Names of the links that are there already. The kernel notifies of all others.
-Status ListNames(const std::string& network_namespace, LinkNames* names) {
+Status ListNames(const std::string& network_namespace, std::chrono::milliseconds timeout, LinkNames* names) {
   Client client;
-  Status status = client.Open(network_namespace, kListTimeout);
+  Status status = client.Open(network_namespace, timeout);
   if (!status.ok()) return status;
   std::vector<Link> links;
   status = client.ListLinks(&links);
@@ -129,7 +127,7 @@ void ReadNotifications(const uint8_t* data, size_t size, LinkNames* names, Chang
   Append(changes, std::move(read));
 }
 
-Status Watch::Open(const std::string& network_namespace) {
+Status Watch::Open(const std::string& network_namespace, std::chrono::milliseconds timeout) {
   NetworkNamespace where;
   Status status = NetworkNamespace::Open(network_namespace, &where);
   if (!status.ok()) return status;
@@ -147,7 +145,7 @@ Status Watch::Open(const std::string& network_namespace) {
     return Status::Errno(errno, "cannot subscribe to notifications");
   }
   LinkNames names;
-  status = ListNames(network_namespace, &names);
+  status = ListNames(network_namespace, timeout, &names);
   if (!status.ok()) return status;
   Descriptor stop(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!stop.open()) return Status::Errno(errno, "eventfd");

@@ -19,16 +19,9 @@
 
 namespace knp::rtnetlink {
 
-// What changed: a sum of these.
-enum Change : uint8_t {
-  kLinksChanged = 1,
-  kAddressesChanged = 2,
-  kChangesLost = 4,  // anything may have changed: notifications were dropped, or could not be read
-};
-
 // Changes since they were taken last.
 struct Changes {
-  uint8_t kinds = 0;          // of Change
+  uint8_t kinds = 0;          // a sum of Change
   std::vector<Event> events;  // complete unless kinds has kChangesLost
 
   // Events beyond this bound are lost: a reader that is this far behind had better list everything.
@@ -53,9 +46,9 @@ class Watch {
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
 
-  // Subscribes in the network namespace at this path (empty: that of the process). What changes from here on
-  // is noticed.
-  netlink::Status Open(const std::string& network_namespace);
+  // Subscribes in the network namespace at this path (empty: that of the process), and lists its links, for
+  // which the timeout is. Later changes are noticed.
+  netlink::Status Open(const std::string& network_namespace, std::chrono::milliseconds timeout);
 
   // Starts to call `report(changes)`, on a thread of its own: once for everything within `gather` of a first
   // change. Nothing that it does may throw.

@@ -18,6 +18,7 @@ import type { Announcer } from './announce.js';
 import { type FollowedConfiguration, followConfiguration } from './followConfiguration.js';
 import { LeftOut } from './leftOut.js';
 import { levelOf } from './log.js';
+import { measure, withTimedListing } from './measure.js';
 import { ownIdentity, watchForOtherAgents } from './otherAgents.js';
 import { followOwnNode } from './ownNode.js';
 import { BindError, openServers } from './servers.js';
@@ -40,7 +41,7 @@ export interface AgentParts {
   readonly configFile: FollowedConfiguration | undefined;
   /** Every flag's value, for /flagz. */
   readonly flags: Readonly<Record<string, string>>;
-  readonly opened: Pick<OpenedMode, 'mode' | 'formerModes' | 'families' | 'kernel'>;
+  readonly opened: Pick<OpenedMode, 'mode' | 'formerModes' | 'families' | 'kernel' | 'parts'>;
   readonly source: Source;
   /** The node as it was known when the agent started. */
   readonly node: NodeFacts;
@@ -128,14 +129,16 @@ class Ending {
   }
 }
 
-function proxyOf({ opened, source, node, configuration }: AgentParts, events: ProxyEvents) {
-  const { mode, formerModes = [], kernel } = opened;
+function proxyOf({ opened, source, node, configuration, metrics }: AgentParts, events: ProxyEvents) {
+  const { mode, formerModes = [], kernel, parts } = opened;
+  const { conntrack, iptables, rtnetlink, sysctl } = kernel;
+  measure({ ...parts, conntrack, iptables, rtnetlink, sysctl }, metrics);
   return createProxy({
     source,
     mode,
     formerModes,
-    rtnetlink: kernel.rtnetlink,
-    conntrack: kernel.conntrack,
+    rtnetlink,
+    conntrack: withTimedListing(conntrack, metrics),
     watchHost: kernel.watchHost,
     nodeName: node.name,
     bindAddress: configuration.bindAddress,

@@ -8,15 +8,15 @@ import { fileURLToPath } from 'node:url';
 export interface NativeFailure {
   /** Place in the batch. */
   readonly index: number;
-  /** Positive errno, or 0 where `code` says what happened. */
+  /** Positive errno, or 0 where there is a `code`. */
   readonly errno: number;
   /** `ERR_…` where there is no errno, else empty. */
   readonly code: string;
-  /** What the kernel said beside the number; may be empty. */
+  /** The kernel's words beside the number; may be empty. */
   readonly message: string;
 }
 
-/** What a promise of the addon is rejected with: a call that failed as a whole. */
+/** The error of a promise of the addon: a call that failed as a whole. */
 export interface NativeError extends Error {
   readonly errno: number;
   readonly code: string;
@@ -24,16 +24,20 @@ export interface NativeError extends Error {
 }
 
 /**
- * What every client of the addon has. Arguments of the wrong type or length throw a TypeError; every promise may be
- * rejected with a {@link NativeError}. Records are described beside their codecs: `native/ipvs/records.h` and its like.
+ * What every client and every watch of the addon has. Arguments of the wrong type or length throw a TypeError; every promise
+ * may be rejected with a {@link NativeError}. The layouts of records are in `layouts.ts` of each family.
  */
-export interface NativeClient {
-  /** Opens the sockets; `netns` is a path, or empty for the process's own; `timeout` in milliseconds. */
+export interface NativePart {
+  /** Opens the sockets; `netns` is a path, or empty for the namespace of the process; `timeout` of a reply, in ms. */
   open(netns: string, timeout: number): Promise<Uint8Array>;
+  /** Closes the sockets; calls under way keep them until they end. */
+  close(): void;
+}
+
+/** What every client of the addon has. */
+export interface NativeClient extends NativePart {
   /** Takes whole operation records. */
   apply(operations: Uint8Array): Promise<NativeFailure[]>;
-  /** Lets go of the sockets; calls under way keep them until they end. */
-  close(): void;
 }
 
 /** `native/binding/ipvs_binding.cc`. */
@@ -41,14 +45,14 @@ export interface NativeIpvsClient extends NativeClient {
   list(): Promise<Uint8Array>;
   /** A listing without real servers. */
   listServices(): Promise<Uint8Array>;
-  /** A listing of the services in whole service records; their settings in it say nothing. */
+  /** A listing of the services in whole service records; their settings in it have no meaning. */
   listServers(services: Uint8Array): Promise<Uint8Array>;
   /** Takes one service record. */
   get(service: Uint8Array): Promise<Uint8Array>;
   flush(): Promise<Uint8Array>;
-  /** Two numbers of 32 bits: version, size of the connection table. */
+  /** A `KERNEL_IPVS` record. */
   info(): Promise<Uint8Array>;
-  /** Three numbers of 32 bits: tcp, tcp-fin, udp. */
+  /** A `TIMEOUTS` record. */
   timeouts(): Promise<Uint8Array>;
   setTimeouts(timeouts: Uint8Array): Promise<Uint8Array>;
 }
@@ -62,16 +66,13 @@ export interface NativeRtnetlinkClient extends NativeClient {
 }
 
 /** `native/binding/rtnetlink_watch_binding.cc`. */
-export interface NativeRtnetlinkWatch {
-  /** Subscribes; `netns` as in {@link NativeClient.open}. */
-  open(netns: string): Promise<Uint8Array>;
+export interface NativeRtnetlinkWatch extends NativePart {
   /**
-   * Calls back with a sum of 1 (links), 2 (addresses) and 4 (notifications lost), and with event records, none when
-   * notifications were lost: once for what happens within `gather` milliseconds. May be called once. Throws a {@link NativeError} when no thread can be started.
+   * Calls back with a sum of `CHANGE`, and with event records, none when notifications were lost: once for all changes of
+   * `gather` ms. May be called once. Throws a {@link NativeError} when no thread can be started. No callback is called after
+   * close().
    */
   start(gather: number, keepAlive: boolean, callback: (changes: number, events: Uint8Array) => void): void;
-  /** Ends it: no call comes after this one. */
-  close(): void;
 }
 
 /** `native/binding/ipset_binding.cc`. */
@@ -82,7 +83,7 @@ export interface NativeIpsetClient extends NativeClient {
 
 /** `native/binding/conntrack_binding.cc`. Its operation records are flows, and the operation is to delete them. */
 export interface NativeConntrackClient extends NativeClient {
-  /** Takes whole filter records, and whether a listing that was cut short is good as far as it went. */
+  /** Takes whole filter records. With `partial`, a listing that was cut short resolves to the flows read so far. */
   list(filters: Uint8Array, partial: boolean): Promise<Uint8Array>;
   /** Takes one filter record. */
   delete(filter: Uint8Array): Promise<NativeDeletion>;
@@ -97,7 +98,7 @@ export interface NativeDeletion {
   readonly failed: Uint8Array;
 }
 
-/** What the addon exports. */
+/** The exports of the addon. */
 export interface Addon {
   readonly IpvsClient: new () => NativeIpvsClient;
   readonly RtnetlinkClient: new () => NativeRtnetlinkClient;

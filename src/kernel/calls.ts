@@ -1,28 +1,28 @@
-// Calls of one native client: one after another, in the order in which they were made, until it is closed.
+// Calls of one part of the addon: one after another, in the order in which they were made, until it is closed.
 import { NetlinkError } from '../errors.js';
-import type { NativeClient, NativeError } from './addon.js';
+import type { NativeError, NativePart } from './addon.js';
+import { argumentError, type Fault, findUnknown } from './arguments.js';
 import { type Attempt, closedError, toNetlinkError } from './failures.js';
-import { argumentError, type Fault, findUnknown } from './fields.js';
-import type { OpenOptions } from './ipvs/types.js';
+import type { Batch, BatchSource, OpenOptions } from './types.js';
 
 const DEFAULT_TIMEOUT = 5000;
 const LONGEST_TIMEOUT = 0x7fff_ffff;
 const OPTIONS: ReadonlySet<string> = new Set(['netns', 'timeout']);
 
-/** Opens a native client as the options say; `attempt` names what is opened. */
-export async function openCalls<Client extends NativeClient>(
-  client: Client,
+/** Opens a client or a watch of the addon; `attempt` names it in errors. */
+export async function openCalls<Native extends NativePart, Change>(
+  client: Native,
   options: OpenOptions,
   attempt: Attempt,
-): Promise<Calls<Client>> {
+): Promise<Calls<Native, Change>> {
   const { netns = '', timeout = DEFAULT_TIMEOUT } = options;
   const fault = findUnknown(options, OPTIONS) ?? findOptionFault(netns, timeout);
   if (fault) throw argumentError(attempt.operation, fault);
-  const calls = new Calls(client);
+  const calls = new Calls<Native, Change>(client);
   try {
     await calls.run({ ...attempt, target: netns || undefined }, () => client.open(netns, timeout));
   } catch (error) {
-    calls.close(); // what was opened before the failure would stay until it is collected
+    calls.close(); // else sockets that were opened before the failure stay open until the client is collected
     throw error;
   }
   return calls;
@@ -42,17 +42,18 @@ function findOptionFault(netns: unknown, timeout: unknown): Fault | undefined {
  * Runs calls one at a time. Without this, two calls at once would reach the kernel in no particular order, and calls
  * that wait for each other inside the addon would hold threads of libuv's small pool, which files and names need too.
  */
-export class Calls<Client extends NativeClient> {
-  readonly #client: Client;
+export class Calls<Native extends NativePart, Change = unknown> implements BatchSource<Change> {
+  onBatch: ((batch: Batch<Change>) => void) | undefined = undefined;
+  readonly #client: Native;
   #last: Promise<unknown> = Promise.resolve();
   #closed = false;
 
-  constructor(client: Client) {
+  constructor(client: Native) {
     this.#client = client;
   }
 
   /** Runs `call` when all earlier calls have ended. Rejects with NetlinkError: the addon's, or ERR_CLOSED after close(). */
-  run<T>(attempt: Attempt, call: (client: Client) => Promise<T>): Promise<T> {
+  run<T>(attempt: Attempt, call: (client: Native) => Promise<T>): Promise<T> {
     if (this.#closed) return Promise.reject(closedError(attempt.operation));
     const result = this.#last.then(async () => {
       try {
@@ -67,7 +68,7 @@ export class Calls<Client extends NativeClient> {
     return result;
   }
 
-  /** Lets calls already made finish, then lets go of the client. */
+  /** Lets calls already made finish, then closes the client. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;

@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import type { KernelCommand } from '../config/commandLine.js';
 import type { Configuration } from '../config/configuration.js';
+import type { BatchSource } from '../kernel/types.js';
 import type { Family } from '../net/address.js';
 import type { KeyedOperation, Mode } from './mode.js';
 import type { HostKernel } from './shared/hostKernel.js';
@@ -23,6 +24,8 @@ export interface OpenedMode {
   /** Families that can be programmed on this host. */
   readonly families: readonly Family[];
   readonly kernel: HostKernel;
+  /** The mode's own parts of the kernel, by the name of their metrics. */
+  readonly parts: { readonly ipvs?: BatchSource<never>; readonly ipset?: BatchSource<never> };
   /** Does what needs more rights than the rest, once (`--init-only`). Rejects with a NetlinkError. */
   prepare(): Promise<void>;
   /**

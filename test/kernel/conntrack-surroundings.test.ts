@@ -84,11 +84,12 @@ test('the addon refuses arguments that are not what it takes', async () => {
   const watch = make('RtnetlinkWatch');
   const ignore = () => {};
   assert.throws(() => watch('open'), TypeError);
+  assert.throws(() => watch('open', ''), TypeError);
   for (const args of [[], ['0', false, ignore], [0, 1, ignore], [0, false]]) {
     assert.throws(() => watch('start', ...args), TypeError);
   }
   assert.throws(() => watch('start', 0, false, ignore), { errno: 22 }); // not open
-  await watch('open', '');
+  await watch('open', '', 5000);
   watch('start', 0, false, ignore);
   assert.throws(() => watch('start', 0, false, ignore), /started already/);
   watch('close');

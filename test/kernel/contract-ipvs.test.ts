@@ -1,4 +1,4 @@
-// The kernel keeps the contracts that test/unit/testing/contract.test.ts holds the fakes to: IPVS and dummy links.
+// The kernel keeps the contracts that test/unit/kernel/testing/contract.test.ts holds the fakes to: IPVS and dummy links.
 import { afterEach, describe } from 'node:test';
 import { openIpvs } from '../../src/kernel/ipvs/index.js';
 import { openRtnetlink } from '../../src/kernel/rtnetlink/index.js';

@@ -11,7 +11,7 @@
 #include "conntrack/codec.h"
 #include "conntrack/records.h"
 #include "messages.h"
-#include "records/little_endian.h"
+#include "records/fields.h"
 
 namespace {
 
@@ -225,24 +225,28 @@ TEST(AFlowWithoutBothTuplesIsMalformed) {
 }
 
 TEST(AFlowIsStored) {
+  using knp::records::Load;
+  namespace layout = knp::conntrack::layout;
   const std::vector<Flow> flows = Flows("conntrack-flows4.reply");
   const std::vector<uint8_t> records = StoreFlows(flows);
-  CHECK_EQUAL(records.size(), flows.size() * knp::conntrack::kFlowRecord);
-  const uint8_t* udp = records.data() + knp::conntrack::kFlowRecord;
-  CHECK_EQUAL(udp[0], 4);
-  CHECK_EQUAL(udp[1], 17);
-  CHECK_EQUAL(knp::records::Load16(udp + 2), 0);
-  CHECK_EQUAL(knp::records::Load32(udp + 4), 529710881);
-  CHECK_EQUAL(knp::records::Load32(udp + 8), flows[1].status);
-  CHECK_EQUAL(knp::records::Load32(udp + 12), 16384);
-  CHECK_EQUAL(knp::records::Load32(udp + 16), flows[1].timeout);
-  CHECK(std::equal(kClient.begin(), kClient.end(), udp + 20));
-  CHECK(std::equal(kService.begin(), kService.end(), udp + 36));
-  CHECK_EQUAL(knp::records::Load16(udp + 52), 4660);
-  CHECK_EQUAL(knp::records::Load16(udp + 54), 53);
-  CHECK(std::equal(kEndpoint.begin(), kEndpoint.end(), udp + 56));
-  CHECK_EQUAL(knp::records::Load16(udp + 88), 5353);
-  // What is listed is what names a flow.
+  CHECK_EQUAL(records.size(), flows.size() * layout::Flow::kSize);
+  const uint8_t* udp = records.data() + layout::Flow::kSize;
+  CHECK_EQUAL(Load(udp, layout::Flow::kFamily), 4);
+  CHECK_EQUAL(Load(udp, layout::Flow::kProtocol), 17);
+  CHECK_EQUAL(Load(udp, layout::Flow::kZone), 0);
+  CHECK_EQUAL(Load(udp, layout::Flow::kId), 529710881);
+  CHECK_EQUAL(Load(udp, layout::Flow::kStatus), flows[1].status);
+  CHECK_EQUAL(Load(udp, layout::Flow::kMark), 16384);
+  CHECK_EQUAL(Load(udp, layout::Flow::kTimeout), flows[1].timeout);
+  const uint8_t* original = Load(udp, layout::Flow::kOriginal);
+  CHECK(std::equal(kClient.begin(), kClient.end(), original + layout::Tuple::kSource.offset));
+  CHECK(std::equal(kService.begin(), kService.end(), original + layout::Tuple::kDestination.offset));
+  CHECK_EQUAL(Load(original, layout::Tuple::kSourcePort), 4660);
+  CHECK_EQUAL(Load(original, layout::Tuple::kDestinationPort), 53);
+  const uint8_t* reply = Load(udp, layout::Flow::kReply);
+  CHECK(std::equal(kEndpoint.begin(), kEndpoint.end(), reply + layout::Tuple::kSource.offset));
+  CHECK_EQUAL(Load(reply, layout::Tuple::kSourcePort), 5353);
+  // A flow that was listed names itself.
   const std::vector<Flow> named = knp::conntrack::LoadFlows(records.data(), records.size());
   CHECK_EQUAL(named.size(), flows.size());
   for (size_t i = 0; i < flows.size(); i++) CHECK_EQUAL(Delete(named[i]), Delete(flows[i]));

@@ -5,7 +5,7 @@
 #include "check.h"
 #include "conntrack/filter.h"
 #include "conntrack/records.h"
-#include "records/little_endian.h"
+#include "records/fields.h"
 
 namespace {
 
@@ -174,20 +174,26 @@ TEST(TheCommonPartOfOneAddressKeepsIt) {
 }
 
 TEST(AFilterIsRead) {
-  std::vector<uint8_t> records(2 * knp::conntrack::kFilterRecord);
-  uint8_t* record = records.data() + knp::conntrack::kFilterRecord;
-  record[0] = 6;
-  record[1] = IPPROTO_UDP;
-  record[2] = kDestination | kDestinationPort;
-  record[3] = kSource;
-  record[4] = 1;        // original source
-  record[4 + 16] = 2;   // original destination
-  record[40] = 3;       // reply source
-  record[40 + 16] = 4;  // reply destination
-  knp::records::Store16(record + 4 + 32, 4000);
-  knp::records::Store16(record + 4 + 34, 53);
-  knp::records::Store16(record + 40 + 32, 5353);
-  knp::records::Store16(record + 40 + 34, 4001);
+  using knp::records::At;
+  using knp::records::Store;
+  using Field = knp::conntrack::layout::Filter;
+  using Tuple = knp::conntrack::layout::Tuple;
+  std::vector<uint8_t> records(2 * Field::kSize);
+  uint8_t* record = records.data() + Field::kSize;
+  Store(record, Field::kFamily, 6);
+  Store(record, Field::kProtocol, IPPROTO_UDP);
+  Store(record, Field::kOriginalFields, kDestination | kDestinationPort);
+  Store(record, Field::kReplyFields, kSource);
+  uint8_t* original = At(record, Field::kOriginal);
+  Store(original, Tuple::kSource, {1});
+  Store(original, Tuple::kDestination, {2});
+  Store(original, Tuple::kSourcePort, 4000);
+  Store(original, Tuple::kDestinationPort, 53);
+  uint8_t* reply = At(record, Field::kReply);
+  Store(reply, Tuple::kSource, {3});
+  Store(reply, Tuple::kDestination, {4});
+  Store(reply, Tuple::kSourcePort, 5353);
+  Store(reply, Tuple::kDestinationPort, 4001);
   const std::vector<Filter> filters = knp::conntrack::LoadFilters(records.data(), records.size());
   CHECK_EQUAL(filters.size(), 2);
   CHECK_EQUAL(filters[0].family, AF_UNSPEC);

@@ -14,10 +14,11 @@
 #include "ipset/records.h"
 #include "messages.h"
 #include "netlink/message_builder.h"
-#include "records/little_endian.h"
+#include "records/fields.h"
 
 namespace {
 
+namespace layout = knp::ipset::layout;
 using knp::ipset::DecodeListPart;
 using knp::ipset::Entry;
 using knp::ipset::SetState;
@@ -25,6 +26,7 @@ using knp::netlink::Fault;
 using knp::netlink::Message;
 using knp::netlink::MessageBuilder;
 using knp::netlink::Status;
+using knp::records::Load;
 using knp::test::Capture;
 using knp::test::MessagesOf;
 
@@ -139,9 +141,9 @@ namespace {
 std::string ShowRest(const knp::ipset::Rest& rest) {
   std::string text;
   for (size_t at = 0; at + 4 <= rest.size();) {
-    const size_t length = knp::records::Load16(&rest[at]);
+    const size_t length = Load(&rest[at], layout::Attribute::kLength);
     const std::vector<uint8_t> value(&rest[at + 4], &rest[at + 4] + length);
-    text += (text.empty() ? "" : " ") + std::to_string(knp::records::Load16(&rest[at + 2])) + ":";
+    text += (text.empty() ? "" : " ") + std::to_string(Load(&rest[at], layout::Attribute::kType)) + ":";
     for (const uint8_t byte : value) {
       const char digits[] = "0123456789abcdef";
       text += {digits[byte >> 4], digits[byte & 15]};
@@ -176,12 +178,12 @@ TEST(IpsetAttributesWithoutAFieldAreKept) {
 TEST(IpsetRestIsStoredBehindItsRecord) {
   const std::vector<uint8_t> records =
       knp::ipset::StoreListing(Decode({"ipset-macs.reply", "ipset-ip4.reply"}));
-  const size_t entry = knp::ipset::kSetRecord;
-  CHECK_EQUAL(records[3], 0);
-  CHECK_EQUAL(records[entry + 7], 3);
-  const size_t next = entry + knp::ipset::kEntryRecord + 12;
-  CHECK_EQUAL(std::string(reinterpret_cast<const char*>(records.data()) + next + 28), "ip4");
-  CHECK_EQUAL(records.size(), next + knp::ipset::kSetRecord + 2 * knp::ipset::kEntryRecord);
+  const uint8_t* entry = records.data() + layout::Set::kSize;
+  CHECK_EQUAL(Load(records.data(), layout::Set::kAttributes), 0);
+  CHECK_EQUAL(Load(entry, layout::Entry::kAttributes), 3);
+  const uint8_t* next = entry + layout::Entry::kSize + 12;
+  CHECK_EQUAL(Load(next, layout::Set::kName), "ip4");
+  CHECK(records.data() + records.size() == next + layout::Set::kSize + 2 * layout::Entry::kSize);
 }
 
 TEST(IpsetMoreThanARecordHasRoomForIsMalformed) {
@@ -262,10 +264,11 @@ TEST(IpsetListingIsAskedForAsTheToolDoes) {
 TEST(IpsetListingBecomesRecords) {
   const std::vector<uint8_t> records =
       knp::ipset::StoreListing(Decode({"ipset-net6.reply", "ipset-empty.reply"}));
-  CHECK_EQUAL(records.size(), 2 * knp::ipset::kSetRecord + 2 * knp::ipset::kEntryRecord);
-  CHECK_EQUAL(records[0], 6);   // family
-  CHECK_EQUAL(records[24], 2);  // entries
-  CHECK_EQUAL(std::string(reinterpret_cast<const char*>(records.data()) + 28), "net6");
-  CHECK_EQUAL(std::string(reinterpret_cast<const char*>(records.data()) + 60), "hash:net");
-  CHECK_EQUAL(records[knp::ipset::kSetRecord], knp::ipset::kAddress | knp::ipset::kPrefix);
+  CHECK_EQUAL(records.size(), 2 * layout::Set::kSize + 2 * layout::Entry::kSize);
+  CHECK_EQUAL(Load(records.data(), layout::Set::kFamily), 6);
+  CHECK_EQUAL(Load(records.data(), layout::Set::kEntries), 2);
+  CHECK_EQUAL(Load(records.data(), layout::Set::kName), "net6");
+  CHECK_EQUAL(Load(records.data(), layout::Set::kType), "hash:net");
+  const uint8_t* entry = records.data() + layout::Set::kSize;
+  CHECK_EQUAL(Load(entry, layout::Entry::kFields), knp::ipset::kAddress | knp::ipset::kPrefix);
 }

@@ -74,7 +74,7 @@ RealServerState ServerRoundTrip(const std::string& name, Verb verb) {
                    AttributePayload(ours, kHeader, IPVS_CMD_ATTR_SERVICE)));
   const std::vector<uint8_t> captured = AttributePayload(bytes, kHeader, IPVS_CMD_ATTR_DEST);
   const std::vector<uint8_t> server = AttributePayload(ours, kHeader, IPVS_CMD_ATTR_DEST);
-  if (verb == Verb::kDeleteServer) {
+  if (verb == Verb::kDeleteRealServer) {
     CHECK(BeginsWith(captured, server));
   } else {
     CHECK_EQUAL(server, captured);
@@ -177,23 +177,23 @@ TEST(IpvsadmEditsAService) {
 }
 
 TEST(IpvsadmAddsServers) {
-  const auto plain = ServerRoundTrip("ipvs-add-server.request", Verb::kAddServer).server;
+  const auto plain = ServerRoundTrip("ipvs-add-server.request", Verb::kAddRealServer).server;
   CHECK(plain.address == V4(10, 0, 0, 4));
   CHECK_EQUAL(plain.family, AF_INET);
   CHECK_EQUAL(plain.port, 6443);
   CHECK_EQUAL(plain.weight, 5);
   CHECK_EQUAL(plain.forwarding, IP_VS_CONN_F_MASQ);
-  const auto bounded = ServerRoundTrip("ipvs-add-server-thresholds.request", Verb::kAddServer).server;
+  const auto bounded = ServerRoundTrip("ipvs-add-server-thresholds.request", Verb::kAddRealServer).server;
   CHECK_EQUAL(bounded.forwarding, IP_VS_CONN_F_DROUTE);
   CHECK_EQUAL(bounded.upper_threshold, 100);
   CHECK_EQUAL(bounded.lower_threshold, 50);
   CHECK_EQUAL(bounded.weight, 0);
-  const auto v6 = ServerRoundTrip("ipvs-add-server6.request", Verb::kAddServer).server;
+  const auto v6 = ServerRoundTrip("ipvs-add-server6.request", Verb::kAddRealServer).server;
   CHECK_EQUAL(v6.family, AF_INET6);
   CHECK_EQUAL(+v6.address[0], 0xfd);
   CHECK_EQUAL(+v6.address[15], 4);
   CHECK_EQUAL(v6.weight, 2147483647);
-  const auto tunnel = ServerRoundTrip("ipvs-add-server-tunnel.request", Verb::kAddServer).server;
+  const auto tunnel = ServerRoundTrip("ipvs-add-server-tunnel.request", Verb::kAddRealServer).server;
   CHECK_EQUAL(tunnel.forwarding, IP_VS_CONN_F_TUNNEL);
   CHECK_EQUAL(tunnel.tunnel.type, IP_VS_CONN_F_TUNNEL_TYPE_GUE);
   CHECK_EQUAL(tunnel.tunnel.port, 6080);
@@ -201,8 +201,8 @@ TEST(IpvsadmAddsServers) {
 }
 
 TEST(IpvsadmEditsAndDeletesAServer) {
-  CHECK_EQUAL(ServerRoundTrip("ipvs-edit-server.request", Verb::kUpdateServer).server.weight, 0);
-  const auto deleted = ServerRoundTrip("ipvs-delete-server.request", Verb::kDeleteServer).server;
+  CHECK_EQUAL(ServerRoundTrip("ipvs-edit-server.request", Verb::kUpdateRealServer).server.weight, 0);
+  const auto deleted = ServerRoundTrip("ipvs-delete-server.request", Verb::kDeleteRealServer).server;
   CHECK(deleted.address == V4(10, 0, 0, 4));
   CHECK_EQUAL(deleted.port, 6443);
 }

@@ -1,4 +1,4 @@
-// Helpers of tests on captures.
+// Messages of netlink, as tests look at them.
 #pragma once
 
 #include <linux/genetlink.h>
@@ -9,6 +9,7 @@
 
 #include "check.h"
 #include "netlink/message_reader.h"
+#include "netlink/status.h"
 
 namespace knp::test {
 
@@ -42,6 +43,12 @@ inline std::vector<uint8_t> AttributePayload(const std::vector<uint8_t>& bytes, 
       return {begin + sizeof(attribute), begin + attribute.nla_len};
     at += NLA_ALIGN(attribute.nla_len);
   }
+  return {};
+}
+
+// A handler of replies that only counts them.
+inline netlink::Status CountReplies(int* count) {
+  (*count)++;
   return {};
 }
 

@@ -12,6 +12,7 @@ namespace {
 using knp::rtnetlink::Append;
 using knp::rtnetlink::Changes;
 using knp::rtnetlink::Event;
+using knp::rtnetlink::EventKind;
 using knp::rtnetlink::kAddressesChanged;
 using knp::rtnetlink::kChangesLost;
 using knp::rtnetlink::kLinksChanged;
@@ -75,8 +76,8 @@ TEST(SeveralNotificationsReportAllInOrder) {
   const Changes changes = Read(OfType(kLinks, RTM_NEWLINK) + OfType(kAddresses, RTM_NEWADDR));
   CHECK_EQUAL(changes.kinds, kLinksChanged | kAddressesChanged);
   CHECK_EQUAL(changes.events.size(), 2);
-  CHECK(changes.events[0].kind == Event::Kind::kLink);
-  CHECK(changes.events[1].kind == Event::Kind::kAddress);
+  CHECK(changes.events[0].kind == EventKind::kLink);
+  CHECK(changes.events[1].kind == EventKind::kAddress);
 }
 
 TEST(AnAddressOfALinkWithoutANameIsLost) {
@@ -137,8 +138,8 @@ TEST(AWatchThatIsNotOpenDoesNotStart) {
   knp::rtnetlink::Watch watch;
   CHECK(!watch.Start(std::chrono::milliseconds(0), [](const Changes&) {}).ok());
   watch.Stop();
-  CHECK(watch.Open("/nonexistent").is_errno(ENOENT));
-  CHECK(watch.Open("").ok());
+  CHECK(watch.Open("/nonexistent", std::chrono::seconds(5)).is_errno(ENOENT));
+  CHECK(watch.Open("", std::chrono::seconds(5)).ok());
   CHECK(watch.Start(std::chrono::milliseconds(0), [](const Changes&) {}).ok());
   CHECK(!watch.Start(std::chrono::milliseconds(0), [](const Changes&) {}).ok());
   watch.Stop();

@@ -6,10 +6,10 @@ import { after, before, it } from 'node:test';
 import { ApiSource } from '../../src/api/apiSource.js';
 import { ApiClient } from '../../src/api/client.js';
 import { connectToApi } from '../../src/api/connection.js';
+import { FakeKernel } from '../../src/kernel/testing/index.js';
 import { createIpvsMode, IPVS_DEFAULTS } from '../../src/modes/ipvs/index.js';
 import { createProxy, type ServiceProxy } from '../../src/proxy.js';
 import type { SyncSummary } from '../../src/reconcile/summary.js';
-import { FakeKernel } from '../../src/testing/index.js';
 import { BigCluster } from './bigCluster.js';
 
 const SERVICES = 5000;

@@ -1,7 +1,8 @@
 // Counts of work, taken through hooks and not with a clock: equal counts mean equal cost on every machine.
+
+import type { FakeKernel } from '../../src/kernel/testing/index.js';
 import type { Item, Operation } from '../../src/modes/ipvs/index.js';
 import type { Mode } from '../../src/modes/mode.js';
-import type { FakeKernel } from '../../src/testing/index.js';
 
 /** How often something was done. */
 export interface Counts {

@@ -37,8 +37,14 @@ const FLOORS: readonly Floor[] = [
   { name: 'input', files: /^input\//, imports: ['errors', 'net'] },
   { name: 'objects', files: /^objects\//, imports: ['errors', 'net', 'input'], types: ON_DEMAND },
   { name: 'services', files: /^services\//, imports: ['net', 'objects'] },
+  {
+    name: 'testing',
+    files: /^kernel\/testing\//,
+    imports: ['errors', 'net', 'kernel types', 'kernel'],
+    outside: /^node:os$/,
+  },
   // What the parts of the kernel look like, without the parts: types, and the notation of set entries.
-  { name: 'kernel types', files: /^kernel\/.*\/(types|entry)\.ts$/, imports: ['errors', 'net'] },
+  { name: 'kernel types', files: /^kernel\/(.*\/)?(types|entry)\.ts$/, imports: ['errors', 'net'] },
   { name: 'kernel', files: /^kernel\//, imports: ['errors', 'net', 'kernel types'], outside: EVERYTHING },
   // Clean-up of UDP flows, the same in every mode.
   {
@@ -94,12 +100,6 @@ const FLOORS: readonly Floor[] = [
     files: /^servers\//,
     imports: ['errors', 'net', 'input'],
     outside: /^(node:.*|prom-client)$/,
-  },
-  {
-    name: 'testing',
-    files: /^testing\//,
-    imports: ['errors', 'net', 'kernel types', 'kernel'],
-    outside: /^node:os$/,
   },
   { name: 'proxy', files: /^(proxy|index)\.ts$/, imports: ['*'], outside: /^node:(perf_hooks|util)$/ },
   { name: 'agent', files: /^agent\//, imports: ['*'], outside: EVERYTHING },

@@ -1,6 +1,7 @@
 // The modes that the agent's tests run with, each on a kernel in memory.
+
+import { FakeKernel } from '../../src/kernel/testing/index.js';
 import { createIpvsMode, IPVS_DEFAULTS } from '../../src/modes/ipvs/index.js';
-import { FakeKernel } from '../../src/testing/index.js';
 import { mapKernel } from './mapMode/index.js';
 import type { TestKernel } from './testKernel.js';
 
@@ -19,7 +20,7 @@ function ipvsKernel(): TestKernel {
   return {
     open(auditPeriod) {
       const options = { ...IPVS_DEFAULTS, families: [4] as const, auditPeriod, kernelRelease: '6.1.0' };
-      return { mode: createIpvsMode(kernel, options), families: options.families, kernel };
+      return { mode: createIpvsMode(kernel, options), families: options.families, kernel, parts: kernel };
     },
     state: () => [ipvs.dump(), ipset.dump(), rtnetlink.dump('kube-ipvs0')].join('\n'),
     leadsTo: (dialled, endpoint) => ipvs.dump().includes(`-a -t ${dialled} -r ${endpoint}`),

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { StaleFlowCleaner } from '../../src/conntrack/staleFlowCleaner.js';
 import type { Problem } from '../../src/errors.js';
 import type { Conntrack } from '../../src/kernel/conntrack/types.js';
+import { FakeKernel } from '../../src/kernel/testing/index.js';
 import { ipvsOptions } from '../../src/modes/ipvs/fromConfiguration.js';
 import { createIpvsMode, type IpvsKernel, type Item, type Operation } from '../../src/modes/ipvs/index.js';
 import type { Mode } from '../../src/modes/mode.js';
@@ -13,7 +14,6 @@ import { nodeFacts } from '../../src/services/nodeFacts.js';
 import { ServiceCache } from '../../src/services/serviceCache.js';
 import type { NodeFacts } from '../../src/services/types.js';
 import { readManifest } from '../../src/source/manifestFile.js';
-import { FakeKernel } from '../../src/testing/index.js';
 import { decodeConfiguration } from './decodeConfiguration.js';
 import type { Scenario, ToolOutput } from './oracle.js';
 

@@ -5,6 +5,7 @@ import { after, describe, it } from 'node:test';
 import { pino } from 'pino';
 import { telemetry } from '../../src/agent/telemetry.js';
 import { NetlinkError } from '../../src/errors.js';
+import { FakeKernel } from '../../src/kernel/testing/index.js';
 import { createIpvsMode, IPVS_DEFAULTS, type IpvsOptions } from '../../src/modes/ipvs/index.js';
 import { decodeObject } from '../../src/objects/decode.js';
 import type { ObjectChange } from '../../src/objects/types.js';
@@ -14,7 +15,6 @@ import { ProxyHealth } from '../../src/servers/health.js';
 import { openMetrics } from '../../src/servers/metrics.js';
 import type { HostChange } from '../../src/services/types.js';
 import type { SourceEvents } from '../../src/source/source.js';
-import { FakeKernel } from '../../src/testing/index.js';
 import { Counters, type Counts } from '../support/counts.js';
 import { HostNotifications } from '../support/hostNotifications.js';
 

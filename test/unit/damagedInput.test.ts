@@ -18,12 +18,12 @@ import { describe, it, type TestContext } from 'node:test';
 import { pino } from 'pino';
 import { type PassParts, runOnce, runPlan } from '../../src/cli/passes.js';
 import { describeProblem } from '../../src/errors.js';
+import { FakeKernel } from '../../src/kernel/testing/index.js';
 import { createIpvsMode, IPVS_DEFAULTS } from '../../src/modes/ipvs/index.js';
 import { createProxy } from '../../src/proxy.js';
 import { nodeFacts } from '../../src/services/nodeFacts.js';
 import { LARGEST } from '../../src/source/followedFile.js';
 import { ManifestSource } from '../../src/source/manifests.js';
-import { FakeKernel } from '../../src/testing/index.js';
 import { decodeConfiguration } from '../support/decodeConfiguration.js';
 import { service, slice } from '../support/manifests.js';
 

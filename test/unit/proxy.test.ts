@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import type { LinkAddress } from '../../src/kernel/rtnetlink/types.js';
+import { FakeKernel, failNth } from '../../src/kernel/testing/index.js';
 import { createIpvsMode, IPVS_DEFAULTS } from '../../src/modes/ipvs/index.js';
 import { decodeObject } from '../../src/objects/decode.js';
 import type { ObjectChange } from '../../src/objects/types.js';
@@ -9,7 +10,6 @@ import { createProxy, type ProxyEvents, type ServiceProxy } from '../../src/prox
 import type { SyncSummary } from '../../src/reconcile/summary.js';
 import type { HostChange } from '../../src/services/types.js';
 import type { SourceEvents } from '../../src/source/source.js';
-import { FakeKernel, failNth } from '../../src/testing/index.js';
 import { HostNotifications } from '../support/hostNotifications.js';
 
 function service(name: string, clusterIP: string, extra: object = {}): ObjectChange {

@@ -1,16 +1,21 @@
 // Connection tracking over ctnetlink: the flows of one network namespace, listed and deleted.
+import type { NetlinkError } from '../../errors.js';
 import { loadAddon, type NativeConntrackClient } from '../addon.js';
 import { applyAll } from '../batch.js';
-import { type Calls, openCalls } from '../calls.js';
+import { openCalls } from '../calls.js';
+import { Client } from '../client.js';
 import { toNetlinkError } from '../failures.js';
-import type { OpenOptions, OperationResult } from '../ipvs/types.js';
+import { reported } from '../reported.js';
 import { inSlices } from '../slices.js';
+import type { OpenOptions, OperationResult } from '../types.js';
+import { FILTER } from './layouts.js';
 import { attemptOf, attemptOn, hintFor } from './names.js';
 import { PACKING } from './packing.js';
-import { FILTER_SIZE, packFilter, packSelections, readFlows } from './records.js';
+import { packFilter, packSelections, readFlows } from './records.js';
 import type {
   Conntrack,
   Flow,
+  FlowChange,
   FlowDeletion,
   FlowFilter,
   FlowId,
@@ -21,7 +26,7 @@ import type {
 export { NetlinkError } from '../../errors.js';
 export type { Family } from '../../net/address.js';
 export type { IpProtocol, Protocol } from '../../net/protocol.js';
-export type { OpenOptions, OperationResult } from '../ipvs/types.js';
+export type { Batch, BatchSource, OpenOptions, OperationResult } from '../types.js';
 export * from './types.js';
 
 /**
@@ -32,21 +37,15 @@ export * from './types.js';
  * network namespace; `EPERM` without CAP_NET_ADMIN, or without CAP_SYS_ADMIN to enter a namespace.
  */
 export async function openConntrack(options: OpenOptions = {}): Promise<Conntrack> {
-  const { ConntrackClient } = loadAddon();
+  const native = new (loadAddon().ConntrackClient)();
   const attempt = { operation: 'conntrack.open', hint: hintFor };
-  return new Client(await openCalls(new ConntrackClient(), options, attempt));
+  return new ConntrackClient(await openCalls(native, options, attempt));
 }
 
-/** A filter that says nothing. */
-const EVERY_FLOW = new Uint8Array(FILTER_SIZE);
+/** A filter without conditions. */
+const EVERY_FLOW = new Uint8Array(FILTER.SIZE);
 
-class Client implements Conntrack {
-  readonly #calls: Calls<NativeConntrackClient>;
-
-  constructor(calls: Calls<NativeConntrackClient>) {
-    this.#calls = calls;
-  }
-
+class ConntrackClient extends Client<NativeConntrackClient, FlowChange> implements Conntrack {
   async list(
     selection?: FlowSelection | readonly FlowSelection[],
     options: ListOptions = {},
@@ -56,25 +55,35 @@ class Client implements Conntrack {
     const records = selection === undefined ? EVERY_FLOW : packed;
     const { partial = false } = options;
     const attempt = attemptOn('list', selections);
-    return inSlices(readFlows(await this.#calls.run(attempt, (client) => client.list(records, partial))));
+    return inSlices(readFlows(await this.calls.run(attempt, (client) => client.list(records, partial))));
   }
 
   async delete(filter: FlowFilter): Promise<FlowDeletion> {
     const record = packFilter(filter);
-    const deletion = await this.#calls.run(attemptOn('delete', [filter]), (client) => client.delete(record));
-    const flows = await inSlices(readFlows(deletion.failed));
-    const failures = deletion.failures.flatMap((failure) => {
-      const flow = flows[failure.index];
-      return flow ? [toNetlinkError(failure, attemptOf(flow, 'delete'))] : [];
-    });
-    return { deleted: deletion.deleted, failures };
+    let deleted = 0;
+    let failures: NetlinkError[] = [];
+    const change = { do: 'delete', filter } as const;
+    await reported<FlowChange, OperationResult>(
+      this,
+      [change],
+      () => 'delete',
+      async () => {
+        const deletion = await this.calls.run(attemptOn('delete', [filter]), (client) =>
+          client.delete(record),
+        );
+        const flows = await inSlices(readFlows(deletion.failed));
+        deleted = deletion.deleted;
+        failures = deletion.failures.flatMap((failure) => {
+          const flow = flows[failure.index];
+          return flow ? [toNetlinkError(failure, attemptOf(flow, 'delete'))] : [];
+        });
+        return [failures[0]];
+      },
+    );
+    return { deleted, failures };
   }
 
   deleteFlows(flows: readonly FlowId[]): Promise<OperationResult[]> {
-    return applyAll(this.#calls, flows, PACKING);
-  }
-
-  close(): void {
-    this.#calls.close();
+    return applyAll(this.calls, flows, PACKING);
   }
 }

@@ -1,33 +1,20 @@
-// Conntrack values ↔ the records that cross to the addon; native/conntrack/records.h has the table of every offset.
-import { type Family, formatAddress } from '../../net/address.js';
+// Conntrack values ↔ the records that cross to the addon.
+import type { Family } from '../../net/address.js';
 import { protocolOfNumber } from '../../net/protocol.js';
-import { argumentError, findUnknown, onlyRecord, RecordWriter } from '../fields.js';
+import { argumentError, findUnknown } from '../arguments.js';
+import { RecordReader } from '../recordReader.js';
+import { onlyRecord, RecordWriter } from '../recordWriter.js';
 import type { Steps } from '../slices.js';
+import { FILTER, FLOW, TUPLE, TUPLE_FIELD } from './layouts.js';
 import type { Flow, FlowFilter, FlowId, FlowSelection, FlowTuple, ListOptions } from './types.js';
-
-/** Bytes of a flow. */
-export const FLOW_SIZE = 92;
-/** Bytes of a filter. */
-export const FILTER_SIZE = 76;
-
-// Where the tuples begin.
-const FLOW_ORIGINAL = 20;
-const FLOW_REPLY = 56;
-const FILTER_ORIGINAL = 4;
-const FILTER_REPLY = 40;
 
 const LARGEST_U16 = 0xffff;
 const LARGEST_U32 = 0xffff_ffff;
 
-/** Bit in a filter's record, and offset in a tuple's, of each field of a tuple. */
-const TUPLE: Readonly<Record<keyof FlowTuple, { readonly bit: number; readonly offset: number }>> = {
-  source: { bit: 1, offset: 0 },
-  destination: { bit: 2, offset: 16 },
-  sourcePort: { bit: 4, offset: 32 },
-  destinationPort: { bit: 8, offset: 34 },
-};
-const PORTS = TUPLE.sourcePort.bit | TUPLE.destinationPort.bit;
-const TUPLE_FIELDS: ReadonlySet<string> = new Set(Object.keys(TUPLE));
+const BITS = TUPLE_FIELD.numbers;
+const PORTS = BITS.sourcePort | BITS.destinationPort;
+const TUPLE_FIELD_NAMES = Object.keys(BITS) as (keyof FlowTuple)[];
+const TUPLE_FIELDS: ReadonlySet<string> = new Set(TUPLE_FIELD_NAMES);
 const LIST_OPTIONS: ReadonlySet<string> = new Set(['partial']);
 const SELECTION_FIELDS: ReadonlySet<string> = new Set(['family', 'protocol', 'original', 'reply']);
 // A flow that was listed names itself.
@@ -36,26 +23,26 @@ const FLOW_FIELDS: ReadonlySet<string> = new Set([
   ...['zone', 'id', 'status', 'mark', 'timeout'],
 ]);
 
-/** Writes what names a flow. */
+/** Writes the fields that name a flow. */
 export function writeFlowId(flow: FlowId | undefined, writer: RecordWriter): void {
   if (typeof flow !== 'object' || flow === null) {
     writer.fail('flow', flow, 'must be an object', true);
     return;
   }
   writer.onlyFields('', flow, FLOW_FIELDS, 'a flow');
-  writer.u8(1, writer.protocol('protocol', flow.protocol));
-  writer.u16(2, writer.integer('zone', flow.zone ?? 0, 0, LARGEST_U16));
-  writer.u32(4, writer.integer('id', flow.id ?? 0, 0, LARGEST_U32));
+  writer.u8(FLOW.protocol, writer.protocol('protocol', flow.protocol));
+  writer.u16(FLOW.zone, writer.integer('zone', flow.zone ?? 0, 0, LARGEST_U16));
+  writer.u32(FLOW.id, writer.integer('id', flow.id ?? 0, 0, LARGEST_U32));
   const { original } = flow;
   if (typeof original !== 'object' || original === null) {
     writer.fail('original', original, 'must be an object', true);
     return;
   }
   writer.onlyFields('original.', original, TUPLE_FIELDS, 'a tuple');
-  const family = writer.address('original.source', original.source, FLOW_ORIGINAL + TUPLE.source.offset);
-  writer.u8(0, family);
+  const family = writer.address('original.source', original.source, TUPLE.source, FLOW.original);
+  writer.u8(FLOW.family, family);
   for (const field of ['destination', 'sourcePort', 'destinationPort'] as const) {
-    writeTupleField(`original.${field}`, field, original, family, FLOW_ORIGINAL, writer);
+    writeTupleField(`original.${field}`, field, original, family, FLOW.original, writer);
   }
 }
 
@@ -69,13 +56,13 @@ export function writeSelection(selection: FlowSelection, toDelete: boolean, writ
   const { family } = selection;
   if (family !== 4 && family !== 6)
     writer.fail('family', family, 'must be 4 or 6', typeof family !== 'number');
-  writer.u8(0, family);
+  writer.u8(FILTER.family, family);
   const anyProtocol = !('protocol' in selection);
-  if (!anyProtocol) writer.u8(1, writer.protocol('protocol', selection.protocol));
-  const original = writeTupleFilter('original', selection, FILTER_ORIGINAL, writer);
-  const reply = writeTupleFilter('reply', selection, FILTER_REPLY, writer);
-  writer.u8(2, original);
-  writer.u8(3, reply);
+  if (!anyProtocol) writer.u8(FILTER.protocol, writer.protocol('protocol', selection.protocol));
+  const original = writeTupleFilter('original', selection, FILTER.original, writer);
+  const reply = writeTupleFilter('reply', selection, FILTER.reply, writer);
+  writer.u8(FILTER.originalFields, original);
+  writer.u8(FILTER.replyFields, reply);
   if (anyProtocol && ((original | reply) & PORTS) !== 0) {
     writer.fail('protocol', undefined, 'must be given with a port', true);
   }
@@ -86,11 +73,11 @@ export function writeSelection(selection: FlowSelection, toDelete: boolean, writ
   }
 }
 
-/** The records of selections to list by; throws what the call rejects with when one, or an option, breaks a rule. */
+/** The records of selections to list by; throws the error of the call when a selection or an option breaks a rule. */
 export function packSelections(selections: readonly FlowSelection[], options: ListOptions): Uint8Array {
   const unknown = findUnknown(options, LIST_OPTIONS);
   if (unknown) throw argumentError('conntrack.list', unknown);
-  const writer = new RecordWriter(FILTER_SIZE, selections.length);
+  const writer = new RecordWriter(FILTER.SIZE, selections.length);
   for (const selection of selections) {
     writeSelection(selection, false, writer);
     const fault = writer.finish();
@@ -99,9 +86,9 @@ export function packSelections(selections: readonly FlowSelection[], options: Li
   return writer.records();
 }
 
-/** The record of a filter to delete by; throws what the call rejects with when it breaks a rule. */
+/** The record of a filter to delete by; throws the error of the call when it breaks a rule. */
 export function packFilter(filter: FlowFilter): Uint8Array {
-  const writer = new RecordWriter(FILTER_SIZE, 1);
+  const writer = new RecordWriter(FILTER.SIZE, 1);
   writeSelection(filter, true, writer);
   return onlyRecord(writer, 'conntrack.delete');
 }
@@ -110,7 +97,7 @@ export function packFilter(filter: FlowFilter): Uint8Array {
 function writeTupleFilter(
   side: 'original' | 'reply',
   selection: FlowSelection,
-  start: number,
+  part: number,
   writer: RecordWriter,
 ): number {
   if (!(side in selection)) return 0;
@@ -121,10 +108,10 @@ function writeTupleFilter(
   }
   writer.onlyFields(`${side}.`, tuple, TUPLE_FIELDS, 'a filter');
   let bits = 0;
-  for (const field of Object.keys(TUPLE) as (keyof FlowTuple)[]) {
+  for (const field of TUPLE_FIELD_NAMES) {
     if (!(field in tuple)) continue;
-    bits |= TUPLE[field].bit;
-    writeTupleField(`${side}.${field}`, field, tuple, selection.family, start, writer);
+    bits |= BITS[field];
+    writeTupleField(`${side}.${field}`, field, tuple, selection.family, part, writer);
   }
   return bits;
 }
@@ -134,47 +121,44 @@ function writeTupleField(
   field: keyof FlowTuple,
   tuple: Partial<FlowTuple>,
   family: Family,
-  start: number,
+  part: number,
   writer: RecordWriter,
 ): void {
   const value = tuple[field];
-  const offset = start + TUPLE[field].offset;
   if (field === 'sourcePort' || field === 'destinationPort') {
-    writer.u16(offset, writer.integer(path, value, 0, LARGEST_U16));
-  } else if (writer.address(path, value, offset) !== family) {
+    writer.u16(TUPLE[field], writer.integer(path, value, 0, LARGEST_U16), part);
+  } else if (writer.address(path, value, TUPLE[field], part) !== family) {
     writer.fail(path, value, `must be an IPv${family} address`);
   }
 }
 
 /** Reads a listing. */
 export function* readFlows(bytes: Uint8Array): Steps<Flow[]> {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const flows: Flow[] = [];
-  for (let at = 0; at < bytes.length; at += FLOW_SIZE) {
-    const family = view.getUint8(at) === 6 ? 6 : 4;
-    const number = view.getUint8(at + 1);
+  for (const reader = new RecordReader(bytes); reader.hasMore; reader.skip(FLOW.SIZE)) {
+    const family = reader.u8(FLOW.family) === 6 ? 6 : 4;
+    const number = reader.u8(FLOW.protocol);
     flows.push({
       family,
       protocol: protocolOfNumber(number) ?? number,
-      original: readTuple(view, bytes, at + FLOW_ORIGINAL, family),
-      reply: readTuple(view, bytes, at + FLOW_REPLY, family),
-      zone: view.getUint16(at + 2, true),
-      id: view.getUint32(at + 4, true),
-      status: view.getUint32(at + 8, true),
-      mark: view.getUint32(at + 12, true),
-      timeout: view.getUint32(at + 16, true),
+      original: readTuple(reader, FLOW.original, family),
+      reply: readTuple(reader, FLOW.reply, family),
+      zone: reader.u16(FLOW.zone),
+      id: reader.u32(FLOW.id),
+      status: reader.u32(FLOW.status),
+      mark: reader.u32(FLOW.mark),
+      timeout: reader.u32(FLOW.timeout),
     });
     yield;
   }
   return flows;
 }
 
-function readTuple(view: DataView, bytes: Uint8Array, at: number, family: Family): FlowTuple {
-  const address = (start: number) => formatAddress(bytes.subarray(start, start + (family === 4 ? 4 : 16)));
+function readTuple(reader: RecordReader, part: number, family: Family): FlowTuple {
   return {
-    source: address(at + TUPLE.source.offset),
-    destination: address(at + TUPLE.destination.offset),
-    sourcePort: view.getUint16(at + TUPLE.sourcePort.offset, true),
-    destinationPort: view.getUint16(at + TUPLE.destinationPort.offset, true),
+    source: reader.address(TUPLE.source, family, part),
+    destination: reader.address(TUPLE.destination, family, part),
+    sourcePort: reader.u16(TUPLE.sourcePort, part),
+    destinationPort: reader.u16(TUPLE.destinationPort, part),
   };
 }

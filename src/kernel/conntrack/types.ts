@@ -4,7 +4,7 @@
 import type { NetlinkError } from '../../errors.js';
 import type { Family } from '../../net/address.js';
 import type { IpProtocol } from '../../net/protocol.js';
-import type { OperationResult } from '../ipvs/types.js';
+import type { BatchSource, OperationResult } from '../types.js';
 
 /** Whom the packets of one direction are from and to (`struct nf_conntrack_tuple`). */
 export interface FlowTuple {
@@ -73,6 +73,9 @@ export interface FlowDeletion {
   readonly failures: readonly NetlinkError[];
 }
 
+/** A change of the flows, as batches are reported: the deletion of a flow, or of those that a filter selects. */
+export type FlowChange = FlowId | { readonly do: 'delete'; readonly filter: FlowFilter };
+
 /** How flows are listed. */
 export interface ListOptions {
   /**
@@ -88,7 +91,7 @@ export interface ListOptions {
  * `ERR_TIMEOUT`, `ERR_MALFORMED_REPLY`), and all but deleteFlows() with a TypeError or RangeError that names the argument
  * and the rule it breaks.
  */
-export interface Conntrack {
+export interface Conntrack extends BatchSource<FlowChange> {
   /**
    * The flows selected, by any of several selections if there are several, each once; all of both families by default.
    * Not a consistent snapshot: the kernel offers none.

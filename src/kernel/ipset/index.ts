@@ -2,9 +2,10 @@
 // is first written; listed over netlink without it.
 import { loadAddon, type NativeIpsetClient } from '../addon.js';
 import { applyAll, applyOne } from '../batch.js';
-import { type Calls, openCalls, unless } from '../calls.js';
-import type { OpenOptions, OperationResult } from '../ipvs/types.js';
+import { openCalls, unless } from '../calls.js';
+import { Client } from '../client.js';
 import { inSlices } from '../slices.js';
+import type { OpenOptions, OperationResult } from '../types.js';
 import { readListing } from './listing.js';
 import { attemptToRead, hintForOpen } from './names.js';
 import { PACKING } from './packing.js';
@@ -22,7 +23,7 @@ import type {
 export { NetlinkError } from '../../errors.js';
 export type { Family } from '../../net/address.js';
 export type { IpProtocol, Protocol } from '../../net/protocol.js';
-export type { OpenOptions, OperationResult } from '../ipvs/types.js';
+export type { Batch, BatchSource, OpenOptions, OperationResult } from '../types.js';
 export { formatEntry } from './entry.js';
 export * from './types.js';
 
@@ -35,20 +36,14 @@ export * from './types.js';
  * within the call that asks.
  */
 export async function openIpset(options: OpenOptions = {}): Promise<Ipset> {
-  const { IpsetClient } = loadAddon();
+  const native = new (loadAddon().IpsetClient)();
   const attempt = { operation: 'ipset.open', hint: hintForOpen };
-  return new Client(await openCalls(new IpsetClient(), options, attempt));
+  return new IpsetClient(await openCalls(native, options, attempt));
 }
 
-class Client implements Ipset {
-  readonly #calls: Calls<NativeIpsetClient>;
-
-  constructor(calls: Calls<NativeIpsetClient>) {
-    this.#calls = calls;
-  }
-
+class IpsetClient extends Client<NativeIpsetClient, IpsetOperation> implements Ipset {
   async list(): Promise<SetHeader[]> {
-    const listing = await this.#calls.run(attemptToRead('list'), (client) => client.list());
+    const listing = await this.calls.run(attemptToRead('list'), (client) => client.list());
     return (await inSlices(readListing(listing))).map(({ set }) => set);
   }
 
@@ -57,40 +52,36 @@ class Client implements Ipset {
     const attempt = attemptToRead('get', name);
     const listing = await unless(
       'ENOENT',
-      this.#calls.run(attempt, (client) => client.get(name)),
+      this.calls.run(attempt, (client) => client.get(name)),
     );
     return listing && (await inSlices(readListing(listing)))[0];
   }
 
   create(set: SetDefinition): Promise<void> {
-    return applyOne(this.#calls, { do: 'create', set }, PACKING);
+    return applyOne(this.calls, { do: 'create', set }, PACKING);
   }
 
   add(set: SetReference, entry: SetEntry): Promise<void> {
-    return applyOne(this.#calls, { do: 'add', set, entry }, PACKING);
+    return applyOne(this.calls, { do: 'add', set, entry }, PACKING);
   }
 
   delete(set: SetReference, entry: SetEntry): Promise<void> {
-    return applyOne(this.#calls, { do: 'delete', set, entry }, PACKING);
+    return applyOne(this.calls, { do: 'delete', set, entry }, PACKING);
   }
 
   flush(name: string): Promise<void> {
-    return applyOne(this.#calls, { do: 'flush', name }, PACKING);
+    return applyOne(this.calls, { do: 'flush', name }, PACKING);
   }
 
   destroy(name: string): Promise<void> {
-    return applyOne(this.#calls, { do: 'destroy', name }, PACKING);
+    return applyOne(this.calls, { do: 'destroy', name }, PACKING);
   }
 
   swap(name: string, other: string): Promise<void> {
-    return applyOne(this.#calls, { do: 'swap', name, other }, PACKING);
+    return applyOne(this.calls, { do: 'swap', name, other }, PACKING);
   }
 
   apply(operations: readonly IpsetOperation[]): Promise<OperationResult[]> {
-    return applyAll(this.#calls, operations, PACKING);
-  }
-
-  close(): void {
-    this.#calls.close();
+    return applyAll(this.calls, operations, PACKING);
   }
 }

@@ -1,18 +1,14 @@
-// Listings of sets, from the records of the addon; native/ipset/records.h has the table of every offset.
-import { type Family, formatAddress } from '../../net/address.js';
+// Listings of sets, from the records of the addon.
+import type { Family } from '../../net/address.js';
 import { protocolOfNumber } from '../../net/protocol.js';
+import { RecordReader } from '../recordReader.js';
 import type { Steps } from '../slices.js';
-import { ADDRESS, ADDRESS2, NO_MATCH, PORT, PREFIX, PREFIX2, PROTOCOL, portFieldOf } from './shapes.js';
+import { ATTRIBUTE, ENTRY, ENTRY_FIELD, SET, SET_FLAG } from './layouts.js';
+import { portFieldOf } from './shapes.js';
 import type { ListedAttribute, SetEntry, SetHeader, SetState } from './types.js';
 
-const SET_SIZE = 92;
-const ENTRY_SIZE = 40;
-const NAME_FIELD = 32;
-
-// Bits of a listed set's flags.
-const HAS_ELEMENTS = 1;
-const HAS_PORTS = 2;
-const EXTENDED = 4;
+const FIELDS = ENTRY_FIELD.numbers;
+const FLAGS = SET_FLAG.numbers;
 
 // include/uapi/linux/netfilter/ipset/ip_set.h: attributes of entries, and flags of IPSET_ATTR_CADT_FLAGS.
 const ATTR_CADT_FLAGS = 8;
@@ -30,17 +26,13 @@ type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /** Reads a listing: each set, followed by its entries. */
 export function* readListing(bytes: Uint8Array): Steps<SetState[]> {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const sets: SetState[] = [];
-  for (let at = 0; at < bytes.length; ) {
-    const count = view.getUint32(at + 24, true);
-    const attributes = readRest(bytes, view, at + SET_SIZE, bytes[at + 3]);
-    const set = { ...readSet(bytes, view, at), ...(attributes.length > 0 && { attributes }) };
-    at += SET_SIZE + restSize(bytes[at + 3]);
+  for (const reader = new RecordReader(bytes); reader.hasMore; ) {
+    const left = reader.u32(SET.entries);
+    const set = readSet(reader);
     const entries: SetEntry[] = [];
-    for (let i = 0; i < count; i++) {
-      entries.push(readEntry(bytes, view, at));
-      at += ENTRY_SIZE + restSize(bytes[at + 7]);
+    for (let i = 0; i < left; i++) {
+      entries.push(readEntry(reader));
       yield;
     }
     sets.push({ set, entries });
@@ -49,43 +41,48 @@ export function* readListing(bytes: Uint8Array): Steps<SetState[]> {
   return sets;
 }
 
-function readSet(bytes: Uint8Array, view: DataView, at: number): SetHeader {
-  const type = readName(bytes, at + 60);
-  const family = readFamily(bytes[at]);
-  const flags = bytes[at + 2] ?? 0;
-  return {
-    name: readName(bytes, at + 28),
+function readSet(reader: RecordReader): SetHeader {
+  const type = reader.text(SET.type);
+  const family = readFamily(reader.u8(SET.family));
+  const flags = reader.u8(SET.flags);
+  const set: Writable<SetHeader> = {
+    name: reader.text(SET.name),
     type,
     ...(family && { family }),
     ...(type.startsWith('hash:') && {
-      hashSize: view.getUint32(at + 4, true),
-      maxElements: view.getUint32(at + 8, true),
+      hashSize: reader.u32(SET.hashSize),
+      maxElements: reader.u32(SET.maxElements),
     }),
-    ...(flags & HAS_PORTS && {
-      range: [view.getUint16(at + 12, true), view.getUint16(at + 14, true)] as const,
+    ...(flags & FLAGS.hasPorts && {
+      range: [reader.u16(SET.firstPort), reader.u16(SET.lastPort)] as const,
     }),
-    revision: bytes[at + 1] ?? 0,
-    references: view.getUint32(at + 16, true),
-    ...(flags & HAS_ELEMENTS && { elements: view.getUint32(at + 20, true) }),
-    extended: (flags & EXTENDED) !== 0,
+    revision: reader.u8(SET.revision),
+    references: reader.u32(SET.references),
+    ...(flags & FLAGS.hasElements && { elements: reader.u32(SET.elements) }),
+    extended: (flags & FLAGS.isExtended) !== 0,
   };
+  const attributes = readAttributes(reader, SET.SIZE, reader.u8(SET.attributes));
+  if (attributes.length > 0) set.attributes = attributes;
+  return set;
 }
 
-function readEntry(bytes: Uint8Array, view: DataView, at: number): SetEntry {
-  const fields = bytes[at] ?? 0;
-  const family = readFamily(bytes[at + 6]) ?? 4;
+function readEntry(reader: RecordReader): SetEntry {
+  const fields = reader.u8(ENTRY.fields);
+  const family = readFamily(reader.u8(ENTRY.family)) ?? 4;
   const full = family === 4 ? 32 : 128;
   const entry: Writable<SetEntry> = {};
-  if (fields & ADDRESS) entry.address = readAddress(bytes, at + 8, family);
-  if (fields & PREFIX && bytes[at + 2] !== full) entry.prefix = bytes[at + 2] ?? 0;
-  const port = view.getUint16(at + 4, true);
-  if (fields & PROTOCOL) readProtocol(entry, bytes[at + 1] ?? 0, port, family);
-  else if (fields & PORT) entry.port = port;
-  if (fields & ADDRESS2) entry.address2 = readAddress(bytes, at + 24, family);
-  if (fields & PREFIX2 && bytes[at + 3] !== full) entry.prefix2 = bytes[at + 3] ?? 0;
-  if (fields & NO_MATCH) entry.noMatch = true;
-  const rest = readRest(bytes, view, at + ENTRY_SIZE, bytes[at + 7]);
-  const attributes = rest.filter((attribute) => !readAttribute(entry, attribute));
+  if (fields & FIELDS.address) entry.address = reader.address(ENTRY.address, family);
+  const prefix = reader.u8(ENTRY.prefix);
+  if (fields & FIELDS.prefix && prefix !== full) entry.prefix = prefix;
+  const port = reader.u16(ENTRY.port);
+  if (fields & FIELDS.protocol) readProtocol(entry, reader.u8(ENTRY.protocol), port, family);
+  else if (fields & FIELDS.port) entry.port = port;
+  if (fields & FIELDS.address2) entry.address2 = reader.address(ENTRY.address2, family);
+  const prefix2 = reader.u8(ENTRY.prefix2);
+  if (fields & FIELDS.prefix2 && prefix2 !== full) entry.prefix2 = prefix2;
+  if (fields & FIELDS.noMatch) entry.noMatch = true;
+  const listed = readAttributes(reader, ENTRY.SIZE, reader.u8(ENTRY.attributes));
+  const attributes = listed.filter((attribute) => !readAttribute(entry, attribute));
   if (attributes.length > 0) entry.attributes = attributes;
   return entry;
 }
@@ -123,38 +120,27 @@ function readAttribute(entry: Writable<SetEntry>, { type, value }: ListedAttribu
   }
 }
 
-/** Attributes without a field in the record: length and type with 16 bits each, then the value, padded to 4 bytes. */
-function readRest(bytes: Uint8Array, view: DataView, start: number, units = 0): ListedAttribute[] {
+/** Goes on to the attributes behind a record of `size` bytes, which have so many units of 4 bytes, and behind them. */
+function readAttributes(reader: RecordReader, size: number, units: number): ListedAttribute[] {
+  reader.skip(size);
   const attributes: ListedAttribute[] = [];
-  for (let at = start; at < start + restSize(units); ) {
-    const length = view.getUint16(at, true);
-    attributes.push({
-      type: view.getUint16(at + 2, true),
-      value: new Uint8Array(bytes.subarray(at + 4, at + 4 + length)),
-    });
-    at += 4 + 4 * Math.ceil(length / 4);
+  for (let left = 4 * units; left > 0; ) {
+    const length = reader.u16(ATTRIBUTE.length);
+    const value = reader.bytes(ATTRIBUTE.SIZE, length);
+    attributes.push({ type: reader.u16(ATTRIBUTE.type), value });
+    const padded = ATTRIBUTE.SIZE + 4 * Math.ceil(length / 4);
+    reader.skip(padded);
+    left -= padded;
   }
   return attributes;
-}
-
-function restSize(units = 0): number {
-  return 4 * units;
 }
 
 function readBigEndian(value: Uint8Array): number {
   return new DataView(value.buffer, value.byteOffset, value.length).getUint32(0);
 }
 
-function readAddress(bytes: Uint8Array, at: number, family: Family): string {
-  return formatAddress(bytes.subarray(at, at + (family === 4 ? 4 : 16)));
-}
-
-function readFamily(number: number | undefined): Family | undefined {
+function readFamily(number: number): Family | undefined {
   return number === 4 || number === 6 ? number : undefined;
-}
-
-function readName(bytes: Uint8Array, at: number): string {
-  return readText(bytes.subarray(at, at + NAME_FIELD));
 }
 
 function readText(field: Uint8Array): string {

@@ -1,24 +1,18 @@
 // The fields of entries, by the type of their set and by their protocol.
 import type { Family } from '../../net/address.js';
+import { ENTRY_FIELD } from './layouts.js';
 import type { SetEntry, SetType } from './types.js';
 
-// Bits of an entry's fields, as in its record.
-export const ADDRESS = 1;
-export const PREFIX = 2;
-export const PROTOCOL = 4;
-export const PORT = 8;
-export const ADDRESS2 = 16;
-export const PREFIX2 = 32;
-export const NO_MATCH = 64;
+const BITS = ENTRY_FIELD.numbers;
 
 /** The fields that entries of a type have; prefixes may be left out. */
 export const SHAPES: Readonly<Record<SetType, number>> = {
-  'hash:ip': ADDRESS,
-  'hash:net': ADDRESS | PREFIX,
-  'hash:ip,port': ADDRESS | PROTOCOL | PORT,
-  'hash:ip,port,ip': ADDRESS | PROTOCOL | PORT | ADDRESS2,
-  'hash:ip,port,net': ADDRESS | PROTOCOL | PORT | ADDRESS2 | PREFIX2,
-  'bitmap:port': PORT,
+  'hash:ip': BITS.address,
+  'hash:net': BITS.address | BITS.prefix,
+  'hash:ip,port': BITS.address | BITS.protocol | BITS.port,
+  'hash:ip,port,ip': BITS.address | BITS.protocol | BITS.port | BITS.address2,
+  'hash:ip,port,net': BITS.address | BITS.protocol | BITS.port | BITS.address2 | BITS.prefix2,
+  'bitmap:port': BITS.port,
 };
 
 // ip_set_proto_with_ports(): TCP, UDP, SCTP, UDP-Lite.
@@ -33,14 +27,14 @@ export function portFieldOf(protocol: number, family: Family): 'port' | 'icmp' |
 
 /** The bit of each field of an entry; 0 for those that no type has which is written. */
 export const FIELD_BITS: Readonly<Record<keyof SetEntry, number>> = {
-  address: ADDRESS,
-  prefix: PREFIX,
-  protocol: PROTOCOL,
-  port: PORT,
-  icmp: PORT,
-  address2: ADDRESS2,
-  prefix2: PREFIX2,
-  noMatch: NO_MATCH,
+  address: BITS.address,
+  prefix: BITS.prefix,
+  protocol: BITS.protocol,
+  port: BITS.port,
+  icmp: BITS.port,
+  address2: BITS.address2,
+  prefix2: BITS.prefix2,
+  noMatch: BITS.noMatch,
   set: 0,
   mac: 0,
   interface: 0,

@@ -1,7 +1,7 @@
 // What ipset holds, as JavaScript values. Source of every rule: ipset(8), include/uapi/linux/netfilter/ipset/ip_set.h.
 import type { Family } from '../../net/address.js';
 import type { IpProtocol } from '../../net/protocol.js';
-import type { OperationResult } from '../ipvs/types.js';
+import type { BatchSource, OperationResult } from '../types.js';
 
 /** The set types this library writes. */
 export type SetType =
@@ -117,7 +117,7 @@ export type SetReference = Pick<SetDefinition, 'name' | 'type' | 'family'>;
  * with `ERR_LIBRARY` where libipset is missing. An argument that breaks a rule rejects with TypeError or RangeError; in
  * apply() its operation alone fails, with `ERR_INVALID_ARGUMENT`.
  */
-export interface Ipset {
+export interface Ipset extends BatchSource<IpsetOperation> {
   /** Every set, without entries. */
   list(): Promise<SetHeader[]>;
   /** One set with its entries, or undefined when there is none. */

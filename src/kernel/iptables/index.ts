@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process';
 import { NetlinkError } from '../../errors.js';
 import type { Family } from '../../net/address.js';
+import { reported, verbOf } from '../reported.js';
 import { parseSaved, restoreInput } from './text.js';
 import type { Iptables } from './types.js';
 
@@ -15,19 +16,23 @@ const MAX_OUTPUT = 256 * 1024 * 1024;
 
 /** iptables and ip6tables of the process's network namespace; each call runs one process. */
 export function openIptables(): Iptables {
-  return {
+  const iptables: Iptables = {
     async save(family) {
       return parseSaved(await run(program('save', family), [], ''));
     },
     async restore(family, operations) {
-      try {
-        await run(program('restore', family), ['--noflush', '-w', '5'], restoreInput(operations));
-        return undefined;
-      } catch (error) {
-        return error as NetlinkError;
-      }
+      const input = restoreInput(operations);
+      const restore = { do: 'restore', family } as const;
+      const [error] = await reported(iptables, [restore], verbOf, async () => [
+        await run(program('restore', family), ['--noflush', '-w', '5'], input).then(
+          () => undefined,
+          (error: NetlinkError) => error,
+        ),
+      ]);
+      return error;
     },
   };
+  return iptables;
 }
 
 /** The program of a family. */

@@ -1,6 +1,7 @@
 // Chains and rules of iptables. Rules are text exactly as iptables-save prints them, so that equal rules are equal text.
 import type { NetlinkError } from '../../errors.js';
 import type { Family } from '../../net/address.js';
+import type { BatchSource } from '../types.js';
 
 /** A table of iptables. */
 export type Table = 'nat' | 'filter' | 'mangle';
@@ -37,8 +38,14 @@ export type IptablesOperation =
 /** The rules of one family, chain by chain: `nat/KUBE-SERVICES` → rules. */
 export type SavedRules = ReadonlyMap<string, readonly string[]>;
 
+/** One `iptables-restore`, as batches are reported. */
+export interface IptablesRestore {
+  readonly do: 'restore';
+  readonly family: Family;
+}
+
 /** iptables of the process's network namespace. Each call runs one process. */
-export interface Iptables {
+export interface Iptables extends BatchSource<IptablesRestore> {
   /** Every chain of every table. */
   save(family: Family): Promise<SavedRules>;
   /**

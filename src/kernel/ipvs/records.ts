@@ -1,8 +1,21 @@
-// IPVS values ↔ the records that cross to the addon; native/ipvs/records.h has the table of every offset.
-import { type Family, formatAddress } from '../../net/address.js';
+// IPVS values ↔ the records that cross to the addon.
+import type { Family } from '../../net/address.js';
 import { PROTOCOL_NUMBERS, protocolOfNumber } from '../../net/protocol.js';
-import { argumentError, onlyRecord, RecordWriter } from '../fields.js';
+import { argumentError } from '../arguments.js';
+import { RecordReader } from '../recordReader.js';
+import { onlyRecord, RecordWriter } from '../recordWriter.js';
 import type { Steps } from '../slices.js';
+import {
+  COUNTERS,
+  KERNEL_IPVS,
+  LISTED_SERVER,
+  LISTED_SERVICE,
+  OPERATION,
+  SERVER,
+  SERVICE,
+  TIMEOUTS,
+  VERB,
+} from './layouts.js';
 import {
   type Encapsulation,
   FLAG_HASHED,
@@ -20,35 +33,11 @@ import {
   type VirtualServiceState,
 } from './types.js';
 
-/** Bytes of an operation. */
-export const OPERATION_SIZE = 120;
-// Bytes of a service, which names it and may have its settings.
-const SERVICE_SIZE = 72;
-// Bytes of the connection time-outs.
-const TIMEOUTS_SIZE = 12;
-
-const SERVER_SIZE = 40;
-const COUNTERS_SIZE = 40;
-// Where the parts of an operation begin.
-const SERVICE = 8;
-const SERVER = 80;
-
-const LONGEST_NAME = 15;
 const LARGEST_U32 = 0xffff_ffff;
 const LARGEST_I32 = 0x7fff_ffff;
 // What still fits 32 bits when the kernel has multiplied it by HZ, which is at most 1000.
 const LONGEST_PERSISTENCE = 4_294_967;
 const LONGEST_TIMEOUT = 2_147_483;
-
-// IPVS_CMD_…
-const VERBS: Readonly<Record<IpvsOperation['do'], number>> = {
-  addService: 1,
-  updateService: 2,
-  deleteService: 3,
-  addRealServer: 5,
-  updateRealServer: 6,
-  deleteRealServer: 7,
-};
 
 // IP_VS_CONN_F_…, the methods that may be written.
 const FORWARDING = { masquerade: 0, tunnel: 2, route: 3 } as const;
@@ -58,7 +47,7 @@ const OPERATION_FIELDS = {
   service: new Set(['do', 'service']),
   realServer: new Set(['do', 'service', 'realServer']),
 };
-// Services and real servers that were listed may be given as they are: counters, which nobody can set, are passed over.
+// Services and real servers that were listed may be given as they are: counters, which nobody can set, are ignored.
 const SERVICE_FIELDS = new Set([
   ...['address', 'port', 'protocol', 'firewallMark', 'family'],
   ...['scheduler', 'flags', 'timeout', 'netmask', 'persistenceEngine', 'counters', 'realServers'],
@@ -73,12 +62,12 @@ const TIMEOUTS_FIELDS = new Set(['tcp', 'tcpFin', 'udp']);
 /** Writes an operation record. */
 export function writeOperation(operation: IpvsOperation, writer: RecordWriter): void {
   const verb = operation?.do;
-  const number = writer.choice('do', verb, VERBS);
+  const number = writer.choice('do', verb, VERB.numbers);
   if (number === 0) return;
-  writer.u8(0, number);
+  writer.u8(OPERATION.verb, number);
   const known = verb.endsWith('Service') ? OPERATION_FIELDS.service : OPERATION_FIELDS.realServer;
   writer.onlyFields('', operation, known, `the operation ${verb}`);
-  const family = writeServiceId(operation.service, writer, SERVICE);
+  const family = writeServiceId(operation.service, writer, OPERATION.service);
   if (family === undefined) return;
   switch (verb) {
     case 'addService':
@@ -102,11 +91,11 @@ export function writeOperation(operation: IpvsOperation, writer: RecordWriter): 
   }
 }
 
-/** Writes what names a service, at `offset`; returns its family, or undefined when it is not even an object. */
+/** Writes the fields that name a service; returns its family, or undefined when it is not even an object. */
 function writeServiceId(
   id: VirtualServiceId | undefined,
   writer: RecordWriter,
-  offset: number,
+  part = 0,
 ): Family | undefined {
   if (typeof id !== 'object' || id === null) {
     writer.fail('service', id, 'must be an object', true);
@@ -117,13 +106,14 @@ function writeServiceId(
   if ('firewallMark' in id) {
     family = id.family === 6 ? 6 : 4;
     if (id.family !== family) writer.fail('service.family', id.family, 'must be 4 or 6');
-    writer.u32(offset + 4, writer.integer('service.firewallMark', id.firewallMark, 1, LARGEST_U32));
+    const mark = writer.integer('service.firewallMark', id.firewallMark, 1, LARGEST_U32);
+    writer.u32(SERVICE.firewallMark, mark, part);
   } else {
-    family = writer.address('service.address', id.address, offset + 24);
-    writer.u8(offset + 1, writer.choice('service.protocol', id.protocol, PROTOCOL_NUMBERS));
-    writer.u16(offset + 2, writer.integer('service.port', id.port, 0, 65535));
+    family = writer.address('service.address', id.address, SERVICE.address, part);
+    writer.u8(SERVICE.protocol, writer.choice('service.protocol', id.protocol, PROTOCOL_NUMBERS), part);
+    writer.u16(SERVICE.port, writer.integer('service.port', id.port, 0, 65535), part);
   }
-  writer.u8(offset, family);
+  writer.u8(SERVICE.family, family, part);
   return family;
 }
 
@@ -139,13 +129,15 @@ function writeSettings(
   if ('port' in service && service.port === 0 && (flags & FLAG_PERSISTENT) === 0) {
     writer.fail('service.port', 0, 'must be 1 to 65535 without FLAG_PERSISTENT');
   }
-  writer.u32(SERVICE + 8, flags);
-  writer.u32(SERVICE + 12, writer.integer('service.timeout', service.timeout, 0, LONGEST_PERSISTENCE));
+  const part = OPERATION.service;
+  writer.u32(SERVICE.flags, flags, part);
+  const timeout = writer.integer('service.timeout', service.timeout, 0, LONGEST_PERSISTENCE);
+  writer.u32(SERVICE.timeout, timeout, part);
   const widest = family === 4 ? 32 : 128;
-  writer.u8(SERVICE + 16, writer.integer('service.netmask', service.netmask, 1, widest));
-  writer.text('service.scheduler', service.scheduler, LONGEST_NAME, SERVICE + 40);
+  writer.u8(SERVICE.netmask, writer.integer('service.netmask', service.netmask, 1, widest), part);
+  writer.text('service.scheduler', service.scheduler, SERVICE.scheduler, part);
   if (service.persistenceEngine !== undefined) {
-    writer.text('service.persistenceEngine', service.persistenceEngine, LONGEST_NAME, SERVICE + 56);
+    writer.text('service.persistenceEngine', service.persistenceEngine, SERVICE.persistenceEngine, part);
   }
 }
 
@@ -155,23 +147,27 @@ function writeServerId(id: RealServerId | undefined, writer: RecordWriter): Fami
     return 4;
   }
   writer.onlyFields('realServer.', id, SERVER_FIELDS, 'a real server');
-  const family = writer.address('realServer.address', id.address, SERVER + 24);
-  writer.u8(SERVER, family);
-  writer.u16(SERVER + 2, writer.integer('realServer.port', id.port, 0, 65535));
+  const part = OPERATION.server;
+  const family = writer.address('realServer.address', id.address, SERVER.address, part);
+  writer.u8(SERVER.family, family, part);
+  writer.u16(SERVER.port, writer.integer('realServer.port', id.port, 0, 65535), part);
   return family;
 }
 
 function writeServerSettings(server: RealServer, serviceFamily: Family, writer: RecordWriter): void {
   const family = writeServerId(server, writer);
   if (typeof server !== 'object' || server === null) return;
-  writer.u8(SERVER + 1, writer.choice('realServer.forwarding', server.forwarding, FORWARDING));
+  const part = OPERATION.server;
+  const method = writer.choice('realServer.forwarding', server.forwarding, FORWARDING);
+  writer.u8(SERVER.forwarding, method, part);
   if (family !== serviceFamily && server.forwarding !== 'tunnel') {
     writer.fail('realServer.address', server.address, `must be IPv${serviceFamily}, as its service is`);
   }
-  writer.u32(SERVER + 4, writer.integer('realServer.weight', server.weight, 0, LARGEST_I32));
+  writer.u32(SERVER.weight, writer.integer('realServer.weight', server.weight, 0, LARGEST_I32), part);
   const upper = writer.integer('realServer.upperThreshold', server.upperThreshold, 0, LARGEST_U32);
-  writer.u32(SERVER + 8, upper);
-  writer.u32(SERVER + 12, writer.integer('realServer.lowerThreshold', server.lowerThreshold, 0, upper));
+  writer.u32(SERVER.upperThreshold, upper, part);
+  const lower = writer.integer('realServer.lowerThreshold', server.lowerThreshold, 0, upper);
+  writer.u32(SERVER.lowerThreshold, lower, part);
   if (server.encapsulation !== undefined) writeEncapsulation(server, server.encapsulation, writer);
 }
 
@@ -179,65 +175,58 @@ function writeEncapsulation(server: RealServer, encapsulation: Encapsulation, wr
   const field = 'realServer.encapsulation';
   writer.onlyFields(`${field}.`, encapsulation, ENCAPSULATION_FIELDS, 'an encapsulation');
   if (server.forwarding !== 'tunnel') writer.fail(field, encapsulation, 'must be left out without tunnel');
-  writer.u8(SERVER + 16, writer.choice(`${field}.type`, encapsulation?.type, ENCAPSULATION));
+  const part = OPERATION.server;
+  writer.u8(SERVER.tunnelType, writer.choice(`${field}.type`, encapsulation?.type, ENCAPSULATION), part);
   const [least, most] = encapsulation?.type === 'gue' ? [1, 65535] : [0, 0];
-  writer.u16(SERVER + 18, writer.integer(`${field}.port`, encapsulation?.port, least, most));
-  writer.u16(SERVER + 20, writer.integer(`${field}.flags`, encapsulation?.flags, 0, 65535));
+  writer.u16(SERVER.tunnelPort, writer.integer(`${field}.port`, encapsulation?.port, least, most), part);
+  writer.u16(SERVER.tunnelFlags, writer.integer(`${field}.flags`, encapsulation?.flags, 0, 65535), part);
 }
 
-/** The record of what names a service; throws what the call rejects with when it breaks a rule. */
+/** The record that names a service; throws the error of the call when it breaks a rule. */
 export function packServiceId(id: VirtualServiceId, operation: string): Uint8Array {
-  const writer = new RecordWriter(SERVICE_SIZE, 1);
-  writeServiceId(id, writer, 0);
+  const writer = new RecordWriter(SERVICE.SIZE, 1);
+  writeServiceId(id, writer);
   return onlyRecord(writer, operation);
 }
 
-/** The records of what names services; throws what the call rejects with when one of them breaks a rule. */
+/** The records that name services; throws the error of the call when one of them breaks a rule. */
 export function packServiceIds(ids: readonly VirtualServiceId[], operation: string): Uint8Array {
-  const writer = new RecordWriter(SERVICE_SIZE, ids.length);
+  const writer = new RecordWriter(SERVICE.SIZE, ids.length);
   for (const [i, id] of ids.entries()) {
-    writeServiceId(id, writer, 0);
+    writeServiceId(id, writer);
     const fault = writer.finish();
     if (fault) throw argumentError(operation, { ...fault, field: `ids[${i}].${fault.field}` });
   }
   return writer.records();
 }
 
-/** The record of connection time-outs; throws what the call rejects with when they break a rule. */
+/** The record of connection timeouts; throws the error of the call when they break a rule. */
 export function packTimeouts(timeouts: IpvsTimeouts): Uint8Array {
-  const writer = new RecordWriter(TIMEOUTS_SIZE, 1);
+  const writer = new RecordWriter(TIMEOUTS.SIZE, 1);
   writeTimeouts(timeouts, writer);
   return onlyRecord(writer, 'ipvs.setTimeouts');
 }
 
 function writeTimeouts(timeouts: IpvsTimeouts, writer: RecordWriter): void {
-  writer.onlyFields('', timeouts, TIMEOUTS_FIELDS, 'the time-outs');
-  writer.u32(0, writer.integer('tcp', timeouts?.tcp, 0, LONGEST_TIMEOUT));
-  writer.u32(4, writer.integer('tcpFin', timeouts?.tcpFin, 0, LONGEST_TIMEOUT));
-  writer.u32(8, writer.integer('udp', timeouts?.udp, 0, LONGEST_TIMEOUT));
+  writer.onlyFields('', timeouts, TIMEOUTS_FIELDS, 'the timeouts');
+  writer.u32(TIMEOUTS.tcp, writer.integer('tcp', timeouts?.tcp, 0, LONGEST_TIMEOUT));
+  writer.u32(TIMEOUTS.tcpFin, writer.integer('tcpFin', timeouts?.tcpFin, 0, LONGEST_TIMEOUT));
+  writer.u32(TIMEOUTS.udp, writer.integer('udp', timeouts?.udp, 0, LONGEST_TIMEOUT));
 }
 
 /** Reads a listing: services, each followed by its servers. */
 export function* readListing(bytes: Uint8Array): Steps<VirtualServiceState[]> {
-  const view = viewOf(bytes);
   const services: VirtualServiceState[] = [];
-  for (let at = 0; at < bytes.length; ) {
-    const count = view.getUint32(at + 20, true);
-    const service = at;
-    at += SERVICE_SIZE + COUNTERS_SIZE;
+  for (const reader = new RecordReader(bytes); reader.hasMore; ) {
+    const service = readService(reader);
+    const counters = readCounters(reader, LISTED_SERVICE.counters);
     const realServers: RealServerState[] = [];
-    for (let i = 0; i < count; i++) {
-      realServers.push(readServerState(bytes, view, at));
-      at += SERVER_SIZE + 16 + COUNTERS_SIZE;
+    for (let left = skipService(reader); left > 0; left--) {
+      realServers.push(readServerState(reader));
+      reader.skip(LISTED_SERVER.SIZE);
       yield;
     }
-    const counters = readCounters(view, service + SERVICE_SIZE);
-    services.push({
-      ...readServiceId(bytes, view, service),
-      ...readSettings(bytes, view, service),
-      counters,
-      realServers,
-    });
+    services.push({ ...service, counters, realServers });
     yield;
   }
   return services;
@@ -245,10 +234,9 @@ export function* readListing(bytes: Uint8Array): Steps<VirtualServiceState[]> {
 
 /** Reads a listing without real servers; counters are left out. */
 export function* readServices(bytes: Uint8Array): Steps<VirtualService[]> {
-  const view = viewOf(bytes);
   const services: VirtualService[] = [];
-  for (let at = 0; at < bytes.length; at += SERVICE_SIZE + COUNTERS_SIZE) {
-    services.push({ ...readServiceId(bytes, view, at), ...readSettings(bytes, view, at) });
+  for (const reader = new RecordReader(bytes); reader.hasMore; reader.skip(LISTED_SERVICE.SIZE)) {
+    services.push(readService(reader));
     yield;
   }
   return services;
@@ -256,108 +244,109 @@ export function* readServices(bytes: Uint8Array): Steps<VirtualService[]> {
 
 /** Reads the real servers of each service of a listing; connections and counters are left out. */
 export function* readRealServers(bytes: Uint8Array): Steps<RealServer[][]> {
-  const view = viewOf(bytes);
   const ofServices: RealServer[][] = [];
-  for (let at = 0; at < bytes.length; ) {
-    const count = view.getUint32(at + 20, true);
-    at += SERVICE_SIZE + COUNTERS_SIZE;
+  for (const reader = new RecordReader(bytes); reader.hasMore; ) {
     const realServers: RealServer[] = [];
-    for (let i = 0; i < count; i++) {
-      realServers.push(readServer(bytes, view, at));
+    for (let left = skipService(reader); left > 0; left--) {
+      realServers.push(readServer(reader));
+      reader.skip(LISTED_SERVER.SIZE);
       yield;
-      at += SERVER_SIZE + 16 + COUNTERS_SIZE;
     }
     ofServices.push(realServers);
   }
   return ofServices;
 }
 
-function readServiceId(bytes: Uint8Array, view: DataView, at: number): VirtualServiceId {
-  const family = bytes[at] === 6 ? 6 : 4;
-  const firewallMark = view.getUint32(at + 4, true);
-  if (firewallMark !== 0) return { firewallMark, family };
-  const protocol = protocolOfNumber(view.getUint8(at + 1));
-  // ip_vs_ctl.c takes no others: "Check for valid protocol: TCP or UDP or SCTP".
-  if (!protocol) throw new RangeError(`virtual service of protocol ${view.getUint8(at + 1)}`);
-  return { address: readAddress(bytes, at + 24, family), port: view.getUint16(at + 2, true), protocol };
+/** Skips a listed service, so that its real servers are next; returns their number. */
+function skipService(reader: RecordReader): number {
+  const count = reader.u32(SERVICE.realServers, LISTED_SERVICE.service);
+  reader.skip(LISTED_SERVICE.SIZE);
+  return count;
 }
 
-function readSettings(bytes: Uint8Array, view: DataView, at: number): VirtualServiceSettings {
-  const persistenceEngine = readText(bytes, at + 56);
+function readService(reader: RecordReader): VirtualService {
+  const part = LISTED_SERVICE.service;
+  const persistenceEngine = reader.text(SERVICE.persistenceEngine, part);
   return {
-    scheduler: readText(bytes, at + 40),
-    flags: view.getUint32(at + 8, true),
-    timeout: view.getUint32(at + 12, true),
-    netmask: view.getUint8(at + 16),
+    ...readServiceId(reader, part),
+    scheduler: reader.text(SERVICE.scheduler, part),
+    flags: reader.u32(SERVICE.flags, part),
+    timeout: reader.u32(SERVICE.timeout, part),
+    netmask: reader.u8(SERVICE.netmask, part),
     ...(persistenceEngine && { persistenceEngine }),
   };
 }
 
-function readServerState(bytes: Uint8Array, view: DataView, at: number): RealServerState {
+function readServiceId(reader: RecordReader, part: number): VirtualServiceId {
+  const family = reader.u8(SERVICE.family, part) === 6 ? 6 : 4;
+  const firewallMark = reader.u32(SERVICE.firewallMark, part);
+  if (firewallMark !== 0) return { firewallMark, family };
+  const number = reader.u8(SERVICE.protocol, part);
+  const protocol = protocolOfNumber(number);
+  // ip_vs_ctl.c takes no others: "Check for valid protocol: TCP or UDP or SCTP".
+  if (!protocol) throw new RangeError(`virtual service of protocol ${number}`);
+  const address = reader.address(SERVICE.address, family, part);
+  return { address, port: reader.u16(SERVICE.port, part), protocol };
+}
+
+function readServerState(reader: RecordReader): RealServerState {
   return {
-    ...readServer(bytes, view, at),
-    activeConnections: view.getUint32(at + SERVER_SIZE, true),
-    inactiveConnections: view.getUint32(at + SERVER_SIZE + 4, true),
-    persistentConnections: view.getUint32(at + SERVER_SIZE + 8, true),
-    counters: readCounters(view, at + SERVER_SIZE + 16),
+    ...readServer(reader),
+    activeConnections: reader.u32(LISTED_SERVER.activeConnections),
+    inactiveConnections: reader.u32(LISTED_SERVER.inactiveConnections),
+    persistentConnections: reader.u32(LISTED_SERVER.persistentConnections),
+    counters: readCounters(reader, LISTED_SERVER.counters),
   };
 }
 
-function readServer(bytes: Uint8Array, view: DataView, at: number): RealServer {
-  const encapsulation = readEncapsulation(view, at);
+function readServer(reader: RecordReader): RealServer {
+  const part = LISTED_SERVER.server;
+  const encapsulation = readEncapsulation(reader, part);
   return {
-    address: readAddress(bytes, at + 24, bytes[at] === 6 ? 6 : 4),
-    port: view.getUint16(at + 2, true),
-    weight: view.getUint32(at + 4, true),
-    forwarding: nameOf(FORWARDING, view.getUint8(at + 1)) ?? 'other',
-    upperThreshold: view.getUint32(at + 8, true),
-    lowerThreshold: view.getUint32(at + 12, true),
+    address: reader.address(SERVER.address, reader.u8(SERVER.family, part) === 6 ? 6 : 4, part),
+    port: reader.u16(SERVER.port, part),
+    weight: reader.u32(SERVER.weight, part),
+    forwarding: nameOf(FORWARDING, reader.u8(SERVER.forwarding, part)) ?? 'other',
+    upperThreshold: reader.u32(SERVER.upperThreshold, part),
+    lowerThreshold: reader.u32(SERVER.lowerThreshold, part),
     ...(encapsulation && { encapsulation }),
   };
 }
 
-function readEncapsulation(view: DataView, at: number): Encapsulation | undefined {
-  const type = nameOf(ENCAPSULATION, view.getUint8(at + 16));
-  return type && { type, port: view.getUint16(at + 18, true), flags: view.getUint16(at + 20, true) };
+function readEncapsulation(reader: RecordReader, part: number): Encapsulation | undefined {
+  const type = nameOf(ENCAPSULATION, reader.u8(SERVER.tunnelType, part));
+  if (!type) return undefined;
+  return { type, port: reader.u16(SERVER.tunnelPort, part), flags: reader.u16(SERVER.tunnelFlags, part) };
 }
 
-function readCounters(view: DataView, at: number): IpvsCounters {
+function readCounters(reader: RecordReader, part: number): IpvsCounters {
   return {
-    connections: view.getBigUint64(at, true),
-    inPackets: view.getBigUint64(at + 8, true),
-    outPackets: view.getBigUint64(at + 16, true),
-    inBytes: view.getBigUint64(at + 24, true),
-    outBytes: view.getBigUint64(at + 32, true),
+    connections: reader.u64(COUNTERS.connections, part),
+    inPackets: reader.u64(COUNTERS.inPackets, part),
+    outPackets: reader.u64(COUNTERS.outPackets, part),
+    inBytes: reader.u64(COUNTERS.inBytes, part),
+    outBytes: reader.u64(COUNTERS.outBytes, part),
   };
 }
 
-/** Reads what {@link IpvsInfo} says: the version is one byte each of major, minor and patch. */
+/** Reads an {@link IpvsInfo}. */
 export function readInfo(bytes: Uint8Array): IpvsInfo {
-  const view = viewOf(bytes);
-  const version = view.getUint32(0, true);
+  const reader = new RecordReader(bytes);
+  const version = reader.u32(KERNEL_IPVS.version);
   return {
     version: `${(version >> 16) & 255}.${(version >> 8) & 255}.${version & 255}`,
-    connectionTableSize: view.getUint32(4, true),
+    connectionTableSize: reader.u32(KERNEL_IPVS.connectionTableSize),
   };
 }
 
-/** Reads the connection time-outs. */
+/** Reads the connection timeouts. */
 export function readTimeouts(bytes: Uint8Array): IpvsTimeouts {
-  const view = viewOf(bytes);
-  return { tcp: view.getUint32(0, true), tcpFin: view.getUint32(4, true), udp: view.getUint32(8, true) };
-}
-
-function viewOf(bytes: Uint8Array): DataView {
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-}
-
-function readAddress(bytes: Uint8Array, at: number, family: Family): string {
-  return formatAddress(bytes.subarray(at, at + (family === 4 ? 4 : 16)));
-}
-
-function readText(bytes: Uint8Array, at: number): string {
-  const end = bytes.indexOf(0, at);
-  return Buffer.from(bytes.buffer, bytes.byteOffset + at, end - at).toString();
+  const reader = new RecordReader(bytes);
+  return {
+    tcp: reader.u32(TIMEOUTS.tcp),
+    tcpFin: reader.u32(TIMEOUTS.tcpFin),
+    udp: reader.u32(TIMEOUTS.udp),
+  };
 }
 
 function nameOf<Name extends string>(

@@ -1,7 +1,7 @@
 // What IPVS holds, as JavaScript values. Source of every rule: include/uapi/linux/ip_vs.h and net/netfilter/ipvs/ip_vs_ctl.c.
-import type { NetlinkError } from '../../errors.js';
 import type { Family } from '../../net/address.js';
 import type { Protocol } from '../../net/protocol.js';
+import type { BatchSource, OperationResult } from '../types.js';
 
 /** A virtual service that clients dial by address. */
 export interface AddressId {
@@ -129,8 +129,8 @@ export type IpvsOperation =
     };
 
 /**
- * Connection time-outs in seconds, 0–2147483 (the kernel multiplies by HZ, at most 1000); 0 when setting leaves the
- * kernel's value as it is (`IPVS_CMD_SET_CONFIG`).
+ * Connection timeouts, 0–2147483, in seconds (the kernel multiplies them by HZ, at most 1000). When they are set, 0 leaves
+ * the kernel's value as it is (`IPVS_CMD_SET_CONFIG`).
  */
 export interface IpvsTimeouts {
   readonly tcp: number;
@@ -138,26 +138,18 @@ export interface IpvsTimeouts {
   readonly udp: number;
 }
 
-/** What the kernel says of its IPVS (`IPVS_CMD_GET_INFO`). */
+/** A change of IPVS, as batches are reported. */
+export type IpvsChange =
+  | IpvsOperation
+  | { readonly do: 'flush' }
+  | { readonly do: 'setTimeouts'; readonly timeouts: IpvsTimeouts };
+
+/** The kernel's own description of its IPVS (`IPVS_CMD_GET_INFO`). */
 export interface IpvsInfo {
   /** `1.2.1`. */
   readonly version: string;
   /** Buckets of the connection table, 4096 by default (`conn_tab_bits`). */
   readonly connectionTableSize: number;
-}
-
-/**
- * The result of one operation of a batch: an error, or undefined when the kernel did it. An operation that breaks a rule
- * was not sent: `ERR_INVALID_ARGUMENT`, with the field and the rule in `kernelMessage`.
- */
-export type OperationResult = NetlinkError | undefined;
-
-/** How a client of the kernel is opened. */
-export interface OpenOptions {
-  /** Path of a network namespace (`/run/netns/blue`, `/proc/1/ns/net`); default: that of the process. Needs CAP_SYS_ADMIN. */
-  readonly netns?: string;
-  /** Milliseconds to wait for a reply before `ERR_TIMEOUT`, 1–2147483647. Default 5000. */
-  readonly timeout?: number;
 }
 
 /**
@@ -167,7 +159,7 @@ export interface OpenOptions {
  * `ERR_TIMEOUT`, `ERR_MALFORMED_REPLY`, and those named below), and all but apply() with a TypeError or RangeError that
  * names the argument and the rule it breaks.
  */
-export interface Ipvs {
+export interface Ipvs extends BatchSource<IpvsChange> {
   /** Every virtual service with its real servers. Not a consistent snapshot: the kernel offers none. */
   list(): Promise<VirtualServiceState[]>;
   /** Every virtual service, without its real servers and counters: one dump. As consistent as {@link list}. */
@@ -196,11 +188,11 @@ export interface Ipvs {
   apply(operations: readonly IpvsOperation[]): Promise<OperationResult[]>;
   /** Deletes every virtual service of the namespace, whoever made it. */
   flush(): Promise<void>;
-  /** What the kernel says of its IPVS. */
+  /** Version and size of the kernel's IPVS. */
   info(): Promise<IpvsInfo>;
-  /** The connection time-outs. */
+  /** The connection timeouts. */
   timeouts(): Promise<IpvsTimeouts>;
-  /** Changes the connection time-outs that are not 0. */
+  /** Changes the connection timeouts that are not 0. */
   setTimeouts(timeouts: IpvsTimeouts): Promise<void>;
   /** Closes the sockets; calls under way finish, later ones reject with ERR_CLOSED. */
   close(): void;

@@ -1,16 +1,17 @@
 // Links and addresses over rtnetlink, of one network namespace.
 import { loadAddon, type NativeRtnetlinkClient } from '../addon.js';
 import { applyAll, applyOne } from '../batch.js';
-import { type Calls, openCalls, unless } from '../calls.js';
-import type { OpenOptions, OperationResult } from '../ipvs/types.js';
+import { openCalls, unless } from '../calls.js';
+import { Client } from '../client.js';
 import { inSlices } from '../slices.js';
+import type { OpenOptions, OperationResult } from '../types.js';
 import { attemptToRead } from './names.js';
 import { PACKING } from './packing.js';
 import { checkLinkName, readAddresses, readLinks } from './records.js';
 import type { Link, LinkAddress, LinkAddressId, Rtnetlink, RtnetlinkOperation } from './types.js';
 
 export { NetlinkError } from '../../errors.js';
-export type { OpenOptions, OperationResult } from '../ipvs/types.js';
+export type { Batch, BatchSource, OpenOptions, OperationResult } from '../types.js';
 export * from './types.js';
 export * from './watch.js';
 
@@ -19,20 +20,14 @@ export * from './watch.js';
  * `EPERM` when CAP_SYS_ADMIN is missing to enter it.
  */
 export async function openRtnetlink(options: OpenOptions = {}): Promise<Rtnetlink> {
-  const { RtnetlinkClient } = loadAddon();
-  return new Client(await openCalls(new RtnetlinkClient(), options, { operation: 'rtnetlink.open' }));
+  const native = new (loadAddon().RtnetlinkClient)();
+  return new RtnetlinkClient(await openCalls(native, options, { operation: 'rtnetlink.open' }));
 }
 
-class Client implements Rtnetlink {
-  readonly #calls: Calls<NativeRtnetlinkClient>;
-
-  constructor(calls: Calls<NativeRtnetlinkClient>) {
-    this.#calls = calls;
-  }
-
+class RtnetlinkClient extends Client<NativeRtnetlinkClient, RtnetlinkOperation> implements Rtnetlink {
   async listLinks(): Promise<Link[]> {
     const attempt = attemptToRead('listLinks');
-    return inSlices(readLinks(await this.#calls.run(attempt, (client) => client.listLinks())));
+    return inSlices(readLinks(await this.calls.run(attempt, (client) => client.listLinks())));
   }
 
   async getLink(name: string): Promise<Link | undefined> {
@@ -40,7 +35,7 @@ class Client implements Rtnetlink {
     checkLinkName('name', name, attempt.operation);
     const listing = await unless(
       'ENODEV',
-      this.#calls.run(attempt, (client) => client.getLink(name)),
+      this.calls.run(attempt, (client) => client.getLink(name)),
     );
     return listing && (await inSlices(readLinks(listing)))[0];
   }
@@ -48,31 +43,27 @@ class Client implements Rtnetlink {
   async listAddresses(link?: string): Promise<LinkAddress[]> {
     const attempt = attemptToRead('listAddresses', link);
     if (link !== undefined) checkLinkName('link', link, attempt.operation);
-    const listing = await this.#calls.run(attempt, (client) => client.listAddresses(link ?? ''));
+    const listing = await this.calls.run(attempt, (client) => client.listAddresses(link ?? ''));
     return inSlices(readAddresses(listing));
   }
 
   addLink(name: string, kind: string): Promise<void> {
-    return applyOne(this.#calls, { do: 'addLink', name, kind }, PACKING);
+    return applyOne(this.calls, { do: 'addLink', name, kind }, PACKING);
   }
 
   deleteLink(name: string): Promise<void> {
-    return applyOne(this.#calls, { do: 'deleteLink', name }, PACKING);
+    return applyOne(this.calls, { do: 'deleteLink', name }, PACKING);
   }
 
   addAddress(address: LinkAddressId): Promise<void> {
-    return applyOne(this.#calls, { do: 'addAddress', address }, PACKING);
+    return applyOne(this.calls, { do: 'addAddress', address }, PACKING);
   }
 
   deleteAddress(address: LinkAddressId): Promise<void> {
-    return applyOne(this.#calls, { do: 'deleteAddress', address }, PACKING);
+    return applyOne(this.calls, { do: 'deleteAddress', address }, PACKING);
   }
 
   apply(operations: readonly RtnetlinkOperation[]): Promise<OperationResult[]> {
-    return applyAll(this.#calls, operations, PACKING);
-  }
-
-  close(): void {
-    this.#calls.close();
+    return applyAll(this.calls, operations, PACKING);
   }
 }

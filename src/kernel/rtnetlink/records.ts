@@ -1,28 +1,11 @@
-// rtnetlink values ↔ the records that cross to the addon; native/rtnetlink/records.h has the table of every offset.
-import { formatAddress } from '../../net/address.js';
-import { onlyRecord, RecordWriter } from '../fields.js';
+// rtnetlink values ↔ the records that cross to the addon.
+import { RecordReader } from '../recordReader.js';
+import { onlyRecord, RecordWriter } from '../recordWriter.js';
 import type { Steps } from '../slices.js';
+import { ADDRESS, EVENT, EVENT_KIND, LINK, OPERATION, VERB } from './layouts.js';
 import type { Link, LinkAddress, LinkAddressId, RtnetlinkEvent, RtnetlinkOperation } from './types.js';
 
-/** Bytes of an operation. */
-export const OPERATION_SIZE = 68;
-
-const LINK_SIZE = 60;
-const ADDRESS_SIZE = 44;
-const EVENT_SIZE = 64;
-const LINK_EVENT = 1;
-
-// IFNAMSIZ less the terminator; and what the record has room for: the longest kind there is has 11.
-const LONGEST_NAME = 15;
-const LONGEST_KIND = 31;
 const IFF_UP = 1;
-
-const VERBS: Readonly<Record<RtnetlinkOperation['do'], number>> = {
-  addLink: 1,
-  deleteLink: 2,
-  addAddress: 3,
-  deleteAddress: 4,
-};
 
 const OPERATION_FIELDS: Readonly<Record<RtnetlinkOperation['do'], ReadonlySet<string>>> = {
   addLink: new Set(['do', 'name', 'kind']),
@@ -37,17 +20,17 @@ const ADDRESS_FIELDS = new Set([...NEW_ADDRESS_FIELDS, 'scope', 'flags']);
 /** Writes an operation record. */
 export function writeOperation(operation: RtnetlinkOperation, writer: RecordWriter): void {
   const verb = operation?.do;
-  const number = writer.choice('do', verb, VERBS);
+  const number = writer.choice('do', verb, VERB.numbers);
   if (number === 0) return;
-  writer.u8(0, number);
+  writer.u8(OPERATION.verb, number);
   writer.onlyFields('', operation, OPERATION_FIELDS[verb], `the operation ${verb}`);
   switch (verb) {
     case 'addLink':
-      writeLinkName('name', operation.name, writer, 4);
-      writer.text('kind', operation.kind, LONGEST_KIND, 36);
+      writeLinkName('name', operation.name, writer);
+      writer.text('kind', operation.kind, OPERATION.kind);
       break;
     case 'deleteLink':
-      writeLinkName('name', operation.name, writer, 4);
+      writeLinkName('name', operation.name, writer);
       break;
     case 'addAddress':
       writeAddress(operation.address, NEW_ADDRESS_FIELDS, writer);
@@ -59,21 +42,18 @@ export function writeOperation(operation: RtnetlinkOperation, writer: RecordWrit
   }
 }
 
-/**
- * Writes the name of a link. The kernel takes no name that would not do as a file name, or that has blanks or a colon
- * (dev_valid_name).
- */
-export function writeLinkName(field: string, name: unknown, writer: RecordWriter, offset: number): void {
-  writer.text(field, name, LONGEST_NAME, offset);
+/** Writes the name of a link. The kernel refuses `.`, `..`, slashes, colons and blanks (dev_valid_name). */
+function writeLinkName(field: string, name: unknown, writer: RecordWriter): void {
+  writer.text(field, name, OPERATION.link);
   if (typeof name === 'string' && (name === '.' || name === '..' || /[/:\s]/.test(name))) {
     writer.fail(field, name, 'must be neither . nor .. and without slash, colon and blanks');
   }
 }
 
-/** Throws what a call rejects with whose name of a link breaks a rule. */
+/** Throws the error of a call whose name of a link breaks a rule. */
 export function checkLinkName(field: string, name: string, operation: string): void {
-  const writer = new RecordWriter(OPERATION_SIZE, 1); // not sent: the addon takes a string
-  writeLinkName(field, name, writer, 4);
+  const writer = new RecordWriter(OPERATION.SIZE, 1); // not sent: the addon takes a string
+  writeLinkName(field, name, writer);
   onlyRecord(writer, operation);
 }
 
@@ -83,18 +63,17 @@ function writeAddress(id: LinkAddressId | undefined, known: ReadonlySet<string>,
     return;
   }
   writer.onlyFields('address.', id, known, 'an address that is written');
-  writeLinkName('address.link', id.link, writer, 4);
-  const family = writer.address('address.address', id.address, 20);
-  writer.u8(1, family);
-  writer.u8(2, writer.integer('address.prefix', id.prefix, 0, family === 4 ? 32 : 128));
+  writeLinkName('address.link', id.link, writer);
+  const family = writer.address('address.address', id.address, OPERATION.address);
+  writer.u8(OPERATION.family, family);
+  writer.u8(OPERATION.prefix, writer.integer('address.prefix', id.prefix, 0, family === 4 ? 32 : 128));
 }
 
 /** Reads a listing of links. */
 export function* readLinks(bytes: Uint8Array): Steps<Link[]> {
-  const view = viewOf(bytes);
   const links: Link[] = [];
-  for (let at = 0; at < bytes.length; at += LINK_SIZE) {
-    links.push(readLink(bytes, view, at));
+  for (const reader = new RecordReader(bytes); reader.hasMore; reader.skip(LINK.SIZE)) {
+    links.push(readLink(reader));
     yield;
   }
   return links;
@@ -102,10 +81,9 @@ export function* readLinks(bytes: Uint8Array): Steps<Link[]> {
 
 /** Reads a listing of addresses. */
 export function* readAddresses(bytes: Uint8Array): Steps<LinkAddress[]> {
-  const view = viewOf(bytes);
   const addresses: LinkAddress[] = [];
-  for (let at = 0; at < bytes.length; at += ADDRESS_SIZE) {
-    addresses.push(readAddress(bytes, view, at));
+  for (const reader = new RecordReader(bytes); reader.hasMore; reader.skip(ADDRESS.SIZE)) {
+    addresses.push(readAddress(reader));
     yield;
   }
   return addresses;
@@ -113,47 +91,36 @@ export function* readAddresses(bytes: Uint8Array): Steps<LinkAddress[]> {
 
 /** Reads the events of a watch. */
 export function readEvents(bytes: Uint8Array): RtnetlinkEvent[] {
-  const view = viewOf(bytes);
   const events: RtnetlinkEvent[] = [];
-  for (let at = 0; at < bytes.length; at += EVENT_SIZE) {
-    const deleted = bytes[at + 1] === 1;
+  for (const reader = new RecordReader(bytes); reader.hasMore; reader.skip(EVENT.SIZE)) {
+    const deleted = reader.u8(EVENT.deleted) === 1;
     events.push(
-      bytes[at] === LINK_EVENT
-        ? { kind: 'link', deleted, link: readLink(bytes, view, at + 4) }
-        : { kind: 'address', deleted, address: readAddress(bytes, view, at + 4) },
+      reader.u8(EVENT.kind) === EVENT_KIND.numbers.link
+        ? { kind: 'link', deleted, link: readLink(reader, EVENT.changed) }
+        : { kind: 'address', deleted, address: readAddress(reader, EVENT.changed) },
     );
   }
   return events;
 }
 
-function readLink(bytes: Uint8Array, view: DataView, at: number): Link {
-  const flags = view.getUint32(at + 4, true);
+function readLink(reader: RecordReader, part = 0): Link {
+  const flags = reader.u32(LINK.flags, part);
   return {
-    index: view.getUint32(at, true),
-    name: readText(bytes, at + 12),
-    kind: readText(bytes, at + 28),
+    index: reader.u32(LINK.index, part),
+    name: reader.text(LINK.name, part),
+    kind: reader.text(LINK.kind, part),
     flags,
-    mtu: view.getUint32(at + 8, true),
+    mtu: reader.u32(LINK.mtu, part),
     up: (flags & IFF_UP) !== 0,
   };
 }
 
-function readAddress(bytes: Uint8Array, view: DataView, at: number): LinkAddress {
-  const width = view.getUint8(at) === 6 ? 16 : 4;
+function readAddress(reader: RecordReader, part = 0): LinkAddress {
   return {
-    link: readText(bytes, at + 12),
-    address: formatAddress(bytes.subarray(at + 28, at + 28 + width)),
-    prefix: view.getUint8(at + 1),
-    scope: view.getUint8(at + 2),
-    flags: view.getUint32(at + 4, true),
+    link: reader.text(ADDRESS.link, part),
+    address: reader.address(ADDRESS.address, reader.u8(ADDRESS.family, part) === 6 ? 6 : 4, part),
+    prefix: reader.u8(ADDRESS.prefix, part),
+    scope: reader.u8(ADDRESS.scope, part),
+    flags: reader.u32(ADDRESS.flags, part),
   };
-}
-
-function viewOf(bytes: Uint8Array): DataView {
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-}
-
-function readText(bytes: Uint8Array, at: number): string {
-  const end = bytes.indexOf(0, at);
-  return Buffer.from(bytes.buffer, bytes.byteOffset + at, end - at).toString();
 }

@@ -1,8 +1,9 @@
 // Notices changes of the links and addresses of a network namespace.
-import { loadAddon, type NativeError } from '../addon.js';
-import { toNetlinkError } from '../failures.js';
-import { argumentError, type Fault, findUnknown } from '../fields.js';
-import type { OpenOptions } from '../ipvs/types.js';
+import { loadAddon, type NativeRtnetlinkWatch } from '../addon.js';
+import { argumentError, type Fault, findUnknown } from '../arguments.js';
+import { openCalls } from '../calls.js';
+import type { OpenOptions } from '../types.js';
+import { CHANGE } from './layouts.js';
 import { readEvents } from './records.js';
 import type { RtnetlinkEvent } from './types.js';
 
@@ -24,8 +25,8 @@ export interface RtnetlinkChange {
 }
 
 /** How a watch is opened. */
-export interface WatchOptions extends Pick<OpenOptions, 'netns'> {
-  /** Milliseconds, 0–60000, for which changes are gathered after a first one before they are told. Default 20. */
+export interface WatchOptions extends OpenOptions {
+  /** Time for which changes are gathered after a first one, before they are reported: 0–60000, in ms. Default 20. */
   readonly gather?: number;
   /** Whether the watch keeps the process alive. Default false. */
   readonly keepAlive?: boolean;
@@ -40,12 +41,9 @@ export interface RtnetlinkWatch {
 const OPERATION = 'rtnetlink.watch';
 const DEFAULT_GATHER = 20;
 const LONGEST_GATHER = 60_000;
-const OPTIONS: ReadonlySet<string> = new Set(['netns', 'gather', 'keepAlive']);
+const OPTIONS: ReadonlySet<string> = new Set(['netns', 'timeout', 'gather', 'keepAlive']);
 
-// Bits of the addon's callback.
-const LINKS = 1;
-const ADDRESSES = 2;
-const LOST = 4;
+const { linksChanged, addressesChanged, changesLost } = CHANGE.numbers;
 
 /**
  * Calls `onChange` when links or addresses have changed, whoever changed them, this process too: once for a burst of
@@ -60,50 +58,42 @@ export async function watchRtnetlink(
   options: WatchOptions,
   onChange: (change: RtnetlinkChange) => void,
 ): Promise<RtnetlinkWatch> {
-  const { netns = '', gather = DEFAULT_GATHER, keepAlive = false } = options;
-  const fault = findUnknown(options, OPTIONS) ?? findFault(netns, gather, keepAlive, onChange);
+  const { gather = DEFAULT_GATHER, keepAlive = false, ...opening } = options;
+  const fault = findUnknown(options, OPTIONS) ?? findFault(gather, keepAlive, onChange);
   if (fault) throw argumentError(OPERATION, fault);
-  const native = new (loadAddon().RtnetlinkWatch)();
+  const attempt = { operation: OPERATION };
+  const calls = await openCalls(new (loadAddon().RtnetlinkWatch)(), opening, attempt);
   let open = true;
-  try {
-    await native.open(netns);
+  const close = () => {
+    open = false;
+    calls.close();
+  };
+  const start = async (native: NativeRtnetlinkWatch) =>
     native.start(gather, keepAlive, (changes, events) => {
-      // Not from within the addon's call, out of which no exception gets.
+      // Not from within the addon's call: an exception would be lost there.
       queueMicrotask(() => {
         if (open) onChange(toChange(changes, events));
       });
     });
+  try {
+    await calls.run(attempt, start);
   } catch (error) {
-    native.close();
-    const { errno, code, kernelMessage: message } = error as NativeError;
-    throw toNetlinkError({ errno, code, message }, { operation: OPERATION, target: netns || undefined });
+    close();
+    throw error;
   }
-  return {
-    close() {
-      open = false;
-      native.close();
-    },
-  };
+  return { close };
 }
 
 function toChange(changes: number, events: Uint8Array): RtnetlinkChange {
   return {
-    links: (changes & LINKS) !== 0,
-    addresses: (changes & ADDRESSES) !== 0,
-    lost: (changes & LOST) !== 0,
+    links: (changes & linksChanged) !== 0,
+    addresses: (changes & addressesChanged) !== 0,
+    lost: (changes & changesLost) !== 0,
     events: readEvents(events),
   };
 }
 
-function findFault(
-  netns: unknown,
-  gather: unknown,
-  keepAlive: unknown,
-  onChange: unknown,
-): Fault | undefined {
-  if (typeof netns !== 'string' || netns.includes('\0')) {
-    return { field: 'netns', value: netns, rule: 'must be a path', wrongType: typeof netns !== 'string' };
-  }
+function findFault(gather: unknown, keepAlive: unknown, onChange: unknown): Fault | undefined {
   if (!Number.isInteger(gather) || Number(gather) < 0 || Number(gather) > LONGEST_GATHER) {
     const rule = `must be an integer from 0 to ${LONGEST_GATHER}`;
     return { field: 'gather', value: gather, rule, wrongType: typeof gather !== 'number' };

@@ -1,9 +1,18 @@
 // Kernel settings below /proc/sys.
 import { readFile, writeFile } from 'node:fs/promises';
 import { NetlinkError } from '../../errors.js';
+import { changed } from '../reported.js';
+import type { BatchSource } from '../types.js';
+
+/** A change of a setting, as batches are reported. */
+export interface SysctlWrite {
+  readonly do: 'write';
+  readonly name: string;
+  readonly value: string;
+}
 
 /** Kernel settings, named by their path below /proc/sys: `net/ipv4/ip_forward`. */
-export interface Sysctl {
+export interface Sysctl extends BatchSource<SysctlWrite> {
   /** The value without surrounding space, or undefined when this kernel has no such setting. */
   read(name: string): Promise<string | undefined>;
   /** Rejects with ENOENT when this kernel (or a module not loaded) has no such setting, EROFS or EACCES without the right. */
@@ -12,7 +21,7 @@ export interface Sysctl {
 
 /** The settings of the process's network namespace. */
 export function openSysctl(root = '/proc/sys'): Sysctl {
-  return {
+  const sysctl: Sysctl = {
     async read(name) {
       try {
         return (await readFile(`${root}/${name}`, 'utf8')).trim();
@@ -21,14 +30,16 @@ export function openSysctl(root = '/proc/sys'): Sysctl {
         throw failure('sysctl.read', name, error);
       }
     },
-    async write(name, value) {
-      try {
-        await writeFile(`${root}/${name}`, value, { flag: 'r+' });
-      } catch (error) {
-        throw failure('sysctl.write', name, error);
-      }
-    },
+    write: (name, value) =>
+      changed(sysctl, { do: 'write', name, value }, async () => {
+        try {
+          await writeFile(`${root}/${name}`, value, { flag: 'r+' });
+        } catch (error) {
+          throw failure('sysctl.write', name, error);
+        }
+      }),
   };
+  return sysctl;
 }
 
 function failure(operation: string, name: string, error: unknown): NetlinkError {

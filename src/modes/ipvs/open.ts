@@ -28,6 +28,7 @@ export const IPVS_MODE: ModeDefinition = {
       mode: createIpvsMode(kernel, options),
       families: options.families,
       kernel,
+      parts: { ipvs: kernel.ipvs, ipset: kernel.ipset },
       prepare: () => prepare(kernel, options),
       probe: (changed) => probeScheduler(kernel, schedulerOf(changed)),
       check: () => checkScheduler(kernel, options.scheduler),

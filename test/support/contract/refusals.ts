@@ -1,7 +1,7 @@
 // What a contract compares of an error: everything but the kernel's own words, which fakes do not have.
 import assert from 'node:assert/strict';
 import { NetlinkError } from '../../../src/errors.js';
-import type { OperationResult } from '../../../src/kernel/ipvs/types.js';
+import type { OperationResult } from '../../../src/kernel/types.js';
 
 /** Code, number, operation and target of each result that is an error; `done` for the others. */
 export function outcomes(results: readonly OperationResult[]): string[] {

@@ -12,6 +12,7 @@ export function mapKernel(): TestKernel {
       mode: createMapMode(kernel, auditPeriod),
       families: [4],
       kernel: kernel.host,
+      parts: {},
     }),
     state: () =>
       entries()

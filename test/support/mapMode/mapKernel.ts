@@ -1,6 +1,6 @@
 // A kernel that holds a map from `address:port/protocol` to endpoints. Its batches are transactions, as those of nf_tables.
 import { NetlinkError } from '../../../src/errors.js';
-import { FakeKernel, type Fault } from '../../../src/testing/index.js';
+import { FakeKernel, type Fault } from '../../../src/kernel/testing/index.js';
 
 /** A change of the map, or of the table that holds it. */
 export type MapOperation =

@@ -1,9 +1,8 @@
 // Every call on the kernel is counted, and comes out as it went in.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { type KernelMetrics, measured } from '../../../src/agent/measure.js';
-import { NetlinkError } from '../../../src/errors.js';
-import { FakeKernel, failNth } from '../../../src/testing/index.js';
+import { type KernelMetrics, measure, withTimedListing } from '../../../src/agent/measure.js';
+import { FakeKernel, failNth } from '../../../src/kernel/testing/index.js';
 
 /** A measured kernel in memory, and what the metrics were told, in words. */
 function setUp() {
@@ -19,7 +18,9 @@ function setUp() {
     conntrackReconciled: (family) => told.push(`looked at flows of IPv${family}`),
     conntrackDeleted: (family, flows) => told.push(`deleted ${flows} of IPv${family}`),
   };
-  return { kernel, measuredKernel: measured(kernel, metrics), told };
+  measure(kernel, metrics);
+  const conntrack = withTimedListing(kernel.conntrack, metrics);
+  return { kernel, measuredKernel: Object.assign(kernel, { conntrack }), told };
 }
 
 const SERVICE = { address: '10.96.0.1', port: 80, protocol: 'tcp' } as const;
@@ -43,9 +44,7 @@ it('operations of a batch, by kind and result', async () => {
 
 it('a batch that breaks as a whole, for each of its operations', async () => {
   const { kernel, measuredKernel, told } = setUp();
-  kernel.ipset.apply = async () => {
-    throw new NetlinkError({ code: 'ERR_CLOSED', operation: 'ipset.apply' });
-  };
+  kernel.ipset.close();
   const flush = { do: 'flush', name: 'a' } as const;
   await assert.rejects(measuredKernel.ipset.apply([flush, flush]), { code: 'ERR_CLOSED' });
   assert.deepEqual(told, ['ipset flush ERR_CLOSED 2', 'ipset batch of 2']);
@@ -57,6 +56,25 @@ it('a restore that failed', async () => {
   const error = await measuredKernel.iptables.restore(6, []);
   assert.equal(error?.code, 'ENOMEM');
   assert.deepEqual(told, ['iptables restore ENOMEM 1', 'iptables batch of 1', 'restore of IPv6 failed']);
+});
+
+it('deletions of flows, and the time of listings', async () => {
+  const { kernel, measuredKernel, told } = setUp();
+  const original = { source: 'fd00::9', destination: 'fd00:96::a', sourcePort: 4000, destinationPort: 53 };
+  const flows = [4000, 4001].map((sourcePort) =>
+    kernel.conntrack.track({ protocol: 'udp', original: { ...original, sourcePort }, reply: original }),
+  );
+  await measuredKernel.conntrack.list([{ family: 6 }, { family: 4 }, { family: 6 }]);
+  kernel.conntrack.fault = failNth(1);
+  await measuredKernel.conntrack.deleteFlows(flows);
+  assert.deepEqual(told, [
+    'looked at flows of IPv6',
+    'looked at flows of IPv4',
+    'conntrack deleteFlow ENOMEM 1',
+    'conntrack deleteFlow ok 1',
+    'conntrack batch of 2',
+    'deleted 1 of IPv6',
+  ]);
 });
 
 it('settings', async () => {

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { planJson, planText } from '../../../src/cli/plan.js';
+import { FakeKernel } from '../../../src/kernel/testing/index.js';
 import { createIpvsMode, IPVS_DEFAULTS } from '../../../src/modes/ipvs/index.js';
 import { decodeObject } from '../../../src/objects/decode.js';
 import type { ObjectChange } from '../../../src/objects/types.js';
 import { createProxy } from '../../../src/proxy.js';
-import { FakeKernel } from '../../../src/testing/index.js';
 
 function service(name: string, spec: object): ObjectChange {
   const metadata = { namespace: 'demo', name };

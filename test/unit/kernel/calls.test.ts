@@ -6,6 +6,7 @@ import type { NativeClient, NativeFailure } from '../../../src/kernel/addon.js';
 import { applyAll, applyOne, type Packing } from '../../../src/kernel/batch.js';
 import { Calls, openCalls, unless } from '../../../src/kernel/calls.js';
 import { errnoName, toNetlinkError } from '../../../src/kernel/failures.js';
+import { layout, u8 } from '../../../src/kernel/layout.js';
 
 /** Remembers what it was sent, and answers a batch with what the test says. */
 class FakeClient implements NativeClient {
@@ -28,16 +29,19 @@ class FakeClient implements NativeClient {
 
 const attempt = { operation: 'fake.call' };
 
-/** Operations are numbers, records one byte. */
+const RECORD = layout({ number: u8 });
+
+/** Operations are numbers. */
 const PACKING: Packing<number> = {
   family: 'fake',
-  recordSize: 1,
-  write: (operation, writer) => writer.u8(0, writer.integer('number', operation, 0, 255)),
+  recordSize: RECORD.SIZE,
+  write: (operation, writer) => writer.u8(RECORD.number, writer.integer('number', operation, 0, 255)),
   attempt: (operation) => ({
     operation: 'fake.number',
     target: String(operation),
     hint: (code) => (code === 'ENOENT' ? 'look elsewhere' : undefined),
   }),
+  nameOf: () => 'number',
 };
 
 function nativeError(errno: number, code = '', kernelMessage = ''): Error {

@@ -1,7 +1,8 @@
 // Long listings are decoded in pieces, and the event loop turns in between.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { FLOW_SIZE, readFlows } from '../../../src/kernel/conntrack/records.js';
+import { FLOW } from '../../../src/kernel/conntrack/layouts.js';
+import { readFlows } from '../../../src/kernel/conntrack/records.js';
 import { readListing as readSets } from '../../../src/kernel/ipset/listing.js';
 import { readListing as readServices } from '../../../src/kernel/ipvs/records.js';
 import { readAddresses, readLinks } from '../../../src/kernel/rtnetlink/records.js';
@@ -35,7 +36,7 @@ function nested(header: number, at: number, part: number): Uint8Array {
 
 describe('the event loop turns while a long listing is read', () => {
   const listings: [name: string, steps: () => Steps<unknown>][] = [
-    ['of flows', () => readFlows(new Uint8Array(RECORDS * FLOW_SIZE))],
+    ['of flows', () => readFlows(new Uint8Array(RECORDS * FLOW.SIZE))],
     ['of links', () => readLinks(new Uint8Array(RECORDS * 60))],
     ['of addresses', () => readAddresses(new Uint8Array(RECORDS * 44))],
     ['of the real servers of one virtual service', () => readServices(nested(112, 20, 96))],
@@ -50,7 +51,7 @@ describe('the event loop turns while a long listing is read', () => {
 });
 
 it('a short listing is read at once', async () => {
-  const [turns, flows] = await turnsOf(readFlows(new Uint8Array(3 * FLOW_SIZE)));
+  const [turns, flows] = await turnsOf(readFlows(new Uint8Array(3 * FLOW.SIZE)));
   assert.deepEqual([turns, flows.length], [0, 3]);
 });
 

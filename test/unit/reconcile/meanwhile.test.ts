@@ -1,12 +1,12 @@
 // What changes while a pass is under way, and failures to read: nothing of it is lost, and nothing else waits for it.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { FakeKernel, failNth } from '../../../src/kernel/testing/index.js';
 import { createIpvsMode, IPVS_DEFAULTS } from '../../../src/modes/ipvs/index.js';
 import { NodeState } from '../../../src/reconcile/nodeState.js';
 import { Reconciler } from '../../../src/reconcile/reconciler.js';
 import { ServiceCache } from '../../../src/services/serviceCache.js';
 import { readManifest } from '../../../src/source/manifestFile.js';
-import { FakeKernel, failNth } from '../../../src/testing/index.js';
 import { HOST, service, slice } from '../../support/manifests.js';
 import { FakeNode } from '../../support/testNode.js';
 

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
+import { FakeKernel } from '../../../src/kernel/testing/index.js';
 import { type Cure, createIpvsMode, IPVS_DEFAULTS, type IpvsOptions } from '../../../src/modes/ipvs/index.js';
 import { decodeObject } from '../../../src/objects/decode.js';
 import type { KubernetesObject } from '../../../src/objects/types.js';
@@ -10,7 +11,6 @@ import { createProxy, type ServiceProxy } from '../../../src/proxy.js';
 import type { SyncSummary } from '../../../src/reconcile/summary.js';
 import type { HostChange } from '../../../src/services/types.js';
 import type { SourceEvents } from '../../../src/source/source.js';
-import { FakeKernel } from '../../../src/testing/index.js';
 import { RandomCluster, randomFrom } from '../../support/randomCluster.js';
 
 const SEEDS = 60;

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { NetlinkError } from '../../../src/errors.js';
-import type { Fault } from '../../../src/testing/index.js';
+import type { Fault } from '../../../src/kernel/testing/index.js';
 import { comparable, RANDOM_HOST, RandomCluster, randomFrom } from '../../support/randomCluster.js';
 import { FakeNode } from '../../support/testNode.js';
 

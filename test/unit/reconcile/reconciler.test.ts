@@ -1,7 +1,7 @@
 // The reconciler with ipvs mode on a kernel in memory: cost, failure and repair.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { failNth } from '../../../src/testing/index.js';
+import { failNth } from '../../../src/kernel/testing/index.js';
 import { HOST, service, slice } from '../../support/manifests.js';
 import { FakeNode } from '../../support/testNode.js';
 

@@ -1,9 +1,9 @@
 // Memory: what is known and what is desired share one copy of equal items and keys.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { FakeKernel } from '../../../src/kernel/testing/index.js';
 import type { Item } from '../../../src/modes/ipvs/index.js';
 import type { Desired } from '../../../src/modes/mode.js';
-import type { FakeKernel } from '../../../src/testing/index.js';
 import { HOST, service, slice } from '../../support/manifests.js';
 import { FakeNode } from '../../support/testNode.js';
 

@@ -1,15 +1,11 @@
 // Records of flows and filters: what is written where, and which rule a value breaks.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  FILTER_SIZE,
-  FLOW_SIZE,
-  readFlows,
-  writeFlowId,
-  writeSelection,
-} from '../../../../src/kernel/conntrack/records.js';
+import { describeFault } from '../../../../src/kernel/arguments.js';
+import { FILTER, FLOW as FLOW_RECORD } from '../../../../src/kernel/conntrack/layouts.js';
+import { readFlows, writeFlowId, writeSelection } from '../../../../src/kernel/conntrack/records.js';
 import type { Flow, FlowId, FlowSelection } from '../../../../src/kernel/conntrack/types.js';
-import { describeFault, RecordWriter } from '../../../../src/kernel/fields.js';
+import { RecordWriter } from '../../../../src/kernel/recordWriter.js';
 import { inSlices } from '../../../../src/kernel/slices.js';
 
 const FLOW: Flow = {
@@ -25,14 +21,14 @@ const FLOW: Flow = {
 };
 
 function writtenFlow(flow: unknown): Uint8Array | string {
-  const writer = new RecordWriter(FLOW_SIZE, 1);
+  const writer = new RecordWriter(FLOW_RECORD.SIZE, 1);
   writeFlowId(flow as FlowId, writer);
   const fault = writer.finish();
   return fault ? describeFault(fault) : writer.records();
 }
 
 function written(selection: unknown, toDelete = false): Uint8Array | string {
-  const writer = new RecordWriter(FILTER_SIZE, 1);
+  const writer = new RecordWriter(FILTER.SIZE, 1);
   writeSelection(selection as FlowSelection, toDelete, writer);
   const fault = writer.finish();
   return fault ? describeFault(fault) : writer.records();

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Fault, RecordWriter } from '../../../../src/kernel/fields.js';
+import type { Fault } from '../../../../src/kernel/arguments.js';
+import { OPERATION } from '../../../../src/kernel/ipset/layouts.js';
 import { attemptOf } from '../../../../src/kernel/ipset/names.js';
-import { OPERATION_SIZE, writeOperation } from '../../../../src/kernel/ipset/records.js';
+import { writeOperation } from '../../../../src/kernel/ipset/records.js';
 import type { IpsetOperation, SetEntry, SetReference } from '../../../../src/kernel/ipset/types.js';
+import { RecordWriter } from '../../../../src/kernel/recordWriter.js';
 
 const IP: SetReference = { name: 'a', type: 'hash:ip', family: 4 };
 const NET: SetReference = { name: 'a', type: 'hash:net', family: 4 };
@@ -13,7 +15,7 @@ const IP_PORT_NET: SetReference = { name: 'a', type: 'hash:ip,port,net', family:
 const PORTS: SetReference = { name: 'a', type: 'bitmap:port' };
 
 function findFault(operation: IpsetOperation): Fault | undefined {
-  const writer = new RecordWriter(OPERATION_SIZE, 1);
+  const writer = new RecordWriter(OPERATION.SIZE, 1);
   writeOperation(operation, writer);
   return writer.finish();
 }

@@ -1,6 +1,7 @@
 // Faults of kube-proxy that stay by default, and what each cure changes.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { FakeKernel } from '../../../../src/kernel/testing/index.js';
 import {
   type Cure,
   createIpvsMode,
@@ -11,7 +12,6 @@ import { decodeObject } from '../../../../src/objects/decode.js';
 import { Reconciler } from '../../../../src/reconcile/reconciler.js';
 import { nodeFacts } from '../../../../src/services/nodeFacts.js';
 import { ServiceCache } from '../../../../src/services/serviceCache.js';
-import { FakeKernel } from '../../../../src/testing/index.js';
 
 const SERVICE = {
   apiVersion: 'v1',

@@ -1,9 +1,9 @@
 // What becomes of real servers that are no longer wanted.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { failNth } from '../../../../src/kernel/testing/index.js';
 import { DRAINING_CHECK } from '../../../../src/modes/ipvs/draining.js';
 import { IPVS_DEFAULTS } from '../../../../src/modes/ipvs/index.js';
-import { failNth } from '../../../../src/testing/index.js';
 import { HOST, service, slice } from '../../../support/manifests.js';
 import { FakeNode } from '../../../support/testNode.js';
 

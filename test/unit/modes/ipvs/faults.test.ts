@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { NetlinkError } from '../../../../src/errors.js';
+import type { Fault } from '../../../../src/kernel/testing/index.js';
 import type { KubernetesObject } from '../../../../src/objects/types.js';
 import { readManifest } from '../../../../src/source/manifestFile.js';
-import type { Fault } from '../../../../src/testing/index.js';
 import { type Scenario, scenarios } from '../../../support/oracle.js';
 import { FakeNode } from '../../../support/testNode.js';
 

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { ModulePresence } from '../../../../src/kernel/modules.js';
+import { FakeKernel } from '../../../../src/kernel/testing/index.js';
 import { checkScheduler } from '../../../../src/modes/ipvs/index.js';
-import { FakeKernel } from '../../../../src/testing/index.js';
 
 function setUp(presence: ModulePresence) {
   const kernel = new FakeKernel();

@@ -1,9 +1,9 @@
 // The fake of conntrack behaves as the real one does in test/kernel/conntrack.test.ts.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { NetlinkError } from '../../../src/errors.js';
-import type { FlowFilter } from '../../../src/kernel/conntrack/types.js';
-import { FakeConntrack, FakeKernel, failNth, type NewFlow } from '../../../src/testing/index.js';
+import { NetlinkError } from '../../../../src/errors.js';
+import type { FlowFilter } from '../../../../src/kernel/conntrack/types.js';
+import { FakeConntrack, FakeKernel, failNth, type NewFlow } from '../../../../src/kernel/testing/index.js';
 
 const tuple = (source: string, sourcePort: number, destination: string, destinationPort: number) => ({
   source,

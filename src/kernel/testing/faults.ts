@@ -1,5 +1,5 @@
 // Failures on demand, shared by all fakes.
-import { NetlinkError } from '../errors.js';
+import { NetlinkError } from '../../errors.js';
 
 /** Decides whether an operation fails: the error it fails with, or undefined to let it happen. */
 export type Fault = (operation: string, target: string) => NetlinkError | undefined;

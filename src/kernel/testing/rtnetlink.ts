@@ -1,18 +1,12 @@
 // Links and addresses that live in memory.
 import { constants } from 'node:os';
-import { toNetlinkError } from '../kernel/failures.js';
-import type { OperationResult } from '../kernel/ipvs/types.js';
-import { attemptToRead } from '../kernel/rtnetlink/names.js';
-import { PACKING } from '../kernel/rtnetlink/packing.js';
-import { checkLinkName } from '../kernel/rtnetlink/records.js';
-import type {
-  Link,
-  LinkAddress,
-  LinkAddressId,
-  Rtnetlink,
-  RtnetlinkOperation,
-} from '../kernel/rtnetlink/types.js';
-import { canonicalAddress, familyOf, isLinkLocalIPv6 } from '../net/address.js';
+import { canonicalAddress, familyOf, isLinkLocalIPv6 } from '../../net/address.js';
+import { toNetlinkError } from '../failures.js';
+import { attemptToRead } from '../rtnetlink/names.js';
+import { PACKING } from '../rtnetlink/packing.js';
+import { checkLinkName } from '../rtnetlink/records.js';
+import type { Link, LinkAddress, LinkAddressId, Rtnetlink, RtnetlinkOperation } from '../rtnetlink/types.js';
+import type { OperationResult } from '../types.js';
 import { FakeClient } from './client.js';
 
 const { EADDRNOTAVAIL, EEXIST, ENODEV, EOPNOTSUPP } = constants.errno;
@@ -32,7 +26,7 @@ interface Held {
  * A fake of the links and addresses of a new network namespace, which has `lo`. Addresses keep no order among them: of a
  * network with several addresses, deleting the first deletes no other.
  */
-export class FakeRtnetlink extends FakeClient implements Rtnetlink {
+export class FakeRtnetlink extends FakeClient<RtnetlinkOperation> implements Rtnetlink {
   /** Kinds of links that this kernel has; others are refused with EOPNOTSUPP. */
   readonly kinds = new Set(['bridge', 'dummy', 'ifb']);
   readonly #links = new Map<string, Held>();

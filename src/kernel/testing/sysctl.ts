@@ -1,12 +1,15 @@
 // Kernel settings that live in memory.
-import { NetlinkError } from '../errors.js';
-import type { Sysctl } from '../kernel/sysctl/index.js';
+import { NetlinkError } from '../../errors.js';
+import { changed } from '../reported.js';
+import type { Sysctl, SysctlWrite } from '../sysctl/index.js';
+import type { Batch } from '../types.js';
 import type { Fault, Faults } from './faults.js';
 
 /** A fake of /proc/sys; knows the settings of a kernel with ip_vs loaded, each at the kernel's default. */
 export class FakeSysctl implements Sysctl, Faults {
   fault: Fault = () => undefined;
   readFault: Fault = () => undefined;
+  onBatch: ((batch: Batch<SysctlWrite>) => void) | undefined = undefined;
   readonly values = new Map([
     ['net/ipv4/vs/conntrack', '0'],
     ['net/ipv4/vs/conn_reuse_mode', '1'],
@@ -23,12 +26,14 @@ export class FakeSysctl implements Sysctl, Faults {
     return this.values.get(name);
   }
 
-  async write(name: string, value: string): Promise<void> {
-    const fault = this.fault('sysctl.write', name);
-    if (fault) throw fault;
-    if (!this.values.has(name)) {
-      throw new NetlinkError({ code: 'ENOENT', errno: 2, operation: 'sysctl.write', target: name });
-    }
-    this.values.set(name, value);
+  write(name: string, value: string): Promise<void> {
+    return changed(this, { do: 'write', name, value }, async () => {
+      const fault = this.fault('sysctl.write', name);
+      if (fault) throw fault;
+      if (!this.values.has(name)) {
+        throw new NetlinkError({ code: 'ENOENT', errno: 2, operation: 'sysctl.write', target: name });
+      }
+      this.values.set(name, value);
+    });
   }
 }

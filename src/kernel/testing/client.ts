@@ -1,20 +1,23 @@
-// What the fakes of netlink clients have in common: the rules for arguments and the errors are those of the real ones.
-import type { Packing } from '../kernel/batch.js';
-import { type Attempt, closedError, toNetlinkError } from '../kernel/failures.js';
-import { argumentError, invalidOperation, RecordWriter } from '../kernel/fields.js';
-import type { OperationResult } from '../kernel/ipvs/types.js';
+// What the fakes of netlink clients have in common. They share the rules for arguments and the errors with the real ones.
+import { argumentError, invalidOperation } from '../arguments.js';
+import type { Packing } from '../batch.js';
+import { type Attempt, closedError, toNetlinkError } from '../failures.js';
+import { RecordWriter } from '../recordWriter.js';
+import { reported } from '../reported.js';
+import type { Batch, BatchSource, OperationResult } from '../types.js';
 import type { Fault, Faults } from './faults.js';
 
-/** Carries an operation out: the number with which the kernel refuses it, or undefined when it is done. */
+/** Carries an operation out. Returns the number of the kernel's error, or undefined when it is done. */
 export type Act<Operation> = (operation: Operation) => number | undefined;
 
-/** A fake of a client: fails on demand, and ends. */
-export class FakeClient implements Faults {
+/** A fake of a client: fails on demand, reports its batches, and can be closed. */
+export class FakeClient<Change> implements Faults, BatchSource<Change> {
+  onBatch: ((batch: Batch<Change>) => void) | undefined = undefined;
   fault: Fault = () => undefined;
   readFault: Fault = () => undefined;
   #closed = false;
 
-  /** As the real one: later calls reject with ERR_CLOSED. What the fake holds stays. */
+  /** As with the real one, later calls reject with ERR_CLOSED. The fake keeps its state. */
   close(): void {
     this.#closed = true;
   }
@@ -35,11 +38,22 @@ export class FakeClient implements Faults {
     return act();
   }
 
-  protected async applyAll<Operation>(
+  protected applyAll<Operation extends Change>(
     operations: readonly Operation[],
     packing: Packing<Operation>,
     act: Act<Operation>,
   ): Promise<OperationResult[]> {
+    return reported<Operation, OperationResult>(this, operations, packing.nameOf, async () =>
+      this.results(operations, packing, act),
+    );
+  }
+
+  /** The results of a batch, which is not reported. */
+  protected results<Operation>(
+    operations: readonly Operation[],
+    packing: Packing<Operation>,
+    act: Act<Operation>,
+  ): OperationResult[] {
     this.#checkOpen({ operation: `${packing.family}.apply` });
     const writer = new RecordWriter(packing.recordSize, 1);
     return operations.map((operation) => {
@@ -52,7 +66,7 @@ export class FakeClient implements Faults {
     });
   }
 
-  protected async applyOne<Operation>(
+  protected async applyOne<Operation extends Change>(
     operation: Operation,
     packing: Packing<Operation>,
     act: Act<Operation>,
@@ -62,8 +76,15 @@ export class FakeClient implements Faults {
     packing.write(operation, writer);
     const broken = writer.finish();
     if (broken) throw argumentError(attempt.operation, broken);
-    this.#checkOpen(attempt);
-    const error = this.#attempt(attempt, () => act(operation));
+    const [error] = await reported<Operation, OperationResult>(
+      this,
+      [operation],
+      packing.nameOf,
+      async () => {
+        this.#checkOpen(attempt);
+        return [this.#attempt(attempt, () => act(operation))];
+      },
+    );
     if (error) throw error;
   }
 

@@ -1,31 +1,41 @@
 // The writer of records: every field lands where it should, and everything that breaks a rule is told.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeFault, RecordWriter } from '../../../src/kernel/fields.js';
+import { describeFault } from '../../../src/kernel/arguments.js';
 import { readListing, writeOperation } from '../../../src/kernel/ipvs/records.js';
+import { address, layout, text, u8, u16, u32, unused } from '../../../src/kernel/layout.js';
+import { RecordWriter } from '../../../src/kernel/recordWriter.js';
 import { inSlices } from '../../../src/kernel/slices.js';
 import { parseAddress } from '../../../src/net/address.js';
 import { server, service } from '../../support/ipvs.js';
 
+const NUMBERS = layout({ first: u8, unused: unused(1), second: u16, third: u32 });
+const NAMED = layout({ unused: unused(1), name: text(5) });
+const BYTES = layout({ first: u8, second: u8 });
+const WORD = layout({ whole: u32 });
+const { name: SHORT } = layout({ name: text(4) });
+const { address: ADDRESS } = layout({ address });
+const { address: BEHIND } = layout({ unused: unused(2), address });
+
 test('values are written little-endian, in records one after another', () => {
   const writer = new RecordWriter(8, 3);
-  writer.u8(0, 1);
-  writer.u16(2, 0x0203);
-  writer.u32(4, 0x04050607);
+  writer.u8(NUMBERS.first, 1);
+  writer.u16(NUMBERS.second, 0x0203);
+  writer.u32(NUMBERS.third, 0x04050607);
   assert.equal(writer.finish(), undefined);
-  writer.text('name', 'rr', 4, 1);
+  writer.text('name', 'rr', NAMED.name);
   assert.equal(writer.finish(), undefined);
   assert.deepEqual([...writer.records()], [1, 0, 3, 2, 7, 6, 5, 4, 0, 114, 114, 0, 0, 0, 0, 0]);
 });
 
 test('a record with a fault is taken back, and leaves nothing for the next', () => {
   const writer = new RecordWriter(4, 2);
-  writer.u32(0, 0xffff_ffff);
+  writer.u32(WORD.whole, 0xffff_ffff);
   writer.fail('first', 1, 'must be 2');
   writer.fail('second', 1, 'must be 3');
   const fault = writer.finish() ?? assert.fail();
   assert.equal(describeFault(fault), 'first must be 2, found 1');
-  writer.u8(1, 9);
+  writer.u8(BYTES.second, 9);
   assert.equal(writer.finish(), undefined);
   assert.deepEqual([...writer.records()], [0, 9, 0, 0]);
 });
@@ -37,11 +47,11 @@ const rules: readonly (readonly [string, (writer: RecordWriter) => void, string]
   ['missing', (w) => w.integer('f', undefined, 0, 4), 'f must be an integer from 0 to 4, found undefined'],
   ['choice', (w) => w.choice('f', 'c', { a: 1, b: 2 }), "f must be one of a, b, found 'c'"],
   ['inherited', (w) => w.choice('f', 'toString', { a: 1 }), "f must be one of a, found 'toString'"],
-  ['text', (w) => w.text('f', 'abcd', 3, 0), "f must be a name of 1 to 3 bytes, found 'abcd'"],
-  ['letters of two bytes', (w) => w.text('f', 'éé', 3, 0), "f must be a name of 1 to 3 bytes, found 'éé'"],
-  ['NUL', (w) => w.text('f', 'a\0', 3, 0), "f must be a name of 1 to 3 bytes, found 'a\\x00'"],
-  ['address', (w) => w.address('f', '10.0.0', 0), "f must be an IPv4 or IPv6 address, found '10.0.0'"],
-  ['no text', (w) => w.address('f', { a: 1 }, 0), 'f must be an IPv4 or IPv6 address, found { a: 1 }'],
+  ['text', (w) => w.text('f', 'abcd', SHORT), "f must be a name of 1 to 3 bytes, found 'abcd'"],
+  ['letters of two bytes', (w) => w.text('f', 'éé', SHORT), "f must be a name of 1 to 3 bytes, found 'éé'"],
+  ['NUL', (w) => w.text('f', 'a\0', SHORT), "f must be a name of 1 to 3 bytes, found 'a\\x00'"],
+  ['address', (w) => w.address('f', '10.0.0', ADDRESS), "f must be an IPv4 or IPv6 address, found '10.0.0'"],
+  ['no text', (w) => w.address('f', { a: 1 }, ADDRESS), 'f must be an IPv4 or IPv6 address, found { a: 1 }'],
 ];
 
 for (const [name, write, described] of rules) {
@@ -53,7 +63,7 @@ for (const [name, write, described] of rules) {
   });
 }
 
-const texts = [
+const addresses = [
   ...['10.0.0.1', '0.0.0.0', '255.255.255.255', '010.0.0.001', '0000.0.0.1', '256.0.0.1', '999.0.0.1'],
   ...[
     '1.2.3',
@@ -71,9 +81,9 @@ const texts = [
 ];
 
 test('addresses are read as net/address.ts reads them', () => {
-  for (const text of texts) {
+  for (const text of addresses) {
     const writer = new RecordWriter(20, 1);
-    const family = writer.address('f', text, 2);
+    const family = writer.address('f', text, BEHIND);
     const expected = parseAddress(text);
     assert.equal(writer.finish() === undefined, expected !== undefined, text);
     if (!expected) continue;
@@ -89,7 +99,7 @@ test('addresses are read as net/address.ts reads them', () => {
   }
 });
 
-test('an IPVS operation is packed as native/ipvs/records.h says', () => {
+test('an IPVS operation is packed byte for byte', () => {
   const writer = new RecordWriter(120, 1);
   const parent = service({ protocol: 'udp', port: 53 });
   const child = server({ weight: 0x01020304, upperThreshold: 7, lowerThreshold: 6 });

@@ -1,9 +1,18 @@
 // iptables that lives in memory: chains and rules of both families, changed by whole restores.
-import { NetlinkError } from '../errors.js';
-import { program } from '../kernel/iptables/index.js';
-import { parseSaved } from '../kernel/iptables/text.js';
-import type { Chain, Iptables, IptablesOperation, SavedRules, Table } from '../kernel/iptables/types.js';
-import type { Family } from '../net/address.js';
+import { NetlinkError } from '../../errors.js';
+import type { Family } from '../../net/address.js';
+import { program } from '../iptables/index.js';
+import { parseSaved } from '../iptables/text.js';
+import type {
+  Chain,
+  Iptables,
+  IptablesOperation,
+  IptablesRestore,
+  SavedRules,
+  Table,
+} from '../iptables/types.js';
+import { reported, verbOf } from '../reported.js';
+import type { Batch } from '../types.js';
 import type { Fault, Faults } from './faults.js';
 
 const TABLES = ['nat', 'filter', 'mangle'] as const;
@@ -17,6 +26,7 @@ const BASE_CHAINS = {
 export class FakeIptables implements Iptables, Faults {
   fault: Fault = () => undefined;
   readFault: Fault = () => undefined;
+  onBatch: ((batch: Batch<IptablesRestore>) => void) | undefined = undefined;
   /** Restores done so far: each is a process in reality. */
   restores = 0;
   #chains: Record<Family, Map<string, string[]>> = { 4: baseChains(), 6: baseChains() };
@@ -28,6 +38,12 @@ export class FakeIptables implements Iptables, Faults {
   }
 
   async restore(family: Family, operations: readonly IptablesOperation[]): Promise<NetlinkError | undefined> {
+    const restore = { do: 'restore', family } as const;
+    const [error] = await reported(this, [restore], verbOf, async () => [this.#restore(family, operations)]);
+    return error;
+  }
+
+  #restore(family: Family, operations: readonly IptablesOperation[]): NetlinkError | undefined {
     this.restores++;
     const operation = 'iptables.restore';
     const target = program('restore', family);

@@ -1,9 +1,11 @@
 // ipset that lives in memory: keeps sets and entries, refuses what the kernel refuses.
 import { constants } from 'node:os';
-import { formatEntry } from '../kernel/ipset/entry.js';
-import { attemptToRead } from '../kernel/ipset/names.js';
-import { PACKING } from '../kernel/ipset/packing.js';
-import { checkName } from '../kernel/ipset/records.js';
+import { canonicalAddress } from '../../net/address.js';
+import { PROTOCOL_NUMBERS, protocolOfNumber } from '../../net/protocol.js';
+import { formatEntry } from '../ipset/entry.js';
+import { attemptToRead } from '../ipset/names.js';
+import { PACKING } from '../ipset/packing.js';
+import { checkName } from '../ipset/records.js';
 import type {
   Ipset,
   IpsetOperation,
@@ -12,10 +14,8 @@ import type {
   SetHeader,
   SetReference,
   SetState,
-} from '../kernel/ipset/types.js';
-import type { OperationResult } from '../kernel/ipvs/types.js';
-import { canonicalAddress } from '../net/address.js';
-import { PROTOCOL_NUMBERS, protocolOfNumber } from '../net/protocol.js';
+} from '../ipset/types.js';
+import type { OperationResult } from '../types.js';
 import { FakeClient } from './client.js';
 
 const { EBUSY, EEXIST, ENOENT } = constants.errno;
@@ -32,7 +32,7 @@ interface Held {
 }
 
 /** A fake of ipset. Lists sets and entries in the order in which they were added. */
-export class FakeIpset extends FakeClient implements Ipset {
+export class FakeIpset extends FakeClient<IpsetOperation> implements Ipset {
   /** Rules and sets that refer to a set, by its name, for tests to set; such a set cannot be destroyed. None by default. */
   readonly references = new Map<string, number>();
   readonly #held = new Map<string, Held>();

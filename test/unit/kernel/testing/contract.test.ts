@@ -1,16 +1,22 @@
 // The fakes keep the contracts that test/kernel/contract-*.test.ts hold the kernel to.
 import { describe } from 'node:test';
-import type { Conntrack } from '../../../src/kernel/conntrack/types.js';
-import type { Ipset } from '../../../src/kernel/ipset/types.js';
-import type { Iptables } from '../../../src/kernel/iptables/types.js';
-import type { Ipvs } from '../../../src/kernel/ipvs/types.js';
-import type { Rtnetlink } from '../../../src/kernel/rtnetlink/types.js';
-import type { Sysctl } from '../../../src/kernel/sysctl/index.js';
-import { FakeConntrack, FakeIpset, FakeIpvs, FakeKernel, FakeRtnetlink } from '../../../src/testing/index.js';
-import { conntrackContract } from '../../support/contract/conntrack.js';
-import { ipsetContract } from '../../support/contract/ipset.js';
-import { ipvsContract } from '../../support/contract/ipvs.js';
-import { rtnetlinkContract } from '../../support/contract/rtnetlink.js';
+import type { Conntrack } from '../../../../src/kernel/conntrack/types.js';
+import type { Ipset } from '../../../../src/kernel/ipset/types.js';
+import type { Iptables } from '../../../../src/kernel/iptables/types.js';
+import type { Ipvs } from '../../../../src/kernel/ipvs/types.js';
+import type { Rtnetlink } from '../../../../src/kernel/rtnetlink/types.js';
+import type { Sysctl } from '../../../../src/kernel/sysctl/index.js';
+import {
+  FakeConntrack,
+  FakeIpset,
+  FakeIpvs,
+  FakeKernel,
+  FakeRtnetlink,
+} from '../../../../src/kernel/testing/index.js';
+import { conntrackContract } from '../../../support/contract/conntrack.js';
+import { ipsetContract } from '../../../support/contract/ipset.js';
+import { ipvsContract } from '../../../support/contract/ipvs.js';
+import { rtnetlinkContract } from '../../../support/contract/rtnetlink.js';
 
 /** A fake takes the place of the real one: the compiler checks it. */
 new FakeKernel() satisfies {

@@ -1,27 +1,30 @@
 // Connection tracking that lives in memory: keeps the flows that a test lets it track, refuses what the real one refuses.
-import { attemptOf, attemptOn } from '../kernel/conntrack/names.js';
-import { PACKING } from '../kernel/conntrack/packing.js';
-import { packFilter, packSelections } from '../kernel/conntrack/records.js';
+import type { NetlinkError } from '../../errors.js';
+import { canonicalAddress, familyOf } from '../../net/address.js';
+import { type IpProtocol, PROTOCOL_NUMBERS, protocolOfNumber } from '../../net/protocol.js';
+import { attemptOf, attemptOn } from '../conntrack/names.js';
+import { PACKING } from '../conntrack/packing.js';
+import { packFilter, packSelections } from '../conntrack/records.js';
 import type {
   Conntrack,
   Flow,
+  FlowChange,
   FlowDeletion,
   FlowFilter,
   FlowId,
   FlowSelection,
   FlowTuple,
   ListOptions,
-} from '../kernel/conntrack/types.js';
-import type { OperationResult } from '../kernel/ipvs/types.js';
-import { canonicalAddress, familyOf } from '../net/address.js';
-import { type IpProtocol, PROTOCOL_NUMBERS, protocolOfNumber } from '../net/protocol.js';
+} from '../conntrack/types.js';
+import { reported } from '../reported.js';
+import type { OperationResult } from '../types.js';
 import { FakeClient } from './client.js';
 
 /** What a test has to say of a flow. */
 export type NewFlow = Pick<Flow, 'protocol' | 'original' | 'reply'> & Partial<Flow>;
 
 /** A fake of conntrack. */
-export class FakeConntrack extends FakeClient implements Conntrack {
+export class FakeConntrack extends FakeClient<FlowChange> implements Conntrack {
   /** Listings so far: each is a walk over the whole table in reality. */
   listings = 0;
   readonly #flows = new Set<Flow>();
@@ -52,13 +55,24 @@ export class FakeConntrack extends FakeClient implements Conntrack {
   /** Deleting each flow may fail on its own: fault() is called for the listing, and for each flow that was found. */
   async delete(filter: FlowFilter): Promise<FlowDeletion> {
     packFilter(filter);
-    const flows = await this.change(attemptOn('delete', [filter]), () =>
-      [...this.#flows].filter((flow) => selects(filter, flow)),
+    let found: Flow[] = [];
+    let failures: NetlinkError[] = [];
+    const change = { do: 'delete', filter } as const;
+    await reported<FlowChange, OperationResult>(
+      this,
+      [change],
+      () => 'delete',
+      async () => {
+        found = await this.change(attemptOn('delete', [filter]), () =>
+          [...this.#flows].filter((flow) => selects(filter, flow)),
+        );
+        const packing = { ...PACKING, attempt: (flow: FlowId) => attemptOf(flow, 'delete') };
+        const results = this.results(found, packing, (flow) => this.#remove(flow));
+        failures = results.filter((result) => result !== undefined);
+        return [failures[0]];
+      },
     );
-    const packing = { ...PACKING, attempt: (flow: FlowId) => attemptOf(flow, 'delete') };
-    const results = await this.applyAll(flows, packing, (flow) => this.#remove(flow));
-    const failures = results.filter((result) => result !== undefined);
-    return { deleted: flows.length - failures.length, failures };
+    return { deleted: found.length - failures.length, failures };
   }
 
   deleteFlows(flows: readonly FlowId[]): Promise<OperationResult[]> {

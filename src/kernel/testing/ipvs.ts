@@ -1,22 +1,24 @@
 // IPVS that lives in memory: keeps virtual services and real servers, refuses what the kernel refuses.
 import { constants } from 'node:os';
-import { asking, nameService } from '../kernel/ipvs/names.js';
-import { PACKING } from '../kernel/ipvs/packing.js';
-import { packServiceId, packServiceIds, packTimeouts } from '../kernel/ipvs/records.js';
+import { canonicalAddress, familyOf, joinHostPort } from '../../net/address.js';
+import { asking, nameService } from '../ipvs/names.js';
+import { PACKING } from '../ipvs/packing.js';
+import { packServiceId, packServiceIds, packTimeouts } from '../ipvs/records.js';
 import type {
   Ipvs,
+  IpvsChange,
   IpvsCounters,
   IpvsInfo,
   IpvsOperation,
   IpvsTimeouts,
-  OperationResult,
   RealServer,
   RealServerId,
   VirtualService,
   VirtualServiceId,
   VirtualServiceState,
-} from '../kernel/ipvs/types.js';
-import { canonicalAddress, familyOf, joinHostPort } from '../net/address.js';
+} from '../ipvs/types.js';
+import { changed } from '../reported.js';
+import type { OperationResult } from '../types.js';
 import { FakeClient } from './client.js';
 
 const { EEXIST, EINVAL, ENOENT, ESRCH } = constants.errno;
@@ -35,7 +37,7 @@ interface Held {
 }
 
 /** A fake of IPVS. Lists virtual services and real servers in the order in which they were added. */
-export class FakeIpvs extends FakeClient implements Ipvs {
+export class FakeIpvs extends FakeClient<IpvsChange> implements Ipvs {
   /** Active connections by real server, `address:port`, for tests to set; none by default. */
   readonly connections = new Map<string, number>();
   /** Schedulers that this kernel has; others are refused with ENOENT. */
@@ -100,7 +102,7 @@ export class FakeIpvs extends FakeClient implements Ipvs {
   }
 
   flush(): Promise<void> {
-    return this.change(asking('flush'), () => this.#held.clear());
+    return changed(this, { do: 'flush' }, () => this.change(asking('flush'), () => this.#held.clear()));
   }
 
   info(): Promise<IpvsInfo> {
@@ -113,14 +115,16 @@ export class FakeIpvs extends FakeClient implements Ipvs {
 
   async setTimeouts(timeouts: IpvsTimeouts): Promise<void> {
     packTimeouts(timeouts);
-    return this.change(asking('setTimeouts'), () => {
-      const { tcp, tcpFin, udp } = this.#timeouts;
-      this.#timeouts = {
-        tcp: timeouts.tcp || tcp,
-        tcpFin: timeouts.tcpFin || tcpFin,
-        udp: timeouts.udp || udp,
-      };
-    });
+    return changed(this, { do: 'setTimeouts', timeouts }, () =>
+      this.change(asking('setTimeouts'), () => {
+        const { tcp, tcpFin, udp } = this.#timeouts;
+        this.#timeouts = {
+          tcp: timeouts.tcp || tcp,
+          tcpFin: timeouts.tcpFin || tcpFin,
+          udp: timeouts.udp || udp,
+        };
+      }),
+    );
   }
 
   /** What `ipvsadm -S -n` prints, sorted. */

@@ -1,0 +1,106 @@
+// The classes of the addon: each wraps an object of C++, which blocks, and gives JavaScript promises.
+#pragma once
+
+#include <napi.h>
+
+#include <chrono>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "binding/job.h"
+#include "netlink/batch.h"
+#include "netlink/status.h"
+
+namespace knp::binding {
+
+using Records = std::vector<uint8_t>;
+using Failures = std::vector<netlink::Failure>;
+
+// A class of the addon whose objects have a Client each: `open(netns, timeout)` and `close()`, to which
+// `Binding`, the derived class, adds its own methods. Client needs a default constructor and
+// `Status Open(const std::string& network_namespace, std::chrono::milliseconds timeout)`.
+template <typename Binding, typename Client>
+class ClientBinding : public Napi::ObjectWrap<Binding> {
+ public:
+  explicit ClientBinding(const Napi::CallbackInfo& info)
+      : Napi::ObjectWrap<Binding>(info), client_(std::make_shared<Client>()) {}
+
+ protected:
+  using Wrap = Napi::ObjectWrap<Binding>;
+  using Methods = std::vector<Napi::ClassPropertyDescriptor<Binding>>;
+
+  // Adds the class to the exports of the addon.
+  static void Export(Napi::Object exports, const char* name, Methods methods) {
+    methods.push_back(Wrap::InstanceMethod("open", &ClientBinding::Open));
+    methods.push_back(Wrap::InstanceMethod("close", &ClientBinding::Close));
+    exports.Set(name, Wrap::DefineClass(exports.Env(), name, methods));
+  }
+
+  // Starts `work(client, &result)` on the pool; returns its promise, which is rejected with ERR_CLOSED after
+  // Close(). The work owns what it needs and does not touch JavaScript. It shares the client, which may be
+  // closed or collected at any time.
+  template <typename Result, typename Work>
+  Napi::Value Start(const Napi::CallbackInfo& info, Work work) {
+    return Job<Result>::Start(info.Env(),
+                              [client = client_, work = std::move(work)](Result* out) -> netlink::Status {
+                                if (!client) return netlink::Status::Of(netlink::Fault::kClosed);
+                                return work(client.get(), out);
+                              });
+  }
+
+  // Starts `work(client)`, which returns a Status and has no result.
+  template <typename Work>
+  Napi::Value StartPlain(const Napi::CallbackInfo& info, Work work) {
+    return Start<Records>(
+        info, [work = std::move(work)](Client* client, Records* /*out*/) { return work(client); });
+  }
+
+  // Starts a batch: `apply(client, records)` returns the failures among operations whose records, of
+  // `record_size` bytes, are the first argument.
+  template <typename Apply>
+  Napi::Value StartBatch(const Napi::CallbackInfo& info, size_t record_size, Apply apply) {
+    Records records;
+    if (!ReadRecords(info, 0, record_size, false, &records)) return {};
+    return Start<Failures>(info, [records = std::move(records), apply](Client* client, Failures* out) {
+      *out = apply(client, records);
+      return netlink::Status{};
+    });
+  }
+
+  // Starts a listing: `store(values)` makes records of the values that `list(client, &values)` fills in.
+  template <typename Value, typename List, typename Store>
+  Napi::Value StartListing(const Napi::CallbackInfo& info, List list, Store store) {
+    return Start<Records>(info, [list = std::move(list), store](Client* client, Records* out) {
+      std::vector<Value> values;
+      netlink::Status status = list(client, &values);
+      if (status.ok()) *out = store(values);
+      return status;
+    });
+  }
+
+  // Called before the client is dropped. Calls under way keep the client until they end.
+  virtual void BeforeClose(Napi::Env /*env*/) {}
+
+  const std::shared_ptr<Client>& client() const { return client_; }
+
+ private:
+  Napi::Value Open(const Napi::CallbackInfo& info) {
+    std::string path;
+    std::chrono::milliseconds timeout{};
+    if (!ReadText(info, 0, &path) || !ReadMilliseconds(info, 1, &timeout)) return {};
+    return StartPlain(info, [path, timeout](Client* client) { return client->Open(path, timeout); });
+  }
+
+  Napi::Value Close(const Napi::CallbackInfo& info) {
+    BeforeClose(info.Env());
+    client_.reset();
+    return {};
+  }
+
+  std::shared_ptr<Client> client_;
+};
+
+}  // namespace knp::binding

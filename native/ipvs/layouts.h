@@ -1,0 +1,94 @@
+// Written by `npm run layouts` from src/kernel/ipvs/layouts.ts, which explains each name.
+#pragma once
+
+#include "records/fields.h"
+
+namespace knp::ipvs {
+
+enum class Verb : uint8_t {
+  kAddService = 1,
+  kUpdateService = 2,
+  kDeleteService = 3,
+  kAddRealServer = 5,
+  kUpdateRealServer = 6,
+  kDeleteRealServer = 7,
+};
+
+namespace layout {
+
+struct Counters {
+  static constexpr size_t kSize = 40;
+  static constexpr records::U64 kConnections{0};
+  static constexpr records::U64 kInPackets{8};
+  static constexpr records::U64 kOutPackets{16};
+  static constexpr records::U64 kInBytes{24};
+  static constexpr records::U64 kOutBytes{32};
+};
+
+struct KernelIpvs {
+  static constexpr size_t kSize = 8;
+  static constexpr records::U32 kVersion{0};
+  static constexpr records::U32 kConnectionTableSize{4};
+};
+
+struct ListedServer {
+  static constexpr size_t kSize = 96;
+  static constexpr records::Part kServer{0};
+  static constexpr records::U32 kActiveConnections{40};
+  static constexpr records::U32 kInactiveConnections{44};
+  static constexpr records::U32 kPersistentConnections{48};
+  static constexpr records::Part kCounters{56};
+};
+
+struct ListedService {
+  static constexpr size_t kSize = 112;
+  static constexpr records::Part kService{0};
+  static constexpr records::Part kCounters{72};
+};
+
+struct Operation {
+  static constexpr size_t kSize = 120;
+  static constexpr records::U8 kVerb{0};
+  static constexpr records::Part kService{8};
+  static constexpr records::Part kServer{80};
+};
+
+struct Server {
+  static constexpr size_t kSize = 40;
+  static constexpr records::U8 kFamily{0};
+  static constexpr records::U8 kForwarding{1};
+  static constexpr records::U16 kPort{2};
+  static constexpr records::U32 kWeight{4};
+  static constexpr records::U32 kUpperThreshold{8};
+  static constexpr records::U32 kLowerThreshold{12};
+  static constexpr records::U8 kTunnelType{16};
+  static constexpr records::U16 kTunnelPort{18};
+  static constexpr records::U16 kTunnelFlags{20};
+  static constexpr records::Address kAddress{24};
+};
+
+struct Service {
+  static constexpr size_t kSize = 72;
+  static constexpr records::U8 kFamily{0};
+  static constexpr records::U8 kProtocol{1};
+  static constexpr records::U16 kPort{2};
+  static constexpr records::U32 kFirewallMark{4};
+  static constexpr records::U32 kFlags{8};
+  static constexpr records::U32 kTimeout{12};
+  static constexpr records::U8 kNetmask{16};
+  static constexpr records::U32 kRealServers{20};
+  static constexpr records::Address kAddress{24};
+  static constexpr records::Text kScheduler{40, 16};
+  static constexpr records::Text kPersistenceEngine{56, 16};
+};
+
+struct Timeouts {
+  static constexpr size_t kSize = 12;
+  static constexpr records::U32 kTcp{0};
+  static constexpr records::U32 kTcpFin{4};
+  static constexpr records::U32 kUdp{8};
+};
+
+}  // namespace layout
+
+}  // namespace knp::ipvs

@@ -1,0 +1,44 @@
+// Arguments that break a rule: the description of the rule, and the errors.
+import { inspect } from 'node:util';
+import { NetlinkError } from '../errors.js';
+import type { Attempt } from './failures.js';
+
+/** A rule that a value breaks. */
+export interface Fault {
+  /** Path of the field: `realServer.weight`. */
+  readonly field: string;
+  readonly value: unknown;
+  /** `must be an integer from 0 to 65535`. */
+  readonly rule: string;
+  /** Whether the value is not even of the right type. */
+  readonly wrongType: boolean;
+}
+
+/** The first option that is not among the known ones. */
+export function findUnknown(options: object, known: ReadonlySet<string>): Fault | undefined {
+  for (const [field, value] of Object.entries(options)) {
+    if (!known.has(field)) return { field, value, rule: 'is no option', wrongType: true };
+  }
+  return undefined;
+}
+
+/** `realServer.weight must be an integer from 0 to 2147483647, found -1`. */
+export function describeFault(fault: Fault): string {
+  return `${fault.field} ${fault.rule}, found ${inspect(fault.value, { depth: 0, breakLength: Infinity })}`;
+}
+
+/** The error that a verb rejects with when an argument breaks a rule: TypeError or RangeError. */
+export function argumentError(operation: string, fault: Fault): TypeError | RangeError {
+  const message = `${operation}: ${describeFault(fault)}`;
+  return fault.wrongType ? new TypeError(message) : new RangeError(message);
+}
+
+/** The result of such an operation within a batch, where it must not hide the results of the others. */
+export function invalidOperation(attempt: Attempt, fault: Fault): NetlinkError {
+  return new NetlinkError({
+    code: 'ERR_INVALID_ARGUMENT',
+    operation: attempt.operation,
+    target: attempt.target,
+    kernelMessage: describeFault(fault),
+  });
+}

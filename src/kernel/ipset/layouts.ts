@@ -1,0 +1,104 @@
+// The records of ipset. `npm run layouts` writes them to native/ipset/layouts.h.
+import { address, bits, codes, layout, part, text, u8, u16, u32, unused } from '../layout.js';
+
+/** What an operation does. */
+export const VERB = codes('Verb', { create: 1, add: 2, delete: 3, flush: 4, destroy: 5, swap: 6 });
+
+/** The types of sets that this library writes. */
+export const SET_TYPE = codes('SetType', {
+  'hash:ip': 1,
+  'hash:net': 2,
+  'hash:ip,port': 3,
+  'hash:ip,port,ip': 4,
+  'hash:ip,port,net': 5,
+  'bitmap:port': 6,
+});
+
+/** The fields that an entry has. `noMatch` is listed only: an exception from a larger network in the same set. */
+export const ENTRY_FIELD = bits('EntryField', {
+  address: 1,
+  prefix: 2,
+  protocol: 4,
+  port: 8,
+  address2: 16,
+  prefix2: 32,
+  noMatch: 64,
+});
+
+/** What is known of a listed set: its number of entries, its range of ports, and that it has an extension. */
+export const SET_FLAG = bits('SetFlag', { hasElements: 1, hasPorts: 2, isExtended: 4 });
+
+/** Addresses of an entry that is added or deleted. */
+export const ENTRY_ADDRESSES = layout({ address, address2: address });
+
+/** Name of the other set of a swap. */
+export const OTHER_SET = layout({ name: text(32) });
+
+/** One change. */
+export const OPERATION = layout({
+  /** One of {@link VERB}. */
+  verb: u8,
+  /** One of {@link SET_TYPE}. */
+  type: u8,
+  /** Of the set: 4, 6, or 0 for none. */
+  family: u8,
+  /** Of the entry: sum of {@link ENTRY_FIELD}. */
+  fields: u8,
+  protocol: u8,
+  prefix: u8,
+  prefix2: u8,
+  unused: unused(1),
+  /** Of the entry; of a bitmap that is created, the first one. */
+  port: u16,
+  lastPort: u16,
+  hashSize: u32,
+  maxElements: u32,
+  name: text(32),
+  /** By the verb. */
+  rest: part(ENTRY_ADDRESSES, OTHER_SET),
+});
+
+/** A set in a listing. Its other attributes follow it, then its entries. */
+export const SET = layout({
+  /** 4, 6, or 0 for none. */
+  family: u8,
+  revision: u8,
+  /** Sum of {@link SET_FLAG}. */
+  flags: u8,
+  /** Size of the attributes that follow, in units of 4 bytes. */
+  attributes: u8,
+  hashSize: u32,
+  maxElements: u32,
+  firstPort: u16,
+  lastPort: u16,
+  references: u32,
+  elements: u32,
+  /** Number of the entries that follow. */
+  entries: u32,
+  name: text(32),
+  type: text(32),
+});
+
+/** An entry in a listing. Its other attributes follow it. */
+export const ENTRY = layout({
+  /** Sum of {@link ENTRY_FIELD}. */
+  fields: u8,
+  protocol: u8,
+  prefix: u8,
+  prefix2: u8,
+  port: u16,
+  /** 4, 6, or 0 for none. */
+  family: u8,
+  /** Size of the attributes that follow, in units of 4 bytes. */
+  attributes: u8,
+  address,
+  address2: address,
+});
+
+/** An attribute without a field of its own; its value follows it, padded to a multiple of 4 bytes. */
+export const ATTRIBUTE = layout({
+  /** Of the value, in bytes. */
+  length: u16,
+  /** `IPSET_ATTR_…`. */
+  type: u16,
+});

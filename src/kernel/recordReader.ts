@@ -1,0 +1,57 @@
+// Reads values from the fixed-size records that the addon returns.
+import { type Family, formatAddress } from '../net/address.js';
+import type { Place, TextPlace } from './layout.js';
+
+/** Reads records one after another. `part` is the place of a record within the record, to whose layout the field belongs. */
+export class RecordReader {
+  readonly #bytes: Buffer;
+  readonly #view: DataView;
+  #at = 0;
+
+  constructor({ buffer, byteOffset, length }: Uint8Array) {
+    this.#bytes = Buffer.from(buffer, byteOffset, length);
+    this.#view = new DataView(buffer, byteOffset, length);
+  }
+
+  /** Whether a record is left to be read. */
+  get hasMore(): boolean {
+    return this.#at < this.#bytes.length;
+  }
+
+  /** Goes on to the next record; `size` is the width of this one, in bytes. */
+  skip(size: number): void {
+    this.#at += size;
+  }
+
+  u8(field: Place<'u8'>, part = 0): number {
+    return this.#view.getUint8(this.#at + part + field);
+  }
+
+  u16(field: Place<'u16'>, part = 0): number {
+    return this.#view.getUint16(this.#at + part + field, true);
+  }
+
+  u32(field: Place<'u32'>, part = 0): number {
+    return this.#view.getUint32(this.#at + part + field, true);
+  }
+
+  u64(field: Place<'u64'>, part = 0): bigint {
+    return this.#view.getBigUint64(this.#at + part + field, true);
+  }
+
+  text({ offset }: TextPlace, part = 0): string {
+    const start = this.#at + part + offset;
+    return this.#bytes.toString('utf8', start, this.#bytes.indexOf(0, start));
+  }
+
+  address(field: Place<'address'>, family: Family, part = 0): string {
+    const start = this.#view.byteOffset + this.#at + part + field;
+    return formatAddress(new Uint8Array(this.#view.buffer, start, family === 4 ? 4 : 16));
+  }
+
+  /** A copy of `length` bytes, from `offset` on. */
+  bytes(offset: number, length: number): Uint8Array {
+    const start = this.#at + offset;
+    return new Uint8Array(this.#bytes.subarray(start, start + length));
+  }
+}

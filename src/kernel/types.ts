@@ -1,0 +1,37 @@
+// What the clients of all parts of the kernel have in common: how they are opened, and how a batch ends.
+import type { NetlinkError } from '../errors.js';
+
+/** How a client of the kernel is opened. */
+export interface OpenOptions {
+  /** Path of a network namespace (`/run/netns/blue`, `/proc/1/ns/net`); default: that of the process. Needs CAP_SYS_ADMIN. */
+  readonly netns?: string;
+  /** Time limit for a reply, after which a call rejects with `ERR_TIMEOUT`: 1–2147483647, in ms. Default 5000. */
+  readonly timeout?: number;
+}
+
+/**
+ * The result of one operation of a batch: an error, or undefined when the kernel did it. An operation that breaks a rule
+ * was not sent: `ERR_INVALID_ARGUMENT`, with the field and the rule in `kernelMessage`.
+ */
+export type OperationResult = NetlinkError | undefined;
+
+/** A batch that has ended. */
+export interface Batch<Operation> {
+  readonly operations: readonly Operation[];
+  /** The name of each operation, in the same order: `addService`. */
+  readonly names: readonly string[];
+  /** The result of each. When the call failed as a whole, each operation has the error of the call. */
+  readonly results: readonly (Error | undefined)[];
+  /** From the call to its result, in ms. */
+  readonly duration: number;
+}
+
+/** A part of the kernel that reports its batches. */
+export interface BatchSource<Operation> {
+  /**
+   * Called once for each batch that has ended, before the caller of the batch gets its result. A change that is sent on its
+   * own is a batch of one operation. Calls with an argument that breaks a rule are no batches: they reject and do nothing.
+   * None by default. It must not throw.
+   */
+  onBatch?: ((batch: Batch<Operation>) => void) | undefined;
+}

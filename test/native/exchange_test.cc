@@ -1,0 +1,105 @@
+// One request and its replies: against a fake kernel.
+#include "netlink/exchange.h"
+
+#include <cerrno>
+
+#include "check.h"
+#include "fake_kernel.h"
+
+namespace {
+
+using knp::netlink::Fault;
+using knp::netlink::Message;
+using knp::netlink::Status;
+using knp::test::Acknowledged;
+using knp::test::Built;
+using knp::test::CountReplies;
+using knp::test::FakeKernel;
+using knp::test::kReply;
+using knp::test::Request;
+
+}  // namespace
+
+TEST(AQuerySkipsLateRepliesAndReturnsTheKernelsError) {
+  FakeKernel kernel([](const std::vector<Message>& request) -> std::vector<std::vector<uint8_t>> {
+    const uint32_t sequence = request[0].sequence;
+    return {Acknowledged(NLMSG_ERROR, 0, sequence - 1, -ENOMEM), Built(kReply, 0, sequence - 1),
+            Built(NLMSG_NOOP, 0, sequence), Built(kReply, 0, sequence),
+            Acknowledged(NLMSG_ERROR, 0, sequence, -ENOENT)};
+  });
+  std::vector<uint8_t> request = Request(NLM_F_ACK);
+  int replies = 0;
+  CHECK(Query(&kernel.socket, &request, [&](const Message&) {
+          return CountReplies(&replies);
+        }).is_errno(ENOENT));
+  CHECK_EQUAL(replies, 1);
+}
+
+TEST(AQueryWithoutAnswerTimesOut) {
+  FakeKernel kernel([](const std::vector<Message>&) { return std::vector<std::vector<uint8_t>>(); });
+  std::vector<uint8_t> request = Request(NLM_F_ACK);
+  const Status status = Query(&kernel.socket, &request, [](const Message&) { return Status{}; });
+  CHECK(status.fault == Fault::kTimeout);
+}
+
+TEST(AQueryAnsweredWithNonsenseIsMalformed) {
+  for (const std::vector<uint8_t>& nonsense :
+       {std::vector<uint8_t>{1}, std::vector<uint8_t>(15, 0xff), std::vector<uint8_t>(40, 0)}) {
+    FakeKernel kernel(
+        [&](const std::vector<Message>&) { return std::vector<std::vector<uint8_t>>{nonsense}; });
+    std::vector<uint8_t> request = Request(NLM_F_ACK);
+    const Status status = Query(&kernel.socket, &request, [](const Message&) { return Status{}; });
+    CHECK(status.fault == Fault::kMalformedReply);
+  }
+}
+
+TEST(ADatagramLongerThanTheBufferIsMalformed) {
+  FakeKernel kernel([](const std::vector<Message>& request) {
+    return std::vector<std::vector<uint8_t>>{std::vector<uint8_t>(9000),
+                                             Built(kReply, 0, request[0].sequence)};
+  });
+  std::vector<uint8_t> request = Request(NLM_F_ACK);
+  const Status status = Query(&kernel.socket, &request, [](const Message&) { return Status{}; });
+  CHECK(status.fault == Fault::kMalformedReply);
+}
+
+TEST(AnInterruptedDumpIsReadAgain) {
+  int attempts = 0;
+  FakeKernel kernel([&](const std::vector<Message>& request) -> std::vector<std::vector<uint8_t>> {
+    const uint32_t sequence = request[0].sequence;
+    const uint16_t flags = ++attempts < 3 ? NLM_F_MULTI | NLM_F_DUMP_INTR : NLM_F_MULTI;
+    return {Built(kReply, flags, sequence), Acknowledged(NLMSG_DONE, NLM_F_MULTI, sequence, 0)};
+  });
+  std::vector<uint8_t> request = Request(NLM_F_DUMP);
+  int replies = 0;
+  const auto on_reply = [&](const Message&) { return CountReplies(&replies); };
+  CHECK(Dump(
+            &kernel.socket, &request, [&] { replies = 0; }, on_reply)
+            .ok());
+  CHECK_EQUAL(attempts, 3);
+  CHECK_EQUAL(replies, 1);
+}
+
+TEST(ADumpThatIsAlwaysInterruptedIsGivenUp) {
+  int attempts = 0;
+  FakeKernel kernel([&](const std::vector<Message>& request) -> std::vector<std::vector<uint8_t>> {
+    attempts++;
+    return {Acknowledged(NLMSG_DONE, NLM_F_MULTI | NLM_F_DUMP_INTR, request[0].sequence, 0)};
+  });
+  std::vector<uint8_t> request = Request(NLM_F_DUMP);
+  const Status status = Dump(
+      &kernel.socket, &request, [] {}, [](const Message&) { return Status{}; });
+  CHECK(status.fault == Fault::kInterrupted);
+  CHECK_EQUAL(attempts, knp::netlink::kReadAttempts);
+}
+
+TEST(AnErrorAtTheEndOfADumpIsItsResult) {
+  FakeKernel kernel([](const std::vector<Message>& request) -> std::vector<std::vector<uint8_t>> {
+    const uint32_t sequence = request[0].sequence;
+    return {Built(kReply, NLM_F_MULTI, sequence), Acknowledged(NLMSG_DONE, NLM_F_MULTI, sequence, -EMSGSIZE)};
+  });
+  std::vector<uint8_t> request = Request(NLM_F_DUMP);
+  CHECK(Dump(
+            &kernel.socket, &request, [] {}, [](const Message&) { return Status{}; })
+            .is_errno(EMSGSIZE));
+}

@@ -1,6 +1,7 @@
 // Events of this node's proxy, in kube-proxy's words: on the Node, on Services, and on objects that cannot be used.
-import { describeProblem, type Problem } from '../errors.js';
+
 import type { ClusterEvent, EventRecorder } from '../api/events.js';
+import { describeProblem, type Problem } from '../errors.js';
 import type { ServerName } from './servers.js';
 
 /** Tells the cluster. Nothing waits for it, and nothing depends on it. */

@@ -1,13 +1,13 @@
 // The API server as the agent uses it: the source of objects, the Node as it is at the start, and events.
 import type { Logger } from 'pino';
-import type { Configuration } from '../config/configuration.js';
-import type { Node } from '../objects/types.js';
-import type { Metrics } from '../servers/metrics.js';
 import { ApiSource, type ApiTrouble } from '../api/apiSource.js';
 import { ApiClient } from '../api/client.js';
 import { connectToApi } from '../api/connection.js';
 import { EventRecorder } from '../api/events.js';
 import { waitForNodeAddresses, waitForPodCIDRs } from '../api/waitForNode.js';
+import type { Configuration } from '../config/configuration.js';
+import type { Node } from '../objects/types.js';
+import type { Metrics } from '../servers/metrics.js';
 import type { Source } from '../source/source.js';
 import { type Announcer, announcer } from './announce.js';
 

@@ -73,7 +73,11 @@ export class InformerSource implements Source {
     const known = new KnownObjects(resource, this.#interning, events);
     const { apiVersion, kind } = resource;
     // Items of a list have neither.
-    const raw = (model: Kind): Untyped => ({ ...model, apiVersion: model.apiVersion ?? apiVersion, kind: model.kind ?? kind });
+    const raw = (model: Kind): Untyped => ({
+      ...model,
+      apiVersion: model.apiVersion ?? apiVersion,
+      kind: model.kind ?? kind,
+    });
     const report = (changes: readonly ObjectChange[]) => {
       if (changes.length > 0) events.changed(changes);
     };

@@ -1,10 +1,11 @@
 // Reads the configuration file of a running agent again, and checks it as the next start will.
+
+import { connectToApi } from '../api/connection.js';
 import { crossCheck, type NodeSituation } from '../config/crossChecks.js';
 import type { KernelCommand } from '../config/flags.js';
 import { ConfigurationError, loadConfiguration } from '../config/load.js';
 import type { ConfigurationFile } from '../config/reload.js';
 import { type IpvsKernel, probeScheduler } from '../modes/ipvs/index.js';
-import { connectToApi } from '../api/connection.js';
 import { schedulerOf } from './options.js';
 
 /** What the file is checked against. */

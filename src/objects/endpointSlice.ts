@@ -1,10 +1,6 @@
 // discovery.k8s.io/v1 EndpointSlice → EndpointSlice.
 
-import type {
-  DiscoveryV1EndpointPort,
-  V1Endpoint,
-  V1EndpointSlice,
-} from '@kubernetes/client-node';
+import type { DiscoveryV1EndpointPort, V1Endpoint, V1EndpointSlice } from '@kubernetes/client-node';
 import type { Fields } from '../input/fields.js';
 import { type Family, familyOf } from '../net/address.js';
 import type { Interning } from './interning.js';
@@ -44,7 +40,10 @@ export function decodeEndpointSlice(
       ),
     ),
     endpoints: fields.orFormer(
-      () => fields.children('endpoints').flatMap((endpoint) => decodeEndpoint(endpoint, family, known, interning)),
+      () =>
+        fields
+          .children('endpoints')
+          .flatMap((endpoint) => decodeEndpoint(endpoint, family, known, interning)),
       former?.endpoints,
     ),
     triggerTime: decodeTriggerTime(metadata.child('annotations')),
@@ -58,10 +57,7 @@ function decodeTriggerTime(annotations: Fields<Readonly<Record<string, string>>>
 }
 
 /** A port is identified by its name: an unreadable port keeps its last readable value. */
-function decodePort(
-  fields: Fields<DiscoveryV1EndpointPort>,
-  former: readonly SlicePort[] = [],
-): SlicePort[] {
+function decodePort(fields: Fields<DiscoveryV1EndpointPort>, former: readonly SlicePort[] = []): SlicePort[] {
   const name = fields.text('name');
   return fields.orFormer(
     () => {

@@ -1,11 +1,6 @@
 // core/v1 Service → Service. Fields: https://kubernetes.io/docs/reference/kubernetes-api/service-resources/service-v1/
 
-import type {
-  V1LoadBalancerStatus,
-  V1Service,
-  V1ServicePort,
-  V1ServiceSpec,
-} from '@kubernetes/client-node';
+import type { V1LoadBalancerStatus, V1Service, V1ServicePort, V1ServiceSpec } from '@kubernetes/client-node';
 import type { Fields } from '../input/fields.js';
 import { type Family, familyOf } from '../net/address.js';
 import type { ObjectName, PerFamily, Service, ServiceObjectPort } from './types.js';
@@ -33,7 +28,8 @@ export function decodeService(
     kind: 'Service',
     namespace,
     name,
-    createdAt: metadata.orFormer(() => metadata.time('creationTimestamp'), former?.createdAt || undefined) ?? 0,
+    createdAt:
+      metadata.orFormer(() => metadata.time('creationTimestamp'), former?.createdAt || undefined) ?? 0,
     type,
     notOurs:
       labels.has('service.kubernetes.io/service-proxy-name') || labels.has('service.kubernetes.io/headless'),
@@ -61,7 +57,10 @@ export function decodeService(
 }
 
 /** A port is identified by its name: an unreadable port keeps its last readable value. */
-function decodePort(fields: Fields<V1ServicePort>, former: readonly ServiceObjectPort[] = []): ServiceObjectPort[] {
+function decodePort(
+  fields: Fields<V1ServicePort>,
+  former: readonly ServiceObjectPort[] = [],
+): ServiceObjectPort[] {
   const name = fields.text('name');
   const before = former.filter((port) => port.name === name);
   return fields.orFormer(() => {

@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { after, before, it } from 'node:test';
-import { createIpvsMode, IPVS_DEFAULTS } from '../../src/modes/ipvs/index.js';
-import { createProxy, type ServiceProxy } from '../../src/proxy.js';
-import type { SyncSummary } from '../../src/reconcile/summary.js';
 import { ApiSource } from '../../src/api/apiSource.js';
 import { ApiClient } from '../../src/api/client.js';
 import { connectToApi } from '../../src/api/connection.js';
+import { createIpvsMode, IPVS_DEFAULTS } from '../../src/modes/ipvs/index.js';
+import { createProxy, type ServiceProxy } from '../../src/proxy.js';
+import type { SyncSummary } from '../../src/reconcile/summary.js';
 import { FakeKernel } from '../../src/testing/index.js';
 import { BigCluster } from './bigCluster.js';
 

@@ -95,7 +95,8 @@ export function violations(files: ReadonlyMap<string, string>): string[] {
 function judge(path: string, floor: Floor, { specifier, load }: Import): string | undefined {
   if (!specifier.startsWith('.')) {
     if (load === 'start' && ON_DEMAND.test(specifier)) return `${path}: loads ${specifier} at the start`;
-    if (floor.outside?.test(specifier) || (load === 'never' && floor.types?.test(specifier))) return undefined;
+    if (floor.outside?.test(specifier) || (load === 'never' && floor.types?.test(specifier)))
+      return undefined;
     return `${path}: ${floor.name} may not reach outside, but imports ${specifier}`;
   }
   const target = posix.join(posix.dirname(path), specifier).replace(/\.js$/, '.ts');

@@ -1,10 +1,10 @@
 // What messages quote of input is short and on one line.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { DecodingError, decodeFile } from '../../src/config/file.js';
-import { describeProblem, excerpt } from '../../src/errors.js';
 import { ApiError } from '../../src/api/error.js';
 import { accessOfKubeconfig } from '../../src/api/kubeconfig.js';
+import { DecodingError, decodeFile } from '../../src/config/file.js';
+import { describeProblem, excerpt } from '../../src/errors.js';
 import { readManifest } from '../../src/source/manifestFile.js';
 
 const LONG = 'x'.repeat(2 ** 20);

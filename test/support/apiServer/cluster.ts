@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { describeProblem } from '../../../src/errors.js';
-import { decodeObject } from '../../../src/objects/decode.js';
-import type { KubernetesObject } from '../../../src/objects/types.js';
 import { ApiSource, type ApiSourceOptions, type ApiTrouble } from '../../../src/api/apiSource.js';
 import { ApiClient } from '../../../src/api/client.js';
 import { type ConnectionOptions, connectToApi } from '../../../src/api/connection.js';
+import { describeProblem } from '../../../src/errors.js';
+import { decodeObject } from '../../../src/objects/decode.js';
+import type { KubernetesObject } from '../../../src/objects/types.js';
 import { identityOf } from '../../../src/source/manifestFile.js';
 import type { Source } from '../../../src/source/source.js';
 import type { ApiServer } from './server.js';

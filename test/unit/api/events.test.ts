@@ -1,10 +1,10 @@
 // Events as the API server gets them.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Backoff } from '../../../src/backoff.js';
 import { ApiClient } from '../../../src/api/client.js';
 import { connectToApi } from '../../../src/api/connection.js';
 import { type ClusterEvent, EventRecorder } from '../../../src/api/events.js';
+import { Backoff } from '../../../src/backoff.js';
 import { until } from '../../support/apiServer/cluster.js';
 import { ApiServer } from '../../support/apiServer/server.js';
 import { closeAfter } from '../../support/closeAfter.js';

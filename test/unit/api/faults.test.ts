@@ -119,7 +119,10 @@ describe('a watch takes up where it stood, without a list, after', () => {
   });
 
   it("connections that are reset for a while, at client-go's pace, where other failures wait ever longer", async () => {
-    const { server, follower } = await startBoth({ repeat: 20, backoff: { first: 3_000, most: 30_000, spread: 1 } });
+    const { server, follower } = await startBoth({
+      repeat: 20,
+      backoff: { first: 3_000, most: 30_000, spread: 1 },
+    });
     server.fail(WATCH, ...Array.from({ length: 8 }, () => ({ hangUp: true }) as const));
     server.resetConnections();
     churn(server);
@@ -345,7 +348,10 @@ describe('the server is spared', () => {
   });
 
   it('by no watches in quick succession, when each ends at once', async () => {
-    const { server, follower } = await startBoth({ floor: 100, backoff: { first: 100, most: 400, spread: 1 } });
+    const { server, follower } = await startBoth({
+      floor: 100,
+      backoff: { first: 100, most: 400, spread: 1 },
+    });
     const ended = Array.from({ length: 4 }, () => ({ cut: 0 }) as const);
     server.fail(WATCH, ...ended);
     const before = server.requests.length;

@@ -65,7 +65,9 @@ function differences(ours: Reading, library: Reading): string[] {
   }
   const fields = [...new Set([...Object.keys(ours), ...Object.keys(library)])].sort();
   return fields.flatMap((field) =>
-    ours[field] === library[field] ? [] : [`${field}: ${ours[field] ?? 'none'} | ${library[field] ?? 'none'}`],
+    ours[field] === library[field]
+      ? []
+      : [`${field}: ${ours[field] ?? 'none'} | ${library[field] ?? 'none'}`],
   );
 }
 

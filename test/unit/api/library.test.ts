@@ -238,7 +238,9 @@ describe("a source over the library's informers", () => {
     const follower = follow(config);
     await watched(server);
     follower.close();
-    await until('nothing is watched', () => [SERVICES, SLICES, NODES].every((path) => server.watching(path) === 0));
+    await until('nothing is watched', () =>
+      [SERVICES, SLICES, NODES].every((path) => server.watching(path) === 0),
+    );
     churn(server);
     const told = follower.changes.length;
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -291,11 +293,16 @@ describe("a kubeconfig's auth-provider", () => {
       { name: 'oidc' },
       { name: 'unheard-of', config: { 'id-token': expired } },
     ]) {
-      await assert.rejects(list(kubeconfig(server.url, provider)), ({ code, message }: Error & { code: string }) => {
-        assert.equal(code, 'ERR_CREDENTIALS');
-        assert.ok(message.startsWith(`ERR_CREDENTIALS: auth-provider ${provider.name}: the library gave no token`));
-        return !message.includes(expired);
-      });
+      await assert.rejects(
+        list(kubeconfig(server.url, provider)),
+        ({ code, message }: Error & { code: string }) => {
+          assert.equal(code, 'ERR_CREDENTIALS');
+          assert.ok(
+            message.startsWith(`ERR_CREDENTIALS: auth-provider ${provider.name}: the library gave no token`),
+          );
+          return !message.includes(expired);
+        },
+      );
     }
     assert.equal(server.requests.length, 0);
   });
@@ -311,7 +318,10 @@ describe("a kubeconfig's auth-provider", () => {
       const { connectToApi } = await import(${JSON.stringify(join(lacking, 'src/api/connection.js'))});
       await connectToApi(${JSON.stringify(options)}).catch(({ message }) => console.log(message));`;
     const said = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
-    assert.match(said, /^ERR_CREDENTIALS: auth-provider oidc: Cannot find package '@kubernetes\/client-node'/);
+    assert.match(
+      said,
+      /^ERR_CREDENTIALS: auth-provider oidc: Cannot find package '@kubernetes\/client-node'/,
+    );
     assert.match(said, /\(npm install @kubernetes\/client-node\)/);
   });
 });

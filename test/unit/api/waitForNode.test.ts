@@ -5,11 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { ApiSource, type ApiTrouble } from '../../../src/api/apiSource.js';
 import { ApiClient } from '../../../src/api/client.js';
 import { connectToApi } from '../../../src/api/connection.js';
-import {
-  type NodeWait,
-  waitForNodeAddresses,
-  waitForPodCIDRs,
-} from '../../../src/api/waitForNode.js';
+import { type NodeWait, waitForNodeAddresses, waitForPodCIDRs } from '../../../src/api/waitForNode.js';
 import { QUICK, until } from '../../support/apiServer/cluster.js';
 import { node } from '../../support/apiServer/objects.js';
 import { ApiServer } from '../../support/apiServer/server.js';

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { readFlags } from '../../../src/config/flags.js';
 import { accessOfKubeconfig } from '../../../src/api/kubeconfig.js';
+import { readFlags } from '../../../src/config/flags.js';
 import {
   type DaemonSet,
   type PodSpec,

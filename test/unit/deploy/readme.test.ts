@@ -5,9 +5,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { accessOfKubeconfig } from '../../../src/api/kubeconfig.js';
 import { readFlags } from '../../../src/config/flags.js';
 import { loadConfiguration } from '../../../src/config/load.js';
-import { accessOfKubeconfig } from '../../../src/api/kubeconfig.js';
 import { kubeadmConfiguration, kubeadmKubeconfig } from '../../support/kubeadm.js';
 import { ROOT } from '../../support/paths.js';
 

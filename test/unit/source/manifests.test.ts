@@ -108,7 +108,7 @@ describe('at the start', () => {
     write('b.yaml', service('a', 81));
     await start();
     assert.deepEqual(told, [
-      'b.yaml: Service demo/a: metadata.name: must not stand in several files with different contents',
+      'b.yaml: Service demo/a: metadata.name: must not be in several files with different contents',
       'set Service demo/a',
       'synced',
     ]);

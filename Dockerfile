@@ -16,9 +16,13 @@ WORKDIR /build
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY . .
+# The Kubernetes client library is an optional peer of the package, and part of the image: a kubeconfig may need it.
 RUN npm run build \
+ && npm pkg set "dependencies.@kubernetes/client-node=$(node -p 'require("./package.json").devDependencies["@kubernetes/client-node"]')" \
+ && npm pkg delete "devDependencies.@kubernetes/client-node" \
  && npm prune --omit=dev --no-audit --no-fund \
  && find dist/src -name '*.d.ts' -delete \
+ && find node_modules \( -name '*.d.ts' -o -name '*.map' \) -delete \
  && mkdir -p /out/opt/kube-netlink-proxy/build/Release /out/opt/kube-netlink-proxy/dist \
  && mv dist/src /out/opt/kube-netlink-proxy/dist/ \
  && mv package.json LICENSE NOTICE node_modules /out/opt/kube-netlink-proxy/ \

@@ -10,7 +10,7 @@ import type { Problem } from '../errors.js';
 import { kept } from '../input/fields.js';
 import type { ProxyEvents } from '../proxy.js';
 import type { ProxyHealth } from '../servers/health.js';
-import { StandingProblems } from '../source/standing.js';
+import { OpenProblems } from '../source/openProblems.js';
 
 /** A configuration file that is followed. */
 export interface FollowedConfiguration extends Pick<Reload, 'read'> {
@@ -33,7 +33,7 @@ export function followConfiguration(
   { file, read, times }: FollowedConfiguration,
   { node, events, health, updated }: ConfigurationListeners,
 ): { close(): void } {
-  const standing = new StandingProblems(events);
+  const standing = new OpenProblems(events);
   const damaged = (faults: readonly string[]) => {
     standing.set(
       file.path,

@@ -9,11 +9,11 @@ import { type NodeCondition, NodeFeed } from './nodeFeed.js';
 import { Reflector, type ReflectorEvents, type ReflectorTimes } from './reflector.js';
 import { ENDPOINT_SLICES, nodes, type Resource, SERVICES } from './resources.js';
 
-/** A request that failed, or whose answer made no sense. What was known before still stands. */
+/** A request that failed, or whose answer was malformed. The objects that were known before are kept. */
 export interface ApiTrouble {
   readonly resource: Resource['name'];
   readonly error: ApiError;
-  /** Ms until it is tried again. */
+  /** Time until the next try, in ms. */
   readonly retryIn: number;
 }
 

@@ -6,8 +6,8 @@ import { ApiError, asApiError } from './error.js';
 
 /**
  * The pieces of an answer, unpacked, until it ends. Pieces are unpacked as they are read, so that no body, however well it
- * is compressed, takes more memory than its reader keeps. `idle`: time to
- * wait for the next one, in ms. Throws an ApiError.
+ * is compressed, takes more memory than its reader keeps. `idle`: time to wait for the next piece, in ms. Throws an
+ * ApiError.
  */
 export async function* piecesOf(
   response: IncomingMessage,
@@ -52,7 +52,7 @@ function unpacked(response: IncomingMessage, what: string): AsyncIterable<unknow
 
 async function* gunzip(response: IncomingMessage, what: string): AsyncGenerator<unknown, void> {
   const unpacker = createGunzip();
-  // Whatever goes wrong shows when the unpacker is read.
+  // Every error of the pipeline is thrown to the reader of the unpacker.
   pipeline(response, unpacker, () => {});
   try {
     yield* unpacker;

@@ -11,27 +11,27 @@ import { ApiError, asApiError } from './error.js';
 import { LineReader, ListReader } from './json.js';
 import { type RATE, RateLimit } from './rateLimit.js';
 
-/** Limits of time, ms. */
+/** Time limits, in ms. */
 export interface ApiTimeouts {
-  /** Until a connection stands, TLS included; default 15 000. */
+  /** For a connection, TLS included; default 15 000. */
   readonly connect: number;
-  /** Until an answer begins; default 65 000, as the server itself gives up after 60 s. */
+  /** Until an answer begins; default 65 000: the server's own limit is 60 s. */
   readonly answer: number;
   /** Between two pieces of an answer other than a watch's; default 30 000. */
   readonly idle: number;
 }
 
 const TIMEOUTS: ApiTimeouts = { connect: 15_000, answer: 65_000, idle: 30_000 };
-/** Ms of silence after which a connection is probed. Ten probes follow, a second apart: a dead peer shows in 25 s. */
+/** Silence after which a connection is probed, in ms. Ten probes follow, a second apart: a dead peer is detected in 25 s. */
 const PROBE_AFTER = 15_000;
-/** Bytes of an error's body that are read. */
+/** Size of an error's body that is read, in bytes. */
 const LONGEST_ERROR = 64 * 1024;
 
 /** Options of a client. */
 export interface ApiClientOptions {
   /** `kube-netlink-proxy/1.0.0`. */
   readonly userAgent: string;
-  /** Requests per second, and at once; default 5 and 10. What a watch sends is not counted. */
+  /** Requests per second, and at once; default 5 and 10. Events of a watch are not counted. */
   readonly rate?: typeof RATE;
   readonly timeouts?: Partial<ApiTimeouts>;
 }
@@ -42,20 +42,20 @@ export type Query = Readonly<Record<string, string>>;
 interface RequestParts {
   readonly signal: AbortSignal;
   readonly body?: string | undefined;
-  /** The answer may come compressed: worth it for a list, and not for a watch, which a server never compresses. */
+  /** The answer may be compressed. A server compresses lists, and never a watch. */
   readonly compressed?: boolean | undefined;
 }
 
 /** Options of a watch. */
 export interface WatchOptions {
   readonly signal: AbortSignal;
-  /** Ms without a byte after which the connection is given up; asked anew whenever something has come. */
+  /** Silence after which the connection is closed, in ms; called again after each piece of data. */
   readonly idle: () => number;
   /** Called once the server has agreed. */
   readonly opened?: () => void;
 }
 
-/** What a page of a list says beside its items. */
+/** A page of a list without its items. */
 export interface ListPage {
   /** Version of the whole list. */
   readonly resourceVersion: string;
@@ -83,7 +83,7 @@ export class ApiClient {
     );
   }
 
-  /** Reads one page of a list; `take` is given each item as soon as it has come. */
+  /** Reads one page of a list; `take` receives each item as soon as it has arrived. */
   async list(
     path: string,
     query: Query,
@@ -104,7 +104,7 @@ export class ApiClient {
     return readPage(reader.end(), what);
   }
 
-  /** Follows a list: gives each event as it comes, until the server ends the watch. */
+  /** Follows a list: yields each event as it arrives, until the server ends the watch. */
   async *watch(
     path: string,
     query: Query,
@@ -137,7 +137,7 @@ export class ApiClient {
     this.#agents.close();
   }
 
-  /** Sends a request; resolves once an answer begins that is no error. */
+  /** Sends a request; resolves when a successful answer begins. */
   async #open(
     method: string,
     path: string,
@@ -212,7 +212,7 @@ export class ApiClient {
     });
   }
 
-  /** The server's Status object; what is no such object, or cannot be read, is passed over: the status code says it. */
+  /** The server's Status object. Any other body, or an unreadable one, is passed over: the status code is enough. */
   async #readStatus(what: string, response: IncomingMessage) {
     let text = '';
     try {
@@ -227,7 +227,7 @@ export class ApiClient {
   }
 }
 
-/** Ms to wait when asked to wait so many seconds; undefined when that is no number. Five minutes at most. */
+/** The time of a `Retry-After` in seconds, in ms; undefined for anything but a number. Five minutes at most. */
 export function patience(seconds: unknown): number | undefined {
   const asked = Number(seconds ?? Number.NaN);
   return asked > 0 ? Math.min(asked, 300) * 1000 : undefined;
@@ -297,7 +297,7 @@ function answerTo(request: ClientRequest, what: string, timeouts: ApiTimeouts): 
       settled();
       reject(error);
     });
-    // An answer that asks to go on in another protocol is neither a response nor an error to Node.
+    // Node reports an answer that switches protocols (101) neither as a response nor as an error.
     request.once('close', () => {
       settled();
       const said = 'the connection ended without an answer';

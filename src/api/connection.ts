@@ -1,5 +1,5 @@
-// Where the API server is, and what each request carries to be let in. Files are read for each request: they are few and
-// small, requests are rare, and so what was rotated is used at once.
+// The address of the API server, and the credentials of each request. Files are read for each request: they are few and
+// small, requests are rare, and rotated credentials are used at once.
 import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { AuthProviderCredentials } from './authProvider.js';
@@ -23,28 +23,28 @@ export interface TlsOptions {
   readonly rejectUnauthorized: boolean;
 }
 
-/** What a request carries. */
+/** Credentials of a request. */
 export interface Credentials {
-  /** The very same object for as long as nothing changes: connections made with another one are not to be used again. */
+  /** The same object as long as nothing changes: connections that were made with another one are not used again. */
   readonly tls: TlsOptions;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
-  /** The server answered 401 to these: what may be older than it looks is fetched anew for the next request. */
+  /** The server answered 401: credentials of an exec plugin are fetched again for the next request. */
   refused(): void;
 }
 
-/** Where and who. */
+/** An API server, and the credentials for it. */
 export interface ApiConnection {
-  /** URL of the server; its path, if any, comes before that of every request. */
+  /** URL of the server; its path, if any, is a prefix of every request's. */
   readonly server: URL;
   /** URL of the HTTP proxy on the way. */
   readonly proxy: URL | undefined;
   /** Rejects with an ApiError `ERR_CREDENTIALS`. */
   credentials(): Promise<Credentials>;
-  /** Files that could not be read again, so that what they said before is still used; undefined when there are none. */
+  /** Files that have become unreadable, whose former contents are used; undefined for none. */
   readonly stale: string | undefined;
 }
 
-/** Where to look for an API server. */
+/** How the API server is found. */
 export interface ConnectionOptions {
   /** Path of a kubeconfig; empty for none. */
   readonly kubeconfig?: string;
@@ -60,8 +60,8 @@ const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /**
  * Finds the API server as kube-proxy does: the current context of a kubeconfig, a master's URL, or both; with neither,
- * the service account of the pod. Sends nothing. Rejects with an Error that names what is wrong when the kubeconfig, or a
- * file that it names, cannot be used.
+ * the service account of the pod. Sends nothing. Rejects with an Error that names each problem if the kubeconfig, or a file
+ * that it names, is unusable.
  */
 export async function connectToApi(options: ConnectionOptions): Promise<ApiConnection> {
   const { kubeconfig = '', master = '', environment = process.env } = options;
@@ -86,7 +86,7 @@ class Connection implements ApiConnection {
   readonly server: URL;
   readonly proxy: URL | undefined;
   readonly #access: ApiAccess;
-  /** What files said when they could last be read. */
+  /** Contents of the files when they were last readable. */
   readonly #lastRead = new Map<string, string>();
   readonly #unreadable = new Map<string, string>();
   readonly #authProvider: AuthProviderCredentials | undefined;
@@ -113,10 +113,10 @@ class Connection implements ApiConnection {
   async #readFiles(): Promise<{ ca?: string; cert?: string; key?: string; token?: string }> {
     const { ca, certificate, key, token } = this.#access;
     return {
-      ...this.#named('ca', await this.#read(ca)),
-      ...this.#named('cert', await this.#read(certificate)),
-      ...this.#named('key', await this.#read(key)),
-      ...this.#named('token', (await this.#read(token))?.trim()),
+      ...option('ca', await this.#read(ca)),
+      ...option('cert', await this.#read(certificate)),
+      ...option('key', await this.#read(key)),
+      ...option('token', (await this.#read(token))?.trim()),
     };
   }
 
@@ -149,7 +149,7 @@ class Connection implements ApiConnection {
     return this.#exec.get();
   }
 
-  /** A file that was readable once may be gone for a moment while it is replaced: what it said still stands then. */
+  /** A file may be missing for a moment while it is replaced: its former contents are used then. */
   async #read(material: Material | undefined): Promise<string | undefined> {
     if (!material || 'text' in material) return material?.text;
     const { file } = material;
@@ -167,8 +167,12 @@ class Connection implements ApiConnection {
       return last;
     }
   }
+}
 
-  #named<Name extends string>(name: Name, value: string | undefined): { [name in Name]?: string } {
-    return (value === undefined ? {} : { [name]: value }) as { [name in Name]?: string };
-  }
+/** An option, if it has a value. */
+export function option<Name extends string>(
+  name: Name,
+  value: string | undefined,
+): { [name in Name]?: string } {
+  return (value === undefined ? {} : { [name]: value }) as { [name in Name]?: string };
 }

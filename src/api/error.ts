@@ -1,22 +1,22 @@
-// The one error of everything that speaks to the API server. No secret gets into its message.
+// The error of every request to the API server. Its message has no secrets.
 import { excerpt } from '../errors.js';
 
-/** What is known about a failed request. */
+/** Facts of a failed request. */
 export interface ApiErrorFacts {
   readonly code: string;
-  /** The request, `GET https://10.0.0.1:6443/api/v1/services`, or what else was done. */
+  /** The request, `GET https://10.0.0.1:6443/api/v1/services`, or another operation. */
   readonly operation: string;
-  /** What the system or the server said. */
+  /** Message of the system or the server. */
   readonly said?: string | undefined;
   /** HTTP status; 0 when no response came. */
   readonly status?: number;
   /** `reason` of the server's Status object: `Expired`, `Forbidden`. */
   readonly reason?: string | undefined;
-  /** Time for which the server asks to be left alone, in ms. */
+  /** Pause that the server asks for, in ms. */
   readonly retryAfter?: number | undefined;
   /** The server's newest version is older than the one that was asked for. */
   readonly tooLarge?: boolean;
-  /** What may be the cause beside: a token file that cannot be read. */
+  /** Another possible cause: a token file that is unreadable. */
   readonly hint?: string | undefined;
 }
 
@@ -27,8 +27,9 @@ const LONGEST_ANSWER = 400;
  * A request that failed. The message starts with the code.
  *
  * Codes: the system's (`ECONNREFUSED`, `CERT_HAS_EXPIRED`), `ERR_STATUS` (the server answered with an error: see
- * `status` and `reason`), `ERR_TIMEOUT` (no connection, answer or data within the limit), `ERR_MALFORMED` (what came is
- * not what the API promises), `ERR_PROXY` (the HTTP proxy on the way refused), `ERR_CREDENTIALS` (a file or program that should give credentials did not).
+ * `status` and `reason`), `ERR_TIMEOUT` (no connection, answer or data within the limit), `ERR_MALFORMED` (the
+ * answer is not as the API promises), `ERR_PROXY` (the HTTP proxy on the way refused), `ERR_CREDENTIALS` (a file, a program
+ * or a library gave no credentials).
  */
 export class ApiError extends Error {
   readonly code: string;
@@ -67,10 +68,10 @@ export class ApiError extends Error {
   }
 }
 
-/** Any thrown value as an ApiError; one that is none keeps its code and message. */
+/** Any thrown value as an ApiError; another error keeps its code and message. */
 export function asApiError(error: unknown, operation: string): ApiError {
   if (error instanceof ApiError) return error;
-  // Several addresses were tried and each failed: the last one tells.
+  // Several addresses were tried, and each failed: the last error is reported.
   const cause = error instanceof AggregateError ? (error.errors.at(-1) ?? error) : error;
   const { code, message } = cause as { code?: unknown; message?: unknown };
   return new ApiError({
@@ -82,13 +83,13 @@ export function asApiError(error: unknown, operation: string): ApiError {
 
 const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/\b(Bearer|Basic)\s+[\w.~+/=-]+/gi, '$1 [redacted]'],
-  // A JSON web token, wherever it stands.
+  // A JSON web token, at any place.
   [/\beyJ[\w-]+\.[\w-]+\.[\w-]*/g, '[redacted]'],
   [/(\/\/)[^/@\s]+@/g, '$1[redacted]@'],
   [/-----BEGIN [^-]*PRIVATE KEY-----[\s\S]*?(-----END [^-]*PRIVATE KEY-----|$)/g, '[redacted]'],
 ];
 
-/** Text without what looks like a credential. */
+/** The text without anything that looks like a credential. */
 export function redact(text: string): string {
   return SECRETS.reduce((safe, [pattern, instead]) => safe.replace(pattern, instead), text);
 }

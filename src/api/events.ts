@@ -1,5 +1,5 @@
 // Events of this node's proxy for the cluster (events.k8s.io/v1). Nothing depends on them: they wait in a short queue, and
-// those that could not be sent are reported by callback.
+// events that could not be sent are reported by a callback.
 import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -9,7 +9,7 @@ import type { ApiClient } from './client.js';
 import { type ApiError, asApiError } from './error.js';
 import { BACKOFF } from './retryPace.js';
 
-/** Something worth telling. */
+/** An event. */
 export interface ClusterEvent {
   /** `Starting`, `FailedToStartServiceHealthcheck`. */
   readonly reason: string;
@@ -33,11 +33,11 @@ export interface EventRecorderParts {
   /** Name of this host, part of `reportingInstance`; default the system's. */
   readonly host?: string;
   readonly backoff?: Backoff;
-  /** Ms on a clock that never jumps. */
+  /** A monotonic clock, in ms. */
   readonly now?: () => number;
 }
 
-/** Events that wait at most, tries for each, and time for which one that was sent is not sent again, in ms. */
+/** Longest queue, tries for each event, and time in which an equal event is not sent again, in ms. */
 const LIMITS = { waiting: 100, tries: 12, quiet: 600_000 };
 const LONGEST_NOTE = 1024;
 const LONGEST_NAME = 253;
@@ -49,8 +49,8 @@ export class EventRecorder {
   readonly #now: () => number;
   readonly #end = new AbortController();
   readonly #waiting: ClusterEvent[] = [];
-  /** Events of late, and when they were recorded. */
-  readonly #told = new Map<string, number>();
+  /** Recent events, and when they were recorded. */
+  readonly #recent = new Map<string, number>();
   #sending: Promise<void> | undefined;
 
   constructor(parts: EventRecorderParts) {
@@ -59,21 +59,21 @@ export class EventRecorder {
     this.#now = parts.now ?? (() => performance.now());
   }
 
-  /** Sends an event, soon. One of the last ten minutes is not sent again. Never throws. */
+  /** Sends an event soon, unless an equal one was recorded in the last ten minutes. Never throws. */
   record(event: ClusterEvent): void {
     if (this.#end.signal.aborted) return;
     if (this.#waiting.length >= LIMITS.waiting) {
       this.#parts.failed(event, 'too many events wait');
       return;
     }
-    if (this.#toldLately(event)) return;
+    if (this.#isRecent(event)) return;
     this.#waiting.push(event);
     this.#sending ??= this.#send().finally(() => {
       this.#sending = undefined;
     });
   }
 
-  /** Resolves once everything that waits has been sent or given up, at the latest after so many ms. */
+  /** Resolves once every waiting event has been sent or given up, at the latest after the given time, in ms. */
   async flush(milliseconds: number): Promise<void> {
     await Promise.race([this.#sending, wait(milliseconds, undefined, { ref: false })]);
   }
@@ -84,12 +84,12 @@ export class EventRecorder {
     await this.#sending;
   }
 
-  #toldLately(event: ClusterEvent): boolean {
+  #isRecent(event: ClusterEvent): boolean {
     const now = this.#now();
-    for (const [key, at] of this.#told) if (now - at >= LIMITS.quiet) this.#told.delete(key);
+    for (const [key, at] of this.#recent) if (now - at >= LIMITS.quiet) this.#recent.delete(key);
     const key = JSON.stringify(event);
-    if (this.#told.has(key)) return true;
-    this.#told.set(key, now);
+    if (this.#recent.has(key)) return true;
+    this.#recent.set(key, now);
     return false;
   }
 
@@ -101,7 +101,7 @@ export class EventRecorder {
     }
   }
 
-  /** Resolves to the reason why it was given up, if it was. */
+  /** Resolves to the error of an event that was given up. */
   async #sendOne(event: ClusterEvent): Promise<ApiError | undefined> {
     const { signal } = this.#end;
     const body = eventObject(event, this.#parts.host ?? hostname());
@@ -113,7 +113,7 @@ export class EventRecorder {
         return undefined;
       } catch (thrown) {
         const error = asApiError(thrown, 'create event');
-        // It got through the time before, and only the answer was lost.
+        // The try before succeeded, and only its answer was lost.
         if (error.status === 409) return undefined;
         const hopeless = error.status >= 400 && error.status < 500 && ![401, 429].includes(error.status);
         if (hopeless || signal.aborted || tries === LIMITS.tries) return error;
@@ -125,7 +125,7 @@ export class EventRecorder {
   }
 }
 
-/** The API object of an event, as kube-proxy's recorder makes it: an event on a Node stands in namespace default. */
+/** The API object of an event, as kube-proxy's recorder makes it: an event on a Node is in namespace default. */
 function eventObject({ reason, type, action, note, regarding }: ClusterEvent, host: string) {
   const namespace = regarding.namespace ?? 'default';
   const uid = regarding.namespace === undefined ? regarding.name : `${namespace}/${regarding.name}`;
@@ -148,8 +148,8 @@ function eventObject({ reason, type, action, note, regarding }: ClusterEvent, ho
 let serial = 0;
 
 /**
- * A name behind which stand nanoseconds since 1970 in hexadecimal; those below a millisecond are a count, so that no two
- * are the same. A name may have 253 characters, and so may a Node's.
+ * The name of the object and the time, in ns since 1970 and in hexadecimal; a counter replaces the part below a
+ * millisecond, so that no two are equal. Names have 253 characters at most, and so may a Node's.
  */
 function uniqueName(name: string, milliseconds: number): string {
   serial = (serial + 1) % 1_000_000;

@@ -5,7 +5,7 @@ import { Fields, isRecord } from '../input/fields.js';
 import { ApiError } from './error.js';
 import type { ApiAccess, ExecPlugin } from './kubeconfig.js';
 
-/** Ms that a program may take, and bytes that it may print. */
+/** Longest run of a program, in ms, and longest output, in bytes. */
 const LIMITS = { time: 60_000, output: 1024 * 1024 };
 
 /** A credential that the kubeconfig does not hold: it is fetched when it is needed. */
@@ -15,16 +15,16 @@ export interface FetchedCredential {
   readonly key: string | undefined;
 }
 
-/** Runs the program of a kubeconfig, and keeps what it gave for as long as it is good. */
+/** Runs the program of a kubeconfig, and keeps its credential while it is valid. */
 export class ExecCredentials {
   readonly #plugin: ExecPlugin;
   readonly #cluster: object;
   #running: Promise<FetchedCredential> | undefined;
   #given: FetchedCredential | undefined;
-  /** Ms since 1970 from which on the credential is no good; undefined when it was given for ever. */
+  /** Expiry of the credential, in ms since 1970; undefined for none. */
   #expires: number | undefined;
 
-  /** `ca` is the text of the certificates, for programs that ask for what is known of the cluster. */
+  /** `ca`: text of the authority's certificates, for programs that ask for the cluster's data. */
   constructor(plugin: ExecPlugin, access: Omit<ApiAccess, 'exec'>, ca: string | undefined) {
     this.#plugin = plugin;
     this.#cluster = {
@@ -50,7 +50,7 @@ export class ExecCredentials {
     }
   }
 
-  /** A credential is no good. What came after it stands: several requests may be refused with one credential. */
+  /** The server refused a credential. A newer one is kept: several requests may be refused with one credential. */
   refused(credential: FetchedCredential): void {
     if (credential === this.#given) this.#forget();
   }
@@ -113,7 +113,7 @@ export class ExecCredentials {
   }
 }
 
-/** Node's own words name all arguments, and one of them may be a secret. */
+/** Node's own message names all arguments, and one of them may be a secret. */
 function howItEnded({ code, signal, killed, message }: ExecFileException): string {
   if (killed) return `took longer than ${LIMITS.time / 1000} s`;
   if (signal) return `was ended by ${signal}`;

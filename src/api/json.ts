@@ -3,7 +3,7 @@
 import { isRecord } from '../input/fields.js';
 import { ApiError } from './error.js';
 
-/** Longest object or line, bytes. etcd takes no object above 1.5 MiB; JSON is larger than what etcd stores. */
+/** Longest object or line, in bytes. etcd's limit is 1.5 MiB for an object; JSON is larger than etcd's encoding. */
 const LONGEST = 16 * 1024 * 1024;
 
 /** Characters of a key that are kept. */
@@ -39,7 +39,7 @@ class Gathered {
     this.#parts.push(part);
   }
 
-  /** The value, and nothing gathered any more. */
+  /** The value; nothing is gathered afterwards. */
   parse(): unknown {
     const text = (this.#parts.length === 1 ? this.#parts[0] : Buffer.concat(this.#parts))?.toString() ?? '';
     this.#parts = [];
@@ -56,12 +56,12 @@ class Gathered {
 export class LineReader {
   readonly #line: Gathered;
 
-  /** `what` names the stream in errors. */
+  /** `what`: name of the stream in errors. */
   constructor(what: string) {
     this.#line = new Gathered(what);
   }
 
-  /** The values whose lines end in this chunk. Throws an ApiError `ERR_MALFORMED` at a line that is none. */
+  /** The values whose lines end in this chunk. Throws an ApiError `ERR_MALFORMED` at a line that is no JSON. */
   *push(chunk: Buffer): Generator<unknown> {
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
@@ -90,16 +90,16 @@ export class ListReader {
   /** The last text at depth 1, or its beginning: before a `[`, the key that it belongs to. */
   #key = '';
 
-  /** `what` names the stream in errors. */
+  /** `what`: name of the stream in errors. */
   constructor(what: string) {
     this.#what = what;
     this.#rest = new Gathered(what);
     this.#item = new Gathered(what);
   }
 
-  /** The items that end in this chunk. Throws an ApiError `ERR_MALFORMED` where one is no JSON. */
+  /** The items that end in this chunk. Throws an ApiError `ERR_MALFORMED` at an item that is no JSON. */
   *push(chunk: Buffer): Generator<unknown> {
-    /** Start of what belongs to the item or the rest and was not gathered yet. */
+    /** Start of the part that was not gathered yet, of the item or of the rest. */
     let start = 0;
     for (let i = this.#inText ? this.#skipText(chunk, 0) : 0; i < chunk.length; i++) {
       switch (chunk[i]) {
@@ -133,7 +133,7 @@ export class ListReader {
           }
           break;
         case COMMA:
-          // Those between items belong to nothing; whatever else stands there shows at the end.
+          // A comma between items is dropped; any other text between items is found at the end.
           if (this.#betweenItems) {
             this.#rest.add(chunk.subarray(start, i));
             start = i + 1;
@@ -156,7 +156,7 @@ export class ListReader {
     return this.#inItems && this.#depth === 2;
   }
 
-  /** Goes on in a text from an index; gives the index behind its closing quote, or the chunk's length. */
+  /** Skips a text from an index on; returns the index behind its closing quote, or the chunk's length. */
   #skipText(chunk: Buffer, from: number): number {
     let end = from;
     for (; end < chunk.length; end++) {
@@ -168,7 +168,7 @@ export class ListReader {
         break;
       }
     }
-    // No key of a list's own is long, and of other texts at this depth the beginning tells that they are none.
+    // The keys of a list are short: the beginning of any other text at this depth is enough to tell it from them.
     if (this.#depth === 1 && this.#key.length < KEY) {
       this.#key += chunk.toString('latin1', from, Math.min(end, from + KEY));
     }

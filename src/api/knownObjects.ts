@@ -1,21 +1,21 @@
-// The objects of one resource as they are known: compares the server's objects with them, and finds the changes.
+// The known objects of one resource: the server's objects are compared with them, and the differences are the changes.
 import { isDeepStrictEqual } from 'node:util';
 import { isRecord } from '../input/fields.js';
 import { decodeObject } from '../objects/decode.js';
 import type { Interning } from '../objects/interning.js';
 import type { KubernetesObject, ObjectChange } from '../objects/types.js';
+import { OpenProblems } from '../source/openProblems.js';
 import type { SourceEvents } from '../source/source.js';
-import { StandingProblems } from '../source/standing.js';
 import type { Resource } from './resources.js';
 
 type Raw = Readonly<Record<string, unknown>>;
 
-/** What was seen in a list that is being read. */
+/** The part of a list that was read so far. */
 export class ListSeen {
   readonly names = new Set<string>();
   /** Items that may have problems: kind and name. */
   readonly items = new Set<string>();
-  /** An item had no name: it may be any object that is missing. */
+  /** An item had no name: it may be any of the missing objects. */
   nameless = false;
 }
 
@@ -24,12 +24,12 @@ export class KnownObjects {
   readonly #resource: Resource;
   readonly #interning: Interning;
   readonly #known = new Map<string, KubernetesObject>();
-  readonly #problems: StandingProblems;
+  readonly #problems: OpenProblems;
 
   constructor(resource: Resource, interning: Interning, events: Pick<SourceEvents, 'problems' | 'mended'>) {
     this.#resource = resource;
     this.#interning = interning;
-    this.#problems = new StandingProblems(events);
+    this.#problems = new OpenProblems(events);
   }
 
   /** Whether data is of the kind that belongs here. */
@@ -37,10 +37,10 @@ export class KnownObjects {
     return apiVersion === this.#resource.apiVersion && kind === this.#resource.kind;
   }
 
-  /** An item of a list: the change that it means, or nothing when it is known already. */
+  /** The change that an item of a list makes; undefined if the object is known already. */
   listed(item: unknown, seen: ListSeen): ObjectChange | undefined {
     const { apiVersion, kind } = this.#resource;
-    // Items name neither; one that does, and is of another kind, is somebody else's.
+    // Items have neither; an item that has, and of another kind, does not belong here.
     const raw: Raw = { apiVersion, kind, ...(isRecord(item) ? item : {}) };
     const key = keyOf(raw);
     if (key.endsWith('/')) seen.nameless = true;
@@ -49,21 +49,21 @@ export class KnownObjects {
     return this.#take(key, raw, true);
   }
 
-  /** An object that was added or modified: the change that it means, or nothing when it is known already. */
+  /** The change that an added or modified object makes; undefined if it makes none. */
   changed(raw: Raw): ObjectChange | undefined {
     return this.#take(keyOf(raw), raw, false);
   }
 
-  /** An object that was deleted: the change that it means, if it was known. */
+  /** The change that a deleted object makes; none if it was not known. */
   deleted(raw: Raw): ObjectChange[] {
     const key = keyOf(raw);
     this.#problems.set(aboutOf(key, raw), []);
     return this.expects(raw) ? this.#forget(key) : [];
   }
 
-  /** A list was read to its end: objects that are not in it are gone. */
+  /** A list was read to its end: objects that are missing in it were deleted. */
   missing({ names, items, nameless }: ListSeen): ObjectChange[] {
-    // Input that cannot be read removes nothing.
+    // Unreadable input removes nothing.
     if (nameless) return [];
     this.#problems.retain(items);
     return [...this.#known.keys()].flatMap((key) => (names.has(key) ? [] : this.#forget(key)));
@@ -74,9 +74,9 @@ export class KnownObjects {
     const known = this.#known.get(key);
     const { object, problems } = decodeObject(raw, () => known, this.#interning);
     this.#problems.set(aboutOf(key, raw), problems);
-    // It says itself that it is no longer of use: an object that cannot be read stays as it was.
+    // A readable object that is not used any more (another type, no Service). An unreadable one keeps its last value.
     if (!object) return known && this.#drop(key, known);
-    // A node reports every few minutes that it is alive, and a list repeats objects: neither is a change.
+    // A node's heartbeat every few minutes, and a repeated object of a list, are no changes.
     if ((listed || object.kind === 'Node') && known !== undefined && isDeepStrictEqual(known, object))
       return undefined;
     this.#known.set(key, object);
@@ -113,7 +113,7 @@ function keyOf({ metadata }: Raw): string {
   return `${text(namespace)}/${text(name)}`;
 }
 
-/** What the problems of an object are filed under. */
+/** The key of an object's problems. */
 function aboutOf(key: string, { kind }: Raw): string {
   return `${String(kind)} ${key}`;
 }

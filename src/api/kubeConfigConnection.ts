@@ -2,7 +2,7 @@
 import type { RequestOptions } from 'node:https';
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeConfig } from '@kubernetes/client-node';
-import type { ApiConnection, Credentials, TlsOptions } from './connection.js';
+import { type ApiConnection, type Credentials, option, type TlsOptions } from './connection.js';
 import { ApiError } from './error.js';
 import { proxyTo } from './httpProxy.js';
 
@@ -38,9 +38,9 @@ export class KubeConfigConnection implements ApiConnection {
     }
     const { auth, headers, servername, rejectUnauthorized = true } = options;
     const tls: TlsOptions = {
-      ...material('ca', options.ca),
-      ...material('cert', options.cert),
-      ...material('key', options.key),
+      ...option('ca', textOf(options.ca)),
+      ...option('cert', textOf(options.cert)),
+      ...option('key', textOf(options.key)),
       ...(servername ? { servername } : {}),
       rejectUnauthorized,
     };
@@ -55,6 +55,6 @@ export class KubeConfigConnection implements ApiConnection {
 }
 
 /** Text of a certificate or key; the library reads it as a Buffer. */
-function material<Name extends string>(name: Name, value: unknown): { [name in Name]?: string } {
-  return (value ? { [name]: String(value) } : {}) as { [name in Name]?: string };
+function textOf(value: unknown): string | undefined {
+  return value ? String(value) : undefined;
 }

@@ -1,5 +1,4 @@
-// A kubeconfig, or what a pod finds around itself → where the API server is, and where credentials come from. Reads
-// nothing but the text it is given.
+// A kubeconfig, or the environment of a pod → the API server's address, and the origin of the credentials. No file is read.
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { describeProblem, excerpt, type Problem } from '../errors.js';
 import { Fields, isRecord } from '../input/fields.js';
@@ -8,7 +7,7 @@ import { yaml } from '../yaml.js';
 import type { AuthProvider } from './authProvider.js';
 import { redact } from './error.js';
 
-/** A certificate, key or token: in a file, read anew for each request, or given. */
+/** A certificate, key or token: in a file, which is read for each request, or as text. */
 export type Material = { readonly file: string } | { readonly text: string };
 
 /** A program that prints credentials (client.authentication.k8s.io). */
@@ -17,18 +16,18 @@ export interface ExecPlugin {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** What to do where the program is missing; empty for nothing. */
+  /** Advice of the kubeconfig if the program is missing; empty for none. */
   readonly installHint: string;
   readonly provideClusterInfo: boolean;
 }
 
-/** How the API server is reached, and who we are to it. */
+/** How the API server is reached, and with which identity. */
 export interface ApiAccess {
   /** `https://10.0.0.1:6443`, with a path where the server has a prefix. */
   readonly server: string;
-  /** Certificates of those who may vouch for the server; undefined for those that Node knows. */
+  /** Certificates of the authorities for the server; undefined for Node's. */
   readonly ca: Material | undefined;
-  /** Name that the server's certificate must have; empty for the host of its address. */
+  /** Name that the server's certificate must have; empty for the host of its URL. */
   readonly serverName: string;
   /** The server's certificate is not checked. */
   readonly insecure: boolean;
@@ -40,7 +39,7 @@ export interface ApiAccess {
   readonly basic: { readonly username: string; readonly password: string } | undefined;
   readonly exec: ExecPlugin | undefined;
   readonly authProvider: AuthProvider | undefined;
-  /** Headers by which another user is acted as. */
+  /** Headers of impersonation. */
   readonly impersonate: Readonly<Record<string, string | readonly string[]>>;
 }
 
@@ -58,7 +57,7 @@ const NOBODY = {
   impersonate: {},
 } satisfies Omit<ApiAccess, 'server'>;
 
-/** Access of a pod by its service account, whose files stand in `folder`. Throws an Error where there is none. */
+/** Access of a pod by its service account, whose files are in `folder`. Throws an Error outside a pod. */
 export function accessInCluster(environment: NodeJS.ProcessEnv, folder: string): ApiAccess {
   const host = environment['KUBERNETES_SERVICE_HOST'] ?? '';
   const port = environment['KUBERNETES_SERVICE_PORT'] ?? '';
@@ -75,15 +74,14 @@ export function accessInCluster(environment: NodeJS.ProcessEnv, folder: string):
   };
 }
 
-/** Access without credentials, to a server given by its URL; `http://` unless it says otherwise. */
+/** Access without credentials to the server of a URL; the default scheme is http. */
 export function accessToMaster(master: string): ApiAccess {
   return { ...NOBODY, server: withScheme(master, 'http') };
 }
 
 /**
- * Access as the current context of a kubeconfig says. `path` is the file's: names of files in it are relative to its
- * folder. A `master` takes the place of the server, and then the server has the name of its address. Throws an Error with
- * every problem, a line each.
+ * Access by the current context of a kubeconfig. Names of files are relative to the folder of `path`. A `master` replaces
+ * the server, and the server's name is then that of the URL. Throws an Error with every problem, a line each.
  */
 export function accessOfKubeconfig(path: string, text: string, master = ''): ApiAccess {
   const problems: Problem[] = [];
@@ -92,7 +90,7 @@ export function accessOfKubeconfig(path: string, text: string, master = ''): Api
   return access;
 }
 
-/** What stands in a field that may hold a secret is not shown. */
+/** The value of a field that may hold a secret is not shown. */
 function describeSafely({ value, ...problem }: Problem): string {
   const secret = /(token|password|-data|auth-provider|value|args\[\d+\])$/.test(problem.field);
   return describeProblem(secret ? problem : { ...problem, value });
@@ -103,7 +101,7 @@ function parseText(path: string, text: string): Readonly<Record<string, unknown>
   try {
     raw = yaml().parse(text, { version: '1.1', logLevel: 'error' });
   } catch (error) {
-    // What follows a colon is from the text itself, and may be a secret.
+    // The part behind a colon quotes the text, which may hold a secret.
     const [said = ''] = (error as Error).message.split(/:\s/);
     throw new Error(`kubeconfig ${path}: ${excerpt(said)}`);
   }
@@ -120,7 +118,7 @@ function decodeKubeconfig(
   const fields = new Fields(`kubeconfig ${path}`, problems, raw);
   const named = (list: string, name: string) => {
     const [first, ...others] = fields.children(list).filter((entry) => entry.text('name') === name);
-    // client-go refuses them, too: which of them is meant cannot be known.
+    // As in client-go: the name is ambiguous.
     if (others.length > 0) fields.report(list, 'must have each name once', name);
     return first;
   };
@@ -165,7 +163,7 @@ function decodeUser(user: Fields, folder: string) {
   return {
     certificate,
     key,
-    // A file is read anew and so stands above a token that was written down once.
+    // As in client-go: a file is renewed, and is preferred to a fixed token.
     token: tokenFile ? { file: resolve(folder, tokenFile) } : given ? { text: given } : undefined,
     basic: username ? { username, password: user.text('password') } : undefined,
     exec: user.has('exec') ? decodeExec(user.child('exec'), folder) : undefined,
@@ -174,7 +172,7 @@ function decodeUser(user: Fields, folder: string) {
   };
 }
 
-/** Data in the kubeconfig stands above the name of a file. */
+/** Data in the kubeconfig is preferred to a file. */
 function material(fields: Fields, folder: string, file: string, data: string): Material | undefined {
   const encoded = fields.text(data);
   if (encoded !== '') {
@@ -199,7 +197,7 @@ function decodeExec(exec: Fields, folder: string): ExecPlugin | undefined {
   if (apiVersion === undefined) return undefined;
   return {
     apiVersion,
-    // As a shell would: a bare name is looked for in PATH, anything with a slash is a path.
+    // As in a shell: a bare name is searched in PATH, a name with a slash is a path.
     command: command.includes('/') && !isAbsolute(command) ? resolve(folder, command) : command,
     args: exec.texts('args'),
     env: Object.fromEntries(env),

@@ -1,4 +1,4 @@
-// The Nodes, listed and watched once for both who need them: the wait at the start, and the source from then on.
+// The Nodes, listed and watched once for two receivers: the wait at the start, and the source afterwards.
 import { describeProblem, type Problem } from '../errors.js';
 import type { Node, ObjectChange } from '../objects/types.js';
 import type { SourceEvents } from '../source/source.js';
@@ -13,7 +13,7 @@ export interface NodeCondition {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Keeps the Nodes until a receiver is there, and then passes on the changes. */
+/** Keeps the Nodes until there is a receiver, and passes the changes on afterwards. */
 export class NodeFeed {
   readonly #nodes = new Map<string, Node>();
   /** By their description. */
@@ -22,7 +22,7 @@ export class NodeFeed {
   readonly #end: AbortSignal;
   #events: SourceEvents | undefined;
 
-  /** `end`: nothing is followed any more. */
+  /** `end`: ends every wait. */
   constructor(end: AbortSignal) {
     this.#end = end;
   }
@@ -59,7 +59,7 @@ export class NodeFeed {
     if (this.#problems.size > 0) events.problems([...this.#problems.values()]);
   }
 
-  /** Resolves to the Node once it is ready, or as it is when the time is over or the signal aborts. */
+  /** Resolves to the Node once it is ready, or to its state when the time is over or the signal aborts. */
   wait({ name, ready, limit, signal }: NodeCondition): Promise<{ node: Node | undefined; met: boolean }> {
     const signals = [this.#end, ...(signal ? [signal] : [])];
     return new Promise((resolve) => {

@@ -1,15 +1,15 @@
-// Keeps this node from asking the API server too often.
+// Limits the rate of this node's requests to the API server.
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Default requests per second, and how many may come at once: kube-proxy's. */
+/** Default requests per second, and largest burst: kube-proxy's. */
 export const RATE = { qps: 5, burst: 10 };
 
-/** A token bucket: full at first, filled at a steady rate; those who find it empty wait in the order they came. */
+/** A token bucket: full at first, filled at a steady rate. Requests that find it empty wait in their order. */
 export class RateLimit {
   readonly #perMillisecond: number;
   readonly #burst: number;
-  /** Below zero: so many are waiting. */
+  /** A negative number is the number of waiting requests. */
   #tokens: number;
   #filledAt: number;
   readonly #now: () => number;
@@ -23,7 +23,7 @@ export class RateLimit {
     this.#filledAt = now();
   }
 
-  /** Resolves when a request may go out; rejects when the signal aborts before. */
+  /** Resolves when a request may be sent; rejects if the signal aborts before. */
   async take(signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
     if (this.#perMillisecond === Number.POSITIVE_INFINITY) return;
@@ -35,7 +35,7 @@ export class RateLimit {
     try {
       await sleep(-this.#tokens / this.#perMillisecond, undefined, signal ? { signal } : {});
     } catch (error) {
-      // Whoever goes away leaves their place to those who come after them.
+      // A request that is aborted leaves its place to later ones.
       this.#tokens++;
       throw error;
     }

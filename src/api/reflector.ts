@@ -1,5 +1,5 @@
-// Keeps the objects of one resource equal to those of the API server: lists them, watches them, and after a failure goes on
-// from the last version, or lists again and reports the objects that are gone.
+// Keeps the objects of one resource equal to those of the API server: lists them, watches them, and after a failure watches
+// from the last version, or lists again and reports deleted objects.
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Problem } from '../errors.js';
@@ -18,24 +18,24 @@ export interface ReflectorEvents {
   changed(changes: readonly ObjectChange[]): void;
   problems(problems: readonly Problem[]): void;
   mended?(problems: readonly Problem[]): void;
-  /** A list was read to its end: everything in it was reported, and everything that is not in it is gone. */
+  /** A list was read to its end: all its objects, and the deletion of all others, were reported. */
   listed(): void;
-  /** A request failed, or its answer made no sense; tried again in so many ms. */
+  /** A request failed, or its answer was malformed. `retryIn`: time until the next try, in ms. */
   trouble(error: ApiError, retryIn: number): void;
 }
 
 /** Times of a reflector. */
 export interface ReflectorTimes extends Pauses {
-  /** Seconds that a watch may last, at least and at most; the server ends it. Default 300 and 600, as in kube-proxy. */
+  /** Shortest and longest duration of a watch, which the server ends, in s. Default 300 and 600, as in kube-proxy. */
   readonly watch: readonly [number, number];
-  /** Ms beyond the end of a watch after which its connection counts as dead if nothing came; default 30 000. */
+  /** Time beyond the end of a watch after which a silent connection counts as dead, in ms; default 30 000. */
   readonly margin: number;
   /**
-   * Ms of silence after which a connection counts as dead that has brought a bookmark: the server sends one every minute
-   * from then on, through whatever stands between. Default 150 000.
+   * Silence after which a connection with bookmarks counts as dead, in ms: the server sends one every minute after the
+   * first. Default 150 000.
    */
   readonly silence: number;
-  /** Ms from the start of a watch to the next one at least, and for which one must last to count as working; default 1000. */
+  /** Shortest time from the start of a watch to the next, and of a watch that counts as working, in ms; default 1000. */
   readonly floor: number;
   /** Times of the check whether the server has the version that is watched from. */
   readonly check: CheckTimes;
@@ -50,9 +50,9 @@ const TIMES: ReflectorTimes = {
   backoff: BACKOFF,
   check: CHECK_TIMES,
 };
-/** A watch that ends this much before the time that was asked for still ended in its time: clocks differ. In ms. */
+/** A watch may end this much before its time and still count as ended in time, since clocks differ, in ms. */
 const EARLY = 2_000;
-/** Items to a page; a server may send more, or all. */
+/** Items of a page; a server may send more, or all. */
 const PAGE = '500';
 /** Objects reported in one call. */
 const BATCH = 100;
@@ -79,9 +79,9 @@ export class Reflector {
   readonly #pace: RetryPace;
   readonly #known: KnownObjects;
   readonly #check: VersionCheck;
-  /** Version up to which everything is known; undefined when a list is due. */
+  /** Version of the known objects; undefined when a list is due. */
   #version: string | undefined;
-  /** A list was read: from then on no older state will do. */
+  /** A list was read: no older state is accepted afterwards. */
   #listedOnce = false;
   /** The watch under way brought an event. */
   #progress = false;
@@ -89,11 +89,11 @@ export class Reflector {
   #bookmarked = false;
   /** Items of the list under way were taken in. */
   #received = false;
-  /** The watch before made no sense at this very version. */
-  #senseless: string | undefined;
+  /** Version at which the watch before was malformed. */
+  #malformedAt: string | undefined;
   /** The server may be another one than before: its connection broke, or it ended a watch before its time. */
   #doubtful = false;
-  /** The version that the server does not have, by its own answers. */
+  /** The version that the server's answers show to be missing. */
   #lost: string | undefined;
   /** Ends the watch under way. */
   #interrupt = new AbortController();
@@ -122,18 +122,18 @@ export class Reflector {
     });
   }
 
-  /** Goes on until the signal aborts; never rejects. */
+  /** Runs until the signal aborts; never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     this.#check.start(signal);
     while (!signal.aborted) {
       const pause = await this.#step(signal);
       if (signal.aborted) return;
-      // Nothing but the signal can end the wait early, and the loop ends with it.
+      // Only the signal ends the wait early, and it ends the loop, too.
       if (pause > 0) await wait(pause, undefined, { signal }).catch(() => {});
     }
   }
 
-  /** Lists if a list is due, and watches until the watch ends. Resolves to the ms to wait before the next step. */
+  /** Lists if a list is due, and watches until the watch ends. Resolves to the pause before the next step, in ms. */
   async #step(signal: AbortSignal): Promise<number> {
     const listing = this.#version === undefined;
     const [least, most] = this.#times.watch;
@@ -141,7 +141,7 @@ export class Reflector {
     this.#progress = false;
     this.#received = false;
     this.#interrupt = new AbortController();
-    // A request that is refused may take its time, too: what counts is how long events could have come.
+    // A refusal may take long, too: the time counts during which events could arrive.
     let watching = Number.POSITIVE_INFINITY;
     const opened = () => {
       watching = performance.now();
@@ -155,7 +155,7 @@ export class Reflector {
     } catch (error) {
       failure = error;
     }
-    // A list is due, and right away.
+    // A list is due at once.
     if (signal.aborted || this.#interrupt.signal.aborted) return 0;
     const lasted = performance.now() - watching;
     const worked = this.#progress || lasted >= this.#times.floor;
@@ -168,7 +168,7 @@ export class Reflector {
       const pause = error.closed && worked ? Math.max(0, rest) : this.#pace.next(error, this.#received);
       return this.#recover(error, pause, listing && !worked);
     }
-    // The end of a watch is no fault. One that ended at once, without an event, is.
+    // A watch that ends is no failure, unless it ended at once and without an event.
     return worked ? rest : this.#pace.backOff();
   }
 
@@ -176,13 +176,13 @@ export class Reflector {
   #recover(error: ApiError, next: number, listed: boolean): number {
     let pause = next;
     if (error.expired) {
-      // A list right away, unless that is what led here.
+      // The next step is a list, at once, unless this step was one.
       if (!listed) pause = error.retryAfter ?? 0;
       this.#version = undefined;
     } else if (error.code === 'ERR_MALFORMED' && this.#version !== undefined) {
-      // The same stretch may be sent better next time; if not, a list leads past it.
-      if (this.#senseless === this.#version) this.#version = undefined;
-      this.#senseless = this.#version;
+      // The next watch may be well-formed from this version; if not, a list avoids the malformed part.
+      if (this.#malformedAt === this.#version) this.#version = undefined;
+      this.#malformedAt = this.#version;
     }
     this.#events.trouble(error, pause);
     return pause;
@@ -197,7 +197,7 @@ export class Reflector {
   }
 
   #loseVersion(error: ApiError): void {
-    // A list that is under way settles it.
+    // A list is due or under way already.
     if (this.#version === undefined) return;
     this.#lost = this.#version;
     this.#version = undefined;
@@ -205,9 +205,10 @@ export class Reflector {
     this.#events.trouble(error, 0);
   }
 
-  /** Reads the whole list, and reports the objects that are gone; resolves to its version. */
+  /** Reads the whole list, and reports deleted objects; resolves to its version. */
   async #list(signal: AbortSignal): Promise<string> {
-    // The first list may be somewhat old and so spares etcd; a later one must not lead back behind what is known.
+    // The first list may be read from the server's cache, which spares etcd; a later one must not be older than the
+    // known objects.
     const age = this.#listedOnce ? {} : { resourceVersion: '0' };
     let seen = new ListSeen();
     let version: string;
@@ -215,14 +216,14 @@ export class Reflector {
       version = await this.#listPages({ limit: PAGE }, age, seen, signal);
     } catch (error) {
       if (!(error instanceof ApiError && error.expired) || signal.aborted) throw error;
-      // The server forgot what the pages were taken from before the last one, and may do so again: all at once then.
+      // The version of the pages expired before the last page, and may expire again: the list is read without pages.
       this.#events.trouble(error, 0);
       seen = new ListSeen();
       version = await this.#listPages({}, {}, seen, signal);
     }
-    this.#tell(this.#known.missing(seen));
+    this.#report(this.#known.missing(seen));
     this.#listedOnce = true;
-    this.#senseless = undefined;
+    this.#malformedAt = undefined;
     this.#doubtful = false;
     this.#received = false;
     this.#check.listed(this.#lost !== undefined && !isOlder(version, this.#lost));
@@ -231,7 +232,7 @@ export class Reflector {
     return version;
   }
 
-  /** Reads page after page; only the first one may say how old it may be. */
+  /** Reads all pages; only the request of the first one may name a version. */
   async #listPages(limit: Query, age: Query, seen: ListSeen, signal: AbortSignal): Promise<string> {
     for (let which = age; ; ) {
       const page = await this.#listPage({ ...this.#resource.selectors, ...limit, ...which }, seen, signal);
@@ -250,14 +251,14 @@ export class Reflector {
           this.#received = true;
           const change = this.#known.listed(item, seen);
           if (change && batch.push(change) >= BATCH) {
-            this.#tell(batch);
+            this.#report(batch);
             batch = [];
           }
         },
         signal,
       );
     } finally {
-      if (!signal.aborted) this.#tell(batch);
+      if (!signal.aborted) this.#report(batch);
     }
   }
 
@@ -292,24 +293,24 @@ export class Reflector {
     const metadata = isRecord(object) && isRecord(object['metadata']) ? object['metadata'] : {};
     const version = metadata['resourceVersion'];
     if (!isRecord(object) || typeof version !== 'string' || version === '') {
-      throw this.#senselessEvent('an event has no resourceVersion');
+      throw this.#malformedEvent('an event has no resourceVersion');
     }
     const expected = this.#known.expects(object);
     if (type === 'DELETED') {
-      this.#tell(this.#known.deleted(object));
+      this.#report(this.#known.deleted(object));
     } else if (type === 'ADDED' || type === 'MODIFIED' || !expected) {
       const change = this.#known.changed(object);
-      if (change) this.#tell([change]);
+      if (change) this.#report([change]);
     } else if (type === 'BOOKMARK') {
       this.#bookmarked = true;
     } else {
-      throw this.#senselessEvent(`an event has type ${JSON.stringify(type)}`);
+      throw this.#malformedEvent(`an event has type ${JSON.stringify(type)}`);
     }
-    // An object of another kind is no place to go on from.
+    // The version of an object of another kind is not used.
     if (expected) this.#version = version;
   }
 
-  #tell(changes: readonly ObjectChange[]): void {
+  #report(changes: readonly ObjectChange[]): void {
     for (let i = 0; i < changes.length; i += BATCH) this.#events.changed(changes.slice(i, i + BATCH));
   }
 
@@ -317,8 +318,8 @@ export class Reflector {
     const { message, reason, retryAfterSeconds } = readStatus(status);
     const code = isRecord(status) && typeof status['code'] === 'number' ? status['code'] : 0;
     return new ApiError({
-      // An error in the middle of a stream that is not about its age may be about one event: treated like a line that
-      // makes no sense, so that it cannot hold things up for ever.
+      // Another error than an expired version may be that of one event. It counts as a malformed line, so that it
+      // cannot block the watch for ever.
       code: code === 410 ? 'ERR_STATUS' : 'ERR_MALFORMED',
       operation: `watch ${this.#resource.name}`,
       status: code,
@@ -328,7 +329,7 @@ export class Reflector {
     });
   }
 
-  #senselessEvent(said: string): ApiError {
+  #malformedEvent(said: string): ApiError {
     return new ApiError({ code: 'ERR_MALFORMED', operation: `watch ${this.#resource.name}`, said });
   }
 }

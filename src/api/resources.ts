@@ -1,12 +1,12 @@
-// What is watched: kube-proxy 1.36's resources and selectors.
+// The resources that are watched, with kube-proxy 1.36's selectors.
 import type { KubernetesObject } from '../objects/types.js';
 
-/** A resource of the API, or the part of it that is of use. */
+/** A resource of the API, or the part of it that is used. */
 export interface Resource {
   /** Plural, as in URLs. */
   readonly name: 'services' | 'endpointslices' | 'nodes';
   readonly path: string;
-  /** Items of a list name neither: they are of the list's. */
+  /** Items of a list have neither: it is the list's. */
   readonly apiVersion: string;
   readonly kind: KubernetesObject['kind'];
   readonly selectors: { readonly labelSelector?: string; readonly fieldSelector?: string };

@@ -1,5 +1,5 @@
-// Asks whether the server has the version that a watch goes on from. A server that was restored from a backup has not: it
-// answers the watch with silence, as it would if nothing happened.
+// Asks whether the server has the version from which a watch continues. A server that was restored from a backup does not
+// have it, and answers the watch with silence, as if there were no changes.
 import { performance } from 'node:perf_hooks';
 import { Backoff } from '../backoff.js';
 import { type ApiError, asApiError } from './error.js';
@@ -14,16 +14,16 @@ export interface CheckTimes {
 
 export const CHECK_TIMES: CheckTimes = { interval: [600_000, 1_200_000], pause: 5_000 };
 
-/** Answers in a row, none of them other than "too large", after which the version counts as lost. */
+/** Number of answers "too large" in a row after which the version counts as lost. */
 const ANSWERS = 3;
 
 /** Parts of a check. */
 export interface CheckParts {
   /** Asks the server; rejects with its error. */
   readonly ask: (signal: AbortSignal) => Promise<void>;
-  /** The server does not have the version: everything has to be listed anew. */
+  /** The server does not have the version: a list is needed. */
   readonly lost: (error: ApiError) => void;
-  /** The server did not answer the question; it is asked again in so many ms. */
+  /** The server gave no answer. `retryIn`: time until the next question, in ms. */
   readonly trouble: (error: ApiError, retryIn: number) => void;
   readonly times: CheckTimes;
   /** Numbers from 0 up to 1. */
@@ -33,15 +33,15 @@ export interface CheckParts {
 /** The checks of one resource. */
 export class VersionCheck {
   readonly #parts: CheckParts;
-  /** An error that is no answer says nothing of the version, and may last. */
+  /** For errors that say nothing of the version, and may last. */
   readonly #backoff: Backoff;
   #signal: AbortSignal | undefined;
   #timer: NodeJS.Timeout | undefined;
   #asking = false;
-  /** When the last question was answered, on the clock of performance.now(). */
+  /** Time of the last answer, on the clock of performance.now(), in ms. */
   #askedAt = Number.NEGATIVE_INFINITY;
   #answers = 0;
-  /** The last list that was due to a check found nothing older: the server was late. */
+  /** The last list after a check was not older: the server had only been late. */
   #late = false;
 
   constructor(parts: CheckParts) {
@@ -50,21 +50,21 @@ export class VersionCheck {
     this.#backoff = new Backoff({ first: pause, most: interval[1], spread: 1 }, parts.random);
   }
 
-  /** Checks once in a while until the signal aborts. */
+  /** Checks at random intervals until the signal aborts. */
   start(signal: AbortSignal): void {
     this.#signal = signal;
     signal.addEventListener('abort', () => clearTimeout(this.#timer), { once: true });
     this.#schedule(this.#interval());
   }
 
-  /** A watch was opened again after its connection had broken: the server may be another one than before. */
+  /** A watch was opened again after its connection broke: it may be another server than before. */
   doubt(): void {
     if (this.#asking || this.#late) return;
     const { pause } = this.#parts.times;
     this.#schedule(Math.max(0, this.#askedAt + pause - performance.now()));
   }
 
-  /** Everything was listed anew. `late`: because of a check, and the server had the version after all. */
+  /** A list was read. `late`: after a check, and the server had the version after all. */
   listed(late: boolean): void {
     this.#late = late;
     this.#settle();

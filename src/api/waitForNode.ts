@@ -1,19 +1,19 @@
-// Waits, at the start, for what the control plane still has to write on the Node object.
+// Waits at the start for fields of the Node that the control plane writes.
 import type { Node } from '../objects/types.js';
 import type { ApiSource } from './apiSource.js';
 
-/** What to wait for, and how long. */
+/** A wait. */
 export interface NodeWait {
   readonly source: Pick<ApiSource, 'waitForNode'>;
   /** Ends the wait early. */
   readonly signal?: AbortSignal;
-  /** Time to wait at most, in ms; default as each function says. */
+  /** Longest wait, in ms; default as documented at each function. */
   readonly limit?: number;
 }
 
 /**
- * The Node once it has an address, or as it is after 30 s: kube-proxy 1.34 and later go on with defaults then. Undefined
- * when there is no such Node, or the API server did not answer.
+ * The Node once it has an address, or its state after 30 s: kube-proxy 1.34 and later use defaults then. Undefined if there
+ * is no such Node, or the API server did not answer.
  */
 export async function waitForNodeAddresses({
   source,

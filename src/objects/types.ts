@@ -1,5 +1,5 @@
-// The Kubernetes objects we read, trimmed to the fields we use, checked, and in canonical spelling: addresses as RFC 5952
-// text, networks masked, protocols in lower case. Everything above sources works with these and nothing rawer.
+// The Kubernetes objects that are read, with the fields that are used, checked, and in canonical spelling: addresses as
+// RFC 5952 text, networks masked, protocols in lower case. No part above the sources sees other data.
 import type { Family } from '../net/address.js';
 import type { Protocol } from '../net/protocol.js';
 
@@ -11,10 +11,10 @@ export interface Service {
   readonly kind: 'Service';
   readonly namespace: string;
   readonly name: string;
-  /** `metadata.creationTimestamp`, ms since 1970; 0 when unknown. The older of two Services wins an address both claim. */
+  /** `metadata.creationTimestamp`, ms since 1970; 0 when unknown. The older of two Services gets an address that both want. */
   readonly createdAt: number;
   readonly type: 'ClusterIP' | 'NodePort' | 'LoadBalancer' | 'ExternalName';
-  /** Has a label that leaves it to another proxy, or to none: `service.kubernetes.io/service-proxy-name`, `…/headless`. */
+  /** Has a label that assigns it to another proxy, or to none: `service.kubernetes.io/service-proxy-name`, `…/headless`. */
   readonly notOurs: boolean;
   /** Cluster IP per family; empty for a headless Service. */
   readonly clusterIPs: PerFamily<string>;
@@ -26,7 +26,7 @@ export interface Service {
   readonly externalIPs: readonly string[];
   /** `spec.loadBalancerSourceRanges`, masked. */
   readonly sourceRanges: readonly string[];
-  /** Ingress IPs with ipMode unset or `VIP`; those with `Proxy` and host names reach us through the load balancer alone. */
+  /** Ingress IPs with ipMode unset or `VIP`; traffic to others arrives through the load balancer only. */
   readonly loadBalancerIPs: readonly string[];
   /** 0 for none. */
   readonly healthCheckNodePort: number;
@@ -57,13 +57,13 @@ export interface EndpointSlice {
   readonly ports: readonly SlicePort[];
   readonly endpoints: readonly SliceEndpoint[];
   /**
-   * When the change began that led to this slice, ms since 1970: annotation
-   * `endpoints.kubernetes.io/last-change-trigger-time`; undefined when absent or no time.
+   * Time of the change that led to this slice, in ms since 1970: annotation
+   * `endpoints.kubernetes.io/last-change-trigger-time`; undefined when absent or unreadable.
    */
   readonly triggerTime: number | undefined;
 }
 
-/** One of `ports`; goes with the Service port of the same name and protocol. */
+/** One of `ports`; it belongs to the Service port of the same name and protocol. */
 export interface SlicePort {
   readonly name: string;
   readonly protocol: Protocol;
@@ -77,7 +77,7 @@ export interface SliceEndpoint {
   readonly ready: boolean;
   readonly serving: boolean;
   readonly terminating: boolean;
-  /** Empty when unknown: such an endpoint is local to no node. */
+  /** Empty when unknown: such an endpoint is not local to any node. */
   readonly nodeName: string;
   /** `hints.forZones[].name`. */
   readonly zoneHints: readonly string[];
@@ -103,7 +103,7 @@ export interface Node {
   readonly podCIDRs: readonly string[];
 }
 
-/** Any object we read. */
+/** Any object that is read. */
 export type KubernetesObject = Service | EndpointSlice | Node;
 
 /** Name and namespace of an object, `default` where none is given, as kubectl does. */
@@ -112,9 +112,9 @@ export interface ObjectName {
   readonly name: string;
 }
 
-/** What a source tells about one object. */
+/** A source's report of one object. */
 export interface ObjectChange {
-  /** `set`: the object is there, new or changed; `delete`: it is gone. */
+  /** `set`: the object is new or changed; `delete`: it was deleted. */
   readonly type: 'set' | 'delete';
   /** The object now, or as last known. */
   readonly object: KubernetesObject;

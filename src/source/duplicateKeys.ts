@@ -1,11 +1,11 @@
-// Finds a key that an object of a JSON text has twice. JSON.parse takes the last of them without a word; YAML, and the
-// strict decoding of Kubernetes, refuse.
+// Finds a key that an object of a JSON text has twice. JSON.parse takes the last of them without an error; YAML, and the
+// strict decoding of Kubernetes, refuse both.
 import { TimeSlice } from '../timeSlice.js';
 
 /** Tokens between two looks at the clock. */
 const LOOK = 256;
 
-/** A key that stands in its object a second time. */
+/** A key that its object has twice. */
 export interface DuplicateKey {
   readonly key: string;
   /** Line of the second one, from 1. */
@@ -53,7 +53,7 @@ export async function findDuplicateKey(json: string): Promise<DuplicateKey | und
   return undefined;
 }
 
-/** The text that a JSON string, quotes included, stands for. */
+/** The value of a JSON string, given with its quotes. */
 function unescaped(quoted: string): string {
   return quoted.includes('\\') ? (JSON.parse(quoted) as string) : quoted.slice(1, -1);
 }
@@ -65,7 +65,7 @@ function endOfText(json: string, open: number): number {
   return quote + 1;
 }
 
-/** An odd number of backslashes stands before it. */
+/** Whether an odd number of backslashes precedes it. */
 function isEscaped(json: string, quote: number): boolean {
   let first = quote;
   while (json[first - 1] === '\\') first--;

@@ -1,5 +1,4 @@
-// One manifest file through its changes: the objects that it held when it could last be read stand until it can be read
-// again.
+// One manifest file through its changes: the objects of its last readable contents are kept until it is readable again.
 import { isUtf8 } from 'node:buffer';
 import { readFile, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -7,17 +6,17 @@ import type { Problem } from '../errors.js';
 import type { KubernetesObject } from '../objects/types.js';
 import { readManifest } from './manifestFile.js';
 
-/** A file that is written in place is read once it has not changed for so many ms: until then, it may be half written. */
+/** Time without a change after which a file that is written in place is read, in ms: before, it may be half written. */
 export const STILL = 1000;
 
-/** Largest file that is read, bytes: about 35 000 Services with their EndpointSlices. */
+/** Largest file that is read, in bytes: about 35 000 Services with their EndpointSlices. */
 export const LARGEST = 64 * 1024 * 1024;
 
 const NO_OBJECTS: ReadonlyMap<string, KubernetesObject> = new Map();
 
-/** What distinguishes the state of a file from those before. */
+/** Identifies a state of a file. */
 interface Stamp {
-  /** Of the file itself: a file that is renamed to the path has another. */
+  /** Identifies the file itself: it changes when a file is renamed to the path. */
   readonly file: string;
   /** Changes whenever the contents may have. */
   readonly contents: string;
@@ -29,11 +28,11 @@ export class FollowedFile {
   readonly #regularOnly: boolean;
   /** The state that was read last. */
   #read: Stamp | undefined;
-  /** Contents that were seen being written, and when they were first seen, ms. */
+  /** Contents that may be half written, and when they were first seen, in ms. */
   #changing: { readonly contents: string; readonly since: number } | undefined;
   #objects = NO_OBJECTS;
   #whole = false;
-  /** Why the path leads to no file that could be read. */
+  /** Why there is no readable file at the path. */
   #unreachable: Problem | undefined;
   /** Why the contents that were read last are no manifest. */
   #unfit: Problem | undefined;
@@ -46,7 +45,7 @@ export class FollowedFile {
     this.#regularOnly = regularOnly;
   }
 
-  /** Objects by identity: those of the last contents that could be read whole, and what is readable of newer ones. */
+  /** Objects by identity: those of the last contents that were readable as a whole, and the readable ones of newer contents. */
   get objects(): ReadonlyMap<string, KubernetesObject> {
     return this.#objects;
   }
@@ -66,7 +65,7 @@ export class FollowedFile {
     return this.#whole && this.error === undefined;
   }
 
-  /** The file is being written, and has to be looked at again after {@link STILL} ms. */
+  /** The file is being written, and has to be read again after {@link STILL} ms. */
   get changing(): boolean {
     return this.#changing !== undefined;
   }
@@ -74,7 +73,7 @@ export class FollowedFile {
   /**
    * Reads the file if it has changed; never rejects.
    *
-   * @param now a clock that never runs back, in ms
+   * @param now a monotonic clock, in ms
    */
   async look(now: number): Promise<void> {
     let stamp: Stamp;
@@ -127,7 +126,7 @@ export class FollowedFile {
     const { objects, problems, whole } = await readManifest(basename(this.#path), text, this.#objects);
     this.#problems = problems;
     this.#whole = whole;
-    // Of contents that cannot be read whole, any object may be in the part that cannot: the former ones stand.
+    // Any former object may be in the unreadable part of the contents: the former ones are kept.
     this.#objects = whole ? objects : new Map([...this.#objects, ...objects]);
   }
 
@@ -136,13 +135,13 @@ export class FollowedFile {
     if (!isUtf8(bytes)) throw new Error('it is not UTF-8');
     const text = bytes.toString().replace(/^\ufeff/, '');
     if (text.includes('\0')) throw new Error('it has NUL bytes');
-    // A command that failed, or has not begun to write, leaves an empty file where its output was to go.
+    // The output file of a command that failed, or has not begun to write, is empty.
     if (text.trim() === '') throw new Error('it is empty; remove the file to remove its objects');
     return text;
   }
 }
 
-/** A path that cannot be read. */
+/** The problem of an unreadable path. */
 export function unreadable(path: string, error: unknown): Problem {
   const rule = `must be readable: ${(error as Error).message}`;
   return { source: path, object: 'file', field: 'contents', rule, reason: 'Unreadable' };

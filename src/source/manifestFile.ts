@@ -17,7 +17,7 @@ export interface Manifest {
   readonly whole: boolean;
 }
 
-/** `Service demo/web`: what tells objects apart. */
+/** The identity of an object: `Service demo/web`. */
 export function identityOf(object: KubernetesObject): string {
   return object.kind === 'Node' ? `Node ${object.name}` : `${object.kind} ${object.namespace}/${object.name}`;
 }
@@ -67,7 +67,8 @@ function take(
 ): void {
   const identity = identityOf(object);
   if (!objects.has(identity)) objects.set(identity, object);
-  else problems.push({ source, object: identity, field: 'metadata.name', rule: 'must stand once in a file' });
+  else
+    problems.push({ source, object: identity, field: 'metadata.name', rule: 'must be in a file only once' });
 }
 
 /** The documents of a text. A `.json` file is JSON; another may be, and is then read as such: that takes a tenth of the time. */

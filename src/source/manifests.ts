@@ -7,8 +7,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { excerpt, type Problem } from '../errors.js';
 import type { KubernetesObject, ObjectChange } from '../objects/types.js';
 import { FollowedFile, STILL, unreadable } from './followedFile.js';
+import { OpenProblems } from './openProblems.js';
 import type { Source, SourceEvents } from './source.js';
-import { StandingProblems } from './standing.js';
 
 /** Options of a manifest source. */
 export interface ManifestOptions {
@@ -22,9 +22,9 @@ export interface ManifestOptions {
 
 /** Time, injected so that tests need not wait. */
 export interface SourceClock {
-  /** Ms of a clock that never runs back. */
+  /** A monotonic clock, in ms. */
   now(): number;
-  /** Runs something after so many ms. */
+  /** Runs a function after a time, in ms. */
   set(run: () => void, milliseconds: number): unknown;
   clear(timer: unknown): void;
 }
@@ -35,18 +35,18 @@ const SYSTEM: SourceClock = {
   clear: (timer) => clearTimeout(timer as NodeJS.Timeout),
 };
 
-/** Changes within so many ms of each other are read together: an editor writes in several steps. */
+/** Changes that are at most this much apart are read together, in ms: an editor writes in several steps. */
 const SETTLE = 10;
-/** Ms between looks at the folder although nothing was notified: network file systems notify nothing. */
+/** Time between two reads of the folder without a notification, in ms: network file systems send none. */
 const LOOK = 10_000;
 
-/** Name for the problems of all files together; no file has it. */
+/** Key of the problems of all files together; no file has this name. */
 const WHOLE = '';
 
 /** Where a source reports to. */
 interface Listener {
   readonly events: SourceEvents;
-  readonly standing: StandingProblems;
+  readonly open: OpenProblems;
 }
 
 /** Objects from manifests. */
@@ -71,7 +71,7 @@ export class ManifestSource implements Source {
   /** Rejects with the system's error when the path does not exist or cannot be listed. */
   async start(events: SourceEvents): Promise<void> {
     const folder = (await stat(this.#path)).isDirectory();
-    const to: Listener = { events, standing: new StandingProblems(events) };
+    const to: Listener = { events, open: new OpenProblems(events) };
     if (this.#follow) this.#watch(folder ? this.#path : dirname(this.#path), to);
     await this.#look(to);
     events.synced();
@@ -96,7 +96,7 @@ export class ManifestSource implements Source {
     });
   }
 
-  /** Makes sure that there is another look. One that a change has asked for meanwhile stays as it is. */
+  /** Schedules another read, unless a change has scheduled one already. */
   #lookLater(to: Listener): void {
     if (!this.#follow || this.#timer !== undefined) return;
     const changing = [...this.#files.values()].some((file) => file.changing);
@@ -116,11 +116,11 @@ export class ManifestSource implements Source {
 
   /** The path itself cannot be read: everything stays as it was. */
   #lost(error: unknown, to: Listener): void {
-    to.standing.set(WHOLE, [unreadable(this.#path, error)]);
+    to.open.set(WHOLE, [unreadable(this.#path, error)]);
     this.#setIncomplete([nameOf(this.#path)], to.events);
   }
 
-  /** Reads what has changed. */
+  /** Reads the files that have changed. */
   async #look(to: Listener): Promise<void> {
     const files = await this.#list();
     for (const file of files.values()) await file.look(this.#clock.now());
@@ -133,9 +133,9 @@ export class ManifestSource implements Source {
     const objects = settled ? merged : new Map([...this.#objects, ...merged]);
     const changes = changesBetween(this.#objects, objects);
     this.#objects = objects;
-    for (const [path, file] of files) to.standing.set(path, file.problems);
-    to.standing.set(WHOLE, problems);
-    to.standing.retain(new Set([WHOLE, ...files.keys()]));
+    for (const [path, file] of files) to.open.set(path, file.problems);
+    to.open.set(WHOLE, problems);
+    to.open.retain(new Set([WHOLE, ...files.keys()]));
     this.#setIncomplete(incomplete, to.events);
     if (changes.length > 0) to.events.changed(changes);
   }
@@ -159,7 +159,7 @@ function nameOf(path: string): string {
   return excerpt(basename(path));
 }
 
-/** Every object once: of two files that hold one object, the first by name has it. */
+/** Every object once: of two files with the same object, the first by name is used. */
 function merge(files: ReadonlyMap<string, FollowedFile>) {
   const merged = new Map<string, KubernetesObject>();
   const problems: Problem[] = [];
@@ -167,7 +167,7 @@ function merge(files: ReadonlyMap<string, FollowedFile>) {
     for (const [identity, object] of objects) {
       if (!merged.has(identity)) merged.set(identity, object);
       else if (!isDeepStrictEqual(merged.get(identity), object)) {
-        const rule = 'must not stand in several files with different contents';
+        const rule = 'must not be in several files with different contents';
         problems.push({ source: basename(path), object: identity, field: 'metadata.name', rule });
       }
     }

@@ -1,4 +1,4 @@
-// A cluster of the test's API server, filled from manifests: what a test says a cluster holds, an agent is told.
+// A cluster of the test's API server whose objects are those of manifests.
 import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { parseAllDocuments } from 'yaml';

@@ -1,27 +1,27 @@
-// Many HTTP clients at once in one namespace, which take note of every request that fails.
+// Many HTTP clients at once in one namespace, which record every request that fails.
 import { fileURLToPath } from 'node:url';
 import { NamespaceProcess } from '../../demo/namespaceProcess.js';
 
-/** Whom to ask, and how many ask at the same time. */
+/** The server, and the number of clients. */
 export interface CrowdOrders {
   readonly address: string;
   readonly port: number;
   /** Clients that keep their connection for the next request. */
   readonly keepAlive: number;
-  /** Clients that open one for each request. */
+  /** Clients that open a connection for each request. */
   readonly short: number;
 }
 
-/** What came of all requests. */
+/** Outcomes of all requests. */
 export interface CrowdReport {
   readonly requests: number;
   /** A sentence for each request that failed. */
   readonly failures: readonly string[];
-  /** Answers by who gave them. */
+  /** Number of answers by server. */
   readonly answers: Readonly<Record<string, number>>;
 }
 
-/** Orders begin; then it reports what came of them so far, or ends and reports. */
+/** Orders start the clients; then the outcomes so far are reported, or the clients end and the outcomes are reported. */
 export type CrowdAsk = CrowdOrders | 'report' | 'stop';
 
 const PROCESS = fileURLToPath(new URL('./crowdProcess.js', import.meta.url));
@@ -44,12 +44,12 @@ export class Crowd {
     await this.#process.ask(orders);
   }
 
-  /** What came of the requests so far. */
+  /** Outcomes of the requests so far. */
   async report(): Promise<CrowdReport> {
     return (await this.#process.ask('report')) as CrowdReport;
   }
 
-  /** Lets the requests under way end; what came of all of them. */
+  /** Waits for the requests under way; the outcomes of all. */
   async stop(): Promise<CrowdReport> {
     return (await this.#process.ask('stop')) as CrowdReport;
   }

@@ -6,9 +6,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { serveParent } from '../../demo/namespaceProcess.js';
 import type { CrowdAsk, CrowdOrders, CrowdReport } from './crowd.js';
 
-/** How many times as long as its last request took a client rests: a machine that is slow is not to be kept busy by this. */
+/** Pause of a client after a request, as a multiple of the request's duration: a slow machine must not be kept busy. */
 const REST = 2.5;
-/** Ms after which a request has failed. */
+/** Time after which a request has failed, in ms. */
 const PATIENCE = 30_000;
 
 class Clients {
@@ -24,7 +24,7 @@ class Clients {
     this.#orders = orders;
   }
 
-  /** Resolves once each has had its first answer. */
+  /** Resolves once each client has had its first answer. */
   async start(): Promise<void> {
     const { keepAlive, short } = this.#orders;
     const firsts: Promise<void>[] = [];
@@ -74,7 +74,7 @@ class Clients {
   }
 }
 
-/** Who answered. An answer is the server's address twice; half an answer is none. */
+/** The server that answered. An answer is the server's address twice; half an answer is an error. */
 async function ask({ address, port }: CrowdOrders, agent: Agent | false): Promise<string> {
   const request = get({ host: address, port, agent, signal: AbortSignal.timeout(PATIENCE) });
   const [response] = (await once(request, 'response')) as [IncomingMessage];

@@ -1,17 +1,17 @@
-// Web servers that come and go as pods do: they serve through a grace period, ask their clients to part, and end.
+// Web servers that start and end as pods do: they serve through a grace period, ask their clients to disconnect, and end.
 import { fileURLToPath } from 'node:url';
 import { NamespaceProcess } from '../../demo/namespaceProcess.js';
 
-/** What the process of replicas is asked to do; each address has a server of its own. */
+/** A request to the process of replicas; each address has a server of its own. */
 export type ReplicaAsk =
   /** Begin to listen. */
   | { readonly do: 'serve'; readonly address: string; readonly port: number }
-  /** Serve on, but close each connection with its next answer. */
+  /** Continue to serve, but close each connection with its next answer. */
   | { readonly do: 'retire'; readonly address: string }
-  /** Once nobody is connected any more, or after so many ms, listen no more, and close what is open. */
+  /** Once no client is connected, or after a time, in ms, stop listening, and close open connections. */
   | { readonly do: 'end'; readonly address: string; readonly patience: number };
 
-/** What it says: how many connections were open, which at an end is how many clients were let down. */
+/** Its answer: the number of open connections; at an end, of clients that lost theirs. */
 export interface ReplicaSays {
   readonly open: number;
 }
@@ -31,7 +31,7 @@ export class Replicas {
     return new Replicas(await NamespaceProcess.open(namespace, PROCESS));
   }
 
-  /** Resolves once it is done. */
+  /** Resolves once the request is done. */
   ask(ask: ReplicaAsk): Promise<ReplicaSays> {
     return this.#process.ask(ask);
   }

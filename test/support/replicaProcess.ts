@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { serveParent } from '../../demo/namespaceProcess.js';
 import type { ReplicaAsk, ReplicaSays } from './replica.js';
 
-/** Ms from the first half of an answer to the second: connections are in use when things change. */
+/** Time from the first half of an answer to the second, in ms: connections are in use while things change. */
 const ANSWER_TAKES = 150;
 
 interface Replica {
@@ -39,7 +39,7 @@ async function serve(address: string, port: number): Promise<ReplicaSays> {
   return { open: 0 };
 }
 
-/** Its own address, in two halves. Asked for while retiring, it is the last of its connection. */
+/** Sends its own address, in two halves. While retiring, it is the last answer of the connection. */
 async function answer(address: string, response: ServerResponse): Promise<void> {
   if (replicas.get(address)?.retiring) response.setHeader('connection', 'close');
   response.write(`${address} `);

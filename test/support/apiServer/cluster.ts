@@ -1,4 +1,4 @@
-// A source on a server, and what it told: the state that a proxy would hold at any moment.
+// A source on a server, and its reports: the state that a proxy would have at any moment.
 import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -13,7 +13,7 @@ import type { Source } from '../../../src/source/source.js';
 import type { ApiServer } from './server.js';
 import { parseSelectors } from './store.js';
 
-/** Times in tests: everything that takes seconds takes tens of milliseconds. */
+/** Times in tests: tens of ms in place of seconds. */
 export const QUICK = {
   watch: [300, 600],
   margin: 30_000,
@@ -30,7 +30,7 @@ export type FollowerOptions = Partial<ApiSourceOptions> & {
 
 /** A source that is followed. */
 export class Follower {
-  /** Objects by identity, as told. */
+  /** Objects by identity, as reported. */
   readonly objects = new Map<string, KubernetesObject>();
   /** `set Service demo/web`, one for each change. */
   readonly changes: string[] = [];
@@ -54,7 +54,7 @@ export class Follower {
     return follower;
   }
 
-  /** Follows the server that the options lead to. Resolves at once: nothing was told yet. */
+  /** Follows the server that the options lead to. Resolves before anything is reported. */
   static async start(connect: ConnectionOptions, options: FollowerOptions = {}): Promise<Follower> {
     const { follower } = await Follower.open(connect, options);
     follower.start();
@@ -110,7 +110,7 @@ export class Follower {
   }
 }
 
-/** Waits until a follower was told exactly what the server has for node-a; fails after some seconds with what differs. */
+/** Waits until a follower has exactly the server's objects for node-a; fails after some seconds with the difference. */
 export async function agrees(follower: Follower, server: ApiServer, limit = 10_000): Promise<void> {
   const selected = [
     ...server.store.list(
@@ -131,7 +131,7 @@ export async function agrees(follower: Follower, server: ApiServer, limit = 10_0
   assert.deepEqual(follower.objects, expected);
 }
 
-/** Waits until something is so; fails after some seconds, saying what was waited for. */
+/** Waits until a condition holds; fails after some seconds with its description. */
 export async function until(what: string, so: () => boolean, limit = 10_000): Promise<void> {
   const end = performance.now() + limit;
   while (!so()) {

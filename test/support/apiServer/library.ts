@@ -1,4 +1,4 @@
-// @kubernetes/client-node as a client of the test's API server: nobody here wrote it.
+// @kubernetes/client-node as a client of the test's API server: a client that this project did not write.
 import { CoreV1Api, DiscoveryV1Api, KubeConfig, makeInformer } from '@kubernetes/client-node';
 import { makeAuthority } from './certificates.js';
 import { ApiServer, type ApiServerOptions } from './server.js';

@@ -18,11 +18,13 @@ function openOwnMetrics() {
   const metrics = closeAfter(
     openMetrics({ version: '0', kubernetesVersion: 'v1.36.0', startedAt: 0, now: Date.now }),
   );
+  /** The lines of the metric, sorted: the order in which objects are found is not fixed. */
   const gauge = async () =>
     (await metrics.text())
       .split('\n')
       .filter((line) => line.startsWith('kube_netlink_proxy_left_out_objects{'))
-      .map((line) => line.slice('kube_netlink_proxy_left_out_objects'.length));
+      .map((line) => line.slice('kube_netlink_proxy_left_out_objects'.length))
+      .sort();
   return { metrics, gauge };
 }
 

@@ -20,7 +20,7 @@ function setUp() {
   };
   measure(kernel, metrics);
   const conntrack = withTimedListing(kernel.conntrack, metrics);
-  return { kernel, measuredKernel: Object.assign(kernel, { conntrack }), told };
+  return { kernel, measuredKernel: { ...kernel, conntrack }, told };
 }
 
 const SERVICE = { address: '10.96.0.1', port: 80, protocol: 'tcp' } as const;

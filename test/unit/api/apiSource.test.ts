@@ -18,7 +18,7 @@ async function setUp(options: ConstructorParameters<typeof ApiServer>[0] = {}) {
 }
 
 describe('ApiSource', () => {
-  it('tells what there is, that it told it, and what changes', async () => {
+  it('reports all objects, then that these were all, then changes', async () => {
     const server = await setUp();
     const follower = closeAfter(await Follower.start({ master: server.url }));
     await until('it is synced', () => follower.synced === 1 && follower.objects.size === 3);
@@ -26,7 +26,7 @@ describe('ApiSource', () => {
     await until('it watches', () => server.watching(SLICES) === 1 && server.watching(SERVICES) === 1);
     server.store.set(slice('web', ['10.0.0.3']));
     server.store.delete(service('web', ''));
-    await until('the changes are told', () => follower.changes.length === 5);
+    await until('the changes are reported', () => follower.changes.length === 5);
     const told = follower.objects.get('EndpointSlice demo/web') as EndpointSlice;
     assert.deepEqual(
       told.endpoints.map(({ address }) => address),
@@ -67,7 +67,7 @@ describe('ApiSource', () => {
     assert.deepEqual(follower.troubles, []);
   });
 
-  it('follows its own Node, or every one; what a Node says that is of no use is not told', async () => {
+  it('follows its own Node, or every one; a change of an unused field is not reported', async () => {
     const server = await setUp();
     server.store.set(node('node-b'));
     const own = closeAfter(await Follower.start({ master: server.url }));
@@ -80,12 +80,12 @@ describe('ApiSource', () => {
     server.store.set(node('node-b', { zone: 'zone-b' }));
     server.store.set(node('node-a', { zone: 'zone-b' }));
     const told = ({ changes }: Follower) => changes.filter((change) => change.includes('Node'));
-    await until('all is told', () => told(own).length === 2 && told(all).length === 4);
+    await until('everything is reported', () => told(own).length === 2 && told(all).length === 4);
     assert.deepEqual(told(own), ['set Node node-a', 'set Node node-a']);
     assert.equal((own.objects.get('Node node-a') as Node).zone, 'zone-b');
     server.store.delete(node('node-b'));
     server.store.delete(node('node-a'));
-    await until('they are gone', () => told(all).length === 6);
+    await until('they are deleted', () => told(all).length === 6);
     assert.deepEqual(own.identities, ['EndpointSlice demo/web', 'Service demo/web']);
   });
 
@@ -111,7 +111,7 @@ describe('ApiSource', () => {
     }
   });
 
-  it('takes in a list that comes whole although pages were asked for, and one that comes in pages', async () => {
+  it('reads a list that is sent as a whole although pages were asked for, and one in pages', async () => {
     for (const pagesOld of [false, true]) {
       const server = await setUp({ pagesOld });
       for (let i = 0; i < 1_100; i++) server.store.set(slice(`many-${i}`, [`10.1.${i >> 8}.${i & 255}`]));
@@ -122,7 +122,7 @@ describe('ApiSource', () => {
     }
   });
 
-  it('has started once everything is told, or it was stopped; then it tells no more', async () => {
+  it('has started once everything is reported, or it was stopped; then it reports nothing', async () => {
     const server = await setUp();
     const follower = closeAfter(await Follower.start({ master: server.url }));
     await follower.started;

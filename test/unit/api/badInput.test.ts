@@ -50,7 +50,7 @@ describe('an object', () => {
     assert.deepEqual(follower.mended, follower.problems);
   });
 
-  it('that was readable keeps what cannot be read any more, until it can, and takes in the rest', async () => {
+  it('that was readable keeps the last value of an unreadable field, and takes the others', async () => {
     const both = await startBoth();
     const { server, follower } = both;
     const ports = [
@@ -85,7 +85,7 @@ describe('an object', () => {
     assert.equal(follower.problems.length, 3);
     for (const line of follower.problems) assert.match(line, /the last readable value stays in use/);
     server.store.delete(service('a', ''));
-    await until('it is gone', () => !follower.objects.has('Service demo/a'));
+    await until('it is deleted', () => !follower.objects.has('Service demo/a'));
     assert.deepEqual(follower.mended, follower.problems);
   });
 
@@ -104,7 +104,7 @@ describe('an object', () => {
     await until('it was listed again', () => server.watching(SERVICES) === 1);
     assert.deepEqual([found(follower, 'b'), follower.problems, follower.mended], [before, [BAD_TYPE], []]);
     server.store.delete(teapot);
-    await until('it is gone', () => !follower.objects.has('Service demo/b'));
+    await until('it is deleted', () => !follower.objects.has('Service demo/b'));
     assert.deepEqual(follower.mended, [BAD_TYPE]);
   });
 
@@ -120,7 +120,7 @@ describe('an object', () => {
     assert.deepEqual(follower.mended, follower.problems);
   });
 
-  it('is reported once, however often the same problem comes', async () => {
+  it('is reported once, however often the same problem is found', async () => {
     const both = await startBoth();
     const { server, follower } = both;
     for (let i = 0; i < 5; i++) server.store.set({ ...teapot, again: i });

@@ -49,7 +49,7 @@ describe('a list', () => {
     ['is broken', { gzip: broken }, /ERR_MALFORMED.*gzip/],
     ['is cut off', { cut: 5_000 }, /ERR_MALFORMED.*gzip: unexpected end of file/],
     ['is reset', { reset: 5_000 }, /ECONNRESET/],
-    ['comes in pieces of seven bytes', { pieces: 7 }, undefined],
+    ['is sent in pieces of seven bytes', { pieces: 7 }, undefined],
   ] as const;
   for (const [what, fault, told] of faults) {
     it(`whose compressed body ${what} is asked for again, and removes nothing`, async () => {

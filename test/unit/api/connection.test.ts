@@ -287,7 +287,7 @@ describe('a connection', () => {
     await assert.rejects(connectToApi({ kubeconfig: join(folder, 'missing') }), /ENOENT/);
   });
 
-  it('trusts only the authority that it was told of, and only for the name of the server', async () => {
+  it('trusts only the authority of the kubeconfig, and only for the name of the server', async () => {
     const server = await startServer();
     const { cert } = makeAuthority('other');
     const path = kubeconfig(server.url, {}, { 'certificate-authority-data': base64(cert) });
@@ -317,7 +317,7 @@ describe('a connection', () => {
     assert.deepEqual(await namesRead(client), ['web']);
   });
 
-  it('is given up when nothing comes in time', async () => {
+  it('is closed when no data arrives in time', async () => {
     const server = await startServer();
     const path = kubeconfig(server.url, {});
     server.fail(/services/, { silent: true }, { stall: 20 });
@@ -328,7 +328,7 @@ describe('a connection', () => {
     await assert.rejects(namesRead(bored), { code: 'ERR_TIMEOUT', message: /no data/ });
   });
 
-  it('fails with whatever else than an answer comes', async () => {
+  it('fails with anything but an answer', async () => {
     const answers: [text: string, code: string][] = [
       ['HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n', 'ERR_MALFORMED'],
       ['HTTP/1.1 100 Continue\r\n\r\n', 'ECONNRESET'],

@@ -47,7 +47,7 @@ async function setUp(host = 'host-a') {
 }
 
 describe('an event', () => {
-  it('stands in the namespace of what it is about, that of a Node in default', async () => {
+  it('is in the namespace of its object; an event on a Node is in default', async () => {
     const { recorder, sent } = await setUp();
     recorder.record(STARTING);
     recorder.record(ON_SERVICE);
@@ -93,7 +93,7 @@ describe('an event', () => {
     );
   });
 
-  it('that the server refuses, or does not take for too long, is told of', async () => {
+  it('that the server refuses, or does not accept for too long, is reported', async () => {
     const { server, recorder, failed } = await setUp();
     server.fail(/POST/, { status: 403 });
     recorder.record(STARTING);
@@ -106,7 +106,7 @@ describe('an event', () => {
     assert.equal(server.faultsLeft, 0);
   });
 
-  it('is not told again for ten minutes', async () => {
+  it('is not sent again for ten minutes', async () => {
     const { recorder, sent, later } = await setUp();
     recorder.record(STARTING);
     recorder.record(STARTING);
@@ -123,7 +123,7 @@ describe('an event', () => {
     );
   });
 
-  it('of which there are too many is told of, and waits no more once stopped', async () => {
+  it('is reported when too many wait, and none waits after a stop', async () => {
     const { server, recorder, failed, sent } = await setUp();
     server.fail(/POST/, { silent: true });
     for (let i = 0; i < 110; i++) recorder.record({ ...ON_SERVICE, note: `${i}` });

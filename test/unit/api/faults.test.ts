@@ -49,7 +49,7 @@ describe('the first list survives', () => {
     });
   }
 
-  it('a server that is not there yet: start tells the trouble, and waits', async () => {
+  it('a server that is not running yet: start reports the trouble, and waits', async () => {
     const server = await startServer();
     await server.close();
     const follower = closeAfter(await Follower.start({ master: server.url }));
@@ -65,7 +65,7 @@ describe('the first list survives', () => {
     const server = await startServer();
     server.fail(/endpointslices\?/, { status: 500 }, { status: 500 });
     const follower = closeAfter(await Follower.start({ master: server.url }));
-    await until('Services are told', () => follower.objects.has('Service demo/c'));
+    await until('Services are reported', () => follower.objects.has('Service demo/c'));
     assert.equal(follower.synced, 0);
     await until('it is synced', () => follower.synced === 1);
     assert.ok(follower.objects.has('EndpointSlice demo/c'));
@@ -112,7 +112,7 @@ describe('a watch takes up where it stood, without a list, after', () => {
     const pauses = follower.troubles.filter(({ resource }) => resource === 'services').map((t) => t.retryIn);
     assert.ok(pauses.length >= 3 && pauses.length < 20, `${pauses.length} tries`);
     assert.ok((pauses.at(-1) ?? 0) > 2 * (pauses[0] ?? 0), `pauses ${pauses.join(', ')}`);
-    assert.ok(follower.objects.has('Service demo/a'), 'what is known stands meanwhile');
+    assert.ok(follower.objects.has('Service demo/a'), 'known objects are kept meanwhile');
     await server.start();
     await agrees(follower, server);
     assert.equal(lists(server).length, 1);
@@ -136,7 +136,7 @@ describe('a watch takes up where it stood, without a list, after', () => {
     );
   });
 
-  it('connections over which nothing comes any more', async () => {
+  it('connections that have become silent', async () => {
     const { server, follower } = await startBoth({ watch: [1, 1], margin: 300 });
     server.freeze();
     churn(server);
@@ -205,8 +205,8 @@ describe('the clock may jump', () => {
   }
 });
 
-describe('a list works out what went, after', () => {
-  it('a version that is too old, told in the stream', async () => {
+describe('a list finds the deleted objects after', () => {
+  it('a version that is too old, reported in the stream', async () => {
     const { server, follower } = await startBoth();
     await server.close();
     churn(server);
@@ -217,7 +217,7 @@ describe('a list works out what went, after', () => {
     assert.ok(follower.troubles.some(({ error, retryIn }) => error.expired && retryIn === 0));
   });
 
-  it('a version that is too old, told as the answer', async () => {
+  it('a version that is too old, reported as the answer', async () => {
     const { server, follower } = await startBoth();
     server.fail(WATCH, { status: 410, reason: 'Gone' });
     await server.close();
@@ -262,7 +262,7 @@ describe('a list works out what went, after', () => {
     );
   });
 
-  it('pages that grew too old, when what the first one told of has gone meanwhile', async () => {
+  it('pages whose version expired, when an object of the first page was deleted meanwhile', async () => {
     const { server, follower } = await startBoth();
     for (let i = 0; i < 600; i++) server.store.set(service(`many-${i}`, `10.97.${i >> 8}.${i & 255}`));
     await agrees(follower, server);
@@ -271,7 +271,7 @@ describe('a list works out what went, after', () => {
     server.store.compact();
     server.fail(/services\?.*continue=/, { status: 410, reason: 'Expired', after: 200 });
     await server.start();
-    await until('the first page is told', () => follower.changes.at(-1) === 'set Service demo/a');
+    await until('the first page is reported', () => follower.changes.at(-1) === 'set Service demo/a');
     server.store.delete(service('a', ''));
     await agrees(follower, server);
     assert.equal(server.faultsLeft, 0);
@@ -300,7 +300,7 @@ describe('a list works out what went, after', () => {
     assert.equal(follower.synced, 1);
   });
 
-  it('tells only what is different', async () => {
+  it('reports only differences', async () => {
     const { server, follower } = await startBoth();
     const before = follower.changes.length;
     await server.close();

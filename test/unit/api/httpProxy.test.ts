@@ -92,13 +92,13 @@ describe('through a proxy', () => {
     );
   });
 
-  it('a certificate and a key that do not belong together are trouble, until they do', async () => {
+  it('a certificate and a key that do not belong together are reported until they do', async () => {
     const [one, other] = [authority.client('one'), authority.client('other')];
     writeFileSync(join(folder, 'client.crt'), one.cert);
     writeFileSync(join(folder, 'client.key'), other.key);
     const files = { 'client-certificate': 'client.crt', 'client-key': 'client.key' };
     const { server, follower } = await setUp('user:secret', 'user:secret', files);
-    await until('it is told', () => follower.troubles.length >= 3);
+    await until('it is reported', () => follower.troubles.length >= 3);
     assert.deepEqual(
       new Set(follower.troubles.map(({ error }) => error.code)),
       new Set(['ERR_OSSL_X509_KEY_VALUES_MISMATCH']),
@@ -107,9 +107,9 @@ describe('through a proxy', () => {
     await agrees(follower, server);
   });
 
-  it('that refuses, trouble is told, without the password', async () => {
+  it('that refuses, the trouble is reported without the password', async () => {
     const { follower } = await setUp('user:secret', 'user:wrong');
-    await until('it is told', () => follower.troubles.length > 0);
+    await until('it is reported', () => follower.troubles.length > 0);
     const { error } = follower.troubles[0] ?? assert.fail();
     assert.equal(error.code, 'ERR_PROXY');
     assert.match(error.message, /CONNECT 127\.0\.0\.1:\d+ at 127\.0\.0\.1:\d+: 407/);

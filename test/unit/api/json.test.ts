@@ -98,7 +98,7 @@ describe('a list', () => {
 });
 
 describe('lines', () => {
-  it('come whole, cut anywhere', () => {
+  it('are read whole, wherever the pieces end', () => {
     const values = [{ name: 'ä€𝒳\n"' }, { a: 1 }, { b: [] }];
     const text = `${values.map((value) => JSON.stringify(value)).join('\n')}\n\n`;
     for (const size of SIZES) {
@@ -121,7 +121,7 @@ describe('lines', () => {
     assert.deepEqual(read, [{ a: 1 }]);
   });
 
-  it('that are cut off, or too long, are told from whole ones', () => {
+  it('that are cut off or too long are errors', () => {
     const reader = new LineReader('watch');
     assert.deepEqual([...reader.push(Buffer.from('{"a":1}\n{"b"'))], [{ a: 1 }]);
     assert.equal(reader.whole, false);

@@ -1,4 +1,4 @@
-// What a kubeconfig says, in the forms in which it is found on nodes.
+// Kubeconfigs in the forms in which they are found on nodes.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
@@ -57,7 +57,7 @@ describe('a kubeconfig', () => {
       },
     ],
     [
-      'data stands above files, and a token file above a token',
+      'data is preferred to files, and a token file to a token',
       { 'certificate-authority': 'x', 'certificate-authority-data': base64(PEM) },
       { 'client-certificate-data': base64(PEM), 'client-key-data': base64(PEM), token: 't', tokenFile: '/t' },
       { ca: { text: PEM }, certificate: { text: PEM }, key: { text: PEM }, token: { file: '/t' } },
@@ -68,7 +68,7 @@ describe('a kubeconfig', () => {
     ['another name of the server', { 'tls-server-name': 'kubernetes' }, {}, { serverName: 'kubernetes' }],
     ['a proxy', { 'proxy-url': 'http://p:3128' }, {}, { proxy: 'http://p:3128' }],
     [
-      'another user, acted as',
+      'impersonation',
       {},
       { as: 'u', 'as-uid': '7', 'as-groups': ['g', 'h'], 'as-user-extra': { 'a/b': ['c'] } },
       {
@@ -112,7 +112,7 @@ describe('a kubeconfig', () => {
     });
   }
 
-  it('gives way to a master, whose certificate has the name of its address', () => {
+  it('is overridden by a master, whose certificate has the name of its URL', () => {
     const access = read({ 'tls-server-name': 'x', 'certificate-authority': '/ca' }, { token: 't' }, 'b:6443');
     assert.equal(access.server, 'https://b:6443');
     assert.equal(access.serverName, '');
@@ -156,7 +156,7 @@ describe('a kubeconfig', () => {
       /user\.client-certificate: must be set together/,
     ],
     [
-      'an authority that is not asked',
+      'an authority beside no check of the server',
       config({ server: 'https://a', 'certificate-authority': '/x', 'insecure-skip-tls-verify': true }),
       /insecure-skip-tls-verify: must not be set together/,
     ],
@@ -194,7 +194,7 @@ describe('a kubeconfig', () => {
     it(`is refused with ${what}`, () => assert.throws(() => accessOfKubeconfig(PATH, text), told));
   }
 
-  it('never shows a secret in what it is refused for', () => {
+  it('is refused without showing a secret', () => {
     const secret = 'hunter2hunter2';
     const users = [
       { token: [secret] },

@@ -1,5 +1,5 @@
 // Every kubeconfig of the folder, read by this project and by @kubernetes/client-node. The list of differences is checked
-// in, each with its reason: an other one, in either reader, has to be understood before it is added.
+// in, each with its reason: a new one, in either reader, has to be understood before it is added.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import type { RequestOptions } from 'node:https';
@@ -96,7 +96,7 @@ describe('kubeconfigs', () => {
 
   for (const name of names) {
     const key = name.replace('.yaml', '');
-    it(`${key} is read as by the Kubernetes client library${key in expected ? ', but for what is listed' : ''}`, async () => {
+    it(`${key} is read as by the Kubernetes client library${key in expected ? ', but for the listed differences' : ''}`, async () => {
       const path = join(FOLDER, name);
       const found = differences(await attempt(readByUs(path)), await attempt(readByLibrary(path)));
       const { since = 0, differences: listed = [] } = expected[key] ?? {};

@@ -67,7 +67,7 @@ describe("the tests' API server, asked by the Kubernetes client library", () => 
     server.store.set(service('headless', 'None'));
     server.store.set(service('a', '10.96.0.8'));
     server.store.delete(service('b', ''));
-    await until('everything has come', () => seen.length === 3);
+    await until('everything has arrived', () => seen.length === 3);
     assert.deepEqual(seen, ['ADDED d', 'MODIFIED a', 'DELETED b']);
     request.abort();
   });
@@ -115,7 +115,7 @@ describe("the tests' API server, asked by the Kubernetes client library", () => 
 });
 
 describe('a source from a KubeConfig', () => {
-  it('follows the server, and goes through faults like any other', async () => {
+  it('follows the server, and recovers from a reset connection', async () => {
     const { server, config } = await setUp();
     const options = { nodeName: 'node-a', times: QUICK, rate: { qps: -1, burst: 0 } };
     const follower = closeAfter(
@@ -127,7 +127,7 @@ describe('a source from a KubeConfig', () => {
     await agrees(follower, server);
     assert.equal(follower.synced, 1);
     follower.close();
-    await until('it is gone', () => server.watching(SERVICES) === 0);
+    await until('it has closed', () => server.watching(SERVICES) === 0);
   });
 
   it('has the credentials of the KubeConfig', async () => {
@@ -163,7 +163,7 @@ describe('a source from a KubeConfig', () => {
     const follower = closeAfter(
       Follower.of((trouble) => ApiSource.fromKubeConfig(flaky, { ...options, trouble })),
     );
-    await until('it is told', () => follower.troubles.length > 0);
+    await until('it is reported', () => follower.troubles.length > 0);
     const { error } = follower.troubles[0] ?? assert.fail();
     assert.equal(error.message, 'ERR_CREDENTIALS: KubeConfig: no token: [redacted]');
     broken = false;
@@ -205,7 +205,7 @@ describe("a source over the library's informers", () => {
     await agrees(follower, server);
   });
 
-  it('finds what was deleted while its connections were broken', async () => {
+  it('reports objects that were deleted while its connections were broken', async () => {
     const { server, config } = await setUp();
     const follower = follow(config);
     await agrees(follower, server);
@@ -226,11 +226,11 @@ describe("a source over the library's informers", () => {
     const known = follower.objects.get('Service demo/a');
     const raw = service('a', '10.96.0.97');
     server.store.set({ ...raw, spec: { ...(raw['spec'] as object), type: 'Teapot' } });
-    await until('it is told', () => follower.problems.length > 0);
+    await until('it is reported', () => follower.problems.length > 0);
     assert.match(follower.problems[0] ?? '', /Service demo\/a: spec\.type: must be .*last readable value/);
     assert.deepEqual(follower.objects.get('Service demo/a'), known);
     server.store.set(raw);
-    await until('it is mended', () => follower.mended.length > 0);
+    await until('it is solved', () => follower.mended.length > 0);
   });
 
   it('stops its informers', async () => {
@@ -315,7 +315,7 @@ describe("a kubeconfig's auth-provider", () => {
     symlinkSync(join(ROOT, 'node_modules/yaml'), join(lacking, 'node_modules/yaml'));
     const options = kubeconfig('https://127.0.0.1:1', { name: 'oidc', config: {} });
     const script = `
-      const { connectToApi } = await import(${JSON.stringify(join(lacking, 'src/api/connection.js'))});
+      const { connectToApi } = await import(${JSON.stringify(join(lacking, 'src/api/index.js'))});
       await connectToApi(${JSON.stringify(options)}).catch(({ message }) => console.log(message));`;
     const said = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
     assert.match(

@@ -38,18 +38,18 @@ describe('the pace of retries', () => {
     }
   });
 
-  it('is what the server asks for, ten times, when it is busy or ill and says when to come back', () => {
+  it('is the pause that the server asks for, ten times, when it is busy or failing', () => {
     for (const status of [429, 503]) {
       const pace = paceOf();
       const asked = failure({ status, retryAfter: 2_000 });
       const pauses = Array.from({ length: 13 }, () => pace.next(asked));
       assert.deepEqual(pauses, Array(13).fill(2_000));
-      assert.deepEqual([pace.next(failure({ status }))], [1_600], 'the eleventh was a pause of our own');
+      assert.deepEqual([pace.next(failure({ status }))], [1_600], 'the eleventh is the back-off');
     }
     assert.equal(paceOf().next(failure({ status: 410, retryAfter: 100 })), 800);
   });
 
-  it('starts over when things went well', () => {
+  it('starts over after a success', () => {
     const pace = paceOf();
     for (let i = 0; i < 12; i++) pace.next(reset);
     pace.reset();
@@ -77,7 +77,7 @@ describe('the rate limit', () => {
     await assert.rejects(limit.take(AbortSignal.abort()), { name: 'AbortError' });
   });
 
-  it('keeps no place for those who went away', async () => {
+  it('keeps no place for aborted requests', async () => {
     const limit = new RateLimit({ qps: 2, burst: 1 }, () => 0);
     await limit.take();
     for (let i = 0; i < 10; i++) {
@@ -135,7 +135,7 @@ describe('errors', () => {
     assert.equal(error({ status: 500 }).expired, false);
   });
 
-  it('read what a server says, and no more patience than five minutes', () => {
+  it('read a Status, and a pause of five minutes at most', () => {
     assert.deepEqual(
       readStatus({ kind: 'Status', message: 'm', reason: 'r', details: { retryAfterSeconds: 3 } }),
       { message: 'm', reason: 'r', retryAfterSeconds: 3, tooLarge: false },

@@ -26,7 +26,7 @@ async function setUp() {
 }
 
 describe('the addresses of the node', () => {
-  it('are there, or come', async () => {
+  it('are present, or added later', async () => {
     const { server, parts, watching } = await setUp();
     const waiting = waitForNodeAddresses(parts);
     await watching();
@@ -67,7 +67,7 @@ describe('the pod networks of the node', () => {
     assert.deepEqual([found?.podCIDRs, found?.deleting], [['10.244.1.0/24'], false]);
   });
 
-  it('are waited for no longer when the proxy is told to stop', async () => {
+  it('are not waited for after a stop', async () => {
     const { server, parts, watching } = await setUp();
     server.store.set(node('node-a'));
     const end = new AbortController();

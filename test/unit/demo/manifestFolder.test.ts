@@ -38,7 +38,7 @@ describe('a manifest', () => {
       endpoints(edited).map((e) => e.addresses[0]),
       ['10.244.1.11', '10.244.2.11'],
     );
-    assert.match(edited, /# Who answers\./);
+    assert.match(edited, /# The endpoints\./);
   });
 
   it('is not edited in silence for an address that it does not have', () => {

@@ -1,4 +1,4 @@
-// The manifest source on real files: what is told at the start, and what an edit tells.
+// The manifest source on real files: its reports at the start and after an edit.
 import assert from 'node:assert/strict';
 import { mkdtempSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -40,17 +40,17 @@ async function start(path = folder): Promise<void> {
   });
 }
 
-/** What is told next; fails after two seconds of silence. */
+/** The next reports; fails after two seconds of silence. */
 async function next(): Promise<string[]> {
   const deadline = Date.now() + 2000;
   while (told.length === 0) {
-    assert.ok(Date.now() < deadline, 'nothing was told');
+    assert.ok(Date.now() < deadline, 'nothing was reported');
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
   return told.splice(0);
 }
 
-/** Nothing is told for long enough that a watch would have noticed. */
+/** Nothing is reported for long enough that a watch would have noticed. */
 async function silence(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 150));
   assert.deepEqual(told, []);
@@ -62,7 +62,7 @@ const write = (name: string, text: string) => {
 };
 
 describe('at the start', () => {
-  it('tells every object of every manifest, then that this was all', async () => {
+  it('reports every object of every manifest, then that these were all', async () => {
     write('a.yaml', `${service('a')}\n---\n${service('b')}\n---\n# nothing\n`);
     write('b.json', JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [JSON.parse(service('c'))] }));
     write('notes.txt', service('d'));
@@ -91,7 +91,7 @@ describe('at the start', () => {
     await assert.rejects(start(join(folder, 'nowhere')), { code: 'ENOENT' });
   });
 
-  it('names file, object, field and rule of what it leaves out, and tells the rest', async () => {
+  it('names file, object, field and rule of everything that is left out, and reports the rest', async () => {
     write('bad.yaml', `${service('a', 70000)}\n---\n${service('b')}\n---\nkind: [\n`);
     await start();
     assert.equal(told.length, 5);
@@ -103,12 +103,12 @@ describe('at the start', () => {
     assert.deepEqual(told.slice(2), ['set Service demo/a', 'set Service demo/b', 'synced']);
   });
 
-  it('gives an object that two files hold differently to the first, and tells', async () => {
+  it('takes an object that two files hold differently from the first, and reports it', async () => {
     write('a.yaml', service('a'));
     write('b.yaml', service('a', 81));
     await start();
     assert.deepEqual(told, [
-      'b.yaml: Service demo/a: metadata.name: must not stand in several files with different contents',
+      'b.yaml: Service demo/a: metadata.name: must not be in several files with different contents',
       'set Service demo/a',
       'synced',
     ]);
@@ -116,7 +116,7 @@ describe('at the start', () => {
 });
 
 describe('after the start', () => {
-  it('tells only the objects that an edit changed', async () => {
+  it('reports only the objects that an edit changed', async () => {
     write('a.yaml', `${service('a')}\n---\n${service('b')}`);
     await start();
     told.length = 0;
@@ -144,7 +144,7 @@ describe('after the start', () => {
     await silence();
   });
 
-  it('keeps the last readable value of what an edit made unreadable, and reports it until it is put right', async () => {
+  it('keeps the last readable value of a field that an edit made unreadable, and reports it until it is corrected', async () => {
     write('a.yaml', `${service('a')}\n---\n${service('b')}`);
     await start();
     told.length = 0;
@@ -169,7 +169,7 @@ describe('after the start', () => {
     assert.deepEqual(await next(), ['delete Service demo/a', 'set Service demo/c']);
   });
 
-  it('tells nothing more once stopped', async () => {
+  it('reports nothing after a stop', async () => {
     write('a.yaml', service('a'));
     await start();
     told.length = 0;

@@ -54,7 +54,7 @@ class Session : public std::enable_shared_from_this<Session> {
     delete static_cast<std::shared_ptr<Session>*>(held);
   }
 
-  // `env` is null for what was still queued when the environment ended.
+  // `env` is null for a call that was still queued when the environment ended.
   static void CallBack(napi_env env, napi_value callback, void* data, void* /*none*/) {
     auto* session = static_cast<Session*>(data);
     rtnetlink::Changes changes;
@@ -67,7 +67,8 @@ class Session : public std::enable_shared_from_this<Session> {
         .Call({Napi::Number::New(env, changes.kinds), ToValue(env, rtnetlink::StoreEvents(changes.events))});
   }
 
-  // On the watch's thread. At most one call is queued at any time: it takes along what is reported meanwhile.
+  // On the watch's thread. At most one call is queued at any time: it also delivers later reports, until it
+  // runs.
   void Report(rtnetlink::Changes changes) {
     {
       const std::lock_guard<std::mutex> lock(mutex_);

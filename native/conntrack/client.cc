@@ -32,8 +32,8 @@ bool IsGone(const Failure& failure) {
 
 }  // namespace
 
-// Collects what filters select, each flow once: dumps overlap, and one may list a flow twice, when that which
-// ended one of its parts is gone before the next.
+// Collects the selected flows, each once: dumps overlap, and a dump may list a flow twice, when the flow at
+// which one of its parts ended is gone before the next part.
 class Client::Listing {
  public:
   explicit Listing(const std::vector<Filter>& filters) : selector_(filters) {}
@@ -88,8 +88,8 @@ Status Client::Delete(const Filter& filter, Deletion* out) {
   *out = {};
   if (!Narrows(filter))
     return Status::Errno(EINVAL, "a deletion must name a family and an address or a port");
-  // Not by the filter itself, though Linux 6.11 could: it does not say how many it deletes, and may take IPv6
-  // addresses the wrong way round (see KernelPart).
+  // Linux 6.11 can delete by a filter. That is not used: it does not return the number of deleted flows, and
+  // may compare IPv6 addresses wrongly (see KernelPart).
   std::vector<Flow> flows;
   Status status = List({filter}, false, &flows);
   if (!status.ok()) return status;
@@ -116,7 +116,7 @@ Status Client::Dump(const Filter& filter, Listing* listing) {
   std::vector<uint8_t> request;
   MessageBuilder builder(&request);
   if (!EncodeList(&builder, filter)) return Status::Errno(EMSGSIZE);
-  // What an interrupted attempt has found is found again.
+  // The next attempt finds the same flows again.
   const auto restart = [] {};
   return netlink::Dump(&socket_, &request, restart, [&](const Message& reply) {
     Flow flow;

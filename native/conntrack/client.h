@@ -28,7 +28,7 @@ class Client {
   netlink::Status Open(const std::string& network_namespace, std::chrono::milliseconds timeout);
 
   // The flows that any of the filters selects, each once. Not a consistent snapshot: the kernel offers none.
-  // With `partial`, a listing that was cut short (kInterrupted) is good as far as it went.
+  // With `partial`, a listing that was cut short (kInterrupted) returns the flows read so far.
   netlink::Status List(const std::vector<Filter>& filters, bool partial, std::vector<Flow>* out);
 
   // Deletes the flows that the filter selects. EINVAL, and nothing is sent, for a filter that does not

@@ -88,10 +88,10 @@ void PutTupleFilter(MessageBuilder* builder, uint16_t type, const Filter& filter
   builder->EndNested(tuple);
 }
 
-// CTA_TUPLE_ORIG, CTA_TUPLE_REPLY and CTA_FILTER, whose flags say what of the tuples counts.
+// CTA_TUPLE_ORIG, CTA_TUPLE_REPLY and CTA_FILTER, whose flags name the fields that are compared.
 void PutFilter(MessageBuilder* builder, const Filter& filter) {
   const uint32_t original = FlagsOf(filter.original.fields, filter.protocol);
-  // The protocol need be said once only, but that ports mean nothing without it.
+  // Once is enough for the protocol, but ports have no meaning without it.
   const uint32_t reply = filter.reply.fields == 0 ? 0 : FlagsOf(filter.reply.fields, filter.protocol);
   if (original != 0) PutTupleFilter(builder, CTA_TUPLE_ORIG, filter, filter.original);
   if (reply != 0) PutTupleFilter(builder, CTA_TUPLE_REPLY, filter, filter.reply);
@@ -102,7 +102,7 @@ void PutFilter(MessageBuilder* builder, const Filter& filter) {
   builder->EndNested(flags);
 }
 
-// What has been seen of a tuple: addresses of which family, and whether a protocol.
+// The parts of a tuple that were read: its addresses by family, and whether there was a protocol.
 struct TupleSeen {
   uint8_t four = 0;  // sums of kSource, kDestination
   uint8_t six = 0;
@@ -175,7 +175,7 @@ void ReadProtocol(AttributeReader attributes, uint8_t* protocol, Tuple* out, Tup
   if (icmp) out->destination_port = static_cast<uint16_t>(type << 8 | code);
 }
 
-// Whether a whole tuple of this family was there.
+// Whether a whole tuple of this family was read.
 bool ReadTuple(AttributeReader attributes, uint16_t family, uint8_t* protocol, Tuple* out, uint16_t* zone) {
   TupleSeen seen;
   while (attributes.Next()) {
@@ -202,7 +202,7 @@ bool ReadTuple(AttributeReader attributes, uint16_t family, uint8_t* protocol, T
 
 bool EncodeList(MessageBuilder* builder, const Filter& filter) {
   Begin(builder, IPCTNL_MSG_CT_GET, NLM_F_DUMP, filter.family);
-  // Of both families the kernel can list everything only (EOPNOTSUPP).
+  // A listing of both families cannot be filtered (EOPNOTSUPP).
   if (filter.family != AF_UNSPEC) PutFilter(builder, filter);
   return builder->End();
 }

@@ -13,19 +13,18 @@
 
 namespace knp::conntrack {
 
-// IPCTNL_MSG_CT_GET with NLM_F_DUMP and a filter that the kernel gets right (see PlanDumps). Kernels
-// before 5.8 heed the family only.
+// IPCTNL_MSG_CT_GET with NLM_F_DUMP and a filter that the kernel applies correctly (see KernelPart). Kernels
+// before 5.8 apply the family only.
 [[nodiscard]] bool EncodeList(netlink::MessageBuilder* builder, const Filter& filter);
 
 // IPCTNL_MSG_CT_DELETE of one flow, by its original tuple, zone and, unless 0, id. ENOENT when there is none,
-// or another with that tuple. There is no other deletion, and must be none without a tuple: the kernel takes
-// that for all flows.
+// or another with that tuple. Never without a tuple: the kernel would delete every flow.
 [[nodiscard]] bool EncodeDelete(netlink::MessageBuilder* builder, const Flow& flow);
 
 // IPCTNL_MSG_CT_GET_STATS, which any kernel with ctnetlink answers: how many flows there are.
 [[nodiscard]] bool EncodeGetStatistics(netlink::MessageBuilder* builder);
 
-// IPCTNL_MSG_CT_NEW, in a dump or a notification; also a request by tuple, which says less.
+// IPCTNL_MSG_CT_NEW, in a dump or a notification; also a request by tuple, which has fewer attributes.
 netlink::Status DecodeFlow(const netlink::Message& message, Flow* out);
 
 }  // namespace knp::conntrack

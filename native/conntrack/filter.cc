@@ -9,7 +9,7 @@
 namespace knp::conntrack {
 namespace {
 
-// Those of the fields in which the tuples are alike.
+// The fields in which the tuples are equal.
 uint8_t Alike(const Tuple& a, const Tuple& b, uint8_t fields) {
   uint8_t alike = 0;
   if (a.source == b.source) alike |= kSource;
@@ -38,7 +38,7 @@ bool IsEqual(const Filter& a, const Filter& b) {
          IsEqual(a.reply, b.reply);
 }
 
-// Leaves in `filter` what `other`, of the same family, says too.
+// Removes from `filter` the fields in which `other`, of the same family, differs.
 void Widen(const Filter& other, Filter* filter) {
   const auto common = [](const TupleFilter& from, TupleFilter* into) {
     into->fields = Alike(from.tuple, into->tuple, from.fields & into->fields);

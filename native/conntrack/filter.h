@@ -1,4 +1,4 @@
-// What filters select, and what to ask the kernel for in order to find it.
+// Selection of flows by filters, and the dumps that find them.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,11 @@
 
 namespace knp::conntrack {
 
-// Whether the filter names an address or a port of one family. Only by such a filter may flows be deleted:
-// one that names nothing selects the whole table.
+// Whether the filter names an address or a port of one family. Other filters select the whole table, or a
+// whole protocol, and must not be used to delete flows.
 bool Narrows(const Filter& filter);
 
-// The last word on every flow, whatever the kernel filtered or did not.
+// Decides on every flow, whether or not the kernel has filtered.
 class Selector {
  public:
   explicit Selector(const std::vector<Filter>& filters);
@@ -22,22 +22,22 @@ class Selector {
   bool Selects(const Flow& flow) const;
 
  private:
-  // Of many filters most name a port that packets go to: a flow is held against its own port's only.
+  // Most filters name a destination port. A flow is compared with the filters of its own port only.
   std::unordered_multimap<uint16_t, Filter> by_port_;
   std::vector<Filter> others_;
 };
 
-// The part of the filter that every ctnetlink gets right, which selects the same flows or more. Two things it
-// must not be asked for:
+// The part of the filter that every ctnetlink applies correctly; it selects the same flows or more. Two
+// fields are left out:
 // - IPv6 addresses: since CTA_FILTER came (5.8), ctnetlink_filter_match_tuple has taken the result of
-//   ipv6_addr_cmp for a truth value, and so selected every flow but the wanted ones. Seen in 6.1 and 6.18.44;
-//   repaired in 6.12.117, so that no version number tells.
-// - ports of protocols other than TCP and UDP, which it accepts and ignores.
+//   ipv6_addr_cmp for a truth value, and so has selected all flows but the wanted ones. Seen in 6.1 and
+//   6.18.44, repaired in 6.12.117: the version does not show whether a kernel is repaired.
+// - ports of protocols other than TCP and UDP: ctnetlink accepts and ignores them.
 Filter KernelPart(const Filter& filter);
 
-// What to list so that everything is there that any of the filters selects: a dump for each kernel part,
-// which walks the kernel's table and copies what is selected; or when that would be more than kMostWalks of a
-// family, one dump of what all of that family have in common. At 262 144 buckets a walk costs 3 to 8 ms, a
+// The dumps that together have every flow that any of the filters selects. Each walks the kernel's table and
+// copies the selected flows: one dump for each kernel part, or, when a family has more than kMostWalks, one
+// dump by the fields that all filters of the family share. At 262 144 buckets a walk costs 3 to 8 ms, a
 // copied flow 1.3 µs.
 constexpr size_t kMostWalks = 4;
 std::vector<Filter> PlanDumps(const std::vector<Filter>& filters);

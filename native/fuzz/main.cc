@@ -47,7 +47,7 @@ std::unique_ptr<uint8_t[]> CopyExactly(const uint8_t* data, size_t size) {
   return copy;
 }
 
-// Every message goes to every reader: which one a reply is for is told by bytes that may be wrong themselves.
+// Every message goes to every reader: the bytes that select the reader of a reply may be wrong, too.
 void Feed(const Bytes& datagram, Tally* tally) {
   const auto whole = CopyExactly(datagram.data(), datagram.size());
   MessageReader messages(whole.get(), datagram.size());
@@ -74,7 +74,7 @@ int Fuzz(const Options& options) {
     }
   }
   std::printf("seed %" PRIu64 ", %zu captures\n", options.seed, captures.size());
-  std::fflush(stdout);  // known even if the next line never comes
+  std::fflush(stdout);  // printed even if the program is aborted
   knp::fuzz::Dice dice(options.seed);
   Tally tally;
   for (uint64_t i = 0; i < options.count; i++) {

@@ -75,7 +75,8 @@ void FalsifyLength(Bytes* bytes, Dice* dice) {
   StoreLength(element, lengths[dice->Throw(std::size(lengths))], bytes);
 }
 
-// Mostly corrects the lengths of what contains the place `at`, where `delta` bytes come or go.
+// Corrects, in most cases, the lengths of the frames around the place `at`, where `delta` bytes are added or
+// removed.
 void Resize(const std::vector<Element>& elements, size_t at, ptrdiff_t delta, Bytes* bytes, Dice* dice) {
   if (dice->Throw(4) == 0) return;
   for (const Element& element : elements) {
@@ -113,7 +114,7 @@ void Remove(Bytes* bytes, Dice* dice) {
   bytes->erase(first, first + static_cast<ptrdiff_t>(size));
 }
 
-// Makes nlmsg_len what the datagram has: else most changes would end at the frame and never reach a codec.
+// Sets nlmsg_len to the length of the datagram: else most changes would fail at the frame, before any codec.
 void MendFrame(Bytes* bytes) {
   if (bytes->size() < sizeof(nlmsghdr)) return;
   StoreLength(Element{0, 0, true}, static_cast<uint32_t>(bytes->size()), bytes);

@@ -72,7 +72,7 @@ bool ReadAddress(const Message& message) {
   return !rtnetlink::StoreAddresses(addresses).empty();
 }
 
-// As good as any message is one that tells of a change.
+// A message with a change counts as good.
 bool ReadNotification(const Message& message) {
   rtnetlink::LinkNames names;
   rtnetlink::Changes changes;

@@ -10,7 +10,7 @@ namespace knp::fuzz {
 
 struct Reader {
   const char* name;
-  // Reads a message and what may be made of it; true when the message was taken for a good one.
+  // Reads a message, and makes records of the result; true when the message counts as good.
   bool (*read)(const netlink::Message& message);
 };
 

@@ -10,7 +10,7 @@
 
 namespace knp::genl {
 
-// An id that no family has (GENL_MAX_ID is 1023), to begin with: the kernel answers it with ENOENT. Not 0:
+// An id that no family has (GENL_MAX_ID is 1023), for a start: the kernel answers it with ENOENT. Not 0:
 // messages below NLMSG_MIN_TYPE are acknowledged and not looked at.
 constexpr uint16_t kNoFamily = UINT16_MAX;
 

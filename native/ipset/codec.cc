@@ -20,8 +20,8 @@ using netlink::NlaAlign;
 using netlink::ReadError;
 using netlink::Status;
 
-// The first version of the netlink interface (IPSET_PROTOCOL_MIN, Linux 2.6.39). Every kernel since accepts
-// it for what is asked here, so that nothing has to be negotiated.
+// The first version of the netlink interface (IPSET_PROTOCOL_MIN, Linux 2.6.39). Every later
+// kernel accepts it for these requests, so that nothing has to be negotiated.
 constexpr uint8_t kInterfaceVersion = 6;
 // IPSET_MAXNAMELEN less the terminator.
 constexpr size_t kLongestName = IPSET_MAXNAMELEN - 1;
@@ -32,7 +32,7 @@ constexpr uint16_t MessageType(ipset_cmd command) {
 }
 
 void BeginList(MessageBuilder* builder) {
-  // NLM_F_ACK: kernels before 5.7 tell that there is no such set only to those who asked for one.
+  // NLM_F_ACK: kernels before 5.7 report a missing set only when an acknowledgement was requested.
   builder->Begin(MessageType(IPSET_CMD_LIST), NLM_F_REQUEST | NLM_F_ACK | NLM_F_DUMP, 0);
   nfgenmsg header{};
   header.nfgen_family = AF_INET;
@@ -158,7 +158,7 @@ void ReadParameters(AttributeReader attributes, SetHeader* out, ReadError* error
         if ((attributes.BigEndian32() & kExtensions) != 0) out->extended = true;
         Keep(&attributes, &out->rest, error);
         break;
-      // Measured or chosen by the kernel: no part of what a set is.
+      // Measured or chosen by the kernel: no property of the set.
       case IPSET_ATTR_MEMSIZE:
       case IPSET_ATTR_INITVAL:
       case IPSET_ATTR_BUCKETSIZE:

@@ -18,7 +18,7 @@ namespace knp::ipset {
 [[nodiscard]] bool EncodeListHeaders(netlink::MessageBuilder* builder);
 [[nodiscard]] bool EncodeListSet(netlink::MessageBuilder* builder, std::string_view name);
 
-// Reads one IPSET_CMD_LIST message into `sets`. A set with many entries comes in several messages: the first
+// Reads one IPSET_CMD_LIST message into `sets`. A set with many entries is in several messages: the first
 // has its header and begins a new element, the next are added to the last element.
 netlink::Status DecodeListPart(const netlink::Message& message, std::vector<SetState>* sets);
 

@@ -78,7 +78,7 @@ Status LoadLibrary(const Library** out) {
   static bool loaded = false;
   *out = &library;
   if (loaded) return {};
-  // Never closed: the library has no way to give back its types.
+  // Never closed: the library has no function that frees its types.
   void* handle = dlopen(kLibraryName, RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) return LastError();
   Status status = ResolveAll(handle, &library.call);

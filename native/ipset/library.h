@@ -1,9 +1,9 @@
-// libipset, loaded when a set is first written. What is declared here is our own reading of its interface:
-// neither its headers nor the library are needed to build or to load the addon.
+// libipset, loaded when a set is first written. The declarations are our own: neither its headers nor the
+// library are needed to build or to load the addon.
 // test/native/ipset_library_test.cc compares every number and signature with libipset's headers.
 //
-// libipset keeps state for the whole process (types, and which set has which) that no session guards: whoever
-// calls anything in here holds LibraryMutex(), in every thread of every environment.
+// libipset keeps state for the whole process (types, and which set has which) that no session guards: every
+// caller holds LibraryMutex(), in every thread of every environment.
 #pragma once
 
 #include <cstddef>
@@ -64,7 +64,7 @@ struct LibraryFunctions {
 };
 
 // enum ipset_opt. The library grew an option in the middle (IPSET_OPT_BITMASK, 7.16) without changing its
-// name: what comes after it has other numbers before.
+// name: the options after it have other numbers in earlier versions.
 struct LibraryOptions {
   int set_name = 1;
   int type_name = 2;
@@ -87,8 +87,8 @@ struct Library {
   LibraryOptions option;
 };
 
-// Finds out which numbers the options have by the sizes that the library says their values have. False when
-// that fits no numbering we know.
+// Determines the numbers of the options from the sizes of their values, which the library returns. False when
+// no known numbering fits.
 bool FindOptions(size_t (*data_sizeof)(int option, uint8_t family), LibraryOptions* out);
 
 // Guards everything in libipset.

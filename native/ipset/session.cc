@@ -12,7 +12,7 @@ namespace {
 using netlink::Fault;
 using netlink::Status;
 
-// Listings are what libipset prints; none is asked of it. Called from C: nothing here has a destructor.
+// libipset prints listings only, and is asked for none. Called from C: no object here has a destructor.
 int Discard(LibrarySession* /*session*/, void* /*context*/, const char* /*format*/, ...) {
   return 0;
 }
@@ -110,12 +110,12 @@ Status Session::WriteEntries(Command command, const SetReference& set, const Lib
     if (set.family != AF_UNSPEC) Set(library_.option.family, &set.family);
     Set(library_.option.type, type);
     SetEntry(set, operations[i].entry);
-    // A line number other than 0 lets libipset gather entries, and is what the kernel names the bad one by.
+    // With a line number other than 0 libipset gathers entries. The kernel names a bad entry by this number.
     ok = library_.call.cmd(session_, static_cast<int>(command), static_cast<uint32_t>(i + 1)) == 0;
   }
   uint32_t line = 0;
   Status status = ok ? Status{} : TakeFailure(command, &line);
-  // After a failure too, so that libipset's buffer is empty; a failure of this is one of an earlier entry.
+  // After a failure too, so that libipset's buffer is empty. If this fails, the cause is an earlier entry.
   if (library_.call.commit(session_) != 0) status = TakeFailure(command, &line);
   *failed = line >= 1 && line <= count ? line - 1 : count;
   return status;
@@ -146,8 +146,8 @@ Status Session::TakeFailure(Command command, uint32_t* line) {
   return number != 0 ? Status::Errno(number, text) : Status::Of(Fault::kIpset, text);
 }
 
-// libipset has no errno getter, and its sentences change from version to version; but it tells which sentence
-// it has for a number, after this very command on this very type of set.
+// libipset has no errno getter, and its messages change from version to version. But it makes the message for
+// a given number, which depends on the command and on the type of the set: the numbers are tried one by one.
 int Session::FindNumber(Command command, const std::string& text) {
   for (const Range& range : kNumbers) {
     for (int number = range.first; number <= range.last; number++) {

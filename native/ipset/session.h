@@ -37,19 +37,20 @@ class Session {
   netlink::Status FindType(const SetReference& set, const LibraryType** out);
 
   // Adds (kAdd) or deletes (kDelete) the entries of `count` operations on one set, all in one message or a
-  // few; what is there already, or absent already, is no error. The kernel stops at the first bad one:
-  // `*failed` is its place, or `count` when libipset did not tell, and those after it have to be sent again.
+  // few. An entry that exists already, or is absent already, is no error. The kernel stops at the first bad
+  // one:
+  // `*failed` is its place, or `count` when libipset did not report it. Later ones have to be sent again.
   netlink::Status WriteEntries(Command command, const SetReference& set, const LibraryType* type,
                                const Operation* operations, size_t count, size_t* failed);
 
  private:
-  // Forgets what an earlier call left, which libipset would take for this one's. With `tolerate`, what is
-  // there already is no error (IPSET_ENV_EXIST; on destroying, what is absent).
+  // Clears the data of an earlier call, which libipset would use for this one. With `tolerate`, it is no
+  // error if the object exists already (IPSET_ENV_EXIST), or is absent when it is destroyed.
   void Begin(const std::string& set_name, bool tolerate);
   void Set(int option, const void* value) { library_.call.data_set(data_, option, value); }
   void SetEntry(const SetReference& set, const Entry& entry);
   netlink::Status Run(Command command);
-  // Takes what libipset reports about the failed `command`; `*line` is 0 when it names none.
+  // Takes libipset's report about the failed `command`; `*line` is 0 when it names none.
   netlink::Status TakeFailure(Command command, uint32_t* line);
   int FindNumber(Command command, const std::string& text);
   std::string TakeReport(uint32_t* line);
@@ -57,7 +58,7 @@ class Session {
   const Library& library_;
   LibrarySession* session_;
   LibraryData* data_ = nullptr;
-  std::map<std::pair<Command, std::string>, int> numbers_;  // what FindNumber() has found
+  std::map<std::pair<Command, std::string>, int> numbers_;  // found by FindNumber()
 };
 
 }  // namespace knp::ipset

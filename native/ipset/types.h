@@ -1,4 +1,4 @@
-// What ipset holds, as plain structs. Names of constants and rules:
+// Sets and their entries, as plain structs. Names of constants and rules:
 // include/uapi/linux/netfilter/ipset/ip_set.h.
 #pragma once
 
@@ -17,7 +17,7 @@ using AddressBytes = std::array<uint8_t, 16>;
 // The kernel's name: `hash:ip,port`. Empty for a number that is no type.
 const char* TypeName(SetType type);
 
-// What an entry needs to be encoded for a set.
+// The set of an entry, as far as the encoding of the entry depends on it.
 struct SetReference {
   std::string name;  // 1 to 31 bytes (IPSET_MAXNAMELEN less the terminator)
   SetType type = SetType::kHashIp;
@@ -48,7 +48,7 @@ struct Entry {
   uint8_t prefix = 0;
   uint8_t prefix2 = 0;
   uint16_t port = 0;   // host order
-  uint8_t family = 0;  // of both addresses; listed only: what is written has the family of its set
+  uint8_t family = 0;  // of both addresses; listed only: a written entry has the family of its set
   AddressBytes address{};
   AddressBytes address2{};
   Rest rest;  // listed only

@@ -55,7 +55,8 @@ class Writer {
     if (!status.ok()) failures_.push_back(Failure{static_cast<uint32_t>(index), std::move(status)});
   }
 
-  // Where the entries end that are, from `first` on, added to or deleted from one set; first + 1 for others.
+  // End of the run of operations, from `first` on, that all add entries to one set, or all delete entries
+  // from it; first + 1 for other operations.
   size_t EndOfRun(size_t first) const {
     const Operation& head = operations_[first];
     size_t end = first + 1;
@@ -97,8 +98,8 @@ class Writer {
     return session_->Create(operation.set, operation.parameters, true);
   }
 
-  // What the session remembers of a set is old when another process has made that set anew: asked again
-  // before it is believed.
+  // The session's record of a set is outdated when another process has created the set anew: the session asks
+  // again before the failure counts.
   Status FindType(const SetReference& set, const LibraryType** type) {
     Status status = session_->FindType(set, type);
     if (!status.is_errno(IPSET_ERR_TYPE_MISMATCH)) return status;
@@ -128,7 +129,7 @@ class Writer {
       }
       // Small after a failure: a full set refuses all that follows, and each attempt encodes all of it again.
       size = 1;
-      if (failed == count && count > 1) continue;  // nobody said which one: one by one
+      if (failed == count && count > 1) continue;  // libipset has not reported which one: one by one
       const size_t index = next + (failed == count ? 0 : failed);
       Record(index, std::move(status));
       next = index + 1;

@@ -24,7 +24,7 @@ using netlink::Status;
 constexpr size_t kServiceDatagram = size_t{32} * 1024;
 constexpr size_t kSmallDatagram = size_t{8} * 1024;
 
-// A verb is the number of a command, and comes from outside: IPVS_CMD_FLUSH must not slip in.
+// A verb is the number of a command, and is from outside: IPVS_CMD_FLUSH must be refused.
 bool IsVerb(Verb verb) {
   switch (verb) {
     case Verb::kAddService:
@@ -77,8 +77,8 @@ std::vector<netlink::Failure> Client::Apply(const std::vector<Operation>& operat
     return failure.status.is_errno(ENOENT);
   });
   if (!suspicious) return failures;
-  // Real servers that are not there, or a family that is not: see RetryAfterReload(). All that IPVS held went
-  // with its module, so that everything is sent again.
+  // Either real servers do not exist, or the family has another id now: see RetryAfterReload(). IPVS lost its
+  // whole state with its module, so everything is sent again.
   const uint16_t before = family_id_;
   const Status looked_up = genl::LookUpFamily(&commands_, IPVS_GENL_NAME, &family_id_);
   return looked_up.ok() && family_id_ != before ? Send(operations) : failures;
@@ -216,7 +216,7 @@ Status Client::DumpServers(ServiceState* service) {
 }
 
 // The id of a family changes when its module is removed and loaded again, and the kernel answers the old one
-// with ENOENT, which none of the requests made through here is answered with for any other reason.
+// with ENOENT. The requests that are made through this function get ENOENT for no other reason.
 Status Client::RetryAfterReload(const std::function<Status()>& call) {
   Status status = call();
   if (!status.is_errno(ENOENT)) return status;

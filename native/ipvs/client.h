@@ -28,7 +28,8 @@ class Client {
   std::vector<netlink::Failure> Apply(const std::vector<Operation>& operations);
 
   // Every service with its servers. The kernel neither locks nor marks a listing that changes meanwhile
-  // (NLM_F_DUMP_INTR is never set): what is moved twice is listed once, what comes and goes may be missing.
+  // (NLM_F_DUMP_INTR is never set): duplicates are removed, and services added or deleted meanwhile may be
+  // missing.
   netlink::Status List(std::vector<ServiceState>* out);
   // Every service, without its servers: one dump. As consistent as List().
   netlink::Status ListServices(std::vector<ServiceState>* out);
@@ -57,8 +58,8 @@ class Client {
   std::mutex mutex_;
   uint16_t family_id_ = genl::kNoFamily;
   // Three sockets, because the kernel makes the parts of every dump as large as the largest buffer that a
-  // socket was ever read with: a list of servers is short and read twice as fast with a small one, that of
-  // services is long.
+  // socket was ever read with. A list of servers is short, and is read twice as fast with a small buffer; the
+  // list of services is long.
   netlink::Socket commands_;
   netlink::Socket services_;
   netlink::Socket servers_;

@@ -13,7 +13,7 @@
 
 namespace knp::ipvs {
 
-// `family_id` is what genl::LookUpFamily() found; `flags` are added to NLM_F_REQUEST.
+// `family_id` is from genl::LookUpFamily(); `flags` are added to NLM_F_REQUEST.
 [[nodiscard]] bool EncodeOperation(netlink::MessageBuilder* builder, uint16_t family_id, uint16_t flags,
                                    const Operation& operation);
 // IPVS_CMD_GET_SERVICE: every service with NLM_F_DUMP, or the one that is named.
@@ -33,8 +33,8 @@ namespace knp::ipvs {
 // IPVS_CMD_NEW_SERVICE, in replies as in requests; IP_VS_SVC_F_HASHED, which the kernel sets on every
 // service, is left out of the flags. `servers` stays empty.
 netlink::Status DecodeService(const netlink::Message& message, ServiceState* out);
-// IPVS_CMD_NEW_DEST, in replies as in requests. `service_family` is what the server's family is when the
-// kernel does not say (before 3.18).
+// IPVS_CMD_NEW_DEST, in replies as in requests. `service_family` is used when the kernel does not
+// send the server's own family (before 3.18).
 netlink::Status DecodeServer(const netlink::Message& message, uint16_t service_family, RealServerState* out);
 // The IPVS_CMD_ATTR_SERVICE that names the service in requests.
 netlink::Status DecodeServiceId(const netlink::Message& message, ServiceId* out);

@@ -28,8 +28,8 @@ bool SettleAddress(uint16_t family, size_t received, AddressBytes* address) {
   return received >= needed;
 }
 
-// IPVS_STATS_ATTR_…, in both widths: 64 bits in IPVS_…_ATTR_STATS64, where the 32-bit attribute has had
-// 64-bit byte counters all along.
+// IPVS_STATS_ATTR_…, in both widths: 64 bits in IPVS_…_ATTR_STATS64. The byte counters of the
+// 32-bit attribute have always had 64 bits.
 void ReadCounters(AttributeReader attributes, Counters* out) {
   const auto value = [&attributes] { return attributes.size() == 4 ? attributes.U32() : attributes.U64(); };
   while (attributes.Next()) {

@@ -14,7 +14,7 @@ void Begin(MessageBuilder* builder, uint16_t family_id, uint8_t command, uint16_
   builder->PutHeader(genlmsghdr{command, IPVS_GENL_VERSION, 0});
 }
 
-// Attributes stand in the order in which ipvsadm sends them; the kernel takes any.
+// Attributes are in the order in which ipvsadm sends them; the kernel accepts any order.
 void PutServiceId(MessageBuilder* builder, const ServiceId& id) {
   builder->PutU16(IPVS_SVC_ATTR_AF, id.family);
   if (id.firewall_mark != 0) {
@@ -55,7 +55,7 @@ void PutServerSettings(MessageBuilder* builder, const RealServer& server) {
   builder->PutU32(IPVS_DEST_ATTR_L_THRESH, server.lower_threshold);
 }
 
-// The flag that tells a nested attribute. libnl 3 has set it since 3.5; the kernel does not look at it here.
+// The flag of a nested attribute. libnl 3 has set it since 3.5; the kernel does not look at it here.
 constexpr uint16_t Nested(uint16_t type) {
   return type | NLA_F_NESTED;
 }

@@ -1,4 +1,5 @@
-// What IPVS holds, as plain structs. Names of constants and rules: include/uapi/linux/ip_vs.h.
+// Virtual services and real servers, as plain structs. Names of constants and rules:
+// include/uapi/linux/ip_vs.h.
 #pragma once
 
 #include <array>
@@ -13,7 +14,7 @@ namespace knp::ipvs {
 // An address in network order; 4 bytes used for AF_INET, 16 for AF_INET6, the rest zero.
 using AddressBytes = std::array<uint8_t, 16>;
 
-// What names a virtual service: the mark when it is not 0, else protocol, address and port.
+// The name of a virtual service: the mark when it is not 0, else protocol, address and port.
 struct ServiceId {
   uint16_t family = 0;    // AF_INET, AF_INET6
   uint16_t protocol = 0;  // IPPROTO_TCP, IPPROTO_UDP, IPPROTO_SCTP
@@ -26,7 +27,7 @@ struct Service {
   ServiceId id;
   std::string scheduler;  // "none": without one
   uint32_t flags = 0;     // IP_VS_SVC_F_…
-  uint32_t timeout = 0;   // seconds
+  uint32_t timeout = 0;   // in s
   uint32_t netmask =
       0;  // AF_INET: the mask in network order; AF_INET6: the prefix length; as the kernel has it
   std::string persistence_engine;  // empty: none
@@ -81,7 +82,7 @@ struct Operation {
   RealServer server;
 };
 
-// Seconds.
+// In s.
 struct Timeouts {
   uint32_t tcp = 0;
   uint32_t tcp_fin = 0;

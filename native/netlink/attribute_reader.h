@@ -1,8 +1,8 @@
 // Reads netlink attributes without ever looking beyond them.
 //
-// The first thing that is wrong sticks in a ReadError, which nested readers share: from then on Next() is
-// false and every value is zero, so that a decoder needs one flat loop and one check at its end. What a
-// decoder has no case for is skipped: newer kernels say more.
+// The first fault stays in a ReadError, which nested readers share: from then on Next() is false and every
+// value is zero, so that a decoder needs one flat loop and one check at its end. A decoder skips attributes
+// that it does not know: newer kernels send more.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 namespace knp::netlink {
 
 struct ReadError {
-  const char* reason = nullptr;  // null while all is well
+  const char* reason = nullptr;  // null without a fault
   uint16_t attribute = 0;        // type of the attribute that was wrong
   size_t size = 0;               // bytes that its payload had
 
@@ -28,7 +28,7 @@ class AttributeReader {
   AttributeReader(const uint8_t* data, size_t size, ReadError* error)
       : next_(data), remaining_(size), error_(error) {}
 
-  // Moves to the next attribute; false after the last one, and once something was wrong.
+  // Moves to the next attribute; false after the last one, and after a fault.
   bool Next();
 
   // nla_type & NLA_TYPE_MASK: without NLA_F_NESTED and NLA_F_NET_BYTEORDER.

@@ -44,9 +44,9 @@ std::vector<Failure> Batch::Finish() {
 }
 
 // Receives until the last message is answered. kUnknownOutcome when replies were lost, which leaves the
-// socket usable; any other failure means that it is not worth going on.
+// socket usable; after any other failure the rest of the batch is not sent.
 Status Batch::Await(uint32_t first) {
-  // The limit counts from here: however long the kernel worked on the messages, it did so inside send(2).
+  // The time limit begins here: the kernel has worked on the messages inside send(2).
   Clock::time_point deadline = socket_->Deadline();
   bool overrun = false;
   bool refused = false;
@@ -55,8 +55,8 @@ Status Batch::Await(uint32_t first) {
     size_t size = 0;
     Status status = socket_->Receive(deadline, &data, &size);
     if (status.is_errno(ENOBUFS)) {
-      // The receive buffer overflowed: replies are gone, the last one with them. What is still queued is read
-      // without waiting, so that it does not stand in the way of the next batch; then the rest is unknown.
+      // The receive buffer overflowed, and replies were lost, the last one among them. The queued replies are
+      // read without waiting, so that the next batch does not receive them; the other outcomes are unknown.
       overrun = true;
       deadline = Clock::now();
       continue;
@@ -84,7 +84,7 @@ bool Batch::ReadReplies(const uint8_t* data, size_t size, uint32_t first, Status
   MessageReader messages(data, size);
   Message message;
   while (messages.Next(&message)) {
-    // Unsigned: what came before `first` is far beyond the end.
+    // Unsigned: a number below `first` is far beyond the end.
     const uint32_t place = message.sequence - first;
     if (place >= messages_.size() || message.type != NLMSG_ERROR) continue;
     messages_[place].status = ReadAcknowledgement(message);

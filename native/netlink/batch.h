@@ -1,6 +1,6 @@
 // Many operations in few sends, with one result for each.
 //
-// The kernel works through a buffer of messages inside send(2), goes on after one that fails, and answers
+// The kernel works through a buffer of messages inside send(2), continues after one that fails, and answers
 // every failure with an NLMSG_ERROR of that message's sequence number, asked for or not. So only the last
 // message asks for an acknowledgement, and once that is received the failures before it are complete. One
 // exception: without CAP_NET_ADMIN nfnetlink refuses a buffer as a whole, and answers its first message only.
@@ -29,8 +29,8 @@ class Batch {
   Batch(Socket* socket, size_t limit) : socket_(socket), limit_(limit) {}
 
   // Adds the message that `encode(MessageBuilder*)` writes, begun with NLM_F_REQUEST and without NLM_F_ACK,
-  // for the operation `index`; sends what has gathered when that is a full load. `encode` returns what
-  // MessageBuilder::End() returned.
+  // for the operation `index`; sends the gathered messages when they are a full load. `encode` returns
+  // the result of MessageBuilder::End().
   template <typename Encode>
   void Add(uint32_t index, const Encode& encode) {
     if (!broken_.ok()) return Fail(index, broken_);
@@ -44,8 +44,8 @@ class Batch {
   // Records an operation that failed without a message.
   void Fail(uint32_t index, Status status) { failures_.push_back(Failure{index, std::move(status)}); }
 
-  // Sends what has gathered and waits for its results. After a send or a wait that failed outright nothing
-  // more is sent: what follows fails with the same error, and says so.
+  // Sends the gathered messages and waits for their results. After a send or a wait that failed as a whole
+  // nothing more is sent: later operations fail with the same error.
   void Flush();
 
   // Flushes, and returns every failure in the order of the caller's list.
@@ -55,11 +55,11 @@ class Batch {
   struct Sent {
     uint32_t index;
     size_t start;   // offset of the message in buffer_
-    Status status;  // as far as replies have told
+    Status status;  // from the replies so far
   };
 
   Status Await(uint32_t first);
-  // Reads replies; true once the last message's came.
+  // Reads replies; true after the reply to the last message.
   bool ReadReplies(const uint8_t* data, size_t size, uint32_t first, Status* status);
   // Gives every message without an error that of the first.
   void RefuseAll();

@@ -62,8 +62,8 @@ Status SendAndReceive(Socket* socket, std::vector<uint8_t>* request, const Reply
     }
     if (status.ok()) status = ReadDatagram(data, size, sequence, on_reply, progress);
   }
-  // What was given up half-way would disturb the next request. When a new socket cannot be had, the old one
-  // stays: its sequence numbers still tell the replies apart.
+  // A dump that was given up would disturb the next request. When no new socket can be opened, the old one
+  // stays in use: its sequence numbers still distinguish the replies.
   if (!progress->acknowledged) static_cast<void>(socket->Reopen());
   return status;
 }

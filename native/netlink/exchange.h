@@ -14,7 +14,7 @@ namespace knp::netlink {
 // Takes one reply. A failure ends the exchange.
 using ReplyHandler = std::function<Status(const Message&)>;
 
-// How often something is read before kInterrupted is returned.
+// Number of attempts to read before kInterrupted is returned.
 constexpr int kReadAttempts = 10;
 
 // Sends `request`, one message with NLM_F_REQUEST | NLM_F_ACK that changes something. The sequence number is

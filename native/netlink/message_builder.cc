@@ -52,7 +52,7 @@ void MessageBuilder::EndNested(size_t start) {
   if (length > std::numeric_limits<uint16_t>::max()) overflow_ = true;
   const auto nla_len = static_cast<uint16_t>(length);
   std::memcpy(buffer_->data() + start + offsetof(nlattr, nla_len), &nla_len, sizeof(nla_len));
-  // nla_len leaves the padding out; what follows is aligned all the same.
+  // nla_len does not count the padding; the next attribute is aligned.
   buffer_->resize(start + NlaAlign(length));
 }
 

@@ -45,13 +45,13 @@ class MessageBuilder {
   void PutString(uint16_t type, std::string_view value);
   void PutBytes(uint16_t type, const void* data, size_t size);
 
-  // Begins an attribute that holds attributes; EndNested() takes what this returned. Whether NLA_F_NESTED
-  // belongs into `type` differs from family to family: write it out.
+  // Begins an attribute that holds attributes; EndNested() takes the result. The caller adds NLA_F_NESTED to
+  // `type` where the family uses it.
   size_t BeginNested(uint16_t type);
   void EndNested(size_t start);
 
   // Ends the message. False, and the message is taken back, when an attribute in it was longer than the 65
-  // 535 bytes that nla_len can say.
+  // 535 bytes that nla_len can express.
   [[nodiscard]] bool End();
 
  private:

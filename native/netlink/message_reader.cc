@@ -10,7 +10,7 @@
 namespace knp::netlink {
 namespace {
 
-// Longest text that is taken over from an extended acknowledgement.
+// Longest text that is kept of an extended acknowledgement.
 constexpr size_t kLongestText = 1024;
 
 // NLMSGERR_ATTR_MSG among the attributes that begin `offset` bytes into the payload.

@@ -1,4 +1,4 @@
-// Takes a received datagram apart into messages, and NLMSG_ERROR and NLMSG_DONE apart into what they say.
+// Splits a received datagram into messages, and reads NLMSG_ERROR and NLMSG_DONE.
 #pragma once
 
 #include <cstddef>
@@ -43,8 +43,8 @@ class MessageReader {
   bool malformed_ = false;
 };
 
-// What NLMSG_ERROR or NLMSG_DONE says: ok, the kernel's errno with the text of its extended acknowledgement,
-// or kMalformedReply.
+// The result in NLMSG_ERROR or NLMSG_DONE: ok, the kernel's errno with the text of its extended
+// acknowledgement, or kMalformedReply.
 Status ReadAcknowledgement(const Message& message);
 
 }  // namespace knp::netlink

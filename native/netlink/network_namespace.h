@@ -1,4 +1,4 @@
-// Where sockets are opened: the network namespace of the process, or one that is named by its path.
+// The network namespace in which sockets are opened: that of the process, or one that is named by its path.
 #pragma once
 
 #include <functional>
@@ -37,7 +37,7 @@ class Descriptor {
 class NetworkNamespace {
  public:
   // An empty path means the namespace that the process is in at the time. A named one is held
-  // open: it stays reachable when its name goes. ENOENT: no such file; EINVAL comes from Run() and
+  // open: it stays reachable when its name is removed. ENOENT: no such file; EINVAL is from Run() and
   // OpenSocket() when the file is no network namespace.
   static Status Open(const std::string& path, NetworkNamespace* out);
 

@@ -15,8 +15,7 @@ constexpr size_t kLargestBatch = 256;  // larger ones gain nothing
 constexpr size_t kBytesPerReply = 1024;
 
 void SetOption(int fd, int level, int option, int value) {
-  // Every option set here is an improvement only: kernels without it, and callers without CAP_NET_ADMIN, do
-  // without.
+  // Each of these options is optional: old kernels lack some, and some need CAP_NET_ADMIN.
   static_cast<void>(setsockopt(fd, level, option, &value, sizeof(value)));
 }
 
@@ -34,7 +33,7 @@ Status Connect(const SocketOptions& options, Descriptor* out) {
   Status status = where.OpenSocket(AF_NETLINK, SOCK_RAW, options.protocol, &descriptor);
   if (!status.ok()) return status;
   SetBuffers(descriptor.get(), options.buffer_size);
-  SetOption(descriptor.get(), SOL_NETLINK, NETLINK_EXT_ACK, 1);  // 4.12: errors come with a text
+  SetOption(descriptor.get(), SOL_NETLINK, NETLINK_EXT_ACK, 1);  // 4.12: errors have a text
   SetOption(descriptor.get(), SOL_NETLINK, NETLINK_CAP_ACK, 1);  // 4.2: errors do not repeat the request
   if (options.strict_checking) SetOption(descriptor.get(), SOL_NETLINK, NETLINK_GET_STRICT_CHK, 1);
   // Port 0 is the kernel. A connected socket receives from its peer only, so nobody else can answer.
@@ -119,7 +118,7 @@ Status Socket::Receive(Clock::time_point deadline, const uint8_t** data, size_t*
 }
 
 uint32_t Socket::TakeSequence(uint32_t count) {
-  // Never 0, which is what notifications carry, and without a wrap inside a batch.
+  // Never 0, the number of notifications, and without a wrap inside a batch.
   if (sequence_ > UINT32_MAX - count) sequence_ = 0;
   const uint32_t first = sequence_ + 1;
   sequence_ += count;

@@ -39,8 +39,8 @@ class Socket {
   // Takes over a descriptor that speaks netlink, for tests: without Reopen().
   static Socket Adopt(Descriptor descriptor, const SocketOptions& options);
 
-  // Opens a new socket in the same namespace and drops this one, with whatever dump is still under way on it:
-  // the kernel refuses a second dump on a socket (EBUSY).
+  // Opens a new socket in the same namespace and closes this one, with any dump that is still under way on
+  // it: the kernel refuses a second dump on a socket (EBUSY).
   Status Reopen();
 
   // Sends a buffer of messages in one call. The kernel has processed all of them, and queued every reply but
@@ -51,7 +51,7 @@ class Socket {
   // when the kernel dropped replies because the receive buffer was full.
   Status Receive(Clock::time_point deadline, const uint8_t** data, size_t* size);
 
-  // When the limit for a reply ends that is asked for now.
+  // End of the time limit for a reply to a request that is sent now.
   Clock::time_point Deadline() const { return Clock::now() + options_.timeout; }
 
   // `count` consecutive sequence numbers that this socket has not used, and returns the first.

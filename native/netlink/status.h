@@ -1,4 +1,4 @@
-// How everything in native/ reports failure: as a value. No exception is thrown or caught anywhere.
+// Failures are values everywhere in native/. No exception is thrown or caught.
 #pragma once
 
 #include <cstdint>
@@ -9,21 +9,20 @@ namespace knp::netlink {
 
 enum class Fault : uint8_t {
   kNone,
-  kErrno,           // the kernel or a system call said a number, in Status::error
+  kErrno,           // an errno of the kernel or a system call, in Status::error
   kTimeout,         // no reply within the limit
   kUnknownOutcome,  // replies were lost after the kernel may have applied the request
   kMalformedReply,  // a reply that breaks the protocol
   kInterrupted,     // a listing kept changing (NLM_F_DUMP_INTR), or its replies were lost, at every attempt
   kClosed,          // the client was closed
   kLibrary,         // libipset is missing or unusable
-  kIpset,           // libipset refused, in words that stand for no number
+  kIpset,           // libipset refused, with a message for which no number is known
 };
 
 struct [[nodiscard]] Status {
   Fault fault = Fault::kNone;
-  int error = 0;  // positive errno, with kErrno only
-  std::string
-      message;  // what the kernel said beside the number (NLMSGERR_ATTR_MSG), or what we saw; may be empty
+  int error = 0;        // positive errno, with kErrno only
+  std::string message;  // the kernel's words beside the number (NLMSGERR_ATTR_MSG), or our own; may be empty
 
   bool ok() const { return fault == Fault::kNone; }
   bool is_errno(int number) const { return fault == Fault::kErrno && error == number; }

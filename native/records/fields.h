@@ -61,7 +61,9 @@ inline const uint8_t* Load(const uint8_t* record, Part field) {
 
 template <typename T>
 void Store(uint8_t* record, Number<T> field, uint64_t value) {
-  for (size_t i = 0; i < sizeof(T); i++) record[field.offset + i] = static_cast<uint8_t>(value >> 8 * i);
+  std::array<uint8_t, sizeof(T)> bytes;
+  for (size_t i = 0; i < sizeof(T); i++) bytes[i] = static_cast<uint8_t>(value >> 8 * i);
+  std::copy(bytes.begin(), bytes.end(), record + field.offset);
 }
 // Cuts a text that is too long.
 inline void Store(uint8_t* record, Text field, std::string_view text) {
@@ -70,7 +72,7 @@ inline void Store(uint8_t* record, Text field, std::string_view text) {
   std::memcpy(record + field.offset, kept.data(), kept.size());
 }
 inline void Store(uint8_t* record, Address field, const AddressBytes& address) {
-  std::copy(address.begin(), address.end(), record + field.offset);
+  std::memcpy(record + field.offset, address.data(), address.size());
 }
 inline uint8_t* At(uint8_t* record, Part field) {
   return record + field.offset;

@@ -70,8 +70,8 @@ Status Client::ListAddresses(const std::string& link, std::vector<NamedAddress>*
         Address address;
         Status decoded = DecodeAddress(reply, &address);
         if (!decoded.ok()) return decoded;
-        // Not there: another link than was asked for, from a kernel that cannot filter, or one newer than our
-        // list of links.
+        // Not in the list: another link than the wanted one, from a kernel that cannot filter, or a link that
+        // is newer than the list.
         const auto name = names.find(address.link_index);
         if (name != names.end()) out->push_back(NamedAddress{address, name->second});
         return {};
@@ -112,7 +112,7 @@ void Client::ApplyToLink(uint32_t index, const Operation& operation, Batch* batc
 }
 
 // The kernel takes addresses by the index of their link. A name is looked up once and again after every
-// operation on that link, at its place in the list: what comes before it is sent first.
+// operation on that link, at its place in the list: earlier operations are sent first.
 void Client::ApplyToAddress(uint32_t index, const Operation& operation, Batch* batch, Names* names) {
   auto found = names->find(operation.link);
   if (found == names->end()) {

@@ -30,7 +30,7 @@ class Client {
   std::vector<netlink::Failure> Apply(const std::vector<Operation>& operations);
 
  private:
-  // What a batch has found out about the names in it: the index, or why there is none.
+  // The result of a batch's look-up of a name: the index, or the reason why there is none.
   struct Resolved {
     int32_t index = 0;
     netlink::Status status;

@@ -28,10 +28,9 @@ using Clock = std::chrono::steady_clock;
 
 // Room for some thousand notifications, as far as the kernel grants it.
 constexpr int kReceiveBuffer = 1 << 20;
-// What is longer, as the notification of a link with very many virtual functions, is cut off, and counts as
-// lost.
+// A longer notification, as that of a link with very many virtual functions, is cut off and counts as lost.
 constexpr size_t kDatagram = size_t{16} * 1024;
-// After an error that should not be, before the next try: not to spin.
+// Pause after an unexpected error, before the next try.
 constexpr int kPauseMilliseconds = 1000;
 
 uint32_t GroupBit(uint32_t group) {
@@ -48,13 +47,13 @@ void ReadLink(const Message& message, bool deleted, LinkNames* names, Changes* c
     changes->kinds |= kChangesLost;
     return;
   }
-  // A bridge notifies of its ports, too: RTM_DELLINK then says that the link is no port any more.
+  // A bridge notifies of its ports, too: RTM_DELLINK then means that the link is no port any more.
   if (header.ifi_family != AF_UNSPEC) return;
   if (deleted) {
     names->erase(event.link.index);
   } else {
     std::string& name = (*names)[event.link.index];
-    // Addresses that were reported under the former name are reported no more.
+    // Addresses were reported under the former name, and are not reported again.
     if (!name.empty() && name != event.link.name) changes->kinds |= kChangesLost;
     name = event.link.name;
   }
@@ -134,7 +133,7 @@ Status Watch::Open(const std::string& network_namespace, std::chrono::millisecon
   Descriptor socket;
   status = where.OpenSocket(AF_NETLINK, SOCK_RAW | SOCK_NONBLOCK, NETLINK_ROUTE, &socket);
   if (!status.ok()) return status;
-  // Both are improvements only: the second one needs CAP_NET_ADMIN, watching does not.
+  // Both are optional: the second one needs CAP_NET_ADMIN, watching does not.
   static_cast<void>(setsockopt(socket.get(), SOL_SOCKET, SO_RCVBUF, &kReceiveBuffer, sizeof(kReceiveBuffer)));
   static_cast<void>(
       setsockopt(socket.get(), SOL_SOCKET, SO_RCVBUFFORCE, &kReceiveBuffer, sizeof(kReceiveBuffer)));
@@ -184,7 +183,7 @@ void Watch::Run() {
   while (AwaitChanges(&changes)) report_(std::move(changes));
 }
 
-// Waits for a first change and then, for as long as is gathered, for more. False once the watch is to end.
+// Waits for a first change, and then gathers more for the time of gather_. False when the watch is to end.
 bool Watch::AwaitChanges(Changes* changes) {
   *changes = {};
   while (changes->kinds == 0) {
@@ -200,8 +199,8 @@ bool Watch::AwaitChanges(Changes* changes) {
   }
 }
 
-// Takes in what is queued, up to a bound that lets a steady stream be told of. False once the watch is to
-// end.
+// Reads the queued notifications, up to a bound, so that a steady stream is reported too. False when the
+// watch is to end.
 bool Watch::Receive(Changes* changes) {
   constexpr int kMostAtOnce = 1000;
   alignas(nlmsghdr) std::array<uint8_t, kDatagram> datagram;
@@ -226,7 +225,7 @@ bool Watch::Receive(Changes* changes) {
   return true;
 }
 
-// Waits for the time to pass (-1: for ever) or, if asked, a notification. False once the watch is to end.
+// Waits for the time to pass (-1: for ever) or, if asked, a notification. False when the watch is to end.
 bool Watch::Pause(int milliseconds, bool for_notifications) {
   std::array<pollfd, 2> wanted{pollfd{stop_.get(), POLLIN, 0}, pollfd{socket_.get(), POLLIN, 0}};
   // A signal ends the wait early, which does no harm.

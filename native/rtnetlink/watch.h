@@ -31,7 +31,7 @@ struct Changes {
 // Adds later changes.
 void Append(Changes* changes, Changes later);
 
-// Name of each link by its index, as the notifications say.
+// Name of each link by its index, from the notifications.
 using LinkNames = std::map<int32_t, std::string>;
 
 // Reads one notification; nothing where it is of another kind.
@@ -51,11 +51,11 @@ class Watch {
   netlink::Status Open(const std::string& network_namespace, std::chrono::milliseconds timeout);
 
   // Starts to call `report(changes)`, on a thread of its own: once for everything within `gather` of a first
-  // change. Nothing that it does may throw.
+  // change. `report` must not throw.
   netlink::Status Start(std::chrono::milliseconds gather, std::function<void(Changes)> report);
 
-  // Ends the thread and waits for that, which is a matter of microseconds beside what `report` takes. No call
-  // is made after it. May be called at any time, by one thread at a time.
+  // Ends the thread and waits for its end: microseconds, and the time of `report`. No call is made after it.
+  // May be called at any time, by one thread at a time.
   void Stop();
 
  private:

@@ -1,4 +1,4 @@
-// The C++ addon: where it is found, and what it offers. Only the clients in this folder's subfolders call it.
+// The C++ addon: its place, and its exports. Only the clients in this folder's subfolders call it.
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -24,7 +24,7 @@ export interface NativeError extends Error {
 }
 
 /**
- * What every client and every watch of the addon has. Arguments of the wrong type or length throw a TypeError; every promise
+ * The methods of every client and every watch of the addon. Arguments of the wrong type or length throw a TypeError; every promise
  * may be rejected with a {@link NativeError}. The layouts of records are in `layouts.ts` of each family.
  */
 export interface NativePart {
@@ -34,7 +34,7 @@ export interface NativePart {
   close(): void;
 }
 
-/** What every client of the addon has. */
+/** The methods of every client of the addon. */
 export interface NativeClient extends NativePart {
   /** Takes whole operation records. */
   apply(operations: Uint8Array): Promise<NativeFailure[]>;

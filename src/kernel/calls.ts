@@ -80,7 +80,7 @@ function isNativeError(error: unknown): error is NativeError {
   return error instanceof Error && 'kernelMessage' in error && 'errno' in error;
 }
 
-/** What a promise resolves to, or undefined when it is rejected with a NetlinkError of this code. */
+/** The value of a promise, or undefined when it is rejected with a NetlinkError of this code. */
 export async function unless<T>(code: string, promise: Promise<T>): Promise<T | undefined> {
   try {
     return await promise;

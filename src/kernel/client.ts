@@ -1,4 +1,4 @@
-// What the clients of all families that speak netlink have in common.
+// The common part of the clients of all families that speak netlink.
 import type { NativePart } from './addon.js';
 import type { Calls } from './calls.js';
 import type { Batch, BatchSource } from './types.js';

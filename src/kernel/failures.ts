@@ -1,20 +1,20 @@
-// From the addon's failures to the one error type: names for errno numbers, and hints on what to do.
+// From the addon's failures to the one error type: names of errno numbers, and general hints.
 import { constants } from 'node:os';
 import { NetlinkError } from '../errors.js';
 
-/** What was tried when it failed. */
+/** An operation, as errors describe it. */
 export interface Attempt {
   /** `family.verb`: `ipvs.addRealServer`. */
   readonly operation: string;
-  /** What it was done to, in the tools' notation. */
+  /** Its target, in the tools' notation. */
   readonly target?: string | undefined;
-  /** What to do about a code, where the operation knows better than {@link toNetlinkError}. */
+  /** The hint for a code, where the operation has a better one than {@link toNetlinkError}. */
   readonly hint?: ((code: string, kernelMessage: string | undefined) => string | undefined) | undefined;
   /** The code for a number of the family's own, beside errno; undefined for every other. */
   readonly codeOf?: ((errno: number) => string | undefined) | undefined;
 }
 
-/** What the addon says of a failure: a NativeFailure, or a NativeError's fields. */
+/** The addon's description of a failure: a NativeFailure, or a NativeError's fields. */
 export interface Reported {
   readonly errno: number;
   readonly code: string;

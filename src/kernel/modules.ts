@@ -4,10 +4,10 @@ import { existsSync } from 'node:fs';
 import { release } from 'node:os';
 
 /**
- * Loads a kernel module. A module that is loaded or built in is no error; a failure is told by what needs the module, so
- * the reason is returned and not thrown.
+ * Loads a kernel module. A module that is loaded or built in is no error; a failure is reported where the
+ * module is needed, so the reason is returned and not thrown.
  *
- * @returns what modprobe said, or undefined when it succeeded
+ * @returns the message of modprobe, or undefined when it succeeded
  */
 export function loadModule(name: string): Promise<string | undefined> {
   return new Promise((resolve) => {

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 /** Work that may pause at each `yield`: after each record that was read. Its result is returned at the end. */
 export type Steps<Result> = Generator<void, Result>;
 
-/** Steps between two turns of the event loop: a few milliseconds. */
+/** Steps between two turns of the event loop: a few ms. */
 export const STEPS_PER_TURN = 1000;
 
 /** Does all steps, and lets the event loop turn after every {@link STEPS_PER_TURN}. */

@@ -1,4 +1,4 @@
-// What the clients of all parts of the kernel have in common: how they are opened, and how a batch ends.
+// Types that the clients of all parts of the kernel share: options of opening, results and reports of batches.
 import type { NetlinkError } from '../errors.js';
 
 /** How a client of the kernel is opened. */

@@ -96,7 +96,7 @@ for (const family of [4, 6] as const) {
     assert.deepEqual(await clean(port(family, pods[0])), []);
     assert.deepEqual(sourcesOf(await ct.list(selectFlows([port(family, pods[0])]))), [first, first]);
 
-    // The endpoint goes, another comes.
+    // The endpoint is removed, and another is added.
     ipvsadm('-d', '-r', first);
     ipvsadm('-a', '-r', second, '-m');
     await send(5000);

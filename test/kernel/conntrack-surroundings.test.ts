@@ -1,4 +1,4 @@
-// What conntrack needs around it: privileges, the module nf_conntrack_netlink, and an addon that bears wrong arguments.
+// The requirements of conntrack: privileges, the module nf_conntrack_netlink, and an addon that refuses wrong arguments.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { openConntrack } from '../../src/kernel/conntrack/index.js';
 
 const LOADER = '/proc/sys/kernel/modprobe';
 
-test('without CAP_NET_ADMIN it says what it needs, and links are watched all the same', () => {
+test('without CAP_NET_ADMIN the error names the capability, and links can be watched', () => {
   const conntrack = fileURLToPath(new URL('../../src/kernel/conntrack/index.js', import.meta.url));
   const rtnetlink = fileURLToPath(new URL('../../src/kernel/rtnetlink/index.js', import.meta.url));
   const script = `
@@ -56,7 +56,7 @@ test('without the module the hint names it; once it can be loaded the same clien
   client.close();
 });
 
-test('the addon refuses arguments that are not what it takes', async () => {
+test('the addon refuses arguments of the wrong type or length', async () => {
   const addon = loadAddon() as unknown as Record<
     string,
     new () => Record<string, (...args: unknown[]) => unknown>

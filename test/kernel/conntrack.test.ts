@@ -94,7 +94,7 @@ describe('selecting', () => {
   }
 
   for (const count of [2, 4, 5, 40]) {
-    it(`lists what any of ${count} selections selects, each flow once`, async () => {
+    it(`lists the flows that any of ${count} selections selects, each once`, async () => {
       const selections = [
         { family: 4, protocol: 'udp', original: { destination: '10.96.0.10' } },
         { family: 6, protocol: 'udp', original: { destinationPort: 53 } },
@@ -112,7 +112,7 @@ describe('selecting', () => {
 describe('list', () => {
   afterEach(flush);
 
-  it('lists what conntrack(8) lists, in both families', async () => {
+  it('lists the same flows as conntrack(8), in both families', async () => {
     await sendAll();
     const flows = await ct.list();
     assert.deepEqual(lines(flows), namespace.witness());
@@ -165,7 +165,7 @@ describe('list', () => {
     assert.deepEqual(ends(flows), ['10.0.0.9:4000 10.0.0.1:81']);
   });
 
-  it('lists thousands, each once, while others come and go', async () => {
+  it('lists thousands, each once, while others are added and deleted', async () => {
     const flow = (port: number) => `-A -t 600 -s 10.0.0.9 -d 10.0.0.1 -p udp --sport ${port} --dport 80`;
     namespace.conntrackAll(Array.from({ length: 5000 }, (_, i) => flow(10_000 + i)));
     const names = (flows: readonly Flow[]) => new Set(flows.map(({ original }) => original.sourcePort));
@@ -227,7 +227,7 @@ describe('delete', () => {
     assert.deepEqual(await ct.delete(filter), { deleted: 0, failures: [] });
   });
 
-  it('refuses what would select everything, and leaves all flows alone', async () => {
+  it('refuses a filter that would select everything, and deletes no flow', async () => {
     await sendAll();
     const before = namespace.witness();
     const filters: unknown[] = [
@@ -277,7 +277,7 @@ describe('delete', () => {
 describe('deleteFlows', () => {
   afterEach(flush);
 
-  it('deletes what it is given, in whichever order, and nothing else', async () => {
+  it('deletes the given flows, in any order, and no other', async () => {
     await sendAll();
     const flows = await ct.list();
     const chosen = flows.filter(({ original }) => original.sourcePort === 4000).reverse();
@@ -287,14 +287,14 @@ describe('deleteFlows', () => {
     assert.deepEqual(namespace.witness(), lines(left));
   });
 
-  it('takes flows that are gone for deleted', async () => {
+  it('reports flows that are gone as deleted', async () => {
     await namespace.send('10.0.0.9:4000 10.96.0.10:53', '10.0.0.9:4001 10.96.0.10:53');
     const flows = await ct.list();
     flush();
     assert.deepEqual(await ct.deleteFlows(flows), [undefined, undefined]);
   });
 
-  it('leaves another flow with the same tuple alone, unless whichever has it is meant', async () => {
+  it('keeps another flow with the same tuple, unless the id is left out', async () => {
     await namespace.send('10.0.0.9:4000 10.96.0.10:53');
     const [flow] = (await ct.list()) as [Flow];
     const there = namespace.witness();
@@ -306,7 +306,7 @@ describe('deleteFlows', () => {
     assert.deepEqual(namespace.witness(), []);
   });
 
-  it('names what breaks a rule, and does the rest', async () => {
+  it('names the flow that breaks a rule, and deletes the others', async () => {
     await namespace.send('10.0.0.9:4000 10.96.0.10:53');
     const [flow] = (await ct.list()) as [Flow];
     const wrong = { ...flow, original: { ...flow.original, destination: 'fd00::1' } };
@@ -318,7 +318,7 @@ describe('deleteFlows', () => {
     assert.deepEqual(namespace.witness(), []);
   });
 
-  it('goes on behind flows that are gone, over several batches', async () => {
+  it('continues after flows that are gone, over several batches', async () => {
     await namespace.send('10.0.0.9:4000 10.96.0.10:53');
     const [flow] = (await ct.list()) as [Flow];
     const many = Array.from({ length: 1000 }, (_, i) => ({
@@ -356,7 +356,7 @@ describe('opening and closing', () => {
     await assert.rejects(openConntrack({ netns: '/etc/hostname' }), { code: 'EINVAL', hint: undefined });
   });
 
-  it('lets calls made before close() finish, and refuses later ones', async () => {
+  it('finishes calls made before close(), and refuses later ones', async () => {
     await sendAll();
     const own = await openConntrack({ netns: namespace.path });
     const listing = own.list();

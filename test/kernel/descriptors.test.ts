@@ -1,5 +1,5 @@
-// Descriptors are closed when an open fails and when a watch ends, not when JavaScript's objects are collected; and what
-// is given as a network namespace and is none.
+// Descriptors are closed when an open fails and when a watch ends, not when JavaScript's objects are collected; and files
+// that are given as a network namespace and are none.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
@@ -16,7 +16,7 @@ import { ROOT } from '../support/paths.js';
 
 const ROUNDS = 100;
 
-/** Runs a module with these capabilities removed; what it prints, as JSON. */
+/** Runs a module with this capability removed; returns its output, as JSON. */
 function runWithout(capability: string, script: string): unknown {
   const bare = [`--bounding-set=-${capability}`, `--inh-caps=-${capability}`, process.execPath];
   const run = spawnSync('setpriv', [...bare, '--input-type=module', '-e', script], {
@@ -53,7 +53,7 @@ test('a watch that ends leaves no descriptor behind', async () => {
   await setImmediate();
   const before = count();
   for (let i = 0; i < ROUNDS; i++) await start();
-  // What a watch shares with its thread goes with a turn of the event loop.
+  // The state that a watch shares with its thread is freed in a turn of the event loop.
   await setImmediate();
   await setImmediate();
   assert.equal(count() - before, 0);
@@ -99,7 +99,7 @@ test('without CAP_NET_ADMIN every deletion of a batch is refused at once', () =>
       console.log((await conntrack.deleteFlows(flows)).map((error) => error?.code).join());`;
     const run = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
       encoding: 'utf8',
-      timeout: 50_000, // below that of the client: an answer that is waited for comes too late
+      timeout: 50_000, // below that of the client: an answer that is waited for is too late
     });
     assert.equal(run.stderr, '');
     assert.equal(run.stdout, 'EPERM,EPERM,EPERM\n');

@@ -44,7 +44,7 @@ test('5 000 operations: exactly the bad ones fail, each with its own error', asy
   const set: SetDefinition = { name: 'knp-a', type: 'bitmap:port', range: [10_001, 19_999] };
   const operations: IpsetOperation[] = [{ do: 'create', set }];
   for (let i = 1; i < 5000; i++) operations.push(add(set, { port: 10_000 + i }));
-  // At the edges of what is committed together, one after another, and the last.
+  // At the edges of a commit, one after another, and the last.
   const unknown = [64, 65, 66, 1000, 4999];
   const refused = [1, 63, 128, 129, 2500, 4998];
   const malformed = [2, 3000];
@@ -72,7 +72,7 @@ test('5 000 operations: exactly the bad ones fail, each with its own error', asy
   assert.deepEqual(savedEntries('knp-a'), expected);
 });
 
-test('a full set refuses every further entry, and takes those that it has', async (t) => {
+test('a full set refuses every new entry, and accepts those that it has', async (t) => {
   temporary(t, 'knp-a');
   const set: SetDefinition = {
     name: 'knp-a',
@@ -245,7 +245,7 @@ test('sets that somebody else made are listed without loss', async (t) => {
   ]);
   const [more] = (await entriesOf('knp-more')) ?? [];
   assert.equal(more?.address, '10.0.0.1');
-  // IPSET_ATTR_TIMEOUT, _BYTES, _PACKETS, _COMMENT: the kernel's words for what has no field.
+  // IPSET_ATTR_TIMEOUT, _BYTES, _PACKETS, _COMMENT: attributes without a field.
   const types4 = more.attributes?.map(({ type }) => type).sort((a, b) => a - b);
   assert.deepEqual(types4, [6, 24, 25, 26]);
   const comment = more.attributes?.find(({ type }) => type === 26)?.value;
@@ -275,7 +275,7 @@ test('sets that somebody else made are listed without loss', async (t) => {
   // IPSET_ATTR_NETMASK
   assert.deepEqual(sets.get('knp-mask')?.attributes, [{ type: 20, value: Uint8Array.of(24) }]);
 
-  // Each of them can be deleted as it was listed: exceptions, and those with a time-out.
+  // Each of them can be deleted as it was listed: exceptions, and those with a timeout.
   for (const [name, type] of [
     ['knp-net', 'hash:net'],
     ['knp-more', 'hash:ip'],

@@ -1,4 +1,4 @@
-// What surrounds ipset: network namespaces, a machine without libipset or /etc/protocols, a process without privileges.
+// The surroundings of ipset: network namespaces, a machine without libipset or /etc/protocols, a process without privileges.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readlinkSync } from 'node:fs';
@@ -48,7 +48,7 @@ test('a path that is missing, or no network namespace', async () => {
   await assert.rejects(openIpset({ netns: '/etc/hostname' }), { code: 'EINVAL', operation: 'ipset.open' });
 });
 
-/** Runs `body` in a process of its own, after `preparation` in a mount namespace of its own; returns what it prints as JSON. */
+/** Runs `body` in a process of its own, after `preparation` in a mount namespace of its own; returns its output, as JSON. */
 function runApart(preparation: string, body: string): unknown {
   const script = `
     const { openIpset } = await import(${JSON.stringify(INDEX)});
@@ -72,7 +72,7 @@ const WITHOUT_LIBRARY = `
   mount -t overlay -o "lowerdir=$folder,upperdir=/mnt/upper,workdir=/mnt/work" none "$folder"
   rm "$folder"/libipset.so.13*`;
 
-test('without libipset sets are listed, and writing says which package is missing', (t) => {
+test('without libipset sets are listed, and the error of writing names the missing package', (t) => {
   temporary(t, 'knp-a');
   tool('create', 'knp-a', 'hash:ip,port');
   tool('add', 'knp-a', '10.0.0.1,tcp:80');
@@ -116,7 +116,7 @@ test('a machine without /etc/protocols', (t) => {
   assert.deepEqual(savedEntries('knp-a'), ['10.0.0.1,sctp:1', '10.0.0.1,tcp:1', '10.0.0.1,udp:1']);
 });
 
-test('a process without privileges is told what it lacks, and goes on', () => {
+test('in a process without privileges the error names the capability, and later calls work', () => {
   const body = `
     process.setgid(65534);
     process.setuid(65534);

@@ -1,4 +1,4 @@
-// libipset is not thread-safe, not even with a session for each thread: what guards it must hold across worker threads,
+// libipset is not thread-safe, not even with a session for each thread: its lock must work across worker threads,
 // and outlive their sudden end.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -12,7 +12,7 @@ function start(name: string, rounds: number, size: number): Worker {
   return new Worker(new URL('./ipset-worker.js', import.meta.url), { workerData: { name, rounds, size } });
 }
 
-/** What the worker reports at its end. */
+/** The report of the worker at its end. */
 async function reportOf(worker: Worker): Promise<unknown> {
   let last: unknown;
   worker.on('message', (message: unknown) => {

@@ -18,7 +18,7 @@ after(() => ipset.close());
 
 interface Case {
   readonly set: Omit<SetDefinition, 'name'>;
-  /** What `ipset save` prints behind the name. */
+  /** The output of `ipset save` behind the name. */
   readonly header: string;
   readonly entries: readonly (readonly [entry: SetEntry, text: string])[];
 }
@@ -157,7 +157,7 @@ for (const { set, header, entries } of cases) {
   });
 }
 
-test('what is there already, or absent already, is no error', async (t) => {
+test('it is no error when an object exists already, or is absent already', async (t) => {
   temporary(t, 'knp-a');
   const set: SetDefinition = { name: 'knp-a', type: 'hash:ip,port', family: 4, maxElements: 100 };
   const entry: SetEntry = { address: '10.0.0.1', ...tcp80 };
@@ -212,7 +212,7 @@ test('a set that is referred to cannot be destroyed', async (t) => {
   assert.ok(exists('knp-a'));
 });
 
-test('swap exchanges what two sets hold', async (t) => {
+test('swap exchanges the entries of two sets', async (t) => {
   temporary(t, 'knp-a', 'knp-b', 'knp-c');
   const a: SetDefinition = { name: 'knp-a', type: 'hash:ip', family: 4, maxElements: 10 };
   const b: SetDefinition = { ...a, name: 'knp-b', maxElements: 20 };

@@ -1,4 +1,4 @@
-// What IPVS needs around it: a namespace, privileges, the module ip_vs, and an addon that bears wrong arguments.
+// The requirements of IPVS: a namespace, privileges, the module ip_vs, and an addon that refuses wrong arguments.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -45,7 +45,7 @@ test('a path that is no namespace', async () => {
   await assert.rejects(openIpvs({ netns: '/etc/hostname' }), { code: 'EINVAL' });
 });
 
-test('without CAP_NET_ADMIN every call says what it needs', () => {
+test('without CAP_NET_ADMIN the error of every call names the capability', () => {
   const module = fileURLToPath(new URL('../../src/kernel/ipvs/index.js', import.meta.url));
   const script = `
     const { openIpvs } = await import(${JSON.stringify(module)});
@@ -102,7 +102,7 @@ async function unloadIpvs(): Promise<void> {
   }
 }
 
-test('the addon refuses arguments that are not what it takes', async () => {
+test('the addon refuses arguments of the wrong type or length', async () => {
   const { IpvsClient } = loadAddon();
   const client = new IpvsClient() as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
   const call = (name: string, ...args: unknown[]) => client[name]?.(...args);

@@ -58,7 +58,7 @@ test('a worker terminated in the middle of a call leaves everything else usable'
   ipvs.close();
 });
 
-test('a process that exits in the middle of a call exits as it was told', (t) => {
+test('a process that exits in the middle of a call has the exit status that it asked for', (t) => {
   const namespace = makeNamespace();
   t.after(() => namespace.remove());
   const ipvs = fileURLToPath(new URL('../../src/kernel/ipvs/index.js', import.meta.url));

@@ -237,7 +237,7 @@ test('real servers of a service that is not there', async () => {
   });
 });
 
-test('a deleted service takes its real servers along', async () => {
+test('a service is deleted with its real servers', async () => {
   await ipvs.add(service());
   await ipvs.addRealServer(service(), server());
   await ipvs.delete(service());
@@ -245,7 +245,7 @@ test('a deleted service takes its real servers along', async () => {
   assert.deepEqual((await ipvs.get(service()))?.realServers, []);
 });
 
-test('an unknown scheduler is told with a hint', async () => {
+test('the error of an unknown scheduler has a hint', async () => {
   await assert.rejects(ipvs.add(service({ scheduler: 'nope' })), {
     code: 'ENOENT',
     errno: 2,
@@ -272,7 +272,7 @@ test('flush', async () => {
   assert.deepEqual(saved(), []);
 });
 
-test('info and time-outs', async () => {
+test('info and timeouts', async () => {
   const info = await ipvs.info();
   const header = namespace.run('ipvsadm', '-Ln');
   assert.ok(header.includes(`version ${info.version} (size=${info.connectionTableSize})`), header);
@@ -336,7 +336,7 @@ const refused: readonly (readonly [string, () => Promise<unknown>, RegExp])[] = 
     () => ipvs.addRealServer(service(), server({ forwarding: 'other' })),
     /realServer\.forwarding must be one of masquerade, tunnel, route/,
   ],
-  ['time-out', () => ipvs.setTimeouts({ tcp: 2147484, tcpFin: 0, udp: 0 }), /ipvs\.setTimeouts: tcp must be/],
+  ['timeout', () => ipvs.setTimeouts({ tcp: 2147484, tcpFin: 0, udp: 0 }), /ipvs\.setTimeouts: tcp must be/],
   ['limit', () => openIpvs({ timeout: 0 }), /ipvs\.open: timeout must be an integer from 1 to 2147483647/],
 ];
 
@@ -354,7 +354,7 @@ test('a value of the wrong type is a TypeError', async () => {
   await assert.rejects(ipvs.add(nothing), { name: 'TypeError', message: /service must be an object/ });
 });
 
-test('a closed client finishes what was asked and refuses the rest', async () => {
+test('a closed client finishes earlier calls and refuses later ones', async () => {
   const closing = await openIpvs({ netns: namespace.path });
   const asked = closing.add(service());
   closing.close();

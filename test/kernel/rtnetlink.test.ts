@@ -149,7 +149,7 @@ test('of a point-to-point address the own end is listed', async () => {
   );
 });
 
-test('what the kernel says comes with the error', async () => {
+test('the error has the message of the kernel', async () => {
   await assert.rejects(rtnetlink.addLink('knp0', 'nonsense'), {
     code: 'EOPNOTSUPP',
     kernelMessage: 'Unknown device type',
@@ -167,7 +167,7 @@ test('IPv6 on a link that has it disabled', async () => {
   });
 });
 
-test('a batch makes a link, fills it, deletes it, and goes on after failures', async () => {
+test('a batch makes a link, fills it, deletes it, and continues after failures', async () => {
   const address = { link: LINK, address: '10.96.0.1', prefix: 32 };
   const elsewhere = { link: 'knp-other', address: '10.96.0.2', prefix: 32 };
   const batch: readonly (readonly [RtnetlinkOperation, string | undefined])[] = [
@@ -310,7 +310,7 @@ test('a client is of the namespace it was opened in', async () => {
   await assert.rejects(openRtnetlink({ netns: '/etc/hostname' }), { code: 'EINVAL' });
 });
 
-test('a closed client finishes what was asked and refuses the rest', async () => {
+test('a closed client finishes earlier calls and refuses later ones', async () => {
   const closing = await openRtnetlink({ netns: namespace.path });
   const asked = closing.listLinks();
   closing.close();

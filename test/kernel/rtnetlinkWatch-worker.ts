@@ -1,5 +1,5 @@
 // Watches a namespace for rtnetlinkWatch.test.ts: as a worker thread, or as a process with the options as its argument.
-// Says `watching`, then what it was told of, a word for each kind.
+// Prints `watching`, then the reported kinds of changes, a word for each.
 import { parentPort, workerData } from 'node:worker_threads';
 import { type WatchOptions, watchRtnetlink } from '../../src/kernel/rtnetlink/watch.js';
 

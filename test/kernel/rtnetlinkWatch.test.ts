@@ -1,4 +1,4 @@
-// What a watch tells of changes that ip(8) makes, and how it ends.
+// The reports of a watch about changes that ip(8) makes, and the end of a watch.
 import assert from 'node:assert/strict';
 import { type ChildProcessByStdio, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -26,7 +26,7 @@ const batch = (lines: readonly string[]) =>
 const addresses = (verb: 'add' | 'del', count: number) =>
   batch(Array.from({ length: count }, (_, i) => `addr ${verb} 10.1.${i >> 8}.${i & 255}/32 dev va`));
 
-/** What a watch has told, and the end of a quiet time after it. */
+/** The reports of a watch, and the end of a quiet time after them. */
 class Told {
   readonly changes: RtnetlinkChange[] = [];
   readonly #watch: RtnetlinkWatch;
@@ -51,7 +51,7 @@ class Told {
     this.#watch.close();
   }
 
-  /** Waits until something was told and then nothing more for a while; forgets it and returns it as words. */
+  /** Waits for a report and then for a quiet time; removes the reports and returns them as words. */
   async kinds(): Promise<string> {
     for (let rounds = 0; this.changes.length === 0 && rounds < 100; rounds++) await setTimeout(20);
     for (let seen = 0; seen !== this.changes.length; ) {
@@ -85,7 +85,7 @@ before(() => {
 after(() => execFileSync('ip', ['netns', 'del', NAME]));
 
 describe('a watch', () => {
-  it('tells of links and addresses of both families, added, changed and deleted', async (t) => {
+  it('reports links and addresses of both families, added, changed and deleted', async (t) => {
     const told = await Told.of(t);
     const cases: [string, string][] = [
       ['addr add 10.0.0.1/32 dev va', 'addresses'],
@@ -133,14 +133,14 @@ describe('a watch', () => {
     );
   });
 
-  it('says that changes were lost when a link is renamed', async (t) => {
+  it('reports that changes were lost when a link is renamed', async (t) => {
     const told = await Told.of(t);
     ip('link', 'set', 'va', 'name', 'va2');
     ip('link', 'set', 'va2', 'name', 'va');
     assert.equal(await told.kinds(), 'links lost');
   });
 
-  it('tells of a burst a few times only, and misses nothing of it', async (t) => {
+  it('reports a burst in a few calls, and misses no change of it', async (t) => {
     const told = await Told.of(t, { gather: 50 });
     const started = Date.now();
     addresses('add', 2000);
@@ -151,14 +151,14 @@ describe('a watch', () => {
     assert.ok(told.changes.every((change) => change.addresses && !change.links && !change.lost));
   });
 
-  it('gathers nothing when told so', async (t) => {
+  it('reports each change at once when it is to gather for 0 ms', async (t) => {
     const told = await Told.of(t, { gather: 0 });
     ip('addr', 'add', '10.0.0.1/32', 'dev', 'va');
     ip('addr', 'del', '10.0.0.1/32', 'dev', 'va');
     assert.equal(await told.kinds(), 'addresses');
   });
 
-  it('tells of what changed between the opening and the first call, and not of what was before', async (t) => {
+  it('reports changes between the opening and the first call, and no earlier ones', async (t) => {
     ip('addr', 'add', '10.0.0.1/32', 'dev', 'va');
     const told = await Told.of(t);
     await setTimeout(100);
@@ -167,7 +167,7 @@ describe('a watch', () => {
     assert.equal(await told.kinds(), 'addresses');
   });
 
-  it('tells of its own namespace only', async (t) => {
+  it('reports changes of its own namespace only', async (t) => {
     const told = await Told.of(t);
     const other = `${NAME}-2`;
     execFileSync('ip', ['netns', 'add', other]);
@@ -177,7 +177,7 @@ describe('a watch', () => {
     assert.deepEqual(told.changes, []);
   });
 
-  it('tells nothing after close(), which may be called again', async (t) => {
+  it('reports nothing after close(), which may be called again', async (t) => {
     const told = await Told.of(t);
     const still = await Told.of(t);
     ip('addr', 'add', '10.0.0.1/32', 'dev', 'va');
@@ -209,7 +209,7 @@ for data in (link, link[:20], struct.pack("=IHHII", 0xffffffff, 16, 0, 0, 0), b"
     assert.equal(await told.kinds(), 'links');
   });
 
-  it('says when notifications were lost, and goes on', async (t) => {
+  it('reports that notifications were lost, and continues', async (t) => {
     const { child, lines } = watchElsewhere(t, { keepAlive: true });
     assert.equal((await lines.next()).value, 'watching');
     child.kill('SIGSTOP');
@@ -251,7 +251,7 @@ describe('a process that watches', () => {
     assert.equal(await statusOf(child), 0);
   });
 
-  it('sees what onChange throws as an uncaught exception', async (t) => {
+  it('makes an exception of onChange an uncaught one', async (t) => {
     const { child, lines } = watchElsewhere(t, { keepAlive: true, fail: true });
     assert.equal((await lines.next()).value, 'watching');
     ip('link', 'set', 'va', 'mtu', '1402');
@@ -260,7 +260,7 @@ describe('a process that watches', () => {
     assert.equal(await statusOf(child), 3);
   });
 
-  it('survives workers that are terminated while they are told', async (t) => {
+  it('survives workers that are terminated during a report', async (t) => {
     const told = await Told.of(t);
     let changing = true;
     const changes = (async () => {

@@ -1,6 +1,6 @@
-// The attribute reader and the message builder: what goes in comes out, and nonsense never leads beyond the
-// bytes given. Every buffer here has exactly the size it is read with, so that AddressSanitizer sees one byte
-// too many.
+// The attribute reader and the message builder: written values are read again, and nonsense is never read
+// beyond the bytes given. Every buffer here has exactly the size it is read with, so that AddressSanitizer
+// sees one byte too many.
 #include <linux/netlink.h>
 
 #include <cstring>
@@ -221,7 +221,7 @@ TEST(AcknowledgementsThatLieAreTold) {
   }
   CHECK(ReadAcknowledgement(AckOf(NLMSG_ERROR, 0, {})).fault == Fault::kMalformedReply);
   CHECK(ReadAcknowledgement(AckOf(NLMSG_DONE, 0, {})).ok());
-  // A request whose length says that the text begins far behind the message.
+  // A request whose length puts the text far behind the message.
   std::vector<uint8_t> far = Number(-1, sizeof(nlmsghdr));
   const uint32_t length = 0xfffffffe;
   std::memcpy(far.data() + 4, &length, sizeof(length));

@@ -1,4 +1,4 @@
-// The little that C++ unit tests need: TEST registers one, CHECK and CHECK_EQUAL note what fails and go on.
+// The C++ unit tests: TEST registers one, CHECK and CHECK_EQUAL note a failure and continue.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What conntrack sent → structs → the same bytes; what the kernel answered → structs. Expected values:
+// Requests of conntrack → structs → the same bytes; answers of the kernel → structs. Expected values:
 // captures/conntrack-replies.txt.
 #include <linux/netfilter/nfnetlink.h>
 #include <linux/netfilter/nfnetlink_conntrack.h>
@@ -62,7 +62,7 @@ std::vector<uint8_t> Payload(const std::vector<uint8_t>& bytes, uint16_t type) {
   return AttributePayload(bytes, sizeof(nfgenmsg), type);
 }
 
-// The names of flows that conntrack deletes have everything that it knows of them; ours have what names them.
+// conntrack names the flows that it deletes by all their fields; we use only the fields that name them.
 void DeletesTheSame(const std::string& name) {
   const std::vector<uint8_t> theirs = Capture("conntrack-delete-" + name + ".request");
   Flow flow = FlowOf(theirs);

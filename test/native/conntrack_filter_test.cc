@@ -1,4 +1,4 @@
-// What filters select, and what the kernel is asked for on their account.
+// The flows that filters select, and the dumps that are requested for them.
 #include <netinet/in.h>
 #include <sys/socket.h>
 

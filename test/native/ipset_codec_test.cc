@@ -1,5 +1,5 @@
-// Listings of sets as the kernel made them, against what ipset(8) printed (ipset-replies.txt); requests
-// against what ipset(8) sends.
+// Listings of sets as the kernel made them, against the output of ipset(8) (ipset-replies.txt); requests
+// against those of ipset(8).
 #include <arpa/inet.h>
 #include <linux/netfilter/ipset/ip_set.h>
 #include <linux/netfilter/nfnetlink.h>
@@ -137,7 +137,7 @@ TEST(IpsetEntriesOfEveryTypeThatIsWritten) {
 
 namespace {
 
-// What a record has no field for: `type:value`, in the order of the attributes.
+// The attributes without a field: `type:value`, in their order.
 std::string ShowRest(const knp::ipset::Rest& rest) {
   std::string text;
   for (size_t at = 0; at + 4 <= rest.size();) {

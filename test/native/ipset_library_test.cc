@@ -92,7 +92,7 @@ KNP_SAME(errcode, ipset_errcode);
 
 size_t (*installed_sizeof)(int option, uint8_t family) = nullptr;
 
-// As libipset 7.15 says it, which has no IPSET_OPT_BITMASK yet: what comes behind is one lower.
+// As libipset 7.15 reports it, which has no IPSET_OPT_BITMASK yet: later options are one lower.
 size_t SizeofIn715(int option, uint8_t family) {
   return installed_sizeof(option < IPSET_OPT_BITMASK ? option : option + 1, family);
 }

@@ -1,4 +1,4 @@
-// What the kernel answered → structs. Expected values: captures/ipvs-replies.txt, which ipvsadm printed of
+// Answers of the kernel → structs. Expected values: captures/ipvs-replies.txt, which ipvsadm printed of
 // the same state.
 #include <linux/genetlink.h>
 #include <linux/ip_vs.h>

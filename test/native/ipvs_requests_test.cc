@@ -1,4 +1,4 @@
-// What ipvsadm sent → structs, checked field by field → the same bytes.
+// Requests of ipvsadm → structs, checked field by field → the same bytes.
 #include <linux/genetlink.h>
 #include <linux/ip_vs.h>
 #include <netinet/in.h>
@@ -57,7 +57,7 @@ ServiceState RoundTrip(const std::string& name, Verb verb) {
 }
 
 // Decodes a request on a server. ipvsadm repeats settings of the service and of deleted servers that the
-// kernel does not read; we leave them out: what names the service must be the beginning of what ipvsadm says
+// kernel does not read; we leave them out: our name of the service must be the beginning of that of ipvsadm
 // of it, and so for a deleted server, whereas a server with settings must be the same bytes.
 RealServerState ServerRoundTrip(const std::string& name, Verb verb) {
   const std::vector<uint8_t> bytes = Capture(name);

@@ -30,7 +30,7 @@ inline std::vector<uint8_t> WithSenderOf(std::vector<uint8_t> bytes, const std::
   return bytes;
 }
 
-// The payload of the first attribute of this type on the first level, as it stands in the message.
+// The payload of the first attribute of this type on the first level.
 inline std::vector<uint8_t> AttributePayload(const std::vector<uint8_t>& bytes, size_t header_size,
                                              uint16_t type) {
   size_t at = NLMSG_HDRLEN + header_size;

@@ -1,4 +1,4 @@
-// What ip sent → structs → the same bytes; what the kernel answered → structs. Expected values:
+// Requests of ip → structs → the same bytes; answers of the kernel → structs. Expected values:
 // captures/route-replies.txt.
 #include <linux/if.h>
 #include <linux/if_addr.h>
@@ -91,7 +91,7 @@ TEST(ALinkIsDeletedByNameWhereItsIndexIsUnknown) {
 }
 
 TEST(TheKernelListsLinks) {
-  // One datagram of the listing: which links are in it is told by the count.
+  // One datagram of the listing: the count identifies its links.
   std::vector<Link> links;
   const std::vector<uint8_t> bytes = Capture("route-links.reply");
   for (const Message& message : MessagesOf(bytes)) CHECK(DecodeLink(message, &links.emplace_back()).ok());

@@ -1,4 +1,4 @@
-// What notifications report.
+// The changes that notifications report.
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 

@@ -2,7 +2,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import type { TestContext } from 'node:test';
 
-/** Runs ipset with these arguments and returns what it printed. */
+/** Runs ipset with these arguments and returns its output. */
 export function ipset(...args: readonly string[]): string {
   return execFileSync('ipset', args, {
     encoding: 'utf8',
@@ -20,7 +20,7 @@ export function savedEntries(name: string): string[] {
     .sort();
 }
 
-/** The `create` line of a set as `ipset save` prints it, without what the kernel chose by itself. */
+/** The `create` line of a set as `ipset save` prints it, without the values that the kernel chooses. */
 export function savedHeader(name: string): string {
   const [line = ''] = ipset('save', name).split('\n');
   return line.replace(/ bucketsize \d+/, '').replace(/ initval 0x[0-9a-f]+/, '');

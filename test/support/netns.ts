@@ -5,7 +5,7 @@ import { ask } from './witnesses.js';
 /** A named network namespace. */
 export interface Namespace {
   readonly name: string;
-  /** What `netns` options take. */
+  /** A value for `netns` options. */
   readonly path: string;
   /** Runs a command inside; its standard output. */
   run(...command: readonly string[]): string;
@@ -27,12 +27,12 @@ export function makeNamespace(): Namespace {
   };
 }
 
-/** Namespaces with nothing in them but lo, and what was opened in them; until they are removed. */
+/** Namespaces that have only lo, and the clients that were opened in them; until they are removed. */
 export function emptyNamespaces() {
   const names: string[] = [];
   const opened: { close(): void }[] = [];
   return {
-    /** Makes one, with lo up or down; its path. Without lo, the kernel takes no address for that of a real server. */
+    /** Makes one, with lo up or down; its path. Without lo, the kernel refuses every address of a real server. */
     add(lo: 'up' | 'down' = 'down'): string {
       const name = `knp-${process.pid}-${++made}`;
       execFileSync('ip', ['netns', 'add', name]);

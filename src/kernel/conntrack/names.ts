@@ -1,9 +1,9 @@
-// What errors call conntrack operations and what they were done to, in the notation of conntrack(8).
+// Names of operations and their targets in errors, in the notation of conntrack(8), and hints.
 import { joinHostPort } from '../../net/address.js';
 import type { Attempt } from '../failures.js';
 import type { FlowId, FlowSelection, FlowTuple } from './types.js';
 
-/** Names the deletion of a flow: `udp 10.0.0.1:4000 -> 10.96.0.10:53`. Bears any value. */
+/** Names the deletion of a flow: `udp 10.0.0.1:4000 -> 10.96.0.10:53`. Accepts any value. */
 export function attemptOf(flow: FlowId, verb: 'delete' | 'deleteFlows' = 'deleteFlows'): Attempt {
   const end = (address: unknown, port: unknown) => joinHostPort(String(address), Number(port));
   const tuple = flow?.original;
@@ -18,7 +18,7 @@ export function attemptOn(verb: 'list' | 'delete', selections: readonly FlowSele
   return { operation: `conntrack.${verb}`, target: nameSelections(selections), hint: hintFor };
 }
 
-/** What may help, whatever was tried: nfnetlink knows no subsystem whose module is not there (EINVAL). */
+/** The hint for every operation: nfnetlink refuses a subsystem whose module is not loaded (EINVAL). */
 export function hintFor(code: string, kernelMessage: string | undefined): string | undefined {
   return code === 'EINVAL' && !kernelMessage ? 'load the kernel module nf_conntrack_netlink' : undefined;
 }

@@ -18,16 +18,16 @@ export interface FlowTuple {
   readonly destinationPort: number;
 }
 
-/** What names a flow in the kernel. */
+/** The name of a flow in the kernel. */
 export interface FlowId {
   readonly protocol: IpProtocol;
-  /** Packets as they come: before their addresses are translated. */
+  /** Packets of the client, before their addresses are translated. */
   readonly original: FlowTuple;
   /** Zone of the original direction (`nf_conntrack_zone`), 0–65535; 0 is the default one. Left out: 0. */
   readonly zone?: number;
   /**
-   * `CTA_ID`, 1–4294967295: tells a flow from a later one with the same tuple, unless that has come to lie in the very
-   * memory of the earlier one. Left out, or 0: whichever is there.
+   * `CTA_ID`, 1–4294967295: distinguishes a flow from a later one with the same tuple, unless the kernel has reused the
+   * memory of the earlier one. Left out, or 0: any flow with the tuple.
    */
   readonly id?: number;
 }
@@ -35,14 +35,14 @@ export interface FlowId {
 /** A flow as the kernel lists it. */
 export interface Flow extends FlowId {
   readonly family: Family;
-  /** Packets as they come back: from where the original ones went once their addresses were translated. */
+  /** Packets of the answer: from the address to which the original packets were translated. */
   readonly reply: FlowTuple;
   readonly zone: number;
   readonly id: number;
   /** `IPS_` flags: 0x2 a reply was seen, 0x8 confirmed, 0x10 source translated, 0x20 destination translated, … */
   readonly status: number;
   readonly mark: number;
-  /** Seconds until the flow ends unless another packet comes. */
+  /** Time until the flow ends without another packet, in s. */
   readonly timeout: number;
 }
 
@@ -79,7 +79,7 @@ export type FlowChange = FlowId | { readonly do: 'delete'; readonly filter: Flow
 /** How flows are listed. */
 export interface ListOptions {
   /**
-   * Resolve to what was read when a listing is cut short (`ERR_INTERRUPTED`) instead of rejecting. Default false.
+   * Resolve to the flows read so far when a listing is cut short (`ERR_INTERRUPTED`) instead of rejecting. Default false.
    */
   readonly partial?: boolean;
 }
@@ -98,7 +98,7 @@ export interface Conntrack extends BatchSource<FlowChange> {
    *
    * Costs a walk over the kernel's whole table for each of up to four selections of a family, for more of them one walk
    * and a look at whatever they have in common. The kernel is not asked to select by IPv6 addresses, which it may get
-   * wrong, nor by ports of other protocols than TCP and UDP: the rest of the selection then says how much is looked at.
+   * wrong, nor by ports of other protocols than TCP and UDP: the other fields then decide how many flows are read.
    * Kernels before 5.8 select by the family only.
    *
    * Rejects with `ERR_INTERRUPTED` when ten attempts in a row failed: the table changed while it was read, as far as a
@@ -106,9 +106,9 @@ export interface Conntrack extends BatchSource<FlowChange> {
    */
   list(selection?: FlowSelection | readonly FlowSelection[], options?: ListOptions): Promise<Flow[]>;
   /**
-   * Deletes the flows that the filter selects. It lists them and deletes them by name, so that nothing is ever deleted
-   * that was not seen to be selected; flows that begin meanwhile stay. Rejects when they cannot be listed; what happened
-   * to each is in the result.
+   * Deletes the flows that the filter selects. It lists them and deletes them by name, so that only selected flows
+   * are deleted; flows that begin meanwhile stay. Rejects when they cannot be listed; failures to delete are in the
+   * result.
    */
   delete(filter: FlowFilter): Promise<FlowDeletion>;
   /**

@@ -1,4 +1,4 @@
-// Entries of sets as ipset(8) writes them: what people paste into the tool, and what an entry is keyed by.
+// Entries of sets in the notation of ipset(8), which is also the key of an entry.
 import { protocolOfNumber } from '../../net/protocol.js';
 import type { SetEntry } from './types.js';
 

@@ -1,7 +1,7 @@
 // The records of ipset. `npm run layouts` writes them to native/ipset/layouts.h.
 import { address, bits, codes, layout, part, text, u8, u16, u32, unused } from '../layout.js';
 
-/** What an operation does. */
+/** The verbs of operations. */
 export const VERB = codes('Verb', { create: 1, add: 2, delete: 3, flush: 4, destroy: 5, swap: 6 });
 
 /** The types of sets that this library writes. */
@@ -25,7 +25,7 @@ export const ENTRY_FIELD = bits('EntryField', {
   noMatch: 64,
 });
 
-/** What is known of a listed set: its number of entries, its range of ports, and that it has an extension. */
+/** Properties of a listed set: the number of its entries is known, its range of ports is known, it has an extension. */
 export const SET_FLAG = bits('SetFlag', { hasElements: 1, hasPorts: 2, isExtended: 4 });
 
 /** Addresses of an entry that is added or deleted. */

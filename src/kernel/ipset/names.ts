@@ -1,9 +1,9 @@
-// What errors call ipset operations and what they were done to, names for ipset's own numbers, and what to do.
+// Names of operations, their targets and ipset's own numbers in errors, and hints.
 import type { Attempt } from '../failures.js';
 import { formatEntry } from './entry.js';
 import type { IpsetOperation } from './types.js';
 
-// enum ipset_errno, include/uapi/linux/netfilter/ipset/ip_set.h. The first two say what an errno says everywhere else.
+// enum ipset_errno, include/uapi/linux/netfilter/ipset/ip_set.h. The first two mean the same as an errno.
 const CODES: Readonly<Record<number, string>> = {
   4100: 'EBUSY', // IPSET_ERR_BUSY
   4101: 'ENOENT', // IPSET_ERR_EXIST_SETNAME2: no second set to swap with
@@ -40,7 +40,7 @@ const BITMAP_CODES: Readonly<Record<number, string>> = {
   4353: 'IPSET_ERR_BITMAP_RANGE_SIZE',
 };
 
-/** Names an operation, its target and what may help. Bears operations that break rules. */
+/** Names an operation and its target, with hints. Accepts operations that break rules. */
 export function attemptOf(operation: IpsetOperation): Attempt {
   return {
     operation: `ipset.${operation?.do}`,
@@ -78,10 +78,10 @@ function codeOf(errno: number, operation: IpsetOperation): string | undefined {
   return CODES[errno] ?? (bitmap ? BITMAP_CODES : HASH_CODES)[errno];
 }
 
-// Without ip_set the kernel says EINVAL to whatever is asked; without netfilter's netlink there is no socket to ask on.
+// Without ip_set the kernel answers every request with EINVAL; without netfilter's netlink no socket can be opened.
 const MISSING_MODULE = 'load the kernel module ip_set, if it is missing (modprobe ip_set)';
 
-/** What to do about a failure to open. */
+/** The hint for a failure to open. */
 export function hintForOpen(code: string): string | undefined {
   return code === 'EPROTONOSUPPORT' ? MISSING_MODULE : undefined;
 }

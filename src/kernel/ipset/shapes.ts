@@ -19,7 +19,7 @@ export const SHAPES: Readonly<Record<SetType, number>> = {
 const WITH_PORTS: ReadonlySet<number> = new Set([6, 17, 132, 136]);
 const ICMP: Readonly<Record<Family, number>> = { 4: 1, 6: 58 };
 
-/** The field that goes with an IP protocol in a set of a family; none for those that the kernel stores without ports. */
+/** The field of a port, by the IP protocol and the family of the set; none for protocols that the kernel stores without ports. */
 export function portFieldOf(protocol: number, family: Family): 'port' | 'icmp' | undefined {
   if (WITH_PORTS.has(protocol)) return 'port';
   return protocol === ICMP[family] ? 'icmp' : undefined;

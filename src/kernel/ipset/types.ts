@@ -1,4 +1,4 @@
-// What ipset holds, as JavaScript values. Source of every rule: ipset(8), include/uapi/linux/netfilter/ipset/ip_set.h.
+// Sets and their entries, as JavaScript values. Source of every rule: ipset(8), include/uapi/linux/netfilter/ipset/ip_set.h.
 import type { Family } from '../../net/address.js';
 import type { IpProtocol } from '../../net/protocol.js';
 import type { BatchSource, OperationResult } from '../types.js';
@@ -34,13 +34,13 @@ export interface SetHeader extends Omit<SetDefinition, 'type'> {
   readonly revision: number;
   /** Rules and sets that refer to it; a set that is referred to cannot be destroyed. */
   readonly references: number;
-  /** Number of entries, where the kernel tells (4.9). */
+  /** Number of entries, where the kernel reports it (4.9). */
   readonly elements?: number;
   /** True when the set was made with an extension: timeout, counters, comment, skbinfo. */
   readonly extended: boolean;
   /**
    * The parameters that have no field here (`netmask`, `markmask`, `timeout`, the range of bitmap:ip, …). Left out are the
-   * memory that the set takes, and the kernel's choice of `initval` and `bucketsize`.
+   * size of the set in memory, and the kernel's choice of `initval` and `bucketsize`.
    */
   readonly attributes?: readonly ListedAttribute[];
 }
@@ -92,7 +92,7 @@ export interface SetEntry {
   readonly wildcard?: true;
   /** Listed only: the packet mark of hash:ip,mark. */
   readonly mark?: number;
-  /** Listed only, and passed over when the entry is deleted: what else the kernel listed, as `timeout` and `comment`. */
+  /** Listed only, and ignored when the entry is deleted: the other attributes that the kernel listed, as `timeout` and `comment`. */
   readonly attributes?: readonly ListedAttribute[];
 }
 
@@ -109,7 +109,7 @@ export type IpsetOperation =
   | { readonly do: 'flush' | 'destroy'; readonly name: string }
   | { readonly do: 'swap'; readonly name: string; readonly other: string };
 
-/** A set that entries go to: its name, and what is needed to encode entries for it. */
+/** The set of an entry: its name, and the properties on which the encoding of its entries depends. */
 export type SetReference = Pick<SetDefinition, 'name' | 'type' | 'family'>;
 
 /**
@@ -137,7 +137,7 @@ export interface Ipset extends BatchSource<IpsetOperation> {
   /** Destroys; rejects with ENOENT when there is no such set, EBUSY while something refers to it. */
   destroy(name: string): Promise<void>;
   /**
-   * Exchanges the contents of two sets of one type and family; what refers to one now sees the other's entries. Rejects
+   * Exchanges the contents of two sets of one type and family; rules that refer to one then match the other's entries. Rejects
    * with ENOENT when one of them is missing, IPSET_ERR_TYPE_MISMATCH.
    */
   swap(name: string, other: string): Promise<void>;

@@ -9,7 +9,7 @@ import type { Iptables } from './types.js';
 export { parseSaved, restoreInput } from './text.js';
 export type * from './types.js';
 
-/** Longest time a program may take, ms; longer than the 5 s for which it waits for the lock. */
+/** Time limit of a program, in ms; longer than the 5 s for which it waits for the lock. */
 const TIMEOUT = 30_000;
 /** iptables-save of a node with many foreign rules. */
 const MAX_OUTPUT = 256 * 1024 * 1024;
@@ -47,7 +47,7 @@ function run(command: string, args: readonly string[], input: string): Promise<s
       if (error) reject(failure(command, error, stderr));
       else resolve(stdout);
     });
-    // A program that ends before it has read its input says why on stderr; the broken pipe itself tells nothing.
+    // A program that ends before it has read its input reports the reason on stderr; the broken pipe has no reason.
     child.stdin?.on('error', () => {});
     child.stdin?.end(input);
   });

@@ -1,7 +1,7 @@
 // The text of iptables-save and iptables-restore.
 import type { IptablesOperation, SavedRules, Table } from './types.js';
 
-/** Reads what iptables-save prints: every chain with its rules. Counters and comments are passed over. */
+/** Reads the output of iptables-save: every chain with its rules. Counters and comments are ignored. */
 export function parseSaved(text: string): SavedRules {
   const chains = new Map<string, string[]>();
   let table = '';

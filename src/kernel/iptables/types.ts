@@ -19,7 +19,7 @@ export interface Chain {
 export interface Jump {
   readonly family: Family;
   readonly table: Table;
-  /** The chain it stands in: `INPUT`. */
+  /** The chain that has the rule: `INPUT`. */
   readonly from: string;
   /** Everything after `-A CHAIN `. */
   readonly rule: string;
@@ -50,7 +50,7 @@ export interface Iptables extends BatchSource<IptablesRestore> {
   save(family: Family): Promise<SavedRules>;
   /**
    * Makes all changes of one family in one `iptables-restore --noflush`: each table changes as a whole or not at all.
-   * Resolves to the error that all of them share (`ERR_PROCESS`, with what the program printed), or undefined.
+   * Resolves to the error that all of them share (`ERR_PROCESS`, with the output of the program), or undefined.
    */
   restore(family: Family, operations: readonly IptablesOperation[]): Promise<NetlinkError | undefined>;
 }

@@ -1,7 +1,7 @@
 // The records of IPVS. `npm run layouts` writes them to native/ipvs/layouts.h.
 import { address, codes, layout, part, text, u8, u16, u32, u64, unused } from '../layout.js';
 
-/** What an operation does, by the kernel's commands (`IPVS_CMD_NEW_SERVICE` and its like, include/uapi/linux/ip_vs.h). */
+/** The verbs of operations: the kernel's commands (`IPVS_CMD_NEW_SERVICE` and its like, include/uapi/linux/ip_vs.h). */
 export const VERB = codes('Verb', {
   addService: 1,
   updateService: 2,
@@ -85,7 +85,7 @@ export const LISTED_SERVER = layout({
 /** Timeouts of connections, in seconds. */
 export const TIMEOUTS = layout({ tcp: u32, tcpFin: u32, udp: u32 });
 
-/** What the kernel says of its IPVS. */
+/** Version and size of the kernel's IPVS. */
 export const KERNEL_IPVS = layout({
   /** One byte each: major, minor, patch. */
   version: u32,

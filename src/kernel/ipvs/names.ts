@@ -1,15 +1,15 @@
-// What errors call IPVS operations and what they were done to, and what to do about them.
+// Names of operations and their targets in errors, and hints.
 import type { Attempt } from '../failures.js';
 import type { IpvsOperation, RealServerId, VirtualServiceId } from './types.js';
 
-/** `tcp 10.96.0.1:443`, `fwmark 1 ipv6`. Bears any value: operations that break rules have names too. */
+/** `tcp 10.96.0.1:443`, `fwmark 1 ipv6`. Accepts any value: operations that break rules have names too. */
 export function nameService(id: VirtualServiceId | undefined): string {
   if (typeof id !== 'object' || id === null) return String(id);
   if ('firewallMark' in id) return `fwmark ${id.firewallMark}${id.family === 6 ? ' ipv6' : ''}`;
   return `${id.protocol} ${nameEndpoint(id)}`;
 }
 
-/** Names an operation, its target and what may help. */
+/** Names an operation and its target, with hints. */
 export function attemptOf(operation: IpvsOperation): Attempt {
   const service = nameService(operation?.service);
   const server = (operation as { realServer?: RealServerId } | undefined)?.realServer;
@@ -31,8 +31,8 @@ function hintFor(operation: IpvsOperation, code: string): string | undefined {
   return `unknown scheduler${persistenceEngine ? ' or persistence engine' : ''}: load ${modules.join(' or ')}`;
 }
 
-// ENOENT of a call that names nothing: there is no family IPVS. What fails before the family is asked for, as the path of
-// a network namespace, comes with words of its own.
+// ENOENT of a call without a target: there is no family IPVS. Earlier failures, as of the path of a network namespace, have
+// a message of their own.
 function hintAtModule(code: string, said: string | undefined): string | undefined {
   if (code !== 'ENOENT' || said !== undefined) return undefined;
   return 'load the kernel module ip_vs (modprobe ip_vs)';

@@ -35,7 +35,7 @@ import {
 
 const LARGEST_U32 = 0xffff_ffff;
 const LARGEST_I32 = 0x7fff_ffff;
-// What still fits 32 bits when the kernel has multiplied it by HZ, which is at most 1000.
+// The longest times that still fit 32 bits when the kernel has multiplied them by HZ, which is at most 1000.
 const LONGEST_PERSISTENCE = 4_294_967;
 const LONGEST_TIMEOUT = 2_147_483;
 

@@ -1,4 +1,4 @@
-// What IPVS holds, as JavaScript values. Source of every rule: include/uapi/linux/ip_vs.h and net/netfilter/ipvs/ip_vs_ctl.c.
+// Virtual services and real servers, as JavaScript values. Source of every rule: include/uapi/linux/ip_vs.h and net/netfilter/ipvs/ip_vs_ctl.c.
 import type { Family } from '../../net/address.js';
 import type { Protocol } from '../../net/protocol.js';
 import type { BatchSource, OperationResult } from '../types.js';
@@ -19,7 +19,7 @@ export interface FirewallMarkId {
   readonly family: Family;
 }
 
-/** What names a virtual service in the kernel: of an object with both, the mark. */
+/** The name of a virtual service in the kernel: of an object with both, the mark. */
 export type VirtualServiceId = AddressId | FirewallMarkId;
 
 /** `IP_VS_SVC_F_PERSISTENT`: connections of one client go to one real server. */
@@ -30,7 +30,7 @@ export const FLAG_ONE_PACKET = 0x4;
 export const FLAG_SCHEDULER_1 = 0x8;
 /** `IP_VS_SVC_F_SCHED2` (`mh-port` for the `mh` scheduler, kernel 4.18). */
 export const FLAG_SCHEDULER_2 = 0x10;
-/** `IP_VS_SVC_F_HASHED`: set by the kernel on every service; never sent, and left out of what is listed. */
+/** `IP_VS_SVC_F_HASHED`: set by the kernel on every service; never sent, and left out of listings. */
 export const FLAG_HASHED = 0x2;
 
 /** The settings of a virtual service. */
@@ -39,14 +39,14 @@ export interface VirtualServiceSettings {
   readonly scheduler: string;
   /** Sum of the FLAG_ constants, 0–4294967295. */
   readonly flags: number;
-  /** Persistence in seconds, 0–4294967 (the kernel multiplies by HZ, at most 1000, in 32 bits); 0 without persistence. */
+  /** Of persistence, 0–4294967, in s (the kernel multiplies it by HZ, at most 1000, in 32 bits); 0 without persistence. */
   readonly timeout: number;
   /**
    * Prefix length that groups clients for persistence: 1–32, 1–128. kube-proxy's are 32 and 128. Listed as 0 for a mask
    * that is no prefix, which other tools can set for IPv4.
    */
   readonly netmask: number;
-  /** Persistence engine, 1–15 bytes (`sip`), when one is set. An update without it takes it away. */
+  /** Persistence engine, 1–15 bytes (`sip`), when one is set. An update without it removes it. */
   readonly persistenceEngine?: string;
 }
 
@@ -69,7 +69,7 @@ export interface Encapsulation {
   readonly flags: number;
 }
 
-/** What names a real server within its virtual service. */
+/** The name of a real server within its virtual service. */
 export interface RealServerId {
   /** Canonical address. */
   readonly address: string;
@@ -79,14 +79,14 @@ export interface RealServerId {
 
 /** A real server. Only with `tunnel` may its family be another than the service's (kernel 3.18). */
 export interface RealServer extends RealServerId {
-  /** 0–2147483647; 0 takes no new connections. */
+  /** 0–2147483647; with 0 it gets no new connections. */
   readonly weight: number;
   readonly forwarding: ForwardingMethod;
   /** Connections at which the server is taken out of scheduling, 0–4294967295; 0 = no bound. */
   readonly upperThreshold: number;
-  /** Connections below which it comes back, at most the upper one; 0 = three quarters of it. */
+  /** Connections below which it is scheduled again, at most the upper threshold; 0 = three quarters of it. */
   readonly lowerThreshold: number;
-  /** Only with `tunnel`; left out for IP in IP. An update without it goes back to that. */
+  /** Only with `tunnel`; left out for IP in IP. An update without it sets IP in IP again. */
   readonly encapsulation?: Encapsulation;
 }
 
@@ -183,7 +183,7 @@ export interface Ipvs extends BatchSource<IpvsChange> {
   /**
    * Sends a list of operations as one call in few messages; resolves to one result per operation, in order. Operations
    * after one that failed are done all the same. Results beside those of the single verbs: `ERR_INVALID_ARGUMENT`;
-   * `ERR_UNKNOWN_OUTCOME` when replies were lost; `ERR_TIMEOUT` for what was then not sent.
+   * `ERR_UNKNOWN_OUTCOME` when replies were lost; `ERR_TIMEOUT` for the operations that were then not sent.
    */
   apply(operations: readonly IpvsOperation[]): Promise<OperationResult[]>;
   /** Deletes every virtual service of the namespace, whoever made it. */

@@ -1,13 +1,13 @@
 // The records of rtnetlink. `npm run layouts` writes them to native/rtnetlink/layouts.h.
 import { address, bits, codes, layout, part, text, u8, u32, unused } from '../layout.js';
 
-/** What an operation does. */
+/** The verbs of operations. */
 export const VERB = codes('Verb', { addLink: 1, deleteLink: 2, addAddress: 3, deleteAddress: 4 });
 
 /** The object that an event is about. */
 export const EVENT_KIND = codes('EventKind', { link: 1, address: 2 });
 
-/** What a watch reports. `changesLost`: notifications were lost, and anything may have changed. */
+/** The kinds of changes that a watch reports. `changesLost`: notifications were lost, and anything may have changed. */
 export const CHANGE = bits('Change', { linksChanged: 1, addressesChanged: 2, changesLost: 4 });
 
 /** A link. */

@@ -1,8 +1,8 @@
-// What errors call rtnetlink operations and what they were done to, and what to do about them.
+// Names of operations and their targets in errors, and hints.
 import type { Attempt } from '../failures.js';
 import type { RtnetlinkOperation } from './types.js';
 
-/** Names an operation, its target (`10.96.0.1/32 dev kube-ipvs0`, `dev kube-ipvs0`) and what may help. */
+/** Names an operation, its target (`10.96.0.1/32 dev kube-ipvs0`, `dev kube-ipvs0`) and hints. */
 export function attemptOf(operation: RtnetlinkOperation): Attempt {
   const hint = (code: string) => hintFor(operation, code);
   return { operation: `rtnetlink.${operation?.do}`, target: targetOf(operation), hint };

@@ -16,7 +16,7 @@ export interface Link {
   readonly up: boolean;
 }
 
-/** What names an address of a link. */
+/** The name of an address of a link. */
 export interface LinkAddressId {
   /** Name of the link. */
   readonly link: string;

@@ -9,7 +9,7 @@ import type { RtnetlinkEvent } from './types.js';
 
 export type { RtnetlinkEvent } from './types.js';
 
-/** What changed since the last call. */
+/** The changes since the last call. */
 export interface RtnetlinkChange {
   /** A link was added, deleted or changed. */
   readonly links: boolean;
@@ -46,9 +46,9 @@ const OPTIONS: ReadonlySet<string> = new Set(['netns', 'timeout', 'gather', 'kee
 const { linksChanged, addressesChanged, changesLost } = CHANGE.numbers;
 
 /**
- * Calls `onChange` when links or addresses have changed, whoever changed them, this process too: once for a burst of
- * changes, and again for what changes after the call. Nothing is missed from the moment on when the promise resolves. What
- * `onChange` throws is an uncaught exception.
+ * Calls `onChange` when links or addresses have changed, by this process or another: once for a burst of changes, and
+ * again for later changes. Every change after the promise has resolved is reported. An exception of `onChange` is an
+ * uncaught exception.
  *
  * Needs no privilege in the process's own namespace. Rejects with NetlinkError `ENOENT` or `EINVAL` for a path that is
  * missing or no network namespace, `EPERM` when CAP_SYS_ADMIN is missing to enter it; with TypeError or RangeError for an

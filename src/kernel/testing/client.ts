@@ -1,4 +1,4 @@
-// What the fakes of netlink clients have in common. They share the rules for arguments and the errors with the real ones.
+// The common part of the fakes of netlink clients. They share the rules for arguments and the errors with the real ones.
 import { argumentError, invalidOperation } from '../arguments.js';
 import type { Packing } from '../batch.js';
 import { type Attempt, closedError, toNetlinkError } from '../failures.js';

@@ -1,4 +1,4 @@
-// Connection tracking that lives in memory: keeps the flows that a test lets it track, refuses what the real one refuses.
+// Connection tracking in memory: keeps the flows that a test adds, and refuses the same arguments as the real one.
 import type { NetlinkError } from '../../errors.js';
 import { canonicalAddress, familyOf } from '../../net/address.js';
 import { type IpProtocol, PROTOCOL_NUMBERS, protocolOfNumber } from '../../net/protocol.js';
@@ -20,7 +20,7 @@ import { reported } from '../reported.js';
 import type { OperationResult } from '../types.js';
 import { FakeClient } from './client.js';
 
-/** What a test has to say of a flow. */
+/** The fields of a flow that a test must give. */
 export type NewFlow = Pick<Flow, 'protocol' | 'original' | 'reply'> & Partial<Flow>;
 
 /** A fake of conntrack. */
@@ -30,7 +30,7 @@ export class FakeConntrack extends FakeClient<FlowChange> implements Conntrack {
   readonly #flows = new Set<Flow>();
   #lastId = 0;
 
-  /** Tracks a flow from now on; what is left out is as in a flow of the default zone that has just begun. */
+  /** Adds a flow. The fields left out have the values of a new flow in the default zone. */
   track(flow: NewFlow): Flow {
     const family = familyOf(flow.original.source);
     const tracked = { family, zone: 0, id: ++this.#lastId, status: 0x8, mark: 0, timeout: 30, ...flow };
@@ -79,7 +79,7 @@ export class FakeConntrack extends FakeClient<FlowChange> implements Conntrack {
     return this.applyAll(flows, PACKING, (id) => this.#remove(id));
   }
 
-  /** What `conntrack -L` prints, sorted, without what changes by itself. */
+  /** The output of `conntrack -L`, sorted, without the values that change by themselves. */
   dump(): string {
     return [...this.#flows]
       .map((flow) => {

@@ -1,10 +1,10 @@
 // Failures on demand, shared by all fakes.
 import { NetlinkError } from '../../errors.js';
 
-/** Decides whether an operation fails: the error it fails with, or undefined to let it happen. */
+/** Decides whether an operation fails: the error it fails with, or undefined to allow it. */
 export type Fault = (operation: string, target: string) => NetlinkError | undefined;
 
-/** Where a test says what is to fail. */
+/** The faults that a test sets. */
 export interface Faults {
   /** Called for every change, with the names that errors give it; replace it to make changes fail. None fails by default. */
   fault: Fault;

@@ -1,5 +1,5 @@
-// Fakes of every part of the kernel that we speak to: they keep state, fail on demand, and print themselves as the tools
-// would. For tests of agents built on the libraries, and for our own.
+// Fakes of every part of the kernel that the libraries use: they keep state, fail on demand, and print their state as the
+// tools do. For tests of agents built on the libraries, and for the tests of this package.
 
 import { FakeConntrack } from './conntrack.js';
 import type { Fault, Faults } from './faults.js';

@@ -1,4 +1,4 @@
-// ipset that lives in memory: keeps sets and entries, refuses what the kernel refuses.
+// ipset in memory: keeps sets and entries, and refuses the same operations as the kernel.
 import { constants } from 'node:os';
 import { canonicalAddress } from '../../net/address.js';
 import { PROTOCOL_NUMBERS, protocolOfNumber } from '../../net/protocol.js';
@@ -78,7 +78,7 @@ export class FakeIpset extends FakeClient<IpsetOperation> implements Ipset {
     return this.applyAll(operations, PACKING, this.#act);
   }
 
-  /** What `ipset save` prints, sorted. */
+  /** The output of `ipset save`, sorted. */
   dump(): string {
     const lines = [...this.#held.values()].flatMap(({ set, entries }) => {
       const options =
@@ -178,7 +178,7 @@ function definitionOf({
   };
 }
 
-/** An entry that the rules have let through, as the kernel lists it. */
+/** A valid entry, as the kernel lists it. */
 function asListed(entry: SetEntry, set: SetReference): SetEntry {
   const { address, prefix, protocol, port, icmp, address2, prefix2 } = entry;
   const full = set.family === 6 ? 128 : 32;

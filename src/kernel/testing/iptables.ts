@@ -1,4 +1,4 @@
-// iptables that lives in memory: chains and rules of both families, changed by whole restores.
+// iptables in memory: chains and rules of both families, changed by whole restores.
 import { NetlinkError } from '../../errors.js';
 import type { Family } from '../../net/address.js';
 import { program } from '../iptables/index.js';
@@ -68,7 +68,7 @@ export class FakeIptables implements Iptables, Faults {
     this.#chains[family] = new Map([...baseChains(), ...[...parseSaved(text)].map(mutable)]);
   }
 
-  /** What iptables-save prints of a family. */
+  /** The output of iptables-save for a family. */
   dump(family: Family): string {
     const chains = this.#chains[family];
     return (['mangle', 'filter', 'nat'] as const)
@@ -87,7 +87,7 @@ export class FakeIptables implements Iptables, Faults {
   }
 }
 
-/** As iptables-restore does: chains first, then rules, then what needs both. The reason why a line is refused, if one is. */
+/** As iptables-restore does: chains, rules, then insertions and deletions of chains. Returns the reason of a refusal, if any. */
 function change(chains: Map<string, string[]>, operations: readonly IptablesOperation[]): string | undefined {
   for (const operation of operations) {
     if ('chain' in operation) chains.set(idOf(operation), []);

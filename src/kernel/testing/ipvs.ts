@@ -1,4 +1,4 @@
-// IPVS that lives in memory: keeps virtual services and real servers, refuses what the kernel refuses.
+// IPVS in memory: keeps virtual services and real servers, and refuses the same operations as the kernel.
 import { constants } from 'node:os';
 import { canonicalAddress, familyOf, joinHostPort } from '../../net/address.js';
 import { asking, nameService } from '../ipvs/names.js';
@@ -127,7 +127,7 @@ export class FakeIpvs extends FakeClient<IpvsChange> implements Ipvs {
     );
   }
 
-  /** What `ipvsadm -S -n` prints, sorted. */
+  /** The output of `ipvsadm -S -n`, sorted. */
   dump(): string {
     const lines = [...this.#held.values()].flatMap(({ service, realServers }) => [
       `-A ${flag(service)} -s ${service.scheduler}${settings(service)}`,
@@ -208,7 +208,7 @@ function isUnicast(address: string): boolean {
   return first !== 0 && (first < 224 || first > 239) && address !== '255.255.255.255';
 }
 
-/** What names a service, as the kernel lists it: of an object with both, the mark. */
+/** The name of a service, as the kernel lists it: of an object with both, the mark. */
 function canonical(id: VirtualServiceId): VirtualServiceId {
   if ('firewallMark' in id) return { firewallMark: id.firewallMark, family: id.family };
   return { address: canonicalText(id.address), port: id.port, protocol: id.protocol };
@@ -223,7 +223,7 @@ function settingsOf(service: VirtualService): VirtualService {
   };
 }
 
-/** Of an address that the rules have let through. */
+/** Of a valid address. */
 function canonicalText(address: string): string {
   return canonicalAddress(address) ?? address;
 }

@@ -1,4 +1,4 @@
-// Links and addresses that live in memory.
+// Links and addresses in memory.
 import { constants } from 'node:os';
 import { canonicalAddress, familyOf, isLinkLocalIPv6 } from '../../net/address.js';
 import { toNetlinkError } from '../failures.js';
@@ -79,7 +79,7 @@ export class FakeRtnetlink extends FakeClient<RtnetlinkOperation> implements Rtn
     return this.applyAll(operations, PACKING, this.#act);
   }
 
-  /** What `ip addr show dev LINK` prints, as far as addresses go. */
+  /** The output of `ip addr show dev LINK`, as far as addresses are concerned. */
   dump(name: string): string {
     const held = this.#links.get(name);
     if (!held) return '';

@@ -1,4 +1,4 @@
-// Kernel settings that live in memory.
+// Kernel settings in memory.
 import { NetlinkError } from '../../errors.js';
 import { changed } from '../reported.js';
 import type { Sysctl, SysctlWrite } from '../sysctl/index.js';

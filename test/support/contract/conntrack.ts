@@ -1,4 +1,4 @@
-// The contract of conntrack: what the kernel does and the fake has to do as well.
+// The contract of conntrack: the behaviour that the kernel and the fake share.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Conntrack, FlowFilter, FlowId } from '../../../src/kernel/conntrack/types.js';
@@ -16,7 +16,7 @@ const SIX = '[fd00::9]:4000 [fd00:96::a]:53';
 export function conntrackContract(open: (...datagrams: readonly string[]) => Promise<Conntrack>): void {
   const opened = () => open(FIRST, SECOND, SIX);
 
-  it('lists what is selected, each flow once', async () => {
+  it('lists the selected flows, each once', async () => {
     const conntrack = await opened();
     assert.deepEqual(ends(await conntrack.list()), [FIRST, SECOND, SIX].sort());
     assert.deepEqual(ends(await conntrack.list([])), []);
@@ -38,7 +38,7 @@ export function conntrackContract(open: (...datagrams: readonly string[]) => Pro
     assert.equal(flow.zone, 0);
   });
 
-  it('deletes by filter, and says how many', async () => {
+  it('deletes by filter, and returns the number', async () => {
     const conntrack = await opened();
     const filter: FlowFilter = { family: 4, protocol: 'udp', original: { destination: '10.96.0.10' } };
     assert.deepEqual(await conntrack.delete(filter), { deleted: 2, failures: [] });
@@ -46,7 +46,7 @@ export function conntrackContract(open: (...datagrams: readonly string[]) => Pro
     assert.deepEqual(ends(await conntrack.list()), [SIX]);
   });
 
-  it('deletes by name, takes what is gone for deleted, and leaves out what breaks a rule', async () => {
+  it('deletes by name, reports flows that are gone as deleted, and leaves out flows that break a rule', async () => {
     const conntrack = await opened();
     const [first, second] = await conntrack.list({ family: 4 });
     assert.ok(first && second);

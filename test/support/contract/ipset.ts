@@ -1,4 +1,4 @@
-// The contract of ipset: what the kernel and libipset do and the fake has to do as well.
+// The contract of ipset: the behaviour that the kernel with libipset and the fake share.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { formatEntry } from '../../../src/kernel/ipset/entry.js';
@@ -15,7 +15,7 @@ async function entriesOf(ipset: Ipset, name: string): Promise<string[] | undefin
 
 /** Registers the tests. `open` gives an ipset without sets. */
 export function ipsetContract(open: () => Promise<Ipset>): void {
-  it('lists what was added, as the kernel writes it', async () => {
+  it('lists the added objects, as the kernel writes them', async () => {
     const ipset = await open();
     await ipset.create({ ...SET, hashSize: 1000, maxElements: 3 });
     await ipset.create(PORTS);
@@ -94,7 +94,7 @@ export function ipsetContract(open: () => Promise<Ipset>): void {
     assert.equal(await ipset.get('a'), undefined);
   });
 
-  it('goes on after an operation that failed, and leaves out what breaks a rule', async () => {
+  it('continues after an operation that failed, and leaves out operations that break a rule', async () => {
     const ipset = await open();
     const operations: IpsetOperation[] = [
       { do: 'create', set: SET },

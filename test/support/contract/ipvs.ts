@@ -1,4 +1,4 @@
-// The contract of IPVS: what the kernel does and the fake has to do as well.
+// The contract of IPVS: the behaviour that the kernel and the fake share.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import {
@@ -30,7 +30,7 @@ const idle = { activeConnections: 0, inactiveConnections: 0, persistentConnectio
 
 /** Registers the tests. `open` gives an IPVS that holds nothing, in a namespace whose lo is up. */
 export function ipvsContract(open: () => Promise<Ipvs>): void {
-  it('lists what was added, as the kernel writes it', async () => {
+  it('lists the added objects, as the kernel writes them', async () => {
     const ipvs = await open();
     await ipvs.add(service({ address: '010.096.0.1', flags: FLAG_PERSISTENT, timeout: 600 }));
     await ipvs.add(service({ address: 'FD00:0::1', protocol: 'udp' }));
@@ -121,7 +121,7 @@ export function ipvsContract(open: () => Promise<Ipvs>): void {
     }
   });
 
-  it('goes on after an operation that failed, and leaves out what breaks a rule', async () => {
+  it('continues after an operation that failed, and leaves out operations that break a rule', async () => {
     const ipvs = await open();
     const operations: IpvsOperation[] = [
       { do: 'addService', service: WEB },
@@ -144,7 +144,7 @@ export function ipvsContract(open: () => Promise<Ipvs>): void {
       state?.realServers.map(({ weight }) => weight),
       [5],
     );
-    // What was listed names itself, and can be changed.
+    // An object that was listed names itself, and can be changed.
     await ipvs.update({ ...(state as VirtualServiceState), scheduler: 'lc' });
     for (const real of state?.realServers ?? []) await ipvs.updateRealServer(WEB, { ...real, weight: 2 });
     assert.equal((await ipvs.get(WEB))?.scheduler, 'lc');
@@ -180,7 +180,7 @@ export function ipvsContract(open: () => Promise<Ipvs>): void {
     assert.deepEqual(await ipvs.list(), []);
   });
 
-  it('keeps the time-outs that are set to 0', async () => {
+  it('keeps the timeouts that are set to 0', async () => {
     const ipvs = await open();
     await ipvs.setTimeouts({ tcp: 1000, tcpFin: 100, udp: 200 });
     await ipvs.setTimeouts({ tcp: 0, tcpFin: 0, udp: 250 });

@@ -1,4 +1,4 @@
-// What a contract compares of an error: everything but the kernel's own words, which fakes do not have.
+// The part of an error that a contract compares: everything but the kernel's message, which fakes do not have.
 import assert from 'node:assert/strict';
 import { NetlinkError } from '../../../src/errors.js';
 import type { OperationResult } from '../../../src/kernel/types.js';

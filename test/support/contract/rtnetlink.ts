@@ -1,4 +1,4 @@
-// The contract of links and addresses: what the kernel does and the fake has to do as well.
+// The contract of links and addresses: the behaviour that the kernel and the fake share.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Rtnetlink, RtnetlinkOperation } from '../../../src/kernel/rtnetlink/types.js';
@@ -14,7 +14,7 @@ async function addressesOf(rtnetlink: Rtnetlink, link: string): Promise<string[]
 
 /** Registers the tests. `open` gives a network namespace with nothing but lo, which is down; `kind` is one of links. */
 export function rtnetlinkContract(open: () => Promise<Rtnetlink>, kind: string): void {
-  it('lists what was added, as the kernel writes it', async () => {
+  it('lists the added objects, as the kernel writes them', async () => {
     const rtnetlink = await open();
     await rtnetlink.addLink('knp0', kind);
     const link = (await rtnetlink.getLink('knp0')) ?? assert.fail();
@@ -34,7 +34,7 @@ export function rtnetlinkContract(open: () => Promise<Rtnetlink>, kind: string):
       'fe80::1/64 253',
     ]);
     assert.equal((await rtnetlink.listAddresses()).filter((each) => each.link === 'knp0').length, 4);
-    // What was listed names itself.
+    // An object that was listed names itself.
     const [listed] = await rtnetlink.listAddresses('knp0');
     await rtnetlink.deleteAddress(listed ?? assert.fail());
     assert.equal((await rtnetlink.listAddresses('knp0')).length, 3);
@@ -86,7 +86,7 @@ export function rtnetlinkContract(open: () => Promise<Rtnetlink>, kind: string):
     );
   });
 
-  it('goes on after an operation that failed, and leaves out what breaks a rule', async () => {
+  it('continues after an operation that failed, and leaves out operations that break a rule', async () => {
     const rtnetlink = await open();
     const operations: RtnetlinkOperation[] = [
       { do: 'addAddress', address: on('10.0.0.1', 32) },

@@ -1,10 +1,10 @@
-// Every call on the kernel is counted, and comes out as it went in.
+// Every change of the kernel is counted, and its result stays the same.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { type KernelMetrics, measure, withTimedListing } from '../../../src/agent/measure.js';
 import { FakeKernel, failNth } from '../../../src/kernel/testing/index.js';
 
-/** A measured kernel in memory, and what the metrics were told, in words. */
+/** A measured kernel in memory, and the calls of the metrics, in words. */
 function setUp() {
   const kernel = new FakeKernel();
   const told: string[] = [];

@@ -1,4 +1,4 @@
-// The queue before a native client, and the way from its failures to errors, with a client that does what a test says.
+// The queue before a native client, and the errors for its failures, with a client that a test controls.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NetlinkError } from '../../../src/errors.js';
@@ -8,7 +8,7 @@ import { Calls, openCalls, unless } from '../../../src/kernel/calls.js';
 import { errnoName, toNetlinkError } from '../../../src/kernel/failures.js';
 import { layout, u8 } from '../../../src/kernel/layout.js';
 
-/** Remembers what it was sent, and answers a batch with what the test says. */
+/** Keeps the records that it was sent, and answers a batch with the failures that the test sets. */
 class FakeClient implements NativeClient {
   readonly events: string[] = [];
   readonly sent: number[][] = [];
@@ -67,7 +67,7 @@ test('calls run one after another, in order, past one that fails', async () => {
   );
 });
 
-test('the client is let go of after the last call, once', async () => {
+test('the client is closed after the last call, once', async () => {
   const client = new FakeClient();
   const calls = new Calls(client);
   const asked = calls.run(attempt, async () => client.events.push('call'));
@@ -100,7 +100,7 @@ test('errors of the addon become NetlinkErrors, others stay', async () => {
   await assert.rejects(unless('ENOENT', failing(nativeError(3))), { code: 'ESRCH' });
 });
 
-test('options: defaults, and what breaks a rule', async () => {
+test('options: defaults, and values that break a rule', async () => {
   const client = new FakeClient();
   await openCalls(client, {}, { operation: 'fake.open' });
   await openCalls(client, { netns: '/run/netns/blue', timeout: 7 }, { operation: 'fake.open' });
@@ -113,7 +113,7 @@ test('options: defaults, and what breaks a rule', async () => {
   await assert.rejects(open({ netns: '/a\0b' }), RangeError);
 });
 
-test('a batch leaves out what breaks a rule, and finds the place of each failure', async () => {
+test('a batch leaves out operations that break a rule, and finds the place of each failure', async () => {
   const client = new FakeClient();
   client.failures = [
     { index: 0, errno: 2, code: '', message: '' },
@@ -133,7 +133,7 @@ test('a batch leaves out what breaks a rule, and finds the place of each failure
   );
 });
 
-test('one operation resolves, or rejects with what a batch would result in', async () => {
+test('one operation resolves, or rejects with the error that it would have in a batch', async () => {
   const client = new FakeClient();
   const calls = new Calls(client);
   await applyOne(calls, 5, PACKING);

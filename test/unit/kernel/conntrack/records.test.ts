@@ -1,4 +1,4 @@
-// Records of flows and filters: what is written where, and which rule a value breaks.
+// Records of flows and filters: the place of each value, and the rule that a value breaks.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { describeFault } from '../../../../src/kernel/arguments.js';
@@ -37,7 +37,7 @@ function written(selection: unknown, toDelete = false): Uint8Array | string {
 const hex = (bytes: Uint8Array | string) =>
   typeof bytes === 'string' ? bytes : Buffer.from(bytes).toString('hex');
 const zeros = (bytes: number) => '00'.repeat(bytes);
-/** An IPv4 address and what its field has beyond it. */
+/** An IPv4 address and the rest of its field. */
 const four = (address: string) => address + zeros(12);
 
 describe('a flow', () => {
@@ -105,7 +105,7 @@ describe('a flow', () => {
 });
 
 describe('a filter', () => {
-  it('says which fields it looks at', () => {
+  it('names the fields that it compares', () => {
     const selection = {
       family: 4,
       protocol: 'udp',

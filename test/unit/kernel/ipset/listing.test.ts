@@ -65,7 +65,7 @@ const cases: readonly (readonly [name: string, listed: Uint8Array, entry: object
     '10.0.0.1,physdev:eth wildcard',
   ],
   [
-    'a time-out, and flags that nobody knows yet',
+    'a timeout, and unknown flags',
     listing(ADDRESS, ...attribute(6, 0, 0, 2, 88), ...attribute(8, 0, 1, 0, 0)),
     {
       attributes: [

@@ -99,7 +99,7 @@ const wrong: readonly (readonly [operation: unknown, field: string, rule: RegExp
   [add(PORTS, { port: 80, protocol: 'tcp' }), 'entry.protocol', /^must be left out for bitmap:port$/],
 ];
 
-test('what breaks every rule has a name in errors all the same', () => {
+test('an operation that breaks every rule still has a name in errors', () => {
   const names = [
     undefined,
     null,

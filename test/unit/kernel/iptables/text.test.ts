@@ -5,7 +5,7 @@ import { it } from 'node:test';
 import { parseSaved, restoreInput } from '../../../../src/kernel/iptables/text.js';
 import { ROOT } from '../../../support/paths.js';
 
-it('reads what iptables-save printed, tables apart', () => {
+it('reads the output of iptables-save, each table on its own', () => {
   const saved = parseSaved(
     readFileSync(join(ROOT, 'test/oracle/recordings/node-port/ipvs/iptables.txt'), 'utf8'),
   );
@@ -16,7 +16,7 @@ it('reads what iptables-save printed, tables apart', () => {
   assert.equal(saved.get('filter/KUBE-NOWHERE'), undefined);
 });
 
-it('reads rules with counters, and passes over what is no rule', () => {
+it('reads rules with counters, and ignores lines that are no rule', () => {
   const saved = parseSaved('# Generated\n*nat\n:A - [1:60]\n[3:180] -A A -j RETURN \nCOMMIT\n');
   assert.deepEqual([...saved], [['nat/A', ['-j RETURN']]]);
 });

@@ -30,7 +30,7 @@ function tracking(...flows: NewFlow[]): FakeConntrack {
 }
 
 describe('a fake of conntrack', () => {
-  it('lists what is selected, once', async () => {
+  it('lists the selected flows, once', async () => {
     const fake = tracking(four, six, tcp);
     const count = async (...args: Parameters<FakeConntrack['list']>) => (await fake.list(...args)).length;
     assert.equal(await count(), 3);
@@ -57,7 +57,7 @@ describe('a fake of conntrack', () => {
     );
   });
 
-  it('deletes by name, and takes what is gone for deleted', async () => {
+  it('deletes by name, and reports flows that are gone as deleted', async () => {
     const fake = tracking(four, tcp);
     const [first, second] = await fake.list();
     assert.ok(first && second);

@@ -38,10 +38,10 @@ describe('a manifest', () => {
       endpoints(edited).map((e) => e.addresses[0]),
       ['10.244.1.11', '10.244.2.11'],
     );
-    assert.match(edited, /# Who answers\./);
+    assert.match(edited, /# The endpoints\./);
   });
 
-  it('is not edited in silence for an address that it does not have', () => {
+  it('throws for an address that it does not have', () => {
     for (const edit of [withTerminating, withoutEndpoint]) {
       assert.throws(() => edit(original, '10.244.9.9'), /no endpoint has the address 10\.244\.9\.9/);
     }

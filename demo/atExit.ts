@@ -1,4 +1,4 @@
-// What has to be undone however the process ends: namespaces, processes, folders.
+// Cleans up namespaces, processes and folders when the process ends, however it ends.
 
 const undos = new Set<() => void>();
 
@@ -7,10 +7,10 @@ process.once('exit', () => {
 });
 
 /**
- * Has something undone at the end of the process, last come, first served.
+ * Registers a clean-up for the end of the process. The last one runs first.
  *
- * @param undo must not wait for anything
- * @returns undoes it now, once
+ * @param undo must be synchronous
+ * @returns runs the clean-up now, once
  */
 export function undoAtExit(undo: () => void): () => void {
   const once = () => {
@@ -20,7 +20,7 @@ export function undoAtExit(undo: () => void): () => void {
   return once;
 }
 
-/** Ends the process, and so undoes everything, on Ctrl-C and the like. */
+/** Ends the process on SIGINT and similar signals, so that all clean-ups run. */
 export function exitOnSignals(): void {
   for (const [signal, number] of [
     ['SIGHUP', 1],
@@ -31,7 +31,7 @@ export function exitOnSignals(): void {
   }
 }
 
-/** One thing that cannot be undone must not keep the others. */
+/** A failing clean-up must not prevent the others. */
 function quietly(undo: () => void): void {
   try {
     undo();

@@ -1,4 +1,4 @@
-// Draws the last screen of the demonstration: its output on standard input, the file to write as the argument.
+// Draws the last screen of the demo. Standard input: the output of the demo. Argument: the file to write.
 import { writeFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { lastScreen } from './report.js';

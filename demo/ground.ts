@@ -1,31 +1,31 @@
-// Where the demonstration runs, and how much slower that is than the machine itself.
+// The vehicle of the demo, and how much slower it is than the machine.
 import { execFile } from 'node:child_process';
 import { release } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { REQUESTS } from './loopback.js';
 
-/** What scripts/demo.mjs knows of the ground, in the environment variable {@link GROUND_VARIABLE} as JSON. */
+/** The vehicle as scripts/demo.mjs describes it, in the environment variable {@link GROUND_VARIABLE} as JSON. */
 interface Outside {
   /** `User Mode Linux`. */
   readonly vehicle: string;
-  /** Time of the machine itself for the requests of loopback.ts, in ms. */
+  /** Time on the machine for the requests of loopback.ts, in ms. */
   readonly loopbackMs: number;
 }
 
 const PROCESS = fileURLToPath(new URL('./loopbackProcess.js', import.meta.url));
-/** Longest time of the measurement, in ms. */
+/** Maximum time of the measurement, in ms. */
 const PATIENCE = 60_000;
 const GROUND_VARIABLE = 'KNP_DEMO_GROUND';
 
-/** A sentence about the ground, and the factor in short. */
+/** A sentence about the vehicle, and the factor. */
 export interface Ground {
   readonly text: string;
-  /** `×2.9`; `×?` where nobody measured outside. */
+  /** `×2.9`; `×?` if the time on the machine is unknown. */
   readonly factor: string;
 }
 
-/** Measures here, and compares with what was measured outside. */
+/** Measures the time here, and compares it with the time on the machine. */
 export async function measureGround(): Promise<Ground> {
   const given = process.env[GROUND_VARIABLE];
   if (given === undefined) {

@@ -1,16 +1,16 @@
-// Looks at IPVS through our own library, in the node's namespace.
+// Reads IPVS with our library in the node's namespace.
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AddressId, Ipvs, VirtualServiceState } from '../src/kernel/ipvs/types.js';
 
-/** Ms between two looks of {@link realServersBecome}: what it says is late by no more than that and one call. */
+/** Interval of {@link realServersBecome}, in ms: its result is late by at most this time and one call. */
 const LOOK = 2;
 
 /**
  * Waits until a virtual service has exactly these real servers.
  *
  * @param expected `address:port` each
- * @returns the moment at which it was seen, on performance.now()'s clock
+ * @returns the time when it was read, by performance.now()
  */
 export async function realServersBecome(
   ipvs: Ipvs,
@@ -32,13 +32,13 @@ export async function realServersBecome(
   }
 }
 
-/** The weight of a real server of a virtual service; 0 while it drains, undefined once it is gone. */
+/** The weight of a real server of a virtual service; 0 while it drains, undefined after its removal. */
 export async function weightOf(ipvs: Ipvs, id: AddressId, realServer: string): Promise<number | undefined> {
   const service = await ipvs.get(id);
   return service?.realServers.find(({ address, port }) => `${address}:${port}` === realServer)?.weight;
 }
 
-/** Its real servers that take connections, `address:port` each, sorted. */
+/** Its real servers with a weight above 0, as `address:port`, sorted. */
 function realServersOf(service: VirtualServiceState | undefined): string[] {
   const taking = service?.realServers.filter(({ weight }) => weight > 0) ?? [];
   return taking.map(({ address, port }) => `${address}:${port}`).sort();

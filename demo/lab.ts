@@ -1,4 +1,4 @@
-// A small network in namespaces: an outside client, two nodes, pods behind each. Everything goes with close().
+// A small network in namespaces: an outside client, two nodes, pods behind each. close() removes all of it.
 //
 //   client ──┐                          ┌── web-0
 //            ├── lan ── node-a ── cni0 ─┼── web-1
@@ -17,22 +17,22 @@ import {
   STRANGER,
 } from './places.js';
 
-/** A network that is there until it is closed. */
+/** A network that exists until it is closed. */
 export interface Lab {
-  /** Name of a place's network namespace, as `ip netns exec` takes it. */
+  /** Name of a place's network namespace, for `ip netns exec`. */
   namespace(place: Place): string;
-  /** Path of a place's network namespace, as our libraries take it. */
+  /** Path of a place's network namespace, for our library. */
   netns(place: Place): string;
   /** Removes every namespace; processes in them must have ended. */
   close(): void;
 }
 
-/** The switch that joins client and nodes. */
+/** The bridge of client and nodes. */
 const LAN: Place = { name: 'lan', ipv4: '', ipv6: '' };
 
 let count = 0;
 
-/** Lays the network out: client and nodes always, and the given pods. Needs root. */
+/** Creates the network with the client, the nodes and the given pods. Needs root. */
 export function openLab(pods: readonly Pod[]): Lab {
   count += 1;
   const prefix = `knp-${process.pid}-${count}`;
@@ -47,7 +47,7 @@ export function openLab(pods: readonly Pod[]): Lab {
     set(node, nodeCommands(node, other, own));
   };
   try {
-    // Pods on one bridge answer each other through the node's IPVS only if bridged frames pass its hooks.
+    // Pods on one bridge reach each other through the node's IPVS only if bridged frames pass netfilter hooks.
     execFileSync('modprobe', ['br_netfilter'], { stdio: ['ignore', 'ignore', 'inherit'] });
     const namespaces = places.map((place) => `netns add ${namespace(place)}`);
     const lan = hosts.map((host) => cable(namespace(host), 'eth0', namespace(LAN), host.name));
@@ -57,7 +57,7 @@ export function openLab(pods: readonly Pod[]): Lab {
     set(CLIENT, clientCommands());
     setNode(NODE_A, NODE_B);
     setNode(NODE_B, NODE_A);
-    // Forwarding of IPv4 on its node is the proxy's own business.
+    // The proxy itself enables IPv4 forwarding on its node.
     forward(namespace(NODE_A), ['ipv6']);
     forward(namespace(NODE_B), ['ipv4', 'ipv6']);
     for (const pod of pods) set(pod, podCommands(pod));
@@ -72,21 +72,21 @@ function cable(fromNamespace: string, from: string, toNamespace: string, to: str
   return `link add ${from} netns ${fromNamespace} type veth peer name ${to} netns ${toNamespace}`;
 }
 
-/** A bridge, and the ends of the cables to those behind it. */
+/** A bridge, and its ends of the veth pairs. */
 function bridge(name: string, members: readonly Place[]): string[] {
   return [
     `link add ${name} type bridge mcast_snooping 0`,
     `link set ${name} up`,
     ...members.flatMap((member) => [
       `link set ${member.name} master ${name}`,
-      // A pod that dials a virtual IP and is chosen itself gets its packet back over the port it came from.
+      // If IPVS selects the client pod itself, the packet returns over the port it came from.
       `link set ${member.name} type bridge_slave hairpin on`,
       `link set ${member.name} up`,
     ]),
   ];
 }
 
-/** `nodad`: an IPv6 address may be used at once, not after two seconds of looking for a duplicate. */
+/** `nodad`: an IPv6 address is usable at once, without 2 s of duplicate address detection. */
 function host({ ipv4, ipv6 }: Omit<Place, 'name'>, device: string): string[] {
   return [
     `link set ${device} up`,
@@ -132,7 +132,7 @@ function forward(namespace: string, families: readonly ('ipv4' | 'ipv6')[]): voi
   execFileSync('ip', ['netns', 'exec', namespace, 'sh', '-c', commands.join(' && ')]);
 }
 
-/** Namespaces that were never made cannot be removed; what went wrong before is the failure to tell. */
+/** Ignores errors: after a failed creation, namespaces may be missing, and the first error is the one to report. */
 function removeWhatIsThere(close: () => void): void {
   try {
     close();

@@ -1,4 +1,4 @@
-// A steady load: one request after another over each way into a Service, until it is stopped.
+// A steady load: requests one after another over each flow, until it is stopped.
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Flow, Outcomes } from './outcomes.js';
@@ -6,33 +6,33 @@ import type { Outcome } from './station.js';
 
 /** A way to send requests. */
 export interface Requests extends Flow {
-  /** Sends one; resolves to what came of it. */
+  /** Sends one request; resolves to its outcome. */
   send(): Promise<Outcome>;
 }
 
-/** Rest after each request, in ms. */
+/** Pause after each request, in ms. */
 const REST = 100;
-/** The same, as a multiple of what the request took: a machine that is slow is not to be kept busy by this. */
+/** The same as a multiple of the request's time, so that a slow machine is not overloaded. */
 const SLOW_REST = 1.5;
-/** Longest time that so many requests may take, in ms. */
+/** Time limit for the requests of a phase, in ms. */
 const PATIENCE = 30_000;
 
-/** Sends requests over every flow at once, and records them. */
+/** Sends requests over all flows in parallel, and records their outcomes. */
 export class Load {
   readonly #outcomes: Outcomes;
-  /** Without an open connection that was lost: that counts once. */
+  /** The flows without a lost open connection, which counts only once. */
   readonly #flows: Set<Requests>;
   readonly #running: readonly Promise<void>[];
   #stopping = false;
 
-  /** Begins. */
+  /** Starts the load. */
   constructor(outcomes: Outcomes, flows: readonly Requests[]) {
     this.#outcomes = outcomes;
     this.#flows = new Set(flows);
     this.#running = flows.map((flow) => this.#run(flow));
   }
 
-  /** Has a phase last for some time, in ms, and until it has had so many answers of each flow; then judges it. */
+  /** Waits for a time, in ms, and for a number of responses of each flow; then ends and checks the phase. */
   async lastFor({ requests, time }: { readonly requests: number; readonly time: number }): Promise<void> {
     const { phase } = this.#outcomes.now;
     if (!phase) throw new Error('no phase has begun');
@@ -49,7 +49,7 @@ export class Load {
     this.#outcomes.judgeShares([...this.#flows], performance.now());
   }
 
-  /** Lets the requests under way end. */
+  /** Waits for the current requests. */
   async stop(): Promise<void> {
     this.#stopping = true;
     await Promise.all(this.#running);

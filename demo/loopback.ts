@@ -1,15 +1,15 @@
-// How quick a machine is at the kind of work that the demonstration does, to compare an emulated one with the real one.
+// Measures the speed of a machine with requests like those of the demo, to compare an emulated machine with the real one.
 import { once } from 'node:events';
 import { createServer, get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { performance } from 'node:perf_hooks';
 
-/** Requests of a measurement. */
+/** Number of requests of a measurement. */
 export const REQUESTS = 100;
 
 /**
  * The time that {@link REQUESTS} HTTP requests over loopback take, one after another, in ms. Comparable only between new
- * processes: later ones profit from what the JavaScript engine has compiled.
+ * processes: later measurements in a process are faster, because the code is compiled.
  */
 export async function loopbackMs(): Promise<number> {
   const server = createServer((_, response) => response.end()).listen(0, '127.0.0.1');

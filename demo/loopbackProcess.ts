@@ -1,4 +1,4 @@
-// Prints what a machine needs for requests over loopback, in ms: run by the demonstration, and by scripts/demo.mjs outside.
+// Prints the time of requests over loopback, in ms. The demo and scripts/demo.mjs run it.
 import { loopbackMs } from './loopback.js';
 
 process.stdout.write(`${await loopbackMs()}\n`);

@@ -1,6 +1,6 @@
-// The demonstration: a network in namespaces, the proxy on examples/, and a steady load through virtual IPs while an
-// endpoint is lost and the proxy is killed. Needs root and a kernel with IPVS (npm run demo sees to both). Exit status 0
-// only if every request was answered by a server that should, and the open connection was never lost.
+// The demo: a network in namespaces, the proxy with examples/, and a steady load through virtual IPs while an endpoint is
+// removed and the proxy is killed. Needs root and a kernel with IPVS (npm run demo provides both). The exit status is 0 only
+// if each response was from an expected server, and the open connection was never lost.
 import { performance } from 'node:perf_hooks';
 import { openIpvs } from '../src/kernel/ipvs/index.js';
 import { exitOnSignals } from './atExit.js';
@@ -19,7 +19,7 @@ import { play } from './story.js';
 import { tableLines } from './table.js';
 import { virtualIPRoutes } from './web.js';
 
-/** The longest time that all of it may take, in ms. */
+/** Time limit of the demo, in ms. */
 const LIMIT = 500_000;
 
 const PICTURE = [
@@ -40,8 +40,8 @@ async function main(): Promise<number> {
   say('', paint('bold', 'kube-netlink-proxy: an endpoint is lost, the proxy is killed, no connection is'));
   heading('A small cluster, in eight network namespaces');
   say(...PICTURE);
-  const ground = await step('measuring how slow it is here', measureGround);
-  const lab = await step('namespaces, cables, bridges, routes', () => openLab([SHELL, ...WEB]));
+  const ground = await step('measuring the speed of this machine', measureGround);
+  const lab = await step('namespaces, veth pairs, bridges, routes', () => openLab([SHELL, ...WEB]));
   const [client, shell, ...servers] = (await step('web servers and clients', () =>
     Promise.all([CLIENT, SHELL, ...WEB].map((place) => Station.open(lab.namespace(place)))),
   )) as [Station, Station, ...Station[]];
@@ -57,7 +57,7 @@ async function main(): Promise<number> {
       outcomes,
     );
     const ipvs = await openIpvs({ netns: lab.netns(NODE_A) });
-    heading('A steady load, whatever happens');
+    heading('A steady load during the changes');
     const routes = virtualIPRoutes({ client, shell });
     const { flow: kept, pod: lost } = await openConnection(routes[0] as Route);
     const flows = [...routes.map(newConnections), kept];
@@ -87,13 +87,13 @@ async function openConnection(route: Route): Promise<{ flow: Requests; pod: Pod 
   const pod = WEB.find(({ name }) => 'by' in first && name === first.by);
   const where = `${route.address}:${route.port}`;
   if (!pod) throw new Error(`${where} gave no connection: ${'error' in first ? first.error : first.by}`);
-  explain(`A connection to ${where} stays open; ${pod.name} answers it, and is the endpoint that is going to be lost.
-    Requests go over it all the time, and over new connections to each kind of virtual IP.`);
+  explain(`A connection to ${where} stays open. Its endpoint is ${pod.name}, which is going to be lost.
+    Requests are sent over it all the time, and over new connections to each kind of virtual IP.`);
   say('');
   return { flow: { name: `${where}, one connection that stays open`, server: pod.name, send }, pod };
 }
 
-/** Requests over a connection each. */
+/** Requests over new connections. */
 function newConnections(route: Route): Requests {
   return { name: `${route.address}:${route.port}, ${route.name}`, send: () => dial(route) };
 }
@@ -140,5 +140,5 @@ try {
   bad(error instanceof Error ? error.message : String(error));
   process.exitCode = 1;
 }
-// Whatever is still open must not keep the process; what has to be undone is, at exit.
+// Open handles must not delay the exit; the clean-ups run at exit.
 process.exit();

@@ -1,4 +1,4 @@
-// A copy of examples/ that may be edited, as people and controllers edit manifests.
+// An editable copy of examples/.
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { undoAtExit } from './atExit.js';
 /** examples/, seen from dist/demo/. */
 const EXAMPLES = fileURLToPath(new URL('../../examples', import.meta.url));
 
-/** A folder of manifests that is there until it is closed. */
+/** A folder of manifests that exists until it is closed. */
 export class ManifestFolder {
   readonly path: string;
   readonly close: () => void;
@@ -29,9 +29,9 @@ export class ManifestFolder {
   }
 
   /**
-   * Replaces a file as a whole, by renaming: nobody ever reads half of it.
+   * Replaces a file atomically, by renaming.
    *
-   * @returns the moment of the change, on performance.now()'s clock
+   * @returns the time of the change, by performance.now()
    */
   write(file: string, text: string): number {
     const draft = join(this.path, `.${file}.draft`);
@@ -47,7 +47,7 @@ export function withoutEndpoint(manifest: string, address: string): string {
   return editEndpoints(manifest, address, () => []);
 }
 
-/** The manifest with these endpoints terminating, as a controller writes it while their pod is told to end. */
+/** The manifest with these endpoints terminating, as a controller writes it while their pod terminates. */
 export function withTerminating(manifest: string, address: string): string {
   return editEndpoints(manifest, address, (endpoint) => {
     for (const [name, value] of Object.entries({ ready: false, serving: true, terminating: true })) {
@@ -57,7 +57,7 @@ export function withTerminating(manifest: string, address: string): string {
   });
 }
 
-/** Puts what `edit` returns in place of each endpoint that has this address. */
+/** Replaces each endpoint that has this address with the result of `edit`. */
 function editEndpoints(manifest: string, address: string, edit: (endpoint: YAMLMap) => YAMLMap[]): string {
   let edited = 0;
   const parsed = parseAllDocuments(manifest);
@@ -72,7 +72,7 @@ function editEndpoints(manifest: string, address: string, edit: (endpoint: YAMLM
     });
   }
   if (edited === 0) throw new Error(`no endpoint has the address ${address}`);
-  // Each document but the first begins with its own marker.
+  // Each document except the first begins with its marker.
   return documents.map((document) => document.toString()).join('');
 }
 

@@ -1,4 +1,4 @@
-// A process in a network namespace that does what it is asked to: this process cannot enter namespaces itself.
+// A process in a network namespace that serves requests of this process, which cannot enter namespaces itself.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { undoAtExit } from './atExit.js';
@@ -9,15 +9,15 @@ interface Request<Ask> {
   readonly ask: Ask;
 }
 
-/** From the process; id 0 says that it is ready. */
+/** From the process; id 0 means that it is ready. */
 interface Reply<Says> {
   readonly id: number;
   readonly says?: Says;
-  /** Why it could not do what it was asked to. */
+  /** The error of a failed request. */
   readonly failure?: string;
 }
 
-/** Asks a script in a namespace: the parent's side. */
+/** The parent's side: sends requests to a script in a namespace. */
 export class NamespaceProcess<Ask, Says> {
   readonly #child: ChildProcess;
   readonly #kill: () => void;
@@ -50,7 +50,7 @@ export class NamespaceProcess<Ask, Says> {
     return opened;
   }
 
-  /** Resolves to what it says; rejects with why it could not do it. */
+  /** Resolves to the response; rejects with the error. */
   ask(ask: Ask): Promise<Says> {
     this.#last += 1;
     const id = this.#last;
@@ -80,7 +80,7 @@ export class NamespaceProcess<Ask, Says> {
   }
 }
 
-/** Answers the parent: the process's side. Several asks may be under way at a time. */
+/** The process's side: responds to the parent. Requests may run in parallel. */
 export function serveParent<Ask, Says>(handle: (ask: Ask) => Promise<Says>): void {
   const tell = (reply: Reply<Says>) => process.send?.(reply);
   process.on('message', ({ id, ask }: Request<Ask>) => {
@@ -89,7 +89,7 @@ export function serveParent<Ask, Says>(handle: (ask: Ask) => Promise<Says>): voi
       (error: Error) => tell({ id, failure: error.message }),
     );
   });
-  // The parent is gone, however it ended.
+  // The parent has ended.
   process.once('disconnect', () => process.exit(0));
   tell({ id: 0 });
 }

@@ -1,23 +1,22 @@
-// The outcome of every request of the demo: who answered, in which phase, and which answers are failures. Pure.
+// The outcomes of the demo's requests: server, phase, and failures. Pure.
 import type { Outcome } from './station.js';
 
-/** A part of the demonstration; the same servers are to answer from its start to its end. */
+/** A part of the demo, during which the expected servers do not change. */
 export interface Phase {
   readonly name: string;
-  /** Names of the servers that new connections are to reach, each as often as the others. */
+  /** Names of the servers that new connections should reach equally often. */
   readonly servers: readonly string[];
 }
 
-/** Requests over one way into a Service. */
+/** Requests over one route to a Service. */
 export interface Flow {
   readonly name: string;
-  /** The server of a connection that stays open; not given where each request has a connection of its own. */
+  /** The server of a connection that stays open; absent if each request has a new connection. */
   readonly server?: string;
 }
 
 /**
- * A stretch of time in which nothing changes. A change on its way to the kernel is a moment without a phase: either of the
- * old and the new servers may answer then.
+ * A time without changes. While a change is not in the kernel yet, there is no phase, and old and new servers may respond.
  */
 export interface Moment {
   readonly phase: Phase | undefined;
@@ -25,7 +24,7 @@ export interface Moment {
   readonly name: string;
 }
 
-/** Takes note of requests. */
+/** Records requests. */
 export class Outcomes {
   readonly #began: number;
   readonly #phases: Phase[] = [];
@@ -36,12 +35,12 @@ export class Outcomes {
   #meanwhile = 0;
   #slowest = 0;
 
-  /** @param began when the demonstration began, in ms, on the clock of {@link record} */
+  /** @param began start of the demo, in ms, by the clock of {@link record} */
   constructor(began: number) {
     this.#began = began;
   }
 
-  /** The present moment. A request notes it at its start. */
+  /** The current moment, which a request stores at its start. */
   get now(): Moment {
     return this.#now;
   }
@@ -51,17 +50,17 @@ export class Outcomes {
     return this.#phases;
   }
 
-  /** Requests so far, whatever came of them. */
+  /** Number of requests so far. */
   get requests(): number {
     return this.#requests;
   }
 
-  /** Those that ran while something changed, and are counted for no phase. */
+  /** Number of requests during a change, which count for no phase. */
   get meanwhile(): number {
     return this.#meanwhile;
   }
 
-  /** The longest time that an answer took, in ms. */
+  /** Maximum time of a response, in ms. */
   get slowest(): number {
     return this.#slowest;
   }
@@ -83,11 +82,11 @@ export class Outcomes {
   }
 
   /**
-   * Takes note of a request.
+   * Records a request.
    *
    * @param started the moment of its start
    * @param at its end, in ms
-   * @returns whether it went as it should
+   * @returns whether it is not a failure
    */
   record(flow: Flow, started: Moment, outcome: Outcome, at: number): boolean {
     this.#requests += 1;
@@ -102,13 +101,13 @@ export class Outcomes {
     return fault === undefined;
   }
 
-  /** Takes note of a failure that no request showed. */
+  /** Records a failure that is not of a request. */
   fail(text: string, at: number, moment: Moment = this.#now): void {
     const seconds = ((at - this.#began) / 1000).toFixed(1);
     this.#failures.push({ phase: moment.name, text: `${seconds} s, phase ${moment.name}: ${text}` });
   }
 
-  /** Ends the present phase: every server must have had its share of each flow, as round robin gives it. */
+  /** Ends the current phase: each server must have had its share of each flow, according to round robin. */
   judgeShares(flows: readonly Flow[], at: number): void {
     const { phase } = this.#now;
     if (!phase) return;
@@ -123,12 +122,12 @@ export class Outcomes {
     }
   }
 
-  /** Answers to requests of a flow, from start to end within a phase, by the servers that are to answer. */
+  /** Number of responses in a flow by expected servers, of requests that started and ended in the phase. */
   answers(flow: Flow, phase: Phase): number {
     return expectedOf(flow, phase).reduce((sum, by) => sum + this.count(flow.name, phase, by), 0);
   }
 
-  /** Answers that a server gave to requests from start to end within a phase. */
+  /** Number of a server's responses to requests that started and ended in the phase. */
   count(flow: string, phase: Phase, by: string): number {
     return this.#counts.get(keyOf(flow, phase, by)) ?? 0;
   }
@@ -137,7 +136,7 @@ export class Outcomes {
     this.#counts.set(keyOf(flow.name, phase, by), this.count(flow.name, phase, by) + 1);
   }
 
-  /** Failures in a phase, with those while the change was on its way that led to it. */
+  /** Failures in a phase, and during the change that led to it. */
   failuresIn({ name }: Phase): number {
     return this.#failures.filter(({ phase }) => phase === name || phase.startsWith(`${name},`)).length;
   }
@@ -147,7 +146,7 @@ function expectedOf({ server }: Flow, phase: Phase): readonly string[] {
   return server === undefined ? phase.servers : [server];
 }
 
-/** What should not have happened to a request, if anything; `phase` is the one in which it began and ended. */
+/** The failure of a request, if any; `phase` is the one in which it started and ended. */
 function faultOf({ server }: Flow, phase: Phase | undefined, outcome: Outcome): string | undefined {
   if ('error' in outcome) return `not answered: ${outcome.error}`;
   const { by, kept } = outcome;

@@ -1,13 +1,13 @@
-// Who is where: the addresses that examples/ name, and those of their clients.
+// The addresses of the hosts and pods in examples/, and of their clients.
 
-/** A host or pod of the lab, in a network namespace of its own. */
+/** A host or pod of the network, in its own network namespace. */
 export interface Place {
   readonly name: string;
   readonly ipv4: string;
   readonly ipv6: string;
 }
 
-/** A node, with its pods' networks; its own address in them is the pods' gateway. */
+/** A node, with its pods' networks; its address in them is the pods' gateway. */
 export interface NodePlace extends Place {
   readonly podGateway: Omit<Place, 'name'>;
   readonly podNetworks: readonly [ipv4: string, ipv6: string];
@@ -27,7 +27,7 @@ export const NODE_A: NodePlace = {
   podNetworks: ['10.244.1.0/24', 'fd00:10:244:1::/64'],
 };
 
-/** A node without a proxy: it only routes to its pods. */
+/** A node without a proxy, which only routes to its pods. */
 export const NODE_B: NodePlace = {
   name: 'node-b',
   ipv4: '192.168.50.11',
@@ -42,7 +42,7 @@ export const CLIENT: Place = { name: 'client', ipv4: '192.168.50.100', ipv6: 'fd
 /** A second address of the client, outside the source ranges of examples/public.yaml. */
 export const STRANGER = '198.51.100.7';
 
-/** A pod that dials and serves nothing. */
+/** A pod that is only a client. */
 export const SHELL: Pod = { name: 'shell', node: NODE_A, ipv4: '10.244.1.100', ipv6: 'fd00:10:244:1::100' };
 
 /** The endpoints of the web Services. */
@@ -58,5 +58,5 @@ export const WEB_PORT = 8080;
 /** `--cluster-cidr`: the networks of all pods. */
 export const CLUSTER_CIDR = '10.244.0.0/16,fd00:10:244::/48';
 
-/** Networks of virtual IPs that somebody outside routes to node-a: external and load-balancer IPs. */
+/** Networks of virtual IPs that the outside routes to node-a: external and load-balancer IPs. */
 export const EXTERNAL_NETWORK = '203.0.113.0/24';

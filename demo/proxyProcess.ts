@@ -14,7 +14,7 @@ export interface LogLine {
   readonly [field: string]: unknown;
 }
 
-/** A pass, as the log tells of it. */
+/** The log line of a pass. */
 export interface SyncedLine extends LogLine {
   readonly full: boolean;
   readonly services: number;
@@ -24,7 +24,7 @@ export interface SyncedLine extends LogLine {
   readonly kernelMs: number;
 }
 
-/** What came of a run that ended by itself. */
+/** The result of a run that ended by itself. */
 export interface Ended {
   readonly status: number | null;
   readonly stdout: string;
@@ -54,12 +54,12 @@ export class ProxyProcess {
     this.#child.once('exit', () => this.#tell());
   }
 
-  /** Of the proxy itself: `ip netns exec` becomes what it runs. */
+  /** The proxy's own: `ip netns exec` executes the command in the same process. */
   get pid(): number {
     return this.#child.pid as number;
   }
 
-  /** The log until now. */
+  /** The log so far. */
   get log(): readonly LogLine[] {
     return this.#lines;
   }
@@ -69,16 +69,16 @@ export class ProxyProcess {
     return this.synced(0);
   }
 
-  /** The first pass that the log tells of after so many lines. */
+  /** The first pass after this number of log lines. */
   async synced(after: number): Promise<SyncedLine> {
     const wanted = (line: LogLine) => line.msg === 'synced' && this.#lines.indexOf(line) >= after;
     return (await this.logged(wanted, 'a pass')) as SyncedLine;
   }
 
   /**
-   * Waits for a line of the log; those already there count.
+   * Waits for a line of the log, including earlier ones.
    *
-   * @param what what the line tells, for the message when it does not come
+   * @param what description of the line for the error message
    */
   logged(wanted: (line: LogLine) => boolean, what: string, milliseconds = 120_000): Promise<LogLine> {
     return new Promise((resolve, reject) => {
@@ -89,7 +89,7 @@ export class ProxyProcess {
           settle(() => reject(new Error(`the proxy ended before ${what}${this.#story()}`)));
       };
       const late = () =>
-        reject(new Error(`the proxy did not tell of ${what} in ${milliseconds} ms${this.#story()}`));
+        reject(new Error(`the proxy did not log ${what} within ${milliseconds} ms${this.#story()}`));
       const timer = setTimeout(() => settle(late), milliseconds);
       const settle = (finish: () => void) => {
         clearTimeout(timer);
@@ -101,7 +101,7 @@ export class ProxyProcess {
     });
   }
 
-  /** Ends it; resolves to its exit status, or to the signal that ended it. */
+  /** Ends the proxy; resolves to its exit status, or to the signal that killed it. */
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | NodeJS.Signals> {
     if (!this.#ended) {
       const ended = once(this.#child, 'exit');
@@ -114,7 +114,7 @@ export class ProxyProcess {
     return this.#child.signalCode ?? (this.#child.exitCode as number);
   }
 
-  /** Ends it, if it has not ended yet. */
+  /** Ends the proxy, if it still runs. */
   async close(): Promise<void> {
     await this.end();
   }
@@ -166,7 +166,7 @@ function commandIn(namespace: string, manifests: string): string[] {
   return ['netns', 'exec', namespace, process.execPath, COMMAND, 'run', ...flags];
 }
 
-/** What is not the log's JSON (a crash, say) is told as it stands. */
+/** A line that is not JSON, for example of a crash, is kept as text. */
 function readLine(text: string): LogLine {
   try {
     return JSON.parse(text) as LogLine;

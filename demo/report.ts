@@ -3,12 +3,12 @@ import type { Flow, Outcomes } from './outcomes.js';
 import type { SyncedLine } from './proxyProcess.js';
 import { numberCells, type Row } from './table.js';
 
-/** Failures that are listed; a broken proxy has hundreds. */
+/** Maximum number of listed failures. */
 const LISTED = 10;
 
-/** What was measured beside the requests. */
+/** Measurements other than requests. */
 export interface Measured {
-  /** Weight of the lost pod's real server at the end of each phase; undefined where it is gone. */
+  /** Weight of the lost pod's real server at the end of each phase; undefined after its removal. */
   readonly weights: readonly (number | undefined)[];
   /** From the replacement of the manifest to the kernel's state, in ms. */
   readonly terminatingMs: number;
@@ -25,7 +25,7 @@ export const LAST_SCREEN = 'Who answered how many requests, phase by phase';
 const RUN = 'npm run vm -- node dist/src/cli/main.js';
 const FLAGS = '--manifests examples/ --hostname-override node-a --cluster-cidr 10.244.0.0/16';
 
-/** Commands to try next; all of them run on a kernel of their own, and none needs a cluster. */
+/** Commands to try next; each runs on a separate kernel, and none needs a cluster. */
 export const NEXT: readonly string[] = [
   'Try next; none of this needs a cluster:',
   '  npm test                  everything that has to pass',
@@ -36,7 +36,7 @@ export const NEXT: readonly string[] = [
   'docs/migrate.md moves the nodes of a cluster over, one by one, without dropping connections.',
 ];
 
-/** What became of each flow in each phase: a row for each endpoint, and those of the connection that stays open. */
+/** The outcomes of each flow in each phase: a row for each endpoint, and two for the open connection. */
 export function boardRows(
   outcomes: Outcomes,
   flows: readonly Flow[],
@@ -69,13 +69,13 @@ export function lastScreen(output: string): string {
   return lines.slice(start).join('\n');
 }
 
-/** Failures, a line each; the last one says how many more there are. */
+/** Failures, one per line; the last line has the number of the others. */
 export function failureLines(failures: readonly string[]): string[] {
   const more = failures.length - LISTED;
   return [...failures.slice(0, LISTED), ...(more > 0 ? [`… and ${more} more`] : [])];
 }
 
-/** Times with their meaning, and the factor by which the ground is slower. */
+/** Times with their meaning, and the factor by which the vehicle is slower. */
 export function timeLines(
   { terminatingMs, backMs, restartMs, adopted }: Measured,
   slowestMs: number,

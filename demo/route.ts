@@ -1,7 +1,7 @@
-// A way to dial a Service.
+// A route to a Service.
 import type { Dial, Outcome, Station } from './station.js';
 
-/** Who dials, and where. */
+/** A client and an address. */
 export interface Route {
   /** `ClusterIP, from a pod`. */
   readonly name: string;

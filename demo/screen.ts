@@ -1,14 +1,14 @@
-// What a person sees: headings and short lines, at most 80 columns wide. Colour only where it is wanted.
+// Prints headings and short lines, at most 80 columns wide, in colour if enabled.
 import { performance } from 'node:perf_hooks';
 import { styleText } from 'node:util';
 
 type Style = Parameters<typeof styleText>[0];
 
-/** In the VM standard output is no terminal; what starts us there says whether ours is one (scripts/demo.mjs). */
+/** In the VM, standard output is not a terminal; scripts/demo.mjs sets FORCE_COLOR if its own is one. */
 const COLOURS = (process.stdout.isTTY || 'FORCE_COLOR' in process.env) && !process.env['NO_COLOR'];
 const WIDTH = 78;
 
-/** Colours text, where colours are wanted. */
+/** Colours text, if colours are enabled. */
 export function paint(style: Style, text: string): string {
   return COLOURS ? styleText(style, text) : text;
 }
@@ -18,12 +18,12 @@ export function say(...lines: readonly string[]): void {
   for (const line of lines) process.stdout.write(`${line}\n`);
 }
 
-/** Begins a part. */
+/** Prints the heading of a part. */
 export function heading(title: string): void {
   say('', paint('bold', `── ${title} ${'─'.repeat(Math.max(0, WIDTH - title.length - 4))}`), '');
 }
 
-/** Prints a sentence or two, wrapped. */
+/** Prints wrapped sentences. */
 export function explain(text: string): void {
   let line = '';
   for (const word of text.split(/\s+/)) {
@@ -36,7 +36,7 @@ export function explain(text: string): void {
   say(`  ${paint('dim', line)}`);
 }
 
-/** Does something that takes a while, and says how long it took. */
+/** Runs a step, and prints its duration. */
 export async function step<Result>(what: string, work: () => Promise<Result> | Result): Promise<Result> {
   process.stdout.write(`  ${what} … `);
   const started = performance.now();
@@ -45,12 +45,12 @@ export async function step<Result>(what: string, work: () => Promise<Result> | R
   return result;
 }
 
-/** A line that something is as it should be. */
+/** Prints a success. */
 export function good(text: string): void {
   say(`  ${paint('green', '✓')} ${text}`);
 }
 
-/** A line that something is not. */
+/** Prints a failure. */
 export function bad(text: string): void {
   say(`  ${paint('red', '✗')} ${text}`);
 }

@@ -1,51 +1,51 @@
-// A process in a network namespace that serves and dials for us.
+// A process in a network namespace that is a server and a client.
 import { fileURLToPath } from 'node:url';
 import { NamespaceProcess } from './namespaceProcess.js';
 
-/** Serves on these ports, over HTTP and with single datagrams, until the station closes. */
+/** Serves HTTP and single datagrams on these ports until the station is closed. */
 export interface Serve {
   readonly do: 'serve';
-  /** What it calls itself. */
+  /** Name of the server in its responses. */
   readonly name: string;
   readonly tcp: readonly number[];
   readonly udp: readonly number[];
 }
 
-/** Dials once; over a new connection, unless told otherwise. */
+/** Sends one request, by default over a new connection. */
 export interface Dial {
   readonly do: 'dial';
   readonly protocol: 'http' | 'udp';
   readonly address: string;
   readonly port: number;
-  /** Source address, when it is not to be the kernel's choice. */
+  /** Source address; default: the kernel's choice. */
   readonly from?: string | undefined;
-  /** Over the connection that the last such request left open, if it is open still; HTTP only. */
+  /** Reuse the connection of the last such request, if it is still open; only HTTP. */
   readonly keep?: boolean | undefined;
-  /** Longest time to wait, ms. */
+  /** Time limit, in ms. */
   readonly patience: number;
 }
 
-/** What a server says. */
+/** A response. */
 export interface Answer {
   /** Its name. */
   readonly by: string;
-  /** The client's address as it sees it. */
+  /** The client's address that the server sees. */
   readonly sees: string;
-  /** Whether the request went over a connection that an earlier one had left open. */
+  /** Whether the request reused an open connection. */
   readonly kept?: boolean;
 }
 
-/** What came of dialling: an answer, or `ECONNREFUSED` and the like, or `no answer`. */
+/** The outcome of a request: a response, an error code such as `ECONNREFUSED`, or `no answer`. */
 export type Outcome = (Answer | { readonly error: string }) & { readonly milliseconds: number };
 
-/** What a station is asked to do. */
+/** A request to a station. */
 export type Ask = Serve | Dial;
 
 const PROCESS = fileURLToPath(new URL('./stationProcess.js', import.meta.url));
-/** Ms to wait for an answer: long, since the VM may be busy and a lost packet is sent again after a second. */
+/** Default time limit of a request, in ms: the VM may be busy, and a lost packet is repeated after 1 s. */
 const PATIENCE = 5000;
 
-/** A server and dialler in a namespace. */
+/** A server and client in a namespace. */
 export class Station {
   readonly #process: NamespaceProcess<Ask, Outcome | undefined>;
 
@@ -58,17 +58,17 @@ export class Station {
     return new Station(await NamespaceProcess.open(namespace, PROCESS));
   }
 
-  /** Serves on these ports, over HTTP on TCP's; resolves when it listens. */
+  /** Serves on these ports, HTTP on those of TCP; resolves when it listens. */
   async serve(name: string, { tcp = [], udp = [] }: Partial<Pick<Serve, 'tcp' | 'udp'>>): Promise<void> {
     await this.#process.ask({ do: 'serve', name, tcp, udp });
   }
 
-  /** Asks over HTTP; by a new connection, unless the options say otherwise. */
+  /** Sends an HTTP request, by default over a new connection. */
   dial(address: string, port: number, options: Partial<Dial> = {}): Promise<Outcome> {
     return this.#outcome('http', address, port, options);
   }
 
-  /** Asks with one datagram, from a new socket. */
+  /** Sends one datagram from a new socket. */
   dialUdp(address: string, port: number, options: Partial<Dial> = {}): Promise<Outcome> {
     return this.#outcome('udp', address, port, options);
   }

@@ -1,4 +1,4 @@
-// The process of a Station: serves and dials in the network namespace it was started in, as its parent asks it to.
+// The process of a Station: a server and client in its network namespace, controlled by its parent.
 import { createSocket, type RemoteInfo } from 'node:dgram';
 import { once } from 'node:events';
 import { Agent, createServer, get, type IncomingMessage } from 'node:http';
@@ -12,12 +12,12 @@ serveParent(async (ask: Ask): Promise<Outcome | undefined> => {
   return undefined;
 });
 
-/** Answers everybody with who we are and whom we see. */
+/** Responds with the server's name and the client's address. */
 async function serve({ name, tcp, udp }: Serve): Promise<void> {
   const answer = (address: string | undefined) =>
     JSON.stringify({ by: name, sees: (address ?? '').replace(/^::ffff:/, '') } satisfies Answer);
   for (const port of tcp) {
-    // Never closes an idle connection of its own accord.
+    // Never close idle connections.
     const server = createServer({ keepAliveTimeout: 0 }, (request, response) =>
       response.end(`${answer(request.socket.remoteAddress)}\n`),
     );
@@ -32,13 +32,13 @@ async function serve({ name, tcp, udp }: Serve): Promise<void> {
   }
 }
 
-/** An error that comes after the answer, when nobody waits for one any more. */
+/** Ignores an error after the response. */
 const LATER = () => {};
 
-/** Has the one connection that is kept. */
+/** Has the open connection. */
 const KEPT = new Agent({ keepAlive: true, maxSockets: 1 });
 
-/** Without `keep`, a connection of its own for each: only new connections are spread. */
+/** Without `keep`, each request has a new connection: IPVS schedules only new connections. */
 async function dial(ask: Dial): Promise<Outcome> {
   const started = performance.now();
   const signal = AbortSignal.timeout(ask.patience);
@@ -66,7 +66,7 @@ async function askUdp({ address, port, from }: Dial, signal: AbortSignal): Promi
       socket.bind(0, from);
       await once(socket, 'listening', { signal });
     }
-    // Connected, so that a refusal comes back as an error.
+    // A connected socket reports a rejection as an error.
     socket.connect(port, address);
     await once(socket, 'connect', { signal });
     socket.send('who is there?');

@@ -1,4 +1,4 @@
-// The phases of the demonstration, once the network is laid out and the kernel is programmed.
+// The phases of the demo, after the first pass of the proxy.
 import { performance } from 'node:perf_hooks';
 import type { Ipvs } from '../src/kernel/ipvs/types.js';
 import { realServersBecome, weightOf } from './kernelView.js';
@@ -11,30 +11,30 @@ import type { Measured } from './report.js';
 import { bad, step } from './screen.js';
 import { WEB_ADDRESSES, WEB_MANIFEST } from './web.js';
 
-/** What a phase lasts for at least, a time in ms and requests of each flow: whole rounds over three servers and over two. */
+/** Minimum of a phase: time in ms, and requests of each flow, a multiple of three servers and of two. */
 const LASTS = { requests: 12, time: 2500 };
 
-/** Where the demonstration takes place. */
+/** The parts of the demo. */
 export interface Stage {
-  /** The proxy's node's. */
+  /** IPVS of the proxy's node. */
   readonly ipvs: Ipvs;
   readonly manifests: ManifestFolder;
   readonly outcomes: Outcomes;
   readonly flows: readonly Requests[];
-  /** The pod that the open connection leads to. */
+  /** The endpoint of the open connection. */
   readonly lost: Pod;
   /** All proxies so far; the last one runs. */
   readonly proxies: [ProxyProcess, ...ProxyProcess[]];
   startProxy(): ProxyProcess;
 }
 
-/** Plays all phases. */
+/** Runs all phases. */
 export async function play(stage: Stage): Promise<Measured> {
   const { outcomes, manifests, lost, proxies } = stage;
   const load = new Load(outcomes, stage.flows);
   const weights: (number | undefined)[] = [];
   const others = WEB.filter((pod) => pod !== lost);
-  /** Makes a change, has the phase after it last, and looks at the real server that drains. */
+  /** Makes a change, waits for the end of the phase after it, and checks the draining real server. */
   const phase = async <Result>(
     name: string,
     text: string,
@@ -85,7 +85,7 @@ function runningProxy({ proxies }: Stage): ProxyProcess {
   return proxies.at(-1) ?? proxies[0];
 }
 
-/** Replaces the manifest, and waits until the kernel follows at every virtual IP. */
+/** Replaces the manifest, and waits until every virtual service has the new real servers. */
 async function replace({ ipvs, manifests }: Stage, text: string, pods: readonly Pod[]): Promise<number> {
   const expected = pods.map(realServer);
   const replaced = manifests.write(WEB_MANIFEST, text);
@@ -94,7 +94,7 @@ async function replace({ ipvs, manifests }: Stage, text: string, pods: readonly 
   return Math.max(...moments) - replaced;
 }
 
-/** The weight of the lost pod's real server, which must be 0 while the pod is not to have new connections. */
+/** The weight of the lost pod's real server, which must be 0 while the pod should have no new connections. */
 async function lookAtDraining(
   { ipvs, outcomes, lost }: Stage,
   isReady: boolean,

@@ -1,4 +1,4 @@
-// What a terminal shows, as a picture: text with the colours that screen.ts uses becomes SVG. Pure.
+// Converts the output of a terminal, with the colours of screen.ts, to SVG. Pure.
 
 /** A piece of a line in one style. */
 interface Piece {
@@ -33,7 +33,7 @@ const ENDS: Readonly<Record<number, readonly string[]>> = {
   39: ['red', 'green', 'yellow', 'cyan'],
 };
 
-/** Readable in light and dark: the picture asks which of them the reader prefers. */
+/** Colours for light and dark mode. */
 const STYLES = `
   text { font: 13px ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace; fill: #1f2328; white-space: pre }
   .paper { fill: #f6f8fa } .rule { fill: #1f2328 } .bold { font-weight: bold } .dim { fill: #59636e }
@@ -44,7 +44,7 @@ const STYLES = `
   }
 `;
 
-/** Draws output of a terminal; styles may reach over ends of lines. */
+/** Draws the output of a terminal; styles may span lines. */
 export function terminalSvg(output: string): string {
   const lines = piecesOf(output.trimEnd());
   const columns = Math.max(...lines.flat().map(({ column, text }) => column + text.length), 0);
@@ -63,7 +63,7 @@ function draw({ text, column, style }: Piece, row: number): string[] {
   const [left, base] = [MARGIN + column * WIDTH, MARGIN + row * HEIGHT + 13];
   const classes = [...style].filter((name) => name !== 'underline').join(' ');
   const attribute = classes === '' ? '' : ` class="${classes}"`;
-  // Each word stands where it belongs, however wide the reader's font is.
+  // Each word has its own position, for any width of the font.
   const words = [...text.matchAll(/\S+(?: \S+)*/g)].map(({ 0: word, index }) => {
     return `<text${attribute} x="${left + index * WIDTH}" y="${base}">${escapeXml(word)}</text>`;
   });

@@ -1,6 +1,6 @@
 // Tables as text. Pure.
 
-/** A cell; a marked one is where something changed. */
+/** A cell; a marked cell has changed. */
 export interface Cell {
   readonly text: string;
   readonly marked?: boolean;
@@ -12,14 +12,14 @@ export interface Row {
   readonly cells: readonly Cell[];
 }
 
-/** How parts of a table are emphasized. */
+/** Emphasis of the parts of a table. */
 export interface Emphasis {
   heading(text: string): string;
   title(text: string): string;
   marked(text: string): string;
 }
 
-/** Stands before the text of a marked cell, so that it shows without colours. */
+/** Prefix of a marked cell, visible without colours. */
 const MARK = '▸';
 
 /** Lines of a table; cells are aligned right. */
@@ -47,7 +47,7 @@ export function tableLines(
   ];
 }
 
-/** Cells for numbers; those are marked that became 0 or ceased to be 0. A number that is not there counts as 0. */
+/** Cells of numbers; a cell is marked if it changes to or from 0. A missing number counts as 0. */
 export function numberCells(numbers: readonly (number | undefined)[]): Cell[] {
   const isZero = (number: number | undefined) => !number;
   return numbers.map((number, i) => ({

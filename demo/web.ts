@@ -1,20 +1,20 @@
-// The Service demo/web of examples/web.yaml: its virtual IPs, and the ways to them.
+// The Service demo/web of examples/web.yaml: its virtual IPs, and the routes to them.
 import type { AddressId } from '../src/kernel/ipvs/types.js';
 import { NODE_A } from './places.js';
 import type { Route } from './route.js';
 import type { Station } from './station.js';
 
-/** The file that the Service stands in. */
+/** The manifest of the Service. */
 export const WEB_MANIFEST = 'web.yaml';
 
-/** Where it can be dialled. */
+/** Its frontends. */
 export const WEB_ADDRESSES = {
   clusterIP: { address: '10.96.10.10', port: 80, protocol: 'tcp' },
   nodePort: { address: NODE_A.ipv4, port: 30080, protocol: 'tcp' },
   externalIP: { address: '203.0.113.10', port: 80, protocol: 'tcp' },
 } as const satisfies Readonly<Record<string, AddressId>>;
 
-/** Who dials. */
+/** The clients. */
 export interface Diallers {
   /** A machine outside the cluster. */
   readonly client: Station;
@@ -24,7 +24,7 @@ export interface Diallers {
   readonly shell: Station;
 }
 
-/** Every kind of virtual IP, each with one dialler of its own. */
+/** Every kind of virtual IP, each with one client. */
 export function virtualIPRoutes({ client, shell }: Omit<Diallers, 'node'>): Route[] {
   const { clusterIP, nodePort, externalIP } = WEB_ADDRESSES;
   return [
@@ -34,7 +34,7 @@ export function virtualIPRoutes({ client, shell }: Omit<Diallers, 'node'>): Rout
   ];
 }
 
-/** Every kind of virtual IP, from where it is dialled. */
+/** A route to every kind of virtual IP. */
 export function webRoutes({ client, node, shell }: Diallers): Route[] {
   const byNode = { name: 'ClusterIP, dialled by the node', from: node, ...at(WEB_ADDRESSES.clusterIP) };
   return [...virtualIPRoutes({ client, shell }), byNode];

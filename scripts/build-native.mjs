@@ -77,7 +77,7 @@ function onlyWhenChanged(output, inputs, force, build) {
   if (!force && isCurrent()) return;
   mkdirSync(dirname(output), { recursive: true });
   lock(`${output}.lock`);
-  if (!force && isCurrent()) return; // built by whoever had the lock
+  if (!force && isCurrent()) return; // built by the process that had the lock
   rmSync(stamp, { force: true });
   build();
   if (!existsSync(output)) fail(`the build ended well but left no ${output}`);

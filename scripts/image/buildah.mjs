@@ -28,7 +28,7 @@ export class Buildah {
 
   /**
    * @param {readonly string[]} args
-   * @returns {string} what it printed
+   * @returns {string} its output
    */
   ask(args) {
     const { ok, stdout, stderr } = capture('buildah', [...this.#global, ...args]);

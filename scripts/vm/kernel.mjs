@@ -15,7 +15,7 @@ const LEFTOVER_MS = 3600_000;
 
 /**
  * @typedef {object} Kernel
- * @property {string} release what `uname -r` says
+ * @property {string} release output of `uname -r`
  * @property {string} image the bootable file
  * @property {string} modules a folder to appear as /lib/modules
  */

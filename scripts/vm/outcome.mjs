@@ -27,7 +27,7 @@ const CONSOLE_TAIL = 30;
  * @param {import('./machine.mjs').Running} machine
  * @param {number} timeoutSeconds
  * @param {string} consoleLog
- * @param {AbortSignal} over aborted when nobody waits any more
+ * @param {AbortSignal} over aborted when the machine has ended
  * @param {Promise<number>} interrupted of {@link interruption}
  * @returns {Promise<number>} the exit status
  */

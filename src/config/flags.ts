@@ -364,7 +364,7 @@ export const OWN_FLAGS = {
   'ipvs-own-all': {
     type: 'bool',
     withConfig: true,
-    help: 'delete every virtual service that no Service needs, whoever created it, as kube-proxy does',
+    help: 'delete every virtual service that no Service needs, like kube-proxy, even if another program created it',
   },
   cures: {
     type: 'strings',

@@ -117,12 +117,12 @@ test('settings of conntrack and of the process are written', () => {
 test('the start is reported as an event', () => {
   const posts = cluster.server.requests.filter(({ method }) => method === 'POST');
   const events = posts.map(({ body }) => JSON.parse(String(body)) as Record<string, unknown>);
-  const told = events.map(({ reason, reportingController, regarding }) => [
+  const reported = events.map(({ reason, reportingController, regarding }) => [
     reason,
     reportingController,
     (regarding as { name: string }).name,
   ]);
-  assert.deepEqual(told, [['Starting', 'kube-proxy', 'node-a']]);
+  assert.deepEqual(reported, [['Starting', 'kube-proxy', 'node-a']]);
 });
 
 test('while the API server is down, nothing is removed, and retries back off', async () => {

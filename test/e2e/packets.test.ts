@@ -113,13 +113,13 @@ async function each<Result>(
 
 /** The expected results of the two connections to a target. */
 function expected([client, here, there]: Row, { family, address }: Target): string[] {
-  const told = (seen: Row[1], endpoint: Pod) => {
+  const resultOf = (seen: Row[1], endpoint: Pod) => {
     if (seen === 'lost') return 'no answer';
     if (seen === 'refused') return 'ECONNREFUSED';
     if (seen === 'none') return undefined;
     return `${endpoint.name} sees ${sourceAddress(seen, client, endpoint, address, family)}`;
   };
-  const chosen = [told(here, HERE), told(there, THERE)].flatMap((text) => text ?? []);
+  const chosen = [resultOf(here, HERE), resultOf(there, THERE)].flatMap((text) => text ?? []);
   return chosen.length === 1 ? [...chosen, ...chosen] : chosen.sort();
 }
 

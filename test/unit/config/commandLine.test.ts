@@ -260,7 +260,7 @@ describe('flags are read as Go reads them', () => {
     [['--drain-timeout=-1s'], '--drain-timeout must be a duration of 0 or more, for example 1h30m or 10s'],
   ];
   for (const [args, message] of refused) {
-    it(`refuses ${args.join(' ')}`, () => {
+    it(`rejects ${args.join(' ')}`, () => {
       assert.throws(
         () => readFlags(args),
         (error) => {

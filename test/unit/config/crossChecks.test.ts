@@ -99,13 +99,13 @@ describe('a configuration that does not fit the node', () => {
     ['no family at all', PORTS, { ...NODE, families: [] }, 'iptables is not available on this host'],
     ['not the primary family', PORTS, { ...NODE, families: [6] }, 'no support for primary IP family "IPv4"'],
     [
-      'pods of a family that is not there, by which local traffic is told',
+      'pods of a missing family, with detectLocalMode ClusterCIDR',
       { ...PORTS, clusterCIDR: 'fd00::/48' },
       SINGLE,
       `${FAULT}cluster is IPv4-only but clusterCIDRs contains only IPv6 addresses`,
     ],
     [
-      "this node's pods of the other family, by which local traffic is told",
+      'podCIDRs of the other family, with detectLocalMode NodeCIDR',
       { ...PORTS, detectLocalMode: 'NodeCIDR' },
       { ...NODE, podCIDRs: ['fd00:1::/64'] },
       `${FAULT}cluster is IPv4-primary but node.spec.podCIDRs contains only IPv6 addresses`,

@@ -41,7 +41,7 @@ describe('a manifest', () => {
     assert.match(edited, /# The endpoints\./);
   });
 
-  it('is not edited in silence for an address that it does not have', () => {
+  it('throws for an address that it does not have', () => {
     for (const edit of [withTerminating, withoutEndpoint]) {
       assert.throws(() => edit(original, '10.244.9.9'), /no endpoint has the address 10\.244\.9\.9/);
     }

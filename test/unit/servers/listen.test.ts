@@ -313,13 +313,13 @@ describe('a server whose address is in use', () => {
 
   it('retries until it listens, and reports the first failure, one every five minutes, and the success', async () => {
     const squatter = await squat();
-    const told: string[] = [];
+    const reports: string[] = [];
     const clock = { now: 0, reads: 0 };
     const server = await openServer({
       ...options(squatter.port, (error, retryIn) =>
-        told.push(`${(error as NodeJS.ErrnoException).code} ${retryIn}`),
+        reports.push(`${(error as NodeJS.ErrnoException).code} ${retryIn}`),
       ),
-      recovered: () => told.push('listens'),
+      recovered: () => reports.push('listens'),
       now: () => {
         clock.reads++;
         return clock.now;
@@ -334,16 +334,16 @@ describe('a server whose address is in use', () => {
     };
     assert.equal(server.listener, undefined);
     await tries(3);
-    assert.deepEqual(told, ['EADDRINUSE 20']);
+    assert.deepEqual(reports, ['EADDRINUSE 20']);
     clock.now = 299_999;
     await tries(2);
-    assert.equal(told.length, 1);
+    assert.equal(reports.length, 1);
     clock.now = 300_000;
     await tries(3);
-    assert.deepEqual(told, ['EADDRINUSE 20', 'EADDRINUSE 20']);
+    assert.deepEqual(reports, ['EADDRINUSE 20', 'EADDRINUSE 20']);
     await squatter.close();
     while (server.listener === undefined) await pause(5);
-    assert.deepEqual(told.slice(2), ['listens']);
+    assert.deepEqual(reports.slice(2), ['listens']);
     assert.equal((await ask(squatter.port)).body, 'x');
     await server.close();
     await assert.rejects(dial(squatter.port), { code: 'ECONNREFUSED' });

@@ -13,8 +13,8 @@ import { Runner, type RunnerEvents } from './reconcile/runner.js';
 import { type SyncSummary, together } from './reconcile/summary.js';
 import { ServiceCache } from './services/serviceCache.js';
 import type { HostChange, ServicePlanInput } from './services/types.js';
+import { OpenProblems } from './source/openProblems.js';
 import type { Source } from './source/source.js';
-import { StandingProblems } from './source/standing.js';
 
 /** Reports of a running proxy. */
 export interface ProxyEvents {
@@ -89,7 +89,7 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
   readonly #reconciler: Reconciler<Item, Operation>;
   readonly #runner: Runner;
   /** Addresses and ports that a Service names and an older one has. */
-  readonly #conflicts: StandingProblems;
+  readonly #conflicts: OpenProblems;
   #watches: { close(): void }[] = [];
   /** Modes whose items have not been removed yet. */
   #formerModes: readonly Mode<unknown, KeyedOperation>[];
@@ -104,7 +104,7 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
     this.#parts = parts;
     const { mode, formerModes = [], nodeName, bindAddress, rest = 0, events } = parts;
     this.#formerModes = formerModes;
-    this.#conflicts = new StandingProblems(events);
+    this.#conflicts = new OpenProblems(events);
     this.#node = new NodeState(mode.host, nodeName, bindAddress);
     this.#reconciler = new Reconciler(mode, this.#inputs(), now);
     const timers = { set: setTimeout, clear: (timer: unknown) => clearTimeout(timer as NodeJS.Timeout) };

@@ -74,7 +74,7 @@ for (const family of [4, 6] as const) {
   /** One datagram to each of the two. */
   const send = (firstPort: number) =>
     namespace.send(...virtual.map((at, i) => `${joinHostPort(client, firstPort + i)} ${at}`));
-  /** What a sync does when the port has come to this; returns where the flows came back from that it deleted. */
+  /** Acts as a sync does for this state of the port; returns the endpoints of the flows that it deleted. */
   const clean = async (changed: ServicePort) => {
     const stale = staleFlows(await ct.list(selectFlows([changed])), [changed], () => false);
     assert.deepEqual(await ct.deleteFlows(stale), new Array(stale.length).fill(undefined));

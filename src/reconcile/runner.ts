@@ -1,4 +1,5 @@
 // Runs passes: at once when idle, one at a time, coalescing what comes meanwhile; again with back-off after failures.
+import { Backoff } from '../backoff.js';
 import type { SyncSummary } from './summary.js';
 
 /** What the runner drives. */
@@ -28,7 +29,7 @@ export interface RunnerEvents {
 }
 
 /** Delay before the first retry and the longest one, ms; it doubles in between. */
-export const RETRY = { first: 500, longest: 30_000 } as const;
+export const RETRY = { first: 500, most: 30_000 } as const;
 
 /** Why a pass is due although nothing changed. */
 type Reason = 'retry' | 'upkeep' | 'audit' | 'overdue audit';
@@ -54,7 +55,8 @@ export class Runner {
   #running: Promise<void> | undefined;
   /** The one pass under way. */
   #current: Promise<void> | undefined;
-  #delay: number = RETRY.first;
+  /** Not random: a retry concerns this node alone. */
+  readonly #backoff = new Backoff({ ...RETRY, spread: 0 }, () => 0);
   /** The kernel could not even be read: until the retry, nothing else is tried. */
   #blind = false;
   #stopped = false;
@@ -131,7 +133,7 @@ export class Runner {
       if (changed(summary)) this.#arm('audit', this.#periods.audit);
       if (summary.full) this.#arm('overdue audit', OVERDUE * this.#periods.audit);
       if (summary.failures.length > 0) this.#retryLater();
-      else if (summary.unknown === 0) this.#delay = RETRY.first;
+      else if (summary.unknown === 0) this.#backoff.reset();
     } catch (error) {
       this.#events.failed(error);
       this.#blind = true;
@@ -153,9 +155,9 @@ export class Runner {
   /** What failed is unknown and has to be read again. Changes that are made before the retry go ahead. */
   #retryLater(): void {
     if (this.#stopped || this.#armed.has('retry')) return;
-    this.#events.retrying(this.#delay);
-    this.#arm('retry', this.#delay);
-    this.#delay = Math.min(this.#delay * 2, RETRY.longest);
+    const delay = this.#backoff.next();
+    this.#events.retrying(delay);
+    this.#arm('retry', delay);
   }
 
   #arm(reason: Reason, milliseconds: number): void {

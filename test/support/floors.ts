@@ -122,12 +122,15 @@ function judge(path: string, floor: Floor, { specifier, load }: Import): string 
       return undefined;
     return `${path}: ${floor.name} may not reach outside, but imports ${specifier}`;
   }
-  const target = posix.join(posix.dirname(path), specifier).replace(/\.js$/, '.ts');
+  const target = targetOf(path, specifier);
   const below = floorOf(target);
   if (!below) return `${path}: imports ${target}, which is on no floor`;
   const [from, to] = [modeOf(path), modeOf(target)];
   if (from !== undefined && to !== undefined && from !== to && to !== SHARED) {
     return `${path}: a mode may not import from another, but imports ${target}`;
+  }
+  if (from === undefined && to !== undefined && to !== SHARED && !NAMES_MODES.test(path)) {
+    return `${path}: only modes/select.ts knows which modes there are, but it imports ${target}`;
   }
   if (below === floor || floor.imports.includes('*') || floor.imports.includes(below.name)) return undefined;
   return `${path}: ${floor.name} may not import from ${below.name}, but imports ${target}`;
@@ -136,6 +139,30 @@ function judge(path: string, floor: Floor, { specifier, load }: Import): string 
 function floorOf(path: string): Floor | undefined {
   return FLOORS.find(({ files }) => files.test(path));
 }
+
+/** Circles of imports, types too: the files of each, one line a circle. Keys of `files` are paths below src/. */
+export function circles(files: ReadonlyMap<string, string>): string[] {
+  const found: string[] = [];
+  const done = new Set<string>();
+  const visit = (path: string, above: readonly string[]): void => {
+    const start = above.indexOf(path);
+    if (start >= 0) found.push([...above.slice(start), path].join(' → '));
+    if (start >= 0 || done.has(path)) return;
+    for (const { specifier } of importsOf(path, files.get(path) ?? '')) {
+      if (specifier.startsWith('.')) visit(targetOf(path, specifier), [...above, path]);
+    }
+    done.add(path);
+  };
+  for (const path of files.keys()) visit(path, []);
+  return found;
+}
+
+function targetOf(path: string, specifier: string): string {
+  return posix.join(posix.dirname(path), specifier).replace(/\.js$/, '.ts');
+}
+
+/** Files outside a mode's folder that may import from it: the selection, and the library's door. */
+const NAMES_MODES = /^(modes\/select|index)\.ts$/;
 
 /** The folder of the pieces that several modes use. */
 const SHARED = 'shared';

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { violations } from '../support/floors.js';
+import { circles, violations } from '../support/floors.js';
 import { ROOT } from '../support/paths.js';
 
 describe('floors', () => {
-  it('hold for every file of src', () => {
+  it('hold for every file of src, and no files import each other in a circle', () => {
     const folder = join(ROOT, 'src');
     const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) =>
       path.endsWith('.ts'),
@@ -15,6 +15,7 @@ describe('floors', () => {
     const files = new Map(paths.map((path) => [path, readFileSync(join(folder, path), 'utf8')]));
     assert.ok(files.size > 40, `only ${files.size} files were read`);
     assert.deepEqual(violations(files), []);
+    assert.deepEqual(circles(files), []);
   });
 
   const wrong: [what: string, path: string, text: string, told: RegExp][] = [
@@ -61,6 +62,12 @@ describe('floors', () => {
       "import '../iptables/apply.js';",
       /may not import from another/,
     ],
+    [
+      'the name of a mode outside modes/select.ts',
+      'agent/a.ts',
+      "import '../modes/ipvs/index.js';",
+      /only modes\/select\.ts knows which modes there are/,
+    ],
     ['a folder without a floor', 'helpers/a.ts', '', /is on no floor/],
     [
       'a package that is loaded on demand',
@@ -75,6 +82,15 @@ describe('floors', () => {
       /objects may not reach outside/,
     ],
   ];
+  it('find a circle of imports, of types too', () => {
+    const files = new Map([
+      ['net/a.ts', "import { b } from './b.js';"],
+      ['net/b.ts', "import type { A } from './c.js';"],
+      ['net/c.ts', "export * from './a.js';"],
+    ]);
+    assert.deepEqual(circles(files), ['net/a.ts → net/b.ts → net/c.ts → net/a.ts']);
+  });
+
   for (const [what, path, text, told] of wrong) {
     it(`refuse ${what}`, () => {
       const found = violations(new Map([[path, text]]));

@@ -2,19 +2,11 @@
 // such a user: it takes 75 MB of memory.
 import type { RequestOptions } from 'node:https';
 import type { KubeConfig } from '@kubernetes/client-node';
-import type { Untyped } from '../input/fields.js';
+import type { AuthProvider } from './access.js';
 import { ApiError } from './error.js';
 import type { FetchedCredential } from './exec.js';
 
 const LIBRARY = '@kubernetes/client-node';
-
-/** A user of a kubeconfig whose credentials are the library's business. */
-export interface AuthProvider {
-  /** `oidc`, `gcp`, `azure`. */
-  readonly name: string;
-  /** The user as it is written in the kubeconfig. */
-  readonly user: Untyped;
-}
 
 /** Asks the library for credentials, which keeps and renews them. */
 export class AuthProviderCredentials {

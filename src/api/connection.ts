@@ -2,17 +2,12 @@
 // small, requests are rare, and rotated credentials are used at once.
 import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
+import type { ApiAccess, Material } from './access.js';
 import { AuthProviderCredentials } from './authProvider.js';
 import { ApiError } from './error.js';
 import { ExecCredentials, type FetchedCredential } from './exec.js';
 import { proxyTo } from './httpProxy.js';
-import {
-  type ApiAccess,
-  accessInCluster,
-  accessOfKubeconfig,
-  accessToMaster,
-  type Material,
-} from './kubeconfig.js';
+import { accessInCluster, accessOfKubeconfig, accessToMaster } from './kubeconfig.js';
 
 /** Options of TLS, as node:tls names them. */
 export interface TlsOptions {

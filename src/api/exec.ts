@@ -2,8 +2,8 @@
 // server refuses them.
 import { type ExecFileException, execFile } from 'node:child_process';
 import { Fields, isRecord } from '../input/fields.js';
+import type { ApiAccess, ExecPlugin } from './access.js';
 import { ApiError } from './error.js';
-import type { ApiAccess, ExecPlugin } from './kubeconfig.js';
 
 /** Longest run of a program, in ms, and longest output, in bytes. */
 const LIMITS = { time: 60_000, output: 1024 * 1024 };

@@ -1,12 +1,8 @@
 // Kubeconfigs in the forms in which they are found on nodes.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  type ApiAccess,
-  accessInCluster,
-  accessOfKubeconfig,
-  accessToMaster,
-} from '../../../src/api/kubeconfig.js';
+import type { ApiAccess } from '../../../src/api/access.js';
+import { accessInCluster, accessOfKubeconfig, accessToMaster } from '../../../src/api/kubeconfig.js';
 import { kubeadmKubeconfig } from '../../support/kubeadm.js';
 
 const PATH = '/var/lib/kube-proxy/kubeconfig.conf';

@@ -10,6 +10,7 @@ import { openSysctl } from '../../kernel/sysctl/index.js';
 import type { Family } from '../../net/address.js';
 import type { HostChange } from '../../services/types.js';
 import { openParts } from './openParts.js';
+import { sharedWatch } from './sharedWatch.js';
 
 /** Time for which changes of links and addresses are gathered, in ms: a network plugin makes several for each pod. */
 const HOST_SETTLES = 200;
@@ -25,10 +26,11 @@ export async function openHostKernel() {
     iptables: openIptables(),
     sysctl: openSysctl(),
     /** Calls back when links or addresses have changed, until closed. */
-    watchHost: (changed: (change: HostChange) => void) =>
+    watchHost: sharedWatch<HostChange>((changed) =>
       watchRtnetlink({ gather: HOST_SETTLES }, ({ lost, events }) =>
         changed({ lost, ...hostChanges(events) }),
       ),
+    ),
     close: () => {
       for (const part of Object.values(parts)) part.close();
     },

@@ -1,5 +1,5 @@
 // The items of all plans. An item that several owners have stays until the last of them no longer has it. If its
-// settings differ, those of the owner with the lowest rank win, in whatever order the owners were planned.
+// settings differ, those of the owner with the lowest rank win, in any order of planning.
 import type { Desired, Plan } from '../modes/mode.js';
 
 /** A Service, or the node. The lowest rank wins; with equal ranks, the name that sorts first. */

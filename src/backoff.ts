@@ -1,4 +1,4 @@
-// How long to wait after failures that follow one another.
+// Delays after repeated failures.
 
 /** Bounds of the delays of a back-off. */
 export interface BackoffBounds {
@@ -6,17 +6,17 @@ export interface BackoffBounds {
   readonly first: number;
   /** Longest delay, in ms. */
   readonly most: number;
-  /** Random part of a delay, as a share of its fixed part: 1 adds up to the same again, 0 adds nothing. */
+  /** Maximum random part of a delay, relative to its fixed part: 1 at most doubles the delay, 0 adds nothing. */
   readonly spread: number;
 }
 
-/** Delays that double with each failure. A random part keeps the nodes of a cluster from trying again together. */
+/** Delays that double with each failure. A random part prevents that all nodes of a cluster retry at the same time. */
 export class Backoff {
   readonly #bounds: BackoffBounds;
   readonly #random: () => number;
   #failures = 0;
 
-  /** `random` returns numbers from 0 up to 1. */
+  /** @param random returns numbers from 0 to 1, without 1 */
   constructor(bounds: BackoffBounds, random: () => number) {
     this.#bounds = bounds;
     this.#random = random;
@@ -30,7 +30,7 @@ export class Backoff {
     return fixed * (1 + this.#random() * spread);
   }
 
-  /** Begins again with the first delay, after a success. */
+  /** After a success: the next delay is the first again. */
   reset(): void {
     this.#failures = 0;
   }

@@ -1,10 +1,10 @@
-// Long work on JavaScript's thread, cut into slices, so that other callbacks of the event loop run in between.
+// Divides a long loop into time slices, so that other callbacks of the event loop run in between.
 import { performance } from 'node:perf_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** Length of a slice, in ms. */
 const LENGTH = 2;
-/** The clock is read once for so many steps: reading it is a system call on some machines. */
+/** Number of steps between two reads of the clock: on some machines, a read is a system call. */
 const STEPS = 64;
 
 /** The time slice of one loop. */
@@ -13,9 +13,9 @@ export class TimeSlice {
   #steps = 0;
 
   /**
-   * Counts steps of the loop; true when the slice is used up and the loop has to await {@link yield}.
+   * Counts steps of the loop. Returns true if the slice has ended and the loop must await {@link yield}.
    *
-   * @param steps 1 for a step of some microseconds; by default the step is long, and the clock is read after it
+   * @param steps 1 for a step of a few microseconds; by default, the step is long and the clock is read after it
    */
   spend(steps = STEPS): boolean {
     this.#steps += steps;
@@ -24,7 +24,7 @@ export class TimeSlice {
     return performance.now() - this.#since > LENGTH;
   }
 
-  /** Runs every other callback that waits, once, and begins the next slice. */
+  /** Runs the waiting callbacks once, and starts the next slice. */
   async yield(): Promise<void> {
     await nextTurn();
     this.#since = performance.now();

@@ -1,4 +1,4 @@
-// Deletes stale UDP flows after a Service's UDP ports changed. The same in every mode.
+// Deletes stale UDP flows after changes of a Service's UDP ports. The same in every mode.
 import { isDeepStrictEqual } from 'node:util';
 import { NetlinkError } from '../errors.js';
 import type { Conntrack, Flow } from '../kernel/conntrack/types.js';
@@ -6,26 +6,26 @@ import { joinHostPort } from '../net/address.js';
 import type { ServicePlanInput, ServicePort } from '../services/types.js';
 import { type IsFrontend, selectFlows, staleFlows } from './staleFlows.js';
 
-/** Time after which flows are looked for once more when some were deleted, in ms: a new one may have begun meanwhile. */
+/** Time from a deletion to the next check, in ms: a new stale flow may have been created meanwhile. */
 export const FLOW_CHECK = 1000;
 
-/** Flows that appear again after so many deletions are made on purpose. */
+/** Maximum number of checks after one change: flows that still reappear are created deliberately. */
 const MOST_CHECKS = 3;
 
 /** The result of a check. */
 export interface FlowResult {
-  /** Deletions that were tried, by `flow udp 10.244.1.2:4000 10.96.0.10:53`. */
+  /** Attempted deletions; their keys are `flow udp 10.244.1.2:4000 10.96.0.10:53`. */
   readonly operations: readonly { readonly key: string; readonly phase: string }[];
-  /** Those that failed; `flows` where flows could not be listed. The node's Services work without any of them. */
+  /** Failed deletions; the key is `flows` if flows could not be listed. */
   readonly failures: readonly { readonly key: string; readonly error: NetlinkError; readonly vital: false }[];
 }
 
 const NOTHING: FlowResult = { operations: [], failures: [] };
 
-/** The part of a port on which its flows depend. */
+/** The state of a port on which its flows depend. */
 type PortState = Pick<ServicePort, 'frontends'> & { readonly serving: readonly string[] };
 
-/** The UDP ports of each Service as they were planned last, and the ports whose flows are still to be checked. */
+/** Records the UDP ports of each Service, and checks the flows of those that have changed. */
 export class StaleFlowCleaner {
   readonly #conntrack: Pick<Conntrack, 'list' | 'deleteFlows'>;
   readonly #isFrontend: IsFrontend;
@@ -34,18 +34,20 @@ export class StaleFlowCleaner {
   /** By Service and port. */
   readonly #pending = new Map<string, { readonly port: ServicePort; checks: number }>();
 
-  /** @param isFrontend whether an `address:port` is a cluster, external or load-balancer IP of any Service's UDP port */
+  /**
+   * @param isFrontend whether an `address:port` is a cluster, external or load-balancer IP with a UDP port of a Service
+   */
   constructor(conntrack: Pick<Conntrack, 'list' | 'deleteFlows'>, isFrontend: IsFrontend) {
     this.#conntrack = conntrack;
     this.#isFrontend = isFrontend;
   }
 
-  /** Time after which flows have to be checked although nothing changes, in ms; undefined when no port is pending. */
+  /** Time until the next check is due without a change, in ms; undefined if no port is pending. */
   get dueIn(): number | undefined {
     return this.#pending.size > 0 ? FLOW_CHECK : undefined;
   }
 
-  /** Records the input of a Service's plan; undefined when the Service was deleted. */
+  /** Records the input of a Service's plan; undefined if the Service was deleted. */
   planned(service: string, input: ServicePlanInput | undefined): void {
     const former = this.#planned.get(service);
     const states = new Map<string, PortState>();
@@ -63,7 +65,7 @@ export class StaleFlowCleaner {
       if (!states.has(name)) this.#pending.delete(`${service} ${name}`);
   }
 
-  /** Deletes the stale flows of all pending ports. A port stays pending until a check finds nothing to delete. */
+  /** Deletes the stale flows of all pending ports. A port stays pending until a check finds no stale flow. */
   async run(): Promise<FlowResult> {
     if (this.#pending.size === 0) return NOTHING;
     const ports = [...this.#pending.values()].map(({ port }) => port);
@@ -93,7 +95,7 @@ export class StaleFlowCleaner {
     return { operations, failures };
   }
 
-  /** One for each flow. A call that fails as a whole fails each of them. */
+  /** One result for each flow. If the call fails, all have its error. */
   async #results(flows: readonly Flow[]): Promise<(NetlinkError | undefined)[]> {
     try {
       return await this.#conntrack.deleteFlows(flows);

@@ -1,16 +1,15 @@
-// Tracked UDP flows to an endpoint that no longer serves. UDP has no end of a connection after which a client would begin
-// again, so these flows have to be deleted (kube-proxy's rule since 1.32). Pure: decides which flows to list, and which
-// of those listed to delete.
+// Selects stale UDP flows: tracked flows to an endpoint that no longer serves. UDP has no end of a connection, so a
+// client keeps such a flow until it is deleted (kube-proxy's rule since 1.32). Pure.
 import type { Flow, FlowSelection } from '../kernel/conntrack/types.js';
 import { joinHostPort } from '../net/address.js';
 import type { Frontend, ServicePort } from '../services/types.js';
 
-/** Whether the `address:port` is the cluster, external or load-balancer IP of a UDP port of any Service, changed or not. */
+/** Whether an `address:port` is a cluster, external or load-balancer IP with a UDP port of any Service. */
 export type IsFrontend = (addressAndPort: string) => boolean;
 
 /**
- * What to ask conntrack for when these Service ports have changed: a selection for each of their UDP frontends. Ports
- * without a serving endpoint clean nothing, and nothing is asked for on their account.
+ * The flows to list after changes of these Service ports: one selection for each UDP frontend. A port without a serving
+ * endpoint has none, because its flows are not deleted.
  */
 export function selectFlows(ports: Iterable<ServicePort>): FlowSelection[] {
   const selections = new Map<string, FlowSelection>();
@@ -28,12 +27,12 @@ export function selectFlows(ports: Iterable<ServicePort>): FlowSelection[] {
 }
 
 /**
- * The flows to delete of those listed: what a client sent to a frontend of these ports and what does not come back from
- * one of that port's serving endpoints, whatever traffic policies, topology and termination say of them.
+ * The listed flows to delete: their destination is a frontend of these ports, and their replies come from an address
+ * that is not a serving endpoint of that port. Traffic policies, topology and termination are ignored.
  *
- * A flow belongs to the port whose address and port it was sent to; failing that, to the one whose node port it was sent
- * to, at whatever address. `isFrontend` keeps flows to frontends of ports that have not changed from being taken for
- * flows to a node port that happens to have the same number.
+ * A flow belongs to the port with its destination address and port, otherwise to the port with its destination port as
+ * node port, on any address. `isFrontend` finds flows to frontends of unchanged ports: they do not belong to a node
+ * port with the same number.
  */
 export function staleFlows(
   flows: Iterable<Flow>,
@@ -56,8 +55,8 @@ export function staleFlows(
 }
 
 /**
- * Serving endpoints, `address:port`, by name of the frontend. An address and port that two Services claim has the
- * endpoints of both: which of them has it is not decided here, and no flow is deleted that may be right.
+ * Serving endpoints, as `address:port`, by name of the frontend. If two Services claim an address and port, it has the
+ * endpoints of both, so that no valid flow is deleted.
  */
 function endpointsByFrontend(ports: Iterable<ServicePort>): Map<string, Set<string>> {
   const endpoints = new Map<string, Set<string>>();

@@ -1,93 +1,93 @@
-// The contract between the reconciler and a mode. A mode decides what the kernel should hold, and how to program it; the
-// reconciler decides when. Modes share this contract and nothing else.
+// The contract between the reconciler and a mode. A mode plans the kernel's state and programs it; the reconciler
+// decides when. Modes share only this contract.
 import type { NetlinkError } from '../errors.js';
 import type { HostAddress, HostFacts, NodeFacts, ServicePlanInput } from '../services/types.js';
 
-/** The items that one owner, a Service or the node, wants in the kernel, by key. Never changed once planned. */
+/** The items that one owner, a Service or the node, needs in the kernel, by key. Immutable. */
 export type Plan<Item> = ReadonlyMap<string, Item>;
 
-/** The items that all owners want. */
+/** The items of all plans. */
 export interface Desired<Item> {
-  /** The item wanted under a key: of several owners, the oldest one's. */
+  /** The desired item of a key. If several owners have the key, the item of the oldest one. */
   get(key: string): Item | undefined;
   keys(): IterableIterator<string>;
-  /** Keys of the wanted items in a group (see {@link Mode.groupOf}). */
+  /** Keys of the desired items in a group (see {@link Mode.groupOf}). */
   group(name: string): ReadonlySet<string>;
 }
 
-/** The items that the kernel holds, by key, as far as it acknowledged or showed them. */
+/** The items in the kernel, by key, as it acknowledged or reported them. */
 export type Known<Item> = Map<string, Item>;
 
-/** One step towards the desired state, for the item of one key. */
+/** One change of the kernel, for the item of one key. */
 export interface KeyedOperation {
   readonly key: string;
-  /** Label of the step in logs, metrics and plans: `addServers`. */
+  /** Its phase, in logs, metrics and plans: `addServers`. */
   readonly phase: string;
 }
 
-/** A pass whose operations have been carried out. */
+/** A pass whose operations have been applied. */
 export interface Pass<Item> {
   readonly desired: Desired<Item>;
   readonly known: Known<Item>;
-  /** A clock that never runs back, in ms. */
+  /** Monotonic time, in ms. */
   readonly now: number;
 }
 
-/** Compares key by key, so that its caller can yield in between. */
+/** Compares one key at a time, so that the caller can yield between keys. */
 export interface Comparison<Operation> {
-  /** Compares the items of a key; each key only once. */
+  /** Compares the items of a key. Call it at most once for each key. */
   look(key: string): void;
-  /** The operations that bring the keys looked at from known to desired, in the order in which they have to be done. */
+  /** The operations that change the compared keys from known to desired, in the required order. */
   operations(): Operation[];
 }
 
-/** Work that is due because of time or of a pass, not because of a difference. */
+/** Operations that are due by time or after a pass, and not because of a difference. */
 export interface Maintenance<Operation> {
   readonly operations: readonly Operation[];
   readonly failures: readonly { readonly key: string; readonly error: NetlinkError }[];
-  /** Time until more is due although nothing changes, in ms; asked for once the operations have been carried out. */
+  /** Time until the next maintenance is due, in ms. Valid after the operations have been applied. */
   dueIn(): number | undefined;
   /** Numbers for logs and metrics: `draining`. */
   counts(): Readonly<Record<string, number>>;
 }
 
-/** The result of reading some items alone. */
+/** The result of reading single items. */
 export interface Found<Item> {
-  /** Items that the kernel holds, by key. */
+  /** Items that are in the kernel, by key. */
   readonly items: ReadonlyMap<string, Item>;
-  /** Why an item could not be read, by key. */
+  /** Errors of the items that could not be read, by key. */
   readonly failures: ReadonlyMap<string, NetlinkError>;
 }
 
-/** The state that a mode keeps in the kernel while not every object can be read. Pure. */
+/** Selects the state that stays in the kernel while some objects are unreadable. Pure. */
 export interface Keep<Item> {
-  /** Those of the items that the kernel holds, by key, that are ours and there for Services. */
+  /** The known items that are ours and belong to Services, by key. */
   found(known: ReadonlyMap<string, Item>): Map<string, Item>;
-  /** The part of a found item that is missing from the wanted item of its key; undefined when none is. */
+  /** The part of a found item that the desired item of its key does not have; undefined if there is none. */
   beyond(found: Item, wanted: Item): Item | undefined;
-  /** A wanted item together with such a part. */
+  /** A desired item with such a part added. */
   join(wanted: Item, part: Item): Item;
 }
 
-/** How a mode uses the addresses of the host. Pure. */
+/** The host's addresses as a mode uses them. Pure. */
 export interface HostRules {
-  /** Whether the facts depend on an address. Addresses that the mode assigns itself seldom matter. */
+  /** Whether the facts depend on an address. They rarely depend on addresses that the mode itself assigns. */
   uses(address: HostAddress, nodeIPs: NodeFacts['nodeIPs']): boolean;
   /** The facts, from the addresses that are used. */
   facts(addresses: readonly HostAddress[], nodeIPs: NodeFacts['nodeIPs']): HostFacts;
 }
 
-/** Decides by the known items, as they are after the pass under way, whether others changed ours. */
+/** Decides whether another program changed our items, from the items that are known after the current pass. */
 export type DisturbedCheck<Item> = (known: ReadonlyMap<string, Item>) => boolean | Promise<boolean>;
 
-/** Is told by a mode that others may have changed its items. */
+/** Called by a mode when another program may have changed its items. */
 export interface DisturbedListener<Item> {
   disturbed(check: DisturbedCheck<Item>): void;
 }
 
 /**
- * The code of the error of an operation that was correct and was rolled back, because another one of its transaction
- * failed. The reconciler tries it again at once, without the one that failed.
+ * The error code of a correct operation that was rolled back because another operation of its transaction failed. The
+ * reconciler immediately retries it without the failed one.
  */
 export const ROLLED_BACK = 'ERR_ROLLED_BACK';
 
@@ -95,31 +95,31 @@ export const ROLLED_BACK = 'ERR_ROLLED_BACK';
 export interface Mode<Item, Operation extends KeyedOperation> {
   readonly name: string;
 
-  /** Quiet time after which everything is audited, since others change the kernel too, in ms. */
+  /** Time without changes after which an audit starts, in ms. */
   readonly auditPeriod: number;
 
-  /** How the mode uses the addresses of the host. */
+  /** The host's addresses as the mode uses them. */
   readonly host: HostRules;
 
-  /** The plan of one Service. Depends on nothing but its arguments and earlier plans of the same Service. */
+  /** The plan of one Service. Depends only on the arguments and on earlier plans of the same Service. */
   planService(input: ServicePlanInput, node: NodeFacts): Plan<Item>;
 
-  /** The items that do not belong to one Service, and those that follow from all Services together; walks over no Services. */
+  /** The items that belong to no single Service. Its cost does not depend on the number of Services. */
   planNode(desired: Desired<Item>, node: NodeFacts): Plan<Item>;
 
-  /** Whether `planNode` may plan otherwise once a group has changed from one number of keys to another. */
+  /** Whether a change of the number of keys in a group may change the plan of the node. */
   affectsNode(group: string, before: number, now: number): boolean;
 
-  /** The group an item is counted in, if any: see {@link Desired.group}. */
+  /** The group of an item, if any: see {@link Desired.group}. */
   groupOf(item: Item): string | undefined;
 
-  /** Whether an item that the kernel holds would have to be removed if nothing were proxied any more. */
+  /** Whether a clean-up must remove the item from the kernel. */
   isOurs(item: Item): boolean;
 
   /**
-   * Compares the desired items with the known ones; neither changes until the operations have been asked for.
+   * Compares the desired items with the known ones. Neither may change before `operations()` has returned.
    *
-   * @param unknown items that the kernel may hold although they are not known: none of them is looked at
+   * @param unknown items whose state in the kernel is unknown; they are not compared
    */
   compare(
     desired: Desired<Item>,
@@ -127,45 +127,45 @@ export interface Mode<Item, Operation extends KeyedOperation> {
     unknown?: ReadonlyMap<string, Item | undefined>,
   ): Comparison<Operation>;
 
-  /** Whether the wanted item equals the known one in all that is known, once {@link compare} found no difference. */
+  /** Whether a desired item equals the known one in all fields. Called only if {@link compare} found no difference. */
   isSame(want: Item, have: Item): boolean;
 
-  /** The state that stays while not every object can be read. */
+  /** Selects the state that stays while some objects are unreadable. */
   readonly keep: Keep<Item>;
 
-  /** Forgets a Service that was deleted. */
+  /** Removes the state of a deleted Service. */
   forget?(service: string): void;
 
   /** Applies an acknowledged operation to the known items. */
   learn(known: Known<Item>, operation: Operation): void;
 
-  /** The item of a failed operation, which the kernel may hold now. Undefined when it is none. */
+  /** The item of a failed operation, which may now be in the kernel. Undefined if the operation has no item. */
   subjectOf(operation: Operation, known: ReadonlyMap<string, Item>): Item | undefined;
 
-  /** An operation in words: lines of a readable diff. */
+  /** An operation as the lines of a readable diff. */
   describe(operation: Operation, known: Known<Item>): string[];
 
   /**
-   * Carries operations out, in order. One result for each: an error hides no other. A batch may be a transaction: the
-   * operation that made it fail has its error, the others have {@link ROLLED_BACK}.
+   * Applies operations, in order. Returns one result for each. A batch may be a transaction: the operation that made it
+   * fail has its error, and the others have {@link ROLLED_BACK}.
    */
   apply(operations: readonly Operation[]): Promise<(NetlinkError | undefined)[]>;
 
-  /** Reads our items in the kernel, in pieces of a bounded size. The kernel is read only while a piece is awaited. */
+  /** Reads our items from the kernel, in pieces of bounded size. The kernel is read only while a piece is awaited. */
   observe(): AsyncIterable<ReadonlyMap<string, Item>>;
 
   /**
-   * Reads some items alone; those that the kernel does not hold are missing in the result. An item that the kernel never
-   * shows alone, and whose operations may be repeated without harm, counts as not yet in its desired state. An item whose
-   * reading fails keeps no other from being read.
+   * Reads single items. The result contains only those that are in the kernel. If the kernel cannot report an item
+   * alone, and its operations can be repeated safely, the item counts as not yet in its desired state. If one item
+   * cannot be read, the others are still read.
    *
-   * @param items by key; undefined for keys that are of no item
+   * @param items by key; undefined for keys without an item
    */
   observeAlone(items: ReadonlyMap<string, Item | undefined>, desired: Desired<Item>): Promise<Found<Item>>;
 
-  /** Operations that are due beside the difference of a pass; a mode without any leaves it out. */
+  /** Operations that are due by time or after a pass. Optional. */
   maintain?(pass: Pass<Item>): Promise<Maintenance<Operation>>;
 
-  /** Notices at once that others changed our items; a mode that cannot leaves it out, and its audits find it. */
+  /** Detects immediately that another program changed our items. Optional: without it, only audits detect this. */
   watch?(listener: DisturbedListener<Item>): Promise<{ close(): void }>;
 }

@@ -1,20 +1,20 @@
-// The modes that there are: `mode` of the configuration → its definition. No other file names one.
+// Selects the mode: `mode` of the configuration → its definition. No other file names a mode.
 import type { KernelCommand } from '../config/commandLine.js';
 import type { ModeDefinition } from './definition.js';
 import { IPVS_MODE } from './ipvs/open.js';
 
-/** By the name that the configuration has. */
+/** By the value of `mode` in the configuration. */
 const MODES: Readonly<Record<string, ModeDefinition>> = {
   ipvs: IPVS_MODE,
 };
 
-/** Checks the flags that single modes have. Throws UsageError for a value that its mode does not know. */
+/** Checks the flags of each mode. Throws UsageError for a value that its mode does not know. */
 export function checkModeFlags(command: KernelCommand): void {
   for (const definition of Object.values(MODES)) definition.checkFlags(command);
 }
 
 /**
- * The mode of this name. Throws an Error for a name that is none.
+ * The mode of this name. Throws an Error for an unknown name.
  *
  * @param modes by name; default: those of this package
  */

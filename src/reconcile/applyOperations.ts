@@ -1,14 +1,14 @@
-// Has a mode carry operations out. Where a batch is a transaction, one bad operation rolls all others of it back: they are
-// tried again without it.
+// Applies operations through a mode. If a batch is a transaction, one failed operation rolls back all others of it;
+// these are retried without it.
 import type { NetlinkError } from '../errors.js';
 import { type KeyedOperation, type Mode, ROLLED_BACK } from '../modes/mode.js';
 
-/** Attempts in one pass, at most: each but the last has left out operations that failed by their own fault. */
+/** Maximum attempts in one pass. Each attempt omits the operations that failed in the one before. */
 const MOST_ATTEMPTS = 8;
 
 /**
- * One result for each operation, in order. Operations that are still rolled back after the last attempt have that error.
- * When an attempt rolls operations back and none has failed by its own fault, no other is made: it would end the same.
+ * Returns one result for each operation, in order. Operations that the last attempt rolled back have {@link
+ * ROLLED_BACK}. If an attempt rolls back all its operations, no further attempt is made: its result would be the same.
  */
 export async function applyOperations<Item, Operation extends KeyedOperation>(
   mode: Pick<Mode<Item, Operation>, 'apply'>,

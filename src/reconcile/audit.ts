@@ -1,33 +1,33 @@
-// One look at everything that the kernel holds, in slices: passes for changes are made between two of them.
+// Reads all our items from the kernel once, in slices. Passes for changes run between two slices.
 import type { Known } from '../modes/mode.js';
 
-/** Keys in a slice, at most. */
+/** Maximum keys in a slice. */
 const SLICE = 256;
 
-/** An audit under way. */
+/** The current audit. */
 export class Audit<Item> {
   readonly #reading: AsyncIterator<ReadonlyMap<string, Item>>;
   readonly #seen = new Set<string>();
-  /** Keys on which operations were tried since the audit began: what was read of them may be older. */
+  /** Keys with operations since the start of the audit: the state read from the kernel may be older. */
   readonly #changed = new Set<string>();
-  /** Once everything has been read: goes over the known keys, to find those that were not. */
+  /** Iterates over the known keys after everything has been read, to find those that are missing. */
   #known: Iterator<string> | undefined;
 
-  /** @param observed the kernel's items, read only as far as the audit asks for them */
+  /** @param observed the kernel's items; each slice reads one piece */
   constructor(observed: AsyncIterable<ReadonlyMap<string, Item>>) {
     this.#reading = observed[Symbol.asyncIterator]();
   }
 
-  /** An operation was tried on the item of this key. */
+  /** Records that an operation was tried on the item of this key. */
   changed(key: string): void {
     this.#changed.add(key);
   }
 
   /**
-   * Reads on, and takes it into what is known.
+   * Reads the next slice and updates the known items.
    *
-   * @param isUnknown keys that are left alone
-   * @returns the keys to compare; undefined when the audit is over
+   * @param isUnknown whether the audit skips a key because its item is unknown
+   * @returns the keys to compare; undefined after the last slice
    */
   async next(known: Known<Item>, isUnknown: (key: string) => boolean): Promise<string[] | undefined> {
     const skip = (key: string) => this.#changed.has(key) || isUnknown(key);

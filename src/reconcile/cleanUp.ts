@@ -1,4 +1,4 @@
-// Removes all items of ours from the kernel.
+// Removes all our items from the kernel.
 import type { KeyedOperation, Mode } from '../modes/mode.js';
 import { applyOperations } from './applyOperations.js';
 import { DesiredState } from './desiredState.js';
@@ -9,11 +9,11 @@ import type { Failure } from './summary.js';
 export interface CleanUpSummary {
   readonly operations: number;
   readonly failures: readonly Failure[];
-  /** Keys of the items that are still there: each is in use by others, or its removal failed. */
+  /** Keys of the remaining items: another program uses the item, or its removal failed. */
   readonly left: readonly string[];
 }
 
-/** Programs the state of a node that wants nothing, in the same way as every other state; then reads the kernel again. */
+/** Programs an empty desired state, then reads the kernel again. */
 export async function cleanUp<Item, Operation extends KeyedOperation>(
   mode: Mode<Item, Operation>,
 ): Promise<CleanUpSummary> {

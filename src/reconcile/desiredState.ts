@@ -1,8 +1,8 @@
-// The items that all owners want. An item that several owners want stays until none of them wants it. Where they want it
-// with different settings, the owner of the lowest rank wins, in whatever order they were planned.
+// The items of all plans. An item that several owners have stays until the last of them no longer has it. If its
+// settings differ, those of the owner with the lowest rank win, in any order of planning.
 import type { Desired, Plan } from '../modes/mode.js';
 
-/** A Service, or the node. The lower rank wins; of equal ranks, the name that sorts first. */
+/** A Service, or the node. The lowest rank wins; with equal ranks, the name that sorts first. */
 export interface Owner {
   readonly name: string;
   readonly rank: number;
@@ -13,11 +13,11 @@ interface Reference<Item> {
   readonly item: Item;
 }
 
-/** A group before its last change was taken, see {@link DesiredState.takeGroupChanges}. */
+/** A change of a group, see {@link DesiredState.takeGroupChanges}. */
 export interface GroupChange {
-  /** How many keys it had. */
+  /** Number of keys before. */
   readonly before: number;
-  /** How many keys it has. */
+  /** Number of keys now. */
   readonly now: number;
 }
 
@@ -27,10 +27,10 @@ const NOTHING: ReadonlySet<string> = new Set();
 export class DesiredState<Item> implements Desired<Item> {
   readonly #groupOf: (item: Item) => string | undefined;
   readonly #plans = new Map<string, Plan<Item>>();
-  /** Key → references in order of rank. Nearly every key has one reference, which is then not wrapped in a list. */
+  /** Key → references in order of rank. To save memory, a single reference, the usual case, is not in a list. */
   readonly #references = new Map<string, Reference<Item> | Reference<Item>[]>();
   readonly #groups = new Map<string, Set<string>>();
-  /** Group → how many keys it had when its changes were taken last; only groups that have changed since. */
+  /** Group → its number of keys at the last call of `takeGroupChanges`; only groups that have changed since. */
   readonly #changedGroups = new Map<string, number>();
 
   constructor(groupOf: (item: Item) => string | undefined) {
@@ -50,24 +50,24 @@ export class DesiredState<Item> implements Desired<Item> {
     return this.#groups.get(name) ?? NOTHING;
   }
 
-  /** The plan of an owner; undefined when it wants nothing. */
+  /** The plan of an owner; undefined if it is empty. */
   planOf(owner: string): Plan<Item> | undefined {
     return this.#plans.get(owner);
   }
 
-  /** Names of the owners that want anything. */
+  /** Names of the owners whose plans are not empty. */
   owners(): IterableIterator<string> {
     return this.#plans.keys();
   }
 
-  /** Names of the owners that want a key; the first wins. */
+  /** Names of the owners of a key; the first wins. */
   ownersOf(key: string): string[] {
     const references = this.#references.get(key);
     if (references === undefined) return [];
     return (Array.isArray(references) ? references : [references]).map(({ owner }) => owner.name);
   }
 
-  /** Groups to which a key was added, or from which one was removed, since this was called last. */
+  /** Groups to which keys were added, or from which keys were removed, since the last call. */
   takeGroupChanges(): Map<string, GroupChange> {
     const changes = new Map<string, GroupChange>();
     for (const [name, before] of this.#changedGroups)

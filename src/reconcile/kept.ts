@@ -1,13 +1,13 @@
-// Items that were found in the kernel at the start, while not every object can be read: an item that no plan has wanted yet
-// stays as it is. Once a plan has wanted it, it follows the plans.
+// Items that the kernel had at the start, while some objects are unreadable. An item stays unchanged until a plan
+// contains it; from then on only the plans decide.
 import type { Keep, Known, Plan } from '../modes/mode.js';
 
-/** State that is kept, by key. */
+/** The kept state, by key. */
 export class Kept<Item> {
   readonly #keep: Keep<Item>;
-  /** Items that no plan wants. */
+  /** Items that have been in no plan. */
   #items: Map<string, Item> | undefined;
-  /** Parts of wanted items that no plan wants. */
+  /** Parts of planned items that are in no plan. */
   readonly #parts = new Map<string, Item>();
   #changed = false;
 
@@ -15,14 +15,14 @@ export class Kept<Item> {
     this.#keep = keep;
   }
 
-  /** Items that no plan has wanted; undefined when they are the same as when this was called last. */
+  /** Items that have been in no plan; undefined if they have not changed since the last call. */
   takeChanged(): Plan<Item> | undefined {
     if (!this.#changed) return undefined;
     this.#changed = false;
     return new Map(this.#items);
   }
 
-  /** Records the state of the kernel; only the first counts, since later ones have been programmed from plans. */
+  /** Records the state of the kernel. Only the first call has an effect: later state was programmed from plans. */
   find(known: Known<Item>): void {
     if (this.#items) return;
     this.#items = this.#keep.found(known);
@@ -30,9 +30,9 @@ export class Kept<Item> {
   }
 
   /**
-   * A plan, with those parts of its items that were found and that it does not have.
+   * A plan whose items include their kept parts.
    *
-   * @param former the plan before it: the parts of an item that is no longer wanted are not kept
+   * @param former the previous plan: parts of items that are no longer planned are not kept
    */
   join(plan: Plan<Item>, former: Plan<Item> | undefined): Plan<Item> {
     for (const key of former?.keys() ?? []) if (!plan.has(key)) this.#parts.delete(key);

@@ -1,4 +1,5 @@
-// This node as planning sees it: its Node object and the host's addresses, and the Services that depend on a change.
+// The facts of this node for plans, from its Node object and the host's addresses, and the Services that depend on
+// them.
 import type { HostRules } from '../modes/mode.js';
 import { NodeDependents, nodeChange } from '../services/nodeDependents.js';
 import { type NodeParts, nodeFacts } from '../services/nodeFacts.js';
@@ -6,7 +7,7 @@ import type { AssignedAddress, HostChange, NodeFacts, ServicePlanInput } from '.
 
 const NO_SERVICES: ReadonlySet<string> = new Set();
 
-/** The facts of this node, kept as its parts change. Methods that change it return the Services to plan again. */
+/** The current facts of this node. Methods that change them return the Services to plan again. */
 export class NodeState {
   readonly #rules: HostRules;
   readonly #nodeName: string;
@@ -18,7 +19,7 @@ export class NodeState {
   #others: ReadonlySet<string> = new Set();
   #facts: NodeFacts;
 
-  /** @param bindAddress canonical; where it is a specific address, it is the node's own */
+  /** @param bindAddress canonical; if it is not unspecified, it is the node IP */
   constructor(rules: HostRules, nodeName: string, bindAddress?: string) {
     this.#rules = rules;
     this.#nodeName = nodeName;
@@ -26,7 +27,7 @@ export class NodeState {
     this.#facts = this.#derive();
   }
 
-  /** The same object as long as no fact changed that planning depends on. */
+  /** The same object until a fact changes that plans depend on. */
   get facts(): NodeFacts {
     return this.#facts;
   }
@@ -36,7 +37,7 @@ export class NodeState {
     this.#dependents.planned(service, input);
   }
 
-  /** Sets the Node object, undefined when there is none, and the addresses of all other nodes. */
+  /** Sets the Node object, undefined if there is none, and the addresses of all other nodes. */
   nodeChanged(node: NodeParts['node'], others: ReadonlySet<string>): ReadonlySet<string> {
     this.#node = node;
     this.#others = others;
@@ -50,7 +51,7 @@ export class NodeState {
     return this.#update();
   }
 
-  /** Applies changes of the host's addresses, none of which may be missing. */
+  /** Applies changes of the host's addresses. The changes must be complete. */
   hostChanged({ addresses }: HostChange): ReadonlySet<string> {
     let changed = false;
     for (const { link, address, prefix, deleted } of addresses) {

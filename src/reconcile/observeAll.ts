@@ -1,4 +1,4 @@
-// Everything that the kernel holds, read as a whole.
+// Reads all our items from the kernel.
 import type { KeyedOperation, Known, Mode } from '../modes/mode.js';
 
 /** All pieces that a mode observes, as one map. */

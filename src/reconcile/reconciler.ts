@@ -1,4 +1,4 @@
-// Decides when to plan, compare and act. Knows the contract of a mode, and nothing of IPVS, ipset or iptables.
+// Decides when to plan, compare and apply. Depends on the contract of a mode, not on IPVS, ipset or iptables.
 import type { DisturbedCheck, KeyedOperation, Known, Mode } from '../modes/mode.js';
 import type { NodeFacts, ServicePlanInput } from '../services/types.js';
 import { TimeSlice } from '../timeSlice.js';
@@ -9,31 +9,31 @@ import { Kept } from './kept.js';
 import { observeAll } from './observeAll.js';
 import { countPhases, type Failure, type FollowUp, type SyncSummary, together } from './summary.js';
 
-/** Where the reconciler reads what to plan from. */
+/** The source of the inputs of plans. */
 export interface Inputs {
   serviceNames(): Iterable<string>;
-  /** Undefined when there is no such Service. */
+  /** Undefined if there is no such Service. */
   planInput(service: string): ServicePlanInput | undefined;
-  /** The same object as long as nothing about the node changed. */
+  /** The same object until a fact of the node changes. */
   node(): NodeFacts;
-  /** A pass begins with all Services touched up to now; those that are touched from now on wait for the next. */
+  /** A pass has started with all Services touched until now. Services touched later wait for the next pass. */
   taken(): void;
-  /** Reads again the facts that no event reports; called before each full pass. */
+  /** Reads the facts that no event reports. Called before each full pass. */
   refresh(): Promise<void>;
   /** Work that follows each pass in every mode; none by default. */
   readonly followUp?: FollowUp;
 }
 
-/** Items that are read alone after failures, at most: for more of them, a full pass costs less. */
+/** Maximum number of failed items that are read alone. For more, a full pass costs less. */
 const MOST_ALONE = 256;
 
-/** An audit under way, and the summary of its slices up to now. */
+/** The current audit, and the summary of its slices so far. */
 interface AuditUnderWay<Item> {
   readonly reads: Audit<Item>;
   done: SyncSummary | undefined;
 }
 
-/** Reads before a pass: keys that may be operated on again, and those that could not be read. */
+/** Reads before a pass: keys that are no longer unknown, and keys that could not be read. */
 interface Reads {
   readonly again: readonly string[];
   readonly unread: readonly Failure[];
@@ -41,38 +41,40 @@ interface Reads {
 
 /** An operation that a full pass would carry out. */
 export interface PlannedOperation {
-  /** Which step of the mode's order it belongs to. */
+  /** Its phase in the mode's order. */
   readonly phase: string;
   readonly key: string;
-  /** The node wants the item, whatever its Services are. */
+  /** The item is in the node's own plan. */
   readonly node: boolean;
-  /** Services that want the item; with several, the first wins. None, and not the node: it is no longer wanted. */
+  /**
+   * Services whose plans have the item; the first wins. If `node` is false and there is none, the item is not desired.
+   */
   readonly services: readonly string[];
-  /** The operation in words. */
+  /** The operation as a readable diff. */
   readonly lines: readonly string[];
 }
 
-/** Plans the Services that changed, compares, and has the mode carry out the difference. One pass at a time. */
+/** Plans the changed Services, compares, and applies the differences. Runs one pass at a time. */
 export class Reconciler<Item, Operation extends KeyedOperation> {
   readonly #mode: Mode<Item, Operation>;
   readonly #inputs: Inputs;
   readonly #now: () => number;
   readonly #desired: DesiredState<Item>;
   #known: Known<Item> = new Map();
-  /** Keys whose last operation failed, with the item that it was about: left alone until they are read again. */
+  /** Keys whose last operation failed, with its item. They are not changed until they have been read again. */
   readonly #unknown = new Map<string, Item | undefined>();
   #touched = new Set<string>();
-  /** Set while not every object is known. */
+  /** Set while some objects are unreadable. */
   #kept: Kept<Item> | undefined;
-  /** The facts by which the node's own items were planned. */
+  /** The facts from which the node's own items were planned. */
   #plannedNode: NodeFacts | undefined;
-  /** Full passes that were asked for, and how many of these requests have been met. */
+  /** Number of requests for a full pass, and the number of those that are done. */
   #fullAsked = 1;
   #fullDone = 0;
   #retry = false;
   #audit: AuditUnderWay<Item> | undefined;
 
-  /** @param now a clock that never runs back, in ms */
+  /** @param now monotonic time, in ms */
   constructor(mode: Mode<Item, Operation>, inputs: Inputs, now: () => number) {
     this.#mode = mode;
     this.#inputs = inputs;
@@ -92,53 +94,55 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     for (const { name } of [NODE, KEPT]) this.#touched.delete(name);
   }
 
-  /** Not every object is known: items that the first full pass finds and no plan wants stay until {@link release}. */
+  /**
+   * Some objects are unreadable: items that the first full pass finds and no plan contains stay until {@link release}.
+   */
   hold(): void {
     this.#kept ??= new Kept(this.#mode.keep);
   }
 
-  /** Every object is known: the next pass removes the items that were kept. */
+  /** Every object is known: the next pass removes the kept items. */
   release(): void {
     if (!this.#kept) return;
     this.#kept = undefined;
     this.touchAll();
   }
 
-  /** The next pass reads the kernel first and compares everything. */
+  /** The next pass is a full pass. */
   requestFullSync(): void {
     this.#fullAsked++;
     this.#audit = undefined;
   }
 
-  /** Begins an audit of everything, in slices. Does nothing while an audit is under way, or a full pass is due. */
+  /** Starts an audit. Does nothing during an audit, or if a full pass is due. */
   startAudit(): void {
     if (!this.#full) this.#audit ??= { reads: new Audit(this.#mode.observe()), done: undefined };
   }
 
-  /** The next pass reads the items whose last operation failed, and tries again. */
+  /** The next pass reads the items whose last operation failed, and retries. */
   retryFailed(): void {
     if (this.#unknown.size > MOST_ALONE) this.requestFullSync();
     else if (this.#unknown.size > 0) this.#retry = true;
   }
 
-  /** Others may have changed items of ours: when the check shows that they have, the next pass is a full one. */
+  /** Another program may have changed our items. If the check confirms it, the next pass is a full pass. */
   async disturbed(check: DisturbedCheck<Item>): Promise<void> {
     if (!this.#full && (await check(this.#known))) this.requestFullSync();
   }
 
-  /** Whether a pass has anything to do. */
+  /** Whether a pass has work to do. */
   get pending(): boolean {
     return this.#full || this.#retry || this.#touched.size > 0 || this.#plannedNode !== this.#inputs.node();
   }
 
-  /** Whether an audit is under way. */
+  /** Whether an audit is running. */
   get auditing(): boolean {
     return this.#audit !== undefined;
   }
 
   /**
-   * One pass. Rejects only when the kernel cannot be read as a whole; nothing is lost then, the next pass is a full one.
-   * Must not be called while one is under way.
+   * Runs one pass. Rejects only if the kernel cannot be read; no change is lost, and the next pass is a full pass. Must
+   * not be called during a pass.
    */
   sync(): Promise<SyncSummary> {
     return this.#elseFull(() => this.#pass());
@@ -165,9 +169,9 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
   }
 
   /**
-   * One slice of the audit: reads a piece of the kernel's state, and repairs items that others changed there. Resolves to
-   * the summary of the whole audit when this was its last slice. Rejects when the kernel cannot be read; a full pass is due
-   * then.
+   * Runs one slice of the audit: reads a piece of the kernel's state, and repairs items that another program changed.
+   * The last slice resolves to the summary of the whole audit. Rejects if the kernel cannot be read; then a full pass
+   * is due.
    */
   async auditSlice(): Promise<SyncSummary | undefined> {
     const audit = this.#audit;
@@ -194,7 +198,7 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     return audit.done;
   }
 
-  /** The operations of a full pass, in order; carries none of them out. */
+  /** The operations of a full pass, in order. Applies none of them. */
   async preview(): Promise<PlannedOperation[]> {
     await this.#observe();
     await this.#plan();
@@ -212,7 +216,7 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     return this.#fullDone !== this.#fullAsked;
   }
 
-  /** A pass that breaks off has left behind a state that only a full pass can know. */
+  /** After a pass that was aborted, the state of the kernel is unknown: a full pass is due. */
   async #elseFull<Result>(pass: () => Promise<Result>): Promise<Result> {
     try {
       return await pass();
@@ -227,7 +231,7 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     return { operations: operations.length, phases, failures, unknown: this.#unknown.size };
   }
 
-  /** Adds maintenance, and work that every mode has after a pass, to the operations and failures of the pass. */
+  /** Runs maintenance and follow-up work, and adds their operations and failures to those of the pass. */
   async #afterPass(operations: KeyedOperation[], failures: Failure[]) {
     const now = this.#now();
     const due = await this.#mode.maintain?.({ desired: this.#desired, known: this.#known, now });
@@ -258,7 +262,7 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     return { again: [], unread: [] };
   }
 
-  /** Reads what failed, when that is due. What cannot be read stays unknown. */
+  /** Reads the unknown items if a retry is due. Items that cannot be read stay unknown. */
   async #observeUnknown(): Promise<Reads> {
     if (!this.#retry) return { again: [], unread: [] };
     const { items, failures } = await this.#mode.observeAlone(this.#unknown, this.#desired);
@@ -275,7 +279,7 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     return { again, unread };
   }
 
-  /** Plans what was touched; the keys whose desired item may differ now. What is touched meanwhile waits. */
+  /** Plans the touched Services; returns the keys whose desired item may have changed. */
   async #plan(): Promise<{ keys: Set<string>; services: number }> {
     const touched = this.#touched;
     this.#touched = new Set();
@@ -296,7 +300,7 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     return { keys, services: touched.size };
   }
 
-  /** By the node's facts of this moment: a change of them touches the Services that were planned before it. */
+  /** Uses the current facts of the node. If they change later in this pass, the affected Services are touched again. */
   #planService(service: string): Set<string> {
     const input = this.#inputs.planInput(service);
     const node = this.#inputs.node();
@@ -313,7 +317,7 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     return kept ? this.#desired.replace(KEPT, kept) : [];
   }
 
-  /** Plans the node's own items when a fact that they depend on differs. */
+  /** Plans the node's own items if a fact or group that they depend on has changed. */
   #planNode(node: NodeFacts): Iterable<string> {
     const groups = [...this.#desired.takeGroupChanges()];
     const affected = groups.some(([name, { before, now }]) => this.#mode.affectsNode(name, before, now));
@@ -359,7 +363,7 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     return failures;
   }
 
-  /** Keeps one copy of items that are known to be as they are desired. */
+  /** Saves memory: known items that equal the desired ones become the same objects. */
   #share(keys: Iterable<string>): void {
     for (const key of keys) {
       const have = this.#known.get(key);
@@ -367,7 +371,7 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     }
   }
 
-  /** The same for all items, and for their keys. */
+  /** The same for all items and their keys. */
   async #shareAll(): Promise<void> {
     const known: Known<Item> = new Map();
     const slice = new TimeSlice();
@@ -387,12 +391,12 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
   }
 }
 
-/** The earlier of two times, in ms; undefined where there is none. */
+/** The earlier of two times, in ms; undefined if both are. */
 function earliest(a: number | undefined, b: number | undefined): number | undefined {
   return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
 }
 
-/** Owner of the items that are kept without a plan. No Service can have this name. */
+/** Owner of the kept items. No Service can have this name. */
 const KEPT: Owner = { name: '/', rank: Number.POSITIVE_INFINITY };
 
 /** Owner of the node's own plan. No Service can have this name. */

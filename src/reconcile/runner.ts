@@ -1,16 +1,17 @@
-// Runs passes: at once when idle, one at a time, coalescing what comes meanwhile; again with back-off after failures.
+// Runs passes, one at a time: immediately if idle, otherwise one for all changes that arrive meanwhile. Retries
+// failures with back-off.
 import { Backoff } from '../backoff.js';
 import type { SyncSummary } from './summary.js';
 
-/** What the runner drives. */
+/** The passes and audits that the runner starts. */
 export interface Passes {
   readonly pending: boolean;
-  /** An audit is under way. */
+  /** An audit is running. */
   readonly auditing: boolean;
   retryFailed(): void;
   startAudit(): void;
   sync(): Promise<SyncSummary>;
-  /** Resolves to undefined when the audit is not over yet. */
+  /** Resolves to undefined if the audit has more slices. */
   auditSlice(): Promise<SyncSummary | undefined>;
 }
 
@@ -20,32 +21,33 @@ export interface Timers {
   clear(timer: unknown): void;
 }
 
-/** What a runner tells. */
+/** The events of a runner. */
 export interface RunnerEvents {
   synced(summary: SyncSummary): void;
-  /** The kernel could not be read; a retry is due in the given milliseconds. */
+  /** The kernel could not be read. */
   failed(error: unknown): void;
+  /** A retry is due after this time, in ms. */
   retrying(milliseconds: number): void;
 }
 
-/** Delay before the first retry and the longest one, ms; it doubles in between. */
+/** Delays before the first retry and at most, in ms. The delay doubles with each failure. */
 export const RETRY = { first: 500, most: 30_000 } as const;
 
-/** Why a pass is due although nothing changed. */
+/** Reasons for a pass without a change. */
 type Reason = 'retry' | 'upkeep' | 'audit' | 'overdue audit';
 
-/** How often passes are made, ms. */
+/** Times between passes, in ms. */
 export interface Periods {
-  /** Quiet after which everything is looked at, since others change the kernel too: `ipvs.syncPeriod`. */
+  /** Time without changes after which an audit starts: `ipvs.syncPeriod`. */
   readonly audit: number;
-  /** From the end of a pass to the start of the next, at least: `ipvs.minSyncPeriod`; default 0. */
+  /** Minimum time from the end of a pass to the start of the next: `ipvs.minSyncPeriod`; default 0. */
   readonly rest?: number;
 }
 
-/** An audit waits for quiet, but no longer than this many periods. */
+/** If changes never pause, an audit starts after this number of audit periods. */
 export const OVERDUE = 10;
 
-/** Runs passes while there is anything to do. */
+/** Runs passes while there is work to do. */
 export class Runner {
   readonly #passes: Passes;
   readonly #events: RunnerEvents;
@@ -53,7 +55,7 @@ export class Runner {
   readonly #periods: Periods;
   readonly #armed = new Map<Reason, unknown>();
   #running: Promise<void> | undefined;
-  /** The one pass under way. */
+  /** The current pass. */
   #current: Promise<void> | undefined;
   /** Not random: a retry concerns this node alone. */
   readonly #backoff = new Backoff({ ...RETRY, spread: 0 }, () => 0);
@@ -73,7 +75,7 @@ export class Runner {
     this.#periods = periods;
   }
 
-  /** Something may need doing: starts a pass unless one is under way, which is then followed by another. */
+  /** Starts a pass. If one is running, another follows it. */
   request(): void {
     if (this.#stopped || this.#running || this.#blind) return;
     this.#running = this.#run().finally(() => {
@@ -81,12 +83,12 @@ export class Runner {
     });
   }
 
-  /** Resolves when no pass is under way. */
+  /** Resolves when no pass is running. */
   async idle(): Promise<void> {
     while (this.#current) await this.#current;
   }
 
-  /** No further passes; resolves when the one under way has ended. */
+  /** Starts no further passes; resolves when the current one has ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#wake();
@@ -97,7 +99,7 @@ export class Runner {
   async #run(): Promise<void> {
     do {
       if (this.#rested) await this.#rested;
-      // A turn of the event loop, so that changes that arrive together are planned together.
+      // Changes that arrive in the same turn of the event loop are planned together.
       await new Promise((resolve) => setImmediate(resolve));
       if (this.#stopped) return;
       this.#current = this.#pass();
@@ -129,7 +131,7 @@ export class Runner {
       this.#events.synced(summary);
       this.#disarm('upkeep');
       if (summary.again !== undefined) this.#arm('upkeep', summary.again);
-      // Draining real servers are looked at every few seconds: that must not postpone the audit.
+      // Connections of draining real servers are counted every few seconds: this must not postpone the audit.
       if (changed(summary)) this.#arm('audit', this.#periods.audit);
       if (summary.full) this.#arm('overdue audit', OVERDUE * this.#periods.audit);
       if (summary.failures.length > 0) this.#retryLater();
@@ -141,7 +143,7 @@ export class Runner {
     }
   }
 
-  /** Changes go first: an audit waits between two of its slices. */
+  /** Changes have priority: an audit waits between two slices. */
   async #next(): Promise<SyncSummary | undefined> {
     if (!this.#due && !this.#passes.pending && this.#passes.auditing) return this.#passes.auditSlice();
     this.#due = false;
@@ -152,7 +154,7 @@ export class Runner {
     }
   }
 
-  /** What failed is unknown and has to be read again. Changes that are made before the retry go ahead. */
+  /** Schedules the retry that reads the unknown items. Changes do not wait for it. */
   #retryLater(): void {
     if (this.#stopped || this.#armed.has('retry')) return;
     const delay = this.#backoff.next();
@@ -180,7 +182,7 @@ export class Runner {
   }
 }
 
-/** Whether a pass planned or programmed anything, or compared everything: the audit then waits for a new period of quiet. */
+/** Whether a pass was full, or had Services or operations: then the audit waits for a new period without changes. */
 function changed({ full, services, operations }: SyncSummary): boolean {
   return full || services > 0 || operations > 0;
 }

@@ -1,44 +1,44 @@
-// The summary of a pass, and of work that follows it.
+// The summary of a pass and of its follow-up work.
 import type { NetlinkError } from '../errors.js';
 import type { KeyedOperation } from '../modes/mode.js';
 import type { ServicePlanInput } from '../services/types.js';
 
-/** An operation that failed. Its item is unknown until it is observed again. */
+/** A failed operation. Its item is unknown until it has been read again. */
 export interface Failure {
   readonly key: string;
   readonly error: NetlinkError;
-  /** It is something that the node wants whatever its Services are: without it none of them may work. */
+  /** The item is in the node's own plan: without it, possibly no Service works. */
   readonly vital: boolean;
 }
 
-/** Work that follows each pass, whatever the mode: the clean-up of UDP flows. */
+/** Work after each pass, in every mode: the clean-up of UDP flows. */
 export interface FollowUp {
-  /** Records the input of a Service's plan; undefined when the Service was deleted. */
+  /** Records the input of a Service's plan; undefined if the Service was deleted. */
   planned(service: string, input: ServicePlanInput | undefined): void;
-  /** Does the work that is due. */
+  /** Performs the work that is due. */
   run(): Promise<{ readonly operations: readonly KeyedOperation[]; readonly failures: readonly Failure[] }>;
-  /** Time after which more is due although nothing changes, in ms; undefined when nothing is. */
+  /** Time until the next work is due without a change, in ms; undefined if there is none. */
   readonly dueIn: number | undefined;
 }
 
 /** The summary of one pass, or of one whole audit. */
 export interface SyncSummary {
-  /** The kernel was read and everything compared: at start, after many failures, in audits. */
+  /** All items were read and compared: in a full pass or an audit. */
   readonly full: boolean;
-  /** Services planned. */
+  /** Number of planned Services. */
   readonly services: number;
-  /** Operations carried out, failed ones too. */
+  /** Number of operations, including failed ones. */
   readonly operations: number;
-  /** How many of them repaired items that others had changed, as an audit found. */
+  /** Number of operations that repaired changes by other programs, in an audit. */
   readonly repaired: number;
-  /** How many of them in each phase of the mode's order; phases without any are left out. */
+  /** Number of operations by phase, without empty phases. */
   readonly phases: ReadonlyMap<string, number>;
   readonly failures: readonly Failure[];
-  /** Items whose last operation failed, now or earlier, and that were not read again. */
+  /** Number of unknown items: their last operation failed, now or earlier, and they have not been read since. */
   readonly unknown: number;
   /** Numbers that the mode reports: `draining`, the real servers that are draining. */
   readonly counts: Readonly<Record<string, number>>;
-  /** Time after which another pass has something to do although nothing changes, in ms; undefined when none has. */
+  /** Time until the next pass that is due without a change, in ms; undefined if there is none. */
   readonly again: number | undefined;
   /** Time spent planning and comparing, and waiting for the kernel, in ms. */
   readonly milliseconds: { readonly plan: number; readonly kernel: number };
@@ -51,7 +51,7 @@ export function countPhases(operations: readonly KeyedOperation[]): Map<string, 
   return counts;
 }
 
-/** Two passes reported as one. */
+/** The summary of two passes as one. */
 export function together(first: SyncSummary, second: SyncSummary): SyncSummary {
   const phases = new Map(first.phases);
   for (const [phase, count] of second.phases) phases.set(phase, (phases.get(phase) ?? 0) + count);

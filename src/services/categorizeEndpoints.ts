@@ -1,23 +1,23 @@
-// Which endpoints may get traffic: readiness, termination, topology, and what is local (Kubernetes: KEP-1669 for
+// Selects the endpoints that get traffic, by readiness, termination, topology and node (Kubernetes: KEP-1669 for
 // terminating endpoints, KEP-2433 for hints, KEP-3015 for PreferSameNode).
 import type { Endpoint } from './types.js';
 
-/** Which of the two lists anything of a Service port needs. */
+/** The endpoint lists that a Service port needs. */
 export interface Uses {
-  /** The internal policy is Cluster, or the port can be reached from outside. */
+  /** The internal policy is Cluster, or the port has external frontends. */
   readonly cluster: boolean;
-  /** A Local policy applies to something of the port. */
+  /** Policy Local applies to a frontend of the port. */
   readonly local: boolean;
 }
 
-/** Where this node is, for topology hints. */
+/** The node's name and zone, for topology hints. */
 export interface Whereabouts {
   readonly name: string;
-  /** Empty when unknown: then zone hints are not followed. */
+  /** Empty if unknown: then zone hints are ignored. */
   readonly zone: string;
 }
 
-/** The endpoints for policy Cluster and for policy Local. A list that nothing uses is empty. */
+/** The endpoints for policy Cluster and for policy Local. An unused list is empty. */
 export function categorizeEndpoints(
   endpoints: readonly Endpoint[],
   uses: Uses,
@@ -34,7 +34,7 @@ function chooseCluster(endpoints: readonly Endpoint[], node: Whereabouts): reado
   return preferReady(endpoints, followHints(isReady(endpoints), node));
 }
 
-/** The ready ones; while there is none, those that still serve although they are terminating. */
+/** The ready endpoints; if there are none, those that are serving and terminating. */
 function preferReady(all: readonly Endpoint[], ready: readonly Endpoint[]): readonly Endpoint[] {
   return ready.length > 0 ? ready : all.filter((endpoint) => endpoint.serving && endpoint.terminating);
 }
@@ -44,8 +44,8 @@ function isReady(endpoints: readonly Endpoint[]): readonly Endpoint[] {
 }
 
 /**
- * Hints count only when every ready endpoint has them and one of them points here: a half-written slice must not leave
- * this node without endpoints. Node hints go before zone hints.
+ * Hints are followed only if every ready endpoint has them and at least one selects this node or zone: an incomplete
+ * slice must not leave this node without endpoints. Node hints have priority over zone hints.
  */
 function followHints(ready: readonly Endpoint[], node: Whereabouts): readonly Endpoint[] {
   const hintedFor = (where: string, hints: (endpoint: Endpoint) => readonly string[]) => {

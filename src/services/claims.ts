@@ -1,10 +1,10 @@
-// Which Service answers on an address and port, or a node port, that several Services name: the oldest one. This is
-// decided once, before any mode plans.
+// Resolves conflicts between Services that claim the same address and port, or the same node port: the oldest Service
+// wins. This happens once, before a mode plans.
 import type { Family } from '../net/address.js';
 import { joinHostPort } from '../net/address.js';
 import type { Protocol } from '../net/protocol.js';
 
-/** A Service that names addresses and ports. */
+/** A Service that claims addresses and ports. */
 export interface Claimant {
   /** `namespace/name`. */
   readonly service: string;
@@ -24,15 +24,15 @@ export function nodePortClaim(family: Family, port: number, protocol: Protocol):
 
 /** The claims of all Services. */
 export class Claims {
-  /** Key → claimants, the oldest first. Nearly every key has one claimant, which is then not wrapped in a list. */
+  /** Key → claimants, the oldest first. To save memory, a single claimant, the usual case, is not in a list. */
   readonly #claimants = new Map<string, Claimant | readonly Claimant[]>();
   /** Service → its claimant and keys. */
   readonly #claims = new Map<string, { readonly claimant: Claimant; readonly keys: ReadonlySet<string> }>();
 
   /**
-   * Replaces the keys that a Service claims; none when it was deleted.
+   * Replaces the keys that a Service claims; an empty set if it was deleted.
    *
-   * @returns other Services that claim one of its keys, now or before: what they answer on may have changed
+   * @returns other Services that claim one of its previous or new keys: they may win or lose a claim
    */
   replace(claimant: Claimant, keys: ReadonlySet<string>): Set<string> {
     const { service } = claimant;
@@ -44,12 +44,12 @@ export class Claims {
     return others;
   }
 
-  /** The Service that answers on a key; undefined when none claims it. */
+  /** The Service that wins a key; undefined if none claims it. */
   holder(key: string): string | undefined {
     return this.#listOf(key)[0]?.service;
   }
 
-  /** The keys that a Service claims and an older one holds, with the name of the holder. */
+  /** Keys that a Service claims and another one wins → the name of the winner. */
   lost(service: string): Map<string, string> {
     const lost = new Map<string, string>();
     for (const key of this.#claims.get(service)?.keys ?? []) {

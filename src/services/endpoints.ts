@@ -1,12 +1,12 @@
-// Slices of a Service → the endpoints of each of its ports.
+// Slices of a Service → the endpoints of a port.
 import { type Family, joinHostPort } from '../net/address.js';
 import type { Protocol } from '../net/protocol.js';
 import type { EndpointSlice, SliceEndpoint } from '../objects/types.js';
 import type { Endpoint } from './types.js';
 
 /**
- * The endpoints of one Service port: those of all slices of the family whose port has the same name and protocol
- * (targetPort plays no part), each `address:port` once, sorted by that text.
+ * The endpoints of one Service port: those of all slices of the family whose port has the same name and protocol.
+ * targetPort is ignored. Each `address:port` is included once, sorted by this text.
  */
 export function endpointsOfPort(
   slices: Iterable<EndpointSlice>,
@@ -29,7 +29,7 @@ export function endpointsOfPort(
   return [...byKey].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, endpoint]) => endpoint);
 }
 
-/** Field by field: this is done for every endpoint of a cluster, and a spread costs several times as much. */
+/** Copies single fields: this runs for every endpoint of a cluster, and a spread is several times slower. */
 function atPort(endpoint: SliceEndpoint, port: number, nodeName: string): Endpoint {
   const { address, ready, serving, terminating, zoneHints, nodeHints, nodeName: where } = endpoint;
   const local = where !== '' && where === nodeName;
@@ -37,8 +37,8 @@ function atPort(endpoint: SliceEndpoint, port: number, nodeName: string): Endpoi
 }
 
 /**
- * Which of two entries for one `address:port` stands: while a pod moves between slices it is in both, and the one that
- * is not going away tells the truth (kube-proxy since 1.36); of equals, the one that knows its node, then the ready one.
+ * Whether `candidate` replaces `known` for the same `address:port`: while a pod moves between slices, it is in both.
+ * The entry that is not terminating wins (kube-proxy since 1.36), then the local one, then the ready one.
  */
 function prefer(candidate: Endpoint, known: Endpoint): boolean {
   if (candidate.terminating !== known.terminating) return known.terminating;

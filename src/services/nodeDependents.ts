@@ -1,8 +1,8 @@
-// Which Services depend on which facts of the node: a change of one fact plans only them again.
+// Finds the Services that depend on a fact of the node: if the fact changes, only these are planned again.
 import type { Family } from '../net/address.js';
 import type { Endpoint, NodeChange, NodeFacts, ServicePlanInput } from './types.js';
 
-/** What differs between two states of the node. */
+/** The differences between two states of the node. */
 export function nodeChange(before: NodeFacts, after: NodeFacts): NodeChange {
   const nodePorts = (family: Family) =>
     symmetricDifference(
@@ -20,13 +20,13 @@ export function nodeChange(before: NodeFacts, after: NodeFacts): NodeChange {
   };
 }
 
-/** Elements of one of the sets only. */
+/** Elements of exactly one of the sets. */
 function symmetricDifference(a: ReadonlySet<string>, b: ReadonlySet<string>): string[] {
   if (a === b) return [];
   return [...[...a].filter((element) => !b.has(element)), ...[...b].filter((element) => !a.has(element))];
 }
 
-/** The Services that each fact of the node concerns, as they were planned last. */
+/** The Services that depend on each fact of the node, from their last inputs. */
 export class NodeDependents {
   readonly #zone = new Set<string>();
   readonly #nodeIPs = new Set<string>();
@@ -36,7 +36,7 @@ export class NodeDependents {
   /** Service → its external and load-balancer IPs. */
   readonly #addresses = new Map<string, ReadonlySet<string>>();
 
-  /** Records the input of a Service's plan; undefined when the Service was deleted. */
+  /** Records the input of a Service's plan; undefined if the Service was deleted. */
   planned(service: string, input: ServicePlanInput | undefined): void {
     const ports = input?.ports ?? [];
     const all = ports.flatMap((port) => port.frontends);
@@ -59,7 +59,7 @@ export class NodeDependents {
     this.#file(service, new Set(outside.map(({ address }) => address)));
   }
 
-  /** Services whose plan may differ after the change. */
+  /** Services whose plans may change. */
   of({ zone, nodeIPs, nodePorts, addresses }: NodeChange): Set<string> {
     return new Set([
       ...(zone ? this.#zone : []),

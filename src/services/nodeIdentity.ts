@@ -1,16 +1,16 @@
-// Which addresses and which family a node goes by.
+// Selects the node IPs and the primary family of a node.
 import { type Family, familyOf } from '../net/address.js';
 import type { NodeFacts } from './types.js';
 
-/** The part of NodeFacts that tells who the node is. */
+/** The node IPs and the primary family. */
 export type NodeIdentity = Pick<NodeFacts, 'nodeIPs' | 'primaryFamily'>;
 
 /**
- * The identity of a node, by kube-proxy's rules: the first of its addresses decides the primary family, and so does
- * bindAddress, above it, unless it is unspecified. A family without an address has loopback.
+ * The identity of a node, by kube-proxy's rules. bindAddress has priority over the Node's addresses, unless it is
+ * unspecified. The first address determines the primary family. The node IP of a family without an address is loopback.
  *
- * @param addresses the Node object's, internal ones first; none when it is unknown
- * @param bindAddress canonical; `0.0.0.0` and `::` say nothing
+ * @param addresses addresses of the Node object, internal ones first; empty if it is unknown
+ * @param bindAddress canonical; `0.0.0.0` and `::` are ignored
  */
 export function nodeIdentity(addresses: readonly string[], bindAddress: string): NodeIdentity {
   const bound = bindAddress === '0.0.0.0' || bindAddress === '::' ? [] : [bindAddress];

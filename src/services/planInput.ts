@@ -1,4 +1,4 @@
-// A Service and its slices → the input of its plan: what clients can dial, and which endpoints may answer.
+// A Service and its slices → the input of its plan: its frontends and the endpoints that get their traffic.
 import { type Family, familyOf } from '../net/address.js';
 import type { Protocol } from '../net/protocol.js';
 import { type EndpointSlice, type Service, type ServiceObjectPort, serviceKey } from '../objects/types.js';
@@ -7,13 +7,13 @@ import { addressClaim, nodePortClaim } from './claims.js';
 import { endpointsOfPort } from './endpoints.js';
 import type { Frontend, ServicePlanInput, ServicePort } from './types.js';
 
-/** Whether a Service is one that a proxy serves: headless and ExternalName ones, and those of other proxies, are not. */
+/** Whether this proxy serves a Service: headless and ExternalName Services, and those of other proxies, are ignored. */
 export function isProxied(service: Service): boolean {
   const headless = service.clusterIPs[4] === undefined && service.clusterIPs[6] === undefined;
   return !service.notOurs && !headless && service.type !== 'ExternalName';
 }
 
-/** The addresses, ports and node ports that a Service names, by key: those that it may not share with another one. */
+/** The keys of all claims of a Service: its addresses with ports, and its node ports. */
 export function claimsOf(service: Service): Set<string> {
   return new Set(
     portsOf(service).flatMap(({ family, port }) =>
@@ -22,7 +22,7 @@ export function claimsOf(service: Service): Set<string> {
   );
 }
 
-/** The key of the claim to a frontend. */
+/** The key of the claim for a frontend. */
 export function claimOf({ kind, address, port }: Frontend, family: Family, protocol: Protocol): string {
   return kind === 'nodePort' ? nodePortClaim(family, port, protocol) : addressClaim(address, port, protocol);
 }
@@ -30,7 +30,7 @@ export function claimOf({ kind, address, port }: Frontend, family: Family, proto
 /**
  * The input of a Service's plan on the given node.
  *
- * @param holds whether the Service holds the claim of this key: frontends of claims that it lost are left out
+ * @param holds whether the Service wins the claim of this key; frontends of lost claims are not included
  */
 export function planInputOf(
   service: Service,
@@ -51,7 +51,7 @@ export function planInputOf(
   };
 }
 
-/** The ports of a Service that is proxied, once for each of its families. */
+/** The ports of a proxied Service, once for each of its families. */
 function portsOf(service: Service): { readonly family: Family; readonly port: ServiceObjectPort }[] {
   if (!isProxied(service)) return [];
   const families = ([4, 6] as const).filter((family) => service.clusterIPs[family] !== undefined);
@@ -101,13 +101,13 @@ function frontendsOfPort(service: Service, port: ServiceObjectPort, family: Fami
   ];
 }
 
-/** `0.0.0.0/0` or `::/0` anywhere among the ranges means that there is no restriction (Kubernetes 1.34). */
+/** If any range is `0.0.0.0/0` or `::/0`, there is no restriction (Kubernetes 1.34). */
 function sourceRangesOf(service: Service, family: Family): readonly string[] {
   if (service.sourceRanges.some((range) => range.endsWith('/0'))) return [];
   return service.sourceRanges.filter((range) => familyOf(range) === family);
 }
 
-/** externalTrafficPolicy counts where there is an outside: node ports, load balancers, external IPs. */
+/** externalTrafficPolicy applies only if there are external frontends: node ports, load-balancer IPs, external IPs. */
 function externalPolicyIsLocal(service: Service): boolean {
   return (
     service.externalTrafficPolicy === 'Local' &&

@@ -1,4 +1,4 @@
-// The objects as last seen, and which Services a change touches. State, but no clock, no log, no kernel.
+// The latest objects, and the Services that a change affects. Uses no clock, log or kernel.
 import {
   type EndpointSlice,
   type Node,
@@ -10,22 +10,22 @@ import { Claims } from './claims.js';
 import { claimsOf, planInputOf } from './planInput.js';
 import type { NodeFacts, ServicePlanInput } from './types.js';
 
-/** What a change concerns: the Service of that name, or a node. */
+/** The name of a Service or of a node that a change affects. */
 export type Touched = { readonly service: string } | { readonly node: string };
 
-/** Every object that a source has reported. */
+/** All objects that the source has reported. */
 export class ServiceCache {
   readonly #services = new Map<string, Service>();
-  /** Service → slice name → slice: a slice may come before its Service, and stay after it. */
+  /** Service → slice name → slice. A slice may exist before its Service and after it. */
   readonly #slices = new Map<string, Map<string, EndpointSlice>>();
-  /** `namespace/slice` → the Service it is filed under. */
+  /** `namespace/slice` → the Service that the slice is stored for. */
   readonly #serviceOfSlice = new Map<string, string>();
   readonly #nodes = new Map<string, Node>();
   readonly #claims = new Claims();
 
   /**
-   * Applies a change. It may concern several Services: a slice may change its Service, and a Service may gain or lose an
-   * address that another one names too.
+   * Applies a change. It may affect several Services: a slice may change its Service, and a Service may claim an
+   * address of another one.
    */
   apply(change: ObjectChange): Touched[] {
     const { object, type } = change;
@@ -41,7 +41,7 @@ export class ServiceCache {
     }
   }
 
-  /** Names of all Services. */
+  /** Names of all Services, as `namespace/name`. */
   serviceNames(): IterableIterator<string> {
     return this.#services.keys();
   }
@@ -50,25 +50,25 @@ export class ServiceCache {
     return this.#nodes.get(name);
   }
 
-  /** Addresses of all nodes but the named one. */
+  /** Addresses of all nodes except the named one. */
   addressesOfOthers(name: string): Set<string> {
     const others = [...this.#nodes.values()].filter((node) => node.name !== name);
     return new Set(others.flatMap(({ addresses }) => addresses));
   }
 
-  /** The input of a Service's plan on the node; undefined when there is no such Service. */
+  /** The input of a Service's plan on the node; undefined if there is no such Service. */
   planInput(service: string, node: NodeFacts): ServicePlanInput | undefined {
     const object = this.#services.get(service);
     const slices = this.#slices.get(service)?.values() ?? [];
     return object && planInputOf(object, slices, node, (claim) => this.#claims.holder(claim) === service);
   }
 
-  /** The addresses and ports that a Service names and an older Service has, with the name of the older one. */
+  /** Claims of a Service that an older Service wins → the name of the older Service. */
   lostClaims(service: string): ReadonlyMap<string, string> {
     return this.#claims.lost(service);
   }
 
-  /** Whether an `address:port` is the cluster, external or load-balancer IP of a UDP port of any Service. */
+  /** Whether an `address:port` is a cluster, external or load-balancer IP with a UDP port of any Service. */
   isUdpFrontend(addressAndPort: string): boolean {
     return this.#claims.holder(`${addressAndPort}/udp`) !== undefined;
   }
@@ -82,7 +82,9 @@ export class ServiceCache {
     return [service, ...others].map((name) => ({ service: name }));
   }
 
-  /** Files a slice under a Service, or nowhere; its label may have changed, so it leaves where its name was filed before. */
+  /**
+   * Stores a slice for a Service, or removes it if undefined. The label may have changed: removes the old entry first.
+   */
   #fileSlice(slice: EndpointSlice, under: string | undefined): Touched[] {
     const id = `${slice.namespace}/${slice.name}`;
     const former = this.#serviceOfSlice.get(id);

@@ -1,8 +1,8 @@
-// The input of planning, the same for every mode. It states facts and makes no choice that belongs to a mode.
+// The input of plans, the same for every mode. It contains facts only; each mode makes its own choices.
 import type { Family } from '../net/address.js';
 import type { Protocol } from '../net/protocol.js';
 
-/** A pod, or whatever else answers for a Service port. */
+/** An address and port that serves a Service port, usually of a pod. */
 export interface Endpoint {
   /** Canonical address. */
   readonly address: string;
@@ -10,7 +10,7 @@ export interface Endpoint {
   readonly ready: boolean;
   readonly serving: boolean;
   readonly terminating: boolean;
-  /** Runs on this node. */
+  /** It is on this node. */
   readonly local: boolean;
   readonly zoneHints: readonly string[];
   readonly nodeHints: readonly string[];
@@ -19,15 +19,15 @@ export interface Endpoint {
 /** The kind of a frontend's address. */
 export type FrontendKind = 'clusterIP' | 'externalIP' | 'loadBalancerIP' | 'nodePort';
 
-/** One address, port and protocol that a client can dial. */
+/** An address and port that a client can connect to. The protocol is that of the Service port. */
 export interface Frontend {
   readonly kind: FrontendKind;
-  /** Canonical address; empty for a node port: its addresses are those of {@link HostFacts}. */
+  /** Canonical address. Empty for a node port: its addresses are in {@link HostFacts}. */
   readonly address: string;
   readonly port: number;
-  /** The traffic policy that applies here is `Local`: internalTrafficPolicy for a cluster IP, externalTrafficPolicy else. */
+  /** The traffic policy is `Local`: internalTrafficPolicy for a cluster IP, otherwise externalTrafficPolicy. */
   readonly localPolicy: boolean;
-  /** Networks that may reach a load-balancer IP; empty means every one. Networks of the frontend's family only. */
+  /** Networks that may connect to a load-balancer IP; empty: all. Only networks of the frontend's family. */
   readonly sourceRanges: readonly string[];
 }
 
@@ -37,14 +37,14 @@ export interface ServicePort {
   /** Name of the port; may be empty. */
   readonly portName: string;
   readonly protocol: Protocol;
-  /** Seconds of client-IP affinity; 0 for none. */
+  /** Timeout of client-IP affinity, in s; 0 for none. */
   readonly affinitySeconds: number;
   readonly frontends: readonly Frontend[];
-  /** Every endpoint of the port in whatever state, sorted by `address:port`, each once. */
+  /** Every endpoint of the port in any state, once, sorted by `address:port`. */
   readonly endpoints: readonly Endpoint[];
-  /** Those to use where the policy is `Cluster`; empty when nothing of the port needs them. */
+  /** Endpoints for policy `Cluster`; empty if no frontend of the port needs them. */
   readonly clusterEndpoints: readonly Endpoint[];
-  /** Those of this node to use where the policy is `Local`; empty when nothing of the port needs them. */
+  /** Endpoints on this node for policy `Local`; empty if no frontend of the port needs them. */
   readonly localEndpoints: readonly Endpoint[];
 }
 
@@ -52,29 +52,29 @@ export interface ServicePort {
 export interface ServicePlanInput {
   /** `namespace/name`. */
   readonly service: string;
-  /** Creation time, in ms since 1970: of two Services that name one address and port, the older one answers. */
+  /** Creation time, in ms since 1970. If two Services claim the same address and port, the older one wins. */
   readonly createdAt: number;
   readonly ports: readonly ServicePort[];
   /** Port of the load balancer's health check; 0 for none. */
   readonly healthCheckNodePort: number;
 }
 
-/** An address of the host, and the device it is on. */
+/** An address of the host, with its link. */
 export interface HostAddress {
   readonly link: string;
   /** Canonical address. */
   readonly address: string;
 }
 
-/** An address of the host as the kernel has it: a device may have one address several times, with different prefixes. */
+/** An address of the host as the kernel reports it: a link may have the same address with several prefixes. */
 export interface AssignedAddress extends HostAddress {
   /** Length of the prefix, in bits. */
   readonly prefix: number;
 }
 
-/** Changes of the host's links and addresses, as the kernel notified of them. */
+/** Changes of the host's links and addresses, from the kernel's notifications. */
 export interface HostChange {
-  /** In the order in which they were made. */
+  /** In the order of the notifications. */
   readonly addresses: readonly (AssignedAddress & { readonly deleted: boolean })[];
   /** Names of links that were deleted. */
   readonly deletedLinks: readonly string[];
@@ -82,40 +82,40 @@ export interface HostChange {
   readonly lost: boolean;
 }
 
-/** What differs between two {@link NodeFacts}, by the Services that depend on it. */
+/** The differences between two {@link NodeFacts}, grouped by dependent Services. */
 export interface NodeChange {
-  /** Services whose endpoints have hints for zones depend on it. */
+  /** Affects Services whose endpoints have zone hints. */
   readonly zone: boolean;
-  /** The node's own addresses; Services with source ranges depend on them. */
+  /** Affects Services with source ranges. */
   readonly nodeIPs: boolean;
-  /** The addresses of node ports; Services with node ports depend on them. */
+  /** The addresses of node ports changed: affects Services with node ports. */
   readonly nodePorts: boolean;
-  /** Addresses that the host, or another node, gained or lost; Services with these external or load-balancer IPs depend on them. */
+  /** Addresses added to or removed from the host or another node: affects Services with these external or LB IPs. */
   readonly addresses: readonly string[];
 }
 
-/** The addresses of the host as a mode uses them: derived from all of them, so that an unrelated address changes nothing. */
+/** The host's addresses as a mode uses them. A change of an unused address does not change these facts. */
 export interface HostFacts {
   /** Addresses on which node ports are served, per family; canonical. */
   readonly nodePortAddresses: Readonly<Record<Family, readonly string[]>>;
-  /** Families whose node ports are restricted to no network (`nodePortAddresses`). */
+  /** Families whose node ports are not restricted to networks (`nodePortAddresses`). */
   readonly unrestricted: ReadonlySet<Family>;
-  /** Addresses that the host has already: an external IP among them reaches the host without the mode. */
+  /** Addresses on other links than the mode's own: the mode need not add an external IP among them. */
   readonly addresses: ReadonlySet<string>;
 }
 
-/** What planning needs to know of the node. */
+/** The facts of the node that plans depend on. */
 export interface NodeFacts {
   readonly name: string;
-  /** Topology zone; empty when unknown. */
+  /** Topology zone; empty if unknown. */
   readonly zone: string;
-  /** The node's own address per family, for the source-range check and node ports; `127.0.0.1` and `::1` when unknown. */
+  /** The node IP of each family, for source ranges and node ports; `127.0.0.1` and `::1` if unknown. */
   readonly nodeIPs: Readonly<Record<Family, string>>;
   /** The family of the node's first address. */
   readonly primaryFamily: Family;
-  /** The network of this node's pods per family, when known: detects local traffic in mode NodeCIDR. */
+  /** The networks of this node's pods, if known: detect local traffic in mode NodeCIDR. */
   readonly podCIDRs: readonly string[];
-  /** Addresses of the other nodes, as far as the source reports them. */
+  /** Addresses of the other nodes that the source reports. */
   readonly otherNodes: ReadonlySet<string>;
   readonly host: HostFacts;
 }

@@ -1,5 +1,5 @@
-// The cost of a change does not grow with the cluster: the same change makes the same number of plans, comparisons, kernel
-// calls, messages and map entries with 100 Services and with 10 000.
+// The cost of a change does not grow with the cluster: the same change makes the same number of plans, comparisons,
+// kernel calls, messages and map entries with 100 Services and with 10 000.
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { pino } from 'pino';
@@ -19,7 +19,7 @@ import { Counters, type Counts } from '../support/counts.js';
 import { HostNotifications } from '../support/hostNotifications.js';
 
 const SIZES = [100, 10_000];
-/** The first Services have what a change of the node may concern; their number is the same in every cluster. */
+/** Number of Services that a change of the node may affect. It is the same in every cluster. */
 const SPECIAL = 20;
 
 const counters = new Counters();
@@ -49,7 +49,7 @@ function service(n: number): ObjectChange {
   });
 }
 
-/** A Service's slice; `states` are the endpoints' own: `ready`, `terminating`, or none of the two for absent. */
+/** A Service's slice. `states` has one state per endpoint: `ready`, `terminating`, or empty for an absent endpoint. */
 function slice(n: number, ...states: ('ready' | 'terminating' | '')[]): ObjectChange {
   const endpoints = states.flatMap((state, i) =>
     state === ''
@@ -86,7 +86,7 @@ const hostChange = (link: string, address: string): HostChange => ({
   lost: false,
 });
 
-/** Everything that an agent keeps up beside the proxy, as far as it sees each pass. */
+/** The parts of an agent that handle the events of each pass. */
 function agentEvents(): ProxyEvents {
   return telemetry({
     log: pino({ level: 'silent' }),
@@ -98,7 +98,7 @@ function agentEvents(): ProxyEvents {
   });
 }
 
-/** A running proxy whose kernel holds so many Services. */
+/** A running proxy with this number of Services. */
 async function cluster(
   size: number,
   { audit = 3_600_000, ...options }: Partial<IpvsOptions> & { audit?: number } = {},
@@ -168,7 +168,7 @@ async function cluster(
   };
   assert.deepEqual((await pass()).failures, []);
   counters.ofKernel(kernel);
-  /** The counts of what an action leads to, up to the end of the pass that it asks for. */
+  /** The counts from an action until the end of the pass that it causes. */
   const costOf = async (act: () => void): Promise<Counts> => {
     counters.take();
     act();
@@ -181,7 +181,7 @@ async function cluster(
 
 type Cluster = Awaited<ReturnType<typeof cluster>>;
 
-/** The counts of a scenario, in a cluster of each size; the proxy is stopped afterwards. */
+/** The counts of a scenario in a cluster of each size. */
 async function atEachSize(
   scenario: (cluster: Cluster) => Promise<Counts>,
   options?: Parameters<typeof cluster>[1],
@@ -207,7 +207,7 @@ describe('with 100 Services and with 10 000 the cost is the same', () => {
     assert.equal(plans, 1);
   });
 
-  it("of a new pod's veth: nothing", async () => {
+  it("of a new pod's veth: none", async () => {
     const cost = await atEachSize(async ({ costOf, hostChanged, tell }) =>
       costOf(() => {
         hostChanged(hostChange('veth1', 'fe80::1'));
@@ -218,7 +218,7 @@ describe('with 100 Services and with 10 000 the cost is the same', () => {
     assert.deepEqual({ plans, calls }, { plans: 1, calls: 1 }, 'those of the endpoint');
   });
 
-  it('of a new cluster IP where node ports are kept to a network', async () => {
+  it('of a new cluster IP if node ports are restricted to a network', async () => {
     const { plans, calls } = await atEachSize(
       async ({ change, costOf, hostChanged, tell }) => {
         await change(service(20_000));
@@ -232,12 +232,12 @@ describe('with 100 Services and with 10 000 the cost is the same', () => {
     assert.deepEqual({ plans, calls }, { plans: 1, calls: 1 }, 'those of the endpoint');
   });
 
-  it('of a change of zone: the Services with hints', async () => {
+  it('of a change of zone: plans of the Services with hints', async () => {
     const { plans } = await atEachSize(({ change }) => change(node('zone-b')));
     assert.equal(plans, SPECIAL + 1, 'and the node');
   });
 
-  it('of a key that fails, and of each retry', async () => {
+  it('of a failed operation, and of each retry', async () => {
     const { plans } = await atEachSize(async ({ kernel, change, pass, passes }) => {
       kernel.ipvs.fault = (operation, target) =>
         /10\.96\.0\.50/.test(target)
@@ -257,7 +257,7 @@ describe('with 100 Services and with 10 000 the cost is the same', () => {
     assert.equal(plans, 0);
   });
 
-  it('of a change beside 50 Services in drain, which are not asked about', async () => {
+  it('of a change with 50 draining Services, whose connections are not counted', async () => {
     const { plans, calls } = await atEachSize(async ({ kernel, change }) => {
       for (let n = 30; n < 80; n++) kernel.ipvs.connections.set(`10.129.0.${n}:8080`, 1);
       await change(...Array.from({ length: 50 }, (_, i) => slice(30 + i, 'ready', 'terminating')));
@@ -266,7 +266,7 @@ describe('with 100 Services and with 10 000 the cost is the same', () => {
     assert.deepEqual({ plans, calls }, { plans: 1, calls: 1 });
   });
 
-  it('of a change that comes in an audit, which looks at 256 keys at a time at most', async () => {
+  it('of a change during an audit, which compares at most 256 keys at a time', async () => {
     const { plans, calls } = await atEachSize(
       async ({ hooks, tell, pass }) => {
         const slices: Counts[] = [];
@@ -277,7 +277,7 @@ describe('with 100 Services and with 10 000 the cost is the same', () => {
             if (slices.length === 6) tell.changed([slice(50, 'ready')]);
           };
           hooks.taken = () => {
-            // What the slice before it did.
+            // The counts of the previous slice.
             slices.push(counters.take());
             setImmediate(resolve);
           };

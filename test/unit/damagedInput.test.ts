@@ -1,5 +1,5 @@
-// Damaged manifests and the state that a kernel holds: nothing that worked stops because of a file that cannot be read.
-// Each damage is tried at three moments: at the start of an agent, in a run with --once, and while an agent runs.
+// Damaged manifests and a programmed kernel: an unreadable file removes no working Service. Each damage is tested at
+// the start of an agent, with --once, and while an agent runs.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import {
@@ -30,7 +30,7 @@ import { service, slice } from '../support/manifests.js';
 const OPTIONS = { ...IPVS_DEFAULTS, kernelRelease: '6.1.0' };
 const HOST = [{ link: 'eth0', address: '192.168.50.10', prefix: 24, scope: 0, flags: 0 }];
 
-/** A Service with an entry in nearly every set, a rule that drops the node's own traffic, and draining endpoints. */
+/** A Service with entries in nearly every set, a DROP rule for the node's own traffic, and draining endpoints. */
 const WEB =
   service(
     'web',
@@ -49,9 +49,9 @@ const MORE = service('more', '10.96.0.3') + slice('more', '10.244.0.5');
 
 interface Damage {
   readonly name: string;
-  /** Damages the file at a path, which holds WEB and REST. */
+  /** Damages the file at this path, which contains WEB and REST. */
   readonly make: (path: string) => void;
-  /** The problem that is reported. */
+  /** The reported problem. */
   readonly says: RegExp;
 }
 
@@ -78,14 +78,14 @@ const bomb = ['a: &a [x, x, x, x, x, x, x, x, x]']
 
 const DAMAGES: readonly Damage[] = [
   instead(
-    'a link that leads nowhere',
+    'a dangling link',
     (path) => symlinkSync(`${path}.gone`, path),
     /web\.yaml: file: contents: must be readable: ENOENT/,
   ),
   instead('a link to itself', (path) => symlinkSync(path, path), /must be readable: ELOOP/),
   instead('a folder', (path) => mkdirSync(path), /must be readable: it is no regular file/),
   instead(
-    'a pipe that nobody writes to',
+    'a pipe without a writer',
     (path) => execFileSync('mkfifo', [path]),
     /must be readable: it is no regular file/,
   ),
@@ -97,7 +97,7 @@ const DAMAGES: readonly Damage[] = [
     /web\.yaml: text: line \d+, column \d+: /,
   ),
   contents(
-    'a text that is no object',
+    'text that is not an object',
     'apiVers',
     /web\.yaml: document: : must be an object, found "apiVers"/,
   ),
@@ -150,7 +150,7 @@ const DAMAGES: readonly Damage[] = [
   ),
 ];
 
-/** Lines that the tools would print of everything that Services have in the kernel. */
+/** The state of Services in the kernel, as lines of the tools' output. */
 function stateOf({ ipvs, ipset, iptables, rtnetlink }: FakeKernel): Set<string> {
   const text = [ipvs.dump(), ipset.dump(), rtnetlink.dump('kube-ipvs0'), iptables.dump(4), iptables.dump(6)];
   return new Set(text.join('').split('\n'));
@@ -165,7 +165,7 @@ function assertKept(kernel: FakeKernel, before: ReadonlySet<string>): void {
   );
 }
 
-/** A folder of good manifests, and a kernel that was programmed from it. */
+/** A folder of valid manifests, and a kernel that is programmed from it. */
 async function setUp(test: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'knp-damaged-'));
   test.after(() => rmSync(folder, { recursive: true, force: true }));
@@ -196,7 +196,7 @@ function openedOn(kernel: FakeKernel): PassParts['opened'] {
   };
 }
 
-/** A command that makes one pass. */
+/** Runs a command that makes one pass. */
 async function passOn(kernel: FakeKernel, path: string, command: (parts: PassParts) => Promise<number>) {
   const logged: string[] = [];
   const printed: string[] = [];
@@ -213,7 +213,7 @@ async function passOn(kernel: FakeKernel, path: string, command: (parts: PassPar
   return { status, logged: logged.join('\n'), printed: printed.join('') };
 }
 
-/** A running proxy, and what it reported. */
+/** A running proxy, and its reports. */
 async function run(test: TestContext, kernel: FakeKernel, path: string) {
   const reported: string[] = [];
   const failures: unknown[] = [];
@@ -256,7 +256,9 @@ type Running = Awaited<ReturnType<typeof run>>;
 
 const has = (kernel: FakeKernel, line: string) => stateOf(kernel).has(line);
 
-/** While a file is damaged, what others say is done; once it is readable, what it no longer has is removed. */
+/**
+ * While a file is damaged, changes of other files are applied. After it is readable, its removed objects are removed.
+ */
 async function goesOn(
   { kernel, folder, web, state }: Awaited<ReturnType<typeof setUp>>,
   { reported, until, unread }: Running,
@@ -285,10 +287,10 @@ async function goesOn(
 }
 
 for (const damage of DAMAGES) {
-  describe(`a file that holds ${damage.name}`, { concurrency: true }, () => {
+  describe(`a damaged file: ${damage.name}`, { concurrency: true }, () => {
     const partly = damage.name === 'one bad field';
 
-    it('takes nothing away at the start', async (test) => {
+    it('removes nothing at the start', async (test) => {
       const parts = await setUp(test);
       damage.make(parts.web);
       const running = await run(test, parts.kernel, parts.folder);
@@ -297,14 +299,14 @@ for (const damage of DAMAGES) {
       await goesOn(parts, running, damage);
     });
 
-    it('takes nothing away while the proxy runs', async (test) => {
+    it('removes nothing while the proxy runs', async (test) => {
       const parts = await setUp(test);
       const running = await run(test, parts.kernel, parts.folder);
       damage.make(parts.web);
       await goesOn(parts, running, damage);
     });
 
-    it('takes nothing away with --once, which ends with 1', async (test) => {
+    it('removes nothing with --once, which exits with status 1', async (test) => {
       const { kernel, folder, web, state } = await setUp(test);
       damage.make(web);
       replace(join(folder, 'more.yaml'), MORE);

@@ -1,4 +1,4 @@
-// Imports run downward only, and only the floors at the edge reach outside.
+// A floor imports only from lower floors, and only the outer floors use packages and Node's modules.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ describe('floors', () => {
       /net may not import from services/,
     ],
     [
-      'a type, too',
+      'an upward import of a type',
       'services/a.ts',
       "import type { X } from '../modes/mode.js';",
       /services may not import from mode contract/,
@@ -45,7 +45,7 @@ describe('floors', () => {
     ],
     ['an import()', 'kernel/a.ts', "await import('../cli/run.js');", /kernel may not import from cli/],
     [
-      'a pure file reaching outside',
+      'a pure file that imports a module of Node',
       'services/a.ts',
       "import { readFile } from 'node:fs';",
       /may not reach outside/,
@@ -76,7 +76,7 @@ describe('floors', () => {
       /loads @kubernetes\/client-node at the start/,
     ],
     [
-      'it where only its types may be used',
+      'such a package where only its types are allowed',
       'objects/a.ts',
       "await import('@kubernetes/client-node');",
       /objects may not reach outside/,

@@ -1,4 +1,4 @@
-// The wiring: nothing is touched before the source has told everything; then every change is followed.
+// The whole proxy: it changes nothing before the source has reported all objects, and then applies every change.
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import type { LinkAddress } from '../../src/kernel/rtnetlink/types.js';
@@ -20,7 +20,7 @@ function service(name: string, clusterIP: string, extra: object = {}): ObjectCha
   return { type: 'set', object };
 }
 
-/** A slice whose only endpoint is hinted for a zone. */
+/** A slice whose only endpoint has a zone hint. */
 function hintedSlice(name: string): ObjectChange {
   const metadata = { namespace: 'demo', name, labels: { 'kubernetes.io/service-name': name } };
   const endpoints = [{ addresses: ['10.0.0.1'], hints: { forZones: [{ name: 'zone-a' }] } }];
@@ -37,7 +37,7 @@ function hintedSlice(name: string): ObjectChange {
 
 const NO_CHANGE: HostChange = { addresses: [], deletedLinks: [], lost: false };
 
-/** Notifications of addresses: `+eth0 192.0.2.1/24` of one that was added, `-` of one that was deleted. */
+/** Notifications of addresses: `+eth0 192.0.2.1/24` for an added one, `-` for a deleted one. */
 function addresses(...changes: string[]): HostChange {
   const parsed = changes.map((change) => {
     const [link = '', address = '', prefix] = change.slice(1).split(/[ /]/);
@@ -48,12 +48,12 @@ function addresses(...changes: string[]): HostChange {
 
 const running: ServiceProxy[] = [];
 
-// A proxy that a failed test left running would keep this process alive.
+// A proxy that still runs after a failed test prevents the end of this process.
 afterEach(async () => {
   for (const proxy of running.splice(0)) await proxy.stop();
 });
 
-/** A proxy on a kernel in memory whose source has some objects at the start, and then says what the test says. */
+/** A proxy on a kernel in memory. Its source has these objects at the start; the test then reports changes. */
 function setUp(...initial: ObjectChange[]) {
   const kernel = new FakeKernel();
   const source: { events?: SourceEvents; stopped: boolean } = { stopped: false };
@@ -61,7 +61,7 @@ function setUp(...initial: ObjectChange[]) {
   const notifications = new HostNotifications();
   const host: {
     addresses: LinkAddress[];
-    /** Comes before each listing of addresses. */
+    /** Called before each listing of addresses. */
     beforeListing?: () => Promise<void>;
   } = {
     addresses: [{ link: 'eth0', address: '192.168.50.10', prefix: 24, scope: 0, flags: 0 }],
@@ -121,7 +121,7 @@ function setUp(...initial: ObjectChange[]) {
 }
 
 describe('a proxy', () => {
-  it('waits for everything, then follows each change', async () => {
+  it('waits for all objects, then applies each change', async () => {
     const { kernel, proxy, pass, tell, passes } = setUp();
     await proxy.start();
     tell().changed([service('a', '10.96.0.1')]);
@@ -143,7 +143,7 @@ describe('a proxy', () => {
     await proxy.stop();
   });
 
-  it('accounts for a change that comes during a pass in the next', async () => {
+  it('applies a change that arrives during a pass in the next pass', async () => {
     const { kernel, proxy, pass, tell, latencies } = setUp();
     await proxy.start();
     const apply = kernel.ipvs.apply.bind(kernel.ipvs);
@@ -161,7 +161,7 @@ describe('a proxy', () => {
     assert.ok((latencies[1] as number) >= 45, `${latencies[1]} ms, of which 50 went by in the first pass`);
   });
 
-  it('reports an address that an older Service has, and passes it on when that is deleted', async () => {
+  it('reports an address that an older Service has, and assigns it after that Service is deleted', async () => {
     const { kernel, proxy, pass, tell, told } = setUp();
     const age = (createdAt: string, change: ObjectChange): ObjectChange => ({
       ...change,
@@ -184,7 +184,7 @@ describe('a proxy', () => {
     await proxy.stop();
   });
 
-  it('plans the Services again that a change of its node concerns, and none when nothing changes', async () => {
+  it('plans the Services again that a change of its node affects, and none if nothing changes', async () => {
     const { proxy, pass, passes, tell } = setUp();
     await proxy.start();
     tell().changed([service('a', '10.96.0.1'), service('b', '10.96.0.2'), hintedSlice('b')]);
@@ -204,7 +204,7 @@ describe('a proxy', () => {
     await proxy.stop();
   });
 
-  it('follows the addresses of its host: node ports stand on those there are', async () => {
+  it('updates the addresses of node ports after changes of the host', async () => {
     const { kernel, proxy, pass, tell, notifications } = setUp(service('a', '10.96.0.1'));
     await proxy.start();
     tell().synced();
@@ -224,7 +224,7 @@ describe('a proxy', () => {
     assert.equal(notifications.watches, 0);
   });
 
-  it('keeps node ports on an address whose prefix changes', async () => {
+  it('keeps node ports on an address if its prefix changes', async () => {
     const { kernel, proxy, pass, tell, notifications } = setUp(service('a', '10.96.0.1'));
     await proxy.start();
     tell().synced();
@@ -237,7 +237,7 @@ describe('a proxy', () => {
     assert.match(kernel.ipvs.dump(), /192\.168\.50\.10:30080/);
   });
 
-  it('repairs its device at once when others change it, and makes nothing of its own changes', async () => {
+  it('repairs kube-ipvs0 immediately after changes by others, and ignores its own changes', async () => {
     const { kernel, proxy, pass, passes, tell, notifications } = setUp(service('a', '10.96.0.1'));
     await proxy.start();
     tell().synced();
@@ -256,7 +256,7 @@ describe('a proxy', () => {
     assert.match(kernel.rtnetlink.dump('kube-ipvs0'), /10\.96\.0\.1\/32/);
   });
 
-  it('lists the addresses of its host anew when notifications were lost', async () => {
+  it('lists the addresses of its host again if notifications were lost', async () => {
     const { kernel, proxy, pass, tell, host, notifications } = setUp(service('a', '10.96.0.1'));
     await proxy.start();
     tell().synced();
@@ -272,7 +272,7 @@ describe('a proxy', () => {
     assert.match(kernel.rtnetlink.dump('kube-ipvs0'), /10\.96\.0\.1\/32/);
   });
 
-  it('lists the addresses of its host once more when that failed', async () => {
+  it('lists the addresses of its host again if a listing failed', async () => {
     const { kernel, proxy, pass, tell, told, host, notifications } = setUp(service('a', '10.96.0.1'));
     await proxy.start();
     tell().synced();
@@ -288,7 +288,7 @@ describe('a proxy', () => {
     assert.match(kernel.ipvs.dump(), /192\.168\.60\.10:30080/);
   });
 
-  it('has stopped only when it asks the kernel for nothing any more', async () => {
+  it('stops only after its last call of the kernel has ended', async () => {
     const { proxy, pass, tell, host, notifications } = setUp(service('a', '10.96.0.1'));
     await proxy.start();
     tell().synced();
@@ -306,7 +306,7 @@ describe('a proxy', () => {
     assert.equal(asking, false);
   });
 
-  it('tries again what failed, by itself', async () => {
+  it('retries failed operations', async () => {
     const { kernel, proxy, pass, tell, told } = setUp();
     kernel.ipvs.fault = failNth(1);
     await proxy.start();
@@ -319,7 +319,7 @@ describe('a proxy', () => {
     await proxy.stop();
   });
 
-  it('stops following when told to, and leaves the kernel as it is', async () => {
+  it('applies no changes after a stop, and does not change the kernel', async () => {
     const { kernel, source, proxy, pass, tell } = setUp();
     await proxy.start();
     tell().changed([service('a', '10.96.0.1')]);
@@ -333,7 +333,7 @@ describe('a proxy', () => {
     assert.equal(kernel.ipvs.dump(), before);
   });
 
-  it('makes one full pass when asked for once', async () => {
+  it('runs one full pass with --once', async () => {
     const { kernel, proxy } = setUp(service('a', '10.96.0.1'));
     const summary = await proxy.once();
     assert.equal(summary.full, true);

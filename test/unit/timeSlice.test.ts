@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { TimeSlice } from '../../src/timeSlice.js';
 
 describe('a time slice', () => {
-  it('is used up after some work, and lets others work', async () => {
+  it('ends after some work, and then other callbacks run', async () => {
     const slice = new TimeSlice();
     let turns = 0;
     const others = setInterval(() => turns++, 0);

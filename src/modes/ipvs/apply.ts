@@ -1,4 +1,4 @@
-// Carries operations out: neighbours on the same part of the kernel go as one batch, in the order given.
+// Applies operations, in order. Consecutive operations of one phase on the same part of the kernel are one batch.
 
 import { NetlinkError } from '../../errors.js';
 import { TimeSlice } from '../../timeSlice.js';
@@ -7,10 +7,10 @@ import type { KernelCall, Operation } from './operations.js';
 
 type Result = NetlinkError | undefined;
 
-/** Operations in one batch, at most: kept short, so that nothing else waits long and an end can come in between. */
+/** Maximum operations in one batch. Short batches let other work, and the end of the process, run in between. */
 const MOST = 256;
 
-/** One result per operation. What fails does not stop what comes after it. */
+/** Returns one result per operation. A failure does not stop later operations. */
 export async function apply(kernel: IpvsKernel, operations: readonly Operation[]): Promise<Result[]> {
   const results: Result[] = [];
   const failed = unknownAmong(operations);
@@ -30,19 +30,19 @@ export async function apply(kernel: IpvsKernel, operations: readonly Operation[]
   return results;
 }
 
-/** Keys that operations wait for and that no operation is about: their state is unknown. */
+/** Keys in `after` for which there is no operation: their state is unknown. */
 function unknownAmong(operations: readonly Operation[]): Set<string> {
   const awaited = new Set(operations.flatMap(({ after = [] }) => after));
   if (awaited.size > 0) for (const { key } of operations) awaited.delete(key);
   return awaited;
 }
 
-/** Phases are not merged across: an address is bound only once the virtual services before it have been answered. */
+/** Whether both are in one batch. A batch has one phase: an address is added only after its virtual services. */
 function goTogether(a: Operation, b: Operation): boolean {
   return a.phase === b.phase && a.call.on === b.call.on;
 }
 
-/** A group of operations with their results; those that wait for one that failed are not tried. */
+/** Applies a group. Returns its operations with their results; those after a failed one are held back. */
 async function together(
   kernel: IpvsKernel,
   group: readonly Operation[],
@@ -62,7 +62,7 @@ async function together(
   ]);
 }
 
-/** Errors by which the kernel says that an operation has nothing to do: to repeat it is no error. */
+/** Errors that mean that the change has already been made. These are successes. */
 const NOTHING_TO_DO: Readonly<Record<string, readonly string[]>> = {
   addAddress: ['EEXIST'],
   deleteAddress: ['EADDRNOTAVAIL', 'ENODEV'],
@@ -81,7 +81,7 @@ function heldBack({ key, after = [] }: Operation): NetlinkError {
   return new NetlinkError({ code: 'ERR_HELD_BACK', operation: 'kernel.apply', target: key, hint });
 }
 
-/** All calls are on one part of the kernel. A batch that breaks as a whole fails each of its calls. */
+/** All calls are on one part of the kernel. If the batch itself fails, each call has its error. */
 async function batch(kernel: IpvsKernel, calls: readonly KernelCall[]): Promise<Result[]> {
   try {
     switch (calls[0]?.on) {
@@ -111,7 +111,7 @@ function only<On extends KernelCall['on']>(calls: readonly KernelCall[], on: On)
   return calls.filter((call): call is CallOn<On> => call.on === on);
 }
 
-/** One process for each family that has changes. */
+/** Starts one process for each family with changes. */
 async function restore(kernel: IpvsKernel, calls: readonly CallOn<'iptables'>[]): Promise<Result[]> {
   const families = [...new Set(calls.map(({ family }) => family))];
   const errors = new Map<number, Result>();

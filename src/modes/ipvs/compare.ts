@@ -1,4 +1,4 @@
-// Desired and known → operations, in order. Pure; its cost is that of the keys that are looked at.
+// Desired and known → operations, in order. Pure. The cost depends only on the compared keys.
 import type { IpsetOperation, SetDefinition } from '../../kernel/ipset/types.js';
 import type {
   AddressId,
@@ -21,7 +21,7 @@ import {
 import { type KernelCall, type Operation, ORDER, type Phase } from './operations.js';
 import { recordOf, recordsNaming } from './ownership.js';
 
-/** Compares key by key. */
+/** Compares one key at a time. */
 export function compare(
   desired: Desired<Item>,
   known: ReadonlyMap<string, Item>,
@@ -50,7 +50,7 @@ export function compare(
 /** Operations by phase. */
 class Steps {
   readonly #phases = new Map<Phase, Operation[]>(ORDER.map((phase) => [phase, []]));
-  /** Record of a virtual service that goes → the keys of those that it speaks of. */
+  /** Record of deleted virtual services → their keys. */
   readonly #going = new Map<string, string[]>();
 
   add(phase: Phase, call: KernelCall, key: string, becomes: Item | undefined): void {
@@ -61,7 +61,7 @@ class Steps {
     this.goes(service, key);
   }
 
-  /** A virtual service of this key goes, in this pass or, while it is unknown, in a later one. */
+  /** A virtual service is deleted: in this pass, or in a later one while it is unknown. */
   goes(service: AddressId, key: string): void {
     for (const record of recordsNaming(service)) {
       this.#going.set(record, [...(this.#going.get(record) ?? []), key]);
@@ -75,8 +75,8 @@ class Steps {
   }
 
   /**
-   * An entry that records a virtual service as ours stays until that service is gone: without it, a deletion that failed
-   * would leave the service nobody's.
+   * An entry that records a virtual service as ours is deleted only after that service. Otherwise, if the deletion of
+   * the service failed, the service would no longer be recognised as ours.
    */
   #heldUntilGone(entries: readonly Operation[], known: ReadonlyMap<string, Item>): Operation[] {
     return entries.map((operation) => {
@@ -89,7 +89,7 @@ class Steps {
 
 type Step = readonly [phase: Phase, call: KernelCall];
 
-/** The step that makes an item what it should be; undefined when it is so already. */
+/** The call that creates or updates an item; undefined if it is as desired. */
 function stepTowards(want: Exclude<Item, VirtualServiceItem>, have: Item | undefined): Step | undefined {
   switch (want.kind) {
     case 'sysctl':
@@ -115,14 +115,13 @@ function stepTowards(want: Exclude<Item, VirtualServiceItem>, have: Item | undef
         ? undefined
         : ['addAddresses', rtnetlink({ do: 'addAddress', address: bound(want.address) })];
     case 'nodeDrop':
-      return undefined; // Stands in the kernel as text of a chain.
+      return undefined; // It is a rule of a chain.
   }
 }
 
 /**
- * The step that removes an item; undefined for what is not ours, for settings, which stay as they are, and for what goes
- * with something else that goes: entries with their set, addresses with their device. While a node is proxied it always
- * wants its device, sets and chains: those steps are for cleaning up.
+ * The call that removes an item. Undefined for foreign items, for settings, and for items that are removed with
+ * another: entries with their set, addresses with their link. Links, sets and chains are removed only in a clean-up.
  */
 function stepAway(have: Item, desired: Desired<Item>): Step | undefined {
   if ('foreign' in have && have.foreign) return undefined;
@@ -134,7 +133,7 @@ function stepAway(have: Item, desired: Desired<Item>): Step | undefined {
       if (!desired.get(LINK_KEY)) return undefined;
       return ['deleteAddresses', rtnetlink({ do: 'deleteAddress', address: bound(have.address) })];
     case 'virtualService':
-      // Its real servers go with it.
+      // The kernel also deletes its real servers.
       return ['deleteServers', ipvs({ do: 'deleteService', service: have.service })];
     case 'chain':
       return [
@@ -158,8 +157,8 @@ function stepAway(have: Item, desired: Desired<Item>): Step | undefined {
 }
 
 /**
- * A set that exists with other parameters cannot be changed. The right one is built beside it and swapped in, so that
- * rules that refer to it never see it incomplete.
+ * The parameters of an existing set cannot be changed. A new set is filled and swapped with it, so that rules never
+ * match an incomplete set.
  */
 function rebuildSet(steps: Steps, key: string, want: SetItem, have: SetItem, desired: Desired<Item>): void {
   if (equalSets(want.set, have.set)) return;
@@ -182,7 +181,7 @@ function changeServer(
   have: VirtualServiceItem | undefined,
 ): void {
   const { service } = want;
-  // One of others' that a plan wants is taken over by an edit, whatever its settings: connections survive.
+  // A foreign virtual service that a plan needs is adopted by an update: its connections survive.
   if (!have || have.foreign || !equalSettings(service, have.service)) {
     const operation: IpvsOperation = { do: have ? 'updateService' : 'addService', service };
     const realServers = new Map(have?.realServers);
@@ -210,17 +209,16 @@ function changeServer(
 }
 
 /**
- * Whether the connections of a real server that is no longer wanted are let run out: those of TCP, while its endpoint
- * is still there, and once it is draining whatever becomes of the endpoint. An endpoint that vanishes without notice is
- * gone: its connections are better reset than left to time out.
+ * Whether a real server that is no longer desired is drained: only with TCP, while its endpoint still exists or if it
+ * is already draining. If the endpoint disappears without termination, its connections are reset instead.
  */
 function mayDrain({ service, drainable }: VirtualServiceItem, id: string, { weight }: RealServer): boolean {
   return service.protocol === 'tcp' && (weight === 0 || (drainable?.has(id) ?? false));
 }
 
 /**
- * Whether a wanted item can stand for the known one, between which no difference was found. Not where more is known than
- * is wanted: real servers that drain, a device or a chain that somebody else made, the size of a set, timeouts that stay as they are.
+ * Whether a desired item can replace the known one if no difference was found. Not if the known item has more state:
+ * draining real servers, a foreign link or chain, the size of a set, unchanged timeouts.
  */
 export function isSame(want: Item, have: Item): boolean {
   if ('foreign' in have && have.foreign) return false;
@@ -241,7 +239,7 @@ function bound(address: string) {
   return { link: LINK, address, prefix: familyOf(address) === 4 ? 32 : 128 };
 }
 
-/** The number of buckets is a matter of speed, not of state. */
+/** The number of buckets is not compared: it affects only speed. */
 function equalSets(a: SetDefinition, b: SetItem['set']): boolean {
   if (b.extended) return false;
   const same = a.type === b.type && a.family === b.family && a.maxElements === b.maxElements;
@@ -252,7 +250,7 @@ function equalRanges({ range: a }: SetDefinition, { range: b }: SetDefinition): 
   return a?.[0] === b?.[0] && a?.[1] === b?.[1];
 }
 
-/** Netmask and persistence engine are not compared, as kube-proxy does not: the kernel's are always those it was given. */
+/** Netmask and persistence engine are not compared, as in kube-proxy: the kernel never changes them. */
 function equalSettings(a: VirtualService, b: VirtualService): boolean {
   return a.scheduler === b.scheduler && a.flags === b.flags && a.timeout === b.timeout;
 }

@@ -1,4 +1,4 @@
-// Operations in words, for people who want to know before it happens.
+// Operations as a readable diff.
 import { formatEntry } from '../../kernel/ipset/entry.js';
 import type { IpsetOperation } from '../../kernel/ipset/types.js';
 import type { IptablesOperation } from '../../kernel/iptables/types.js';
@@ -9,7 +9,7 @@ import type { Known } from '../mode.js';
 import type { Item } from './items.js';
 import type { Operation } from './operations.js';
 
-/** Lines of a readable diff: `+` comes, `-` goes, `~` changes. */
+/** Lines of a readable diff: `+` adds, `-` removes, `~` changes. */
 export function describe({ key, call }: Operation, known: Known<Item>): string[] {
   switch (call.on) {
     case 'sysctl': {

@@ -1,5 +1,5 @@
-// Draining real servers: they get no new connections, and are removed once the last one has ended. Weight 0 in the kernel
-// is the record; this list holds only since when each is draining, and when its connections are counted next.
+// Draining real servers: they get no new connections, and are removed after their last one has ended. Weight 0 in the
+// kernel is the record; this list has only the start of each draining and the time of the next count.
 import { NetlinkError } from '../../errors.js';
 import type { RealServer, VirtualServiceState } from '../../kernel/ipvs/types.js';
 import { joinHostPort } from '../../net/address.js';
@@ -11,7 +11,7 @@ import type { Operation } from './operations.js';
 /** Time between two counts of the connections of one virtual service's draining real servers, in ms. */
 export const DRAINING_CHECK = 5000;
 
-/** Real server, `address:port` → since when it is draining, in ms; undefined until its connections are counted first. */
+/** Real server, `address:port` → start of its draining, in ms; undefined before its connections are first counted. */
 type Since = Map<string, number | undefined>;
 
 /** Removals, and the virtual services whose connections could not be counted. */
@@ -23,13 +23,13 @@ export class DrainingServers {
   readonly #servers = new Map<string, Since>();
   /** Keys whose connections are counted in the next pass. */
   readonly #fresh = new Set<string>();
-  /** Key → when connections are counted next, in ms. In this order: the delay is the same for all. */
+  /** Key → time of the next count of connections, in ms, in ascending order. */
   readonly #queue = new Map<string, number>();
   #size = 0;
 
   /**
-   * Records virtual services that were read from the kernel: weight 0 means draining, whoever set it. Connections of a
-   * virtual service that is read again are counted at once, since a removal may have failed.
+   * Records virtual services that were read from the kernel: weight 0 always means draining. Connections of a virtual
+   * service that is read again are counted immediately, because a removal may have failed.
    */
   observe(found: ReadonlyMap<string, Item>): void {
     for (const [key, item] of found) {
@@ -51,12 +51,12 @@ export class DrainingServers {
     else this.#remove(key, id);
   }
 
-  /** How many real servers are draining. */
+  /** Number of draining real servers. */
   get size(): number {
     return this.#size;
   }
 
-  /** Time until connections are counted next, in ms; undefined while no real server is draining. */
+  /** Time until the next count of connections, in ms; undefined if no real server is draining. */
   dueIn(now: number): number | undefined {
     if (this.#fresh.size > 0) return 0;
     for (const due of this.#queue.values()) return Math.max(0, due - now);
@@ -64,10 +64,10 @@ export class DrainingServers {
   }
 
   /**
-   * Removals of real servers that are idle, or have been draining for longer than the bound. Asks the kernel only about
-   * virtual services that are due.
+   * Removals of real servers that are idle, or have been draining for longer than the bound. Counts only the
+   * connections of virtual services that are due.
    *
-   * @param bound longest time that a real server may be draining, in ms
+   * @param bound maximum time of draining, in ms
    */
   async due(ipvs: IpvsKernel['ipvs'], pass: Pass<Item>, bound: number): Promise<Due> {
     const operations: Operation[] = [];
@@ -98,14 +98,14 @@ export class DrainingServers {
     const want = desired.get(key);
     const since = this.#unsettled(key, have, want);
     if (since === undefined || have?.kind !== 'virtualService') return [];
-    // Before the kernel is asked: when that fails, it is asked again after the same delay.
+    // Before the count: if it fails, it is repeated after the same delay.
     this.#postpone(key, now + DRAINING_CHECK);
     const connections = connectionsOf(await ipvs.get(have.service));
     const operations: Operation[] = [];
     for (const [id, start = now] of since) {
       since.set(id, start);
       const realServer = have.realServers.get(id);
-      // One that is kept as it was found, at weight 0, drains until what it belongs to is known.
+      // A kept real server with weight 0 is in `want`: it is not removed while some objects are unreadable.
       if (!realServer || wantedIn(want, id) || ((connections.get(id) ?? 0) > 0 && now - start < bound))
         continue;
       const operation = { do: 'deleteRealServer', service: have.service, realServer } as const;
@@ -114,7 +114,7 @@ export class DrainingServers {
     return operations;
   }
 
-  /** Those that still drain. A real server that is not there any more, or that a plan gives a weight again, does not. */
+  /** The real servers that are still draining. Removes those that no longer exist or that a plan uses again. */
   #unsettled(key: string, have: Item | undefined, want: Item | undefined): Since | undefined {
     for (const id of this.#servers.get(key)?.keys() ?? []) {
       const there = have?.kind === 'virtualService' && have.realServers.get(id)?.weight === 0;
@@ -129,7 +129,7 @@ export class DrainingServers {
     this.#queue.set(key, due);
   }
 
-  /** One that is new is due at once: an idle real server is removed in the same pass. */
+  /** A new one is due immediately: an idle real server is removed in the same pass. */
   #add(key: string, id: string): void {
     const since: Since = this.#servers.get(key) ?? new Map();
     this.#fresh.add(key);

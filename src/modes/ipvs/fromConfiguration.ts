@@ -6,7 +6,7 @@ import { type Family, familyOf } from '../../net/address.js';
 import { formatNetwork, parseNetwork } from '../../net/network.js';
 import { CURES, type Cure, IPVS_DEFAULTS, type IpvsOptions, type LocalDetector } from './options.js';
 
-/** The options of ipvs mode; `own` has those for which the configuration has no field. */
+/** The options of ipvs mode; `own` has those without a field in the configuration. */
 export function ipvsOptions(
   configuration: Configuration,
   own: Pick<IpvsOptions, 'families' | 'kernelRelease'> &
@@ -32,7 +32,7 @@ export function ipvsOptions(
   };
 }
 
-/** The scheduler of every virtual service; blank in the configuration means the default. */
+/** The scheduler of every virtual service; an empty field means the default. */
 export function schedulerOf({ ipvs }: Configuration): string {
   return ipvs.scheduler || IPVS_DEFAULTS.scheduler;
 }
@@ -50,7 +50,7 @@ function localDetector({ detectLocalMode, detectLocal, clusterCIDR }: Configurat
   }
 }
 
-/** Networks in canonical spelling. The configuration was refused if any is malformed. */
+/** Networks in canonical form. They are valid: the configuration has been validated. */
 function canonicalNetworks(texts: readonly string[]): string[] {
   return texts.flatMap((text) => {
     const network = parseNetwork(text);
@@ -68,7 +68,7 @@ function seconds(milliseconds: number): number {
   return Math.trunc(milliseconds / 1000);
 }
 
-/** The cures of these names. Throws UsageError for a name that is none. */
+/** The cures with these names. Throws UsageError for an unknown name. */
 export function curesOf(names: readonly string[]): Set<Cure> {
   const known: ReadonlySet<string> = new Set(CURES);
   for (const name of names) {

@@ -1,4 +1,4 @@
-// ipvs mode: kernel-level load balancing by IPVS, with ipset and a constant number of iptables rules around it.
+// ipvs mode: load balancing in the kernel by IPVS, with ipsets and a constant number of iptables rules.
 import type { Mode } from '../mode.js';
 import { nodePortHost } from '../shared/nodePortAddresses.js';
 import { apply } from './apply.js';
@@ -22,12 +22,12 @@ export { type Operation, ORDER } from './operations.js';
 export { CURES, type Cure, IPVS_DEFAULTS, type IpvsOptions, type LocalDetector } from './options.js';
 export { checkScheduler, prepare, probeScheduler } from './prepare.js';
 
-/** Connects the pure parts of ipvs mode with a kernel. */
+/** Creates ipvs mode from its pure parts and a kernel. */
 export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<Item, Operation> {
   const draining = new DrainingServers();
-  /** Service → its endpoints that were terminating when it was planned last; only Services that had any. */
+  /** Service → endpoints that were terminating in its last plan; only Services with such endpoints. */
   const terminated = new Map<string, ReadonlySet<string>>();
-  /** Keys of the virtual services that this process made, until it deletes them. */
+  /** Keys of the virtual services that this process added and has not deleted. */
   const made = new Set<string>();
   const { watchHost } = kernel;
   return {

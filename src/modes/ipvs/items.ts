@@ -1,5 +1,5 @@
-// Everything ipvs mode keeps in a kernel, as items with a key each. Keys are the tools' own notation, so that a log line
-// can be pasted into ipvsadm or ipset.
+// The items of ipvs mode in the kernel. Their keys use the notation of ipvsadm and ipset, so that they can be copied
+// from a log line.
 import { formatEntry } from '../../kernel/ipset/entry.js';
 import type { SetDefinition, SetEntry, SetReference } from '../../kernel/ipset/types.js';
 import type { Chain, Jump } from '../../kernel/iptables/types.js';
@@ -7,29 +7,33 @@ import type { AddressId, IpvsTimeouts, RealServer, VirtualService } from '../../
 import { type Family, joinHostPort } from '../../net/address.js';
 import type { Protocol } from '../../net/protocol.js';
 
-/** The dummy device that makes virtual IPs local addresses, so that routing hands their packets to IPVS. Never set up. */
+/** The dummy link that makes virtual IPs local addresses, so that their packets reach IPVS. Its state stays down. */
 export const LINK = 'kube-ipvs0';
 
-/** A virtual service dialled by address, with its real servers by `address:port`. */
+/** A virtual service with an address, and its real servers by `address:port`. */
 export interface VirtualServiceItem {
   readonly kind: 'virtualService';
   readonly service: AddressId & VirtualService;
   readonly realServers: ReadonlyMap<string, RealServer>;
-  /** Endpoints that are no real servers and whose connections may end by themselves, by `address:port`. Absent when none. */
+  /**
+   * Endpoints that are not real servers and whose connections may drain, as `address:port`. Absent if there are none.
+   */
   readonly drainable?: ReadonlySet<string>;
-  /** Observed, and nothing shows that we or a kube-proxy made it: adopted when a plan wants it, else never touched. */
+  /**
+   * Read from the kernel, and not recorded as ours or kube-proxy's. Adopted if a plan needs it, otherwise not changed.
+   */
   readonly foreign?: true;
-  /** Known, and not yet as planned: its real servers are shared with no plan. */
+  /** Its update is not complete: no plan shares its `realServers`. */
   readonly changing?: true;
 }
 
-/** The set in which another is built anew before the two are swapped. */
+/** The temporary set that is filled and then swapped with the set that it replaces. */
 export const REBUILD = 'KUBE-REBUILD';
 
 /** A set. */
 export interface SetItem {
   readonly kind: 'set';
-  /** Observed sets may have extensions (a timeout, comments), which ours never have. */
+  /** The set has extensions (timeout, comments). Ours never have them. */
   readonly set: SetDefinition & { readonly extended?: true };
 }
 
@@ -40,7 +44,7 @@ export interface Entry {
   readonly entry: SetEntry;
 }
 
-/** Traffic from the node itself to a load-balancer IP that its source ranges leave out: it becomes one rule of text. */
+/** Traffic from the node itself to a load-balancer IP whose source ranges do not include the node: one DROP rule. */
 export interface NodeDrop {
   readonly kind: 'nodeDrop';
   readonly family: Family;
@@ -49,15 +53,15 @@ export interface NodeDrop {
   readonly port: number;
 }
 
-/** One thing that the kernel should hold, or holds. */
+/** One item, desired or known. */
 export type Item =
   | { readonly kind: 'sysctl'; readonly name: string; readonly value: string }
-  /** Seconds; 0 means whatever the kernel has. */
+  /** In s; 0 means unchanged. */
   | ({ readonly kind: 'timeouts' } & IpvsTimeouts)
-  /** Foreign: of another kind than dummy, made by somebody else; used as it is. */
+  /** Foreign: its kind is not dummy; it is used unchanged. */
   | { readonly kind: 'link'; readonly name: string; readonly foreign?: true }
   | SetItem
-  /** Foreign: rules of others jump to it. */
+  /** Foreign: rules of other programs jump to it. */
   | ({ readonly kind: 'chain'; readonly foreign?: true } & Chain)
   | ({ readonly kind: 'jump' } & Jump)
   /** Foreign: excluded from deletion by configuration. */
@@ -66,7 +70,7 @@ export type Item =
   | NodeDrop
   | VirtualServiceItem;
 
-/** The key of an item: equal keys mean the same thing in the kernel, perhaps with other settings. */
+/** The key of an item. Items with equal keys are the same item in the kernel, possibly with different settings. */
 export function keyOf(item: Item): string {
   switch (item.kind) {
     case 'sysctl':
@@ -96,7 +100,7 @@ export function setKey(name: string): string {
   return `set ${name}`;
 }
 
-/** The key of our device. */
+/** The key of kube-ipvs0. */
 export const LINK_KEY = `link ${LINK}`;
 
 /** `virtual service 10.96.0.10:53/udp`. */
@@ -104,7 +108,7 @@ export function virtualServiceKey(id: AddressId): string {
   return `virtual service ${joinHostPort(id.address, id.port)}/${id.protocol}`;
 }
 
-/** What items are counted by: the entries of each set, and the rules that nodeDrops become. */
+/** The group of an item: one for the entries of each set, one for the nodeDrops of each family. */
 export function groupOf(item: Item): string | undefined {
   if (item.kind === 'entry') return item.set.name;
   return item.kind === 'nodeDrop' ? nodeDropGroup(item.family) : undefined;
@@ -115,12 +119,12 @@ export function nodeDropGroup(family: Family): string {
   return `nodeDrop ${family}`;
 }
 
-/** Whether a group is one of nodeDrops. */
+/** Whether a group contains nodeDrops. */
 export function isNodeDropGroup(group: string): boolean {
   return group.startsWith('nodeDrop ');
 }
 
-/** Whether an observed item would not be there without us; settings are only ever set, and foreign things left alone. */
+/** Whether a clean-up removes the item: settings are never reset, and foreign items stay. */
 export function isOurs(item: Item): boolean {
   if (item.kind === 'sysctl' || item.kind === 'timeouts') return false;
   return !('foreign' in item && item.foreign);

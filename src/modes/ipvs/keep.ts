@@ -1,13 +1,13 @@
-// What to keep of a kernel's state while not every object is known: what no plan explains may belong to an object that
-// could not be read.
+// Selects the state that stays in the kernel while some objects are unreadable: items without a plan may belong to such
+// an object.
 import type { Keep } from '../mode.js';
 import { type Item, isOurs, itemMap } from './items.js';
 import { nodeDropsOf } from './rules.js';
 
-/** Kinds of items that are there for Services. */
+/** Kinds of items that belong to Services. */
 const OF_SERVICES: ReadonlySet<Item['kind']> = new Set(['entry', 'address', 'virtualService']);
 
-/** Keeps virtual services, real servers, entries, addresses, and the drops that stand as rules of text. */
+/** Keeps virtual services, real servers, entries, addresses, and the rules of nodeDrops. */
 export const keep: Keep<Item> = {
   found(known) {
     const items = [...known.values()];

@@ -1,4 +1,4 @@
-// The parts of the kernel that ipvs mode programs: real ones in production, fakes that keep state in tests.
+// The parts of the kernel that ipvs mode programs: real in production, in memory in tests.
 import type { Ipset } from '../../kernel/ipset/types.js';
 import type { Iptables } from '../../kernel/iptables/types.js';
 import type { Ipvs } from '../../kernel/ipvs/types.js';
@@ -16,6 +16,8 @@ export interface IpvsKernel {
   readonly rtnetlink: Pick<Rtnetlink, 'getLink' | 'listAddresses' | 'apply'>;
   readonly iptables: Iptables;
   readonly sysctl: Sysctl;
-  /** Calls back when links or addresses change; without it only audits notice that others changed the device. */
+  /**
+   * Calls `changed` after changes of links or addresses. If absent, only audits detect changes of kube-ipvs0 by others.
+   */
   readonly watchHost?: (changed: (change: HostChange) => void) => Promise<{ close(): void }>;
 }

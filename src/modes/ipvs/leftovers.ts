@@ -1,9 +1,10 @@
-// What a kube-proxy in iptables mode left behind: its chains would go on catching traffic beside ours. Those that both
-// modes have (KUBE-SERVICES of table nat, KUBE-POSTROUTING, …) are rewritten; these go, once our own rules are in place.
+// Chains and rules of a former kube-proxy in iptables mode: they would still match traffic. Chains of both modes
+// (KUBE-SERVICES in table nat, KUBE-POSTROUTING, …) are rewritten; the others are removed after our rules are
+// programmed.
 import type { Jump } from '../../kernel/iptables/types.js';
 import type { Family } from '../../net/address.js';
 
-/** One chain for each Service port, its local endpoints, its external addresses, its firewall, and each endpoint. */
+/** Chains of Service ports, their local endpoints, external addresses and firewalls, and of endpoints. */
 const PER_SERVICE = /^KUBE-(SVC|SVL|EXT|FW|SEP)-[A-Z2-7]{16}$/;
 
 const CHAINS: Readonly<Record<string, readonly string[]>> = {
@@ -12,14 +13,14 @@ const CHAINS: Readonly<Record<string, readonly string[]>> = {
   mangle: ['KUBE-PROXY-CANARY'],
 };
 
-/** Whether iptables mode makes the chain and ipvs mode does not. KUBE-FIREWALL is left alone: kubelet has it too. */
+/** Whether the chain belongs to iptables mode only. KUBE-FIREWALL does not: kubelet uses it too. */
 export function isIptablesModeChain(table: string, name: string): boolean {
   return (CHAINS[table] ?? []).includes(name) || (table === 'nat' && PER_SERVICE.test(name));
 }
 
 const NEW = '-m conntrack --ctstate NEW ';
 
-/** All are of table filter: those of table nat are the same in both modes. */
+/** All are in table filter: the jumps in table nat are the same in both modes. */
 const JUMPS: readonly (readonly [from: string, match: string, comment: string, to: string])[] = [
   ['INPUT', NEW, 'kubernetes externally-visible service portals', 'KUBE-EXTERNAL-SERVICES'],
   ['FORWARD', NEW, 'kubernetes externally-visible service portals', 'KUBE-EXTERNAL-SERVICES'],
@@ -31,7 +32,7 @@ const JUMPS: readonly (readonly [from: string, match: string, comment: string, t
   ['OUTPUT', NEW, 'kubernetes load balancer firewall', 'KUBE-PROXY-FIREWALL'],
 ];
 
-/** Rules by which iptables mode is entered and ipvs mode is not. */
+/** The jumps that only iptables mode has. */
 export function leftoverJumps(family: Family): Jump[] {
   return JUMPS.map(([from, match, comment, to]) => ({
     family,

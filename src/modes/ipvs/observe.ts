@@ -1,4 +1,4 @@
-// Reads what the kernel holds of ours.
+// Reads our items from the kernel.
 import type { SetHeader, SetReference, SetState, SetType } from '../../kernel/ipset/types.js';
 import type { SavedRules, Table } from '../../kernel/iptables/types.js';
 import type { AddressId, RealServer, VirtualService } from '../../kernel/ipvs/types.js';
@@ -22,16 +22,16 @@ import { sysctls } from './planNode.js';
 import { CHAINS, jumps } from './rules.js';
 import { SET_ROLES, setOf } from './sets.js';
 
-/** Items in a piece of what is read, at most. */
+/** Maximum items in a piece. */
 const PIECE = 256;
-/** Virtual services whose real servers are read by one call: about 1 ms of the kernel. */
+/** Number of virtual services whose real servers are read in one call, which takes about 1 ms. */
 const SERVICES = 64;
 
 /**
- * Our items, and the virtual services that somebody else made, marked as foreign. In the order settings,
- * device and addresses, sets, virtual services, rules: the sets and addresses record which virtual services are ours.
+ * Our items, and foreign virtual services, marked as such. The order is settings, link and addresses, sets, virtual
+ * services, rules: the sets and addresses record which virtual services are ours.
  *
- * @param made keys of virtual services that this process made: they are ours although their records may have failed
+ * @param made keys of virtual services that this process added: they are ours even if their entries could not be added
  */
 export async function* observe(
   kernel: IpvsKernel,
@@ -60,7 +60,7 @@ export async function* observe(
   }
 }
 
-/** The device with its addresses, and the sets: they record which virtual services are ours. */
+/** kube-ipvs0 with its addresses, and the sets: they record which virtual services are ours. */
 async function* observeRecords(kernel: IpvsKernel, options: IpvsOptions): AsyncGenerator<readonly Item[]> {
   yield await observeLink(kernel, options);
   yield* observeSets(kernel, options);
@@ -72,7 +72,7 @@ async function* inPieces(lists: AsyncIterable<readonly Item[]>): AsyncGenerator<
   }
 }
 
-/** Kernel settings, as paths below /proc/sys; those that the kernel does not have are left out. */
+/** Settings, as paths below /proc/sys, without those that the kernel does not have. */
 export async function readSysctls({ sysctl }: IpvsKernel, names: readonly string[]): Promise<Item[]> {
   const values = await Promise.all(names.map((name) => sysctl.read(name)));
   return names.flatMap((name, i): Item[] => {
@@ -81,7 +81,7 @@ export async function readSysctls({ sysctl }: IpvsKernel, names: readonly string
   });
 }
 
-/** The device, one way or another; a device of another kind than ours is somebody else's. */
+/** The link kube-ipvs0, if it exists. It is foreign if its kind is not dummy. */
 export async function readLink({ rtnetlink }: IpvsKernel): Promise<Item[]> {
   const link = await rtnetlink.getLink(LINK);
   return link ? [{ kind: 'link', name: LINK, ...(link.kind === 'dummy' ? {} : { foreign: true }) }] : [];
@@ -96,7 +96,7 @@ async function observeLink(kernel: IpvsKernel, options: IpvsOptions): Promise<It
   return [
     ...link,
     ...addresses
-      // The kernel gives a device that somebody set up a link-local address of its own.
+      // If another program sets the link up, the kernel adds a link-local address.
       .filter(({ address }) => options.families.includes(familyOf(address)) && !isLinkLocalIPv6(address))
       .map(
         ({ address }): Item => ({ kind: 'address', address, ...(isKept(address) ? { foreign: true } : {}) }),
@@ -125,7 +125,7 @@ function setItems(reference: SetReference, { set, entries }: SetState): Item[] {
   ];
 }
 
-/** The definition by which the set could have been made. A type that we never make is kept, to be seen as different. */
+/** The definition of an existing set. An unsupported type is included, so that it differs from the desired one. */
 export function definitionOf(header: SetHeader): SetItem['set'] {
   const { name, family, maxElements, range } = header;
   const type = header.type as SetType;
@@ -141,9 +141,9 @@ export function definitionOf(header: SetHeader): SetItem['set'] {
 }
 
 /**
- * Whether a virtual service is ours: its address is on our device, or our sets name its address and port. The sets are
- * filled before virtual services are made and emptied after they are gone, so they know them across restarts, and those
- * of a kube-proxy that ran here before. Everything else (keepalived's, those with a firewall mark) is not touched.
+ * Whether a virtual service is ours: its address is on kube-ipvs0, or our sets contain its address and port. Entries
+ * are added before virtual services and deleted after them, so the record survives restarts, and includes those of a
+ * former kube-proxy. Other virtual services (keepalived's, those with a firewall mark) are not changed.
  */
 function ownership(
   records: ReadonlySet<string>,
@@ -158,7 +158,7 @@ function ownership(
   return (id) => (options.ownAll || isRecorded(id)) && !excluded(id.address);
 }
 
-/** Whether an address is in one of the networks whose virtual services are never deleted. */
+/** Whether an address is in a network of excludeCIDRs. */
 function excludes({ excludeCIDRs }: IpvsOptions): (address: string) => boolean {
   const networks = excludeCIDRs.flatMap((text) => parseNetwork(text) ?? []);
   return (address) => networks.some((network) => networkContains(network, address));
@@ -180,7 +180,7 @@ async function* observeServers(
   }
 }
 
-/** A virtual service as the kernel has it. */
+/** The item of a virtual service in the kernel. */
 export function serverItem(
   { address, port, protocol, scheduler, flags, timeout, netmask }: VirtualService & AddressId,
   realServers: readonly RealServer[],
@@ -196,13 +196,13 @@ export function serverItem(
   };
 }
 
-/** Field by field: a listing may have more. */
+/** Copies single fields: a listing may have more. */
 function settingsOf(server: RealServer): RealServer {
   const { address, port, weight, forwarding, upperThreshold, lowerThreshold } = server;
   return { address, port, weight, forwarding, upperThreshold, lowerThreshold };
 }
 
-/** The chains and jumps of a family that are ours, or were those of another mode. */
+/** The chains and jumps of a family that belong to ipvs mode or to iptables mode. */
 export function observeRules(family: Family, saved: SavedRules): Item[] {
   const taken = takenByOthers(family, saved);
   const items: Item[] = [];
@@ -217,12 +217,12 @@ export function observeRules(family: Family, saved: SavedRules): Item[] {
   return items;
 }
 
-/** There are tables beside those that any mode uses. */
+/** Ignores tables that no mode uses. */
 function isKnownChain(table: string, name: string): table is Table {
   return (table in CHAINS && CHAINS[table as Table].includes(name)) || isIptablesModeChain(table, name);
 }
 
-/** Chains that rules outside kube-proxy's chains, and other than its jumps, lead to: kubelet and CNI plugins know some. */
+/** Chains to which rules of other programs jump, such as kubelet and CNI plugins. */
 function takenByOthers(family: Family, saved: SavedRules): Set<string> {
   const known = new Set([...jumps(family), ...leftoverJumps(family)].map(({ rule }) => rule));
   const taken = new Set<string>();

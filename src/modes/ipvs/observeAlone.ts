@@ -1,4 +1,4 @@
-// Reads single items after an operation on them failed, without a look at all the others.
+// Reads single items after their operations failed, without reading all others.
 import { NetlinkError } from '../../errors.js';
 import type { Family } from '../../net/address.js';
 import type { Desired, Found } from '../mode.js';
@@ -11,8 +11,8 @@ type Kind = Item['kind'];
 type OfKind<K extends Kind> = Extract<Item, { readonly kind: K }>;
 
 /**
- * What the kernel holds of these items. An entry or an address cannot be read alone: one that is wanted counts as absent,
- * another one as present. The next operation is then to add or to delete it, and to repeat either changes nothing.
+ * The state of these items in the kernel. An entry or an address cannot be read alone: it counts as absent if it is
+ * desired, otherwise as present. The next operation then adds or deletes it, and both can be repeated safely.
  */
 export async function observeAlone(
   kernel: IpvsKernel,

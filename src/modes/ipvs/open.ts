@@ -36,13 +36,13 @@ export const IPVS_MODE: ModeDefinition = {
   },
 };
 
-/** Every part of the kernel that ipvs mode needs. */
+/** The parts of the kernel that ipvs mode needs. */
 export type OpenIpvsKernel = Awaited<ReturnType<typeof openIpvsKernel>>;
 
 /**
- * Opens all parts. Rejects with the NetlinkError of the one that cannot be opened, and then holds none open.
+ * Opens all parts. If one cannot be opened, closes the others and rejects with its NetlinkError.
  *
- * @param load load the module of IPVS if it is missing
+ * @param load load the module ip_vs if it is missing
  */
 export async function openIpvsKernel(load: boolean) {
   const parts = await openParts({
@@ -61,7 +61,7 @@ export async function openIpvsKernel(load: boolean) {
   };
 }
 
-/** IPVS's netlink family exists only while its module is loaded, and nothing loads it on demand. */
+/** The netlink family of IPVS exists only while ip_vs is loaded; the kernel does not load it on demand. */
 async function openIpvsWithModule(): Promise<Ipvs> {
   try {
     return await openIpvs();

@@ -1,4 +1,4 @@
-// The operations of ipvs mode, and the order in which they have to happen.
+// The operations of ipvs mode, and their order.
 import type { IpsetOperation } from '../../kernel/ipset/types.js';
 import type { IptablesOperation } from '../../kernel/iptables/types.js';
 import type { IpvsOperation, IpvsTimeouts, RealServer } from '../../kernel/ipvs/types.js';
@@ -8,10 +8,10 @@ import type { Known } from '../mode.js';
 import type { Item, VirtualServiceItem } from './items.js';
 
 /**
- * The order. Things that refer come after what they refer to; an address comes last, because it makes traffic arrive,
- * and leaves first. Additions come before deletions: every new real server scans the kernel's trash of deleted ones.
- * Entries leave after their virtual services, and only if these are gone: the sets are the record of what is ours, and
- * outlive the process.
+ * The order of the phases. Items are added after those that they refer to. Addresses are added last, because then
+ * traffic arrives, and deleted first. Additions precede deletions: for every new real server, the kernel scans its list
+ * of deleted ones. Entries are deleted only after their virtual services have been: the sets record which virtual
+ * services are ours, also after a restart.
  */
 export const ORDER = [
   'settings',
@@ -29,7 +29,7 @@ export const ORDER = [
   'deleteLink',
 ] as const;
 
-/** A place in {@link ORDER}. */
+/** A phase of {@link ORDER}. */
 export type Phase = (typeof ORDER)[number];
 
 /** A call on one part of the kernel. */
@@ -41,23 +41,23 @@ export type KernelCall =
   | { readonly on: 'iptables'; readonly family: Family; readonly operation: IptablesOperation }
   | { readonly on: 'ipvs'; readonly operation: IpvsOperation };
 
-/** One step: what to do, when, and what the item of the key is once it is done. */
+/** One operation: its call, its phase, and the resulting item of the key. */
 export interface Operation {
   readonly key: string;
   readonly phase: Phase;
   readonly call: KernelCall;
-  /** The item afterwards, undefined when it is gone. Real servers change within their virtual service instead. */
+  /** The item afterwards; undefined if it is removed. For an operation on a real server, its virtual service. */
   readonly becomes: Item | undefined;
-  /** Keys of earlier operations without whose success this one is held back; a key without any is unknown, and holds too. */
+  /** Keys whose earlier operations must succeed, otherwise this one is held back. Also if a key has no operation. */
   readonly after?: readonly string[];
 }
 
-/** The item that a failed operation was about, as far as it is one that can be read again. */
+/** The item of a failed operation. */
 export function subjectOf({ key, becomes }: Operation, known: ReadonlyMap<string, Item>): Item | undefined {
   return becomes ?? known.get(key);
 }
 
-/** Takes an acknowledged operation into what is known. */
+/** Applies an acknowledged operation to the known items. */
 export function learn(known: Known<Item>, { key, call, becomes }: Operation): void {
   if (call.on !== 'ipvs' || !('realServer' in call.operation)) {
     if (becomes) known.set(key, becomes);
@@ -73,7 +73,7 @@ export function learn(known: Known<Item>, { key, call, becomes }: Operation): vo
   else realServers.set(id, operation.realServer);
 }
 
-/** The real servers of a known virtual service, to be changed: copied once, since a plan may share them. */
+/** The real servers of a known virtual service, for changes. Copied once, because a plan may share them. */
 function changeable(known: Known<Item>, key: string, server: VirtualServiceItem): Map<string, RealServer> {
   if (server.changing) return server.realServers as Map<string, RealServer>;
   const realServers = new Map(server.realServers);

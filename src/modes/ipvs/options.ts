@@ -1,19 +1,19 @@
-// What configuration decides about the kernel's state in ipvs mode. Names in comments are KubeProxyConfiguration's.
+// The options of ipvs mode. Names in comments are fields of KubeProxyConfiguration.
 import type { IpvsTimeouts } from '../../kernel/ipvs/types.js';
 import type { Family } from '../../net/address.js';
 
-/** How rules tell traffic that comes from this cluster's pods (`detectLocalMode`). */
+/** How rules detect local traffic (`detectLocalMode`). */
 export type LocalDetector =
-  /** By source network, per family: mode ClusterCIDR. A family without one has no detector. */
+  /** By source network in each family: mode ClusterCIDR. A family without a network has no detector. */
   | { readonly by: 'network'; readonly networks: { readonly [family in Family]?: string } }
   /** By the network of this node's pods: mode NodeCIDR. */
   | { readonly by: 'nodeNetwork' }
-  /** By the device it comes in on, in iptables' notation (`cni0`, `veth+`): modes BridgeInterface and InterfaceNamePrefix. */
+  /** By input interface, in iptables' notation (`cni0`, `veth+`): modes BridgeInterface and InterfaceNamePrefix. */
   | { readonly by: 'interface'; readonly match: string };
 
 /**
- * Faults of kube-proxy that stay by default, because curing one changes the kernel's steady state; each can be cured by
- * name. docs/differences.md says what each is about.
+ * Faults of kube-proxy that are reproduced by default, because a cure changes the kernel's steady state. Each has a
+ * name; docs/differences.md describes them.
  */
 export const CURES = [
   'external-local',
@@ -30,7 +30,7 @@ export type Cure = (typeof CURES)[number];
 
 /** Options of ipvs mode. */
 export interface IpvsOptions {
-  /** Families to program; a family the host lacks is left out. */
+  /** Families to program; only those that the host has. */
   readonly families: readonly Family[];
   /** `ipvs.scheduler`, for every virtual service; default `rr`. */
   readonly scheduler: string;
@@ -39,27 +39,29 @@ export interface IpvsOptions {
   /** `1 << iptables.masqueradeBit`; default 0x4000. */
   readonly masqueradeMark: number;
   readonly localDetector: LocalDetector;
-  /** `nodePortAddresses`: networks whose host addresses get node ports, or the node's own address; empty: every host address. */
+  /**
+   * `nodePortAddresses`: networks whose host addresses serve node ports; `primary`: the node IPs; empty: all addresses.
+   */
   readonly nodePortAddresses: readonly string[] | 'primary';
-  /** `ipvs.strictARP`: answer ARP for an address only on the device that has it. */
+  /** `ipvs.strictARP`: answer ARP for an address only on the interface that has it. */
   readonly strictARP: boolean;
-  /** `ipvs.tcpTimeout`, `tcpFinTimeout`, `udpTimeout`, seconds; 0 leaves the kernel's value as it is. */
+  /** `ipvs.tcpTimeout`, `tcpFinTimeout`, `udpTimeout`, in s; 0 does not change the kernel's value. */
   readonly timeouts: IpvsTimeouts;
   /** `ipvs.excludeCIDRs`: networks whose virtual services are never deleted. */
   readonly excludeCIDRs: readonly string[];
-  /** Take every virtual service of the families for ours, as kube-proxy does; by default only those that are. */
+  /** Every virtual service of the families is ours, as in kube-proxy; by default only those that are recorded. */
   readonly ownAll: boolean;
   /** Faults of kube-proxy to cure; none by default. */
   readonly cures: ReadonlySet<Cure>;
-  /** Longest time that connections of a real server that is no longer wanted may run on, ms; default 15 minutes. */
+  /** Maximum time of draining, in ms; default 15 minutes. */
   readonly drainBound: number;
-  /** `ipvs.syncPeriod`: quiet time after which everything is audited, in ms; default 30 seconds. */
+  /** `ipvs.syncPeriod`: time without changes after which an audit starts, in ms; default 30 s. */
   readonly auditPeriod: number;
-  /** Kernel release, `6.1.0-13-amd64`: decides which sysctls are right. */
+  /** Kernel release, `6.1.0-13-amd64`: determines the values of settings. */
   readonly kernelRelease: string;
 }
 
-/** The defaults that need no look at the host. */
+/** The defaults that do not depend on the host. */
 export const IPVS_DEFAULTS = {
   families: [4, 6],
   scheduler: 'rr',

@@ -1,11 +1,11 @@
-// Which entries of our sets say that a virtual service is ours: the record outlives the process, and a kube-proxy that ran
-// here before kept the same one.
+// Entries of our sets that record which virtual services are ours. The record survives restarts, and a former
+// kube-proxy has the same one.
 import type { AddressId } from '../../kernel/ipvs/types.js';
 import { type Family, familyOf, joinHostPort } from '../../net/address.js';
 import type { Item } from './items.js';
 import { type SetRole, setOf } from './sets.js';
 
-/** Sets whose entries each name an address and port that we made a virtual service for. */
+/** Sets whose entries are addresses and ports of our virtual services. */
 const BY_ADDRESS = new Set(
   namesOf([
     'KUBE-CLUSTER-IP',
@@ -16,7 +16,7 @@ const BY_ADDRESS = new Set(
   ]).map(([name]) => name),
 );
 
-/** Sets whose entries are ports for which there are virtual services on the node's own addresses. */
+/** Sets whose entries are node ports of our virtual services. */
 const BY_PORT = {
   tcp: new Map(namesOf(['KUBE-NODE-PORT-TCP'])),
   udp: new Map(namesOf(['KUBE-NODE-PORT-UDP'])),
@@ -28,7 +28,7 @@ function namesOf(roles: readonly SetRole[]): [name: string, family: Family][] {
   );
 }
 
-/** What an item says of virtual services, comparable with {@link recordsNaming}; undefined when it says nothing. */
+/** The record of an item, comparable with {@link recordsNaming}; undefined if it records no virtual service. */
 export function recordOf(item: Item): string | undefined {
   if (item.kind !== 'entry') return undefined;
   const { address, port, protocol } = item.entry;
@@ -38,7 +38,7 @@ export function recordOf(item: Item): string | undefined {
   return BY_PORT.udp.has(name) ? `${BY_PORT.udp.get(name)} ${port}/udp` : undefined;
 }
 
-/** The records, each of which would say that a virtual service is ours: one by its address, one as a node port. */
+/** The possible records of a virtual service: by address and port, and by node port. */
 export function recordsNaming({ address, port, protocol }: AddressId): string[] {
   return [`${joinHostPort(address, port)}/${protocol}`, `${familyOf(address)} ${port}/${protocol}`];
 }

@@ -1,4 +1,4 @@
-// The node's own plan in ipvs mode: settings, the device, sets and chains, and the rules that follow from all Services.
+// The node's own plan in ipvs mode: settings, kube-ipvs0, sets, chains and rules.
 import { type Family, familyOf } from '../../net/address.js';
 import type { NodeFacts } from '../../services/types.js';
 import type { Desired, Plan } from '../mode.js';
@@ -7,7 +7,7 @@ import type { IpvsOptions } from './options.js';
 import { chains, jumps } from './rules.js';
 import { defineSet, hashSizeFor, SET_ROLES, type SetRole, setOf } from './sets.js';
 
-/** The items of the node. Its cost does not depend on the number of services. */
+/** The items of the node. The cost does not depend on the number of Services. */
 export function planNode(desired: Desired<Item>, node: NodeFacts, options: IpvsOptions): Plan<Item> {
   return itemMap([
     ...sysctls(options).map(([name, value]): Item => ({ kind: 'sysctl', name, value })),
@@ -19,7 +19,7 @@ export function planNode(desired: Desired<Item>, node: NodeFacts, options: IpvsO
   ]);
 }
 
-/** Rules depend on which sets are empty and on every drop for the node; a set's size on the power of two above its entries. */
+/** Rules depend on empty sets and on all nodeDrops; the hash size of a set on the number of its entries. */
 export function affectsNode(group: string, before: number, now: number): boolean {
   if (isNodeDropGroup(group)) return true;
   return (before === 0) !== (now === 0) || hashSizeFor(before) !== hashSizeFor(now);
@@ -43,16 +43,16 @@ function planFamily(family: Family, desired: Desired<Item>, node: NodeFacts, opt
   ];
 }
 
-/** Kernel settings without which ipvs mode does not work, as paths below /proc/sys. */
+/** Settings that ipvs mode requires, as paths below /proc/sys. */
 export function sysctls({ strictARP, kernelRelease }: IpvsOptions): [name: string, value: string][] {
   const reuse = reuseModeIsHarmful(kernelRelease);
   return [
-    // Conntrack entries for IPVS connections: masquerading needs them.
+    // Masquerading needs conntrack entries for IPVS connections.
     ['net/ipv4/vs/conntrack', '1'],
     ...(reuse ? ([['net/ipv4/vs/conn_reuse_mode', '0']] as [string, string][]) : []),
-    // A connection whose real server is gone is reset by its next packet, not black-holed.
+    // The next packet resets a connection whose real server was deleted, instead of being dropped.
     ['net/ipv4/vs/expire_nodest_conn', '1'],
-    // Persistence must not hold clients to a real server that is draining.
+    // Persistence must not select a draining real server.
     ['net/ipv4/vs/expire_quiescent_template', '1'],
     ['net/ipv4/ip_forward', '1'],
     ...(strictARP
@@ -64,7 +64,7 @@ export function sysctls({ strictARP, kernelRelease }: IpvsOptions): [name: strin
   ];
 }
 
-/** From 4.1 to 5.8, reuse mode 1 delays a reused client port by a second when conntrack is on; 5.9 cured it. */
+/** From Linux 4.1 to 5.8, mode 1 with conntrack delays the reuse of a client port by 1 s; fixed in 5.9. */
 function reuseModeIsHarmful(kernelRelease: string): boolean {
   const [major = 0, minor = 0] = kernelRelease.split('.').map((part) => Number.parseInt(part, 10));
   const version = major * 1000 + minor;

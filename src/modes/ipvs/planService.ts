@@ -9,10 +9,10 @@ import type { IpvsOptions } from './options.js';
 import { type SetRole, setOf } from './sets.js';
 
 /**
- * The items that one Service wants.
+ * The items of one Service.
  *
- * @param terminated endpoints that were terminating when the Service was planned last, by `address:port`: where they are
- * gone now, their connections may still end by themselves
+ * @param terminated endpoints that were terminating in the last plan of the Service, as `address:port`: after their
+ *   removal from the slices, their connections may still drain
  */
 export function planService(
   service: ServicePlanInput,
@@ -26,7 +26,7 @@ export function planService(
   );
 }
 
-/** The endpoints of a Service that are terminating, by `address:port`. */
+/** The terminating endpoints of a Service, as `address:port`. */
 export function terminatingOf({ ports }: ServicePlanInput): ReadonlySet<string> {
   const terminating = ports.flatMap(({ endpoints }) => endpoints.filter((endpoint) => endpoint.terminating));
   return terminating.length === 0 ? NONE : new Set(terminating.map(idOf));
@@ -70,12 +70,14 @@ function idOf({ address, port }: Endpoint): string {
   return joinHostPort(address, port);
 }
 
-/** Two sets in one; the first itself where the second adds nothing, since there is one of it for many frontends. */
+/** The union. If the second set is empty, the first set itself, which many frontends share. */
 function union(a: ReadonlySet<string>, b: ReadonlySet<string>): ReadonlySet<string> {
   return b.size === 0 ? a : new Set([...a, ...b]);
 }
 
-/** Marks a pod that reaches itself through a Service, in whatever state it is: its own address must not be the source. */
+/**
+ * Masquerades the traffic of a pod to itself through a Service, in any state: its source must not be its own address.
+ */
 function loopBack(port: ServicePort, endpoint: Endpoint): Item {
   return entry('KUBE-LOOP-BACK', port.family, {
     address: endpoint.address,
@@ -85,12 +87,12 @@ function loopBack(port: ServicePort, endpoint: Endpoint): Item {
   });
 }
 
-/** The real servers of a frontend, and the endpoints that are there and are none of them. */
+/** The real servers of a frontend, and the other endpoints of the port. */
 type Chosen = Required<Pick<VirtualServiceItem, 'realServers' | 'drainable'>>;
 
 /**
- * The real servers of a frontend. This is where ipvs mode chooses between the two lists: with policy Local it takes the
- * local endpoints or, when there are none, the cluster's, as kube-proxy does here and only here.
+ * The real servers of a frontend. With policy Local, these are the local endpoints or, if there are none, those for
+ * policy Cluster: kube-proxy has this fallback only in ipvs mode.
  */
 function realServersOf(
   port: ServicePort,
@@ -119,7 +121,7 @@ function othersThan(
   return new Set(endpoints.map(idOf).filter((id) => !realServers.has(id)));
 }
 
-/** An order of the node's own, the same at every start: else every node's first connection goes to the same endpoint. */
+/** A fixed order that differs between nodes: otherwise, the first connection of every node uses the same endpoint. */
 function inOrderOf(node: string, endpoints: readonly Endpoint[]): Endpoint[] {
   const rank = new Map(
     endpoints.map((endpoint) => [endpoint, hash(`${node} ${endpoint.address}:${endpoint.port}`)]),
@@ -150,20 +152,20 @@ function settingsOf(
   scheduler: string,
 ): VirtualServiceItem['service'] {
   const persistent = affinitySeconds > 0 ? FLAG_PERSISTENT : 0;
-  // kube-proxy makes the Maglev scheduler hash the source port too.
+  // As in kube-proxy, the Maglev scheduler includes the source port in its hash.
   const flags = persistent | (scheduler === 'mh' ? FLAG_SCHEDULER_2 : 0);
   const netmask = family === 4 ? 32 : 128;
   return { address, port, protocol, scheduler, flags, timeout: affinitySeconds, netmask };
 }
 
 /**
- * Whether the frontend's address goes on our device: a cluster IP always, an external or load-balancer IP only while no
- * other device has it, a node port never, since it stands on addresses the host has already.
+ * Whether the frontend's address is added to kube-ipvs0: a cluster IP always, an external or load-balancer IP only if
+ * no other link has it. A node port uses addresses of other links.
  */
 function isBound({ kind, address }: Frontend, node: NodeFacts, { cures }: IpvsOptions): boolean {
   if (kind === 'clusterIP') return true;
   if (kind === 'nodePort' || node.host.addresses.has(address)) return false;
-  // Bound here, the address of another node would make that node unreachable from this one.
+  // If an address of another node were added here, this node could not reach the other one.
   return !cures.has('other-nodes') || !node.otherNodes.has(address);
 }
 
@@ -171,7 +173,7 @@ function binding(address: string, family: Family): Item[] {
   return [{ kind: 'address', address }, entry('KUBE-IPVS-IPS', family, { address })];
 }
 
-/** The set entries by which rules recognise traffic to the frontend. */
+/** The set entries with which rules match traffic to the frontend. */
 function entries(
   port: ServicePort,
   frontend: Frontend,
@@ -215,7 +217,9 @@ function nodePortEntries(port: ServicePort, frontend: Frontend, addresses: reado
   return used.map((role) => entry(role, family, { port: frontend.port }));
 }
 
-/** Source ranges let their networks in; the node's own traffic, whose source is the VIP itself, follows the node's IP. */
+/**
+ * Source ranges allow their networks. Traffic of the node itself, whose source is the VIP, is allowed with the node IP.
+ */
 function sourceRangeItems(port: ServicePort, frontend: Frontend, node: NodeFacts): Item[] {
   if (frontend.sourceRanges.length === 0) return [];
   const { family, protocol } = port;

@@ -1,15 +1,15 @@
-// What has to hold before ipvs mode can do anything, found out and set at the start: better one error that names what is
-// missing than every virtual service failing in turn.
+// Checks and sets the prerequisites of ipvs mode at the start: one error that names the missing module is better than a
+// failure of every virtual service.
 import { NetlinkError } from '../../errors.js';
 import { findModule } from '../../kernel/modules.js';
 import type { IpvsKernel } from './kernel.js';
 import type { IpvsOptions } from './options.js';
 import { sysctls } from './planNode.js';
 
-/** kube-proxy's own probe: an address that is set aside for documentation (TEST-NET-2, RFC 5737). */
+/** kube-proxy's probe: an address that is reserved for documentation (TEST-NET-2, RFC 5737). */
 const PROBE = { address: '198.51.100.0', port: 20_000, protocol: 'tcp' } as const;
 
-/** Probes the scheduler, and makes the settings of the kernel that are not right. Rejects with the first NetlinkError. */
+/** Probes the scheduler, and changes the kernel settings that differ. Rejects with the first NetlinkError. */
 export async function prepare(
   kernel: Pick<IpvsKernel, 'ipvs' | 'sysctl'>,
   options: IpvsOptions,
@@ -23,14 +23,14 @@ export async function prepare(
 }
 
 /**
- * Makes a virtual service with the scheduler, and takes it away again; nothing, if one that uses it is there. Rejects with
- * the NetlinkError of the attempt: `ENOENT` when there is no such scheduler, its hint names the module.
+ * Adds a virtual service with the scheduler and deletes it, unless a virtual service already uses the scheduler.
+ * Rejects with a NetlinkError: `ENOENT` if the kernel has no such scheduler; the hint names the module.
  */
 export async function probeScheduler({ ipvs }: Pick<IpvsKernel, 'ipvs'>, scheduler: string): Promise<void> {
   if ((await ipvs.listServices()).some((service) => service.scheduler === scheduler)) return;
   const service = { ...PROBE, scheduler, flags: 0, timeout: 0, netmask: 32 };
   const [refused] = await ipvs.apply([{ do: 'addService', service }]);
-  // Somebody's, or that of a probe whose process ended between its two steps.
+  // It belongs to another program, or to a probe whose process ended before the deletion.
   if (refused?.code === 'EEXIST') return;
   if (refused) throw refused;
   const [left] = await ipvs.apply([{ do: 'deleteService', service }]);
@@ -38,11 +38,11 @@ export async function probeScheduler({ ipvs }: Pick<IpvsKernel, 'ipvs'>, schedul
 }
 
 /**
- * Looks for the scheduler and changes nothing: no virtual service is made, no module is loaded. Rejects with a NetlinkError
- * `ENOENT` when the kernel has no such scheduler.
+ * Checks whether the scheduler is available, without adding a virtual service or loading a module. Rejects with a
+ * NetlinkError `ENOENT` if it is not.
  *
- * @param find looks for a kernel module
- * @returns a sentence where this host cannot know, else undefined
+ * @param find finds a kernel module
+ * @returns a warning if the result cannot be determined on this host, otherwise undefined
  */
 export async function checkScheduler(
   { ipvs }: Pick<IpvsKernel, 'ipvs'>,
@@ -62,6 +62,6 @@ export async function checkScheduler(
         hint: `the scheduler needs the kernel module ${module}`,
       });
     case 'unknown':
-      return `the scheduler ${scheduler} could not be checked: the kernel's modules are not at hand`;
+      return `the scheduler ${scheduler} could not be checked: the kernel modules of this host cannot be read`;
   }
 }

@@ -1,5 +1,5 @@
-// The iptables rules of ipvs mode, as text, in the form in which iptables-save prints them. Their number does not grow
-// with the number of services but for the drops of KUBE-IPVS-OUT-FILTER. Order within a chain decides what packets meet.
+// The iptables rules of ipvs mode, as iptables-save prints them. Except in KUBE-IPVS-OUT-FILTER, their number does not
+// depend on the number of Services. Their order in a chain is significant.
 import type { Chain, Jump, Table } from '../../kernel/iptables/types.js';
 import type { Family } from '../../net/address.js';
 import { PROTOCOL_NUMBERS, type Protocol } from '../../net/protocol.js';
@@ -7,7 +7,7 @@ import type { NodeDrop } from './items.js';
 import type { IpvsOptions } from './options.js';
 import { commentOf, type SetRole, setOf } from './sets.js';
 
-/** Chains of ours, by table. */
+/** Our chains, by table. */
 export const CHAINS: Readonly<Record<Table, readonly string[]>> = {
   nat: ['KUBE-SERVICES', 'KUBE-POSTROUTING', 'KUBE-NODE-PORT', 'KUBE-LOAD-BALANCER', 'KUBE-MARK-MASQ'],
   filter: [
@@ -21,7 +21,9 @@ export const CHAINS: Readonly<Record<Table, readonly string[]>> = {
   mangle: [],
 };
 
-/** Rules of ours in chains that others share. Each is inserted at the head, in this order: the last comes first. */
+/**
+ * Our rules in built-in chains. They are inserted at the head in this order, so the last one is the first in its chain.
+ */
 const JUMPS: readonly (readonly [table: Table, from: string, comment: string, to: string])[] = [
   ['nat', 'OUTPUT', 'kubernetes service portals', 'KUBE-SERVICES'],
   ['nat', 'PREROUTING', 'kubernetes service portals', 'KUBE-SERVICES'],
@@ -44,13 +46,13 @@ export function jumps(family: Family): Jump[] {
   }));
 }
 
-/** What the rules depend on beside the options. */
+/** The facts that rules depend on, besides the options. */
 export interface RuleFacts {
-  /** Whether a set of the family has a wanted entry: many rules stand only while their set does. */
+  /** Whether a set of the family has a desired entry: many rules exist only if their set is not empty. */
   readonly has: (role: SetRole) => boolean;
-  /** Load-balancer IPs that the node itself may not reach. */
+  /** Load-balancer IPs to which the node itself must not connect. */
   readonly nodeDrops: readonly NodeDrop[];
-  /** The network of this node's pods in the family, when known. */
+  /** The network of this node's pods in the family, if known. */
   readonly podNetwork: string | undefined;
 }
 
@@ -104,7 +106,7 @@ function natRules(family: Family, facts: RuleFacts, options: IpvsOptions): Rules
   };
 }
 
-/** The mark is cleared before masquerading, so that a packet encapsulated further on is not masqueraded again. */
+/** Clears the mark before masquerading, so that the packet is not masqueraded again after encapsulation. */
 function masqueradeMarked(mark: string): string[] {
   return [
     `-m mark ! --mark ${mark}/${mark} -j RETURN`,
@@ -113,7 +115,7 @@ function masqueradeMarked(mark: string): string[] {
   ];
 }
 
-/** Which traffic to cluster IPs is masqueraded: all; all that is not local; or, where nothing tells, that of the node. */
+/** Masquerades traffic to cluster IPs: all, or all that is not local, or without a detector only that of the node. */
 function masqueradeClusterIPs(
   family: Family,
   { podNetwork }: RuleFacts,
@@ -127,7 +129,7 @@ function masqueradeClusterIPs(
   return network === undefined ? match('src,dst') : `! -s ${network} ${match('dst,dst')}`;
 }
 
-/** Traffic from off the host, and traffic whose destination is local, goes past the node-port rules. */
+/** Accepts traffic from other hosts, and traffic to local addresses, before the node-port rules. */
 function acceptExternal(match: string): string[] {
   return [
     `${match} -m physdev ! --physdev-is-in -m addrtype ! --src-type LOCAL -j ACCEPT`,
@@ -135,7 +137,7 @@ function acceptExternal(match: string): string[] {
   ];
 }
 
-/** Where a chain INPUT with policy DROP would have to let node ports in. */
+/** Sets of node ports that must be accepted if the policy of chain INPUT is DROP. */
 const NODE_PORT_SETS = [
   ['tcp', 'KUBE-NODE-PORT-TCP', 'dst'],
   ['udp', 'KUBE-NODE-PORT-UDP', 'dst'],
@@ -169,7 +171,7 @@ function filterRules(
       ...when('KUBE-LOAD-BALANCER-SOURCE-IP', 'dst,dst,src', 'RETURN'),
       '-j DROP',
     ],
-    // Virtual IPs are local addresses: nothing but the services on them may be reached there.
+    // Virtual IPs are local addresses: only ports of Services may be reachable on them.
     'filter/KUBE-IPVS-FILTER': [
       pass('KUBE-LOAD-BALANCER'),
       pass('KUBE-CLUSTER-IP'),
@@ -182,7 +184,7 @@ function filterRules(
   };
 }
 
-/** Traffic of the node itself comes from the VIP, since the VIP is local, so no source range can match it. */
+/** Traffic of the node itself has the local VIP as its source, so no source range can match it. */
 function dropFromNode({ family, address, protocol, port }: NodeDrop): string {
   const source = `-s ${address}/${family === 4 ? 32 : 128}`;
   return `${source} -m ipvs --vproto ${PROTOCOL_NUMBERS[protocol]} --vaddr ${address} --vport ${port} -j DROP`;
@@ -191,7 +193,7 @@ function dropFromNode({ family, address, protocol, port }: NodeDrop): string {
 const PROTOCOLS = Object.keys(PROTOCOL_NUMBERS) as Protocol[];
 const NODE_DROP = /^-s (\S+)\/\d+ -m ipvs --vproto (\d+) --vaddr \S+ --vport (\d+) -j DROP$/;
 
-/** The drops whose rules a chain holds: {@link dropFromNode} the other way round. */
+/** The nodeDrops of a chain's rules: the inverse of {@link dropFromNode}. */
 export function nodeDropsOf({ family, table, name, rules }: Chain): NodeDrop[] {
   if (`${table}/${name}` !== 'filter/KUBE-IPVS-OUT-FILTER') return [];
   return rules.flatMap((rule): NodeDrop[] => {

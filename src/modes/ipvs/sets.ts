@@ -1,5 +1,5 @@
-// The 17 ipsets of ipvs mode, letter for letter kube-proxy's. The comment is never stored in the kernel's set: it is the
-// comment of the iptables rules that match it.
+// The 17 ipsets of ipvs mode, identical to kube-proxy's. The comment is not in the ipset: it is the comment of the
+// iptables rules that match it.
 import type { SetDefinition, SetReference, SetType } from '../../kernel/ipset/types.js';
 import type { Family } from '../../net/address.js';
 
@@ -8,7 +8,7 @@ interface CatalogueEntry {
   readonly comment: string;
 }
 
-const CATALOGUE = {
+const SETS = {
   'KUBE-LOOP-BACK': {
     type: 'hash:ip,port,ip',
     comment: 'Kubernetes endpoints dst ip:port, source ip for solving hairpin purpose',
@@ -70,15 +70,15 @@ const CATALOGUE = {
   'KUBE-IPVS-IPS': { type: 'hash:ip', comment: 'Addresses on the ipvs interface' },
 } as const satisfies Record<string, CatalogueEntry>;
 
-/** The name of a set in the IPv4 family, which names its role in both. */
-export type SetRole = keyof typeof CATALOGUE;
+/** The role of a set: its name in IPv4. */
+export type SetRole = keyof typeof SETS;
 
 /** Every role. */
-export const SET_ROLES = Object.keys(CATALOGUE) as SetRole[];
+export const SET_ROLES = Object.keys(SETS) as SetRole[];
 
-/** `IPSET_MAXNAMELEN` less the terminator: longer names are cut, as kube-proxy cuts them. */
+/** `IPSET_MAXNAMELEN` without the terminator: longer names are truncated, as in kube-proxy. */
 const MAX_NAME = 31;
-/** kube-proxy's, and ours until a plan needs more: then the next power of two. */
+/** kube-proxy's value. If a plan needs more, the next power of two is used. */
 const MAX_ELEMENTS = 65_536;
 const MIN_HASH_SIZE = 1024;
 
@@ -87,26 +87,26 @@ const REFERENCES: Readonly<Record<Family, ReadonlyMap<SetRole, SetReference>>> =
   6: new Map(SET_ROLES.map((role) => [role, referTo(role, nameIn6(role), 6)])),
 };
 
-/** Sets of ports hold no addresses, and so have no family. */
+/** A bitmap of ports has no family. */
 function referTo(role: SetRole, name: string, family: Family): SetReference {
-  const { type } = CATALOGUE[role];
+  const { type } = SETS[role];
   return type === 'bitmap:port' ? { name, type } : { name, type, family };
 }
 
-/** The set that plays a role in a family. */
+/** The set of a role in a family. */
 export function setOf(role: SetRole, family: Family): SetReference {
   return REFERENCES[family].get(role) as SetReference;
 }
 
-/** What the rules that match a set say about it. */
+/** The comment of the rules that match a set. */
 export function commentOf(role: SetRole): string {
-  return CATALOGUE[role].comment;
+  return SETS[role].comment;
 }
 
 /**
- * A set as it is to be created.
+ * The definition of a set.
  *
- * @param expected entries it is going to hold; a hash that has to grow costs nine times as much as one made large enough
+ * @param expected expected number of entries; a hash that must grow costs nine times as much as one of sufficient size
  */
 export function defineSet(role: SetRole, family: Family, expected: number): SetDefinition {
   const { name, type } = setOf(role, family);
@@ -115,7 +115,7 @@ export function defineSet(role: SetRole, family: Family, expected: number): SetD
   return { name, type, family, hashSize, maxElements: Math.max(MAX_ELEMENTS, hashSize) };
 }
 
-/** Initial buckets of a hash for so many entries. */
+/** Initial number of buckets of a hash with this number of entries. */
 export function hashSizeFor(expected: number): number {
   return Math.max(MIN_HASH_SIZE, 2 ** Math.ceil(Math.log2(Math.max(1, expected))));
 }

@@ -1,12 +1,12 @@
-// Notices that others changed kube-ipvs0 or its addresses. Without the device no traffic reaches IPVS, so this is not left
-// to the next audit.
+// Detects that another program changed kube-ipvs0 or its addresses. Without them no traffic reaches IPVS, so the repair
+// does not wait for the next audit.
 import { isLinkLocalIPv6 } from '../../net/address.js';
 import type { HostAddress, HostChange } from '../../services/types.js';
 import type { DisturbedListener } from '../mode.js';
 import { type Item, keyOf, LINK, LINK_KEY } from './items.js';
 import type { IpvsKernel } from './kernel.js';
 
-/** Watches the device until closed. */
+/** Watches kube-ipvs0 until closed. */
 export function watchDevice(
   { rtnetlink }: Pick<IpvsKernel, 'rtnetlink'>,
   watchHost: NonNullable<IpvsKernel['watchHost']>,
@@ -25,7 +25,7 @@ function isAboutDevice({ addresses, deletedLinks }: HostChange): boolean {
   return deletedLinks.includes(LINK) || addresses.some(({ link }) => link === LINK);
 }
 
-/** Whether a change removed the device, or an address from it, or added an address that is not known. */
+/** Whether a change removed kube-ipvs0, removed a known address from it, or added an unknown one. */
 function showsTampering(known: ReadonlyMap<string, Item>, { addresses, deletedLinks }: HostChange): boolean {
   if (deletedLinks.includes(LINK)) return known.has(LINK_KEY);
   const last = new Map(
@@ -36,7 +36,7 @@ function showsTampering(known: ReadonlyMap<string, Item>, { addresses, deletedLi
   return [...last].some(([address, deleted]) => known.has(keyOf({ kind: 'address', address })) === deleted);
 }
 
-/** Whether the device lacks an address that is known, or has one that is not. */
+/** Whether the addresses of kube-ipvs0 differ from the known ones. */
 function differsFrom(known: ReadonlyMap<string, Item>, addresses: readonly HostAddress[]): boolean {
   let found = 0;
   for (const { link, address } of addresses) {

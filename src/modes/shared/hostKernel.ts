@@ -12,20 +12,20 @@ import type { HostChange } from '../../services/types.js';
 import { openParts } from './openParts.js';
 import { sharedWatch } from './sharedWatch.js';
 
-/** Time for which changes of links and addresses are gathered, in ms: a network plugin makes several for each pod. */
+/** Time for which changes of links and addresses are collected, in ms: a network plugin makes several for each pod. */
 const HOST_SETTLES = 200;
 
 /** Parts of the kernel of this process's network namespace. */
 export type HostKernel = Awaited<ReturnType<typeof openHostKernel>>;
 
-/** Opens the parts. Rejects with the NetlinkError of the one that cannot be opened, and then holds none open. */
+/** Opens all parts. If one cannot be opened, closes the others and rejects with its NetlinkError. */
 export async function openHostKernel() {
   const parts = await openParts({ conntrack: openConntrack, rtnetlink: openRtnetlink });
   return {
     ...parts,
     iptables: openIptables(),
     sysctl: openSysctl(),
-    /** Calls back when links or addresses have changed, until closed. */
+    /** Calls `changed` after changes of links or addresses, until closed. */
     watchHost: sharedWatch<HostChange>((changed) =>
       watchRtnetlink({ gather: HOST_SETTLES }, ({ lost, events }) =>
         changed({ lost, ...hostChanges(events) }),
@@ -50,7 +50,7 @@ function hostChanges(events: readonly RtnetlinkEvent[]): Pick<HostChange, 'addre
   };
 }
 
-/** Families for which the host has both an IP stack and iptables' programs; the log names those that are left out. */
+/** Families for which the host has both an IP stack and the iptables programs. Logs the other families. */
 export async function usableFamilies(iptables: Iptables, log: Logger): Promise<Family[]> {
   const usable: Family[] = [];
   for (const family of [4, 6] as const) {

@@ -1,4 +1,4 @@
-// The addresses of the host on which node ports are served (`nodePortAddresses`), and those that the host has already.
+// The host's addresses on which node ports are served (`nodePortAddresses`), and its other own addresses.
 import { type Family, familyOf, isLinkLocalIPv6, isLoopback } from '../../net/address.js';
 import { type Network, networkContains, parseNetwork } from '../../net/network.js';
 import type { HostAddress, NodeFacts } from '../../services/types.js';
@@ -6,7 +6,7 @@ import type { HostRules } from '../mode.js';
 
 type NodeIPs = NodeFacts['nodeIPs'];
 
-/** What decides where node ports are served. */
+/** The settings that select the addresses of node ports. */
 export interface NodePortRules {
   /** Networks, canonical; or `primary`: the node's own addresses. Empty: no restriction. */
   readonly nodePortAddresses: readonly string[] | 'primary';
@@ -17,10 +17,10 @@ export interface NodePortRules {
 }
 
 /**
- * The rules of kube-proxy. Node ports are served on every address of every link but the own one that is neither loopback
- * nor link-local. Where networks of the family are given, they are served on every non-loopback address within them, those
- * of the own link included. A network of length 0 restricts nothing. `primary` gives each family the node's own address;
- * a family in which the node has none is not restricted.
+ * kube-proxy's rules. Without networks for a family, node ports are served on every address that is neither loopback
+ * nor link-local nor on the mode's own link. With networks, they are served on every non-loopback address in them,
+ * including addresses of the own link. A network of length 0 does not restrict. `primary` selects the node IP of each
+ * family; a family without a node IP is not restricted.
  */
 export function nodePortHost({ nodePortAddresses: given, ownLink, onOwnLink }: NodePortRules): HostRules {
   const isOrdinary = ({ link, address }: HostAddress) =>
@@ -57,7 +57,7 @@ function ownNetworks(nodeIPs: NodeIPs): string[] {
   return known.map((address) => `${address}/${familyOf(address) === 4 ? 32 : 128}`);
 }
 
-/** The networks to which a family's node ports are restricted; undefined when they are not. */
+/** The networks to which a family's node ports are restricted; undefined if they are not. */
 function restriction(family: Family, networks: readonly string[]): Network[] | undefined {
   const own = networks
     .flatMap((text) => parseNetwork(text) ?? [])

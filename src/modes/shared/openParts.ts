@@ -1,16 +1,16 @@
 // Opens several parts of the kernel, or none.
 
-/** A part that holds something open. */
+/** A part that must be closed. */
 interface Part {
   close(): void;
 }
 
-/** What the openers resolve to, by the same names. */
+/** Results of the openers, by the same names. */
 type Opened<Openers extends Record<string, () => Promise<Part>>> = {
   readonly [Name in keyof Openers]: Awaited<ReturnType<Openers[Name]>>;
 };
 
-/** Opens one part after another. When one cannot be opened, those before it are closed, and its error is the result. */
+/** Opens one part after another. If one cannot be opened, closes those before it and rejects with its error. */
 export async function openParts<Openers extends Record<string, () => Promise<Part>>>(
   openers: Openers,
 ): Promise<Opened<Openers>> {

@@ -1,4 +1,4 @@
-// UDP flows after changes: those to endpoints that no longer serve go, nothing else does.
+// UDP flows after changes: only flows to endpoints that no longer serve are deleted.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { NetlinkError } from '../../../src/errors.js';
@@ -13,7 +13,7 @@ async function change(node: FakeNode, ...endpoints: string[]) {
   return node.sync();
 }
 
-/** A client's flow to the cluster IP that went to an endpoint. */
+/** A client's flow to the cluster IP and an endpoint. */
 function track(node: FakeNode, endpoint: string, destination = '10.96.0.10') {
   const client = { address: '10.244.9.9', port: 40_000 };
   node.kernel.conntrack.track({
@@ -26,8 +26,8 @@ function track(node: FakeNode, endpoint: string, destination = '10.96.0.10') {
 const endpointsOf = async (node: FakeNode) =>
   (await node.kernel.conntrack.list()).map(({ reply }) => reply.source).sort();
 
-describe('flows of UDP', () => {
-  it('to an endpoint that is gone are deleted, others stay', async () => {
+describe('UDP flows', () => {
+  it('to a removed endpoint are deleted, others stay', async () => {
     const node = new FakeNode(HOST);
     await change(node, '10.0.0.1', '10.0.0.2');
     for (const endpoint of ['10.0.0.1', '10.0.0.2']) track(node, endpoint);
@@ -39,7 +39,7 @@ describe('flows of UDP', () => {
     assert.equal((await node.sync()).again, undefined, 'a second look finds nothing');
   });
 
-  it('are looked for only when something of their port changed', async () => {
+  it('are listed only if their port changed', async () => {
     const node = new FakeNode(HOST);
     await change(node, '10.0.0.1');
     const { listings } = node.kernel.conntrack;
@@ -49,7 +49,7 @@ describe('flows of UDP', () => {
     assert.equal(node.kernel.conntrack.listings, listings);
   });
 
-  it('of a Service that is deleted and made again are looked for, though its endpoints are the same', async () => {
+  it('of a Service that is deleted and created again with the same endpoints are listed', async () => {
     const node = new FakeNode(HOST);
     await change(node, '10.0.0.1');
     await node.loadText('');
@@ -59,7 +59,7 @@ describe('flows of UDP', () => {
     assert.deepEqual(await endpointsOf(node), []);
   });
 
-  it('left by an earlier process are found at the start', async () => {
+  it('of an earlier process are found at the start', async () => {
     const node = new FakeNode(HOST);
     track(node, '10.0.0.7');
     await change(node, '10.0.0.1');
@@ -74,7 +74,7 @@ describe('flows of UDP', () => {
     assert.deepEqual(await endpointsOf(node), ['10.0.0.1']);
   });
 
-  it('that cannot be listed are a failure, told, and tried again; the Service works meanwhile', async () => {
+  it('that cannot be listed are a reported failure and are listed again; the Service works meanwhile', async () => {
     const node = new FakeNode(HOST);
     track(node, '10.0.0.7');
     node.kernel.conntrack.readFault = (operation) => new NetlinkError({ code: 'EPERM', operation });

@@ -1,4 +1,4 @@
-// Which flows are asked for and which are deleted when UDP Service ports change.
+// The flows that are listed and deleted after changes of UDP Service ports.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { selectFlows, staleFlows } from '../../../src/conntrack/staleFlows.js';
@@ -12,7 +12,7 @@ function split(text: string): { address: string; port: number } {
   return { address: text.slice(0, colon).replace(/[[\]]/g, ''), port: Number(text.slice(colon + 1)) };
 }
 
-/** `10.0.0.1:5353`, serving and ready; with `terminating`, `unready`, `gone` behind it not that. */
+/** `10.0.0.1:5353`: serving and ready, unless followed by `terminating`, `unready` or `gone`. */
 function endpoint(text: string): Endpoint {
   const [where = '', state = ''] = text.split(' ');
   return {
@@ -32,7 +32,7 @@ function frontend(text: string): Frontend {
   return { kind, ...split(where), localPolicy: true, sourceRanges: [] };
 }
 
-/** A Service port; the lists for traffic policies are empty, and must not matter. */
+/** A Service port. The lists for traffic policies are empty, because they must have no effect. */
 function port(frontends: string[], endpoints: string[], more: Partial<ServicePort> = {}): ServicePort {
   return {
     family: familyOf(split(frontends[0]?.split(' ')[1] ?? '').address),
@@ -47,7 +47,7 @@ function port(frontends: string[], endpoints: string[], more: Partial<ServicePor
   };
 }
 
-/** `10.96.0.10:53 10.0.0.1:5353`: where it was sent to, where it comes back from. */
+/** `10.96.0.10:53 10.0.0.1:5353`: original destination, source of the replies. */
 function flow(text: string, more: Partial<Flow> = {}): Flow {
   const [to, from] = text.split(' ').map(split) as [ReturnType<typeof split>, ReturnType<typeof split>];
   const client = { address: familyOf(to.address) === 4 ? '10.0.0.9' : 'fd00::9', port: 4000 };
@@ -75,7 +75,7 @@ function flow(text: string, more: Partial<Flow> = {}): Flow {
   };
 }
 
-/** The texts of those of the flows that are stale. */
+/** The texts of the stale flows. */
 function stale(ports: ServicePort[], flows: string[], frontends: string[] = []): string[] {
   const found = staleFlows(
     flows.map((text) => flow(text)),
@@ -93,8 +93,8 @@ const ALL = [
   'nodePort :30053',
 ];
 
-describe('what is asked for', () => {
-  it('is each address and port of a UDP port, and its node port at any address', () => {
+describe('the selection of flows', () => {
+  it('has each address and port of a UDP port, and its node port on any address', () => {
     assert.deepEqual(selectFlows([port(ALL, ['10.0.0.1:5353'])]), [
       { family: 4, protocol: 'udp', original: { destination: '10.96.0.10', destinationPort: 53 } },
       { family: 4, protocol: 'udp', original: { destination: '203.0.113.1', destinationPort: 53 } },
@@ -103,7 +103,7 @@ describe('what is asked for', () => {
     ]);
   });
 
-  it('is of the family of the port', () => {
+  it('has the family of the port', () => {
     const six = port(['clusterIP [fd00:96::a]:53', 'nodePort :30053'], ['[fd00::1]:5353'], { family: 6 });
     assert.deepEqual(selectFlows([six]), [
       { family: 6, protocol: 'udp', original: { destination: 'fd00:96::a', destinationPort: 53 } },
@@ -111,7 +111,7 @@ describe('what is asked for', () => {
     ]);
   });
 
-  it('is nothing for other protocols and for ports without a serving endpoint', () => {
+  it('is empty for other protocols and for ports without a serving endpoint', () => {
     assert.deepEqual(
       selectFlows([
         port(ALL, ['10.0.0.1:5353'], { protocol: 'tcp' }),
@@ -123,7 +123,7 @@ describe('what is asked for', () => {
     );
   });
 
-  it('is asked for once, whoever claims it', () => {
+  it('has an address and port once if several Services claim it', () => {
     const one = port(['clusterIP 10.96.0.1:53', 'externalIP 203.0.113.1:53'], ['10.0.0.1:53']);
     const other = port(['clusterIP 10.96.0.2:53', 'externalIP 203.0.113.1:53'], ['10.0.0.2:53']);
     assert.deepEqual(
@@ -143,19 +143,19 @@ describe('a flow is stale', () => {
   const ports = [port(ALL, serving)];
 
   for (const to of ['10.96.0.10:53', '203.0.113.1:53', '203.0.113.2:53', '192.168.0.5:30053']) {
-    it(`when it was sent to ${to} and comes back from none of the serving endpoints`, () => {
+    it(`if it was sent to ${to} and its replies do not come from a serving endpoint`, () => {
       const gone = [
         `${to} 10.0.0.4:5353`, // no longer serves
-        `${to} 10.0.0.5:5353`, // no longer there
+        `${to} 10.0.0.5:5353`, // removed
         `${to} 10.0.0.1:53`, // another port
-        `${to} ${to}`, // was never sent on
+        `${to} ${to}`, // not forwarded
       ];
       const right = [`${to} 10.0.0.1:5353`, `${to} 10.0.0.2:5353`, `${to} 10.0.0.3:5353`];
       assert.deepEqual(stale(ports, [...right, ...gone]), gone);
     });
   }
 
-  it('not when it was sent elsewhere', () => {
+  it('not if it has another destination', () => {
     assert.deepEqual(
       stale(ports, [
         '10.96.0.10:54 10.0.0.5:5353',
@@ -166,12 +166,12 @@ describe('a flow is stale', () => {
     );
   });
 
-  it('not when the port has no serving endpoint', () => {
+  it('not if the port has no serving endpoint', () => {
     assert.deepEqual(stale([port(ALL, ['10.0.0.4:5353 gone'])], ['10.96.0.10:53 10.0.0.4:5353']), []);
     assert.deepEqual(stale([port(ALL, [])], ['192.168.0.5:30053 10.0.0.4:5353']), []);
   });
 
-  it('not when it is of another protocol, or the port is', () => {
+  it('not if its protocol or that of the port is not UDP', () => {
     const tcp = flow('10.96.0.10:53 10.0.0.5:5353', { protocol: 'tcp' });
     const sctp = flow('10.96.0.10:53 10.0.0.5:5353', { protocol: 'sctp' });
     const icmp = flow('10.96.0.10:53 10.0.0.5:5353', { protocol: 1 });
@@ -183,7 +183,7 @@ describe('a flow is stale', () => {
     assert.deepEqual(stale(onTcp, ['10.96.0.10:53 10.0.0.5:5353', '192.168.0.5:30053 10.0.0.5:5353']), []);
   });
 
-  it('in its own family', () => {
+  it('only in its own family', () => {
     const four = port(['clusterIP 10.96.0.10:53', 'nodePort :30053'], ['10.0.0.1:5353']);
     const six = port(['clusterIP [fd00:96::a]:53', 'nodePort :30053'], ['[fd00::1]:5353'], { family: 6 });
     const flows = [
@@ -197,27 +197,27 @@ describe('a flow is stale', () => {
   });
 });
 
-describe('whose a flow is', () => {
+describe('the port of a flow', () => {
   const web = port(['clusterIP 10.96.0.10:53', 'nodePort :30053'], ['10.0.0.1:5353']);
 
-  it('is told by the address before the node port', () => {
+  it('is found by address before node port', () => {
     // The other port's number is this one's node port.
     const other = port(['clusterIP 10.96.0.20:30053'], ['10.0.0.2:5353']);
     const flows = ['10.96.0.20:30053 10.0.0.2:5353', '10.96.0.20:30053 10.0.0.1:5353'];
     assert.deepEqual(stale([web, other], flows), [flows[1]]);
   });
 
-  it('is told by the address even if that has no serving endpoint', () => {
+  it('is found by address even if it has no serving endpoint', () => {
     const empty = port(['clusterIP 10.96.0.20:30053'], []);
     assert.deepEqual(stale([web, empty], ['10.96.0.20:30053 10.0.0.2:5353']), []);
   });
 
-  it('is told by the address even if that port has not changed', () => {
+  it('is found by address even if it has not changed', () => {
     const flows = ['10.96.0.20:30053 10.0.0.2:5353', '192.168.0.5:30053 10.0.0.2:5353'];
     assert.deepEqual(stale([web], flows, ['10.96.0.20:30053']), [flows[1]]);
   });
 
-  it('is no question where two claim an address: either one’s endpoints are right', () => {
+  it('has the endpoints of both Services if two claim its address', () => {
     const other = port(['externalIP 10.96.0.10:53'], ['10.0.0.2:5353']);
     const flows = [
       '10.96.0.10:53 10.0.0.1:5353',

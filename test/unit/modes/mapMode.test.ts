@@ -1,5 +1,5 @@
-// The contract of modes, tried with the smallest mode that it allows: transactions, audits, notifications, clean-up, and a
-// switch between modes.
+// Tests the contract of modes with a minimal mode: transactions, audits, notifications, clean-up, and a switch of
+// modes.
 import assert from 'node:assert/strict';
 import { afterEach, it } from 'node:test';
 import { NetlinkError } from '../../../src/errors.js';
@@ -25,7 +25,7 @@ afterEach(async () => {
 
 type AnyMode = Mode<unknown, KeyedOperation>;
 
-/** Starts a proxy with the objects of a manifest. */
+/** Starts a proxy with the objects of this manifest. */
 async function start({ host }: MapKernel, mode: AnyMode, text: string, formerModes: readonly AnyMode[] = []) {
   const passes: SyncSummary[] = [];
   const switched: string[] = [];
@@ -69,7 +69,7 @@ const STATE = [
 
 const stateOf = ({ table }: MapKernel) => [...(table ?? [])].sort(([a], [b]) => (a < b ? -1 : 1));
 
-it('one bad element of a transaction has its error, and all others are programmed in the same pass', async () => {
+it('the failed operation of a transaction has its error, and all others are applied in the same pass', async () => {
   const kernel = new MapKernel();
   const bad = new NetlinkError({ code: 'EINVAL', operation: 'map.set' });
   kernel.fault = (_, target) => (target === '10.96.0.2:80/tcp' ? bad : undefined);
@@ -85,7 +85,7 @@ it('one bad element of a transaction has its error, and all others are programme
   assert.deepEqual(stateOf(kernel), STATE);
 });
 
-it('an audit after the period of the mode repairs a change that nothing notified', async () => {
+it('an audit after the period of the mode repairs a change without a notification', async () => {
   const kernel = new MapKernel();
   const { passes } = await start(kernel, createMapMode(kernel, 20), WEB + API);
   kernel.tamper((table) => table.delete('10.96.0.1:80/tcp'), false);
@@ -93,7 +93,7 @@ it('an audit after the period of the mode repairs a change that nothing notified
   assert.deepEqual(stateOf(kernel), STATE);
 });
 
-it('a notification of the mode is followed by a full pass at once', async () => {
+it('a notification of the mode immediately causes a full pass', async () => {
   const kernel = new MapKernel();
   const { passes } = await start(kernel, createMapMode(kernel, NO_AUDIT), WEB + API);
   kernel.tamper((table) => table.clear(), true);
@@ -110,7 +110,7 @@ it('a clean-up removes everything', async () => {
   assert.equal(kernel.table, undefined);
 });
 
-it('a switch from ipvs mode and back removes the items of the former mode, once the new ones are in place', async () => {
+it('a switch from ipvs mode and back removes the items of the former mode after the new ones are programmed', async () => {
   const kernel = new MapKernel();
   const { ipvs, ipset, rtnetlink } = kernel.host;
   const ipvsMode = () => createIpvsMode(kernel.host, { ...IPVS_DEFAULTS, kernelRelease: '6.1.0' });
@@ -124,7 +124,7 @@ it('a switch from ipvs mode and back removes the items of the former mode, once 
   assert.ok(hasIpvs());
   await stop();
 
-  // The deletion of a virtual service shows what is in place by then.
+  // Captures the state at the deletion of a virtual service.
   let inPlace: unknown;
   ipvs.fault = (operation) => {
     if (operation.includes('delete')) inPlace ??= stateOf(kernel);
@@ -141,7 +141,7 @@ it('a switch from ipvs mode and back removes the items of the former mode, once 
   assert.deepEqual([toIpvs.switched, hasIpvs(), kernel.table], [['map left 0'], true, undefined]);
 });
 
-it('items of a former mode that cannot be removed are tried again after the next full pass', async () => {
+it('the removal of items of a former mode is retried after the next full pass', async () => {
   const kernel = new MapKernel();
   const ipvsMode = createIpvsMode(kernel.host, {
     ...IPVS_DEFAULTS,

@@ -1,4 +1,4 @@
-// Batches that are transactions: the operation that failed has its error, the others are tried again without it.
+// Batches that are transactions: the failed operation has its error, and the others are retried without it.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { NetlinkError } from '../../../src/errors.js';
@@ -7,7 +7,7 @@ import { applyOperations } from '../../../src/reconcile/applyOperations.js';
 
 const failure = (code: string) => new NetlinkError({ code, operation: 'test.apply' });
 
-/** A mode whose batches are transactions: the first bad operation of one rolls back all others. */
+/** A mode whose batches are transactions: the first failed operation rolls back all others. */
 function transactional(isBad: (key: string) => boolean) {
   const batches: string[][] = [];
   const apply = async (operations: readonly { readonly key: string; readonly phase: string }[]) => {
@@ -29,7 +29,7 @@ it('a batch without a failure is one attempt', async () => {
   assert.deepEqual(mode.batches, [['a', 'b']]);
 });
 
-it('operations that were rolled back are tried again without those that failed', async () => {
+it('operations that were rolled back are retried without those that failed', async () => {
   const mode = transactional((key) => key.startsWith('bad'));
   const results = await applyOperations(mode, operations('a', 'bad 1', 'b', 'bad 2', 'c'));
   assert.deepEqual(
@@ -53,7 +53,7 @@ it('the number of attempts is bounded', async () => {
   );
 });
 
-it('no attempt follows one that rolled everything back and found no culprit', async () => {
+it('an attempt that rolls back all operations is the last one', async () => {
   let attempts = 0;
   const apply = async (all: readonly unknown[]) => {
     attempts++;

@@ -21,7 +21,7 @@ function desiredState() {
 }
 
 describe('DesiredState', () => {
-  it('names the keys that a replacement may change: those that were, and those that are', () => {
+  it('returns the keys of the previous and of the new plan', () => {
     const all = desiredState();
     assert.deepEqual(all.replace(old, fragment({ a: '1', b: '1' })), new Set(['a', 'b']));
     assert.deepEqual(all.replace(old, fragment({ b: '2', c: '2' })), new Set(['b', 'c', 'a']));
@@ -30,7 +30,7 @@ describe('DesiredState', () => {
     assert.equal(all.get('a'), undefined);
   });
 
-  it('keeps what several want until the last lets go', () => {
+  it('keeps an item of several owners until the last of them no longer has it', () => {
     const all = desiredState();
     all.replace(old, fragment({ shared: 'x' }));
     all.replace(young, fragment({ shared: 'x' }));
@@ -42,7 +42,7 @@ describe('DesiredState', () => {
     assert.deepEqual([...all.owners()], []);
   });
 
-  it('lets the older owner win, in whatever order they were planned, and then the younger one', () => {
+  it('uses the item of the older owner, in any order of planning, and then that of the younger one', () => {
     const all = desiredState();
     all.replace(young, fragment({ vip: 'young' }));
     assert.equal(all.get('vip')?.value, 'young');
@@ -56,7 +56,7 @@ describe('DesiredState', () => {
     assert.deepEqual(all.ownersOf('vip'), ['demo/young']);
   });
 
-  it('tells equals apart by name', () => {
+  it('orders owners with equal ranks by name', () => {
     const all = desiredState();
     all.replace(old, fragment({ vip: 'old' }));
     all.replace(twin, fragment({ vip: 'a' }));

@@ -1,4 +1,4 @@
-// What changes while a pass is under way, and failures to read: nothing of it is lost, and nothing else waits for it.
+// Changes during a pass, and failures to read: no change is lost, and no other change waits.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { FakeKernel, failNth } from '../../../src/kernel/testing/index.js';
@@ -19,7 +19,7 @@ function withNodePort(name: string, ip: string, nodePort: number): string {
 }
 
 describe('a change of the host during the planning of a pass', () => {
-  it('reaches the Services planned before it and those planned after it', async () => {
+  it('is applied to the Services planned before it and after it', async () => {
     const kernel = new FakeKernel();
     const mode = createIpvsMode(kernel, { ...IPVS_DEFAULTS, kernelRelease: '6.1.0' });
     const node = new NodeState(mode.host, 'node-a');
@@ -28,7 +28,7 @@ describe('a change of the host during the planning of a pass', () => {
     const planInput = (name: string) => {
       const input = cache.planInput(name, node.facts);
       node.planned(name, input);
-      // As long as a slice of planning: the next Service waits for the next turn.
+      // Longer than a time slice: the next Service is planned in the next turn.
       for (const end = performance.now() + 5; performance.now() < end; );
       if (planned++ === 0) setImmediate(gainAddress);
       return input;
@@ -52,7 +52,7 @@ describe('a change of the host during the planning of a pass', () => {
 });
 
 describe('a full pass', () => {
-  it('is followed by another when it is asked for while the kernel is read', async () => {
+  it('is followed by another if that is requested while the kernel is read', async () => {
     const node = new FakeNode(HOST);
     await node.loadText(WEB);
     const { listServices } = node.kernel.ipvs;
@@ -68,7 +68,7 @@ describe('a full pass', () => {
 });
 
 describe('failed items that cannot be read', () => {
-  it('keep no other change waiting', async () => {
+  it('do not delay other changes', async () => {
     const node = new FakeNode(HOST);
     await node.loadText(WEB);
     await node.sync();
@@ -88,7 +88,7 @@ describe('failed items that cannot be read', () => {
     assert.match(iptables.dump(4), /KUBE-EXTERNAL-IP/);
   });
 
-  it('keep the record that they are ours when their Service is deleted', async () => {
+  it('are still recorded as ours after their Service is deleted', async () => {
     const node = new FakeNode(HOST);
     await node.sync();
     const { ipvs } = node.kernel;
@@ -105,7 +105,7 @@ describe('failed items that cannot be read', () => {
     assert.doesNotMatch(node.kernel.ipset.dump(), /^add/m);
   });
 
-  it('keep no other failed item waiting', async () => {
+  it('do not delay the retry of other failed items', async () => {
     const node = new FakeNode(HOST);
     await node.sync();
     const { ipvs } = node.kernel;
@@ -121,11 +121,11 @@ describe('failed items that cannot be read', () => {
   });
 });
 
-describe('while not every object is known', () => {
+describe('while some objects are unreadable', () => {
   const DRAINED = { address: '10.0.0.9', port: 8080, weight: 0 } as const;
   const ID = { address: '10.96.0.1', port: 80, protocol: 'tcp' } as const;
 
-  /** A node that restarts while some object cannot be read; its kernel has a real server that drains. */
+  /** A node that restarts while an object is unreadable; its kernel has a draining real server. */
   async function restarted(...endpoints: string[]): Promise<FakeNode> {
     const before = new FakeNode(HOST);
     await before.loadText(service('web', ID.address) + slice('web', ...endpoints));
@@ -135,7 +135,7 @@ describe('while not every object is known', () => {
     return node;
   }
 
-  it('a real server that drains stays, and is removed once everything is known', async () => {
+  it('a draining real server stays, and is removed once every object is known', async () => {
     const node = await restarted('10.0.0.1');
     const { ipvs } = node.kernel;
     const settings = { forwarding: 'masquerade', upperThreshold: 0, lowerThreshold: 0 } as const;
@@ -153,7 +153,7 @@ describe('while not every object is known', () => {
     assert.match(ipvs.dump(), /10\.0\.0\.1:8080 -m -w 1/);
   });
 
-  it('a Service that is deleted and made again does not get back the real servers found at the start', async () => {
+  it('a Service that is deleted and created again does not have the real servers that were found at the start', async () => {
     const node = await restarted('10.0.0.1', '10.0.0.2');
     const { ipvs } = node.kernel;
     await node.loadText(WEB);

@@ -1,5 +1,5 @@
-// Whatever changes on the node, its host and other nodes, in whatever order: the state reached by planning only the
-// Services concerned is the state planned from nothing.
+// After any changes of the node, its host and other nodes, in any order, the state from planning only the affected
+// Services equals the state planned from nothing.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -32,7 +32,7 @@ const ADDRESSES = [
 const NODE_PORT_ADDRESSES = [[], ['192.168.0.0/16'], ['192.0.2.0/24', '2001:db8::/32'], 'primary'] as const;
 const CURES: readonly Cure[] = ['other-nodes', 'node-ports-off-vips', 'external-local', 'endpoint-order'];
 
-/** A proxy on a kernel in memory, which notifies it of every change of an address. */
+/** A proxy on a kernel in memory that notifies it of every change of an address. */
 class Node {
   readonly kernel = new FakeKernel();
   readonly proxy: ServiceProxy;
@@ -123,7 +123,7 @@ class Node {
   }
 }
 
-/** A Service whose endpoints have hints for zones, all of them: only then do zones matter. */
+/** A Service whose endpoints all have zone hints: only then are hints followed. */
 const HINTED = [
   {
     apiVersion: 'v1',
@@ -144,7 +144,7 @@ const HINTED = [
   },
 ].flatMap((raw) => decodeObject(raw).object ?? []);
 
-/** Objects of a random cluster, with other nodes beside them, and a node with a network of pods. */
+/** Objects of a random cluster, with other nodes, and a node with a pod network. */
 function objectsOf(cluster: RandomCluster, pick: <T>(values: readonly T[]) => T) {
   const objects = new Map([
     ...cluster.objects,

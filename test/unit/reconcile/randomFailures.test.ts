@@ -1,5 +1,5 @@
-// Whatever fails, whatever others change, and whatever is done between two slices of an audit: in the end the state is
-// the one planned from nothing, without a full pass.
+// After any failures, changes by others, and changes between two slices of an audit, the final state equals the state
+// planned from nothing, without a full pass.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { NetlinkError } from '../../../src/errors.js';
@@ -10,7 +10,7 @@ import { FakeNode } from '../../support/testNode.js';
 const SEEDS = 60;
 const STEPS = 25;
 
-/** Deletes some virtual services and addresses, and the entries of a set, as others might. */
+/** Deletes some virtual services and addresses, and the entries of a set, as another program may do. */
 async function tamper({ kernel }: FakeNode, random: () => number): Promise<void> {
   const { ipvs, ipset, rtnetlink } = kernel;
   for (const service of await ipvs.listServices()) {
@@ -24,7 +24,7 @@ async function tamper({ kernel }: FakeNode, random: () => number): Promise<void>
   await ipset.apply([{ do: 'flush', name }]);
 }
 
-/** Makes changes fail, and more seldom reads. */
+/** Makes changes fail, and less often reads. */
 function breakKernel({ kernel }: FakeNode, random: () => number, changes: number, reads: number): void {
   const failing =
     (probability: number): Fault =>
@@ -36,7 +36,7 @@ function breakKernel({ kernel }: FakeNode, random: () => number, changes: number
   }
 }
 
-/** An audit to its end. */
+/** Runs a whole audit. */
 async function audit({ reconciler }: FakeNode): Promise<void> {
   reconciler.startAudit();
   while (reconciler.auditing) await reconciler.auditSlice();
@@ -60,7 +60,7 @@ it(`${SEEDS} random clusters on a kernel that fails, ${STEPS} steps each`, async
       if (random() < 0.2) node.reconciler.startAudit();
       const slice = node.reconciler.auditing && random() < 0.7;
       if (slice) slices++;
-      // A pass that cannot read the kernel is made again.
+      // A pass that cannot read the kernel is repeated.
       const pass = slice ? node.reconciler.auditSlice() : node.sync();
       failures += (await pass.catch(() => undefined))?.failures.length ?? 0;
     }
@@ -69,7 +69,7 @@ it(`${SEEDS} random clusters on a kernel that fails, ${STEPS} steps each`, async
       node.reconciler.retryFailed();
       await node.sync();
     }
-    // One may be under way, which has read before others changed something.
+    // An audit that is already running may have read the kernel before the changes by others.
     for (let audits = 0; audits < 2; audits++) await audit(node);
     const fresh = new FakeNode(RANDOM_HOST);
     fresh.set(cluster.objects);

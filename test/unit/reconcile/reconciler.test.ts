@@ -6,7 +6,7 @@ import { HOST, service, slice } from '../../support/manifests.js';
 import { FakeNode } from '../../support/testNode.js';
 
 describe('a change', () => {
-  it('costs what it touches: one real server is one operation', async () => {
+  it('of one real server is one operation', async () => {
     const node = new FakeNode(HOST);
     const others = Array.from(
       { length: 50 },
@@ -23,7 +23,7 @@ describe('a change', () => {
     assert.equal(node.kernel.iptables.restores, 2, 'one for each family, at the start');
   });
 
-  it('restores rules only when a set becomes empty or non-empty', async () => {
+  it('runs iptables-restore only if a set becomes empty or non-empty', async () => {
     const node = new FakeNode(HOST);
     const web = service('web', '10.96.0.1');
     await node.loadText(web);
@@ -40,7 +40,7 @@ describe('a change', () => {
     assert.equal(node.kernel.iptables.restores, before + 2);
   });
 
-  it('of an address that two Services name is that of the older one', async () => {
+  it('of an address that two Services claim uses the older Service', async () => {
     const node = new FakeNode(HOST);
     const aged = (text: string, year: number) =>
       text.replace('{namespace', `{creationTimestamp: "${year}-01-01T00:00:00Z", namespace`);
@@ -57,8 +57,8 @@ describe('a change', () => {
   });
 });
 
-describe('what is not ours', () => {
-  it('is adopted where a plan wants it', async () => {
+describe('an item found in the kernel', () => {
+  it('is adopted if a plan needs it', async () => {
     const node = new FakeNode(HOST);
     const id = { address: '10.96.0.1', port: 80, protocol: 'tcp' } as const;
     for (const scheduler of ['wlc', 'rr']) {
@@ -74,7 +74,7 @@ describe('what is not ours', () => {
     }
   });
 
-  it('is left alone: virtual services of others, with or without a firewall mark', async () => {
+  it('is not changed: virtual services of others, with or without a firewall mark', async () => {
     const node = new FakeNode(HOST);
     const settings = { scheduler: 'wlc', flags: 0, timeout: 0, netmask: 32 };
     await node.kernel.ipvs.apply([
@@ -91,7 +91,7 @@ describe('what is not ours', () => {
     assert.equal(node.kernel.ipvs.dump(), before);
   });
 
-  it('what an earlier process left behind is ours, and goes', async () => {
+  it('is removed if an earlier process created it', async () => {
     const first = new FakeNode(HOST);
     const nodePort = '  type: NodePort'.concat('\n');
     await first.loadText(
@@ -108,7 +108,7 @@ describe('what is not ours', () => {
 });
 
 describe('failure', () => {
-  it('leaves the failed item alone until it has been looked at, while others go ahead', async () => {
+  it('stops changes of the failed item until it has been read, and no changes of others', async () => {
     const node = new FakeNode(HOST);
     await node.sync();
     node.kernel.ipvs.fault = failNth(1);
@@ -124,7 +124,7 @@ describe('failure', () => {
 });
 
 describe('a full pass', () => {
-  it('counts no change as a repair that comes while it looks', async () => {
+  it('does not count a change that arrives during its reads as a repair', async () => {
     const node = new FakeNode(HOST);
     await node.sync();
     node.reconciler.requestFullSync();
@@ -138,7 +138,7 @@ describe('a full pass', () => {
     assert.ok(operations > 0);
   });
 
-  it('repairs what others changed', async () => {
+  it('repairs changes by others', async () => {
     const node = new FakeNode(HOST);
     await node.loadText(service('web', '10.96.0.1') + slice('web', '10.0.0.1', '10.0.0.2'));
     await node.sync();

@@ -22,10 +22,10 @@ const summary = (failures: number, full = false, unknown = failures): SyncSummar
   milliseconds: { plan: 0, kernel: 0 },
 });
 
-/** Period of the audit in these tests, ms. */
+/** Period of the audit in these tests, in ms. */
 const AUDIT = 60_000;
 
-/** A runner over scripted passes, with timers that fire when told to. */
+/** A runner with scripted passes and manual timers. */
 function setUp(results: (SyncSummary | Error)[], rest = 0) {
   const told: string[] = [];
   let slices = 3;
@@ -77,7 +77,7 @@ function setUp(results: (SyncSummary | Error)[], rest = 0) {
     for (let i = 0; i < 10; i++) await turn();
     return told.splice(0);
   };
-  /** Lets the timer of so many ms fire. */
+  /** Fires the timer with this delay, in ms. */
   const fire = (milliseconds: number) => {
     const due = [...timers.values()].find((timer) => timer.milliseconds === milliseconds);
     assert.ok(due, `no timer is set for ${milliseconds} ms`);
@@ -89,7 +89,7 @@ function setUp(results: (SyncSummary | Error)[], rest = 0) {
 }
 
 describe('Runner', () => {
-  it('makes one pass for many requests, and another for what comes meanwhile', async () => {
+  it('runs one pass for many requests, and another for changes that arrive meanwhile', async () => {
     const { runner, passes, settle } = setUp([]);
     runner.request();
     runner.request();
@@ -102,7 +102,7 @@ describe('Runner', () => {
     assert.deepEqual(await settle(), ['sync', 'sync']);
   });
 
-  it('retries failures alone, ever later, and goes back to the first delay after a success', async () => {
+  it('retries failures with increasing delays, and resets the delay after a success', async () => {
     const { runner, settle, fire } = setUp([summary(1), summary(1), summary(0), summary(1)]);
     runner.request();
     assert.deepEqual(await settle(), ['sync', `retry in ${RETRY.first}`]);
@@ -114,7 +114,7 @@ describe('Runner', () => {
     assert.deepEqual(await settle(), ['sync', `retry in ${RETRY.first}`]);
   });
 
-  it('does not wait for a retry to take in changes', async () => {
+  it('runs passes for changes before the retry', async () => {
     const { runner, settle, armed } = setUp([summary(1), summary(0, false, 1)]);
     runner.request();
     await settle();
@@ -123,7 +123,7 @@ describe('Runner', () => {
     assert.ok(armed().includes(RETRY.first), 'what failed is still due');
   });
 
-  it('tries nothing until the retry when the kernel cannot be read', async () => {
+  it('runs no pass before the retry if the kernel cannot be read', async () => {
     const { runner, settle, fire } = setUp([new Error('gone')]);
     runner.request();
     assert.deepEqual(await settle(), ['sync', 'failed', `retry in ${RETRY.first}`]);
@@ -133,7 +133,7 @@ describe('Runner', () => {
     assert.deepEqual(await settle(), ['retry failed', 'sync']);
   });
 
-  it('waits no longer than the longest delay', async () => {
+  it('does not exceed the longest delay', async () => {
     const { runner, settle, fire } = setUp(Array.from({ length: 12 }, () => summary(1, true)));
     runner.request();
     const delays: number[] = [];
@@ -145,20 +145,20 @@ describe('Runner', () => {
     assert.deepEqual(delays, [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000, 30_000, 30_000]);
   });
 
-  it('looks at everything after a period of quiet, and at last without it', async () => {
+  it('starts an audit after a period without changes, and after 10 periods with changes', async () => {
     const { runner, settle, fire, armed } = setUp([summary(0, true), { ...summary(0), services: 1 }]);
     runner.request();
     await settle();
     assert.deepEqual(armed(), [AUDIT, OVERDUE * AUDIT]);
     runner.request();
     await settle();
-    assert.deepEqual(armed(), [OVERDUE * AUDIT, AUDIT], 'a change puts off the one, not the other');
+    assert.deepEqual(armed(), [OVERDUE * AUDIT, AUDIT], 'a change postpones only the audit');
     fire(OVERDUE * AUDIT);
     assert.deepEqual(await settle(), ['start audit', 'slice', 'slice', 'slice']);
     assert.deepEqual(armed(), [AUDIT, OVERDUE * AUDIT]);
   });
 
-  it('does not postpone the audit for a pass that only looked at what time made due', async () => {
+  it('does not postpone the audit after a pass that only ran maintenance', async () => {
     const { runner, settle, fire, armed } = setUp([
       { ...summary(0, true), again: 7 },
       { ...summary(0), again: 7 },
@@ -175,7 +175,7 @@ describe('Runner', () => {
     assert.equal(armed()[0], OVERDUE * AUDIT, 'an operation was tried');
   });
 
-  it('makes passes for changes between two slices of an audit', async () => {
+  it('runs passes for changes between two slices of an audit', async () => {
     const { runner, passes, settle, fire } = setUp([summary(0, true), summary(0)]);
     runner.request();
     await settle();
@@ -189,7 +189,7 @@ describe('Runner', () => {
     assert.deepEqual(await settle(), ['start audit', 'slice', 'sync', 'slice', 'slice']);
   });
 
-  it('comes back for what time makes due, and not after a pass that found nothing pending', async () => {
+  it('runs a pass when maintenance is due, and none if nothing is pending', async () => {
     const { runner, settle, fire, armed } = setUp([{ ...summary(0), again: 7 }, summary(0)]);
     runner.request();
     await settle();
@@ -198,7 +198,7 @@ describe('Runner', () => {
     assert.ok(!armed().includes(7));
   });
 
-  it('rests between passes where it is told to, and takes in together what comes meanwhile', async () => {
+  it('waits between passes if configured, and runs one pass for all changes that arrive meanwhile', async () => {
     const { runner, settle, fire, armed } = setUp([], 1000);
     runner.request();
     assert.deepEqual(await settle(), ['sync']);
@@ -211,7 +211,7 @@ describe('Runner', () => {
     assert.deepEqual(armed(), []);
   });
 
-  it('stops: the pass under way ends, no other begins, no timer stays', async () => {
+  it('stops: the current pass ends, no other starts, and no timer remains', async () => {
     const { runner, settle, armed } = setUp([summary(1)]);
     runner.request();
     await turn();

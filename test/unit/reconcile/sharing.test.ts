@@ -1,4 +1,4 @@
-// Memory: what is known and what is desired share one copy of equal items and keys.
+// Memory: known and desired items that are equal are the same objects, and so are their keys.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { FakeKernel } from '../../../src/kernel/testing/index.js';
@@ -9,7 +9,7 @@ import { FakeNode } from '../../support/testNode.js';
 
 const WEB = service('web', '10.96.0.1', '  externalIPs: [192.0.2.1]');
 
-/** A node, and the two maps that its passes compare. */
+/** A node, and the known and desired items that its passes compare. */
 function setUp(kernel?: FakeKernel) {
   const node = new FakeNode(HOST, kernel);
   const maps: { desired?: Desired<Item>; known?: ReadonlyMap<string, Item> } = {};
@@ -18,9 +18,9 @@ function setUp(kernel?: FakeKernel) {
     Object.assign(maps, { desired, known });
     return compare(desired, known);
   };
-  /** Keys of virtual services, addresses and entries of which there are two copies. */
+  /** Keys of virtual services, addresses and entries that have two copies. */
   const copied = async () => {
-    // Shows the maps as the pass before left them.
+    // Captures the maps as they are after the previous pass.
     await node.sync();
     const { desired, known } = maps;
     assert.ok(desired && known);
@@ -57,7 +57,7 @@ describe('known and desired items are the same objects', () => {
     assert.deepEqual(await copied(), []);
   });
 
-  it('but not while a real server drains, which no plan wants', async () => {
+  it('but not while a real server that is in no plan is draining', async () => {
     const { node, copied } = setUp();
     node.kernel.ipvs.connections.set('10.0.0.1:8080', 1);
     await node.loadText(WEB + slice('web', '10.0.0.1', '10.0.0.2'));
@@ -71,7 +71,7 @@ describe('known and desired items are the same objects', () => {
   });
 });
 
-it('a virtual service names only those endpoints beside its real servers that it does not use', async () => {
+it('`drainable` of a virtual service has only endpoints that are not its real servers', async () => {
   const { node, copied } = setUp();
   const items: Item[] = [];
   const { planService } = node.mode;

@@ -26,21 +26,36 @@ function endpoint(name: string, marks: string): Endpoint {
 }
 
 const cases: [what: string, endpoints: Record<string, string>, cluster: string, local: string][] = [
-  ['ready ones', { a: 'rs', b: 'rsL', c: 's', d: '' }, 'a b', 'b'],
-  ['terminating ones while nothing is ready', { a: 'st', b: 'stL', c: 't', d: 'L' }, 'a b', 'b'],
-  ['no terminating ones while anything is ready', { a: 'rs', b: 'stL' }, 'a', 'b'],
-  ['ready wins over terminating on one endpoint', { a: 'rst' }, 'a', ''],
-  ['nothing at all', { a: '', b: 'L' }, '', ''],
-  ['those of my zone, when every ready one is hinted', { a: 'rs @zone-a', b: 'rsL @zone-b' }, 'a', 'b'],
-  ['all, when one lacks a hint', { a: 'rs @zone-a', b: 'rs' }, 'a b', ''],
-  ['all, when none is hinted for my zone', { a: 'rs @zone-b', b: 'rs @zone-c' }, 'a b', ''],
-  ['hints of endpoints that are not ready do not count', { a: 'rs @zone-a', b: 's' }, 'a', ''],
-  ['my node before my zone', { a: 'rs @zone-a %node-b', b: 'rs @zone-b %node-a' }, 'b', ''],
-  ['my zone, when no node hint is mine', { a: 'rs @zone-a %node-b', b: 'rs @zone-b %node-c' }, 'a', ''],
-  ['terminating ones regardless of zone', { a: 'st @zone-b' }, 'a', ''],
+  ['ready endpoints', { a: 'rs', b: 'rsL', c: 's', d: '' }, 'a b', 'b'],
+  ['terminating endpoints if none is ready', { a: 'st', b: 'stL', c: 't', d: 'L' }, 'a b', 'b'],
+  ['no terminating endpoints if any is ready', { a: 'rs', b: 'stL' }, 'a', 'b'],
+  ['an endpoint that is ready and terminating', { a: 'rst' }, 'a', ''],
+  ['no endpoints that are neither ready nor serving', { a: '', b: 'L' }, '', ''],
+  [
+    'those hinted for the zone if every ready endpoint has hints',
+    { a: 'rs @zone-a', b: 'rsL @zone-b' },
+    'a',
+    'b',
+  ],
+  ['all if one has no hint', { a: 'rs @zone-a', b: 'rs' }, 'a b', ''],
+  ['all if none is hinted for the zone', { a: 'rs @zone-b', b: 'rs @zone-c' }, 'a b', ''],
+  ['those hinted for the zone if only unready endpoints have no hints', { a: 'rs @zone-a', b: 's' }, 'a', ''],
+  [
+    'those hinted for the node before those for the zone',
+    { a: 'rs @zone-a %node-b', b: 'rs @zone-b %node-a' },
+    'b',
+    '',
+  ],
+  [
+    'those hinted for the zone if none is hinted for the node',
+    { a: 'rs @zone-a %node-b', b: 'rs @zone-b %node-c' },
+    'a',
+    '',
+  ],
+  ['terminating endpoints regardless of zone hints', { a: 'st @zone-b' }, 'a', ''],
 ];
 
-describe('categorizeEndpoints takes', () => {
+describe('categorizeEndpoints selects', () => {
   for (const [what, marks, cluster, local] of cases) {
     it(what, () => {
       const endpoints = Object.entries(marks).map(([name, text]) => endpoint(name, text));
@@ -51,7 +66,7 @@ describe('categorizeEndpoints takes', () => {
     });
   }
 
-  it('nothing for a list that nothing uses', () => {
+  it('nothing for an unused list', () => {
     const endpoints = [endpoint('a', 'rsL')];
     assert.deepEqual(categorizeEndpoints(endpoints, { cluster: false, local: false }, NODE), {
       clusterEndpoints: [],
@@ -59,7 +74,7 @@ describe('categorizeEndpoints takes', () => {
     });
   });
 
-  it('all, when the zone of the node is unknown', () => {
+  it('all if the zone of the node is unknown', () => {
     const endpoints = [endpoint('a', 'rs @zone-a'), endpoint('b', 'rs @zone-b')];
     const chosen = categorizeEndpoints(
       endpoints,

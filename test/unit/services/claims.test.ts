@@ -1,4 +1,4 @@
-// Which Service answers on an address and port that several Services name.
+// Conflicts between Services that claim the same address and port.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { addressClaim, Claims, nodePortClaim } from '../../../src/services/claims.js';
@@ -8,7 +8,7 @@ const OLD = { service: 'demo/z', createdAt: 1 };
 const YOUNG = { service: 'demo/a', createdAt: 2 };
 
 describe('Claims', () => {
-  it('gives an address to the older Service, in whatever order they appear', () => {
+  it('assigns an address to the older Service, in any order', () => {
     for (const order of [
       [OLD, YOUNG],
       [YOUNG, OLD],
@@ -21,7 +21,7 @@ describe('Claims', () => {
     }
   });
 
-  it('gives it to the one whose name sorts first where both are equally old', () => {
+  it('assigns it to the Service whose name sorts first if both have the same age', () => {
     const claims = new Claims();
     for (const service of ['demo/b', 'demo/a', 'demo/c']) {
       claims.replace({ service, createdAt: 0 }, new Set([VIP]));
@@ -29,7 +29,7 @@ describe('Claims', () => {
     assert.equal(claims.holder(VIP), 'demo/a');
   });
 
-  it('names the other Services that a change concerns, and passes the address on', () => {
+  it('returns the other affected Services, and assigns the address to the next one', () => {
     const claims = new Claims();
     assert.deepEqual([...claims.replace(YOUNG, new Set([VIP]))], []);
     assert.deepEqual([...claims.replace(OLD, new Set([VIP]))], ['demo/a']);
@@ -39,7 +39,7 @@ describe('Claims', () => {
     assert.equal(claims.holder(VIP), undefined);
   });
 
-  it('tells protocols, ports and families apart', () => {
+  it('distinguishes protocols, ports and families', () => {
     const keys = new Set([
       addressClaim('192.0.2.1', 53, 'udp'),
       addressClaim('192.0.2.1', 53, 'tcp'),

@@ -36,7 +36,7 @@ function addressesOf(cache: ServiceCache, name: string): string[] {
 }
 
 describe('ServiceCache', () => {
-  it('merges slices, in whatever order they come, before or after their Service', () => {
+  it('merges slices, in any order, before or after their Service', () => {
     const cache = new ServiceCache();
     assert.deepEqual(cache.apply({ type: 'set', object: slice('b', 'web', '10.0.0.2', '10.0.0.1') }), [
       { service: 'demo/web' },
@@ -49,7 +49,7 @@ describe('ServiceCache', () => {
     assert.deepEqual(addressesOf(cache, 'web'), ['10.0.0.1', '10.0.0.3']);
   });
 
-  it('moves a slice whose label names another Service, and touches both', () => {
+  it('moves a slice whose label changes to another Service, and returns both', () => {
     const cache = new ServiceCache();
     for (const name of ['web', 'api']) cache.apply({ type: 'set', object: service(name) });
     cache.apply({ type: 'set', object: slice('a', 'web', '10.0.0.1') });
@@ -61,7 +61,7 @@ describe('ServiceCache', () => {
     assert.deepEqual(addressesOf(cache, 'api'), ['10.0.0.1']);
   });
 
-  it('finds a deleted slice by its name, whatever its label says by then', () => {
+  it('removes a deleted slice by its name, even if its label has changed', () => {
     const cache = new ServiceCache();
     cache.apply({ type: 'set', object: service('web') });
     cache.apply({ type: 'set', object: slice('a', 'web', '10.0.0.1') });
@@ -69,7 +69,7 @@ describe('ServiceCache', () => {
     assert.deepEqual(addressesOf(cache, 'web'), []);
   });
 
-  it('knows nothing of a Service that is gone, and all of it when it is back', () => {
+  it('has no input for a deleted Service, and the complete input after it is created again', () => {
     const cache = new ServiceCache();
     cache.apply({ type: 'set', object: service('web') });
     cache.apply({ type: 'set', object: slice('a', 'web', '10.0.0.1') });

@@ -1,4 +1,4 @@
-// Faults of kube-proxy that stay by default, and what each cure changes.
+// Faults of kube-proxy that are reproduced by default, and the effects of their cures.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { FakeKernel } from '../../../../src/kernel/testing/index.js';
@@ -36,7 +36,7 @@ const SLICE = {
   endpoints: Array.from({ length: 8 }, (_, i) => ({ addresses: [`10.244.2.${i}`], nodeName: 'node-b' })),
 };
 
-/** A kernel programmed with these cures, by node-a unless another is named. */
+/** A kernel programmed with these cures, on node-a by default. */
 async function programmed(
   cures: Cure[],
   options: Partial<IpvsOptions> = {},
@@ -79,39 +79,39 @@ const servers = (kernel: FakeKernel, of: string) =>
     .filter((line) => line.startsWith(`-a -t ${of} `)).length;
 
 describe('cure', () => {
-  it('external-local: no remote endpoints where the policy is Local', async () => {
+  it('external-local: no remote endpoints with policy Local', async () => {
     assert.equal(servers(await programmed([]), '192.168.50.10:30080'), 8);
     const cured = await programmed(['external-local']);
     assert.equal(servers(cured, '192.168.50.10:30080'), 0);
     assert.equal(servers(cured, '10.96.0.1:80'), 8);
   });
 
-  it('internal-local: none for the cluster IP either', async () => {
+  it('internal-local: no remote endpoints for the cluster IP with policy Local', async () => {
     const cured = await programmed(['internal-local']);
     assert.equal(servers(cured, '10.96.0.1:80'), 0);
     assert.equal(servers(cured, '192.168.50.10:30080'), 8);
   });
 
-  it('other-nodes: an external IP that is the address of another node is not bound', async () => {
+  it('other-nodes: an external IP that is an address of another node is not added to kube-ipvs0', async () => {
     const bound = /192\.168\.50\.11\/32/;
     assert.match((await programmed([])).rtnetlink.dump('kube-ipvs0'), bound);
     assert.doesNotMatch((await programmed(['other-nodes'])).rtnetlink.dump('kube-ipvs0'), bound);
   });
 
-  it('node-ports-off-vips: no node ports on virtual IPs that a network of nodePortAddresses covers', async () => {
+  it('node-ports-off-vips: no node ports on virtual IPs in networks of nodePortAddresses', async () => {
     const options = { nodePortAddresses: ['10.96.0.0/12'] };
     assert.match((await programmed([], options)).ipvs.dump(), /10\.96\.0\.1:30080/);
     const cured = await programmed(['node-ports-off-vips'], options);
     assert.doesNotMatch(cured.ipvs.dump(), /:30080/);
   });
 
-  it('accept-node-ports: INPUT lets node ports in whatever its policy', async () => {
+  it('accept-node-ports: INPUT accepts node ports even if its policy is DROP', async () => {
     const rule = /-A KUBE-NODE-PORT -p tcp .*KUBE-NODE-PORT-TCP dst -j ACCEPT/;
     assert.doesNotMatch((await programmed([])).iptables.dump(4), rule);
     assert.match((await programmed(['accept-node-ports'])).iptables.dump(4), rule);
   });
 
-  it('endpoint-order: every node has an order of its own, the same at each start', async () => {
+  it('endpoint-order: every node has its own order, the same at each start', async () => {
     const order = async (node: string) => {
       const kernel = await programmed(['endpoint-order'], {}, node);
       const state = (await kernel.ipvs.list()).find((service) => 'address' in service && service.port === 80);
@@ -121,7 +121,7 @@ describe('cure', () => {
     assert.notEqual(await order('node-a'), await order('node-b'));
   });
 
-  it('excluded-addresses: addresses in excludeCIDRs stay on the device', async () => {
+  it('excluded-addresses: addresses in excludeCIDRs stay on kube-ipvs0', async () => {
     const stray = { link: 'kube-ipvs0', address: '203.0.113.99', prefix: 32 };
     for (const cures of [[], ['excluded-addresses']] as Cure[][]) {
       const kernel = await programmed(cures);

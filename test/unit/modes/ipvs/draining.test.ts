@@ -1,4 +1,4 @@
-// What becomes of real servers that are no longer wanted.
+// Draining and removal of real servers that are no longer desired.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { failNth } from '../../../../src/kernel/testing/index.js';
@@ -9,7 +9,7 @@ import { FakeNode } from '../../../support/testNode.js';
 
 const WEB = service('web', '10.96.0.1');
 
-/** A node with two real servers, the first of which has connections. */
+/** A node with two real servers; the first has connections. */
 async function busy(): Promise<FakeNode> {
   const node = new FakeNode(HOST);
   node.kernel.ipvs.connections.set('10.0.0.1:8080', 3);
@@ -28,8 +28,8 @@ function weights(node: FakeNode): string {
   return lines.map(([, address, weight]) => `${address}=${weight}`).join(' ');
 }
 
-describe('a real server that is no longer wanted', () => {
-  it('takes no new connections while it terminates, and goes when it is idle', async () => {
+describe('a real server that is no longer desired', () => {
+  it('gets no new connections while its endpoint is terminating, and is removed when it is idle', async () => {
     const node = await busy();
     const { again } = await change(node, '10.0.0.1 terminating', '10.0.0.2');
     assert.equal(weights(node), '10.0.0.1=0 10.0.0.2=1');
@@ -43,14 +43,14 @@ describe('a real server that is no longer wanted', () => {
     assert.equal((await node.sync()).operations, 0);
   });
 
-  it('keeps draining when its endpoint leaves the slice', async () => {
+  it('continues to drain after its endpoint is removed from the slice', async () => {
     const node = await busy();
     await change(node, '10.0.0.1 terminating', '10.0.0.2');
     await change(node, '10.0.0.2');
     assert.equal(weights(node), '10.0.0.1=0 10.0.0.2=1');
   });
 
-  it('drains when its endpoint was terminating, though still chosen since no other was ready, and leaves the slice', async () => {
+  it('drains if its endpoint was terminating, but still in use, when it was removed from the slice', async () => {
     const node = await busy();
     await change(node, '10.0.0.1 terminating', '10.0.0.2 terminating');
     assert.equal(weights(node), '10.0.0.1=1 10.0.0.2=1');
@@ -60,26 +60,26 @@ describe('a real server that is no longer wanted', () => {
     assert.equal(weights(node), '10.0.0.1=0 10.0.0.3=1');
   });
 
-  it('drains while its endpoint is merely unready', async () => {
+  it('drains while its endpoint is unready', async () => {
     const node = await busy();
     await change(node, '10.0.0.1 unready', '10.0.0.2');
     assert.equal(weights(node), '10.0.0.1=0 10.0.0.2=1');
   });
 
-  it('goes at once when its endpoint vanishes without notice', async () => {
+  it('is removed immediately if its endpoint disappears without termination', async () => {
     const node = await busy();
     await change(node, '10.0.0.2');
     assert.equal(weights(node), '10.0.0.2=1');
   });
 
-  it('goes at once when it is idle, in the same pass', async () => {
+  it('is removed in the same pass if it is idle', async () => {
     const node = await busy();
     const { again } = await change(node, '10.0.0.1', '10.0.0.2 terminating');
     assert.equal(weights(node), '10.0.0.1=1');
     assert.equal(again, undefined);
   });
 
-  it('goes at once over UDP', async () => {
+  it('is removed immediately with UDP', async () => {
     const node = new FakeNode(HOST);
     const udp = (text: string) => text.replace(/port: (80|8080)}/, 'port: $1, protocol: UDP}');
     node.kernel.ipvs.connections.set('10.0.0.1:8080', 3);
@@ -91,7 +91,7 @@ describe('a real server that is no longer wanted', () => {
     assert.equal(weights(node), '10.0.0.2=1');
   });
 
-  it('goes with its virtual service', async () => {
+  it('is removed with its virtual service', async () => {
     const node = await busy();
     await change(node, '10.0.0.1 terminating', '10.0.0.2');
     await node.loadText('');
@@ -99,7 +99,7 @@ describe('a real server that is no longer wanted', () => {
     assert.equal(node.kernel.ipvs.dump(), '');
   });
 
-  it('drains no longer than the bound', async () => {
+  it('does not drain for longer than the bound', async () => {
     const node = await busy();
     await change(node, '10.0.0.1 terminating', '10.0.0.2');
     node.now = IPVS_DEFAULTS.drainBound - 1;
@@ -112,8 +112,8 @@ describe('a real server that is no longer wanted', () => {
   });
 });
 
-describe('a real server that drains', () => {
-  it('gets its weight back by an edit when it is wanted again', async () => {
+describe('a draining real server', () => {
+  it('gets its weight back by an update if a plan needs it again', async () => {
     const node = await busy();
     await change(node, '10.0.0.1 terminating', '10.0.0.2');
     const done: string[] = [];
@@ -125,7 +125,7 @@ describe('a real server that drains', () => {
     assert.equal((await node.sync()).operations, 0);
   });
 
-  it('goes although connections of another cannot be counted', async () => {
+  it('is removed even if connections of another one cannot be counted', async () => {
     const node = await busy();
     const other = (endpoint: string) => service('other', '10.96.0.2') + slice('other', endpoint, '10.0.1.2');
     node.kernel.ipvs.connections.set('10.0.1.1:8080', 3);
@@ -152,7 +152,7 @@ describe('a real server that drains', () => {
     assert.equal(weights(node), '10.0.0.2=1 10.0.1.2=1');
   });
 
-  it('drains on across a restart', async () => {
+  it('continues to drain after a restart', async () => {
     const node = await busy();
     await change(node, '10.0.0.1 terminating', '10.0.0.2');
     const restarted = new FakeNode(HOST, node.kernel);
@@ -165,7 +165,7 @@ describe('a real server that drains', () => {
     assert.equal(weights(restarted), '10.0.0.2=1');
   });
 
-  it('that a plan wants after a restart is in use again', async () => {
+  it('is used again if a plan needs it after a restart', async () => {
     const node = await busy();
     await change(node, '10.0.0.1 terminating', '10.0.0.2');
     const restarted = new FakeNode(HOST, node.kernel);

@@ -1,4 +1,4 @@
-// Every operation of every recorded cluster fails once: nothing else is lost, and the next look makes it good.
+// Every operation of every recorded cluster fails once: no other change is lost, and the retry repairs it.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
@@ -15,7 +15,7 @@ async function objectsOf(step: string): Promise<Objects> {
   return (await readManifest('objects.yaml', readFileSync(`${step}/objects.yaml`, 'utf8'))).objects;
 }
 
-/** A node brought through the steps before the last of these, without a fault. */
+/** A node that has applied all but the last of these steps, without a fault. */
 async function nodeAt(scenario: Scenario, steps: readonly Objects[]): Promise<FakeNode> {
   const node = new FakeNode(scenario);
   for (const objects of steps.slice(0, -1)) {
@@ -26,7 +26,7 @@ async function nodeAt(scenario: Scenario, steps: readonly Objects[]): Promise<Fa
   return node;
 }
 
-/** `operation target` of everything that a node does in its next pass, which succeeds. */
+/** `operation target` of every operation in the node's next pass, which succeeds. */
 async function operationsOf(node: FakeNode): Promise<string[]> {
   const names: string[] = [];
   node.kernel.fault = (operation, target) => {
@@ -37,7 +37,7 @@ async function operationsOf(node: FakeNode): Promise<string[]> {
   return names;
 }
 
-/** Fails what has one of the names, which then are taken from the set. */
+/** Makes operations with these names fail once: removes each name from the set. */
 function failing(names: Set<string>): Fault {
   return (operation, target) =>
     names.delete(`${operation} ${target}`)
@@ -45,7 +45,7 @@ function failing(names: Set<string>): Fault {
       : undefined;
 }
 
-/** Lines of `ipvsadm -S` of every virtual service but those that failed operations were about. */
+/** Lines of `ipvsadm -S` of all virtual services except those of failed operations. */
 function otherServers(node: FakeNode, failed: readonly string[]): string[] {
   const flags: Record<string, string> = { tcp: '-t', udp: '-u', sctp: '--sctp-service' };
   const names = failed.map((name) => {
@@ -56,20 +56,20 @@ function otherServers(node: FakeNode, failed: readonly string[]): string[] {
   return lines.filter((line) => !names.some((name) => line.includes(name)));
 }
 
-/** What the tools print, line by line; the order of entries and servers is that of history, and means nothing. */
+/** Output of the tools, as sorted lines: the order of entries and real servers is not significant. */
 function state(node: FakeNode): string[] {
   return Object.entries<string>({ ...node.output() }).flatMap(([name, text]) =>
     text.split('\n').map((line) => `${name}: ${line}`),
   );
 }
 
-/** Lines that one has and the other has not. */
+/** Lines that only one of both has. */
 function differing(a: readonly string[], b: readonly string[]): string[] {
   const [inA, inB] = [new Set(a), new Set(b)];
   return [...a.filter((line) => !inB.has(line)), ...b.filter((line) => !inA.has(line))];
 }
 
-/** Beyond so many operations in a pass, several that are far apart fail in one run. */
+/** In a pass with more operations than this, several distant ones fail in one run. */
 const MOST_RUNS = 60;
 
 async function tryEveryFault(scenario: Scenario, steps: readonly Objects[]): Promise<number> {
@@ -85,7 +85,7 @@ async function tryEveryFault(scenario: Scenario, steps: readonly Objects[]): Pro
     const { failures } = await node.sync();
     const what = `step ${steps.length}: ${failures.map(({ error }) => error.message).join(', ')}`;
     assert.ok(failures.length > 0, group.join());
-    // What comes only after another operation of the group gets a run of its own.
+    // An operation that only follows another one of the group has its own run.
     if (untried.size > 0) groups.push([...untried]);
     const [others, expectedOthers] = [otherServers(node, group), otherServers(sound, group)];
     assert.deepEqual(differing(others, expectedOthers), [], `${what}: other services`);
@@ -97,7 +97,7 @@ async function tryEveryFault(scenario: Scenario, steps: readonly Objects[]): Pro
   return names.length;
 }
 
-describe('every operation failing once', () => {
+describe('every operation fails once', () => {
   for (const scenario of scenarios('ipvs')) {
     it(scenario.name, async () => {
       const steps = await Promise.all(scenario.steps.map(objectsOf));

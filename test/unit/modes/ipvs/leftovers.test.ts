@@ -1,4 +1,4 @@
-// A node that a kube-proxy in iptables mode ran on until now.
+// A node on which kube-proxy in iptables mode ran before.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { FakeNode } from '../../../support/testNode.js';
 
 const RECORDINGS = ['random-01', 'load-balancer-source-ranges'];
 
-/** kubelet has the chain too, so it is nobody's to delete but its own. */
+/** kubelet also uses this chain, so it must not be deleted. */
 const KUBELETS = /KUBE-FIREWALL/;
 
 async function nodeWithIptablesMode(name: string): Promise<{ node: FakeNode; scenario: Scenario }> {
@@ -27,7 +27,7 @@ async function nodeWithIptablesMode(name: string): Promise<{ node: FakeNode; sce
   return { node, scenario };
 }
 
-/** Rules and chains of a family, without those of kubelet and without the built-in chains of table mangle. */
+/** Rules and chains of a family, without those of kubelet and the built-in chains of table mangle. */
 function rules(node: FakeNode, family: 4 | 6): string[] {
   const lines = node.kernel.iptables.dump(family).split('\n');
   const mangle = lines.indexOf('*mangle') < 0 ? [] : lines.splice(0, lines.indexOf('COMMIT') + 1);
@@ -51,7 +51,7 @@ describe('after iptables mode', () => {
       assert.equal((await node.sync()).operations, 0);
     });
 
-    it(`${name}: its chains go only once ours stand`, async () => {
+    it(`${name}: its chains are deleted only after ours are programmed`, async () => {
       const { node } = await nodeWithIptablesMode(name);
       let before = '';
       node.kernel.ipvs.fault = () => {
@@ -63,7 +63,7 @@ describe('after iptables mode', () => {
       assert.match(before, /:KUBE-IPVS-FILTER/);
     });
 
-    it(`${name}: cleaning up takes them too`, async () => {
+    it(`${name}: a clean-up also deletes them`, async () => {
       const { node } = await nodeWithIptablesMode(name);
       const { failures, left } = await cleanUp(node.mode);
       assert.deepEqual({ failures, left }, { failures: [], left: [] });
@@ -76,7 +76,7 @@ describe('after iptables mode', () => {
     });
   }
 
-  it('a chain that rules of others lead to stays', async () => {
+  it('a chain to which rules of others jump stays', async () => {
     const { node } = await nodeWithIptablesMode('random-01');
     const others = '*raw\n:PREROUTING ACCEPT [0:0]\n-A PREROUTING -j NOTRACK\nCOMMIT\n';
     node.kernel.iptables.load(6, others);

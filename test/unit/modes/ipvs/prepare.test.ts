@@ -1,4 +1,4 @@
-// The scheduler of a plan: looked for, and nothing changed.
+// The check of the scheduler, which changes nothing.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { ModulePresence } from '../../../../src/kernel/modules.js';
@@ -15,14 +15,14 @@ function setUp(presence: ModulePresence) {
   return { kernel, asked, check: (scheduler: string) => checkScheduler(kernel, scheduler, find) };
 }
 
-it('a scheduler whose module is there is accepted, and nothing is made', async () => {
+it('a scheduler with a kernel module is accepted, and no virtual service is added', async () => {
   const { kernel, asked, check } = setUp('there');
   assert.equal(await check('lc'), undefined);
   assert.deepEqual(asked, ['ip_vs_lc']);
   assert.equal(kernel.ipvs.dump(), '');
 });
 
-it('a scheduler that the kernel has no module for is refused', async () => {
+it('a scheduler without a kernel module is refused', async () => {
   const { check } = setUp('missing');
   await assert.rejects(check('roundrobin'), {
     code: 'ENOENT',
@@ -31,7 +31,7 @@ it('a scheduler that the kernel has no module for is refused', async () => {
   });
 });
 
-it('a scheduler that a virtual service uses is not looked for', async () => {
+it('the module of a scheduler that a virtual service uses is not searched', async () => {
   const { kernel, asked, check } = setUp('missing');
   const service = { address: '10.96.0.1', port: 80, protocol: 'tcp' } as const;
   await kernel.ipvs.apply([
@@ -41,7 +41,7 @@ it('a scheduler that a virtual service uses is not looked for', async () => {
   assert.deepEqual(asked, []);
 });
 
-it('where modules are not at hand, a sentence says that the scheduler was not checked', async () => {
+it('a warning reports that the scheduler could not be checked if kernel modules cannot be read', async () => {
   const { check } = setUp('unknown');
   assert.match((await check('lc')) ?? '', /^the scheduler lc could not be checked/);
 });

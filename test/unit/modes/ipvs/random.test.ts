@@ -1,4 +1,4 @@
-// Whatever changes, in whatever order: the state reached step by step is the state planned from nothing.
+// After any changes, in any order, the state reached step by step equals the state planned from nothing.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { comparable, RANDOM_HOST, RandomCluster } from '../../../support/randomCluster.js';

@@ -1,4 +1,4 @@
-// Every recorded cluster, planned and carried out on a kernel in memory: its state must be the one kube-proxy left.
+// Every recorded cluster, programmed into a kernel in memory: its state must equal that of kube-proxy.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { differences, scenarios } from '../../../support/oracle.js';
@@ -6,7 +6,7 @@ import { FakeNode } from '../../../support/testNode.js';
 
 for (const scenario of scenarios('ipvs')) {
   describe(scenario.name, () => {
-    it('step by step, and nothing is left to do after each', async () => {
+    it('step by step, with no further operations after each', async () => {
       const node = new FakeNode(scenario);
       for (const step of scenario.steps) {
         await node.load(`${step}/objects.yaml`);
@@ -18,7 +18,7 @@ for (const scenario of scenarios('ipvs')) {
       }
     });
 
-    it('from nothing to the last step, and from there after a restart', async () => {
+    it('from nothing to the last step, and after a restart', async () => {
       const node = new FakeNode(scenario);
       const last = scenario.steps.at(-1) as string;
       await node.load(`${last}/objects.yaml`);

@@ -33,7 +33,7 @@ function nodePortAddresses(
 
 const { nodeIPs } = nodeFacts('node-a');
 
-it('a family is unrestricted where no network of it is given, or one that holds everything', () => {
+it('a family is unrestricted without a network, or with a network of length 0', () => {
   const unrestricted = (...networks: string[]) => [...rules(networks).facts([], nodeIPs).unrestricted];
   assert.deepEqual(unrestricted(), [4, 6]);
   assert.deepEqual(unrestricted('192.0.2.0/24'), [6]);
@@ -43,12 +43,12 @@ it('a family is unrestricted where no network of it is given, or one that holds 
 describe('node ports are served on', () => {
   const everywhere = { 4: ['192.0.2.5', '192.0.2.6', '10.244.1.1'], 6: ['fd00::5'] };
 
-  it('every ordinary address where nothing is given, or everything', () => {
+  it('every ordinary address without networks, or with a network of length 0', () => {
     assert.deepEqual(nodePortAddresses([]), everywhere);
     assert.deepEqual(nodePortAddresses(['0.0.0.0/0', '::/0']), everywhere);
   });
 
-  it('addresses within the networks of a family, our own among them unless that is cured', () => {
+  it('addresses in the networks of a family, including those of the own link unless that is cured', () => {
     assert.deepEqual(nodePortAddresses(['192.0.2.4/31', '10.96.0.0/12']), {
       4: ['192.0.2.5', '10.96.0.1'],
       6: ['fd00::5'],
@@ -56,19 +56,19 @@ describe('node ports are served on', () => {
     assert.deepEqual(nodePortAddresses(['10.0.0.0/8'], [], undefined, false)[4], ['10.244.1.1']);
   });
 
-  it("the node's own addresses where primary is given", () => {
+  it('the node IPs with primary', () => {
     const addresses = ['192.0.2.6', '192.0.2.5', 'fd00::5'];
     assert.deepEqual(nodePortAddresses('primary', addresses), { 4: ['192.0.2.6'], 6: ['fd00::5'] });
     assert.deepEqual(nodePortAddresses('primary', addresses, '10.244.1.1')[4], ['10.244.1.1']);
   });
 
-  it('every ordinary address of a family in which the node has no address of its own', () => {
+  it('every ordinary address of a family without a node IP', () => {
     assert.deepEqual(nodePortAddresses('primary', ['192.0.2.6'])[6], everywhere[6]);
     assert.deepEqual(nodePortAddresses('primary'), everywhere);
   });
 });
 
-it('addresses of the own link are used only where node ports may be served on them', () => {
+it('addresses of the own link are used only if they serve node ports', () => {
   const used = (given: readonly string[] | 'primary', onOwnLink = true) =>
     HOST.filter((address) => rules(given, onOwnLink).uses(address, nodeIPs)).map(({ address }) => address);
   const ordinary = ['192.0.2.5', '192.0.2.6', 'fd00::5', '10.244.1.1'];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { openParts } from '../../../../src/modes/shared/openParts.js';
 
-it('parts that were opened are closed when a later one cannot be', async () => {
+it('open parts are closed if a later one cannot be opened', async () => {
   const events: string[] = [];
   const opener = (name: string) => async () => {
     events.push(`open ${name}`);

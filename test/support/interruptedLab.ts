@@ -1,4 +1,4 @@
-// A lab whose client keeps asking a Service while the proxy is interrupted.
+// A lab whose client sends requests to a Service while the proxy is interrupted.
 import assert from 'node:assert/strict';
 import { openLab } from '../../demo/lab.js';
 import { ManifestFolder } from '../../demo/manifestFolder.js';
@@ -12,7 +12,7 @@ import { Replicas } from './replica.js';
 
 const ADDRESS = '10.96.0.80';
 
-/** Interrupts so many times; no request fails, and no connection breaks. */
+/** Interrupts the proxy this many times, and asserts that no request fails and no connection breaks. */
 export async function interruptUnderTraffic(moments: number): Promise<string[]> {
   const lab = closeAfter(openLab([SHELL, ...WEB]));
   const manifests = closeAfter(new ManifestFolder(''));

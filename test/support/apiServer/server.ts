@@ -41,7 +41,7 @@ export interface ApiServerOptions {
   readonly pagesOld?: boolean;
   /** Prefix of the path of every request. */
   readonly prefix?: string;
-  /** Time to wait for a requested version that does not exist yet, in ms; default 3000; 0: an old server without cache. */
+  /** Time to wait for a requested version that does not exist, in ms; default 3000; 0: an old server without cache. */
   readonly versionWait?: number;
 }
 

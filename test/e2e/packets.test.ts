@@ -124,8 +124,8 @@ function expected([client, here, there]: Row, { family, address }: Target): stri
 }
 
 /**
- * The scheduler alternates, and no other client connects meanwhile. Therefore two connections reach both real servers. The
- * timeout is longer if a reply is expected, because the machine may be busy.
+ * The scheduler alternates, and no other client connects meanwhile. Therefore two connections reach both real servers.
+ * The timeout is longer if a reply is expected, because the machine may be busy.
  */
 async function seen(row: Row, { service, kind }: Frontend) {
   const loses = row.includes('lost');

@@ -1,5 +1,5 @@
-// A recorded cluster with an API server, and the agent on the real kernel of this process's network namespace. Prints the
-// result as JSON. Argument: name of the recording.
+// A recorded cluster with an API server, and the agent on the real kernel of this process's network namespace. Prints
+// the result as JSON. Argument: name of the recording.
 import { release } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { pino } from 'pino';
@@ -73,8 +73,8 @@ async function main(scenario: Scenario): Promise<ApiReport> {
 }
 
 /**
- * Waits until there are no differences or they are permanent, and returns them. A comparison blocks this thread, also for
- * the agent, and may take seconds: the agent runs only between comparisons.
+ * Waits until there are no differences or they are permanent, and returns them. A comparison blocks this thread, also
+ * for the agent, and may take seconds: the agent runs only between comparisons.
  */
 async function settled(passes: { readonly made: number }, look: () => string[]): Promise<string[]> {
   for (let looks = 0; ; ) {

@@ -1,6 +1,6 @@
-// Random clusters on the real kernel of this process's network namespace, one after the other: changed step by step, read
-// with the tools, removed, programmed on an empty kernel, and read again. Prints the results as JSON, so that a namespace
-// needs only one process. Arguments: seeds.
+// Random clusters on the real kernel of this process's network namespace, one after the other: changed step by step,
+// read with the tools, removed, programmed on an empty kernel, and read again. Prints the results as JSON, so that a
+// namespace needs only one process. Arguments: seeds.
 import { release } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 import { type OpenIpvsKernel as Kernel, openIpvsKernel } from '../../src/modes/ipvs/open.js';

@@ -80,7 +80,7 @@ async function ask({ address, port }: CrowdOrders, agent: Agent | false): Promis
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   const text = (await response.setEncoding('utf8').toArray()).join('');
   const [by, again] = text.split(' ');
-  if (!by || by !== again) throw new Error(`answered ${JSON.stringify(text)}`);
+  if (!by || by !== again) throw new Error(`invalid response ${JSON.stringify(text)}`);
   return by;
 }
 

@@ -49,7 +49,7 @@ export class ExecTrace {
     await ended;
   }
 
-  /** `[pid 7] execve("/usr/sbin/iptables-restore", […], …) = 0`, perhaps in two parts. Attempts along PATH fail first. */
+  /** `[pid 7] execve("/usr/sbin/iptables-restore", […], …) = 0`, possibly in two parts. Attempts along PATH fail. */
   #take(line: string): void {
     const thread = /^\[pid +(\d+)\]/.exec(line)?.[1] ?? '';
     const begun = /execve\("([^"]+)"/.exec(line)?.[1];

@@ -35,7 +35,7 @@ export async function interruptUnderTraffic(moments: number): Promise<string[]> 
     assert.ok(requests > 2 * moments, `only ${requests} requests`);
   }
   return [
-    `${moments} ends, ${came.early} of them before the first pass was done`,
+    `${moments} ends, ${came.early} of them before the end of the first pass`,
     `the slowest took ${came.slowest.toFixed(0)} ms of ${LIMIT}`,
   ];
 }

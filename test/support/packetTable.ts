@@ -211,7 +211,7 @@ export const TABLE: readonly Frontend[] = [
 export type Admission = readonly [client: Client, kind: Kind, 'admitted' | 'dropped', because: string];
 
 const IN_RANGE = 'KUBE-LOAD-BALANCER-SOURCE-CIDR has its network';
-const OUT_OF_RANGE = 'in no range: KUBE-SOURCE-RANGES-FIREWALL drops what it does not return';
+const OUT_OF_RANGE = 'in no range: KUBE-SOURCE-RANGES-FIREWALL drops packets that it does not return';
 const POD_OUT_OF_RANGE = `no exception for pods: ${OUT_OF_RANGE}`;
 const NOT_GUARDED = 'source ranges apply only to load-balancer IPs';
 

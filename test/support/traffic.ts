@@ -22,7 +22,7 @@ export async function request(route: Route, times: number, expected: readonly st
   for (let i = 0; i < times; i++) {
     const outcome = await dial(route);
     if ('error' in outcome) {
-      failures.push(`${route.name}: request ${i + 1} of ${times} was not answered: ${outcome.error}`);
+      failures.push(`${route.name}: request ${i + 1} of ${times} failed: ${outcome.error}`);
       continue;
     }
     counts.set(outcome.by, (counts.get(outcome.by) ?? 0) + 1);
@@ -40,8 +40,8 @@ function unfairness(
   const share = Math.floor(times / expected.length);
   return [...counts].flatMap(([name, count]) => {
     if (!expected.includes(name))
-      return [`${route.name}: ${name} answered ${count} requests, and should have had none`];
+      return [`${route.name}: ${name} responded to ${count} requests; expected: none`];
     if (count >= share) return [];
-    return [`${route.name}: ${name} answered ${count} of ${times} requests, and should have had ${share}`];
+    return [`${route.name}: ${name} responded to ${count} of ${times} requests; expected: ${share}`];
   });
 }

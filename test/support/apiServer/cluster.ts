@@ -135,7 +135,7 @@ export async function agrees(follower: Follower, server: ApiServer, limit = 10_0
 export async function until(what: string, so: () => boolean, limit = 10_000): Promise<void> {
   const end = performance.now() + limit;
   while (!so()) {
-    if (performance.now() > end) assert.fail(`waited ${limit} ms in vain until ${what}`);
+    if (performance.now() > end) assert.fail(`timeout after ${limit} ms: ${what}`);
     await wait(5);
   }
 }

@@ -1,4 +1,4 @@
-// Cleans up namespaces, processes and folders when the process ends, however it ends.
+// Cleans up namespaces, processes and folders at any end of the process.
 
 const undos = new Set<() => void>();
 

@@ -30,7 +30,7 @@ export async function measureGround(): Promise<Ground> {
   const given = process.env[GROUND_VARIABLE];
   if (given === undefined) {
     return {
-      text: `Measured in Linux ${release()}; npm run demo measures how slow that is, too.`,
+      text: `Measured in Linux ${release()}; npm run demo also compares it with the host.`,
       factor: '×?',
     };
   }

@@ -79,7 +79,7 @@ function bridge(name: string, members: readonly Place[]): string[] {
     `link set ${name} up`,
     ...members.flatMap((member) => [
       `link set ${member.name} master ${name}`,
-      // If IPVS selects the client pod itself, the packet returns over the port it came from.
+      // If IPVS selects the client pod itself, the packet returns over the bridge port on which it arrived.
       `link set ${member.name} type bridge_slave hairpin on`,
       `link set ${member.name} up`,
     ]),

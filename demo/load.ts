@@ -1,10 +1,10 @@
-// A steady load: requests one after another over each flow, until it is stopped.
+// A steady load: sequential requests over each flow, until it is stopped.
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Flow, Outcomes } from './outcomes.js';
 import type { Outcome } from './station.js';
 
-/** A way to send requests. */
+/** A sender of requests. */
 export interface Requests extends Flow {
   /** Sends one request; resolves to its outcome. */
   send(): Promise<Outcome>;
@@ -12,7 +12,7 @@ export interface Requests extends Flow {
 
 /** Pause after each request, in ms. */
 const REST = 100;
-/** The same as a multiple of the request's time, so that a slow machine is not overloaded. */
+/** The pause as a multiple of the request's duration, so that a slow machine is not overloaded. */
 const SLOW_REST = 1.5;
 /** Time limit for the requests of a phase, in ms. */
 const PATIENCE = 30_000;
@@ -41,7 +41,7 @@ export class Load {
     const isDone = (flow: Flow) => this.#outcomes.answers(flow, phase) >= requests;
     while (passed() < time || ![...this.#flows].every(isDone)) {
       if (passed() > PATIENCE) {
-        this.#outcomes.fail(`fewer than ${requests} answers in ${PATIENCE} ms`, performance.now());
+        this.#outcomes.fail(`fewer than ${requests} responses in ${PATIENCE} ms`, performance.now());
         break;
       }
       await delay(REST / 4);

@@ -25,7 +25,7 @@ const LIMIT = 500_000;
 const PICTURE = [
   '  client ──┐                              ┌── web-0   a pod with a web server',
   '           ├── lan ── node-a ── bridge ───┼── web-1   another',
-  '           │       the proxy is here      └── shell   a pod that dials',
+  '           │       with the proxy         └── shell   a client pod',
   '           └── lan ── node-b ── bridge ────── web-2   a third web server',
   '',
 ];
@@ -37,7 +37,10 @@ async function main(): Promise<number> {
     process.exit(1);
   }, LIMIT).unref();
   const outcomes = new Outcomes(performance.now());
-  say('', paint('bold', 'kube-netlink-proxy: an endpoint is lost, the proxy is killed, no connection is'));
+  say(
+    '',
+    paint('bold', 'kube-netlink-proxy: an endpoint is removed, the proxy is killed, no connection breaks'),
+  );
   heading('A small cluster, in eight network namespaces');
   say(...PICTURE);
   const ground = await step('measuring the speed of this machine', measureGround);

@@ -42,7 +42,7 @@ export class ManifestFolder {
   }
 }
 
-/** The manifest without the endpoints that have this address; comments stay. */
+/** The manifest without the endpoints that have this address; comments are kept. */
 export function withoutEndpoint(manifest: string, address: string): string {
   return editEndpoints(manifest, address, () => []);
 }

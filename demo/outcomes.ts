@@ -70,7 +70,7 @@ export class Outcomes {
     return this.#failures.map(({ text }) => text);
   }
 
-  /** A change begins that leads to the phase of this name. */
+  /** Starts a change, which ends with the phase of this name. */
   change(name: string): void {
     this.#now = { phase: undefined, name: `${name}, on its way to the kernel` };
   }
@@ -101,13 +101,13 @@ export class Outcomes {
     return fault === undefined;
   }
 
-  /** Records a failure that is not of a request. */
+  /** Records a failure without a request. */
   fail(text: string, at: number, moment: Moment = this.#now): void {
     const seconds = ((at - this.#began) / 1000).toFixed(1);
     this.#failures.push({ phase: moment.name, text: `${seconds} s, phase ${moment.name}: ${text}` });
   }
 
-  /** Ends the current phase: each server must have had its share of each flow, according to round robin. */
+  /** Ends the current phase: each server must have its share of each flow, according to round robin. */
   judgeShares(flows: readonly Flow[], at: number): void {
     const { phase } = this.#now;
     if (!phase) return;

@@ -58,5 +58,5 @@ export const WEB_PORT = 8080;
 /** `--cluster-cidr`: the networks of all pods. */
 export const CLUSTER_CIDR = '10.244.0.0/16,fd00:10:244::/48';
 
-/** Networks of virtual IPs that the outside routes to node-a: external and load-balancer IPs. */
+/** Networks of external and load-balancer IPs, which the outside routes to node-a. */
 export const EXTERNAL_NETWORK = '203.0.113.0/24';

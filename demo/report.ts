@@ -25,7 +25,7 @@ export const LAST_SCREEN = 'Who answered how many requests, phase by phase';
 const RUN = 'npm run vm -- node dist/src/cli/main.js';
 const FLAGS = '--manifests examples/ --hostname-override node-a --cluster-cidr 10.244.0.0/16';
 
-/** Commands to try next; each runs on a separate kernel, and none needs a cluster. */
+/** Commands to try next; each runs on a separate kernel, without a cluster. */
 export const NEXT: readonly string[] = [
   'Try next; none of this needs a cluster:',
   '  npm test                  everything that has to pass',

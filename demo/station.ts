@@ -27,7 +27,7 @@ export interface Dial {
 
 /** A response. */
 export interface Answer {
-  /** Its name. */
+  /** Name of the server. */
   readonly by: string;
   /** The client's address that the server sees. */
   readonly sees: string;
@@ -85,7 +85,7 @@ export class Station {
     { from, keep, patience = PATIENCE }: Partial<Dial>,
   ): Promise<Outcome> {
     const outcome = await this.#process.ask({ do: 'dial', protocol, address, port, from, keep, patience });
-    if (!outcome) throw new Error('a station did not say what came of dialling');
+    if (!outcome) throw new Error('a station returned no outcome');
     return outcome;
   }
 }

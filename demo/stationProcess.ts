@@ -35,7 +35,7 @@ async function serve({ name, tcp, udp }: Serve): Promise<void> {
 /** Ignores an error after the response. */
 const LATER = () => {};
 
-/** Has the open connection. */
+/** Keeps the open connection. */
 const KEPT = new Agent({ keepAlive: true, maxSockets: 1 });
 
 /** Without `keep`, each request has a new connection: IPVS schedules only new connections. */

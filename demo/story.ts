@@ -47,7 +47,7 @@ export async function play(stage: Stage): Promise<Measured> {
       const changed = await change();
       outcomes.begin({ name, servers: pods.map((pod) => pod.name) });
       await load.lastFor(LASTS);
-      weights.push(await lookAtDraining(stage, pods.includes(lost)));
+      weights.push(await checkDraining(stage, pods.includes(lost)));
       return changed;
     });
     const failures = outcomes.failures.slice(failed);
@@ -95,16 +95,13 @@ async function replace({ ipvs, manifests }: Stage, text: string, pods: readonly 
 }
 
 /** The weight of the lost pod's real server, which must be 0 while the pod should have no new connections. */
-async function lookAtDraining(
-  { ipvs, outcomes, lost }: Stage,
-  isReady: boolean,
-): Promise<number | undefined> {
+async function checkDraining({ ipvs, outcomes, lost }: Stage, isReady: boolean): Promise<number | undefined> {
   const weight = await weightOf(ipvs, WEB_ADDRESSES.clusterIP, realServer(lost));
   const wanted = isReady ? 1 : 0;
   if (weight !== wanted) {
-    const found = weight === undefined ? 'gone' : `there with weight ${weight}`;
+    const found = weight === undefined ? 'removed' : `present with weight ${weight}`;
     outcomes.fail(
-      `the real server ${realServer(lost)} is ${found}, and should have weight ${wanted}`,
+      `the real server ${realServer(lost)} is ${found}; expected: weight ${wanted}`,
       performance.now(),
     );
   }

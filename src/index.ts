@@ -1,4 +1,4 @@
-// The library's front door: a proxy made of parts that can be exchanged. The kernel libraries have doors of their own:
+// The main module of the library: a proxy of exchangeable parts. The kernel libraries are separate modules:
 // kube-netlink-proxy/ipvs, /ipset, /rtnetlink, and /testing for fakes.
 export { describeProblem, NetlinkError, type NetlinkErrorFacts, type Problem } from './errors.js';
 export { createIpvsMode, IPVS_DEFAULTS, type IpvsKernel, type IpvsOptions } from './modes/ipvs/index.js';

@@ -1,4 +1,4 @@
-// The node agent: a proxy and what surrounds it, servers, settings, and the ends it may come to. Wires; decides nothing.
+// The node agent: creates the proxy, its servers and its watches, and connects them. It ends if a restart is needed.
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -24,33 +24,33 @@ import { followOwnNode } from './ownNode.js';
 import { BindError, openServers } from './servers.js';
 import { telemetry } from './telemetry.js';
 
-/** Ms that the batch under way has to end in when the agent is told to stop; the rest is left for the next start. */
+/** Time for the current batch to end after a stop signal, in ms; the next start applies the remaining batches. */
 const STOP_LIMIT = 500;
-/** The Kubernetes whose kube-proxy is imitated. */
+/** The Kubernetes version whose kube-proxy is emulated. */
 export const EMULATES = '1.36';
 
-/** What an agent runs on. */
+/** The parts of an agent. */
 export interface AgentParts {
   readonly log: Logger;
   readonly version: string;
-  /** When the process started, ms since 1970. */
+  /** Start time of the process, in ms since 1970. */
   readonly startedAt: number;
   readonly metrics: Metrics;
   readonly configuration: Configuration;
-  /** The file that the configuration was read from, if it was, and how it is read again. */
+  /** The configuration file, and the function that reads it again; undefined if there is no file. */
   readonly configFile: FollowedConfiguration | undefined;
-  /** Every flag's value, for /flagz. */
+  /** The values of all flags, for /flagz. */
   readonly flags: Readonly<Record<string, string>>;
   readonly opened: Pick<OpenedMode, 'mode' | 'formerModes' | 'families' | 'kernel' | 'parts'>;
   readonly source: Source;
-  /** The node as it was known when the agent started. */
+  /** The node at the start of the agent. */
   readonly node: NodeFacts;
   readonly announcer: Announcer;
-  /** Aborted, with the signal's name as its reason, when the agent is to end. */
+  /** Aborted when the process receives a stop signal; the reason is the signal's name. */
   readonly stop: AbortSignal;
 }
 
-/** Runs until it is told to stop (status 0), or until something has changed that asks for a new start (status 1). */
+/** Runs until `stop` is aborted (status 0), or until a change or an error requires a restart (status 1). */
 export async function runAgent(parts: AgentParts): Promise<number> {
   const { log, configuration, opened, announcer, metrics, startedAt } = parts;
   const clock = { now: Date.now, elapsed: () => performance.now() };
@@ -58,14 +58,14 @@ export async function runAgent(parts: AgentParts): Promise<number> {
   const serviceHealth = openServiceHealth(parts, health);
   const ending = new Ending(log, parts.stop);
   const leftOut = new LeftOut({ metrics, announcer });
-  const told = telemetry({ log, families: opened.families, metrics, health, serviceHealth, leftOut });
-  const proxy = proxyOf(parts, withOwnNode(parts, told, health, ending));
+  const events = telemetry({ log, families: opened.families, metrics, health, serviceHealth, leftOut });
+  const proxy = proxyOf(parts, withOwnNode(parts, events, health, ending));
   const failed = (server: string, error: unknown, retryIn?: number) =>
     log.error(
       { server, retryInMs: retryIn, err: String(error), hint: bindHint(error) },
-      'a server does not answer',
+      'HTTP server failed',
     );
-  const recovered = (server: string) => log.info({ server }, 'a server answers again');
+  const recovered = (server: string) => log.info({ server }, 'HTTP server listens now');
   try {
     const about = { version: parts.version, startedAt, now: Date.now };
     const shown = { ...about, leftOut: () => leftOut.summary(), ...shownBy(parts) };
@@ -82,7 +82,7 @@ export async function runAgent(parts: AgentParts): Promise<number> {
     const updated = () => ending.reach(1, CONFIGURATION_UPDATED);
     const watch = followConfiguration(parts.configFile, {
       node: parts.node.name,
-      events: told,
+      events,
       health,
       updated,
     });
@@ -100,7 +100,7 @@ export async function runAgent(parts: AgentParts): Promise<number> {
   return status;
 }
 
-/** How the agent comes to its end, and what has to be closed then. */
+/** The end of the agent: its exit status, and the parts to close. */
 class Ending {
   readonly reached: Promise<number>;
   readonly reach: (status: number, reason: string) => void;
@@ -147,7 +147,7 @@ function proxyOf({ opened, source, node, configuration, metrics }: AgentParts, e
   });
 }
 
-/** The same events, with an eye on what the own Node object says. */
+/** Adds the handling of changes of this node's Node object to the events. */
 function withOwnNode(
   { node, configuration, log }: AgentParts,
   events: ProxyEvents,
@@ -158,8 +158,8 @@ function withOwnNode(
     eligible: (eligible) => health.setNodeEligible(eligible),
     podCIDRsChanged(before, now) {
       if (configuration.detectLocalMode !== 'NodeCIDR') return;
-      log.error({ before, now }, "the node's pod networks changed");
-      ending.reach(1, 'the rules for local traffic depend on the pod networks');
+      log.error({ before, now }, 'spec.podCIDRs of the Node changed');
+      ending.reach(1, 'the rules for local traffic depend on spec.podCIDRs');
     },
   });
   return {
@@ -171,7 +171,7 @@ function withOwnNode(
   };
 }
 
-/** Health-check ports answer everywhere, or, where node ports are restricted, on the addresses of node ports at the start. */
+/** Health-check ports listen on all addresses, or, with nodePortAddresses, on those that matched at the start. */
 function openServiceHealth({ log, announcer, node }: AgentParts, health: ProxyHealth): ServiceHealthServers {
   const { nodePortAddresses, unrestricted } = node.host;
   const addresses: { [family in Family]?: readonly string[] } = {};
@@ -185,15 +185,15 @@ function openServiceHealth({ log, announcer, node }: AgentParts, health: ProxyHe
       const reason = error instanceof Error ? error.message : String(error);
       log.error(
         { service, port, err: reason, hint: bindHint(error) },
-        'a health-check port cannot be opened',
+        'cannot listen on the health-check port of a Service',
       );
       announcer.serviceHealthFailed(service, port, reason);
     },
-    recovered: (service, port) => log.info({ service, port }, 'a health-check port is open now'),
+    recovered: (service, port) => log.info({ service, port }, 'the health-check port of a Service is open'),
   });
 }
 
-/** What the metrics server shows of the configuration, and what it may change. */
+/** The configuration that the metrics server shows, and the log level that it can change. */
 function shownBy({ configuration, flags, log, opened }: AgentParts) {
   const gates = configuration.featureGates;
   const setVerbosity = (level: number) => {

@@ -1,29 +1,29 @@
-// Events of this node's proxy, in kube-proxy's words: on the Node, on Services, and on objects that cannot be used.
+// Kubernetes events of this proxy, with kube-proxy's reasons: about the Node, Services, and objects that are left out.
 
 import type { ClusterEvent, EventRecorder } from '../api/events.js';
 import { describeProblem, type Problem } from '../errors.js';
 import type { ServerName } from './servers.js';
 
-/** Tells the cluster. Nothing waits for it, and nothing depends on it. */
+/** Sends Kubernetes events in the background. */
 export interface Announcer {
   /** The proxy starts. */
   starting(): void;
-  /** /sys is mounted read-only, so that the size of conntrack's table stays as it is. */
+  /** /sys is mounted read-only: the size of the conntrack hash table cannot be changed. */
   readOnlySys(): void;
-  /** A server of the agent's own could not be started, and the agent ends. */
+  /** The health or metrics server could not be started, and the agent ends. */
   serverFailed(server: ServerName, reason: string): void;
   /** The health-check port of a Service could not be opened. */
   serviceHealthFailed(service: string, port: number, reason: string): void;
-  /** The problems of one object, which is left out, whole or in part. */
+  /** The problems of one object that is left out, completely or partly. */
   leftOut(problems: readonly Problem[]): void;
-  /** Resolves once everything has been told, or given a fair chance: for the last words of a process. */
+  /** Resolves when all events have been sent, or after 2 s. Called before the process ends. */
   flush(): Promise<void>;
 }
 
-/** Ms that last words may take. */
-const LAST_WORDS = 2000;
+/** Time to send the last events, in ms. */
+const FLUSH_TIMEOUT = 2000;
 
-/** Tells nobody: there is no API server to tell. */
+/** Sends nothing, for a proxy without API server. */
 export const SILENT: Announcer = {
   starting() {},
   readOnlySys() {},
@@ -38,7 +38,7 @@ const SERVER_REASONS: Readonly<Record<ServerName, string>> = {
   metrics: 'FailedToStartMetricServer',
 };
 
-/** Tells through events. */
+/** An announcer that sends through the recorder. */
 export function announcer(nodeName: string, recorder: Pick<EventRecorder, 'record' | 'flush'>): Announcer {
   const record = (event: ClusterEvent) => recorder.record(event);
   const onNode = (type: ClusterEvent['type'], reason: string, note: string) =>
@@ -50,13 +50,13 @@ export function announcer(nodeName: string, recorder: Pick<EventRecorder, 'recor
       regarding: { apiVersion: 'v1', kind: 'Node', name: nodeName },
     });
   return {
-    flush: () => recorder.flush(LAST_WORDS),
+    flush: () => recorder.flush(FLUSH_TIMEOUT),
     starting: () => onNode('Normal', 'Starting', ''),
     readOnlySys: () =>
       onNode(
         'Warning',
         'readOnlySysFS',
-        '/sys is mounted read-only: conntrack keeps the size of its table, and may be slow with many flows',
+        '/sys is mounted read-only: the size of the conntrack hash table cannot be changed; many flows may be slow',
       ),
     serverFailed: (server, reason) => onNode('Warning', SERVER_REASONS[server], reason),
     serviceHealthFailed(service, port, reason) {
@@ -71,7 +71,7 @@ export function announcer(nodeName: string, recorder: Pick<EventRecorder, 'recor
     },
     leftOut(problems) {
       const [{ reference, reason = 'FieldLeftOut' } = {}] = problems;
-      // Data without a name is nothing that an event could be about.
+      // Without a name, there is no object for the event.
       if (!reference) return;
       const note = `node ${nodeName}: ${problems.map(describeProblem).join('; ')}`;
       record({ type: 'Warning', reason, action: 'Program', note, regarding: reference });

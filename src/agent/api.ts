@@ -1,4 +1,4 @@
-// The API server as the agent uses it: the source of objects, the Node as it is at the start, and events.
+// Connects the agent to the API server: the source of objects, the Node at the start, and events.
 import type { Logger } from 'pino';
 import { ApiSource, type ApiTrouble } from '../api/apiSource.js';
 import { ApiClient } from '../api/client.js';
@@ -11,39 +11,42 @@ import type { Metrics } from '../servers/metrics.js';
 import type { Source } from '../source/source.js';
 import { type Announcer, announcer } from './announce.js';
 
-/** What is needed to speak to the API server. */
+/** The parts that a connection to the API server needs. */
 export interface ApiParts {
   readonly configuration: Pick<Configuration, 'clientConnection' | 'detectLocalMode'>;
-  /** URL in place of the kubeconfig's; empty for none. */
+  /** URL that overrides the one of the kubeconfig; empty for none. */
   readonly master: string;
   readonly nodeName: string;
-  /** Follow every Node: a cure asks for their addresses. */
+  /** Watch all Nodes, because a cure needs their addresses. */
   readonly allNodes: boolean;
   readonly version: string;
   readonly log: Logger;
   readonly metrics: Pick<Metrics, 'requestFailed'>;
 }
 
-/** An API server that has been found; nothing has been asked of it yet. */
+/** A configured API server. No request has been sent yet. */
 export interface Api {
   readonly source: Source;
   readonly announcer: Announcer;
-  /** The Node once it can be used, or undefined after 30 s; in detectLocalMode NodeCIDR, with its pod networks, or an error. */
+  /**
+   * Waits for this node's Node object. It has addresses, or is undefined after 30 s. In detectLocalMode NodeCIDR it has
+   * podCIDRs, or the promise rejects.
+   */
   ownNode(stop: AbortSignal): Promise<Node | undefined>;
   close(): void;
 }
 
-/** Finds the API server. Rejects with an Error that names what is wrong with the kubeconfig or the service account. */
+/** Reads the kubeconfig or the service account. Rejects with an Error that names the fault in it. */
 export async function openApi(parts: ApiParts): Promise<Api> {
   const { configuration, master, nodeName, allNodes, version, log } = parts;
   const { kubeconfig, qps, burst } = configuration.clientConnection;
   const connection = await connectToApi({ kubeconfig, master });
   const userAgent = `kube-netlink-proxy/${version}`;
   const client = new ApiClient(connection, { userAgent, rate: { qps, burst } });
-  const trouble = (found: ApiTrouble) => tell(parts, found);
+  const trouble = (found: ApiTrouble) => report(parts, found);
   const recorder = new EventRecorder({
     client,
-    failed: ({ reason: event }, err) => log.warn({ event, err }, 'an event could not be sent'),
+    failed: ({ reason: event }, err) => log.warn({ event, err }, 'cannot send an event'),
   });
   const source = new ApiSource({ client, nodeName, allNodes, trouble });
   return {
@@ -61,7 +64,10 @@ export async function openApi(parts: ApiParts): Promise<Api> {
   };
 }
 
-function tell({ log, metrics }: ApiParts, { resource, error, retryIn }: ApiTrouble): void {
+function report({ log, metrics }: ApiParts, { resource, error, retryIn }: ApiTrouble): void {
   metrics.requestFailed(resource, error.code);
-  log.warn({ resource, err: error.message, retryInMs: Math.round(retryIn) }, 'the API server is tried again');
+  log.warn(
+    { resource, err: error.message, retryInMs: Math.round(retryIn) },
+    'request to the API server failed, retrying',
+  );
 }

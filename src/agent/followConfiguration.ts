@@ -1,4 +1,4 @@
-// The configuration file of a running agent: what is wrong with its new contents is reported as that of objects is.
+// Follows the configuration file of a running agent. Faults in its new contents are reported like those of objects.
 import {
   type ConfigurationFile,
   type Reload,
@@ -12,30 +12,30 @@ import type { ProxyEvents } from '../proxy.js';
 import type { ProxyHealth } from '../servers/health.js';
 import { OpenProblems } from '../source/openProblems.js';
 
-/** A configuration file that is followed. */
+/** A configuration file to follow. */
 export interface FollowedConfiguration extends Pick<Reload, 'read'> {
   /** The file as it was when the agent started. */
   readonly file: ConfigurationFile;
-  /** Default: those of {@link watchConfiguration}. */
+  /** Default: the times of {@link watchConfiguration}. */
   readonly times?: ReloadTimes;
 }
 
 /** Receivers of the reports. */
 export interface ConfigurationListeners extends Pick<Reload, 'updated'> {
-  /** Name of the own node, which gets the event. */
+  /** Name of this node; events about faults are about its Node. */
   readonly node: string;
   readonly events: Pick<ProxyEvents, 'problems' | 'mended'>;
   readonly health: Pick<ProxyHealth, 'setUnread'>;
 }
 
-/** Follows the file until it is closed, or `updated` was called. Throws Node's error if it cannot be watched. */
+/** Follows the file until `close` or `updated` is called. Throws Node's error if it cannot be watched. */
 export function followConfiguration(
   { file, read, times }: FollowedConfiguration,
   { node, events, health, updated }: ConfigurationListeners,
 ): { close(): void } {
-  const standing = new OpenProblems(events);
+  const problems = new OpenProblems(events);
   const damaged = (faults: readonly string[]) => {
-    standing.set(
+    problems.set(
       file.path,
       faults.map((fault) => problemOf(file.path, fault, node)),
     );

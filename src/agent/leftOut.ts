@@ -1,30 +1,30 @@
-// The objects that are left out, whole or in part, as they stand now: for metrics, /statusz and events.
+// The objects that are left out, completely or partly: for metrics, /statusz and events.
 import { describeProblem, type Problem } from '../errors.js';
 import type { Metrics } from '../servers/metrics.js';
 import type { Announcer } from './announce.js';
 
-/** Objects that /statusz names. */
+/** Number of problems that /statusz shows. */
 const SHOWN = 5;
 
-/** The parts that report it. */
+/** The receivers of the reports. */
 export interface LeftOutListeners {
   readonly metrics: Pick<Metrics, 'leftOut'>;
   readonly announcer: Pick<Announcer, 'leftOut'>;
 }
 
-/** The problems that stand. */
+/** The problems that are not solved. */
 export class LeftOut {
   readonly #listeners: LeftOutListeners;
-  /** By description, in the order in which they were found. */
+  /** By description, in the order of their detection. */
   readonly #problems = new Map<string, Problem>();
-  /** Kind and reason → object → how many of its problems are of that reason. */
+  /** Kind and reason → object → number of its problems with that reason. */
   readonly #objects = new Map<string, Map<string, number>>();
 
   constructor(listeners: LeftOutListeners) {
     this.#listeners = listeners;
   }
 
-  /** Takes in problems that were not there before: one event for each object. */
+  /** Adds new problems, and sends one event for each object. */
   found(problems: readonly Problem[]): void {
     const byObject = new Map<string, Problem[]>();
     for (const problem of problems) {
@@ -37,13 +37,13 @@ export class LeftOut {
     for (const ofObject of byObject.values()) this.#listeners.announcer.leftOut(ofObject);
   }
 
-  /** Takes in that problems are there no more. */
+  /** Removes solved problems. */
   mended(problems: readonly Problem[]): void {
     for (const problem of problems)
       if (this.#problems.delete(describeProblem(problem))) this.#count(problem, -1);
   }
 
-  /** How many objects are left out, whole or in part, and the first few problems; undefined when there are none. */
+  /** Number of objects that are left out, and the first problems; undefined if there are none. */
   summary(): string | undefined {
     if (this.#problems.size === 0) return undefined;
     const objects = new Set([...this.#problems.values()].map(({ object }) => object)).size;

@@ -1,17 +1,17 @@
-// Events of a proxy → lines of the log.
+// Logs the events of a proxy.
 import type { Logger } from 'pino';
 import { describeProblem } from '../errors.js';
 import type { ProxyEvents } from '../proxy.js';
 import type { SyncSummary } from '../reconcile/summary.js';
 
-/** Events of a proxy that go to the log: a line for each pass that did anything, one for each failure. */
+/** Event handlers that write a line for each pass with changes, and one for each failure. */
 export function logEvents(log: Logger): ProxyEvents {
-  /** The first pass is logged whatever it did: operators wait for its line. */
+  /** The first pass is always logged at level info, because operators wait for its line. */
   let first = true;
   return {
     synced(summary, latency) {
       const { full, services, operations, phases, milliseconds } = summary;
-      // An audit, or a look at draining real servers, that found nothing to do comes every few seconds.
+      // Audits and maintenance run every few seconds, mostly without operations.
       const level = first || services > 0 || operations > 0 ? 'info' : 'debug';
       first = false;
       log[level](
@@ -29,31 +29,29 @@ export function logEvents(log: Logger): ProxyEvents {
         'synced',
       );
       if (summary.repaired > 0) {
-        log.warn({ operations: summary.repaired }, 'others had changed our items; they were repaired');
+        log.warn({ operations: summary.repaired }, 'repaired items that other programs had changed');
       }
       logFailures(log, summary);
     },
     incomplete(unread) {
-      if (unread.length > 0) log.error({ unread }, 'what is missing is kept until these can be read');
-      else log.info('everything can be read again');
+      if (unread.length > 0)
+        log.error({ unread }, 'unreadable input: objects that are missing from it are kept');
+      else log.info('all input is readable again');
     },
     problems(problems) {
       for (const problem of problems) log.error(describeProblem(problem));
     },
     mended(problems) {
-      for (const problem of problems) log.info({ problem: describeProblem(problem) }, 'put right, or gone');
+      for (const problem of problems) log.info({ problem: describeProblem(problem) }, 'problem solved');
     },
     switched(mode, summary) {
       const { operations, left } = summary;
       if (operations === 0 && left.length === 0) return;
-      log[left.length > 0 ? 'warn' : 'info'](
-        { mode, operations, left },
-        'items of another mode were removed',
-      );
+      log[left.length > 0 ? 'warn' : 'info']({ mode, operations, left }, 'removed items of another mode');
       logFailures(log, summary);
     },
-    failed: (error) => log.error({ err: String(error) }, 'the kernel could not be read'),
-    retrying: (milliseconds) => log.info({ milliseconds }, 'what failed is tried again'),
+    failed: (error) => log.error({ err: String(error) }, 'cannot read the kernel'),
+    retrying: (milliseconds) => log.info({ milliseconds }, 'retrying after a failure'),
   };
 }
 

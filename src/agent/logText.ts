@@ -1,7 +1,8 @@
-// A record of the log → a line for people: time, level, message, and the fields as key=value.
+// Formats a log record as a line of text: time, level, message, and the fields as key=value.
 
-/** A record as pino writes it: `ts` in ms since 1970, `level`, `v`, `msg`, and the fields of the line. */
+/** A record in pino's JSON. */
 interface LogRecord {
+  /** In ms since 1970. */
   readonly ts: number;
   readonly level: string;
   readonly v?: number;
@@ -20,8 +21,8 @@ const COLOURS: Readonly<Record<string, number>> = {
 };
 
 /**
- * A record in JSON as one line of text: `2026-11-20T17:32:31.500Z INFO  synced services=3 node="a"`. The time is RFC 3339,
- * in UTC. Text values are quoted as klog quotes them; the message is not, but for its line breaks.
+ * Formats a JSON record as a line of text: `2026-11-20T17:32:31.500Z INFO  synced services=3 node="a"`. The time is RFC
+ * 3339, in UTC. Text values are quoted as in klog. In the message only line breaks are escaped.
  *
  * @param coloured mark the level with a colour
  */

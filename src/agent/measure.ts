@@ -1,4 +1,4 @@
-// Counts what is done to the kernel, and measures its time: from the reports of the kernel's parts to the metrics.
+// Counts the kernel operations, and measures their time, for the metrics.
 import { performance } from 'node:perf_hooks';
 import type { NetlinkError } from '../errors.js';
 import type { Conntrack, FlowChange } from '../kernel/conntrack/types.js';
@@ -7,7 +7,7 @@ import type { Batch, BatchSource } from '../kernel/types.js';
 import { type Family, familyOf } from '../net/address.js';
 import type { KernelFamily, Metrics } from '../servers/metrics.js';
 
-/** The parts of the kernel that report their batches, by the family of the metrics: those that every mode has, and its own. */
+/** The parts of the kernel that report batches, by the family of their metrics: common ones, and those of a mode. */
 export type ReportingParts = {
   readonly [Part in KernelFamily]?: BatchSource<never>;
 } & { readonly conntrack: BatchSource<FlowChange>; readonly iptables: BatchSource<IptablesRestore> };
@@ -18,7 +18,7 @@ export type KernelMetrics = Pick<
   'operations' | 'batch' | 'restoreFailed' | 'conntrackReconciled' | 'conntrackDeleted'
 >;
 
-/** From now on every batch counts, by its operations and their results. */
+/** Counts the operations of all further batches by kind and result. */
 export function measure(parts: ReportingParts, metrics: KernelMetrics): void {
   const { conntrack, iptables, ...others } = parts;
   for (const [family, part] of Object.entries(others) as [KernelFamily, BatchSource<never>][]) {
@@ -39,7 +39,7 @@ export function measure(parts: ReportingParts, metrics: KernelMetrics): void {
   };
 }
 
-/** Flows whose listing is measured: it is no batch, but kube-proxy has a metric for its time. */
+/** Measures the time to list flows, for which kube-proxy has a metric. */
 export function withTimedListing(
   conntrack: Pick<Conntrack, 'list' | 'deleteFlows'>,
   metrics: Pick<KernelMetrics, 'conntrackReconciled'>,

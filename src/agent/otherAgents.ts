@@ -1,5 +1,5 @@
-// Two agents in one network namespace program the same kernel state. Nothing stops the second one, for a rolling
-// replacement may start it before the first has ended; but it is warned.
+// Detects other agents in the network namespace: they program the same kernel state. The second agent only logs a
+// warning, because a rolling replacement may start it before the first has ended.
 import { once } from 'node:events';
 import { readlinkSync } from 'node:fs';
 import { createServer, Socket } from 'node:net';
@@ -8,38 +8,37 @@ import type { Logger } from 'pino';
 import { isRecord } from '../input/fields.js';
 
 /**
- * Name of an abstract Unix socket (unix(7)): the kernel keeps one per network namespace, and removes it with the process
- * that holds it, however that ends. The name fills the whole of sun_path, because versions of Node differ in the length
- * that they give to a shorter one.
+ * Name of an abstract Unix socket (unix(7)). It is unique in a network namespace, and the kernel removes it when its
+ * process ends. The name fills sun_path, because versions of Node differ in the length of a shorter name.
  */
 const NAME = '\0kube-netlink-proxy agent'.padEnd(108, '.');
 
-/** Time for the other agent to say who it is, in ms. */
+/** Time for the other agent to send its identity, in ms. */
 const ANSWER_LIMIT = 1000;
-/** Time to the next try to take the name, in ms: after further answers that did not come, and after anything else. */
+/** Time to the next attempt to bind the name, in ms: `later` after the second missing answer, otherwise `usual`. */
 const RETRY = { later: 5000, usual: 250 };
-/** Agents that wait for the end of one. */
-const MOST_WAITING = 16;
+/** Maximum number of agents that are connected to one, to wait for its end. */
+const MAX_WAITING = 16;
 
-/** Who an agent is. */
+/** Identity of an agent. */
 export interface AgentIdentity {
   readonly pid: number;
-  /** The PID namespace in which it has this id: `pid:[4026531836]`. */
+  /** The PID namespace of `pid`: `pid:[4026531836]`. */
   readonly pidNamespace: string;
   readonly version: string;
-  /** When its process started, ms since 1970. */
+  /** Start time of its process, in ms since 1970. */
   readonly startedAt: number;
 }
 
-/** This process as an agent. */
+/** The identity of this process. */
 export function ownIdentity(version: string, startedAt: number): AgentIdentity {
   return { pid: process.pid, pidNamespace: readlinkSync('/proc/self/ns/pid'), version, startedAt };
 }
 
 /**
- * Warns while another agent runs in this network namespace, and logs its end; until closed.
+ * Logs a warning if another agent runs in this network namespace, and its end, until closed.
  *
- * @param name name of the socket that one agent holds
+ * @param name name of the socket, which one agent binds
  */
 export function watchForOtherAgents(
   own: AgentIdentity,
@@ -48,12 +47,12 @@ export function watchForOtherAgents(
 ): { close(): void } {
   const closed = new AbortController();
   hold(own, log, name, closed.signal).catch((err: unknown) => {
-    if (!closed.signal.aborted) log.debug({ err: String(err) }, 'other agents cannot be noticed');
+    if (!closed.signal.aborted) log.debug({ err: String(err) }, 'cannot detect other agents');
   });
   return { close: () => closed.abort() };
 }
 
-/** Takes the name, as soon as no other agent holds it. */
+/** Binds the name as soon as no other agent has it. */
 async function hold(
   own: AgentIdentity,
   log: Pick<Logger, 'warn' | 'info'>,
@@ -69,30 +68,30 @@ async function hold(
     }
     const { holder, ended } = await meet(name, closed);
     unanswered = holder === undefined ? unanswered + 1 : 0;
-    // A process that is killed may lose its connections before its name: one answer that did not come proves nothing.
+    // A killed process may lose its connections before its name. One missing answer proves nothing.
     if (unanswered !== 1) {
       const fields = describe(holder);
-      const said = JSON.stringify(fields);
-      if (said !== warned) log.warn(fields, 'another kube-netlink-proxy runs in this network namespace');
-      warned = said;
+      const text = JSON.stringify(fields);
+      if (text !== warned) log.warn(fields, 'another kube-netlink-proxy runs in this network namespace');
+      warned = text;
     }
     await ended;
-    // Also where an agent has ended: another program may hold the name, and end each connection at once.
+    // Wait also after the end of an agent: another program may have the name and close each connection at once.
     await wait(unanswered > 1 ? RETRY.later : RETRY.usual, undefined, { signal: closed, ref: false });
   }
 }
 
-/** Holds the name and answers others. Resolves to false when another process holds it. */
+/** Binds the name and answers other agents. Resolves to false if another process has the name. */
 async function listen(own: AgentIdentity, name: string, closed: AbortSignal): Promise<boolean> {
   const waiting = new Set<Socket>();
   const server = createServer((socket) => {
     waiting.add(socket);
-    // The other side may end at any time; its bytes are read and dropped.
+    // The peer may disconnect at any time. Its data is discarded.
     socket.on('error', () => {}).once('close', () => waiting.delete(socket));
     socket.resume().unref();
     socket.write(`${JSON.stringify(own)}\n`);
   });
-  server.maxConnections = MOST_WAITING;
+  server.maxConnections = MAX_WAITING;
   server.unref();
   server.listen({ path: name });
   try {
@@ -110,7 +109,7 @@ async function listen(own: AgentIdentity, name: string, closed: AbortSignal): Pr
   return true;
 }
 
-/** Asks the holder of the name who it is. `ended` resolves when its process has ended, or does not accept. */
+/** Reads the identity of the process that has the name. `ended` resolves when it closes or refuses the connection. */
 async function meet(
   name: string,
   closed: AbortSignal,
@@ -133,19 +132,19 @@ async function meet(
   return { holder, ended };
 }
 
-/** The identity that the other side sends first; undefined when it sends none in time. */
+/** The identity that the peer sends first; undefined if it sends none in time. */
 async function identityFrom(socket: Socket): Promise<AgentIdentity | undefined> {
   try {
     const [data] = await once(socket, 'data', { signal: AbortSignal.timeout(ANSWER_LIMIT) });
     socket.resume();
     return decodeIdentity(JSON.parse(String(data)));
   } catch {
-    // It is no agent, or it has just ended: the caller tries again.
+    // It is not an agent, or it has just ended: the caller retries.
     return undefined;
   }
 }
 
-/** Any process of the host may hold the name: only the form of an identity gets into the log. */
+/** Validates an identity before it is logged, because any process of the host may bind the name. */
 function decodeIdentity(raw: unknown): AgentIdentity | undefined {
   if (!isRecord(raw)) return undefined;
   const { pid, pidNamespace, version, startedAt } = raw;

@@ -1,19 +1,18 @@
-// What the agent itself takes from its own Node object as it changes: whether load balancers may use the node, and
-// whether the pods' networks are still those that it started with.
+// Follows this node's own Node object: whether load balancers may use the node, and changes of its podCIDRs.
 import type { ObjectChange } from '../objects/types.js';
 
-/** Who is told. */
+/** Receivers of the reports. */
 export interface OwnNodeEvents {
-  /** Whether load balancers may use this node, whenever the Node object says so. */
+  /** Called for each change of the Node object: whether load balancers may use this node. */
   eligible(eligible: boolean): void;
-  /** The Node object has other pod networks than those known until now, which decide rules: the agent has to start anew. */
+  /** The podCIDRs of the Node changed. Rules depend on them, so that the agent must restart. */
   podCIDRsChanged(before: readonly string[], now: readonly string[]): void;
 }
 
 /**
- * Follows a node's own object. That it is gone says nothing: kube-proxy heeds only its being deleted.
+ * Follows a node's own object. Its removal is ignored: kube-proxy uses only its deletionTimestamp.
  *
- * @param known pod networks known at the start; the first ones told are adopted when there are none
+ * @param known podCIDRs at the start; if empty, the first ones of the Node object are adopted
  */
 export function followOwnNode(
   name: string,

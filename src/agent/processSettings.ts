@@ -1,5 +1,5 @@
-// What kube-proxy sets beside Services: limits and time-outs of connection tracking, and the process's place when memory
-// runs out. Read first, and written only where it differs.
+// Settings of the host and the process, as in kube-proxy: limits and timeouts of conntrack, and the OOM score. A
+// setting is written only if its value differs.
 import { readFile, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import type { Logger } from 'pino';
@@ -7,13 +7,13 @@ import { loadModule } from '../kernel/modules.js';
 import type { Sysctl } from '../kernel/sysctl/index.js';
 import type { Announcer } from './announce.js';
 
-/** KubeProxyConfiguration's `conntrack`; times in ms. */
+/** KubeProxyConfiguration's `conntrack`; timeouts are in ms. */
 export interface ConntrackSettings {
-  /** Flows per CPU; 0 leaves the kernel's limit as it is. */
+  /** Flows per CPU; 0 keeps the kernel's limit. */
   readonly maxPerCore: number;
-  /** The limit is no lower than this. */
+  /** Minimum of the limit. */
   readonly min: number;
-  /** These four: 0 leaves the kernel's value as it is. */
+  /** 0 keeps the kernel's value, as for the next three. */
   readonly tcpEstablishedTimeout: number;
   readonly tcpCloseWaitTimeout: number;
   readonly udpTimeout: number;
@@ -21,7 +21,7 @@ export interface ConntrackSettings {
   readonly tcpBeLiberal: boolean;
 }
 
-/** The limit of flows that the settings ask for; undefined when they ask for none. */
+/** The maximum number of flows by these settings; undefined to keep the kernel's. */
 export function conntrackMax(
   { maxPerCore, min }: Pick<ConntrackSettings, 'maxPerCore' | 'min'>,
   cores: number,
@@ -29,7 +29,7 @@ export function conntrackMax(
   return maxPerCore > 0 ? Math.max(maxPerCore * cores, min) : undefined;
 }
 
-/** Settings below /proc/sys that the configuration asks for, beside the limit. */
+/** The configured settings below /proc/sys, without the limit. */
 export function conntrackSysctls(settings: ConntrackSettings): [name: string, value: string][] {
   const seconds = (name: string, milliseconds: number): [string, string][] =>
     milliseconds > 0 ? [[`net/netfilter/nf_conntrack_${name}`, `${Math.trunc(milliseconds / 1000)}`]] : [];
@@ -47,16 +47,16 @@ export function conntrackSysctls(settings: ConntrackSettings): [name: string, va
 const MAX = 'net/netfilter/nf_conntrack_max';
 const HASH_SIZE = '/sys/module/nf_conntrack/parameters/hashsize';
 
-/** What could not be set. */
+/** A setting that could not be written. */
 interface SettingFailure {
-  /** The file. */
+  /** Path of its file; below /proc/sys, without that prefix. */
   readonly setting: string;
   readonly error: Error;
-  /** /sys is mounted read-only: kube-proxy has an event of its own for it. */
+  /** /sys is mounted read-only; kube-proxy has an event for it. */
   readonly readOnlySys: boolean;
 }
 
-/** Makes the settings; what fails is told, and the rest is done. */
+/** Applies the settings, and reports each failure. */
 async function applyConntrackSettings(
   settings: ConntrackSettings,
   sysctl: Sysctl,
@@ -72,7 +72,7 @@ async function applyConntrackSettings(
       failed({ setting: name, error: error as Error, readOnlySys: false });
     }
   }
-  // The kernel's own proportion: a bucket for every four flows.
+  // One bucket for four flows, as in kube-proxy.
   if (max !== undefined) await growHash(Math.trunc(max / 4), failed);
 }
 
@@ -86,26 +86,26 @@ async function growHash(buckets: number, failed: (failure: SettingFailure) => vo
   }
 }
 
-/** Sets `oomScoreAdj`, -1000 to 1000: how soon the process is killed when memory runs out. */
+/** Sets `oom_score_adj`, -1000 to 1000. */
 async function applyOomScore(score: number): Promise<void> {
   const file = '/proc/self/oom_score_adj';
   if ((await readFile(file, 'utf8')).trim() !== `${score}`) await writeFile(file, `${score}`, { flag: 'r+' });
 }
 
-/** Makes all of these settings. What fails is told, in the log and where the cluster looks, and the rest is done. */
+/** Applies all these settings. Failures are logged; a read-only /sys is also an event. */
 export async function applySettings(
   { conntrack, oomScoreAdj }: { readonly conntrack: ConntrackSettings; readonly oomScoreAdj: number },
   sysctl: Sysctl,
   log: Logger,
   announcer: Pick<Announcer, 'readOnlySys'>,
 ): Promise<void> {
-  // The settings exist only while the module is loaded; what is wrong with it shows in what follows.
+  // The settings exist only while the module is loaded. If it cannot be loaded, the next step reports the failure.
   await loadModule('nf_conntrack');
   await applyConntrackSettings(conntrack, sysctl, ({ setting, error, readOnlySys }) => {
-    log.error({ setting, err: error.message }, 'a setting could not be made');
+    log.error({ setting, err: error.message }, 'cannot write a setting');
     if (readOnlySys) announcer.readOnlySys();
   });
   await applyOomScore(oomScoreAdj).catch((error: unknown) => {
-    log.debug({ err: String(error) }, "the process's OOM score could not be set");
+    log.debug({ err: String(error) }, 'cannot set oom_score_adj');
   });
 }

@@ -1,4 +1,4 @@
-// The agent's HTTP servers: health, metrics, and one per Service with a health-check port.
+// The agent's HTTP servers for health and metrics.
 import type { Configuration } from '../config/configuration.js';
 import { splitHostPort } from '../config/goSyntax.js';
 import type { ProxyHealth } from '../servers/health.js';
@@ -7,7 +7,7 @@ import { type HttpServer, type ListenAddress, openServer } from '../servers/list
 import type { Metrics } from '../servers/metrics.js';
 import { type MetricsServerOptions, metricsHandler } from '../servers/metricsServer.js';
 
-/** What the servers show. */
+/** The parts of the servers. */
 export interface ServerParts {
   readonly configuration: Pick<
     Configuration,
@@ -15,18 +15,18 @@ export interface ServerParts {
   >;
   readonly health: ProxyHealth;
   readonly metrics: Metrics;
-  /** What the metrics server shows beside metrics. */
+  /** Data of the metrics server other than metrics. */
   readonly shown: Omit<MetricsServerOptions, 'metrics'>;
-  /** A server's address could not be bound, or a request could not be answered; `retryIn` ms, if it is tried again. */
+  /** An address could not be bound, or a handler failed. `retryIn` is the time to the next attempt to bind, in ms. */
   readonly failed: (server: ServerName, error: unknown, retryIn?: number) => void;
-  /** A server listens whose address could not be bound before. */
+  /** A server listens after a failure to bind. */
   readonly recovered: (server: ServerName) => void;
 }
 
-/** Which server. */
+/** Name of a server. */
 export type ServerName = 'health' | 'metrics';
 
-/** A server that must not be without its address, by `bindAddressHardFail`, is. */
+/** With `bindAddressHardFail`, the address of a server could not be bound. */
 export class BindError extends Error {
   readonly server: ServerName;
 
@@ -38,7 +38,7 @@ export class BindError extends Error {
   }
 }
 
-/** Opens both servers. Rejects with a BindError where the configuration says that it must not go on without one. */
+/** Opens both servers. Rejects with a {@link BindError} if binding fails and `bindAddressHardFail` is set. */
 export async function openServers({
   configuration,
   health,
@@ -59,10 +59,10 @@ export async function openServers({
   ) => {
     const where = listenAddress(address);
     if (!where) return;
-    const tell = (error: unknown, retryIn?: number) => failed(name, error, retryIn);
+    const report = (error: unknown, retryIn?: number) => failed(name, error, retryIn);
     try {
       const recover = () => recovered(name);
-      open.push(await openServer({ where, handler, hardFail, failed: tell, recovered: recover }));
+      open.push(await openServer({ where, handler, hardFail, failed: report, recovered: recover }));
     } catch (error) {
       await close();
       throw new BindError(name, error);
@@ -73,7 +73,7 @@ export async function openServers({
   return { close };
 }
 
-/** `IP:port`, checked with the configuration; nothing for none. */
+/** Splits `IP:port`, which has been validated; undefined for an empty text. */
 function listenAddress(text: string): ListenAddress | undefined {
   const parts = splitHostPort(text);
   return typeof parts === 'string' ? undefined : { address: parts.host, port: Number(parts.port) };

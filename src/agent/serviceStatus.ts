@@ -1,26 +1,27 @@
-// What load balancers and metrics are told of Services, kept as Services are planned: no walk over all of them.
+// The status of Services for health-check ports and metrics. It is updated when a Service is planned, without a loop
+// over all Services.
 import type { Family } from '../net/address.js';
 import type { ServiceHealthCheck } from '../servers/serviceHealth.js';
 import type { Endpoint, ServicePlanInput, ServicePort } from '../services/types.js';
 
-/** Whose traffic policy is meant: internalTrafficPolicy or externalTrafficPolicy. */
+/** internalTrafficPolicy or externalTrafficPolicy. */
 export type PolicyName = 'internal' | 'external';
 
 const FAMILIES = [4, 6] as const;
 const POLICIES = ['internal', 'external'] as const;
 
-/** What is known of all Services. */
+/** The status of all Services. */
 export class ServiceStatus {
   readonly #healthChecks = new Map<string, ServiceHealthCheck>();
   #changed = new Map<string, ServiceHealthCheck | undefined>();
-  /** `internal 4` → Services whose policy is Local, and which have endpoints, but none on this node. */
+  /** `internal 4` → Services with policy Local that have endpoints, but none on this node. */
   readonly #withoutLocal = new Map<string, Set<string>>(
     POLICIES.flatMap((policy) =>
       FAMILIES.map((family): [string, Set<string>] => [`${policy} ${family}`, new Set()]),
     ),
   );
 
-  /** Takes in what a Service means now; undefined when it is gone. */
+  /** Updates the status of a Service; undefined if it was deleted. */
   note(service: string, frontends: ServicePlanInput | undefined): void {
     const ports = frontends?.ports ?? [];
     this.#noteHealthCheck(service, frontends && healthCheckOf(frontends));
@@ -35,8 +36,7 @@ export class ServiceStatus {
   }
 
   /**
-   * Services by `namespace/name` about which load balancers ask something else than when this was called last; undefined
-   * where they ask no more.
+   * Health checks that changed since the last call, by `namespace/name` of the Service; undefined if it was removed.
    */
   takeHealthCheckChanges(): ReadonlyMap<string, ServiceHealthCheck | undefined> {
     const changes = this.#changed;
@@ -53,7 +53,7 @@ export class ServiceStatus {
     this.#changed.set(service, check);
   }
 
-  /** How many Services have a policy Local and no endpoint on this node, though there are some elsewhere. */
+  /** Number of Services with policy Local that have endpoints, but none on this node. */
   withoutLocal(policy: PolicyName, family: Family): number {
     return this.#withoutLocal.get(`${policy} ${family}`)?.size ?? 0;
   }

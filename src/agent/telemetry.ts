@@ -1,4 +1,4 @@
-// What the running proxy tells → log, metrics, health, and what load balancers are told. Decides nothing.
+// Forwards the events of the proxy to the log, metrics, health, and the health-check ports of Services.
 import type { Logger } from 'pino';
 import type { Family } from '../net/address.js';
 import type { ProxyEvents } from '../proxy.js';
@@ -10,7 +10,7 @@ import { logEvents } from './logEvents.js';
 import { ServiceStatus } from './serviceStatus.js';
 import { TriggerTimes } from './triggerTimes.js';
 
-/** Who is told. */
+/** Receivers of the events. */
 export interface Listeners {
   readonly log: Logger;
   readonly families: readonly Family[];
@@ -20,17 +20,17 @@ export interface Listeners {
   readonly leftOut: Pick<LeftOut, 'found' | 'mended'>;
 }
 
-/** Events of a proxy that tell all of these. */
+/** Event handlers of a proxy that forward to all listeners. */
 export function telemetry(listeners: Listeners): ProxyEvents {
   const { log, families, metrics, health, leftOut } = listeners;
   const status = new ServiceStatus();
   const triggers = new TriggerTimes(Date.now());
-  /** Services and slices whose changes no pass has taken in yet. */
+  /** Number of changed Services and slices that no pass has read yet. */
   const waiting = { services: 0, slices: 0 };
-  /** Another pass was asked for since the last one began. */
+  /** Another pass was requested since the last one began. */
   let another = false;
   const logged = logEvents(log);
-  /** What has failed counts as a change that waits: when it goes on for long, the proxy is not healthy. */
+  /** A failure counts as a change that waits: the proxy becomes unhealthy if it lasts too long. */
   const waits = () => {
     for (const family of families) health.queued(family);
   };
@@ -69,7 +69,7 @@ export function telemetry(listeners: Listeners): ProxyEvents {
       metrics.synced({ families, seconds, full, succeeded });
       metrics.draining(counts['draining'] ?? 0);
       metrics.repaired(repaired);
-      tellWithoutLocal(status, families, metrics);
+      updateWithoutLocal(status, families, metrics);
       if (!succeeded) {
         waits();
         return;
@@ -103,7 +103,7 @@ export function telemetry(listeners: Listeners): ProxyEvents {
   };
 }
 
-function tellWithoutLocal(status: ServiceStatus, families: readonly Family[], metrics: Metrics): void {
+function updateWithoutLocal(status: ServiceStatus, families: readonly Family[], metrics: Metrics): void {
   for (const family of families) {
     for (const policy of ['internal', 'external'] as const) {
       metrics.noLocalEndpoints(family, policy, status.withoutLocal(policy, family));

@@ -1,52 +1,52 @@
-// When the changes of endpoints were made that no pass has programmed yet: the slices' own word for it, for the metric on
-// network programming latency.
+// The times of endpoint changes that are not programmed yet, from the annotation
+// endpoints.kubernetes.io/last-change-trigger-time, for the metric of the network programming latency.
 import type { Family } from '../net/address.js';
 import type { ObjectChange } from '../objects/types.js';
 
-/** A change of endpoints, and when it was made. */
+/** The trigger time of a change of endpoints. */
 export interface Trigger {
   readonly family: Family;
-  /** Ms since 1970. */
+  /** In ms since 1970. */
   readonly triggeredAt: number;
 }
 
-/** Trigger times that were told and whose changes are not programmed yet. */
+/** Trigger times whose changes are not programmed yet. */
 export class TriggerTimes {
   readonly #startedAt: number;
-  /** Slice → the time last told of it: the annotation stays on the slice when something else of it changes. */
-  readonly #told = new Map<string, number>();
+  /** Slice → its last trigger time: the annotation remains when another field of the slice changes. */
+  readonly #last = new Map<string, number>();
   readonly #waiting = new Map<string, Trigger>();
-  /** Of changes that passes have taken in. */
+  /** Triggers of changes that a pass has read. */
   #taken: Trigger[] = [];
 
-  /** @param startedAt ms since 1970; what was triggered before is not ours to account for */
+  /** @param startedAt start time, in ms since 1970; earlier triggers are ignored */
   constructor(startedAt: number) {
     this.#startedAt = startedAt;
   }
 
-  /** Takes a change in. */
+  /** Records the trigger of a change. */
   note({ type, object }: ObjectChange): void {
     if (object.kind !== 'EndpointSlice') return;
     const id = `${object.namespace}/${object.name}`;
     const { triggerTime, family } = object;
     if (type === 'delete') {
-      this.#told.delete(id);
+      this.#last.delete(id);
       this.#waiting.delete(id);
       return;
     }
-    if (triggerTime === undefined || triggerTime <= this.#startedAt || this.#told.get(id) === triggerTime)
+    if (triggerTime === undefined || triggerTime <= this.#startedAt || this.#last.get(id) === triggerTime)
       return;
-    this.#told.set(id, triggerTime);
+    this.#last.set(id, triggerTime);
     this.#waiting.set(id, { family, triggeredAt: triggerTime });
   }
 
-  /** A pass takes in the changes that wait. */
+  /** A pass has read the waiting changes. */
   taken(): void {
     this.#taken.push(...this.#waiting.values());
     this.#waiting.clear();
   }
 
-  /** Those that were taken in and are in the kernel now; each is given once. */
+  /** Returns the triggers whose changes are in the kernel now, each once. */
   programmed(): Trigger[] {
     const triggers = this.#taken;
     this.#taken = [];

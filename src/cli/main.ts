@@ -1,19 +1,19 @@
 #!/usr/bin/env node
-// The command: reads the command line, and prints or runs.
+// The entry point of the command: reads the command line, prints help or runs the command, and sets the exit status.
 import { readFlags, UsageError } from '../config/commandLine.js';
 import { helpText, usageText } from '../config/help.js';
 import { ConfigurationError } from '../config/load.js';
 import { stopSignal } from './signals.js';
 import { VERSION } from './version.js';
 
-/** Exit status of what failed. */
+/** Exit status of a failure. */
 const FAILED = 1;
-/** Exit status of a plan that cannot be told: 1 means there that something would change. */
+/** Exit status of a failed plan; there, 1 means that there are changes. */
 const NO_PLAN = 2;
 
 async function main(): Promise<number> {
   const args = process.argv.slice(2);
-  // Of a command line that cannot be read, a plan may have been meant.
+  // An invalid command line with the word plan may be a plan.
   let failed = args.includes('plan') ? NO_PLAN : FAILED;
   try {
     const command = readFlags(args);
@@ -26,15 +26,15 @@ async function main(): Promise<number> {
         process.stdout.write(command.raw ? rawVersion() : `kube-netlink-proxy ${VERSION}\n`);
         return 0;
       default: {
-        // At once: the first process of a container that does not listen yet would never hear a signal at all.
+        // First, because the kernel drops signals to process 1 of a container that have no handler.
         const stop = stopSignal(command);
-        // Not before: what only prints need not wait for all that runs.
+        // Imported late, so that help and version do not load it.
         const { run } = await import('./run.js');
         return await run(command, stop);
       }
     }
   } catch (error) {
-    // The error is last, where a reader looks first.
+    // The error is the last line, where users look first.
     if (error instanceof UsageError) process.stderr.write(usageText());
     const message = error instanceof Error ? error.message : String(error);
     const lines = error instanceof ConfigurationError ? message.split('\n') : [message];
@@ -48,5 +48,5 @@ function rawVersion(): string {
   return `${JSON.stringify({ version: VERSION, node, napi, platform: `${process.platform}/${process.arch}` })}\n`;
 }
 
-// What a batch that was abandoned still does in the kernel's own time must not keep the process.
+// Exits even if an abandoned batch is still in the kernel.
 process.exit(await main());

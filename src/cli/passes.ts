@@ -1,4 +1,4 @@
-// Commands that make one pass and end: --once, plan, --cleanup.
+// Commands that run one pass and exit: --once, plan, --cleanup.
 import type { Logger } from 'pino';
 import { logEvents, logFailures } from '../agent/logEvents.js';
 import type { KernelCommand } from '../config/commandLine.js';
@@ -22,11 +22,11 @@ export interface PassParts {
   readonly node: NodeFacts;
   readonly configuration: Configuration;
   readonly log: Logger;
-  /** Takes the command's output. */
+  /** Prints the command's output. */
   readonly print: (text: string) => void;
 }
 
-/** Prints what would change, and changes nothing. Status 0: nothing would; 1: something; 2: not everything can be read. */
+/** Prints the planned operations without applying them. Status 0: none; 1: some; 2: an input is unreadable. */
 export async function runPlan(parts: PassParts, output: KernelCommand['output']): Promise<number> {
   const { proxy, unread } = proxyOf(parts);
   const operations = await proxy.plan();
@@ -36,7 +36,7 @@ export async function runPlan(parts: PassParts, output: KernelCommand['output'])
   return operations.length === 0 ? 0 : 1;
 }
 
-/** Programs the kernel and prints what was done. Status 1 when something failed, or not everything could be read. */
+/** Programs the kernel and prints a summary. Status 1 if an operation failed or an input is unreadable. */
 export async function runOnce(parts: PassParts): Promise<number> {
   const { proxy, unread } = proxyOf(parts);
   const summary = await proxy.once();
@@ -46,7 +46,7 @@ export async function runOnce(parts: PassParts): Promise<number> {
   return summary.failures.length === 0 && unread().length === 0 ? 0 : 1;
 }
 
-/** Removes everything of ours and prints what is left. Status 1 when something is. */
+/** Removes all our items and prints the remaining ones. Status 1 if items remain or an operation failed. */
 export async function runCleanUp(mode: Parameters<typeof cleanUp>[0], log: Logger): Promise<number> {
   const result = await cleanUp(mode);
   const { operations, failures, left } = result;
@@ -55,7 +55,7 @@ export async function runCleanUp(mode: Parameters<typeof cleanUp>[0], log: Logge
   return failures.length === 0 && left.length === 0 ? 0 : 1;
 }
 
-/** A proxy that is never started, and so watches nothing; and what its source could not read. */
+/** A proxy for one pass, without watches, and the unreadable inputs of its source. */
 function proxyOf({ opened, source, node, configuration, log }: PassParts): {
   readonly proxy: ServiceProxy;
   readonly unread: () => readonly string[];

@@ -1,18 +1,17 @@
-// What a pass would do, for people and for programs.
+// The output of plan: text for people, JSON for programs.
 import type { PlannedOperation } from '../reconcile/reconciler.js';
 import { count, describeUnread } from './summary.js';
 
-/** Operations that serve the same Service, the node, or nothing that is wanted. */
+/** Operations for the same Services, for the node, or for unneeded items. */
 interface Group {
   readonly heading: string;
   readonly operations: PlannedOperation[];
 }
 
 /**
- * A plan as text: the lines of its operations under the Service that they serve, and a line that sums them up. Services
- * that share an item are one heading.
+ * A plan as text: the operations by Service, and a summary line. Services that share an item have a common heading.
  *
- * @param unread names of what the source could not read
+ * @param unread names of the unreadable inputs
  */
 export function planText(operations: readonly PlannedOperation[], unread: readonly string[]): string {
   if (operations.length === 0) {
@@ -26,15 +25,15 @@ export function planText(operations: readonly PlannedOperation[], unread: readon
 }
 
 /**
- * A plan as JSON, a line that ends with a line break: `operations`, in the order in which they would be carried out. Each
- * has its `phase`, the `key` of its item, whether the `node` and which `services` want the item, and the `lines` of text.
- * `unread` has the names of what the source could not read.
+ * A plan as one line of JSON, with a line break: `operations`, in the order of their execution, and `unread`, the names
+ * of the unreadable inputs. An operation has its `phase`, the `key` of its item, the owners of the item (`node` and
+ * `services`), and its `lines` of text.
  */
 export function planJson(operations: readonly PlannedOperation[], unread: readonly string[]): string {
   return `${JSON.stringify({ operations, unread })}\n`;
 }
 
-/** The node first, then Services by name, then items that nothing wants any more. */
+/** The node first, then Services by name, then items without an owner. */
 function groupsOf(operations: readonly PlannedOperation[]): Group[] {
   const groups = new Map<string, Group>();
   for (const operation of operations) {

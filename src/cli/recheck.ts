@@ -1,4 +1,4 @@
-// Reads the configuration file of a running agent again, and checks it as the next start will.
+// Reads the configuration file of a running agent again, and validates it as at a start.
 
 import { connectToApi } from '../api/connection.js';
 import type { KernelCommand } from '../config/commandLine.js';
@@ -7,29 +7,29 @@ import { ConfigurationError, loadConfiguration } from '../config/load.js';
 import type { ConfigurationFile } from '../config/reload.js';
 import type { OpenedMode } from '../modes/definition.js';
 
-/** What the file is checked against. */
+/** The parts for the validation of the file. */
 export interface RecheckParts {
   readonly command: KernelCommand;
   /** The file as it was when the agent started. */
   readonly former: ConfigurationFile;
   readonly mode: Pick<OpenedMode, 'probe'>;
-  /** The node, with the families that can be programmed; undefined where objects come from manifests. */
+  /** The node, with the families that can be programmed; undefined if the source is manifests. */
   readonly node: NodeSituation | undefined;
 }
 
 /**
- * Gives the file's text. Rejects with an Error whose message has a line for each fault that would end a start. A scheduler
- * that no virtual service has is probed in the kernel.
+ * Returns the file's text. Rejects with an Error with one line for each fault that would fail a start. A scheduler that
+ * no virtual service uses is probed in the kernel.
  */
 export async function recheck({ command, former, mode, node }: RecheckParts): Promise<string> {
   const { configuration, file } = loadConfiguration(command);
   const text = file?.text ?? '';
-  // A start went well with the former contents.
+  // A start succeeded with the former contents.
   if (text === former.text) return text;
   if (node !== undefined) {
     const { faults } = crossCheck(configuration, node);
     if (faults.length > 0) throw new ConfigurationError(faults.join('\n'));
-    // Sends nothing: only the kubeconfig and the files that it names are read.
+    // Sends no request: reads only the kubeconfig and the files that it names.
     await connectToApi({ kubeconfig: configuration.clientConnection.kubeconfig, master: command.master });
   }
   await mode.probe(configuration);

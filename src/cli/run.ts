@@ -1,4 +1,4 @@
-// Carries out the command: opens the source, the mode and its kernel, and runs the agent or a single pass with them.
+// Runs the command: opens the source, the mode and its kernel, and runs the agent or one pass.
 import { access, constants } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import { SILENT } from '../agent/announce.js';
@@ -24,20 +24,20 @@ import { recheck } from './recheck.js';
 import { logHangups } from './signals.js';
 import { VERSION } from './version.js';
 
-/** The parts of every command once the kernel is open. */
+/** The parts of a command after the kernel is opened. */
 interface Session extends Loaded {
   readonly command: KernelCommand;
   readonly log: Logger;
   readonly opened: OpenedMode;
-  /** Aborted when the process is told to end, with the signal's name as its reason. */
+  /** Aborted when the process receives a stop signal; the reason is the signal's name. */
   readonly stop: AbortSignal;
 }
 
 /**
- * Does what the command asks for; resolves to the exit status. Inputs are checked before the kernel is touched: a mistake
- * in them must not hide behind a module that is missing.
+ * Runs the command; resolves to the exit status. Inputs are validated before the kernel is used, so that a missing
+ * module does not hide an error in them.
  *
- * @param stop aborted when the process is told to end, with the signal's name as its reason
+ * @param stop aborted when the process receives a stop signal; the reason is the signal's name
  */
 export async function run(command: KernelCommand, stop: AbortSignal): Promise<number> {
   checkModeFlags(command);
@@ -66,7 +66,7 @@ async function runOnKernel(
   origin: Manifests | ApiOrigin | undefined,
 ): Promise<number> {
   const { command, configuration, log } = begun;
-  // A plan changes nothing, and so loads no module.
+  // A plan changes nothing; therefore it loads no module.
   const opened = await definition.open({ configuration, command, loadModules: command.do !== 'plan', log });
   try {
     const session = { ...begun, opened };
@@ -79,20 +79,20 @@ async function runOnKernel(
   }
 }
 
-/** Objects come from a folder or file of manifests. */
+/** The source is a folder or file of manifests. */
 interface Manifests {
   readonly source: Source;
 }
 
-/** Objects come from an API server. */
+/** The source is an API server. */
 interface ApiOrigin {
   readonly api: Api;
   readonly metrics: Metrics;
 }
 
 /**
- * Opens the source of objects that the command names; undefined where it needs none. Rejects with an Error that names
- * the flag or the file where there is none.
+ * Opens the source of the command; undefined if it needs none. Rejects with an Error that names the flag or the file if
+ * the source does not exist.
  */
 async function openOrigin({
   command,
@@ -111,7 +111,7 @@ async function openOrigin({
     await access(path, constants.R_OK).catch((error: unknown) => {
       throw new Error(`--manifests: ${fileError(error, path)}`);
     });
-    log.debug({ manifests: path }, 'objects come from manifests');
+    log.debug({ manifests: path }, 'reading objects from manifests');
     return { source: new ManifestSource({ path, follow: follows(command) }) };
   }
   const metrics = await openOwnMetrics();
@@ -120,12 +120,12 @@ async function openOrigin({
   return { api, metrics };
 }
 
-/** Whether a command goes on as objects change. */
+/** Whether the command follows changes of objects. */
 function follows(command: KernelCommand): boolean {
   return command.do === 'run' && !command.once;
 }
 
-/** `--init-only`: what needs more rights than the rest, and once. */
+/** `--init-only`: the setup that needs full root privileges. */
 async function initialize({ configuration, opened, log }: Session): Promise<number> {
   await applySettings(configuration, opened.kernel.sysctl, log, SILENT);
   await opened.prepare();
@@ -164,7 +164,7 @@ async function runAgentOnApi(session: Session, api: Api, node: NodeFacts, metric
   return runAgent({ ...agentParts(session, metrics, situationOf(session, node)), source, node, announcer });
 }
 
-/** One pass, carried out or only told. */
+/** Runs or plans one pass. */
 async function runPass(session: Session, source: Source, node: NodeFacts): Promise<number> {
   const { command, opened, configuration, log } = session;
   const print = (text: string) => process.stdout.write(text);
@@ -178,7 +178,7 @@ async function runPass(session: Session, source: Source, node: NodeFacts): Promi
   return runOnce(parts);
 }
 
-/** @param situation what a changed configuration is compared with; undefined where objects come from manifests */
+/** @param situation the node, to validate a changed configuration; undefined if the source is manifests */
 function agentParts(session: Session, metrics: Metrics, situation: NodeSituation | undefined) {
   const { command, configuration, file, log, opened, stop } = session;
   const read = (former: ConfigurationFile) => () =>
@@ -196,7 +196,7 @@ function agentParts(session: Session, metrics: Metrics, situation: NodeSituation
   };
 }
 
-/** The node as it is now; its Node object is unknown where objects come from manifests, until they have been read. */
+/** The current facts of the node. With manifests, its Node object is unknown until they have been read. */
 async function ownFacts(
   { opened, nodeName, configuration: { bindAddress } }: Session,
   node: NodeParts['node'],
@@ -211,7 +211,7 @@ function warnOfClusterCIDR({ configuration, log }: Session, { primaryFamily }: N
   if (warning !== undefined) log.warn(warning);
 }
 
-/** Compares the configuration with the node. Throws an Error when they cannot work together. */
+/** Validates the configuration for the node. Throws an Error if they are incompatible. */
 function checkAgainst(session: Session, node: NodeFacts): void {
   const { configuration, log } = session;
   warnOfClusterCIDR(session, node);
@@ -224,7 +224,7 @@ function situationOf({ opened }: Session, node: NodeFacts): NodeSituation {
   return { families: opened.families, ...node };
 }
 
-/** Loaded on first use: a single pass over manifests needs neither the agent's servers nor the metrics library. */
+/** Loaded on first use: one pass over manifests needs neither the agent's servers nor the metrics library. */
 const agentModule = () => import('../agent/agent.js');
 
 async function openOwnMetrics(): Promise<Metrics> {
@@ -233,7 +233,7 @@ async function openOwnMetrics(): Promise<Metrics> {
   return openMetrics({ ...about, startedAt: startedAt(), now: Date.now });
 }
 
-/** When this process started, ms since 1970. */
+/** Start time of this process, in ms since 1970. */
 function startedAt(): number {
   return Math.round(Date.now() - process.uptime() * 1000);
 }

@@ -1,11 +1,11 @@
-// Signals: which end a running agent in good order, and which are only logged.
+// Handles signals: some end a running agent gracefully, others are only logged.
 import type { Logger } from 'pino';
 import type { KernelCommand } from '../config/commandLine.js';
 
 /**
- * Aborted by the signals that end a running agent in good order, with the signal's name as its reason. Other commands end
- * at once, as any program does. A hangup ends the agent on a terminal, which is gone then; elsewhere it is ignored, because
- * log rotation sends it (kube-proxy is ended by it).
+ * Aborted by the signals that end a running agent gracefully; the reason is the signal's name. These signals end other
+ * commands at once. SIGHUP ends an agent on a terminal, because the terminal is closed. Otherwise it is ignored: log
+ * rotation sends it, and ends kube-proxy.
  */
 export function stopSignal({ do: what, once, initOnly }: KernelCommand): AbortSignal {
   const controller = new AbortController();
@@ -17,10 +17,8 @@ export function stopSignal({ do: what, once, initOnly }: KernelCommand): AbortSi
   return controller.signal;
 }
 
-/** Logs each hangup that {@link stopSignal} ignores. */
+/** Logs each SIGHUP that {@link stopSignal} ignores. */
 export function logHangups(log: Logger): void {
   if (process.listenerCount('SIGHUP') === 0 || process.stderr.isTTY) return;
-  process.on('SIGHUP', () =>
-    log.info('SIGHUP is ignored: nothing is read again, a new configuration needs a restart'),
-  );
+  process.on('SIGHUP', () => log.info('SIGHUP is ignored; a new configuration needs a restart'));
 }

@@ -1,29 +1,29 @@
-// What a single pass did, for people.
+// The printed summary of one pass.
 import type { SyncSummary } from '../reconcile/summary.js';
 
 /**
  * The summary that `--once` prints.
  *
- * @param unread names of what the source could not read
+ * @param unread names of the unreadable inputs
  */
 export function describeSummary(summary: SyncSummary, unread: readonly string[]): string {
   const { services, operations, failures, phases, milliseconds } = summary;
   const time = `planned in ${milliseconds.plan.toFixed(1)} ms, kernel ${milliseconds.kernel.toFixed(1)} ms`;
   const lines = [`${count(services, 'service')}: ${count(operations, 'kernel operation')} (${time})`];
-  if (operations === 0 && unread.length === 0) lines.push('the kernel holds all of it already');
+  if (operations === 0 && unread.length === 0) lines.push('the kernel already has the desired state');
   for (const [phase, number] of phases) lines.push(`  ${phase.padEnd(16)} ${number}`);
   if (failures.length > 0) lines.push(`${count(failures.length, 'operation')} failed, see above`);
   lines.push(...describeUnread(unread));
   return `${lines.join('\n')}\n`;
 }
 
-/** What a clean-up did, and what it found when it looked again. */
+/** The number of operations of a clean-up, and the items that remain. */
 export function describeCleanUp(operations: number, left: readonly string[]): string {
   const rest = left.length === 0 ? ['nothing of ours is left'] : ['left:', ...left.map((key) => `  ${key}`)];
   return `${[count(operations, 'kernel operation'), ...rest].join('\n')}\n`;
 }
 
-/** One line about what could not be read; none when everything could. */
+/** A line with the unreadable inputs; none if all are readable. */
 export function describeUnread(unread: readonly string[]): string[] {
   return unread.length === 0
     ? []

@@ -1,4 +1,4 @@
-// The version, as the package says it.
+// The version of package.json.
 import { readFileSync } from 'node:fs';
 
 /** `0.1.0`. */

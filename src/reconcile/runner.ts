@@ -59,7 +59,7 @@ export class Runner {
   #current: Promise<void> | undefined;
   /** Not random: a retry concerns this node alone. */
   readonly #backoff = new Backoff({ ...RETRY, spread: 0 }, () => 0);
-  /** The kernel could not even be read: until the retry, nothing else is tried. */
+  /** The kernel could not be read: no pass runs until the retry. */
   #blind = false;
   #stopped = false;
   /** A pass is due although nothing changed. */

@@ -128,7 +128,7 @@ test('the start is reported as an event', () => {
 test('while the API server is down, nothing is removed, and retries back off', async () => {
   const before = tool('ipvsadm', '-S', '-n');
   await cluster.server.close();
-  await agent.logged(/the API server is tried again/);
+  await agent.logged(/request to the API server failed/);
   await new Promise((resolve) => setTimeout(resolve, 3000));
   assert.equal(tool('ipvsadm', '-S', '-n'), before);
   assert.equal((await get('http://127.0.0.1:10256/healthz')).status, 200);

@@ -67,7 +67,7 @@ const GOOD_PARTS = [
 let lab: Lab;
 let manifests: ManifestFolder;
 let proxy: ProxyProcess;
-/** The output of ipvsadm for examples/ alone. */
+/** The output of ipvsadm for examples/ only. */
 let examples: readonly string[];
 
 const shown = () => linesOf(ask(lab.namespace(NODE_A), 'ipvsadm', '-S', '-n'));

@@ -1,5 +1,5 @@
-// SIGTERM at random times of a pass: the proxy exits soon with status 0, no connection breaks, and the next start continues
-// from there. A few times; `npm test -- --only scale-vm interrupted` tries a hundred.
+// SIGTERM at random times of a pass: the proxy exits soon with status 0, no connection breaks, and the next start
+// completes the pass. `npm test -- --only scale-vm interrupted` does this 100 times.
 import { test } from 'node:test';
 import { interruptUnderTraffic } from '../support/interruptedLab.js';
 

@@ -91,6 +91,9 @@ test('ipset, ip and iptables list the corresponding entries, addresses and rules
 test('a second run prints that it has no operations, and does not change the kernel', async () => {
   const second = await runOnce(lab.namespace(NODE_A), manifests.path);
   assert.equal(second.status, 0, second.stderr);
-  assert.match(second.stdout, /^5 services: 0 kernel operations \(.*\nthe kernel holds all of it already\n$/);
+  assert.match(
+    second.stdout,
+    /^5 services: 0 kernel operations \(.*\nthe kernel already has the desired state\n$/,
+  );
   assert.deepEqual(witness(lab.namespace(NODE_A)), state);
 });

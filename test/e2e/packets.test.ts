@@ -124,8 +124,8 @@ function expected([client, here, there]: Row, { family, address }: Target): stri
 }
 
 /**
- * The scheduler alternates, and no other client connects meanwhile, so two connections reach both real servers. If a reply
- * is expected, it waits longer, because the machine may be busy.
+ * The scheduler alternates, and no other client connects meanwhile. Therefore two connections reach both real servers.
+ * The timeout is longer if a reply is expected, because the machine may be busy.
  */
 async function seen(row: Row, { service, kind }: Frontend) {
   const loses = row.includes('lost');
@@ -182,7 +182,7 @@ describe('source ranges', { concurrency: true }, () => {
   }
 });
 
-describe('rejected at once', { concurrency: 2 }, () => {
+describe('rejected immediately', { concurrency: 2 }, () => {
   const clients = ['pod here', 'node', 'outside'] as const;
   for (const kind of ['NodePort', ...VIRTUAL] as const) {
     test(`${kind} of a Service without endpoints`, async () => {
@@ -236,7 +236,7 @@ test('with session affinity, a client keeps one endpoint at each address', async
   );
 });
 
-test('the load balancer and the dual-stack Service of examples/ lead to all of their endpoints', async () => {
+test('the load balancer and the dual-stack Service of examples/ reach all of their endpoints', async () => {
   const [outside, shell] = [station(CLIENT), station(SHELL)];
   for (const route of [
     { name: 'load-balancer IP, from outside', from: outside, address: '203.0.113.20', port: 80 },
@@ -248,7 +248,7 @@ test('the load balancer and the dual-stack Service of examples/ lead to all of t
   }
 });
 
-/** On a busy machine a rejection may take long. Slow ones are tried again, alone. */
+/** Slow rejections are repeated one by one, because they may take long on a busy machine. */
 async function refusedAtOnce(all: readonly Target[]): Promise<void> {
   const slow: Target[] = [];
   await Promise.all(

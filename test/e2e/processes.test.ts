@@ -25,7 +25,7 @@ let ipvs: Ipvs;
 let proxy: ProxyProcess;
 let trace: ExecTrace;
 
-/** Endpoints on this node, which have set entries too. */
+/** Endpoints on this node, which also have set entries. */
 const local = (...addresses: string[]) =>
   slice('web', ...addresses).replaceAll('conditions:', `nodeName: ${NODE_A.name}, conditions:`);
 

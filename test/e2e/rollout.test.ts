@@ -120,7 +120,7 @@ async function allMet(backends: readonly string[]): Promise<void> {
     const reports = await Promise.all(crowds.map((crowd) => crowd.report()));
     const missed = reports.flatMap(({ answers }) => backends.filter((address) => !answers[address]));
     if (missed.length === 0) return;
-    assert.ok(performance.now() < deadline, `never answered a crowd: ${missed}`);
+    assert.ok(performance.now() < deadline, `no response to a crowd from: ${missed}`);
   }
 }
 
@@ -128,7 +128,7 @@ function allAnswered(answered: readonly CrowdReport[], by: readonly string[]): v
   for (const { requests, failures, answers } of answered) {
     assert.deepEqual(failures, [], `${failures.length} of ${requests} requests failed`);
     assert.ok(requests > 2 * (CROWD.keepAlive + CROWD.short), `only ${requests} requests`);
-    for (const address of by) assert.ok(address in answers, `${address} never answered`);
+    for (const address of by) assert.ok(address in answers, `${address} never responded`);
   }
 }
 

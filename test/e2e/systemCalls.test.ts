@@ -6,9 +6,9 @@ import { BigCluster } from '../scale/bigCluster.js';
 import { AgentProcess } from '../support/agentProcess.js';
 import { CallTrace } from '../support/callTrace.js';
 
-/** Changes that are traced: an endpoint is removed, and added again. */
+/** Traced changes: an endpoint is removed, and added again. */
 const CHANGES = 2;
-/** The proxy collects changes of the host's addresses for 200 ms; this is longer, in ms. */
+/** Wait for the host's addresses, in ms; longer than the 200 ms for which the proxy collects their changes. */
 const QUIET = 1000;
 
 /** The system calls of each change. */
@@ -26,7 +26,7 @@ async function callsOf(test: TestContext, services: number): Promise<Record<stri
       assert.ok(Date.now() < deadline && agent.status === undefined, agent.log.slice(-5).join('\n'));
     }
     await wait(QUIET);
-    assert.equal(synced().length, count, 'nothing else is done');
+    assert.equal(synced().length, count, 'there are no other passes');
   };
   await pass(1);
   // The first Service has an endpoint on this node, which has a set entry.

@@ -1,4 +1,4 @@
-// Other tools damage each kind of item in the kernel: one audit repairs it, and our interface and its addresses are repaired
+// Other tools damage each kind of item in the kernel. One audit repairs it; kube-ipvs0 and its addresses are repaired
 // within a second. Foreign items survive.
 import assert from 'node:assert/strict';
 import { before, describe, type TestContext, test } from 'node:test';

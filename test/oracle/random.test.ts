@@ -36,8 +36,8 @@ function judge(seeds: readonly number[]): void {
         assert.deepEqual(failures, []);
         assert.ok(operations > 100, `only ${operations} operations: the cluster is too dull`);
         if (fromNothing !== 'the same') assert.deepEqual(stepwise, fromNothing);
-        assert.equal(again, 0, 'a full pass finds nothing to do');
-        assert.deepEqual(left, [], 'cleaning up leaves nothing');
+        assert.equal(again, 0, 'a full pass has no operations');
+        assert.deepEqual(left, [], 'a clean-up leaves no state');
       });
     }
   });

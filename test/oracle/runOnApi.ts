@@ -1,5 +1,5 @@
-// A recorded cluster behind an API server, with the whole agent on the real kernel of the network namespace that this
-// process runs in. Prints the result as JSON. Argument: name of the recording.
+// A recorded cluster with an API server, and the agent on the real kernel of this process's network namespace. Prints
+// the result as JSON. Argument: name of the recording.
 import { release } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { pino } from 'pino';
@@ -24,7 +24,7 @@ export interface ApiStep {
   readonly health: readonly { readonly recorded: string | undefined; readonly found: string | undefined }[];
 }
 
-/** Time to wait for a Node with addresses, in ms: not every recording has one. */
+/** Time to wait for a Node with addresses, in ms. Some recordings have none. */
 const NODE_WAIT = 1000;
 /** Time without a pass after which the state is compared, in ms. */
 const QUIET = 1000;
@@ -73,8 +73,8 @@ async function main(scenario: Scenario): Promise<ApiReport> {
 }
 
 /**
- * The differences, when there are none or they are permanent. A comparison blocks this thread, which is also the agent's, and
- * may take seconds: the agent only runs between comparisons.
+ * Waits until there are no differences or they are permanent, and returns them. A comparison blocks this thread, also
+ * for the agent, and may take seconds: the agent runs only between comparisons.
  */
 async function settled(passes: { readonly made: number }, look: () => string[]): Promise<string[]> {
   for (let looks = 0; ; ) {

@@ -1,6 +1,6 @@
-// Random clusters on the real kernel of the network namespace that this process runs in, one after the other: changed step
-// by step, read with the tools, removed, programmed on an empty kernel, read again. Prints the results as JSON, so that a
-// namespace needs one process. Arguments: seeds.
+// Random clusters on the real kernel of this process's network namespace, one after the other: changed step by step,
+// read with the tools, removed, programmed on an empty kernel, and read again. Prints the results as JSON, so that a
+// namespace needs only one process. Arguments: seeds.
 import { release } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 import { type OpenIpvsKernel as Kernel, openIpvsKernel } from '../../src/modes/ipvs/open.js';
@@ -9,7 +9,7 @@ import { comparable, RANDOM_HOST, RandomCluster } from '../support/randomCluster
 import { TestNode } from '../support/testNode.js';
 import { layOut, toolOutput } from '../support/tools.js';
 
-/** Changes of each cluster, each of up to eight objects. */
+/** Number of changes of each cluster, each of up to eight objects. */
 const CHANGES = 6;
 
 /** The result of a random cluster. */
@@ -17,14 +17,14 @@ export interface RandomReport {
   readonly seed: number;
   /** Number for all changes. */
   readonly operations: number;
-  /** Failed operations of all passes. */
+  /** Number of failed operations of all passes. */
   readonly failures: readonly string[];
   /** The output of the tools after the changes, and after one pass on an empty kernel if that differs. */
   readonly stepwise: ReturnType<typeof comparable>;
   readonly fromNothing: ReturnType<typeof comparable> | 'the same';
-  /** Operations of a full pass after the changes. */
+  /** Number of operations of a full pass after the changes. */
   readonly again: number;
-  /** The state that the clean-up left. */
+  /** The state after the clean-up. */
   readonly left: readonly string[];
 }
 

@@ -1,5 +1,5 @@
-// One recorded cluster on the real kernel of the network namespace that this process runs in. Prints the result as
-// JSON for the test to check, so that a namespace needs one process.
+// A recorded cluster on the real kernel of this process's network namespace. Prints the result as JSON for the test, so
+// that a namespace needs only one process.
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { release } from 'node:os';
 import { join } from 'node:path';
@@ -17,17 +17,17 @@ export interface ScenarioReport {
     readonly differences: string[];
     readonly again: number;
   }[];
-  /** Operations of a restart after the last step. */
+  /** Number of operations of a restart after the last step. */
   readonly restarted: number;
   /** Differences after a start at the last step on an empty kernel. */
   readonly fromNothing: readonly string[];
-  /** Settings that were written: name → value. */
+  /** Written settings: name → value. */
   readonly settings: Readonly<Record<string, string>>;
   /** `ipvsadm -L --timeout` after the last step. */
   readonly timeouts: string;
-  /** Lines that the clean-up left, and foreign lines that it removed. */
+  /** Remaining lines of ours after the clean-up, and foreign lines that it removed. */
   readonly cleanUp: { readonly left: readonly string[]; readonly differences: readonly string[] };
-  /** Failed operations of all passes. */
+  /** Number of failed operations of all passes. */
   readonly failures: readonly string[];
 }
 
@@ -62,7 +62,7 @@ async function main(scenario: Scenario): Promise<ScenarioReport> {
     return sync(again);
   };
   const restarted = await restart();
-  // With one step, the first start was at the last step already.
+  // With one step, the first start was already at the last step.
   let fromNothing: string[] = [];
   if (scenario.steps.length > 1) {
     failures.push(...(await cleanUp(node.mode)).failures.map(({ error }) => error.message));
@@ -101,7 +101,7 @@ function withoutBystanders() {
   return { ...output, ipvsadm: ipvsadm.join('\n') };
 }
 
-/** Virtual services, sets, rules and links, one per line, without values that change by themselves. */
+/** Virtual services, sets, rules and links, one per line, without values that change over time. */
 function everything(): string[] {
   const [ipvsadm = [], ipset = [], links = [], ...saved] = tools(
     'ipvsadm -S -n',
@@ -141,7 +141,7 @@ const WRONG: Readonly<Record<string, string>> = {
   'net/ipv4/conf/all/arp_announce': '0',
 };
 
-/** Every readable network setting, except those of our interface, and counters. */
+/** All readable network settings, except counters and those of kube-ipvs0. */
 function allSettings(): Map<string, string> {
   const settings = new Map<string, string>();
   const walk = (folder: string) => {

@@ -1,4 +1,4 @@
-// The memory of the command after the first pass with a large cluster on a real kernel, and the time until then.
+// Memory of the command after the first pass with a large cluster on a real kernel, and the time from the start.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
@@ -7,7 +7,7 @@ import { BigCluster } from '../scale/bigCluster.js';
 import { AgentProcess } from '../support/agentProcess.js';
 import { tool } from '../support/tools.js';
 
-/** Number of Services with 10 endpoints each, and the limit of resident memory, in MB of 10^6 bytes. */
+/** Number of Services with 10 endpoints each, and maximum resident memory, in MB (10^6 bytes). */
 const SIZES = [
   { services: 1000, most: 120 },
   { services: 5000, most: 200 },

@@ -1,4 +1,4 @@
-// The client's side of the large cluster.
+// Starts the large cluster of cluster.ts, and sends changes to it.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -21,7 +21,7 @@ export class BigCluster {
     });
     const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream });
     for await (const url of lines) return new BigCluster(child, url);
-    throw new Error('the API server ended before it said where it is');
+    throw new Error('the API server ended before it printed its URL');
   }
 
   /** Removes an endpoint, or adds it again: one change for each call. */

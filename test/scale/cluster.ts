@@ -1,4 +1,4 @@
-// A large cluster on the test's API server, in another process, so that its memory and time are separate.
+// A large cluster on the test's API server, in a separate process for separate memory and time.
 //
 // node dist/test/scale/cluster.js SERVICES ENDPOINTS [CHANGES]
 //
@@ -27,7 +27,7 @@ function service(n: number): RawObject {
   };
 }
 
-/** Its slice with this number of endpoints, as the control plane writes it. */
+/** Its slice with this number of endpoints, in the format of the control plane. */
 function slice(n: number, endpoints: number, without?: number): RawObject {
   return {
     apiVersion: 'discovery.k8s.io/v1',

@@ -1,4 +1,4 @@
-// A large cluster of an API server, programmed in the fake kernel: no work blocks the event loop for long.
+// A large cluster from an API server, programmed in the fake kernel: no step blocks the event loop for long.
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';

@@ -25,25 +25,25 @@ export class AgentProcess {
     return this.#child.pid as number;
   }
 
-  /** The first line of the log that matches, once there is one. */
+  /** Waits for a matching line of the log, and returns the first one. */
   async logged(pattern: RegExp, milliseconds = 60_000): Promise<string> {
     const deadline = Date.now() + milliseconds;
     for (;;) {
       const line = this.log.find((text) => pattern.test(text));
       if (line !== undefined) return line;
       if (this.status !== undefined || Date.now() > deadline) {
-        throw new Error(`the agent did not say ${pattern}; it said:\n${this.log.slice(-20).join('\n')}`);
+        throw new Error(`the agent did not log ${pattern}; its log:\n${this.log.slice(-20).join('\n')}`);
       }
       await wait(10);
     }
   }
 
-  /** Its exit status, or the signal that ended it; undefined while it runs. */
+  /** Its exit status, or the signal that killed it; undefined while it runs. */
   get status(): number | NodeJS.Signals | undefined {
     return this.#child.signalCode ?? this.#child.exitCode ?? undefined;
   }
 
-  /** Waits until it ends by itself, or is ended by the signal; resolves to its status and how long that took, ms. */
+  /** Sends the signal, if any, and waits for the end; resolves to the status and the duration, in ms. */
   async end(signal?: NodeJS.Signals): Promise<{ status: number | NodeJS.Signals | undefined; took: number }> {
     const started = performance.now();
     if (signal && this.status === undefined) this.#child.kill(signal);

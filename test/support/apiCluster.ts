@@ -1,11 +1,11 @@
-// A cluster of the test's API server whose objects are those of manifests.
+// The test's API server with objects from manifests.
 import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { parseAllDocuments } from 'yaml';
 import { ApiServer, type ApiServerOptions } from './apiServer/server.js';
 import type { RawObject } from './apiServer/store.js';
 
-/** A running API server whose objects are those of manifests. */
+/** A running API server with objects from manifests. */
 export class ApiCluster {
   readonly server: ApiServer;
   #objects = new Map<string, RawObject>();
@@ -18,12 +18,12 @@ export class ApiCluster {
     return new ApiCluster(await new ApiServer(options).start());
   }
 
-  /** Makes the objects of a file those of the cluster: sets what is new or other, and deletes the rest. */
+  /** Replaces the objects of the cluster by those of a file: sets new and changed objects, and deletes the others. */
   load(file: string): void {
     this.hold(readFileSync(file, 'utf8'));
   }
 
-  /** The same, of a manifest's text. */
+  /** The same for a manifest's text. */
   hold(text: string): void {
     const objects = new Map(
       parseAllDocuments(text)

@@ -1,9 +1,9 @@
-// How many messages a running process sends and receives, and programs it starts, as strace sees it.
+// Counts the messages that a running process sends and receives, and the programs that it starts, with strace.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-/** The calls that carry netlink messages, and those that start programs. Node reads and writes its streams by others. */
+/** The calls for netlink messages, and to start programs. Node uses other calls for its streams. */
 const CALLS = 'sendto,sendmsg,recvfrom,recvmsg,execve';
 
 /** strace, attached to a process and all its threads. */
@@ -15,7 +15,7 @@ export class CallTrace {
     this.#strace = strace;
   }
 
-  /** Resolves once strace is attached. */
+  /** Resolves when strace is attached. */
   static async attach(pid: number): Promise<CallTrace> {
     const args = ['-f', '-e', `trace=${CALLS}`, '-e', 'signal=none', '-p', String(pid)];
     const strace = spawn('strace', args, { stdio: ['ignore', 'ignore', 'pipe'] });
@@ -31,7 +31,7 @@ export class CallTrace {
     return trace;
   }
 
-  /** Lets the process go on untraced. The counts by name; a call that strace shows in two parts counts once. */
+  /** Detaches, and returns the counts by name. A call that strace shows in two parts counts once. */
   async end(): Promise<Record<string, number>> {
     const ended = once(this.#strace, 'close');
     this.#strace.kill('SIGINT');

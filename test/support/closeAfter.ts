@@ -1,5 +1,5 @@
-// Closes what a test file opened, last come, first served, also when the opening stopped half-way: a child process that
-// is left over would keep the file from ending.
+// Closes the resources of a test file in reverse order, also if the setup failed: a remaining child process would
+// prevent the end of the test file.
 import { after } from 'node:test';
 
 interface Closable {
@@ -20,7 +20,7 @@ after(async () => {
   if (errors.length > 0) throw new AggregateError(errors, `not closed: ${errors.join('; ')}`);
 });
 
-/** Has something closed after all tests of the file; gives it back. */
+/** Closes a resource after all tests of the file. Returns it. */
 export function closeAfter<Thing extends Closable>(thing: Thing): Thing {
   opened.push(thing);
   return thing;

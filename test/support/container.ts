@@ -1,5 +1,5 @@
-// Runs a DaemonSet's pod from the image's root filesystem, with crun, as kubelet and containerd would: host network, the
-// mounts, capabilities and read-only root that the manifest asks for.
+// Runs a DaemonSet's pod from the image's root filesystem with crun, like kubelet and containerd: with the host
+// network, and the mounts, capabilities and read-only root of the manifest.
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { IMAGE, runtimeConfiguration } from './containerConfiguration.js';
 import type { Container, PodSpec } from './daemonSet.js';
 
-/** What surrounds a pod. */
+/** The environment of a pod. */
 export interface Surroundings {
   readonly nodeName: string;
   /** ConfigMaps by name: file name → text. */
@@ -23,7 +23,7 @@ const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 let count = 0;
 
-/** The folders and files that a pod's containers see. */
+/** The folders and files in a pod's containers. */
 export class Pod {
   readonly folder = mkdtempSync(join(tmpdir(), 'knp-pod-'));
   readonly #spec: PodSpec;
@@ -34,9 +34,9 @@ export class Pod {
   constructor(spec: PodSpec, surroundings: Surroundings) {
     this.#spec = spec;
     this.#surroundings = surroundings;
-    // As on every node; crun does not start without it.
+    // crun needs it; it exists on every node.
     execFileSync('sh', ['-c', 'mountpoint -q /sys/fs/cgroup || mount -t cgroup2 cgroup2 /sys/fs/cgroup']);
-    // An overlay of what is written can lie on memory, and not on the VM's own overlay.
+    // The upper layer of an overlay can be on tmpfs, but not on the VM's own overlay.
     execFileSync('mount', ['-t', 'tmpfs', 'tmpfs', this.folder]);
     this.#write('serviceaccount', surroundings.serviceAccount);
     for (const { name, configMap } of spec.volumes) {
@@ -44,7 +44,7 @@ export class Pod {
     }
   }
 
-  /** Runs the first containers to their end, and starts the container. */
+  /** Runs the init containers to their end, and starts the container. */
   async start(): Promise<RunningContainer> {
     for (const container of this.#spec.initContainers ?? []) {
       const running = this.#run(container);
@@ -54,7 +54,7 @@ export class Pod {
     return this.#run(this.#spec.containers[0]);
   }
 
-  /** Ends what still runs; may be called again. */
+  /** Ends all running containers; may be called again. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -101,7 +101,7 @@ export class Pod {
   }
 }
 
-/** A container that was started. */
+/** A started container. */
 export class RunningContainer {
   /** Lines of its standard error. */
   readonly log: string[] = [];
@@ -129,20 +129,20 @@ export class RunningContainer {
     read(this.#child.stderr, this.log);
   }
 
-  /** The first line of the log that matches, once there is one. */
+  /** Waits for a matching line of the log, and returns the first one. */
   async logged(pattern: RegExp, milliseconds = 120_000): Promise<string> {
     const deadline = Date.now() + milliseconds;
     for (;;) {
       const line = this.log.find((text) => pattern.test(text));
       if (line !== undefined) return line;
       if (this.#child.exitCode !== null || Date.now() > deadline) {
-        throw new Error(`the container did not say ${pattern}; it said:\n${this.log.slice(-20).join('\n')}`);
+        throw new Error(`the container did not log ${pattern}; its log:\n${this.log.slice(-20).join('\n')}`);
       }
       await wait(10);
     }
   }
 
-  /** Runs a command in it, as `kubectl exec` does. */
+  /** Runs a command in it, like `kubectl exec`. */
   async exec(...command: readonly string[]): Promise<{ status: number; stdout: string; stderr: string }> {
     const child = spawn('crun', [...this.#crun(), 'exec', this.#id, ...command], {
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -156,12 +156,12 @@ export class RunningContainer {
     return { status, stdout, stderr };
   }
 
-  /** Number of its first process, as the node sees it. */
+  /** Process id of its first process on the node. */
   get pid(): number {
     return Number(readFileSync(join(this.#bundle, 'pid'), 'utf8'));
   }
 
-  /** Waits for its end, after the signal if there is one; its status, 128 + N for a signal N, and how long it took, ms. */
+  /** Sends the signal, if any, and waits for the end: its status, 128 + N for a signal N, and the duration, in ms. */
   async end(signal?: NodeJS.Signals): Promise<{ status: number | null; took: number }> {
     const started = performance.now();
     if (signal && this.#child.exitCode === null) this.#kill(signal);
@@ -180,7 +180,7 @@ export class RunningContainer {
     spawnSync('crun', [...this.#crun(), 'kill', this.#id, signal]);
   }
 
-  /** Limits are not what is tested. */
+  /** Without resource limits, which are not tested. */
   #crun(): string[] {
     return ['--root', join(dirname(this.#bundle), 'crun'), '--cgroup-manager=disabled'];
   }

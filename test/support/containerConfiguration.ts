@@ -1,20 +1,20 @@
-// A container of a pod → the configuration by which an OCI runtime starts it, as containerd writes it.
+// Converts a container of a pod to the configuration of an OCI runtime, like containerd.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Container } from './daemonSet.js';
 import { ROOT } from './paths.js';
 
-/** Where `npm run image -- --export` unpacked the image: `rootfs` and `config.json`. */
+/** The folder in which `npm run image -- --export` unpacks the image: `rootfs` and `config.json`. */
 export const IMAGE = join(ROOT, '.cache/image/unpacked');
 
-/** Something of the node that a container sees. */
+/** A mount from the node. */
 export interface Mount {
   readonly source: string;
   readonly destination: string;
   readonly readOnly: boolean;
 }
 
-/** Every capability up to that of Linux 5.9, CAP_CHECKPOINT_RESTORE. */
+/** All capabilities up to CAP_CHECKPOINT_RESTORE of Linux 5.9. */
 const ALL_CAPABILITIES = (
   'CHOWN DAC_OVERRIDE DAC_READ_SEARCH FOWNER FSETID KILL SETGID SETUID SETPCAP LINUX_IMMUTABLE NET_BIND_SERVICE ' +
   'NET_BROADCAST NET_ADMIN NET_RAW IPC_LOCK IPC_OWNER SYS_MODULE SYS_RAWIO SYS_CHROOT SYS_PTRACE SYS_PACCT SYS_ADMIN ' +
@@ -22,7 +22,7 @@ const ALL_CAPABILITIES = (
   'MAC_ADMIN SYSLOG WAKE_ALARM BLOCK_SUSPEND AUDIT_READ PERFMON BPF CHECKPOINT_RESTORE'
 ).split(' ');
 
-/** What containerd hides from containers that are not privileged, and what it shows them read-only. */
+/** The paths that containerd masks in unprivileged containers, and those that it makes read-only. */
 const MASKED = [
   '/proc/acpi',
   '/proc/kcore',
@@ -33,7 +33,7 @@ const MASKED = [
 ];
 const READ_ONLY = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger'];
 
-/** The runtime's configuration; the root filesystem is `rootfs` beside it. */
+/** The runtime's configuration; the root filesystem is `rootfs` in the same folder. */
 export function runtimeConfiguration(
   container: Container,
   nodeName: string,
@@ -42,7 +42,7 @@ export function runtimeConfiguration(
   const { privileged = false, readOnlyRootFilesystem = false, ...security } = container.securityContext;
   const image = JSON.parse(readFileSync(join(IMAGE, 'config.json'), 'utf8')) as { Env: string[] };
   const variables = (container.env ?? []).map(({ name, valueFrom }) => {
-    if (valueFrom.fieldRef.fieldPath !== 'spec.nodeName') throw new Error(`cannot tell ${name}`);
+    if (valueFrom.fieldRef.fieldPath !== 'spec.nodeName') throw new Error(`unsupported fieldRef of ${name}`);
     return [name, nodeName] as const;
   });
   const capabilities = (privileged ? ALL_CAPABILITIES : grantedOf(security.capabilities)).map(
@@ -61,7 +61,7 @@ export function runtimeConfiguration(
     root: { path: 'rootfs', readonly: readOnlyRootFilesystem },
     mounts: [...kernelFileSystems(privileged), ...mounts.map(bind)],
     linux: {
-      // No namespace of the network: it is the host's.
+      // No network namespace: host network.
       namespaces: ['pid', 'mount', 'ipc'].map((type) => ({ type })),
       ...(privileged ? {} : { maskedPaths: MASKED, readonlyPaths: READ_ONLY }),
     },
@@ -69,11 +69,11 @@ export function runtimeConfiguration(
 }
 
 function grantedOf(capabilities: Container['securityContext']['capabilities']): readonly string[] {
-  if (capabilities?.drop?.join() !== 'ALL') throw new Error('only a container that drops ALL is understood');
+  if (capabilities?.drop?.join() !== 'ALL') throw new Error('only a container that drops ALL is supported');
   return capabilities.add ?? [];
 }
 
-/** `$(NODE_NAME)` is its value, as kubelet has it. */
+/** Expands `$(NODE_NAME)`, like kubelet. */
 function expand(word: string, variables: ReadonlyMap<string, string>): string {
   return word.replace(/\$\(([A-Z_]+)\)/g, (whole, name) => variables.get(name) ?? whole);
 }

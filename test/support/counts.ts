@@ -1,28 +1,28 @@
-// Counts of work, taken through hooks and not with a clock: equal counts mean equal cost on every machine.
+// Counts work through hooks, without a clock: equal counts mean equal cost on every machine.
 
 import type { FakeKernel } from '../../src/kernel/testing/index.js';
 import type { Item, Operation } from '../../src/modes/ipvs/index.js';
 import type { Mode } from '../../src/modes/mode.js';
 
-/** How often something was done. */
+/** Numbers of calls and items. */
 export interface Counts {
-  /** Services and nodes planned. */
+  /** Planned Services and nodes. */
   plans: number;
-  /** Keys compared. */
+  /** Compared keys. */
   comparisons: number;
-  /** Calls that reach the kernel: one system call or a few, each. */
+  /** Kernel calls, each with one or a few system calls. */
   calls: number;
-  /** Messages in these calls: operations, and what listings return. */
+  /** Messages in these calls: operations, and listed items. */
   messages: number;
-  /** Pieces of the kernel's state that were observed. */
+  /** Observed parts of the kernel's state. */
   pieces: number;
-  /** Entries set in maps and added to sets by any code of this process. */
+  /** Entries that any code of this process sets in maps or adds to sets. */
   entries: number;
 }
 
 const NONE: Counts = { plans: 0, comparisons: 0, calls: 0, messages: 0, pieces: 0, entries: 0 };
 
-/** Counters that run from the start, until {@link stop}. */
+/** Counters that run from their creation until {@link stop}. */
 export class Counters {
   readonly #counts: Counts = { ...NONE };
   readonly #restore: (() => void)[] = [];
@@ -32,7 +32,7 @@ export class Counters {
     this.#countEntries(Set.prototype, 'add');
   }
 
-  /** What was done since the last call. */
+  /** The counts since the last call. */
   take(): Counts {
     const counts = { ...this.#counts };
     Object.assign(this.#counts, NONE);
@@ -43,7 +43,7 @@ export class Counters {
     for (const restore of this.#restore) restore();
   }
 
-  /** The same mode; its plans, comparisons and pieces are counted. */
+  /** The same mode, with counts of its plans, comparisons and observed parts. */
   ofMode(mode: Mode<Item, Operation>): Mode<Item, Operation> {
     const counts = this.#counts;
     return {
@@ -75,7 +75,7 @@ export class Counters {
     };
   }
 
-  /** Counts every call of a kernel in memory, from now on. */
+  /** Counts all further calls of a fake kernel. */
   ofKernel(kernel: FakeKernel): void {
     for (const part of [
       kernel.ipvs,
@@ -114,7 +114,7 @@ export class Counters {
   }
 }
 
-/** Every verb by which ipvs mode asks the kernel. */
+/** All kernel methods that ipvs mode uses. */
 const CALLS = [
   'list',
   'listServices',
@@ -132,7 +132,7 @@ const CALLS = [
   'write',
 ];
 
-/** Results of a batch, items of a listing; anything else is one. */
+/** Number of results of a batch or items of a listing; otherwise 1. */
 function sizeOf(result: unknown): number {
   if (Array.isArray(result)) return result.flat().length;
   const { entries, realServers } = (result ?? {}) as { entries?: unknown[]; realServers?: unknown[] };

@@ -1,4 +1,4 @@
-// Many HTTP clients at once in one namespace, which record every request that fails.
+// Many parallel HTTP clients in one namespace, which record every failed request.
 import { fileURLToPath } from 'node:url';
 import { NamespaceProcess } from '../../demo/namespaceProcess.js';
 
@@ -6,22 +6,22 @@ import { NamespaceProcess } from '../../demo/namespaceProcess.js';
 export interface CrowdOrders {
   readonly address: string;
   readonly port: number;
-  /** Clients that keep their connection for the next request. */
+  /** Number of clients that keep their connection for the next request. */
   readonly keepAlive: number;
-  /** Clients that open a connection for each request. */
+  /** Number of clients that open a connection for each request. */
   readonly short: number;
 }
 
 /** Outcomes of all requests. */
 export interface CrowdReport {
   readonly requests: number;
-  /** A sentence for each request that failed. */
+  /** A sentence for each failed request. */
   readonly failures: readonly string[];
-  /** Number of answers by server. */
+  /** Number of responses by server. */
   readonly answers: Readonly<Record<string, number>>;
 }
 
-/** Orders start the clients; then the outcomes so far are reported, or the clients end and the outcomes are reported. */
+/** Commands: start the clients; report the outcomes so far; end the clients and report the outcomes. */
 export type CrowdAsk = CrowdOrders | 'report' | 'stop';
 
 const PROCESS = fileURLToPath(new URL('./crowdProcess.js', import.meta.url));
@@ -39,7 +39,7 @@ export class Crowd {
     return new Crowd(await NamespaceProcess.open(namespace, PROCESS));
   }
 
-  /** Sends requests from now on; resolves once every client has had its first answer. */
+  /** Starts to send requests; resolves when every client has its first response. */
   async start(orders: CrowdOrders): Promise<void> {
     await this.#process.ask(orders);
   }
@@ -49,7 +49,7 @@ export class Crowd {
     return (await this.#process.ask('report')) as CrowdReport;
   }
 
-  /** Waits for the requests under way; the outcomes of all. */
+  /** Waits for the current requests, and returns the outcomes of all. */
   async stop(): Promise<CrowdReport> {
     return (await this.#process.ask('stop')) as CrowdReport;
   }

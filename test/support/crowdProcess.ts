@@ -6,9 +6,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { serveParent } from '../../demo/namespaceProcess.js';
 import type { CrowdAsk, CrowdOrders, CrowdReport } from './crowd.js';
 
-/** Pause of a client after a request, as a multiple of the request's duration: a slow machine must not be kept busy. */
+/** Pause of a client after a request, as a multiple of the request's duration, to not overload a slow machine. */
 const REST = 2.5;
-/** Time after which a request has failed, in ms. */
+/** Timeout of a request, in ms. */
 const PATIENCE = 30_000;
 
 class Clients {
@@ -24,7 +24,7 @@ class Clients {
     this.#orders = orders;
   }
 
-  /** Resolves once each client has had its first answer. */
+  /** Resolves when each client has its first response. */
   async start(): Promise<void> {
     const { keepAlive, short } = this.#orders;
     const firsts: Promise<void>[] = [];
@@ -74,13 +74,13 @@ class Clients {
   }
 }
 
-/** The server that answered. An answer is the server's address twice; half an answer is an error. */
+/** The server that responded. A response is the server's address twice; half a response is an error. */
 async function ask({ address, port }: CrowdOrders, agent: Agent | false): Promise<string> {
   const request = get({ host: address, port, agent, signal: AbortSignal.timeout(PATIENCE) });
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   const text = (await response.setEncoding('utf8').toArray()).join('');
   const [by, again] = text.split(' ');
-  if (!by || by !== again) throw new Error(`answered ${JSON.stringify(text)}`);
+  if (!by || by !== again) throw new Error(`invalid response ${JSON.stringify(text)}`);
   return by;
 }
 

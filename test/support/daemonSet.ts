@@ -1,4 +1,4 @@
-// The parts of a DaemonSet that tests look at, read from YAML.
+// The parts of a DaemonSet that tests use, read from YAML.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
@@ -67,7 +67,7 @@ export interface DaemonSet {
   };
 }
 
-/** The one document of a file of deploy/. */
+/** The only document of a file of deploy/. */
 export function readDeployed<Document>(path: string): Document {
   return parse(readFileSync(join(ROOT, 'deploy', path), 'utf8')) as Document;
 }
@@ -82,8 +82,9 @@ export function readAllDeployed<Document>(path: string): Document[] {
 }
 
 /**
- * A pod's specification with a strategic merge patch over it, as far as our own patches go: lists of containers, volumes
- * and variables by name, of mounts by path; objects by field; null takes a field away; everything else is replaced.
+ * Applies a strategic merge patch to a pod's specification, with the features that our patches use: lists of
+ * containers, volumes and variables merge by name, and mounts by path; objects merge by field; null removes a field;
+ * other values are replaced.
  */
 export function patched<Value>(base: Value, patch: unknown): Value {
   return merge(base, patch) as Value;

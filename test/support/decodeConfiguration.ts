@@ -1,4 +1,4 @@
-// Decodes and validates a configuration as loading a file does, without the file.
+// Decodes and validates a configuration like a configuration file.
 import {
   completed,
   configurationErrors,
@@ -6,7 +6,7 @@ import {
   decodeFields,
 } from '../../src/config/configuration.js';
 
-/** A decoded configuration. If it has problems, the program would not start with it; they have the prefixes that it prints. */
+/** A decoded configuration. The program does not start if there are problems; they have the printed prefixes. */
 export function decodeConfiguration(raw: Readonly<Record<string, unknown>>): Decoded {
   const { configuration: decoded, problems, unknown } = decodeFields(raw);
   const configuration = completed(decoded);

@@ -1,15 +1,15 @@
-// The floors of the house: which folder may import from which, and which may reach outside. Read by the floors test.
+// The layers of src/: the imports that each folder may have, from other folders and from packages. For the floors test.
 import { posix } from 'node:path';
 import ts from 'typescript';
 
 /** A part of src/. */
 interface Floor {
   readonly name: string;
-  /** Files that belong to it, as paths below src/. The first floor that matches a file has it. */
+  /** Its files, as paths below src/. A file belongs to the first floor that matches. */
   readonly files: RegExp;
-  /** Floors that it may import from, beside itself. */
+  /** Other floors that it may import from. */
   readonly imports: readonly string[];
-  /** Packages and Node modules that it may import; none where it is pure. */
+  /** Packages and Node modules that it may import; none if it is pure. */
   readonly outside?: RegExp;
   /** Packages of which it may import types. */
   readonly types?: RegExp;
@@ -17,20 +17,20 @@ interface Floor {
 
 const EVERYTHING = /.*/;
 
-/** A large package, and optional: loaded with import() only, where it is needed. */
+/** Large optional packages, which must be loaded with import(). */
 const ON_DEMAND = /^@kubernetes\/client-node$/;
 
-/** From the ground up. Wiring alone may import everything. */
+/** From bottom to top. Only the wiring may import everything. */
 const FLOORS: readonly Floor[] = [
   { name: 'errors', files: /^errors\.ts$/, imports: [] },
-  // Work on JavaScript's thread in short pieces, for loops over a whole cluster.
+  // Time slices for loops over a whole cluster.
   {
     name: 'timeSlice',
     files: /^timeSlice\.ts$/,
     imports: [],
     outside: /^node:(perf_hooks|timers\/promises)$/,
   },
-  // The YAML library, loaded on first use.
+  // Loads the YAML library on first use.
   { name: 'yaml', files: /^yaml\.ts$/, imports: [], outside: /^(node:module|yaml)$/ },
   { name: 'backoff', files: /^backoff\.ts$/, imports: [] },
   { name: 'net', files: /^net\//, imports: [] },
@@ -43,10 +43,10 @@ const FLOORS: readonly Floor[] = [
     imports: ['errors', 'net', 'kernel types', 'kernel'],
     outside: /^node:os$/,
   },
-  // What the parts of the kernel look like, without the parts: types, and the notation of set entries.
+  // The interfaces of the kernel's parts without implementation: types, and the notation of set entries.
   { name: 'kernel types', files: /^kernel\/(.*\/)?(types|entry)\.ts$/, imports: ['errors', 'net'] },
   { name: 'kernel', files: /^kernel\//, imports: ['errors', 'net', 'kernel types'], outside: EVERYTHING },
-  // Clean-up of UDP flows, the same in every mode.
+  // The clean-up of UDP flows, common to all modes.
   {
     name: 'conntrack',
     files: /^conntrack\//,
@@ -54,7 +54,7 @@ const FLOORS: readonly Floor[] = [
     outside: /^node:util$/,
   },
   { name: 'mode contract', files: /^modes\/mode\.ts$/, imports: ['errors', 'services'] },
-  // The modes that there are, and how each is opened: the only files that connect a mode with the configuration.
+  // The list of modes and their opening: the only files that connect a mode with the configuration.
   {
     name: 'mode selection',
     files: /^modes\/((definition|select)\.ts$|[^/]+\/(open|openParts|hostKernel|fromConfiguration)\.ts$)/,
@@ -106,7 +106,7 @@ const FLOORS: readonly Floor[] = [
   { name: 'cli', files: /^cli\//, imports: ['*'], outside: EVERYTHING },
 ];
 
-/** Every import that runs in a wrong direction, one line each. Keys of `files` are paths below src/. */
+/** A line for each forbidden import. Keys of `files` are paths below src/. */
 export function violations(files: ReadonlyMap<string, string>): string[] {
   return [...files].flatMap(([path, text]) => {
     const floor = floorOf(path);
@@ -173,11 +173,11 @@ function modeOf(path: string): string | undefined {
 
 interface Import {
   readonly specifier: string;
-  /** When the module is loaded: with the file, by import(), or never, as only its types are used. */
+  /** The time when the module is loaded: with the file, by import(), or never if only its types are used. */
   readonly load: 'start' | 'later' | 'never';
 }
 
-/** Everything that a file imports or exports again, types too, and import() and import types. */
+/** All imports and re-exports of a file, with types, import() and import types. */
 function importsOf(path: string, text: string): Import[] {
   const imports: Import[] = [];
   const visit = (node: ts.Node): void => {

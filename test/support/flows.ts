@@ -1,4 +1,4 @@
-// A network namespace in which flows are tracked, flows made by real sockets, and conntrack(8) as witness.
+// A network namespace with connection tracking, flows of real sockets, and conntrack(8) to check them.
 import assert from 'node:assert/strict';
 import { type ChildProcessByStdio, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,17 +10,17 @@ import type { Readable, Writable } from 'node:stream';
 import type { Flow } from '../../src/kernel/conntrack/index.js';
 import { joinHostPort } from '../../src/net/address.js';
 
-/** Who sends a datagram to whom: `10.0.0.9:4000 10.96.0.10:53`. */
+/** Source and destination of a datagram: `10.0.0.9:4000 10.96.0.10:53`. */
 export type Datagram = string;
 
 /**
- * A namespace that tracks what is sent in it. Datagrams to 10.96.0.10:53 and [fd00:96::a]:53 go to port 5353 of 10.0.0.1
- * and fd00::1, those from ports above 4999 to the second such endpoint; nobody answers.
+ * A namespace with connection tracking. Datagrams to 10.96.0.10:53 and [fd00:96::a]:53 are sent to port 5353 of
+ * 10.0.0.1 and fd00::1, or from ports above 4999 to the second such endpoint. There are no replies.
  */
 export class TrackingNamespace {
   readonly path: string;
   readonly #name: string;
-  /** One process sends everything: starting one takes seconds in the VM. */
+  /** One process sends all datagrams, because the start of a process takes seconds in the VM. */
   #sender: Sender | undefined;
 
   constructor(name: string) {
@@ -30,19 +30,19 @@ export class TrackingNamespace {
     this.run('sh', '-ec', SET_UP);
   }
 
-  /** Removes it. */
+  /** Removes the namespace. */
   async delete(): Promise<void> {
     await this.#sender?.end();
     execFileSync('ip', ['netns', 'del', this.#name]);
   }
 
-  /** Runs a command in it; returns what it prints. What it says beside that is in the error, if it fails. */
+  /** Runs a command in it, and returns its output. If it fails, the error has its standard error. */
   run(...command: readonly string[]): string {
     const args = ['netns', 'exec', this.#name, ...command];
     return execFileSync('ip', args, { encoding: 'utf8', stdio: 'pipe' });
   }
 
-  /** Sends datagrams from real sockets of the namespace, each from one of its own. */
+  /** Sends datagrams from real sockets in the namespace, each from its own socket. */
   async send(...datagrams: readonly Datagram[]): Promise<void> {
     this.#sender ??= new Sender(this.#name);
     await this.#sender.send(datagrams);
@@ -53,7 +53,7 @@ export class TrackingNamespace {
     return this.run('conntrack', ...args);
   }
 
-  /** Runs one conntrack(8) for many lines, each of which has its arguments. */
+  /** Runs one conntrack(8) for many lines of arguments. */
   conntrackAll(lines: readonly string[]): void {
     const folder = mkdtempSync(join(tmpdir(), 'knp-conntrack-'));
     try {
@@ -64,7 +64,7 @@ export class TrackingNamespace {
     }
   }
 
-  /** What `conntrack -L` lists, both families, a line for each flow as {@link lineOf} writes it, sorted. */
+  /** The output of `conntrack -L` for both families, one line for each flow in the format of {@link lineOf}, sorted. */
   witness(): string[] {
     return ['ipv4', 'ipv6']
       .flatMap((family) => this.conntrack('-L', '-f', family, '-o', 'id').split('\n'))
@@ -79,7 +79,7 @@ class Sender {
   readonly #said: AsyncIterator<string>;
 
   constructor(namespace: string) {
-    // -S: without looking for packages, which takes most of the start.
+    // -S: without the import of site packages, which takes most of the start.
     const command = ['netns', 'exec', namespace, 'python3', '-IS', '-c', SEND];
     this.#process = spawn('ip', command, { stdio: ['pipe', 'pipe', 'inherit'] });
     this.#said = createInterface({ input: this.#process.stdout })[Symbol.asyncIterator]();
@@ -115,7 +115,7 @@ COMMIT
 END
 `;
 
-// A line has the ends of any number of datagrams.
+// Each line has the sources and destinations of some datagrams.
 const SEND = `
 import socket, sys
 def end(text):
@@ -131,7 +131,7 @@ while line := sys.stdin.readline():
     print("sent", flush=True)
 `;
 
-/** `udp 17 src=… dst=… sport=… dport=… [UNREPLIED] src=… … mark=0 id=1`: without what changes by itself. */
+/** `udp 17 src=… dst=… sport=… dport=… [UNREPLIED] src=… … mark=0 id=1`: without values that change over time. */
 function normalize(line: string): string {
   const [protocol = '', number = '', ...rest] = line.split(/\s+/);
   const seconds = /^\d+$/.test(rest[0] ?? '') ? 1 : 0;

@@ -1,18 +1,18 @@
-// Notifications of the host's links and addresses, sent by a test to everything that watches.
+// Fake notifications of the host's links and addresses, which a test sends to all watches.
 import type { HostChange } from '../../src/services/types.js';
 
 type Changed = (change: HostChange) => void;
 
-/** A host that notifies when the test wants it to. */
+/** A host whose notifications a test sends. */
 export class HostNotifications {
   readonly #watches = new Set<Changed>();
 
-  /** How many watches are open. */
+  /** Number of open watches. */
   get watches(): number {
     return this.#watches.size;
   }
 
-  /** As the kernel's parts have it. */
+  /** The same interface as the kernel's. */
   readonly watchHost = async (changed: Changed) => {
     this.#watches.add(changed);
     return { close: () => void this.#watches.delete(changed) };

@@ -1,4 +1,4 @@
-// A lab whose client keeps asking a Service while the proxy is interrupted.
+// A lab whose client sends requests to a Service while the proxy is interrupted.
 import assert from 'node:assert/strict';
 import { openLab } from '../../demo/lab.js';
 import { ManifestFolder } from '../../demo/manifestFolder.js';
@@ -12,7 +12,7 @@ import { Replicas } from './replica.js';
 
 const ADDRESS = '10.96.0.80';
 
-/** Interrupts so many times; no request fails, and no connection breaks. */
+/** Interrupts the proxy this many times, and asserts that no request fails and no connection breaks. */
 export async function interruptUnderTraffic(moments: number): Promise<string[]> {
   const lab = closeAfter(openLab([SHELL, ...WEB]));
   const manifests = closeAfter(new ManifestFolder(''));
@@ -35,7 +35,7 @@ export async function interruptUnderTraffic(moments: number): Promise<string[]> 
     assert.ok(requests > 2 * moments, `only ${requests} requests`);
   }
   return [
-    `${moments} ends, ${came.early} of them before the first pass was done`,
+    `${moments} ends, ${came.early} of them before the end of the first pass`,
     `the slowest took ${came.slowest.toFixed(0)} ms of ${LIMIT}`,
   ];
 }

@@ -1,25 +1,25 @@
-// The proxy told to end at random moments of a pass, over and over, while a client goes on asking.
+// Stops the proxy repeatedly at random times of a pass, while a client sends requests.
 import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ManifestFolder } from '../../demo/manifestFolder.js';
 import { ProxyProcess, runOnce } from '../../demo/proxyProcess.js';
 import { service, slice } from './manifests.js';
 
-/** Ms within which a proxy has to end. */
+/** Maximum time for the end of a proxy, in ms. */
 export const LIMIT = 2000;
 
-/** What came of the interruptions. */
+/** The results of the interruptions. */
 export interface Interruptions {
-  /** Ms that the slowest end took. */
+  /** Duration of the slowest end, in ms. */
   readonly slowest: number;
-  /** How many came before the first pass was done. */
+  /** Number of interruptions before the end of the first pass. */
   readonly early: number;
 }
 
-/** Services beside the one that is asked: another set of them at each start, so that every pass has work to do. */
+/** Other Services, different at each start, so that every pass has operations. */
 const OTHERS = 60;
 
-/** Interrupts the proxy of a namespace so many times; then lets it come to rest and asserts that nothing is left to do. */
+/** Interrupts the proxy of a namespace this many times, and asserts that after a last pass no operation remains. */
 export async function interrupt(
   namespace: string,
   manifests: ManifestFolder,
@@ -40,19 +40,19 @@ export async function interrupt(
       await wait(Math.random() * span);
     }
     if (!proxy.log.some(({ msg }) => msg === 'synced')) early++;
-    const told = performance.now();
-    let heard = Number.NaN;
+    const signalled = performance.now();
+    let reaction = Number.NaN;
     proxy
       .logged(({ msg }) => msg.startsWith('stopping'), 'its end')
       .then(
         () => {
-          heard = performance.now() - told;
+          reaction = performance.now() - signalled;
         },
         () => {},
       );
     assert.equal(await proxy.end('SIGTERM'), 0, `moment ${moment}`);
-    const took = performance.now() - told;
-    const story = `${took.toFixed(0)} ms to end, ${heard.toFixed(0)} of them until it heard of it`;
+    const took = performance.now() - signalled;
+    const story = `${took.toFixed(0)} ms to end, ${reaction.toFixed(0)} ms of them until it logged the signal`;
     assert.ok(took <= LIMIT, `moment ${moment}: it took ${story}`);
     slowest = Math.max(slowest, took);
   }

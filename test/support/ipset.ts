@@ -1,4 +1,4 @@
-// ipset(8), the witness of the ipset tests, and sets that are gone again when a test ends.
+// Runs ipset(8) to check the ipset tests, and destroys sets when a test ends.
 import { execFileSync, spawnSync } from 'node:child_process';
 import type { TestContext } from 'node:test';
 
@@ -26,12 +26,12 @@ export function savedHeader(name: string): string {
   return line.replace(/ bucketsize \d+/, '').replace(/ initval 0x[0-9a-f]+/, '');
 }
 
-/** Whether there is a set of that name. */
+/** Whether a set of that name exists. */
 export function exists(name: string): boolean {
   return ipset('list', '-n').split('\n').includes(name);
 }
 
-/** Takes names for sets: those that are left when the test ends are destroyed, in this order. */
+/** Reserves names for sets. Remaining sets are destroyed when the test ends, in this order. */
 export function temporary(context: TestContext, ...names: readonly string[]): void {
   context.after(() => {
     for (const name of names) spawnSync('ipset', ['destroy', name], { stdio: 'ignore' });

@@ -1,16 +1,16 @@
-// Virtual services and real servers for tests, short to write.
+// Short constructors of virtual services and real servers for tests.
 import type { IpvsOperation, RealServer, VirtualService } from '../../src/kernel/ipvs/index.js';
 
 type AddressService = Extract<VirtualService, { address: string }>;
 
-/** A TCP service on 10.96.0.1:443 with round robin, but for the given fields. */
+/** A TCP service on 10.96.0.1:443 with round robin; the given fields override this. */
 export function service(changes: Partial<AddressService> = {}): AddressService {
   const address = changes.address ?? '10.96.0.1';
   const netmask = address.includes(':') ? 128 : 32;
   return { address, port: 443, protocol: 'tcp', scheduler: 'rr', flags: 0, timeout: 0, netmask, ...changes };
 }
 
-/** A masqueraded real server on 10.0.0.4:6443 of weight 1, but for the given fields. */
+/** A masqueraded real server on 10.0.0.4:6443 with weight 1; the given fields override this. */
 export function server(changes: Partial<RealServer> = {}): RealServer {
   return {
     address: '10.0.0.4',

@@ -1,4 +1,4 @@
-// Recorded clusters behind an API server: the whole agent reaches what kube-proxy left, and answers as it did.
+// Recorded clusters with an API server: the agent reaches kube-proxy's kernel state and health responses.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type { ApiReport } from '../oracle/runOnApi.js';
@@ -6,16 +6,16 @@ import type { Scenario } from './oracle.js';
 import { runInNamespace } from './runInNamespace.js';
 import { tool } from './tools.js';
 
-/** Makes a test of each. */
+/** Registers a test for each. */
 export function judgeOnApi(recordings: readonly Scenario[]): void {
   before(() => {
     for (const name of ['ip_vs', 'dummy', 'br_netfilter', 'nf_conntrack']) tool('modprobe', name);
   });
 
-  // Two at a time: a namespace is idle while the kernel waits for its own grace periods.
-  describe('recordings of kube-proxy, behind an API server', { concurrency: 2 }, () => {
+  // Two in parallel, because a namespace is idle during the kernel's grace periods.
+  describe('recordings of kube-proxy, with an API server', { concurrency: 2 }, () => {
     for (const scenario of recordings) {
-      it(`${scenario.name}: the recorded state at every step, and health checks as they were answered`, async () => {
+      it(`${scenario.name}: the recorded state and health responses at every step`, async () => {
         const report = await runInNamespace<ApiReport>(`api-${scenario.name}`, 'runOnApi.js', scenario.name);
         assert.equal(report.failures, 0);
         assert.equal(report.status, 0);

@@ -1,6 +1,6 @@
 // The two files of kubeadm's ConfigMap kube-proxy.
 
-/** `config.conf`: nulls, blanks and zeros wherever nothing was decided. `kubeconfig` is a path. */
+/** `config.conf`, with null, empty text or 0 for each default. `kubeconfig` is a path. */
 export const kubeadmConfiguration = (kubeconfig: string) => `apiVersion: kubeproxy.config.k8s.io/v1alpha1
 bindAddress: 0.0.0.0
 bindAddressHardFail: false
@@ -70,7 +70,7 @@ winkernel:
   sourceVip: ""
 `;
 
-/** `kubeconfig.conf`, with paths of the authority's certificate and of the token. */
+/** `kubeconfig.conf`, with the paths of the CA certificate and of the token. */
 export const kubeadmKubeconfig = (server: string, certificate: string, token: string) => `apiVersion: v1
 kind: Config
 clusters:

@@ -1,4 +1,4 @@
-// A network namespace of a test's own: IPVS, links and addresses are each namespace's.
+// A network namespace for a test. Each namespace has its own IPVS, links and addresses.
 import { execFileSync } from 'node:child_process';
 import { ask } from './witnesses.js';
 
@@ -14,7 +14,7 @@ export interface Namespace {
 
 let made = 0;
 
-/** Makes an empty namespace with lo up. */
+/** Creates an empty namespace with lo up. */
 export function makeNamespace(): Namespace {
   const name = `knp-${process.pid}-${++made}`;
   execFileSync('ip', ['netns', 'add', name]);
@@ -27,12 +27,12 @@ export function makeNamespace(): Namespace {
   };
 }
 
-/** Namespaces that have only lo, and the clients that were opened in them; until they are removed. */
+/** Namespaces with only lo, and the clients that were opened in them, until they are removed. */
 export function emptyNamespaces() {
   const names: string[] = [];
   const opened: { close(): void }[] = [];
   return {
-    /** Makes one, with lo up or down; its path. Without lo, the kernel refuses every address of a real server. */
+    /** Creates one with lo up or down, and returns its path. With lo down, the kernel rejects all real servers. */
     add(lo: 'up' | 'down' = 'down'): string {
       const name = `knp-${process.pid}-${++made}`;
       execFileSync('ip', ['netns', 'add', name]);

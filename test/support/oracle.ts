@@ -1,4 +1,4 @@
-// Recordings of what kube-proxy left in a kernel, and the comparison with them.
+// Recordings of kube-proxy's kernel state, and the comparison with them.
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,22 +7,22 @@ import { ROOT } from './paths.js';
 
 const RECORDINGS = join(ROOT, 'test/oracle/recordings');
 
-/** One recorded cluster: its node, its configuration, and its objects at each step. */
+/** A recorded cluster: its node, its configuration, and its objects at each step. */
 export interface Scenario {
   readonly name: string;
   readonly folder: string;
-  /** KubeProxyConfiguration, as parsed JSON. */
+  /** KubeProxyConfiguration as parsed JSON. */
   readonly configuration: Readonly<Record<string, unknown>>;
   readonly interfaces: readonly {
     readonly link: string;
     readonly address: string;
     readonly prefix: number;
   }[];
-  /** Folders that each hold objects.yaml and the state recorded for it, in order. */
+  /** Folders with objects.yaml and the state recorded for it, in order. */
   readonly steps: readonly string[];
 }
 
-/** Every recording of a mode. */
+/** All recordings of a mode. */
 export function scenarios(mode: 'ipvs'): Scenario[] {
   return readdirSync(RECORDINGS)
     .sort()
@@ -50,14 +50,14 @@ function readScenario(folder: string): Scenario {
   };
 }
 
-/** What the tools print of a kernel's state; a file each for compare.mjs. */
+/** The output of the tools for a kernel's state; compare.mjs reads one file for each. */
 export interface ToolOutput {
   readonly ipvsadm: string;
   readonly ipset: string;
   readonly iptables: string;
   readonly ip6tables: string;
   readonly address: string;
-  /** `key = value` lines; recorded once for each scenario. */
+  /** Lines of `key = value`, recorded once for each scenario. */
   readonly sysctl: string;
 }
 
@@ -65,7 +65,7 @@ const compare: {
   compareFolders(expected: string, actual: string): { lines: string[]; equal: string[] };
 } = await import(pathToFileURL(join(ROOT, 'test/oracle/compare.mjs')).href);
 
-/** Compares a state with a recorded one; the differences, one a line. */
+/** Compares a state with a recorded one; returns the differences, one per line. */
 export function differences(recorded: string, actual: ToolOutput): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'knp-oracle-'));
   try {

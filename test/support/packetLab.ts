@@ -1,5 +1,5 @@
-// The lab of the packet tests: Services of every kind with both families and protocols, an endpoint on this node and one
-// elsewhere, and somebody to dial from everywhere.
+// The lab of the packet tests: Services of every kind with both families and protocols, an endpoint on each node, and
+// clients in all places.
 import { execFileSync } from 'node:child_process';
 import type { Lab } from '../../demo/lab.js';
 import { CLIENT, NODE_A, NODE_B, type Place, type Pod, SHELL, STRANGER, WEB } from '../../demo/places.js';
@@ -13,7 +13,7 @@ export type Family = (typeof FAMILIES)[number];
 export const HERE = WEB[0] as Pod;
 /** The endpoint on the other node. */
 export const THERE = WEB[2] as Pod;
-/** A pod on the other node that dials and serves nothing. */
+/** A pod on the other node that is only a client. */
 export const ELSEWHERE: Pod = {
   name: 'elsewhere',
   node: NODE_B,
@@ -22,12 +22,12 @@ export const ELSEWHERE: Pod = {
 };
 /** The stranger's address in IPv6. */
 const STRANGER_IPV6 = '2001:db8:51::7';
-/** The port of every Service, at all addresses but the node's. */
+/** The port of every Service, at all addresses except the node's. */
 const PORT = 80;
 /** The port of every endpoint. */
 export const ENDPOINT_PORT = 8080;
 
-/** Where each client is. */
+/** The place of each client. */
 export const PLACES: Readonly<Record<Client, Place>> = {
   'pod here': SHELL,
   itself: HERE,
@@ -62,7 +62,7 @@ const SERVICES: Readonly<Record<ServiceName, ServiceFacts>> = {
   sticky: { number: 9, endpoints: [HERE, THERE], sticky: true },
 };
 
-/** Where the health of Service `local` is asked for, at every address of the node. */
+/** The health-check port of Service `local`, at every address of the node. */
 export const HEALTH_CHECK_NODE_PORT = 32_002;
 
 /** Networks of virtual IPs. */
@@ -71,7 +71,7 @@ const NETWORKS: Readonly<Record<Family, readonly string[]>> = {
   6: ['fd00:10:96::/64', '2001:db8:113::/48'],
 };
 
-/** Address and port to dial. */
+/** Address and port of a connection. */
 export function dialledAt(name: ServiceName, kind: Kind, family: Family): { address: string; port: number } {
   const { number, port = PORT } = SERVICES[name];
   const [four, six] = {
@@ -83,7 +83,7 @@ export function dialledAt(name: ServiceName, kind: Kind, family: Family): { addr
   return { address: family === 4 ? four : six, port: kind === 'NodePort' ? nodePort(number) : port };
 }
 
-/** The address by which `seen` says that an endpoint knows its client. */
+/** The client address for the expected result `seen`. */
 export function sourceAddress(
   seen: Extract<Seen, 'client' | 'node' | 'dialled'>,
   client: Client,
@@ -96,7 +96,7 @@ export function sourceAddress(
   return addressOf(seen === 'client' ? PLACES[client] : onTheWay, family);
 }
 
-/** The source address to dial from where a client has several; undefined leaves it to the kernel. */
+/** The source address of a client with several addresses; if undefined, the kernel selects one. */
 export function dialledFrom(client: Client, family: Family): string | undefined {
   if (client !== 'stranger') return undefined;
   return family === 4 ? STRANGER : STRANGER_IPV6;
@@ -158,19 +158,19 @@ function serviceObjects(name: string, facts: ServiceFacts): object[] {
   return [service, ...slices];
 }
 
-/** Leads virtual IPs to the node from everywhere, and gives the stranger an address in both families. */
+/** Adds routes for virtual IPs to the node in all places, and gives the stranger an address in both families. */
 export function routeVirtualIPs(lab: Lab): void {
   const routes = FAMILIES.flatMap((family) =>
     NETWORKS[family].map((network) => `route add ${network} via ${addressOf(NODE_A, family)}`),
   );
-  // The client has a route to 203.0.113.0/24 from the start.
+  // The client already has a route to 203.0.113.0/24.
   set(lab, CLIENT, [
     ...routes.filter((route) => !route.includes('203.0.113.0/24')),
     `address add ${STRANGER_IPV6}/128 dev lo nodad`,
   ]);
   set(lab, NODE_B, routes);
   set(lab, NODE_A, [`route add ${STRANGER_IPV6} via ${CLIENT.ipv6}`]);
-  // Refusals are ICMP messages, of which a host sends another one no more than one a second, after the first few.
+  // Rejections are ICMP messages. After the first few, a host sends each peer at most one per second.
   const unlimited = 'echo 0 >/proc/sys/net/ipv4/icmp_ratelimit; echo 0 >/proc/sys/net/ipv6/icmp/ratelimit';
   execFileSync('ip', ['netns', 'exec', lab.namespace(NODE_A), 'sh', '-ec', unlimited]);
 }

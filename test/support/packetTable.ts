@@ -1,13 +1,13 @@
-// What becomes of packets to virtual IPs: who dials what, whose source address each endpoint then sees, and why. Derived
-// from the rules of KUBE-SERVICES and from how routes and replies run in the lab, not from what was seen to happen.
+// The expected results of packets to virtual IPs: client, frontend, the source address that each endpoint sees, and the
+// reason. Derived from the rules of KUBE-SERVICES and the routes of the lab, not from observation.
 
-/** Who dials. `itself` is the endpoint on this node; `stranger` a second address of the machine outside. */
+/** Clients. `itself` is the endpoint on this node; `stranger` is a second address of the machine outside. */
 export type Client = 'pod here' | 'itself' | 'pod elsewhere' | 'node' | 'outside' | 'stranger';
 
-/** What is dialled; a node port at the node's own address. */
+/** Frontends; a node port is at the node's own address. */
 export type Kind = 'ClusterIP' | 'NodePort' | 'external IP' | 'load-balancer IP';
 
-/** Services of the lab: see packetLab.ts. */
+/** Services of the lab, see packetLab.ts. */
 export type ServiceName =
   | 'open'
   | 'local'
@@ -19,21 +19,21 @@ export type ServiceName =
   | 'strangers'
   | 'sticky';
 
-/** The source address that an endpoint sees, or what else becomes of a packet. */
+/** The source address that an endpoint sees, or another result of a packet. */
 export type Seen =
-  /** The client's own. */
+  /** The client's address. */
   | 'client'
-  /** The node's, on the device that leads to the endpoint: masqueraded. */
+  /** The node's address on the link to the endpoint: masqueraded. */
   | 'node'
-  /** The address that was dialled: it is the node's own, and so the node's source when it dials it. */
+  /** The destination address. It is the node's own, and therefore also the source when the node connects to it. */
   | 'dialled'
-  /** The endpoint is chosen, but its answer never gets back as one. */
+  /** The endpoint is selected, but its reply does not reach the client as a reply. */
   | 'lost'
-  /** The endpoint is never chosen. */
+  /** The endpoint is never selected. */
   | 'none'
   | 'refused';
 
-/** Two connections, shared by the endpoints in turn: what the endpoint on this node and the one elsewhere see. */
+/** Results of two connections, one for each endpoint: the endpoint on this node, and the one on the other node. */
 export type Row = readonly [client: Client, here: Seen, there: Seen, because: string];
 
 /** Rows about one frontend. */
@@ -44,28 +44,27 @@ export interface Frontend {
   readonly rows: readonly Row[];
 }
 
-const PODS_KEEP =
-  'only what comes from outside the cluster CIDR is masqueraded on its way to KUBE-CLUSTER-IP';
+const PODS_KEEP = 'packets to KUBE-CLUSTER-IP are masqueraded only if the source is outside the cluster CIDR';
 const NODE_TO_CLUSTER_IP =
   'its source is the cluster IP itself, which is outside the cluster CIDR: masqueraded';
 const NOT_A_POD = 'it is outside the cluster CIDR: masqueraded';
 const HAIRPIN =
-  'KUBE-LOOP-BACK masquerades what an endpoint sends to itself; nothing else here hides a pod from others';
-const SHORT_WAY = 'the source is kept, and the pod next to the client answers it directly, past the NAT';
-const ALL_MARKED = (set: string) => `with policy Cluster, all that is sent to ${set} is masqueraded`;
+  'KUBE-LOOP-BACK masquerades packets of an endpoint to itself; no other rule masquerades pods here';
+const SHORT_WAY = 'the source is kept, and the pod on the client’s bridge replies directly, without the NAT';
+const ALL_MARKED = (set: string) => `with policy Cluster, all packets to ${set} are masqueraded`;
 const KEPT = (set: string) => `${set} is exempt from masquerading, so that the endpoint sees its client`;
 const KEPT_ITSELF = 'exempt from masquerading as a client, but not from KUBE-LOOP-BACK as its own endpoint';
 const OWN_SOURCE =
-  'the node dials an address of its own, which then is its source too, and nothing is masqueraded';
-const FALLBACK = 'without a local endpoint the cluster’s are used; the answer comes back through this node';
+  'the node connects to its own address, which is also its source, and nothing is masqueraded';
+const FALLBACK = 'without a local endpoint the cluster’s are used; the reply returns through this node';
 const FALLBACK_SHORT =
-  'without a local endpoint the cluster’s are used, whose answer goes directly to the client, past the NAT';
+  'without a local endpoint the cluster’s are used; they reply directly to the client, without the NAT';
 const FALLBACK_OWN =
-  'without a local endpoint the cluster’s are used; the answer finds back, since the lab routes virtual IPs to this node';
+  'without a local endpoint the cluster’s are used; the reply returns, because the lab routes virtual IPs to this node';
 const NO_LOCAL =
-  'internalTrafficPolicy Local without a local endpoint, and no other frontend that would need the cluster’s: no real server';
+  'internalTrafficPolicy Local without a local endpoint or another frontend that needs the cluster’s: no real server';
 
-/** Policy Cluster: everything is masqueraded, whoever dials. */
+/** Policy Cluster: everything is masqueraded, for all clients. */
 const everybodyMarked = (set: string): Row[] =>
   (['pod here', 'itself', 'pod elsewhere', 'node', 'outside'] as const).map((client) => [
     client,
@@ -74,7 +73,7 @@ const everybodyMarked = (set: string): Row[] =>
     ALL_MARKED(set),
   ]);
 
-/** Policy Local with a local endpoint: nothing is masqueraded but a pod that reaches itself. */
+/** Policy Local with a local endpoint: only a pod that connects to itself is masqueraded. */
 const clientsKept = (set: string): Row[] => [
   ['pod here', 'client', 'none', KEPT(set)],
   ['itself', 'node', 'none', KEPT_ITSELF],
@@ -91,7 +90,7 @@ const FALLEN_BACK: readonly Row[] = [
   ['outside', 'none', 'lost', FALLBACK_SHORT],
 ];
 
-/** Each row holds for TCP and UDP, IPv4 and IPv6. */
+/** Each row is valid for TCP and UDP, IPv4 and IPv6. */
 export const TABLE: readonly Frontend[] = [
   {
     about: 'ClusterIP, internal policy Cluster',
@@ -118,7 +117,7 @@ export const TABLE: readonly Frontend[] = [
     ],
   },
   {
-    about: 'ClusterIP alone, internal policy Local, no local endpoint',
+    about: 'ClusterIP only, internal policy Local, no local endpoint',
     service: 'inner',
     kind: 'ClusterIP',
     rows: [
@@ -129,7 +128,7 @@ export const TABLE: readonly Frontend[] = [
     ],
   },
   {
-    about: 'ClusterIP beside others, internal policy Local, no local endpoint',
+    about: 'ClusterIP with other frontends, internal policy Local, no local endpoint',
     service: 'away',
     kind: 'ClusterIP',
     rows: [
@@ -140,7 +139,7 @@ export const TABLE: readonly Frontend[] = [
     ],
   },
   {
-    about: 'ClusterIP whose port has the number of another Service’s node port',
+    about: 'ClusterIP with the port number of another Service’s node port',
     service: 'alike',
     kind: 'ClusterIP',
     rows: [
@@ -148,7 +147,7 @@ export const TABLE: readonly Frontend[] = [
         'pod here',
         'node',
         'node',
-        'KUBE-NODE-PORT looks at the port alone, and a virtual IP is a local address',
+        'KUBE-NODE-PORT matches only the port, and a virtual IP is a local address',
       ],
     ],
   },
@@ -208,22 +207,22 @@ export const TABLE: readonly Frontend[] = [
   },
 ];
 
-/** Who gets past source ranges. */
+/** The clients that source ranges accept. */
 export type Admission = readonly [client: Client, kind: Kind, 'admitted' | 'dropped', because: string];
 
 const IN_RANGE = 'KUBE-LOAD-BALANCER-SOURCE-CIDR has its network';
-const OUT_OF_RANGE = 'in no range: KUBE-SOURCE-RANGES-FIREWALL drops what it does not return';
-const POD_OUT_OF_RANGE = `a pod is nothing special: ${OUT_OF_RANGE}`;
-const NOT_GUARDED = 'source ranges are for load-balancer IPs alone';
+const OUT_OF_RANGE = 'in no range: KUBE-SOURCE-RANGES-FIREWALL drops packets that it does not return';
+const POD_OUT_OF_RANGE = `no exception for pods: ${OUT_OF_RANGE}`;
+const NOT_GUARDED = 'source ranges apply only to load-balancer IPs';
 
-/** Services with source ranges: `lan` is for the nodes' network, `strangers` for that of the stranger. */
+/** Services with source ranges: `lan` accepts the nodes' network, `strangers` that of the stranger. */
 export const ADMISSIONS: Readonly<Record<'lan' | 'strangers', readonly Admission[]>> = {
   lan: [
     ['outside', 'load-balancer IP', 'admitted', IN_RANGE],
     ['stranger', 'load-balancer IP', 'dropped', OUT_OF_RANGE],
     ['pod here', 'load-balancer IP', 'dropped', POD_OUT_OF_RANGE],
     ['pod elsewhere', 'load-balancer IP', 'dropped', POD_OUT_OF_RANGE],
-    ['node', 'load-balancer IP', 'admitted', 'the node’s own address is in a range, and stands for the node'],
+    ['node', 'load-balancer IP', 'admitted', 'the node’s own address is in a range, and represents the node'],
     ['stranger', 'ClusterIP', 'admitted', NOT_GUARDED],
     ['stranger', 'NodePort', 'admitted', NOT_GUARDED],
     ['stranger', 'external IP', 'admitted', NOT_GUARDED],

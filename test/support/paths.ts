@@ -1,4 +1,4 @@
-// Where things are, seen from compiled tests.
+// Paths for compiled tests.
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,5 +7,5 @@ function findRoot(from: string): string {
   return existsSync(join(from, 'package.json')) ? from : findRoot(dirname(from));
 }
 
-/** The checkout. */
+/** The root of the repository. */
 export const ROOT = findRoot(dirname(fileURLToPath(import.meta.url)));

@@ -1,10 +1,10 @@
-// promtool, as `npm test` unpacked it, or as it is installed.
+// Runs promtool: the one that `npm test` unpacked, or the installed one.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './paths.js';
 
-/** Runs promtool to its end; rejects when it cannot be run. */
+/** Runs promtool to its end; rejects if it cannot be run. */
 export function promtool(
   args: readonly string[],
   input = '',

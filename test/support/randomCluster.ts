@@ -1,10 +1,10 @@
-// Random clusters, and random changes of them, from a seed.
+// Random clusters and random changes, from a seed.
 import { decodeObject } from '../../src/objects/decode.js';
 import type { KubernetesObject } from '../../src/objects/types.js';
 import { identityOf } from '../../src/source/manifestFile.js';
 import type { ToolOutput } from './oracle.js';
 
-/** Numbers from a seed: mulberry32. */
+/** Random numbers from a seed: mulberry32. */
 export function randomFrom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -16,7 +16,7 @@ export function randomFrom(seed: number): () => number {
   };
 }
 
-/** The node of a random cluster: some of the cluster's external IPs are its own. */
+/** The node of a random cluster. It has some of the cluster's external IPs. */
 export const RANDOM_HOST = {
   configuration: { clusterCIDR: '10.244.0.0/16,fd00:244::/64' },
   interfaces: [
@@ -25,9 +25,9 @@ export const RANDOM_HOST = {
   ],
 };
 
-/** A cluster that changes at random. Few names, addresses and ports, so that Services collide and change kind often. */
+/** A cluster with random changes. It has few names, addresses and ports, so that Services conflict often. */
 export class RandomCluster {
-  /** Objects by identity, as a source would have told them. */
+  /** Objects by identity, as reported by a source. */
   readonly objects = new Map<string, KubernetesObject>();
   readonly #random: () => number;
 
@@ -46,7 +46,7 @@ export class RandomCluster {
     }
   }
 
-  /** An object is more often changed than deleted. */
+  /** Changes are more frequent than deletions. */
   #toggle(raw: object): void {
     const { object } = decodeObject(raw);
     if (object && this.objects.has(identityOf(object)) && this.#chance(0.3)) {
@@ -170,7 +170,7 @@ export class RandomCluster {
   }
 }
 
-/** What tells states apart: order of virtual services and entries is that of history, and means nothing. */
+/** The state for comparisons. The order of virtual services and entries depends on history and is irrelevant. */
 export function comparable({ ipvsadm, ipset, address, iptables, ip6tables }: ToolOutput) {
   const lines = (text: string) => text.split('\n').sort();
   const rules = (text: string) =>
@@ -181,7 +181,7 @@ export function comparable({ ipvsadm, ipset, address, iptables, ip6tables }: Too
   return {
     ipvsadm: lines(ipvsadm),
     ipset: lines(ipset.replaceAll(/ (hashsize|bucketsize|initval) \w+/g, '')),
-    // Without the device's number and hardware address, which the kernel makes up.
+    // Without the index and hardware address of kube-ipvs0, which the kernel chooses.
     address: lines(address).filter((line) => !/^\d+: |^ +link\//.test(line)),
     iptables: rules(iptables),
     ip6tables: rules(ip6tables),

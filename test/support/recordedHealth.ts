@@ -1,16 +1,16 @@
-// What kube-proxy answered on the health-check ports of Services, as it was recorded.
+// kube-proxy's recorded responses on the health-check ports of Services.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ask } from './request.js';
 
-/** An answer. */
+/** A response. */
 export interface RecordedHealth {
   readonly port: number;
-  /** Status line, headers and body, without `Date`; undefined where nobody answered. */
+  /** Status line, headers and body, without `Date`; undefined without a response. */
   readonly answer: string | undefined;
 }
 
-/** What was recorded at a step. */
+/** The recorded responses of a step. */
 export function recordedHealth(step: string): RecordedHealth[] {
   const file = join(step, 'health-check.txt');
   const parts = existsSync(file) ? readFileSync(file, 'utf8').split(/^== /m).slice(1) : [];
@@ -21,7 +21,7 @@ export function recordedHealth(step: string): RecordedHealth[] {
   });
 }
 
-/** What is answered on a port of this host now, in the same form. */
+/** The current response on a port of this host, in the same format. */
 export async function healthNow(port: number): Promise<string | undefined> {
   try {
     const { status, headers, body } = await ask(port);

@@ -1,24 +1,24 @@
-// Web servers that start and end as pods do: they serve through a grace period, ask their clients to disconnect, and end.
+// Web servers that start and end like pods: they serve during a grace period, ask their clients to disconnect, and end.
 import { fileURLToPath } from 'node:url';
 import { NamespaceProcess } from '../../demo/namespaceProcess.js';
 
-/** A request to the process of replicas; each address has a server of its own. */
+/** A request to the process of replicas; each address has its own server. */
 export type ReplicaAsk =
-  /** Begin to listen. */
+  /** Start to listen. */
   | { readonly do: 'serve'; readonly address: string; readonly port: number }
-  /** Continue to serve, but close each connection with its next answer. */
+  /** Continue to serve, but close each connection after its next response. */
   | { readonly do: 'retire'; readonly address: string }
-  /** Once no client is connected, or after a time, in ms, stop listening, and close open connections. */
+  /** When no client is connected, or after a timeout, in ms: stop listening and close open connections. */
   | { readonly do: 'end'; readonly address: string; readonly patience: number };
 
-/** Its answer: the number of open connections; at an end, of clients that lost theirs. */
+/** The response: the number of open connections, or, at the end, of clients that lost their connection. */
 export interface ReplicaSays {
   readonly open: number;
 }
 
 const PROCESS = fileURLToPath(new URL('./replicaProcess.js', import.meta.url));
 
-/** The replicas of one namespace, each at an address of its own. */
+/** The replicas of one namespace, each with its own address. */
 export class Replicas {
   readonly #process: NamespaceProcess<ReplicaAsk, ReplicaSays>;
 
@@ -31,7 +31,7 @@ export class Replicas {
     return new Replicas(await NamespaceProcess.open(namespace, PROCESS));
   }
 
-  /** Resolves once the request is done. */
+  /** Resolves when the request is done. */
   ask(ask: ReplicaAsk): Promise<ReplicaSays> {
     return this.#process.ask(ask);
   }

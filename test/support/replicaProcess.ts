@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { serveParent } from '../../demo/namespaceProcess.js';
 import type { ReplicaAsk, ReplicaSays } from './replica.js';
 
-/** Time from the first half of an answer to the second, in ms: connections are in use while things change. */
+/** Time between the two halves of a response, in ms, so that connections are in use during changes. */
 const ANSWER_TAKES = 150;
 
 interface Replica {
@@ -26,7 +26,7 @@ serveParent(async (ask: ReplicaAsk): Promise<ReplicaSays> => {
 });
 
 async function serve(address: string, port: number): Promise<ReplicaSays> {
-  // Never closes an idle connection of its own accord.
+  // Never close idle connections.
   const server = createServer({ keepAliveTimeout: 0 }, (_, response) => answer(address, response));
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
@@ -39,7 +39,7 @@ async function serve(address: string, port: number): Promise<ReplicaSays> {
   return { open: 0 };
 }
 
-/** Sends its own address, in two halves. While retiring, it is the last answer of the connection. */
+/** Sends its own address in two halves. While retiring, this is the last response of the connection. */
 async function answer(address: string, response: ServerResponse): Promise<void> {
   if (replicas.get(address)?.retiring) response.setHeader('connection', 'close');
   response.write(`${address} `);

@@ -1,4 +1,4 @@
-// Asks a listener over a plain socket, so that a test sees every byte.
+// Sends requests over a plain socket, so that a test sees every byte of the response.
 import { connect, type Socket } from 'node:net';
 
 /** Opens a connection to a listener. */
@@ -9,11 +9,11 @@ export function dial(port: number, host = '127.0.0.1'): Promise<Socket> {
   });
 }
 
-/** What was answered, as it came. */
+/** The unmodified response. */
 export interface Raw {
   /** `HTTP/1.1 200 OK`. */
   readonly status: string;
-  /** In the order in which they were sent, without Date. */
+  /** In the order of the response, without Date. */
   readonly headers: readonly string[];
   readonly body: string;
 }
@@ -26,14 +26,14 @@ export async function ask(port: number, request = 'GET / HTTP/1.1', body = '', h
   return parse(await readAll(socket));
 }
 
-/** Everything that a socket yields until it is closed. */
+/** The data that a socket receives until it is closed. */
 export async function readAll(socket: Socket): Promise<string> {
   const parts: Buffer[] = [];
   for await (const part of socket as AsyncIterable<Buffer>) parts.push(part);
   return Buffer.concat(parts).toString('utf8');
 }
 
-/** Splits an answer. */
+/** Splits a response. */
 export function parse(text: string): Raw {
   const end = text.indexOf('\r\n\r\n');
   const [status = '', ...headers] = text.slice(0, end).split('\r\n');

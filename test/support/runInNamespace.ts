@@ -1,4 +1,4 @@
-// Runs a compiled script of test/oracle in a network namespace made for it.
+// Runs a compiled script of test/oracle in a new network namespace.
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -7,7 +7,7 @@ import { tool } from './tools.js';
 
 const run = promisify(execFile);
 
-/** What the script prints, which is JSON. Nothing is left of the namespace. */
+/** Returns the JSON that the script prints. Removes the namespace. */
 export async function runInNamespace<Report>(
   name: string,
   script: string,

@@ -1,11 +1,11 @@
-// The modes that the agent's tests run with, each on a kernel in memory.
+// The modes of the agent's tests, each on a fake kernel.
 
 import { FakeKernel } from '../../src/kernel/testing/index.js';
 import { createIpvsMode, IPVS_DEFAULTS } from '../../src/modes/ipvs/index.js';
 import { mapKernel } from './mapMode/index.js';
 import type { TestKernel } from './testKernel.js';
 
-/** Mode → makes an empty kernel. */
+/** Mode → creates an empty kernel. */
 export const TEST_MODES: Readonly<Record<string, () => TestKernel>> = {
   ipvs: ipvsKernel,
   map: mapKernel,

@@ -1,4 +1,4 @@
-// A node driven by manifests: the whole path from text to kernel state, on a kernel in memory or a real one.
+// A node with manifests: the complete path from text to kernel state, on a fake or a real kernel.
 import { readFileSync } from 'node:fs';
 import { StaleFlowCleaner } from '../../src/conntrack/staleFlowCleaner.js';
 import type { Problem } from '../../src/errors.js';
@@ -26,7 +26,7 @@ export class TestNode<Kernel extends NodeKernel> {
   readonly mode: Mode<Item, Operation>;
   readonly reconciler: Reconciler<Item, Operation>;
   readonly problems: Problem[] = [];
-  /** What the clock shows, ms. */
+  /** Time of the clock, in ms. */
   now = 0;
   readonly #cache = new ServiceCache();
   readonly #scenario: Pick<Scenario, 'configuration' | 'interfaces'>;
@@ -54,7 +54,7 @@ export class TestNode<Kernel extends NodeKernel> {
     this.reconciler = new Reconciler(this.mode, inputs, () => this.now);
   }
 
-  /** Makes these the objects of the cluster, as a source would: by the difference from those before. */
+  /** Replaces the objects of the cluster. Reports the differences, as a source does. */
   load(file: string): Promise<void> {
     return this.loadText(readFileSync(file, 'utf8'));
   }
@@ -99,14 +99,14 @@ export class TestNode<Kernel extends NodeKernel> {
   }
 }
 
-/** A node whose kernel lives in memory. */
+/** A node with a fake kernel. */
 export class FakeNode extends TestNode<FakeKernel> {
-  /** @param kernel one that holds state already, to try a restart */
+  /** @param kernel a kernel that has state, to test a restart */
   constructor(scenario: Pick<Scenario, 'configuration' | 'interfaces'>, kernel = new FakeKernel()) {
     super(scenario, kernel, '6.1.0');
   }
 
-  /** The fake kernel, as the tools would print it. */
+  /** The state of the fake kernel in the format of the tools. */
   output(): ToolOutput {
     const { ipvs, ipset, iptables, rtnetlink, sysctl } = this.kernel;
     return {

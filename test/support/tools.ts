@@ -1,16 +1,16 @@
-// The kernel's state as the ordinary tools print it: witnesses that share nothing with our own code.
+// Reads the kernel's state with standard tools, which share no code with ours.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { Scenario, ToolOutput } from './oracle.js';
 
-/** Runs a tool in the process's network namespace; its standard output. */
+/** Runs a tool in the process's network namespace, and returns its standard output. */
 export function tool(command: string, ...args: string[]): string {
   return execFileSync(command, args, { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024, stdio: 'pipe' });
 }
 
 /**
- * Runs several tools one after the other; the standard output of each. Costs this process one start of a process, which
- * is what takes time on a machine that is emulated.
+ * Runs several tools one after the other, and returns the standard output of each. This process starts only one child,
+ * because each start is slow on an emulated machine.
  */
 export function tools(...commands: readonly string[]): string[] {
   const script = commands.map((command) => `${command}\nprintf '\\0'\n`).join('');
@@ -22,7 +22,7 @@ export function feed(commands: readonly (readonly [command: string, input: strin
   tool('sh', '-ec', commands.map(([command, input]) => `${command} <<'END'\n${input}END\n`).join(''));
 }
 
-/** Makes the devices and addresses of a scenario's node. */
+/** Creates the links and addresses of a scenario's node. */
 export function layOut({ interfaces }: Pick<Scenario, 'interfaces'>): void {
   const links = [...new Set(interfaces.map(({ link }) => link))];
   const lines = [
@@ -35,7 +35,7 @@ export function layOut({ interfaces }: Pick<Scenario, 'interfaces'>): void {
   feed([['ip -batch -', lines.map((line) => `${line}\n`).join('')]]);
 }
 
-/** Everything that a recording holds. */
+/** The complete state of a recording. */
 export function toolOutput(): ToolOutput {
   const [ipvsadm = '', ipset = '', iptables = '', ip6tables = '', address = ''] = tools(
     'ipvsadm -S -n',
@@ -54,7 +54,7 @@ export function toolOutput(): ToolOutput {
   };
 }
 
-/** Settings that ipvs mode may write. */
+/** The settings that ipvs mode may write. */
 export const SYSCTLS = [
   'net/ipv4/vs/conntrack',
   'net/ipv4/vs/conn_reuse_mode',

@@ -1,19 +1,19 @@
-// Requests over one way into a Service, and whether they went where they should.
+// Sends requests over a route to a Service, and checks the servers that respond.
 import { dial, type Route } from '../../demo/route.js';
 
-/** What came of a number of requests. */
+/** The results of a number of requests. */
 export interface Tally {
-  /** Answers by name of the server; servers that were expected stand there even with none. */
+  /** Number of responses by server; includes expected servers without responses. */
   readonly counts: ReadonlyMap<string, number>;
   /** Source addresses that the servers saw. */
   readonly sources: ReadonlySet<string>;
-  /** What was not as it should be, a sentence each. */
+  /** A sentence for each failure. */
   readonly failures: readonly string[];
 }
 
 /**
- * Sends requests one after another, each over a new connection; each must be answered by one of the expected servers, and
- * each of those must have its even share, as round robin gives it.
+ * Sends requests one after another, each over a new connection. Only expected servers may respond, each to an equal
+ * share of the requests, according to round robin.
  */
 export async function request(route: Route, times: number, expected: readonly string[]): Promise<Tally> {
   const counts = new Map(expected.map((name) => [name, 0]));
@@ -22,7 +22,7 @@ export async function request(route: Route, times: number, expected: readonly st
   for (let i = 0; i < times; i++) {
     const outcome = await dial(route);
     if ('error' in outcome) {
-      failures.push(`${route.name}: request ${i + 1} of ${times} was not answered: ${outcome.error}`);
+      failures.push(`${route.name}: request ${i + 1} of ${times} failed: ${outcome.error}`);
       continue;
     }
     counts.set(outcome.by, (counts.get(outcome.by) ?? 0) + 1);
@@ -40,8 +40,8 @@ function unfairness(
   const share = Math.floor(times / expected.length);
   return [...counts].flatMap(([name, count]) => {
     if (!expected.includes(name))
-      return [`${route.name}: ${name} answered ${count} requests, and should have had none`];
+      return [`${route.name}: ${name} responded to ${count} requests; expected: none`];
     if (count >= share) return [];
-    return [`${route.name}: ${name} answered ${count} of ${times} requests, and should have had ${share}`];
+    return [`${route.name}: ${name} responded to ${count} of ${times} requests; expected: ${share}`];
   });
 }

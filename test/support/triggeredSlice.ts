@@ -1,9 +1,9 @@
-// An EndpointSlice that says when its last change was made.
+// An EndpointSlice with a trigger time.
 import assert from 'node:assert/strict';
 import { decodeObject } from '../../src/objects/decode.js';
 import type { ObjectChange } from '../../src/objects/types.js';
 
-/** A change of an IPv6 slice; `triggered` is what its annotation says. */
+/** A change of an IPv6 slice; `triggered` is the value of its annotation. */
 export function triggeredSlice(
   name: string,
   triggered: string,

@@ -1,7 +1,7 @@
-// What the tools of others say about a network namespace: independent of everything of ours.
+// The state of a network namespace, read with standard tools, independently of our code.
 import { execFileSync } from 'node:child_process';
 
-/** The state of a namespace's kernel, as text that is equal when the state is. */
+/** The kernel state of a namespace as text. Equal states have equal texts. */
 export interface Witnessed {
   readonly ipvsadm: string;
   readonly ipset: string;
@@ -10,7 +10,7 @@ export interface Witnessed {
   readonly ip6tables: string;
 }
 
-/** Asks all of them. */
+/** Reads the state with all tools. */
 export function witness(namespace: string): Witnessed {
   return {
     ipvsadm: ask(namespace, 'ipvsadm', '-S', '-n'),
@@ -21,7 +21,7 @@ export function witness(namespace: string): Witnessed {
   };
 }
 
-/** Runs a command in a namespace; what it prints. */
+/** Runs a command in a namespace, and returns its output. */
 export function ask(namespace: string, ...command: readonly string[]): string {
   return execFileSync('ip', ['netns', 'exec', namespace, ...command], { encoding: 'utf8' });
 }
@@ -31,7 +31,7 @@ export function linesOf(text: string): string[] {
   return text.split('\n').filter(Boolean).sort();
 }
 
-/** Without the time of saving and without counters, which traffic changes. */
+/** Removes the time and the counters, which traffic changes. */
 function rules(saved: string): string {
   return saved.replace(/^#.*\n/gm, '').replace(/ \[\d+:\d+\]$/gm, '');
 }

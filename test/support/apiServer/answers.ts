@@ -1,41 +1,41 @@
-// What the API server of the tests sends: bodies, whole or as a fault leaves them, and Status objects.
+// Responses of the tests' API server: complete bodies, bodies damaged by a fault, and Status objects.
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { constants, gzipSync } from 'node:zlib';
 
-/** Something that goes wrong with one request. */
+/** A fault of one request. */
 export type Fault =
-  /** An error instead of the answer, `after` so many ms. */
+  /** An error instead of the response; `after` is its delay, in ms. */
   | {
       readonly status: number;
       readonly reason?: string;
       readonly retryAfter?: number;
       readonly after?: number;
     }
-  /** The connection is reset after so many bytes of the body, or of a watch's first event. */
+  /** The connection is reset after this number of bytes of the body, or of a watch's first event. */
   | { readonly reset: number }
-  /** The body, or a watch's first event, ends in good order after so many bytes. */
+  /** The body, or a watch's first event, ends without an error after this number of bytes. */
   | { readonly cut: number }
   /** A watch: this is sent at its start. */
   | { readonly garbage: string }
-  /** The body comes in pieces of so many bytes. */
+  /** The body is sent in pieces of this number of bytes. */
   | { readonly pieces: number }
-  /** Nothing comes after so many bytes of the body. */
+  /** Nothing is sent after this number of bytes of the body. */
   | { readonly stall: number }
   /** This is sent as a body compressed by gzip. */
   | { readonly gzip: Buffer }
-  /** The connection is reset instead of an answer. */
+  /** The connection is reset without a response. */
   | { readonly hangUp: true }
   /** A list: this is sent as its items. */
   | { readonly items: readonly unknown[] }
-  /** Nothing is ever answered. */
+  /** There is no response. */
   | { readonly silent: true };
 
-/** Bodies from this size on are compressed for clients that take it; kube-apiserver's. */
+/** Minimum size of a body that is compressed for clients that accept it, in bytes, as in kube-apiserver. */
 const COMPRESSED_FROM = 128 * 1024;
 
-/** Sends a body, or as much of it as the fault lets through. */
+/** Sends a body, or the part that the fault permits. */
 export function send(response: ServerResponse, status: number, body: string, fault: Fault | undefined): void {
   let bytes: Buffer = Buffer.from(body);
   const headers: Record<string, string> = { 'Content-Type': 'application/json' };
@@ -62,7 +62,7 @@ export function send(response: ServerResponse, status: number, body: string, fau
   }
 }
 
-/** Each piece is a chunk of HTTP, and comes to a reader by itself. */
+/** Each piece is a separate HTTP chunk, and arrives separately. */
 export function writePieces(response: ServerResponse, bytes: Buffer, size: number): void {
   for (let at = 0; at < bytes.length; at += size) response.write(bytes.subarray(at, at + size));
 }
@@ -92,7 +92,7 @@ export function statusObject(code: number, reason: string, more: object = {}): o
   };
 }
 
-/** What a server answers whose newest version is older than the one asked for: NewTooLargeResourceVersionError. */
+/** The response to a resourceVersion newer than the server's newest: NewTooLargeResourceVersionError. */
 export function sendTooLarge(
   response: ServerResponse,
   { asked, current, retryAfter }: { asked: number; current: number; retryAfter: number },

@@ -1,24 +1,24 @@
-// Certificates for tests, made by openssl: an authority, and what it vouches for.
+// Creates certificates for tests with openssl: a CA, and certificates that it signs.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A certificate and its key, PEM. */
+/** A certificate and its key, in PEM. */
 export interface KeyPair {
   readonly cert: string;
   readonly key: string;
 }
 
-/** An authority. */
+/** A CA. */
 export interface Authority extends KeyPair {
-  /** For 127.0.0.1, localhost and kubernetes.default. */
+  /** A server certificate for 127.0.0.1, localhost and kubernetes.default. */
   server(): KeyPair;
-  /** For a user of that name. */
+  /** A client certificate for a user. */
   client(name: string): KeyPair;
 }
 
-/** Makes an authority. */
+/** Creates a CA. */
 export function makeAuthority(name: string): Authority {
   const own = inFolder((folder) => {
     openssl(folder, ['req', '-x509', ...NEW_KEY, '-subj', `/CN=${name}`, '-days', '2', '-out', 'cert.pem']);

@@ -1,4 +1,4 @@
-// A source on a server, and its reports: the state that a proxy would have at any moment.
+// A source on a server, and the objects that it has reported: the state of a proxy.
 import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -13,7 +13,7 @@ import type { Source } from '../../../src/source/source.js';
 import type { ApiServer } from './server.js';
 import { parseSelectors } from './store.js';
 
-/** Times in tests: tens of ms in place of seconds. */
+/** Times in tests: tens of ms instead of seconds. */
 export const QUICK = {
   watch: [300, 600],
   margin: 30_000,
@@ -23,22 +23,22 @@ export const QUICK = {
   check: { interval: [600_000, 1_200_000], pause: 100 },
 } as const;
 
-/** Options of a follower: those of its source, and times of its client. */
+/** Options of a follower: those of its source, and the times of its client. */
 export type FollowerOptions = Partial<ApiSourceOptions> & {
   timeouts?: ConstructorParameters<typeof ApiClient>[1]['timeouts'];
 };
 
-/** A source that is followed. */
+/** Follows a source. */
 export class Follower {
   /** Objects by identity, as reported. */
   readonly objects = new Map<string, KubernetesObject>();
-  /** `set Service demo/web`, one for each change. */
+  /** Reported changes: `set Service demo/web`. */
   readonly changes: string[] = [];
   readonly troubles: ApiTrouble[] = [];
   readonly problems: string[] = [];
   readonly mended: string[] = [];
   synced = 0;
-  /** Resolves when the source says that it has started. */
+  /** Resolves when the source has started. */
   started: Promise<void> = Promise.resolve();
   readonly #source: Source;
   #client: ApiClient | undefined;
@@ -47,21 +47,21 @@ export class Follower {
     this.#source = make((trouble) => this.troubles.push(trouble));
   }
 
-  /** Follows a source that is made with a receiver of its troubles. */
+  /** Follows a source, which is created with a callback for its failures. */
   static of(make: (trouble: (trouble: ApiTrouble) => void) => Source): Follower {
     const follower = new Follower(make);
     follower.start();
     return follower;
   }
 
-  /** Follows the server that the options lead to. Resolves before anything is reported. */
+  /** Follows the server of the options. Resolves before the first report. */
   static async start(connect: ConnectionOptions, options: FollowerOptions = {}): Promise<Follower> {
     const { follower } = await Follower.open(connect, options);
     follower.start();
     return follower;
   }
 
-  /** A source, and a follower that does not yet follow it. */
+  /** A source, and a follower that has not started. */
   static async open(
     connect: ConnectionOptions,
     options: FollowerOptions = {},
@@ -110,7 +110,7 @@ export class Follower {
   }
 }
 
-/** Waits until a follower has exactly the server's objects for node-a; fails after some seconds with the difference. */
+/** Waits until a follower has exactly the server's objects for node-a; fails with the difference after some seconds. */
 export async function agrees(follower: Follower, server: ApiServer, limit = 10_000): Promise<void> {
   const selected = [
     ...server.store.list(
@@ -131,11 +131,11 @@ export async function agrees(follower: Follower, server: ApiServer, limit = 10_0
   assert.deepEqual(follower.objects, expected);
 }
 
-/** Waits until a condition holds; fails after some seconds with its description. */
+/** Waits until a condition is true; fails with its description after some seconds. */
 export async function until(what: string, so: () => boolean, limit = 10_000): Promise<void> {
   const end = performance.now() + limit;
   while (!so()) {
-    if (performance.now() > end) assert.fail(`waited ${limit} ms in vain until ${what}`);
+    if (performance.now() > end) assert.fail(`timeout after ${limit} ms: ${what}`);
     await wait(5);
   }
 }

@@ -1,10 +1,10 @@
-// What a real API server asks of an event of events.k8s.io/v1 before it takes it: ValidateEventCreate in Kubernetes'
+// The validation of a new event of events.k8s.io/v1 in kube-apiserver: ValidateEventCreate in
 // pkg/apis/core/validation/events.go.
 
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const MICRO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
 
-/** The rules that an event created in a namespace breaks. */
+/** The rules that a new event in a namespace breaks. */
 export function faultsOfEvent(text: string, namespace: string): string[] {
   const event = JSON.parse(text) as Record<string, unknown>;
   const metadata = event['metadata'] as Record<string, string>;

@@ -1,9 +1,9 @@
-// @kubernetes/client-node as a client of the test's API server: a client that this project did not write.
+// @kubernetes/client-node, an independent client, with the test's API server.
 import { CoreV1Api, DiscoveryV1Api, KubeConfig, makeInformer } from '@kubernetes/client-node';
 import { makeAuthority } from './certificates.js';
 import { ApiServer, type ApiServerOptions } from './server.js';
 
-/** A server with TLS, as the library asks for, and a KubeConfig that leads to it. */
+/** A server with TLS, which the library requires, and a KubeConfig for it. */
 export async function startWithKubeConfig(
   options: ApiServerOptions = {},
   user: object = {},
@@ -21,7 +21,7 @@ export async function startWithKubeConfig(
   return { server, config };
 }
 
-/** Informers of the library for everything that a proxy follows. */
+/** Informers of the library for all resources that a proxy follows. */
 export function informersOf(config: KubeConfig) {
   const core = config.makeApiClient(CoreV1Api);
   const discovery = config.makeApiClient(DiscoveryV1Api);

@@ -1,4 +1,4 @@
-// Objects for tests, as the API server sends them.
+// Objects for tests, in the format of the API server.
 import type { RawObject } from './store.js';
 
 /** A Service in namespace demo. */

@@ -1,11 +1,11 @@
-// A small cluster on a server, and a source that follows it: where most tests of the API source begin.
+// A small cluster on a server, and a source that follows it, for most tests of the API source.
 import type { ReflectorTimes } from '../../../src/api/reflector.js';
 import { closeAfter } from '../closeAfter.js';
 import { agrees, Follower, QUICK, until } from './cluster.js';
 import { node, service, slice } from './objects.js';
 import { ApiServer, type ApiServerOptions } from './server.js';
 
-/** Paths of the resources that are followed. */
+/** Paths of the followed resources. */
 export const SERVICES = '/api/v1/services';
 export const SLICES = '/apis/discovery.k8s.io/v1/endpointslices';
 export const NODES = '/api/v1/nodes';
@@ -22,7 +22,7 @@ export async function startServer(options: ApiServerOptions = {}): Promise<ApiSe
   return server;
 }
 
-/** Such a server, and a follower that knows everything and watches. */
+/** Such a server, and a follower that has all objects and watches. */
 export async function startBoth(times: Partial<ReflectorTimes> = {}) {
   const server = await startServer();
   const options = { times: { ...QUICK, ...times } };
@@ -32,12 +32,12 @@ export async function startBoth(times: Partial<ReflectorTimes> = {}) {
   return { server, follower };
 }
 
-/** Waits until Services and slices are watched. */
+/** Waits until the server has a watch of Services and one of slices. */
 export function watches(server: ApiServer): Promise<void> {
   return until('it watches', () => server.watching(SERVICES) === 1 && server.watching(SLICES) === 1);
 }
 
-/** Deletes, changes and creates something. */
+/** Deletes, changes and creates objects. */
 export function churn({ store }: ApiServer): void {
   store.delete(service('a', ''));
   store.delete(slice('a', []));

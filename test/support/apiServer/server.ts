@@ -1,5 +1,5 @@
-// A small API server on 127.0.0.1: lists in pages, watches with versions and bookmarks, and every fault that a network, a
-// proxy in between or a server in trouble can show.
+// A small API server on 127.0.0.1: lists in pages, watches with versions and bookmarks, and the faults of a network, an
+// intermediate proxy or a failing server.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Server, Socket } from 'node:net';
@@ -17,7 +17,7 @@ import {
   seenThrough,
 } from './store.js';
 
-/** A request that came in. */
+/** A received request. */
 export interface SeenRequest {
   readonly at: number;
   readonly method: string;
@@ -35,13 +35,13 @@ export interface ApiServerOptions {
   readonly tls?: KeyPair;
   /** Authority of client certificates. */
   readonly clientCA?: string;
-  /** Tokens that let in; undefined lets everybody in. A client certificate lets in, too. */
+  /** Accepted tokens; undefined accepts all clients. A client certificate is also accepted. */
   readonly tokens?: Set<string>;
-  /** Honours `limit` where `resourceVersion=0` is asked for; a real server sends everything then. */
+  /** Applies `limit` also with `resourceVersion=0`; a real server then sends all objects. */
   readonly pagesOld?: boolean;
-  /** Path before that of every request. */
+  /** Prefix of the path of every request. */
   readonly prefix?: string;
-  /** Time to wait for a version that is asked for and does not exist yet, in ms; default 3000; 0 is an older server, without a cache. */
+  /** Time to wait for a requested version that does not exist, in ms; default 3000; 0: an old server without cache. */
   readonly versionWait?: number;
 }
 
@@ -51,7 +51,7 @@ const KINDS: Readonly<Record<string, readonly [apiVersion: string, kind: string]
   '/apis/discovery.k8s.io/v1/endpointslices': ['discovery.k8s.io/v1', 'EndpointSlice'],
 };
 
-/** Seconds that a watch lasts whose client names no time: kube-apiserver's `--min-request-timeout`. */
+/** Duration of a watch without timeoutSeconds, in s: kube-apiserver's `--min-request-timeout`. */
 const DEFAULT_WATCH = 1800;
 
 interface Watcher {
@@ -65,7 +65,7 @@ interface Watcher {
 export class ApiServer {
   readonly store = new Store();
   readonly requests: SeenRequest[] = [];
-  /** Every check finds a cache that has not yet caught up. */
+  /** The cache never reaches a requested version. */
   staysBehind = false;
   readonly #connections: Socket[] = [];
   readonly #options: ApiServerOptions;
@@ -87,17 +87,17 @@ export class ApiServer {
     return `${this.#tls ? 'https' : 'http'}://127.0.0.1:${this.#port}${this.#options.prefix ?? ''}`;
   }
 
-  /** Connections made so far. */
+  /** Number of connections so far. */
   get connectionsSeen(): number {
     return this.#connections.length;
   }
 
-  /** Bytes sent so far, headers and TLS included. */
+  /** Number of sent bytes so far, with headers and TLS. */
   get bytesSent(): number {
     return this.#connections.reduce((sum, { bytesWritten }) => sum + bytesWritten, 0);
   }
 
-  /** Listens; after {@link close} on the same port as before. */
+  /** Listens; after {@link close}, on the same port. */
   async start(): Promise<this> {
     const answer = (request: IncomingMessage, response: ServerResponse) => {
       this.#answer(request, response).catch((error) => response.destroy(error));
@@ -112,7 +112,7 @@ export class ApiServer {
       this.#connections.push(socket);
       this.#sockets.add(socket);
       socket.on('close', () => this.#sockets.delete(socket));
-      // Clients go away as they please.
+      // Clients may disconnect at any time.
       socket.on('error', () => {});
     });
     this.#frozen = false;
@@ -123,7 +123,7 @@ export class ApiServer {
     return this;
   }
 
-  /** Resets every connection and listens no more. */
+  /** Resets every connection and stops listening. */
   async close(): Promise<void> {
     const server = this.#server;
     this.#server = undefined;
@@ -132,19 +132,19 @@ export class ApiServer {
     await closed;
   }
 
-  /** Uses another certificate for connections from now on. */
+  /** Uses another certificate for new connections. */
   async rotate(tls: KeyPair): Promise<void> {
     await this.close();
     this.#tls = tls;
     await this.start();
   }
 
-  /** Has the next request whose line (`GET /api/v1/services?watch=true…`) matches go wrong. Faults queue. */
+  /** Adds a fault for the next request whose line (`GET /api/v1/services?watch=true…`) matches. Faults queue. */
   fail(matches: RegExp, ...faults: Fault[]): void {
     for (const fault of faults) this.#faults.push({ matches, fault });
   }
 
-  /** Faults that did not come about yet. */
+  /** Number of faults that have not occurred yet. */
   get faultsLeft(): number {
     return this.#faults.length;
   }
@@ -154,7 +154,7 @@ export class ApiServer {
     for (const socket of this.#sockets) reset(socket);
   }
 
-  /** Open connections stay open, and nothing comes over them any more, as when a device on the way forgot them. */
+  /** Stops sending on open connections without closing them, as when a middlebox has lost their state. */
   freeze(): void {
     this.#frozen = true;
     for (const watcher of this.#watchers) {
@@ -163,17 +163,17 @@ export class ApiServer {
     }
   }
 
-  /** New requests are answered again. */
+  /** Responds to new requests again. */
   thaw(): void {
     this.#frozen = false;
   }
 
-  /** Ends the watches of a path in good order. */
+  /** Ends the watches of a path without an error. */
   endWatches(path: string): void {
     for (const watcher of this.#watchers) if (watcher.path === path) watcher.response.end();
   }
 
-  /** Sends text as it is over the watches of a path. */
+  /** Sends unmodified text over the watches of a path. */
   write(path: string, text: string): void {
     for (const watcher of this.#watchers) if (watcher.path === path) watcher.response.write(text);
   }
@@ -187,7 +187,7 @@ export class ApiServer {
     }
   }
 
-  /** Watches open on a path. */
+  /** Number of open watches of a path. */
   watching(path: string): number {
     return [...this.#watchers].filter((watcher) => watcher.path === path).length;
   }
@@ -209,7 +209,7 @@ export class ApiServer {
       if (broken.length > 0) return sendStatus(response, 422, `Invalid: ${broken.join(', ')}`);
       return send(response, 201, seen.body, fault);
     }
-    // As a real server: a page is of the list that the first one was of.
+    // Like a real server: all pages are of the same version of the list.
     if (seen.query['continue'] && seen.query['resourceVersion'])
       return sendStatus(response, 400, 'BadRequest');
     const kind = KINDS[seen.path];
@@ -219,7 +219,7 @@ export class ApiServer {
     else if (await this.#reaches(seen.query)) this.#list(seen, kind, selects, response, fault);
     else {
       const [asked, current] = [Number(seen.query['resourceVersion']), this.store.version];
-      // Only a server that waited asks for a pause.
+      // Only a server that waited sends Retry-After.
       sendTooLarge(response, { asked, current, retryAfter: this.#options.versionWait === 0 ? 0 : 1 });
     }
   }
@@ -243,7 +243,7 @@ export class ApiServer {
     return seen;
   }
 
-  /** Whether the version that a list may not be older than exists, or does after a while. */
+  /** Whether the minimum version of a list exists, possibly after some time. */
   async #reaches({ resourceVersion, resourceVersionMatch }: SeenRequest['query']): Promise<boolean> {
     if (resourceVersionMatch !== 'NotOlderThan') return true;
     const end = performance.now() + (this.#options.versionWait ?? 3_000);
@@ -268,7 +268,7 @@ export class ApiServer {
     const token = query['continue']
       ? JSON.parse(query['continue'])
       : { from: 0, version: this.store.version };
-    // What a page shows is the list as it was at the first one; once it has changed and that is forgotten, it is too old.
+    // Pages show the version of the first page. If the list has changed and its events are deleted, it is too old.
     if (token.version < this.store.version && this.store.since(token.version) === undefined) {
       sendStatus(response, 410, 'Expired');
       return;
@@ -313,7 +313,7 @@ export class ApiServer {
       watcher.send = (event) =>
         writePieces(response, Buffer.from(`${JSON.stringify(event)}\n`), fault.pieces);
     }
-    // A version that does not exist yet is waited for without a word.
+    // A watch from a version that does not exist yet sends nothing until the store reaches it.
     let from = Number(query['resourceVersion']);
     const tell = (event: StoredEvent) => {
       if (event.version <= from) return;
@@ -339,5 +339,5 @@ export class ApiServer {
   }
 }
 
-/** An object that a test's cluster holds. */
+/** An object of a test's cluster. */
 export type { RawObject };

@@ -1,4 +1,4 @@
-// What an API server holds: objects with versions, what happened to them, and selectors. Behaves as documented at
+// The store of an API server: objects with versions, their events, and selectors. Behaves as documented at
 // https://kubernetes.io/docs/reference/using-api/api-concepts/.
 
 /** An object of the API, as JSON. */
@@ -9,11 +9,11 @@ export interface RawObject {
   [field: string]: unknown;
 }
 
-/** Something that happened. */
+/** A change of an object. */
 export interface StoredEvent {
   readonly version: number;
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
-  /** The object from then on, or as it was deleted. */
+  /** The object after the change, or the deleted object. */
   readonly object: RawObject;
   readonly previous: RawObject | undefined;
 }
@@ -24,7 +24,7 @@ export interface Snapshot {
   readonly version: number;
 }
 
-/** Whether an object is meant. */
+/** Whether an object is selected. */
 export type Selector = (object: RawObject) => boolean;
 
 /** The objects of a cluster. */
@@ -33,7 +33,7 @@ export class Store {
   readonly #objects = new Map<string, RawObject>();
   #events: StoredEvent[] = [];
   #listeners = new Set<(event: StoredEvent) => void>();
-  /** Version before which nothing is remembered. */
+  /** Events up to this version are deleted. */
   #compacted = 0;
   version = 100;
 
@@ -51,7 +51,7 @@ export class Store {
     });
   }
 
-  /** Deletes an object that is there. */
+  /** Deletes an existing object. */
   delete(object: RawObject): void {
     const key = keyOf(object);
     const previous = this.#objects.get(key);
@@ -60,18 +60,18 @@ export class Store {
     this.#happened({ version: this.version + 1, type: 'DELETED', object: this.#stamp(previous), previous });
   }
 
-  /** Forgets what happened up to now: watches from before are too old. */
+  /** Deletes all past events: watches from earlier versions are too old. */
   compact(): void {
     this.#compacted = this.version;
     this.#events = [];
   }
 
-  /** The objects and the version as they are now. */
+  /** The current objects and version. */
   snapshot(): Snapshot {
     return { objects: new Map(this.#objects), version: this.version };
   }
 
-  /** Puts everything back, the version too, as when etcd is restored from a backup: what happened since is forgotten. */
+  /** Restores objects and version, as when etcd is restored from a backup. Later events are deleted. */
   restore({ objects, version }: Snapshot): void {
     this.#objects.clear();
     for (const [key, object] of objects) this.#objects.set(key, object);
@@ -87,13 +87,13 @@ export class Store {
       .map(([, object]) => object);
   }
 
-  /** What happened after a version; undefined when that is too long ago to tell. */
+  /** The events after a version; undefined if the version is too old. */
   since(version: number): readonly StoredEvent[] | undefined {
     if (version < this.#compacted) return undefined;
     return this.#events.filter((event) => event.version > version);
   }
 
-  /** Calls back when something happens, until the returned function is called. */
+  /** Calls back for each event, until the returned function is called. */
   listen(listener: (event: StoredEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -110,9 +110,7 @@ export class Store {
   }
 }
 
-/**
- * What a watcher is told of an event: an object that comes to be selected is added, one that no longer is deleted.
- */
+/** The event for a watch: ADDED if the object is selected only after the change, DELETED if only before it. */
 export function seenThrough(selects: Selector, event: StoredEvent): StoredEvent | undefined {
   const before = event.previous !== undefined && selects(event.previous);
   const after = event.type !== 'DELETED' && selects(event.object);

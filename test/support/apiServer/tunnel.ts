@@ -1,4 +1,4 @@
-// An HTTP proxy that makes tunnels, on 127.0.0.1.
+// An HTTP proxy for tunnels (CONNECT) on 127.0.0.1.
 import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
@@ -7,12 +7,12 @@ import type { KeyPair } from './certificates.js';
 /** A running proxy. */
 export interface Tunnel {
   readonly url: string;
-  /** What was asked for: `CONNECT 127.0.0.1:6443`, and the credentials if any. */
+  /** Received requests: `CONNECT 127.0.0.1:6443`, and the credentials, if any. */
   readonly asked: readonly string[];
   close(): Promise<void>;
 }
 
-/** Starts a proxy. With `credentials` (`user:password`) it asks for them; with `tls` it speaks TLS itself. */
+/** Starts a proxy. With `credentials` (`user:password`), it requires them; with `tls`, it listens with TLS. */
 export async function startTunnel(credentials = '', tls?: KeyPair): Promise<Tunnel> {
   const asked: string[] = [];
   const server = tls ? createTlsServer({ ...tls }) : createServer();

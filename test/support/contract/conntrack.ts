@@ -10,8 +10,8 @@ const SECOND = '10.0.0.9:5001 10.96.0.10:53';
 const SIX = '[fd00::9]:4000 [fd00:96::a]:53';
 
 /**
- * Registers the tests. `open` gives a conntrack with three UDP flows, translated as those of a tracking namespace are:
- * the first two are of IPv4, to 10.0.0.1 and 10.0.0.2, the third is of IPv6, to fd00::1.
+ * Registers the tests. `open` returns a conntrack with three UDP flows with DNAT, as in the namespace of flows.ts: the
+ * first two are IPv4, to 10.0.0.1 and 10.0.0.2; the third is IPv6, to fd00::1.
  */
 export function conntrackContract(open: (...datagrams: readonly string[]) => Promise<Conntrack>): void {
   const opened = () => open(FIRST, SECOND, SIX);
@@ -46,7 +46,7 @@ export function conntrackContract(open: (...datagrams: readonly string[]) => Pro
     assert.deepEqual(ends(await conntrack.list()), [SIX]);
   });
 
-  it('deletes by name, reports flows that are gone as deleted, and leaves out flows that break a rule', async () => {
+  it('deletes by name, reports missing flows as deleted, and leaves out invalid flows', async () => {
     const conntrack = await opened();
     const [first, second] = await conntrack.list({ family: 4 });
     assert.ok(first && second);
@@ -68,7 +68,7 @@ export function conntrackContract(open: (...datagrams: readonly string[]) => Pro
     assert.deepEqual(await conntrack.list({ family: 4 }), []);
   });
 
-  it('refuses arguments that break a rule, by the name of the field', async () => {
+  it('rejects invalid arguments, and names the field', async () => {
     const conntrack = await opened();
     const destination = '10.96.0.10';
     const broken: [Promise<unknown>, RegExp][] = [

@@ -13,7 +13,7 @@ async function entriesOf(ipset: Ipset, name: string): Promise<string[] | undefin
   return (await ipset.get(name))?.entries.map(formatEntry).sort();
 }
 
-/** Registers the tests. `open` gives an ipset without sets. */
+/** Registers the tests. `open` returns an ipset without sets. */
 export function ipsetContract(open: () => Promise<Ipset>): void {
   it('lists the added objects, as the kernel writes them', async () => {
     const ipset = await open();
@@ -47,7 +47,7 @@ export function ipsetContract(open: () => Promise<Ipset>): void {
     assert.deepEqual(await entriesOf(ipset, 'a'), []);
   });
 
-  it('refuses with the numbers of the kernel and of ipset', async () => {
+  it('fails with the error numbers of the kernel and of ipset', async () => {
     const ipset = await open();
     await refused(ipset.add(SET, web), 'ENOENT 2 ipset.add a 10.0.0.1,tcp:80');
     await refused(ipset.delete(SET, web), 'ENOENT 2 ipset.delete a 10.0.0.1,tcp:80');
@@ -94,7 +94,7 @@ export function ipsetContract(open: () => Promise<Ipset>): void {
     assert.equal(await ipset.get('a'), undefined);
   });
 
-  it('continues after an operation that failed, and leaves out operations that break a rule', async () => {
+  it('continues after a failed operation, and leaves out invalid operations', async () => {
     const ipset = await open();
     const operations: IpsetOperation[] = [
       { do: 'create', set: SET },
@@ -117,7 +117,7 @@ export function ipsetContract(open: () => Promise<Ipset>): void {
     assert.deepEqual(await entriesOf(ipset, 'a'), ['10.0.0.1,tcp:81']);
   });
 
-  it('refuses arguments that break a rule, by the name of the field', async () => {
+  it('rejects invalid arguments, and names the field', async () => {
     const ipset = await open();
     await ipset.create(SET);
     const broken: [Promise<unknown>, RegExp][] = [

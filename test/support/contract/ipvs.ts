@@ -14,7 +14,7 @@ const WEB = service();
 const NAME = 'tcp 10.96.0.1:443';
 const MARK = { firewallMark: 7, family: 6, scheduler: 'wrr', flags: 0, timeout: 0, netmask: 128 } as const;
 
-/** Without counters, in an order of its own. */
+/** Without counters, sorted. */
 function states(services: readonly VirtualServiceState[]): unknown[] {
   return services
     .map(({ counters: _, realServers, ...rest }) => ({
@@ -28,7 +28,7 @@ function states(services: readonly VirtualServiceState[]): unknown[] {
 
 const idle = { activeConnections: 0, inactiveConnections: 0, persistentConnections: 0 };
 
-/** Registers the tests. `open` gives an IPVS that holds nothing, in a namespace whose lo is up. */
+/** Registers the tests. `open` returns an empty IPVS, in a namespace with lo up. */
 export function ipvsContract(open: () => Promise<Ipvs>): void {
   it('lists the added objects, as the kernel writes them', async () => {
     const ipvs = await open();
@@ -89,7 +89,7 @@ export function ipvsContract(open: () => Promise<Ipvs>): void {
     });
   });
 
-  it('refuses with the numbers of the kernel', async () => {
+  it("fails with the kernel's error numbers", async () => {
     const ipvs = await open();
     await refused(ipvs.update(WEB), `ESRCH 3 ipvs.updateService ${NAME}`);
     await refused(ipvs.delete(WEB), `ESRCH 3 ipvs.deleteService ${NAME}`);
@@ -121,7 +121,7 @@ export function ipvsContract(open: () => Promise<Ipvs>): void {
     }
   });
 
-  it('continues after an operation that failed, and leaves out operations that break a rule', async () => {
+  it('continues after a failed operation, and leaves out invalid operations', async () => {
     const ipvs = await open();
     const operations: IpvsOperation[] = [
       { do: 'addService', service: WEB },
@@ -144,7 +144,7 @@ export function ipvsContract(open: () => Promise<Ipvs>): void {
       state?.realServers.map(({ weight }) => weight),
       [5],
     );
-    // An object that was listed names itself, and can be changed.
+    // A listed object can be used as its own name, and can be changed.
     await ipvs.update({ ...(state as VirtualServiceState), scheduler: 'lc' });
     for (const real of state?.realServers ?? []) await ipvs.updateRealServer(WEB, { ...real, weight: 2 });
     assert.equal((await ipvs.get(WEB))?.scheduler, 'lc');
@@ -152,7 +152,7 @@ export function ipvsContract(open: () => Promise<Ipvs>): void {
     assert.deepEqual(await ipvs.list(), []);
   });
 
-  it('refuses arguments that break a rule, by the name of the field', async () => {
+  it('rejects invalid arguments, and names the field', async () => {
     const ipvs = await open();
     const broken: [Promise<unknown>, RegExp][] = [
       [

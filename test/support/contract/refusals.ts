@@ -1,4 +1,4 @@
-// The part of an error that a contract compares: everything but the kernel's message, which fakes do not have.
+// The part of an error that a contract compares: all except the kernel's message, which fakes do not have.
 import assert from 'node:assert/strict';
 import { NetlinkError } from '../../../src/errors.js';
 import type { OperationResult } from '../../../src/kernel/types.js';
@@ -12,7 +12,7 @@ function outcome({ code, errno, operation, target }: NetlinkError): string {
   return `${code} ${errno} ${operation} ${target}`;
 }
 
-/** Makes sure that a call rejects with this NetlinkError: `ENOENT 2 ipset.flush none`. */
+/** Asserts that a call rejects with this NetlinkError: `ENOENT 2 ipset.flush none`. */
 export async function refused(call: Promise<unknown>, expected: string): Promise<void> {
   await assert.rejects(call, (error) => {
     assert.ok(error instanceof NetlinkError, String(error));
@@ -21,7 +21,7 @@ export async function refused(call: Promise<unknown>, expected: string): Promise
   });
 }
 
-/** Makes sure that every verb rejects once the client is closed, and does not throw. */
+/** Asserts that every verb of a closed client rejects, and does not throw. */
 export async function closed(client: object, ...calls: (() => Promise<unknown>)[]): Promise<void> {
   (client as { close(): void }).close();
   for (const call of calls) await assert.rejects(call(), { name: 'NetlinkError', code: 'ERR_CLOSED' });

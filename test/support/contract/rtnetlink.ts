@@ -12,7 +12,7 @@ async function addressesOf(rtnetlink: Rtnetlink, link: string): Promise<string[]
     .sort();
 }
 
-/** Registers the tests. `open` gives a network namespace with nothing but lo, which is down; `kind` is one of links. */
+/** Registers the tests. `open` returns a network namespace with only lo, which is down; `kind` is a kind of link. */
 export function rtnetlinkContract(open: () => Promise<Rtnetlink>, kind: string): void {
   it('lists the added objects, as the kernel writes them', async () => {
     const rtnetlink = await open();
@@ -34,7 +34,7 @@ export function rtnetlinkContract(open: () => Promise<Rtnetlink>, kind: string):
       'fe80::1/64 253',
     ]);
     assert.equal((await rtnetlink.listAddresses()).filter((each) => each.link === 'knp0').length, 4);
-    // An object that was listed names itself.
+    // A listed object can be used as its own name.
     const [listed] = await rtnetlink.listAddresses('knp0');
     await rtnetlink.deleteAddress(listed ?? assert.fail());
     assert.equal((await rtnetlink.listAddresses('knp0')).length, 3);
@@ -46,7 +46,7 @@ export function rtnetlinkContract(open: () => Promise<Rtnetlink>, kind: string):
     );
   });
 
-  it('refuses with the numbers of the kernel', async () => {
+  it("fails with the kernel's error numbers", async () => {
     const rtnetlink = await open();
     await refused(
       rtnetlink.addLink('knp0', 'nonesuch'),
@@ -79,14 +79,14 @@ export function rtnetlinkContract(open: () => Promise<Rtnetlink>, kind: string):
       );
       await refused(rtnetlink.deleteAddress(on(address, other)), gone(other));
     }
-    // IPv6 has an address once, whatever its prefix.
+    // An IPv6 address exists only once, with any prefix.
     await refused(
       rtnetlink.addAddress(on('fd00::1', 64)),
       'EEXIST 17 rtnetlink.addAddress fd00::1/64 dev knp0',
     );
   });
 
-  it('continues after an operation that failed, and leaves out operations that break a rule', async () => {
+  it('continues after a failed operation, and leaves out invalid operations', async () => {
     const rtnetlink = await open();
     const operations: RtnetlinkOperation[] = [
       { do: 'addAddress', address: on('10.0.0.1', 32) },
@@ -107,7 +107,7 @@ export function rtnetlinkContract(open: () => Promise<Rtnetlink>, kind: string):
     assert.deepEqual(await addressesOf(rtnetlink, 'knp0'), ['10.0.0.1/32 0']);
   });
 
-  it('refuses arguments that break a rule, by the name of the field', async () => {
+  it('rejects invalid arguments, and names the field', async () => {
     const rtnetlink = await open();
     const broken: [Promise<unknown>, RegExp][] = [
       [rtnetlink.addLink('a/b', kind), /^rtnetlink.addLink: name must be neither/],

@@ -1,4 +1,4 @@
-// The map mode as the agent's tests open it.
+// The map mode for the agent's tests.
 import type { TestKernel } from '../testKernel.js';
 import { MapKernel } from './mapKernel.js';
 import { createMapMode } from './mapMode.js';

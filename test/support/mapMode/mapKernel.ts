@@ -1,8 +1,8 @@
-// A kernel that holds a map from `address:port/protocol` to endpoints. Its batches are transactions, as those of nf_tables.
+// A fake kernel with a map from `address:port/protocol` to endpoints. Its batches are transactions, as in nf_tables.
 import { NetlinkError } from '../../../src/errors.js';
 import { FakeKernel, type Fault } from '../../../src/kernel/testing/index.js';
 
-/** A change of the map, or of the table that holds it. */
+/** A change of the map, or of its table. */
 export type MapOperation =
   | { readonly do: 'createTable' | 'deleteTable' }
   | { readonly do: 'set'; readonly name: string; readonly endpoints: readonly string[] }
@@ -10,7 +10,7 @@ export type MapOperation =
 
 type Results = (NetlinkError | undefined)[];
 
-/** The error of an operation that was undone because another one of its transaction failed. */
+/** The error of an operation that was rolled back because another one of its transaction failed. */
 export const UNDONE = 'ECANCELED';
 
 /** The map, with the parts of the kernel that every mode needs. */
@@ -18,13 +18,13 @@ export class MapKernel {
   readonly host = Object.assign(new FakeKernel(), { watchHost: async () => ({ close() {} }), close() {} });
   /** Undefined while there is no table. */
   table: Map<string, readonly string[]> | undefined;
-  /** Transactions that were tried, and how many operations each had. */
+  /** Number of operations of each attempted transaction. */
   readonly transactions: number[] = [];
   /** Decides which operations fail. */
   fault: Fault = () => undefined;
   readonly #listeners = new Set<() => void>();
 
-  /** Either all operations are done, or none: then one has the error, and all others have {@link UNDONE}. */
+  /** Applies all operations or none. In a failed transaction, one has its error, and all others have {@link UNDONE}. */
   async apply(operations: readonly MapOperation[]): Promise<Results> {
     this.transactions.push(operations.length);
     let table = this.table && new Map(this.table);
@@ -41,13 +41,13 @@ export class MapKernel {
     return operations.map(() => undefined);
   }
 
-  /** Calls back when {@link tamper} changes the map. */
+  /** Registers a callback for changes by {@link tamper}. */
   watch(changed: () => void): { close(): void } {
     this.#listeners.add(changed);
     return { close: () => void this.#listeners.delete(changed) };
   }
 
-  /** A change that others make, with or without a notification of it. */
+  /** A change by another program, with or without a notification. */
   tamper(change: (table: Map<string, readonly string[]>) => void, notified: boolean): void {
     if (this.table) change(this.table);
     if (notified) for (const changed of this.#listeners) changed();

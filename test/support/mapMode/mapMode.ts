@@ -1,4 +1,4 @@
-// The smallest mode that the contract allows: frontends and their endpoints in one map, changed by transactions.
+// A minimal mode: frontends and their endpoints in one map, which is changed by transactions.
 import { NetlinkError } from '../../../src/errors.js';
 import { type Comparison, type Desired, type Mode, ROLLED_BACK } from '../../../src/modes/mode.js';
 import { nodePortHost } from '../../../src/modes/shared/nodePortAddresses.js';
@@ -17,7 +17,7 @@ interface Operation {
 }
 
 const TABLE = 'table';
-/** Operations in a transaction, at most. */
+/** Maximum number of operations in a transaction. */
 const MOST = 64;
 
 /** The mode on a kernel. */
@@ -74,7 +74,7 @@ function idOf({ address, port }: Endpoint): string {
   return joinHostPort(address, port);
 }
 
-/** The table is made first, and deleted last. */
+/** The table is created first, and deleted last. */
 function compare(desired: Desired<Item>, known: ReadonlyMap<string, Item>): Comparison<Operation> {
   const phases: Record<'create' | 'set' | 'delete' | 'last', Operation[]> = {
     create: [],

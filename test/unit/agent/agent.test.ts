@@ -1,4 +1,4 @@
-// The agent on a kernel in memory and an API server in this process, with each mode: when it ends, and when it does not.
+// The agent with each mode, on a fake kernel and an API server in this process: the changes that end it, and others.
 import assert from 'node:assert/strict';
 import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,10 +27,10 @@ import { closeAfter } from '../../support/closeAfter.js';
 import type { TestKernel } from '../../support/testKernel.js';
 import { TEST_MODES } from '../../support/testModes.js';
 
-/** Ms between two passes over everything. */
+/** Time between two audits, in ms. */
 const AUDIT = 50;
 
-/** An API server with two Services, of which one has an endpoint, and a node. */
+/** An API server with a node and two Services, one with an endpoint. */
 async function startServer(podCIDR: string): Promise<ApiServer> {
   const server = closeAfter(await new ApiServer().start());
   server.store.set(service('a', '10.96.0.1'));
@@ -46,7 +46,7 @@ interface Settings {
   readonly kernel: TestKernel;
 }
 
-/** Starts the agent of node-a, whose pod network was 10.244.1.0/24 at the start. */
+/** Starts the agent of node-a, with podCIDR 10.244.1.0/24 at the start. */
 async function startAgent(
   server: ApiServer,
   { detectLocalMode = 'ClusterCIDR', configFile, kernel }: Settings,
@@ -102,7 +102,7 @@ async function startAgent(
 
 const GOOD = 'apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\nmode: ipvs\n';
 
-/** A configuration file that the agent follows as the command would have it. */
+/** A configuration file that the agent follows as if started by the command. */
 function configurationFile() {
   const folder = mkdtempSync(join(tmpdir(), 'knp-agent-'));
   closeAfter({ close: () => rmSync(folder, { recursive: true }) });
@@ -121,14 +121,14 @@ for (const [mode, newKernel] of Object.entries(TEST_MODES))
   describe(`in ${mode} mode`, () => tests(newKernel));
 
 function tests(newKernel: () => TestKernel): void {
-  describe('the agent ends with 1, and the kernel keeps its state, when', () => {
-    it('the pod networks of its node change, where rules depend on them', async () => {
+  describe('the agent exits with 1, and the kernel keeps its state, if', () => {
+    it('the podCIDRs of its node change and rules depend on them', async () => {
       const server = await startServer('10.244.1.0/24');
       const agent = await startAgent(server, { kernel: newKernel(), detectLocalMode: 'NodeCIDR' });
       await until('it has programmed the kernel', () => programmed(agent.kernel) && agent.passes() > 0);
       const before = agent.kernel.state();
       server.store.set(node('node-a', { podCIDRs: ['10.244.1.0/24'], zone: 'elsewhere' }));
-      await until('it has looked at the node', () => agent.passes() > 1);
+      await until('it has read the node', () => agent.passes() > 1);
       assert.equal(agent.ended(), undefined);
       server.store.set(node('node-a', { podCIDRs: ['10.244.9.0/24'] }));
       assert.equal(await agent.status, 1);
@@ -136,7 +136,7 @@ function tests(newKernel: () => TestKernel): void {
       assert.match(agent.lines.join(''), /"before":\["10\.244\.1\.0\/24"\],"now":\["10\.244\.9\.0\/24"\]/);
     });
 
-    it('they had changed before it began to follow its node', async () => {
+    it('the podCIDRs changed before it began to follow its node', async () => {
       const agent = await startAgent(await startServer('10.244.9.0/24'), {
         kernel: newKernel(),
         detectLocalMode: 'NodeCIDR',
@@ -144,7 +144,7 @@ function tests(newKernel: () => TestKernel): void {
       assert.equal(await agent.status, 1);
     });
 
-    it('its configuration file is written to', async () => {
+    it('its configuration file changes', async () => {
       const { path, configFile } = configurationFile();
       const agent = await startAgent(await startServer('10.244.1.0/24'), { kernel: newKernel(), configFile });
       await until('it has programmed the kernel', () => programmed(agent.kernel) && agent.passes() > 0);
@@ -156,7 +156,7 @@ function tests(newKernel: () => TestKernel): void {
       assert.ok(agent.lines.some((line) => line.includes(CONFIGURATION_UPDATED)));
     });
 
-    it('a damaged configuration file is mended with other contents, and not before', async () => {
+    it('its damaged configuration file is repaired with other contents, but not before', async () => {
       const { path, configFile } = configurationFile();
       const server = await startServer('10.244.1.0/24');
       const agent = await startAgent(server, { kernel: newKernel(), configFile });
@@ -175,7 +175,7 @@ function tests(newKernel: () => TestKernel): void {
     });
   });
 
-  it('the agent warns of another one in its network namespace', async () => {
+  it('the agent logs a warning if another one runs in its network namespace', async () => {
     const server = await startServer('10.244.1.0/24');
     const agents = [
       await startAgent(server, { kernel: newKernel() }),
@@ -187,8 +187,8 @@ function tests(newKernel: () => TestKernel): void {
     assert.deepEqual(await Promise.all(agents.map(({ status }) => status)), [0, 0]);
   });
 
-  describe('the agent goes on, and ends with 0 when it is told to, after', () => {
-    it('the pod networks of its node changed, where nothing depends on them', async () => {
+  describe('the agent continues, and exits with 0 on a stop signal, after', () => {
+    it('a change of its podCIDRs on which no rule depends', async () => {
       const server = await startServer('10.244.1.0/24');
       const agent = await startAgent(server, { kernel: newKernel() });
       await until('it has programmed the kernel', () => programmed(agent.kernel));
@@ -200,7 +200,7 @@ function tests(newKernel: () => TestKernel): void {
       assert.ok(programmed(agent.kernel));
     });
 
-    it('updates that cannot be read, which remove nothing, while others are programmed', async () => {
+    it('unreadable updates, which remove nothing, while others are programmed', async () => {
       const server = await startServer('10.244.1.0/24');
       const agent = await startAgent(server, { kernel: newKernel() });
       await until('it has programmed the kernel', () => programmed(agent.kernel) && agent.passes() > 0);
@@ -220,7 +220,7 @@ function tests(newKernel: () => TestKernel): void {
       assert.equal(await agent.status, 0);
     });
 
-    it('its configuration file was damaged, which it shows until the former contents are back', async () => {
+    it('a damaged configuration file, which it reports until the former contents are restored', async () => {
       const { path, configFile } = configurationFile();
       const agent = await startAgent(await startServer('10.244.1.0/24'), { kernel: newKernel(), configFile });
       await until('it has programmed the kernel', () => programmed(agent.kernel) && agent.passes() > 0);
@@ -239,13 +239,13 @@ function tests(newKernel: () => TestKernel): void {
       );
       assert.ok(await gaugeIs(1));
       writeFileSync(path, GOOD);
-      await until('the fault is over', () => agent.logged('put right').length > 0);
+      await until('the fault is solved', () => agent.logged('problem solved').length > 0);
       assert.ok(await gaugeIs(0));
       agent.stop();
       assert.equal(await agent.status, 0);
     });
 
-    it('a time without the API server, in which nothing is removed', async () => {
+    it('an outage of the API server, during which nothing is removed', async () => {
       const server = await startServer('10.244.1.0/24');
       const agent = await startAgent(server, { kernel: newKernel() });
       await until('it has programmed the kernel', () => programmed(agent.kernel) && agent.passes() > 0);
@@ -256,18 +256,18 @@ function tests(newKernel: () => TestKernel): void {
       server.store.delete(slice('a', []));
       server.store.compact();
       const [passes, troubles] = [agent.passes(), agent.troubles()];
-      // Passes over everything, as those of every syncPeriod.
+      // Audits, as in every syncPeriod.
       await until('passes were made meanwhile', () => agent.passes() >= passes + 5);
       await until('the server was looked for', () => agent.troubles() >= troubles + 6);
       assert.equal(agent.kernel.state(), before);
       await server.start();
-      await until('what went meanwhile is removed', () => !agent.kernel.state().includes('10.96.0.1'));
+      await until('the deleted Service is removed', () => !agent.kernel.state().includes('10.96.0.1'));
       assert.match(agent.kernel.state(), /10\.96\.0\.2:80/);
       agent.stop();
       assert.equal(await agent.status, 0);
     });
 
-    it('a start without the API server: what an earlier one left in the kernel stays', async () => {
+    it('a start without the API server: the earlier state of the kernel stays', async () => {
       const server = await startServer('10.244.1.0/24');
       const first = await startAgent(server, { kernel: newKernel() });
       await until('it has programmed the kernel', () => programmed(first.kernel) && first.passes() > 0);
@@ -280,7 +280,7 @@ function tests(newKernel: () => TestKernel): void {
       assert.equal(agent.passes(), 0);
       assert.equal(agent.kernel.state(), before);
       await server.start();
-      await until('a pass was made', () => agent.passes() > 0);
+      await until('a pass has ended', () => agent.passes() > 0);
       assert.equal(agent.kernel.state(), before);
       agent.stop();
       assert.equal(await agent.status, 0);

@@ -1,10 +1,10 @@
-// What the cluster is told, in kube-proxy's words.
+// The Kubernetes events of the proxy, with kube-proxy's reasons.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { announcer } from '../../../src/agent/announce.js';
 import type { ClusterEvent } from '../../../src/api/events.js';
 
-it('reasons, types, actions and objects of events', () => {
+it("events have kube-proxy's reasons, types, actions and objects", () => {
   const events: ClusterEvent[] = [];
   const tell = announcer('node-a', { record: (event) => events.push(event), flush: async () => {} });
   tell.starting();

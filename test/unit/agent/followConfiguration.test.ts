@@ -1,4 +1,4 @@
-// A configuration file that is damaged while the agent runs shows wherever other input that cannot be read does.
+// A configuration file that is damaged while the agent runs is reported like other unreadable input.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { ProxyHealth } from '../../../src/servers/health.js';
 import { until } from '../../support/apiServer/cluster.js';
 import { closeAfter } from '../../support/closeAfter.js';
 
-it('each fault of a configuration file is one problem, with an event on the node, until it is mended', async () => {
+it('each fault of a configuration file is a problem, with an event about the Node, until it is solved', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'knp-follow-'));
   closeAfter({ close: () => rmSync(folder, { recursive: true }) });
   const path = join(folder, 'config.conf');
@@ -47,11 +47,11 @@ it('each fault of a configuration file is one problem, with an event on the node
   assert.ok(health.healthy);
 
   faults = ['two'];
-  await until('one is mended', () => mended.length === 1);
+  await until('one is solved', () => mended.length === 1);
   assert.deepEqual(mended.map(describeProblem), [line('one')]);
   assert.deepEqual(health.state().unread, [path]);
 
   faults = [];
-  await until('the other is mended', () => mended.length === 2);
+  await until('the other is solved', () => mended.length === 2);
   assert.deepEqual([found.length, health.state().unread], [2, []]);
 });

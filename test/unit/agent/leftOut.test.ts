@@ -1,4 +1,4 @@
-// What is left out shows in metrics, in /statusz and as an event on the object, for as long as it is.
+// Objects that are left out are reported in metrics, in /statusz and as events.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { announcer } from '../../../src/agent/announce.js';
@@ -18,7 +18,7 @@ function openOwnMetrics() {
   const metrics = closeAfter(
     openMetrics({ version: '0', kubernetesVersion: 'v1.36.0', startedAt: 0, now: Date.now }),
   );
-  /** The lines of the metric, sorted: the order in which objects are found is not fixed. */
+  /** The lines of the metric, sorted, because the order of detection is not fixed. */
   const gauge = async () =>
     (await metrics.text())
       .split('\n')
@@ -28,7 +28,7 @@ function openOwnMetrics() {
   return { metrics, gauge };
 }
 
-/** What is left out of the objects of an API server. */
+/** An API server, and a `LeftOut` that receives the problems of its objects. */
 async function setUp() {
   const server = await startServer();
   const client = closeAfter(
@@ -55,8 +55,8 @@ async function setUp() {
   return { server, leftOut, gauge, events, failed };
 }
 
-describe('an object with something that cannot be used', () => {
-  it('is counted by kind and effect, named, and has an event, until it is put right', async () => {
+describe('an object with an invalid value', () => {
+  it('is counted by kind and reason, named, and has an event, until it is valid', async () => {
     const { server, leftOut, gauge, events, failed } = await setUp();
     assert.deepEqual([await gauge(), leftOut.summary()], [[], undefined]);
     const wrong = service('new', '10.96.0.9');
@@ -80,16 +80,16 @@ describe('an object with something that cannot be used', () => {
       note,
       /^node node-a: Service demo\/new: spec\.ports\[0\]\.port: .*; Service demo\/new: spec\.ports\[1\]/,
     );
-    // kubectl describe finds events by the uid.
+    // kubectl describe selects events by uid.
     const about = { apiVersion: 'v1', kind: 'Service', namespace: 'demo', name: 'new', uid: 'uid-of-new' };
     assert.deepEqual(regarding, about);
     server.store.set(wrong);
-    await until('it is put right', () => leftOut.summary() === undefined);
+    await until('it is valid', () => leftOut.summary() === undefined);
     assert.deepEqual(await gauge(), ['{kind="Service",reason="FieldLeftOut"} 0']);
     assert.deepEqual([events().length, failed], [1, []]);
   });
 
-  it('is counted until it is deleted, and has one event however often it changes otherwise', async () => {
+  it('is counted until it is deleted, and has one event even if other fields change often', async () => {
     const { server, leftOut, gauge, events } = await setUp();
     for (let i = 0; i < 10; i++) {
       server.store.set({ ...slice('a', ['10.0.0.1']), addressType: 'IPv7', again: i });
@@ -105,7 +105,7 @@ describe('an object with something that cannot be used', () => {
     assert.equal(slices.regarding.apiVersion, 'discovery.k8s.io/v1');
     server.store.delete(slice('a', []));
     server.store.delete(service('b', ''));
-    await until('both are gone', () => leftOut.summary() === undefined);
+    await until('both are deleted', () => leftOut.summary() === undefined);
     assert.deepEqual(await gauge(), [
       '{kind="EndpointSlice",reason="LastReadableKept"} 0',
       '{kind="Service",reason="LastReadableKept"} 0',
@@ -114,7 +114,7 @@ describe('an object with something that cannot be used', () => {
   });
 });
 
-it('many problems: the first five are named, each object is counted once, nameless data has no event', async () => {
+it('the first five problems are named, each object is counted once, and data without a name has no event', async () => {
   const { metrics, gauge } = openOwnMetrics();
   const told: string[] = [];
   const leftOut = new LeftOut({

@@ -1,4 +1,4 @@
-// The log as it leaves the process: its two formats, on a terminal and elsewhere, and when nothing can be written.
+// The output of the log: its two formats, with and without a terminal, and on a full disk.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
@@ -6,13 +6,13 @@ import { describe, it } from 'node:test';
 
 const LOG = JSON.stringify(import.meta.resolve('../../../src/agent/log.js'));
 
-/** A program that logs with these options, and ends at once. */
+/** A program that logs with these options and exits. */
 function logging(options: { verbosity: number; format: string }, ...lines: string[]): string {
   const statements = lines.map((line) => `log.${line};`).join(' ');
   return `import { openLog } from ${LOG}; const log = openLog(${JSON.stringify(options)}); ${statements} process.exit(0);`;
 }
 
-/** What it writes to standard error, where that is no terminal. */
+/** Its output on standard error without a terminal. */
 function written(...args: Parameters<typeof logging>): string[] {
   const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', logging(...args)], {
     encoding: 'utf8',
@@ -21,7 +21,7 @@ function written(...args: Parameters<typeof logging>): string[] {
   return stderr.trimEnd().split('\n');
 }
 
-/** What it writes to a terminal. Nothing else of the environment counts: Node shows no colours where CI is set. */
+/** Its output on a terminal. The environment is reduced, because Node disables colours if CI is set. */
 function shown(environment: NodeJS.ProcessEnv, ...args: Parameters<typeof logging>): string {
   const command = `'${process.execPath}' --input-type=module -e "$PROGRAM"`;
   const env = { PATH: process.env['PATH'], TERM: 'xterm', ...environment, PROGRAM: logging(...args) };
@@ -40,7 +40,7 @@ const LINES = [
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z /;
 
 describe('the format text', () => {
-  it('is a line of text with an RFC 3339 time for each record, where standard error is no terminal', () => {
+  it('has one line with an RFC 3339 time for each record, without colours, if standard error is not a terminal', () => {
     const lines = written({ verbosity: 0, format: 'text' }, ...LINES);
     for (const line of lines) assert.match(line, TIME);
     assert.deepEqual(
@@ -64,7 +64,7 @@ describe('the format text', () => {
 });
 
 describe('the format json', () => {
-  it("has the fields of klog's JSON: ts in ms, v but for errors, msg, err", () => {
+  it("has the fields of klog's JSON: ts in ms, v except for errors, msg, err", () => {
     const before = Date.now();
     const records = written({ verbosity: 4, format: 'json' }, ...LINES).map((line) => JSON.parse(line));
     for (const { ts } of records) assert.ok(ts >= before && ts <= Date.now(), `${ts}`);
@@ -93,7 +93,7 @@ describe('the format json', () => {
   });
 });
 
-it('a disk that is full costs lines, and neither the process nor its memory', () => {
+it('a full disk loses lines, but does not end the process or grow its memory', () => {
   const program = `
     import { openLog } from ${LOG};
     const log = openLog({ verbosity: 0, format: 'text' });

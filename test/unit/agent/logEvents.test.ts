@@ -1,4 +1,4 @@
-// Which events of a proxy are lines of the log, and at which level.
+// The levels of the log lines for a proxy's events.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { pino } from 'pino';
@@ -18,7 +18,7 @@ const AUDIT: SyncSummary = {
   milliseconds: { plan: 1, kernel: 2 },
 };
 
-/** Levels of the lines that these passes make, in order. */
+/** Levels of the lines of these passes, in order. */
 function levels(...passes: Partial<SyncSummary>[]): string[] {
   const lines: string[] = [];
   const log = pino({ level: 'trace' }, { write: (line) => lines.push(line) });
@@ -27,14 +27,14 @@ function levels(...passes: Partial<SyncSummary>[]): string[] {
   return lines.map((line) => pino.levels.labels[JSON.parse(line).level] ?? '');
 }
 
-it('the first pass is a line at level info, and so is each pass that did anything', () => {
+it('the first pass and each pass with changes are logged at level info', () => {
   assert.deepEqual(levels({}, { services: 1 }, { operations: 2 }), ['info', 'info', 'info']);
 });
 
-it('an audit that found nothing is a line for debugging', () => {
+it('an audit without operations is logged at level debug', () => {
   assert.deepEqual(levels({ services: 3 }, {}, { full: false }), ['info', 'debug', 'debug']);
 });
 
-it('a repair is a warning beside the line of its pass', () => {
+it('a repair is logged as a warning after its pass', () => {
   assert.deepEqual(levels({}, { operations: 2, repaired: 2 }), ['info', 'info', 'warn']);
 });

@@ -1,10 +1,10 @@
-// Every change of the kernel is counted, and its result stays the same.
+// Every kernel operation is counted, and its result stays the same.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { type KernelMetrics, measure, withTimedListing } from '../../../src/agent/measure.js';
 import { FakeKernel, failNth } from '../../../src/kernel/testing/index.js';
 
-/** A measured kernel in memory, and the calls of the metrics, in words. */
+/** A measured fake kernel, and the calls of the metrics as text. */
 function setUp() {
   const kernel = new FakeKernel();
   const told: string[] = [];
@@ -26,7 +26,7 @@ function setUp() {
 const SERVICE = { address: '10.96.0.1', port: 80, protocol: 'tcp' } as const;
 const SETTINGS = { scheduler: 'rr', flags: 0, timeout: 0, netmask: 32 };
 
-it('operations of a batch, by kind and result', async () => {
+it('operations of a batch are counted by kind and result', async () => {
   const { measuredKernel, told } = setUp();
   const add = { do: 'addService', service: { ...SERVICE, ...SETTINGS } } as const;
   const results = await measuredKernel.ipvs.apply([add, add, { do: 'deleteService', service: SERVICE }]);
@@ -42,7 +42,7 @@ it('operations of a batch, by kind and result', async () => {
   ]);
 });
 
-it('a batch that breaks as a whole, for each of its operations', async () => {
+it('a batch that fails completely counts as a failure of each operation', async () => {
   const { kernel, measuredKernel, told } = setUp();
   kernel.ipset.close();
   const flush = { do: 'flush', name: 'a' } as const;
@@ -50,7 +50,7 @@ it('a batch that breaks as a whole, for each of its operations', async () => {
   assert.deepEqual(told, ['ipset flush ERR_CLOSED 2', 'ipset batch of 2']);
 });
 
-it('a restore that failed', async () => {
+it('a failed restore is counted', async () => {
   const { kernel, measuredKernel, told } = setUp();
   kernel.iptables.fault = failNth(1);
   const error = await measuredKernel.iptables.restore(6, []);
@@ -58,7 +58,7 @@ it('a restore that failed', async () => {
   assert.deepEqual(told, ['iptables restore ENOMEM 1', 'iptables batch of 1', 'restore of IPv6 failed']);
 });
 
-it('deletions of flows, and the time of listings', async () => {
+it('deletions of flows are counted, and listings are timed', async () => {
   const { kernel, measuredKernel, told } = setUp();
   const original = { source: 'fd00::9', destination: 'fd00:96::a', sourcePort: 4000, destinationPort: 53 };
   const flows = [4000, 4001].map((sourcePort) =>
@@ -77,7 +77,7 @@ it('deletions of flows, and the time of listings', async () => {
   ]);
 });
 
-it('settings', async () => {
+it('writes of settings are counted', async () => {
   const { kernel, measuredKernel, told } = setUp();
   await measuredKernel.sysctl.write('net/ipv4/ip_forward', '1');
   kernel.sysctl.fault = failNth(1);

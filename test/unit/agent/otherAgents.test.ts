@@ -1,4 +1,4 @@
-// Agents in one network namespace notice each other.
+// An agent detects another agent in its network namespace.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -32,7 +32,7 @@ function start(name: string, version: string) {
 
 async function until(holds: () => boolean): Promise<void> {
   for (let i = 0; !holds(); i++) {
-    assert.ok(i < 500, 'waited 5 s in vain');
+    assert.ok(i < 500, 'timeout after 5 s');
     await wait(10);
   }
 }
@@ -42,7 +42,7 @@ const warning = (pid: number, version: string) =>
   `warn another kube-netlink-proxy runs in this network namespace ${JSON.stringify({ pid, pidNamespace, version, startedAt: '2026-11-20T17:32:31.000Z' })}`;
 const ENDED = 'info the other kube-netlink-proxy has ended';
 
-it('an agent alone says nothing; a second one warns who the first is, and logs its end', async () => {
+it('a single agent logs nothing; a second one logs the identity of the first, and its end', async () => {
   const name = nextName();
   const first = start(name, '1.0.0');
   await wait(50);
@@ -57,7 +57,7 @@ it('an agent alone says nothing; a second one warns who the first is, and logs i
   assert.deepEqual(third.lines, [warning(process.pid, '2.0.0')]);
 });
 
-it('an agent that is killed is noticed at once', async () => {
+it('the end of a killed agent is detected at once', async () => {
   const name = nextName();
   const program = `
     import { ownIdentity, watchForOtherAgents } from ${MODULE};
@@ -71,8 +71,8 @@ it('an agent that is killed is noticed at once', async () => {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   closeAfter({ close: () => child.kill('SIGKILL') });
-  const [said] = await once(child.stdout, 'data');
-  assert.equal(String(said), 'running\n');
+  const [output] = await once(child.stdout, 'data');
+  assert.equal(String(output), 'running\n');
   const second = start(name, '2.0.0');
   await until(() => second.lines.length > 0);
   child.kill('SIGKILL');
@@ -80,7 +80,7 @@ it('an agent that is killed is noticed at once', async () => {
   assert.deepEqual(second.lines, [warning(child.pid as number, '1.0.0'), ENDED]);
 });
 
-it('a program that says it is an agent, and ends each connection, is asked slowly, and leaves nothing behind', async () => {
+it('a program that claims to be an agent and closes each connection is polled slowly, without a leak', async () => {
   const name = nextName();
   let asked = 0;
   const stranger = createServer((socket) => {
@@ -98,12 +98,12 @@ it('a program that says it is an agent, and ends each connection, is asked slowl
   // Node warns of the eleventh listener that is not removed.
   await until(() => asked >= 12);
   process.off('warning', warned);
-  assert.ok(performance.now() - began > 2000, 'twelve questions take three seconds');
+  assert.ok(performance.now() - began > 2000, 'twelve requests take three seconds');
   assert.deepEqual(warnings, []);
   assert.equal(agent.lines.length, 1);
 });
 
-it('a name that something else holds is a warning without an id, once', async () => {
+it('if another program has the name, one warning without a process id is logged', async () => {
   const name = nextName();
   const stranger = createServer((socket) => socket.end('{"pid":1,"version":"\\u001b[31m"}\n'));
   stranger.listen({ path: name });

@@ -1,4 +1,4 @@
-// What an agent takes from its own Node object.
+// The changes of an agent's own Node object.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { followOwnNode } from '../../../src/agent/ownNode.js';
@@ -20,7 +20,7 @@ function setUp(known: readonly string[]) {
   return { told, follow };
 }
 
-it('whether load balancers may use it, of no other node', () => {
+it('eligibility for load balancers is reported for the own node only', () => {
   const { told, follow } = setUp([]);
   const taints = [{ key: 'ToBeDeletedByClusterAutoscaler', effect: 'NoSchedule' }];
   follow([node('node-b', { taints }), node('node-a', {})]);
@@ -29,13 +29,13 @@ it('whether load balancers may use it, of no other node', () => {
   assert.deepEqual(told, ['eligible', 'not eligible', 'not eligible']);
 });
 
-it('that the object is gone says nothing', () => {
+it('the removal of the object is ignored', () => {
   const { told, follow } = setUp([]);
   follow([{ ...node('node-a', {}), type: 'delete' }]);
   assert.deepEqual(told, []);
 });
 
-it('pod networks: the first are adopted, others are told of', () => {
+it('the first podCIDRs are adopted, and changes are reported', () => {
   const { told, follow } = setUp([]);
   follow([node('node-a', { podCIDRs: ['10.244.1.0/24'] })]);
   follow([node('node-a', { podCIDRs: ['10.244.1.0/24'] })]);

@@ -1,4 +1,4 @@
-// Limits and time-outs of connection tracking.
+// Limits and timeouts of connection tracking.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { conntrackMax, conntrackSysctls } from '../../../src/agent/processSettings.js';
@@ -19,7 +19,7 @@ describe('the limit of flows', () => {
   }
 });
 
-it('time-outs in whole seconds; what is 0 is left alone', () => {
+it('timeouts are in whole seconds, and 0 keeps the value of the kernel', () => {
   const settings = {
     maxPerCore: 0,
     min: 0,

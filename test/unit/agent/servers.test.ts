@@ -1,4 +1,4 @@
-// The agent's two servers, as the configuration says where.
+// The health and metrics servers of the agent.
 import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { describe, it } from 'node:test';
@@ -8,7 +8,7 @@ import { openMetrics } from '../../../src/servers/metrics.js';
 import { closeAfter } from '../../support/closeAfter.js';
 import { ask, dial } from '../../support/request.js';
 
-/** A port of loopback that is free now, in both families. */
+/** A free loopback port in both families. */
 async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '::', resolve));
@@ -44,7 +44,7 @@ function parts(configuration: ServerParts['configuration']) {
 }
 
 describe("the agent's servers", () => {
-  it('listen where the configuration says, and count their own answers', async () => {
+  it('listen on the configured addresses, and count their responses', async () => {
     const [healthz, metricsPort] = [await freePort(), await freePort()];
     const { all, told } = parts({
       healthzBindAddress: `0.0.0.0:${healthz}`,
@@ -63,7 +63,7 @@ describe("the agent's servers", () => {
     assert.deepEqual(told, []);
   });
 
-  it('are one fewer where there is no address for health', async () => {
+  it('do not include the health server if it has no address', async () => {
     const port = await freePort();
     const { all } = parts({
       healthzBindAddress: '',
@@ -74,7 +74,7 @@ describe("the agent's servers", () => {
     assert.equal((await ask(port, 'GET /proxyMode HTTP/1.1')).body, 'ipvs');
   });
 
-  it('wait for an address that is taken, or end the agent, as bindAddressHardFail says', async () => {
+  it('wait for an address in use, or reject with bindAddressHardFail', async () => {
     const squatter = createServer();
     await new Promise<void>((resolve) => squatter.listen(0, '127.0.0.1', resolve));
     closeAfter(squatter);

@@ -1,4 +1,4 @@
-// What load balancers and metrics are told of Services.
+// The status of Services for health-check ports and metrics.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ServiceStatus } from '../../../src/agent/serviceStatus.js';
@@ -8,7 +8,7 @@ import { readManifest } from '../../../src/source/manifestFile.js';
 
 const NODE = nodeFacts('node-a');
 
-/** A status that knows the Services of a manifest. */
+/** A status with the Services of a manifest. */
 async function statusOf(text: string): Promise<ServiceStatus> {
   const cache = new ServiceCache();
   const { objects, problems } = await readManifest('test.yaml', text);
@@ -55,12 +55,12 @@ describe('health checks', () => {
     assert.equal(status.takeHealthCheckChanges().size, 0, 'each change once');
   });
 
-  it('are not asked for where the policy is Cluster', async () => {
+  it('do not exist with policy Cluster', async () => {
     const status = await statusOf(loadBalancer('externalTrafficPolicy: Cluster', HERE));
     assert.equal(status.takeHealthCheckChanges().size, 0);
   });
 
-  it('go with their Service', async () => {
+  it('are removed with their Service', async () => {
     const status = await statusOf(loadBalancer(LOCAL, HERE));
     status.takeHealthCheckChanges();
     status.note('demo/web', undefined);
@@ -80,7 +80,7 @@ describe('Services without a local endpoint', () => {
     assert.deepEqual(await count(`${LOCAL}\n  internalTrafficPolicy: Local`, THERE), [1, 1]);
   });
 
-  it('are not counted with one here, without any at all, and with policy Cluster', async () => {
+  it('are not counted if an endpoint is local, if there is none at all, or with policy Cluster', async () => {
     assert.deepEqual(await count(LOCAL, HERE), [0, 0]);
     assert.deepEqual(await count(LOCAL, ''), [0, 0]);
     assert.deepEqual(await count('externalTrafficPolicy: Cluster', THERE), [0, 0]);

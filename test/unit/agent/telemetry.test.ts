@@ -1,4 +1,4 @@
-// What is told while a pass is under way is not said to be programmed by it.
+// A change that arrives during a pass is not reported as programmed by this pass.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { pino } from 'pino';
@@ -59,8 +59,8 @@ function setUp() {
   };
 }
 
-describe('files that cannot be read', () => {
-  it('are counted, and named in the health', async () => {
+describe('unreadable files', () => {
+  it('are counted, and named by the health server', async () => {
     const { health, incomplete, unread } = setUp();
     assert.equal(await unread(), 0);
     incomplete(['a.yaml', 'b.yaml']);
@@ -74,7 +74,7 @@ describe('files that cannot be read', () => {
 });
 
 describe('a change', () => {
-  it('is programmed by the pass that took it in', async () => {
+  it('is programmed by the pass that read it', async () => {
     const { tell, taken, synced, pending, programmed } = setUp();
     tell('a');
     assert.equal(await pending(), 1);
@@ -84,7 +84,7 @@ describe('a change', () => {
     assert.equal(await programmed(), 1);
   });
 
-  it('that comes during a pass waits for the next', async () => {
+  it('that arrives during a pass waits for the next', async () => {
     const { tell, taken, synced, pending, programmed, health, clock } = setUp();
     tell('a');
     taken();
@@ -98,7 +98,7 @@ describe('a change', () => {
     assert.deepEqual([await pending(), await programmed(), health.healthy], [0, 2, true]);
   });
 
-  it('whose pass failed is programmed by the one that makes it good', async () => {
+  it('whose pass failed is programmed by the pass that succeeds', async () => {
     const { tell, taken, synced, failed, programmed, health, clock } = setUp();
     tell('a');
     taken();

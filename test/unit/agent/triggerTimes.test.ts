@@ -1,4 +1,4 @@
-// When changes of endpoints were made, told once each.
+// The trigger times of endpoint changes, reported once each.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { TriggerTimes } from '../../../src/agent/triggerTimes.js';
@@ -6,7 +6,7 @@ import { triggeredSlice as slice } from '../../support/triggeredSlice.js';
 
 const START = Date.parse('2026-01-01T00:00:00Z');
 
-it('of what began since the start, the latest of each slice', () => {
+it('the latest trigger of each slice since the start is reported', () => {
   const times = new TriggerTimes(START);
   times.note(slice('old', '2025-12-31T23:59:59Z'));
   times.note(slice('a', '2026-01-01T00:00:05Z'));
@@ -19,7 +19,7 @@ it('of what began since the start, the latest of each slice', () => {
   assert.deepEqual(times.programmed(), []);
 });
 
-it('not again when a slice changes and its annotation does not', () => {
+it('a change of a slice with the same annotation is not reported again', () => {
   const times = new TriggerTimes(START);
   times.note(slice('a', '2026-01-01T00:00:05Z'));
   times.taken();

@@ -31,12 +31,12 @@ async function recheckWith(text: string): Promise<string> {
 }
 
 describe('a configuration file that is read again', () => {
-  it('gives its text if a start would succeed', async () => {
+  it('returns its text if a start would succeed', async () => {
     const text = `${GOOD}clusterCIDR: 10.244.0.0/16\n`;
     assert.equal(await recheckWith(text), text);
   });
 
-  it('gives its former text without validation, because a start succeeded with it', async () => {
+  it('returns its former text without validation, because a start succeeded with it', async () => {
     assert.equal(await recheckWith(GOOD), GOOD);
   });
 
@@ -49,7 +49,7 @@ describe('a configuration file that is read again', () => {
       /clusterCIDRs contains only IPv6/,
     ],
     [
-      'with a kubeconfig that is not there',
+      'with a kubeconfig that does not exist',
       `${GOOD}clientConnection: {kubeconfig: /x/y}\n`,
       /kubeconfig \/x\/y: ENOENT/,
     ],

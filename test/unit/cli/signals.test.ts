@@ -33,7 +33,7 @@ it('SIGHUP is ignored by an agent without a terminal, with a log line', () => {
   assert.deepEqual(sent('SIGHUP', 'run'), {
     ended: 0,
     stdout: 'stop: undefined',
-    stderr: 'INFO  SIGHUP is ignored: nothing is read again, a new configuration needs a restart',
+    stderr: 'INFO  SIGHUP is ignored; a new configuration needs a restart',
   });
 });
 

@@ -1,4 +1,4 @@
-// The libraries that a start loads: a single pass does not load those that only an agent with servers needs.
+// The libraries that a start loads: one pass does not load those that only the agent needs.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
@@ -7,13 +7,13 @@ import { fileURLToPath } from 'node:url';
 const RUN = fileURLToPath(new URL('../../../src/cli/run.js', import.meta.url));
 const AGENT = fileURLToPath(new URL('../../../src/agent/agent.js', import.meta.url));
 
-/** Reports every ES module that is loaded. */
+/** Reports each loaded ES module. */
 const HOOKS = `
   let port;
   export const initialize = (data) => { port = data; };
   export const load = (url, context, next) => { port.postMessage(url); return next(url, context); };`;
 
-/** The packages below node_modules of which a fresh process that imports the module has loaded files. */
+/** The npm packages that a new process loads when it imports the module. */
 function packagesLoadedBy(module: string): string[] {
   const script = `
     import { createRequire, register } from 'node:module';
@@ -42,7 +42,7 @@ test('a single pass loads neither the metrics library nor the formatter of logs'
   );
 });
 
-test('the agent loads the metrics library, and not the Kubernetes client, nor what only some nodes need', () => {
+test('the agent loads the metrics library, but neither the Kubernetes client nor optional packages', () => {
   const loaded = packagesLoadedBy(AGENT);
   assert.ok(loaded.includes('prom-client'), `loaded: ${loaded}`);
   assert.deepEqual(
@@ -51,6 +51,6 @@ test('the agent loads the metrics library, and not the Kubernetes client, nor wh
   );
 });
 
-test('the Kubernetes client is seen when it is loaded', () => {
+test('a load of the Kubernetes client is detected', () => {
   assert.ok(packagesLoadedBy('@kubernetes/client-node').includes('@kubernetes/client-node'));
 });

@@ -171,14 +171,19 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
   #apply(changes: readonly ObjectChange[]): void {
     this.#oldest ??= now();
     this.#parts.events.changed?.(changes);
-    for (const touched of changes.flatMap((change) => this.#cache.apply(change))) {
-      if ('service' in touched) this.#serviceChanged(touched.service);
-      else this.#nodeChanged();
+    for (const change of changes) {
+      for (const touched of this.#cache.apply(change)) {
+        if (!('service' in touched)) {
+          this.#nodeChanged();
+          continue;
+        }
+        this.#reconciler.touch(touched.service);
+        if (change.object.kind === 'Service') this.#reportConflicts(touched.service);
+      }
     }
   }
 
-  #serviceChanged(service: string): void {
-    this.#reconciler.touch(service);
+  #reportConflicts(service: string): void {
     this.#conflicts.set(service, conflictsOf(service, this.#cache.lostClaims(service)));
   }
 

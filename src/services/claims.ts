@@ -26,21 +26,18 @@ export function nodePortClaim(family: Family, port: number, protocol: Protocol):
 export class Claims {
   /** Key → claimants, the oldest first. To save memory, a single claimant, the usual case, is not in a list. */
   readonly #claimants = new Map<string, Claimant | readonly Claimant[]>();
-  /** Service → its claimant and keys. */
-  readonly #claims = new Map<string, { readonly claimant: Claimant; readonly keys: ReadonlySet<string> }>();
 
   /**
-   * Replaces the keys that a Service claims; an empty set if it was deleted.
+   * Replaces the keys that a Service claims.
    *
+   * @param before those that it claimed until now; none for a new Service. They are not recorded here, to save memory
+   * @param now those that it claims from now on; none if it was deleted
    * @returns other Services that claim one of its previous or new keys: they may win or lose a claim
    */
-  replace(claimant: Claimant, keys: ReadonlySet<string>): Set<string> {
-    const { service } = claimant;
+  replace(claimant: Claimant, before: Iterable<string>, now: Iterable<string>): Set<string> {
     const others = new Set<string>();
-    for (const key of this.#claims.get(service)?.keys ?? []) this.#remove(key, service, others);
-    for (const key of keys) this.#add(key, claimant, others);
-    if (keys.size > 0) this.#claims.set(service, { claimant, keys });
-    else this.#claims.delete(service);
+    for (const key of before) this.#remove(key, claimant.service, others);
+    for (const key of now) this.#add(key, claimant, others);
     return others;
   }
 
@@ -49,10 +46,10 @@ export class Claims {
     return this.#listOf(key)[0]?.service;
   }
 
-  /** Keys that a Service claims and another one wins → the name of the winner. */
-  lost(service: string): Map<string, string> {
+  /** Those of a Service's keys that another one wins → the name of the winner. */
+  lost(service: string, keys: Iterable<string>): Map<string, string> {
     const lost = new Map<string, string>();
-    for (const key of this.#claims.get(service)?.keys ?? []) {
+    for (const key of keys) {
       const holder = this.holder(key);
       if (holder !== undefined && holder !== service) lost.set(key, holder);
     }

@@ -65,7 +65,8 @@ export class ServiceCache {
 
   /** Claims of a Service that an older Service wins → the name of the older Service. */
   lostClaims(service: string): ReadonlyMap<string, string> {
-    return this.#claims.lost(service);
+    const object = this.#services.get(service);
+    return object ? this.#claims.lost(service, claimsOf(object)) : NO_CLAIMS;
   }
 
   /** Whether an `address:port` is a cluster, external or load-balancer IP with a UDP port of any Service. */
@@ -75,10 +76,15 @@ export class ServiceCache {
 
   #setService(object: Service, exists: boolean): Touched[] {
     const service = serviceKey(object);
+    const former = this.#services.get(service);
     if (exists) this.#services.set(service, object);
     else this.#services.delete(service);
-    const { createdAt } = object;
-    const others = this.#claims.replace({ service, createdAt }, exists ? claimsOf(object) : new Set());
+    const claimant = { service, createdAt: object.createdAt };
+    const others = this.#claims.replace(
+      claimant,
+      former ? claimsOf(former) : [],
+      exists ? claimsOf(object) : [],
+    );
     return [service, ...others].map((name) => ({ service: name }));
   }
 
@@ -102,3 +108,5 @@ export class ServiceCache {
     return [...new Set([former, under])].flatMap((service) => (service === undefined ? [] : { service }));
   }
 }
+
+const NO_CLAIMS: ReadonlyMap<string, string> = new Map();

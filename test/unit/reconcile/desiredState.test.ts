@@ -7,7 +7,7 @@ interface Item {
   readonly group?: string;
 }
 
-const fragment = (items: Record<string, string>, group?: string) =>
+const plan = (items: Record<string, string>, group?: string) =>
   new Map(
     Object.entries(items).map(([key, value]): [string, Item] => [key, group ? { value, group } : { value }]),
   );
@@ -23,8 +23,8 @@ function desiredState() {
 describe('DesiredState', () => {
   it('returns the keys of the previous and of the new plan', () => {
     const all = desiredState();
-    assert.deepEqual(all.replace(old, fragment({ a: '1', b: '1' })), new Set(['a', 'b']));
-    assert.deepEqual(all.replace(old, fragment({ b: '2', c: '2' })), new Set(['b', 'c', 'a']));
+    assert.deepEqual(all.replace(old, plan({ a: '1', b: '1' })), new Set(['a', 'b']));
+    assert.deepEqual(all.replace(old, plan({ b: '2', c: '2' })), new Set(['b', 'c', 'a']));
     assert.deepEqual([...all.keys()], ['b', 'c']);
     assert.equal(all.get('b')?.value, '2');
     assert.equal(all.get('a'), undefined);
@@ -32,8 +32,8 @@ describe('DesiredState', () => {
 
   it('keeps an item of several owners until the last of them no longer has it', () => {
     const all = desiredState();
-    all.replace(old, fragment({ shared: 'x' }));
-    all.replace(young, fragment({ shared: 'x' }));
+    all.replace(old, plan({ shared: 'x' }));
+    all.replace(young, plan({ shared: 'x' }));
     all.replace(old, new Map());
     assert.equal(all.get('shared')?.value, 'x');
     all.replace(young, new Map());
@@ -44,11 +44,11 @@ describe('DesiredState', () => {
 
   it('uses the item of the older owner, in any order of planning, and then that of the younger one', () => {
     const all = desiredState();
-    all.replace(young, fragment({ vip: 'young' }));
+    all.replace(young, plan({ vip: 'young' }));
     assert.equal(all.get('vip')?.value, 'young');
-    all.replace(old, fragment({ vip: 'old' }));
+    all.replace(old, plan({ vip: 'old' }));
     assert.equal(all.get('vip')?.value, 'old');
-    all.replace(young, fragment({ vip: 'young again' }));
+    all.replace(young, plan({ vip: 'young again' }));
     assert.equal(all.get('vip')?.value, 'old');
     assert.deepEqual(all.ownersOf('vip'), ['demo/old', 'demo/young']);
     all.replace(old, new Map());
@@ -58,15 +58,15 @@ describe('DesiredState', () => {
 
   it('orders owners with equal ranks by name', () => {
     const all = desiredState();
-    all.replace(old, fragment({ vip: 'old' }));
-    all.replace(twin, fragment({ vip: 'a' }));
+    all.replace(old, plan({ vip: 'old' }));
+    all.replace(twin, plan({ vip: 'a' }));
     assert.equal(all.get('vip')?.value, 'a');
   });
 
   it('counts keys in groups, each once', () => {
     const all = desiredState();
-    all.replace(old, fragment({ x: '1', y: '1' }, 'set'));
-    all.replace(young, fragment({ y: '1', z: '1' }, 'set'));
+    all.replace(old, plan({ x: '1', y: '1' }, 'set'));
+    all.replace(young, plan({ y: '1', z: '1' }, 'set'));
     assert.deepEqual([...all.group('set')].sort(), ['x', 'y', 'z']);
     all.replace(old, new Map());
     assert.deepEqual([...all.group('set')].sort(), ['y', 'z']);

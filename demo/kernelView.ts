@@ -32,7 +32,7 @@ export async function realServersBecome(
   }
 }
 
-/** The weight of a real server of a virtual service; 0 while it drains, undefined after its removal. */
+/** The weight of a real server of a virtual service; 0 while it is draining, undefined after its removal. */
 export async function weightOf(ipvs: Ipvs, id: AddressId, realServer: string): Promise<number | undefined> {
   const service = await ipvs.get(id);
   return service?.realServers.find(({ address, port }) => `${address}:${port}` === realServer)?.weight;

@@ -40,7 +40,7 @@ export interface KernelCommand {
   readonly ownAll: boolean;
   /** Names of cures, not validated. */
   readonly cures: readonly string[];
-  /** Maximum time for which a real server drains, in ms; undefined: the default. */
+  /** Maximum time for which a real server is draining, in ms; undefined: the default. */
   readonly drainBound: number | undefined;
   /** Every flag that was given, by name. */
   readonly given: ReadonlyMap<string, FlagValue>;

@@ -375,7 +375,7 @@ export const OWN_FLAGS = {
     type: 'duration',
     withConfig: true,
     default: '15m0s',
-    help: 'maximum time for which a terminating endpoint drains its connections',
+    help: 'maximum time for which the real server of a terminating endpoint is draining',
   },
 } as const satisfies Readonly<Record<string, Flag>>;
 

@@ -23,7 +23,7 @@ const GRACE = 3000;
 const PARTING = 60_000;
 /** Time limit for each crowd to reach every backend, in ms. */
 const MEETING = 60_000;
-/** A terminating backend's real server drains until its connections have expired, which takes two minutes, or this time. */
+/** A terminating backend's real server is draining until its connections have expired, which takes two minutes, or this time. */
 const DRAIN = ['--drain-timeout', '20s'];
 /** Clients in each of the two crowds; half of them keep their connections. */
 const CROWD = { port: CLUSTER_IP.port, keepAlive: 12, short: 13 };
@@ -172,7 +172,7 @@ test('the same while the proxy is killed and restarted', async () => {
   await serversBecome(FIRST);
 });
 
-test('at the end no real server drains, and a restart has no operations', async () => {
+test('at the end no real server is draining, and a restart has no operations', async () => {
   const shown = () => ask(lab.namespace(NODE_A), 'ipvsadm', '-S', '-n');
   for (const deadline = performance.now() + 60_000; / -w 0$/m.test(shown()); await delay(500)) {
     assert.ok(performance.now() < deadline, `still draining:\n${shown()}`);

@@ -50,7 +50,7 @@ describe('a real server that is no longer desired', () => {
     assert.equal(weights(node), '10.0.0.1=0 10.0.0.2=1');
   });
 
-  it('drains if its endpoint was terminating, but still in use, when it was removed from the slice', async () => {
+  it('is draining if its endpoint was terminating, but still in use, when it was removed from the slice', async () => {
     const node = await busy();
     await change(node, '10.0.0.1 terminating', '10.0.0.2 terminating');
     assert.equal(weights(node), '10.0.0.1=1 10.0.0.2=1');
@@ -60,7 +60,7 @@ describe('a real server that is no longer desired', () => {
     assert.equal(weights(node), '10.0.0.1=0 10.0.0.3=1');
   });
 
-  it('drains while its endpoint is unready', async () => {
+  it('is draining while its endpoint is unready', async () => {
     const node = await busy();
     await change(node, '10.0.0.1 unready', '10.0.0.2');
     assert.equal(weights(node), '10.0.0.1=0 10.0.0.2=1');

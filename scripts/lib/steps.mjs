@@ -32,7 +32,7 @@ export function step(what, command) {
 }
 
 /**
- * The command line of a script of ours or of a development dependency.
+ * The command line of one of our scripts or of a development dependency.
  *
  * @param {string} script relative to the checkout
  * @param {readonly string[]} args

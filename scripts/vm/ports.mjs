@@ -25,7 +25,7 @@ export async function openPort(folder, name) {
 }
 
 /**
- * Copies a port to a stream of ours with back-pressure, and counts the bytes.
+ * Copies a port to one of our streams with back-pressure, and counts the bytes.
  *
  * @param {import('node:net').Socket} socket
  * @param {NodeJS.WritableStream} target

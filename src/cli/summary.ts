@@ -19,7 +19,8 @@ export function describeSummary(summary: SyncSummary, unread: readonly string[])
 
 /** The number of operations of a clean-up, and the items that remain. */
 export function describeCleanUp(operations: number, left: readonly string[]): string {
-  const rest = left.length === 0 ? ['nothing of ours is left'] : ['left:', ...left.map((key) => `  ${key}`)];
+  const rest =
+    left.length === 0 ? ['none of our state is left'] : ['left:', ...left.map((key) => `  ${key}`)];
   return `${[count(operations, 'kernel operation'), ...rest].join('\n')}\n`;
 }
 
@@ -27,7 +28,7 @@ export function describeCleanUp(operations: number, left: readonly string[]): st
 export function describeUnread(unread: readonly string[]): string[] {
   return unread.length === 0
     ? []
-    : [`what is missing from manifests is kept, since these cannot be read: ${unread.join(', ')}`];
+    : [`objects that are missing from unreadable manifests are kept: ${unread.join(', ')}`];
 }
 
 /** A number with its noun: `1 service`, `2 services`. */

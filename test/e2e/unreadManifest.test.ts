@@ -51,7 +51,7 @@ test('--once removes nothing, names the file, and exits with status 1', async ()
   const { status, stdout, stderr } = await runOnce(lab.namespace(NODE_A), manifests.path);
   assert.equal(status, 1, stdout);
   assert.match(stderr, /web\.yaml: text: line \d+, column \d+: /);
-  assert.match(stdout, /\nwhat is missing from manifests is kept, since these cannot be read: web\.yaml\n$/);
+  assert.match(stdout, /\nobjects that are missing from unreadable manifests are kept: web\.yaml\n$/);
   assert.deepEqual(witness(lab.namespace(NODE_A)), state);
   await isAnswered(PODS);
 });

@@ -66,7 +66,7 @@ test('--cleanup in the container removes its state', async () => {
   const [container] = base.spec.template.spec.containers;
   await start({ ...base.spec.template.spec, containers: [{ ...container, command: CLEAN_UP }] });
   assert.equal((await running.end()).status, 0, running.log.join('\n'));
-  assert.equal(running.output.at(-1), 'nothing of ours is left');
+  assert.equal(running.output.at(-1), 'none of our state is left');
   assert.equal(tool('ipvsadm', '-S', '-n'), '');
   assert.equal(tool('ipset', 'list', '-n'), '');
   assert.doesNotMatch(tool('iptables-nft-save'), /KUBE-/);

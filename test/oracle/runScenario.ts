@@ -25,7 +25,7 @@ export interface ScenarioReport {
   readonly settings: Readonly<Record<string, string>>;
   /** `ipvsadm -L --timeout` after the last step. */
   readonly timeouts: string;
-  /** Remaining lines of ours after the clean-up, and foreign lines that it removed. */
+  /** Our remaining lines after the clean-up, and foreign lines that it removed. */
   readonly cleanUp: { readonly left: readonly string[]; readonly differences: readonly string[] };
   /** Number of failed operations of all passes. */
   readonly failures: readonly string[];

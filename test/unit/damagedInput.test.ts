@@ -324,7 +324,7 @@ for (const damage of DAMAGES) {
         `${plan.printed}${once.printed}`,
       );
       if (partly) return;
-      const kept = 'what is missing from manifests is kept, since these cannot be read: web.yaml\n';
+      const kept = 'objects that are missing from unreadable manifests are kept: web.yaml\n';
       assert.equal(again.printed, kept);
       assert.ok(once.printed.endsWith(kept), once.printed);
     });

@@ -107,7 +107,7 @@ describe('the same addresses are valid in Node', () => {
       if (!bytes) continue;
       if (isSix) six++;
       else four++;
-      // WHATWG's parser is independent of isIPv6 and of ours.
+      // WHATWG's parser is independent of isIPv6 and of our parser.
       const host = new URL(`http://${isSix ? `[${text}]` : text}`).hostname;
       const mapped = bytes.length === 4 && isSix;
       const ours = mapped ? `::ffff:${formatAddress(bytes)}` : formatAddress(bytes);

@@ -74,7 +74,7 @@ describe('an item found in the kernel', () => {
     }
   });
 
-  it('is not changed: virtual services of others, with or without a firewall mark', async () => {
+  it('is not changed: foreign virtual services, with or without a firewall mark', async () => {
     const node = new FakeNode(HOST);
     const settings = { scheduler: 'wlc', flags: 0, timeout: 0, netmask: 32 };
     await node.kernel.ipvs.apply([
@@ -108,7 +108,7 @@ describe('an item found in the kernel', () => {
 });
 
 describe('failure', () => {
-  it('stops changes of the failed item until it has been read, and no changes of others', async () => {
+  it('stops changes of the failed item until it has been read, and no other changes', async () => {
     const node = new FakeNode(HOST);
     await node.sync();
     node.kernel.ipvs.fault = failNth(1);

@@ -76,7 +76,7 @@ describe('after iptables mode', () => {
     });
   }
 
-  it('a chain to which rules of others jump stays', async () => {
+  it('a chain to which foreign rules jump stays', async () => {
     const { node } = await nodeWithIptablesMode('random-01');
     const others = '*raw\n:PREROUTING ACCEPT [0:0]\n-A PREROUTING -j NOTRACK\nCOMMIT\n';
     node.kernel.iptables.load(6, others);

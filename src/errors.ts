@@ -23,8 +23,8 @@ export interface NetlinkErrorFacts {
  * `ERR_UNKNOWN_OUTCOME` (the reply was lost, and the kernel may have applied the operation: read the state before you repeat it),
  * `ERR_MALFORMED_REPLY`, `ERR_INTERRUPTED` (the state changed during every attempt to dump it), `ERR_LIBRARY` (libipset is missing
  * or unusable), `ERR_IPSET` (libipset failed without an errno), `ERR_PROCESS` (iptables failed),
- * `ERR_HELD_BACK` (not sent, because an operation that it depends on failed), `ERR_INVALID_ARGUMENT` (a value that every
- * kernel rejects; nothing was sent).
+ * `ERR_HELD_BACK` (not sent, because an operation that it depends on failed), `ERR_ROLLED_BACK` (undone, because another
+ * operation of its transaction failed), `ERR_INVALID_ARGUMENT` (a value that every kernel rejects; nothing was sent).
  */
 export class NetlinkError extends Error {
   readonly code: string;

@@ -1,8 +1,17 @@
 // The main module of the library: a proxy of exchangeable parts. The kernel libraries are separate modules:
-// kube-netlink-proxy/ipvs, /ipset, /rtnetlink, and /testing for fakes.
+// kube-netlink-proxy/ipvs, /ipset, /rtnetlink, /conntrack, /kubernetes for sources, and /testing for fakes.
 export { describeProblem, NetlinkError, type NetlinkErrorFacts, type Problem } from './errors.js';
 export { createIpvsMode, IPVS_DEFAULTS, type IpvsKernel, type IpvsOptions } from './modes/ipvs/index.js';
-export type { KeyedOperation, Known, Mode, Plan } from './modes/mode.js';
+export {
+  type Desired,
+  type HostRules,
+  type KeyedOperation,
+  type Known,
+  type Maintenance,
+  type Mode,
+  type Plan,
+  ROLLED_BACK,
+} from './modes/mode.js';
 export { createProxy, type ProxyEvents, type ProxyParts, type ServiceProxy } from './proxy.js';
 export type { PlannedOperation } from './reconcile/reconciler.js';
 export type { SyncSummary } from './reconcile/summary.js';

@@ -41,7 +41,10 @@ export interface AgentParts {
   readonly configFile: FollowedConfiguration | undefined;
   /** The values of all flags, for /flagz. */
   readonly flags: Readonly<Record<string, string>>;
-  readonly opened: Pick<OpenedMode, 'mode' | 'formerModes' | 'families' | 'kernel' | 'parts'>;
+  readonly opened: Pick<
+    OpenedMode,
+    'mode' | 'formerModes' | 'families' | 'minSyncPeriod' | 'kernel' | 'parts'
+  >;
   readonly source: Source;
   /** The node at the start of the agent. */
   readonly node: NodeFacts;
@@ -130,7 +133,7 @@ class Ending {
 }
 
 function proxyOf({ opened, source, node, configuration, metrics }: AgentParts, events: ProxyEvents) {
-  const { mode, formerModes = [], kernel, parts } = opened;
+  const { mode, formerModes = [], minSyncPeriod, kernel, parts } = opened;
   const { conntrack, iptables, rtnetlink, sysctl } = kernel;
   measure({ ...parts, conntrack, iptables, rtnetlink, sysctl }, metrics);
   return createProxy({
@@ -142,7 +145,7 @@ function proxyOf({ opened, source, node, configuration, metrics }: AgentParts, e
     watchHost: kernel.watchHost,
     nodeName: node.name,
     bindAddress: configuration.bindAddress,
-    rest: configuration.ipvs.minSyncPeriod,
+    rest: minSyncPeriod,
     events,
   });
 }

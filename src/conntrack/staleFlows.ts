@@ -55,8 +55,8 @@ export function staleFlows(
 }
 
 /**
- * Serving endpoints, as `address:port`, by name of the frontend. If two Services claim an address and port, it has the
- * endpoints of both, so that no valid flow is deleted.
+ * Serving endpoints, as `address:port`, by name of the frontend. A frontend of several of these ports has the endpoints of
+ * all, so that no valid flow is deleted.
  */
 function endpointsByFrontend(ports: Iterable<ServicePort>): Map<string, Set<string>> {
   const endpoints = new Map<string, Set<string>>();

@@ -23,6 +23,8 @@ export interface OpenedMode {
   readonly formerModes?: readonly Mode<unknown, KeyedOperation>[];
   /** Families that can be programmed on this host. */
   readonly families: readonly Family[];
+  /** Time from the end of a pass to the start of the next, at least, in ms: `minSyncPeriod`. */
+  readonly minSyncPeriod: number;
   readonly kernel: HostKernel;
   /** The mode's own parts of the kernel, by their name in metrics. */
   readonly parts: { readonly ipvs?: BatchSource<never>; readonly ipset?: BatchSource<never> };

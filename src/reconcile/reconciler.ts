@@ -1,28 +1,14 @@
 // Decides when to plan, compare and apply. Depends on the contract of a mode, not on IPVS, ipset or iptables.
 import type { DisturbedCheck, KeyedOperation, Known, Mode } from '../modes/mode.js';
-import type { NodeFacts, ServicePlanInput } from '../services/types.js';
+import type { NodeFacts } from '../services/types.js';
 import { TimeSlice } from '../timeSlice.js';
 import { applyOperations } from './applyOperations.js';
 import { Audit } from './audit.js';
 import { DesiredState, type Owner } from './desiredState.js';
+import type { Inputs } from './inputs.js';
 import { Kept } from './kept.js';
 import { observeAll } from './observeAll.js';
-import { countPhases, type Failure, type FollowUp, type SyncSummary, together } from './summary.js';
-
-/** The source of the inputs of plans. */
-export interface Inputs {
-  serviceNames(): Iterable<string>;
-  /** Undefined if there is no such Service. */
-  planInput(service: string): ServicePlanInput | undefined;
-  /** The same object until a fact of the node changes. */
-  node(): NodeFacts;
-  /** A pass has started with all Services touched until now. Services touched later wait for the next pass. */
-  taken(): void;
-  /** Reads the facts that no event reports. Called before each full pass. */
-  refresh(): Promise<void>;
-  /** Work that follows each pass in every mode; none by default. */
-  readonly followUp?: FollowUp;
-}
+import { countPhases, type Failure, type SyncSummary, together } from './summary.js';
 
 /** Maximum number of failed items that are read alone. For more, a full pass costs less. */
 const MOST_ALONE = 256;

@@ -124,7 +124,13 @@ async function startAgent(
     startedAt: about.startedAt,
     metrics,
     configuration,
-    opened: { mode, families: options.families, kernel, parts: kernel },
+    opened: {
+      mode,
+      families: options.families,
+      minSyncPeriod: configuration.ipvs.minSyncPeriod,
+      kernel,
+      parts: kernel,
+    },
     stop,
   };
   const status = await runAgent({ ...parts, source, announcer, node, configFile: undefined, flags: {} });

@@ -20,7 +20,13 @@ function ipvsKernel(): TestKernel {
   return {
     open(auditPeriod) {
       const options = { ...IPVS_DEFAULTS, families: [4] as const, auditPeriod, kernelRelease: '6.1.0' };
-      return { mode: createIpvsMode(kernel, options), families: options.families, kernel, parts: kernel };
+      return {
+        mode: createIpvsMode(kernel, options),
+        families: options.families,
+        minSyncPeriod: 0,
+        kernel,
+        parts: kernel,
+      };
     },
     state: () => [ipvs.dump(), ipset.dump(), rtnetlink.dump('kube-ipvs0')].join('\n'),
     leadsTo: (dialled, endpoint) => ipvs.dump().includes(`-a -t ${dialled} -r ${endpoint}`),

@@ -27,6 +27,7 @@ export const IPVS_MODE: ModeDefinition = {
     return {
       mode: createIpvsMode(kernel, options),
       families: options.families,
+      minSyncPeriod: configuration.ipvs.minSyncPeriod,
       kernel,
       parts: { ipvs: kernel.ipvs, ipset: kernel.ipset },
       prepare: () => prepare(kernel, options),

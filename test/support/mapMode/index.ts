@@ -11,6 +11,7 @@ export function mapKernel(): TestKernel {
     open: (auditPeriod) => ({
       mode: createMapMode(kernel, auditPeriod),
       families: [4],
+      minSyncPeriod: 0,
       kernel: kernel.host,
       parts: {},
     }),

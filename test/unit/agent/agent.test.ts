@@ -209,13 +209,16 @@ function tests(newKernel: () => TestKernel): void {
       server.store.set({ ...slice('a', []), endpoints: [{ addresses: ['nowhere'] }] });
       server.store.set({ ...service('b', ''), spec: { clusterIP: '10.96.0.2', ports: [{ port: 'http' }] } });
       server.store.set(service('c', '10.96.0.3'));
+      const reports = () => agent.logged('last readable value stays in use').length;
       await until('it follows', () => agent.kernel.state().includes('10.96.0.3:80'));
+      // Services and slices are two watches: either may be first.
+      await until('it has reported all of them', () => reports() >= 3);
       const after = agent.kernel.state().split('\n');
       assert.deepEqual(
         before.split('\n').filter((line) => !after.includes(line)),
         [],
       );
-      assert.equal(agent.lines.filter((line) => line.includes('last readable value stays in use')).length, 3);
+      assert.equal(reports(), 3);
       agent.stop();
       assert.equal(await agent.status, 0);
     });

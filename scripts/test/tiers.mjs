@@ -40,6 +40,7 @@ export const TIERS = [
       'conntrack-surroundings.': ['conntrack', 'modules'],
       'contract-netfilter.': ['conntrack', 'ipset'],
       'descriptors.': ['conntrack', 'ipset'],
+      'ipset-types.': ['ipset', 'ipset types'],
       'ipset-': ['ipset'],
       'ipset.': ['ipset'],
       'ipvs-surroundings.': [...IPVS, 'modules'],

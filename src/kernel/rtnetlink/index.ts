@@ -1,19 +1,41 @@
 // Links and addresses over rtnetlink, of one network namespace.
 import { loadAddon, type NativeRtnetlinkClient } from '../addon.js';
 import { applyAll, applyOne } from '../batch.js';
-import { openCalls, unless } from '../calls.js';
+import { type Calls, openCalls, unless } from '../calls.js';
 import { Client } from '../client.js';
 import { inSlices } from '../slices.js';
-import type { OpenOptions, OperationResult } from '../types.js';
+import type { EventStream, OpenOptions, OperationResult, WatchOptions } from '../types.js';
+import { watchEvents } from '../watch.js';
 import { attemptToRead } from './names.js';
 import { PACKING } from './packing.js';
 import { checkLinkName, readAddresses, readLinks } from './records.js';
-import type { Link, LinkAddress, LinkAddressId, Rtnetlink, RtnetlinkOperation } from './types.js';
+import type {
+  Link,
+  LinkAddress,
+  LinkAddressId,
+  Rtnetlink,
+  RtnetlinkEvent,
+  RtnetlinkOperation,
+} from './types.js';
+import { RTNETLINK_WATCH } from './watch.js';
 
 export { NetlinkError } from '../../errors.js';
-export type { Batch, BatchSource, OpenOptions, OperationResult } from '../types.js';
+export type {
+  Batch,
+  BatchSource,
+  EventStream,
+  OpenOptions,
+  OperationResult,
+  Resync,
+  WatchOptions,
+} from '../types.js';
 export * from './types.js';
-export * from './watch.js';
+export {
+  type RtnetlinkChange,
+  type RtnetlinkWatch,
+  type RtnetlinkWatchOptions,
+  watchRtnetlink,
+} from './watch.js';
 
 /**
  * Opens rtnetlink. Rejects with NetlinkError `ENOENT` or `EINVAL` for a path that is missing or no network namespace,
@@ -21,10 +43,19 @@ export * from './watch.js';
  */
 export async function openRtnetlink(options: OpenOptions = {}): Promise<Rtnetlink> {
   const native = new (loadAddon().RtnetlinkClient)();
-  return new RtnetlinkClient(await openCalls(native, options, { operation: 'rtnetlink.open' }));
+  const calls = await openCalls(native, options, { operation: 'rtnetlink.open' });
+  return new RtnetlinkClient(calls, options);
 }
 
 class RtnetlinkClient extends Client<NativeRtnetlinkClient, RtnetlinkOperation> implements Rtnetlink {
+  readonly #opening: OpenOptions;
+  readonly #closed = new AbortController();
+
+  constructor(calls: Calls<NativeRtnetlinkClient, RtnetlinkOperation>, opening: OpenOptions) {
+    super(calls);
+    this.#opening = opening;
+  }
+
   async listLinks(): Promise<Link[]> {
     const attempt = attemptToRead('listLinks');
     return inSlices(readLinks(await this.calls.run(attempt, (client) => client.listLinks())));
@@ -65,5 +96,14 @@ class RtnetlinkClient extends Client<NativeRtnetlinkClient, RtnetlinkOperation> 
 
   apply(operations: readonly RtnetlinkOperation[]): Promise<OperationResult[]> {
     return applyAll(this.calls, operations, PACKING);
+  }
+
+  watch(options: WatchOptions = {}): EventStream<RtnetlinkEvent> {
+    return watchEvents(RTNETLINK_WATCH, this.#opening, options, this.#closed.signal);
+  }
+
+  override close(): void {
+    this.#closed.abort();
+    super.close();
   }
 }

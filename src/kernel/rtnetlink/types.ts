@@ -1,5 +1,5 @@
 // Links and addresses, as JavaScript values. Source of every rule: rtnetlink(7), include/uapi/linux/if_link.h, if_addr.h.
-import type { BatchSource, OperationResult } from '../types.js';
+import type { BatchSource, EventStream, OperationResult, WatchOptions } from '../types.js';
 
 /** A network device. */
 export interface Link {
@@ -78,6 +78,11 @@ export interface Rtnetlink extends BatchSource<RtnetlinkOperation> {
    * after one that failed are done all the same. Results beside those of the single verbs: as in `Ipvs.apply`.
    */
   apply(operations: readonly RtnetlinkOperation[]): Promise<OperationResult[]>;
+  /**
+   * Changes of links and addresses, by this process or another. A link that was renamed is reported as a loss: its addresses
+   * have the new name. Needs no privilege in the process's own namespace.
+   */
+  watch(options?: WatchOptions): EventStream<RtnetlinkEvent>;
   /** Closes the socket; calls under way finish, later ones reject with ERR_CLOSED. */
   close(): void;
 }

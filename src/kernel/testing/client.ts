@@ -23,6 +23,7 @@ export class FakeClient<Change> implements Faults, KernelClient<Change> {
     this.#closed = true;
   }
 
+  /** Closes it: `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }

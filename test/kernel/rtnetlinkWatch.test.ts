@@ -230,7 +230,7 @@ for data in (link, link[:20], struct.pack("=IHHII", 0xffffffff, 16, 0, 0, 0), b"
     await assert.rejects(watchRtnetlink({ gather: 60_001 }, ignore), RangeError);
     await assert.rejects(watchRtnetlink({ gather: '5' as never }, ignore), TypeError);
     await assert.rejects(watchRtnetlink({ keepAlive: 1 as never }, ignore), TypeError);
-    await assert.rejects(watchRtnetlink({ netns: 5 as never }, ignore), TypeError);
+    await assert.rejects(watchRtnetlink({ netns: {} as never }, ignore), TypeError);
     await assert.rejects(watchRtnetlink({}, undefined as never), /onChange must be a function/);
   });
 });

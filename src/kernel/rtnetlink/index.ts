@@ -1,9 +1,9 @@
 // Links and addresses over rtnetlink, of one network namespace.
 import { loadAddon, type NativeRtnetlinkClient } from '../addon.js';
 import { applyAll, applyOne } from '../batch.js';
-import { type Calls, openCalls, unless } from '../calls.js';
+import { openCalls, unless } from '../calls.js';
 import { Client } from '../client.js';
-import { inSlices } from '../slices.js';
+import { readAll } from '../listing.js';
 import type { EventStream, OpenOptions, OperationResult, WatchOptions } from '../types.js';
 import { watchEvents } from '../watch.js';
 import { attemptToRead } from './names.js';
@@ -20,10 +20,14 @@ import type {
 import { RTNETLINK_WATCH } from './watch.js';
 
 export { NetlinkError } from '../../errors.js';
+export { throwOnFailure } from '../failures.js';
 export type {
   Batch,
   BatchSource,
+  CallOptions,
   EventStream,
+  KernelClient,
+  Listing,
   OpenOptions,
   OperationResult,
   Resync,
@@ -43,22 +47,13 @@ export {
  */
 export async function openRtnetlink(options: OpenOptions = {}): Promise<Rtnetlink> {
   const native = new (loadAddon().RtnetlinkClient)();
-  const calls = await openCalls(native, options, { operation: 'rtnetlink.open' });
-  return new RtnetlinkClient(calls, options);
+  return new RtnetlinkClient(await openCalls(native, options, { operation: 'rtnetlink.open' }));
 }
 
 class RtnetlinkClient extends Client<NativeRtnetlinkClient, RtnetlinkOperation> implements Rtnetlink {
-  readonly #opening: OpenOptions;
-  readonly #closed = new AbortController();
-
-  constructor(calls: Calls<NativeRtnetlinkClient, RtnetlinkOperation>, opening: OpenOptions) {
-    super(calls);
-    this.#opening = opening;
-  }
-
   async listLinks(): Promise<Link[]> {
     const attempt = attemptToRead('listLinks');
-    return inSlices(readLinks(await this.calls.run(attempt, (client) => client.listLinks())));
+    return readAll(readLinks(await this.calls.run(attempt, (client) => client.listLinks())));
   }
 
   async getLink(name: string): Promise<Link | undefined> {
@@ -68,14 +63,14 @@ class RtnetlinkClient extends Client<NativeRtnetlinkClient, RtnetlinkOperation> 
       'ENODEV',
       this.calls.run(attempt, (client) => client.getLink(name)),
     );
-    return listing && (await inSlices(readLinks(listing)))[0];
+    return listing && (await readAll(readLinks(listing)))[0];
   }
 
   async listAddresses(link?: string): Promise<LinkAddress[]> {
     const attempt = attemptToRead('listAddresses', link);
     if (link !== undefined) checkLinkName('link', link, attempt.operation);
     const listing = await this.calls.run(attempt, (client) => client.listAddresses(link ?? ''));
-    return inSlices(readAddresses(listing));
+    return readAll(readAddresses(listing));
   }
 
   addLink(name: string, kind: string): Promise<void> {
@@ -99,11 +94,6 @@ class RtnetlinkClient extends Client<NativeRtnetlinkClient, RtnetlinkOperation> 
   }
 
   watch(options: WatchOptions = {}): EventStream<RtnetlinkEvent> {
-    return watchEvents(RTNETLINK_WATCH, this.#opening, options, this.#closed.signal);
-  }
-
-  override close(): void {
-    this.#closed.abort();
-    super.close();
+    return watchEvents(RTNETLINK_WATCH, this.calls, options);
   }
 }

@@ -37,9 +37,8 @@ interface Held {
 export class FakeRtnetlink extends FakeClient<RtnetlinkOperation> implements Rtnetlink {
   /** Kinds of links that this kernel has; others are refused with EOPNOTSUPP. */
   readonly kinds = new Set(['bridge', 'dummy', 'ifb']);
-  /** Notifications of changes, for every {@link watch}. A test may add others, or lose some. */
+  /** Notifications of changes, for its watches. A test may add others, or lose some. */
   readonly events = new FakeEvents<RtnetlinkEvent>();
-  readonly #closed = new AbortController();
   readonly #links = new Map<string, Held>();
   #lastIndex = 1;
   readonly #act = (operation: RtnetlinkOperation) => this.#do(operation);
@@ -91,12 +90,7 @@ export class FakeRtnetlink extends FakeClient<RtnetlinkOperation> implements Rtn
   }
 
   watch(options: WatchOptions = {}): EventStream<RtnetlinkEvent> {
-    return this.events.stream('rtnetlink.watch', options, this.#closed.signal);
-  }
-
-  override close(): void {
-    this.#closed.abort();
-    super.close();
+    return this.events.stream('rtnetlink.watch', options, this.closed);
   }
 
   /** The output of `ip addr show dev LINK`, as far as addresses are concerned. */

@@ -82,6 +82,15 @@ export interface NativeWatch extends NativePart {
   take(): NativeNotifications;
 }
 
+/**
+ * `native/binding/netlink_binding.cc`. Its operation records are messages: struct nlmsghdr in the machine's byte order,
+ * payload, padding to 4 bytes. Sequence numbers and NLM_F_REQUEST are filled in.
+ */
+export interface NativeNetlinkClient extends NativeClient {
+  /** Sends one message; the replies in the same form. */
+  query(message: Uint8Array): Promise<Uint8Array>;
+}
+
 /** `native/binding/ipset_binding.cc`. */
 export interface NativeIpsetClient extends NativeClient {
   list(): Promise<Uint8Array>;
@@ -108,6 +117,15 @@ export interface NativeDeletion {
 /** The exports of the addon. */
 export interface Addon {
   readonly IpvsClient: new () => NativeIpvsClient;
+  /** `protocol`: `NETLINK_…`, a number. */
+  readonly NetlinkClient: new (
+    protocol: number,
+  ) => NativeNetlinkClient;
+  /** Its records are messages, as those of NetlinkClient; `groups`: numbers of multicast groups. */
+  readonly NetlinkWatch: new (
+    protocol: number,
+    groups: readonly number[],
+  ) => NativeWatch;
   readonly RtnetlinkClient: new () => NativeRtnetlinkClient;
   readonly RtnetlinkWatch: new () => NativeWatch;
   readonly IpsetClient: new () => NativeIpsetClient;

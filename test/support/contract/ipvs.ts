@@ -1,26 +1,27 @@
 // The contract of IPVS: the behaviour that the kernel and the fake share.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import {
-  FLAG_PERSISTENT,
-  type Ipvs,
-  type IpvsOperation,
-  type VirtualServiceState,
-} from '../../../src/kernel/ipvs/types.js';
+import type { Ipvs, IpvsOperation, VirtualServiceState } from '../../../src/kernel/ipvs/types.js';
 import { server, service } from '../ipvs.js';
 import { closed, outcomes, refused } from './refusals.js';
 
 const WEB = service();
 const NAME = 'tcp 10.96.0.1:443';
-const MARK = { firewallMark: 7, family: 6, scheduler: 'wrr', flags: 0, timeout: 0, netmask: 128 } as const;
+const MARK = {
+  firewallMark: 7,
+  family: 6,
+  scheduler: 'wrr',
+  schedulerFlags: [],
+  onePacket: false,
+} as const;
 
 /** Without counters, sorted. */
 function states(services: readonly VirtualServiceState[]): unknown[] {
   return services
-    .map(({ counters: _, realServers, ...rest }) => ({
+    .map(({ counters: _, rates: _rates, realServers, ...rest }) => ({
       ...rest,
       realServers: realServers
-        .map(({ counters: _counters, ...real }) => real)
+        .map(({ counters: _counters, rates: _serverRates, ...real }) => real)
         .sort((a, b) => `${a.address}:${a.port}`.localeCompare(`${b.address}:${b.port}`)),
     }))
     .sort((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b)));
@@ -32,7 +33,7 @@ const idle = { activeConnections: 0, inactiveConnections: 0, persistentConnectio
 export function ipvsContract(open: () => Promise<Ipvs>): void {
   it('lists the added objects, as the kernel writes them', async () => {
     const ipvs = await open();
-    await ipvs.add(service({ address: '010.096.0.1', flags: FLAG_PERSISTENT, timeout: 600 }));
+    await ipvs.add(service({ address: '010.096.0.1', persistence: { timeout: 600, netmask: 24 } }));
     await ipvs.add(service({ address: 'FD00:0::1', protocol: 'udp' }));
     await ipvs.add(MARK);
     await ipvs.addRealServer(WEB, server({ address: '10.0.0.04' }));
@@ -44,7 +45,7 @@ export function ipvsContract(open: () => Promise<Ipvs>): void {
       states(await ipvs.list()),
       states([
         {
-          ...service({ flags: FLAG_PERSISTENT, timeout: 600 }),
+          ...service({ persistence: { timeout: 600, netmask: 24 } }),
           realServers: [
             { ...server(), ...idle },
             { ...server({ address: '10.0.0.5', weight: 0, upperThreshold: 9, lowerThreshold: 3 }), ...idle },
@@ -172,9 +173,9 @@ export function ipvsContract(open: () => Promise<Ipvs>): void {
       [ipvs.get({ ...WEB, address: 'x' }), /^ipvs.get: service.address must be an IPv4 or IPv6 address/],
       [
         ipvs.setTimeouts({ tcp: 1, tcpFin: 2, udp: 3, icmp: 4 } as never),
-        /^ipvs.setTimeouts: icmp is no field of/,
+        /^ipvs.setTimeouts: timeouts.icmp is no field of/,
       ],
-      [ipvs.setTimeouts({ tcp: -1, tcpFin: 0, udp: 0 }), /^ipvs.setTimeouts: tcp must be an integer from 0/],
+      [ipvs.setTimeouts({ tcp: -1, tcpFin: 0, udp: 0 }), /^ipvs.setTimeouts: timeouts.tcp must be an integer from 0/],
     ];
     for (const [call, message] of broken) await assert.rejects(call, { message });
     assert.deepEqual(await ipvs.list(), []);

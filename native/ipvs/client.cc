@@ -98,9 +98,22 @@ std::vector<netlink::Failure> Client::Send(const std::vector<Operation>& operati
       batch.Fail(static_cast<uint32_t>(i), Status::Errno(EINVAL, "no such operation"));
       continue;
     }
-    batch.Add(static_cast<uint32_t>(i), [&](MessageBuilder* builder) {
-      return EncodeOperation(builder, family_id_, 0, operations[i]);
-    });
+    const auto add = [&](const Operation& operation) {
+      batch.Add(static_cast<uint32_t>(i), [&](MessageBuilder* builder) {
+        return EncodeOperation(builder, family_id_, 0, operation);
+      });
+    };
+    if (operations[i].verb != Verb::kStopDaemon) {
+      add(operations[i]);
+      continue;
+    }
+    // The kernel stops a thread that has not run yet with EINTR, and acknowledges no message that ends so
+    // (netlink_rcv_skb). Timeouts without a value change nothing: their acknowledgement ends the load instead.
+    batch.Flush();
+    add(operations[i]);
+    Operation nothing;
+    nothing.verb = Verb::kSetTimeouts;
+    add(nothing);
   }
   return batch.Finish();
 }

@@ -50,6 +50,12 @@ bool ReadInfo(const Message& message) {
   return ipvs::DecodeInfo(message, &info).ok();
 }
 
+bool ReadDaemon(const Message& message) {
+  std::vector<ipvs::Daemon> daemons(1);
+  if (!ipvs::DecodeDaemon(message, &daemons.front()).ok()) return false;
+  return !ipvs::StoreDaemons(daemons).empty();
+}
+
 bool ReadTimeouts(const Message& message) {
   ipvs::Timeouts timeouts;
   return ipvs::DecodeTimeouts(message, &timeouts).ok();
@@ -108,6 +114,7 @@ const Reader kReaders[] = {
     {"ipvs name of a service", ReadServiceId},
     {"ipvs info", ReadInfo},
     {"ipvs timeouts", ReadTimeouts},
+    {"ipvs sync daemon", ReadDaemon},
     {"generic netlink family", ReadFamily},
     {"rtnetlink link", ReadLink},
     {"rtnetlink address", ReadAddress},

@@ -101,6 +101,16 @@ bool ReadSet(const Message& message) {
   return alone || again;
 }
 
+bool ReadSetType(const Message& message) {
+  std::vector<ipset::TypeSupport> types(1);
+  return ipset::DecodeType(message, &types.front()).ok() && !ipset::StoreTypes(types).empty();
+}
+
+bool ReadIpsetProtocol(const Message& message) {
+  ipset::ProtocolVersions versions;
+  return ipset::DecodeProtocol(message, &versions).ok();
+}
+
 // A refusal is read well, too.
 bool ReadAcknowledgement(const Message& message) {
   return netlink::ReadAcknowledgement(message).fault != Fault::kMalformedReply;
@@ -121,6 +131,8 @@ const Reader kReaders[] = {
     {"rtnetlink notification", ReadNotification},
     {"conntrack flow", ReadFlow},
     {"ipset set and entries", ReadSet},
+    {"ipset type", ReadSetType},
+    {"ipset protocol", ReadIpsetProtocol},
     {"netlink acknowledgement", ReadAcknowledgement},
 };
 const size_t kReaderCount = std::size(kReaders);

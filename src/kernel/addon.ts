@@ -99,6 +99,14 @@ export interface NativeNetlinkClient extends NativeClient {
 export interface NativeIpsetClient extends NativeClient {
   list(): Promise<Uint8Array>;
   get(name: string): Promise<Uint8Array>;
+  /** Takes one operation record; one byte: 1 when the set has the entry. */
+  test(entry: Uint8Array): Promise<Uint8Array>;
+  /** Type records. */
+  types(): Promise<Uint8Array>;
+  /** Two bytes: the least and the greatest version. */
+  protocol(): Promise<Uint8Array>;
+  /** Path of libipset in UTF-8; rejects with ERR_LIBRARY where it is missing. */
+  library(): Promise<Uint8Array>;
 }
 
 /** `native/binding/conntrack_binding.cc`. Its operation records are flows, and the operation is to delete them. */

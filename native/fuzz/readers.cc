@@ -50,6 +50,12 @@ bool ReadInfo(const Message& message) {
   return ipvs::DecodeInfo(message, &info).ok();
 }
 
+bool ReadDaemon(const Message& message) {
+  std::vector<ipvs::Daemon> daemons(1);
+  if (!ipvs::DecodeDaemon(message, &daemons.front()).ok()) return false;
+  return !ipvs::StoreDaemons(daemons).empty();
+}
+
 bool ReadTimeouts(const Message& message) {
   ipvs::Timeouts timeouts;
   return ipvs::DecodeTimeouts(message, &timeouts).ok();
@@ -75,9 +81,9 @@ bool ReadAddress(const Message& message) {
 // A message with a change counts as good.
 bool ReadNotification(const Message& message) {
   rtnetlink::LinkNames names;
-  rtnetlink::Changes changes;
-  rtnetlink::ReadNotification(message, &names, &changes);
-  return !changes.events.empty();
+  netlink::Notifications notifications;
+  rtnetlink::ReadNotification(message, &names, &notifications);
+  return !notifications.records.empty();
 }
 
 bool ReadFlow(const Message& message) {
@@ -118,6 +124,7 @@ const Reader kReaders[] = {
     {"ipvs name of a service", ReadServiceId},
     {"ipvs info", ReadInfo},
     {"ipvs timeouts", ReadTimeouts},
+    {"ipvs sync daemon", ReadDaemon},
     {"generic netlink family", ReadFamily},
     {"rtnetlink link", ReadLink},
     {"rtnetlink address", ReadAddress},

@@ -31,7 +31,7 @@ RUN arch=$(case $TARGETARCH in amd64) echo x64;; *) echo "$TARGETARCH";; esac) \
  && npm pkg set "dependencies.@kubernetes/client-node=$(node -p 'require("./package.json").devDependencies["@kubernetes/client-node"]')" \
  && npm pkg delete devDependencies peerDependencies peerDependenciesMeta \
  && npm prune --no-audit --no-fund \
- && find node_modules \( -name '*.d.ts' -o -name '*.map' \) -delete \
+ && find node_modules \( -name '*.d.ts' -o -name '*.map' -o -type d -empty \) -delete \
  && package=/out/opt/kube-netlink-proxy && mkdir -p $package/dist $package/prebuilds/linux-$arch \
  && mv dist/command $package/dist/ \
  && mv prebuilds/linux-$arch/kube-netlink-proxy.glibc.node $package/prebuilds/linux-$arch/ \

@@ -37,9 +37,8 @@ const ROUND_TRIP = `
   import { openIpvs } from 'kube-netlink-proxy/ipvs';
   const ipvs = await openIpvs();
   const id = { address: '10.96.0.10', port: 53, protocol: 'udp' };
-  await ipvs.add({ ...id, scheduler: 'rr', flags: 0, timeout: 0, netmask: 32 });
-  const to = { address: '10.244.0.5', port: 5353, weight: 1 };
-  await ipvs.addRealServer(id, { ...to, forwarding: 'masquerade', upperThreshold: 0, lowerThreshold: 0 });
+  await ipvs.add(id);
+  await ipvs.addRealServer(id, { address: '10.244.0.5', port: 5353 });
   const [service] = await ipvs.list();
   const [server] = service.realServers;
   await ipvs.delete(id);

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { COMMAND } from '../../../demo/proxyProcess.js';
+import { COMMANDS } from '../../../src/cli/definitions.js';
 import { helpText } from '../../../src/config/help.js';
 import { ROOT } from '../../support/paths.js';
 
@@ -21,7 +22,7 @@ const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 
 describe('the command', () => {
   it('prints help and its version', () => {
-    assert.deepEqual(type('--help'), { status: 0, stdout: helpText(), stderr: '' });
+    assert.deepEqual(type('--help'), { status: 0, stdout: helpText(COMMANDS), stderr: '' });
     assert.deepEqual(type('--version'), { status: 0, stdout: `kube-netlink-proxy ${version}\n`, stderr: '' });
     const raw = JSON.parse(type('--version=raw').stdout);
     assert.deepEqual(
@@ -47,11 +48,12 @@ describe('the command', () => {
     );
   });
 
-  it('exits with 2 if plan fails, at any position of the word: 1 means that there are changes', () => {
+  it('exits with 2 if a command of people fails, at any position of its name: 1 of plan means that there are changes', () => {
     for (const args of [
       ['--config=/nowhere', 'plan'],
       ['--x', 'plan'],
       ['plan', '--cleanup'],
+      ['services', '--interval=x'],
     ]) {
       assert.equal(type(...args).status, 2, args.join(' '));
     }

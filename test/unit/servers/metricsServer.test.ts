@@ -24,6 +24,8 @@ async function open(options: Partial<MetricsServerOptions> = {}) {
     }),
     statusz: false,
     leftOut: () => undefined,
+    report: () => ({ version: '0.1.0' }),
+    frontends: async () => [{ service: 'demo/web' }],
     ...options,
   });
   const { port } = closeAfter(
@@ -255,6 +257,8 @@ describe('/statusz and /flagz', () => {
     '/metrics',
     '/metrics/slis',
     '/proxyMode',
+    '/services',
+    '/status',
   ];
 
   it('have a line about objects with problems, if there are any', async () => {

@@ -1,4 +1,6 @@
 // Requests to the running agent, on its health and metrics ports.
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
 import { splitHostPort } from '../config/goSyntax.js';
 import { joinHostPort } from '../net/address.js';
 
@@ -11,8 +13,11 @@ export interface AgentResponse {
 /** The agent did not answer; the message has the URL, the reason and the action that may help. */
 export class NoAnswer extends Error {}
 
+/** Longest answer, in bytes: the frontends of about 100 000 Services. */
+const LONGEST = 64 * 1024 * 1024;
+
 /**
- * Sends a GET request. Rejects with {@link NoAnswer}.
+ * Sends a GET request. Rejects with {@link NoAnswer}. This is not fetch(), which refuses some ports.
  *
  * @param bindAddress `IP:port` that the agent listens on: a field of its configuration
  * @param milliseconds time limit
@@ -23,11 +28,20 @@ export async function askAgent(
   milliseconds: number,
 ): Promise<AgentResponse> {
   const url = `http://${reachable(bindAddress)}${path}`;
+  const signal = AbortSignal.timeout(milliseconds);
   try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(milliseconds), redirect: 'error' });
-    return { status: response.status, text: await response.text() };
+    // Without an agent of its own, the connection would stay open for other requests.
+    const sent = get(url, { signal, agent: false });
+    const [response] = (await once(sent, 'response', { signal })) as [IncomingMessage];
+    let text = '';
+    for await (const part of response.setEncoding('utf8')) {
+      text += part;
+      if (text.length > LONGEST) throw new Error(`the answer is longer than ${LONGEST} bytes`);
+    }
+    return { status: response.statusCode ?? 0, text };
   } catch (error) {
-    throw new NoAnswer(`no agent answers at ${url}: ${reasonOf(error, milliseconds)}`);
+    const limit = `no response within ${milliseconds / 1000} s`;
+    throw new NoAnswer(`no agent answers at ${url}: ${signal.aborted ? limit : reasonOf(error)}`);
   }
 }
 
@@ -41,11 +55,7 @@ function reachable(bindAddress: string): string {
   return joinHostPort(loopback[host] ?? host, Number(port));
 }
 
-/** fetch hides the system's error in `cause`. */
-function reasonOf(error: unknown, milliseconds: number): string {
+function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (error.name === 'TimeoutError') return `no response within ${milliseconds / 1000} s`;
-  const { cause } = error;
-  if (!(cause instanceof Error)) return error.message;
-  return (cause as NodeJS.ErrnoException).code ?? cause.message;
+  return (error as NodeJS.ErrnoException).code ?? error.message;
 }

@@ -40,9 +40,10 @@ _kube-netlink-proxy "$@"
 }
 
 function branch({ definition, options, inputs, choices, paths }: CommandSyntax): string {
-  const argument = choices ? `:value:(${choices.join(' ')})` : paths ? ':path:_files' : ': : ';
   const all = inputs ? [...options, ...INPUT_FLAGS] : options;
-  return `    ${definition.name}) ${specs(all, `'1: : ' ${quoted(`*${argument}`)}`)} ;;`;
+  // Arguments of any text are not declared: zsh would show their name instead of completing an option.
+  const others = choices ? ` '*:value:(${choices.join(' ')})'` : paths ? " '*:path:_files'" : '';
+  return `    ${definition.name}) ${specs(all, `'1:command:(${definition.name})'${others}`)} ;;`;
 }
 
 function specs(options: readonly OptionSyntax[], rest: string): string {

@@ -4,7 +4,7 @@ import { readFlags, splitFlags, UsageError } from '../config/commandLine.js';
 import { helpText, usageText } from '../config/help.js';
 import { ConfigurationError } from '../config/load.js';
 import { FAILED } from './command.js';
-import { COMMAND_NAMES, COMMANDS } from './definitions.js';
+import { COMMAND_NAMES, COMMANDS, HELP } from './definitions.js';
 import { stopSignal } from './signals.js';
 import { VERSION } from './version.js';
 
@@ -49,7 +49,7 @@ async function runAgent(args: readonly string[]): Promise<number> {
 function printError(error: unknown, command: string | undefined): void {
   if (error instanceof UsageError) {
     const usage = `kube-netlink-proxy help ${command} describes the command.\n\n`;
-    process.stderr.write(command === undefined ? usageText() : usage);
+    process.stderr.write(command === undefined || command === HELP ? usageText() : usage);
   }
   const message = error instanceof Error ? error.message : String(error);
   const lines = error instanceof ConfigurationError ? message.split('\n') : [message];

@@ -101,7 +101,7 @@ function checkPositionals(positionals: readonly string[], commands: readonly str
 }
 
 /** ` (did you mean --once?)`; empty if no word is close to the misspelt one. */
-function didYouMean(dashes: string, word: string | undefined): string {
+export function didYouMean(dashes: string, word: string | undefined): string {
   return word === undefined ? '' : ` (did you mean ${dashes}${word}?)`;
 }
 

@@ -54,6 +54,7 @@ export interface VirtualServiceReport {
   readonly inactiveConnections: number;
   readonly counters: Traffic;
   readonly rates?: Traffic;
+  /** By address and port. */
   readonly realServers: readonly RealServerReport[];
 }
 
@@ -74,6 +75,9 @@ export interface Sample {
   readonly interval: number;
 }
 
+/** Numbers in names are compared as numbers. */
+const { compare: compareText } = new Intl.Collator('en', { numeric: true });
+
 /** The report of two listings. */
 export function servicesReport({ before, after, interval }: Sample, names: ServiceNames): ServicesReport {
   const former = before && countersByName(before);
@@ -81,10 +85,12 @@ export function servicesReport({ before, after, interval }: Sample, names: Servi
     former && interval > 0 ? { rates: ratesBetween(former.get(name), now, interval) } : {};
   const rows = after.map((service): VirtualServiceReport => {
     const name = virtualServiceName(service);
-    const realServers = service.realServers.map((server) => ({
-      ...realServerReport(server),
-      ...ratesOf(`${name} ${serverName(server)}`, server.counters),
-    }));
+    const realServers = service.realServers
+      .map((server) => ({
+        ...realServerReport(server),
+        ...ratesOf(`${name} ${serverName(server)}`, server.counters),
+      }))
+      .sort((a, b) => compareText(serverName(a), serverName(b)));
     const sum = (field: 'activeConnections' | 'inactiveConnections') =>
       realServers.reduce((total, server) => total + server[field], 0);
     return {
@@ -179,5 +185,3 @@ function byName(a: VirtualServiceReport, b: VirtualServiceReport): number {
 function sortKey(service: VirtualServiceReport): string {
   return `${serviceName(service)} ${virtualServiceName(service)}`;
 }
-
-const { compare: compareText } = new Intl.Collator('en', { numeric: true });

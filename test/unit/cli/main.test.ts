@@ -60,6 +60,55 @@ describe('the command', () => {
     assert.equal(type('--config=/nowhere', '--manifests', 'plan').status, 1, 'a folder of that name');
   });
 
+  it('describes each command, and suggests the closest one for a misspelt word', () => {
+    assert.deepEqual(type('help'), { status: 0, stdout: helpText(COMMANDS), stderr: '' });
+    assert.equal(type('help', 'run').stdout, helpText(COMMANDS));
+    const { status, stdout, stderr } = type('help', 'diff');
+    assert.deepEqual([status, stderr], [0, '']);
+    assert.match(
+      stdout,
+      /^Usage: kube-netlink-proxy diff \[options\]\n.*\nExit status:\n {2}0 {2}the kernel has/s,
+    );
+    assert.deepEqual(type('--manifests', 'x', 'diff', '-h'), { status, stdout, stderr });
+    for (const [args, error] of [
+      [
+        ['servces'],
+        '"kube-netlink-proxy" does not take any arguments, got ["servces"] (did you mean services?)',
+      ],
+      [['help', 'servces'], 'unknown command: servces (did you mean services?)'],
+      [['services', '--intervall=1'], "unknown option '--intervall' (did you mean --interval?)"],
+      [['plan', '--manifest=x'], "unknown option '--manifest' (did you mean --manifests?)"],
+      [['plan', '--conntrack-mni=1'], "unknown option '--conntrack-mni' (did you mean --conntrack-min?)"],
+      [
+        ['top', '--interval=0'],
+        /^option '-n, --interval <seconds>' argument '0' is invalid\. It must be a number from 0\.1 to /,
+      ],
+      [['top', '--count=1.5'], /It must be a whole number from 1 to /],
+      [['plan', '-o', 'xml'], /argument 'xml' is invalid\. Allowed choices are text, wide, json, yaml\.$/],
+      [['status', '-o', 'wide'], /Allowed choices are text, json, yaml\.$/],
+      [['completion', 'csh'], /argument 'csh' is invalid/],
+      [['completion'], "missing required argument 'shell'"],
+      [['man', '--config=x'], 'man has no option --config=x'],
+      [['plan', 'x'], "too many arguments for 'plan'. Expected 0 arguments but got 1."],
+    ] as const) {
+      const last =
+        type(...args)
+          .stderr.trimEnd()
+          .split('\n')
+          .at(-1)
+          ?.replace(/^Error: /, '') ?? '';
+      if (typeof error === 'string') assert.equal(last, error);
+      else assert.match(last, error);
+    }
+  });
+
+  it('ends silently if its output is no longer read', () => {
+    const script = `"${process.execPath}" "${COMMAND}" man | head -n 1; echo "\${PIPESTATUS[0]}"`;
+    const { stdout, stderr } = spawnSync('bash', ['-c', script], { encoding: 'utf8' });
+    assert.match(stdout, /^\.TH .*\n0\n$/);
+    assert.equal(stderr, '');
+  });
+
   it('validates its input before it uses the kernel, and names the flag or file', () => {
     const broken = join(folder, 'broken.kubeconfig');
     writeFileSync(broken, 'apiVersion: v1\nkind: Config\ncurrent-context: nowhere\n');

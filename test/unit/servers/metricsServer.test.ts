@@ -91,6 +91,14 @@ describe('the metrics server', () => {
     assert.ok(headers.includes('Content-Type: application/json'));
   });
 
+  it('serves the state of the agent and the names of frontends, for the commands of people', async () => {
+    const { get } = await open();
+    assert.equal((await get('/status')).body, '{"version":"0.1.0"}\n');
+    const { body, headers } = await get('/services');
+    assert.equal(body, '{"frontends":[{"service":"demo/web"}]}\n');
+    assert.ok(headers.includes('Content-Type: application/json'));
+  });
+
   it('responds with 404 to other paths, and to paths that are not enabled', async () => {
     const { get } = await open();
     for (const path of [

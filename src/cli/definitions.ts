@@ -28,8 +28,8 @@ has addresses only.`,
     options: [
       {
         flags: '--interval <seconds>',
-        help: 'time over which rates are measured; 0 for no rates',
-        default: '1',
+        help: "time over which rates are measured; 0 for the kernel's estimates, which it makes every 2 s",
+        default: '0',
         number: { least: 0 },
       },
     ],

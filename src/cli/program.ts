@@ -1,8 +1,9 @@
 // The commands as commander reads them: options, arguments, help, and suggestions for misspelt words.
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { AGENT_FLAGS, UsageError } from '../config/commandLine.js';
+import { AGENT_FLAGS, didYouMean, UsageError } from '../config/commandLine.js';
 import { FLAGS, type Flag } from '../config/flags.js';
 import { FLAG_TYPES } from '../config/flagTypes.js';
+import { closestTo } from '../config/suggestion.js';
 import type { CommandDefinition, OptionDefinition } from './command.js';
 import { COMMANDS, outputOption } from './definitions.js';
 
@@ -41,19 +42,22 @@ export function readCommand(args: readonly string[], columns: number): Reading {
     found = read;
   });
   for (const command of [program, ...program.commands]) {
-    command.exitOverride().configureOutput({
-      writeOut: (text) => {
-        help += text;
-      },
-      writeErr: () => {},
-      getOutHelpWidth: () => columns,
-    });
+    command
+      .exitOverride()
+      .showSuggestionAfterError(false)
+      .configureOutput({
+        writeOut: (text) => {
+          help += text;
+        },
+        writeErr: () => {},
+        getOutHelpWidth: () => columns,
+      });
   }
   try {
     program.parse(args, { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode !== 0) throw new UsageError(plainMessage(error.message));
+    if (error.exitCode !== 0) throw new UsageError(plainMessage(error, optionsOf(program, args[0])));
   }
   return found ?? { help };
 }
@@ -128,7 +132,16 @@ function footer({ statuses, examples }: CommandDefinition): string {
   ].join('\n');
 }
 
-/** commander's message without its prefix, and with the suggestion in the words of the agent's messages. */
-function plainMessage(message: string): string {
-  return message.replace(/^error: /, '').replace(/\n\(Did you mean (.*)\?\)$/s, ' (did you mean $1?)');
+/** The long names of a command's options, with the flags of the agent that it accepts, without dashes. */
+function optionsOf(program: Command, name: string | undefined): string[] {
+  const command = program.commands.find((known) => known.name() === name);
+  return ['help', ...(command?.options ?? []).flatMap(({ long }) => long?.slice(2) ?? [])];
+}
+
+/** commander's message without its prefix. A misspelt option has a suggestion, among hidden options too. */
+function plainMessage({ code, message }: CommanderError, options: readonly string[]): string {
+  const plain = message.replace(/^error: /, '');
+  const [, written] = /^unknown option '--([^'=]*)/.exec(plain) ?? [];
+  if (code !== 'commander.unknownOption' || written === undefined) return plain;
+  return `unknown option: --${written}${didYouMean('--', closestTo(written, options))}`;
 }

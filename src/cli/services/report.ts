@@ -30,8 +30,8 @@ export interface RealServerReport {
   readonly inactiveConnections: number;
   /** Since its creation. */
   readonly counters: Traffic;
-  /** Per second; absent if they were not measured. */
-  readonly rates?: Traffic;
+  /** Per second. */
+  readonly rates: Traffic;
 }
 
 /** A virtual service. It has an address, a port and a protocol, or a firewall mark and a family. */
@@ -53,7 +53,7 @@ export interface VirtualServiceReport {
   readonly activeConnections: number;
   readonly inactiveConnections: number;
   readonly counters: Traffic;
-  readonly rates?: Traffic;
+  readonly rates: Traffic;
   /** By address and port. */
   readonly realServers: readonly RealServerReport[];
 }
@@ -62,13 +62,13 @@ export interface VirtualServiceReport {
 export interface ServicesReport {
   /** The origin of the names of Services, and why there are none. */
   readonly names: NamesOrigin;
-  /** Time over which the rates were measured, in s; 0 without rates. */
+  /** Time over which the rates were measured, in s; 0: they are the kernel's estimates, which it makes every 2 s. */
   readonly interval: number;
   /** By name, address and port; those without a name are last. */
   readonly virtualServices: readonly VirtualServiceReport[];
 }
 
-/** Two listings, and the time between them in s; `before` is undefined if rates are not wanted. */
+/** Two listings, and the time between them in s. Without `before`, the rates are the kernel's estimates. */
 export interface Sample {
   readonly before: readonly VirtualServiceState[] | undefined;
   readonly after: readonly VirtualServiceState[];
@@ -81,14 +81,14 @@ const { compare: compareText } = new Intl.Collator('en', { numeric: true });
 /** The report of two listings. */
 export function servicesReport({ before, after, interval }: Sample, names: ServiceNames): ServicesReport {
   const former = before && countersByName(before);
-  const ratesOf = (name: string, now: IpvsCounters) =>
-    former && interval > 0 ? { rates: ratesBetween(former.get(name), now, interval) } : {};
+  const ratesOf = (name: string, { counters, rates }: Pick<RealServerState, 'counters' | 'rates'>) =>
+    former && interval > 0 ? ratesBetween(former.get(name), counters, interval) : rates;
   const rows = after.map((service): VirtualServiceReport => {
     const name = virtualServiceName(service);
     const realServers = service.realServers
       .map((server) => ({
         ...realServerReport(server),
-        ...ratesOf(`${name} ${serverName(server)}`, server.counters),
+        rates: ratesOf(`${name} ${serverName(server)}`, server),
       }))
       .sort((a, b) => compareText(serverName(a), serverName(b)));
     const sum = (field: 'activeConnections' | 'inactiveConnections') =>
@@ -97,11 +97,11 @@ export function servicesReport({ before, after, interval }: Sample, names: Servi
       ...names.of(service),
       ...identityOf(service),
       scheduler: service.scheduler,
-      persistence: service.timeout,
+      persistence: service.persistence?.timeout ?? 0,
       activeConnections: sum('activeConnections'),
       inactiveConnections: sum('inactiveConnections'),
       counters: trafficOf(service.counters),
-      ...ratesOf(name, service.counters),
+      rates: ratesOf(name, service),
       realServers,
     };
   });
@@ -155,7 +155,7 @@ function identityOf(service: VirtualServiceState) {
   return { firewallMark, family };
 }
 
-function realServerReport(server: RealServerState): RealServerReport {
+function realServerReport(server: RealServerState): Omit<RealServerReport, 'rates'> {
   const { address, port, weight, forwarding, activeConnections, inactiveConnections, counters } = server;
   return {
     ...{ address, port, weight, forwarding, activeConnections, inactiveConnections },

@@ -44,7 +44,7 @@ export interface ServicesParts {
   readonly names: ServiceNames;
   /** Show only virtual services that have one of these texts; none: all. */
   readonly texts: readonly string[];
-  /** Time over which rates are measured, in s; 0 for no rates. */
+  /** Time over which rates are measured, in s; 0 for the kernel's estimates. */
   readonly interval: number;
   readonly output: Output;
 }

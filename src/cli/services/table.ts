@@ -86,8 +86,7 @@ function serverRows({ realServers }: VirtualServiceReport, style: Style): string
   });
 }
 
-function rateCells(rates: Traffic | undefined): string[] {
-  if (!rates) return ['-', '-', '-', '-', '-'];
+function rateCells(rates: Traffic): string[] {
   const { connections, inPackets, outPackets, inBytes, outBytes } = rates;
   return [connections, inPackets, outPackets, inBytes, outBytes].map(shortNumber);
 }

@@ -53,7 +53,7 @@ export type TopTarget = { readonly terminal: Terminal } | { readonly output: Out
 /** Shows lists until their number is reached or the user quits. */
 export async function showTop(parts: TopParts, target: TopTarget): Promise<void> {
   const view = new TopView(parts, target);
-  // The first list has no rates: on a terminal, it is better than an empty screen.
+  // The first list has the kernel's estimates of the rates.
   await view.read();
   if ('terminal' in target) view.draw();
   for (let shown = 0; shown < parts.count; shown++) {

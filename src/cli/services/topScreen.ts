@@ -40,13 +40,13 @@ function weightOf(service: VirtualServiceReport, order: Exclude<Order, 'name'>):
   const { rates, activeConnections, inactiveConnections } = service;
   switch (order) {
     case 'rate':
-      return rates?.connections ?? 0;
+      return rates.connections;
     case 'active':
       return activeConnections;
     case 'inactive':
       return inactiveConnections;
     case 'bytes':
-      return (rates?.inBytes ?? 0) + (rates?.outBytes ?? 0);
+      return rates.inBytes + rates.outBytes;
   }
 }
 
@@ -59,7 +59,7 @@ export function titleLine(services: readonly VirtualServiceReport[], order: Orde
     `${count(services.length, 'virtual service')} of ${count(names, 'Service port')}`,
     `${sum(({ activeConnections }) => activeConnections)} active`,
     `${sum(({ inactiveConnections }) => inactiveConnections)} inactive`,
-    `${shortNumber(sum(({ rates }) => rates?.connections ?? 0))} new/s`,
+    `${shortNumber(sum(({ rates }) => rates.connections))} new/s`,
   ];
   return `${parts.join(', ')}; by ${TITLES[order]}`;
 }

@@ -76,9 +76,9 @@ describe('the command', () => {
         '"kube-netlink-proxy" does not take any arguments, got ["servces"] (did you mean services?)',
       ],
       [['help', 'servces'], 'unknown command: servces (did you mean services?)'],
-      [['services', '--intervall=1'], "unknown option '--intervall' (did you mean --interval?)"],
-      [['plan', '--manifest=x'], "unknown option '--manifest' (did you mean --manifests?)"],
-      [['plan', '--conntrack-mni=1'], "unknown option '--conntrack-mni' (did you mean --conntrack-min?)"],
+      [['services', '--intervall=1'], 'unknown option: --intervall (did you mean --interval?)'],
+      [['plan', '--manifest=x'], 'unknown option: --manifest (did you mean --manifests?)'],
+      [['plan', '--conntrack-mni=1'], 'unknown option: --conntrack-mni (did you mean --conntrack-min?)'],
       [
         ['top', '--interval=0'],
         /^option '-n, --interval <seconds>' argument '0' is invalid\. It must be a number from 0\.1 to /,

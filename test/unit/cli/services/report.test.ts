@@ -11,7 +11,7 @@ import type { IpvsCounters, RealServer, VirtualService } from '../../../../src/k
 import { FakeIpvs } from '../../../../src/kernel/testing/ipvs.js';
 import type { NamedFrontend } from '../../../../src/services/namedFrontends.js';
 
-const SETTINGS = { scheduler: 'rr', flags: 0, timeout: 0, netmask: 32 };
+const SETTINGS = { scheduler: 'rr', schedulerFlags: [], onePacket: false };
 const WEB = { address: '10.96.0.80', port: 80, protocol: 'tcp' } as const;
 const NODE_PORT = { address: '192.168.50.10', port: 30080, protocol: 'tcp' } as const;
 
@@ -45,6 +45,8 @@ function kept(format: Format) {
   return { output, text: () => written.join(''), noted };
 }
 
+const NO_RATES = { connections: 0, inPackets: 0, outPackets: 0, inBytes: 0, outBytes: 0 };
+
 const counters = (connections: bigint): IpvsCounters => ({
   connections,
   inPackets: connections * 10n,
@@ -62,24 +64,25 @@ describe('the list of virtual services', () => {
     );
     await ipvs.addRealServer(WEB, server(8080));
     await ipvs.addRealServer(WEB, server(8081, 0));
-    ipvs.connections.set('10.244.1.11:8080', 3);
+    ipvs.activeConnections.set('10.244.1.11:8080', 3);
+    ipvs.rates.set('tcp 10.96.0.80:80 -> 10.244.1.11:8080', { ...NO_RATES, connections: 1234 });
     const names = namesOf({ source: 'agent' }, FRONTENDS);
     const { output, text } = kept('text');
     await printServices({ ipvs, names, texts: [], interval: 0, output });
     assert.equal(
       text(),
       `SERVICE        ADDRESS                  SCHEDULER  WEIGHT  ACTIVE  INACTIVE  CONN/S
-demo/web:http  10.96.0.80:80/tcp        wlc                     3         0       -
-                 -> 10.244.1.11:8080                    1       3         0       -
-                 -> 10.244.1.11:8081                    0       0         0       -
-demo/web:http  192.168.50.10:30080/tcp  rr           none       0         0       -
--              10.96.0.9:53/udp         rr           none       0         0       -
+demo/web:http  10.96.0.80:80/tcp        wlc                     3         0       0
+                 -> 10.244.1.11:8080                    1       3         0    1.2k
+                 -> 10.244.1.11:8081                    0       0         0       0
+demo/web:http  192.168.50.10:30080/tcp  rr           none       0         0       0
+-              10.96.0.9:53/udp         rr           none       0         0       0
 `,
     );
   });
 
   it('is JSON and YAML of a fixed shape', async () => {
-    const ipvs = await ipvsWith({ ...WEB, ...SETTINGS, flags: 1, timeout: 600 });
+    const ipvs = await ipvsWith({ ...WEB, ...SETTINGS, persistence: { timeout: 600, netmask: 32 } });
     await ipvs.addRealServer(WEB, server(8080));
     const zero = { connections: 0, inPackets: 0, outPackets: 0, inBytes: 0, outBytes: 0 };
     const json = kept('json');
@@ -99,10 +102,11 @@ demo/web:http  192.168.50.10:30080/tcp  rr           none       0         0     
           activeConnections: 0,
           inactiveConnections: 0,
           counters: zero,
+          rates: zero,
           realServers: [
             {
               ...{ address: '10.244.1.11', port: 8080, weight: 1, forwarding: 'masquerade' },
-              ...{ activeConnections: 0, inactiveConnections: 0, counters: zero },
+              ...{ activeConnections: 0, inactiveConnections: 0, counters: zero, rates: zero },
             },
           ],
         },

@@ -7,6 +7,7 @@ import { openTerminal, type Terminal, type TerminalEvent } from '../../../../src
 import { showTop, type TopParts } from '../../../../src/cli/services/top.js';
 import type { VirtualServiceState } from '../../../../src/kernel/ipvs/types.js';
 
+const NO_RATES = { connections: 0, inPackets: 0, outPackets: 0, inBytes: 0, outBytes: 0 };
 const NO_TRAFFIC = { inPackets: 0n, outPackets: 0n, inBytes: 0n, outBytes: 0n };
 
 /** A kernel in which each listing has this number of new connections of each virtual service. */
@@ -20,10 +21,18 @@ function kernel(rates: Readonly<Record<string, { perList: number; active: number
         const server = {
           ...{ address: '10.244.1.11', port: 8080, weight: 1, forwarding: 'masquerade' as const },
           ...{ upperThreshold: 0, lowerThreshold: 0, inactiveConnections: 0, persistentConnections: 0 },
-          ...{ activeConnections: active, counters },
+          ...{ activeConnections: active, counters, rates: NO_RATES },
         };
-        const settings = { scheduler: 'rr', flags: 0, timeout: 0, netmask: 32 };
-        return { address, port: 80, protocol: 'tcp', ...settings, counters, realServers: [server] };
+        const settings = { scheduler: 'rr', schedulerFlags: [], onePacket: false };
+        return {
+          address,
+          port: 80,
+          protocol: 'tcp',
+          ...settings,
+          counters,
+          rates: NO_RATES,
+          realServers: [server],
+        };
       });
     },
     lists: () => lists,
@@ -88,7 +97,7 @@ describe('top on a terminal', () => {
     assert.deepEqual(
       screens.map((screen) => addressesOf(screen).join()),
       [
-        // The first list has no rates.
+        // The estimates of this kernel are 0.
         '10.96.0.1,10.96.0.2',
         '10.96.0.2,10.96.0.1',
         '10.96.0.1,10.96.0.2',

@@ -86,7 +86,7 @@ describe('the command', () => {
       [['top', '--count=1.5'], /It must be a whole number from 1 to /],
       [['plan', '-o', 'xml'], /argument 'xml' is invalid\. Allowed choices are text, wide, json, yaml\.$/],
       [['status', '-o', 'wide'], /Allowed choices are text, json, yaml\.$/],
-      [['completion', 'csh'], /argument 'csh' is invalid/],
+      [['completion', 'csh'], /value 'csh' is invalid for argument 'shell'/],
       [['completion'], "missing required argument 'shell'"],
       [['man', '--config=x'], 'man has no option --config=x'],
       [['plan', 'x'], "too many arguments for 'plan'. Expected 0 arguments but got 1."],

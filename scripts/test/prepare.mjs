@@ -4,7 +4,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildNative, buildTypeScript } from '../lib/build.mjs';
 import { CHECKOUT } from '../lib/checkout.mjs';
-import { BUILD_PACKAGES, ensurePackages, WITNESS_PACKAGES } from '../lib/packages.mjs';
+import { BUILD_PACKAGES, ensurePackages, SHELL_PACKAGES, WITNESS_PACKAGES } from '../lib/packages.mjs';
 import { heading, nodeScript, step } from '../lib/steps.mjs';
 import { preparePackage } from './package.mjs';
 import { ensurePromtool } from './promtool.mjs';
@@ -19,6 +19,7 @@ export function prepare(tiers) {
   ensurePackages({
     ...(native ? BUILD_PACKAGES : {}),
     ...(native || kernel ? WITNESS_PACKAGES : {}),
+    ...(tiers.some((tier) => tier.shells) ? SHELL_PACKAGES : {}),
   });
   if (tiers.some((tier) => tier.promtool)) ensurePromtool();
   ensureNodeModules();

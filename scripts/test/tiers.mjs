@@ -9,6 +9,7 @@ import { filesBelow } from '../lib/checkout.mjs';
  * @property {string} name its folder's, below test/
  * @property {boolean} native whether it needs the addon and a compiler
  * @property {boolean} [promtool] whether it needs promtool
+ * @property {boolean} [shells] whether it needs zsh, fish and groff
  * @property {boolean} [apart] whether it runs only by name, because it takes long or needs an idle machine
  * @property {readonly Need[]} [needs] the kernel features that its tests need; absent: they need no vehicle
  * @property {Readonly<Record<string, readonly Need[]>>} [others] the same, for files whose names have these prefixes
@@ -23,7 +24,7 @@ const IPVS = ['ipvs', 'dummy device'];
 /** @type {readonly Tier[]} In the order of their start, the longest first. */
 export const TIERS = [
   { name: 'oracle', native: true, needs: IPVS },
-  { name: 'unit', native: false, promtool: true },
+  { name: 'unit', native: false, promtool: true, shells: true },
   { name: 'native', native: true },
   {
     name: 'e2e',

@@ -1,6 +1,7 @@
 // Real packets, compared with test/support/packetTable.ts: the endpoints that each client reaches, the source addresses that
 // they see, and the packets that are rejected or dropped; over TCP and UDP, IPv4 and IPv6.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { before, describe, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { type Lab, openLab } from '../../demo/lab.js';
@@ -8,8 +9,12 @@ import { ManifestFolder } from '../../demo/manifestFolder.js';
 import { CLIENT, NODE_A, type Place, type Pod, SHELL } from '../../demo/places.js';
 import { ProxyProcess } from '../../demo/proxyProcess.js';
 import { type Dial, type Outcome, Station } from '../../demo/station.js';
+import type { Explanation, PacketQuestion } from '../../src/modes/explanation.js';
+import { BROKEN_ROWS } from '../support/brokenRows.js';
 import { closeAfter } from '../support/closeAfter.js';
+import { Explainer, fatesOf } from '../support/explainer.js';
 import {
+  addressOf,
   dialledAt,
   dialledFrom,
   ELSEWHERE,
@@ -53,6 +58,8 @@ const PROTOCOLS = ['tcp', 'udp'] as const;
 type Protocol = (typeof PROTOCOLS)[number];
 
 let lab: Lab;
+let explainer: Explainer;
+let proxy: ProxyProcess;
 const stations = new Map<Place, Station>();
 
 const station = (place: Place) => stations.get(place) as Station;
@@ -63,7 +70,7 @@ before(async () => {
   routeVirtualIPs(lab);
   const manifests = closeAfter(new ManifestFolder());
   manifests.write('packets.yaml', packetManifest());
-  const proxy = closeAfter(new ProxyProcess(lab.namespace(NODE_A), manifests.path));
+  proxy = closeAfter(new ProxyProcess(lab.namespace(NODE_A), manifests.path));
   await Promise.all(
     [CLIENT, NODE_A, ...pods].map(async (place) => {
       stations.set(place, closeAfter(await Station.open(lab.namespace(place))));
@@ -73,6 +80,7 @@ before(async () => {
     await station(pod).serve(pod.name, { tcp: [ENDPOINT_PORT], udp: [ENDPOINT_PORT] });
   }
   await station(NODE_A).serve('the node itself', { tcp: [HOST_PORT], udp: [HOST_PORT] });
+  explainer = closeAfter(await Explainer.open(lab.namespace(NODE_A)));
   assert.equal((await proxy.programmed()).failures, 0);
 });
 
@@ -88,6 +96,19 @@ function dial({ client, family, protocol, address, port }: Target, patience = PA
   const options: Partial<Dial> = { patience, from: dialledFrom(client, family) };
   const from = station(PLACES[client]);
   return protocol === 'tcp' ? from.dial(address, port, options) : from.dialUdp(address, port, options);
+}
+
+/** The question to `explain` about a connection. */
+function question({ client, family, protocol, address, port }: Target): PacketQuestion {
+  const from =
+    client === 'node' ? 'node' : (dialledFrom(client, family) ?? addressOf(PLACES[client], family));
+  return { address, port, protocol, from };
+}
+
+/** The explanations of connections, by name of the target. */
+async function explained(all: readonly Target[]): Promise<Record<string, Explanation>> {
+  const explanations = await explainer.explain(all.map(question));
+  return Object.fromEntries(all.map((target, i) => [nameOf(target), explanations[i] as Explanation]));
 }
 
 /** Every family and protocol of connections to a frontend. */
@@ -148,10 +169,15 @@ for (const client of CLIENTS) {
   );
   describe(`${client === 'itself' ? 'an endpoint that connects to itself' : client}`, () => {
     const found = new Map<Frontend, Awaited<ReturnType<typeof seen>>>();
+    const explanations = new Map<Frontend, Awaited<ReturnType<typeof explained>>>();
     before(async () => {
       await Promise.all(
         rows.map(async ({ frontend, row }) => found.set(frontend, await seen(row, frontend))),
       );
+      for (const { frontend } of rows) {
+        const all = targets(client, frontend.service, frontend.kind);
+        explanations.set(frontend, await explained(all));
+      }
     });
     for (const { frontend, row } of rows) {
       const [, here, there, because] = row;
@@ -161,6 +187,15 @@ for (const client of CLIENTS) {
           expected(row, target),
         ]);
         assert.deepEqual(found.get(frontend), Object.fromEntries(want), because);
+      });
+      test(`→ ${frontend.about}: the explanation is what the packets did`, () => {
+        for (const [name, explanation] of Object.entries(explanations.get(frontend) ?? {})) {
+          const fates = fatesOf(explanation, [HERE, THERE]);
+          assert.deepEqual(fates, found.get(frontend)?.[name], JSON.stringify(explanation, undefined, 1));
+          assert.deepEqual(explanation.notUnderstood, []);
+          assert.deepEqual(explanation.warnings, []);
+        }
+        assert.equal(Object.keys(explanations.get(frontend) ?? {}).length, 4);
       });
     }
   });
@@ -177,6 +212,12 @@ describe('source ranges', { concurrency: true }, () => {
           return 'by' in outcome ? 'admitted' : outcome.error === 'no answer' ? 'dropped' : outcome.error;
         });
         assert.deepEqual(outcomes, Object.fromEntries(all.map((target) => [nameOf(target), fate])), because);
+        for (const explanation of Object.values(await explained(all))) {
+          const { verdict, causes } = explanation;
+          const codes = causes.map(({ code }) => code);
+          const want = fate === 'dropped' ? ['hangs', ['SourceRanges']] : ['connects', []];
+          assert.deepEqual([verdict, [...new Set(codes)]], want, JSON.stringify(explanation, undefined, 1));
+        }
       });
     }
   }
@@ -245,6 +286,27 @@ test('the load balancer and the dual-stack Service of examples/ reach all of the
   ]) {
     const { failures } = await request(route, 4, [HERE.name, THERE.name]);
     assert.deepEqual(failures, []);
+  }
+});
+
+describe('a broken node, without the proxy that would repair it', () => {
+  before(() => proxy.end('SIGKILL'));
+  const onNode = (commands: readonly string[]) =>
+    execFileSync('ip', ['netns', 'exec', lab.namespace(NODE_A), 'sh', '-ec', commands.join('\n')]);
+  for (const { about, breaks, restores, client, service, kind, verdict, cause, fates } of BROKEN_ROWS) {
+    test(`${about}: ${client} → ${kind} of Service ${service}: ${verdict}`, async () => {
+      const target = { client, family: 4, protocol: 'tcp', ...dialledAt(service, kind, 4) } as const;
+      onNode(breaks);
+      try {
+        const [explanation] = await explainer.explain([question(target)]);
+        const story = JSON.stringify(explanation, undefined, 1);
+        assert.deepEqual([explanation?.verdict, explanation?.causes[0]?.code], [verdict, cause], story);
+        const outcomes = await Promise.all([dial(target, SILENCE), dial(target, SILENCE)]);
+        assert.deepEqual(outcomes.map(tell).sort(), fates, story);
+      } finally {
+        onNode(restores);
+      }
+    });
   }
 });
 

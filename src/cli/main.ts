@@ -8,14 +8,18 @@ import { VERSION } from './version.js';
 
 /** Exit status of a failure. */
 const FAILED = 1;
-/** Exit status of a failed plan; there, 1 means that there are changes. */
+/** Exit status of a failed plan, where 1 means that there are changes, and of a failed explain. */
 const NO_PLAN = 2;
 
 async function main(): Promise<number> {
   const args = process.argv.slice(2);
   // An invalid command line with the word plan may be a plan.
-  let failed = args.includes('plan') ? NO_PLAN : FAILED;
+  let failed = args.includes('plan') || args[0] === 'explain' ? NO_PLAN : FAILED;
   try {
+    if (args[0] === 'explain') {
+      const { explainCommand } = await import('./explain/arguments.js');
+      return await explainCommand(args.slice(1));
+    }
     const command = readFlags(args);
     failed = command.do === 'plan' ? NO_PLAN : FAILED;
     switch (command.do) {

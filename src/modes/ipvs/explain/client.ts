@@ -5,8 +5,8 @@ import type { ClientPlace, Explanation, PacketQuestion } from '../../explanation
 import { LINK } from '../items.js';
 import type { Surroundings } from './surroundings.js';
 
-/** Addresses of documentation (RFC 5737, RFC 3849): they represent any host outside the cluster. */
-const ANY_HOST = { 4: '192.0.2.1', 6: '2001:db8::1' } as const;
+/** Networks of documentation (RFC 5737, RFC 3849): an address of them represents any host outside the cluster. */
+const ANY_NETWORK = { 4: '192.0.2.0/24', 6: '2001:db8::/120' } as const;
 
 /** Why a place has no address here; the message is for the user. */
 export class NoClientError extends Error {}
@@ -83,11 +83,14 @@ function podOf(destination: string, node: Surroundings, by: string) {
 /** A host outside the cluster: any one if there is a default route, otherwise one on the network of a link. */
 function hostOutside(node: Surroundings, by: string) {
   const { facts, topology } = node;
-  const any = ANY_HOST[facts.family];
-  if (topology.route(any)) return { address: any, reason: `${by}: represents any host outside the cluster` };
+  const servers = new Set([...facts.realServers.values()].flat().map((server) => server.address));
+  const isFree = (address: string) => !servers.has(address) && !topology.isLocal(address);
+  const any = lastAddressOf(ANY_NETWORK[facts.family], isFree);
+  if (any !== undefined && topology.route(any))
+    return { address: any, reason: `${by}: represents any host outside the cluster` };
   for (const { network, gateway, link } of facts.routes) {
     if (gateway !== undefined || link === LINK || link === 'lo' || network.startsWith('fe80:')) continue;
-    const address = lastAddressOf(network, (each) => !topology.isLocal(each));
+    const address = lastAddressOf(network, isFree);
     if (address !== undefined && node.placeOf(address) === 'outside') {
       return { address, reason: `${by}: a host on ${network} dev ${link}; there is no default route` };
     }

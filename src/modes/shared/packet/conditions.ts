@@ -5,30 +5,38 @@ import type { Packet, RuleSurroundings, Tested } from './packet.js';
 import type { Condition } from './ruleText.js';
 import { testSet } from './setMatch.js';
 
-/** The result of a test, and the reason in words if it is true. */
+/** The result of a test, and the reason in words if it matches. */
 export interface ConditionTest {
   readonly matches: Tested;
   readonly because?: string;
 }
 
-type Test = (values: readonly string[], packet: Packet, node: RuleSurroundings) => ConditionTest;
+/** The result without negation, and the reasons in words for both results. */
+interface PlainTest extends ConditionTest {
+  readonly otherwise?: string;
+}
 
-const known = (matches: Tested): ConditionTest => ({ matches });
+type Test = (values: readonly string[], packet: Packet, node: RuleSurroundings) => PlainTest;
+
+const known = (matches: Tested): PlainTest => ({ matches });
 
 /** By option, as iptables-save prints it. */
 const TESTS: Readonly<Record<string, Test>> = {
   '-s': ([network = ''], { source }) => ({
     matches: isIn(network, source),
     because: `the source ${source} is in ${network}`,
+    otherwise: `the source ${source} is not in ${network}`,
   }),
   '-d': ([network = ''], { destination }) => ({
     matches: isIn(network, destination),
     because: `the destination ${destination} is in ${network}`,
+    otherwise: `the destination ${destination} is not in ${network}`,
   }),
   '-p': ([protocol = ''], packet) => known(isProtocol(protocol, packet)),
   '-i': ([pattern = ''], { input }) => ({
     matches: input !== undefined && isLink(pattern, input),
     because: `the packet arrived on ${input}`,
+    otherwise: `the packet did not arrive on ${pattern}`,
   }),
   '-o': ([pattern = ''], { output }) => known(output !== undefined && isLink(pattern, output)),
   '--dport': ([range = ''], { port }) => known(isPort(range, port)),
@@ -37,7 +45,8 @@ const TESTS: Readonly<Record<string, Test>> = {
   '--sports': ([list = ''], { sourcePort }) => known(isPortOf(list, sourcePort)),
   '--match-set': ([name = '', directions = ''], packet, { sets }) => {
     const { matches, entry } = testSet(sets.get(name), directions, packet);
-    return { matches, because: `set ${name} has ${entry}` };
+    const otherwise = `set ${name} does not contain the packet`;
+    return { matches, because: `set ${name} has ${entry}`, otherwise };
   },
   '--dst-type': ([type], { destination }, { isLocal }) => ({
     matches: type === 'LOCAL' ? isLocal(destination) : undefined,
@@ -45,10 +54,11 @@ const TESTS: Readonly<Record<string, Test>> = {
   }),
   '--src-type': ([type], { source }, { isLocal }) => known(type === 'LOCAL' ? isLocal(source) : undefined),
   '--mark': ([written = ''], { mark }) => {
-    const [value = 0, mask = 0xffff_ffff] = written.split('/').map(Number);
+    const [value = 0, bits = 0xffff_ffff] = written.split('/').map(Number);
     return {
-      matches: (mark & mask) >>> 0 === value >>> 0,
-      because: `the packet has mark 0x${mark.toString(16)}`,
+      matches: (mark & bits) >>> 0 === value >>> 0,
+      because: `the packet has mark ${hex(value)}`,
+      otherwise: `the packet does not have mark ${hex(value)}`,
     };
   },
   '--ctstate': ([states = ''], { state }) => known(states.split(',').includes(state)),
@@ -66,12 +76,17 @@ const TESTS: Readonly<Record<string, Test>> = {
 export function testCondition(condition: Condition, packet: Packet, node: RuleSurroundings): ConditionTest {
   const test = Object.hasOwn(TESTS, condition.option) ? TESTS[condition.option] : undefined;
   if (!test) return { matches: undefined };
-  const { matches, because } = test(condition.values, packet, node);
-  if (!condition.negated) return { matches, ...(because === undefined ? {} : { because }) };
+  const { matches, because, otherwise } = test(condition.values, packet, node);
+  const negated = matches === undefined ? undefined : !matches;
+  const reason = condition.negated ? otherwise : because;
   return {
-    matches: matches === undefined ? undefined : !matches,
-    ...(because?.includes(' is in ') ? { because: because.replace(' is in ', ' is not in ') } : {}),
+    matches: condition.negated ? negated : matches,
+    ...(reason === undefined ? {} : { because: reason }),
   };
+}
+
+function hex(mark: number): string {
+  return `0x${mark.toString(16)}`;
 }
 
 function isIn(text: string, address: string): Tested {

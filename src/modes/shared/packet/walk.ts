@@ -164,7 +164,7 @@ class Walker {
         note('masquerades the packet');
         return decide('accept');
       case 'SNAT':
-        this.#source = rule.targetOptions.get('to-source')?.replace(/^\[|\]?:\d+(-\d+)?$|\]$/g, '') ?? '';
+        this.#source = firstAddress(rule.targetOptions.get('to-source') ?? '');
         note(`replaces the source by ${this.#source}`);
         return decide('accept');
       default:
@@ -194,4 +194,11 @@ function reasonsOf(tests: readonly ConditionTest[]): string[] {
 
 function ruleText(at: string, text: string): string {
   return `-A ${at.slice(at.indexOf('/') + 1)} ${text}`;
+}
+
+/** The address of `--to-source`, the first of a range: `192.0.2.7-192.0.2.9:1024-2048`, `[fd00::7]:1024`. */
+function firstAddress(written: string): string {
+  const [, bracketed] = /^\[([^\]]*)\]/.exec(written) ?? [];
+  const [first = ''] = (bracketed ?? written).split('-');
+  return bracketed === undefined && first.includes('.') ? (first.split(':')[0] ?? '') : first;
 }

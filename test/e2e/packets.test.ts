@@ -1,17 +1,18 @@
 // Real packets, compared with test/support/packetTable.ts: the endpoints that each client reaches, the source addresses that
 // they see, and the packets that are rejected or dropped; over TCP and UDP, IPv4 and IPv6.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { before, describe, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { type Lab, openLab } from '../../demo/lab.js';
 import { ManifestFolder } from '../../demo/manifestFolder.js';
 import { CLIENT, NODE_A, type Place, type Pod, SHELL } from '../../demo/places.js';
-import { ProxyProcess } from '../../demo/proxyProcess.js';
+import { COMMAND, ProxyProcess } from '../../demo/proxyProcess.js';
 import { type Dial, type Outcome, Station } from '../../demo/station.js';
 import type { Explanation, PacketQuestion } from '../../src/modes/explanation.js';
 import { BROKEN_ROWS } from '../support/brokenRows.js';
 import { closeAfter } from '../support/closeAfter.js';
+import { documentedCommands } from '../support/documentedCommands.js';
 import { Explainer, fatesOf } from '../support/explainer.js';
 import {
   addressOf,
@@ -38,6 +39,7 @@ import {
   type ServiceName,
   TABLE,
 } from '../support/packetTable.js';
+import { ROOT } from '../support/paths.js';
 import { request } from '../support/traffic.js';
 
 /**
@@ -60,6 +62,7 @@ type Protocol = (typeof PROTOCOLS)[number];
 let lab: Lab;
 let explainer: Explainer;
 let proxy: ProxyProcess;
+let manifests: ManifestFolder;
 const stations = new Map<Place, Station>();
 
 const station = (place: Place) => stations.get(place) as Station;
@@ -68,7 +71,7 @@ before(async () => {
   const pods = [SHELL, HERE, THERE, ELSEWHERE];
   lab = closeAfter(openLab(pods));
   routeVirtualIPs(lab);
-  const manifests = closeAfter(new ManifestFolder());
+  manifests = closeAfter(new ManifestFolder());
   manifests.write('packets.yaml', packetManifest());
   proxy = closeAfter(new ProxyProcess(lab.namespace(NODE_A), manifests.path));
   await Promise.all(
@@ -287,6 +290,46 @@ test('the load balancer and the dual-stack Service of examples/ reach all of the
     const { failures } = await request(route, 4, [HERE.name, THERE.name]);
     assert.deepEqual(failures, []);
   }
+});
+
+describe('the command explain', () => {
+  const run = (args: readonly string[]) => {
+    const command = ['netns', 'exec', lab.namespace(NODE_A), process.execPath, COMMAND, ...args];
+    const { status, stdout, stderr } = spawnSync('ip', command, { cwd: ROOT, encoding: 'utf8' });
+    return { status, stdout, stderr };
+  };
+
+  for (const { args, output } of documentedCommands('docs/explain.md')) {
+    test(`prints the output in docs/explain.md: ${args.join(' ')}`, () => {
+      const { stdout, stderr, status } = run(args);
+      assert.deepEqual([stderr, stdout], ['', output]);
+      assert.equal(status, stdout.includes('verdict: connects;') ? 0 : 1);
+    });
+  }
+
+  test('prints JSON, with the Service and the reason why it has no real server', () => {
+    const { address, port } = dialledAt('inner', 'ClusterIP', 6);
+    const flags = [
+      '-o',
+      'json',
+      '--from=pod',
+      '--manifests',
+      manifests.path,
+      '--hostname-override',
+      NODE_A.name,
+    ];
+    const { stdout, status } = run(['explain', `[${address}]:${port}/udp`, ...flags]);
+    const { verdict, causes, service, client } = JSON.parse(stdout);
+    assert.deepEqual([status, verdict, causes[0].code, client.place], [1, 'refused', 'NoRealServer', 'pod']);
+    assert.deepEqual([service.service, service.portName], ['packets/inner', 'udp']);
+    assert.match(service.reason, /^internalTrafficPolicy of Service packets\/inner is Local, /);
+  });
+
+  test('fails with status 2 for an invalid argument', () => {
+    const { stdout, stderr, status } = run(['explain', '10.96.0.1']);
+    assert.deepEqual([status, stdout], [2, '']);
+    assert.match(stderr, /Error: .*IP:PORT/);
+  });
 });
 
 describe('a broken node, without the proxy that would repair it', () => {

@@ -11,25 +11,27 @@ export interface ServiceOfFrontend {
   readonly reason?: string;
 }
 
-/** The lines of an explanation: the packet, its path, the endpoints, the reasons, and the verdict. */
+/** The lines of an explanation: the packet, its path, the path to each endpoint, the reasons, and the verdict. */
 export function explanationLines(explanation: Explanation, owner: ServiceOfFrontend | undefined): string[] {
-  const { client, steps, causes, warnings, notUnderstood } = explanation;
+  const { client, steps, endpoints, causes, warnings, notUnderstood } = explanation;
+  const reasons = [...causes.map(({ text }) => text), ...(owner?.reason === undefined ? [] : [owner.reason])];
   return [
     heading(explanation, owner),
     `client ${client.address}: ${client.reason}`,
     '',
-    ...steps.filter(({ at }) => at !== 'client').flatMap(stepLines),
+    ...stepLines(steps.filter(({ at, endpoint }) => at !== 'client' && endpoint === undefined)),
     '',
-    ...section('real servers', explanation.endpoints.map(endpointLine)),
+    ...endpoints.flatMap((each) => [
+      endpointLine(each),
+      ...stepLines(steps.filter(({ endpoint }) => endpoint === each.endpoint)).map((line) => `  ${line}`),
+      '',
+    ]),
     ...section(
       'rules that are not understood, and were skipped',
       notUnderstood.map(({ at, rule, part }) => `${at}: ${part}   [${rule}]`),
     ),
     ...section('also wrong on this node', withoutRepeated(warnings, causes)),
-    ...section('because', [
-      ...causes.map(({ text }) => text),
-      ...(owner?.reason === undefined ? [] : [owner.reason]),
-    ]),
+    ...section('because', reasons),
     verdictLine(explanation),
   ];
 }
@@ -43,8 +45,18 @@ function heading(
   return `${joinHostPort(address, port)}/${protocol}${name ?? ''}`;
 }
 
-function stepLines({ at, text, fact }: Step): string[] {
-  return [`${at.padEnd(30)} ${text}`, ...(fact === undefined ? [] : [`${' '.repeat(33)}${fact}`])];
+/** A line for each step, and a line for its fact. */
+function stepLines(steps: readonly Step[]): string[] {
+  const width = Math.max(...steps.map(({ at }) => at.length)) + 2;
+  return steps.flatMap(({ at, text, fact }) => [
+    `${at.padEnd(width)}${text}`,
+    ...(fact === undefined ? [] : [`${' '.repeat(width)}  ${withoutComment(fact)}`]),
+  ]);
+}
+
+/** A rule without its comment. */
+function withoutComment(rule: string): string {
+  return rule.replace(/-m comment --comment ("(?:[^"\\]|\\.)*"|\S+) /, '');
 }
 
 function endpointLine({
@@ -58,7 +70,7 @@ function endpointLine({
 }: EndpointPath): string {
   const seen = source === undefined ? '' : `, sees ${source}${masqueraded ? ' (masqueraded)' : ''}`;
   const place = onThisNode ? 'this node' : 'another node';
-  return `${endpoint}, weight ${weight}, ${place}${seen}: ${selectable ? result : 'not selected'}`;
+  return `to ${endpoint}, weight ${weight}, ${place}${seen}: ${selectable ? result : 'not selected'}`;
 }
 
 function section(title: string, lines: readonly string[]): string[] {

@@ -14,14 +14,14 @@ export class NoClientError extends Error {}
 /** The client of a question. Throws NoClientError if a place has no address on this node. */
 export function clientOf(question: PacketQuestion, node: Surroundings): Explanation['client'] {
   const { from = defaultPlace(question, node) } = question;
-  const by = question.from === undefined ? 'default' : 'selected';
+  const by = question.from === undefined ? 'by default, ' : '';
   switch (from) {
     case 'node': {
       const address = sourceOfNode(question.address, node);
       return {
         address,
         place: 'node',
-        reason: `${by}: the node itself, with the source that its kernel selects`,
+        reason: `${by}the node itself, with the source that its kernel selects`,
       };
     }
     case 'pod':
@@ -30,7 +30,7 @@ export function clientOf(question: PacketQuestion, node: Surroundings): Explanat
       return { ...hostOutside(node, by), place: 'outside' };
     default: {
       const place = node.placeOf(from);
-      return { address: from, place, reason: `given: ${PLACES[place]}` };
+      return { address: from, place, reason: PLACES[place] };
     }
   }
 }
@@ -71,11 +71,11 @@ function podOf(destination: string, node: Surroundings, by: string) {
   if (network) {
     const isFree = (address: string) => !node.localEndpoints.has(address) && !topology.isLocal(address);
     const address = lastAddressOf(network.network, isFree);
-    const reason = `${by}: an unused address of the pods on this node, ${network.network} dev ${network.link}`;
+    const reason = `${by}an unused address of the pods on this node, ${network.network} dev ${network.link}`;
     if (address !== undefined) return { address, reason };
   }
   if (endpoint !== undefined && endpoint !== destination) {
-    return { address: endpoint, reason: `${by}: an endpoint on this node, which KUBE-LOOP-BACK contains` };
+    return { address: endpoint, reason: `${by}an endpoint on this node, which KUBE-LOOP-BACK contains` };
   }
   throw new NoClientError('no network of pods on this node is known: give the address of a pod with --from');
 }
@@ -87,12 +87,12 @@ function hostOutside(node: Surroundings, by: string) {
   const isFree = (address: string) => !servers.has(address) && !topology.isLocal(address);
   const any = lastAddressOf(ANY_NETWORK[facts.family], isFree);
   if (any !== undefined && topology.route(any))
-    return { address: any, reason: `${by}: represents any host outside the cluster` };
+    return { address: any, reason: `${by}an address that represents any host outside the cluster` };
   for (const { network, gateway, link } of facts.routes) {
     if (gateway !== undefined || link === LINK || link === 'lo' || network.startsWith('fe80:')) continue;
     const address = lastAddressOf(network, isFree);
     if (address !== undefined && node.placeOf(address) === 'outside') {
-      return { address, reason: `${by}: a host on ${network} dev ${link}; there is no default route` };
+      return { address, reason: `${by}a host on ${network} dev ${link}; there is no default route` };
     }
   }
   throw new NoClientError('no route leads outside the cluster: give the address of a client with --from');

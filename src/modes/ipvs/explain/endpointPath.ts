@@ -55,7 +55,12 @@ function deliver(server: RealServerState, packet: Packet, way: Way, endpoint: st
     output,
     via: way.dialled,
   };
-  trail.step('IPVS', `selects ${endpoint}, on link ${output}`, undefined, endpoint);
+  trail.step(
+    'IPVS',
+    `replaces the destination by ${endpoint}, and sends the packet to link ${output}`,
+    undefined,
+    endpoint,
+  );
   // A packet of another host to a process of this node continues to it, without OUTPUT and POSTROUTING.
   if (local && client.place !== 'node')
     return reached({ source: packet.source, masqueraded: false }, server, way, endpoint);
@@ -71,7 +76,7 @@ function deliver(server: RealServerState, packet: Packet, way: Way, endpoint: st
       : (post.source ?? packet.source);
   trail.step(
     'source',
-    `${endpoint} sees ${source}${masqueraded ? ', masqueraded' : ', the client’s address'}`,
+    `${endpoint} sees ${source}${masqueraded ? ', masqueraded' : ', the address of the client'}`,
     undefined,
     endpoint,
   );

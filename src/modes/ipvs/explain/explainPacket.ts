@@ -1,6 +1,6 @@
 // The path of the first packet of a connection through this node. Pure: it follows the packet through the recorded state
 // of the kernel, as the hooks of netfilter and IPVS would.
-import type { AddressId, VirtualService } from '../../../kernel/ipvs/types.js';
+import type { AddressId, RealServerState, VirtualService } from '../../../kernel/ipvs/types.js';
 import { isLoopback, joinHostPort } from '../../../net/address.js';
 import type {
   Cause,
@@ -48,14 +48,23 @@ export function explainPacket(
     steps: trail.steps,
     endpoints: [],
     ...outcome,
-    causes: [...outcome.causes, ...(outcome.verdict === 'connects' ? [] : missingOf(warnings))],
+    causes: [...outcome.causes, ...missingRules(outcome.causes, warnings)],
     warnings,
     notUnderstood: trail.notUnderstood,
   };
 }
 
-/** Missing rules are a reason of every failure on the way; settings name themselves where they have an effect. */
-function missingOf(warnings: readonly Cause[]): Cause[] {
+/** Causes that may be the effect of missing rules. */
+const EFFECTS_OF_RULES: ReadonlySet<CauseCode> = new Set([
+  'ReplyBypasses',
+  'Hairpin',
+  'Rule',
+  'NoVirtualService',
+]);
+
+/** The warnings about missing rules, if they may have led to the causes. */
+function missingRules(causes: readonly Cause[], warnings: readonly Cause[]): Cause[] {
+  if (!causes.some(({ code }) => EFFECTS_OF_RULES.has(code))) return [];
   return warnings.filter(({ code }) => code === 'RulesMissing');
 }
 
@@ -182,7 +191,7 @@ class Path {
   }
 
   #viaService(service: VirtualService, packet: Packet): Outcome {
-    const servers = this.#node.facts.realServers.get(serviceName(service)) ?? [];
+    const servers = byEndpoint(this.#node.facts.realServers.get(serviceName(service)) ?? []);
     const { scheduler } = service;
     const persistence = persistenceOf(service);
     const virtualService = { name: serviceName(service), scheduler, persistence };
@@ -277,6 +286,12 @@ class Path {
     const text = `${address} is a virtual IP, but no Service has ${this.#name()}: KUBE-IPVS-FILTER rejects the packet`;
     return failure(result, 'PortNotServed', text);
   }
+}
+
+/** Sorted, because the order of the kernel depends on the order of the additions. */
+function byEndpoint(servers: readonly RealServerState[]): RealServerState[] {
+  const name = ({ address, port }: RealServerState) => joinHostPort(address, port);
+  return [...servers].sort((a, b) => (name(a) < name(b) ? -1 : 1));
 }
 
 function verdictOf(endpoints: readonly EndpointPath[]): Verdict {

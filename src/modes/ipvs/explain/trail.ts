@@ -2,6 +2,7 @@
 import type { CauseCode, Explanation, Step } from '../../explanation.js';
 import type { Packet } from '../../shared/packet/packet.js';
 import { type Decision, walk } from '../../shared/packet/walk.js';
+import { describeRule } from './meanings.js';
 import type { Surroundings } from './surroundings.js';
 
 /** The result of several hooks. */
@@ -60,7 +61,7 @@ export class Trail {
       for (const rule of unknown) this.#notUnderstood.set(`${rule.at} ${rule.rule}`, rule);
       const stopped = decision.fate !== 'accept';
       if (stopped || !quiet) {
-        for (const { at, text, rule } of matched) this.step(at, text, rule, endpoint);
+        for (const rule of matched) this.step(rule.at, describeRule(rule), rule.rule, endpoint);
       }
       current = { ...current, packet: changed, ...(source === undefined ? {} : { source }) };
       if (!stopped) continue;

@@ -10,8 +10,12 @@ export interface MatchedRule {
   readonly at: string;
   /** As iptables-save prints it: `-A KUBE-SERVICES …`. */
   readonly rule: string;
-  /** The reasons in words, and the effect. */
-  readonly text: string;
+  /** Its target: a chain, or `ACCEPT`. */
+  readonly target: string;
+  /** Why it matches, in words; empty if it matches all packets. */
+  readonly reasons: string;
+  /** The effect, in words. */
+  readonly effect: string;
 }
 
 /** A rule that is not understood: its part, and the whole rule. It is skipped. */
@@ -27,8 +31,6 @@ export interface Decision {
   /** The chain that decided, and its rule; the rule is absent if the policy decided. */
   readonly at: string;
   readonly rule?: string;
-  /** The message of a rejection: `icmp-port-unreachable`, `tcp-reset`. */
-  readonly message?: string;
 }
 
 /** The result of a walk. */
@@ -42,8 +44,9 @@ export interface Walk {
   readonly source?: 'link' | string;
 }
 
-/** Targets that neither decide about a packet nor change a field that rules of Services test. */
+/** Targets that neither decide about a packet nor change a field that rules of Services test; empty: no target. */
 const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
+  '',
   'LOG',
   'NFLOG',
   'TRACE',
@@ -88,7 +91,7 @@ class Walker {
     const decided = this.#chain(hook, 0);
     const policy = this.#tables.policies.get(hook) === 'DROP' ? 'drop' : 'accept';
     return {
-      decision: typeof decided === 'object' ? decided : { fate: policy, at: hook },
+      decision: decided ?? { fate: policy, at: hook },
       packet: this.#packet,
       matched: this.#matched,
       unknown: this.#unknown,
@@ -101,7 +104,7 @@ class Walker {
     for (const text of this.#tables.rules.get(at) ?? []) {
       const rule = readRule(text);
       const reasons = this.#test(at, text, rule);
-      if (!reasons) continue;
+      if (reasons === undefined) continue;
       const result = this.#follow(at, text, rule, reasons, depth);
       if (result !== 'next') return result;
     }
@@ -109,7 +112,7 @@ class Walker {
   }
 
   /** The reasons why a rule matches; undefined if it does not match, or is not understood. */
-  #test(at: string, text: string, { conditions }: Rule): string[] | undefined {
+  #test(at: string, text: string, { conditions }: Rule): string | undefined {
     const tests = conditions.map((condition) => testCondition(condition, this.#packet, this.#node));
     const matches = all(tests.map((test) => test.matches));
     if (matches === undefined) {
@@ -119,77 +122,66 @@ class Walker {
     return matches ? reasonsOf(tests) : undefined;
   }
 
+  /** The effect of a rule that matches: a decision, undefined to return to the caller, or `next` for the next rule. */
   #follow(
     at: string,
     text: string,
     rule: Rule,
-    reasons: readonly string[],
+    reasons: string,
     depth: number,
   ): Decision | undefined | 'next' {
-    const { target } = rule;
-    if (target === undefined || WITHOUT_EFFECT.has(target)) return 'next';
+    const { target = '', targetOptions } = rule;
     const table = at.slice(0, at.indexOf('/'));
-    const note = (effect: string) =>
-      this.#matched.push({ at, rule: ruleText(at, text), text: [...reasons, effect].join(': ') });
-    const decide = (fate: Decision['fate'], message?: string): Decision => {
-      const source = ruleText(at, text);
-      return { fate, at, rule: source, ...(message === undefined ? {} : { message }) };
-    };
     const chain = `${table}/${target}`;
+    const written = ruleText(at, text);
+    const note = (effect: string) => this.#matched.push({ at, rule: written, target, reasons, effect });
     if (this.#tables.rules.has(chain) && depth < MAX_DEPTH) {
-      note(`continues in chain ${target}`);
+      const length = note(`continues in chain ${target}`);
       const decided = this.#chain(chain, depth + 1);
-      if (decided || rule.goto) return decided;
-      return 'next';
+      // A chain in which no rule matches is no step.
+      if (this.#matched.length === length && !decided) this.#matched.pop();
+      return decided || rule.goto ? decided : 'next';
     }
     switch (target) {
       case 'ACCEPT':
         note(`table ${table} accepts the packet`);
-        return decide('accept');
+        return { fate: 'accept', at, rule: written };
       case 'RETURN':
         note('leaves the chain');
         return undefined;
       case 'DROP':
         note('drops the packet');
-        return decide('drop');
-      case 'REJECT': {
-        const message = rule.targetOptions.get('reject-with') ?? 'icmp-port-unreachable';
-        note(`rejects the packet with ${message}`);
-        return decide('reject', message);
-      }
-      case 'MARK':
-        return this.#mark(at, text, rule, note);
+        return { fate: 'drop', at, rule: written };
+      case 'REJECT':
+        note(`rejects the packet with ${targetOptions.get('reject-with') ?? 'an ICMP message'}`);
+        return { fate: 'reject', at, rule: written };
       case 'MASQUERADE':
         this.#source = 'link';
         note('masquerades the packet');
-        return decide('accept');
+        return { fate: 'accept', at, rule: written };
       case 'SNAT':
-        this.#source = firstAddress(rule.targetOptions.get('to-source') ?? '');
+        this.#source = firstAddress(targetOptions.get('to-source') ?? '');
         note(`replaces the source by ${this.#source}`);
-        return decide('accept');
+        return { fate: 'accept', at, rule: written };
       default:
-        this.#unknown.push({ at, rule: ruleText(at, text), part: `-j ${target}` });
+        if (target === 'MARK' && targetOptions.has('set-xmark')) note(this.#mark(rule));
+        else if (!WITHOUT_EFFECT.has(target)) this.#unknown.push({ at, rule: written, part: `-j ${target}` });
         return 'next';
     }
   }
 
-  #mark(at: string, text: string, { targetOptions }: Rule, note: (effect: string) => void): 'next' {
-    const written = targetOptions.get('set-xmark');
-    if (written === undefined) {
-      this.#unknown.push({ at, rule: ruleText(at, text), part: '-j MARK' });
-      return 'next';
-    }
+  /** `--set-xmark VALUE/MASK` clears the bits of the mask, and inverts those of the value. */
+  #mark({ targetOptions }: Rule): string {
+    const written = targetOptions.get('set-xmark') ?? '';
     const [value = 0, mask = 0xffff_ffff] = written.split('/').map(Number);
     const mark = ((this.#packet.mark & ~mask) ^ value) >>> 0;
     this.#packet = { ...this.#packet, mark };
-    note(`the packet now has mark 0x${mark.toString(16)}`);
-    return 'next';
+    return `the packet now has mark 0x${mark.toString(16)}`;
   }
 }
 
-function reasonsOf(tests: readonly ConditionTest[]): string[] {
-  const reasons = tests.flatMap(({ because }) => because ?? []);
-  return reasons.length === 0 ? [] : [reasons.join(', ')];
+function reasonsOf(tests: readonly ConditionTest[]): string {
+  return tests.flatMap(({ because }) => because ?? []).join(', ');
 }
 
 function ruleText(at: string, text: string): string {

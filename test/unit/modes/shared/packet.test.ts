@@ -119,13 +119,21 @@ describe('chains', () => {
     const { decision, matched } = follow(rules, PACKET, 'DROP');
     assert.deepEqual(decision, { fate: 'drop', at: 'filter/INPUT' });
     assert.deepEqual(
-      matched.map(({ at, text }) => `${at}: ${text}`),
+      matched.map(({ at, reasons, effect }) => `${at}: ${reasons} ${effect}`),
       [
-        'filter/INPUT: continues in chain A',
-        'filter/A: continues in chain B',
-        'filter/B: leaves the chain',
-        'filter/A: the source 10.244.1.9 is in 10.244.1.9/32: leaves the chain',
+        'filter/INPUT:  continues in chain A',
+        'filter/A:  continues in chain B',
+        'filter/B:  leaves the chain',
+        'filter/A: the source 10.244.1.9 is in 10.244.1.9/32 leaves the chain',
       ],
+    );
+  });
+
+  it('a chain without a rule that matches is no step', () => {
+    const rules = ['-A INPUT -j A', '-A A -j B', '-A B -p udp -j DROP', '-A INPUT -p tcp -j ACCEPT'];
+    assert.deepEqual(
+      follow(rules).matched.map(({ rule }) => rule),
+      ['-A INPUT -p tcp -j ACCEPT'],
     );
   });
 
@@ -146,8 +154,8 @@ describe('chains', () => {
   });
 
   it('reject with a message, and replace the source', () => {
-    const { decision } = follow(['-A INPUT -j REJECT --reject-with tcp-reset']);
-    assert.deepEqual([decision.fate, decision.message], ['reject', 'tcp-reset']);
+    const { decision, matched } = follow(['-A INPUT -j REJECT --reject-with tcp-reset']);
+    assert.deepEqual([decision.fate, matched[0]?.effect], ['reject', 'rejects the packet with tcp-reset']);
     assert.equal(follow(['-A INPUT -j MASQUERADE --random-fully']).source, 'link');
     assert.equal(follow(['-A INPUT -j SNAT --to-source 192.0.2.7:1024-2048']).source, '192.0.2.7');
     assert.equal(follow(['-A INPUT -j SNAT --to-source [fd00::7]:1024']).source, 'fd00::7');

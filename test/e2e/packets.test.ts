@@ -110,8 +110,14 @@ function question({ client, family, protocol, address, port }: Target): PacketQu
 
 /** The explanations of connections, by name of the target. */
 async function explained(all: readonly Target[]): Promise<Record<string, Explanation>> {
-  const explanations = await explainer.explain(all.map(question));
-  return Object.fromEntries(all.map((target, i) => [nameOf(target), explanations[i] as Explanation]));
+  return namedExplanations(all, await explainer.explain(all.map(question)));
+}
+
+function namedExplanations(
+  all: readonly Target[],
+  answers: readonly Explanation[],
+): Record<string, Explanation> {
+  return Object.fromEntries(all.map((target, i) => [nameOf(target), answers[i] as Explanation]));
 }
 
 /** Every family and protocol of connections to a frontend. */
@@ -172,14 +178,16 @@ for (const client of CLIENTS) {
   );
   describe(`${client === 'itself' ? 'an endpoint that connects to itself' : client}`, () => {
     const found = new Map<Frontend, Awaited<ReturnType<typeof seen>>>();
-    const explanations = new Map<Frontend, Awaited<ReturnType<typeof explained>>>();
+    const explanations = new Map<Frontend, Record<string, Explanation>>();
     before(async () => {
       await Promise.all(
         rows.map(async ({ frontend, row }) => found.set(frontend, await seen(row, frontend))),
       );
-      for (const { frontend } of rows) {
-        const all = targets(client, frontend.service, frontend.kind);
-        explanations.set(frontend, await explained(all));
+      const all = rows.map(({ frontend }) => targets(client, frontend.service, frontend.kind));
+      const answers = await explainer.explain(all.flat().map(question));
+      for (const [i, { frontend }] of rows.entries()) {
+        const own = all.slice(0, i).flat().length;
+        explanations.set(frontend, namedExplanations(all[i] ?? [], answers.slice(own)));
       }
     });
     for (const { frontend, row } of rows) {

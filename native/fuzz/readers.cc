@@ -50,6 +50,12 @@ bool ReadInfo(const Message& message) {
   return ipvs::DecodeInfo(message, &info).ok();
 }
 
+bool ReadDaemon(const Message& message) {
+  std::vector<ipvs::Daemon> daemons(1);
+  if (!ipvs::DecodeDaemon(message, &daemons.front()).ok()) return false;
+  return !ipvs::StoreDaemons(daemons).empty();
+}
+
 bool ReadTimeouts(const Message& message) {
   ipvs::Timeouts timeouts;
   return ipvs::DecodeTimeouts(message, &timeouts).ok();
@@ -75,9 +81,9 @@ bool ReadAddress(const Message& message) {
 // A message with a change counts as good.
 bool ReadNotification(const Message& message) {
   rtnetlink::LinkNames names;
-  rtnetlink::Changes changes;
-  rtnetlink::ReadNotification(message, &names, &changes);
-  return !changes.events.empty();
+  netlink::Notifications notifications;
+  rtnetlink::ReadNotification(message, &names, &notifications);
+  return !notifications.records.empty();
 }
 
 bool ReadFlow(const Message& message) {
@@ -95,6 +101,16 @@ bool ReadSet(const Message& message) {
   return alone || again;
 }
 
+bool ReadSetType(const Message& message) {
+  std::vector<ipset::TypeSupport> types(1);
+  return ipset::DecodeType(message, &types.front()).ok() && !ipset::StoreTypes(types).empty();
+}
+
+bool ReadIpsetProtocol(const Message& message) {
+  ipset::ProtocolVersions versions;
+  return ipset::DecodeProtocol(message, &versions).ok();
+}
+
 // A refusal is read well, too.
 bool ReadAcknowledgement(const Message& message) {
   return netlink::ReadAcknowledgement(message).fault != Fault::kMalformedReply;
@@ -108,12 +124,15 @@ const Reader kReaders[] = {
     {"ipvs name of a service", ReadServiceId},
     {"ipvs info", ReadInfo},
     {"ipvs timeouts", ReadTimeouts},
+    {"ipvs sync daemon", ReadDaemon},
     {"generic netlink family", ReadFamily},
     {"rtnetlink link", ReadLink},
     {"rtnetlink address", ReadAddress},
     {"rtnetlink notification", ReadNotification},
     {"conntrack flow", ReadFlow},
     {"ipset set and entries", ReadSet},
+    {"ipset type", ReadSetType},
+    {"ipset protocol", ReadIpsetProtocol},
     {"netlink acknowledgement", ReadAcknowledgement},
 };
 const size_t kReaderCount = std::size(kReaders);

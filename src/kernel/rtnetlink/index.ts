@@ -3,17 +3,43 @@ import { loadAddon, type NativeRtnetlinkClient } from '../addon.js';
 import { applyAll, applyOne } from '../batch.js';
 import { openCalls, unless } from '../calls.js';
 import { Client } from '../client.js';
-import { inSlices } from '../slices.js';
-import type { OpenOptions, OperationResult } from '../types.js';
+import { readAll } from '../listing.js';
+import type { EventStream, OpenOptions, OperationResult, WatchOptions } from '../types.js';
+import { watchEvents } from '../watch.js';
 import { attemptToRead } from './names.js';
 import { PACKING } from './packing.js';
 import { checkLinkName, readAddresses, readLinks } from './records.js';
-import type { Link, LinkAddress, LinkAddressId, Rtnetlink, RtnetlinkOperation } from './types.js';
+import type {
+  Link,
+  LinkAddress,
+  LinkAddressId,
+  Rtnetlink,
+  RtnetlinkEvent,
+  RtnetlinkOperation,
+} from './types.js';
+import { RTNETLINK_WATCH } from './watch.js';
 
 export { NetlinkError } from '../../errors.js';
-export type { Batch, BatchSource, OpenOptions, OperationResult } from '../types.js';
+export { throwOnFailure } from '../failures.js';
+export type {
+  Batch,
+  BatchSource,
+  CallOptions,
+  EventStream,
+  KernelClient,
+  Listing,
+  OpenOptions,
+  OperationResult,
+  Resync,
+  WatchOptions,
+} from '../types.js';
 export * from './types.js';
-export * from './watch.js';
+export {
+  type RtnetlinkChange,
+  type RtnetlinkWatch,
+  type RtnetlinkWatchOptions,
+  watchRtnetlink,
+} from './watch.js';
 
 /**
  * Opens rtnetlink. Rejects with NetlinkError `ENOENT` or `EINVAL` for a path that is missing or no network namespace,
@@ -27,7 +53,7 @@ export async function openRtnetlink(options: OpenOptions = {}): Promise<Rtnetlin
 class RtnetlinkClient extends Client<NativeRtnetlinkClient, RtnetlinkOperation> implements Rtnetlink {
   async listLinks(): Promise<Link[]> {
     const attempt = attemptToRead('listLinks');
-    return inSlices(readLinks(await this.calls.run(attempt, (client) => client.listLinks())));
+    return readAll(readLinks(await this.calls.run(attempt, (client) => client.listLinks())));
   }
 
   async getLink(name: string): Promise<Link | undefined> {
@@ -37,14 +63,14 @@ class RtnetlinkClient extends Client<NativeRtnetlinkClient, RtnetlinkOperation> 
       'ENODEV',
       this.calls.run(attempt, (client) => client.getLink(name)),
     );
-    return listing && (await inSlices(readLinks(listing)))[0];
+    return listing && (await readAll(readLinks(listing)))[0];
   }
 
   async listAddresses(link?: string): Promise<LinkAddress[]> {
     const attempt = attemptToRead('listAddresses', link);
     if (link !== undefined) checkLinkName('link', link, attempt.operation);
     const listing = await this.calls.run(attempt, (client) => client.listAddresses(link ?? ''));
-    return inSlices(readAddresses(listing));
+    return readAll(readAddresses(listing));
   }
 
   addLink(name: string, kind: string): Promise<void> {
@@ -65,5 +91,9 @@ class RtnetlinkClient extends Client<NativeRtnetlinkClient, RtnetlinkOperation> 
 
   apply(operations: readonly RtnetlinkOperation[]): Promise<OperationResult[]> {
     return applyAll(this.calls, operations, PACKING);
+  }
+
+  watch(options: WatchOptions = {}): EventStream<RtnetlinkEvent> {
+    return watchEvents(RTNETLINK_WATCH, this.calls, options);
   }
 }

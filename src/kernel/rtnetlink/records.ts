@@ -1,7 +1,7 @@
 // rtnetlink values ↔ the records that cross to the addon.
+import type { Reading } from '../listing.js';
 import { RecordReader } from '../recordReader.js';
 import { onlyRecord, RecordWriter } from '../recordWriter.js';
-import type { Steps } from '../slices.js';
 import { ADDRESS, EVENT, EVENT_KIND, LINK, OPERATION, VERB } from './layouts.js';
 import type { Link, LinkAddress, LinkAddressId, RtnetlinkEvent, RtnetlinkOperation } from './types.js';
 
@@ -70,37 +70,27 @@ function writeAddress(id: LinkAddressId | undefined, known: ReadonlySet<string>,
 }
 
 /** Reads a listing of links. */
-export function* readLinks(bytes: Uint8Array): Steps<Link[]> {
-  const links: Link[] = [];
+export function* readLinks(bytes: Uint8Array): Reading<Link> {
   for (const reader = new RecordReader(bytes); reader.hasMore; reader.skip(LINK.SIZE)) {
-    links.push(readLink(reader));
-    yield;
+    yield readLink(reader);
   }
-  return links;
 }
 
 /** Reads a listing of addresses. */
-export function* readAddresses(bytes: Uint8Array): Steps<LinkAddress[]> {
-  const addresses: LinkAddress[] = [];
+export function* readAddresses(bytes: Uint8Array): Reading<LinkAddress> {
   for (const reader = new RecordReader(bytes); reader.hasMore; reader.skip(ADDRESS.SIZE)) {
-    addresses.push(readAddress(reader));
-    yield;
+    yield readAddress(reader);
   }
-  return addresses;
 }
 
 /** Reads the events of a watch. */
-export function readEvents(bytes: Uint8Array): RtnetlinkEvent[] {
-  const events: RtnetlinkEvent[] = [];
+export function* readEvents(bytes: Uint8Array): Generator<RtnetlinkEvent> {
   for (const reader = new RecordReader(bytes); reader.hasMore; reader.skip(EVENT.SIZE)) {
     const deleted = reader.u8(EVENT.deleted) === 1;
-    events.push(
-      reader.u8(EVENT.kind) === EVENT_KIND.numbers.link
-        ? { kind: 'link', deleted, link: readLink(reader, EVENT.changed) }
-        : { kind: 'address', deleted, address: readAddress(reader, EVENT.changed) },
-    );
+    yield reader.u8(EVENT.kind) === EVENT_KIND.numbers.link
+      ? { kind: 'link', deleted, link: readLink(reader, EVENT.changed) }
+      : { kind: 'address', deleted, address: readAddress(reader, EVENT.changed) };
   }
-  return events;
 }
 
 function readLink(reader: RecordReader, part = 0): Link {

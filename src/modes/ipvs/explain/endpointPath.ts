@@ -1,162 +1,149 @@
 // The path from IPVS to one real server, and the path of its reply. Source of the order of hooks: ip_vs_core.c and
 // ip_vs_xmit.c of net/netfilter/ipvs. IPVS sends packets through OUTPUT and POSTROUTING, and never through FORWARD.
-import type { AddressId, RealServerState, VirtualService } from '../../../kernel/ipvs/types.js';
+import type { AddressId } from '../../../kernel/ipvs/types.js';
+import type { NetworkRoute } from '../../../kernel/procNet/types.js';
 import { joinHostPort } from '../../../net/address.js';
 import type { Cause, CauseCode, EndpointPath, Explanation } from '../../explanation.js';
 import { CLIENT_PORT, type Packet } from '../../shared/packet/packet.js';
 import { LINK } from '../items.js';
-import { settingText } from './facts.js';
+import { type ExplainedServer, settingText } from './facts.js';
 import { isSelectable } from './services.js';
 import type { Surroundings } from './surroundings.js';
 import { stopOf, type Trail } from './trail.js';
 
-/** The parts of an explanation on the way to a real server. */
+/** The parts of an explanation that all real servers share. */
 export interface Way {
   readonly node: Surroundings;
   readonly trail: Trail;
   readonly client: Explanation['client'];
-  readonly service: VirtualService;
   readonly dialled: AddressId;
+}
+
+/** The same, with one real server. */
+interface Hop extends Way {
+  readonly server: ExplainedServer;
+  /** Its `address:port`. */
+  readonly endpoint: string;
 }
 
 type Result = Omit<EndpointPath, 'endpoint' | 'weight' | 'selectable' | 'onThisNode'>;
 
-const cause = (code: CauseCode, text: string): Cause => ({ code, text });
+/** A packet that reached the endpoint. */
+type Arrival = Pick<Result, 'masqueraded'> & { readonly source: string };
 
 /** The path of a packet to a real server. A server that cannot be selected gets no packet. */
-export function endpointPath(server: RealServerState, packet: Packet, way: Way): EndpointPath {
+export function endpointPath(server: ExplainedServer, packet: Packet, way: Way): EndpointPath {
   const { node, trail } = way;
-  const endpoint = joinHostPort(server.address, server.port);
+  const { address, weight, forwarding } = server;
+  const endpoint = joinHostPort(address, server.port);
   const selectable = isSelectable(server);
-  const known = { endpoint, weight: server.weight, selectable, onThisNode: node.isHere(server.address) };
+  const known = { endpoint, weight, selectable, onThisNode: node.isHere(address), masqueraded: false };
   if (!selectable) {
-    const text = server.weight === 0 ? `${endpoint} has weight 0` : `${endpoint} has reached its threshold`;
-    return { ...known, masqueraded: false, result: 'refused', cause: cause('NoCapacity', text) };
+    const text = weight === 0 ? `${endpoint} has weight 0` : `${endpoint} has reached its threshold`;
+    return { ...known, result: 'refused', cause: { code: 'NoCapacity', text } };
   }
-  if (server.forwarding !== 'masquerade') {
-    trail.step('IPVS', `the forwarding method ${server.forwarding} is not understood`, undefined, endpoint);
-    return { ...known, masqueraded: false, result: 'unknown' };
+  if (forwarding !== 'masquerade') {
+    trail.step('IPVS', `the forwarding method ${forwarding} is not understood`, undefined, endpoint);
+    return { ...known, result: 'unknown' };
   }
-  return { ...known, ...deliver(server, packet, way, endpoint) };
+  return { ...known, ...deliver(packet, { ...way, server, endpoint }) };
 }
 
-function deliver(server: RealServerState, packet: Packet, way: Way, endpoint: string): Result {
-  const { node, trail, client } = way;
+function deliver(packet: Packet, hop: Hop): Result {
+  const { node, trail, client, server, endpoint, dialled } = hop;
   const local = node.isLocal(server.address);
   const output = local ? 'lo' : node.topology.route(server.address)?.link;
   if (output === undefined) {
-    const text = `no route of this node leads to ${server.address}`;
-    return { masqueraded: false, result: 'hangs', cause: cause('EndpointUnreachable', text) };
+    return failed('EndpointUnreachable', `no route of this node leads to ${server.address}`);
   }
+  const text = `replaces the destination by ${endpoint}, and sends the packet to link ${output}`;
+  trail.step('IPVS', text, undefined, endpoint);
+  // A packet of another host to a process of this node continues to it, without OUTPUT and POSTROUTING.
+  if (local && client.place !== 'node') return reached({ source: packet.source, masqueraded: false }, hop);
   const sent: Packet = {
     ...packet,
     destination: server.address,
     port: server.port,
     output,
-    via: way.dialled,
+    via: dialled,
   };
-  trail.step(
-    'IPVS',
-    `replaces the destination by ${endpoint}, and sends the packet to link ${output}`,
-    undefined,
-    endpoint,
-  );
-  // A packet of another host to a process of this node continues to it, without OUTPUT and POSTROUTING.
-  if (local && client.place !== 'node')
-    return reached({ source: packet.source, masqueraded: false }, server, way, endpoint);
   const out = trail.pass(['raw/OUTPUT', 'mangle/OUTPUT', 'filter/OUTPUT'], sent, endpoint);
   if (out.stopped) return { masqueraded: false, ...stopOf(out.stopped, `the packet to ${endpoint}`) };
+  // Packets of IPVS without conntrack are not tracked, and table nat sees only packets that are.
   const hooks = ['mangle/POSTROUTING', ...(node.setting('conntrack').on ? ['nat/POSTROUTING'] : [])];
   const post = trail.pass(hooks, out.packet, endpoint);
   if (post.stopped) return { masqueraded: false, ...stopOf(post.stopped, `the packet to ${endpoint}`) };
-  const masqueraded = post.source !== undefined;
-  const source =
-    post.source === 'link'
-      ? (node.topology.sourceFor(server.address) ?? packet.source)
-      : (post.source ?? packet.source);
-  trail.step(
-    'source',
-    `${endpoint} sees ${source}${masqueraded ? ', masqueraded' : ', the address of the client'}`,
-    undefined,
-    endpoint,
-  );
-  return reached({ source, masqueraded }, server, way, endpoint);
+  const translated = post.source === 'link' ? node.topology.sourceFor(server.address) : post.source;
+  const arrival = { source: translated ?? packet.source, masqueraded: post.source !== undefined };
+  const reason = arrival.masqueraded ? 'masqueraded' : 'the address of the client';
+  trail.step('source', `${endpoint} sees ${arrival.source}, ${reason}`, undefined, endpoint);
+  return reached(arrival, hop);
 }
 
-type Sent = Pick<Result, 'masqueraded'> & { readonly source: string };
+function failed(code: CauseCode, text: string): Result {
+  return { masqueraded: false, result: 'hangs', cause: { code, text } };
+}
+
+/** The endpoint replies, but the reply does not reach the client as one of the frontend. */
+function lost(arrival: Arrival, reply: 'returns' | 'bypasses', cause: Cause): Result {
+  return { ...arrival, reply, result: 'hangs', cause };
+}
 
 /** The endpoint gets the packet: whether its reply reaches the client as a reply of the frontend. */
-function reached(sent: Sent, server: RealServerState, way: Way, endpoint: string): Result {
-  const { node, client } = way;
-  const lost = (code: CauseCode, text: string): Result => ({
-    ...sent,
-    reply: 'bypasses',
-    result: 'hangs',
-    cause: cause(code, text),
-  });
-  if (!sent.masqueraded && client.address === server.address && client.place !== 'node') {
-    return lost('Hairpin', withoutNat(node, `${endpoint} gets its own address as the source`));
+function reached(arrival: Arrival, hop: Hop): Result {
+  const { node, client, server, endpoint } = hop;
+  if (client.place === 'node') return toNode(arrival, hop);
+  if (!arrival.masqueraded && client.address === server.address) {
+    const text = withoutNat(node, `${endpoint} gets its own address as the source`);
+    return lost(arrival, 'bypasses', { code: 'Hairpin', text });
   }
-  if (client.place === 'node') return toNode(sent, server, way, endpoint);
   const route = node.topology.route(client.address);
   if (!route) {
-    return {
-      ...sent,
-      reply: 'returns',
-      result: 'hangs',
-      cause: cause('NoRoute', `no route leads to ${client.address}`),
-    };
+    return lost(arrival, 'returns', {
+      code: 'NoRoute',
+      text: `no route of this node leads to ${client.address}`,
+    });
   }
-  if (sent.masqueraded || node.isLocal(server.address))
-    return forwarded(sent, server, way, endpoint, route.link);
-  if (!node.isHere(server.address)) {
-    if (node.isHere(client.address)) return forwarded(sent, server, way, endpoint, route.link);
+  if (!arrival.masqueraded && !node.isHere(server.address) && !node.isHere(client.address)) {
     const text = `${endpoint} is on another node and replies to ${client.address} directly`;
-    return lost('ReplyBypasses', withoutNat(node, text));
+    return lost(arrival, 'bypasses', { code: 'ReplyBypasses', text: withoutNat(node, text) });
   }
-  return besideOnLink(sent, server, way, endpoint, route);
+  return isBridged(arrival, hop, route) ? overBridge(arrival, hop, route) : forwarded(arrival, hop, route);
 }
 
-/** Client and endpoint on the same link reply to each other on it; only a bridge can pass such frames to the rules. */
-function besideOnLink(
-  sent: Sent,
-  server: RealServerState,
-  way: Way,
-  endpoint: string,
-  route: { link: string; gateway?: string },
-): Result {
-  const { node, client, trail } = way;
-  const isBeside = route.gateway === undefined && node.topology.route(server.address)?.link === route.link;
-  if (!isBeside) return forwarded(sent, server, way, endpoint, route.link);
+/** Whether the client gets the reply over a bridge to which both are connected, without IP forwarding. */
+function isBridged(
+  { masqueraded }: Arrival,
+  { node, server }: Hop,
+  { gateway, link }: NetworkRoute,
+): boolean {
+  if (masqueraded || gateway !== undefined || node.isLocal(server.address)) return false;
+  const back = node.topology.route(server.address);
+  return back?.link === link && back.gateway === undefined && node.topology.kindOf(link) === 'bridge';
+}
+
+/** Only if its frames pass the rules, IPVS can translate the reply. */
+function overBridge(arrival: Arrival, hop: Hop, { link }: NetworkRoute): Result {
+  const { node, trail, client, endpoint } = hop;
   const { on, name } = node.setting('bridgeFilter');
-  const isBridge = node.topology.kindOf(route.link) === 'bridge';
-  if (!isBridge || on) {
-    if (isBridge) {
-      const text = `the reply passes bridge ${route.link}, whose frames pass the rules`;
-      trail.step('reply', text, settingText(node.facts, name), endpoint);
-    }
-    return isBridge
-      ? filtered(sent, server, way, endpoint, route.link)
-      : forwarded(sent, server, way, endpoint, route.link);
+  const fact = settingText(node.facts, name);
+  if (!on) {
+    const text = `${endpoint} and ${client.address} are on the same bridge ${link}, whose frames do not pass the rules: ${fact}`;
+    return lost(arrival, 'bypasses', { code: 'BridgeFilterOff', text });
   }
-  const text =
-    `${endpoint} and ${client.address} are on the same bridge ${route.link}, whose frames do not pass the rules: ` +
-    settingText(node.facts, name);
-  return { ...sent, reply: 'bypasses', result: 'hangs', cause: cause('BridgeFilterOff', text) };
+  trail.step('reply', `the reply passes bridge ${link}, whose frames pass the rules`, fact, endpoint);
+  return filtered(arrival, hop, link);
 }
 
 /** The reply passes this node to another host. */
-function forwarded(sent: Sent, server: RealServerState, way: Way, endpoint: string, output: string): Result {
-  const { node, trail } = way;
+function forwarded(arrival: Arrival, hop: Hop, { link }: NetworkRoute): Result {
+  const { node, trail, server, endpoint } = hop;
   const { on, name } = node.setting('forwarding');
   const fact = settingText(node.facts, name);
-  if (!on && !node.isLocal(server.address)) {
-    return {
-      ...sent,
-      reply: 'returns',
-      result: 'hangs',
-      cause: cause('ForwardingOff', `this node does not forward the reply of ${endpoint}: ${fact}`),
-    };
+  if (node.isLocal(server.address)) return filtered(arrival, hop, link);
+  if (!on) {
+    const text = `this node does not forward the reply of ${endpoint}: ${fact}`;
+    return lost(arrival, 'returns', { code: 'ForwardingOff', text });
   }
   trail.step(
     'reply',
@@ -164,43 +151,36 @@ function forwarded(sent: Sent, server: RealServerState, way: Way, endpoint: stri
     fact,
     endpoint,
   );
-  return filtered(sent, server, way, endpoint, output);
+  return filtered(arrival, hop, link);
 }
 
 /** The rules of chain FORWARD for a reply; those of OUTPUT if the endpoint is a process of this node. */
-function filtered(sent: Sent, server: RealServerState, way: Way, endpoint: string, output: string): Result {
-  const { node, trail, client } = way;
-  const local = node.isLocal(server.address);
-  const hook = local ? 'OUTPUT' : 'FORWARD';
-  const reply = replyPacket(server, client.address, way, { output });
-  const passed = trail.pass([`mangle/${hook}`, `filter/${hook}`], reply, endpoint, true);
-  if (passed.stopped)
-    return { ...sent, reply: 'returns', ...stopOf(passed.stopped, `the reply of ${endpoint}`) };
-  return { ...sent, reply: 'returns', result: 'connects' };
+function filtered(arrival: Arrival, hop: Hop, output: string): Result {
+  const chain = hop.node.isLocal(hop.server.address) ? 'OUTPUT' : 'FORWARD';
+  return replied(arrival, hop, [`mangle/${chain}`, `filter/${chain}`], output);
 }
 
 /** The reply to a client on this node. */
-function toNode(sent: Sent, server: RealServerState, way: Way, endpoint: string): Result {
-  const { node, trail, client } = way;
-  const reply = replyPacket(server, client.address, way, {});
+function toNode(arrival: Arrival, hop: Hop): Result {
+  const { node, trail, server, endpoint } = hop;
   const hooks = node.isLocal(server.address) ? [] : ['mangle/INPUT', 'filter/INPUT'];
-  const passed = trail.pass(hooks, reply, endpoint, true);
-  if (passed.stopped)
-    return { ...sent, reply: 'returns', ...stopOf(passed.stopped, `the reply of ${endpoint}`) };
-  const isVirtual = node.topology.assigned(sent.source)?.link === LINK;
-  const away = !node.isHere(server.address);
-  if (sent.masqueraded || !isVirtual || !away) return { ...sent, reply: 'returns', result: 'connects' };
-  const text = `the reply of ${endpoint} to ${sent.source} returns only if the network routes this virtual IP to this node`;
+  const result = replied(arrival, hop, hooks);
+  const isVirtual = node.topology.assigned(arrival.source)?.link === LINK;
+  if (result.cause || arrival.masqueraded || !isVirtual || node.isHere(server.address)) return result;
+  const text = `the reply of ${endpoint} returns only if the network routes the virtual IP ${arrival.source} to this node`;
   trail.step('reply', text, undefined, endpoint);
-  return { ...sent, reply: 'depends', result: 'connects' };
+  return { ...result, reply: 'depends' };
 }
 
-function replyPacket(
-  server: RealServerState,
-  to: string,
-  { node, dialled }: Way,
-  { output }: { output?: string },
-): Packet {
+/** The reply passes chains of this node. */
+function replied(arrival: Arrival, hop: Hop, hooks: readonly string[], output?: string): Result {
+  const { trail, endpoint } = hop;
+  const { stopped } = trail.pass(hooks, replyPacket(hop, output), endpoint, true);
+  const stop = stopped && stopOf(stopped, `the reply of ${endpoint}`);
+  return { ...arrival, reply: 'returns', ...(stop ?? { result: 'connects' }) };
+}
+
+function replyPacket({ node, server, client, dialled }: Hop, output: string | undefined): Packet {
   const local = node.isLocal(server.address);
   const input = local ? undefined : node.topology.route(server.address)?.link;
   return {
@@ -208,7 +188,7 @@ function replyPacket(
     protocol: dialled.protocol,
     source: server.address,
     sourcePort: server.port,
-    destination: to,
+    destination: client.address,
     port: CLIENT_PORT,
     mark: 0,
     state: 'ESTABLISHED',

@@ -1,6 +1,6 @@
 // The path of the first packet of a connection through this node. Pure: it follows the packet through the recorded state
 // of the kernel, as the hooks of netfilter and IPVS would.
-import type { AddressId, RealServerState, VirtualService } from '../../../kernel/ipvs/types.js';
+import type { AddressId, VirtualService } from '../../../kernel/ipvs/types.js';
 import { isLoopback, joinHostPort } from '../../../net/address.js';
 import type {
   Cause,
@@ -15,7 +15,7 @@ import { LINK } from '../items.js';
 import type { IpvsOptions } from '../options.js';
 import { clientOf } from './client.js';
 import { endpointPath } from './endpointPath.js';
-import type { ExplainFacts } from './facts.js';
+import type { ExplainedServer, ExplainFacts } from './facts.js';
 import { candidates, findService, persistenceOf, serviceName } from './services.js';
 import { Surroundings } from './surroundings.js';
 import { stopOf, Trail } from './trail.js';
@@ -204,7 +204,6 @@ class Path {
       node: this.#node,
       trail: this.#trail,
       client: this.#client,
-      service,
       dialled: this.#dialled,
     };
     const endpoints = servers.map((server) => endpointPath(server, packet, way));
@@ -289,8 +288,8 @@ class Path {
 }
 
 /** Sorted, because the order of the kernel depends on the order of the additions. */
-function byEndpoint(servers: readonly RealServerState[]): RealServerState[] {
-  const name = ({ address, port }: RealServerState) => joinHostPort(address, port);
+function byEndpoint(servers: readonly ExplainedServer[]): ExplainedServer[] {
+  const name = ({ address, port }: ExplainedServer) => joinHostPort(address, port);
   return [...servers].sort((a, b) => (name(a) < name(b) ? -1 : 1));
 }
 

@@ -1,10 +1,13 @@
 // The state of the kernel on which the path of a packet depends in ipvs mode.
 import type { SetState } from '../../../kernel/ipset/types.js';
 import type { SavedTables } from '../../../kernel/iptables/types.js';
-import type { RealServerState, VirtualService } from '../../../kernel/ipvs/types.js';
+import type { RealServer, RealServerState, VirtualService } from '../../../kernel/ipvs/types.js';
 import type { ListeningSocket } from '../../../kernel/procNet/types.js';
 import type { Family } from '../../../net/address.js';
 import type { TopologyFacts } from '../../shared/packet/topology.js';
+
+/** A real server with its connections. */
+export type ExplainedServer = RealServer & Pick<RealServerState, 'activeConnections' | 'inactiveConnections'>;
 
 /** Read once; an explanation is computed from it alone. */
 export interface ExplainFacts extends TopologyFacts {
@@ -15,7 +18,7 @@ export interface ExplainFacts extends TopologyFacts {
   /** All virtual services of the family. */
   readonly services: readonly VirtualService[];
   /** Real servers of the virtual services that the packet may use, by {@link serviceName}. */
-  readonly realServers: ReadonlyMap<string, readonly RealServerState[]>;
+  readonly realServers: ReadonlyMap<string, readonly ExplainedServer[]>;
   readonly sockets: readonly ListeningSocket[];
   /** Values of {@link settingNames}, by path below /proc/sys; absent if the kernel does not have the setting. */
   readonly settings: ReadonlyMap<string, string>;

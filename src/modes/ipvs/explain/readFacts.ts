@@ -1,13 +1,13 @@
 // Reads the state on which the path of a packet depends. Changes nothing.
 import type { SetState } from '../../../kernel/ipset/types.js';
 import type { SavedTables } from '../../../kernel/iptables/types.js';
-import type { AddressId, RealServerState } from '../../../kernel/ipvs/types.js';
+import type { AddressId } from '../../../kernel/ipvs/types.js';
 import type { ProcNet } from '../../../kernel/procNet/types.js';
 import type { Rtnetlink } from '../../../kernel/rtnetlink/types.js';
 import { familyOf } from '../../../net/address.js';
 import { readRule } from '../../shared/packet/ruleText.js';
 import type { IpvsKernel } from '../kernel.js';
-import { type ExplainFacts, settingNames } from './facts.js';
+import { type ExplainedServer, type ExplainFacts, settingNames } from './facts.js';
 import { candidates, serviceName } from './services.js';
 
 /** The parts of the kernel that an explanation reads. */
@@ -23,7 +23,7 @@ export async function readFacts(kernel: ExplainKernel, dialled: AddressId): Prom
   const services = (await kernel.ipvs.listServices()).filter((service) =>
     'firewallMark' in service ? service.family === family : familyOf(service.address) === family,
   );
-  const realServers = new Map<string, readonly RealServerState[]>();
+  const realServers = new Map<string, readonly ExplainedServer[]>();
   for (const service of candidates(services, dialled)) {
     const state = await kernel.ipvs.get(service);
     if (state) realServers.set(serviceName(service), state.realServers);

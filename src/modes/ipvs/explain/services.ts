@@ -1,12 +1,7 @@
 // The virtual service that accepts a packet. Source: ip_vs_service_find of net/netfilter/ipvs/ip_vs_ctl.c.
-import {
-  type AddressId,
-  FLAG_PERSISTENT,
-  type RealServerState,
-  type VirtualService,
-  type VirtualServiceId,
-} from '../../../kernel/ipvs/types.js';
+import type { AddressId, VirtualService, VirtualServiceId } from '../../../kernel/ipvs/types.js';
 import { joinHostPort } from '../../../net/address.js';
+import type { ExplainedServer } from './facts.js';
 
 /** The name of a virtual service as ipvsadm prints it: `TCP 10.96.0.10:53`, `FWM 7`. */
 export function serviceName(id: VirtualServiceId): string {
@@ -39,12 +34,12 @@ export function findService(
 }
 
 /** Timeout of persistence, in s; 0 without it. */
-export function persistenceOf({ flags, timeout }: VirtualService): number {
-  return (flags & FLAG_PERSISTENT) === 0 ? 0 : timeout;
+export function persistenceOf({ persistence }: VirtualService): number {
+  return persistence?.timeout ?? 0;
 }
 
 /** Whether a scheduler may select a real server: it has a weight, and is below its threshold. */
-export function isSelectable(server: RealServerState): boolean {
+export function isSelectable(server: ExplainedServer): boolean {
   const { weight, upperThreshold, activeConnections, inactiveConnections } = server;
   return weight > 0 && (upperThreshold === 0 || activeConnections + inactiveConnections < upperThreshold);
 }

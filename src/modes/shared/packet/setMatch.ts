@@ -28,7 +28,7 @@ export function testSet(set: SetState | undefined, directions: string, packet: P
   const kinds = parts.split(',');
   const ways = directions.split(',');
   const isKnown = kinds.every((kind) => PARTS.has(kind)) && ways.length >= kinds.length;
-  if (!set || !isKnown || method === 'list') return { matches: undefined };
+  if (!set || !isKnown || method === 'list' || storesPartly(set)) return { matches: undefined };
   const { family } = set.set;
   if (family !== undefined && family !== packet.family) return { matches: false };
   const [found] = set.entries
@@ -36,6 +36,11 @@ export function testSet(set: SetState | undefined, directions: string, packet: P
     .sort((a, b) => lengthOf(b) - lengthOf(a));
   if (!found) return { matches: false };
   return { matches: found.noMatch !== true, entry: formatEntry(found) };
+}
+
+/** Whether entries are only parts of addresses: the kernel removes the other bits of a packet's address. */
+function storesPartly({ set: { netmask, bitmask } }: SetState): boolean {
+  return netmask !== undefined || bitmask !== undefined;
 }
 
 function contains(

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { formatEntry } from '../../../../src/kernel/ipset/entry.js';
 import { readListing } from '../../../../src/kernel/ipset/listing.js';
-import { inSlices } from '../../../../src/kernel/slices.js';
+import { readAll } from '../../../../src/kernel/listing.js';
 
 /** An attribute as it follows a record. */
 function attribute(type: number, ...value: number[]): number[] {
@@ -45,12 +45,12 @@ const cases: readonly (readonly [name: string, listed: Uint8Array, entry: object
   ],
   ['a protocol without ports', listing({ fields: PORT, protocol: 47 }), { protocol: 47 }, '10.0.0.1,47:0'],
   ['ICMPv6 in a set of IPv4', listing({ fields: PORT, protocol: 58 }), { protocol: 58 }, '10.0.0.1,58:0'],
-  ['a mark', listing(ADDRESS, ...attribute(10, 0, 0, 0, 0x63)), { mark: 0x63 }, '10.0.0.1,0x63'],
+  ['a mark', listing(ADDRESS, ...attribute(10, 0, 0, 0, 0x63)), { mark: 0x63 }, '10.0.0.1,0x00000063'],
   [
     'a MAC address',
     listing(ADDRESS, ...attribute(17, 1, 2, 3, 4, 5, 254)),
     { mac: '01:02:03:04:05:fe' },
-    '10.0.0.1,01:02:03:04:05:fe',
+    '10.0.0.1,01:02:03:04:05:FE',
   ],
   [
     'a member of a list',
@@ -68,10 +68,8 @@ const cases: readonly (readonly [name: string, listed: Uint8Array, entry: object
     'a timeout, and unknown flags',
     listing(ADDRESS, ...attribute(6, 0, 0, 2, 88), ...attribute(8, 0, 1, 0, 0)),
     {
-      attributes: [
-        { type: 6, value: Uint8Array.of(0, 0, 2, 88) },
-        { type: 8, value: Uint8Array.of(0, 1, 0, 0) },
-      ],
+      timeout: 600,
+      attributes: [{ type: 8, value: Uint8Array.of(0, 1, 0, 0) }],
     },
     '10.0.0.1',
   ],
@@ -79,7 +77,7 @@ const cases: readonly (readonly [name: string, listed: Uint8Array, entry: object
 
 for (const [name, listed, entry, text] of cases) {
   it(`an entry is listed without loss: ${name}`, async () => {
-    const [state] = await inSlices(readListing(listed));
+    const [state] = await readAll(readListing(listed));
     assert.deepEqual(state?.entries, [{ address: '10.0.0.1', ...entry }]);
     assert.equal(formatEntry(state?.entries[0] ?? {}), text);
   });

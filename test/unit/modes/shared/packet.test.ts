@@ -22,7 +22,7 @@ const PACKET: Packet = {
   fromBridgePort: false,
 };
 
-function setOf(name: string, type: string, ...entries: SetEntry[]): SetState {
+function setOf(name: string, type: SetState['set']['type'], ...entries: SetEntry[]): SetState {
   return { set: { name, type, revision: 1, references: 1, extended: false }, entries };
 }
 

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { SetEntry, SetState } from '../../../../../src/kernel/ipset/types.js';
 import { parsePolicies, parseSaved } from '../../../../../src/kernel/iptables/text.js';
-import type { RealServerState, VirtualService } from '../../../../../src/kernel/ipvs/types.js';
+import type { VirtualService } from '../../../../../src/kernel/ipvs/types.js';
 import type { Explanation, PacketQuestion } from '../../../../../src/modes/explanation.js';
 import { explainPacket } from '../../../../../src/modes/ipvs/explain/explainPacket.js';
-import type { ExplainFacts } from '../../../../../src/modes/ipvs/explain/facts.js';
+import type { ExplainedServer, ExplainFacts } from '../../../../../src/modes/ipvs/explain/facts.js';
 import { IPVS_DEFAULTS } from '../../../../../src/modes/ipvs/index.js';
 import { chains, jumps } from '../../../../../src/modes/ipvs/rules.js';
 import { setOf } from '../../../../../src/modes/ipvs/sets.js';
@@ -19,8 +19,7 @@ const OPTIONS = {
   localDetector: { by: 'network', networks: { 4: '10.244.0.0/16' } },
 } as const;
 
-function server(address: string, changes: Partial<RealServerState> = {}): RealServerState {
-  const counters = { connections: 0n, inPackets: 0n, outPackets: 0n, inBytes: 0n, outBytes: 0n };
+function server(address: string, changes: Partial<ExplainedServer> = {}): ExplainedServer {
   return {
     address,
     port: 8080,
@@ -30,13 +29,11 @@ function server(address: string, changes: Partial<RealServerState> = {}): RealSe
     lowerThreshold: 0,
     activeConnections: 0,
     inactiveConnections: 0,
-    persistentConnections: 0,
-    counters,
     ...changes,
   };
 }
 
-const SETTINGS = { scheduler: 'rr', flags: 0, timeout: 0, netmask: 32 };
+const SETTINGS = { scheduler: 'rr', schedulerFlags: [], onePacket: false };
 const service = (address: string, port: number): VirtualService => ({
   address,
   port,
@@ -127,7 +124,7 @@ function ask(from: string | undefined, state = facts(), to: Partial<PacketQuesti
 }
 
 const codes = ({ verdict, causes }: Explanation) => [verdict, ...causes.map(({ code }) => code)];
-const withServers = (...servers: RealServerState[]) =>
+const withServers = (...servers: ExplainedServer[]) =>
   facts({ realServers: new Map([[`TCP ${VIP}:80`, servers]]) });
 
 describe('clients', () => {
@@ -213,7 +210,7 @@ describe('verdicts and causes', () => {
   it('no route to the endpoint, or to the client', () => {
     const routes = facts().routes.filter(({ network }) => network !== '0.0.0.0/0');
     const [away] = [server('10.99.0.1')];
-    const state = { ...withServers(away as RealServerState), routes };
+    const state = { ...withServers(away as ExplainedServer), routes };
     assert.deepEqual(codes(ask('10.244.1.77', state)), ['hangs', 'EndpointUnreachable']);
     assert.deepEqual(codes(ask('203.0.113.1', facts({ routes }))), ['hangs', 'NoRoute']);
   });
@@ -233,7 +230,7 @@ describe('verdicts and causes', () => {
     const state = facts({ services: [service(VIP, 0), service(VIP, 80), marked], realServers });
     assert.equal(ask('192.168.50.100', state).virtualService?.name, 'FWM 16384');
     assert.equal(ask('10.244.1.77', state).virtualService?.name, `TCP ${VIP}:80`);
-    const persistent = { ...service(VIP, 0), flags: 1, timeout: 60 };
+    const persistent = { ...service(VIP, 0), persistence: { timeout: 60, netmask: 32 } };
     const all = facts({ services: [persistent], realServers });
     assert.deepEqual(ask('10.244.1.77', all).virtualService, {
       name: `TCP ${VIP}:0`,

@@ -2,6 +2,9 @@
 import { inspect } from 'node:util';
 import { NetlinkError } from '../errors.js';
 import type { Attempt } from './failures.js';
+import type { CallOptions } from './types.js';
+
+const CALL_OPTIONS: ReadonlySet<string> = new Set(['signal']);
 
 /** A rule that a value breaks. */
 export interface Fault {
@@ -20,6 +23,20 @@ export function findUnknown(options: object, known: ReadonlySet<string>): Fault 
     if (!known.has(field)) return { field, value, rule: 'is no option', wrongType: true };
   }
   return undefined;
+}
+
+/** The fault of the options of a call. */
+export function findCallOptionsFault(options: CallOptions): Fault | undefined {
+  const { signal } = options;
+  if (signal === undefined || signal instanceof AbortSignal) return findUnknown(options, CALL_OPTIONS);
+  return { field: 'signal', value: signal, rule: 'must be an AbortSignal', wrongType: true };
+}
+
+/** The fault of a value that is no integer within bounds. */
+export function integerFault(field: string, value: unknown, least: number, most: number): Fault | undefined {
+  if (Number.isInteger(value) && Number(value) >= least && Number(value) <= most) return undefined;
+  const rule = `must be an integer from ${least} to ${most}`;
+  return { field, value, rule, wrongType: typeof value !== 'number' };
 }
 
 /** `realServer.weight must be an integer from 0 to 2147483647, found -1`. */

@@ -5,7 +5,7 @@ import type { Calls } from './calls.js';
 import { type Attempt, toNetlinkError } from './failures.js';
 import { RecordWriter } from './recordWriter.js';
 import { reported } from './reported.js';
-import type { OperationResult } from './types.js';
+import type { CallOptions, OperationResult } from './types.js';
 
 /** How one family packs its operations. */
 export interface Packing<Operation> {
@@ -26,6 +26,7 @@ export function applyAll<Operation, Client extends NativeClient>(
   calls: Calls<Client, Operation>,
   operations: readonly Operation[],
   packing: Packing<Operation>,
+  options: CallOptions = {},
 ): Promise<OperationResult[]> {
   return reported(calls, operations, packing.nameOf, async () => {
     const writer = new RecordWriter(packing.recordSize, operations.length);
@@ -38,7 +39,7 @@ export function applyAll<Operation, Client extends NativeClient>(
       else sent.push({ operation, place });
     }
     const whole = { operation: `${packing.family}.apply` };
-    const failures = await calls.run(whole, (client) => client.apply(writer.records()));
+    const failures = await calls.run(whole, (client) => client.apply(writer.records()), options);
     for (const failure of failures) {
       const one = sent[failure.index];
       if (one) results[one.place] = toNetlinkError(failure, packing.attempt(one.operation));
@@ -52,6 +53,7 @@ export async function applyOne<Operation, Client extends NativeClient>(
   calls: Calls<Client, Operation>,
   operation: Operation,
   packing: Packing<Operation>,
+  options: CallOptions = {},
 ): Promise<void> {
   const attempt = packing.attempt(operation);
   const writer = new RecordWriter(packing.recordSize, 1);
@@ -59,7 +61,7 @@ export async function applyOne<Operation, Client extends NativeClient>(
   const fault = writer.finish();
   if (fault) throw argumentError(attempt.operation, fault);
   const [error] = await reported(calls, [operation], packing.nameOf, async () => {
-    const [failure] = await calls.run(attempt, (client) => client.apply(writer.records()));
+    const [failure] = await calls.run(attempt, (client) => client.apply(writer.records()), options);
     return [failure && toNetlinkError(failure, attempt)];
   });
   if (error) throw error;

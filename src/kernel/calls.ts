@@ -1,13 +1,14 @@
 // Calls of one part of the addon: one after another, in the order in which they were made, until it is closed.
 import { NetlinkError } from '../errors.js';
 import type { NativeError, NativePart } from './addon.js';
-import { argumentError, type Fault, findUnknown } from './arguments.js';
+import { argumentError, type Fault, findCallOptionsFault, findUnknown, integerFault } from './arguments.js';
 import { type Attempt, closedError, toNetlinkError } from './failures.js';
-import type { Batch, BatchSource, OpenOptions } from './types.js';
+import type { Batch, BatchSource, CallOptions, OpenOptions } from './types.js';
 
 const DEFAULT_TIMEOUT = 5000;
 const LONGEST_TIMEOUT = 0x7fff_ffff;
-const OPTIONS: ReadonlySet<string> = new Set(['netns', 'timeout']);
+const LARGEST_PID = 0x3f_ffff; // PID_MAX_LIMIT, include/linux/threads.h
+const OPEN_OPTIONS: ReadonlySet<string> = new Set(['netns', 'timeout', 'signal']);
 
 /** Opens a client or a watch of the addon; `attempt` names it in errors. */
 export async function openCalls<Native extends NativePart, Change>(
@@ -15,27 +16,28 @@ export async function openCalls<Native extends NativePart, Change>(
   options: OpenOptions,
   attempt: Attempt,
 ): Promise<Calls<Native, Change>> {
-  const { netns = '', timeout = DEFAULT_TIMEOUT } = options;
-  const fault = findUnknown(options, OPTIONS) ?? findOptionFault(netns, timeout);
+  const { netns = '', timeout = DEFAULT_TIMEOUT, signal } = options;
+  const fault =
+    findUnknown(options, OPEN_OPTIONS) ??
+    findNamespaceFault(netns) ??
+    integerFault('timeout', timeout, 1, LONGEST_TIMEOUT);
   if (fault) throw argumentError(attempt.operation, fault);
+  const path = typeof netns === 'number' ? `/proc/${netns}/ns/net` : netns;
   const calls = new Calls<Native, Change>(client);
   try {
-    await calls.run({ ...attempt, target: netns || undefined }, () => client.open(netns, timeout));
+    await calls.run({ ...attempt, target: path || undefined }, () => client.open(path, timeout), { signal });
   } catch (error) {
-    calls.close(); // else sockets that were opened before the failure stay open until the client is collected
+    void calls.close(); // else sockets that were opened before the failure stay open until the client is collected
     throw error;
   }
   return calls;
 }
 
-function findOptionFault(netns: unknown, timeout: unknown): Fault | undefined {
-  if (typeof netns !== 'string' || netns.includes('\0')) {
-    return { field: 'netns', value: netns, rule: 'must be a path', wrongType: typeof netns !== 'string' };
-  }
-  if (Number.isInteger(timeout) && Number(timeout) >= 1 && Number(timeout) <= LONGEST_TIMEOUT)
-    return undefined;
-  const rule = `must be an integer from 1 to ${LONGEST_TIMEOUT}`;
-  return { field: 'timeout', value: timeout, rule, wrongType: typeof timeout !== 'number' };
+function findNamespaceFault(netns: unknown): Fault | undefined {
+  if (typeof netns === 'number') return integerFault('netns', netns, 1, LARGEST_PID);
+  if (typeof netns === 'string' && !netns.includes('\0')) return undefined;
+  const rule = 'must be a path or the id of a process';
+  return { field: 'netns', value: netns, rule, wrongType: typeof netns !== 'string' };
 }
 
 /**
@@ -46,16 +48,23 @@ export class Calls<Native extends NativePart, Change = unknown> implements Batch
   onBatch: ((batch: Batch<Change>) => void) | undefined = undefined;
   readonly #client: Native;
   #last: Promise<unknown> = Promise.resolve();
-  #closed = false;
+  #closing: Promise<void> | undefined;
 
   constructor(client: Native) {
     this.#client = client;
   }
 
-  /** Runs `call` when all earlier calls have ended. Rejects with NetlinkError: the addon's, or ERR_CLOSED after close(). */
-  run<T>(attempt: Attempt, call: (client: Native) => Promise<T>): Promise<T> {
-    if (this.#closed) return Promise.reject(closedError(attempt.operation));
+  /**
+   * Runs `call` when all earlier calls have ended. Rejects with NetlinkError: the addon's, or ERR_CLOSED after close(); with
+   * the reason of an aborted signal; with TypeError for options that are none.
+   */
+  run<T>(attempt: Attempt, call: (client: Native) => Promise<T>, options: CallOptions = {}): Promise<T> {
+    if (this.#closing) return Promise.reject(closedError(attempt.operation));
+    const fault = findCallOptionsFault(options);
+    if (fault) return Promise.reject(argumentError(attempt.operation, fault));
+    const { signal } = options;
     const result = this.#last.then(async () => {
+      signal?.throwIfAborted();
       try {
         return await call(this.#client);
       } catch (error) {
@@ -65,15 +74,24 @@ export class Calls<Native extends NativePart, Change = unknown> implements Batch
       }
     });
     this.#last = result.catch(() => undefined);
-    return result;
+    return signal ? orAborted(result, signal) : result;
   }
 
   /** Lets calls already made finish, then closes the client. */
-  close(): void {
-    if (this.#closed) return;
-    this.#closed = true;
-    this.#last.then(() => this.#client.close());
+  close(): Promise<void> {
+    this.#closing ??= this.#last.then(() => this.#client.close());
+    return this.#closing;
   }
+}
+
+/** The result of a call, or the reason of its signal if that is earlier. */
+function orAborted<T>(result: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    result.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
 }
 
 function isNativeError(error: unknown): error is NativeError {

@@ -1,10 +1,12 @@
 // The common part of the clients of all families that speak netlink.
 import type { NativePart } from './addon.js';
 import type { Calls } from './calls.js';
-import type { Batch, BatchSource } from './types.js';
+import type { Attempt } from './failures.js';
+import { type Reading, RecordListing } from './listing.js';
+import type { Batch, CallOptions, KernelClient, Listing } from './types.js';
 
 /** A client that makes its calls through `calls`. Each family adds its verbs. */
-export class Client<Native extends NativePart, Change> implements BatchSource<Change> {
+export class Client<Native extends NativePart, Change> implements KernelClient<Change> {
   protected readonly calls: Calls<Native, Change>;
 
   constructor(calls: Calls<Native, Change>) {
@@ -19,8 +21,21 @@ export class Client<Native extends NativePart, Change> implements BatchSource<Ch
     this.calls.onBatch = listener;
   }
 
-  /** Lets calls already made finish, then closes the sockets. */
-  close(): void {
-    this.calls.close();
+  close(): Promise<void> {
+    return this.calls.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /** The listing of the records that `call` gets, in the form that `read` knows. */
+  protected listing<T>(
+    attempt: Attempt,
+    call: (client: Native) => Promise<Uint8Array>,
+    read: (records: Uint8Array) => Reading<T>,
+    options: CallOptions = {},
+  ): Listing<T> {
+    return new RecordListing(async () => read(await this.calls.run(attempt, call, options)), options.signal);
   }
 }

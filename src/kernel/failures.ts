@@ -1,6 +1,7 @@
 // From the addon's failures to the one error type: names of errno numbers, and general hints.
 import { constants } from 'node:os';
 import { NetlinkError } from '../errors.js';
+import type { OperationResult } from './types.js';
 
 /** An operation, as errors describe it. */
 export interface Attempt {
@@ -50,6 +51,19 @@ export function toNetlinkError(reported: Reported, attempt: Attempt): NetlinkErr
 /** The error for a call after close(). */
 export function closedError(operation: string): NetlinkError {
   return new NetlinkError({ code: 'ERR_CLOSED', operation, hint: 'the client was closed' });
+}
+
+/**
+ * Throws if an operation of a batch failed: the error of the only one that failed, or an AggregateError with the errors of all
+ * in `errors`, in the order of the operations.
+ */
+export function throwOnFailure(results: readonly OperationResult[]): void {
+  const errors = results.filter((result) => result !== undefined);
+  const [first] = errors;
+  if (first === undefined) return;
+  if (errors.length === 1) throw first;
+  const count = `${errors.length} of ${results.length} operations failed`;
+  throw new AggregateError(errors, `${count}, the first: ${first.message}`);
 }
 
 function generalHint(code: string): string | undefined {

@@ -1,12 +1,39 @@
-// Types that the clients of all parts of the kernel share: options of opening, results and reports of batches.
+// Types that the clients of all parts of the kernel share: options, listings, results and reports of batches.
 import type { NetlinkError } from '../errors.js';
 
 /** How a client of the kernel is opened. */
-export interface OpenOptions {
-  /** Path of a network namespace (`/run/netns/blue`, `/proc/1/ns/net`); default: that of the process. Needs CAP_SYS_ADMIN. */
-  readonly netns?: string;
+export interface OpenOptions extends CallOptions {
+  /**
+   * The network namespace: a path (`/run/netns/blue`), or the id of a process that is in it. Needs CAP_SYS_ADMIN. Default:
+   * that of the process.
+   */
+  readonly netns?: string | number | undefined;
   /** Time limit for a reply, after which a call rejects with `ERR_TIMEOUT`: 1–2147483647, in ms. Default 5000. */
-  readonly timeout?: number;
+  readonly timeout?: number | undefined;
+}
+
+/** Options of every call. */
+export interface CallOptions {
+  /**
+   * Ends the call early: it rejects with `signal.reason`. A call that still waits for earlier ones is not sent. If it was sent,
+   * its result is dropped: the kernel may have applied a change, and the next call waits for its reply.
+   */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Values that the kernel lists, which may be many. Each iteration reads them anew, when it starts, and decodes them lazily. */
+export interface Listing<T> extends AsyncIterable<T> {
+  /** All values as an array. */
+  toArray(): Promise<T[]>;
+}
+
+/** The methods of every client of the kernel. */
+export interface KernelClient<Operation> extends BatchSource<Operation>, AsyncDisposable {
+  /**
+   * Waits for the calls under way, and closes the sockets. Later calls reject with `ERR_CLOSED`. `await using` does the same at
+   * the end of a block.
+   */
+  close(): Promise<void>;
 }
 
 /**

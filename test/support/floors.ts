@@ -45,7 +45,12 @@ const FLOORS: readonly Floor[] = [
   },
   // The interfaces of the kernel's parts without implementation: types, and the notation of set entries.
   { name: 'kernel types', files: /^kernel\/(.*\/)?(types|entry)\.ts$/, imports: ['errors', 'net'] },
-  { name: 'kernel', files: /^kernel\//, imports: ['errors', 'net', 'kernel types'], outside: EVERYTHING },
+  {
+    name: 'kernel',
+    files: /^kernel\//,
+    imports: ['errors', 'net', 'timeSlice', 'kernel types'],
+    outside: EVERYTHING,
+  },
   // The clean-up of UDP flows, common to all modes.
   {
     name: 'conntrack',

@@ -5,8 +5,8 @@ import { applyAll } from '../batch.js';
 import { openCalls } from '../calls.js';
 import { Client } from '../client.js';
 import { toNetlinkError } from '../failures.js';
+import { readAll } from '../listing.js';
 import { reported } from '../reported.js';
-import { inSlices } from '../slices.js';
 import type { OpenOptions, OperationResult } from '../types.js';
 import { FILTER } from './layouts.js';
 import { attemptOf, attemptOn, hintFor } from './names.js';
@@ -26,7 +26,16 @@ import type {
 export { NetlinkError } from '../../errors.js';
 export type { Family } from '../../net/address.js';
 export type { IpProtocol, Protocol } from '../../net/protocol.js';
-export type { Batch, BatchSource, OpenOptions, OperationResult } from '../types.js';
+export { throwOnFailure } from '../failures.js';
+export type {
+  Batch,
+  BatchSource,
+  CallOptions,
+  KernelClient,
+  Listing,
+  OpenOptions,
+  OperationResult,
+} from '../types.js';
 export * from './types.js';
 
 /**
@@ -55,7 +64,7 @@ class ConntrackClient extends Client<NativeConntrackClient, FlowChange> implemen
     const records = selection === undefined ? EVERY_FLOW : packed;
     const { partial = false } = options;
     const attempt = attemptOn('list', selections);
-    return inSlices(readFlows(await this.calls.run(attempt, (client) => client.list(records, partial))));
+    return readAll(readFlows(await this.calls.run(attempt, (client) => client.list(records, partial))));
   }
 
   async delete(filter: FlowFilter): Promise<FlowDeletion> {
@@ -71,7 +80,7 @@ class ConntrackClient extends Client<NativeConntrackClient, FlowChange> implemen
         const deletion = await this.calls.run(attemptOn('delete', [filter]), (client) =>
           client.delete(record),
         );
-        const flows = await inSlices(readFlows(deletion.failed));
+        const flows = await readAll(readFlows(deletion.failed));
         deleted = deletion.deleted;
         failures = deletion.failures.flatMap((failure) => {
           const flow = flows[failure.index];

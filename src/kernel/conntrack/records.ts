@@ -2,9 +2,9 @@
 import type { Family } from '../../net/address.js';
 import { protocolOfNumber } from '../../net/protocol.js';
 import { argumentError, findUnknown } from '../arguments.js';
+import type { Reading } from '../listing.js';
 import { RecordReader } from '../recordReader.js';
 import { onlyRecord, RecordWriter } from '../recordWriter.js';
-import type { Steps } from '../slices.js';
 import { FILTER, FLOW, TUPLE, TUPLE_FIELD } from './layouts.js';
 import type { Flow, FlowFilter, FlowId, FlowSelection, FlowTuple, ListOptions } from './types.js';
 
@@ -133,12 +133,11 @@ function writeTupleField(
 }
 
 /** Reads a listing. */
-export function* readFlows(bytes: Uint8Array): Steps<Flow[]> {
-  const flows: Flow[] = [];
+export function* readFlows(bytes: Uint8Array): Reading<Flow> {
   for (const reader = new RecordReader(bytes); reader.hasMore; reader.skip(FLOW.SIZE)) {
     const family = reader.u8(FLOW.family) === 6 ? 6 : 4;
     const number = reader.u8(FLOW.protocol);
-    flows.push({
+    yield {
       family,
       protocol: protocolOfNumber(number) ?? number,
       original: readTuple(reader, FLOW.original, family),
@@ -148,10 +147,8 @@ export function* readFlows(bytes: Uint8Array): Steps<Flow[]> {
       status: reader.u32(FLOW.status),
       mark: reader.u32(FLOW.mark),
       timeout: reader.u32(FLOW.timeout),
-    });
-    yield;
+    };
   }
-  return flows;
 }
 
 function readTuple(reader: RecordReader, part: number, family: Family): FlowTuple {

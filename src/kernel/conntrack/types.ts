@@ -4,7 +4,7 @@
 import type { NetlinkError } from '../../errors.js';
 import type { Family } from '../../net/address.js';
 import type { IpProtocol } from '../../net/protocol.js';
-import type { BatchSource, OperationResult } from '../types.js';
+import type { KernelClient, OperationResult } from '../types.js';
 
 /** Whom the packets of one direction are from and to (`struct nf_conntrack_tuple`). */
 export interface FlowTuple {
@@ -91,7 +91,7 @@ export interface ListOptions {
  * `ERR_TIMEOUT`, `ERR_MALFORMED_REPLY`), and all but deleteFlows() with a TypeError or RangeError that names the argument
  * and the rule it breaks.
  */
-export interface Conntrack extends BatchSource<FlowChange> {
+export interface Conntrack extends KernelClient<FlowChange> {
   /**
    * The flows selected, by any of several selections if there are several, each once; all of both families by default.
    * Not a consistent snapshot: the kernel offers none.
@@ -116,6 +116,4 @@ export interface Conntrack extends BatchSource<FlowChange> {
    * a success, and so is one whose tuple another id has by now, which stays. Results: `ERR_INVALID_ARGUMENT`, and as in `Ipvs.apply`.
    */
   deleteFlows(flows: readonly FlowId[]): Promise<OperationResult[]>;
-  /** Closes the socket; calls under way finish, later ones reject with ERR_CLOSED. */
-  close(): void;
 }

@@ -4,7 +4,7 @@ import { loadAddon, type NativeIpsetClient } from '../addon.js';
 import { applyAll, applyOne } from '../batch.js';
 import { openCalls, unless } from '../calls.js';
 import { Client } from '../client.js';
-import { inSlices } from '../slices.js';
+import { readAll } from '../listing.js';
 import type { OpenOptions, OperationResult } from '../types.js';
 import { readListing } from './listing.js';
 import { attemptToRead, hintForOpen } from './names.js';
@@ -23,7 +23,16 @@ import type {
 export { NetlinkError } from '../../errors.js';
 export type { Family } from '../../net/address.js';
 export type { IpProtocol, Protocol } from '../../net/protocol.js';
-export type { Batch, BatchSource, OpenOptions, OperationResult } from '../types.js';
+export { throwOnFailure } from '../failures.js';
+export type {
+  Batch,
+  BatchSource,
+  CallOptions,
+  KernelClient,
+  Listing,
+  OpenOptions,
+  OperationResult,
+} from '../types.js';
 export { formatEntry } from './entry.js';
 export * from './types.js';
 
@@ -44,7 +53,7 @@ export async function openIpset(options: OpenOptions = {}): Promise<Ipset> {
 class IpsetClient extends Client<NativeIpsetClient, IpsetOperation> implements Ipset {
   async list(): Promise<SetHeader[]> {
     const listing = await this.calls.run(attemptToRead('list'), (client) => client.list());
-    return (await inSlices(readListing(listing))).map(({ set }) => set);
+    return (await readAll(readListing(listing))).map(({ set }) => set);
   }
 
   async get(name: string): Promise<SetState | undefined> {
@@ -54,7 +63,7 @@ class IpsetClient extends Client<NativeIpsetClient, IpsetOperation> implements I
       'ENOENT',
       this.calls.run(attempt, (client) => client.get(name)),
     );
-    return listing && (await inSlices(readListing(listing)))[0];
+    return listing && (await readAll(readListing(listing)))[0];
   }
 
   create(set: SetDefinition): Promise<void> {

@@ -1,8 +1,8 @@
 // Listings of sets, from the records of the addon.
 import type { Family } from '../../net/address.js';
 import { protocolOfNumber } from '../../net/protocol.js';
+import type { Reading } from '../listing.js';
 import { RecordReader } from '../recordReader.js';
-import type { Steps } from '../slices.js';
 import { ATTRIBUTE, ENTRY, ENTRY_FIELD, SET, SET_FLAG } from './layouts.js';
 import { portFieldOf } from './shapes.js';
 import type { ListedAttribute, SetEntry, SetHeader, SetState } from './types.js';
@@ -25,20 +25,17 @@ const decoder = new TextDecoder();
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /** Reads a listing: each set, followed by its entries. */
-export function* readListing(bytes: Uint8Array): Steps<SetState[]> {
-  const sets: SetState[] = [];
+export function* readListing(bytes: Uint8Array): Reading<SetState> {
   for (const reader = new RecordReader(bytes); reader.hasMore; ) {
     const left = reader.u32(SET.entries);
     const set = readSet(reader);
     const entries: SetEntry[] = [];
     for (let i = 0; i < left; i++) {
       entries.push(readEntry(reader));
-      yield;
+      yield undefined;
     }
-    sets.push({ set, entries });
-    yield;
+    yield { set, entries };
   }
-  return sets;
 }
 
 function readSet(reader: RecordReader): SetHeader {

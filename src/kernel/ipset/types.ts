@@ -1,7 +1,7 @@
 // Sets and their entries, as JavaScript values. Source of every rule: ipset(8), include/uapi/linux/netfilter/ipset/ip_set.h.
 import type { Family } from '../../net/address.js';
 import type { IpProtocol } from '../../net/protocol.js';
-import type { BatchSource, OperationResult } from '../types.js';
+import type { KernelClient, OperationResult } from '../types.js';
 
 /** The set types this library writes. */
 export type SetType =
@@ -117,7 +117,7 @@ export type SetReference = Pick<SetDefinition, 'name' | 'type' | 'family'>;
  * with `ERR_LIBRARY` where libipset is missing. An argument that breaks a rule rejects with TypeError or RangeError; in
  * apply() its operation alone fails, with `ERR_INVALID_ARGUMENT`.
  */
-export interface Ipset extends BatchSource<IpsetOperation> {
+export interface Ipset extends KernelClient<IpsetOperation> {
   /** Every set, without entries. */
   list(): Promise<SetHeader[]>;
   /** One set with its entries, or undefined when there is none. */
@@ -143,5 +143,4 @@ export interface Ipset extends BatchSource<IpsetOperation> {
   swap(name: string, other: string): Promise<void>;
   /** Sends a list of operations as one call, entries of one set aggregated; resolves to one result per operation, in order. */
   apply(operations: readonly IpsetOperation[]): Promise<OperationResult[]>;
-  close(): void;
 }

@@ -3,8 +3,8 @@ import { loadAddon, type NativeIpvsClient } from '../addon.js';
 import { applyAll, applyOne } from '../batch.js';
 import { openCalls, unless } from '../calls.js';
 import { Client } from '../client.js';
+import { readAll } from '../listing.js';
 import { changed } from '../reported.js';
-import { inSlices } from '../slices.js';
 import type { OpenOptions, OperationResult } from '../types.js';
 import { asking, nameService } from './names.js';
 import { PACKING } from './packing.js';
@@ -34,7 +34,16 @@ import type {
 export { NetlinkError } from '../../errors.js';
 export type { Family } from '../../net/address.js';
 export type { Protocol } from '../../net/protocol.js';
-export type { Batch, BatchSource, OpenOptions, OperationResult } from '../types.js';
+export { throwOnFailure } from '../failures.js';
+export type {
+  Batch,
+  BatchSource,
+  CallOptions,
+  KernelClient,
+  Listing,
+  OpenOptions,
+  OperationResult,
+} from '../types.js';
 export * from './types.js';
 
 /**
@@ -52,18 +61,18 @@ export async function openIpvs(options: OpenOptions = {}): Promise<Ipvs> {
 
 class IpvsClient extends Client<NativeIpvsClient, IpvsChange> implements Ipvs {
   async list(): Promise<VirtualServiceState[]> {
-    return inSlices(readListing(await this.calls.run(asking('list'), (client) => client.list())));
+    return readAll(readListing(await this.calls.run(asking('list'), (client) => client.list())));
   }
 
   async listServices(): Promise<VirtualService[]> {
     const attempt = asking('listServices');
-    return inSlices(readServices(await this.calls.run(attempt, (client) => client.listServices())));
+    return readAll(readServices(await this.calls.run(attempt, (client) => client.listServices())));
   }
 
   async listRealServers(ids: readonly VirtualServiceId[]): Promise<RealServer[][]> {
     const records = packServiceIds(ids, 'ipvs.listRealServers');
     const attempt = asking('listRealServers');
-    return inSlices(readRealServers(await this.calls.run(attempt, (client) => client.listServers(records))));
+    return readAll(readRealServers(await this.calls.run(attempt, (client) => client.listServers(records))));
   }
 
   async get(id: VirtualServiceId): Promise<VirtualServiceState | undefined> {
@@ -73,7 +82,7 @@ class IpvsClient extends Client<NativeIpvsClient, IpvsChange> implements Ipvs {
       'ESRCH',
       this.calls.run(attempt, (client) => client.get(record)),
     );
-    return listing && (await inSlices(readListing(listing)))[0];
+    return listing && (await readAll(readListing(listing)))[0];
   }
 
   add(service: VirtualService): Promise<void> {

@@ -2,9 +2,9 @@
 import type { Family } from '../../net/address.js';
 import { PROTOCOL_NUMBERS, protocolOfNumber } from '../../net/protocol.js';
 import { argumentError } from '../arguments.js';
+import type { Reading } from '../listing.js';
 import { RecordReader } from '../recordReader.js';
 import { onlyRecord, RecordWriter } from '../recordWriter.js';
-import type { Steps } from '../slices.js';
 import {
   COUNTERS,
   KERNEL_IPVS,
@@ -215,8 +215,7 @@ function writeTimeouts(timeouts: IpvsTimeouts, writer: RecordWriter): void {
 }
 
 /** Reads a listing: services, each followed by its servers. */
-export function* readListing(bytes: Uint8Array): Steps<VirtualServiceState[]> {
-  const services: VirtualServiceState[] = [];
+export function* readListing(bytes: Uint8Array): Reading<VirtualServiceState> {
   for (const reader = new RecordReader(bytes); reader.hasMore; ) {
     const service = readService(reader);
     const counters = readCounters(reader, LISTED_SERVICE.counters);
@@ -224,37 +223,30 @@ export function* readListing(bytes: Uint8Array): Steps<VirtualServiceState[]> {
     for (let left = skipService(reader); left > 0; left--) {
       realServers.push(readServerState(reader));
       reader.skip(LISTED_SERVER.SIZE);
-      yield;
+      yield undefined;
     }
-    services.push({ ...service, counters, realServers });
-    yield;
+    yield { ...service, counters, realServers };
   }
-  return services;
 }
 
 /** Reads a listing without real servers; counters are left out. */
-export function* readServices(bytes: Uint8Array): Steps<VirtualService[]> {
-  const services: VirtualService[] = [];
+export function* readServices(bytes: Uint8Array): Reading<VirtualService> {
   for (const reader = new RecordReader(bytes); reader.hasMore; reader.skip(LISTED_SERVICE.SIZE)) {
-    services.push(readService(reader));
-    yield;
+    yield readService(reader);
   }
-  return services;
 }
 
 /** Reads the real servers of each service of a listing; connections and counters are left out. */
-export function* readRealServers(bytes: Uint8Array): Steps<RealServer[][]> {
-  const ofServices: RealServer[][] = [];
+export function* readRealServers(bytes: Uint8Array): Reading<RealServer[]> {
   for (const reader = new RecordReader(bytes); reader.hasMore; ) {
     const realServers: RealServer[] = [];
     for (let left = skipService(reader); left > 0; left--) {
       realServers.push(readServer(reader));
       reader.skip(LISTED_SERVER.SIZE);
-      yield;
+      yield undefined;
     }
-    ofServices.push(realServers);
+    yield realServers;
   }
-  return ofServices;
 }
 
 /** Skips a listed service, so that its real servers are next; returns their number. */

@@ -1,7 +1,7 @@
 // Virtual services and real servers, as JavaScript values. Source of every rule: include/uapi/linux/ip_vs.h and net/netfilter/ipvs/ip_vs_ctl.c.
 import type { Family } from '../../net/address.js';
 import type { Protocol } from '../../net/protocol.js';
-import type { BatchSource, OperationResult } from '../types.js';
+import type { KernelClient, OperationResult } from '../types.js';
 
 /** A virtual service that clients dial by address. */
 export interface AddressId {
@@ -159,7 +159,7 @@ export interface IpvsInfo {
  * `ERR_TIMEOUT`, `ERR_MALFORMED_REPLY`, and those named below), and all but apply() with a TypeError or RangeError that
  * names the argument and the rule it breaks.
  */
-export interface Ipvs extends BatchSource<IpvsChange> {
+export interface Ipvs extends KernelClient<IpvsChange> {
   /** Every virtual service with its real servers. Not a consistent snapshot: the kernel offers none. */
   list(): Promise<VirtualServiceState[]>;
   /** Every virtual service, without its real servers and counters: one dump. As consistent as {@link list}. */
@@ -194,6 +194,4 @@ export interface Ipvs extends BatchSource<IpvsChange> {
   timeouts(): Promise<IpvsTimeouts>;
   /** Changes the connection timeouts that are not 0. */
   setTimeouts(timeouts: IpvsTimeouts): Promise<void>;
-  /** Closes the sockets; calls under way finish, later ones reject with ERR_CLOSED. */
-  close(): void;
 }

@@ -3,7 +3,7 @@ import { loadAddon, type NativeRtnetlinkClient } from '../addon.js';
 import { applyAll, applyOne } from '../batch.js';
 import { openCalls, unless } from '../calls.js';
 import { Client } from '../client.js';
-import { inSlices } from '../slices.js';
+import { readAll } from '../listing.js';
 import type { OpenOptions, OperationResult } from '../types.js';
 import { attemptToRead } from './names.js';
 import { PACKING } from './packing.js';
@@ -11,7 +11,16 @@ import { checkLinkName, readAddresses, readLinks } from './records.js';
 import type { Link, LinkAddress, LinkAddressId, Rtnetlink, RtnetlinkOperation } from './types.js';
 
 export { NetlinkError } from '../../errors.js';
-export type { Batch, BatchSource, OpenOptions, OperationResult } from '../types.js';
+export { throwOnFailure } from '../failures.js';
+export type {
+  Batch,
+  BatchSource,
+  CallOptions,
+  KernelClient,
+  Listing,
+  OpenOptions,
+  OperationResult,
+} from '../types.js';
 export * from './types.js';
 export * from './watch.js';
 
@@ -27,7 +36,7 @@ export async function openRtnetlink(options: OpenOptions = {}): Promise<Rtnetlin
 class RtnetlinkClient extends Client<NativeRtnetlinkClient, RtnetlinkOperation> implements Rtnetlink {
   async listLinks(): Promise<Link[]> {
     const attempt = attemptToRead('listLinks');
-    return inSlices(readLinks(await this.calls.run(attempt, (client) => client.listLinks())));
+    return readAll(readLinks(await this.calls.run(attempt, (client) => client.listLinks())));
   }
 
   async getLink(name: string): Promise<Link | undefined> {
@@ -37,14 +46,14 @@ class RtnetlinkClient extends Client<NativeRtnetlinkClient, RtnetlinkOperation> 
       'ENODEV',
       this.calls.run(attempt, (client) => client.getLink(name)),
     );
-    return listing && (await inSlices(readLinks(listing)))[0];
+    return listing && (await readAll(readLinks(listing)))[0];
   }
 
   async listAddresses(link?: string): Promise<LinkAddress[]> {
     const attempt = attemptToRead('listAddresses', link);
     if (link !== undefined) checkLinkName('link', link, attempt.operation);
     const listing = await this.calls.run(attempt, (client) => client.listAddresses(link ?? ''));
-    return inSlices(readAddresses(listing));
+    return readAll(readAddresses(listing));
   }
 
   addLink(name: string, kind: string): Promise<void> {

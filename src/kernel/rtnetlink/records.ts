@@ -1,7 +1,7 @@
 // rtnetlink values ↔ the records that cross to the addon.
+import type { Reading } from '../listing.js';
 import { RecordReader } from '../recordReader.js';
 import { onlyRecord, RecordWriter } from '../recordWriter.js';
-import type { Steps } from '../slices.js';
 import { ADDRESS, EVENT, EVENT_KIND, LINK, OPERATION, VERB } from './layouts.js';
 import type { Link, LinkAddress, LinkAddressId, RtnetlinkEvent, RtnetlinkOperation } from './types.js';
 
@@ -70,23 +70,17 @@ function writeAddress(id: LinkAddressId | undefined, known: ReadonlySet<string>,
 }
 
 /** Reads a listing of links. */
-export function* readLinks(bytes: Uint8Array): Steps<Link[]> {
-  const links: Link[] = [];
+export function* readLinks(bytes: Uint8Array): Reading<Link> {
   for (const reader = new RecordReader(bytes); reader.hasMore; reader.skip(LINK.SIZE)) {
-    links.push(readLink(reader));
-    yield;
+    yield readLink(reader);
   }
-  return links;
 }
 
 /** Reads a listing of addresses. */
-export function* readAddresses(bytes: Uint8Array): Steps<LinkAddress[]> {
-  const addresses: LinkAddress[] = [];
+export function* readAddresses(bytes: Uint8Array): Reading<LinkAddress> {
   for (const reader = new RecordReader(bytes); reader.hasMore; reader.skip(ADDRESS.SIZE)) {
-    addresses.push(readAddress(reader));
-    yield;
+    yield readAddress(reader);
   }
-  return addresses;
 }
 
 /** Reads the events of a watch. */

@@ -1,5 +1,5 @@
 // Links and addresses, as JavaScript values. Source of every rule: rtnetlink(7), include/uapi/linux/if_link.h, if_addr.h.
-import type { BatchSource, OperationResult } from '../types.js';
+import type { KernelClient, OperationResult } from '../types.js';
 
 /** A network device. */
 export interface Link {
@@ -58,7 +58,7 @@ export type RtnetlinkOperation =
  * `ERR_MALFORMED_REPLY`; listings with `ERR_INTERRUPTED` when they changed ten times in a row while they were read), and
  * all but apply() with a TypeError or RangeError that names the argument and the rule it breaks.
  */
-export interface Rtnetlink extends BatchSource<RtnetlinkOperation> {
+export interface Rtnetlink extends KernelClient<RtnetlinkOperation> {
   /** Every link. */
   listLinks(): Promise<Link[]>;
   /** The link of that name, or undefined. */
@@ -78,6 +78,4 @@ export interface Rtnetlink extends BatchSource<RtnetlinkOperation> {
    * after one that failed are done all the same. Results beside those of the single verbs: as in `Ipvs.apply`.
    */
   apply(operations: readonly RtnetlinkOperation[]): Promise<OperationResult[]>;
-  /** Closes the socket; calls under way finish, later ones reject with ERR_CLOSED. */
-  close(): void;
 }

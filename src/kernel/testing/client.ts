@@ -1,38 +1,48 @@
 // The common part of the fakes of netlink clients. They share the rules for arguments and the errors with the real ones.
-import { argumentError, invalidOperation } from '../arguments.js';
+import { argumentError, findCallOptionsFault, invalidOperation } from '../arguments.js';
 import type { Packing } from '../batch.js';
 import { type Attempt, closedError, toNetlinkError } from '../failures.js';
+import { RecordListing } from '../listing.js';
 import { RecordWriter } from '../recordWriter.js';
 import { reported } from '../reported.js';
-import type { Batch, BatchSource, OperationResult } from '../types.js';
+import type { Batch, CallOptions, KernelClient, Listing, OperationResult } from '../types.js';
 import type { Fault, Faults } from './faults.js';
 
 /** Carries an operation out. Returns the number of the kernel's error, or undefined when it is done. */
 export type Act<Operation> = (operation: Operation) => number | undefined;
 
 /** A fake of a client: fails on demand, reports its batches, and can be closed. */
-export class FakeClient<Change> implements Faults, BatchSource<Change> {
+export class FakeClient<Change> implements Faults, KernelClient<Change> {
   onBatch: ((batch: Batch<Change>) => void) | undefined = undefined;
   fault: Fault = () => undefined;
   readFault: Fault = () => undefined;
   #closed = false;
 
   /** As with the real one, later calls reject with ERR_CLOSED. The fake keeps its state. */
-  close(): void {
+  async close(): Promise<void> {
     this.#closed = true;
   }
 
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
   /** A call that reads. Rejects with its fault. */
-  protected async read<T>(attempt: Attempt, act: () => T): Promise<T> {
-    this.#checkOpen(attempt);
+  protected async read<T>(attempt: Attempt, act: () => T, options: CallOptions = {}): Promise<T> {
+    this.#check(attempt, options);
     const fault = this.readFault(attempt.operation, attempt.target ?? '');
     if (fault) throw fault;
     return act();
   }
 
+  /** A listing of the values that `act` returns. Iterations reject with its fault. */
+  protected listing<T>(attempt: Attempt, act: () => Iterable<T>, options: CallOptions = {}): Listing<T> {
+    return new RecordListing(() => this.read(attempt, act, options), options.signal);
+  }
+
   /** A change that is no batch. Rejects with its fault. */
-  protected async change<T>(attempt: Attempt, act: () => T): Promise<T> {
-    this.#checkOpen(attempt);
+  protected async change<T>(attempt: Attempt, act: () => T, options: CallOptions = {}): Promise<T> {
+    this.#check(attempt, options);
     const fault = this.fault(attempt.operation, attempt.target ?? '');
     if (fault) throw fault;
     return act();
@@ -42,9 +52,10 @@ export class FakeClient<Change> implements Faults, BatchSource<Change> {
     operations: readonly Operation[],
     packing: Packing<Operation>,
     act: Act<Operation>,
+    options: CallOptions = {},
   ): Promise<OperationResult[]> {
     return reported<Operation, OperationResult>(this, operations, packing.nameOf, async () =>
-      this.results(operations, packing, act),
+      this.results(operations, packing, act, options),
     );
   }
 
@@ -53,8 +64,9 @@ export class FakeClient<Change> implements Faults, BatchSource<Change> {
     operations: readonly Operation[],
     packing: Packing<Operation>,
     act: Act<Operation>,
+    options: CallOptions = {},
   ): OperationResult[] {
-    this.#checkOpen({ operation: `${packing.family}.apply` });
+    this.#check({ operation: `${packing.family}.apply` }, options);
     const writer = new RecordWriter(packing.recordSize, 1);
     return operations.map((operation) => {
       packing.write(operation, writer);
@@ -70,6 +82,7 @@ export class FakeClient<Change> implements Faults, BatchSource<Change> {
     operation: Operation,
     packing: Packing<Operation>,
     act: Act<Operation>,
+    options: CallOptions = {},
   ): Promise<void> {
     const attempt = packing.attempt(operation);
     const writer = new RecordWriter(packing.recordSize, 1);
@@ -81,7 +94,7 @@ export class FakeClient<Change> implements Faults, BatchSource<Change> {
       [operation],
       packing.nameOf,
       async () => {
-        this.#checkOpen(attempt);
+        this.#check(attempt, options);
         return [this.#attempt(attempt, () => act(operation))];
       },
     );
@@ -95,7 +108,10 @@ export class FakeClient<Change> implements Faults, BatchSource<Change> {
     return errno === undefined ? undefined : toNetlinkError({ errno, code: '', message: '' }, attempt);
   }
 
-  #checkOpen({ operation }: Attempt): void {
+  #check({ operation }: Attempt, options: CallOptions): void {
     if (this.#closed) throw closedError(operation);
+    const fault = findCallOptionsFault(options);
+    if (fault) throw argumentError(operation, fault);
+    options.signal?.throwIfAborted();
   }
 }

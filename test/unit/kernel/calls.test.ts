@@ -5,7 +5,7 @@ import { NetlinkError } from '../../../src/errors.js';
 import type { NativeClient, NativeFailure } from '../../../src/kernel/addon.js';
 import { applyAll, applyOne, type Packing } from '../../../src/kernel/batch.js';
 import { Calls, openCalls, unless } from '../../../src/kernel/calls.js';
-import { errnoName, toNetlinkError } from '../../../src/kernel/failures.js';
+import { errnoName, throwOnFailure, toNetlinkError } from '../../../src/kernel/failures.js';
 import { layout, u8 } from '../../../src/kernel/layout.js';
 
 /** Keeps the records that it was sent, and answers a batch with the failures that the test sets. */
@@ -71,15 +71,14 @@ test('the client is closed after the last call, once', async () => {
   const client = new FakeClient();
   const calls = new Calls(client);
   const asked = calls.run(attempt, async () => client.events.push('call'));
-  calls.close();
-  calls.close();
+  const closed = [calls.close(), calls.close()];
   await assert.rejects(
     calls.run(attempt, async () => 1),
     { name: 'NetlinkError', code: 'ERR_CLOSED', operation: 'fake.call' },
   );
-  await asked;
-  await new Promise(setImmediate);
+  await Promise.all(closed);
   assert.deepEqual(client.events, ['call', 'close']);
+  await asked;
 });
 
 test('errors of the addon become NetlinkErrors, others stay', async () => {
@@ -104,13 +103,77 @@ test('options: defaults, and values that break a rule', async () => {
   const client = new FakeClient();
   await openCalls(client, {}, { operation: 'fake.open' });
   await openCalls(client, { netns: '/run/netns/blue', timeout: 7 }, { operation: 'fake.open' });
-  assert.deepEqual(client.events, ['open  5000', 'open /run/netns/blue 7']);
+  await openCalls(client, { netns: 42 }, { operation: 'fake.open' });
+  assert.deepEqual(client.events, ['open  5000', 'open /run/netns/blue 7', 'open /proc/42/ns/net 5000']);
   const open = (options: object) => openCalls(client, options, { operation: 'fake.open' });
   await assert.rejects(open({ timeout: 0 }), { name: 'RangeError', message: /^fake\.open: timeout must be/ });
   await assert.rejects(open({ timeout: 1.5 }), RangeError);
   await assert.rejects(open({ timeout: '5' }), TypeError);
-  await assert.rejects(open({ netns: 7 }), TypeError);
+  await assert.rejects(open({ netns: true }), TypeError);
+  await assert.rejects(open({ netns: 0 }), RangeError);
   await assert.rejects(open({ netns: '/a\0b' }), RangeError);
+});
+
+test('an aborted signal ends a call: it is not sent, or its result is dropped, and later calls follow', async () => {
+  const client = new FakeClient();
+  const calls = new Calls(client);
+  const reason = new Error('no longer needed');
+  const call = (name: string, options: object) =>
+    calls.run(
+      attempt,
+      async () => {
+        client.events.push(name);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        return name;
+      },
+      options,
+    );
+  const during = new AbortController();
+  const results = Promise.allSettled([
+    call('under way', { signal: during.signal }),
+    call('waiting', { signal: during.signal }),
+    call('aborted before', { signal: AbortSignal.abort(reason) }),
+    call('later', { signal: new AbortController().signal }),
+  ]);
+  await new Promise(setImmediate);
+  during.abort(reason);
+  await assert.rejects(call('wrong', { signal: 'soon' }), {
+    name: 'TypeError',
+    message: "fake.call: signal must be an AbortSignal, found 'soon'",
+  });
+  await assert.rejects(call('wrong', { sginal: 1 }), { name: 'TypeError', message: /sginal is no option/ });
+  assert.deepEqual(
+    (await results).map((each) => (each.status === 'rejected' ? each.reason : each.value)),
+    [reason, reason, reason, 'later'],
+  );
+  assert.deepEqual(client.events, ['under way', 'later']);
+});
+
+test('an aborted opening closes the client', async () => {
+  const client = new FakeClient();
+  const opening = openCalls(client, { signal: AbortSignal.abort(new Error('stop')) }, attempt);
+  await assert.rejects(opening, /stop/);
+  await new Promise(setImmediate);
+  assert.deepEqual(client.events, ['close']);
+});
+
+test('throwOnFailure throws one error as it is, and several together', () => {
+  const [one, two] = [1, 2].map((errno) => toNetlinkError({ errno, code: '', message: '' }, attempt));
+  throwOnFailure([]);
+  throwOnFailure([undefined, undefined]);
+  assert.throws(
+    () => throwOnFailure([undefined, two]),
+    (error) => error === two,
+  );
+  assert.throws(
+    () => throwOnFailure([one, undefined, two]),
+    (error) => {
+      assert.ok(error instanceof AggregateError);
+      assert.deepEqual(error.errors, [one, two]);
+      assert.match(error.message, /^2 of 3 operations failed, the first: EPERM: fake\.call/);
+      return true;
+    },
+  );
 });
 
 test('a batch leaves out operations that break a rule, and finds the place of each failure', async () => {

@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import { describeFault } from '../../../src/kernel/arguments.js';
 import { readListing, writeOperation } from '../../../src/kernel/ipvs/records.js';
 import { address, layout, text, u8, u16, u32, unused } from '../../../src/kernel/layout.js';
+import { readAll } from '../../../src/kernel/listing.js';
 import { RecordWriter } from '../../../src/kernel/recordWriter.js';
-import { inSlices } from '../../../src/kernel/slices.js';
 import { parseAddress } from '../../../src/net/address.js';
 import { server, service } from '../../support/ipvs.js';
 
@@ -115,5 +115,5 @@ test('an IPVS operation is packed byte for byte', () => {
 });
 
 test('an empty listing', async () => {
-  assert.deepEqual(await inSlices(readListing(new Uint8Array())), []);
+  assert.deepEqual(await readAll(readListing(new Uint8Array())), []);
 });

@@ -5,8 +5,8 @@ import { describeFault } from '../../../../src/kernel/arguments.js';
 import { FILTER, FLOW as FLOW_RECORD } from '../../../../src/kernel/conntrack/layouts.js';
 import { readFlows, writeFlowId, writeSelection } from '../../../../src/kernel/conntrack/records.js';
 import type { Flow, FlowId, FlowSelection } from '../../../../src/kernel/conntrack/types.js';
+import { readAll } from '../../../../src/kernel/listing.js';
 import { RecordWriter } from '../../../../src/kernel/recordWriter.js';
-import { inSlices } from '../../../../src/kernel/slices.js';
 
 const FLOW: Flow = {
   family: 4,
@@ -57,13 +57,13 @@ describe('a flow', () => {
       `${four('0a000009')}${four('0a60000a')}34123500${four('0a000001')}${four('0a000009')}e9143412`;
     // Not at the beginning of its memory, as records from the addon may be.
     const bytes = Buffer.from(`ff${record}${record}`, 'hex').subarray(1);
-    assert.deepEqual(await inSlices(readFlows(bytes)), [FLOW, FLOW]);
+    assert.deepEqual(await readAll(readFlows(bytes)), [FLOW, FLOW]);
   });
 
   it('is read with IPv6 addresses and with a protocol that has no name', async () => {
     const address = (last: string) => `fd00${zeros(13)}${last}`;
     const record = `063a${zeros(18)}${address('09')}${address('01')}07000080${address('01')}${address('09')}07000081`;
-    const [flow] = await inSlices(readFlows(Buffer.from(record, 'hex')));
+    const [flow] = await readAll(readFlows(Buffer.from(record, 'hex')));
     assert.equal(flow?.family, 6);
     assert.equal(flow.protocol, 58);
     assert.deepEqual(flow.original, {

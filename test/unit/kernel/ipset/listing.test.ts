@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { formatEntry } from '../../../../src/kernel/ipset/entry.js';
 import { readListing } from '../../../../src/kernel/ipset/listing.js';
-import { inSlices } from '../../../../src/kernel/slices.js';
+import { readAll } from '../../../../src/kernel/listing.js';
 
 /** An attribute as it follows a record. */
 function attribute(type: number, ...value: number[]): number[] {
@@ -79,7 +79,7 @@ const cases: readonly (readonly [name: string, listed: Uint8Array, entry: object
 
 for (const [name, listed, entry, text] of cases) {
   it(`an entry is listed without loss: ${name}`, async () => {
-    const [state] = await inSlices(readListing(listed));
+    const [state] = await readAll(readListing(listed));
     assert.deepEqual(state?.entries, [{ address: '10.0.0.1', ...entry }]);
     assert.equal(formatEntry(state?.entries[0] ?? {}), text);
   });

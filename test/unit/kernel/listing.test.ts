@@ -1,0 +1,155 @@
+// Long listings are decoded in time slices, and the event loop turns in between.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { type PerformanceEntry, PerformanceObserver, performance } from 'node:perf_hooks';
+import { describe, it } from 'node:test';
+import { FLOW } from '../../../src/kernel/conntrack/layouts.js';
+import { readFlows } from '../../../src/kernel/conntrack/records.js';
+import { readListing as readSets } from '../../../src/kernel/ipset/listing.js';
+import { readListing as readServices } from '../../../src/kernel/ipvs/records.js';
+import { type Reading, RecordListing, readAll } from '../../../src/kernel/listing.js';
+import { readAddresses, readLinks } from '../../../src/kernel/rtnetlink/records.js';
+
+const RECORDS = 100_000;
+/** No callback of the event loop waits longer, in ms. */
+const LONGEST_BLOCK = 10;
+
+/** Time for which this thread has run, in ms. The clock would count other processes, and cpuUsage() other threads. */
+function threadTime(): number {
+  return Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6;
+}
+
+/** A time in which the event loop did not turn. */
+interface Block {
+  readonly start: number;
+  readonly end: number;
+  /** Time for which the thread ran, in ms. */
+  readonly ran: number;
+}
+
+/** The times in which the event loop does not turn while a listing is read. */
+async function blocksOf(read: () => Promise<unknown>): Promise<Block[]> {
+  const blocks: Block[] = [];
+  let [start, ran] = [performance.now(), threadTime()];
+  let done = false;
+  const turn = () => {
+    if (done) return;
+    const [end, total] = [performance.now(), threadTime()];
+    blocks.push({ start, end, ran: total - ran });
+    [start, ran] = [end, total];
+    setImmediate(turn);
+  };
+  setImmediate(turn);
+  await read();
+  done = true;
+  return blocks;
+}
+
+/**
+ * The longest time for which reading blocks the event loop, in ms, and the number of turns. Pauses of the garbage collector are
+ * not counted: they depend on the memory that the reader of the listing keeps.
+ */
+async function longestBlockOf(read: () => Promise<unknown>): Promise<{ longest: number; turns: number }> {
+  const collections: PerformanceEntry[] = [];
+  const observer = new PerformanceObserver((list) => collections.push(...list.getEntries()));
+  observer.observe({ entryTypes: ['gc'] });
+  const blocks = await blocksOf(read);
+  await new Promise((resolve) => setTimeout(resolve, 1));
+  observer.disconnect();
+  const lengths = blocks.map(({ start, end, ran }) =>
+    collections
+      .filter(({ startTime }) => startTime >= start && startTime < end)
+      .reduce((left, { duration }) => left - duration, ran),
+  );
+  return { longest: Math.max(0, ...lengths), turns: blocks.length };
+}
+
+/** A listing of one object with as many parts: the header of the object has their number at `at`. */
+function nested(header: number, at: number, part: number): Uint8Array {
+  const bytes = new Uint8Array(header + RECORDS * part);
+  new DataView(bytes.buffer).setUint32(at, RECORDS, true);
+  bytes[1] = 6; // the protocol of a virtual service
+  return bytes;
+}
+
+describe(`no listing of ${RECORDS} records blocks the event loop for more than ${LONGEST_BLOCK} ms`, () => {
+  // Several runs, since the kernel counts the time of a thread late, at its own ticks, and the first run compiles the code.
+  const listings: [name: string, read: () => Reading<unknown>][] = [
+    ['flows', () => readFlows(new Uint8Array(RECORDS * FLOW.SIZE))],
+    ['links', () => readLinks(new Uint8Array(RECORDS * 60))],
+    ['addresses', () => readAddresses(new Uint8Array(RECORDS * 44))],
+    ['real servers of one virtual service', () => readServices(nested(112, 20, 96))],
+    ['entries of one set', () => readSets(nested(92, 24, 40))],
+  ];
+  for (const [name, read] of listings) {
+    it(name, async () => {
+      let best = Number.POSITIVE_INFINITY;
+      for (let run = 0; run < 5 && best > LONGEST_BLOCK; run++) {
+        const { longest, turns } = await longestBlockOf(() => readAll(read()));
+        assert.ok(turns >= 3, `the event loop turned ${turns} times`);
+        best = Math.min(best, longest);
+      }
+      assert.ok(best <= LONGEST_BLOCK, `blocked for ${best} ms`);
+    });
+  }
+});
+
+it('a short listing is read at once', async () => {
+  const blocks = await blocksOf(() => readAll(readFlows(new Uint8Array(3 * FLOW.SIZE))));
+  assert.deepEqual(blocks, []);
+});
+
+it('an error of a step is the error of all', async () => {
+  await assert.rejects(
+    readAll(readServices(new Uint8Array(112).fill(7, 1, 2))),
+    /virtual service of protocol 7/,
+  );
+});
+
+describe('a listing', () => {
+  it('reads anew for each iteration, and starts with it', async () => {
+    let reads = 0;
+    const listing = new RecordListing(async () => [1, undefined, 2, ++reads]);
+    assert.equal(reads, 0);
+    assert.deepEqual(await listing.toArray(), [1, 2, 1]);
+    const values = [];
+    for await (const value of listing) values.push(value);
+    assert.deepEqual(values, [1, 2, 2]);
+  });
+
+  it('decodes only the values that are asked for', async () => {
+    let decoded = 0;
+    const listing = new RecordListing(async () =>
+      (function* () {
+        for (;;) yield ++decoded;
+      })(),
+    );
+    for await (const value of listing) if (value === 3) break;
+    assert.equal(decoded, 3);
+  });
+
+  for (const [name, read] of [
+    [
+      'an iteration',
+      async (listing: RecordListing<number>) => {
+        for await (const _ of listing);
+      },
+    ],
+    ['toArray()', (listing: RecordListing<number>) => listing.toArray()],
+  ] as const) {
+    it(`ends ${name} when its signal is aborted`, async () => {
+      const end = new AbortController();
+      const listing = new RecordListing(
+        async () =>
+          (function* () {
+            for (let value = 0; ; value++) {
+              if (value === 10_000) end.abort(new Error('enough'));
+              yield value;
+            }
+          })(),
+        end.signal,
+      );
+      await assert.rejects(read(listing), /enough/);
+    });
+  }
+});

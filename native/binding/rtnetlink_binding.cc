@@ -1,7 +1,9 @@
 #include "binding/classes.h"
 #include "binding/client_binding.h"
+#include "binding/watch_binding.h"
 #include "rtnetlink/client.h"
 #include "rtnetlink/records.h"
+#include "rtnetlink/watch.h"
 
 namespace knp::binding {
 namespace {
@@ -61,10 +63,32 @@ class RtnetlinkClient : public ClientBinding<RtnetlinkClient, Client> {
   }
 };
 
+// The class RtnetlinkWatch of the addon.
+class RtnetlinkWatch : public WatchBinding<RtnetlinkWatch, rtnetlink::Watch> {
+ public:
+  using WatchBinding::WatchBinding;
+
+  static void Init(Napi::Object exports) {
+    Export(exports, "RtnetlinkWatch", {InstanceMethod<&RtnetlinkWatch::Select>("select")});
+  }
+
+ private:
+  // select(kinds)
+  Napi::Value Select(const Napi::CallbackInfo& info) {
+    Records kinds;
+    if (!ReadRecords(info, 0, 1, false, &kinds) || !client()) return {};
+    rtnetlink::EventKinds wanted;
+    for (const uint8_t kind : kinds) wanted.insert(static_cast<rtnetlink::EventKind>(kind));
+    client()->Select(std::move(wanted));
+    return {};
+  }
+};
+
 }  // namespace
 
 void InitRtnetlink(Napi::Object exports) {
   RtnetlinkClient::Init(exports);
+  RtnetlinkWatch::Init(exports);
 }
 
 }  // namespace knp::binding

@@ -42,15 +42,6 @@ Status WithName(Status status, const std::string& link) {
   return status;
 }
 
-void AppendMessage(const Message& message, std::vector<uint8_t>* out) {
-  MessageBuilder builder(out);
-  builder.Begin(message.type, message.flags, message.sequence);
-  builder.PutPayload(message.payload, message.size);
-  // Cannot fail: it has no attributes of ours.
-  static_cast<void>(builder.End());
-  out->resize(netlink::NlmsgAlign(out->size()));
-}
-
 }  // namespace
 
 Status Client::Open(const std::string& network_namespace, std::chrono::milliseconds timeout) {

@@ -2,9 +2,13 @@
 
 #include <linux/if_addr.h>
 #include <linux/if_link.h>
+#include <linux/neighbour.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
+
+#include <algorithm>
+#include <cstring>
 
 namespace knp::rtnetlink {
 namespace {
@@ -55,6 +59,44 @@ std::string ReadKind(AttributeReader attributes) {
     if (attributes.type() == IFLA_INFO_KIND) kind = attributes.String(kLongestKind);
   }
   return kind;
+}
+
+// The links of struct rtnexthop, of which RTA_MULTIPATH is a list.
+bool ReadNextHops(AttributeReader* attribute, std::vector<int32_t>* out) {
+  std::vector<uint8_t> hops(attribute->size());
+  hops.resize(attribute->Bytes(hops.data(), hops.size()));
+  for (size_t at = 0; at < hops.size();) {
+    rtnexthop hop{};
+    if (hops.size() - at < sizeof(hop)) return false;
+    std::memcpy(&hop, hops.data() + at, sizeof(hop));
+    if (hop.rtnh_len < sizeof(hop)) return false;
+    out->push_back(hop.rtnh_ifindex);
+    at += netlink::NlmsgAlign(hop.rtnh_len);
+  }
+  return true;
+}
+
+Status ReadIndexes(AttributeReader attributes, const ReadError& error,
+                   std::initializer_list<uint16_t> references, std::vector<int32_t>* out) {
+  while (attributes.Next()) {
+    if (std::find(references.begin(), references.end(), attributes.type()) != references.end()) {
+      out->push_back(static_cast<int32_t>(attributes.U32()));
+    }
+  }
+  return error.ok() ? Status{} : error.ToStatus();
+}
+
+Status ReadRouteIndexes(const Message& message, std::vector<int32_t>* out) {
+  ReadError error;
+  AttributeReader attributes = message.Attributes(sizeof(rtmsg), &error);
+  while (attributes.Next()) {
+    if (attributes.type() == RTA_OIF || attributes.type() == RTA_IIF) {
+      out->push_back(static_cast<int32_t>(attributes.U32()));
+    } else if (attributes.type() == RTA_MULTIPATH && !ReadNextHops(&attributes, out)) {
+      return Status::Of(Fault::kMalformedReply, "next hop of unexpected length");
+    }
+  }
+  return error.ok() ? Status{} : error.ToStatus();
 }
 
 }  // namespace
@@ -183,6 +225,36 @@ Status DecodeAddress(const Message& message, Address* out) {
   }
   *out = address;
   return {};
+}
+
+Status DecodeLinkIndexes(const Message& message, std::vector<int32_t>* out) {
+  ReadError error;
+  switch (message.type) {
+    case RTM_NEWLINK:
+    case RTM_DELLINK:
+      return ReadIndexes(message.Attributes(sizeof(ifinfomsg), &error), error, {IFLA_LINK, IFLA_MASTER}, out);
+    case RTM_NEWROUTE:
+    case RTM_DELROUTE:
+      return ReadRouteIndexes(message, out);
+    case RTM_NEWNEIGH:
+    case RTM_DELNEIGH: {
+      ndmsg header{};
+      if (!message.ReadHeader(&header)) return Status::Of(Fault::kMalformedReply, "no ndmsg");
+      out->push_back(header.ndm_ifindex);
+      return {};
+    }
+    default:
+      return {};
+  }
+}
+
+void AppendMessage(const Message& message, std::vector<uint8_t>* out) {
+  MessageBuilder builder(out);
+  builder.Begin(message.type, message.flags, message.sequence);
+  builder.PutPayload(message.payload, message.size);
+  // Cannot fail: it has no attributes of ours.
+  static_cast<void>(builder.End());
+  out->resize(netlink::NlmsgAlign(out->size()));
 }
 
 }  // namespace knp::rtnetlink

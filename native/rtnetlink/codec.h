@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "netlink/message_builder.h"
 #include "netlink/message_reader.h"
@@ -39,5 +40,11 @@ constexpr size_t kLongestKind = 31;
 // point-to-point link is its own end's (IFA_LOCAL).
 netlink::Status DecodeLink(const netlink::Message& message, Link* out);
 netlink::Status DecodeAddress(const netlink::Message& message, Address* out);
+
+// Indexes of the links that a message about a link, a route or a neighbour refers to.
+netlink::Status DecodeLinkIndexes(const netlink::Message& message, std::vector<int32_t>* out);
+
+// Appends a message with its header, and pads it to 4 bytes.
+void AppendMessage(const netlink::Message& message, std::vector<uint8_t>* out);
 
 }  // namespace knp::rtnetlink

@@ -1,5 +1,6 @@
 #include "rtnetlink/records.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "netlink/message_builder.h"
@@ -48,15 +49,6 @@ Operation LoadOperation(const uint8_t* record, const std::vector<uint8_t>& messa
   return operation;
 }
 
-void StoreLink(const Link& link, uint8_t* record) {
-  using Field = layout::Link;
-  Store(record, Field::kIndex, static_cast<uint32_t>(link.index));
-  Store(record, Field::kFlags, link.flags);
-  Store(record, Field::kMtu, link.mtu);
-  Store(record, Field::kName, link.name);
-  Store(record, Field::kKind, link.kind);
-}
-
 void StoreAddress(const NamedAddress& named, uint8_t* record) {
   using Field = layout::Address;
   const Address& address = named.address;
@@ -75,17 +67,6 @@ void StoreAddress(const NamedAddress& named, uint8_t* record) {
   Store(record, Field::kBroadcast, address.broadcast);
   const int peer = address.peer == address.bytes ? 0 : kPeer;
   Store(record, Field::kParts, peer | (address.has_broadcast ? kBroadcast : 0));
-}
-
-void StoreEvent(const Event& event, uint8_t* record) {
-  using Field = layout::Event;
-  Store(record, Field::kKind, static_cast<uint8_t>(event.kind));
-  Store(record, Field::kDeleted, event.deleted ? 1 : 0);
-  if (event.kind == EventKind::kLink) {
-    StoreLink(event.link, At(record, Field::kChanged));
-  } else {
-    StoreAddress(event.address, At(record, Field::kChanged));
-  }
 }
 
 }  // namespace
@@ -129,16 +110,29 @@ bool LoadMessage(const uint8_t* bytes, size_t size, Encoded* out) {
   return true;
 }
 
-std::vector<uint8_t> StoreLinks(const std::vector<Link>& links) {
-  return records::StoreEach<layout::Link>(links, StoreLink);
-}
-
 std::vector<uint8_t> StoreAddresses(const std::vector<NamedAddress>& addresses) {
   return records::StoreEach<layout::Address>(addresses, StoreAddress);
 }
 
-std::vector<uint8_t> StoreEvents(const std::vector<Event>& events) {
-  return records::StoreEach<layout::Event>(events, StoreEvent);
+void AppendEvent(EventKind kind, bool deleted, const std::vector<uint8_t>& content, const LinkNames& names,
+                 std::vector<uint8_t>* records) {
+  using Field = layout::Event;
+  using Name = layout::LinkName;
+  const size_t start = records->size();
+  const size_t length = netlink::NlmsgAlign(content.size());
+  records->resize(start + Field::kSize + length + names.size() * Name::kSize);
+  uint8_t* record = records->data() + start;
+  Store(record, Field::kKind, static_cast<uint8_t>(kind));
+  Store(record, Field::kDeleted, deleted ? 1 : 0);
+  Store(record, Field::kNameCount, names.size());
+  Store(record, Field::kLength, length);
+  std::copy(content.begin(), content.end(), record + Field::kSize);
+  uint8_t* next = record + Field::kSize + length;
+  for (const auto& [index, name] : names) {
+    Store(next, Name::kIndex, static_cast<uint32_t>(index));
+    Store(next, Name::kName, name);
+    next += Name::kSize;
+  }
 }
 
 }  // namespace knp::rtnetlink

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "rtnetlink/layouts.h"
@@ -19,8 +21,14 @@ std::vector<Operation> LoadOperations(const uint8_t* records, size_t size,
 // Reads a message with its references. False when it is not whole.
 [[nodiscard]] bool LoadMessage(const uint8_t* bytes, size_t size, Encoded* out);
 
-std::vector<uint8_t> StoreLinks(const std::vector<Link>& links);
 std::vector<uint8_t> StoreAddresses(const std::vector<NamedAddress>& addresses);
-std::vector<uint8_t> StoreEvents(const std::vector<Event>& events);
+
+// Name of each link by its index.
+using LinkNames = std::map<int32_t, std::string>;
+
+// Appends an event record with `content`, an address record or a message with its header, and the names of
+// the links that it refers to.
+void AppendEvent(EventKind kind, bool deleted, const std::vector<uint8_t>& content, const LinkNames& names,
+                 std::vector<uint8_t>* records);
 
 }  // namespace knp::rtnetlink

@@ -43,14 +43,6 @@ struct NamedAddress {
   std::string link;
 };
 
-// A change that the kernel notified of.
-struct Event {
-  EventKind kind = EventKind::kLink;
-  bool deleted = false;  // else added or changed
-  Link link;             // of kLink
-  NamedAddress address;  // of kAddress
-};
-
 // A number in a payload that is looked up when the message is sent: the index of a link, or a descriptor of a
 // network namespace.
 struct Reference {

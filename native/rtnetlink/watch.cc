@@ -2,77 +2,115 @@
 
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
-#include <poll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <cerrno>
-#include <iterator>
-#include <utility>
+#include <initializer_list>
+#include <memory>
+#include <vector>
 
 #include "rtnetlink/client.h"
 #include "rtnetlink/codec.h"
+#include "rtnetlink/records.h"
 
 namespace knp::rtnetlink {
 namespace {
 
-using netlink::Descriptor;
 using netlink::Message;
-using netlink::MessageReader;
-using netlink::NetworkNamespace;
+using netlink::Notifications;
 using netlink::Status;
-using Clock = std::chrono::steady_clock;
 
-// Room for some thousand notifications, as far as the kernel grants it.
-constexpr int kReceiveBuffer = 1 << 20;
-// A longer notification, as that of a link with very many virtual functions, is cut off and counts as lost.
-constexpr size_t kDatagram = size_t{16} * 1024;
-// Pause after an unexpected error, before the next try.
-constexpr int kPauseMilliseconds = 1000;
+// The object that a message is about, and whether it was deleted.
+struct Subject {
+  EventKind kind;
+  bool deleted;
+};
 
-uint32_t GroupBit(uint32_t group) {
-  return 1U << (group - 1);
+bool SubjectOf(const Message& message, Subject* out) {
+  switch (message.type) {
+    case RTM_NEWLINK:
+    case RTM_DELLINK:
+      *out = {EventKind::kLink, message.type == RTM_DELLINK};
+      return true;
+    case RTM_NEWADDR:
+    case RTM_DELADDR:
+      *out = {EventKind::kAddress, message.type == RTM_DELADDR};
+      return true;
+    case RTM_NEWROUTE:
+    case RTM_DELROUTE:
+      *out = {EventKind::kRoute, message.type == RTM_DELROUTE};
+      return true;
+    case RTM_NEWRULE:
+    case RTM_DELRULE:
+      *out = {EventKind::kRule, message.type == RTM_DELRULE};
+      return true;
+    case RTM_NEWNEIGH:
+    case RTM_DELNEIGH:
+      *out = {EventKind::kNeighbour, message.type == RTM_DELNEIGH};
+      return true;
+    default:
+      return false;
+  }
 }
 
-void ReadLink(const Message& message, bool deleted, LinkNames* names, Changes* changes) {
-  changes->kinds |= kLinksChanged;
-  Event event;
-  event.kind = EventKind::kLink;
-  event.deleted = deleted;
+// The event of a message that JavaScript decodes.
+void ReadMessage(const Message& message, Subject subject, const LinkNames& names, Notifications* out) {
+  std::vector<int32_t> indexes;
+  if (!DecodeLinkIndexes(message, &indexes).ok()) {
+    out->lost = true;
+    return;
+  }
+  LinkNames known;
+  for (const int32_t index : indexes) {
+    const auto name = names.find(index);
+    if (name != names.end()) known.insert(*name);
+  }
+  std::vector<uint8_t> content;
+  AppendMessage(message, &content);
+  AppendEvent(subject.kind, subject.deleted, content, known, &out->records);
+}
+
+void ReadLink(const Message& message, Subject subject, bool wanted, LinkNames* names, Notifications* out) {
   ifinfomsg header{};
-  if (!message.ReadHeader(&header) || !DecodeLink(message, &event.link).ok()) {
-    changes->kinds |= kChangesLost;
+  Link link;
+  if (!message.ReadHeader(&header) || !DecodeLink(message, &link).ok()) {
+    out->lost = true;
     return;
   }
   // A bridge notifies of its ports, too: RTM_DELLINK then means that the link is no port any more.
   if (header.ifi_family != AF_UNSPEC) return;
-  if (deleted) {
-    names->erase(event.link.index);
+  if (subject.deleted) {
+    names->erase(link.index);
   } else {
-    std::string& name = (*names)[event.link.index];
-    // Addresses were reported under the former name, and are not reported again.
-    if (!name.empty() && name != event.link.name) changes->kinds |= kChangesLost;
-    name = event.link.name;
+    std::string& name = (*names)[link.index];
+    if (!name.empty() && name != link.name) out->lost = true;
+    name = link.name;
   }
-  changes->events.push_back(std::move(event));
+  if (wanted) ReadMessage(message, subject, *names, out);
 }
 
-void ReadAddress(const Message& message, bool deleted, const LinkNames& names, Changes* changes) {
-  changes->kinds |= kAddressesChanged;
-  Event event;
-  event.kind = EventKind::kAddress;
-  event.deleted = deleted;
-  const Status status = DecodeAddress(message, &event.address.address);
-  const auto name = names.find(event.address.address.link_index);
+void ReadAddress(const Message& message, Subject subject, const LinkNames& names, Notifications* out) {
+  NamedAddress named;
+  const Status status = DecodeAddress(message, &named.address);
+  const auto name = names.find(named.address.link_index);
   if (!status.ok() || name == names.end()) {
-    changes->kinds |= kChangesLost;
+    out->lost = true;
     return;
   }
-  event.address.link = name->second;
-  changes->events.push_back(std::move(event));
+  named.link = name->second;
+  AppendEvent(subject.kind, subject.deleted, StoreAddresses({named}), {}, &out->records);
+}
+
+// The groups of the wanted kinds. Links are always among them, for their names.
+std::vector<uint32_t> GroupsOf(const EventKinds& wanted) {
+  std::vector<uint32_t> groups{RTNLGRP_LINK};
+  const auto join = [&](EventKind kind, std::initializer_list<uint32_t> of_kind) {
+    if (wanted.count(kind) != 0) groups.insert(groups.end(), of_kind);
+  };
+  join(EventKind::kAddress, {RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR});
+  join(EventKind::kRoute, {RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV6_ROUTE});
+  join(EventKind::kRule, {RTNLGRP_IPV4_RULE, RTNLGRP_IPV6_RULE});
+  join(EventKind::kNeighbour, {RTNLGRP_NEIGH});
+  return groups;
 }
 
 // Names of the links that are there already. The kernel notifies of all others.
@@ -88,149 +126,27 @@ Status ListNames(const std::string& network_namespace, std::chrono::milliseconds
 
 }  // namespace
 
-void Append(Changes* changes, Changes later) {
-  changes->kinds |= later.kinds;
-  if (changes->events.size() + later.events.size() > Changes::kMostEvents) changes->kinds |= kChangesLost;
-  if ((changes->kinds & kChangesLost) != 0) {
-    changes->events.clear();
-    return;
+void ReadNotification(const Message& message, const EventKinds& wanted, LinkNames* names,
+                      Notifications* out) {
+  Subject subject{};
+  if (!SubjectOf(message, &subject)) return;
+  if (subject.kind == EventKind::kLink) {
+    ReadLink(message, subject, wanted.count(EventKind::kLink) != 0, names, out);
+  } else if (subject.kind == EventKind::kAddress) {
+    ReadAddress(message, subject, *names, out);
+  } else {
+    ReadMessage(message, subject, *names, out);
   }
-  std::move(later.events.begin(), later.events.end(), std::back_inserter(changes->events));
-}
-
-void ReadNotification(const Message& message, LinkNames* names, Changes* changes) {
-  switch (message.type) {
-    case RTM_NEWLINK:
-    case RTM_DELLINK:
-      ReadLink(message, message.type == RTM_DELLINK, names, changes);
-      break;
-    case RTM_NEWADDR:
-    case RTM_DELADDR:
-      ReadAddress(message, message.type == RTM_DELADDR, *names, changes);
-      break;
-    case NLMSG_ERROR:
-    case NLMSG_OVERRUN:
-      changes->kinds |= kChangesLost;
-      break;
-    default:
-      break;
-  }
-}
-
-void ReadNotifications(const uint8_t* data, size_t size, LinkNames* names, Changes* changes) {
-  Changes read;
-  MessageReader messages(data, size);
-  Message message;
-  while (messages.Next(&message)) ReadNotification(message, names, &read);
-  if (messages.malformed()) read.kinds |= kChangesLost;
-  Append(changes, std::move(read));
 }
 
 Status Watch::Open(const std::string& network_namespace, std::chrono::milliseconds timeout) {
-  NetworkNamespace where;
-  Status status = NetworkNamespace::Open(network_namespace, &where);
-  if (!status.ok()) return status;
-  Descriptor socket;
-  status = where.OpenSocket(AF_NETLINK, SOCK_RAW | SOCK_NONBLOCK, NETLINK_ROUTE, &socket);
-  if (!status.ok()) return status;
-  // Both are optional: the second one needs CAP_NET_ADMIN, watching does not.
-  static_cast<void>(setsockopt(socket.get(), SOL_SOCKET, SO_RCVBUF, &kReceiveBuffer, sizeof(kReceiveBuffer)));
-  static_cast<void>(
-      setsockopt(socket.get(), SOL_SOCKET, SO_RCVBUFFORCE, &kReceiveBuffer, sizeof(kReceiveBuffer)));
-  sockaddr_nl own{};
-  own.nl_family = AF_NETLINK;
-  own.nl_groups = GroupBit(RTNLGRP_LINK) | GroupBit(RTNLGRP_IPV4_IFADDR) | GroupBit(RTNLGRP_IPV6_IFADDR);
-  if (bind(socket.get(), reinterpret_cast<const sockaddr*>(&own), sizeof(own)) < 0) {
-    return Status::Errno(errno, "cannot subscribe to notifications");
-  }
-  LinkNames names;
-  status = ListNames(network_namespace, timeout, &names);
-  if (!status.ok()) return status;
-  Descriptor stop(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!stop.open()) return Status::Errno(errno, "eventfd");
-  socket_ = std::move(socket);
-  stop_ = std::move(stop);
-  names_ = std::move(names);
-  return {};
-}
-
-Status Watch::Start(std::chrono::milliseconds gather, std::function<void(Changes)> report) {
-  if (running_ || !socket_.open()) return Status::Errno(EINVAL, "not open, or started already");
-  gather_ = gather;
-  report_ = std::move(report);
-  // Not std::thread: it reports failure by an exception.
-  const int error = pthread_create(&thread_, nullptr, RunThread, this);
-  if (error != 0) return Status::Errno(error, "cannot start a thread to watch with");
-  running_ = true;
-  return {};
-}
-
-void Watch::Stop() {
-  if (!running_) return;
-  const uint64_t one = 1;
-  static_cast<void>(!write(stop_.get(), &one, sizeof(one)));
-  pthread_join(thread_, nullptr);
-  running_ = false;
-}
-
-void* Watch::RunThread(void* watch) {
-  static_cast<Watch*>(watch)->Run();
-  return nullptr;
-}
-
-void Watch::Run() {
-  Changes changes;
-  while (AwaitChanges(&changes)) report_(std::move(changes));
-}
-
-// Waits for a first change, and then gathers more for the time of gather_. False when the watch is to end.
-bool Watch::AwaitChanges(Changes* changes) {
-  *changes = {};
-  while (changes->kinds == 0) {
-    if (!Pause(-1, true)) return false;
-    if (!Receive(changes)) return false;
-  }
-  const Clock::time_point end = Clock::now() + gather_;
-  while (true) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
-    if (left <= 0) return true;
-    if (!Pause(static_cast<int>(left), true)) return false;
-    if (!Receive(changes)) return false;
-  }
-}
-
-// Reads the queued notifications, up to a bound, so that a steady stream is reported too. False when the
-// watch is to end.
-bool Watch::Receive(Changes* changes) {
-  constexpr int kMostAtOnce = 1000;
-  alignas(nlmsghdr) std::array<uint8_t, kDatagram> datagram;
-  for (int i = 0; i < kMostAtOnce; i++) {
-    sockaddr_nl from{};
-    socklen_t from_size = sizeof(from);
-    const ssize_t received = recvfrom(socket_.get(), datagram.data(), datagram.size(), 0,
-                                      reinterpret_cast<sockaddr*>(&from), &from_size);
-    if (received >= 0) {
-      // Port 0 is the kernel: others with CAP_NET_ADMIN may send to the groups, too.
-      if (from.nl_pid != 0) continue;
-      ReadNotifications(datagram.data(), static_cast<size_t>(received), &names_, changes);
-    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-      return true;
-    } else if (errno == ENOBUFS) {
-      changes->kinds |= kChangesLost;
-    } else if (errno != EINTR) {
-      changes->kinds |= kChangesLost;
-      return Pause(kPauseMilliseconds, false);
-    }
-  }
-  return true;
-}
-
-// Waits for the time to pass (-1: for ever) or, if asked, a notification. False when the watch is to end.
-bool Watch::Pause(int milliseconds, bool for_notifications) {
-  std::array<pollfd, 2> wanted{pollfd{stop_.get(), POLLIN, 0}, pollfd{socket_.get(), POLLIN, 0}};
-  // A signal ends the wait early, which does no harm.
-  const int ready = poll(wanted.data(), for_notifications ? 2 : 1, milliseconds);
-  return ready <= 0 || wanted[0].revents == 0;
+  const netlink::WatchOptions options{network_namespace, NETLINK_ROUTE, GroupsOf(wanted_)};
+  // Listed after the groups were joined, so that no link is missed, and before the thread uses them.
+  auto names = std::make_shared<LinkNames>();
+  Status status = Join(options, [names, wanted = wanted_](const Message& message, Notifications* out) {
+    ReadNotification(message, wanted, names.get(), out);
+  });
+  return status.ok() ? ListNames(network_namespace, timeout, names.get()) : status;
 }
 
 }  // namespace knp::rtnetlink

@@ -36,8 +36,8 @@ export interface NativePart {
 
 /** The methods of every client of the addon. */
 export interface NativeClient extends NativePart {
-  /** Takes whole operation records. */
-  apply(operations: Uint8Array): Promise<NativeFailure[]>;
+  /** Takes whole operation records, and the bytes of any length that they refer to. */
+  apply(operations: Uint8Array, tails: Uint8Array): Promise<NativeFailure[]>;
 }
 
 /** `native/binding/ipvs_binding.cc`. */
@@ -59,20 +59,33 @@ export interface NativeIpvsClient extends NativeClient {
 
 /** `native/binding/rtnetlink_binding.cc`. */
 export interface NativeRtnetlinkClient extends NativeClient {
-  listLinks(): Promise<Uint8Array>;
-  getLink(name: string): Promise<Uint8Array>;
+  /** Takes a MESSAGE record with payload and references. Resolves to the messages of the answer. */
+  read(message: Uint8Array): Promise<Uint8Array>;
   /** Addresses of one link, or of every link for an empty name. */
   listAddresses(link: string): Promise<Uint8Array>;
 }
 
-/** `native/binding/rtnetlink_watch_binding.cc`. */
-export interface NativeRtnetlinkWatch extends NativePart {
+/** Notifications since they were taken last. */
+export interface NativeNotifications {
+  /** Whole records of the family, in the kernel's order; none when some were lost. */
+  readonly records: Uint8Array;
+  readonly lost: boolean;
+}
+
+/** The methods of every watch of the addon: `native/binding/watch_binding.h`. */
+export interface NativeWatch extends NativePart {
   /**
-   * Calls back with a sum of `CHANGE`, and with event records, none when notifications were lost: once for all changes of
-   * `gather` ms. May be called once. Throws a {@link NativeError} when no thread can be started. No callback is called after
-   * close().
+   * Calls back when notifications wait to be taken, and not again before take(): once for all of `gather` ms. May be called
+   * once. Throws a {@link NativeError} when no thread can be started. No callback is called after close().
    */
-  start(gather: number, keepAlive: boolean, callback: (changes: number, events: Uint8Array) => void): void;
+  start(gather: number, keepAlive: boolean, callback: () => void): void;
+  take(): NativeNotifications;
+}
+
+/** The watch of `native/binding/rtnetlink_binding.cc`. */
+export interface NativeRtnetlinkWatch extends NativeWatch {
+  /** Selects kinds of objects: an array of `EVENT_KIND`. May be called before open(). Default: all. */
+  select(kinds: Uint8Array): void;
 }
 
 /** `native/binding/ipset_binding.cc`. */

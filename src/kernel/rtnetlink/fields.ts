@@ -1,5 +1,6 @@
 // Fields of objects that are attributes of messages, each stated once: written, checked and read by the same table.
 import { formatAddress, parseAddress } from '../../net/address.js';
+import { argumentError } from '../arguments.js';
 import type { AttributeReader, MessageWriter } from './message.js';
 
 /** Names of links by their index. */
@@ -49,8 +50,11 @@ export function writeFields<T extends object>(
   }
 }
 
+/** The part of a format that checks. */
+type Rule = Pick<Format<unknown>, 'rule' | 'type' | 'accepts'>;
+
 /** Whether a value has the format; else a fault. */
-export function checked(writer: MessageWriter, path: string, value: unknown, format: Format<never>): boolean {
+export function checked(writer: MessageWriter, path: string, value: unknown, format: Rule): boolean {
   const ok = format.accepts(value);
   // biome-ignore lint/suspicious/useValidTypeof: the type of the format is one.
   if (!ok) writer.fail(path, value, format.rule, typeof value !== format.type);
@@ -187,6 +191,12 @@ const LINK_NAME_RULE = 'must be a name of 1 to 15 bytes, neither . nor .. and wi
 
 /** The name of a link that is created or renamed, or that need not exist. */
 export const linkName: Format<string> = { ...text(15), rule: LINK_NAME_RULE, accepts: isLinkName };
+
+/** Throws the error of a call whose name of a link breaks a rule. */
+export function checkLinkName(field: string, name: unknown, operation: string): void {
+  if (isLinkName(name)) return;
+  throw argumentError(operation, { field, value: name, rule: LINK_NAME_RULE, wrongType: typeof name !== 'string' });
+}
 
 /** The index of a link in this namespace, by its name. */
 export const linkIndex: Format<string> = {

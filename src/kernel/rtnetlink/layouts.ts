@@ -14,16 +14,10 @@ export const VERB = codes('Verb', {
 export const REFERENCE_KIND = codes('ReferenceKind', { link: 1, networkNamespace: 2 });
 
 /** The object that an event is about. */
-export const EVENT_KIND = codes('EventKind', { link: 1, address: 2 });
-
-/** The kinds of changes that a watch reports. `changesLost`: notifications were lost, and anything may have changed. */
-export const CHANGE = bits('Change', { linksChanged: 1, addressesChanged: 2, changesLost: 4 });
+export const EVENT_KIND = codes('EventKind', { link: 1, address: 2, route: 3, rule: 4, neighbour: 5 });
 
 /** The optional fields that an address has. */
 export const ADDRESS_PART = bits('AddressPart', { peer: 1, broadcast: 2 });
-
-/** A link. */
-export const LINK = layout({ index: u32, flags: u32, mtu: u32, name: text(16), kind: text(32) });
 
 /** An address of a link. */
 export const ADDRESS = layout({
@@ -76,13 +70,19 @@ export const REFERENCE = layout({
   length: u32,
 });
 
-/** A change that a watch reports. */
+/**
+ * A change that a watch reports. An {@link ADDRESS} follows, or a message with its header, padded to 4 bytes; then the
+ * {@link LINK_NAME}s of the links that the message refers to.
+ */
 export const EVENT = layout({
   /** One of {@link EVENT_KIND}. */
   kind: u8,
-  /** 1 when the link or the address was deleted, else 0. */
+  /** 1 when the object was deleted, else 0. */
   deleted: u8,
-  unused: unused(2),
-  /** By the kind. */
-  changed: part(LINK, ADDRESS),
+  nameCount: u16,
+  /** Bytes of the address or the message. */
+  length: u32,
 });
+
+/** The name of a link. */
+export const LINK_NAME = layout({ index: u32, name: text(16) });

@@ -1,36 +1,28 @@
-// Notices changes of the links and addresses of a network namespace.
-import { loadAddon, type NativeRtnetlinkWatch } from '../addon.js';
-import { argumentError, type Fault, findUnknown } from '../arguments.js';
-import { openCalls } from '../calls.js';
-import type { OpenOptions } from '../types.js';
-import { CHANGE } from './layouts.js';
+// Notices changes of a network namespace.
+import { loadAddon } from '../addon.js';
+import { argumentError, type Fault } from '../arguments.js';
+import type { OpenOptions, WatchOptions } from '../types.js';
+import { findWatchFault, startWatch, type WatchKind } from '../watch.js';
+import { EVENT_KIND } from './layouts.js';
 import { readEvents } from './records.js';
-import type { RtnetlinkEvent } from './types.js';
+import type { RtnetlinkEvent, RtnetlinkEventKind } from './types.js';
 
-export type { RtnetlinkEvent } from './types.js';
+/** A change of a link or an address. */
+export type HostEvent = Extract<RtnetlinkEvent, { readonly kind: 'link' | 'address' }>;
 
 /** The changes since the last call. */
 export interface RtnetlinkChange {
-  /** A link was added, deleted or changed. */
-  readonly links: boolean;
-  /** An address of either family was added, deleted or changed. */
-  readonly addresses: boolean;
   /**
-   * Notifications were dropped (`ENOBUFS`), unreadable, or more than 4096, or a link was renamed: anything may have
-   * changed. List links and addresses anew.
+   * Notifications were dropped (`ENOBUFS`), unreadable, or more than 4 MiB, or a link was renamed: anything may have changed.
+   * List links and addresses anew.
    */
   readonly lost: boolean;
   /** Every change, in the kernel's order; none when notifications were lost. */
-  readonly events: readonly RtnetlinkEvent[];
+  readonly events: readonly HostEvent[];
 }
 
-/** How a watch is opened. */
-export interface WatchOptions extends OpenOptions {
-  /** Time for which changes are gathered after a first one, before they are reported: 0–60000, in ms. Default 20. */
-  readonly gather?: number;
-  /** Whether the watch keeps the process alive. Default false. */
-  readonly keepAlive?: boolean;
-}
+/** How links and addresses are watched. */
+export type HostWatchOptions = OpenOptions & Omit<WatchOptions, 'signal'>;
 
 /** A watch under way. */
 export interface RtnetlinkWatch {
@@ -38,69 +30,60 @@ export interface RtnetlinkWatch {
   close(): void;
 }
 
-const OPERATION = 'rtnetlink.watch';
-const DEFAULT_GATHER = 20;
-const LONGEST_GATHER = 60_000;
-const OPTIONS: ReadonlySet<string> = new Set(['netns', 'timeout', 'gather', 'keepAlive']);
+/** The watch of some kinds of objects. */
+export function watchOf<Kind extends RtnetlinkEventKind>(
+  kinds: readonly Kind[],
+): WatchKind<Extract<RtnetlinkEvent, { readonly kind: Kind }>> {
+  return {
+    operation: 'rtnetlink.watch',
+    create: () => {
+      const watch = new (loadAddon().RtnetlinkWatch)();
+      watch.select(Uint8Array.from(kinds, (kind) => EVENT_KIND.numbers[kind]));
+      return watch;
+    },
+    // The addon reports no other kinds.
+    read: (records) => readEvents(records) as Iterable<Extract<RtnetlinkEvent, { readonly kind: Kind }>>,
+  };
+}
 
-const { linksChanged, addressesChanged, changesLost } = CHANGE.numbers;
+const HOST_WATCH = watchOf(['link', 'address']);
+
+const DEFAULT_GATHER = 20;
+
+/** The fault of a selection of kinds. */
+export function findKindsFault(kinds: unknown): Fault | undefined {
+  if (Array.isArray(kinds) && kinds.length > 0 && kinds.every((kind) => Object.hasOwn(EVENT_KIND.numbers, kind))) {
+    return undefined;
+  }
+  const rule = `must be an array of ${Object.keys(EVENT_KIND.numbers).join(', ')}`;
+  return { field: 'kinds', value: kinds, rule, wrongType: !Array.isArray(kinds) };
+}
 
 /**
  * Calls `onChange` when links or addresses have changed, by this process or another: once for a burst of changes, and
  * again for later changes. Every change after the promise has resolved is reported. An exception of `onChange` is an
- * uncaught exception.
+ * uncaught exception. `gather` is 20 ms by default, and `keepAlive` is false.
  *
  * Needs no privilege in the process's own namespace. Rejects with NetlinkError `ENOENT` or `EINVAL` for a path that is
  * missing or no network namespace, `EPERM` when CAP_SYS_ADMIN is missing to enter it; with TypeError or RangeError for an
  * argument that breaks a rule.
  */
 export async function watchRtnetlink(
-  options: WatchOptions,
+  options: HostWatchOptions,
   onChange: (change: RtnetlinkChange) => void,
 ): Promise<RtnetlinkWatch> {
   const { gather = DEFAULT_GATHER, keepAlive = false, ...opening } = options;
-  const fault = findUnknown(options, OPTIONS) ?? findFault(gather, keepAlive, onChange);
-  if (fault) throw argumentError(OPERATION, fault);
-  const attempt = { operation: OPERATION };
-  const calls = await openCalls(new (loadAddon().RtnetlinkWatch)(), opening, attempt);
-  let open = true;
-  const close = () => {
-    open = false;
-    calls.close();
-  };
-  const start = async (native: NativeRtnetlinkWatch) =>
-    native.start(gather, keepAlive, (changes, events) => {
-      // Not from within the addon's call: an exception would be lost there.
-      queueMicrotask(() => {
-        if (open) onChange(toChange(changes, events));
-      });
-    });
-  try {
-    await calls.run(attempt, start);
-  } catch (error) {
-    close();
-    throw error;
-  }
-  return { close };
+  const watching = { gather, keepAlive };
+  const fault = findWatchFault(watching) ?? findListenerFault(onChange);
+  if (fault) throw argumentError(HOST_WATCH.operation, fault);
+  const watch = await startWatch(HOST_WATCH, opening, watching, () => {
+    const { events, lost } = watch.take();
+    onChange({ lost, events: [...events] });
+  });
+  return watch;
 }
 
-function toChange(changes: number, events: Uint8Array): RtnetlinkChange {
-  return {
-    links: (changes & linksChanged) !== 0,
-    addresses: (changes & addressesChanged) !== 0,
-    lost: (changes & changesLost) !== 0,
-    events: readEvents(events),
-  };
-}
-
-function findFault(gather: unknown, keepAlive: unknown, onChange: unknown): Fault | undefined {
-  if (!Number.isInteger(gather) || Number(gather) < 0 || Number(gather) > LONGEST_GATHER) {
-    const rule = `must be an integer from 0 to ${LONGEST_GATHER}`;
-    return { field: 'gather', value: gather, rule, wrongType: typeof gather !== 'number' };
-  }
-  if (typeof keepAlive !== 'boolean') {
-    return { field: 'keepAlive', value: keepAlive, rule: 'must be true or false', wrongType: true };
-  }
+function findListenerFault(onChange: unknown): Fault | undefined {
   if (typeof onChange === 'function') return undefined;
   return { field: 'onChange', value: onChange, rule: 'must be a function', wrongType: true };
 }

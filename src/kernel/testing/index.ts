@@ -10,6 +10,7 @@ import { FakeRtnetlink } from './rtnetlink.js';
 import { FakeSysctl } from './sysctl.js';
 
 export { FakeConntrack, type NewFlow } from './conntrack.js';
+export { FakeEvents } from './events.js';
 export { type Fault, type Faults, failNth } from './faults.js';
 export { FakeIpset } from './ipset.js';
 export { FakeIptables } from './iptables.js';

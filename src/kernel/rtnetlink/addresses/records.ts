@@ -129,7 +129,7 @@ const flagsOf = flagNames(FLAGS);
 export function readAddress(reader: RecordReader, part = 0): LinkAddress {
   const family = reader.u8(ADDRESS.family, part) === 6 ? 6 : 4;
   const scope = reader.u8(ADDRESS.scope, part);
-  const address: LinkAddressId & { -readonly [Name in keyof LinkAddress]: LinkAddress[Name] } = {
+  const address: { -readonly [Name in keyof LinkAddress]: LinkAddress[Name] } = {
     link: reader.text(ADDRESS.link, part),
     address: reader.address(ADDRESS.address, family, part),
     prefix: reader.u8(ADDRESS.prefix, part),

@@ -148,6 +148,18 @@ export function checkLink(writer: MessageWriter, path: string, value: unknown): 
   return 0;
 }
 
+/**
+ * The message that tries to create a link with 0 queues, which no link has: a kernel that knows the kind refuses it with EINVAL,
+ * and others with EOPNOTSUPP before that.
+ */
+export function encodeTrial(kind: string): MessageWriter {
+  const writer = new MessageWriter(RTM.newLink, NLM_F.create | NLM_F.exclusive | NLM_F.acknowledge);
+  writeHeader(writer, 0);
+  writer.attribute(QUEUES.txQueues.attribute, () => writer.u32(0));
+  writer.attribute(IFLA.linkInfo, () => writer.attribute(INFO.kind, () => writer.bytes(Buffer.from(kind))));
+  return writer;
+}
+
 /** The message that creates a link. Settings that belong to one kind are refused for the others. */
 export function encodeNewLink(name: string, kind: string, settings: NewLinkSettings = {}): MessageWriter {
   const writer = new MessageWriter(RTM.newLink, NLM_F.create | NLM_F.exclusive);

@@ -32,7 +32,6 @@ import type {
   RouteProtocol,
   RouteQuery,
   RouterPreference,
-  RouteScope,
   RouteTable,
   RouteType,
 } from './types.js';

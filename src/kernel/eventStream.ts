@@ -1,8 +1,7 @@
 // Notifications of the kernel as async iterators of events. Each iteration has a subscription of its own, from which it takes
 // events only when it is asked for one: what waits is kept, and bounded, by the subscription.
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { TimeSlice } from '../timeSlice.js';
 import { closedError } from './failures.js';
-import { STEPS_PER_TURN } from './slices.js';
 import type { EventStream, Resync } from './types.js';
 
 /** The notifications of a subscription since the last call. */
@@ -42,7 +41,7 @@ class EventIterator<Event> implements AsyncIterableIterator<Event | Resync, unde
   readonly #options: StreamOptions;
   #subscription: Subscription<Event> | undefined;
   #events: Iterator<Event> = [][Symbol.iterator]();
-  #steps = 0;
+  readonly #slice = new TimeSlice();
   #last: Promise<unknown> = Promise.resolve();
   #wake = () => {};
   #ended = false;
@@ -119,8 +118,7 @@ class EventIterator<Event> implements AsyncIterableIterator<Event | Resync, unde
 
   /** Lets the event loop turn now and then, however many events wait. */
   async #inTurn(event: Event): Promise<Event> {
-    this.#steps += 1;
-    if (this.#steps % STEPS_PER_TURN === 0) await nextTurn();
+    if (this.#slice.spend(1)) await this.#slice.yield();
     return event;
   }
 

@@ -64,13 +64,11 @@ export interface BatchSource<Operation> {
 }
 
 /** How events are watched. */
-export interface WatchOptions {
+export interface WatchOptions extends CallOptions {
   /** Time for which notifications are gathered after a first one, before they are reported: 0–60000, in ms. Default 0. */
-  readonly gather?: number;
+  readonly gather?: number | undefined;
   /** Whether an iteration keeps the process alive. Default true. */
-  readonly keepAlive?: boolean;
-  /** Ends an iteration: it rejects with the signal's reason. */
-  readonly signal?: AbortSignal;
+  readonly keepAlive?: boolean | undefined;
 }
 
 /**
@@ -90,5 +88,6 @@ export interface Resync {
  * Events that wait for a slow iteration have at most 4 MiB; beyond that they are dropped and a {@link Resync} is reported.
  */
 export interface EventStream<Event> extends AsyncIterable<Event | Resync> {
+  /** Starts an iteration. return() ends it at once, even if a call of next() waits. */
   [Symbol.asyncIterator](): AsyncIterableIterator<Event | Resync, undefined>;
 }

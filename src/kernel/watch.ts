@@ -1,7 +1,7 @@
 // Watches of the addon: opened, started, and their notifications read.
-import type { NativeWatch } from './addon.js';
-import { argumentError, type Fault, findUnknown } from './arguments.js';
-import { openCalls } from './calls.js';
+import type { NativePart, NativeWatch } from './addon.js';
+import { argumentError, type Fault, findCallOptionsFault, integerFault } from './arguments.js';
+import { type Calls, openCalls } from './calls.js';
 import { eventStream, type Subscription } from './eventStream.js';
 import type { EventStream, OpenOptions, WatchOptions } from './types.js';
 
@@ -14,22 +14,12 @@ export interface WatchKind<Event> {
 }
 
 const LONGEST_GATHER = 60_000;
-const OPTIONS: ReadonlySet<string> = new Set(['gather', 'keepAlive', 'signal']);
 
 /** The first option of a watch that breaks a rule. */
-export function findWatchFault(options: WatchOptions): Fault | undefined {
-  const { gather = 0, keepAlive = true, signal } = options;
-  const unknown = findUnknown(options, OPTIONS);
-  if (unknown) return unknown;
-  if (!Number.isInteger(gather) || gather < 0 || gather > LONGEST_GATHER) {
-    const rule = `must be an integer from 0 to ${LONGEST_GATHER}`;
-    return { field: 'gather', value: gather, rule, wrongType: typeof gather !== 'number' };
-  }
-  if (typeof keepAlive !== 'boolean') {
-    return { field: 'keepAlive', value: keepAlive, rule: 'must be true or false', wrongType: true };
-  }
-  if (signal === undefined || signal instanceof AbortSignal) return undefined;
-  return { field: 'signal', value: signal, rule: 'must be an AbortSignal', wrongType: true };
+export function findWatchFault({ gather = 0, keepAlive = true, ...others }: WatchOptions): Fault | undefined {
+  const fault = findCallOptionsFault(others) ?? integerFault('gather', gather, 0, LONGEST_GATHER);
+  if (fault || typeof keepAlive === 'boolean') return fault;
+  return { field: 'keepAlive', value: keepAlive, rule: 'must be true or false', wrongType: true };
 }
 
 /** Opens a watch, and calls `ready` when events wait to be taken. An exception of `ready` is an uncaught exception. */
@@ -45,7 +35,7 @@ export async function startWatch<Event>(
   let open = true;
   const close = () => {
     open = false;
-    calls.close();
+    void calls.close();
   };
   // Not from within the addon's call: an exception would be lost there.
   const notify = () =>
@@ -65,12 +55,14 @@ export async function startWatch<Event>(
   return { take, close };
 }
 
-/** The events of a watch as an async iterable. Throws a TypeError or RangeError for an option that breaks a rule. */
+/**
+ * The events of a watch of a client, which makes its calls through `calls`. Throws a TypeError or RangeError for an option
+ * that breaks a rule.
+ */
 export function watchEvents<Event>(
   kind: WatchKind<Event>,
-  opening: OpenOptions,
+  { opening, closed }: Pick<Calls<NativePart>, 'opening' | 'closed'>,
   options: WatchOptions,
-  closed: AbortSignal,
 ): EventStream<Event> {
   const fault = findWatchFault(options);
   if (fault) throw argumentError(kind.operation, fault);

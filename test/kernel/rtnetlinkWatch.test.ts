@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import {
   type RtnetlinkChange,
-  type RtnetlinkEvent,
+  type HostEvent,
   type RtnetlinkWatch,
   type RtnetlinkWatchOptions,
   watchRtnetlink,
@@ -44,7 +44,7 @@ class Told {
     this.#watch = watch;
   }
 
-  get events(): RtnetlinkEvent[] {
+  get events(): HostEvent[] {
     return this.changes.flatMap(({ events }) => events);
   }
 
@@ -63,7 +63,7 @@ class Told {
   }
 }
 
-const isLastDeletion = (event: RtnetlinkEvent) =>
+const isLastDeletion = (event: HostEvent) =>
   event.kind === 'address' && event.deleted && event.address.address === '10.0.0.1';
 
 /** Starts the worker's file as a process. */
@@ -230,7 +230,7 @@ for data in (link, link[:20], struct.pack("=IHHII", 0xffffffff, 16, 0, 0, 0), b"
     await assert.rejects(watchRtnetlink({ gather: 60_001 }, ignore), RangeError);
     await assert.rejects(watchRtnetlink({ gather: '5' as never }, ignore), TypeError);
     await assert.rejects(watchRtnetlink({ keepAlive: 1 as never }, ignore), TypeError);
-    await assert.rejects(watchRtnetlink({ netns: 5 as never }, ignore), TypeError);
+    await assert.rejects(watchRtnetlink({ netns: {} as never }, ignore), TypeError);
     await assert.rejects(watchRtnetlink({}, undefined as never), /onChange must be a function/);
   });
 });

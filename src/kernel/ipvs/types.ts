@@ -162,7 +162,7 @@ export interface IpvsInfo {
 export interface Ipvs extends KernelClient<IpvsChange> {
   /** Every virtual service with its real servers. Not a consistent snapshot: the kernel offers none. */
   list(): Promise<VirtualServiceState[]>;
-  /** Every virtual service, without its real servers and counters: one dump. As consistent as {@link list}. */
+  /** Every virtual service, without its real servers and counters: one dump. As consistent as {@link Ipvs.list}. */
   listServices(): Promise<VirtualService[]>;
   /** The real servers of each of these virtual services, without counters; none for one that does not exist. One dump each. */
   listRealServers(ids: readonly VirtualServiceId[]): Promise<RealServer[][]>;

@@ -3,7 +3,7 @@ import type { Family } from '../../net/address.js';
 import { loadAddon, type NativeRtnetlinkClient } from '../addon.js';
 import { argumentError } from '../arguments.js';
 import { applyAll, applyOne } from '../batch.js';
-import { type Calls, openCalls, unless } from '../calls.js';
+import { openCalls, unless } from '../calls.js';
 import { Client } from '../client.js';
 import { type Attempt, toNetlinkError } from '../failures.js';
 import { RecordListing, readAll } from '../listing.js';
@@ -57,18 +57,10 @@ const KINDS = Object.keys(EVENT_KIND.numbers) as types.RtnetlinkEventKind[];
  */
 export async function openRtnetlink(options: OpenOptions = {}): Promise<types.Rtnetlink> {
   const native = new (loadAddon().RtnetlinkClient)();
-  return new RtnetlinkClient(await openCalls(native, options, { operation: 'rtnetlink.open' }), options);
+  return new RtnetlinkClient(await openCalls(native, options, { operation: 'rtnetlink.open' }));
 }
 
 class RtnetlinkClient extends Client<NativeRtnetlinkClient, Operation> implements types.Rtnetlink {
-  readonly #opening: OpenOptions;
-  readonly #closed = new AbortController();
-
-  constructor(calls: Calls<NativeRtnetlinkClient, Operation>, opening: OpenOptions) {
-    super(calls);
-    this.#opening = opening;
-  }
-
   async listLinks(options?: CallOptions): Promise<types.Link[]> {
     const attempt = attemptToRead('listLinks');
     const answer = await this.#read(attempt, encodeGetLink(), options);
@@ -214,16 +206,11 @@ class RtnetlinkClient extends Client<NativeRtnetlinkClient, Operation> implement
     const { kinds = KINDS, ...watching } = options;
     const fault = findKindsFault(kinds);
     if (fault) throw argumentError('rtnetlink.watch', fault);
-    return watchEvents(watchOf(kinds), this.#opening, watching, this.#closed.signal);
+    return watchEvents(watchOf(kinds), this.calls, watching);
   }
 
   async capabilities(options?: CallOptions): Promise<types.RtnetlinkCapabilities> {
     return findCapabilities((attempt, message) => this.#read(attempt, message, options));
-  }
-
-  override close(): Promise<void> {
-    this.#closed.abort();
-    return super.close();
   }
 
   #apply(operation: Operation, options?: CallOptions): Promise<void> {

@@ -8,7 +8,8 @@ import { readFlows } from '../../../src/kernel/conntrack/records.js';
 import { readListing as readSets } from '../../../src/kernel/ipset/listing.js';
 import { readListing as readServices } from '../../../src/kernel/ipvs/records.js';
 import { type Reading, RecordListing, readAll } from '../../../src/kernel/listing.js';
-import { readAddresses, readLinks } from '../../../src/kernel/rtnetlink/records.js';
+import { ADDRESS } from '../../../src/kernel/rtnetlink/layouts.js';
+import { readAddresses } from '../../../src/kernel/rtnetlink/records.js';
 
 const RECORDS = 100_000;
 /** No callback of the event loop waits longer, in ms. */
@@ -76,8 +77,7 @@ describe(`no listing of ${RECORDS} records blocks the event loop for more than $
   // Several runs, since the kernel counts the time of a thread late, at its own ticks, and the first run compiles the code.
   const listings: [name: string, read: () => Reading<unknown>][] = [
     ['flows', () => readFlows(new Uint8Array(RECORDS * FLOW.SIZE))],
-    ['links', () => readLinks(new Uint8Array(RECORDS * 60))],
-    ['addresses', () => readAddresses(new Uint8Array(RECORDS * 44))],
+    ['addresses', () => readAddresses(new Uint8Array(RECORDS * ADDRESS.SIZE))],
     ['real servers of one virtual service', () => readServices(nested(112, 20, 96))],
     ['entries of one set', () => readSets(nested(92, 24, 40))],
   ];

@@ -4,7 +4,7 @@ import type { RecordWriter } from '../../recordWriter.js';
 import { flagNames, flagSum, isLinkName, linkName, nameOf, type Numbers } from '../fields.js';
 import { ADDRESS, ADDRESS_PART, OPERATION } from '../layouts.js';
 import { SCOPES } from '../numbers.js';
-import type { AddressFlag, LinkAddress, LinkAddressId, NewAddressFlag, NewLinkAddress } from './types.js';
+import type { AddressFlag, LinkAddress, NewAddressFlag, NewLinkAddress } from './types.js';
 
 const FOREVER = 0xffff_ffff; // INFINITY_LIFE_TIME
 const { peer: PEER, broadcast: BROADCAST } = ADDRESS_PART.numbers;

@@ -164,10 +164,10 @@ export function encodeTrial(kind: string): MessageWriter {
 export function encodeNewLink(name: string, kind: string, settings: NewLinkSettings = {}): MessageWriter {
   const writer = new MessageWriter(RTM.newLink, NLM_F.create | NLM_F.exclusive);
   if (!writer.isObject('settings', settings)) return writer;
-  const { value, mask } = bitsOf<LinkSwitches>(writer, '', settings, SWITCHES);
+  const { value, mask } = bitsOf<LinkSwitches>(writer, 'settings.', settings, SWITCHES);
   const { index } = settings;
-  writeHeader(writer, index === undefined ? 0 : writer.integer('index', index, 1, MOST), value, mask);
-  writer.onlyFields('', settings, NEW, 'a new link');
+  writeHeader(writer, index === undefined ? 0 : writer.integer('settings.index', index, 1, MOST), value, mask);
+  writer.onlyFields('settings.', settings, NEW, 'a new link');
   if (checked(writer, 'name', name, linkName)) writer.attribute(IFLA.ifname, () => linkName.write(writer, name));
   const kindFormat = text(31);
   if (!checked(writer, 'kind', kind, kindFormat)) return writer;
@@ -177,14 +177,14 @@ export function encodeNewLink(name: string, kind: string, settings: NewLinkSetti
     ['peer', 'veth'],
   ] as const) {
     if (settings[field] !== undefined && kind !== own) {
-      writer.fail(field, settings[field], `is of the kind ${own}`, true);
+      writer.fail(`settings.${field}`, settings[field], `is of the kind ${own}`, true);
     }
   }
-  writeFields<NewLinkSettings>(writer, '', settings, QUEUES);
-  writeCommon(writer, '', settings);
+  writeFields<NewLinkSettings>(writer, 'settings.', settings, QUEUES);
+  writeCommon(writer, 'settings.', settings);
   writeMaster(writer, settings.master);
   const { link } = settings;
-  if (link !== undefined && checked(writer, 'link', link, linkIndex)) {
+  if (link !== undefined && checked(writer, 'settings.link', link, linkIndex)) {
     writer.attribute(IFLA.link, () => writer.link(link));
   }
   writer.attribute(IFLA.linkInfo, () => {
@@ -271,7 +271,7 @@ function writeCommon(writer: MessageWriter, path: string, settings: LinkSettings
 /** Index 0 means no master. */
 function writeMaster(writer: MessageWriter, master: string | null | undefined): void {
   if (master === undefined) return;
-  if (master === null || checked(writer, 'master', master, linkIndex)) {
+  if (master === null || checked(writer, 'settings.master', master, linkIndex)) {
     writer.attribute(IFLA.master, () => writer.link(master ?? 0));
   }
 }
@@ -282,16 +282,16 @@ function writeKind(writer: MessageWriter, { bridge, vlan }: LinkSettings | NewLi
 }
 
 function writePeer(writer: MessageWriter, peer: VethPeer): void {
-  if (!writer.isObject('peer', peer)) return;
-  writer.onlyFields('peer.', peer, PEER, 'the peer of a veth');
-  const { value, mask } = bitsOf<LinkSwitches>(writer, 'peer.', peer, SWITCHES);
+  if (!writer.isObject('settings.peer', peer)) return;
+  writer.onlyFields('settings.peer.', peer, PEER, 'the peer of a veth');
+  const { value, mask } = bitsOf<LinkSwitches>(writer, 'settings.peer.', peer, SWITCHES);
   writer.attribute(VETH_INFO_PEER, () => {
     writeHeader(writer, 0, value, mask);
     const { name } = peer;
-    if (name !== undefined && checked(writer, 'peer.name', name, linkName)) {
+    if (name !== undefined && checked(writer, 'settings.peer.name', name, linkName)) {
       writer.attribute(IFLA.ifname, () => linkName.write(writer, name));
     }
-    writeCommon(writer, 'peer.', peer);
+    writeCommon(writer, 'settings.peer.', peer);
   });
 }
 

@@ -119,10 +119,10 @@ const VLAN_NAMES = new Set([...Object.keys(VLAN), ...Object.keys(VLAN_FLAGS), ..
 
 /** Writes the attributes of a bridge. */
 export function writeBridge(writer: MessageWriter, bridge: BridgeSettings): void {
-  if (!writer.isObject('bridge', bridge)) return;
-  writer.onlyFields('bridge.', bridge, BRIDGE_NAMES, 'a bridge');
-  writeFields<BridgeSettings>(writer, 'bridge.', bridge, BRIDGE);
-  const { value, mask } = bitsOf<BridgeOptions>(writer, 'bridge.', bridge, BRIDGE_OPTIONS);
+  if (!writer.isObject('settings.bridge', bridge)) return;
+  writer.onlyFields('settings.bridge.', bridge, BRIDGE_NAMES, 'a bridge');
+  writeFields<BridgeSettings>(writer, 'settings.bridge.', bridge, BRIDGE);
+  const { value, mask } = bitsOf<BridgeOptions>(writer, 'settings.bridge.', bridge, BRIDGE_OPTIONS);
   if (mask) writer.attribute(BRIDGE_OPTIONS_ATTRIBUTE, () => writer.u32(value).u32(mask));
 }
 
@@ -141,9 +141,9 @@ export function readBridge(attributes: AttributeReader, links: LinkNames): Bridg
 
 /** Writes the attributes of a port of a bridge. */
 export function writeBridgePort(writer: MessageWriter, port: BridgePortSettings): void {
-  if (!writer.isObject('bridgePort', port)) return;
-  writer.onlyFields('bridgePort.', port, PORT_NAMES, 'a port of a bridge');
-  writeFields(writer, 'bridgePort.', port, PORT);
+  if (!writer.isObject('settings.bridgePort', port)) return;
+  writer.onlyFields('settings.bridgePort.', port, PORT_NAMES, 'a port of a bridge');
+  writeFields(writer, 'settings.bridgePort.', port, PORT);
 }
 
 /** Reads the attributes of a port of a bridge. */
@@ -155,10 +155,10 @@ export function readBridgePort(attributes: AttributeReader, links: LinkNames): B
 
 /** Writes the attributes of a VLAN. */
 export function writeVlan(writer: MessageWriter, vlan: VlanSettings): void {
-  if (!writer.isObject('vlan', vlan)) return;
-  writer.onlyFields('vlan.', vlan, VLAN_NAMES, 'a VLAN');
-  writeFields<VlanSettings>(writer, 'vlan.', vlan, VLAN);
-  const { value, mask } = bitsOf<VlanSwitches>(writer, 'vlan.', vlan, VLAN_FLAGS);
+  if (!writer.isObject('settings.vlan', vlan)) return;
+  writer.onlyFields('settings.vlan.', vlan, VLAN_NAMES, 'a VLAN');
+  writeFields<VlanSettings>(writer, 'settings.vlan.', vlan, VLAN);
+  const { value, mask } = bitsOf<VlanSwitches>(writer, 'settings.vlan.', vlan, VLAN_FLAGS);
   if (mask) writer.attribute(VLAN_FLAGS_ATTRIBUTE, () => writer.u32(value).u32(mask));
   for (const name of Object.keys(QOS_MAPS) as (keyof typeof QOS_MAPS)[]) {
     const map = vlan[name];
@@ -168,11 +168,11 @@ export function writeVlan(writer: MessageWriter, vlan: VlanSettings): void {
 
 function writeQosMap(writer: MessageWriter, name: keyof typeof QOS_MAPS, map: QosMap): void {
   const isMap = Array.isArray(map) && map.every((pair) => Array.isArray(pair) && pair.length === 2);
-  if (!isMap) return writer.fail(`vlan.${name}`, map, 'must be an array of pairs of priorities', true);
+  if (!isMap) return writer.fail(`settings.vlan.${name}`, map, 'must be an array of pairs of priorities', true);
   writer.attribute(QOS_MAPS[name], () => {
     for (const [from, to] of map) {
-      const first = writer.integer(`vlan.${name}`, from, 0, 0xffff_ffff);
-      const second = writer.integer(`vlan.${name}`, to, 0, 0xffff_ffff);
+      const first = writer.integer(`settings.vlan.${name}`, from, 0, 0xffff_ffff);
+      const second = writer.integer(`settings.vlan.${name}`, to, 0, 0xffff_ffff);
       writer.attribute(QOS_MAPPING, () => writer.u32(first).u32(second));
     }
   });

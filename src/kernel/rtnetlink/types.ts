@@ -57,7 +57,7 @@ export type RtnetlinkOperation =
   | { readonly do: 'deleteLink'; readonly name: LinkReference }
   /** EEXIST when it is there; ENODEV without the link. */
   | { readonly do: 'addAddress'; readonly address: NewLinkAddress }
-  /** Changes lifetimes, metric and flags of an address. ENOENT when IPv6 has none, EADDRNOTAVAIL when IPv4 has none. */
+  /** Changes lifetimes, metric and flags of an address. ENOENT when IPv6 has none; of IPv4, the kernel then adds it. */
   | { readonly do: 'changeAddress'; readonly address: NewLinkAddress }
   /** Changes an address, or adds it. */
   | { readonly do: 'replaceAddress'; readonly address: NewLinkAddress }

@@ -71,7 +71,7 @@ export interface LinkAttributes {
 
 /** Fields of a link that are flags. */
 export interface LinkSwitches {
-  /** Default false. */
+  /** Default false. ENOTCONN for the peer of a veth that is created: set it up when both ends exist. */
   readonly up?: boolean;
   /** Default by the kind. */
   readonly arp?: boolean;
@@ -233,7 +233,7 @@ export interface NewLinkSettings
     LinkMaster,
     LinkPlace,
     LinkKindSettings {
-  /** Index of the new link. EBUSY when it is taken. */
+  /** Index of the new link. EEXIST when it is taken. */
   readonly index?: number;
   /** 1–4096. */
   readonly txQueues?: number;

@@ -26,7 +26,8 @@ export class FakeAddresses {
     const key = keyOf(address);
     const exists = this.#addresses.has(key);
     if (verb === 'add' && exists) return EEXIST;
-    if (verb === 'change' && !exists) return familyOf(address.address) === 4 ? EADDRNOTAVAIL : ENOENT;
+    // A change of an IPv4 address that is missing adds it: inet_rtm_newaddr().
+    if (verb === 'change' && !exists && familyOf(address.address) === 6) return ENOENT;
     this.#addresses.set(key, address);
     this.#changed(address, false);
     return undefined;

@@ -10,7 +10,7 @@ import type {
   VethPeer,
 } from '../../rtnetlink/types.js';
 
-const { EBUSY, EEXIST, EINVAL, ELOOP, ENODEV, EOPNOTSUPP } = constants.errno;
+const { EEXIST, EINVAL, ELOOP, ENODEV, ENOTCONN, EOPNOTSUPP } = constants.errno;
 
 /** Kinds that a new kernel has. */
 export const KINDS = ['bridge', 'dummy', 'ifb', 'veth', 'vlan'] as const;
@@ -59,7 +59,9 @@ export class FakeLinks {
     if (typeof master === 'string' && !this.#links.has(master)) return ENODEV;
     if (this.#links.has(name)) return EEXIST;
     if (!this.#kinds.has(kind)) return EOPNOTSUPP;
-    if (index !== undefined && this.#find(index)) return EBUSY;
+    if (index !== undefined && this.#find(index)) return EEXIST;
+    // The kernel sets the peer up before it knows the other end.
+    if (peer?.up) return ENOTCONN;
     if (kind === 'vlan') {
       if (vlan?.id === undefined || below === undefined) return EINVAL;
       const twin = this.list().some((each) => each.link === below && each.vlan?.id === vlan.id);

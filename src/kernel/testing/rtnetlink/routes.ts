@@ -7,6 +7,7 @@ import type {
   NewRoute,
   NewRule,
   Route,
+  RouteHop,
   RouteQuery,
   RouteScope,
   Rule,
@@ -55,7 +56,8 @@ export class FakeRoutes {
 
   write(verb: Verb, given: NewRoute): number | undefined {
     const route = completed(given);
-    return verb === 'delete' ? this.#delete(route, given) : (this.#findFault(route) ?? this.#put(verb, route));
+    if (verb === 'delete') return this.#delete(route, given);
+    return this.#findFault(route) ?? this.#put(verb, this.#withLinks(route));
   }
 
   #put(verb: Verb, route: Route): number | undefined {
@@ -143,7 +145,7 @@ export class FakeRoutes {
     const link = route.type === 'local' ? 'lo' : (hop?.link ?? route.link);
     const source =
       route.preferredSource ??
-      this.#around.addresses().find((each) => each.link === route.link && parsed(each.address).family === route.family)
+      this.#around.addresses().find((each) => each.link === (hop?.link ?? route.link) && parsed(each.address).family === route.family)
         ?.address;
     return {
       ...rest,
@@ -171,11 +173,24 @@ export class FakeRoutes {
     return undefined;
   }
 
-  /** A gateway must be in a network of a link, and no address of this host. */
+  /** The kernel finds the link of a gateway. */
+  #withLinks(route: Route): Route {
+    const complete = <Hop extends RouteHop>(hop: Hop): Hop => {
+      const link = hop.link ?? (hop.gateway === undefined ? undefined : this.#networkOf(hop.gateway)?.link);
+      return link === undefined ? hop : { ...hop, link };
+    };
+    return route.nextHops ? { ...route, nextHops: route.nextHops.map(complete) } : complete(route);
+  }
+
   #reaches(gateway: string, link: string | undefined, onLink: boolean): boolean {
     if (onLink && link !== undefined) return true;
     if (gateway.startsWith('fe80:')) return link !== undefined;
-    return this.list().some(
+    return this.#networkOf(gateway, link) !== undefined;
+  }
+
+  /** The route by which a gateway is a neighbour. */
+  #networkOf(gateway: string, link?: string): Route | undefined {
+    return this.list().find(
       (route) =>
         route.type === 'unicast' &&
         route.gateway === undefined &&

@@ -25,10 +25,9 @@ using netlink::Status;
 // The largest part of a dump that the kernel makes.
 constexpr size_t kDatagram = size_t{32} * 1024;
 
-// As `ip addr` add, change and replace.
+// As `ip addr` add and replace.
 uint16_t AdditionFlags(Verb verb) {
-  if (verb == Verb::kAddAddress) return NLM_F_CREATE | NLM_F_EXCL;
-  return verb == Verb::kChangeAddress ? NLM_F_REPLACE : NLM_F_CREATE | NLM_F_REPLACE;
+  return NLM_F_CREATE | (verb == Verb::kAddAddress ? NLM_F_EXCL : NLM_F_REPLACE);
 }
 
 // `offset` is within the payload: LoadMessage() has checked it.
@@ -125,7 +124,6 @@ std::vector<netlink::Failure> Client::Apply(const std::vector<Operation>& operat
     const auto index = static_cast<uint32_t>(i);
     switch (operations[i].verb) {
       case Verb::kAddAddress:
-      case Verb::kChangeAddress:
       case Verb::kReplaceAddress:
       case Verb::kDeleteAddress:
         ApplyToAddress(index, operations[i], &batch, &names);

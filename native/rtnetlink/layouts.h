@@ -25,10 +25,9 @@ enum class ReferenceKind : uint8_t {
 
 enum class Verb : uint8_t {
   kAddAddress = 1,
-  kChangeAddress = 2,
-  kReplaceAddress = 3,
-  kDeleteAddress = 4,
-  kSend = 5,
+  kReplaceAddress = 2,
+  kDeleteAddress = 3,
+  kSend = 4,
 };
 
 namespace layout {

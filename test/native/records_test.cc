@@ -240,7 +240,7 @@ TEST(AMessageThatIsNotWholeIsRefused) {
     CHECK(!knp::rtnetlink::LoadMessage(beyond.data(), beyond.size(), &message));
   }
   std::vector<uint8_t> record(knp::rtnetlink::layout::Operation::kSize);
-  Store(record.data(), knp::rtnetlink::layout::Operation::kVerb, 5);
+  Store(record.data(), knp::rtnetlink::layout::Operation::kVerb, 4);
   Store(record.data(), knp::rtnetlink::layout::Operation::kMessageOffset, 1);
   Store(record.data(), knp::rtnetlink::layout::Operation::kMessageLength, whole.size());
   const auto operation = knp::rtnetlink::LoadOperations(record.data(), record.size(), whole).at(0);

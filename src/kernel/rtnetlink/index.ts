@@ -106,10 +106,6 @@ class RtnetlinkClient extends Client<NativeRtnetlinkClient, Operation> implement
     return this.#apply({ do: 'addAddress', address }, options);
   }
 
-  changeAddress(address: types.NewLinkAddress, options?: CallOptions): Promise<void> {
-    return this.#apply({ do: 'changeAddress', address }, options);
-  }
-
   replaceAddress(address: types.NewLinkAddress, options?: CallOptions): Promise<void> {
     return this.#apply({ do: 'replaceAddress', address }, options);
   }

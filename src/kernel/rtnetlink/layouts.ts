@@ -4,10 +4,9 @@ import { address, bits, codes, layout, part, text, u8, u16, u32, unused } from '
 /** The verbs of operations. `send` is an encoded message; the others are on addresses. */
 export const VERB = codes('Verb', {
   addAddress: 1,
-  changeAddress: 2,
-  replaceAddress: 3,
-  deleteAddress: 4,
-  send: 5,
+  replaceAddress: 2,
+  deleteAddress: 3,
+  send: 4,
 });
 
 /** The kinds of names in a message that the addon replaces by a number. */

@@ -48,7 +48,6 @@ function targetOf(operation: RtnetlinkOperation): string | undefined {
     case 'deleteLink':
       return describeLink(operation.name);
     case 'addAddress':
-    case 'changeAddress':
     case 'replaceAddress':
     case 'deleteAddress':
       return describeAddress(operation.address);
@@ -116,7 +115,6 @@ function hintFor(operation: RtnetlinkOperation, code: string): string | undefine
       return `the kernel does not know this kind: load its module (modprobe ${MODULES[kind] ?? kind})`;
     }
     case 'addAddress':
-    case 'changeAddress':
     case 'replaceAddress': {
       const { link } = operation.address;
       if (code === 'ENODEV') return `there is no link ${link}`;

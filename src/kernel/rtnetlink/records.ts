@@ -17,7 +17,6 @@ const FIELDS: Readonly<Record<RtnetlinkOperation['do'], readonly string[]>> = {
   setLink: ['link', 'settings'],
   deleteLink: ['name'],
   addAddress: ['address'],
-  changeAddress: ['address'],
   replaceAddress: ['address'],
   deleteAddress: ['address'],
   addRoute: ['route'],
@@ -45,7 +44,6 @@ export function writeOperation(operation: RtnetlinkOperation, writer: RecordWrit
   writer.onlyFields('', operation, known, `the operation ${verb}`);
   switch (operation.do) {
     case 'addAddress':
-    case 'changeAddress':
     case 'replaceAddress':
     case 'deleteAddress':
       writer.u8(OPERATION.verb, VERB.numbers[operation.do]);

@@ -57,9 +57,7 @@ export type RtnetlinkOperation =
   | { readonly do: 'deleteLink'; readonly name: LinkReference }
   /** EEXIST when it is there; ENODEV without the link. */
   | { readonly do: 'addAddress'; readonly address: NewLinkAddress }
-  /** Changes lifetimes, metric and flags of an address. ENOENT when IPv6 has none; of IPv4, the kernel then adds it. */
-  | { readonly do: 'changeAddress'; readonly address: NewLinkAddress }
-  /** Changes an address, or adds it. */
+  /** Changes lifetimes, metric and flags of an address, or adds it. */
   | { readonly do: 'replaceAddress'; readonly address: NewLinkAddress }
   /** EADDRNOTAVAIL when it is not there. */
   | { readonly do: 'deleteAddress'; readonly address: LinkAddressId }
@@ -108,7 +106,6 @@ export interface Rtnetlink extends KernelClient<RtnetlinkOperation> {
   /** Addresses of every link, or of one (ENODEV when there is none of that name), both families. */
   listAddresses(link?: string, options?: CallOptions): Promise<LinkAddress[]>;
   addAddress(address: NewLinkAddress, options?: CallOptions): Promise<void>;
-  changeAddress(address: NewLinkAddress, options?: CallOptions): Promise<void>;
   replaceAddress(address: NewLinkAddress, options?: CallOptions): Promise<void>;
   deleteAddress(address: LinkAddressId, options?: CallOptions): Promise<void>;
 

@@ -83,10 +83,6 @@ export class FakeRtnetlink extends FakeClient<Operation> implements types.Rtnetl
     return this.#apply({ do: 'addAddress', address }, options);
   }
 
-  changeAddress(address: types.NewLinkAddress, options?: CallOptions): Promise<void> {
-    return this.#apply({ do: 'changeAddress', address }, options);
-  }
-
   replaceAddress(address: types.NewLinkAddress, options?: CallOptions): Promise<void> {
     return this.#apply({ do: 'replaceAddress', address }, options);
   }
@@ -247,7 +243,6 @@ export class FakeRtnetlink extends FakeClient<Operation> implements types.Rtnetl
       case 'deleteLink':
         return this.#links.delete(operation.name);
       case 'addAddress':
-      case 'changeAddress':
       case 'replaceAddress':
       case 'deleteAddress':
         return this.#doAddress(operation);
@@ -277,8 +272,6 @@ export class FakeRtnetlink extends FakeClient<Operation> implements types.Rtnetl
     switch (operation.do) {
       case 'addAddress':
         return addresses.write('add', operation.address);
-      case 'changeAddress':
-        return addresses.write('change', operation.address);
       case 'replaceAddress':
         return addresses.write('replace', operation.address);
       case 'deleteAddress': {

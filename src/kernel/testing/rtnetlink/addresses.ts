@@ -3,7 +3,7 @@ import { constants } from 'node:os';
 import { canonicalAddress, familyOf, isLinkLocalIPv6 } from '../../../net/address.js';
 import type { AddressFlag, LinkAddress, LinkAddressId, NewLinkAddress } from '../../rtnetlink/types.js';
 
-const { EADDRNOTAVAIL, EEXIST, ENOENT } = constants.errno;
+const { EADDRNOTAVAIL, EEXIST } = constants.errno;
 
 /** A change of an address. */
 export type AddressChanged = (address: LinkAddress, deleted: boolean) => void;
@@ -21,13 +21,10 @@ export class FakeAddresses {
     return [...this.#addresses.values()].map((address) => ({ ...address, link }));
   }
 
-  write(verb: 'add' | 'change' | 'replace', given: NewLinkAddress): number | undefined {
+  write(verb: 'add' | 'replace', given: NewLinkAddress): number | undefined {
     const address = completed(given);
     const key = keyOf(address);
-    const exists = this.#addresses.has(key);
-    if (verb === 'add' && exists) return EEXIST;
-    // A change of an IPv4 address that is missing adds it: inet_rtm_newaddr().
-    if (verb === 'change' && !exists && familyOf(address.address) === 6) return ENOENT;
+    if (verb === 'add' && this.#addresses.has(key)) return EEXIST;
     this.#addresses.set(key, address);
     this.#changed(address, false);
     return undefined;

@@ -39,7 +39,11 @@ export function applyAll<Operation, Client extends NativeClient>(
       else sent.push({ operation, place });
     }
     const whole = { operation: `${packing.family}.apply` };
-    const failures = await calls.run(whole, (client) => client.apply(writer.records(), writer.tails()), options);
+    const failures = await calls.run(
+      whole,
+      (client) => client.apply(writer.records(), writer.tails()),
+      options,
+    );
     for (const failure of failures) {
       const one = sent[failure.index];
       if (one) results[one.place] = toNetlinkError(failure, packing.attempt(one.operation));
@@ -61,7 +65,11 @@ export async function applyOne<Operation, Client extends NativeClient>(
   const fault = writer.finish();
   if (fault) throw argumentError(attempt.operation, fault);
   const [error] = await reported(calls, [operation], packing.nameOf, async () => {
-    const [failure] = await calls.run(attempt, (client) => client.apply(writer.records(), writer.tails()), options);
+    const [failure] = await calls.run(
+      attempt,
+      (client) => client.apply(writer.records(), writer.tails()),
+      options,
+    );
     return [failure && toNetlinkError(failure, attempt)];
   });
   if (error) throw error;

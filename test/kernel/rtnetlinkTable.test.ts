@@ -3,11 +3,16 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { after, before, describe, it } from 'node:test';
-import { type NewRoute, type NewRule, openRtnetlink, type Rtnetlink } from '../../src/kernel/rtnetlink/index.js';
+import {
+  type NewRoute,
+  type NewRule,
+  openRtnetlink,
+  type Rtnetlink,
+} from '../../src/kernel/rtnetlink/index.js';
 import { makeNamespace, type Namespace } from '../support/netns.js';
 import { LEFT_OUT, SYNTAX, TESTED, wordsOf } from '../support/rtnetlink/help.js';
-import * as options from '../support/rtnetlink/options.js';
 import type { OptionRow } from '../support/rtnetlink/options.js';
+import * as options from '../support/rtnetlink/options.js';
 
 /** What a group of options is set with, and read with. */
 interface Group {
@@ -64,7 +69,8 @@ const GROUPS: readonly Group[] = [
     write: (rtnetlink, values) =>
       rtnetlink.addAddress({ link: 'va', address: '10.5.0.1', prefix: 24, ...(values as object) }),
     commands: (args) => [`addr add 10.5.0.1 ${args} dev va`],
-    read: async (rtnetlink) => (await rtnetlink.listAddresses('va')).find(({ address }) => address === '10.5.0.1'),
+    read: async (rtnetlink) =>
+      (await rtnetlink.listAddresses('va')).find(({ address }) => address === '10.5.0.1'),
     show: 'addr show dev va',
     key: ['local', '10.5.0.1'],
   },
@@ -72,9 +78,15 @@ const GROUPS: readonly Group[] = [
     title: 'ip address add, IPv6',
     rows: options.ADDRESS6,
     write: (rtnetlink) =>
-      rtnetlink.addAddress({ link: 'va', address: 'fd05::1', prefix: 64, flags: ['home', 'nodad', 'mngtmpaddr'] }),
+      rtnetlink.addAddress({
+        link: 'va',
+        address: 'fd05::1',
+        prefix: 64,
+        flags: ['home', 'nodad', 'mngtmpaddr'],
+      }),
     commands: (args) => [`addr add fd05::1/64 ${args} dev va`],
-    read: async (rtnetlink) => (await rtnetlink.listAddresses('va')).find(({ address }) => address === 'fd05::1'),
+    read: async (rtnetlink) =>
+      (await rtnetlink.listAddresses('va')).find(({ address }) => address === 'fd05::1'),
     show: 'addr show dev va',
     key: ['local', 'fd05::1'],
   },
@@ -84,15 +96,19 @@ const GROUPS: readonly Group[] = [
     write: (rtnetlink, values) => rtnetlink.addRoute({ ...ROUTE, ...(values as Partial<NewRoute>) }),
     commands: (args) => [`route add 10.9.0.0/16 ${args}`],
     read: async (rtnetlink) => (await rtnetlink.listRoutes({ table: 1000 }).toArray())[0],
-    show: 'route show table 1000',
+    show: 'route show table all',
+    key: ['dst', '10.9.0.0/16'],
   },
   {
     title: 'ip route add, IPv6',
     rows: options.ROUTE6,
-    write: (rtnetlink, values) => rtnetlink.addRoute({ destination: 'fd09::/64', ...(values as Partial<NewRoute>) }),
-    commands: (args) => [`-6 route add fd09::/64 ${args}`],
+    write: (rtnetlink, values) =>
+      rtnetlink.addRoute({ destination: 'fd09::/64', ...(values as Partial<NewRoute>) }),
+    commands: (args) => [`route add fd09::/64 ${args}`],
     read: async (rtnetlink) =>
-      (await rtnetlink.listRoutes({ family: 6 }).toArray()).find(({ destination }) => destination === 'fd09::/64'),
+      (await rtnetlink.listRoutes({ family: 6 }).toArray()).find(
+        ({ destination }) => destination === 'fd09::/64',
+      ),
     show: '-6 route show',
     key: ['dst', 'fd09::/64'],
   },
@@ -135,7 +151,10 @@ const SETUP = [
 
 function batch(namespace: Namespace, lines: readonly string[]): void {
   const input = lines.map((line) => `${line}\n`).join('');
-  const { status, stderr } = spawnSync('ip', ['-n', namespace.name, '-batch', '-'], { input, encoding: 'utf8' });
+  const { status, stderr } = spawnSync('ip', ['-n', namespace.name, '-batch', '-'], {
+    input,
+    encoding: 'utf8',
+  });
   assert.equal(status, 0, `${stderr}\n${input}`);
 }
 
@@ -147,7 +166,9 @@ function ipJson(namespace: Namespace, show: string): Record<string, unknown>[] {
 
 /** The value at a path of names and places. */
 function at(value: unknown, path: string): unknown {
-  return path.split('.').reduce<unknown>((held, name) => (held as Record<string, unknown> | undefined)?.[name], value);
+  return path
+    .split('.')
+    .reduce<unknown>((held, name) => (held as Record<string, unknown> | undefined)?.[name], value);
 }
 
 /** The object of the library with the values of the rows. */
@@ -157,7 +178,10 @@ function objectOf(rows: readonly OptionRow[]): Record<string, unknown> {
     const names = path.split('.');
     const last = names.pop() as string;
     let held = object;
-    for (const name of names) held = (held[name] ??= /^\d+$/.test(last) ? [] : {}) as Record<string, unknown>;
+    for (const name of names) {
+      held[name] ??= /^\d+$/.test(last) ? [] : {};
+      held = held[name] as Record<string, unknown>;
+    }
     held[last] = value;
   }
   return object;
@@ -220,6 +244,106 @@ describe('every option of the tables', () => {
       assert.deepEqual(wrong, [], JSON.stringify(listed));
     });
   }
+});
+
+describe('options whose values do not stay', () => {
+  let namespace: Namespace;
+  let rtnetlink: Rtnetlink;
+  before(async () => {
+    ({ namespace, rtnetlink } = await prepared());
+  });
+  after(async () => {
+    await rtnetlink.close();
+    namespace.remove();
+  });
+
+  it('switches of a link', async () => {
+    const flagsOf = () => ipJson(namespace, 'link show dev vb')[0]?.['flags'] as string[];
+    const all = {
+      arp: false,
+      dynamic: true,
+      multicast: false,
+      allMulticast: true,
+      promiscuous: true,
+      trailers: false,
+    };
+    await rtnetlink.setLink('vb', { ...all, up: false });
+    for (const flag of ['NOARP', 'DYNAMIC', 'ALLMULTI', 'PROMISC']) assert.ok(flagsOf().includes(flag), flag);
+    assert.ok(!flagsOf().includes('MULTICAST') && !flagsOf().includes('UP'));
+    batch(namespace, ['link set vb arp on dynamic off multicast on allmulticast off promisc off up']);
+    const { flags = [] } = (await rtnetlink.getLink('vb')) ?? {};
+    assert.deepEqual(
+      flags.filter((flag) => ['noarp', 'dynamic', 'multicast', 'allmulti', 'promisc', 'up'].includes(flag)),
+      ['up', 'multicast'],
+    );
+  });
+
+  it('carrier, index, queues and master', async () => {
+    await rtnetlink.setLink('dummy1', { up: true });
+    await rtnetlink.setLink('dummy1', { carrier: false });
+    const [dummy = {}] = ipJson(namespace, 'link show dev dummy1');
+    assert.ok(!(dummy['flags'] as string[]).includes('LOWER_UP'));
+    await rtnetlink.addLink('vq', 'veth', { index: 777, txQueues: 3, rxQueues: 2, peer: { name: 'vr' } });
+    const [shown = {}] = ipJson(namespace, 'link show dev vq');
+    assert.deepEqual([shown['ifindex'], shown['num_tx_queues'], shown['num_rx_queues']], [777, 3, 2]);
+    batch(namespace, [
+      'link add vs numtxqueues 4 numrxqueues 5 type veth peer name vt',
+      'link set spare nomaster',
+    ]);
+    const listed = (await rtnetlink.getLink('vs')) ?? assert.fail();
+    assert.deepEqual([listed.txQueues, listed.rxQueues], [4, 5]);
+    assert.equal((await rtnetlink.getLink('spare'))?.master, undefined);
+    await assert.rejects(rtnetlink.setLink('vq', { protoDown: true }), { code: 'EOPNOTSUPP' });
+  });
+
+  it('the state of a port, which the kernel selects', async () => {
+    batch(namespace, ['link add idle type dummy', 'link set idle master bridge1']);
+    await assert.rejects(rtnetlink.setLink('idle', { bridgePort: { state: 3 } }), { code: 'ENETDOWN' });
+  });
+
+  it('a link moves to another network namespace, by path and by process, and a peer is created in one', async () => {
+    const other = makeNamespace();
+    try {
+      await rtnetlink.addLink('m1', 'veth', { peer: { name: 'm2', netns: other.path } });
+      await rtnetlink.setLink('m1', { netns: other.path });
+      assert.equal(await rtnetlink.getLink('m1'), undefined);
+      const names = ipJson(other, 'link show').map((link) => link['ifname']);
+      assert.ok(names.includes('m1') && names.includes('m2'), String(names));
+      await rtnetlink.addLink('m3', 'dummy');
+      await rtnetlink.setLink('m3', { netns: process.pid });
+      const here = await openRtnetlink();
+      assert.ok(await here.getLink('m3'));
+      await here.deleteLink('m3');
+      await here.close();
+      await assert.rejects(rtnetlink.setLink('vb', { netns: '/run/netns/nowhere' }), {
+        code: 'ENOENT',
+        kernelMessage: 'cannot open network namespace /run/netns/nowhere',
+      });
+      await assert.rejects(rtnetlink.setLink('vb', { netns: 4_000_000 }), { code: 'ESRCH' });
+    } finally {
+      other.remove();
+    }
+  });
+
+  it('the route of a packet, with every field of the question', async () => {
+    const query = {
+      from: '10.1.0.1',
+      outputLink: 'va',
+      mark: 3,
+      uid: 0,
+      ipProtocol: 17,
+      sourcePort: 1000,
+      destinationPort: 53,
+    };
+    const route = await rtnetlink.getRoute('10.1.0.9', query);
+    const [shown = {}] = ipJson(
+      namespace,
+      'route get 10.1.0.9 from 10.1.0.1 oif va mark 3 uid 0 ipproto udp sport 1000 dport 53',
+    );
+    assert.deepEqual([route.link, route.destination], [shown['dev'], `${shown['dst']}/32`]);
+    const whole = await rtnetlink.getRoute('10.1.0.9', { fibMatch: true });
+    assert.deepEqual([whole.destination, whole.protocol], ['10.1.0.0/24', 'kernel']);
+  });
 });
 
 describe('the help of ip', () => {

@@ -9,8 +9,8 @@ import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import {
-  type RtnetlinkChange,
   type HostEvent,
+  type RtnetlinkChange,
   type RtnetlinkWatch,
   type RtnetlinkWatchOptions,
   watchRtnetlink,

@@ -109,11 +109,11 @@ TEST(TheLinksOfNextHopsAreFound) {
   builder.EndNested(hops);
   CHECK(builder.End());
   std::vector<int32_t> indexes;
-  CHECK(DecodeLinkIndexes(MessagesOf(bytes)[0], &indexes).ok());
+  CHECK(knp::rtnetlink::DecodeLinkIndexes(MessagesOf(bytes)[0], &indexes).ok());
   CHECK(indexes == (std::vector<int32_t>{3, 5, 6}));
   // The length of the last next hop.
   bytes[bytes.size() - 16] = 4;
-  CHECK(DecodeLinkIndexes(MessagesOf(bytes)[0], &indexes).fault == Fault::kMalformedReply);
+  CHECK(knp::rtnetlink::DecodeLinkIndexes(MessagesOf(bytes)[0], &indexes).fault == Fault::kMalformedReply);
 }
 
 TEST(TheKernelListsLinks) {

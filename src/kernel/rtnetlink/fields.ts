@@ -56,7 +56,6 @@ type Rule = Pick<Format<unknown>, 'rule' | 'type' | 'accepts'>;
 /** Whether a value has the format; else a fault. */
 export function checked(writer: MessageWriter, path: string, value: unknown, format: Rule): boolean {
   const ok = format.accepts(value);
-  // biome-ignore lint/suspicious/useValidTypeof: the type of the format is one.
   if (!ok) writer.fail(path, value, format.rule, typeof value !== format.type);
   return ok;
 }
@@ -157,7 +156,10 @@ export function choice<Name extends string>(width: Width, numbers: Numbers<Name>
 }
 
 /** One of some names, or a number without a name. */
-export function nameOrNumber<Name extends string>(width: Width, numbers: Numbers<Name>): Format<Name | number> {
+export function nameOrNumber<Name extends string>(
+  width: Width,
+  numbers: Numbers<Name>,
+): Format<Name | number> {
   const inBounds = integer(width);
   const named = choice(width, numbers);
   return {
@@ -175,7 +177,10 @@ export function text(longest: number): Format<string> {
     rule: `must be a text of 1 to ${longest} bytes`,
     type: 'string',
     accepts: (value) =>
-      typeof value === 'string' && value !== '' && !value.includes('\0') && Buffer.byteLength(value) <= longest,
+      typeof value === 'string' &&
+      value !== '' &&
+      !value.includes('\0') &&
+      Buffer.byteLength(value) <= longest,
     write: (writer, value) => writer.bytes(Buffer.from(`${value}\0`)),
     read: (attribute) => attribute.text(),
   };
@@ -187,7 +192,8 @@ export function isLinkName(value: unknown): value is string {
   return !/[/:\s\0]/.test(value) && Buffer.byteLength(value) <= 15;
 }
 
-const LINK_NAME_RULE = 'must be a name of 1 to 15 bytes, neither . nor .. and without slash, colon and blanks';
+const LINK_NAME_RULE =
+  'must be a name of 1 to 15 bytes, neither . nor .. and without slash, colon and blanks';
 
 /** The name of a link that is created or renamed, or that need not exist. */
 export const linkName: Format<string> = { ...text(15), rule: LINK_NAME_RULE, accepts: isLinkName };
@@ -195,7 +201,12 @@ export const linkName: Format<string> = { ...text(15), rule: LINK_NAME_RULE, acc
 /** Throws the error of a call whose name of a link breaks a rule. */
 export function checkLinkName(field: string, name: unknown, operation: string): void {
   if (isLinkName(name)) return;
-  throw argumentError(operation, { field, value: name, rule: LINK_NAME_RULE, wrongType: typeof name !== 'string' });
+  throw argumentError(operation, {
+    field,
+    value: name,
+    rule: LINK_NAME_RULE,
+    wrongType: typeof name !== 'string',
+  });
 }
 
 /** The index of a link in this namespace, by its name. */
@@ -210,7 +221,8 @@ export const hardwareAddress: Format<string> = {
   rule: 'must be a hardware address: 1 to 32 bytes in hexadecimal, with colons',
   type: 'string',
   accepts: (value) => typeof value === 'string' && /^[0-9a-f]{1,2}(:[0-9a-f]{1,2}){0,31}$/i.test(value),
-  write: (writer, value) => writer.bytes(Uint8Array.from(value.split(':'), (byte) => Number.parseInt(byte, 16))),
+  write: (writer, value) =>
+    writer.bytes(Uint8Array.from(value.split(':'), (byte) => Number.parseInt(byte, 16))),
   read: (attribute) =>
     attribute.length === 0
       ? undefined
@@ -288,7 +300,8 @@ export function flagSum<Name extends string>(
   let sum = 0;
   for (const name of value) {
     if (typeof name === 'string' && Object.hasOwn(numbers, name)) sum |= numbers[name as Name];
-    else checker.fail(path, name, `must be among ${Object.keys(numbers).join(', ')}`, typeof name !== 'string');
+    else
+      checker.fail(path, name, `must be among ${Object.keys(numbers).join(', ')}`, typeof name !== 'string');
   }
   return sum >>> 0;
 }

@@ -83,7 +83,12 @@ class RtnetlinkClient extends Client<NativeRtnetlinkClient, Operation> implement
     return one;
   }
 
-  addLink(name: string, kind: string, settings?: types.NewLinkSettings, options?: CallOptions): Promise<void> {
+  addLink(
+    name: string,
+    kind: string,
+    settings?: types.NewLinkSettings,
+    options?: CallOptions,
+  ): Promise<void> {
     return this.#apply({ do: 'addLink', name, kind, ...(settings !== undefined && { settings }) }, options);
   }
 
@@ -128,7 +133,11 @@ class RtnetlinkClient extends Client<NativeRtnetlinkClient, Operation> implement
     const attempt = attemptToRead('getRoute', address);
     const read: Reader<types.Route> = (message, links) => readRoute(message, links, true);
     const [route] = await this.#list(attempt, encodeGetRoute(address, query), read, options).toArray();
-    if (!route) throw toNetlinkError({ errno: 0, code: 'ERR_MALFORMED_REPLY', message: 'no route in the reply' }, attempt);
+    if (!route)
+      throw toNetlinkError(
+        { errno: 0, code: 'ERR_MALFORMED_REPLY', message: 'no route in the reply' },
+        attempt,
+      );
     return route;
   }
 

@@ -31,7 +31,9 @@ export class Checker {
   /** Refuses fields that are not among the known ones. `path` ends with a dot, or is empty; `kind` has an article. */
   onlyFields(path: string, value: object, known: { has(field: string): boolean }, kind: string): void {
     for (const [field, held] of Object.entries(value)) {
-      if (!known.has(field)) return this.fail(`${path}${field}`, held, `is no field of ${kind}`, true);
+      if (known.has(field)) continue;
+      this.fail(`${path}${field}`, held, `is no field of ${kind}`, true);
+      return;
     }
   }
 
@@ -70,27 +72,32 @@ export class MessageWriter extends Checker {
 
   /** Numbers of a fixed header, or of a struct within an attribute. */
   u8(value: number): this {
-    this.#view.setUint8(this.#grow(1), value);
+    const at = this.#grow(1); // may change the view
+    this.#view.setUint8(at, value);
     return this;
   }
 
   u16(value: number): this {
-    this.#view.setUint16(this.#grow(2), value, LITTLE_ENDIAN);
+    const at = this.#grow(2); // may change the view
+    this.#view.setUint16(at, value, LITTLE_ENDIAN);
     return this;
   }
 
   bigEndian16(value: number): this {
-    this.#view.setUint16(this.#grow(2), value);
+    const at = this.#grow(2); // may change the view
+    this.#view.setUint16(at, value);
     return this;
   }
 
   u32(value: number): this {
-    this.#view.setUint32(this.#grow(4), value, LITTLE_ENDIAN);
+    const at = this.#grow(4); // may change the view
+    this.#view.setUint32(at, value, LITTLE_ENDIAN);
     return this;
   }
 
   u64(value: number): this {
-    this.#view.setBigUint64(this.#grow(8), BigInt(value), LITTLE_ENDIAN);
+    const at = this.#grow(8); // may change the view
+    this.#view.setBigUint64(at, BigInt(value), LITTLE_ENDIAN);
     return this;
   }
 
@@ -268,7 +275,6 @@ export class AttributeReader {
     }
     return this.#at + offset;
   }
-
 }
 
 /** One message of an answer. Numbers of its fixed header are read by their place. */

@@ -91,7 +91,10 @@ function encode(operation: EncodedOperation): MessageWriter {
 
 function writeMessage(message: MessageWriter, writer: RecordWriter): void {
   const { fault } = message;
-  if (fault) return writer.fail(fault.field, fault.value, fault.rule, fault.wrongType);
+  if (fault) {
+    writer.fail(fault.field, fault.value, fault.rule, fault.wrongType);
+    return;
+  }
   writer.u8(OPERATION.verb, VERB.numbers.send);
   writer.tail(OPERATION.messageOffset, OPERATION.messageLength, message.finish());
 }

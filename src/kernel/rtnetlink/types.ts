@@ -1,7 +1,14 @@
 // Links, addresses, routes, rules and neighbours, as JavaScript values. Source of every rule: rtnetlink(7),
 // include/uapi/linux/rtnetlink.h, if_link.h, if_addr.h, fib_rules.h, neighbour.h.
 import type { Family } from '../../net/address.js';
-import type { CallOptions, EventStream, KernelClient, Listing, OperationResult, WatchOptions } from '../types.js';
+import type {
+  CallOptions,
+  EventStream,
+  KernelClient,
+  Listing,
+  OperationResult,
+  WatchOptions,
+} from '../types.js';
 import type { LinkAddress, LinkAddressId, NewLinkAddress } from './addresses/types.js';
 import type { Link, LinkReference, LinkSettings, NewLinkSettings } from './links/types.js';
 import type { Neighbour, NeighbourFilter, NeighbourId, NewNeighbour } from './neighbours/types.js';
@@ -50,7 +57,12 @@ export interface RtnetlinkCapabilities {
 /** One change. A batch keeps the order in which it is given; names of links are looked up at their place in it. */
 export type RtnetlinkOperation =
   /** Creates a link. EEXIST when the name is taken, EOPNOTSUPP when the kernel does not know the kind. */
-  | { readonly do: 'addLink'; readonly name: string; readonly kind: string; readonly settings?: NewLinkSettings }
+  | {
+      readonly do: 'addLink';
+      readonly name: string;
+      readonly kind: string;
+      readonly settings?: NewLinkSettings;
+    }
   /** Changes a link. ENODEV when there is none. */
   | { readonly do: 'setLink'; readonly link: LinkReference; readonly settings: LinkSettings }
   /** ENODEV when there is none. */

@@ -52,7 +52,11 @@ const DEFAULT_GATHER = 20;
 
 /** The fault of a selection of kinds. */
 export function findKindsFault(kinds: unknown): Fault | undefined {
-  if (Array.isArray(kinds) && kinds.length > 0 && kinds.every((kind) => Object.hasOwn(EVENT_KIND.numbers, kind))) {
+  if (
+    Array.isArray(kinds) &&
+    kinds.length > 0 &&
+    kinds.every((kind) => Object.hasOwn(EVENT_KIND.numbers, kind))
+  ) {
     return undefined;
   }
   const rule = `must be an array of ${Object.keys(EVENT_KIND.numbers).join(', ')}`;

@@ -40,7 +40,9 @@ export class FakeRtnetlink extends FakeClient<Operation> implements types.Rtnetl
   readonly #routes = new FakeRoutes(
     { link: (name) => this.#links.get(name), addresses: () => this.#allAddresses() },
     (change, deleted) =>
-      this.events.emit('route' in change ? { kind: 'route', deleted, ...change } : { kind: 'rule', deleted, ...change }),
+      this.events.emit(
+        'route' in change ? { kind: 'route', deleted, ...change } : { kind: 'rule', deleted, ...change },
+      ),
   );
   readonly #neighbours = new FakeNeighbours((neighbour, deleted) =>
     this.events.emit({ kind: 'neighbour', deleted, neighbour }),
@@ -48,7 +50,11 @@ export class FakeRtnetlink extends FakeClient<Operation> implements types.Rtnetl
   readonly #act = (operation: Operation) => this.#do(operation);
 
   listLinks(options?: CallOptions): Promise<types.Link[]> {
-    return this.read(attemptToRead('listLinks'), () => this.#links.list().map((link) => ({ ...link })), options);
+    return this.read(
+      attemptToRead('listLinks'),
+      () => this.#links.list().map((link) => ({ ...link })),
+      options,
+    );
   }
 
   async getLink(link: types.LinkReference, options?: CallOptions): Promise<types.Link | undefined> {
@@ -57,7 +63,12 @@ export class FakeRtnetlink extends FakeClient<Operation> implements types.Rtnetl
     return this.read(attempt, () => copyOf(this.#links.get(link)), options);
   }
 
-  addLink(name: string, kind: string, settings?: types.NewLinkSettings, options?: CallOptions): Promise<void> {
+  addLink(
+    name: string,
+    kind: string,
+    settings?: types.NewLinkSettings,
+    options?: CallOptions,
+  ): Promise<void> {
     return this.#apply({ do: 'addLink', name, kind, ...(settings !== undefined && { settings }) }, options);
   }
 
@@ -97,7 +108,9 @@ export class FakeRtnetlink extends FakeClient<Operation> implements types.Rtnetl
     const { link } = filter;
     const read = () => {
       if (link !== undefined && !this.#links.get(link)) throw failure(ENODEV, attempt);
-      return this.#routes.list().filter((route) => passes(route, filter) && (link === undefined || route.link === link));
+      return this.#routes
+        .list()
+        .filter((route) => passes(route, filter) && (link === undefined || route.link === link));
     };
     return this.listing(attempt, read, options);
   }
@@ -311,7 +324,9 @@ export class FakeRtnetlink extends FakeClient<Operation> implements types.Rtnetl
   #addressesOf({ index }: types.Link): FakeAddresses {
     let addresses = this.#addresses.get(index);
     if (!addresses) {
-      addresses = new FakeAddresses((address, deleted) => this.events.emit({ kind: 'address', deleted, address }));
+      addresses = new FakeAddresses((address, deleted) =>
+        this.events.emit({ kind: 'address', deleted, address }),
+      );
       this.#addresses.set(index, addresses);
     }
     return addresses;

@@ -122,7 +122,10 @@ export function rtnetlinkContract(open: () => Promise<Rtnetlink>, kind: string):
         rtnetlink.addAddress({ ...on('10.0.0.1', 32), colour: 'x' } as never),
         /^rtnetlink.addAddress: address.colour is no field/,
       ],
-      [rtnetlink.addAddress({ ...on('10.0.0.1', 32), label: 'x' }), /label must be knp0, or begin with knp0:/],
+      [
+        rtnetlink.addAddress({ ...on('10.0.0.1', 32), label: 'x' }),
+        /label must be knp0, or begin with knp0:/,
+      ],
       [rtnetlink.addAddress({ ...on('fd00::1', 64), broadcast: '10.0.0.1' }), /address.broadcast must be/],
       [rtnetlink.addAddress({ ...on('10.0.0.1', 32), peer: 'fd00::1' }), /address.peer must be an IPv4/],
       [
@@ -130,9 +133,15 @@ export function rtnetlinkContract(open: () => Promise<Rtnetlink>, kind: string):
         /preferredLifetime must not be longer/,
       ],
       [rtnetlink.addLink('knp0', kind, { vlan: { id: 1 } }), /settings.vlan is of the kind vlan/],
-      [rtnetlink.addLink('knp0', 'vlan', { vlan: { id: 4096 } }), /settings.vlan.id must be an integer from 0 to 4095/],
+      [
+        rtnetlink.addLink('knp0', 'vlan', { vlan: { id: 4096 } }),
+        /settings.vlan.id must be an integer from 0 to 4095/,
+      ],
       [rtnetlink.addLink('knp0', kind, { speed: 1 } as never), /settings.speed is no field of a new link/],
-      [rtnetlink.setLink('knp0', { bridge: { forwardDelay: -1 } }), /settings.bridge.forwardDelay must be a number/],
+      [
+        rtnetlink.setLink('knp0', { bridge: { forwardDelay: -1 } }),
+        /settings.bridge.forwardDelay must be a number/,
+      ],
       [rtnetlink.setLink('knp0', { up: 1 } as never), /settings.up must be true or false/],
       [rtnetlink.addRoute({ destination: '10.0.0.0/33' }), /^rtnetlink.addRoute: route.destination must be/],
       [rtnetlink.addRoute({ destination: 'default', gateway: 'x' }), /route.gateway must be an IPv4 or IPv6/],
@@ -145,7 +154,10 @@ export function rtnetlinkContract(open: () => Promise<Rtnetlink>, kind: string):
         rtnetlink.addRoute({ destination: 'default', nextHops: [{ gateway: '10.0.0.1', weight: 257 }] }),
         /route.nextHops\[0\].weight must be an integer from 1 to 256/,
       ],
-      [rtnetlink.addRule({ from: '10.0.0.0/8', to: 'fd00::/8' }), /rule.to must be an IPv4 address or prefix/],
+      [
+        rtnetlink.addRule({ from: '10.0.0.0/8', to: 'fd00::/8' }),
+        /rule.to must be an IPv4 address or prefix/,
+      ],
       [rtnetlink.addRule({ sourcePorts: { first: 2, last: 1 } }), /rule.sourcePorts must be a range/],
       [rtnetlink.addRule({ action: 'drop' } as never), /rule.action must be one of lookup/],
       [

@@ -1,7 +1,12 @@
 // The contract of links with settings, routes, rules and neighbours: the behaviour that the kernel and the fake share.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { NewRoute, NewRule, Rtnetlink, RtnetlinkOperation } from '../../../src/kernel/rtnetlink/types.js';
+import type {
+  NewRoute,
+  NewRule,
+  Rtnetlink,
+  RtnetlinkOperation,
+} from '../../../src/kernel/rtnetlink/types.js';
 import { outcomes, refused } from './refusals.js';
 
 type Open = () => Promise<Rtnetlink>;
@@ -20,7 +25,10 @@ async function routesOf(rtnetlink: Rtnetlink, table: 'main' | number = 'main'): 
   const routes = await rtnetlink.listRoutes({ table }).toArray();
   return routes
     .filter(({ protocol, destination }) => protocol !== 'kernel' && !destination.startsWith('ff00:'))
-    .map(({ destination, gateway = '-', link = '-', metric = 0, type }) => `${type} ${destination} ${gateway} ${link} ${metric}`);
+    .map(
+      ({ destination, gateway = '-', link = '-', metric = 0, type }) =>
+        `${type} ${destination} ${gateway} ${link} ${metric}`,
+    );
 }
 
 /** Registers the tests. */
@@ -53,7 +61,10 @@ function links(open: Open): void {
     assert.equal((await rtnetlink.getLink('va'))?.bridgePort?.hairpin, true);
     await rtnetlink.setLink('va', { master: null, up: false, name: 'vc' });
     const renamed = (await rtnetlink.getLink('vc')) ?? assert.fail();
-    assert.deepEqual([renamed.index, renamed.up, renamed.master, renamed.bridgePort], [port.index, false, undefined, undefined]);
+    assert.deepEqual(
+      [renamed.index, renamed.up, renamed.master, renamed.bridgePort],
+      [port.index, false, undefined, undefined],
+    );
     assert.equal((await rtnetlink.getLink('vb'))?.link, 'vc');
     await rtnetlink.deleteLink(peer.index);
     assert.equal(await rtnetlink.getLink('vc'), undefined);
@@ -139,7 +150,8 @@ function addresses(open: Open): void {
       validLifetime: 3000,
       preferredLifetime: 2000,
     });
-    const find = async () => (await rtnetlink.listAddresses('va')).find((each) => each.address === '10.2.0.1');
+    const find = async () =>
+      (await rtnetlink.listAddresses('va')).find((each) => each.address === '10.2.0.1');
     const { validLifetime = 0, preferredLifetime = 0, ...rest } = (await find()) ?? assert.fail();
     assert.deepEqual(rest, {
       ...address,
@@ -162,7 +174,9 @@ function addresses(open: Open): void {
     assert.ok((await rtnetlink.listAddresses('va')).some((each) => each.address === '10.4.0.1'));
     await rtnetlink.addAddress({ link: 'lo', address: '127.1.2.3', prefix: 32 });
     assert.deepEqual(
-      (await rtnetlink.listAddresses('lo')).map(({ address: text, scope }) => `${text} ${scope}`).filter((line) => line.startsWith('127.1')),
+      (await rtnetlink.listAddresses('lo'))
+        .map(({ address: text, scope }) => `${text} ${scope}`)
+        .filter((line) => line.startsWith('127.1')),
       ['127.1.2.3 host'],
     );
   });
@@ -183,7 +197,9 @@ function routes(open: Open): void {
       'unicast 10.9.0.0/16 10.1.0.5 va 0',
     ]);
     await rtnetlink.deleteRoute({ ...route, gateway: '10.1.0.4' });
-    const [listed] = (await rtnetlink.listRoutes({ table: 'main' }).toArray()).filter(({ gateway }) => gateway);
+    const [listed] = (await rtnetlink.listRoutes({ table: 'main' }).toArray()).filter(
+      ({ gateway }) => gateway,
+    );
     // A listed object can be used as its own name.
     await rtnetlink.deleteRoute(listed ?? assert.fail());
     assert.deepEqual(await routesOf(rtnetlink), []);
@@ -203,7 +219,10 @@ function routes(open: Open): void {
       { destination: '10.7.0.0/16', link: 'va', gateway: 'fd01::2' },
       { destination: '10.8.0.0/16', nextHops: [{ gateway: '10.1.0.2', weight: 3 }, { gateway: '10.1.0.3' }] },
     ];
-    assert.deepEqual(outcomes(await rtnetlink.apply(added.map((route) => ({ do: 'addRoute', route })))), added.map(() => 'done'));
+    assert.deepEqual(
+      outcomes(await rtnetlink.apply(added.map((route) => ({ do: 'addRoute', route })))),
+      added.map(() => 'done'),
+    );
     assert.deepEqual((await routesOf(rtnetlink)).map((line) => line.replace(' lo ', ' - ')).sort(), [
       'blackhole 10.5.0.0/16 - - 0',
       'prohibit fd05::/64 - - 5',
@@ -235,11 +254,19 @@ function routes(open: Open): void {
       [{ destination: '10.1.0.0/24', link: 'va', protocol: 'kernel' }, 'EEXIST'],
     ];
     const results = await rtnetlink.apply(broken.map(([route]) => ({ do: 'addRoute', route })));
-    assert.deepEqual(results.map((result) => result?.code), broken.map(([, code]) => code));
+    assert.deepEqual(
+      results.map((result) => result?.code),
+      broken.map(([, code]) => code),
+    );
     assert.match(results[3]?.hint ?? '', /network with the gateway 10\.99\.0\.1: add an address/);
     assert.match(results[2]?.hint ?? '', /the link down is down/);
     // With the flag onlink, any gateway is reached by the link.
-    await rtnetlink.addRoute({ destination: '10.9.0.0/16', gateway: '10.99.0.1', link: 'va', flags: ['onlink'] });
+    await rtnetlink.addRoute({
+      destination: '10.9.0.0/16',
+      gateway: '10.99.0.1',
+      link: 'va',
+      flags: ['onlink'],
+    });
     assert.deepEqual(await routesOf(rtnetlink), ['unicast 10.9.0.0/16 10.99.0.1 va 0']);
     // Routes are deleted with the state of their link.
     await rtnetlink.setLink('va', { up: false });
@@ -258,7 +285,10 @@ function routes(open: Open): void {
       { do: 'addRule', rule: { mark: { value: 5 }, table: 100 } },
     ]);
     const way = async (address: string, mark?: number) => {
-      const { gateway, link, preferredSource, type } = await rtnetlink.getRoute(address, mark === undefined ? {} : { mark });
+      const { gateway, link, preferredSource, type } = await rtnetlink.getRoute(
+        address,
+        mark === undefined ? {} : { mark },
+      );
       return `${type} ${gateway ?? '-'} ${link} ${preferredSource}`;
     };
     assert.equal(await way('10.1.0.7'), 'unicast - va 10.1.0.1');
@@ -270,7 +300,10 @@ function routes(open: Open): void {
     await refused(rtnetlink.getRoute('10.9.3.1'), 'EINVAL 22 rtnetlink.getRoute 10.9.3.1');
     await refused(rtnetlink.getRoute('10.9.4.1'), 'EACCES 13 rtnetlink.getRoute 10.9.4.1');
     await refused(rtnetlink.getRoute('192.0.2.1'), 'ENETUNREACH 101 rtnetlink.getRoute 192.0.2.1');
-    await refused(rtnetlink.getRoute('10.1.0.7', { outputLink: 'none' }), 'ENODEV 19 rtnetlink.getRoute 10.1.0.7');
+    await refused(
+      rtnetlink.getRoute('10.1.0.7', { outputLink: 'none' }),
+      'ENODEV 19 rtnetlink.getRoute 10.1.0.7',
+    );
   });
 }
 
@@ -278,7 +311,9 @@ function rules(open: Open): void {
   it('adds and deletes rules', async () => {
     const rtnetlink = await open();
     const texts = async (family: 4 | 6) =>
-      (await rtnetlink.listRules(family)).map(({ priority, action, table }) => `${priority} ${action} ${table ?? '-'}`);
+      (await rtnetlink.listRules(family)).map(
+        ({ priority, action, table }) => `${priority} ${action} ${table ?? '-'}`,
+      );
     assert.deepEqual(await texts(4), ['0 lookup local', '32766 lookup main', '32767 lookup default']);
     assert.deepEqual(await texts(6), ['0 lookup local', '32766 lookup main']);
     const rule: NewRule = {
@@ -303,7 +338,10 @@ function rules(open: Open): void {
       'EEXIST 17 rtnetlink.addRule priority 100 from 10.0.0.0/8 to 10.1.0.0/16 fwmark 1 iif eth9 lookup 1000',
     );
     await rtnetlink.deleteRule({ priority: 100 });
-    await refused(rtnetlink.deleteRule({ priority: 100 }), 'ENOENT 2 rtnetlink.deleteRule priority 100 from all');
+    await refused(
+      rtnetlink.deleteRule({ priority: 100 }),
+      'ENOENT 2 rtnetlink.deleteRule priority 100 from all',
+    );
     await rtnetlink.addRule({ from: 'fd00::/8', action: 'blackhole' });
     await rtnetlink.addRule({ family: 6, goto: 32766, priority: 200 });
     assert.deepEqual(await texts(6), [
@@ -325,18 +363,30 @@ function neighbours(open: Open): void {
     const id = { link: 'va', address: '10.1.0.9' };
     const hardwareAddress = '02:00:00:00:00:09';
     await rtnetlink.addNeighbour({ ...id, hardwareAddress });
-    await refused(rtnetlink.addNeighbour({ ...id, hardwareAddress }), 'EEXIST 17 rtnetlink.addNeighbour 10.1.0.9 dev va');
+    await refused(
+      rtnetlink.addNeighbour({ ...id, hardwareAddress }),
+      'EEXIST 17 rtnetlink.addNeighbour 10.1.0.9 dev va',
+    );
     const found = (await rtnetlink.getNeighbour(id)) ?? assert.fail();
-    assert.deepEqual([found.state, found.hardwareAddress, found.flags, found.family], ['permanent', hardwareAddress, [], 4]);
+    assert.deepEqual(
+      [found.state, found.hardwareAddress, found.flags, found.family],
+      ['permanent', hardwareAddress, [], 4],
+    );
     await rtnetlink.changeNeighbour({ ...id, state: 'noarp' });
     assert.equal((await rtnetlink.getNeighbour(id))?.state, 'noarp');
     await rtnetlink.replaceNeighbour({ link: 'va', address: 'fd01::9', hardwareAddress, flags: ['router'] });
     await rtnetlink.addNeighbour({ link: 'va', address: '10.1.0.10', proxy: true });
     const listed = await rtnetlink.listNeighbours({ link: 'va' }).toArray();
     const ours = listed.filter(({ address }) => address === '10.1.0.9' || address === 'fd01::9');
-    assert.deepEqual(ours.map(({ address, flags }) => `${address} ${flags.join()}`).sort(), ['10.1.0.9 ', 'fd01::9 router']);
+    assert.deepEqual(ours.map(({ address, flags }) => `${address} ${flags.join()}`).sort(), [
+      '10.1.0.9 ',
+      'fd01::9 router',
+    ]);
     const proxies = await rtnetlink.listNeighbours({ proxy: true }).toArray();
-    assert.deepEqual(proxies.map(({ address, link, proxy }) => `${address} ${link} ${proxy}`), ['10.1.0.10 va true']);
+    assert.deepEqual(
+      proxies.map(({ address, link, proxy }) => `${address} ${link} ${proxy}`),
+      ['10.1.0.10 va true'],
+    );
     await rtnetlink.deleteNeighbour(proxies[0] ?? assert.fail());
     await rtnetlink.deleteNeighbour(found);
     assert.equal((await rtnetlink.getNeighbour(id))?.hardwareAddress, undefined);
@@ -351,7 +401,10 @@ function neighbours(open: Open): void {
       rtnetlink.addNeighbour({ ...none, link: 'none', hardwareAddress }),
       'ENODEV 19 rtnetlink.addNeighbour 10.1.0.77 dev none',
     );
-    assert.throws(() => rtnetlink.listNeighbours({ proxy: 1 } as never), /filter.proxy must be true or false/);
+    assert.throws(
+      () => rtnetlink.listNeighbours({ proxy: 1 } as never),
+      /filter.proxy must be true or false/,
+    );
   });
 
   it('reports changes of routes, rules and neighbours', async () => {
@@ -362,7 +415,10 @@ function neighbours(open: Open): void {
         await rtnetlink.apply([
           { do: 'addRoute', route: { destination: '10.9.0.0/16', gateway: '10.1.0.2' } },
           { do: 'addRule', rule: { priority: 10, table: 100 } },
-          { do: 'addNeighbour', neighbour: { link: 'va', address: '10.1.0.9', hardwareAddress: '02:00:00:00:00:09' } },
+          {
+            do: 'addNeighbour',
+            neighbour: { link: 'va', address: '10.1.0.9', hardwareAddress: '02:00:00:00:00:09' },
+          },
           { do: 'deleteRule', rule: { priority: 10 } },
           { do: 'deleteRoute', route: { destination: '10.9.0.0/16' } },
         ]);

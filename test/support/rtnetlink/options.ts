@@ -15,7 +15,12 @@ export interface OptionRow {
   readonly shown?: unknown;
 }
 
-function row(word: string, path: string, value: unknown, more: Omit<OptionRow, 'word' | 'path' | 'value'> = {}): OptionRow {
+function row(
+  word: string,
+  path: string,
+  value: unknown,
+  more: Omit<OptionRow, 'word' | 'path' | 'value'> = {},
+): OptionRow {
   return { word, path, value, ...more };
 }
 
@@ -45,7 +50,11 @@ export const LINK: readonly OptionRow[] = [
 
 const BRIDGE_JSON = 'linkinfo.info_data';
 const inBridge = (word: string, path: string, value: unknown, args = value, json = word): OptionRow =>
-  row(word, `bridge.${path}`, value, { args: `${word} ${args}`, json: `${BRIDGE_JSON}.${json}`, shown: args });
+  row(word, `bridge.${path}`, value, {
+    args: `${word} ${args}`,
+    json: `${BRIDGE_JSON}.${json}`,
+    shown: args,
+  });
 const bridgeBit = (word: string, path: string, value: boolean): OptionRow =>
   bit(word, `bridge.${path}`, value, `${BRIDGE_JSON}.${word}`);
 const bridgeTime = (word: string, path: string, seconds: number, json = word): OptionRow =>
@@ -59,7 +68,10 @@ export const BRIDGE: readonly OptionRow[] = [
   bridgeTime('ageing_time', 'ageingTime', 250),
   bridgeBit('stp_state', 'stp', true),
   inBridge('priority', 'priority', 4096),
-  row('group_fwd_mask', 'bridge.groupForwardMask', 8, { json: `${BRIDGE_JSON}.group_fwd_mask`, shown: '0x8' }),
+  row('group_fwd_mask', 'bridge.groupForwardMask', 8, {
+    json: `${BRIDGE_JSON}.group_fwd_mask`,
+    shown: '0x8',
+  }),
   row('group_address', 'bridge.groupAddress', '01:80:c2:00:00:07', { json: `${BRIDGE_JSON}.group_addr` }),
   bridgeBit('no_linklocal_learn', 'noLinkLocalLearning', true),
   bridgeBit('vlan_filtering', 'vlanFiltering', true),
@@ -78,8 +90,18 @@ export const BRIDGE: readonly OptionRow[] = [
   bridgeTime('mcast_membership_interval', 'multicastMembershipInterval', 200, 'mcast_membership_intvl'),
   bridgeTime('mcast_querier_interval', 'multicastQuerierInterval', 201, 'mcast_querier_intvl'),
   bridgeTime('mcast_query_interval', 'multicastQueryInterval', 100, 'mcast_query_intvl'),
-  bridgeTime('mcast_query_response_interval', 'multicastQueryResponseInterval', 9, 'mcast_query_response_intvl'),
-  bridgeTime('mcast_startup_query_interval', 'multicastStartupQueryInterval', 30, 'mcast_startup_query_intvl'),
+  bridgeTime(
+    'mcast_query_response_interval',
+    'multicastQueryResponseInterval',
+    9,
+    'mcast_query_response_intvl',
+  ),
+  bridgeTime(
+    'mcast_startup_query_interval',
+    'multicastStartupQueryInterval',
+    30,
+    'mcast_startup_query_intvl',
+  ),
   bridgeBit('mcast_stats_enabled', 'multicastStatistics', true),
   inBridge('mcast_igmp_version', 'multicastIgmpVersion', 3),
   inBridge('mcast_mld_version', 'multicastMldVersion', 2),
@@ -95,7 +117,6 @@ const portSwitch = (word: string, path: string, value: boolean, json = word): Op
 
 /** `ip link set type bridge_slave`. */
 export const PORT: readonly OptionRow[] = [
-  row('state', 'bridgePort.state', 4, { json: `${PORT_JSON}.state`, shown: 'blocking' }),
   row('priority', 'bridgePort.priority', 8, { json: `${PORT_JSON}.priority` }),
   row('cost', 'bridgePort.cost', 77, { json: `${PORT_JSON}.cost` }),
   portSwitch('guard', 'guard', true),
@@ -110,7 +131,10 @@ export const PORT: readonly OptionRow[] = [
   portSwitch('mcast_flood', 'multicastFlood', false),
   portSwitch('bcast_flood', 'broadcastFlood', false),
   portSwitch('mcast_to_unicast', 'multicastToUnicast', true),
-  row('group_fwd_mask', 'bridgePort.groupForwardMask', 8, { json: `${PORT_JSON}.group_fwd_mask_str`, shown: '0x8' }),
+  row('group_fwd_mask', 'bridgePort.groupForwardMask', 8, {
+    json: `${PORT_JSON}.group_fwd_mask_str`,
+    shown: '0x8',
+  }),
   portSwitch('neigh_suppress', 'neighbourSuppression', true),
   portSwitch('vlan_tunnel', 'vlanTunnel', true),
   portSwitch('isolated', 'isolated', true),
@@ -123,10 +147,15 @@ const VLAN_JSON = 'linkinfo.info_data';
 export const VLAN: readonly OptionRow[] = [
   row('id', 'vlan.id', 17, { json: `${VLAN_JSON}.id` }),
   row('protocol', 'vlan.protocol', '802.1ad', { json: `${VLAN_JSON}.protocol` }),
-  onOff('reorder_hdr', 'vlan.reorderHeader', false, `${VLAN_JSON}.flags`, ['GVRP', 'LOOSE_BINDING', 'MVRP', 'BRIDGE_BINDING']),
+  onOff('reorder_hdr', 'vlan.reorderHeader', false, `${VLAN_JSON}.flags`, [
+    'GVRP',
+    'MVRP',
+    'LOOSE_BINDING',
+    'BRIDGE_BINDING',
+  ]),
   onOff('gvrp', 'vlan.gvrp', true, `${VLAN_JSON}.flags.0`, 'GVRP'),
-  onOff('loose_binding', 'vlan.looseBinding', true, `${VLAN_JSON}.flags.1`, 'LOOSE_BINDING'),
-  onOff('mvrp', 'vlan.mvrp', true, `${VLAN_JSON}.flags.2`, 'MVRP'),
+  onOff('loose_binding', 'vlan.looseBinding', true, `${VLAN_JSON}.flags.2`, 'LOOSE_BINDING'),
+  onOff('mvrp', 'vlan.mvrp', true, `${VLAN_JSON}.flags.1`, 'MVRP'),
   onOff('bridge_binding', 'vlan.bridgeBinding', true, `${VLAN_JSON}.flags.3`, 'BRIDGE_BINDING'),
   row('ingress-qos-map', 'vlan.ingressQosMap', [[1, 5]], {
     args: 'ingress-qos-map 1:5',
@@ -166,7 +195,7 @@ const metric = (word: string, path: string, value: unknown, args = String(value)
 
 /** `ip route add` for IPv4. */
 export const ROUTE4: readonly OptionRow[] = [
-  row('tos', 'tos', 16, { shown: '0x10' }),
+  row('tos', 'tos', 16, { args: 'tos 0x10', shown: '0x10' }),
   row('table', 'table', 1000, { shown: '1000' }),
   row('proto', 'protocol', 'static', { json: 'protocol' }),
   row('scope', 'scope', 'site'),
@@ -211,7 +240,7 @@ export const RULE: readonly OptionRow[] = [
   row('not', 'invert', true, { args: 'not', shown: null }),
   row('from', 'from', '10.0.0.0/8', { json: 'src', shown: '10.0.0.0' }),
   row('to', 'to', '10.1.0.0/16', { json: 'dst', shown: '10.1.0.0' }),
-  row('tos', 'tos', 16, { shown: '0x10' }),
+  row('tos', 'tos', 16, { args: 'tos 0x10', shown: '0x10' }),
   row('fwmark', 'mark', { value: 3, mask: 255 }, { args: 'fwmark 3/0xff', json: 'fwmask', shown: '0xff' }),
   row('iif', 'inputLink', 'va'),
   row('oif', 'outputLink', 'vb'),
@@ -230,7 +259,7 @@ export const RULE: readonly OptionRow[] = [
 export const NEIGHBOUR: readonly OptionRow[] = [
   row('lladdr', 'hardwareAddress', '02:00:00:00:00:99'),
   row('nud', 'state', 'stale', { json: 'state', shown: ['STALE'] }),
-  row('router', 'flags.0', 'router', { args: 'router', shown: null }),
-  row('extern_learn', 'flags.1', 'extern_learn', { args: 'extern_learn', shown: null }),
+  row('router', 'flags.1', 'router', { args: 'router', shown: null }),
+  row('extern_learn', 'flags.0', 'extern_learn', { args: 'extern_learn', shown: null }),
   row('protocol', 'protocol', 'static'),
 ];

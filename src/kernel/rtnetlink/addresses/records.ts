@@ -1,7 +1,7 @@
 // Addresses ↔ the records that cross to the addon, which encodes them itself: a proxy has thousands.
 import type { RecordReader } from '../../recordReader.js';
 import type { RecordWriter } from '../../recordWriter.js';
-import { flagNames, flagSum, isLinkName, linkName, nameOf, type Numbers } from '../fields.js';
+import { flagNames, flagSum, isLinkName, linkName, type Numbers, nameOf } from '../fields.js';
 import { ADDRESS, ADDRESS_PART, OPERATION } from '../layouts.js';
 import { SCOPES } from '../numbers.js';
 import type { AddressFlag, LinkAddress, NewAddressFlag, NewLinkAddress } from './types.js';
@@ -41,7 +41,11 @@ const NAMES: ReadonlySet<string> = new Set([
 const { address: PART } = OPERATION;
 
 /** Writes the address of an operation. Of one that is deleted, only the name is written. */
-export function writeAddress(address: NewLinkAddress | undefined, deletion: boolean, writer: RecordWriter): void {
+export function writeAddress(
+  address: NewLinkAddress | undefined,
+  deletion: boolean,
+  writer: RecordWriter,
+): void {
   if (typeof address !== 'object' || address === null) {
     writer.fail('address', address, 'must be an object', true);
     return;
@@ -72,7 +76,8 @@ export function writeAddress(address: NewLinkAddress | undefined, deletion: bool
 function writeSettings(address: NewLinkAddress, family: 4 | 6, writer: RecordWriter): number {
   const { broadcast, label, metric, flags } = address;
   writer.u8(ADDRESS.scope, scopeOf(address, family, writer), PART);
-  if (flags !== undefined) writer.u32(ADDRESS.flags, flagSum(writer, 'address.flags', flags, NEW_FLAGS), PART);
+  if (flags !== undefined)
+    writer.u32(ADDRESS.flags, flagSum(writer, 'address.flags', flags, NEW_FLAGS), PART);
   if (metric !== undefined) {
     writer.u32(ADDRESS.metric, writer.integer('address.metric', metric, 0, 0xffff_ffff), PART);
   }
@@ -106,7 +111,9 @@ function isLoopback(address: string): boolean {
 
 function writeLifetimes({ validLifetime, preferredLifetime }: NewLinkAddress, writer: RecordWriter): void {
   const valid =
-    validLifetime === undefined ? FOREVER : writer.integer('address.validLifetime', validLifetime, 1, FOREVER - 1);
+    validLifetime === undefined
+      ? FOREVER
+      : writer.integer('address.validLifetime', validLifetime, 1, FOREVER - 1);
   const preferred =
     preferredLifetime === undefined
       ? valid // as iproute2

@@ -166,9 +166,15 @@ export function encodeNewLink(name: string, kind: string, settings: NewLinkSetti
   if (!writer.isObject('settings', settings)) return writer;
   const { value, mask } = bitsOf<LinkSwitches>(writer, 'settings.', settings, SWITCHES);
   const { index } = settings;
-  writeHeader(writer, index === undefined ? 0 : writer.integer('settings.index', index, 1, MOST), value, mask);
+  writeHeader(
+    writer,
+    index === undefined ? 0 : writer.integer('settings.index', index, 1, MOST),
+    value,
+    mask,
+  );
   writer.onlyFields('settings.', settings, NEW, 'a new link');
-  if (checked(writer, 'name', name, linkName)) writer.attribute(IFLA.ifname, () => linkName.write(writer, name));
+  if (checked(writer, 'name', name, linkName))
+    writer.attribute(IFLA.ifname, () => linkName.write(writer, name));
   const kindFormat = text(31);
   if (!checked(writer, 'kind', kind, kindFormat)) return writer;
   for (const [field, own] of [
@@ -215,7 +221,9 @@ export function encodeSettings(link: LinkReference, settings: LinkSettings): Mes
   if (bridge !== undefined || vlan !== undefined || bridgePort !== undefined) {
     writer.attribute(IFLA.linkInfo, () => {
       if (bridge !== undefined || vlan !== undefined) {
-        writer.attribute(INFO.kind, () => writer.bytes(Buffer.from(bridge === undefined ? 'vlan' : 'bridge')));
+        writer.attribute(INFO.kind, () =>
+          writer.bytes(Buffer.from(bridge === undefined ? 'vlan' : 'bridge')),
+        );
         writeKind(writer, settings);
       }
       if (bridgePort === undefined) return;

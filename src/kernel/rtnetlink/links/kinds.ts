@@ -168,7 +168,10 @@ export function writeVlan(writer: MessageWriter, vlan: VlanSettings): void {
 
 function writeQosMap(writer: MessageWriter, name: keyof typeof QOS_MAPS, map: QosMap): void {
   const isMap = Array.isArray(map) && map.every((pair) => Array.isArray(pair) && pair.length === 2);
-  if (!isMap) return writer.fail(`settings.vlan.${name}`, map, 'must be an array of pairs of priorities', true);
+  if (!isMap) {
+    writer.fail(`settings.vlan.${name}`, map, 'must be an array of pairs of priorities', true);
+    return;
+  }
   writer.attribute(QOS_MAPS[name], () => {
     for (const [from, to] of map) {
       const first = writer.integer(`settings.vlan.${name}`, from, 0, 0xffff_ffff);

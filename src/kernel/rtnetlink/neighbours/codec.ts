@@ -12,8 +12,8 @@ import {
   ipAddress,
   type LinkNames,
   linkIndex,
-  nameOf,
   type Numbers,
+  nameOf,
   namesOf,
   readField,
   writeFields,
@@ -98,7 +98,14 @@ function writeId(writer: MessageWriter, path: string, id: NeighbourId, state: nu
   const hasLink = checked(writer, `${path}link`, link, linkIndex);
   if (!hasAddress || !hasLink) return;
   const bytes = parseAddress(address) ?? new Uint8Array();
-  writer.u8(AF[bytes.length === 4 ? 4 : 6]).u8(0).u16(0).link(link).u16(state).u8(flags).u8(0);
+  writer
+    .u8(AF[bytes.length === 4 ? 4 : 6])
+    .u8(0)
+    .u16(0)
+    .link(link)
+    .u16(state)
+    .u8(flags)
+    .u8(0);
   writer.attribute(NDA.address, () => writer.bytes(bytes));
 }
 
@@ -125,7 +132,12 @@ export function encodeListNeighbours(filter: NeighbourFilter = {}): MessageWrite
   writer.onlyFields('filter.', filter, FILTER_NAMES, 'a filter of neighbours');
   const family = checkFamily(writer, 'filter.family', filter.family);
   const isProxy = checkProxy(writer, 'filter.', filter.proxy);
-  writer.u8(family === undefined ? 0 : AF[family]).u8(0).u16(0).u32(0).u16(0);
+  writer
+    .u8(family === undefined ? 0 : AF[family])
+    .u8(0)
+    .u16(0)
+    .u32(0)
+    .u16(0);
   writer.u8(isProxy ? FLAGS.proxy : 0).u8(0);
   const { link } = filter;
   if (link !== undefined && checked(writer, 'filter.link', link, linkIndex)) {

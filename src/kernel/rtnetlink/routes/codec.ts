@@ -11,9 +11,9 @@ import {
   ipAddress,
   type LinkNames,
   linkIndex,
+  type Numbers,
   nameOf,
   nameOrNumber,
-  type Numbers,
   namesOf,
   readField,
   writeFields,
@@ -112,10 +112,7 @@ export const routeTable = nameOrNumber('u32', TABLES);
 /** A scope of routes and addresses. */
 export const routeScope = nameOrNumber('u8', SCOPES);
 
-type Scalars = Pick<
-  NewRoute,
-  'preferredSource' | 'metric' | 'preference' | 'expires' | 'nextHopId'
->;
+type Scalars = Pick<NewRoute, 'preferredSource' | 'metric' | 'preference' | 'expires' | 'nextHopId'>;
 const SCALARS: Fields<Scalars> = {
   metric: field(RTA.priority, integer('u32')),
   preferredSource: field(7, ipAddress),
@@ -152,12 +149,21 @@ export function encodeRoute(verb: RouteVerb, route: NewRoute): MessageWriter {
   writer.onlyFields('route.', route, ROUTE_NAMES, 'a route');
   const destination = checkDestination(writer, route);
   const { family } = destination;
-  const source = route.source === undefined ? undefined : checkPrefix(writer, 'route.source', route.source, family);
+  const source =
+    route.source === undefined ? undefined : checkPrefix(writer, 'route.source', route.source, family);
   const { type, protocol, scope, tos = 0 } = headerOf(writer, verb, route, family);
   const flags = flagSum(writer, 'route.flags', route.flags, FLAGS) & WRITTEN_FLAGS;
   const table = tableOf(writer, route);
-  writer.u8(AF[family]).u8(destination.length).u8(source?.length ?? 0).u8(tos);
-  writer.u8(table < 256 ? table : RT_TABLE_COMPAT).u8(protocol).u8(scope).u8(type);
+  writer
+    .u8(AF[family])
+    .u8(destination.length)
+    .u8(source?.length ?? 0)
+    .u8(tos);
+  writer
+    .u8(table < 256 ? table : RT_TABLE_COMPAT)
+    .u8(protocol)
+    .u8(scope)
+    .u8(type);
   writer.u32(flags);
   if (destination.length > 0) writer.attribute(RTA.destination, () => writer.bytes(destination.bytes));
   if (source) writer.attribute(RTA.source, () => writer.bytes(source.bytes));
@@ -197,13 +203,19 @@ function headerOf(writer: MessageWriter, verb: RouteVerb, route: NewRoute, famil
 }
 
 /** As iproute2: iproute_modify. */
-function defaultScope({ type = 'unicast', gateway, nextHops, nextHopId }: NewRoute, deletion: boolean, family: Family) {
+function defaultScope(
+  { type = 'unicast', gateway, nextHops, nextHopId }: NewRoute,
+  deletion: boolean,
+  family: Family,
+) {
   if (family === 6) return deletion ? SCOPES.nowhere : SCOPES.global;
   if (type === 'local') return SCOPES.host;
   if (type === 'broadcast' || type === 'multicast' || type === 'anycast') return SCOPES.link;
   if (type !== 'unicast') return deletion ? SCOPES.nowhere : SCOPES.global;
   if (deletion) return SCOPES.nowhere;
-  return gateway === undefined && nextHops === undefined && nextHopId === undefined ? SCOPES.link : SCOPES.global;
+  return gateway === undefined && nextHops === undefined && nextHopId === undefined
+    ? SCOPES.link
+    : SCOPES.global;
 }
 
 function tableOf(writer: MessageWriter, { table, type }: NewRoute): number {
@@ -237,7 +249,8 @@ function writeNextHops(writer: MessageWriter, route: NewRoute, family: Family): 
   const { nextHops } = route;
   if (nextHops === undefined) return;
   if (!Array.isArray(nextHops) || nextHops.length === 0) {
-    return writer.fail('route.nextHops', nextHops, 'must be an array of next hops', !Array.isArray(nextHops));
+    writer.fail('route.nextHops', nextHops, 'must be an array of next hops', !Array.isArray(nextHops));
+    return;
   }
   for (const name of ['gateway', 'link', 'nextHopId'] as const) {
     if (route[name] !== undefined) writer.fail(`route.${name}`, route[name], 'excludes nextHops', true);
@@ -255,7 +268,10 @@ function writeNextHop(writer: MessageWriter, path: string, hop: NextHop, family:
   const flags = flagSum(writer, `${path}flags`, hop.flags, FLAGS) & WRITTEN_FLAGS;
   if (link !== undefined) checked(writer, `${path}link`, link, linkIndex);
   writer.struct(() => {
-    writer.u8(flags).u8(Math.max(hops, 0)).link(link ?? 0);
+    writer
+      .u8(flags)
+      .u8(Math.max(hops, 0))
+      .link(link ?? 0);
     writeHop(writer, path, hop, family);
   });
 }
@@ -269,8 +285,15 @@ export function encodeListRoutes(filter: RouteFilter = {}): MessageWriter {
   const family = checkFamily(writer, 'filter.family', filter.family);
   if (type !== undefined) checked(writer, 'filter.type', type, routeType);
   if (protocol !== undefined) checked(writer, 'filter.protocol', protocol, routeProtocol);
-  writer.u8(family === undefined ? 0 : AF[family]).u8(0).u8(0).u8(0);
-  writer.u8(0).u8(protocol === undefined ? 0 : numberOf(protocol, PROTOCOLS)).u8(0);
+  writer
+    .u8(family === undefined ? 0 : AF[family])
+    .u8(0)
+    .u8(0)
+    .u8(0);
+  writer
+    .u8(0)
+    .u8(protocol === undefined ? 0 : numberOf(protocol, PROTOCOLS))
+    .u8(0);
   writer.u8(type === undefined ? 0 : TYPES[type]).u32(0);
   if (table !== undefined && checked(writer, 'filter.table', table, routeTable)) {
     writer.attribute(RTA.table, () => writer.u32(numberOf(table, TABLES)));
@@ -301,8 +324,16 @@ export function encodeGetRoute(address: string, query: RouteQuery = {}): Message
   const { from, inputLink, outputLink, tos = 0, fibMatch = false } = query;
   const source = from === undefined ? undefined : checkPrefix(writer, 'query.from', from, destination.family);
   if (typeof fibMatch !== 'boolean') writer.fail('query.fibMatch', fibMatch, 'must be true or false', true);
-  writer.u8(AF[destination.family]).u8(destination.length).u8(source?.length ?? 0);
-  writer.u8(writer.integer('query.tos', tos, 0, 255)).u8(0).u8(0).u8(0).u8(0);
+  writer
+    .u8(AF[destination.family])
+    .u8(destination.length)
+    .u8(source?.length ?? 0);
+  writer
+    .u8(writer.integer('query.tos', tos, 0, 255))
+    .u8(0)
+    .u8(0)
+    .u8(0)
+    .u8(0);
   writer.u32(RTM_F_LOOKUP_TABLE | (fibMatch ? RTM_F_FIB_MATCH : 0));
   writer.attribute(RTA.destination, () => writer.bytes(destination.bytes));
   if (source) writer.attribute(RTA.source, () => writer.bytes(source.bytes));
@@ -338,8 +369,10 @@ export function readRoute(message: Message, links: LinkNames, isAnswer = false):
   };
   if (message.u8(3) !== 0) route['tos'] = message.u8(3);
   for (const attributes = message.attributes(HEADER_SIZE); attributes.next(); ) {
-    if (attributes.type === RTA.destination) route['destination'] = formatPrefix(family, attributes, message.u8(1));
-    else if (attributes.type === RTA.source) route['source'] = formatPrefix(family, attributes, message.u8(2));
+    if (attributes.type === RTA.destination)
+      route['destination'] = formatPrefix(family, attributes, message.u8(1));
+    else if (attributes.type === RTA.source)
+      route['source'] = formatPrefix(family, attributes, message.u8(2));
     else readAttribute(attributes, route, family, links);
   }
   if (route['destination'] === '') route['destination'] = formatPrefix(family, undefined, message.u8(1));
@@ -384,7 +417,9 @@ function readAttribute(
 
 /** An address of the route's family, or struct rtvia. */
 function readGateway(attribute: AttributeReader): string | undefined {
-  return attribute.type === RTA.via ? ipAddress.read(attribute.slice(2), new Map()) : ipAddress.read(attribute, new Map());
+  return attribute.type === RTA.via
+    ? ipAddress.read(attribute.slice(2), new Map())
+    : ipAddress.read(attribute, new Map());
 }
 
 function* readNextHops(attribute: AttributeReader, links: LinkNames): Generator<NextHop, void> {

@@ -4,13 +4,13 @@ import {
   checked,
   choice,
   type Fields,
-  field,
   type Format,
+  field,
   integer,
-  linkName,
   type LinkNames,
-  nameOf,
+  linkName,
   type Numbers,
+  nameOf,
   namesOf,
   readField,
   writeFields,
@@ -94,15 +94,24 @@ export function encodeRule(verb: 'add' | 'delete', rule: NewRule): MessageWriter
   writer.onlyFields('rule.', rule, NAMES, 'a rule');
   const named = checkFamily(writer, 'rule.family', rule.family);
   const from = rule.from === undefined ? undefined : checkPrefix(writer, 'rule.from', rule.from, named);
-  const to = rule.to === undefined ? undefined : checkPrefix(writer, 'rule.to', rule.to, named ?? from?.family);
+  const to =
+    rule.to === undefined ? undefined : checkPrefix(writer, 'rule.to', rule.to, named ?? from?.family);
   const family: Family = named ?? from?.family ?? to?.family ?? 4;
   const table = tableOf(writer, verb, rule);
   const { tos = 0, invert = false, l3mdev = false } = rule;
   for (const [name, value] of Object.entries({ invert, l3mdev })) {
     if (typeof value !== 'boolean') writer.fail(`rule.${name}`, value, 'must be true or false', true);
   }
-  writer.u8(AF[family]).u8(to?.length ?? 0).u8(from?.length ?? 0).u8(writer.integer('rule.tos', tos, 0, 255));
-  writer.u8(table < 256 ? table : 0).u8(0).u8(0).u8(actionOf(writer, verb, rule));
+  writer
+    .u8(AF[family])
+    .u8(to?.length ?? 0)
+    .u8(from?.length ?? 0)
+    .u8(writer.integer('rule.tos', tos, 0, 255));
+  writer
+    .u8(table < 256 ? table : 0)
+    .u8(0)
+    .u8(0)
+    .u8(actionOf(writer, verb, rule));
   writer.u32(invert ? INVERT : 0);
   if (to && to.length > 0) writer.attribute(FRA.to, () => writer.bytes(to.bytes));
   if (from && from.length > 0) writer.attribute(FRA.from, () => writer.bytes(from.bytes));
@@ -121,7 +130,8 @@ function defaults(verb: 'add' | 'delete', { protocol }: NewRule): Partial<Scalar
 function actionOf(writer: MessageWriter, verb: 'add' | 'delete', { action, goto }: NewRule): number {
   if (action !== undefined) {
     if (!checked(writer, 'rule.action', action, ruleAction)) return 0;
-    if (goto !== undefined && action !== 'goto') writer.fail('rule.goto', goto, 'is of the action goto', true);
+    if (goto !== undefined && action !== 'goto')
+      writer.fail('rule.goto', goto, 'is of the action goto', true);
     return ACTIONS[action];
   }
   if (goto !== undefined) return ACTIONS.goto;

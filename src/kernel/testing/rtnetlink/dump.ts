@@ -42,7 +42,9 @@ export function dumpRule(rule: Rule): string {
   const parts = [
     `${priority}:\t${invert ? 'not ' : ''}from ${from === undefined ? 'all' : shortened(from)}`,
     to === undefined ? '' : `to ${shortened(to)}`,
-    fwmark === undefined ? '' : `fwmark ${fwmark}${mark?.mask === undefined ? '' : `/0x${mark.mask.toString(16)}`}`,
+    fwmark === undefined
+      ? ''
+      : `fwmark ${fwmark}${mark?.mask === undefined ? '' : `/0x${mark.mask.toString(16)}`}`,
     inputLink === undefined ? '' : `iif ${inputLink}`,
     outputLink === undefined ? '' : `oif ${outputLink}`,
     action === 'lookup' ? `lookup ${table}` : action,

@@ -72,12 +72,14 @@ export class FakeLinks {
     if (peerName !== undefined && (peerName === name || this.#links.has(peerName))) return EEXIST;
     if (netns !== undefined) return undefined; // elsewhere
     if (kind === 'veth' && peer?.netns === undefined) this.#createPeer(peerName ?? '', name, peer ?? {});
-    const flags: LinkFlag[] = kind === 'dummy' || kind === 'ifb' ? ['broadcast', 'noarp'] : ['broadcast', 'multicast'];
+    const flags: LinkFlag[] =
+      kind === 'dummy' || kind === 'ifb' ? ['broadcast', 'noarp'] : ['broadcast', 'multicast'];
     const held = this.#create(name, kind, flags, index === undefined ? {} : { index });
     if (below !== undefined) Object.assign(held, { link: below, linkIndex: this.#find(below)?.index });
     if (kind === 'veth') held.link = peerName as string;
     if (kind === 'vlan') held.vlan = { protocol: '802.1Q', reorderHeader: true, ...vlan };
-    if (kind === 'bridge') held.bridge = { stp: false, forwardDelay: 15, ageingTime: 300, ...settings.bridge };
+    if (kind === 'bridge')
+      held.bridge = { stp: false, forwardDelay: 15, ageingTime: 300, ...settings.bridge };
     this.#apply(held, settings);
     if (typeof master === 'string') held.master = master;
     this.#changed(held, false);
@@ -106,7 +108,8 @@ export class FakeLinks {
     if (master === null) this.#free(held);
     if (bridge) held.bridge = { ...held.bridge, ...bridge };
     if (vlan) held.vlan = { ...held.vlan, ...vlan };
-    if (held.master !== undefined) held.bridgePort = { state: 0, priority: 32, ...held.bridgePort, ...bridgePort };
+    if (held.master !== undefined)
+      held.bridgePort = { state: 0, priority: 32, ...held.bridgePort, ...bridgePort };
     this.#apply(held, settings);
     this.#changed(held, false);
     return undefined;
@@ -155,7 +158,18 @@ export class FakeLinks {
     const index = more.index ?? ++this.#lastIndex;
     this.#lastIndex = Math.max(this.#lastIndex, index);
     const address = `02:00:00:00:00:${(index & 255).toString(16).padStart(2, '0')}`;
-    const held: Held = { index, name, kind, flags, mtu: 1500, up: false, state: 'down', address, group: 0, ...more };
+    const held: Held = {
+      index,
+      name,
+      kind,
+      flags,
+      mtu: 1500,
+      up: false,
+      state: 'down',
+      address,
+      group: 0,
+      ...more,
+    };
     held.txQueueLength = 1000;
     this.#links.set(name, held);
     return held;
@@ -163,7 +177,16 @@ export class FakeLinks {
 
   #apply(held: Held, settings: LinkSettings | VethPeer): void {
     const { mtu, txQueueLength, address, broadcast, alias, group, addressGeneration, protoDown } = settings;
-    const plain = { mtu, txQueueLength, address: address?.toLowerCase(), broadcast, alias, group, addressGeneration, protoDown };
+    const plain = {
+      mtu,
+      txQueueLength,
+      address: address?.toLowerCase(),
+      broadcast,
+      alias,
+      group,
+      addressGeneration,
+      protoDown,
+    };
     for (const [field, value] of Object.entries(plain)) {
       if (value !== undefined) Object.assign(held, { [field]: value });
     }

@@ -1,6 +1,6 @@
 // Prefixes of the fake: whether an address is in one.
 import { formatAddress, parseAddress } from '../../../net/address.js';
-import { parsePrefix, type Prefix } from '../../rtnetlink/prefixes.js';
+import { type Prefix, parsePrefix } from '../../rtnetlink/prefixes.js';
 
 /** The network of an address: its bits after `length` are 0. */
 export function networkOf(address: string, length: number): string {

@@ -14,7 +14,8 @@ import type {
 } from '../../rtnetlink/types.js';
 import { isIn, networkOf, parsed } from './prefix.js';
 
-const { EACCES, EEXIST, EHOSTUNREACH, EINVAL, ENETDOWN, ENETUNREACH, ENODEV, ENOENT, ESRCH } = constants.errno;
+const { EACCES, EEXIST, EHOSTUNREACH, EINVAL, ENETDOWN, ENETUNREACH, ENODEV, ENOENT, ESRCH } =
+  constants.errno;
 
 /** The links and addresses that routes depend on. */
 export interface Surroundings {
@@ -40,7 +41,10 @@ export class FakeRoutes {
     const rule = (family: Family, priority: number, table: 'local' | 'main' | 'default'): Rule => {
       return { family, priority, action: 'lookup', table, protocol: 'kernel' };
     };
-    const both: Rule[] = ([4, 6] as const).flatMap((family) => [rule(family, 0, 'local'), rule(family, 32766, 'main')]);
+    const both: Rule[] = ([4, 6] as const).flatMap((family) => [
+      rule(family, 0, 'local'),
+      rule(family, 32766, 'main'),
+    ]);
     this.#rules = [...both, rule(4, 32767, 'default')];
   }
 
@@ -66,7 +70,8 @@ export class FakeRoutes {
     if (verb === 'add' && exists) return EEXIST;
     if (verb === 'change' && !exists) return ENOENT;
     if (verb === 'append') {
-      if (this.#routes.some((each) => keyOf(each) === keyOf(route) && wayOf(each) === wayOf(route))) return EEXIST;
+      if (this.#routes.some((each) => keyOf(each) === keyOf(route) && wayOf(each) === wayOf(route)))
+        return EEXIST;
       this.#routes.push(route);
     } else if (place >= 0) this.#routes[place] = route;
     else this.#routes.push(route);
@@ -96,7 +101,10 @@ export class FakeRoutes {
     const family = given.family ?? familyOfPrefix(given.from ?? given.to);
     const others = this.#rules.filter((rule) => rule.family === family);
     const action = given.action ?? (given.goto === undefined ? 'lookup' : 'goto');
-    const lowest = Math.min(32766, ...others.filter(({ priority }) => priority > 0).map(({ priority }) => priority));
+    const lowest = Math.min(
+      32766,
+      ...others.filter(({ priority }) => priority > 0).map(({ priority }) => priority),
+    );
     const { family: _family, ...rest } = given;
     const rule: Rule = {
       ...rest,
@@ -115,7 +123,9 @@ export class FakeRoutes {
 
   deleteRule(given: NewRule): number | undefined {
     const family = given.family ?? familyOfPrefix(given.from ?? given.to);
-    const wanted = Object.entries(given).filter(([field, value]) => field !== 'family' && value !== undefined);
+    const wanted = Object.entries(given).filter(
+      ([field, value]) => field !== 'family' && value !== undefined,
+    );
     const place = this.rules(family).find((rule) =>
       wanted.every(([field, value]) => same(rule[field as keyof Rule], value)),
     );
@@ -145,8 +155,11 @@ export class FakeRoutes {
     const link = route.type === 'local' ? 'lo' : (hop?.link ?? route.link);
     const source =
       route.preferredSource ??
-      this.#around.addresses().find((each) => each.link === (hop?.link ?? route.link) && parsed(each.address).family === route.family)
-        ?.address;
+      this.#around
+        .addresses()
+        .find(
+          (each) => each.link === (hop?.link ?? route.link) && parsed(each.address).family === route.family,
+        )?.address;
     return {
       ...rest,
       ...hop,
@@ -166,7 +179,10 @@ export class FakeRoutes {
     for (const hop of nextHops ?? [{ gateway, link, flags }]) {
       if (hop.link === undefined && hop.gateway === undefined) return ENODEV;
       if (hop.link !== undefined && !this.#around.link(hop.link)?.up) return ENETDOWN;
-      if (hop.gateway !== undefined && !this.#reaches(hop.gateway, hop.link, hop.flags?.includes('onlink') ?? false)) {
+      if (
+        hop.gateway !== undefined &&
+        !this.#reaches(hop.gateway, hop.link, hop.flags?.includes('onlink') ?? false)
+      ) {
         return family === 4 ? ENETUNREACH : EHOSTUNREACH;
       }
     }
@@ -218,7 +234,8 @@ export class FakeRoutes {
       scope: family === 4 ? 'host' : 'global',
       ...(family === 4 ? { preferredSource: address } : { metric: 0 }),
     };
-    const needsNetwork = (prefix < whole || peer !== undefined || family === 6) && !flags.includes('noprefixroute');
+    const needsNetwork =
+      (prefix < whole || peer !== undefined || family === 6) && !flags.includes('noprefixroute');
     if (!needsNetwork) return [own];
     const isHost = scope === 'host' && family === 4; // the network of lo is local
     const network: Route = {
@@ -250,7 +267,11 @@ function completed(given: NewRoute): Route {
   const gatewayFamily = gateway === undefined ? 4 : parsed(gateway).family;
   const prefix = destination === 'default' ? undefined : parsed(destination);
   const family = given.family ?? prefix?.family ?? gatewayFamily;
-  const text = prefix ? `${formatAddress(prefix.bytes)}/${prefix.length}` : family === 4 ? '0.0.0.0/0' : '::/0';
+  const text = prefix
+    ? `${formatAddress(prefix.bytes)}/${prefix.length}`
+    : family === 4
+      ? '0.0.0.0/0'
+      : '::/0';
   const local = type === 'local' || type === 'broadcast' || type === 'anycast';
   const hasGateway = gateway !== undefined || nextHops !== undefined || nextHopId !== undefined;
   const scope = family === 6 ? 'global' : defaultScope(type, hasGateway);

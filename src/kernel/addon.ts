@@ -1,8 +1,8 @@
 // The C++ addon: its place, and its exports. Only the clients in this folder's subfolders call it.
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { PACKAGE_ROOT } from '../packageRoot.js';
 
 /** One operation of a batch that the kernel did not do. */
 export interface NativeFailure {
@@ -49,12 +49,16 @@ export interface NativeIpvsClient extends NativeClient {
   listServers(services: Uint8Array): Promise<Uint8Array>;
   /** Takes one service record. */
   get(service: Uint8Array): Promise<Uint8Array>;
-  flush(): Promise<Uint8Array>;
   /** A `KERNEL_IPVS` record. */
   info(): Promise<Uint8Array>;
   /** A `TIMEOUTS` record. */
   timeouts(): Promise<Uint8Array>;
-  setTimeouts(timeouts: Uint8Array): Promise<Uint8Array>;
+  /** `DAEMON` records. */
+  listDaemons(): Promise<Uint8Array>;
+  /** The next piece of the connection table as text, empty at the end. The first call with a number begins a listing. */
+  readConnections(listing: number): Promise<Uint8Array>;
+  /** Frees a listing of connections, read to its end or not. */
+  endConnections(listing: number): Promise<Uint8Array>;
 }
 
 /** `native/binding/rtnetlink_binding.cc`. */
@@ -88,10 +92,27 @@ export interface NativeRtnetlinkWatch extends NativeWatch {
   select(kinds: Uint8Array): void;
 }
 
+/**
+ * `native/binding/netlink_binding.cc`. Its operation records are messages: struct nlmsghdr in the machine's byte order,
+ * payload, padding to 4 bytes. Sequence numbers and NLM_F_REQUEST are filled in.
+ */
+export interface NativeNetlinkClient extends NativeClient {
+  /** Sends one message; the replies in the same form. */
+  query(message: Uint8Array): Promise<Uint8Array>;
+}
+
 /** `native/binding/ipset_binding.cc`. */
 export interface NativeIpsetClient extends NativeClient {
   list(): Promise<Uint8Array>;
   get(name: string): Promise<Uint8Array>;
+  /** Takes one operation record; one byte: 1 when the set has the entry. */
+  test(entry: Uint8Array): Promise<Uint8Array>;
+  /** Type records. */
+  types(): Promise<Uint8Array>;
+  /** Two bytes: the least and the greatest version. */
+  protocol(): Promise<Uint8Array>;
+  /** Path of libipset in UTF-8; rejects with ERR_LIBRARY where it is missing. */
+  library(): Promise<Uint8Array>;
 }
 
 /** `native/binding/conntrack_binding.cc`. Its operation records are flows, and the operation is to delete them. */
@@ -114,6 +135,15 @@ export interface NativeDeletion {
 /** The exports of the addon. */
 export interface Addon {
   readonly IpvsClient: new () => NativeIpvsClient;
+  /** `protocol`: `NETLINK_…`, a number. */
+  readonly NetlinkClient: new (
+    protocol: number,
+  ) => NativeNetlinkClient;
+  /** Its records are messages, as those of NetlinkClient; `groups`: numbers of multicast groups. */
+  readonly NetlinkWatch: new (
+    protocol: number,
+    groups: readonly number[],
+  ) => NativeWatch;
   readonly RtnetlinkClient: new () => NativeRtnetlinkClient;
   readonly RtnetlinkWatch: new () => NativeRtnetlinkWatch;
   readonly IpsetClient: new () => NativeIpsetClient;
@@ -122,7 +152,10 @@ export interface Addon {
 
 let loaded: Addon | undefined;
 
-/** The addon: built in `build/`, or shipped in `prebuilds/`. Throws an Error with the command that builds it when it is missing. */
+/**
+ * The addon: built from source in `build/`, or shipped in `prebuilds/` for this platform. Throws an Error with the command that
+ * builds it if there is none, or if it cannot be loaded.
+ */
 export function loadAddon(): Addon {
   loaded ??= load();
   return loaded;
@@ -130,29 +163,21 @@ export function loadAddon(): Addon {
 
 function load(): Addon {
   const require = createRequire(import.meta.url);
-  const root = packageRoot();
   try {
-    return require('node-gyp-build')(root) as Addon;
+    return require('node-gyp-build')(PACKAGE_ROOT) as Addon;
   } catch (cause) {
-    const message = `the native addon cannot be loaded from ${root}: ${adviceFor(root)}`;
-    throw new Error(message, { cause });
+    // The other lines repeat the platform and the folder, or the stack of require().
+    const [reason] = (cause as Error).message.split('\n');
+    throw new Error(`the native addon of ${PACKAGE_ROOT} cannot be loaded: ${reason}; ${advice()}`, {
+      cause,
+    });
   }
 }
 
-/** A package that was installed has neither the script that builds it in a checkout, nor node-gyp: npm has one. */
-function adviceFor(root: string): string {
-  const isCheckout = existsSync(join(root, 'scripts', 'build-native.mjs'));
-  const command = isCheckout ? 'npm run build:native' : 'npm rebuild kube-netlink-proxy --foreground-scripts';
-  return `build it with \`${command}\` (needs g++, make and python3)`;
-}
-
-/** The folder of package.json, above this file wherever it was compiled to. */
-function packageRoot(): string {
-  let folder = dirname(fileURLToPath(import.meta.url));
-  while (!existsSync(join(folder, 'package.json'))) {
-    const parent = dirname(folder);
-    if (parent === folder) throw new Error(`no package.json above ${fileURLToPath(import.meta.url)}`);
-    folder = parent;
-  }
-  return folder;
+/** A checkout builds the addon with its own scripts. An installed package has one script, which fetches what the build needs. */
+function advice(): string {
+  const isCheckout = existsSync(join(PACKAGE_ROOT, 'scripts', 'build-native.mjs'));
+  if (isCheckout) return 'build it with `npm run build:native` (needs g++, make and python3)';
+  const script = join(PACKAGE_ROOT, 'scripts', 'build-from-source.mjs');
+  return `build it with \`node ${script}\` (needs npm, g++, make and python3)`;
 }

@@ -1,19 +1,60 @@
 // The main module of the library: a proxy of exchangeable parts. The kernel libraries are separate modules:
 // kube-netlink-proxy/ipvs, /ipset, /rtnetlink, /conntrack, /kubernetes for sources, and /testing for fakes.
-export { describeProblem, NetlinkError, type NetlinkErrorFacts, type Problem } from './errors.js';
-export { createIpvsMode, IPVS_DEFAULTS, type IpvsKernel, type IpvsOptions } from './modes/ipvs/index.js';
 export {
+  describeProblem,
+  NetlinkError,
+  type NetlinkErrorFacts,
+  type ObjectReference,
+  type Problem,
+  type ProblemReason,
+} from './errors.js';
+export { createIpvsMode, IPVS_DEFAULTS, type IpvsKernel, type IpvsOptions } from './modes/ipvs/index.js';
+export type { Item as IpvsItem } from './modes/ipvs/items.js';
+export type { Operation as IpvsModeOperation } from './modes/ipvs/operations.js';
+export { CURES, type Cure, type LocalDetector } from './modes/ipvs/options.js';
+export {
+  type Comparison,
   type Desired,
+  type DisturbedCheck,
+  type DisturbedListener,
+  type Found,
   type HostRules,
+  type Keep,
   type KeyedOperation,
   type Known,
   type Maintenance,
   type Mode,
+  type Pass,
   type Plan,
   ROLLED_BACK,
 } from './modes/mode.js';
+export type {
+  EndpointSlice,
+  KubernetesObject,
+  Node,
+  ObjectChange,
+  PerFamily,
+  Service,
+  ServiceObjectPort,
+  SliceEndpoint,
+  SlicePort,
+  TrafficPolicy,
+} from './objects/types.js';
 export { createProxy, type ProxyEvents, type ProxyParts, type ServiceProxy } from './proxy.js';
+export type { CleanUpSummary } from './reconcile/cleanUp.js';
 export type { PlannedOperation } from './reconcile/reconciler.js';
-export type { SyncSummary } from './reconcile/summary.js';
-export { ManifestSource } from './source/manifests.js';
+export type { Failure, SyncSummary } from './reconcile/summary.js';
+export type {
+  AssignedAddress,
+  Endpoint,
+  Frontend,
+  FrontendKind,
+  HostAddress,
+  HostChange,
+  HostFacts,
+  NodeFacts,
+  ServicePlanInput,
+  ServicePort,
+} from './services/types.js';
+export { type ManifestOptions, ManifestSource, type SourceClock } from './source/manifests.js';
 export type { Source, SourceEvents } from './source/source.js';

@@ -10,8 +10,8 @@ Napi::Object Init(Napi::Env /*env*/, Napi::Object exports) {
   knp::binding::InitConntrack(exports);
   knp::binding::InitIpset(exports);
   knp::binding::InitIpvs(exports);
+  knp::binding::InitNetlink(exports);
   knp::binding::InitRtnetlink(exports);
-  knp::binding::InitRtnetlinkWatch(exports);
   return exports;
 }
 

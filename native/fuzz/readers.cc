@@ -81,9 +81,9 @@ bool ReadAddress(const Message& message) {
 // A message with a change counts as good.
 bool ReadNotification(const Message& message) {
   rtnetlink::LinkNames names;
-  rtnetlink::Changes changes;
-  rtnetlink::ReadNotification(message, &names, &changes);
-  return !changes.events.empty();
+  netlink::Notifications notifications;
+  rtnetlink::ReadNotification(message, &names, &notifications);
+  return !notifications.records.empty();
 }
 
 bool ReadFlow(const Message& message) {
@@ -99,6 +99,16 @@ bool ReadSet(const Message& message) {
   const bool again = ipset::DecodeListPart(message, &sets).ok();
   if (!sets.empty() && ipset::StoreListing(sets).empty()) return false;
   return alone || again;
+}
+
+bool ReadSetType(const Message& message) {
+  std::vector<ipset::TypeSupport> types(1);
+  return ipset::DecodeType(message, &types.front()).ok() && !ipset::StoreTypes(types).empty();
+}
+
+bool ReadIpsetProtocol(const Message& message) {
+  ipset::ProtocolVersions versions;
+  return ipset::DecodeProtocol(message, &versions).ok();
 }
 
 // A refusal is read well, too.
@@ -121,6 +131,8 @@ const Reader kReaders[] = {
     {"rtnetlink notification", ReadNotification},
     {"conntrack flow", ReadFlow},
     {"ipset set and entries", ReadSet},
+    {"ipset type", ReadSetType},
+    {"ipset protocol", ReadIpsetProtocol},
     {"netlink acknowledgement", ReadAcknowledgement},
 };
 const size_t kReaderCount = std::size(kReaders);

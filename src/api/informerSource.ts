@@ -27,7 +27,7 @@ export interface InformerSourceOptions {
     readonly nodes: Informer<V1Node>;
   };
   readonly trouble: (trouble: ApiTrouble) => void;
-  /** Bounds of the delay before an informer that has failed is started again; default those of {@link BACKOFF}. */
+  /** Bounds of the delay before an informer that has failed is started again; default 800 ms to 30 s. */
   readonly backoff?: BackoffBounds;
 }
 

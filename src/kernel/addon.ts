@@ -69,20 +69,44 @@ export interface NativeRtnetlinkClient extends NativeClient {
   listAddresses(link: string): Promise<Uint8Array>;
 }
 
-/** `native/binding/rtnetlink_watch_binding.cc`. */
-export interface NativeRtnetlinkWatch extends NativePart {
+/** Notifications since they were taken last. */
+export interface NativeNotifications {
+  /** Whole records of the family, in the kernel's order; none when some were lost. */
+  readonly records: Uint8Array;
+  readonly lost: boolean;
+}
+
+/** The methods of every watch of the addon: `native/binding/watch_binding.h`. */
+export interface NativeWatch extends NativePart {
   /**
-   * Calls back with a sum of `CHANGE`, and with event records, none when notifications were lost: once for all changes of
-   * `gather` ms. May be called once. Throws a {@link NativeError} when no thread can be started. No callback is called after
-   * close().
+   * Calls back when notifications wait to be taken, and not again before take(): once for all of `gather` ms. May be called
+   * once. Throws a {@link NativeError} when no thread can be started. No callback is called after close().
    */
-  start(gather: number, keepAlive: boolean, callback: (changes: number, events: Uint8Array) => void): void;
+  start(gather: number, keepAlive: boolean, callback: () => void): void;
+  take(): NativeNotifications;
+}
+
+/**
+ * `native/binding/netlink_binding.cc`. Its operation records are messages: struct nlmsghdr in the machine's byte order,
+ * payload, padding to 4 bytes. Sequence numbers and NLM_F_REQUEST are filled in.
+ */
+export interface NativeNetlinkClient extends NativeClient {
+  /** Sends one message; the replies in the same form. */
+  query(message: Uint8Array): Promise<Uint8Array>;
 }
 
 /** `native/binding/ipset_binding.cc`. */
 export interface NativeIpsetClient extends NativeClient {
   list(): Promise<Uint8Array>;
   get(name: string): Promise<Uint8Array>;
+  /** Takes one operation record; one byte: 1 when the set has the entry. */
+  test(entry: Uint8Array): Promise<Uint8Array>;
+  /** Type records. */
+  types(): Promise<Uint8Array>;
+  /** Two bytes: the least and the greatest version. */
+  protocol(): Promise<Uint8Array>;
+  /** Path of libipset in UTF-8; rejects with ERR_LIBRARY where it is missing. */
+  library(): Promise<Uint8Array>;
 }
 
 /** `native/binding/conntrack_binding.cc`. Its operation records are flows, and the operation is to delete them. */
@@ -105,8 +129,17 @@ export interface NativeDeletion {
 /** The exports of the addon. */
 export interface Addon {
   readonly IpvsClient: new () => NativeIpvsClient;
+  /** `protocol`: `NETLINK_…`, a number. */
+  readonly NetlinkClient: new (
+    protocol: number,
+  ) => NativeNetlinkClient;
+  /** Its records are messages, as those of NetlinkClient; `groups`: numbers of multicast groups. */
+  readonly NetlinkWatch: new (
+    protocol: number,
+    groups: readonly number[],
+  ) => NativeWatch;
   readonly RtnetlinkClient: new () => NativeRtnetlinkClient;
-  readonly RtnetlinkWatch: new () => NativeRtnetlinkWatch;
+  readonly RtnetlinkWatch: new () => NativeWatch;
   readonly IpsetClient: new () => NativeIpsetClient;
   readonly ConntrackClient: new () => NativeConntrackClient;
 }

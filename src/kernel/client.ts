@@ -25,6 +25,7 @@ export class Client<Native extends NativePart, Change> implements KernelClient<C
     return this.calls.close();
   }
 
+  /** Closes it: `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }

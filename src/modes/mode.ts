@@ -127,7 +127,7 @@ export interface Mode<Item, Operation extends KeyedOperation> {
     unknown?: ReadonlyMap<string, Item | undefined>,
   ): Comparison<Operation>;
 
-  /** Whether a desired item equals the known one in all fields. Called only if {@link compare} found no difference. */
+  /** Whether a desired item equals the known one in all fields. Called only if {@link Mode.compare} found no difference. */
   isSame(want: Item, have: Item): boolean;
 
   /** Selects the state that stays while some objects are unreadable. */

@@ -323,7 +323,7 @@ export interface IpvsCapabilities extends IpvsInfo {
 export interface Ipvs extends KernelClient<IpvsOperation> {
   /** Every virtual service with its real servers. Not a consistent snapshot: the kernel offers none. */
   list(options?: CallOptions): Promise<VirtualServiceState[]>;
-  /** Every virtual service, without its real servers and counters: one dump. As consistent as {@link list}. */
+  /** Every virtual service, without its real servers and counters: one dump. As consistent as {@link Ipvs.list}. */
   listServices(options?: CallOptions): Promise<VirtualService[]>;
   /** The real servers of each of these virtual services, without counters; none for one that does not exist. One dump each. */
   listRealServers(ids: readonly VirtualServiceId[], options?: CallOptions): Promise<RealServer[][]>;

@@ -55,6 +55,12 @@ function describeSet(operation: IpsetOperation): string {
       return `- set ${operation.name}`;
     case 'swap':
       return `~ set ${operation.name} swapped with ${operation.other}`;
+    case 'rename':
+      return `~ set ${operation.name} renamed to ${operation.newName}`;
+    case 'flushAll':
+      return '~ all sets emptied';
+    case 'destroyAll':
+      return '- all sets';
   }
 }
 

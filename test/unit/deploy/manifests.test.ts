@@ -177,7 +177,7 @@ test('the commands of the guide set what base does not know of a cluster', () =>
 /** The configuration of base after the commands under "A cluster's own settings". */
 function afterCommandsOfReadme(): { kubeconfig: string; config: string } {
   const guide = readFileSync(join(ROOT, 'deploy/README.md'), 'utf8');
-  const [, commands = ''] = /## A cluster's own settings[\s\S]*?\n```\n([\s\S]*?)```/.exec(guide) ?? [];
+  const [, commands = ''] = /## A cluster's own settings[\s\S]*?\n```sh\n([\s\S]*?)```/.exec(guide) ?? [];
   const folder = mkdtempSync(join(tmpdir(), 'knp-base-'));
   try {
     symlinkSync(ROOT, join(folder, 'kube-netlink-proxy'));

@@ -16,7 +16,7 @@ after(() => rmSync(folder, { recursive: true }));
 
 const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
 const [, useIt = ''] = /\n## Use it\n([\s\S]*?)\n## /.exec(readme) ?? [];
-const blocks = [...useIt.matchAll(/```\n([\s\S]*?)```/g)].map(([, commands = '']) => commands);
+const blocks = [...useIt.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, commands = '']) => commands);
 
 /** A block that has a text. */
 function block(text: string): string {

@@ -1,0 +1,139 @@
+// `npm run api`: writes the API report of each export of the package, docs/api/*.api.md: every exported declaration, without
+// comments. A change of the API shows in the diff, and a test fails when the reports are not current.
+//
+//   node scripts/api.mjs           compiles the TypeScript, and writes the reports
+//   node scripts/api.mjs --check   ends with 1 when a report is not current, or when an exported declaration has no doc comment
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { Extractor, ExtractorConfig } from '@microsoft/api-extractor';
+import { buildTypeScript } from './lib/build.mjs';
+import { CHECKOUT } from './lib/checkout.mjs';
+import { Failure, reportFailures } from './lib/failure.mjs';
+
+const REPORTS = join(CHECKOUT, 'docs', 'api');
+
+/** Messages of the extractor that are errors here. */
+const ERRORS = ['ae-undocumented', 'ae-unresolved-link'];
+/** Parts of the items of ipvs mode, and the base of the fakes. Their users pass them on, or never see them. */
+const INTERNAL = [
+  ...['SetItem', 'Chain', 'Jump', 'Entry', 'NodeDrop', 'VirtualServiceItem', 'Phase', 'KernelCall'],
+  'FakeClient',
+];
+/** Members may do without a comment where their name says all. */
+const MEMBER = /^Missing documentation for "[a-z]/;
+
+const check = process.argv.includes('--check');
+
+process.exitCode = await reportFailures('api', () => {
+  if (!check) buildTypeScript();
+  mkdirSync(REPORTS, { recursive: true });
+  const { exports } = JSON.parse(readFileSync(join(CHECKOUT, 'package.json'), 'utf8'));
+  const reports = Object.entries(exports).map(([door, target]) => reportOf(door, target));
+  const exported = new Set(reports.flatMap((report) => report.exported));
+  const errors = reports.flatMap((report) => [
+    ...report.errors,
+    ...report.missing
+      .filter((name) => !exported.has(name) && !INTERNAL.includes(name))
+      .map((name) => `${name} is used, but exported by no door`),
+  ]);
+  const expected = Object.keys(exports).map((door) => `${nameOf(door)}.api.md`);
+  for (const name of readdirSync(REPORTS)) {
+    if (expected.includes(name)) continue;
+    if (check) errors.push(`docs/api/${name}: the package has no such export`);
+    else rmSync(join(REPORTS, name));
+  }
+  if (errors.length > 0) throw new Failure(errors.join('\n'));
+  return 0;
+});
+
+/**
+ * Writes or checks one report.
+ *
+ * @param {string} door `./ipvs`
+ * @param {string} target its JavaScript file
+ * @returns {{ errors: string[], exported: string[], missing: string[] }} with the names that it exports, and those that its
+ *     declarations use but that only another door may export
+ */
+function reportOf(door, target) {
+  /** @type {string[]} */
+  const errors = [];
+  /** @type {string[]} */
+  const missing = [];
+  /** @type {string[]} */
+  let exported = [];
+  const temporary = mkdtempSync(join(tmpdir(), 'knp-api-'));
+  try {
+    const config = configOf(door, join(CHECKOUT, target.replace(/\.js$/, '.d.ts')), temporary);
+    const { apiReportChanged } = Extractor.invoke(config, {
+      localBuild: !check,
+      messageCallback: (message) => {
+        message.handled = true;
+        if (message.messageId === 'ae-forgotten-export')
+          missing.push(/"(.*?)"/.exec(message.text)?.[1] ?? '');
+        if (!ERRORS.includes(message.messageId) || MEMBER.test(message.text)) return;
+        errors.push(`${door}: ${basename(message.sourceFilePath ?? '')}: ${message.text}`);
+      },
+    });
+    if (check && apiReportChanged) {
+      const report = `docs/api/${nameOf(door)}.api.md`;
+      const state = existsSync(join(CHECKOUT, report)) ? 'is not current' : 'is missing';
+      errors.push(`${report} ${state}: run \`npm run api\`, and describe the change in CHANGELOG.md`);
+    }
+    const text = readFileSync(join(temporary, `${nameOf(door)}.api.md`), 'utf8');
+    exported = [...text.matchAll(/^export (?:declare )?(?:abstract )?\w+ (\w+)/gm)].map(
+      ([, name = '']) => name,
+    );
+  } finally {
+    rmSync(temporary, { recursive: true });
+  }
+  return { errors, exported, missing };
+}
+
+/**
+ * @param {string} door
+ * @param {string} declarations
+ * @param {string} temporary folder
+ */
+function configOf(door, declarations, temporary) {
+  return ExtractorConfig.prepare({
+    configObject: {
+      projectFolder: CHECKOUT,
+      mainEntryPointFilePath: declarations,
+      compiler: {
+        overrideTsconfig: {
+          compilerOptions: {
+            target: 'ES2023',
+            lib: ['ES2023'],
+            types: ['node'],
+            module: 'NodeNext',
+            moduleResolution: 'NodeNext',
+            strict: true,
+            skipLibCheck: true,
+          },
+          files: [declarations],
+        },
+      },
+      apiReport: {
+        enabled: true,
+        reportFileName: `${nameOf(door)}.api.md`,
+        reportFolder: REPORTS,
+        reportTempFolder: temporary,
+      },
+      docModel: { enabled: false },
+      dtsRollup: { enabled: false },
+      messages: {},
+    },
+    configObjectFullPath: undefined,
+    packageJsonFullPath: join(CHECKOUT, 'package.json'),
+  });
+}
+
+/**
+ * `./ipvs` → `ipvs`, `.` → `index`.
+ *
+ * @param {string} door
+ */
+function nameOf(door) {
+  return door === '.' ? 'index' : door.slice('./'.length);
+}

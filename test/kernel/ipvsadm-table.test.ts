@@ -81,7 +81,11 @@ test('the library sets it, and ipvsadm -S -n prints it', () => {
 
 /** Without the order of options, which ipvsadm chooses. */
 function normalized(line: string): string {
-  return line.trim().split(/ (?=-)/).sort().join(' ');
+  return line
+    .trim()
+    .split(/ (?=-)/)
+    .sort()
+    .join(' ');
 }
 
 test('ipvsadm sets it, and the library lists what it lists of its own', async () => {
@@ -110,7 +114,9 @@ test('the rules of ipvsadm are read and written: -S, -S -n, -R', async () => {
   ipvsadm(restored, '-R', rules);
   assert.deepEqual(await listed(restored), expected);
   assert.deepEqual(
-    linesOf(rules).map((line) => normalized(line.replace(/ -[xy] \d+/g, ''))).sort(),
+    linesOf(rules)
+      .map((line) => normalized(line.replace(/ -[xy] \d+/g, '')))
+      .sort(),
     linesOf(ipvsadm(ours, '-S -n')).map(normalized).sort(),
   );
 });
@@ -159,7 +165,13 @@ test('--start-daemon with its options, --daemon, --stop-daemon', async () => {
   assert.match(ipvsadm(a, '-Ln --daemon'), /^master .*syncid=7/);
 });
 
-const SIP = ['INVITE sip:a@b SIP/2.0', 'Via: SIP/2.0/UDP x', 'From: <sip:a@b>', 'To: <sip:c@d>', 'Call-ID: abc123@h'];
+const SIP = [
+  'INVITE sip:a@b SIP/2.0',
+  'Via: SIP/2.0/UDP x',
+  'From: <sip:a@b>',
+  'To: <sip:c@d>',
+  'Call-ID: abc123@h',
+];
 
 /** One packet to each of three virtual services: by IPv4 and IPv6 with persistence, and of SIP. */
 async function withTraffic(): Promise<Place> {
@@ -211,7 +223,7 @@ test('--connection, with --persistent-conn, --stats, --rate, --exact and --zero'
   await sameStatistics(busy);
   await busy.ipvs.zero();
   assert.ok((await busy.ipvs.list()).every(({ counters }) => counters.inPackets === 0n));
-  assert.doesNotMatch(ipvsadm(busy, '-Ln --stats --exact'), /^(UDP|  ->) \S+ .*[1-9]$/m);
+  assert.doesNotMatch(ipvsadm(busy, '-Ln --stats --exact'), /^(UDP| {2}->) \S+ .*[1-9]$/m);
 });
 
 /** Compares the counters and rates of the library with ipvsadm's, which may change between both: tries again. */

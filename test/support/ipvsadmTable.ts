@@ -82,7 +82,10 @@ export const CHANGES: readonly Row[] = [
   },
   {
     options: ['--tcp-service'],
-    lines: ['--add-service --tcp-service [fd00::1]:80 --scheduler rr', '-a -t [fd00::1]:80 -r [fd00::4]:8080 -m'],
+    lines: [
+      '--add-service --tcp-service [fd00::1]:80 --scheduler rr',
+      '-a -t [fd00::1]:80 -r [fd00::4]:8080 -m',
+    ],
     operations: [
       { do: 'addService', service: { address: 'fd00::1', port: 80, protocol: 'tcp', scheduler: 'rr' } },
       {
@@ -106,7 +109,10 @@ export const CHANGES: readonly Row[] = [
     options: ['--ipv6', '-6'],
     lines: ['-A -f 6 -6 -p 60 -M 64'],
     operations: [
-      { do: 'addService', service: { firewallMark: 6, family: 6, persistence: { timeout: 60, netmask: 64 } } },
+      {
+        do: 'addService',
+        service: { firewallMark: 6, family: 6, persistence: { timeout: 60, netmask: 64 } },
+      },
     ],
     saved: ['-A -f 6 -6 -s wlc -p 60 -M 64'],
   },

@@ -52,7 +52,7 @@ export type {
   OpenOptions,
   OperationResult,
 } from '../types.js';
-export { formatRules, parseRules, type RulesOptions } from './rules.js';
+export { formatRules, parseRules, RulesError, type RulesOptions } from './rules.js';
 export * from './types.js';
 
 /**
@@ -183,11 +183,7 @@ class IpvsClient extends Client<NativeIpvsClient, IpvsOperation> implements Ipvs
     const listing = ++this.#listings;
     try {
       for (;;) {
-        const piece = await this.calls.run(
-          CONNECTIONS,
-          (client) => client.readConnections(listing),
-          options,
-        );
+        const piece = await this.calls.run(CONNECTIONS, (client) => client.readConnections(listing), options);
         if (piece.length === 0) return;
         yield piece;
       }

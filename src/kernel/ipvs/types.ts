@@ -28,7 +28,22 @@ export type VirtualServiceId = AddressId | FirewallMarkId;
  * the name of another module `ip_vs_NAME`.
  */
 export type Scheduler =
-  | ('rr' | 'wrr' | 'lc' | 'wlc' | 'fo' | 'ovf' | 'lblc' | 'lblcr' | 'dh' | 'sh' | 'mh' | 'sed' | 'nq' | 'twos')
+  | (
+      | 'rr'
+      | 'wrr'
+      | 'lc'
+      | 'wlc'
+      | 'fo'
+      | 'ovf'
+      | 'lblc'
+      | 'lblcr'
+      | 'dh'
+      | 'sh'
+      | 'mh'
+      | 'sed'
+      | 'nq'
+      | 'twos'
+    )
   | 'none'
   | (string & Record<never, never>);
 
@@ -75,8 +90,8 @@ export type VirtualServiceInput = VirtualServiceId &
     readonly persistence?: Defaulted<Persistence> | undefined;
   };
 
-/** An object whose fields may be left out. */
-type Defaulted<T> = { readonly [Field in keyof T]?: T[Field] | undefined };
+/** The fields of an argument that have defaults: each may be left out, or undefined. */
+export type Defaulted<T> = { readonly [Field in keyof T]?: T[Field] | undefined };
 
 /**
  * `IP_VS_CONN_F_MASQ`, `_TUNNEL`, `_DROUTE`: how packets reach a real server. `other` is listed for methods that no tool
@@ -101,11 +116,13 @@ export type Encapsulation =
 
 /** An encapsulation to be set: `checksum` is `none` by default. */
 export type EncapsulationInput =
-  | Extract<Encapsulation, { type: 'ipip' }>
-  | EncapsulationOf<Extract<Encapsulation, { type: 'gue' }>>
-  | EncapsulationOf<Extract<Encapsulation, { type: 'gre' }>>;
-type EncapsulationOf<T extends { readonly checksum: unknown }> = Omit<T, 'checksum'> &
-  Defaulted<Pick<T, 'checksum'>>;
+  | { readonly type: 'ipip' }
+  | {
+      readonly type: 'gue';
+      readonly port: number;
+      readonly checksum?: 'none' | 'full' | 'remote' | undefined;
+    }
+  | { readonly type: 'gre'; readonly checksum?: 'none' | 'full' | undefined };
 
 /** The name of a real server within its virtual service. */
 export interface RealServerId {
@@ -265,20 +282,11 @@ export interface Endpoint {
 }
 
 /** Selects connections: those that have every value that is given. */
-export interface ConnectionFilter {
-  readonly protocol?: string | undefined;
-  readonly template?: boolean | undefined;
-  readonly client?: EndpointFilter | undefined;
-  readonly virtual?: EndpointFilter | undefined;
-  readonly destination?: EndpointFilter | undefined;
-  readonly state?: string | undefined;
-}
+export type ConnectionFilter = Defaulted<Pick<IpvsConnection, 'protocol' | 'template' | 'state'>> &
+  Defaulted<Record<'client' | 'virtual' | 'destination', EndpointFilter>>;
 
 /** An address, a port, or both. */
-export interface EndpointFilter {
-  readonly address?: string | undefined;
-  readonly port?: number | undefined;
-}
+export type EndpointFilter = Defaulted<Endpoint>;
 
 /** The kernel's own description of its IPVS (`IPVS_CMD_GET_INFO`). */
 export interface IpvsInfo {
@@ -333,7 +341,7 @@ export interface Ipvs extends KernelClient<IpvsOperation> {
   add(service: VirtualServiceInput, options?: CallOptions): Promise<void>;
   /**
    * Sets all settings in place, those that are left out to their defaults; connections survive. Rejects with ESRCH when there
-   * is no such service, ENOENT as {@link add}.
+   * is no such service, ENOENT as {@link Ipvs.add}.
    */
   update(service: VirtualServiceInput, options?: CallOptions): Promise<void>;
   /** Deletes it with its real servers; rejects with ESRCH when there is no such service. */

@@ -46,7 +46,10 @@ it('IPv6, in both notations, and a destination of another family', () => {
       { address: '::1', port: 5353 },
     ],
   );
-  assert.deepEqual([newer?.virtual, newer?.state, newer?.template], [{ address: 'fd00:9::2', port: 80 }, 'ESTABLISHED', false]);
+  assert.deepEqual(
+    [newer?.virtual, newer?.state, newer?.template],
+    [{ address: 'fd00:9::2', port: 80 }, 'ESTABLISHED', false],
+  );
   assert.deepEqual(
     [mixed?.destination, mixed?.template, mixed?.expires],
     [{ address: 'fd00:9::4', port: 8080 }, true, 1_000_000],
@@ -54,12 +57,18 @@ it('IPv6, in both notations, and a destination of another family', () => {
 });
 
 it('data of a persistence engine with blanks', () => {
-  assert.deepEqual(parseConnection(LINES[5] ?? '').persistenceEngine, { name: 'sip', data: 'a call of \xe9: 1@h' });
+  assert.deepEqual(parseConnection(LINES[5] ?? '').persistenceEngine, {
+    name: 'sip',
+    data: 'a call of \xe9: 1@h',
+  });
 });
 
 it('a line of another form is an error that shows it', () => {
   for (const line of ['', 'UDP', 'UDP 0A09 CF05 0A090002 004D 7F000001 004D UDP 299', 'x '.repeat(9)]) {
-    assert.throws(() => parseConnection(line), (error) => error instanceof RangeError && error.message.endsWith(line));
+    assert.throws(
+      () => parseConnection(line),
+      (error) => error instanceof RangeError && error.message.endsWith(line),
+    );
   }
 });
 

@@ -31,22 +31,27 @@ describe('lines of ipvsadm -R', () => {
     ['names of ports', ['-A -t 10.96.0.1:80', '-A -t 10.96.0.1:http']],
     ['addresses of IPv6', ['-A -t [fd00::1]:0 -p', '-A -t fd00::1 -p', '-A -t [FD00:0::1] -p 360']],
     ['marks that ipvsadm -S prints as negative numbers', ['-A -f 4294967295', '-A -f -1']],
-    ['no port of a real server, which has that of its service', [
-      '-a -t 10.96.0.1:80 -r 10.0.0.4 -g',
-      '-a -t 10.96.0.1:80 -r 10.0.0.4:80',
-      '-a -t 10.96.0.1:80 -r 10.0.0.4:8080 -w 1',
-    ]],
+    [
+      'no port of a real server, which has that of its service',
+      [
+        '-a -t 10.96.0.1:80 -r 10.0.0.4 -g',
+        '-a -t 10.96.0.1:80 -r 10.0.0.4:80',
+        '-a -t 10.96.0.1:80 -r 10.0.0.4:8080 -w 1',
+      ],
+    ],
   ];
   for (const [name, lines] of same) {
     it(`${name} are the same rule`, () => {
-      const portNumber = (port: string, protocol: string) => (port === 'http' && protocol === 'tcp' ? 80 : undefined);
+      const portNumber = (port: string, protocol: string) =>
+        port === 'http' && protocol === 'tcp' ? 80 : undefined;
       const [first, ...others] = lines.map((line) => shown(parseRules(line, { portNumber })));
       for (const other of others) assert.deepEqual(other, first);
     });
   }
 
   it('are operations in their order; empty lines are skipped', () => {
-    const text = '\n-C\n\n-A -t 10.96.0.1:80\n-Z\n-Z -t 10.96.0.1:80\n-D -t 10.96.0.1:80\n--stop-daemon backup\n';
+    const text =
+      '\n-C\n\n-A -t 10.96.0.1:80\n-Z\n-Z -t 10.96.0.1:80\n-D -t 10.96.0.1:80\n--stop-daemon backup\n';
     assert.deepEqual(
       parseRules(text).map((operation) => operation.do),
       ['flush', 'addService', 'zero', 'zero', 'deleteService', 'stopDaemon'],

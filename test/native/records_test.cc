@@ -58,7 +58,7 @@ TEST(AnIpvsOperationIsRead) {
   Store(service, Service::kAddress, {10, 0, 0, 1});
   Store(service, Service::kScheduler, "mh");
   Store(service, Service::kPersistenceEngine, "sip");
-  uint8_t* server = At(record.data(), Operation::kServer);
+  uint8_t* server = At(record.data(), Operation::kArgument);
   Store(server, Server::kFamily, 6);
   Store(server, Server::kForwarding, 2);
   Store(server, Server::kPort, 6443);
@@ -186,8 +186,38 @@ TEST(AnIpvsListingIsWritten) {
   CHECK_EQUAL(Load(Load(listed, ListedServer::kCounters), Counters::kConnections), 8);
 }
 
+TEST(ADaemonIsWrittenAndReadAgain) {
+  knp::ipvs::Daemon daemon;
+  daemon.state = IP_VS_STATE_BACKUP;
+  daemon.sync_id = 255;
+  daemon.interface = "a-longest-name0";
+  daemon.max_length = 1400;
+  daemon.group_family = AF_INET6;
+  daemon.group = {0xff, 1};
+  daemon.port = 8848;
+  daemon.ttl = 3;
+  const auto stored = knp::ipvs::StoreDaemons({daemon});
+  CHECK_EQUAL(stored.size(), knp::ipvs::layout::Daemon::kSize);
+  std::vector<uint8_t> record(knp::ipvs::layout::Operation::kSize);
+  record[knp::ipvs::layout::Operation::kVerb.offset] = static_cast<uint8_t>(knp::ipvs::Verb::kStartDaemon);
+  std::copy(stored.begin(), stored.end(), At(record.data(), knp::ipvs::layout::Operation::kArgument));
+  const auto read = knp::ipvs::LoadOperations(record.data(), record.size())[0].daemon;
+  CHECK_EQUAL(read.state, daemon.state);
+  CHECK_EQUAL(read.sync_id, daemon.sync_id);
+  CHECK_EQUAL(read.interface, daemon.interface);
+  CHECK_EQUAL(read.max_length, daemon.max_length);
+  CHECK_EQUAL(read.group_family, AF_INET6);
+  CHECK(read.group == daemon.group);
+  CHECK_EQUAL(read.port, daemon.port);
+  CHECK_EQUAL(+read.ttl, +daemon.ttl);
+}
+
 TEST(IpvsTimeoutsAndVersionAreWritten) {
-  const auto timeouts = knp::ipvs::LoadTimeouts(knp::ipvs::StoreTimeouts({900, 120, 300}).data());
+  const auto stored = knp::ipvs::StoreTimeouts({900, 120, 300});
+  std::vector<uint8_t> record(knp::ipvs::layout::Operation::kSize);
+  record[knp::ipvs::layout::Operation::kVerb.offset] = static_cast<uint8_t>(knp::ipvs::Verb::kSetTimeouts);
+  std::copy(stored.begin(), stored.end(), At(record.data(), knp::ipvs::layout::Operation::kArgument));
+  const auto timeouts = knp::ipvs::LoadOperations(record.data(), record.size())[0].timeouts;
   CHECK_EQUAL(timeouts.tcp, 900);
   CHECK_EQUAL(timeouts.tcp_fin, 120);
   CHECK_EQUAL(timeouts.udp, 300);

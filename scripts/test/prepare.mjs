@@ -6,6 +6,7 @@ import { buildNative, buildTypeScript } from '../lib/build.mjs';
 import { CHECKOUT } from '../lib/checkout.mjs';
 import { BUILD_PACKAGES, ensurePackages, SHELL_PACKAGES, WITNESS_PACKAGES } from '../lib/packages.mjs';
 import { heading, nodeScript, step } from '../lib/steps.mjs';
+import { preparePackage } from './package.mjs';
 import { ensurePromtool } from './promtool.mjs';
 
 /**
@@ -24,6 +25,7 @@ export function prepare(tiers) {
   ensureNodeModules();
   if (native) buildNative();
   buildTypeScript();
+  if (tiers.some((tier) => tier.packed)) preparePackage();
   if (tiers.some((tier) => tier.image)) buildImage();
 }
 
@@ -38,7 +40,7 @@ export function ensureNodeModules() {
   // npm writes the hidden lock file at the end of every installation.
   const installed = changedAt('node_modules/.package-lock.json');
   if (installed >= changedAt('package-lock.json')) return;
-  // The install script would build the addon, which has its own build step.
+  // No package of ours needs its install script.
   step('npm packages: npm ci', ['npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund']);
 }
 

@@ -15,6 +15,7 @@ import { filesBelow } from '../lib/checkout.mjs';
  * @property {Readonly<Record<string, readonly Need[]>>} [others] the same, for files whose names have these prefixes
  * @property {number} [limit] time limit of a file, in s, if it differs from the default
  * @property {boolean} [image] whether it needs the container image
+ * @property {boolean} [packed] whether it needs the package in the form in which npm publishes it
  */
 
 /** @type {readonly Need[]} */
@@ -41,6 +42,7 @@ export const TIERS = [
       'conntrack-surroundings.': ['conntrack', 'modules'],
       'contract-netfilter.': ['conntrack', 'ipset'],
       'descriptors.': ['conntrack', 'ipset'],
+      'ipset-types.': ['ipset', 'ipset types'],
       'ipset-': ['ipset'],
       'ipset.': ['ipset'],
       'ipvs-surroundings.': [...IPVS, 'modules'],
@@ -48,6 +50,7 @@ export const TIERS = [
       'rtnetlinkWatch.': [],
     },
   },
+  { name: 'package', native: true, packed: true },
   { name: 'vm', native: false },
   { name: 'oracle-api', native: true, needs: IPVS, apart: true },
   { name: 'image', native: false, needs: [...IPVS, 'nftables'], image: true, apart: true },

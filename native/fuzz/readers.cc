@@ -2,6 +2,7 @@
 
 #include <sys/socket.h>
 
+#include <cstdlib>
 #include <iterator>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "ipset/records.h"
 #include "ipvs/codec.h"
 #include "ipvs/records.h"
+#include "netlink/client.h"
 #include "rtnetlink/codec.h"
 #include "rtnetlink/records.h"
 #include "rtnetlink/watch.h"
@@ -95,6 +97,16 @@ bool ReadSet(const Message& message) {
   return alone || again;
 }
 
+// A message is handed over as it is, whatever it holds.
+bool ReadMessage(const Message& message) {
+  std::vector<uint8_t> bytes;
+  netlink::AppendMessage(message, &bytes);
+  netlink::MessageReader reader(bytes.data(), bytes.size());
+  Message copy;
+  if (!reader.Next(&copy) || copy.size != message.size || copy.type != message.type) std::abort();
+  return !reader.Next(&copy) && !reader.malformed();
+}
+
 // A refusal is read well, too.
 bool ReadAcknowledgement(const Message& message) {
   return netlink::ReadAcknowledgement(message).fault != Fault::kMalformedReply;
@@ -114,6 +126,7 @@ const Reader kReaders[] = {
     {"rtnetlink notification", ReadNotification},
     {"conntrack flow", ReadFlow},
     {"ipset set and entries", ReadSet},
+    {"netlink message", ReadMessage},
     {"netlink acknowledgement", ReadAcknowledgement},
 };
 const size_t kReaderCount = std::size(kReaders);

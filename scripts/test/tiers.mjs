@@ -44,6 +44,7 @@ export const TIERS = [
       'ipset.': ['ipset'],
       'ipvs-surroundings.': [...IPVS, 'modules'],
       'ipvs-threads.': [...IPVS, 'two processors'],
+      'netlink.': [],
       'rtnetlinkWatch.': [],
     },
   },

@@ -2,7 +2,6 @@
 
 #include <sys/socket.h>
 
-#include <cstdlib>
 #include <iterator>
 #include <vector>
 
@@ -13,7 +12,6 @@
 #include "ipset/records.h"
 #include "ipvs/codec.h"
 #include "ipvs/records.h"
-#include "netlink/client.h"
 #include "rtnetlink/codec.h"
 #include "rtnetlink/records.h"
 #include "rtnetlink/watch.h"
@@ -50,6 +48,12 @@ bool ReadServiceId(const Message& message) {
 bool ReadInfo(const Message& message) {
   ipvs::Info info;
   return ipvs::DecodeInfo(message, &info).ok();
+}
+
+bool ReadDaemon(const Message& message) {
+  std::vector<ipvs::Daemon> daemons(1);
+  if (!ipvs::DecodeDaemon(message, &daemons.front()).ok()) return false;
+  return !ipvs::StoreDaemons(daemons).empty();
 }
 
 bool ReadTimeouts(const Message& message) {
@@ -97,14 +101,14 @@ bool ReadSet(const Message& message) {
   return alone || again;
 }
 
-// A message is handed over as it is, whatever it holds.
-bool ReadMessage(const Message& message) {
-  std::vector<uint8_t> bytes;
-  netlink::AppendMessage(message, &bytes);
-  netlink::MessageReader reader(bytes.data(), bytes.size());
-  Message copy;
-  if (!reader.Next(&copy) || copy.size != message.size || copy.type != message.type) std::abort();
-  return !reader.Next(&copy) && !reader.malformed();
+bool ReadSetType(const Message& message) {
+  std::vector<ipset::TypeSupport> types(1);
+  return ipset::DecodeType(message, &types.front()).ok() && !ipset::StoreTypes(types).empty();
+}
+
+bool ReadIpsetProtocol(const Message& message) {
+  ipset::ProtocolVersions versions;
+  return ipset::DecodeProtocol(message, &versions).ok();
 }
 
 // A refusal is read well, too.
@@ -120,13 +124,15 @@ const Reader kReaders[] = {
     {"ipvs name of a service", ReadServiceId},
     {"ipvs info", ReadInfo},
     {"ipvs timeouts", ReadTimeouts},
+    {"ipvs sync daemon", ReadDaemon},
     {"generic netlink family", ReadFamily},
     {"rtnetlink link", ReadLink},
     {"rtnetlink address", ReadAddress},
     {"rtnetlink notification", ReadNotification},
     {"conntrack flow", ReadFlow},
     {"ipset set and entries", ReadSet},
-    {"netlink message", ReadMessage},
+    {"ipset type", ReadSetType},
+    {"ipset protocol", ReadIpsetProtocol},
     {"netlink acknowledgement", ReadAcknowledgement},
 };
 const size_t kReaderCount = std::size(kReaders);

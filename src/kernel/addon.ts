@@ -49,12 +49,16 @@ export interface NativeIpvsClient extends NativeClient {
   listServers(services: Uint8Array): Promise<Uint8Array>;
   /** Takes one service record. */
   get(service: Uint8Array): Promise<Uint8Array>;
-  flush(): Promise<Uint8Array>;
   /** A `KERNEL_IPVS` record. */
   info(): Promise<Uint8Array>;
   /** A `TIMEOUTS` record. */
   timeouts(): Promise<Uint8Array>;
-  setTimeouts(timeouts: Uint8Array): Promise<Uint8Array>;
+  /** `DAEMON` records. */
+  listDaemons(): Promise<Uint8Array>;
+  /** The next piece of the connection table as text, empty at the end. The first call with a number begins a listing. */
+  readConnections(listing: number): Promise<Uint8Array>;
+  /** Frees a listing of connections, read to its end or not. */
+  endConnections(listing: number): Promise<Uint8Array>;
 }
 
 /** `native/binding/rtnetlink_binding.cc`. */
@@ -95,6 +99,14 @@ export interface NativeNetlinkClient extends NativeClient {
 export interface NativeIpsetClient extends NativeClient {
   list(): Promise<Uint8Array>;
   get(name: string): Promise<Uint8Array>;
+  /** Takes one operation record; one byte: 1 when the set has the entry. */
+  test(entry: Uint8Array): Promise<Uint8Array>;
+  /** Type records. */
+  types(): Promise<Uint8Array>;
+  /** Two bytes: the least and the greatest version. */
+  protocol(): Promise<Uint8Array>;
+  /** Path of libipset in UTF-8; rejects with ERR_LIBRARY where it is missing. */
+  library(): Promise<Uint8Array>;
 }
 
 /** `native/binding/conntrack_binding.cc`. Its operation records are flows, and the operation is to delete them. */

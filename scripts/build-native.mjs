@@ -2,6 +2,7 @@
 //
 //   node scripts/build-native.mjs            the addon, build/Release/knp.node (node-gyp, binding.gyp)
 //   node scripts/build-native.mjs --tests    C++ unit tests with sanitizers, build-cmake/tests/ (CMakeLists.txt)
+//   node scripts/build-native.mjs --threads  the same tests with ThreadSanitizer, build-cmake/threads/
 //   … --force                                from nothing, even if nothing changed
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -13,10 +14,15 @@ import { parseArgs } from 'node:util';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const { values } = parseArgs({
-  options: { tests: { type: 'boolean', default: false }, force: { type: 'boolean', default: false } },
+  options: {
+    tests: { type: 'boolean', default: false },
+    threads: { type: 'boolean', default: false },
+    force: { type: 'boolean', default: false },
+  },
 });
 
-if (values.tests) buildTests(values.force);
+if (values.tests) buildTests('tests', ['-DKNP_SANITIZE=ON'], [], values.force);
+else if (values.threads) buildTests('threads', ['-DKNP_SANITIZE_THREADS=ON'], ['knp_tests'], values.force);
 else buildAddon(values.force);
 
 /** @param {boolean} force */
@@ -34,18 +40,23 @@ function buildAddon(force) {
   });
 }
 
-/** @param {boolean} force */
-function buildTests(force) {
-  const folder = join(root, 'build-cmake', 'tests');
+/**
+ * @param {string} name of the folder below build-cmake/
+ * @param {string[]} sanitizers options of CMake
+ * @param {string[]} targets empty for all
+ * @param {boolean} force
+ */
+function buildTests(name, sanitizers, targets, force) {
+  const folder = join(root, 'build-cmake', name);
   const inputs = [join(root, 'CMakeLists.txt'), join(root, 'native'), join(root, 'test', 'native')];
   onlyWhenChanged(join(folder, 'knp_tests'), inputs, force, () => {
     requireTools([process.env['CXX'] ?? 'g++', 'make', 'cmake'], 'apt-get install g++ make cmake');
     // Compiles in half the time of -O2 -g; sanitizer reports still have line numbers.
     const flags = ['-DCMAKE_BUILD_TYPE=RelWithDebInfo', '-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1'];
-    const options = [...flags, '-DKNP_SANITIZE=ON'];
-    run('cmake', ['-S', root, '-B', folder, '-G', 'Unix Makefiles', ...options]);
+    run('cmake', ['-S', root, '-B', folder, '-G', 'Unix Makefiles', ...flags, ...sanitizers]);
+    const choice = targets.flatMap((target) => ['--target', target]);
     const clean = force ? ['--clean-first'] : [];
-    run('cmake', ['--build', folder, ...clean, '--parallel', String(availableParallelism())]);
+    run('cmake', ['--build', folder, ...choice, ...clean, '--parallel', String(availableParallelism())]);
   });
 }
 

@@ -2,7 +2,7 @@
 //
 //   node scripts/build-native.mjs            the addon, build/Release/knp.node (node-gyp, binding.gyp)
 //   node scripts/build-native.mjs --tests    C++ unit tests with sanitizers, build-cmake/tests/ (CMakeLists.txt)
-//   node scripts/build-native.mjs --threads  the same tests with ThreadSanitizer, build-cmake/threads/
+//   node scripts/build-native.mjs --threads  those with several threads, with ThreadSanitizer, build-cmake/threads/
 //   … --force                                from nothing, even if nothing changed
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -21,8 +21,8 @@ const { values } = parseArgs({
   },
 });
 
-if (values.tests) buildTests('tests', ['-DKNP_SANITIZE=ON'], [], values.force);
-else if (values.threads) buildTests('threads', ['-DKNP_SANITIZE_THREADS=ON'], ['knp_tests'], values.force);
+if (values.tests) buildTests('tests', '-DKNP_SANITIZE=ON', ['knp_tests', 'knp_fuzz'], values.force);
+else if (values.threads) buildTests('threads', '-DKNP_SANITIZE_THREADS=ON', ['knp_threads'], values.force);
 else buildAddon(values.force);
 
 /** @param {boolean} force */
@@ -42,18 +42,18 @@ function buildAddon(force) {
 
 /**
  * @param {string} name of the folder below build-cmake/
- * @param {string[]} sanitizers options of CMake
- * @param {string[]} targets empty for all
+ * @param {string} sanitizer option of CMake
+ * @param {[string, ...string[]]} targets
  * @param {boolean} force
  */
-function buildTests(name, sanitizers, targets, force) {
+function buildTests(name, sanitizer, targets, force) {
   const folder = join(root, 'build-cmake', name);
   const inputs = [join(root, 'CMakeLists.txt'), join(root, 'native'), join(root, 'test', 'native')];
-  onlyWhenChanged(join(folder, 'knp_tests'), inputs, force, () => {
+  onlyWhenChanged(join(folder, targets[0]), inputs, force, () => {
     requireTools([process.env['CXX'] ?? 'g++', 'make', 'cmake'], 'apt-get install g++ make cmake');
     // Compiles in half the time of -O2 -g; sanitizer reports still have line numbers.
     const flags = ['-DCMAKE_BUILD_TYPE=RelWithDebInfo', '-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1'];
-    run('cmake', ['-S', root, '-B', folder, '-G', 'Unix Makefiles', ...flags, ...sanitizers]);
+    run('cmake', ['-S', root, '-B', folder, '-G', 'Unix Makefiles', ...flags, sanitizer]);
     const choice = targets.flatMap((target) => ['--target', target]);
     const clean = force ? ['--clean-first'] : [];
     run('cmake', ['--build', folder, ...choice, ...clean, '--parallel', String(availableParallelism())]);

@@ -46,6 +46,7 @@ export const TIERS = [
       'ipvs-threads.': [...IPVS, 'two processors'],
       'netlink.': [],
       'rtnetlinkWatch.': [],
+      'soak.': ['conntrack', 'ipset'],
     },
   },
   { name: 'vm', native: false },

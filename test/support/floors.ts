@@ -30,8 +30,10 @@ const FLOORS: readonly Floor[] = [
     imports: [],
     outside: /^node:(perf_hooks|timers\/promises)$/,
   },
+  { name: 'optionalPackage', files: /^optionalPackage\.ts$/, imports: [] },
+  { name: 'packageRoot', files: /^packageRoot\.ts$/, imports: [], outside: /^node:(fs|path|url)$/ },
   // Loads the YAML library on first use.
-  { name: 'yaml', files: /^yaml\.ts$/, imports: [], outside: /^(node:module|yaml)$/ },
+  { name: 'yaml', files: /^yaml\.ts$/, imports: ['optionalPackage'], outside: /^(node:module|yaml)$/ },
   { name: 'backoff', files: /^backoff\.ts$/, imports: [] },
   { name: 'net', files: /^net\//, imports: [] },
   { name: 'input', files: /^input\//, imports: ['errors', 'net'] },
@@ -48,7 +50,7 @@ const FLOORS: readonly Floor[] = [
   {
     name: 'kernel',
     files: /^kernel\//,
-    imports: ['errors', 'net', 'timeSlice', 'kernel types'],
+    imports: ['errors', 'net', 'timeSlice', 'kernel types', 'packageRoot'],
     outside: EVERYTHING,
   },
   // The clean-up of UDP flows, common to all modes.
@@ -58,7 +60,7 @@ const FLOORS: readonly Floor[] = [
     imports: ['errors', 'net', 'services', 'kernel types'],
     outside: /^node:util$/,
   },
-  { name: 'mode contract', files: /^modes\/mode\.ts$/, imports: ['errors', 'services'] },
+  { name: 'mode contract', files: /^modes\/(mode|explanation)\.ts$/, imports: ['errors', 'net', 'services'] },
   // The list of modes and their opening: the only files that connect a mode with the configuration.
   {
     name: 'mode selection',
@@ -78,7 +80,8 @@ const FLOORS: readonly Floor[] = [
   },
   {
     name: 'mode effects',
-    files: /^modes\/[^/]+\/(apply|observe|observeAlone|draining|prepare|tampering|kernel|index)\.ts$/,
+    files:
+      /^modes\/[^/]+\/(apply|observe|observeAlone|draining|prepare|tampering|kernel|index|explain\/readFacts)\.ts$/,
     imports: ['errors', 'net', 'timeSlice', 'kernel types', 'kernel', 'mode contract', 'services', 'mode'],
   },
   { name: 'mode', files: /^modes\/[^/]+\//, imports: ['net', 'services', 'kernel types', 'mode contract'] },
@@ -96,7 +99,17 @@ const FLOORS: readonly Floor[] = [
   {
     name: 'api',
     files: /^api\//,
-    imports: ['errors', 'backoff', 'net', 'timeSlice', 'yaml', 'input', 'objects', 'source'],
+    imports: [
+      'errors',
+      'backoff',
+      'net',
+      'timeSlice',
+      'optionalPackage',
+      'yaml',
+      'input',
+      'objects',
+      'source',
+    ],
     outside: EVERYTHING,
   },
   { name: 'config', files: /^config\//, imports: ['errors', 'net', 'input', 'yaml'], outside: EVERYTHING },

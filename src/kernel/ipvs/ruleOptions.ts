@@ -132,7 +132,11 @@ function readOption(word: string, words: string[], values: Map<string, string>):
   const option = BY_NAME.get(name);
   if (!option) throw new LineFault(`${name} is no option of a change`);
   if (values.has(option.long)) throw new LineFault(`--${option.long} is given twice`);
-  const attached = isLong ? (end < word.length ? word.slice(end + 1) : undefined) : word.slice(2) || undefined;
+  const attached = isLong
+    ? end < word.length
+      ? word.slice(end + 1)
+      : undefined
+    : word.slice(2) || undefined;
   if (option.kind === 'plain') {
     if (isLong && attached !== undefined) throw new LineFault(`${name} has no value`);
     values.set(option.long, '');
@@ -140,10 +144,10 @@ function readOption(word: string, words: string[], values: Map<string, string>):
     if (attached !== undefined) readOption(`-${attached}`, words, values);
     return;
   }
-  values.set(option.long, attached ?? valueOf(option, words));
+  values.set(option.long, attached ?? valueFor(option, words));
 }
 
-function valueOf({ long, kind }: Option, words: string[]): string {
+function valueFor({ long, kind }: Option, words: string[]): string {
   const [next] = words;
   if (kind === 'optional') return next === undefined || next.startsWith('-') ? '' : (words.shift() as string);
   if (next === undefined) throw new LineFault(`--${long} needs a value`);

@@ -28,7 +28,22 @@ export type VirtualServiceId = AddressId | FirewallMarkId;
  * the name of another module `ip_vs_NAME`.
  */
 export type Scheduler =
-  | ('rr' | 'wrr' | 'lc' | 'wlc' | 'fo' | 'ovf' | 'lblc' | 'lblcr' | 'dh' | 'sh' | 'mh' | 'sed' | 'nq' | 'twos')
+  | (
+      | 'rr'
+      | 'wrr'
+      | 'lc'
+      | 'wlc'
+      | 'fo'
+      | 'ovf'
+      | 'lblc'
+      | 'lblcr'
+      | 'dh'
+      | 'sh'
+      | 'mh'
+      | 'sed'
+      | 'nq'
+      | 'twos'
+    )
   | 'none'
   | (string & Record<never, never>);
 
@@ -333,7 +348,7 @@ export interface Ipvs extends KernelClient<IpvsOperation> {
   add(service: VirtualServiceInput, options?: CallOptions): Promise<void>;
   /**
    * Sets all settings in place, those that are left out to their defaults; connections survive. Rejects with ESRCH when there
-   * is no such service, ENOENT as {@link add}.
+   * is no such service, ENOENT as {@link Ipvs.add}.
    */
   update(service: VirtualServiceInput, options?: CallOptions): Promise<void>;
   /** Deletes it with its real servers; rejects with ESRCH when there is no such service. */

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { FLOW } from '../../../src/kernel/conntrack/layouts.js';
 import { readFlows } from '../../../src/kernel/conntrack/records.js';
-import { readAll } from '../../../src/kernel/listing.js';
+import { RecordListing } from '../../../src/kernel/listing.js';
 import { MEASURED, measure } from '../../support/parsing.js';
 
 /** The bound is 1.5; the tests of other files run at the same time. */
@@ -23,7 +23,7 @@ for (const measured of MEASURED) {
   });
 }
 
-test('a listing of 100000 flows never blocks the event loop for 10 ms', async () => {
+test('an iteration over 100000 flows never blocks the event loop for 10 ms', async () => {
   const records = new Uint8Array(100_000 * FLOW.SIZE);
   let longest = 0;
   // In time of the processor, and the shortest of several attempts: other tests run at the same time.
@@ -37,7 +37,9 @@ test('a listing of 100000 flows never blocks the event loop for 10 ms', async ()
         longest = Math.max(longest, (user + system) / 1000);
       }
     })();
-    assert.equal((await readAll(readFlows(records))).length, 100_000);
+    let count = 0;
+    for await (const flow of new RecordListing(async () => readFlows(records))) count += flow.id === 0 ? 1 : 0;
+    assert.equal(count, 100_000);
     reading = false;
     await watching;
   }

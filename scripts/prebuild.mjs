@@ -5,7 +5,9 @@ import { main } from './prebuild/cli.mjs';
 
 // npm also starts a script of this name before each `npm run build`, which needs no such binary. npm tells its scripts nothing
 // about that, but its own title is the command that the user typed.
-process.exitCode = isStartedBy(/^npm (run|run-script|rum|urn) build\b/) ? 0 : await main(process.argv.slice(2));
+process.exitCode = isStartedBy(/^npm (run|run-script|rum|urn) build\b/)
+  ? 0
+  : await main(process.argv.slice(2));
 
 /**
  * Whether the parent of this process, or the parent's parent if that is a shell, has this title.

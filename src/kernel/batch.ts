@@ -11,6 +11,8 @@ import type { CallOptions, OperationResult } from './types.js';
 export interface Naming<Operation> {
   /** Name of the family: `ipvs`. */
   readonly family: string;
+  /** The verb that takes a list of operations. Default `apply`. */
+  readonly batchVerb?: string;
   /** Names the operation in errors. */
   attempt(operation: Operation): Attempt;
   /** Names the operation in reports of batches: `addService`. */
@@ -83,7 +85,7 @@ export function sendAll<Operation, Client extends NativeClient>(
       if (fault) results[place] = invalidOperation(naming.attempt(operation), fault);
       else sent.push({ operation, place });
     }
-    const whole = { operation: `${naming.family}.apply` };
+    const whole = { operation: `${naming.family}.${naming.batchVerb ?? 'apply'}` };
     const failures = await calls.run(whole, (client) => client.apply(writer.bytes(), writer.tails?.()), options);
     for (const failure of failures) {
       const one = sent[failure.index];

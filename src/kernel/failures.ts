@@ -1,6 +1,7 @@
 // From the addon's failures to the one error type: names of errno numbers, and general hints.
 import { constants } from 'node:os';
 import { NetlinkError } from '../errors.js';
+import { permissionHint, recent } from './hints.js';
 import type { OperationResult } from './types.js';
 
 /** An operation, as errors describe it. */
@@ -44,7 +45,7 @@ export function toNetlinkError(reported: Reported, attempt: Attempt): NetlinkErr
     operation: attempt.operation,
     target: attempt.target,
     kernelMessage,
-    hint: attempt.hint?.(code, kernelMessage) ?? generalHint(code),
+    hint: attempt.hint?.(code, kernelMessage) ?? generalHint(code, kernelMessage),
   });
 }
 
@@ -66,10 +67,15 @@ export function throwOnFailure(results: readonly OperationResult[]): void {
   throw new AggregateError(errors, `${count}, the first: ${first.message}`);
 }
 
-function generalHint(code: string): string | undefined {
+/** The message of the addon for setns(2) that failed: native/netlink/network_namespace.cc. */
+const NOT_ENTERED = 'cannot enter the network namespace';
+
+function generalHint(code: string, kernelMessage: string | undefined): string | undefined {
   switch (code) {
-    case 'EPERM':
-      return 'needs CAP_NET_ADMIN, and CAP_SYS_ADMIN to enter another network namespace';
+    case 'EPERM': {
+      const entered = kernelMessage === NOT_ENTERED;
+      return recent(`EPERM ${entered}`, () => permissionHint(entered));
+    }
     case 'ERR_UNKNOWN_OUTCOME':
       return 'the kernel may have done it: observe before sending it again';
     default:

@@ -34,7 +34,7 @@ test('without the module the hint names it; once it can be loaded the same clien
   const missing = {
     name: 'NetlinkError',
     code: 'EINVAL',
-    hint: 'load the kernel module nf_conntrack_netlink',
+    hint: 'load the kernel module nf_conntrack_netlink (modprobe nf_conntrack_netlink)',
   };
   await assert.rejects(openConntrack(), { ...missing, operation: 'conntrack.open' });
   await assert.rejects(client.list(), { ...missing, operation: 'conntrack.list' });

@@ -47,7 +47,7 @@ class FakeKernel {
 
  private:
   void Serve(int end) {
-    std::vector<uint8_t> buffer(65536);
+    std::vector<uint8_t> buffer(size_t{256} * 1024);
     while (true) {
       const ssize_t size = recv(end, buffer.data(), buffer.size(), 0);
       if (size <= 0) break;

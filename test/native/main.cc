@@ -1,9 +1,12 @@
 // Runs every C++ unit test: `knp_tests CAPTURES`, the folder with the captured messages. Prints one line for
 // each test, `ok NAME` or `not ok NAME`, failures before it; exits with 1 when one failed.
+// `--self-test` makes a data race.
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <iterator>
+#include <thread>
 
 #include "check.h"
 
@@ -59,9 +62,19 @@ int RunAll(const char* folder) {
 
 }  // namespace knp::test
 
+// A data race, to show that ThreadSanitizer finds one.
+static int RaceOnPurpose() {
+  int shared = 0;
+  std::thread other([&] { shared++; });
+  shared++;
+  other.join();
+  return shared == 2 ? 0 : 1;
+}
+
 int main(int argc, char** argv) {
+  if (argc == 2 && std::strcmp(argv[1], "--self-test") == 0) return RaceOnPurpose();
   if (argc != 2) {
-    std::fprintf(stderr, "usage: knp_tests CAPTURES\n");
+    std::fprintf(stderr, "usage: knp_tests CAPTURES | --self-test\n");
     return 2;
   }
   return knp::test::RunAll(argv[1]);

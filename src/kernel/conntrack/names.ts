@@ -1,6 +1,7 @@
 // Names of operations and their targets in errors, in the notation of conntrack(8), and hints.
 import { joinHostPort } from '../../net/address.js';
 import type { Attempt } from '../failures.js';
+import { moduleHint, recent } from '../hints.js';
 import type { FlowId, FlowSelection, FlowTuple } from './types.js';
 
 /** Names the deletion of a flow: `udp 10.0.0.1:4000 -> 10.96.0.10:53`. Accepts any value. */
@@ -20,7 +21,8 @@ export function attemptOn(verb: 'list' | 'delete', selections: readonly FlowSele
 
 /** The hint for every operation: nfnetlink refuses a subsystem whose module is not loaded (EINVAL). */
 export function hintFor(code: string, kernelMessage: string | undefined): string | undefined {
-  return code === 'EINVAL' && !kernelMessage ? 'load the kernel module nf_conntrack_netlink' : undefined;
+  if (code !== 'EINVAL' || kernelMessage) return undefined;
+  return recent('nf_conntrack_netlink', () => moduleHint('nf_conntrack_netlink'));
 }
 
 const OPTIONS: Readonly<Record<'original' | 'reply', Readonly<Record<keyof FlowTuple, string>>>> = {

@@ -1,6 +1,7 @@
 // Names of operations and their targets in errors, and hints.
 import { joinHostPort } from '../../net/address.js';
 import type { Attempt } from '../failures.js';
+import { moduleHint, recent } from '../hints.js';
 import { portOf } from './operations.js';
 import type { IpvsOperation, VirtualServiceId } from './types.js';
 
@@ -56,8 +57,9 @@ function hintFor(operation: IpvsOperation, code: string, said: string | undefine
     }
     case 'startDaemon':
       return hintAtDaemon(code) ?? hintAtModule(code, said);
-    case 'deleteService':
     case 'addRealServer':
+      return code === 'EINVAL' && said === undefined ? NO_LOOPBACK : undefined;
+    case 'deleteService':
     case 'updateRealServer':
     case 'deleteRealServer':
       return undefined;
@@ -65,6 +67,9 @@ function hintFor(operation: IpvsOperation, code: string, said: string | undefine
       return hintAtModule(code, said);
   }
 }
+
+// Without lo, the namespace has no local routes, and the kernel finds no type of any address (inet_addr_type()).
+const NO_LOOPBACK = 'the kernel refuses every real server while lo is down in the network namespace';
 
 function hintAtDaemon(code: string): string | undefined {
   switch (code) {
@@ -83,7 +88,7 @@ function hintAtDaemon(code: string): string | undefined {
 // have a message of their own.
 function hintAtModule(code: string, said: string | undefined): string | undefined {
   if (code !== 'ENOENT' || said !== undefined) return undefined;
-  return 'load the kernel module ip_vs (modprobe ip_vs)';
+  return recent('ip_vs', () => moduleHint('ip_vs'));
 }
 
 /** Names a call that is no batch. */

@@ -80,7 +80,8 @@ export class AttributeWriter {
     if (!(value instanceof Uint8Array)) {
       throw new TypeError(this.#fault(type, 'bytes', 'must be a Uint8Array', value));
     }
-    this.#bytes.set(value, this.#begin(type, value.length));
+    const at = this.#begin(type, value.length); // may change the buffer
+    this.#bytes.set(value, at);
     return this;
   }
 

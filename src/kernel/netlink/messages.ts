@@ -1,12 +1,14 @@
 // Messages ↔ the bytes that cross to the addon: struct nlmsghdr in the machine's byte order, payload, padding to 4 bytes.
 import { endianness } from 'node:os';
-import type { Fault } from '../arguments.js';
-import { integerFault } from '../arguments.js';
+import { type Fault, integerFault } from '../arguments.js';
 import type { OperationWriter } from '../batch.js';
 import type { NetlinkMessage, NetlinkRequest } from './types.js';
 
 /** Whether numbers in messages are little-endian. */
 export const HOST_IS_LITTLE = endianness() === 'LE';
+
+/** `NLM_F_DUMP`: a request to list. */
+export const NLM_F_DUMP = 0x300;
 
 /** Bytes of struct nlmsghdr. */
 const HEADER = 16;

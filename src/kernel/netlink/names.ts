@@ -5,6 +5,7 @@ import type { NetlinkRequest } from './types.js';
 /** Names messages by their types. */
 export const NAMING: Naming<NetlinkRequest> = {
   family: 'netlink',
+  batchVerb: 'send',
   attempt: (message) => ({ operation: 'netlink.send', target: targetOf(message) }),
   nameOf: targetOf,
 };

@@ -33,6 +33,12 @@ export class FakeClient<Change> implements Faults, KernelClient<Change> {
     return this.close();
   }
 
+  /** A call without a fault of its own: that of a batch, whose operations have theirs. */
+  protected async open<T>(attempt: Attempt, act: () => T, options: CallOptions): Promise<T> {
+    this.#check(attempt, options);
+    return act();
+  }
+
   /** A call that reads. Rejects with its fault. */
   protected async read<T>(attempt: Attempt, act: () => T, options: CallOptions = {}): Promise<T> {
     this.#check(attempt, options);

@@ -18,6 +18,7 @@ export { type Fault, type Faults, failNth } from './faults.js';
 export { FakeIpset } from './ipset.js';
 export { FakeIptables } from './iptables.js';
 export { FakeIpvs } from './ipvs.js';
+export { FakeNetlink, type NetlinkAnswer } from './netlink.js';
 export { FakeProcNet } from './procNet.js';
 export { FakeRtnetlink } from './rtnetlink.js';
 export { FakeSysctl } from './sysctl.js';

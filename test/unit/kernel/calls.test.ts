@@ -87,7 +87,7 @@ test('errors of the addon become NetlinkErrors, others stay', async () => {
   await assert.rejects(failing(nativeError(1)), {
     code: 'EPERM',
     errno: 1,
-    message: 'EPERM: fake.call (needs CAP_NET_ADMIN, and CAP_SYS_ADMIN to enter another network namespace)',
+    message: /^EPERM: fake\.call \(.*CAP_NET_ADMIN.*\)$/,
   });
   await assert.rejects(failing(nativeError(0, 'ERR_TIMEOUT', 'no reply from the kernel')), {
     code: 'ERR_TIMEOUT',

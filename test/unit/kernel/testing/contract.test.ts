@@ -1,4 +1,5 @@
 // The fakes keep the contracts that test/kernel/contract-*.test.ts hold the kernel to.
+import { constants } from 'node:os';
 import { describe } from 'node:test';
 import type { Conntrack } from '../../../../src/kernel/conntrack/types.js';
 import type { Ipset } from '../../../../src/kernel/ipset/types.js';
@@ -11,11 +12,13 @@ import {
   FakeIpset,
   FakeIpvs,
   FakeKernel,
+  FakeNetlink,
   FakeRtnetlink,
 } from '../../../../src/kernel/testing/index.js';
 import { conntrackContract } from '../../../support/contract/conntrack.js';
 import { ipsetContract } from '../../../support/contract/ipset.js';
 import { ipvsContract } from '../../../support/contract/ipvs.js';
+import { GET_NONE, LINK_TYPE, netlinkContract } from '../../../support/contract/netlink.js';
 import { rtnetlinkContract } from '../../../support/contract/rtnetlink.js';
 import { rtnetlinkObjectsContract } from '../../../support/contract/rtnetlinkObjects.js';
 
@@ -34,6 +37,17 @@ describe('a fake of ipset', () => ipsetContract(async () => new FakeIpset()));
 describe('a fake of rtnetlink', () => {
   rtnetlinkContract(async () => new FakeRtnetlink(), 'dummy');
   rtnetlinkObjectsContract(async () => new FakeRtnetlink());
+});
+describe('a fake of netlink', () => {
+  netlinkContract(async () => {
+    const fake = new FakeNetlink();
+    const groups = new Map([['notify', 16]]);
+    fake.families.set('nlctrl', { name: 'nlctrl', id: 16, version: 2, headerSize: 0, groups });
+    const lo = { type: LINK_TYPE, flags: 0, payload: Uint8Array.of(0, 0, 4, 3, 1, 0, 0, 0) };
+    const none = GET_NONE.payload?.toString();
+    fake.answer = ({ payload }) => (payload.toString() === none ? constants.errno.ENODEV : [lo]);
+    return fake;
+  });
 });
 describe('a fake of conntrack', () => {
   conntrackContract(async (...datagrams) => {

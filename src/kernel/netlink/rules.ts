@@ -1,0 +1,60 @@
+// The rules of arguments, which the client and the fake have in common.
+import { argumentError, type Fault, integerFault } from '../arguments.js';
+import { MessageWriter } from './messages.js';
+import type { NetlinkProtocol, NetlinkRequest } from './types.js';
+
+/** The number of the protocol of generic netlink. */
+export const NETLINK_GENERIC = 16;
+
+const PROTOCOLS = { route: 0, netfilter: 12, generic: NETLINK_GENERIC } as const;
+/** `MAX_LINKS` − 1 */
+const LAST_PROTOCOL = 31;
+/** Most groups of a watch: a bound on memory, far above the number that kernels have. */
+const MOST_GROUPS = 1024;
+const LARGEST_GROUP = 0x7fff_ffff;
+
+/** The number of a protocol (`NETLINK_…`). Throws the error of the call if it breaks a rule, as all functions here do. */
+export function protocolNumber(protocol: NetlinkProtocol, operation: string): number {
+  const number = typeof protocol === 'number' ? protocol : PROTOCOLS[protocol];
+  if (number === undefined) {
+    const rule = `must be a number, or one of ${Object.keys(PROTOCOLS).join(', ')}`;
+    const wrongType = typeof protocol !== 'string';
+    throw argumentError(operation, { field: 'protocol', value: protocol, rule, wrongType });
+  }
+  const fault = integerFault('protocol', number, 0, LAST_PROTOCOL);
+  if (fault) throw argumentError(operation, fault);
+  return number;
+}
+
+/** The bytes of one request, with these flags added. */
+export function bytesOf(request: NetlinkRequest, flags: number, operation: string): Uint8Array {
+  const writer = new MessageWriter(flags);
+  const fault = writer.write(request);
+  if (fault) throw argumentError(operation, fault);
+  return writer.bytes();
+}
+
+/** Checks the name of a family: `GENL_NAMSIZ` is 16, with the zero. */
+export function checkFamilyName(name: unknown, operation: string): void {
+  if (typeof name === 'string' && /^[^\0]{1,15}$/.test(name)) return;
+  const rule = 'must be a name of 1 to 15 bytes';
+  throw argumentError(operation, { field: 'name', value: name, rule, wrongType: typeof name !== 'string' });
+}
+
+/** Checks the groups of a watch. */
+export function checkGroups(groups: unknown, operation: string): void {
+  const fault = findGroupsFault(groups);
+  if (fault) throw argumentError(operation, fault);
+}
+
+function findGroupsFault(groups: unknown): Fault | undefined {
+  if (!Array.isArray(groups) || groups.length === 0 || groups.length > MOST_GROUPS) {
+    const rule = `must be an array of 1 to ${MOST_GROUPS} numbers`;
+    return { field: 'groups', value: groups, rule, wrongType: !Array.isArray(groups) };
+  }
+  for (const [place, group] of groups.entries()) {
+    const fault = integerFault(`groups[${place}]`, group, 1, LARGEST_GROUP);
+    if (fault) return fault;
+  }
+  return undefined;
+}

@@ -1,0 +1,95 @@
+// Netlink with answers that a test writes: it does not know the families whose messages it is sent.
+import { constants } from 'node:os';
+import { invalidOperation } from '../arguments.js';
+import { type Attempt, toNetlinkError } from '../failures.js';
+import { MessageWriter, NLM_F_DUMP } from '../netlink/messages.js';
+import { NAMING, targetOf } from '../netlink/names.js';
+import { bytesOf, checkFamilyName, checkGroups } from '../netlink/rules.js';
+import type {
+  GenericFamily,
+  Netlink,
+  NetlinkEvent,
+  NetlinkMessage,
+  NetlinkRequest,
+} from '../netlink/types.js';
+import { reported } from '../reported.js';
+import type { CallOptions, EventStream, Listing, OperationResult, WatchOptions } from '../types.js';
+import { FakeClient } from './client.js';
+import { FakeEvents } from './events.js';
+
+const { ENOENT, EOPNOTSUPP } = constants.errno;
+
+/** The replies to a request, or the positive number of the kernel's error. A change that succeeds has no replies. */
+export type NetlinkAnswer = (request: NetlinkMessage) => readonly NetlinkMessage[] | number;
+
+/**
+ * A fake of netlink. It keeps the rules of messages, and their order; it answers each with {@link answer}. Notifications are those that
+ * a test sends through {@link events}, whatever the groups.
+ */
+export class FakeNetlink extends FakeClient<NetlinkRequest> implements Netlink {
+  /** The families that resolveFamily() finds. */
+  readonly families = new Map<string, GenericFamily>();
+  /** Every message that reached the fake, in its order, with all of its flags but those that are always added. */
+  readonly sent: NetlinkMessage[] = [];
+  /** Notifications, for all watches. */
+  readonly events = new FakeEvents<NetlinkEvent>();
+  /** Answers requests. By default, the fake knows none of them: EOPNOTSUPP. */
+  answer: NetlinkAnswer = () => EOPNOTSUPP;
+
+  async resolveFamily(name: string, options?: CallOptions): Promise<GenericFamily> {
+    const attempt = { operation: 'netlink.resolveFamily', target: name };
+    checkFamilyName(name, attempt.operation);
+    return this.read(attempt, () => this.families.get(name) ?? refuse(ENOENT, attempt), options);
+  }
+
+  send(messages: readonly NetlinkRequest[], options: CallOptions = {}): Promise<OperationResult[]> {
+    const attempt = { operation: 'netlink.send' };
+    return reported<NetlinkRequest, OperationResult>(this, messages, NAMING.nameOf, () =>
+      this.open(attempt, () => messages.map((each) => this.#sendOne(each)), options),
+    );
+  }
+
+  async query(request: NetlinkRequest, options?: CallOptions): Promise<NetlinkMessage[]> {
+    const attempt = { operation: 'netlink.query', target: targetOf(request) };
+    bytesOf(request, 0, attempt.operation); // checks it
+    return this.read(attempt, () => [...this.#answer(request, 0, attempt)], options);
+  }
+
+  dump(request: NetlinkRequest, options?: CallOptions): Listing<NetlinkMessage> {
+    const attempt = { operation: 'netlink.dump', target: targetOf(request) };
+    bytesOf(request, NLM_F_DUMP, attempt.operation); // checks it
+    return this.listing(attempt, () => this.#answer(request, NLM_F_DUMP, attempt), options);
+  }
+
+  watch(groups: readonly number[], options: WatchOptions = {}): EventStream<NetlinkEvent> {
+    checkGroups(groups, 'netlink.watch');
+    return this.events.stream('netlink.watch', options, this.closed);
+  }
+
+  #sendOne(message: NetlinkRequest): OperationResult {
+    const attempt = NAMING.attempt(message);
+    const broken = new MessageWriter().write(message);
+    if (broken) return invalidOperation(attempt, broken);
+    const fault = this.fault(attempt.operation, attempt.target ?? '');
+    if (fault) return fault;
+    const answer = this.#receive(message, 0);
+    if (typeof answer !== 'number') return undefined;
+    return toNetlinkError({ errno: answer, code: '', message: '' }, attempt);
+  }
+
+  #answer(request: NetlinkRequest, flags: number, attempt: Attempt): readonly NetlinkMessage[] {
+    const answer = this.#receive(request, flags);
+    return typeof answer === 'number' ? refuse(answer, attempt) : answer;
+  }
+
+  #receive(request: NetlinkRequest, added: number): readonly NetlinkMessage[] | number {
+    const { type, flags = 0, payload = new Uint8Array() } = request;
+    const received = { type, flags: flags | added, payload: payload.slice() };
+    this.sent.push(received);
+    return this.answer(received);
+  }
+}
+
+function refuse(errno: number, attempt: Attempt): never {
+  throw toNetlinkError({ errno, code: '', message: '' }, attempt);
+}

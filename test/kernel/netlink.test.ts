@@ -1,0 +1,154 @@
+// Netlink itself, on the kernel: its contract, and the messages of families that have no client.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { afterEach, describe, it } from 'node:test';
+import {
+  AttributeReader,
+  AttributeWriter,
+  GENL_ID_CTRL,
+  genericCommand,
+  genericHeader,
+  type NetlinkEvent,
+  openNetlink,
+  readFamily,
+} from '../../src/kernel/netlink/index.js';
+import { netlinkContract } from '../support/contract/netlink.js';
+import { emptyNamespaces } from '../support/netns.js';
+
+// include/uapi/linux/rtnetlink.h, if_link.h
+const RTM = { newLink: 16, newRoute: 24, getLink: 18 } as const;
+/** Beyond RTM_MAX: EOPNOTSUPP. */
+const UNKNOWN = 0x7000;
+const RTNLGRP_LINK = 1;
+const NLM_F_CREATE_EXCL = 0x600;
+const CTRL_CMD_GETFAMILY = 3;
+
+const namespaces = emptyNamespaces();
+afterEach(() => namespaces.remove());
+
+const open = async (protocol: 'generic' | 'route', netns = namespaces.add()) =>
+  namespaces.keep(await openNetlink({ protocol, netns }));
+
+/** `struct rtmsg` of a route of the main table. */
+const route = (prefix: number) => Uint8Array.of(2, prefix, 0, 0, 254, 4, 0, 1, 0, 0, 0, 0);
+
+describe('netlink', () => netlinkContract(open));
+
+describe('messages of families without a client', () => {
+  it('lists the families of generic netlink', async () => {
+    const netlink = await open('generic');
+    const request = { type: GENL_ID_CTRL, payload: genericHeader(CTRL_CMD_GETFAMILY) };
+    const replies = await netlink.dump(request).toArray();
+    assert.ok(replies.every((reply) => genericCommand(reply) === 1));
+    const families = replies.map((reply) => readFamily(reply));
+    const controller = families.find(({ name }) => name === 'nlctrl') ?? assert.fail();
+    assert.equal(controller.id, GENL_ID_CTRL);
+    for (const { name, id } of families) assert.equal((await netlink.resolveFamily(name)).id, id, name);
+  });
+
+  it('creates, changes and lists what ip(8) sees', async () => {
+    const netns = namespaces.add();
+    const netlink = await open('route', netns);
+    const name = netns.replace('/run/netns/', '');
+    const bridge = new AttributeWriter(new Uint8Array(16))
+      .text(3, 'br0')
+      .nested(18, (info) => info.bytes(1, Buffer.from('bridge')))
+      .payload();
+    const messages = [
+      { type: RTM.newLink, flags: NLM_F_CREATE_EXCL, payload: bridge },
+      { type: RTM.newLink, flags: NLM_F_CREATE_EXCL, payload: bridge },
+    ];
+    const [created, again] = await netlink.send(messages);
+    assert.equal(created, undefined);
+    assert.equal(again?.code, 'EEXIST');
+    assert.match(
+      execFileSync('ip', ['-n', name, '-d', 'link', 'show', 'br0'], { encoding: 'utf8' }),
+      /bridge/,
+    );
+    const names: string[] = [];
+    for await (const { payload } of netlink.dump({ type: RTM.getLink, payload: new Uint8Array(16) })) {
+      for (const attribute of new AttributeReader(payload, { offset: 16 })) {
+        if (attribute.type === 3) names.push(attribute.text());
+      }
+    }
+    assert.ok(names.includes('br0') && names.includes('lo'), names.join());
+  });
+
+  it("has the kernel's text of an error", async () => {
+    const netlink = await open('route');
+    const payload = new AttributeWriter(route(33)).address(1, '10.0.0.1').payload();
+    const [refused] = await netlink.send([{ type: RTM.newRoute, payload }]);
+    assert.equal(refused?.code, 'EINVAL');
+    assert.match(refused?.kernelMessage ?? '', /[Ii]nvalid prefix/);
+  });
+
+  it('sends messages of every length, and more than fit into one buffer', async () => {
+    const netlink = await open('route');
+    const sizes = [0, 1, 2, 3, 4, 5, 15, 16, 17, 1000, 65_536, 131_072];
+    const messages = [...sizes, ...sizes, ...Array.from({ length: 600 }, () => 12)].map((size) => ({
+      type: UNKNOWN,
+      payload: new Uint8Array(size).fill(0xff),
+    }));
+    const results = await netlink.send(messages);
+    assert.equal(results.length, messages.length);
+    assert.deepEqual([...new Set(results.map((result) => result?.code))], ['EOPNOTSUPP']);
+    assert.equal(
+      (
+        await netlink.query({
+          type: RTM.getLink,
+          payload: Uint8Array.of(0, 0, 0, 0, 1, ...Array(11).fill(0)),
+        })
+      ).length,
+      1,
+    );
+  });
+
+  it('a request that is no listing ends as one', async () => {
+    const netlink = await open('route');
+    const payload = new AttributeWriter(route(32)).payload();
+    await assert.rejects(netlink.dump({ type: RTM.newRoute, payload }).toArray(), {
+      operation: 'netlink.dump',
+    });
+  });
+
+  it('notifies of the messages of its groups', async () => {
+    const netns = namespaces.add();
+    const netlink = await open('route', netns);
+    const name = netns.replace('/run/netns/', '');
+    const types: number[] = [];
+    for await (const event of netlink.watch([RTNLGRP_LINK])) {
+      if (event.kind === 'resync') {
+        execFileSync('ip', ['-n', name, 'link', 'add', 'br1', 'type', 'bridge']);
+        execFileSync('ip', ['-n', name, 'link', 'del', 'br1']);
+        continue;
+      }
+      types.push(event.message.type);
+      if (linkOf(event) === 'br1' && event.message.type === 17) break;
+    }
+    assert.deepEqual([...new Set(types)], [RTM.newLink, 17]);
+  });
+
+  it('names protocols, groups and namespaces that do not exist', async () => {
+    await assert.rejects(
+      openNetlink({ protocol: 'x' as never }),
+      /netlink\.open: protocol must be a number, or one of/,
+    );
+    await assert.rejects(openNetlink({ protocol: 32 }), RangeError);
+    await assert.rejects(openNetlink({ protocol: 31 }), {
+      code: 'EPROTONOSUPPORT',
+      operation: 'netlink.open',
+    });
+    await assert.rejects(openNetlink({ protocol: 0, netns: '/run/netns/knp-none' }), { code: 'ENOENT' });
+    const netlink = await open('route');
+    const iterator = netlink.watch([100_000])[Symbol.asyncIterator]();
+    await assert.rejects(iterator.next(), { operation: 'netlink.watch', code: 'EINVAL' });
+    await assert.rejects((await open('route')).resolveFamily('nlctrl'), { code: 'ERR_INVALID_ARGUMENT' });
+  });
+});
+
+function linkOf({ message }: NetlinkEvent): string | undefined {
+  for (const attribute of new AttributeReader(message.payload, { offset: 16 })) {
+    if (attribute.type === 3) return attribute.text();
+  }
+  return undefined;
+}

@@ -1,0 +1,9 @@
+// Great numbers of operations, opens and closes, and workers that are terminated: every client and watch but IPVS.
+import { execFileSync } from 'node:child_process';
+import { before } from 'node:test';
+import { soakTests } from '../support/soakTests.js';
+
+// Addresses on lo that is down have no routes.
+before(() => void execFileSync('ip', ['link', 'set', 'lo', 'up']));
+
+soakTests(['ipset', 'rtnetlink', 'netlink', 'conntrack'], 20_000, 500);

@@ -1,0 +1,159 @@
+// Operations and clients in great numbers, and the memory and descriptors of the process before and after them.
+//
+//   node dist/test/support/soak.js OPERATIONS OPENS [FAMILY…]
+//
+// Prints a line for each family. To be run in a network namespace of its own, as root. Exits with 1 beyond the bounds.
+import { readdirSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { openConntrack } from '../../src/kernel/conntrack/index.js';
+import { throwOnFailure } from '../../src/kernel/failures.js';
+import { openIpset } from '../../src/kernel/ipset/index.js';
+import { openIpvs } from '../../src/kernel/ipvs/index.js';
+import { openNetlink } from '../../src/kernel/netlink/index.js';
+import { openRtnetlink } from '../../src/kernel/rtnetlink/index.js';
+
+/** Growth of the resident memory after the warm-up, in MiB: the heap of V8 breathes by several. */
+export const MOST_GROWTH = 24;
+/** Operations of one call. */
+const BATCH = 500;
+
+/** Opens a client, removes what a terminated worker left, and returns the closing of the client and a round of operations, which leaves the kernel as it was before it. */
+type Open = () => Promise<{ round(): Promise<number>; close(): Promise<void> }>;
+
+const FAMILIES: Readonly<Record<string, Open>> = {
+  async ipvs() {
+    const client = await openIpvs();
+    await client.flush();
+    const services = Array.from({ length: BATCH }, (_, i) => ({
+      protocol: 'tcp' as const,
+      address: `10.${i >> 8}.${i & 255}.1`,
+      port: 80,
+    }));
+    const add = services.map(
+      (service) => ({ do: 'addService', service: { ...service, scheduler: 'rr' } }) as const,
+    );
+    const remove = services.map((service) => ({ do: 'deleteService', service }) as const);
+    return {
+      close: () => client.close(),
+      async round() {
+        throwOnFailure(await client.apply(add));
+        throwOnFailure(await client.apply(remove));
+        return 2 * BATCH;
+      },
+    };
+  },
+
+  async ipset() {
+    const client = await openIpset();
+    const set = { name: 'knp-soak', type: 'hash:ip' as const, family: 4 as const };
+    await client.create(set).catch((error) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+    await client.flush(set.name);
+    const entries = Array.from({ length: BATCH }, (_, i) => ({ address: `10.${i >> 8}.${i & 255}.1` }));
+    return {
+      close: () => client.close(),
+      async round() {
+        throwOnFailure(await client.apply(entries.map((entry) => ({ do: 'add', set, entry }))));
+        throwOnFailure(await client.apply(entries.map((entry) => ({ do: 'delete', set, entry }))));
+        return 2 * BATCH;
+      },
+    };
+  },
+
+  async rtnetlink() {
+    const client = await openRtnetlink();
+    const ids = Array.from({ length: BATCH }, (_, i) => ({
+      link: 'lo',
+      address: `10.${i >> 8}.${i & 255}.1`,
+      prefix: 32,
+    }));
+    await client.apply(ids.map((address) => ({ do: 'deleteAddress', address }))); // none, as a rule
+    const stream = client.watch()[Symbol.asyncIterator]();
+    await stream.next();
+    return {
+      async close() {
+        await stream.return?.();
+        await client.close();
+      },
+      async round() {
+        throwOnFailure(await client.apply(ids.map((address) => ({ do: 'addAddress', address }))));
+        throwOnFailure(await client.apply(ids.map((address) => ({ do: 'deleteAddress', address }))));
+        await stream.next();
+        return 2 * BATCH;
+      },
+    };
+  },
+
+  async netlink() {
+    const client = await openNetlink({ protocol: 'route' });
+    const get = { type: 18, payload: Uint8Array.of(0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0) };
+    const batch = Array.from({ length: BATCH }, () => get);
+    return {
+      close: () => client.close(),
+      async round() {
+        throwOnFailure(await client.send(batch));
+        return BATCH;
+      },
+    };
+  },
+
+  async conntrack() {
+    const client = await openConntrack();
+    const flows = Array.from({ length: BATCH }, (_, i) => ({
+      protocol: 'udp' as const,
+      original: { source: '10.0.0.1', destination: '10.0.0.2', sourcePort: 1000 + i, destinationPort: 53 },
+    }));
+    return {
+      close: () => client.close(),
+      async round() {
+        throwOnFailure(await client.deleteFlows(flows));
+        return BATCH;
+      },
+    };
+  },
+};
+
+const descriptors = () => readdirSync('/proc/self/fd').length;
+
+/** The resident memory after garbage collections, in MiB. */
+async function resident(): Promise<number> {
+  for (let i = 0; i < 4; i++) {
+    globalThis.gc?.();
+    await setTimeout(20);
+  }
+  return process.memoryUsage().rss / 2 ** 20;
+}
+
+/** Runs one family; returns its line, and whether it is within the bounds. */
+export async function soak(family: string, operations: number, opens: number): Promise<[string, boolean]> {
+  const open = FAMILIES[family];
+  if (!open) throw new Error(`no family ${family}`);
+  const client = await open();
+  const openOnce = async () => (await open()).close();
+  // A warm-up: the heap and the buffers of the C library reach their sizes.
+  for (let done = 0; done < operations / 10; ) done += await client.round();
+  for (let i = 0; i < opens / 10; i++) await openOnce();
+  const before = { memory: await resident(), descriptors: descriptors() };
+  const started = Date.now();
+  let done = 0;
+  while (done < operations) done += await client.round();
+  for (let i = 0; i < opens; i++) await openOnce();
+  const seconds = (Date.now() - started) / 1000;
+  const growth = (await resident()) - before.memory;
+  const left = descriptors() - before.descriptors;
+  await client.close();
+  const memory = `${before.memory.toFixed(1)} MiB ${growth < 0 ? '' : '+'}${growth.toFixed(1)}`;
+  const line = `${family}: ${done} operations, ${opens} opens in ${seconds.toFixed(1)} s: ${memory}, descriptors +${left}`;
+  return [line, growth <= MOST_GROWTH && left === 0];
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [operations, opens, ...families] = process.argv.slice(2);
+  for (const family of families.length > 0 ? families : Object.keys(FAMILIES)) {
+    const [line, isWithin] = await soak(family, Number(operations), Number(opens));
+    console.log(line);
+    if (!isWithin) process.exitCode = 1;
+  }
+}

@@ -1,0 +1,31 @@
+// The tests of memory, descriptors and worker threads, for families that one vehicle has.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { soak } from './soak.js';
+
+const WORKER = new URL('./soakWorker.js', import.meta.url);
+
+/** Registers the tests. */
+export function soakTests(families: readonly string[], operations: number, opens: number): void {
+  for (const family of families) {
+    test(`${family}: ${operations} operations and ${opens} opens leave neither memory nor descriptors`, async (t) => {
+      const [line, isWithin] = await soak(family, operations, opens);
+      t.diagnostic(line);
+      assert.ok(isWithin, line);
+    });
+
+    test(`${family}: workers that are terminated in the middle of a call leave it usable`, async () => {
+      for (const delay of [0, 5, 40]) {
+        const worker = new Worker(WORKER, { workerData: family });
+        const failed = once(worker, 'error').then(([error]) => assert.fail(error as Error));
+        await Promise.race([once(worker, 'message'), failed]);
+        await setTimeout(delay);
+        assert.equal(await worker.terminate(), 1);
+      }
+      await soak(family, 10, 2); // rejects if an operation fails
+    });
+  }
+}

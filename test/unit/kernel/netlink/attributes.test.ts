@@ -1,0 +1,166 @@
+// Attributes: written and read in every form, and refused when they break a rule.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AttributeReader } from '../../../../src/kernel/netlink/attributeReader.js';
+import { AttributeWriter, NLA_F_NET_BYTEORDER } from '../../../../src/kernel/netlink/attributeWriter.js';
+
+const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
+const only = (payload: Uint8Array) => [...new AttributeReader(payload)][0] ?? assert.fail('no attribute');
+
+test('values have the layout of struct nlattr, with padding', () => {
+  assert.equal(hex(new AttributeWriter().u8(1, 0xab).payload()), '05000100ab000000');
+  assert.equal(
+    hex(new AttributeWriter().u16(2, 0x1234).u16be(2, 0x1234).payload()),
+    '06000200341200000600020012340000',
+  );
+  assert.equal(
+    hex(new AttributeWriter().u32(3, 1).u32be(3, 1).payload()),
+    '08000300010000000800030000000001',
+  );
+  assert.equal(hex(new AttributeWriter().u64(4, 1n).payload()), '0c0004000100000000000000');
+  assert.equal(hex(new AttributeWriter().u64be(4, 1n).payload()), '0c0004000000000000000001');
+  assert.equal(hex(new AttributeWriter().text(5, 'lo').payload()), '070005006c6f0000');
+  assert.equal(hex(new AttributeWriter().address(6, '10.0.0.1').payload()), '080006000a000001');
+  assert.equal(hex(new AttributeWriter().flag(7).payload()), '04000700');
+  assert.equal(
+    hex(new AttributeWriter(Uint8Array.of(9)).flag(7 | NLA_F_NET_BYTEORDER).payload()),
+    '0900000004000740',
+  );
+  const nested = new AttributeWriter()
+    .nested(1, (inner) => inner.u8(2, 3))
+    .u8(4, 5)
+    .payload();
+  assert.equal(hex(nested), '0c000180' + '0500020003000000' + '0500040005000000');
+});
+
+test('what is written is read', () => {
+  const payload = new AttributeWriter(new Uint8Array(6))
+    .u8(1, 255)
+    .u16(2, 65535)
+    .u32(3, 2 ** 32 - 1)
+    .u64(4, 2n ** 64n - 1n)
+    .u16be(5, 80)
+    .u32be(6, 7)
+    .u64be(7, 8n)
+    .text(8, 'grün')
+    .bytes(9, Uint8Array.of(1, 2, 3))
+    .address(10, 'fd00::1')
+    .nested(11, (inner) => inner.text(1, 'a').nested(2, (most) => most.u8(3, 4)))
+    .payload();
+  const [u8, u16, u32, u64, u16be, u32be, u64be, text, bytes, address, nested] = new AttributeReader(
+    payload,
+    { offset: 6 },
+  );
+  assert.deepEqual([u8?.u8(), u16?.u16(), u32?.u32(), u64?.u64()], [255, 65535, 2 ** 32 - 1, 2n ** 64n - 1n]);
+  assert.deepEqual([u16be?.u16be(), u32be?.u32be(), u64be?.u64be()], [80, 7, 8n]);
+  assert.deepEqual(
+    [text?.text(), bytes?.bytes(), address?.address()],
+    ['grün', Uint8Array.of(1, 2, 3), 'fd00::1'],
+  );
+  assert.deepEqual([bytes?.size, nested?.type], [3, 11]);
+  const [a, b] = nested?.nested() ?? [];
+  assert.equal(a?.text(), 'a');
+  assert.equal([...(b?.nested() ?? [])][0]?.u8(), 4);
+});
+
+test('very many attributes enlarge the buffer', () => {
+  const writer = new AttributeWriter();
+  for (let i = 0; i < 5000; i++) writer.u32(1, i);
+  const values = [...new AttributeReader(writer.payload())].map((attribute) => attribute.u32());
+  assert.deepEqual(
+    values,
+    Array.from({ length: 5000 }, (_, i) => i),
+  );
+});
+
+test('a value that breaks a rule is refused with its attribute, and nothing is written', () => {
+  const writer = new AttributeWriter();
+  const refusals: [(to: AttributeWriter) => unknown, RegExp][] = [
+    [(to) => to.u8(1, 256), /^RangeError: attribute 1 \(u8\) must be an integer from 0 to 255, found 256$/],
+    [(to) => to.u16(2, -1), /attribute 2 \(u16\) must be an integer from 0 to 65535, found -1/],
+    [(to) => to.u32(3, 1.5), /attribute 3 \(u32\) must be an integer from 0 to 4294967295, found 1.5/],
+    [(to) => to.u32(3, Number.NaN), /attribute 3/],
+    [(to) => to.u32(3, '1' as never), /^TypeError: attribute 3 \(u32\) must be a number, found '1'$/],
+    [(to) => to.u64(4, 1 as never), /^TypeError: attribute 4 \(u64\) must be a bigint, found 1$/],
+    [(to) => to.u64(4, 2n ** 64n), /attribute 4 \(u64\) must be an integer from 0 to 18446744073709551615/],
+    [(to) => to.text(5, 'a\0b'), /attribute 5 \(text\) must have no zero/],
+    [(to) => to.text(5, 1 as never), /^TypeError: attribute 5/],
+    [(to) => to.bytes(6, [1] as never), /^TypeError: attribute 6 \(bytes\) must be a Uint8Array/],
+    [
+      (to) => to.bytes(6, new Uint8Array(65_532)),
+      /attribute 6 \(length\) must be at most 65531 bytes, found 65532/,
+    ],
+    [(to) => to.address(7, '10.0.0'), /attribute 7 \(address\) must be an IP address, found '10.0.0'/],
+    [(to) => to.flag(65_536), /attribute 65536 \(type\) must be an integer from 0 to 65535/],
+    [(to) => to.nested(8, (inner) => inner.nested(2, (most) => most.u8(3, 300))), /attribute 8, 2, 3 \(u8\)/],
+    [(to) => to.nested(8, (inner) => inner.bytes(1, new Uint8Array(65_530))), /attribute 8 |attribute 32776/],
+  ];
+  for (const [write, pattern] of refusals) {
+    assert.throws(
+      () => write(writer),
+      (error) => pattern.test(String(error)) || assert.fail(String(error)),
+    );
+  }
+  assert.equal(writer.payload().length, 0);
+  writer.bytes(1, new Uint8Array(65_531));
+});
+
+test('attributes that break a rule are an error that names them', () => {
+  const refusals: [() => unknown, RegExp][] = [
+    [() => [...new AttributeReader(Uint8Array.of(5, 0))], /attribute: 2 bytes are too few for an attribute/],
+    [
+      () => [...new AttributeReader(Uint8Array.of(3, 0, 1, 0))],
+      /attribute 1: length 3, of 4 bytes that are left/,
+    ],
+    [() => [...new AttributeReader(Uint8Array.of(9, 0, 1, 0, 0, 0, 0, 0))], /attribute 1: length 9, of 8/],
+    [() => [...new AttributeReader(Uint8Array.of(0, 0, 0, 0))], /attribute 0: length 0/],
+    [() => new AttributeReader(new Uint8Array(3), { offset: 4 }), /header of 4 bytes: the message has 3/],
+    [
+      () => only(new AttributeWriter().u8(1, 1).payload()).u16(),
+      /attribute 1: the value has 1 bytes, expected 2/,
+    ],
+    [
+      () => only(new AttributeWriter().u32(2, 1).payload()).u64(),
+      /attribute 2: the value has 4 bytes, expected 8/,
+    ],
+    [
+      () => only(new AttributeWriter().u8(3, 1).payload()).address(),
+      /attribute 3: the value has 1 bytes, expected 4 or 16/,
+    ],
+    [
+      () => [...only(new AttributeWriter().nested(4, (in_) => in_.u8(5, 1)).payload()).nested()][0]?.u32(),
+      /attribute 4, 5: /,
+    ],
+  ];
+  for (const [read, pattern] of refusals) {
+    assert.throws(
+      read,
+      (error: Error & { code?: string }) =>
+        error.code === 'ERR_MALFORMED_REPLY' && pattern.test(error.message),
+    );
+  }
+  assert.throws(() => [...new AttributeReader(Uint8Array.of(5, 0), { operation: 'route.list' })], {
+    operation: 'route.list',
+  });
+});
+
+test('no bytes make the reader read beyond them, loop, or throw another error', () => {
+  let state = 1;
+  const random = () => {
+    state = (state * 1_103_515_245 + 12_345) & 0x7fff_ffff;
+    return state >> 8;
+  };
+  let read = 0;
+  for (let round = 0; round < 20_000; round++) {
+    const bytes = Uint8Array.from({ length: random() % 40 }, () => random() % (round % 3 === 0 ? 256 : 12));
+    try {
+      for (const attribute of new AttributeReader(bytes)) {
+        read += 1;
+        for (const inner of attribute.nested()) inner.u32();
+      }
+    } catch (error) {
+      assert.equal((error as { code?: string }).code, 'ERR_MALFORMED_REPLY', String(error));
+    }
+  }
+  assert.ok(read > 500, `${read} attributes`);
+});

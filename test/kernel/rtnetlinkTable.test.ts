@@ -285,13 +285,16 @@ describe('options whose values do not stay', () => {
     assert.ok(!(dummy['flags'] as string[]).includes('LOWER_UP'));
     await rtnetlink.addLink('vq', 'veth', { index: 777, txQueues: 3, rxQueues: 2, peer: { name: 'vr' } });
     const [shown = {}] = ipJson(namespace, 'link show dev vq');
-    assert.deepEqual([shown['ifindex'], shown['num_tx_queues'], shown['num_rx_queues']], [777, 3, 2]);
+    assert.deepEqual([shown['ifindex'], shown['num_tx_queues']], [777, 3]);
+    // A kernel without CONFIG_RPS, as User Mode Linux, has one queue of each link for receipt, and lists none.
+    const listsReceipt = ipJson(namespace, 'link show dev lo')[0]?.['num_rx_queues'] !== undefined;
+    assert.equal(shown['num_rx_queues'], listsReceipt ? 2 : undefined);
     batch(namespace, [
       'link add vs numtxqueues 4 numrxqueues 5 type veth peer name vt',
       'link set spare nomaster',
     ]);
     const listed = (await rtnetlink.getLink('vs')) ?? assert.fail();
-    assert.deepEqual([listed.txQueues, listed.rxQueues], [4, 5]);
+    assert.deepEqual([listed.txQueues, listed.rxQueues], [4, listsReceipt ? 5 : undefined]);
     assert.equal((await rtnetlink.getLink('spare'))?.master, undefined);
     await assert.rejects(rtnetlink.setLink('vq', { protoDown: true }), { code: 'EOPNOTSUPP' });
   });

@@ -86,7 +86,11 @@ export function sendAll<Operation, Client extends NativeClient>(
       else sent.push({ operation, place });
     }
     const whole = { operation: `${naming.family}.${naming.batchVerb ?? 'apply'}` };
-    const failures = await calls.run(whole, (client) => client.apply(writer.bytes(), writer.tails?.()), options);
+    const failures = await calls.run(
+      whole,
+      (client) => client.apply(writer.bytes(), writer.tails?.()),
+      options,
+    );
     for (const failure of failures) {
       const one = sent[failure.index];
       if (one) results[one.place] = toNetlinkError(failure, naming.attempt(one.operation));
@@ -107,7 +111,11 @@ export async function sendOne<Operation, Client extends NativeClient>(
   const fault = writer.write(operation);
   if (fault) throw argumentError(attempt.operation, fault);
   const [error] = await reported(calls, [operation], naming.nameOf, async () => {
-    const [failure] = await calls.run(attempt, (client) => client.apply(writer.bytes(), writer.tails?.()), options);
+    const [failure] = await calls.run(
+      attempt,
+      (client) => client.apply(writer.bytes(), writer.tails?.()),
+      options,
+    );
     return [failure && toNetlinkError(failure, attempt)];
   });
   if (error) throw error;

@@ -37,7 +37,7 @@ test('without the module the hint names it; once it can be loaded the same clien
     hint: 'load the kernel module nf_conntrack_netlink',
   };
   await assert.rejects(openConntrack(), { ...missing, operation: 'conntrack.open' });
-  await assert.rejects(client.list(), { ...missing, operation: 'conntrack.list' });
+  await assert.rejects(client.list().toArray(), { ...missing, operation: 'conntrack.list' });
   const filter = { family: 4, original: { source: '10.0.0.1' } } as const;
   const target = '-f ipv4 --orig-src 10.0.0.1';
   await assert.rejects(client.delete(filter), { ...missing, operation: 'conntrack.delete', target });
@@ -51,7 +51,7 @@ test('without the module the hint names it; once it can be loaded the same clien
     `EINVAL: conntrack.deleteFlows udp 10.0.0.1:1 -> 10.0.0.2:2 (${missing.hint})`,
   );
   writeFileSync(LOADER, loader);
-  assert.deepEqual(await client.list(filter), []);
+  assert.deepEqual(await client.list(filter).toArray(), []);
   assert.deepEqual(await client.deleteFlows([flow]), [undefined]);
   client.close();
 });

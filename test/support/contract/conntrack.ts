@@ -18,16 +18,16 @@ export function conntrackContract(open: (...datagrams: readonly string[]) => Pro
 
   it('lists the selected flows, each once', async () => {
     const conntrack = await opened();
-    assert.deepEqual(ends(await conntrack.list()), [FIRST, SECOND, SIX].sort());
-    assert.deepEqual(ends(await conntrack.list([])), []);
-    assert.deepEqual(ends(await conntrack.list({ family: 4 })), [FIRST, SECOND]);
-    assert.deepEqual(ends(await conntrack.list({ family: 6, protocol: 17 })), [SIX]);
-    assert.deepEqual(ends(await conntrack.list({ family: 4, reply: { source: '010.0.0.2' } })), [SECOND]);
-    assert.deepEqual(ends(await conntrack.list([{ family: 4 }, { family: 4, protocol: 'udp' }])), [
+    assert.deepEqual(ends(await conntrack.list().toArray()), [FIRST, SECOND, SIX].sort());
+    assert.deepEqual(ends(await conntrack.list([]).toArray()), []);
+    assert.deepEqual(ends(await conntrack.list({ family: 4 }).toArray()), [FIRST, SECOND]);
+    assert.deepEqual(ends(await conntrack.list({ family: 6, protocol: 17 }).toArray()), [SIX]);
+    assert.deepEqual(ends(await conntrack.list({ family: 4, reply: { source: '010.0.0.2' } }).toArray()), [SECOND]);
+    assert.deepEqual(ends(await conntrack.list([{ family: 4 }, { family: 4, protocol: 'udp' }]).toArray()), [
       FIRST,
       SECOND,
     ]);
-    const [flow] = await conntrack.list({ family: 4, original: { sourcePort: 4000 }, protocol: 'udp' });
+    const [flow] = await conntrack.list({ family: 4, original: { sourcePort: 4000 }, protocol: 'udp' }).toArray();
     assert.deepEqual(flow?.reply, {
       source: '10.0.0.1',
       destination: '10.0.0.9',
@@ -43,12 +43,12 @@ export function conntrackContract(open: (...datagrams: readonly string[]) => Pro
     const filter: FlowFilter = { family: 4, protocol: 'udp', original: { destination: '10.96.0.10' } };
     assert.deepEqual(await conntrack.delete(filter), { deleted: 2, failures: [] });
     assert.deepEqual(await conntrack.delete(filter), { deleted: 0, failures: [] });
-    assert.deepEqual(ends(await conntrack.list()), [SIX]);
+    assert.deepEqual(ends(await conntrack.list().toArray()), [SIX]);
   });
 
   it('deletes by name, reports missing flows as deleted, and leaves out invalid flows', async () => {
     const conntrack = await opened();
-    const [first, second] = await conntrack.list({ family: 4 });
+    const [first, second] = await conntrack.list({ family: 4 }).toArray();
     assert.ok(first && second);
     const { protocol, original } = second;
     const named = [
@@ -63,9 +63,9 @@ export function conntrackContract(open: (...datagrams: readonly string[]) => Pro
       `ERR_INVALID_ARGUMENT 0 conntrack.deleteFlows x ${ends([second])[0]?.replace(' ', ' -> ')}`,
       'done',
     ]);
-    assert.deepEqual(ends(await conntrack.list({ family: 4 })), ends([second]));
+    assert.deepEqual(ends(await conntrack.list({ family: 4 }).toArray()), ends([second]));
     assert.deepEqual(await conntrack.deleteFlows([{ protocol, original }]), [undefined]);
-    assert.deepEqual(await conntrack.list({ family: 4 }), []);
+    assert.deepEqual(await conntrack.list({ family: 4 }).toArray(), []);
   });
 
   it('rejects invalid arguments, and names the field', async () => {
@@ -84,25 +84,25 @@ export function conntrackContract(open: (...datagrams: readonly string[]) => Pro
         conntrack.delete({ family: 4, original: { dst: destination } } as never),
         /original.dst is no field of a filter/,
       ],
-      [conntrack.list({ family: 5 } as never), /^conntrack.list: family must be 4 or 6, found 5$/],
-      [conntrack.list({ family: 4, original: { sourcePort: 1 } }), /protocol must be given with a port/],
+      [conntrack.list({ family: 5 } as never).toArray(), /^conntrack.list: family must be 4 or 6, found 5$/],
+      [conntrack.list({ family: 4, original: { sourcePort: 1 } }).toArray(), /protocol must be given with a port/],
       [
-        conntrack.list({ family: 4 }, { partail: true } as never),
+        conntrack.list({ family: 4 }, { partail: true } as never).toArray(),
         /^conntrack.list: partail is no option, found true$/,
       ],
     ];
     for (const [call, message] of broken) await assert.rejects(call, { message });
-    const [flow] = await conntrack.list({ family: 4 });
+    const [flow] = await conntrack.list({ family: 4 }).toArray();
     const [result] = await conntrack.deleteFlows([{ ...(flow as FlowId), label: 'x' } as never]);
     assert.match(result?.message ?? '', /^ERR_INVALID_ARGUMENT: .*: label is no field of a flow, found 'x'$/);
-    assert.equal((await conntrack.list()).length, 3);
+    assert.equal((await conntrack.list().toArray()).length, 3);
   });
 
   it('rejects every call after close()', async () => {
     const conntrack = await opened();
     await closed(
       conntrack,
-      () => conntrack.list(),
+      () => conntrack.list().toArray(),
       () => conntrack.deleteFlows([]),
     );
   });

@@ -11,7 +11,6 @@ Napi::Object Init(Napi::Env /*env*/, Napi::Object exports) {
   knp::binding::InitIpset(exports);
   knp::binding::InitIpvs(exports);
   knp::binding::InitRtnetlink(exports);
-  knp::binding::InitRtnetlinkWatch(exports);
   return exports;
 }
 

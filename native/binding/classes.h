@@ -1,4 +1,4 @@
-// The classes of the addon. Each function adds one to the exports.
+// The classes of the addon. Each function adds those of a family to the exports.
 #pragma once
 
 #include <napi.h>
@@ -9,6 +9,5 @@ void InitConntrack(Napi::Object exports);
 void InitIpset(Napi::Object exports);
 void InitIpvs(Napi::Object exports);
 void InitRtnetlink(Napi::Object exports);
-void InitRtnetlinkWatch(Napi::Object exports);
 
 }  // namespace knp::binding

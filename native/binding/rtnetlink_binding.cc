@@ -1,7 +1,9 @@
 #include "binding/classes.h"
 #include "binding/client_binding.h"
+#include "binding/watch_binding.h"
 #include "rtnetlink/client.h"
 #include "rtnetlink/records.h"
+#include "rtnetlink/watch.h"
 
 namespace knp::binding {
 namespace {
@@ -57,10 +59,19 @@ class RtnetlinkClient : public ClientBinding<RtnetlinkClient, Client> {
   }
 };
 
+// The class RtnetlinkWatch of the addon.
+class RtnetlinkWatch : public WatchBinding<RtnetlinkWatch, rtnetlink::Watch> {
+ public:
+  using WatchBinding::WatchBinding;
+
+  static void Init(Napi::Object exports) { Export(exports, "RtnetlinkWatch"); }
+};
+
 }  // namespace
 
 void InitRtnetlink(Napi::Object exports) {
   RtnetlinkClient::Init(exports);
+  RtnetlinkWatch::Init(exports);
 }
 
 }  // namespace knp::binding

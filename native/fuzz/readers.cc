@@ -75,9 +75,9 @@ bool ReadAddress(const Message& message) {
 // A message with a change counts as good.
 bool ReadNotification(const Message& message) {
   rtnetlink::LinkNames names;
-  rtnetlink::Changes changes;
-  rtnetlink::ReadNotification(message, &names, &changes);
-  return !changes.events.empty();
+  netlink::Notifications notifications;
+  rtnetlink::ReadNotification(message, &names, &notifications);
+  return !notifications.records.empty();
 }
 
 bool ReadFlow(const Message& message) {

@@ -5,12 +5,6 @@
 
 namespace knp::rtnetlink {
 
-enum Change : uint8_t {
-  kLinksChanged = 1,
-  kAddressesChanged = 2,
-  kChangesLost = 4,
-};
-
 enum class EventKind : uint8_t {
   kLink = 1,
   kAddress = 2,

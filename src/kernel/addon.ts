@@ -65,14 +65,21 @@ export interface NativeRtnetlinkClient extends NativeClient {
   listAddresses(link: string): Promise<Uint8Array>;
 }
 
-/** `native/binding/rtnetlink_watch_binding.cc`. */
-export interface NativeRtnetlinkWatch extends NativePart {
+/** Notifications since they were taken last. */
+export interface NativeNotifications {
+  /** Whole records of the family, in the kernel's order; none when some were lost. */
+  readonly records: Uint8Array;
+  readonly lost: boolean;
+}
+
+/** The methods of every watch of the addon: `native/binding/watch_binding.h`. */
+export interface NativeWatch extends NativePart {
   /**
-   * Calls back with a sum of `CHANGE`, and with event records, none when notifications were lost: once for all changes of
-   * `gather` ms. May be called once. Throws a {@link NativeError} when no thread can be started. No callback is called after
-   * close().
+   * Calls back when notifications wait to be taken, and not again before take(): once for all of `gather` ms. May be called
+   * once. Throws a {@link NativeError} when no thread can be started. No callback is called after close().
    */
-  start(gather: number, keepAlive: boolean, callback: (changes: number, events: Uint8Array) => void): void;
+  start(gather: number, keepAlive: boolean, callback: () => void): void;
+  take(): NativeNotifications;
 }
 
 /** `native/binding/ipset_binding.cc`. */
@@ -109,7 +116,7 @@ export interface NativeDeletion {
 export interface Addon {
   readonly IpvsClient: new () => NativeIpvsClient;
   readonly RtnetlinkClient: new () => NativeRtnetlinkClient;
-  readonly RtnetlinkWatch: new () => NativeRtnetlinkWatch;
+  readonly RtnetlinkWatch: new () => NativeWatch;
   readonly IpsetClient: new () => NativeIpsetClient;
   readonly ConntrackClient: new () => NativeConntrackClient;
 }

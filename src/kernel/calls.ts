@@ -23,7 +23,7 @@ export async function openCalls<Native extends NativePart, Change>(
     integerFault('timeout', timeout, 1, LONGEST_TIMEOUT);
   if (fault) throw argumentError(attempt.operation, fault);
   const path = typeof netns === 'number' ? `/proc/${netns}/ns/net` : netns;
-  const calls = new Calls<Native, Change>(client);
+  const calls = new Calls<Native, Change>(client, { netns: path, timeout });
   try {
     await calls.run({ ...attempt, target: path || undefined }, () => client.open(path, timeout), { signal });
   } catch (error) {
@@ -48,10 +48,20 @@ export class Calls<Native extends NativePart, Change = unknown> implements Batch
   onBatch: ((batch: Batch<Change>) => void) | undefined = undefined;
   readonly #client: Native;
   #last: Promise<unknown> = Promise.resolve();
+  readonly #closed = new AbortController();
   #closing: Promise<void> | undefined;
 
-  constructor(client: Native) {
+  /** How the client was opened: its watches are opened in the same way. */
+  readonly opening: OpenOptions;
+
+  constructor(client: Native, opening: OpenOptions = {}) {
     this.#client = client;
+    this.opening = opening;
+  }
+
+  /** Aborted by close(). */
+  get closed(): AbortSignal {
+    return this.#closed.signal;
   }
 
   /**
@@ -79,6 +89,7 @@ export class Calls<Native extends NativePart, Change = unknown> implements Batch
 
   /** Lets calls already made finish, then closes the client. */
   close(): Promise<void> {
+    this.#closed.abort();
     this.#closing ??= this.#last.then(() => this.#client.close());
     return this.#closing;
   }

@@ -62,3 +62,32 @@ export interface BatchSource<Operation> {
    */
   onBatch?: ((batch: Batch<Operation>) => void) | undefined;
 }
+
+/** How events are watched. */
+export interface WatchOptions extends CallOptions {
+  /** Time for which notifications are gathered after a first one, before they are reported: 0–60000, in ms. Default 0. */
+  readonly gather?: number | undefined;
+  /** Whether an iteration keeps the process alive. Default true. */
+  readonly keepAlive?: boolean | undefined;
+}
+
+/**
+ * The kernel's state must be listed anew: the first event of each iteration, when later changes are notified of; and again
+ * after notifications were lost.
+ */
+export interface Resync {
+  readonly kind: 'resync';
+  /** Whether notifications were lost: the socket's buffer was full (`ENOBUFS`), or the iteration is too slow. */
+  readonly lost: boolean;
+}
+
+/**
+ * Events of the kernel. Each iteration subscribes anew, and its first event is a {@link Resync}. It ends with `break` or
+ * return(), when its signal is aborted (with the reason as error), and when the client is closed (without an error; one that
+ * starts later rejects with ERR_CLOSED).
+ * Events that wait for a slow iteration have at most 4 MiB; beyond that they are dropped and a {@link Resync} is reported.
+ */
+export interface EventStream<Event> extends AsyncIterable<Event | Resync> {
+  /** Starts an iteration. return() ends it at once, even if a call of next() waits. */
+  [Symbol.asyncIterator](): AsyncIterableIterator<Event | Resync, undefined>;
+}

@@ -1,9 +1,10 @@
 // Watches a namespace for rtnetlinkWatch.test.ts: as a worker thread, or as a process with the options as its argument.
-// Prints `watching`, then the reported kinds of changes, a word for each.
+// Prints `watching`, then for each report the kinds of its changes: `links`, `addresses`, or `lost`.
 import { parentPort, workerData } from 'node:worker_threads';
-import { type WatchOptions, watchRtnetlink } from '../../src/kernel/rtnetlink/watch.js';
+import { type RtnetlinkWatchOptions, watchRtnetlink } from '../../src/kernel/rtnetlink/index.js';
+import { kindsOf } from '../support/rtnetlinkChanges.js';
 
-interface Orders extends WatchOptions {
+interface Orders extends RtnetlinkWatchOptions {
   /** Throw at the first change. */
   readonly fail?: boolean;
   /** End the watch at the first change. */
@@ -15,8 +16,7 @@ const { fail = false, close = false, ...options } = orders;
 const say = (what: string) => (parentPort ? parentPort.postMessage(what) : process.stdout.write(`${what}\n`));
 
 const watch = await watchRtnetlink(options, (change) => {
-  const kinds = Object.entries(change).flatMap(([kind, changed]) => (changed === true ? [kind] : []));
-  say(kinds.join(' '));
+  say(kindsOf([change]));
   if (close) watch.close();
   if (fail) throw new Error('from onChange');
 });

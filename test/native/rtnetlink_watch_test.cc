@@ -5,30 +5,55 @@
 #include <cstring>
 
 #include "check.h"
+#include "rtnetlink/layouts.h"
 #include "rtnetlink/watch.h"
 
 namespace {
 
-using knp::rtnetlink::Append;
-using knp::rtnetlink::Changes;
-using knp::rtnetlink::Event;
+using knp::netlink::Notifications;
 using knp::rtnetlink::EventKind;
-using knp::rtnetlink::kAddressesChanged;
-using knp::rtnetlink::kChangesLost;
-using knp::rtnetlink::kLinksChanged;
 using knp::rtnetlink::LinkNames;
+using Event = knp::rtnetlink::layout::Event;
+using LinkField = knp::rtnetlink::layout::Link;
+using AddressField = knp::rtnetlink::layout::Address;
 
 // Notifications have the layout of the kernel's replies to a listing, which these captures are.
 constexpr const char* kLinks = "route-links.reply";
 constexpr const char* kAddresses = "route-addresses4.reply";
 
-Changes Read(const std::vector<uint8_t>& bytes, LinkNames* names) {
-  Changes changes;
-  ReadNotifications(bytes.data(), bytes.size(), names, &changes);
-  return changes;
+Notifications Read(const std::vector<uint8_t>& bytes, LinkNames* names) {
+  Notifications notifications;
+  ReadNotifications(
+      bytes.data(), bytes.size(),
+      [&](const knp::netlink::Message& message, Notifications* out) {
+        knp::rtnetlink::ReadNotification(message, names, out);
+      },
+      &notifications);
+  return notifications;
 }
 
-Changes Read(const std::vector<uint8_t>& bytes) {
+size_t Count(const Notifications& notifications) {
+  CHECK_EQUAL(notifications.records.size() % Event::kSize, 0);
+  return notifications.records.size() / Event::kSize;
+}
+
+const uint8_t* Record(const Notifications& notifications, size_t place = 0) {
+  return notifications.records.data() + place * Event::kSize;
+}
+
+EventKind Kind(const Notifications& notifications, size_t place = 0) {
+  return static_cast<EventKind>(Load(Record(notifications, place), Event::kKind));
+}
+
+bool Deleted(const Notifications& notifications) {
+  return Load(Record(notifications), Event::kDeleted) == 1;
+}
+
+const uint8_t* Changed(const Notifications& notifications) {
+  return Load(Record(notifications), Event::kChanged);
+}
+
+Notifications Read(const std::vector<uint8_t>& bytes) {
   LinkNames names;
   return Read(bytes, &names);
 }
@@ -52,47 +77,46 @@ std::vector<uint8_t> operator+(std::vector<uint8_t> first, const std::vector<uin
 
 TEST(NotificationsReportLinksAndAddresses) {
   LinkNames names;
-  Changes changes = Read(OfType(kLinks, RTM_NEWLINK), &names);
-  CHECK_EQUAL(changes.kinds, kLinksChanged);
-  CHECK_EQUAL(changes.events.size(), 1);
-  CHECK(!changes.events[0].deleted);
-  CHECK_EQUAL(changes.events[0].link.name, "lo");
-  CHECK_EQUAL(names.at(changes.events[0].link.index), "lo");
-  changes = Read(OfType(kAddresses, RTM_DELADDR), &names);
-  CHECK_EQUAL(changes.kinds, kAddressesChanged);
-  CHECK_EQUAL(changes.events.size(), 1);
-  CHECK(changes.events[0].deleted);
-  CHECK_EQUAL(changes.events[0].address.link, "lo");
-  CHECK_EQUAL(changes.events[0].address.address.bytes[0], 127);
-  changes = Read(OfType(kLinks, RTM_DELLINK), &names);
-  CHECK(changes.events[0].deleted);
+  Notifications read = Read(OfType(kLinks, RTM_NEWLINK), &names);
+  CHECK_EQUAL(Count(read), 1);
+  CHECK(Kind(read) == EventKind::kLink);
+  CHECK(!Deleted(read));
+  CHECK_EQUAL(Load(Changed(read), LinkField::kName), "lo");
+  CHECK_EQUAL(names.at(static_cast<int32_t>(Load(Changed(read), LinkField::kIndex))), "lo");
+  read = Read(OfType(kAddresses, RTM_DELADDR), &names);
+  CHECK_EQUAL(Count(read), 1);
+  CHECK(Kind(read) == EventKind::kAddress);
+  CHECK(Deleted(read));
+  CHECK_EQUAL(Load(Changed(read), AddressField::kLink), "lo");
+  CHECK_EQUAL(Load(Changed(read), AddressField::kAddress)[0], 127);
+  read = Read(OfType(kLinks, RTM_DELLINK), &names);
+  CHECK(Deleted(read));
   CHECK(names.empty());
-  CHECK_EQUAL(Read(OfType(kLinks, RTM_NEWROUTE)).kinds, 0);
-  CHECK_EQUAL(Read(OfType(kLinks, NLMSG_OVERRUN)).kinds, kChangesLost);
-  CHECK_EQUAL(Read({}).kinds, 0);
+  CHECK(Read(OfType(kLinks, RTM_NEWROUTE)).empty());
 }
 
 TEST(SeveralNotificationsReportAllInOrder) {
-  const Changes changes = Read(OfType(kLinks, RTM_NEWLINK) + OfType(kAddresses, RTM_NEWADDR));
-  CHECK_EQUAL(changes.kinds, kLinksChanged | kAddressesChanged);
-  CHECK_EQUAL(changes.events.size(), 2);
-  CHECK(changes.events[0].kind == EventKind::kLink);
-  CHECK(changes.events[1].kind == EventKind::kAddress);
+  const Notifications read = Read(OfType(kLinks, RTM_NEWLINK) + OfType(kAddresses, RTM_NEWADDR));
+  CHECK(!read.lost);
+  CHECK_EQUAL(Count(read), 2);
+  CHECK(Kind(read, 0) == EventKind::kLink);
+  CHECK(Kind(read, 1) == EventKind::kAddress);
 }
 
 TEST(AnAddressOfALinkWithoutANameIsLost) {
-  const Changes changes = Read(OfType(kAddresses, RTM_NEWADDR));
-  CHECK_EQUAL(changes.kinds, kAddressesChanged | kChangesLost);
-  CHECK(changes.events.empty());
+  const Notifications read = Read(OfType(kAddresses, RTM_NEWADDR));
+  CHECK(read.lost);
+  CHECK(read.records.empty());
 }
 
 TEST(ALinkThatIsRenamedLosesItsAddresses) {
   LinkNames names;
-  Changes changes = Read(OfType(kLinks, RTM_NEWLINK), &names);
-  const int32_t index = changes.events[0].link.index;
+  Notifications read = Read(OfType(kLinks, RTM_NEWLINK), &names);
+  CHECK(!read.lost);
+  const int32_t index = names.begin()->first;
   names[index] = "old";
-  changes = Read(OfType(kLinks, RTM_NEWLINK), &names);
-  CHECK_EQUAL(changes.kinds, kLinksChanged | kChangesLost);
+  read = Read(OfType(kLinks, RTM_NEWLINK), &names);
+  CHECK(read.lost);
   CHECK_EQUAL(names.at(index), "lo");
 }
 
@@ -101,47 +125,24 @@ TEST(ABridgeThatLosesAPortDeletesNoLink) {
   LinkNames names;
   std::vector<uint8_t> bytes = OfType(kLinks, RTM_DELLINK);
   bytes[sizeof(nlmsghdr)] = AF_BRIDGE;
-  const Changes changes = Read(bytes, &names);
-  CHECK_EQUAL(changes.kinds, kLinksChanged);
-  CHECK(changes.events.empty());
+  CHECK(Read(bytes, &names).empty());
 }
 
-TEST(MoreEventsThanAreKeptAreLost) {
-  Changes changes;
-  Changes later;
-  later.kinds = kLinksChanged;
-  later.events.resize(Changes::kMostEvents);
-  Append(&changes, later);
-  CHECK_EQUAL(changes.events.size(), Changes::kMostEvents);
-  later.events.resize(1);
-  Append(&changes, later);
-  CHECK_EQUAL(changes.kinds, kLinksChanged | kChangesLost);
-  CHECK(changes.events.empty());
-  Append(&changes, later);
-  CHECK(changes.events.empty());
-}
-
-TEST(MalformedNotificationsMayReportAnything) {
+TEST(ALinkThatCannotBeReadIsLost) {
   std::vector<uint8_t> bytes = OfType(kLinks, RTM_NEWLINK);
-  bytes.resize(bytes.size() - 4);
-  CHECK_EQUAL(Read(bytes).kinds, kChangesLost);
-  bytes = OfType(kLinks, RTM_NEWLINK);
-  bytes.push_back(1);
-  CHECK_EQUAL(Read(bytes).kinds, kLinksChanged | kChangesLost);
-  bytes = OfType(kLinks, RTM_NEWLINK);
-  bytes[0] = 15;  // nlmsg_len, shorter than nlmsghdr
-  bytes[1] = 0;
-  CHECK_EQUAL(Read(bytes).kinds, kChangesLost);
+  bytes[sizeof(nlmsghdr) + sizeof(ifinfomsg)] = 1;  // nla_len of the first attribute
+  bytes[sizeof(nlmsghdr) + sizeof(ifinfomsg) + 1] = 0;
+  CHECK(Read(bytes).lost);
 }
 
 TEST(AWatchThatIsNotOpenDoesNotStart) {
   knp::rtnetlink::Watch watch;
-  CHECK(!watch.Start(std::chrono::milliseconds(0), [](const Changes&) {}).ok());
+  CHECK(!watch.Start(std::chrono::milliseconds(0), [] {}).ok());
   watch.Stop();
   CHECK(watch.Open("/nonexistent", std::chrono::seconds(5)).is_errno(ENOENT));
   CHECK(watch.Open("", std::chrono::seconds(5)).ok());
-  CHECK(watch.Start(std::chrono::milliseconds(0), [](const Changes&) {}).ok());
-  CHECK(!watch.Start(std::chrono::milliseconds(0), [](const Changes&) {}).ok());
+  CHECK(watch.Start(std::chrono::milliseconds(0), [] {}).ok());
+  CHECK(!watch.Start(std::chrono::milliseconds(0), [] {}).ok());
   watch.Stop();
   watch.Stop();
 }

@@ -4,11 +4,20 @@ import { applyAll, applyOne } from '../batch.js';
 import { openCalls, unless } from '../calls.js';
 import { Client } from '../client.js';
 import { readAll } from '../listing.js';
-import type { OpenOptions, OperationResult } from '../types.js';
+import type { EventStream, OpenOptions, OperationResult, WatchOptions } from '../types.js';
+import { watchEvents } from '../watch.js';
 import { attemptToRead } from './names.js';
 import { PACKING } from './packing.js';
 import { checkLinkName, readAddresses, readLinks } from './records.js';
-import type { Link, LinkAddress, LinkAddressId, Rtnetlink, RtnetlinkOperation } from './types.js';
+import type {
+  Link,
+  LinkAddress,
+  LinkAddressId,
+  Rtnetlink,
+  RtnetlinkEvent,
+  RtnetlinkOperation,
+} from './types.js';
+import { RTNETLINK_WATCH } from './watch.js';
 
 export { NetlinkError } from '../../errors.js';
 export { throwOnFailure } from '../failures.js';
@@ -16,13 +25,21 @@ export type {
   Batch,
   BatchSource,
   CallOptions,
+  EventStream,
   KernelClient,
   Listing,
   OpenOptions,
   OperationResult,
+  Resync,
+  WatchOptions,
 } from '../types.js';
 export * from './types.js';
-export * from './watch.js';
+export {
+  type RtnetlinkChange,
+  type RtnetlinkWatch,
+  type RtnetlinkWatchOptions,
+  watchRtnetlink,
+} from './watch.js';
 
 /**
  * Opens rtnetlink. Rejects with NetlinkError `ENOENT` or `EINVAL` for a path that is missing or no network namespace,
@@ -74,5 +91,9 @@ class RtnetlinkClient extends Client<NativeRtnetlinkClient, RtnetlinkOperation> 
 
   apply(operations: readonly RtnetlinkOperation[]): Promise<OperationResult[]> {
     return applyAll(this.calls, operations, PACKING);
+  }
+
+  watch(options: WatchOptions = {}): EventStream<RtnetlinkEvent> {
+    return watchEvents(RTNETLINK_WATCH, this.calls, options);
   }
 }

@@ -1,14 +1,11 @@
 // The records of rtnetlink. `npm run layouts` writes them to native/rtnetlink/layouts.h.
-import { address, bits, codes, layout, part, text, u8, u32, unused } from '../layout.js';
+import { address, codes, layout, part, text, u8, u32, unused } from '../layout.js';
 
 /** The verbs of operations. */
 export const VERB = codes('Verb', { addLink: 1, deleteLink: 2, addAddress: 3, deleteAddress: 4 });
 
 /** The object that an event is about. */
 export const EVENT_KIND = codes('EventKind', { link: 1, address: 2 });
-
-/** The kinds of changes that a watch reports. `changesLost`: notifications were lost, and anything may have changed. */
-export const CHANGE = bits('Change', { linksChanged: 1, addressesChanged: 2, changesLost: 4 });
 
 /** A link. */
 export const LINK = layout({ index: u32, flags: u32, mtu: u32, name: text(16), kind: text(32) });

@@ -84,17 +84,13 @@ export function* readAddresses(bytes: Uint8Array): Reading<LinkAddress> {
 }
 
 /** Reads the events of a watch. */
-export function readEvents(bytes: Uint8Array): RtnetlinkEvent[] {
-  const events: RtnetlinkEvent[] = [];
+export function* readEvents(bytes: Uint8Array): Generator<RtnetlinkEvent> {
   for (const reader = new RecordReader(bytes); reader.hasMore; reader.skip(EVENT.SIZE)) {
     const deleted = reader.u8(EVENT.deleted) === 1;
-    events.push(
-      reader.u8(EVENT.kind) === EVENT_KIND.numbers.link
-        ? { kind: 'link', deleted, link: readLink(reader, EVENT.changed) }
-        : { kind: 'address', deleted, address: readAddress(reader, EVENT.changed) },
-    );
+    yield reader.u8(EVENT.kind) === EVENT_KIND.numbers.link
+      ? { kind: 'link', deleted, link: readLink(reader, EVENT.changed) }
+      : { kind: 'address', deleted, address: readAddress(reader, EVENT.changed) };
   }
-  return events;
 }
 
 function readLink(reader: RecordReader, part = 0): Link {

@@ -1,5 +1,5 @@
 // Links and addresses, as JavaScript values. Source of every rule: rtnetlink(7), include/uapi/linux/if_link.h, if_addr.h.
-import type { KernelClient, OperationResult } from '../types.js';
+import type { EventStream, KernelClient, OperationResult, WatchOptions } from '../types.js';
 
 /** A network device. */
 export interface Link {
@@ -78,4 +78,9 @@ export interface Rtnetlink extends KernelClient<RtnetlinkOperation> {
    * after one that failed are done all the same. Results beside those of the single verbs: as in `Ipvs.apply`.
    */
   apply(operations: readonly RtnetlinkOperation[]): Promise<OperationResult[]>;
+  /**
+   * Changes of links and addresses, by this process or another. A link that was renamed is reported as a loss: its addresses
+   * have the new name. Needs no privilege in the process's own namespace.
+   */
+  watch(options?: WatchOptions): EventStream<RtnetlinkEvent>;
 }

@@ -16,11 +16,16 @@ export class FakeClient<Change> implements Faults, KernelClient<Change> {
   onBatch: ((batch: Batch<Change>) => void) | undefined = undefined;
   fault: Fault = () => undefined;
   readFault: Fault = () => undefined;
-  #closed = false;
+  readonly #closed = new AbortController();
+
+  /** Aborted by close(). */
+  protected get closed(): AbortSignal {
+    return this.#closed.signal;
+  }
 
   /** As with the real one, later calls reject with ERR_CLOSED. The fake keeps its state. */
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#closed.abort();
   }
 
   /** Closes it: `await using`. */
@@ -110,7 +115,7 @@ export class FakeClient<Change> implements Faults, KernelClient<Change> {
   }
 
   #check({ operation }: Attempt, options: CallOptions): void {
-    if (this.#closed) throw closedError(operation);
+    if (this.closed.aborted) throw closedError(operation);
     const fault = findCallOptionsFault(options);
     if (fault) throw argumentError(operation, fault);
     options.signal?.throwIfAborted();

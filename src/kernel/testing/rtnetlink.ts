@@ -5,9 +5,17 @@ import { toNetlinkError } from '../failures.js';
 import { attemptToRead } from '../rtnetlink/names.js';
 import { PACKING } from '../rtnetlink/packing.js';
 import { checkLinkName } from '../rtnetlink/records.js';
-import type { Link, LinkAddress, LinkAddressId, Rtnetlink, RtnetlinkOperation } from '../rtnetlink/types.js';
-import type { OperationResult } from '../types.js';
+import type {
+  Link,
+  LinkAddress,
+  LinkAddressId,
+  Rtnetlink,
+  RtnetlinkEvent,
+  RtnetlinkOperation,
+} from '../rtnetlink/types.js';
+import type { EventStream, OperationResult, WatchOptions } from '../types.js';
 import { FakeClient } from './client.js';
+import { FakeEvents } from './events.js';
 
 const { EADDRNOTAVAIL, EEXIST, ENODEV, EOPNOTSUPP } = constants.errno;
 
@@ -29,6 +37,8 @@ interface Held {
 export class FakeRtnetlink extends FakeClient<RtnetlinkOperation> implements Rtnetlink {
   /** Kinds of links that this kernel has; others are refused with EOPNOTSUPP. */
   readonly kinds = new Set(['bridge', 'dummy', 'ifb']);
+  /** Notifications of changes, for its watches. A test may add others, or lose some. */
+  readonly events = new FakeEvents<RtnetlinkEvent>();
   readonly #links = new Map<string, Held>();
   #lastIndex = 1;
   readonly #act = (operation: RtnetlinkOperation) => this.#do(operation);
@@ -79,6 +89,10 @@ export class FakeRtnetlink extends FakeClient<RtnetlinkOperation> implements Rtn
     return this.applyAll(operations, PACKING, this.#act);
   }
 
+  watch(options: WatchOptions = {}): EventStream<RtnetlinkEvent> {
+    return this.events.stream('rtnetlink.watch', options, this.closed);
+  }
+
   /** The output of `ip addr show dev LINK`, as far as addresses are concerned. */
   dump(name: string): string {
     const held = this.#links.get(name);
@@ -96,13 +110,15 @@ export class FakeRtnetlink extends FakeClient<RtnetlinkOperation> implements Rtn
         return this.#addLink(operation.name, operation.kind);
       case 'deleteLink':
         if (operation.name === 'lo') return EOPNOTSUPP;
-        return this.#links.delete(operation.name) ? undefined : ENODEV;
+        return this.#deleteLink(operation.name);
       default: {
         const held = this.#links.get(operation.address.link);
         if (!held) return ENODEV;
-        return operation.do === 'addAddress'
-          ? addAddress(held, operation.address)
-          : deleteAddress(held, operation.address);
+        const deleted = operation.do === 'deleteAddress';
+        const changed = (deleted ? deleteAddress : addAddress)(held, operation.address);
+        if (typeof changed === 'number') return changed;
+        this.events.emit({ kind: 'address', deleted, address: changed });
+        return undefined;
       }
     }
   }
@@ -113,6 +129,16 @@ export class FakeRtnetlink extends FakeClient<RtnetlinkOperation> implements Rtn
     const flags = IFF_BROADCAST | (kind === 'bridge' ? 0 : IFF_NOARP);
     const link = { index: ++this.#lastIndex, name, kind, flags, mtu: 1500, up: false };
     this.#links.set(name, { link, addresses: new Map() });
+    this.events.emit({ kind: 'link', deleted: false, link });
+    return undefined;
+  }
+
+  #deleteLink(name: string): number | undefined {
+    const held = this.#links.get(name);
+    if (!held) return ENODEV;
+    this.#links.delete(name);
+    for (const address of addressesOf(held)) this.events.emit({ kind: 'address', deleted: true, address });
+    this.events.emit({ kind: 'link', deleted: true, link: held.link });
     return undefined;
   }
 }
@@ -121,19 +147,22 @@ function addressesOf({ addresses }: Held): LinkAddress[] {
   return [...addresses.values()];
 }
 
-function addAddress({ addresses }: Held, { link, prefix, ...id }: LinkAddressId): number | undefined {
+/** The address that was added, or the number of the kernel's error; the same below. */
+function addAddress({ addresses }: Held, { link, prefix, ...id }: LinkAddressId): LinkAddress | number {
   const address = canonicalAddress(id.address) ?? id.address;
   const key = keyOf(address, prefix);
   if (addresses.has(key)) return EEXIST;
-  addresses.set(key, { link, address, prefix, scope: scopeOf(address), flags: IFA_F_PERMANENT });
-  return undefined;
+  const added = { link, address, prefix, scope: scopeOf(address), flags: IFA_F_PERMANENT };
+  addresses.set(key, added);
+  return added;
 }
 
-function deleteAddress({ addresses }: Held, { prefix, ...id }: LinkAddressId): number | undefined {
+function deleteAddress({ addresses }: Held, { prefix, ...id }: LinkAddressId): LinkAddress | number {
   const key = keyOf(canonicalAddress(id.address) ?? id.address, prefix);
-  if (addresses.get(key)?.prefix !== prefix) return EADDRNOTAVAIL;
+  const held = addresses.get(key);
+  if (held?.prefix !== prefix) return EADDRNOTAVAIL;
   addresses.delete(key);
-  return undefined;
+  return held;
 }
 
 /** A link has an IPv6 address once, and an IPv4 address once for each prefix length. */

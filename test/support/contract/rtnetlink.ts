@@ -135,4 +135,40 @@ export function rtnetlinkContract(open: () => Promise<Rtnetlink>, kind: string):
       () => rtnetlink.apply([]),
     );
   });
+
+  it('notifies of changes, after a first resync', async () => {
+    const rtnetlink = await open();
+    const lines: string[] = [];
+    for await (const event of rtnetlink.watch()) {
+      if (event.kind === 'resync') {
+        lines.push(event.lost ? 'lost' : 'resync');
+        await rtnetlink.addLink('knp0', kind);
+        await rtnetlink.addAddress(on('10.96.0.1', 32));
+        await rtnetlink.deleteAddress(on('10.96.0.1', 32));
+        await rtnetlink.deleteLink('knp0');
+        continue;
+      }
+      const sign = event.deleted ? '-' : '+';
+      const { link, address } =
+        event.kind === 'link' ? { link: event.link.name, address: '' } : event.address;
+      const line = `${sign} ${link} ${address}`.trimEnd();
+      // The kernel may repeat an event.
+      if (lines.at(-1) !== line) lines.push(line);
+      if (line === '- knp0') break;
+    }
+    assert.deepEqual(lines, ['resync', '+ knp0', '+ knp0 10.96.0.1', '- knp0 10.96.0.1', '- knp0']);
+  });
+
+  it('ends the iterations of a client that is closed, and starts none after it', async () => {
+    const rtnetlink = await open();
+    const iterator = rtnetlink.watch()[Symbol.asyncIterator]();
+    await iterator.next();
+    const waiting = iterator.next();
+    await rtnetlink.close();
+    assert.equal((await waiting).done, true);
+    const late = rtnetlink.watch()[Symbol.asyncIterator]();
+    await assert.rejects(late.next(), { code: 'ERR_CLOSED', operation: 'rtnetlink.watch' });
+    assert.equal((await late.next()).done, true);
+    assert.throws(() => rtnetlink.watch({ group: 1 } as never), /rtnetlink\.watch: group is no option/);
+  });
 }

@@ -1,0 +1,98 @@
+#include "binding/watch_binding.h"
+
+#include <cerrno>
+#include <chrono>
+
+namespace knp::binding {
+
+using netlink::Status;
+
+// A watch that was started, until it is closed or its environment ends: dropping the JavaScript object does
+// not end it. Everything but the call of `ready` runs on the JavaScript thread.
+class WatchSession : public std::enable_shared_from_this<WatchSession> {
+ public:
+  explicit WatchSession(std::shared_ptr<netlink::Watch> watch) : watch_(std::move(watch)) {}
+
+  Status Start(Napi::Env env, const Napi::Function& callback, std::chrono::milliseconds gather,
+               bool keep_alive) {
+    auto* held = new std::shared_ptr<WatchSession>(shared_from_this());  // as long as calls_ exists
+    if (napi_create_threadsafe_function(env, callback, nullptr, Napi::String::New(env, "knp"), 0, 1, held,
+                                        Finalize, this, CallBack, &calls_) != napi_ok) {
+      delete held;
+      return Status::Errno(ENOMEM, "cannot make a thread-safe function");
+    }
+    if (!keep_alive) static_cast<void>(napi_unref_threadsafe_function(env, calls_));
+    // Hooks run in reverse order: this one, and with it the thread, ends before the function, whose own hook
+    // was added when it was made.
+    static_cast<void>(napi_add_env_cleanup_hook(env, End, this));
+    open_ = true;
+    // The queue has room: a watch makes no second call before its notifications are taken.
+    Status status = watch_->Start(gather, [this] {
+      static_cast<void>(napi_call_threadsafe_function(calls_, nullptr, napi_tsfn_nonblocking));
+    });
+    if (!status.ok()) Close(env);
+    return status;
+  }
+
+  void Close(Napi::Env env) {
+    if (!open_) return;
+    static_cast<void>(napi_remove_env_cleanup_hook(env, End, this));
+    End(this);
+  }
+
+ private:
+  static void End(void* data) {
+    auto* session = static_cast<WatchSession*>(data);
+    session->open_ = false;
+    session->watch_->Stop();
+    static_cast<void>(napi_release_threadsafe_function(session->calls_, napi_tsfn_release));
+  }
+
+  static void Finalize(napi_env /*env*/, void* held, void* /*session*/) {
+    delete static_cast<std::shared_ptr<WatchSession>*>(held);
+  }
+
+  // `env` is null for a call that was still queued when the environment ended.
+  static void CallBack(napi_env env, napi_value callback, void* data, void* /*none*/) {
+    if (env == nullptr || !static_cast<WatchSession*>(data)->open_) return;
+    Napi::Function(env, callback).Call({});
+  }
+
+  std::shared_ptr<netlink::Watch> watch_;
+  napi_threadsafe_function calls_ = nullptr;
+  bool open_ = false;
+};
+
+std::shared_ptr<WatchSession> StartWatch(const Napi::CallbackInfo& info,
+                                         std::shared_ptr<netlink::Watch> watch) {
+  const Napi::Env env = info.Env();
+  if (!watch) {
+    ToError(env, Status::Of(netlink::Fault::kClosed)).ThrowAsJavaScriptException();
+    return nullptr;
+  }
+  if (!info[0].IsNumber() || !info[1].IsBoolean() || !info[2].IsFunction()) {
+    Napi::TypeError::New(env, "arguments must be a number, a boolean and a function")
+        .ThrowAsJavaScriptException();
+    return nullptr;
+  }
+  const std::chrono::milliseconds gather(info[0].As<Napi::Number>().Uint32Value());
+  auto session = std::make_shared<WatchSession>(std::move(watch));
+  Status status = session->Start(env, info[2].As<Napi::Function>(), gather, info[1].ToBoolean());
+  if (status.ok()) return session;
+  ToError(env, status).ThrowAsJavaScriptException();
+  return nullptr;
+}
+
+void EndWatch(Napi::Env env, WatchSession* session) {
+  if (session != nullptr) session->Close(env);
+}
+
+Napi::Value TakeNotifications(Napi::Env env, netlink::Watch* watch) {
+  const netlink::Notifications taken = watch != nullptr ? watch->Take() : netlink::Notifications{};
+  Napi::Object object = Napi::Object::New(env);
+  object.Set("records", ToValue(env, taken.records));
+  object.Set("lost", Napi::Boolean::New(env, taken.lost));
+  return object;
+}
+
+}  // namespace knp::binding

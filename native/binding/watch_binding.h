@@ -1,0 +1,64 @@
+// The classes of the addon that watch: each wraps a watch of C++, calls JavaScript when there are
+// notifications, and hands them over when JavaScript takes them.
+#pragma once
+
+#include <napi.h>
+
+#include <memory>
+#include <utility>
+
+#include "binding/client_binding.h"
+#include "netlink/watch.h"
+
+namespace knp::binding {
+
+class WatchSession;
+
+// Starts a watch: start(milliseconds to gather, whether to keep the event loop alive, callback). Null after
+// having thrown.
+std::shared_ptr<WatchSession> StartWatch(const Napi::CallbackInfo& info,
+                                         std::shared_ptr<netlink::Watch> watch);
+// Ends it. Null is no session.
+void EndWatch(Napi::Env env, WatchSession* session);
+// {records, lost}: the notifications since the last call.
+Napi::Value TakeNotifications(Napi::Env env, netlink::Watch* watch);
+
+// A class of the addon with `open`, `start`, `take` and `close`, to which `Binding`, the derived class, may
+// add methods. FamilyWatch is derived from netlink::Watch, and has the `Open` that ClientBinding needs.
+template <typename Binding, typename FamilyWatch>
+class WatchBinding : public ClientBinding<Binding, FamilyWatch> {
+ public:
+  using ClientBinding<Binding, FamilyWatch>::ClientBinding;
+
+ protected:
+  using Base = ClientBinding<Binding, FamilyWatch>;
+
+  static void Export(Napi::Object exports, const char* name, typename Base::Methods methods = {}) {
+    methods.push_back(Base::Wrap::InstanceMethod("start", &WatchBinding::StartSession));
+    methods.push_back(Base::Wrap::InstanceMethod("take", &WatchBinding::Take));
+    Base::Export(exports, name, std::move(methods));
+  }
+
+ private:
+  Napi::Value StartSession(const Napi::CallbackInfo& info) {
+    if (session_) {
+      Napi::TypeError::New(info.Env(), "started already").ThrowAsJavaScriptException();
+    } else {
+      session_ = StartWatch(info, this->client());
+    }
+    return {};
+  }
+
+  Napi::Value Take(const Napi::CallbackInfo& info) {
+    return TakeNotifications(info.Env(), this->client().get());
+  }
+
+  void BeforeClose(Napi::Env env) override {
+    EndWatch(env, session_.get());
+    session_.reset();
+  }
+
+  std::shared_ptr<WatchSession> session_;
+};
+
+}  // namespace knp::binding

@@ -1,7 +1,9 @@
 #include "binding/classes.h"
 #include "binding/client_binding.h"
+#include "binding/watch_binding.h"
 #include "conntrack/client.h"
 #include "conntrack/records.h"
+#include "conntrack/watch.h"
 
 namespace knp::binding {
 
@@ -115,10 +117,31 @@ class ConntrackClient : public ClientBinding<ConntrackClient, Client> {
   }
 };
 
+// The class ConntrackWatch of the addon.
+class ConntrackWatch : public WatchBinding<ConntrackWatch, conntrack::Watch> {
+ public:
+  using WatchBinding::WatchBinding;
+
+  static void Init(Napi::Object exports) {
+    Export(exports, "ConntrackWatch", {InstanceMethod<&ConntrackWatch::Select>("select")});
+  }
+
+ private:
+  // A sum of EventKind, and filter records. Before open().
+  Napi::Value Select(const Napi::CallbackInfo& info) {
+    Records filters;
+    if (!ReadRecords(info, 1, layout::Filter::kSize, false, &filters)) return {};
+    const auto kinds = static_cast<uint8_t>(info[0].ToNumber().Uint32Value());
+    if (client()) client()->Select(kinds, conntrack::LoadFilters(filters.data(), filters.size()));
+    return {};
+  }
+};
+
 }  // namespace
 
 void InitConntrack(Napi::Object exports) {
   ConntrackClient::Init(exports);
+  ConntrackWatch::Init(exports);
 }
 
 }  // namespace knp::binding

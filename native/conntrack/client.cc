@@ -6,13 +6,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <fstream>
 #include <memory>
 #include <unordered_map>
 #include <utility>
 
 #include "conntrack/codec.h"
 #include "conntrack/filter.h"
+#include "conntrack/settings.h"
 #include "netlink/exchange.h"
 
 namespace knp::conntrack {
@@ -30,13 +30,6 @@ constexpr size_t kDatagram = size_t{32} * 1024;
 // No such flow, or another one with the same tuple.
 bool IsGone(const Failure& failure) {
   return failure.status.is_errno(ENOENT);
-}
-
-// Whether a setting exists and is not 0.
-bool IsOn(const char* name) {
-  std::ifstream file(std::string("/proc/sys/net/netfilter/") + name);
-  int value = 0;
-  return file >> value && value != 0;
 }
 
 bool Encode(MessageBuilder* builder, const Operation& operation) {
@@ -212,12 +205,7 @@ Status Client::ListExpectations(std::vector<Expectation>* out) {
 
 Status Client::ReadCapabilities(Capabilities* out) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  // The settings of a namespace are those that a thread within it reads.
-  Status status = network_namespace_->Run([&] {
-    out->accounting = IsOn("nf_conntrack_acct");
-    out->timestamps = IsOn("nf_conntrack_timestamp");
-    out->events = IsOn("nf_conntrack_events");
-  });
+  Status status = ReadSettings(*network_namespace_, &out->settings);
   if (!status.ok()) return status;
   Flow nothing;  // that a kernel with zones does not find
   nothing.family = AF_INET;

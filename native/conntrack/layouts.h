@@ -20,6 +20,12 @@ enum class FlowEvent : uint8_t {
   kDestroy = 3,
 };
 
+enum EventKind : uint8_t {
+  kOnNew = 1,
+  kOnUpdate = 2,
+  kOnDestroy = 4,
+};
+
 enum FlowField : uint8_t {
   kHasState = 1,
   kHasCounters = 2,

@@ -216,9 +216,9 @@ std::vector<uint8_t> StoreStatistics(const Statistics& statistics) {
 std::vector<uint8_t> StoreCapabilities(const Capabilities& capabilities) {
   using Field = layout::Capabilities;
   std::vector<uint8_t> record(Field::kSize);
-  Store(record.data(), Field::kAccounting, capabilities.accounting ? 1 : 0);
-  Store(record.data(), Field::kTimestamps, capabilities.timestamps ? 1 : 0);
-  Store(record.data(), Field::kEvents, capabilities.events ? 1 : 0);
+  Store(record.data(), Field::kAccounting, capabilities.settings.accounting ? 1 : 0);
+  Store(record.data(), Field::kTimestamps, capabilities.settings.timestamps ? 1 : 0);
+  Store(record.data(), Field::kEvents, capabilities.settings.events ? 1 : 0);
   Store(record.data(), Field::kZones, capabilities.zones ? 1 : 0);
   Store(record.data(), Field::kDeleteByFilter, capabilities.delete_by_filter ? 1 : 0);
   return record;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "conntrack/layouts.h"
+#include "conntrack/settings.h"
 
 namespace knp::conntrack {
 
@@ -143,9 +144,7 @@ struct CpuStatistics {
 
 // What the kernel offers.
 struct Capabilities {
-  bool accounting = false;
-  bool timestamps = false;
-  bool events = false;
+  Settings settings;
   bool zones = false;
   bool delete_by_filter = false;
 };

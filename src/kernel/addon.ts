@@ -103,6 +103,12 @@ export interface NativeConntrackClient extends NativeClient {
   capabilities(): Promise<Uint8Array>;
 }
 
+/** The watch of `native/binding/conntrack_binding.cc`. */
+export interface NativeConntrackWatch extends NativeWatch {
+  /** Takes a sum of `EVENT_KIND` and whole filter records. Before open(). */
+  select(kinds: number, filters: Uint8Array): void;
+}
+
 /** The result of a deletion of flows by filter. */
 export interface NativeDeletion {
   readonly deleted: number;
@@ -119,6 +125,7 @@ export interface Addon {
   readonly RtnetlinkWatch: new () => NativeWatch;
   readonly IpsetClient: new () => NativeIpsetClient;
   readonly ConntrackClient: new () => NativeConntrackClient;
+  readonly ConntrackWatch: new () => NativeConntrackWatch;
 }
 
 let loaded: Addon | undefined;

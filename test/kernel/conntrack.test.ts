@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { loadAddon } from '../../src/kernel/addon.js';
+import { CONDITION, FILTER, OPERATION, TUPLE_FIELD } from '../../src/kernel/conntrack/layouts.js';
 import {
   type Conntrack,
   type Flow,
@@ -258,17 +259,18 @@ describe('delete', () => {
     const { ConntrackClient } = loadAddon();
     const native = new ConntrackClient();
     await native.open(namespace.path, 5000);
-    const everything = new Uint8Array(76);
-    const everyUdp = everything.with(0, 4).with(1, 17);
-    // Both families, with a destination: 0.0.0.0 and ::, for all the kernel would know.
-    const bothFamilies = everything.with(2, 2);
-    for (const record of [everything, everyUdp, bothFamilies]) {
+    const everything = new Uint8Array(FILTER.SIZE);
+    const everyUdp = everything.with(FILTER.family, 4).with(FILTER.protocol, 17);
+    // The network 0.0.0.0/0, and the mark 0/0.
+    const everyAddress = everyUdp.with(FILTER.originalFields, TUPLE_FIELD.numbers.destination);
+    const everyMark = everything.with(FILTER.conditions, CONDITION.numbers.onMark);
+    for (const record of [everything, everyUdp, everyAddress, everyMark]) {
       await assert.rejects(native.delete(record), { errno: 22 });
     }
     assert.throws(() => native.delete(new Uint8Array(0)), TypeError);
-    assert.throws(() => native.delete(new Uint8Array(152)), TypeError);
+    assert.throws(() => native.delete(new Uint8Array(2 * FILTER.SIZE)), TypeError);
     // Nor is there a deletion that names no flow.
-    const [failure] = await native.apply(new Uint8Array(92));
+    const [failure] = await native.apply(new Uint8Array(OPERATION.SIZE));
     assert.equal(failure?.errno, 95);
     native.close();
     assert.deepEqual(namespace.witness(), before);

@@ -16,6 +16,7 @@
 namespace {
 
 using knp::conntrack::Details;
+using knp::conntrack::Expectation;
 using knp::conntrack::Filter;
 using knp::conntrack::Flow;
 using knp::conntrack::FlowEvent;
@@ -152,12 +153,71 @@ TEST(TheKernelListsFlowsOfIPv6) {
   CHECK_EQUAL(flows[1].id, 2312467322);
   CHECK_EQUAL(flows[1].state, 4);  // SCTP_CONNTRACK_ESTABLISHED
   CHECK(flows[1].details != nullptr);
-  CHECK_EQUAL(flows[1].details->original_tag, 1);
-  CHECK_EQUAL(flows[1].details->reply_tag, 2);
+  // conntrack(8) writes the tags 1 and 2 in the order of its own machine.
+  CHECK_EQUAL(flows[1].details->original_tag, 0x01000000);
+  CHECK_EQUAL(flows[1].details->reply_tag, 0x02000000);
   CHECK_EQUAL(flows[2].protocol, IPPROTO_ICMPV6);
   CHECK_EQUAL(flows[2].original.source_port, 513);
   CHECK_EQUAL(flows[2].original.destination_port, 128 << 8);
   CHECK_EQUAL(flows[2].reply.destination_port, 129 << 8);
+}
+
+// Expected values: captures/conntrack-details.txt.
+TEST(TheKernelListsDetails) {
+  const std::vector<Flow> flows = Flows("conntrack-details.reply");
+  CHECK_EQUAL(flows.size(), 2);
+  const Flow& udp = flows[0].protocol == IPPROTO_UDP ? flows[0] : flows[1];
+  const Flow& tcp = flows[0].protocol == IPPROTO_TCP ? flows[0] : flows[1];
+  CHECK((udp.fields & knp::conntrack::kHasCounters) != 0);
+  CHECK_EQUAL(udp.details->original.packets, 2);
+  CHECK_EQUAL(udp.details->original.bytes, 58);
+  CHECK_EQUAL(udp.details->reply.packets, 2);
+  CHECK_EQUAL(tcp.details->original.bytes, 246);
+  CHECK_EQUAL(tcp.details->reply.packets, 3);
+  CHECK_EQUAL(tcp.details->reply.bytes, 164);
+  CHECK_EQUAL(tcp.details->helper, "ftp");
+  CHECK((tcp.fields & knp::conntrack::kHasStart) != 0);
+  CHECK((tcp.fields & knp::conntrack::kHasStop) == 0);
+  constexpr uint64_t kFirstOf2020 = 1577836800ULL * 1000000000;
+  CHECK(tcp.details->start > kFirstOf2020 && tcp.details->start < 2 * kFirstOf2020);
+  CHECK((udp.fields & knp::conntrack::kHasLabels) != 0);
+  CHECK(udp.details->labels == (knp::conntrack::Labels{1U << 5}));
+}
+
+TEST(TheKernelListsExpectations) {
+  const std::vector<uint8_t> bytes = Capture("conntrack-expectation.reply");
+  Expectation expectation;
+  CHECK(DecodeExpectation(MessagesOf(bytes)[0], &expectation).ok());
+  CHECK_EQUAL(expectation.family, AF_INET);
+  CHECK_EQUAL(expectation.protocol, IPPROTO_TCP);
+  CHECK(expectation.tuple.source == kEndpoint);
+  CHECK(expectation.tuple.destination == kClient);
+  CHECK_EQUAL(expectation.tuple.destination_port, 41739);
+  CHECK_EQUAL(expectation.mask.source_port, 0);
+  CHECK_EQUAL(expectation.mask.destination_port, 0xffff);
+  CHECK(expectation.mask.source == (Address{255, 255, 255, 255}));
+  CHECK_EQUAL(expectation.master.source_port, 4001);
+  CHECK_EQUAL(expectation.master.destination_port, 21);
+  CHECK_EQUAL(expectation.master_protocol, IPPROTO_TCP);
+  CHECK_EQUAL(expectation.helper, "ftp");
+  CHECK_EQUAL(expectation.policy, 0);
+  CHECK(expectation.timeout >= 298 && expectation.timeout <= 300);
+  const std::vector<uint8_t> record = knp::conntrack::StoreExpectations({expectation});
+  CHECK_EQUAL(record.size(), knp::conntrack::layout::Expectation::kSize);
+}
+
+TEST(TheKernelReportsStatistics) {
+  const std::vector<uint8_t> global = Capture("conntrack-statistics.reply");
+  knp::conntrack::Statistics statistics;
+  CHECK(DecodeStatistics(MessagesOf(global)[0], &statistics).ok());
+  CHECK_EQUAL(statistics.entries, 2);
+  CHECK(statistics.max_entries > 0);
+  const std::vector<uint8_t> cpus = Capture("conntrack-cpus.reply");
+  knp::conntrack::CpuStatistics cpu;
+  cpu.cpu = 9;
+  CHECK(DecodeCpu(MessagesOf(cpus)[0], &cpu).ok());
+  CHECK_EQUAL(cpu.cpu, 0);
+  CHECK_EQUAL(cpu.found, 0);
 }
 
 TEST(ConntrackDeletesFlows) {

@@ -7,12 +7,13 @@ import { Client } from '../client.js';
 import { toNetlinkError } from '../failures.js';
 import { readAll } from '../listing.js';
 import { changed, reported } from '../reported.js';
-import type { CallOptions, Listing, OpenOptions, OperationResult } from '../types.js';
+import type { CallOptions, EventStream, Listing, OpenOptions, OperationResult } from '../types.js';
+import { watchEvents } from '../watch.js';
 import { attemptOn, hintFor, nameFlow, nameSelections } from './names.js';
 import { packName } from './operations.js';
 import { PACKING } from './packing.js';
-import { readCapabilities, readExpectations, readFlows, readStatistics } from './records.js';
-import { checkConfirmation, packFilter, packListing } from './selections.js';
+import { readCapabilities, readEvents, readExpectations, readFlows, readStatistics } from './records.js';
+import { checkConfirmation, packFilter, packListing, packWatch } from './selections.js';
 import type {
   Conntrack,
   ConntrackCapabilities,
@@ -22,10 +23,12 @@ import type {
   FlowChange,
   FlowChanges,
   FlowDeletion,
+  FlowEvent,
   FlowFilter,
   FlowId,
   FlowOperation,
   FlowSelection,
+  FlowWatchOptions,
   FlushOptions,
   GetOptions,
   ListOptions,
@@ -131,6 +134,17 @@ class ConntrackClient extends Client<NativeConntrackClient, FlowChange> implemen
     await changed<FlowChange>(this, { do: 'flush' }, async () => {
       await this.calls.run(attemptOn('flush'), (client) => client.flush(), { signal });
     });
+  }
+
+  watch({ kinds, selection, ...options }: FlowWatchOptions = {}): EventStream<FlowEvent> {
+    const selected = packWatch({ ...(kinds && { kinds }), ...(selection && { selection }) });
+    const create = () => {
+      const watch = new (loadAddon().ConntrackWatch)();
+      watch.select(selected.kinds, selected.filters);
+      return watch;
+    };
+    const kind = { operation: 'conntrack.watch', create, read: readEvents };
+    return watchEvents(kind, this.calls, options);
   }
 
   async statistics(options?: CallOptions): Promise<ConntrackStatistics> {

@@ -39,6 +39,9 @@ export const FLOW_FIELD = bits('FlowField', {
 /** Kinds of events. */
 export const EVENT = codes('FlowEvent', { none: 0, new: 1, update: 2, destroy: 3 });
 
+/** Kinds of events that a watch reports. */
+export const EVENT_KIND = bits('EventKind', { onNew: 1, onUpdate: 2, onDestroy: 4 });
+
 /** A flow. */
 export const FLOW = layout({
   /** 4 or 6. */

@@ -3,7 +3,7 @@ import { protocolOfNumber } from '../../net/protocol.js';
 import type { Reading } from '../listing.js';
 import { RecordReader } from '../recordReader.js';
 import { readLabels } from './fields.js';
-import { CAPABILITIES, CPU, DETAILS, EXPECTATION, FLOW, FLOW_FIELD, STATISTICS } from './layouts.js';
+import { CAPABILITIES, CPU, DETAILS, EVENT, EXPECTATION, FLOW, FLOW_FIELD, STATISTICS } from './layouts.js';
 import { sctpStateOf, statusNames, tcpStateOf } from './states.js';
 import { readTuple } from './tuples.js';
 import type {
@@ -12,6 +12,8 @@ import type {
   CpuStatistics,
   Expectation,
   Flow,
+  FlowEvent,
+  FlowEventKind,
 } from './types.js';
 
 const { hasState, hasCounters, hasStart, hasStop, hasLabels, hasMaster, hasTags, hasDetails } =
@@ -27,7 +29,7 @@ export function* readFlows(bytes: Uint8Array): Reading<Flow> {
 }
 
 /** Reads one flow, and goes on to the next record. */
-export function readFlow(reader: RecordReader): Flow {
+function readFlow(reader: RecordReader): Flow {
   const family = reader.u8(FLOW.family) === 6 ? 6 : 4;
   const number = reader.u8(FLOW.protocol);
   const fields = reader.u8(FLOW.fields);
@@ -76,6 +78,22 @@ function readDetails(reader: RecordReader, fields: number, state: number, flow: 
   const length = reader.u16(DETAILS.secctxLength);
   if (length > 0) flow.secctx = Buffer.from(reader.bytes(DETAILS.SIZE, length)).toString('utf8');
   reader.skip(DETAILS.SIZE + length);
+}
+
+const { numbers } = EVENT;
+const EVENT_KINDS = new Map<number, FlowEventKind>([
+  [numbers.new, 'new'],
+  [numbers.update, 'update'],
+  [numbers.destroy, 'destroy'],
+]);
+
+/** Reads the events of a watch. */
+export function* readEvents(bytes: Uint8Array): Generator<FlowEvent, void> {
+  for (const reader = new RecordReader(bytes); reader.hasMore; ) {
+    const kind = EVENT_KINDS.get(reader.u8(FLOW.event));
+    const flow = readFlow(reader);
+    if (kind) yield { kind, flow };
+  }
 }
 
 /** Reads a listing of expectations. */

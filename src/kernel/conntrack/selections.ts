@@ -1,16 +1,18 @@
 // Selections of flows → the records that cross to the addon.
 import { type Family, formatAddress } from '../../net/address.js';
 import { parseNetwork } from '../../net/network.js';
-import { argumentError, type Fault, findUnknown } from '../arguments.js';
+import { argumentError, findUnknown } from '../arguments.js';
 import type { Place } from '../layout.js';
 import { onlyRecord, RecordWriter } from '../recordWriter.js';
 import { maskedMark, statusBits, writeLabels } from './fields.js';
-import { CONDITION, FILTER, LISTING, TABLE, TUPLE, TUPLE_FIELD } from './layouts.js';
+import { CONDITION, EVENT_KIND, FILTER, LISTING, TABLE, TUPLE, TUPLE_FIELD } from './layouts.js';
 import { checkIcmp, checkTuple, isIcmp, LARGEST_U8, LARGEST_U16 } from './tuples.js';
 import {
   FLUSH_CONFIRMATION,
   type FlowFilter,
+  type FlowEventKind,
   type FlowSelection,
+  type FlowWatchOptions,
   type FlushOptions,
   type IcmpKind,
   type ListOptions,
@@ -188,6 +190,13 @@ function writeIcmpFilter(
   );
 }
 
+const EVENT_KINDS: Readonly<Record<FlowEventKind, number>> = {
+  new: EVENT_KIND.numbers.onNew,
+  update: EVENT_KIND.numbers.onUpdate,
+  destroy: EVENT_KIND.numbers.onDestroy,
+};
+const EVENT_KIND_NAMES = Object.keys(EVENT_KINDS) as FlowEventKind[];
+
 /** A filter without conditions. */
 const EVERY_FLOW = new Uint8Array(FILTER.SIZE);
 
@@ -196,14 +205,25 @@ export function packListing(
   selections: readonly FlowSelection[] | undefined,
   options: ListOptions,
 ): { readonly filters: Uint8Array; readonly how: Uint8Array } {
-  const how = packOptions(options, selections !== undefined);
-  if (!selections) return { filters: EVERY_FLOW, how };
+  return {
+    filters: packSelections(selections, 'conntrack.list'),
+    how: packOptions(options, selections !== undefined),
+  };
+}
+
+function packSelections(
+  selection: FlowSelection | readonly FlowSelection[] | undefined,
+  operation: string,
+): Uint8Array {
+  if (selection === undefined) return EVERY_FLOW;
+  const selections = [selection].flat();
   const writer = new RecordWriter(FILTER.SIZE, selections.length);
-  for (const selection of selections) {
-    writeSelection(selection, false, writer);
-    throwFault(writer.finish());
+  for (const each of selections) {
+    writeSelection(each, false, writer);
+    const fault = writer.finish();
+    if (fault) throw argumentError(operation, fault);
   }
-  return { filters: writer.records(), how };
+  return writer.records();
 }
 
 function packOptions(options: ListOptions, isSelective: boolean): Uint8Array {
@@ -225,6 +245,19 @@ function packOptions(options: ListOptions, isSelective: boolean): Uint8Array {
   return onlyRecord(writer, 'conntrack.list');
 }
 
+/** What a watch selects: a sum of `EVENT_KIND`, and filter records. Throws the error of the call when one breaks a rule. */
+export function packWatch({ kinds = EVENT_KIND_NAMES, selection }: FlowWatchOptions): {
+  readonly kinds: number;
+  readonly filters: Uint8Array;
+} {
+  const writer = new RecordWriter(0, 1);
+  let sum = 0;
+  if (!Array.isArray(kinds)) writer.fail('kinds', kinds, 'must be an array', true);
+  else for (const [i, kind] of kinds.entries()) sum |= writer.choice(`kinds[${i}]`, kind, EVENT_KINDS);
+  onlyRecord(writer, 'conntrack.watch');
+  return { kinds: sum, filters: packSelections(selection, 'conntrack.watch') };
+}
+
 /** The record of a filter to delete by; throws the error of the call when it breaks a rule. */
 export function packFilter(filter: FlowFilter): Uint8Array {
   const writer = new RecordWriter(FILTER.SIZE, 1);
@@ -240,8 +273,4 @@ export function checkConfirmation(options: FlushOptions): void {
   if (confirm === FLUSH_CONFIRMATION) return;
   const rule = `must be '${FLUSH_CONFIRMATION}'`;
   throw argumentError('conntrack.flush', { field: 'confirm', value: confirm, rule, wrongType: true });
-}
-
-function throwFault(fault: Fault | undefined): void {
-  if (fault) throw argumentError('conntrack.list', fault);
 }

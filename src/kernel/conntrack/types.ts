@@ -4,7 +4,14 @@
 import type { NetlinkError } from '../../errors.js';
 import type { Family } from '../../net/address.js';
 import type { IpProtocol } from '../../net/protocol.js';
-import type { CallOptions, KernelClient, Listing, OperationResult } from '../types.js';
+import type {
+  CallOptions,
+  EventStream,
+  KernelClient,
+  Listing,
+  OperationResult,
+  WatchOptions,
+} from '../types.js';
 import type { FlowStatus, SctpState, TcpState } from './states.js';
 
 /** The kind of an ICMP or ICMPv6 message, and the identifier of its sender (RFC 792, RFC 4443). */
@@ -89,11 +96,11 @@ export interface Flow extends FlowId {
   /** `IPS_` flags by their names, in the order of their bits. */
   readonly status: readonly FlowStatus[];
   readonly mark: number;
-  /** Time until the flow ends without another packet, in s. 0 for a flow that ended, and for one that is offloaded. */
+  /** Time until the flow ends without another packet, in s. 0 where the kernel reports none: of offloaded flows. */
   readonly timeout: number;
   /** References that the kernel holds (`CTA_USE`). */
   readonly use: number;
-  /** State of TCP; of no other protocol, and not in the event of a flow's end before 5.14. */
+  /** State of TCP, and of no other protocol. */
   readonly tcpState?: TcpState;
   /** State of SCTP, and of no other protocol. */
   readonly sctp?: SctpInfo;
@@ -277,6 +284,24 @@ export interface GetOptions extends CallOptions {
   readonly zeroCounters?: boolean;
 }
 
+/** Kinds of events: a flow began, changed, or ended. */
+export type FlowEventKind = 'new' | 'update' | 'destroy';
+
+/** A flow that began, changed or ended. Its fields are those of {@link Flow} that the kernel sends with the event. */
+export interface FlowEvent {
+  readonly kind: FlowEventKind;
+  /** Of a flow that ended: with its last counters and its timestamps, and, since 5.14, the last state of TCP. */
+  readonly flow: Flow;
+}
+
+/** Which events to report, and how. */
+export interface FlowWatchOptions extends WatchOptions {
+  /** Default: all three. */
+  readonly kinds?: readonly FlowEventKind[];
+  /** Events of flows that any of these selects. Default: of all flows. */
+  readonly selection?: FlowSelection | readonly FlowSelection[];
+}
+
 /** The words that flush() asks for. */
 export const FLUSH_CONFIRMATION = 'delete every flow';
 
@@ -401,6 +426,14 @@ export interface Conntrack extends KernelClient<FlowChange> {
   apply(operations: readonly FlowOperation[], options?: CallOptions): Promise<OperationResult[]>;
   /** Deletes every flow of both families. */
   flush(options: FlushOptions): Promise<void>;
+  /**
+   * The flows that begin, change and end from then on. The kernel reports changes of the state of TCP and SCTP, of the status,
+   * the mark, the labels and the helper; not of counters and the time left.
+   *
+   * With the setting `net.netfilter.nf_conntrack_events` 2, the default since 5.19, the kernel reports nothing of flows that
+   * began while nobody watched. With 0 it reports nothing at all: an iteration rejects with `EOPNOTSUPP`.
+   */
+  watch(options?: FlowWatchOptions): EventStream<FlowEvent>;
   statistics(options?: CallOptions): Promise<ConntrackStatistics>;
   /** The expectations of both families. */
   expectations(options?: CallOptions): Listing<Expectation>;

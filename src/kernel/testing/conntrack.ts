@@ -5,7 +5,7 @@ import { familyOf } from '../../net/address.js';
 import { attemptOn, nameFlow, nameSelections } from '../conntrack/names.js';
 import { packName } from '../conntrack/operations.js';
 import { PACKING } from '../conntrack/packing.js';
-import { checkConfirmation, packFilter, packListing } from '../conntrack/selections.js';
+import { checkConfirmation, packFilter, packListing, packWatch } from '../conntrack/selections.js';
 import type {
   Conntrack,
   ConntrackCapabilities,
@@ -15,22 +15,27 @@ import type {
   FlowChange,
   FlowChanges,
   FlowDeletion,
+  FlowEvent,
+  FlowEventKind,
   FlowFilter,
   FlowId,
   FlowOperation,
   FlowSelection,
+  FlowWatchOptions,
   FlushOptions,
   GetOptions,
   ListOptions,
   NewFlow,
 } from '../conntrack/types.js';
 import { changed, reported } from '../reported.js';
-import type { CallOptions, Listing, OperationResult } from '../types.js';
+import { toNetlinkError } from '../failures.js';
+import type { CallOptions, EventStream, Listing, OperationResult } from '../types.js';
 import { FakeClient } from './client.js';
-import { begun, changedFlow, hasName, haveOneTuple, listedTuple, selects } from './flowRules.js';
+import { FakeEvents } from './events.js';
+import { begun, changedFlow, hasName, haveOneTuple, listedTuple, selects, statusOf } from './flowRules.js';
 import { lineOf } from './flowText.js';
 
-const { EBUSY, EEXIST, ENOENT } = constants.errno;
+const { EBUSY, EEXIST, ENOENT, EOPNOTSUPP } = constants.errno;
 /** `nf_conntrack_max` of a machine with much memory. */
 const MAX_ENTRIES = 262_144;
 const NO_COUNTERS = { packets: 0n, bytes: 0n };
@@ -50,6 +55,8 @@ export class FakeConntrack extends FakeClient<FlowChange> implements Conntrack {
     zones: true,
     deleteByFilter: false,
   };
+  /** Notifications, for every {@link watch}. A test may lose some. */
+  readonly events = new FakeEvents<FlowEvent>();
   /** What {@link expectations} lists: a helper adds them in reality. */
   readonly expected: Expectation[] = [];
   readonly #flows = new Map<number, Flow>();
@@ -68,7 +75,7 @@ export class FakeConntrack extends FakeClient<FlowChange> implements Conntrack {
       use: 1,
       ...flow,
     };
-    this.#flows.set(tracked.id, tracked);
+    this.#set('new', tracked);
     return tracked;
   }
 
@@ -153,6 +160,24 @@ export class FakeConntrack extends FakeClient<FlowChange> implements Conntrack {
     );
   }
 
+  watch({ kinds, selection, ...options }: FlowWatchOptions = {}): EventStream<FlowEvent> {
+    packWatch({ ...(kinds && { kinds }), ...(selection && { selection }) });
+    const stream = this.events.stream('conntrack.watch', options, this.closed);
+    const selections = selection && [selection].flat();
+    const isReported = ({ kind, flow }: FlowEvent) =>
+      (kinds?.includes(kind) ?? true) && (selections?.some((each) => selects(each, flow)) ?? true);
+    return filtered(stream, isReported, () => this.#checkEvents());
+  }
+
+  #checkEvents(): void {
+    if (this.offers.events) return;
+    const kernelMessage = 'net.netfilter.nf_conntrack_events is 0: new flows have no events';
+    throw toNetlinkError(
+      { errno: EOPNOTSUPP, code: '', message: kernelMessage },
+      { operation: 'conntrack.watch' },
+    );
+  }
+
   statistics(options?: CallOptions): Promise<ConntrackStatistics> {
     const act = () => ({ entries: this.#flows.size, maxEntries: MAX_ENTRIES, cpus: [{ ...NO_EVENTS }] });
     return this.read(attemptOn('statistics'), act, options);
@@ -184,7 +209,7 @@ export class FakeConntrack extends FakeClient<FlowChange> implements Conntrack {
     if (!flow) return ENOENT;
     const { changes } = operation;
     if (flow.helper !== undefined && changes.helper !== undefined && flow.helper !== changes.helper) return EBUSY;
-    this.#flows.set(flow.id, changedFlow(flow, changes));
+    this.#set('update', changedFlow(flow, changes));
     return undefined;
   }
 
@@ -192,7 +217,8 @@ export class FakeConntrack extends FakeClient<FlowChange> implements Conntrack {
     if (flow.master && !this.#find(flow.master)) return ENOENT;
     const added = begun(flow, this.#lastId + 1);
     if ([...this.#flows.values()].some((other) => haveOneTuple(other, added))) return EEXIST;
-    this.#flows.set(++this.#lastId, this.offers.accounting ? { ...added, counters: zeroed() } : added);
+    this.#lastId = added.id;
+    this.#set('new', this.offers.accounting ? { ...added, counters: zeroed() } : added);
     return undefined;
   }
 
@@ -201,8 +227,24 @@ export class FakeConntrack extends FakeClient<FlowChange> implements Conntrack {
     return [...this.#flows.values()].find((flow) => hasName(flow, listed));
   }
 
+  #set(kind: 'new' | 'update', flow: Flow): void {
+    this.#flows.set(flow.id, flow);
+    this.#notify(kind, flow);
+  }
+
+  /** Ends a flow, as its time does. */
+  end(flow: FlowId): void {
+    const found = this.#find(flow);
+    if (found) this.#remove(found);
+  }
+
   #remove(flow: Flow): void {
     this.#flows.delete(flow.id);
+    this.#notify('destroy', { ...flow, status: statusOf([...flow.status, 'DYING']) });
+  }
+
+  #notify(kind: FlowEventKind, flow: Flow): void {
+    if (this.offers.events) this.events.emit({ kind, flow });
   }
 
   #removeAll(): void {
@@ -212,6 +254,21 @@ export class FakeConntrack extends FakeClient<FlowChange> implements Conntrack {
   #zero(flow: Flow): void {
     if (flow.counters) this.#flows.set(flow.id, { ...flow, counters: zeroed() });
   }
+}
+
+/** The events of a stream that `isReported` selects. `check` throws the error of an iteration that cannot begin. */
+function filtered<Event extends { readonly kind: string }>(
+  stream: EventStream<Event>,
+  isReported: (event: Event) => boolean,
+  check: () => void,
+): EventStream<Event> {
+  return {
+    async *[Symbol.asyncIterator]() {
+      check();
+      for await (const event of stream) if (event.kind === 'resync' || isReported(event as Event)) yield event;
+      return undefined;
+    },
+  };
 }
 
 function zeroed() {

@@ -53,7 +53,7 @@ describe('a fake of conntrack', () => {
     assert.deepEqual(deletion, { deleted: 2, failures: [] });
     assert.equal(
       fake.dump(),
-      'udp 17 src=fd00::9 dst=fd00:96::a sport=4000 dport=53 src=fd00::1 dst=fd00::9 sport=5353 dport=4000 mark=0\n',
+      'udp 17 src=fd00::9 dst=fd00:96::a sport=4000 dport=53 [UNREPLIED] src=fd00::1 dst=fd00::9 sport=5353 dport=4000 mark=0\n',
     );
   });
 

@@ -48,7 +48,7 @@ test('without the module the hint names it; once it can be loaded the same clien
   const [result] = await client.deleteFlows([flow]);
   assert.equal(
     result?.message,
-    `EINVAL: conntrack.deleteFlows udp 10.0.0.1:1 -> 10.0.0.2:2 (${missing.hint})`,
+    `EINVAL: conntrack.deleteFlow udp 10.0.0.1:1 -> 10.0.0.2:2 (${missing.hint})`,
   );
   writeFileSync(LOADER, loader);
   assert.deepEqual(await client.list(filter).toArray(), []);

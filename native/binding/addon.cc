@@ -10,6 +10,7 @@ Napi::Object Init(Napi::Env /*env*/, Napi::Object exports) {
   knp::binding::InitConntrack(exports);
   knp::binding::InitIpset(exports);
   knp::binding::InitIpvs(exports);
+  knp::binding::InitNetlink(exports);
   knp::binding::InitRtnetlink(exports);
   return exports;
 }

@@ -8,6 +8,7 @@ namespace knp::binding {
 void InitConntrack(Napi::Object exports);
 void InitIpset(Napi::Object exports);
 void InitIpvs(Napi::Object exports);
+void InitNetlink(Napi::Object exports);
 void InitRtnetlink(Napi::Object exports);
 
 }  // namespace knp::binding

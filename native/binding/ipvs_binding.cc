@@ -24,10 +24,11 @@ class IpvsClient : public ClientBinding<IpvsClient, Client> {
                InstanceMethod<&IpvsClient::ListServices>("listServices"),
                InstanceMethod<&IpvsClient::ListServers>("listServers"),
                InstanceMethod<&IpvsClient::Get>("get"),
-               InstanceMethod<&IpvsClient::Flush>("flush"),
                InstanceMethod<&IpvsClient::GetInfo>("info"),
                InstanceMethod<&IpvsClient::GetTimeouts>("timeouts"),
-               InstanceMethod<&IpvsClient::SetTimeouts>("setTimeouts"),
+               InstanceMethod<&IpvsClient::ListDaemons>("listDaemons"),
+               InstanceMethod<&IpvsClient::ReadConnections>("readConnections"),
+               InstanceMethod<&IpvsClient::EndConnections>("endConnections"),
            });
   }
 
@@ -67,10 +68,6 @@ class IpvsClient : public ClientBinding<IpvsClient, Client> {
     return StartListing<ServiceState>(info, get, ipvs::StoreListing);
   }
 
-  Napi::Value Flush(const Napi::CallbackInfo& info) {
-    return StartPlain(info, [](Client* client) { return client->Flush(); });
-  }
-
   Napi::Value GetInfo(const Napi::CallbackInfo& info) {
     return Start<Records>(info, [](Client* client, Records* out) {
       ipvs::Info answer;
@@ -89,11 +86,25 @@ class IpvsClient : public ClientBinding<IpvsClient, Client> {
     });
   }
 
-  Napi::Value SetTimeouts(const Napi::CallbackInfo& info) {
-    Records record;
-    if (!ReadRecords(info, 0, ipvs::layout::Timeouts::kSize, true, &record)) return {};
-    const ipvs::Timeouts timeouts = ipvs::LoadTimeouts(record.data());
-    return StartPlain(info, [timeouts](Client* client) { return client->SetTimeouts(timeouts); });
+  Napi::Value ListDaemons(const Napi::CallbackInfo& info) {
+    const auto list = [](Client* client, std::vector<ipvs::Daemon>* out) { return client->ListDaemons(out); };
+    return StartListing<ipvs::Daemon>(info, list, ipvs::StoreDaemons);
+  }
+
+  Napi::Value ReadConnections(const Napi::CallbackInfo& info) {
+    uint32_t listing = 0;
+    if (!ReadNumber(info, 0, &listing)) return {};
+    return Start<Records>(
+        info, [listing](Client* client, Records* out) { return client->ReadConnections(listing, out); });
+  }
+
+  Napi::Value EndConnections(const Napi::CallbackInfo& info) {
+    uint32_t listing = 0;
+    if (!ReadNumber(info, 0, &listing)) return {};
+    return StartPlain(info, [listing](Client* client) {
+      client->EndConnections(listing);
+      return Status{};
+    });
   }
 };
 

@@ -1,5 +1,7 @@
 #include "binding/job.h"
 
+#include <cmath>
+
 namespace knp::binding {
 namespace {
 
@@ -84,6 +86,16 @@ bool ReadText(const Napi::CallbackInfo& info, size_t argument, std::string* out)
   const Napi::Value value = info[argument];
   if (!value.IsString()) return Refuse(info.Env(), argument, "a string");
   *out = value.As<Napi::String>().Utf8Value();
+  return true;
+}
+
+bool ReadNumber(const Napi::CallbackInfo& info, size_t argument, uint32_t* out) {
+  const Napi::Value value = info[argument];
+  const double number = value.IsNumber() ? value.As<Napi::Number>().DoubleValue() : -1;
+  if (!(number >= 0 && number <= UINT32_MAX && number == std::floor(number))) {
+    return Refuse(info.Env(), argument, "an integer from 0 to 4294967295");
+  }
+  *out = static_cast<uint32_t>(number);
   return true;
 }
 

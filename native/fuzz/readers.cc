@@ -50,6 +50,12 @@ bool ReadInfo(const Message& message) {
   return ipvs::DecodeInfo(message, &info).ok();
 }
 
+bool ReadDaemon(const Message& message) {
+  std::vector<ipvs::Daemon> daemons(1);
+  if (!ipvs::DecodeDaemon(message, &daemons.front()).ok()) return false;
+  return !ipvs::StoreDaemons(daemons).empty();
+}
+
 bool ReadTimeouts(const Message& message) {
   ipvs::Timeouts timeouts;
   return ipvs::DecodeTimeouts(message, &timeouts).ok();
@@ -118,6 +124,16 @@ bool ReadSet(const Message& message) {
   return alone || again;
 }
 
+bool ReadSetType(const Message& message) {
+  std::vector<ipset::TypeSupport> types(1);
+  return ipset::DecodeType(message, &types.front()).ok() && !ipset::StoreTypes(types).empty();
+}
+
+bool ReadIpsetProtocol(const Message& message) {
+  ipset::ProtocolVersions versions;
+  return ipset::DecodeProtocol(message, &versions).ok();
+}
+
 // A refusal is read well, too.
 bool ReadAcknowledgement(const Message& message) {
   return netlink::ReadAcknowledgement(message).fault != Fault::kMalformedReply;
@@ -131,6 +147,7 @@ const Reader kReaders[] = {
     {"ipvs name of a service", ReadServiceId},
     {"ipvs info", ReadInfo},
     {"ipvs timeouts", ReadTimeouts},
+    {"ipvs sync daemon", ReadDaemon},
     {"generic netlink family", ReadFamily},
     {"rtnetlink link", ReadLink},
     {"rtnetlink address", ReadAddress},
@@ -140,6 +157,8 @@ const Reader kReaders[] = {
     {"conntrack expectation", ReadExpectation},
     {"conntrack statistics", ReadConntrackStatistics},
     {"ipset set and entries", ReadSet},
+    {"ipset type", ReadSetType},
+    {"ipset protocol", ReadIpsetProtocol},
     {"netlink acknowledgement", ReadAcknowledgement},
 };
 const size_t kReaderCount = std::size(kReaders);

@@ -1,13 +1,14 @@
 #include "ipset/client.h"
 
+#include <linux/netfilter/ipset/ip_set.h>
 #include <linux/netlink.h>
+#include <sys/socket.h>
 
 #include <cerrno>
 #include <utility>
 
 #include "ipset/codec.h"
 #include "ipset/writer.h"
-#include "netlink/exchange.h"
 
 namespace knp::ipset {
 
@@ -60,17 +61,54 @@ Status Client::Dump(std::vector<uint8_t>* request, std::vector<SetState>* out) {
       [out](const Message& reply) { return DecodeListPart(reply, out); });
 }
 
+Status Client::Query(std::vector<uint8_t>* request, const netlink::ReplyHandler& on_reply) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return netlink::Query(&socket_, request, on_reply);
+}
+
+Status Client::Types(const std::vector<std::string>& names, std::vector<TypeSupport>* out) {
+  for (const std::string& name : names) {
+    std::vector<uint8_t> request;
+    MessageBuilder builder(&request);
+    // Types without addresses accept every family (find_set_type).
+    if (!EncodeType(&builder, name, AF_INET)) return Status::Errno(EMSGSIZE);
+    TypeSupport type;
+    Status status = Query(&request, [&type](const Message& reply) { return DecodeType(reply, &type); });
+    if (status.is_errno(IPSET_ERR_FIND_TYPE)) continue;
+    if (!status.ok()) return status;
+    out->push_back(std::move(type));
+  }
+  return {};
+}
+
+Status Client::Protocol(ProtocolVersions* out) {
+  std::vector<uint8_t> request;
+  MessageBuilder builder(&request);
+  if (!EncodeProtocol(&builder)) return Status::Errno(EMSGSIZE);
+  return Query(&request, [out](const Message& reply) { return DecodeProtocol(reply, out); });
+}
+
 std::vector<Failure> Client::Apply(const std::vector<Operation>& operations) {
+  std::vector<Failure> failures;
+  const Status status = RunInside([&] { failures = Write(operations); });
+  if (status.ok()) return failures;
+  for (uint32_t i = 0; i < operations.size(); i++) failures.push_back(Failure{i, status});
+  return failures;
+}
+
+Status Client::Test(const std::vector<Operation>& operation, bool* found) {
+  Status result;
+  Status status = RunInside([&] { result = ipset::Test(operation, found); });
+  return status.ok() ? result : status;
+}
+
+Status Client::RunInside(const std::function<void()>& work) {
   std::shared_ptr<const netlink::NetworkNamespace> where;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     where = network_namespace_;
   }
-  std::vector<Failure> failures;
-  Status status = where->Run([&] { failures = Write(operations); });
-  if (status.ok()) return failures;
-  for (uint32_t i = 0; i < operations.size(); i++) failures.push_back(Failure{i, status});
-  return failures;
+  return where->Run(work);
 }
 
 }  // namespace knp::ipset

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "ipset/types.h"
 #include "netlink/batch.h"
+#include "netlink/exchange.h"
 #include "netlink/message_builder.h"
 #include "netlink/socket.h"
 #include "netlink/status.h"
@@ -30,8 +32,17 @@ class Client {
 
   // Carries the operations out in their order; returns those that failed.
   std::vector<netlink::Failure> Apply(const std::vector<Operation>& operations);
+  // Whether the set of one operation has its entry, or matches it (IPSET_CMD_TEST).
+  netlink::Status Test(const std::vector<Operation>& operation, bool* found);
+
+  // The types among those named that the kernel supports; it loads their modules.
+  netlink::Status Types(const std::vector<std::string>& names, std::vector<TypeSupport>* out);
+  netlink::Status Protocol(ProtocolVersions* out);
 
  private:
+  // Runs `work`, which uses libipset, in the network namespace of the client.
+  netlink::Status RunInside(const std::function<void()>& work);
+  netlink::Status Query(std::vector<uint8_t>* request, const netlink::ReplyHandler& on_reply);
   netlink::Status Dump(std::vector<uint8_t>* request, std::vector<SetState>* out);
 
   std::mutex mutex_;

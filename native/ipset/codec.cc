@@ -31,9 +31,8 @@ constexpr uint16_t MessageType(ipset_cmd command) {
   return static_cast<uint16_t>(NFNL_SUBSYS_IPSET << 8 | command);
 }
 
-void BeginList(MessageBuilder* builder) {
-  // NLM_F_ACK: kernels before 5.7 report a missing set only when an acknowledgement was requested.
-  builder->Begin(MessageType(IPSET_CMD_LIST), NLM_F_REQUEST | NLM_F_ACK | NLM_F_DUMP, 0);
+void Begin(MessageBuilder* builder, ipset_cmd command, uint16_t flags) {
+  builder->Begin(MessageType(command), NLM_F_REQUEST | NLM_F_ACK | flags, 0);
   nfgenmsg header{};
   header.nfgen_family = AF_INET;
   header.version = NFNETLINK_V0;
@@ -41,9 +40,56 @@ void BeginList(MessageBuilder* builder) {
   builder->PutU8(IPSET_ATTR_PROTOCOL, kInterfaceVersion);
 }
 
+// NLM_F_ACK: kernels before 5.7 report a missing set only when an acknowledgement was requested.
+void BeginList(MessageBuilder* builder) {
+  Begin(builder, IPSET_CMD_LIST, NLM_F_DUMP);
+}
+
+// Whether a message is a reply to this command.
+bool IsReply(const Message& message, ipset_cmd command) {
+  return message.type == MessageType(command) && message.size >= sizeof(nfgenmsg);
+}
+
+// The width of an attribute that is kept, in bytes. JavaScript reads those that it knows at this width.
+struct Width {
+  uint16_t type;
+  size_t size;
+};
+// IPSET_ATTR_BITMASK is in kernel headers since 6.3.
+constexpr uint16_t kBitmask = 12;
+// An address in an attribute of its own.
+constexpr size_t kNested4 = sizeof(nlattr) + 4;
+constexpr size_t kNested6 = sizeof(nlattr) + 16;
+constexpr Width kParameterWidths[] = {
+    {IPSET_ATTR_IP, kNested4},  {IPSET_ATTR_IP_TO, kNested4}, {IPSET_ATTR_TIMEOUT, 4},
+    {IPSET_ATTR_MARKMASK, 4},   {kBitmask, kNested4},         {kBitmask, kNested6},
+    {IPSET_ATTR_INITVAL, 4},    {IPSET_ATTR_NETMASK, 1},      {IPSET_ATTR_SIZE, 4},
+    {IPSET_ATTR_BUCKETSIZE, 1}, {IPSET_ATTR_MEMSIZE, 4},
+};
+constexpr Width kExtensionWidths[] = {
+    {IPSET_ATTR_TIMEOUT, 4}, {IPSET_ATTR_MARK, 4},    {IPSET_ATTR_ETHER, 6},   {IPSET_ATTR_BYTES, 8},
+    {IPSET_ATTR_PACKETS, 8}, {IPSET_ATTR_SKBMARK, 8}, {IPSET_ATTR_SKBPRIO, 4}, {IPSET_ATTR_SKBQUEUE, 2},
+};
+
+// Whether the attribute has one of the widths listed for its type, or its type is not listed.
+template <size_t kCount>
+bool Fits(const Width (&widths)[kCount], const AttributeReader& attribute) {
+  bool listed = false;
+  for (const Width& width : widths) {
+    if (width.type != attribute.type()) continue;
+    if (width.size == attribute.size()) return true;
+    listed = true;
+  }
+  return !listed;
+}
+
 // Keeps an attribute that has no field.
-void Keep(AttributeReader* attribute, Rest* rest, ReadError* error) {
-  if (attribute->type() == IPSET_ATTR_PAD) return;
+template <size_t kCount>
+void Keep(const Width (&widths)[kCount], AttributeReader* attribute, Rest* rest, ReadError* error) {
+  if (!Fits(widths, *attribute)) {
+    if (error->ok()) *error = ReadError{"unexpected width", attribute->type(), attribute->size()};
+    return;
+  }
   constexpr size_t kHeader = layout::Attribute::kSize;
   const size_t start = rest->size();
   const size_t size = attribute->size();
@@ -109,11 +155,15 @@ Entry ReadEntry(AttributeReader attributes, ReadError* error) {
       case IPSET_ATTR_CADT_FLAGS: {
         const uint32_t flags = attributes.BigEndian32();
         if ((flags & IPSET_FLAG_NOMATCH) != 0) entry.fields |= kNoMatch;
-        if ((flags & ~uint32_t{IPSET_FLAG_NOMATCH}) != 0) Keep(&attributes, &entry.rest, error);
+        if ((flags & ~uint32_t{IPSET_FLAG_NOMATCH}) != 0) {
+          Keep(kExtensionWidths, &attributes, &entry.rest, error);
+        }
         break;
       }
+      case IPSET_ATTR_PAD:
+        break;
       default:
-        Keep(&attributes, &entry.rest, error);
+        Keep(kExtensionWidths, &attributes, &entry.rest, error);
     }
   }
   return entry;
@@ -152,19 +202,14 @@ void ReadParameters(AttributeReader attributes, SetHeader* out, ReadError* error
         break;
       case IPSET_ATTR_TIMEOUT:
         out->extended = true;
-        Keep(&attributes, &out->rest, error);
+        Keep(kParameterWidths, &attributes, &out->rest, error);
         break;
       case IPSET_ATTR_CADT_FLAGS:
         if ((attributes.BigEndian32() & kExtensions) != 0) out->extended = true;
-        Keep(&attributes, &out->rest, error);
-        break;
-      // Measured or chosen by the kernel: no property of the set.
-      case IPSET_ATTR_MEMSIZE:
-      case IPSET_ATTR_INITVAL:
-      case IPSET_ATTR_BUCKETSIZE:
+        Keep(kParameterWidths, &attributes, &out->rest, error);
         break;
       default:
-        Keep(&attributes, &out->rest, error);
+        Keep(kParameterWidths, &attributes, &out->rest, error);
     }
   }
 }
@@ -187,7 +232,7 @@ Status DecodeListPart(const Message& message, std::vector<SetState>* sets) {
   ReadError error;
   SetState part;
   bool has_type = false;
-  if (message.type != MessageType(IPSET_CMD_LIST) || message.size < sizeof(nfgenmsg)) {
+  if (!IsReply(message, IPSET_CMD_LIST)) {
     return Status::Of(Fault::kMalformedReply, "not a part of a listing of sets");
   }
   AttributeReader attributes = message.Attributes(sizeof(nfgenmsg), &error);
@@ -228,6 +273,55 @@ Status DecodeListPart(const Message& message, std::vector<SetState>* sets) {
   std::vector<Entry>& entries = sets->back().entries;
   entries.insert(entries.end(), part.entries.begin(), part.entries.end());
   return {};
+}
+
+bool EncodeType(MessageBuilder* builder, std::string_view name, uint8_t family) {
+  Begin(builder, IPSET_CMD_TYPE, 0);
+  builder->PutString(IPSET_ATTR_TYPENAME, name);
+  builder->PutU8(IPSET_ATTR_FAMILY, family);
+  return builder->End();
+}
+
+Status DecodeType(const Message& message, TypeSupport* out) {
+  if (!IsReply(message, IPSET_CMD_TYPE)) return Status::Of(Fault::kMalformedReply, "not a type of sets");
+  ReadError error;
+  bool has_least = false;
+  AttributeReader attributes = message.Attributes(sizeof(nfgenmsg), &error);
+  while (attributes.Next()) {
+    switch (attributes.type()) {
+      case IPSET_ATTR_TYPENAME:
+        out->name = attributes.String(kLongestName);
+        break;
+      case IPSET_ATTR_REVISION:
+        out->greatest_revision = attributes.U8();
+        break;
+      case IPSET_ATTR_REVISION_MIN:
+        out->least_revision = attributes.U8();
+        has_least = true;
+        break;
+      default:
+        break;
+    }
+  }
+  if (!has_least) out->least_revision = out->greatest_revision;
+  return error.ToStatus();
+}
+
+bool EncodeProtocol(MessageBuilder* builder) {
+  Begin(builder, IPSET_CMD_PROTOCOL, 0);
+  return builder->End();
+}
+
+Status DecodeProtocol(const Message& message, ProtocolVersions* out) {
+  if (!IsReply(message, IPSET_CMD_PROTOCOL)) return Status::Of(Fault::kMalformedReply, "not a version");
+  ReadError error;
+  AttributeReader attributes = message.Attributes(sizeof(nfgenmsg), &error);
+  while (attributes.Next()) {
+    if (attributes.type() == IPSET_ATTR_PROTOCOL) out->greatest = attributes.U8();
+    if (attributes.type() == IPSET_ATTR_PROTOCOL_MIN) out->least = attributes.U8();
+  }
+  if (out->least == 0) out->least = out->greatest;
+  return error.ToStatus();
 }
 
 }  // namespace knp::ipset

@@ -22,4 +22,13 @@ namespace knp::ipset {
 // has its header and begins a new element, the next are added to the last element.
 netlink::Status DecodeListPart(const netlink::Message& message, std::vector<SetState>* sets);
 
+// IPSET_CMD_TYPE: the revisions of one set type. The kernel loads the type's module. `family` is that of the
+// sets: AF_UNSPEC for types without addresses.
+[[nodiscard]] bool EncodeType(netlink::MessageBuilder* builder, std::string_view name, uint8_t family);
+netlink::Status DecodeType(const netlink::Message& message, TypeSupport* out);
+
+// IPSET_CMD_PROTOCOL.
+[[nodiscard]] bool EncodeProtocol(netlink::MessageBuilder* builder);
+netlink::Status DecodeProtocol(const netlink::Message& message, ProtocolVersions* out);
+
 }  // namespace knp::ipset

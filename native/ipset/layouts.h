@@ -28,6 +28,16 @@ enum class SetType : uint8_t {
   kHashIpPortIp = 4,
   kHashIpPortNet = 5,
   kBitmapPort = 6,
+  kBitmapIp = 7,
+  kBitmapIpMac = 8,
+  kHashMac = 9,
+  kHashIpMac = 10,
+  kHashIpMark = 11,
+  kHashNetNet = 12,
+  kHashNetPort = 13,
+  kHashNetPortNet = 14,
+  kHashNetIface = 15,
+  kListSet = 16,
 };
 
 enum class Verb : uint8_t {
@@ -37,6 +47,9 @@ enum class Verb : uint8_t {
   kFlush = 4,
   kDestroy = 5,
   kSwap = 6,
+  kRename = 7,
+  kFlushAll = 8,
+  kDestroyAll = 9,
 };
 
 namespace layout {
@@ -60,14 +73,8 @@ struct Entry {
   static constexpr records::Address kAddress2{24};
 };
 
-struct EntryAddresses {
-  static constexpr size_t kSize = 32;
-  static constexpr records::Address kAddress{0};
-  static constexpr records::Address kAddress2{16};
-};
-
 struct Operation {
-  static constexpr size_t kSize = 84;
+  static constexpr size_t kSize = 76;
   static constexpr records::U8 kVerb{0};
   static constexpr records::U8 kType{1};
   static constexpr records::U8 kFamily{2};
@@ -75,17 +82,12 @@ struct Operation {
   static constexpr records::U8 kProtocol{4};
   static constexpr records::U8 kPrefix{5};
   static constexpr records::U8 kPrefix2{6};
+  static constexpr records::U8 kAttributes{7};
   static constexpr records::U16 kPort{8};
-  static constexpr records::U16 kLastPort{10};
-  static constexpr records::U32 kHashSize{12};
-  static constexpr records::U32 kMaxElements{16};
-  static constexpr records::Text kName{20, 32};
-  static constexpr records::Part kRest{52};
-};
-
-struct OtherSet {
-  static constexpr size_t kSize = 32;
-  static constexpr records::Text kName{0, 32};
+  static constexpr records::U8 kStrict{10};
+  static constexpr records::Text kName{12, 32};
+  static constexpr records::Address kAddress{44};
+  static constexpr records::Address kAddress2{60};
 };
 
 struct Set {
@@ -103,6 +105,13 @@ struct Set {
   static constexpr records::U32 kEntries{24};
   static constexpr records::Text kName{28, 32};
   static constexpr records::Text kType{60, 32};
+};
+
+struct Type {
+  static constexpr size_t kSize = 34;
+  static constexpr records::U8 kLeastRevision{0};
+  static constexpr records::U8 kGreatestRevision{1};
+  static constexpr records::Text kName{2, 32};
 };
 
 }  // namespace layout

@@ -3,6 +3,9 @@
 #include <dlfcn.h>
 #include <sys/socket.h>
 
+#include <array>
+#include <climits>
+#include <cstdlib>
 #include <string>
 
 namespace knp::ipset {
@@ -27,6 +30,14 @@ bool Resolve(void* library, const char* name, Function* out) {
   return *out != nullptr;
 }
 
+// The file that has this function, without symbolic links: its name has the version (libipset.so.13.4.0).
+std::string FileOf(void* function) {
+  Dl_info info{};
+  std::array<char, PATH_MAX> path{};
+  if (dladdr(function, &info) == 0 || realpath(info.dli_fname, path.data()) == nullptr) return {};
+  return path.data();
+}
+
 Status ResolveAll(void* library, LibraryFunctions* out) {
   const bool complete =
       Resolve(library, "ipset_load_types", &out->load_types) &&
@@ -34,6 +45,7 @@ Status ResolveAll(void* library, LibraryFunctions* out) {
       Resolve(library, "ipset_session_fini", &out->session_fini) &&
       Resolve(library, "ipset_session_data", &out->session_data) &&
       Resolve(library, "ipset_session_report_msg", &out->session_report_msg) &&
+      Resolve(library, "ipset_session_report_type", &out->session_report_type) &&
       Resolve(library, "ipset_session_report_reset", &out->session_report_reset) &&
       Resolve(library, "ipset_envopt_set", &out->envopt_set) &&
       Resolve(library, "ipset_envopt_unset", &out->envopt_unset) &&
@@ -50,20 +62,56 @@ Status ResolveAll(void* library, LibraryFunctions* out) {
 
 bool FindOptions(size_t (*data_sizeof)(int option, uint8_t family), LibraryOptions* out) {
   LibraryOptions options;
-  int shift = 0;
-  if (data_sizeof(kEtherSince716, AF_INET) != kEtherSize) shift = -1;
-  if (data_sizeof(kEtherSince716 + shift, AF_INET) != kEtherSize) return false;
-  for (int* option : {&options.ip2, &options.cidr2, &options.protocol, &options.set_name2, &options.type}) {
-    *option += shift;
+  if (data_sizeof(kEtherSince716, AF_INET) != kEtherSize) {
+    options.bitmask = 0;
+    for (int* option :
+         {&options.ether, &options.name, &options.name_ref, &options.ip2, &options.cidr2, &options.ip2_to,
+          &options.protocol, &options.iface, &options.set_name2, &options.packets, &options.bytes,
+          &options.entry_comment, &options.skb_mark, &options.skb_prio, &options.skb_queue,
+          &options.bucket_size, &options.initval, &options.cadt_flags, &options.type}) {
+      *option -= 1;
+    }
   }
-  // IPSET_OPT_SETNAME2 and IPSET_OPT_TYPE, like a few others, have no size there; the rest must fit.
-  const auto is = [data_sizeof](int option, size_t size) { return data_sizeof(option, AF_INET6) == size; };
-  if (!is(options.set_name, kNameSize) || !is(options.ip, 16) || !is(options.cidr, 1) ||
-      !is(options.port, 2) || !is(options.port_to, 2) || !is(options.hash_size, 4) ||
-      !is(options.max_elements, 4) || !is(options.ip2, 16) || !is(options.cidr2, 1) ||
-      !is(options.protocol, 1)) {
-    return false;
+  // A few options, as IPSET_OPT_SETNAME2, IPSET_OPT_IFACE and IPSET_OPT_TYPE, have no size there; the rest
+  // must fit.
+  struct Expected {
+    int option;
+    size_t size;
+  };
+  const Expected expected[] = {
+      {options.set_name, kNameSize},
+      {options.ip, 16},
+      {options.ip_to, 16},
+      {options.cidr, 1},
+      {options.mark, 4},
+      {options.port, 2},
+      {options.port_to, 2},
+      {options.timeout, 4},
+      {options.hash_size, 4},
+      {options.max_elements, 4},
+      {options.mark_mask, 4},
+      {options.netmask, 1},
+      {options.size, 4},
+      {options.ether, kEtherSize},
+      {options.name, kNameSize},
+      {options.name_ref, kNameSize},
+      {options.ip2, 16},
+      {options.cidr2, 1},
+      {options.ip2_to, 16},
+      {options.protocol, 1},
+      {options.packets, 8},
+      {options.bytes, 8},
+      {options.entry_comment, 256},
+      {options.skb_mark, 8},
+      {options.skb_prio, 4},
+      {options.skb_queue, 2},
+  };
+  for (const Expected& one : expected) {
+    if (data_sizeof(one.option, AF_INET6) != one.size) return false;
   }
+  // Newer than the library's name.
+  if (data_sizeof(options.bucket_size, AF_INET6) != 1) options.bucket_size = 0;
+  if (data_sizeof(options.initval, AF_INET6) != 4) options.initval = 0;
   *out = options;
   return true;
 }
@@ -87,6 +135,7 @@ Status LoadLibrary(const Library** out) {
     return Status::Of(Fault::kLibrary, std::string(kLibraryName) + " numbers its options in an unknown way");
   }
   library.call.load_types();
+  library.path = FileOf(reinterpret_cast<void*>(library.call.load_types));
   loaded = true;
   return {};
 }

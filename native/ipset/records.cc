@@ -14,26 +14,18 @@ Operation LoadOperation(const uint8_t* record) {
   using Field = layout::Operation;
   Operation operation;
   operation.verb = static_cast<Verb>(Load(record, Field::kVerb));
+  operation.strict = Load(record, Field::kStrict) != 0;
   operation.set.type = static_cast<SetType>(Load(record, Field::kType));
   operation.set.family = records::LoadFamily(record, Field::kFamily);
   operation.set.name = Load(record, Field::kName);
-  operation.parameters.port_from = Load(record, Field::kPort);
-  operation.parameters.port_to = Load(record, Field::kLastPort);
-  operation.parameters.hash_size = Load(record, Field::kHashSize);
-  operation.parameters.max_elements = Load(record, Field::kMaxElements);
-  const uint8_t* rest = Load(record, Field::kRest);
-  if (operation.verb == Verb::kSwap) {
-    operation.other = Load(rest, layout::OtherSet::kName);
-    return operation;
-  }
   Entry& entry = operation.entry;
   entry.fields = Load(record, Field::kFields);
   entry.protocol = Load(record, Field::kProtocol);
   entry.prefix = Load(record, Field::kPrefix);
   entry.prefix2 = Load(record, Field::kPrefix2);
   entry.port = Load(record, Field::kPort);
-  entry.address = Load(rest, layout::EntryAddresses::kAddress);
-  entry.address2 = Load(rest, layout::EntryAddresses::kAddress2);
+  entry.address = Load(record, Field::kAddress);
+  entry.address2 = Load(record, Field::kAddress2);
   return operation;
 }
 
@@ -72,8 +64,29 @@ void StoreEntry(const Entry& entry, uint8_t* record) {
 
 }  // namespace
 
-std::vector<Operation> LoadOperations(const uint8_t* records, size_t size) {
-  return records::LoadEach<layout::Operation>(records, size, LoadOperation);
+bool LoadOperations(const uint8_t* records, size_t size, std::vector<Operation>* out) {
+  using Field = layout::Operation;
+  out->reserve(size / Field::kSize);
+  while (size > 0) {
+    if (size < Field::kSize) return false;
+    const size_t rest = size_t{Load(records, Field::kAttributes)} * 4;
+    if (size - Field::kSize < rest) return false;
+    out->push_back(LoadOperation(records));
+    const uint8_t* attributes = records + Field::kSize;
+    out->back().entry.rest.assign(attributes, attributes + rest);
+    records = attributes + rest;
+    size -= Field::kSize + rest;
+  }
+  return true;
+}
+
+std::vector<uint8_t> StoreTypes(const std::vector<TypeSupport>& types) {
+  using Field = layout::Type;
+  return records::StoreEach<Field>(types, [](const TypeSupport& type, uint8_t* record) {
+    Store(record, Field::kLeastRevision, type.least_revision);
+    Store(record, Field::kGreatestRevision, type.greatest_revision);
+    Store(record, Field::kName, type.name);
+  });
 }
 
 std::vector<uint8_t> StoreListing(const std::vector<SetState>& sets) {

@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "ipset/options.h"
+
 namespace knp::ipset {
 namespace {
 
@@ -44,7 +46,7 @@ Session::~Session() {
   if (session_ != nullptr) library_.call.session_fini(session_);
 }
 
-void Session::Begin(const std::string& set_name, bool tolerate) {
+void Session::Begin(bool tolerate) {
   if (tolerate) {
     library_.call.envopt_set(session_, kEnvironmentExist);
   } else {
@@ -52,10 +54,14 @@ void Session::Begin(const std::string& set_name, bool tolerate) {
   }
   library_.call.data_reset(data_);
   library_.call.session_report_reset(session_);
+}
+
+void Session::Begin(const std::string& set_name, bool tolerate) {
+  Begin(tolerate);
   Set(library_.option.set_name, set_name.c_str());
 }
 
-Status Session::Create(const SetReference& set, const SetParameters& parameters, bool tolerate) {
+Status Session::Create(const SetReference& set, const Rest& parameters, bool tolerate) {
   Begin(set.name, tolerate);
   const LibraryOptions& option = library_.option;
   Set(option.type_name, TypeName(set.type));
@@ -63,24 +69,21 @@ Status Session::Create(const SetReference& set, const SetParameters& parameters,
   uint32_t line = 0;
   if (type == nullptr) return TakeFailure(Command::kCreate, &line);
   Set(option.type, type);
-  if (set.type == SetType::kBitmapPort) {
-    Set(option.port, &parameters.port_from);
-    Set(option.port_to, &parameters.port_to);
-  } else {
-    Set(option.family, &set.family);
-    Set(option.hash_size, &parameters.hash_size);
-    Set(option.max_elements, &parameters.max_elements);
-  }
-  return Run(Command::kCreate);
+  if (set.family != AF_UNSPEC) Set(option.family, &set.family);
+  Status status = CheckRevision(set.type, *type, Verb::kCreate, parameters);
+  if (status.ok()) status = SetParameters(parameters, library_, data_);
+  return status.ok() ? Run(Command::kCreate) : status;
 }
 
-Status Session::Destroy(const std::string& name) {
-  Begin(name, false);
+Status Session::Destroy(const std::optional<std::string>& name) {
+  Begin(false);
+  if (name) Set(library_.option.set_name, name->c_str());
   return Run(Command::kDestroy);
 }
 
-Status Session::Flush(const std::string& name) {
-  Begin(name, false);
+Status Session::Flush(const std::optional<std::string>& name) {
+  Begin(false);
+  if (name) Set(library_.option.set_name, name->c_str());
   return Run(Command::kFlush);
 }
 
@@ -88,6 +91,12 @@ Status Session::Swap(const std::string& name, const std::string& other) {
   Begin(name, false);
   Set(library_.option.set_name2, other.c_str());
   return Run(Command::kSwap);
+}
+
+Status Session::Rename(const std::string& name, const std::string& new_name) {
+  Begin(name, false);
+  Set(library_.option.set_name2, new_name.c_str());
+  return Run(Command::kRename);
 }
 
 Status Session::FindType(const SetReference& set, const LibraryType** out) {
@@ -105,31 +114,55 @@ Status Session::FindType(const SetReference& set, const LibraryType** out) {
 Status Session::WriteEntries(Command command, const SetReference& set, const LibraryType* type,
                              const Operation* operations, size_t count, size_t* failed) {
   bool ok = true;
-  for (size_t i = 0; i < count && ok; i++) {
+  Status status;
+  size_t sent = 0;
+  for (; sent < count && ok; sent++) {
     Begin(set.name, true);
-    if (set.family != AF_UNSPEC) Set(library_.option.family, &set.family);
-    Set(library_.option.type, type);
-    SetEntry(set, operations[i].entry);
+    status = SetEntry(set, type, operations[sent].entry);
+    if (!status.ok()) break;
     // With a line number other than 0 libipset gathers entries. The kernel names a bad entry by this number.
-    ok = library_.call.cmd(session_, static_cast<int>(command), static_cast<uint32_t>(i + 1)) == 0;
+    ok = library_.call.cmd(session_, static_cast<int>(command), static_cast<uint32_t>(sent + 1)) == 0;
   }
-  uint32_t line = 0;
-  Status status = ok ? Status{} : TakeFailure(command, &line);
+  uint32_t line = status.ok() ? 0 : static_cast<uint32_t>(sent + 1);
+  if (!ok) status = TakeFailure(command, &line);
   // After a failure too, so that libipset's buffer is empty. If this fails, the cause is an earlier entry.
   if (library_.call.commit(session_) != 0) status = TakeFailure(command, &line);
   *failed = line >= 1 && line <= count ? line - 1 : count;
   return status;
 }
 
-void Session::SetEntry(const SetReference& set, const Entry& entry) {
+Status Session::WriteEntryStrictly(Command command, const SetReference& set, const LibraryType* type,
+                                   const Entry& entry) {
+  Begin(set.name, false);
+  Status status = SetEntry(set, type, entry);
+  return status.ok() ? Run(command) : status;
+}
+
+// libipset reports a missing entry as a notice, and every other failure as an error.
+Status Session::Test(const SetReference& set, const LibraryType* type, const Entry& entry, bool* found) {
+  Begin(set.name, false);
+  Status status = SetEntry(set, type, entry);
+  if (!status.ok()) return status;
+  *found = library_.call.cmd(session_, static_cast<int>(Command::kTest), 0) == 0;
+  if (*found || library_.call.session_report_type(session_) == kReportNotice) return {};
+  uint32_t line = 0;
+  return TakeFailure(Command::kTest, &line);
+}
+
+Status Session::SetEntry(const SetReference& set, const LibraryType* type, const Entry& entry) {
   const LibraryOptions& option = library_.option;
   // libipset reads as many bytes of an address as the family has: it must be set before.
+  if (set.family != AF_UNSPEC) Set(option.family, &set.family);
+  Set(option.type, type);
   if (set.family != AF_UNSPEC && (entry.fields & kAddress) != 0) Set(option.ip, entry.address.data());
   if ((entry.fields & kPrefix) != 0) Set(option.cidr, &entry.prefix);
   if ((entry.fields & kProtocol) != 0) Set(option.protocol, &entry.protocol);
   if ((entry.fields & kPort) != 0) Set(option.port, &entry.port);
   if (set.family != AF_UNSPEC && (entry.fields & kAddress2) != 0) Set(option.ip2, entry.address2.data());
   if ((entry.fields & kPrefix2) != 0) Set(option.cidr2, &entry.prefix2);
+  if (entry.rest.empty()) return {};
+  Status status = CheckRevision(set.type, *type, Verb::kAdd, entry.rest);
+  return status.ok() ? SetExtensions(entry.rest, library_, data_) : status;
 }
 
 Status Session::Run(Command command) {

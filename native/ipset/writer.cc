@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "ipset/library.h"
+#include "ipset/options.h"
 #include "ipset/session.h"
 
 namespace knp::ipset {
@@ -21,6 +22,10 @@ using netlink::Status;
 // holds less (IPv6 with two addresses) libipset commits in between by itself.
 constexpr size_t kLargestCommit = 64;
 
+Status Unnamed() {
+  return Status::Errno(EINVAL, "a set without a name");
+}
+
 bool IsEntryVerb(Verb verb) {
   return verb == Verb::kAdd || verb == Verb::kDelete;
 }
@@ -30,6 +35,14 @@ class Writer {
   Writer(const Library& library, const std::vector<Operation>& operations)
       : library_(library), operations_(operations) {
     session_.emplace(library_);
+  }
+
+  Status Test(bool* found) {
+    if (!session_->open()) return Status::Errno(ENOMEM);
+    const Operation& operation = operations_.front();
+    const LibraryType* type = nullptr;
+    Status status = operation.set.name.empty() ? Unnamed() : FindType(operation.set, &type);
+    return status.ok() ? session_->Test(operation.set, type, operation.entry, found) : status;
   }
 
   std::vector<Failure> Run() {
@@ -61,26 +74,32 @@ class Writer {
     const Operation& head = operations_[first];
     size_t end = first + 1;
     if (!IsEntryVerb(head.verb)) return end;
-    while (end < operations_.size() && operations_[end].verb == head.verb &&
-           operations_[end].set == head.set) {
-      end++;
-    }
+    const auto fits = [&head](const Operation& next) {
+      return next.verb == head.verb && next.strict == head.strict && next.set == head.set;
+    };
+    while (end < operations_.size() && fits(operations_[end])) end++;
     return end;
   }
 
   Status WriteSet(const Operation& operation) {
+    if (operation.verb == Verb::kFlushAll) return session_->Flush(std::nullopt);
+    if (operation.verb == Verb::kDestroyAll) return session_->Destroy(std::nullopt);
+    const std::string& name = operation.set.name;
     // A command without a name means every set.
-    if (operation.set.name.empty()) return Status::Errno(EINVAL, "a set without a name");
+    if (name.empty()) return Unnamed();
     switch (operation.verb) {
       case Verb::kCreate:
         return Create(operation);
       case Verb::kFlush:
-        return session_->Flush(operation.set.name);
+        return session_->Flush(name);
       case Verb::kDestroy:
-        return session_->Destroy(operation.set.name);
+        return session_->Destroy(name);
       case Verb::kSwap:
-        if (operation.other.empty()) return Status::Errno(EINVAL, "a set without a name");
-        return session_->Swap(operation.set.name, operation.other);
+      case Verb::kRename: {
+        const std::string other = OtherName(operation.entry.rest);
+        if (other.empty()) return Unnamed();
+        return operation.verb == Verb::kSwap ? session_->Swap(name, other) : session_->Rename(name, other);
+      }
       default:
         return Status::Errno(EINVAL, "no such operation");
     }
@@ -89,13 +108,14 @@ class Writer {
   // A set that exists with the same parameters is no error. The kernel compares all of them but the hash
   // size, which may differ, and the family, which may not: that is compared here.
   Status Create(const Operation& operation) {
-    Status created = session_->Create(operation.set, operation.parameters, false);
-    if (!created.is_errno(EEXIST)) return created;
+    const Rest& parameters = operation.entry.rest;
+    Status created = session_->Create(operation.set, parameters, false);
+    if (!created.is_errno(EEXIST) || operation.strict) return created;
     const LibraryType* type = nullptr;
     Status same = FindType(operation.set, &type);
     if (same.is_errno(IPSET_ERR_TYPE_MISMATCH)) return Status::Errno(EEXIST, same.message);
     if (!same.ok()) return same;
-    return session_->Create(operation.set, operation.parameters, true);
+    return session_->Create(operation.set, parameters, true);
   }
 
   // The session's record of a set is outdated when another process has created the set anew: the session asks
@@ -110,13 +130,19 @@ class Writer {
   void WriteEntries(size_t first, size_t end) {
     const Operation& head = operations_[first];
     const LibraryType* type = nullptr;
-    Status status =
-        head.set.name.empty() ? Status::Errno(EINVAL, "a set without a name") : FindType(head.set, &type);
+    Status status = head.set.name.empty() ? Unnamed() : FindType(head.set, &type);
     if (!status.ok()) {
       for (size_t i = first; i < end; i++) Record(i, status);
       return;
     }
     const Command command = head.verb == Verb::kAdd ? Command::kAdd : Command::kDelete;
+    if (head.strict) {
+      // One by one: those that are sent again after a failure would exist already.
+      for (size_t i = first; i < end; i++) {
+        Record(i, session_->WriteEntryStrictly(command, head.set, type, operations_[i].entry));
+      }
+      return;
+    }
     size_t size = kLargestCommit;
     for (size_t next = first; next < end;) {
       const size_t count = std::min(size, end - next);
@@ -152,6 +178,13 @@ std::vector<Failure> Write(const std::vector<Operation>& operations) {
   std::vector<Failure> failures;
   for (uint32_t i = 0; i < operations.size(); i++) failures.push_back(Failure{i, loaded});
   return failures;
+}
+
+Status Test(const std::vector<Operation>& operation, bool* found) {
+  const std::lock_guard<std::mutex> lock(LibraryMutex());
+  const Library* library = nullptr;
+  Status loaded = LoadLibrary(&library);
+  return loaded.ok() ? Writer(*library, operation).Test(found) : loaded;
 }
 
 }  // namespace knp::ipset

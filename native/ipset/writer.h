@@ -12,4 +12,7 @@ namespace knp::ipset {
 // those that failed. Blocks; takes LibraryMutex(). Without libipset every operation fails with kLibrary.
 std::vector<netlink::Failure> Write(const std::vector<Operation>& operations);
 
+// Whether the set of one operation has its entry, or matches it. The rest is as for Write().
+netlink::Status Test(const std::vector<Operation>& operation, bool* found);
+
 }  // namespace knp::ipset

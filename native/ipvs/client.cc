@@ -24,7 +24,7 @@ using netlink::Status;
 constexpr size_t kServiceDatagram = size_t{32} * 1024;
 constexpr size_t kSmallDatagram = size_t{8} * 1024;
 
-// A verb is the number of a command, and is from outside: IPVS_CMD_FLUSH must be refused.
+// A verb is the number of a command, and is from outside: others must be refused.
 bool IsVerb(Verb verb) {
   switch (verb) {
     case Verb::kAddService:
@@ -33,6 +33,11 @@ bool IsVerb(Verb verb) {
     case Verb::kAddRealServer:
     case Verb::kUpdateRealServer:
     case Verb::kDeleteRealServer:
+    case Verb::kStartDaemon:
+    case Verb::kStopDaemon:
+    case Verb::kSetTimeouts:
+    case Verb::kZero:
+    case Verb::kFlush:
       return true;
   }
   return false;
@@ -60,10 +65,12 @@ std::string KeyOf(const RealServer& server) {
 
 Status Client::Open(const std::string& network_namespace, std::chrono::milliseconds timeout) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  Status status = netlink::NetworkNamespace::Open(network_namespace, &namespace_);
+  if (!status.ok()) return status;
   netlink::SocketOptions options;
   options.protocol = NETLINK_GENERIC;
   options.timeout = timeout;
-  Status status = netlink::OpenSockets(
+  status = netlink::OpenSockets(
       network_namespace, &options,
       {{&commands_, kSmallDatagram}, {&services_, kServiceDatagram}, {&servers_, kSmallDatagram}});
   if (!status.ok()) return status;
@@ -91,9 +98,22 @@ std::vector<netlink::Failure> Client::Send(const std::vector<Operation>& operati
       batch.Fail(static_cast<uint32_t>(i), Status::Errno(EINVAL, "no such operation"));
       continue;
     }
-    batch.Add(static_cast<uint32_t>(i), [&](MessageBuilder* builder) {
-      return EncodeOperation(builder, family_id_, 0, operations[i]);
-    });
+    const auto add = [&](const Operation& operation) {
+      batch.Add(static_cast<uint32_t>(i), [&](MessageBuilder* builder) {
+        return EncodeOperation(builder, family_id_, 0, operation);
+      });
+    };
+    if (operations[i].verb != Verb::kStopDaemon) {
+      add(operations[i]);
+      continue;
+    }
+    // The kernel stops a thread that has not run yet with EINTR, and acknowledges no message that ends so
+    // (netlink_rcv_skb). Timeouts without a value change nothing: their acknowledgement ends the load instead.
+    batch.Flush();
+    add(operations[i]);
+    Operation nothing;
+    nothing.verb = Verb::kSetTimeouts;
+    add(nothing);
   }
   return batch.Finish();
 }
@@ -129,12 +149,6 @@ Status Client::Get(const ServiceId& id, ServiceState* out) {
   return DumpServers(out);
 }
 
-Status Client::Flush() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return RetryAfterReload(
-      [&] { return Change([&](MessageBuilder* builder) { return EncodeFlush(builder, family_id_); }); });
-}
-
 Status Client::GetInfo(Info* out) {
   const std::lock_guard<std::mutex> lock(mutex_);
   return RetryAfterReload([&] {
@@ -151,11 +165,32 @@ Status Client::GetTimeouts(Timeouts* out) {
   });
 }
 
-Status Client::SetTimeouts(const Timeouts& timeouts) {
+Status Client::ListDaemons(std::vector<Daemon>* out) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return RetryAfterReload([&] {
-    return Change([&](MessageBuilder* builder) { return EncodeSetTimeouts(builder, family_id_, timeouts); });
+  return RetryAfterReload([&]() -> Status {
+    std::vector<uint8_t> request;
+    MessageBuilder builder(&request);
+    if (!EncodeListDaemons(&builder, family_id_)) return Status::Errno(EMSGSIZE);
+    return netlink::Dump(&commands_, &request, [&] { out->clear(); },
+                         [&](const Message& reply) { return DecodeDaemon(reply, &out->emplace_back()); });
   });
+}
+
+Status Client::ReadConnections(uint32_t listing, std::vector<uint8_t>* out) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  auto found = connections_.find(listing);
+  if (found == connections_.end()) {
+    ConnectionReader reader;
+    Status status = reader.Open(namespace_);
+    if (!status.ok()) return status;
+    found = connections_.emplace(listing, std::move(reader)).first;
+  }
+  return found->second.Read(out);
+}
+
+void Client::EndConnections(uint32_t listing) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  connections_.erase(listing);
 }
 
 Status Client::Ask(const Encode& encode, const Handler& on_reply) {
@@ -163,13 +198,6 @@ Status Client::Ask(const Encode& encode, const Handler& on_reply) {
   MessageBuilder builder(&request);
   if (!encode(&builder)) return Status::Errno(EMSGSIZE);
   return netlink::Query(&commands_, &request, on_reply);
-}
-
-Status Client::Change(const Encode& encode) {
-  std::vector<uint8_t> request;
-  MessageBuilder builder(&request);
-  if (!encode(&builder)) return Status::Errno(EMSGSIZE);
-  return netlink::Command(&commands_, &request);
 }
 
 Status Client::DumpServices(std::vector<ServiceState>* out) {

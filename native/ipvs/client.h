@@ -5,14 +5,17 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <string>
 #include <vector>
 
 #include "genl/family.h"
+#include "ipvs/connections.h"
 #include "ipvs/types.h"
 #include "netlink/batch.h"
 #include "netlink/message_reader.h"
+#include "netlink/network_namespace.h"
 #include "netlink/socket.h"
 #include "netlink/status.h"
 
@@ -38,10 +41,15 @@ class Client {
   // One service with its servers; ESRCH when there is none.
   netlink::Status Get(const ServiceId& id, ServiceState* out);
 
-  netlink::Status Flush();
   netlink::Status GetInfo(Info* out);
   netlink::Status GetTimeouts(Timeouts* out);
-  netlink::Status SetTimeouts(const Timeouts& timeouts);
+  // Those that run: at most one in each state.
+  netlink::Status ListDaemons(std::vector<Daemon>* out);
+
+  // The next piece of the connection table as text; empty at the end. `listing` is a number of the caller's:
+  // the first call with it begins a listing, which keeps a file open until EndConnections().
+  netlink::Status ReadConnections(uint32_t listing, std::vector<uint8_t>* out);
+  void EndConnections(uint32_t listing);
 
  private:
   using Encode = std::function<bool(netlink::MessageBuilder*)>;
@@ -49,13 +57,14 @@ class Client {
 
   std::vector<netlink::Failure> Send(const std::vector<Operation>& operations);
   netlink::Status Ask(const Encode& encode, const Handler& on_reply);
-  netlink::Status Change(const Encode& encode);
   netlink::Status DumpServices(std::vector<ServiceState>* out);
   netlink::Status DumpServers(ServiceState* service);
   netlink::Status DumpServersOfEach(std::vector<ServiceState>* services);
   netlink::Status RetryAfterReload(const std::function<netlink::Status()>& call);
 
   std::mutex mutex_;
+  netlink::NetworkNamespace namespace_;
+  std::map<uint32_t, ConnectionReader> connections_;
   uint16_t family_id_ = genl::kNoFamily;
   // Three sockets, because the kernel makes the parts of every dump as large as the largest buffer that a
   // socket was ever read with. A list of servers is short, and is read twice as fast with a small buffer; the

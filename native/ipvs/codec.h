@@ -13,7 +13,8 @@
 
 namespace knp::ipvs {
 
-// `family_id` is from genl::LookUpFamily(); `flags` are added to NLM_F_REQUEST.
+// `family_id` is from genl::LookUpFamily(); `flags` are added to NLM_F_REQUEST. A timeout of 0 leaves the
+// kernel's value as it is.
 [[nodiscard]] bool EncodeOperation(netlink::MessageBuilder* builder, uint16_t family_id, uint16_t flags,
                                    const Operation& operation);
 // IPVS_CMD_GET_SERVICE: every service with NLM_F_DUMP, or the one that is named.
@@ -23,12 +24,9 @@ namespace knp::ipvs {
 // IPVS_CMD_GET_DEST: the servers of one service. Of a service that does not exist the kernel lists none.
 [[nodiscard]] bool EncodeListServers(netlink::MessageBuilder* builder, uint16_t family_id,
                                      const ServiceId& id);
-[[nodiscard]] bool EncodeFlush(netlink::MessageBuilder* builder, uint16_t family_id);
 [[nodiscard]] bool EncodeGetInfo(netlink::MessageBuilder* builder, uint16_t family_id);
 [[nodiscard]] bool EncodeGetTimeouts(netlink::MessageBuilder* builder, uint16_t family_id);
-// A timeout of 0 leaves the kernel's value as it is.
-[[nodiscard]] bool EncodeSetTimeouts(netlink::MessageBuilder* builder, uint16_t family_id,
-                                     const Timeouts& timeouts);
+[[nodiscard]] bool EncodeListDaemons(netlink::MessageBuilder* builder, uint16_t family_id);
 
 // IPVS_CMD_NEW_SERVICE, in replies as in requests; IP_VS_SVC_F_HASHED, which the kernel sets on every
 // service, is left out of the flags. `servers` stays empty.
@@ -40,5 +38,7 @@ netlink::Status DecodeServer(const netlink::Message& message, uint16_t service_f
 netlink::Status DecodeServiceId(const netlink::Message& message, ServiceId* out);
 netlink::Status DecodeInfo(const netlink::Message& message, Info* out);
 netlink::Status DecodeTimeouts(const netlink::Message& message, Timeouts* out);
+// IPVS_CMD_NEW_DAEMON, in replies as in requests that have all attributes; kernels before 4.3 list no group.
+netlink::Status DecodeDaemon(const netlink::Message& message, Daemon* out);
 
 }  // namespace knp::ipvs

@@ -2,6 +2,9 @@
 #include <linux/ip_vs.h>
 #include <sys/socket.h>
 
+#include <algorithm>
+#include <array>
+
 #include "ipvs/codec.h"
 
 namespace knp::ipvs {
@@ -28,26 +31,49 @@ bool SettleAddress(uint16_t family, size_t received, AddressBytes* address) {
   return received >= needed;
 }
 
-// IPVS_STATS_ATTR_…, in both widths: 64 bits in IPVS_…_ATTR_STATS64. The byte counters of the
+// Counters and rates, IPVS_STATS_ATTR_…, in both widths: 64 bits in IPVS_…_ATTR_STATS64. The byte counters of the
 // 32-bit attribute have always had 64 bits.
-void ReadCounters(AttributeReader attributes, Counters* out) {
+struct Statistics {
+  Counters counters;
+  Rates rates;
+  bool has_64_bits = false;
+};
+
+void ReadStatistics(AttributeReader attributes, bool has_64_bits, Statistics* out) {
+  if (out->has_64_bits && !has_64_bits) return;
+  out->has_64_bits = has_64_bits;
   const auto value = [&attributes] { return attributes.size() == 4 ? attributes.U32() : attributes.U64(); };
   while (attributes.Next()) {
     switch (attributes.type()) {
       case IPVS_STATS_ATTR_CONNS:
-        out->connections = value();
+        out->counters.connections = value();
         break;
       case IPVS_STATS_ATTR_INPKTS:
-        out->in_packets = value();
+        out->counters.in_packets = value();
         break;
       case IPVS_STATS_ATTR_OUTPKTS:
-        out->out_packets = value();
+        out->counters.out_packets = value();
         break;
       case IPVS_STATS_ATTR_INBYTES:
-        out->in_bytes = value();
+        out->counters.in_bytes = value();
         break;
       case IPVS_STATS_ATTR_OUTBYTES:
-        out->out_bytes = value();
+        out->counters.out_bytes = value();
+        break;
+      case IPVS_STATS_ATTR_CPS:
+        out->rates.connections = value();
+        break;
+      case IPVS_STATS_ATTR_INPPS:
+        out->rates.in_packets = value();
+        break;
+      case IPVS_STATS_ATTR_OUTPPS:
+        out->rates.out_packets = value();
+        break;
+      case IPVS_STATS_ATTR_INBPS:
+        out->rates.in_bytes = value();
+        break;
+      case IPVS_STATS_ATTR_OUTBPS:
+        out->rates.out_bytes = value();
         break;
       default:
         break;
@@ -60,9 +86,7 @@ struct ServiceAttributes {
   Service service;
   size_t address_size = 0;
   bool named = false;  // has a mark or a protocol
-  Counters counters32;
-  Counters counters64;
-  bool has_counters64 = false;
+  Statistics statistics;
 };
 
 void ReadService(AttributeReader attributes, ServiceAttributes* out) {
@@ -102,11 +126,10 @@ void ReadService(AttributeReader attributes, ServiceAttributes* out) {
         service.persistence_engine = attributes.String(kLongestName);
         break;
       case IPVS_SVC_ATTR_STATS:
-        ReadCounters(attributes.Nested(), &out->counters32);
+        ReadStatistics(attributes.Nested(), false, &out->statistics);
         break;
       case IPVS_SVC_ATTR_STATS64:
-        ReadCounters(attributes.Nested(), &out->counters64);
-        out->has_counters64 = true;
+        ReadStatistics(attributes.Nested(), true, &out->statistics);
         break;
       default:
         break;
@@ -118,9 +141,7 @@ void ReadService(AttributeReader attributes, ServiceAttributes* out) {
 struct ServerAttributes {
   RealServerState state;
   size_t address_size = 0;
-  Counters counters32;
-  Counters counters64;
-  bool has_counters64 = false;
+  Statistics statistics;
 };
 
 void ReadServer(AttributeReader attributes, ServerAttributes* out) {
@@ -167,11 +188,50 @@ void ReadServer(AttributeReader attributes, ServerAttributes* out) {
         out->state.persistent_connections = attributes.U32();
         break;
       case IPVS_DEST_ATTR_STATS:
-        ReadCounters(attributes.Nested(), &out->counters32);
+        ReadStatistics(attributes.Nested(), false, &out->statistics);
         break;
       case IPVS_DEST_ATTR_STATS64:
-        ReadCounters(attributes.Nested(), &out->counters64);
-        out->has_counters64 = true;
+        ReadStatistics(attributes.Nested(), true, &out->statistics);
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+template <typename Bytes>
+void SetGroup(uint16_t family, const Bytes& bytes, Daemon* out) {
+  out->group_family = family;
+  out->group = {};
+  std::copy(bytes.begin(), bytes.end(), out->group.begin());
+}
+
+void ReadDaemon(AttributeReader attributes, Daemon* out) {
+  while (attributes.Next()) {
+    switch (attributes.type()) {
+      case IPVS_DAEMON_ATTR_STATE:
+        out->state = attributes.U32();
+        break;
+      case IPVS_DAEMON_ATTR_MCAST_IFN:
+        out->interface = attributes.String(kLongestName);
+        break;
+      case IPVS_DAEMON_ATTR_SYNC_ID:
+        out->sync_id = attributes.U32();
+        break;
+      case IPVS_DAEMON_ATTR_SYNC_MAXLEN:
+        out->max_length = attributes.U16();
+        break;
+      case IPVS_DAEMON_ATTR_MCAST_GROUP:
+        SetGroup(AF_INET, attributes.Fixed<std::array<uint8_t, 4>>(), out);
+        break;
+      case IPVS_DAEMON_ATTR_MCAST_GROUP6:
+        SetGroup(AF_INET6, attributes.Fixed<AddressBytes>(), out);
+        break;
+      case IPVS_DAEMON_ATTR_MCAST_PORT:
+        out->port = attributes.U16();
+        break;
+      case IPVS_DAEMON_ATTR_MCAST_TTL:
+        out->ttl = attributes.U8();
         break;
       default:
         break;
@@ -210,7 +270,8 @@ Status DecodeService(const Message& message, ServiceState* out) {
   Status status = ReadNamedService(message, &read);
   if (!status.ok()) return status;
   out->service = std::move(read.service);
-  out->counters = read.has_counters64 ? read.counters64 : read.counters32;
+  out->counters = read.statistics.counters;
+  out->rates = read.statistics.rates;
   return {};
 }
 
@@ -239,7 +300,25 @@ Status DecodeServer(const Message& message, uint16_t service_family, RealServerS
     return Status::Of(Fault::kMalformedReply, "real server without a name");
   }
   *out = read.state;
-  out->counters = read.has_counters64 ? read.counters64 : read.counters32;
+  out->counters = read.statistics.counters;
+  out->rates = read.statistics.rates;
+  return {};
+}
+
+Status DecodeDaemon(const Message& message, Daemon* out) {
+  ReadError error;
+  AttributeReader attributes = FirstLevel(message, &error);
+  bool found = false;
+  while (attributes.Next()) {
+    if (attributes.type() != IPVS_CMD_ATTR_DAEMON) continue;
+    found = true;
+    ReadDaemon(attributes.Nested(), out);
+  }
+  if (!error.ok()) return error.ToStatus();
+  const bool state = out->state == IP_VS_STATE_MASTER || out->state == IP_VS_STATE_BACKUP;
+  if (!found || !state || out->interface.empty() || out->sync_id > 255) {
+    return Status::Of(Fault::kMalformedReply, "sync daemon without state, interface or id");
+  }
   return {};
 }
 

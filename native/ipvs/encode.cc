@@ -1,6 +1,7 @@
 #include <linux/genetlink.h>
 #include <linux/ip_vs.h>
 #include <linux/netlink.h>
+#include <sys/socket.h>
 
 #include "ipvs/codec.h"
 
@@ -66,6 +67,44 @@ void PutServiceName(MessageBuilder* builder, const ServiceId& id) {
   builder->EndNested(service);
 }
 
+void PutService(MessageBuilder* builder, const Service& service) {
+  const size_t nested = builder->BeginNested(Nested(IPVS_CMD_ATTR_SERVICE));
+  PutServiceId(builder, service.id);
+  PutSettings(builder, service);
+  builder->EndNested(nested);
+}
+
+void PutServer(MessageBuilder* builder, const RealServer& server, bool with_settings) {
+  const size_t nested = builder->BeginNested(Nested(IPVS_CMD_ATTR_DEST));
+  PutServerId(builder, server);
+  if (with_settings) PutServerSettings(builder, server);
+  builder->EndNested(nested);
+}
+
+void PutTimeouts(MessageBuilder* builder, const Timeouts& timeouts) {
+  if (timeouts.tcp != 0) builder->PutU32(IPVS_CMD_ATTR_TIMEOUT_TCP, timeouts.tcp);
+  if (timeouts.tcp_fin != 0) builder->PutU32(IPVS_CMD_ATTR_TIMEOUT_TCP_FIN, timeouts.tcp_fin);
+  if (timeouts.udp != 0) builder->PutU32(IPVS_CMD_ATTR_TIMEOUT_UDP, timeouts.udp);
+}
+
+void PutDaemon(MessageBuilder* builder, const Daemon& daemon, bool with_settings) {
+  const size_t nested = builder->BeginNested(Nested(IPVS_CMD_ATTR_DAEMON));
+  builder->PutU32(IPVS_DAEMON_ATTR_STATE, daemon.state);
+  if (with_settings) {
+    builder->PutString(IPVS_DAEMON_ATTR_MCAST_IFN, daemon.interface);
+    builder->PutU32(IPVS_DAEMON_ATTR_SYNC_ID, daemon.sync_id);
+    if (daemon.max_length != 0) builder->PutU16(IPVS_DAEMON_ATTR_SYNC_MAXLEN, daemon.max_length);
+    if (daemon.group_family == AF_INET) {
+      builder->PutBytes(IPVS_DAEMON_ATTR_MCAST_GROUP, daemon.group.data(), 4);
+    } else if (daemon.group_family == AF_INET6) {
+      builder->PutBytes(IPVS_DAEMON_ATTR_MCAST_GROUP6, daemon.group.data(), daemon.group.size());
+    }
+    if (daemon.port != 0) builder->PutU16(IPVS_DAEMON_ATTR_MCAST_PORT, daemon.port);
+    if (daemon.ttl != 0) builder->PutU8(IPVS_DAEMON_ATTR_MCAST_TTL, daemon.ttl);
+  }
+  builder->EndNested(nested);
+}
+
 bool EncodePlain(MessageBuilder* builder, uint16_t family_id, uint8_t command, uint16_t flags) {
   Begin(builder, family_id, command, flags);
   return builder->End();
@@ -75,25 +114,37 @@ bool EncodePlain(MessageBuilder* builder, uint16_t family_id, uint8_t command, u
 
 bool EncodeOperation(MessageBuilder* builder, uint16_t family_id, uint16_t flags,
                      const Operation& operation) {
+  const ServiceId& id = operation.service.id;
   Begin(builder, family_id, static_cast<uint8_t>(operation.verb), flags);
-  const size_t service = builder->BeginNested(Nested(IPVS_CMD_ATTR_SERVICE));
-  PutServiceId(builder, operation.service.id);
-  const bool settings = operation.verb == Verb::kAddService || operation.verb == Verb::kUpdateService;
-  if (settings) PutSettings(builder, operation.service);
-  builder->EndNested(service);
   switch (operation.verb) {
     case Verb::kAddService:
     case Verb::kUpdateService:
+      PutService(builder, operation.service);
+      break;
     case Verb::kDeleteService:
+      PutServiceName(builder, id);
       break;
     case Verb::kAddRealServer:
     case Verb::kUpdateRealServer:
-    case Verb::kDeleteRealServer: {
-      const size_t server = builder->BeginNested(Nested(IPVS_CMD_ATTR_DEST));
-      PutServerId(builder, operation.server);
-      if (operation.verb != Verb::kDeleteRealServer) PutServerSettings(builder, operation.server);
-      builder->EndNested(server);
-    }
+      PutServiceName(builder, id);
+      PutServer(builder, operation.server, true);
+      break;
+    case Verb::kDeleteRealServer:
+      PutServiceName(builder, id);
+      PutServer(builder, operation.server, false);
+      break;
+    case Verb::kZero:
+      if (id.family != AF_UNSPEC) PutServiceName(builder, id);
+      break;
+    case Verb::kFlush:
+      break;
+    case Verb::kSetTimeouts:
+      PutTimeouts(builder, operation.timeouts);
+      break;
+    case Verb::kStartDaemon:
+    case Verb::kStopDaemon:
+      PutDaemon(builder, operation.daemon, operation.verb == Verb::kStartDaemon);
+      break;
   }
   return builder->End();
 }
@@ -114,10 +165,6 @@ bool EncodeListServers(MessageBuilder* builder, uint16_t family_id, const Servic
   return builder->End();
 }
 
-bool EncodeFlush(MessageBuilder* builder, uint16_t family_id) {
-  return EncodePlain(builder, family_id, IPVS_CMD_FLUSH, NLM_F_ACK);
-}
-
 bool EncodeGetInfo(MessageBuilder* builder, uint16_t family_id) {
   return EncodePlain(builder, family_id, IPVS_CMD_GET_INFO, NLM_F_ACK);
 }
@@ -126,12 +173,8 @@ bool EncodeGetTimeouts(MessageBuilder* builder, uint16_t family_id) {
   return EncodePlain(builder, family_id, IPVS_CMD_GET_CONFIG, NLM_F_ACK);
 }
 
-bool EncodeSetTimeouts(MessageBuilder* builder, uint16_t family_id, const Timeouts& timeouts) {
-  Begin(builder, family_id, IPVS_CMD_SET_CONFIG, NLM_F_ACK);
-  if (timeouts.tcp != 0) builder->PutU32(IPVS_CMD_ATTR_TIMEOUT_TCP, timeouts.tcp);
-  if (timeouts.tcp_fin != 0) builder->PutU32(IPVS_CMD_ATTR_TIMEOUT_TCP_FIN, timeouts.tcp_fin);
-  if (timeouts.udp != 0) builder->PutU32(IPVS_CMD_ATTR_TIMEOUT_UDP, timeouts.udp);
-  return builder->End();
+bool EncodeListDaemons(MessageBuilder* builder, uint16_t family_id) {
+  return EncodePlain(builder, family_id, IPVS_CMD_GET_DAEMON, NLM_F_DUMP);
 }
 
 }  // namespace knp::ipvs

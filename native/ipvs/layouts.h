@@ -12,6 +12,11 @@ enum class Verb : uint8_t {
   kAddRealServer = 5,
   kUpdateRealServer = 6,
   kDeleteRealServer = 7,
+  kStartDaemon = 9,
+  kStopDaemon = 10,
+  kSetTimeouts = 12,
+  kZero = 16,
+  kFlush = 17,
 };
 
 namespace layout {
@@ -25,6 +30,18 @@ struct Counters {
   static constexpr records::U64 kOutBytes{32};
 };
 
+struct Daemon {
+  static constexpr size_t kSize = 40;
+  static constexpr records::U8 kState{0};
+  static constexpr records::U8 kSyncId{1};
+  static constexpr records::Text kInterface{2, 16};
+  static constexpr records::U16 kMaxLength{18};
+  static constexpr records::U16 kPort{20};
+  static constexpr records::U8 kTtl{22};
+  static constexpr records::U8 kFamily{23};
+  static constexpr records::Address kGroup{24};
+};
+
 struct KernelIpvs {
   static constexpr size_t kSize = 8;
   static constexpr records::U32 kVersion{0};
@@ -32,25 +49,36 @@ struct KernelIpvs {
 };
 
 struct ListedServer {
-  static constexpr size_t kSize = 96;
+  static constexpr size_t kSize = 136;
   static constexpr records::Part kServer{0};
   static constexpr records::U32 kActiveConnections{40};
   static constexpr records::U32 kInactiveConnections{44};
   static constexpr records::U32 kPersistentConnections{48};
   static constexpr records::Part kCounters{56};
+  static constexpr records::Part kRates{96};
 };
 
 struct ListedService {
-  static constexpr size_t kSize = 112;
+  static constexpr size_t kSize = 152;
   static constexpr records::Part kService{0};
   static constexpr records::Part kCounters{72};
+  static constexpr records::Part kRates{112};
 };
 
 struct Operation {
   static constexpr size_t kSize = 120;
   static constexpr records::U8 kVerb{0};
   static constexpr records::Part kService{8};
-  static constexpr records::Part kServer{80};
+  static constexpr records::Part kArgument{80};
+};
+
+struct Rates {
+  static constexpr size_t kSize = 40;
+  static constexpr records::U64 kConnections{0};
+  static constexpr records::U64 kInPackets{8};
+  static constexpr records::U64 kOutPackets{16};
+  static constexpr records::U64 kInBytes{24};
+  static constexpr records::U64 kOutBytes{32};
 };
 
 struct Server {

@@ -42,10 +42,60 @@ RealServer LoadServer(const uint8_t* record) {
   return server;
 }
 
+Daemon LoadDaemon(const uint8_t* record) {
+  using Field = layout::Daemon;
+  Daemon daemon;
+  daemon.state = Load(record, Field::kState);
+  daemon.sync_id = Load(record, Field::kSyncId);
+  daemon.interface = Load(record, Field::kInterface);
+  daemon.max_length = Load(record, Field::kMaxLength);
+  daemon.group_family = records::LoadFamily(record, Field::kFamily);
+  daemon.group = Load(record, Field::kGroup);
+  daemon.port = Load(record, Field::kPort);
+  daemon.ttl = Load(record, Field::kTtl);
+  return daemon;
+}
+
+void StoreDaemon(const Daemon& daemon, uint8_t* record) {
+  using Field = layout::Daemon;
+  Store(record, Field::kState, daemon.state);
+  Store(record, Field::kSyncId, daemon.sync_id);
+  Store(record, Field::kInterface, daemon.interface);
+  Store(record, Field::kMaxLength, daemon.max_length);
+  records::StoreFamily(record, Field::kFamily, daemon.group_family);
+  Store(record, Field::kGroup, daemon.group);
+  Store(record, Field::kPort, daemon.port);
+  Store(record, Field::kTtl, daemon.ttl);
+}
+
+Timeouts LoadTimeouts(const uint8_t* record) {
+  using Field = layout::Timeouts;
+  return Timeouts{Load(record, Field::kTcp), Load(record, Field::kTcpFin), Load(record, Field::kUdp)};
+}
+
 Operation LoadOperation(const uint8_t* record) {
   using Field = layout::Operation;
-  return Operation{static_cast<Verb>(Load(record, Field::kVerb)), LoadService(Load(record, Field::kService)),
-                   LoadServer(Load(record, Field::kServer))};
+  Operation operation;
+  operation.verb = static_cast<Verb>(Load(record, Field::kVerb));
+  operation.service = LoadService(Load(record, Field::kService));
+  const uint8_t* argument = Load(record, Field::kArgument);
+  switch (operation.verb) {
+    case Verb::kAddRealServer:
+    case Verb::kUpdateRealServer:
+    case Verb::kDeleteRealServer:
+      operation.server = LoadServer(argument);
+      break;
+    case Verb::kStartDaemon:
+    case Verb::kStopDaemon:
+      operation.daemon = LoadDaemon(argument);
+      break;
+    case Verb::kSetTimeouts:
+      operation.timeouts = LoadTimeouts(argument);
+      break;
+    default:
+      break;
+  }
+  return operation;
 }
 
 void StoreCounters(const Counters& counters, uint8_t* record) {
@@ -55,6 +105,15 @@ void StoreCounters(const Counters& counters, uint8_t* record) {
   Store(record, Field::kOutPackets, counters.out_packets);
   Store(record, Field::kInBytes, counters.in_bytes);
   Store(record, Field::kOutBytes, counters.out_bytes);
+}
+
+void StoreRates(const Rates& rates, uint8_t* record) {
+  using Field = layout::Rates;
+  Store(record, Field::kConnections, rates.connections);
+  Store(record, Field::kInPackets, rates.in_packets);
+  Store(record, Field::kOutPackets, rates.out_packets);
+  Store(record, Field::kInBytes, rates.in_bytes);
+  Store(record, Field::kOutBytes, rates.out_bytes);
 }
 
 void StoreServer(const RealServer& server, uint8_t* record) {
@@ -78,6 +137,7 @@ void StoreListedServer(const RealServerState& state, uint8_t* record) {
   Store(record, Field::kInactiveConnections, state.inactive_connections);
   Store(record, Field::kPersistentConnections, state.persistent_connections);
   StoreCounters(state.counters, At(record, Field::kCounters));
+  StoreRates(state.rates, At(record, Field::kRates));
 }
 
 void StoreService(const ServiceState& state, uint8_t* record) {
@@ -100,6 +160,7 @@ void StoreListedService(const ServiceState& state, uint8_t* record) {
   using Field = layout::ListedService;
   StoreService(state, At(record, Field::kService));
   StoreCounters(state.counters, At(record, Field::kCounters));
+  StoreRates(state.rates, At(record, Field::kRates));
 }
 
 }  // namespace
@@ -122,17 +183,12 @@ Service LoadService(const uint8_t* record) {
 
 std::vector<ServiceState> LoadServices(const uint8_t* records, size_t size) {
   return records::LoadEach<layout::Service>(records, size, [](const uint8_t* record) {
-    return ServiceState{LoadService(record), {}, {}};
+    return ServiceState{LoadService(record), {}, {}, {}};
   });
 }
 
 std::vector<Operation> LoadOperations(const uint8_t* records, size_t size) {
   return records::LoadEach<layout::Operation>(records, size, LoadOperation);
-}
-
-Timeouts LoadTimeouts(const uint8_t* record) {
-  using Field = layout::Timeouts;
-  return Timeouts{Load(record, Field::kTcp), Load(record, Field::kTcpFin), Load(record, Field::kUdp)};
 }
 
 std::vector<uint8_t> StoreListing(const std::vector<ServiceState>& services) {
@@ -168,6 +224,10 @@ std::vector<uint8_t> StoreTimeouts(const Timeouts& timeouts) {
   Store(record.data(), Field::kTcpFin, timeouts.tcp_fin);
   Store(record.data(), Field::kUdp, timeouts.udp);
   return record;
+}
+
+std::vector<uint8_t> StoreDaemons(const std::vector<Daemon>& daemons) {
+  return records::StoreEach<layout::Daemon>(daemons, StoreDaemon);
 }
 
 }  // namespace knp::ipvs

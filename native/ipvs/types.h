@@ -49,6 +49,9 @@ struct Tunnel {
   uint16_t flags = 0;
 };
 
+// Per second, as the kernel estimates them every 2 s.
+using Rates = Counters;
+
 struct RealServer {
   uint16_t family = 0;
   uint16_t port = 0;  // host order
@@ -66,20 +69,14 @@ struct RealServerState {
   uint32_t inactive_connections = 0;
   uint32_t persistent_connections = 0;
   Counters counters;
+  Rates rates;
 };
 
 struct ServiceState {
   Service service;
   Counters counters;
+  Rates rates;
   std::vector<RealServerState> servers;
-};
-
-// One change. Of `service`, the verbs on servers use the id only. Of `server`, kDeleteRealServer uses the
-// name only.
-struct Operation {
-  Verb verb = Verb::kAddService;
-  Service service;
-  RealServer server;
 };
 
 // In s.
@@ -87,6 +84,28 @@ struct Timeouts {
   uint32_t tcp = 0;
   uint32_t tcp_fin = 0;
   uint32_t udp = 0;
+};
+
+// A sync daemon. In an operation, 0 in a field after the interface leaves the value to the kernel.
+struct Daemon {
+  uint32_t state = 0;    // IP_VS_STATE_MASTER, IP_VS_STATE_BACKUP
+  uint32_t sync_id = 0;  // 0 to 255
+  std::string interface;
+  uint16_t max_length = 0;    // of a message, in bytes
+  uint16_t group_family = 0;  // AF_INET, AF_INET6
+  AddressBytes group{};       // multicast address
+  uint16_t port = 0;          // host order
+  uint8_t ttl = 0;
+};
+
+// One change. Of `service`, the verbs on servers use the id only, and so does kZero, where a family of 0 stands
+// for all services. Of `server`, kDeleteRealServer uses the name only; of `daemon`, kStopDaemon the state only.
+struct Operation {
+  Verb verb = Verb::kAddService;
+  Service service;
+  RealServer server;
+  Daemon daemon;
+  Timeouts timeouts;
 };
 
 struct Info {

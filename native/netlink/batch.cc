@@ -86,7 +86,9 @@ bool Batch::ReadReplies(const uint8_t* data, size_t size, uint32_t first, Status
   while (messages.Next(&message)) {
     // Unsigned: a number below `first` is far beyond the end.
     const uint32_t place = message.sequence - first;
-    if (place >= messages_.size() || message.type != NLMSG_ERROR) continue;
+    if (place >= messages_.size()) continue;
+    // NLMSG_DONE ends the reply to a message that the kernel takes for a request to list.
+    if (message.type != NLMSG_ERROR && message.type != NLMSG_DONE) continue;
     messages_[place].status = ReadAcknowledgement(message);
     if (place + 1 == messages_.size()) return true;
   }

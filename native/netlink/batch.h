@@ -38,7 +38,7 @@ class Batch {
     MessageBuilder builder(&buffer_);
     if (!encode(&builder)) return Fail(index, Status::Errno(EMSGSIZE, "attribute too long"));
     messages_.push_back(Sent{index, start, {}});
-    if (messages_.size() >= limit_) Flush();
+    if (messages_.size() >= limit_ || buffer_.size() >= kFullBuffer) Flush();
   }
 
   // Records an operation that failed without a message.
@@ -52,6 +52,10 @@ class Batch {
   std::vector<Failure> Finish();
 
  private:
+  // Bytes of messages that are sent at once: far below the smallest send buffer, so that a long message still
+  // fits behind them (EMSGSIZE).
+  static constexpr size_t kFullBuffer = size_t{64} * 1024;
+
   struct Sent {
     uint32_t index;
     size_t start;   // offset of the message in buffer_

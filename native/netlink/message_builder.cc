@@ -4,6 +4,8 @@
 
 #include <limits>
 
+#include "netlink/message_reader.h"
+
 namespace knp::netlink {
 
 void MessageBuilder::Begin(uint16_t type, uint16_t flags, uint32_t sequence) {
@@ -64,6 +66,14 @@ bool MessageBuilder::End() {
   const auto nlmsg_len = static_cast<uint32_t>(buffer_->size() - start_);
   std::memcpy(buffer_->data() + start_ + offsetof(nlmsghdr, nlmsg_len), &nlmsg_len, sizeof(nlmsg_len));
   return true;
+}
+
+void MessageBuilder::Copy(const Message& message, uint16_t flags) {
+  Begin(message.type, flags, 0);
+  if (message.size > 0) buffer_->insert(buffer_->end(), message.payload, message.payload + message.size);
+  static_cast<void>(End());  // the message has no attributes that could be too long
+  // nlmsg_len does not count the padding; the next message is aligned.
+  buffer_->resize(start_ + NlmsgAlign(buffer_->size() - start_));
 }
 
 void MessageBuilder::Append(const void* data, size_t size) {

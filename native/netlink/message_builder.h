@@ -21,6 +21,8 @@ constexpr size_t NlaAlign(size_t length) {
   return (length + 3) & ~size_t{3};
 }
 
+struct Message;
+
 class MessageBuilder {
  public:
   // Appends to `buffer`, which must outlive the builder.
@@ -49,6 +51,9 @@ class MessageBuilder {
   // `type` where the family uses it.
   size_t BeginNested(uint16_t type);
   void EndNested(size_t start);
+
+  // A whole message with other flags and without a sequence number. Needs neither Begin() nor End().
+  void Copy(const Message& message, uint16_t flags);
 
   // Ends the message. False, and the message is taken back, when an attribute in it was longer than the 65
   // 535 bytes that nla_len can express.

@@ -49,12 +49,16 @@ export interface NativeIpvsClient extends NativeClient {
   listServers(services: Uint8Array): Promise<Uint8Array>;
   /** Takes one service record. */
   get(service: Uint8Array): Promise<Uint8Array>;
-  flush(): Promise<Uint8Array>;
   /** A `KERNEL_IPVS` record. */
   info(): Promise<Uint8Array>;
   /** A `TIMEOUTS` record. */
   timeouts(): Promise<Uint8Array>;
-  setTimeouts(timeouts: Uint8Array): Promise<Uint8Array>;
+  /** `DAEMON` records. */
+  listDaemons(): Promise<Uint8Array>;
+  /** The next piece of the connection table as text, empty at the end. The first call with a number begins a listing. */
+  readConnections(listing: number): Promise<Uint8Array>;
+  /** Frees a listing of connections, read to its end or not. */
+  endConnections(listing: number): Promise<Uint8Array>;
 }
 
 /** `native/binding/rtnetlink_binding.cc`. */
@@ -82,10 +86,27 @@ export interface NativeWatch extends NativePart {
   take(): NativeNotifications;
 }
 
+/**
+ * `native/binding/netlink_binding.cc`. Its operation records are messages: struct nlmsghdr in the machine's byte order,
+ * payload, padding to 4 bytes. Sequence numbers and NLM_F_REQUEST are filled in.
+ */
+export interface NativeNetlinkClient extends NativeClient {
+  /** Sends one message; the replies in the same form. */
+  query(message: Uint8Array): Promise<Uint8Array>;
+}
+
 /** `native/binding/ipset_binding.cc`. */
 export interface NativeIpsetClient extends NativeClient {
   list(): Promise<Uint8Array>;
   get(name: string): Promise<Uint8Array>;
+  /** Takes one operation record; one byte: 1 when the set has the entry. */
+  test(entry: Uint8Array): Promise<Uint8Array>;
+  /** Type records. */
+  types(): Promise<Uint8Array>;
+  /** Two bytes: the least and the greatest version. */
+  protocol(): Promise<Uint8Array>;
+  /** Path of libipset in UTF-8; rejects with ERR_LIBRARY where it is missing. */
+  library(): Promise<Uint8Array>;
 }
 
 /** `native/binding/conntrack_binding.cc`. */
@@ -121,6 +142,15 @@ export interface NativeDeletion {
 /** The exports of the addon. */
 export interface Addon {
   readonly IpvsClient: new () => NativeIpvsClient;
+  /** `protocol`: `NETLINK_…`, a number. */
+  readonly NetlinkClient: new (
+    protocol: number,
+  ) => NativeNetlinkClient;
+  /** Its records are messages, as those of NetlinkClient; `groups`: numbers of multicast groups. */
+  readonly NetlinkWatch: new (
+    protocol: number,
+    groups: readonly number[],
+  ) => NativeWatch;
   readonly RtnetlinkClient: new () => NativeRtnetlinkClient;
   readonly RtnetlinkWatch: new () => NativeWatch;
   readonly IpsetClient: new () => NativeIpsetClient;

@@ -39,6 +39,12 @@ export class RecordReader {
     return this.#view.getBigUint64(this.#at + part + field, true);
   }
 
+  /** A number of 64 bits, exact below 2^53. Half the time of a bigint, for values that stay far below. */
+  u64AsNumber(field: Place<'u64'>, part = 0): number {
+    const at = this.#at + part + field;
+    return this.#view.getUint32(at, true) + this.#view.getUint32(at + 4, true) * 2 ** 32;
+  }
+
   text({ offset }: TextPlace, part = 0): string {
     const start = this.#at + part + offset;
     return this.#bytes.toString('utf8', start, this.#bytes.indexOf(0, start));

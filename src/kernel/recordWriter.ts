@@ -6,16 +6,23 @@ import type { Place, TextPlace } from './layout.js';
 
 const encoder = new TextEncoder();
 
+/** Bytes of an attribute before its value: length and type, 16 bits each. */
+const ATTRIBUTE_HEADER = 4;
+
 /**
- * Writes records of one size, one after another. The first fault of a record stays, and later writes to the record have no
+ * Writes records of one size, one after another, each with the attributes that are added to it behind it. The first fault of a record stays, and later writes to the record have no
  * effect: {@link finish} returns the fault and clears the record. `part` is the place of a record within the record, to
  * whose layout the field belongs.
  */
 export class RecordWriter {
-  readonly #bytes: Uint8Array;
-  readonly #view: DataView;
+  #bytes: Uint8Array;
+  #view: DataView;
   readonly #size: number;
   #start = 0;
+  /** End of the record, with the attributes behind it. */
+  #end: number;
+  /** Size of all records, with the attributes so far. */
+  #needed: number;
   #fault: Fault | undefined;
 
   /** Room for `count` records of `size` bytes. */
@@ -23,6 +30,8 @@ export class RecordWriter {
     this.#bytes = new Uint8Array(size * count);
     this.#view = new DataView(this.#bytes.buffer);
     this.#size = size;
+    this.#end = size;
+    this.#needed = this.#bytes.length;
   }
 
   /** A number that needs no check. */
@@ -36,6 +45,44 @@ export class RecordWriter {
 
   u32(field: Place<'u32'>, value: number, part = 0): void {
     this.#view.setUint32(this.#start + part + field, value, true);
+  }
+
+  u64(field: Place<'u64'>, value: bigint, part = 0): void {
+    this.#view.setBigUint64(this.#start + part + field, value, true);
+  }
+
+  /** Bytes as they are. */
+  bytes(value: Uint8Array, part: number): void {
+    this.#bytes.set(value, this.#start + part);
+  }
+
+  /**
+   * Adds an attribute behind the record and its earlier attributes: its type, and `length` bytes of zeros, which the other
+   * methods fill in: returns their place as a `part`.
+   */
+  attribute(type: number, length: number): number {
+    const start = this.#end;
+    const size = ATTRIBUTE_HEADER + 4 * Math.ceil(length / 4);
+    this.#reserve(size);
+    this.#view.setUint16(start, length, true);
+    this.#view.setUint16(start + 2, type, true);
+    this.#end += size;
+    return start + ATTRIBUTE_HEADER - this.#start;
+  }
+
+  /** Size of the attributes behind the record, in bytes. */
+  get attributes(): number {
+    return this.#end - this.#start - this.#size;
+  }
+
+  /** Room for so many bytes beside the records. */
+  #reserve(size: number): void {
+    this.#needed += size;
+    if (this.#needed <= this.#bytes.length) return;
+    const larger = new Uint8Array(2 * this.#needed);
+    larger.set(this.#bytes);
+    this.#bytes = larger;
+    this.#view = new DataView(larger.buffer);
   }
 
   /** The value if it is an integer within bounds, else 0 and a fault. `path` names the value in the fault. */
@@ -110,6 +157,15 @@ export class RecordWriter {
     return true;
   }
 
+  /** Whether an address in the record has bits that are not zero behind its first `prefix` bits. */
+  hasBitsBehind(prefix: number, field: Place<'address'>, part = 0): boolean {
+    const start = this.#start + part + field;
+    const whole = prefix >> 3;
+    if (whole < 16 && (this.#bytes[start + whole] ?? 0) & (0xff >> (prefix & 7))) return true;
+    for (let i = whole + 1; i < 16; i++) if (this.#bytes[start + i]) return true;
+    return false;
+  }
+
   /** Notes a fault, unless there is one already. `field` is the path of the value. */
   fail(field: string, value: unknown, rule: string, wrongType = false): void {
     this.#fault ??= { field, value, rule, wrongType };
@@ -119,8 +175,9 @@ export class RecordWriter {
   finish(): Fault | undefined {
     const fault = this.#fault;
     this.#fault = undefined;
-    if (fault) this.#bytes.fill(0, this.#start, this.#start + this.#size);
-    else this.#start += this.#size;
+    if (fault) this.#bytes.fill(0, this.#start, this.#end);
+    else this.#start = this.#end;
+    this.#end = this.#start + this.#size;
     return fault;
   }
 
@@ -128,6 +185,8 @@ export class RecordWriter {
   reset(): void {
     this.#bytes.fill(0, 0, this.#start);
     this.#start = 0;
+    this.#end = this.#size;
+    this.#needed = this.#size;
   }
 
   /** The records written so far. */

@@ -126,7 +126,8 @@ for (const { set, header, entries } of cases) {
 
     const state = await ipset.get('knp-a');
     assert.deepEqual(state?.entries.map(formatEntry).sort(), texts);
-    const { revision, references, elements, extended, ...listed } = state?.set ?? assert.fail('not listed');
+    const { revision, references, elements, extended, memorySize, bucketSize, initval, ...listed } =
+      state?.set ?? assert.fail('not listed');
     const defaults =
       set.type === 'bitmap:port' ? { range: [0, 65535] } : { hashSize: 1024, maxElements: 65536 };
     assert.deepEqual(listed, { ...defaults, ...definition });
@@ -134,7 +135,8 @@ for (const { set, header, entries } of cases) {
       { references, elements, extended },
       { references: 0, elements: texts.length, extended: false },
     );
-    assert.ok(revision > 0);
+    assert.ok(revision > 0 && (memorySize ?? 0) > 0);
+    assert.equal(bucketSize !== undefined && initval !== undefined, set.type !== 'bitmap:port');
     assert.deepEqual(
       (await ipset.list()).find(({ name }) => name === 'knp-a'),
       state?.set,

@@ -2,10 +2,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import {
-  FLAG_ONE_PACKET,
-  FLAG_PERSISTENT,
-  FLAG_SCHEDULER_1,
-  FLAG_SCHEDULER_2,
   type Ipvs,
   openIpvs,
   type RealServer,
@@ -38,7 +34,7 @@ function saved(): string[] {
 
 /** A listed service without counters and connections. */
 function settingsOf(listed: VirtualServiceState) {
-  const { counters: _, realServers, ...settings } = listed;
+  const { counters: _, rates: _rates, realServers, ...settings } = listed;
   return { ...settings, realServers: realServers.map(serverSettingsOf) };
 }
 
@@ -48,6 +44,7 @@ function serverSettingsOf(listed: RealServerState) {
     inactiveConnections: _inactive,
     persistentConnections: _persistent,
     counters: _counters,
+    rates: _rates,
     ...settings
   } = listed;
   return settings;
@@ -62,42 +59,42 @@ const services: readonly (readonly [string, VirtualService, string])[] = [
   ['sctp6', service({ address: '::1', protocol: 'sctp' }), '-A --sctp-service [::1]:443 -s rr'],
   [
     'persistent',
-    service({ flags: FLAG_PERSISTENT, timeout: 10800, scheduler: 'wrr' }),
+    service({ persistence: { timeout: 10800, netmask: 32 }, scheduler: 'wrr' }),
     '-A -t 10.96.0.1:443 -s wrr -p 10800',
   ],
   [
     'persistent, every port, grouped clients',
-    service({ flags: FLAG_PERSISTENT, timeout: 4294967, netmask: 24, port: 0 }),
+    service({ persistence: { timeout: 4294967, netmask: 24 }, port: 0 }),
     '-A -t 10.96.0.1:0 -s rr -p 4294967 -M 255.255.255.0',
   ],
   [
     'persistent IPv6, grouped clients',
-    service({ address: 'fd00::1', flags: FLAG_PERSISTENT, timeout: 1, netmask: 64 }),
+    service({ address: 'fd00::1', persistence: { timeout: 1, netmask: 64 } }),
     '-A -t [fd00::1]:443 -s rr -p 1 -M 64',
   ],
   [
     'mh with its flags',
-    service({ scheduler: 'mh', flags: FLAG_SCHEDULER_1 | FLAG_SCHEDULER_2 }),
+    service({ scheduler: 'mh', schedulerFlags: ['mh-fallback', 'mh-port'] }),
     '-A -t 10.96.0.1:443 -s mh -b mh-fallback,mh-port',
   ],
   [
     'sip, one packet',
     service({
       protocol: 'udp',
-      flags: FLAG_PERSISTENT | FLAG_ONE_PACKET,
-      timeout: 60,
+      onePacket: true,
+      persistence: { timeout: 60, netmask: 32 },
       persistenceEngine: 'sip',
     }),
     '-A -u 10.96.0.1:443 -s rr --pe sip -p 60 -o',
   ],
   [
     'mark',
-    { firewallMark: 1, family: 4, scheduler: 'rr', flags: 0, timeout: 0, netmask: 32 },
+    { firewallMark: 1, family: 4, scheduler: 'rr', schedulerFlags: [], onePacket: false },
     '-A -f 1 -s rr',
   ],
   [
     'mark6',
-    { firewallMark: 4294967295, family: 6, scheduler: 'sh', flags: 0, timeout: 0, netmask: 128 },
+    { firewallMark: 4294967295, family: 6, scheduler: 'sh', schedulerFlags: [], onePacket: false },
     '-A -f -1 -6 -s sh', // ipvsadm prints it as a signed number,
   ],
 ];
@@ -130,7 +127,7 @@ function normalized(line: string): string {
 test('an update changes the settings and keeps the real servers', async () => {
   await ipvs.add(service());
   await ipvs.addRealServer(service(), server());
-  await ipvs.update(service({ scheduler: 'wlc', flags: FLAG_PERSISTENT, timeout: 90, netmask: 16 }));
+  await ipvs.update(service({ scheduler: 'wlc', persistence: { timeout: 90, netmask: 16 } }));
   assert.deepEqual(saved(), [
     '-A -t 10.96.0.1:443 -s wlc -p 90 -M 255.255.0.0',
     '-a -t 10.96.0.1:443 -r 10.0.0.4:6443 -m -w 1',
@@ -141,10 +138,10 @@ test('an update changes the settings and keeps the real servers', async () => {
 });
 
 test('a service made without a scheduler gets one later', async () => {
-  await ipvs.add(service({ scheduler: 'none', flags: FLAG_SCHEDULER_1 }));
+  await ipvs.add(service({ scheduler: 'none', schedulerFlags: ['flag-1'] }));
   assert.equal((await ipvs.get(service()))?.scheduler, 'none');
   await ipvs.addRealServer(service(), server());
-  await ipvs.update(service({ scheduler: 'mh', flags: FLAG_SCHEDULER_1 }));
+  await ipvs.update(service({ scheduler: 'mh', schedulerFlags: ['mh-fallback'] }));
   assert.equal((await ipvs.get(service()))?.scheduler, 'mh');
 });
 
@@ -157,30 +154,30 @@ const servers: readonly (readonly [string, VirtualService, RealServer, string])[
   [
     'tunnel',
     service(),
-    server({ port: 443, forwarding: 'tunnel' }),
+    server({ port: 443, forwarding: 'tunnel', encapsulation: { type: 'ipip' } }),
     '-r 10.0.0.4:443 -i -w 1 --tun-type ipip',
   ],
   [
     'tunnel to another family',
     service(),
-    server({ address: 'fd00::4', port: 443, forwarding: 'tunnel' }),
+    server({ address: 'fd00::4', port: 443, forwarding: 'tunnel', encapsulation: { type: 'ipip' } }),
     '-r [fd00::4]:443 -i -w 1 --tun-type ipip',
   ],
   [
     'GUE',
     service(),
-    server({ port: 443, forwarding: 'tunnel', encapsulation: { type: 'gue', port: 6080, flags: 1 } }),
+    server({ port: 443, forwarding: 'tunnel', encapsulation: { type: 'gue', port: 6080, checksum: 'full' } }),
     '-r 10.0.0.4:443 -i -w 1 --tun-type gue --tun-port 6080 --tun-csum',
   ],
   [
     'GRE',
     service(),
-    server({ port: 443, forwarding: 'tunnel', encapsulation: { type: 'gre', port: 0, flags: 0 } }),
+    server({ port: 443, forwarding: 'tunnel', encapsulation: { type: 'gre', checksum: 'none' } }),
     '-r 10.0.0.4:443 -i -w 1 --tun-type gre --tun-nocsum',
   ],
   [
     'of a mark',
-    { firewallMark: 7, family: 4, scheduler: 'rr', flags: 0, timeout: 0, netmask: 32 },
+    { firewallMark: 7, family: 4, scheduler: 'rr', schedulerFlags: [], onePacket: false },
     server({ port: 0 }),
     '-r 10.0.0.4:0 -m -w 1',
   ],
@@ -258,7 +255,7 @@ test('the error of an unknown scheduler has a hint', async () => {
 
 test('services of another tool with a mask that is no prefix are listed all the same', async () => {
   namespace.run('ipvsadm', '-A', '-t', '10.96.0.1:443', '-s', 'rr', '-p', '60', '-M', '255.0.255.0');
-  assert.equal((await ipvs.get(service()))?.netmask, 0);
+  assert.equal((await ipvs.get(service()))?.persistence?.netmask, 0);
 });
 
 test('flush', async () => {
@@ -291,7 +288,7 @@ const refused: readonly (readonly [string, () => Promise<unknown>, RegExp])[] = 
   [
     'port 0 without persistence',
     () => ipvs.add(service({ port: 0 })),
-    /service\.port must be 1 to 65535 without FLAG_PERSISTENT/,
+    /service\.port must be 1 to 65535 without persistence/,
   ],
   [
     'address',
@@ -306,10 +303,31 @@ const refused: readonly (readonly [string, () => Promise<unknown>, RegExp])[] = 
   ],
   ['empty scheduler', () => ipvs.add(service({ scheduler: '' })), /service\.scheduler/],
   ['engine', () => ipvs.add(service({ persistenceEngine: '' })), /service\.persistenceEngine/],
-  ['netmask', () => ipvs.add(service({ netmask: 33 })), /service\.netmask must be an integer from 1 to 32/],
-  ['netmask 0', () => ipvs.add(service({ address: 'fd00::1', netmask: 0 })), /from 1 to 128/],
-  ['timeout', () => ipvs.add(service({ timeout: 4294968 })), /service\.timeout/],
-  ['flags', () => ipvs.add(service({ flags: 2 })), /service\.flags must leave out FLAG_HASHED/],
+  [
+    'netmask',
+    () => ipvs.add({ ...service(), persistence: { netmask: 33 } }),
+    /service\.persistence\.netmask must be an integer from 1 to 32/,
+  ],
+  [
+    'netmask 0',
+    () => ipvs.add({ ...service({ address: 'fd00::1' }), persistence: { netmask: 0 } }),
+    /from 1 to 128/,
+  ],
+  [
+    'persistence',
+    () => ipvs.add({ ...service(), persistence: { timeout: 4294968 } }),
+    /service\.persistence\.timeout/,
+  ],
+  [
+    'flag of another scheduler',
+    () => ipvs.add(service({ schedulerFlags: ['sh-port'] })),
+    /service\.schedulerFlags must be of flag-1, flag-2, flag-3 for the scheduler rr, found 'sh-port'/,
+  ],
+  [
+    'one packet with TCP',
+    () => ipvs.add(service({ onePacket: true })),
+    /service\.onePacket must be false without UDP or a firewall mark/,
+  ],
   [
     'mark',
     () => ipvs.get({ firewallMark: 0, family: 4 }),
@@ -336,7 +354,7 @@ const refused: readonly (readonly [string, () => Promise<unknown>, RegExp])[] = 
     () => ipvs.addRealServer(service(), server({ forwarding: 'other' })),
     /realServer\.forwarding must be one of masquerade, tunnel, route/,
   ],
-  ['timeout', () => ipvs.setTimeouts({ tcp: 2147484, tcpFin: 0, udp: 0 }), /ipvs\.setTimeouts: tcp must be/],
+  ['timeout', () => ipvs.setTimeouts({ tcp: 2147484, tcpFin: 0, udp: 0 }), /ipvs\.setTimeouts: timeouts\.tcp must be/],
   ['limit', () => openIpvs({ timeout: 0 }), /ipvs\.open: timeout must be an integer from 1 to 2147483647/],
 ];
 

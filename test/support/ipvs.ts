@@ -1,13 +1,20 @@
 // Short constructors of virtual services and real servers for tests.
 import type { IpvsOperation, RealServer, VirtualService } from '../../src/kernel/ipvs/index.js';
 
+type ServiceOperation = Extract<IpvsOperation, { service: unknown }>;
 type AddressService = Extract<VirtualService, { address: string }>;
 
 /** A TCP service on 10.96.0.1:443 with round robin; the given fields override this. */
 export function service(changes: Partial<AddressService> = {}): AddressService {
-  const address = changes.address ?? '10.96.0.1';
-  const netmask = address.includes(':') ? 128 : 32;
-  return { address, port: 443, protocol: 'tcp', scheduler: 'rr', flags: 0, timeout: 0, netmask, ...changes };
+  return {
+    address: '10.96.0.1',
+    port: 443,
+    protocol: 'tcp',
+    scheduler: 'rr',
+    schedulerFlags: [],
+    onePacket: false,
+    ...changes,
+  };
 }
 
 /** A masqueraded real server on 10.0.0.4:6443 with weight 1; the given fields override this. */
@@ -24,10 +31,10 @@ export function server(changes: Partial<RealServer> = {}): RealServer {
 }
 
 /** Additions of `services` services with `servers` real servers each. */
-export function additions(services: number, servers: number): IpvsOperation[] {
-  return Array.from({ length: services }, (_, i): IpvsOperation[] => {
+export function additions(services: number, servers: number): ServiceOperation[] {
+  return Array.from({ length: services }, (_, i): ServiceOperation[] => {
     const parent = service({ address: `10.${100 + (i >> 16)}.${(i >> 8) & 255}.${i & 255}` });
-    const children = Array.from({ length: servers }, (_, j): IpvsOperation => {
+    const children = Array.from({ length: servers }, (_, j): ServiceOperation => {
       return {
         do: 'addRealServer',
         service: parent,

@@ -259,7 +259,7 @@ describe('with 100 Services and with 10 000 the cost is the same', () => {
 
   it('of a change with 50 draining Services, whose connections are not counted', async () => {
     const { plans, calls } = await atEachSize(async ({ kernel, change }) => {
-      for (let n = 30; n < 80; n++) kernel.ipvs.connections.set(`10.129.0.${n}:8080`, 1);
+      for (let n = 30; n < 80; n++) kernel.ipvs.activeConnections.set(`10.129.0.${n}:8080`, 1);
       await change(...Array.from({ length: 50 }, (_, i) => slice(30 + i, 'ready', 'terminating')));
       return change(slice(90, 'ready'));
     });

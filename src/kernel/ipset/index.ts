@@ -1,23 +1,29 @@
-// ipset: sets of addresses, networks and ports that rules refer to. Written through libipset, which is loaded when a set
-// is first written; listed over netlink without it.
+// ipset: sets of addresses, networks, ports and others that rules refer to. Written through libipset, which is loaded when a
+// set is first written; listed over netlink without it.
 import { loadAddon, type NativeIpsetClient } from '../addon.js';
 import { applyAll, applyOne } from '../batch.js';
 import { openCalls, unless } from '../calls.js';
 import { Client } from '../client.js';
 import { readAll } from '../listing.js';
-import type { OpenOptions, OperationResult } from '../types.js';
-import { readListing } from './listing.js';
-import { attemptToRead, hintForOpen } from './names.js';
+import type { CallOptions, Listing, OpenOptions, OperationResult } from '../types.js';
+import { capabilitiesOf, readTypes } from './capabilities.js';
+import { grow } from './grow.js';
+import { readEntries, readListing } from './listing.js';
+import { attemptToRead, attemptToTest, hintForOpen } from './names.js';
 import { PACKING } from './packing.js';
-import { checkName } from './records.js';
+import { checkName, testRecord } from './records.js';
 import type {
+  ChangeOptions,
   Ipset,
+  IpsetCapabilities,
   IpsetOperation,
+  LargerSet,
   SetDefinition,
   SetEntry,
   SetHeader,
   SetReference,
   SetState,
+  SupportedType,
 } from './types.js';
 
 export { NetlinkError } from '../../errors.js';
@@ -34,6 +40,8 @@ export type {
   OperationResult,
 } from '../types.js';
 export { formatEntry } from './entry.js';
+export { type ParsedSets, parseSets, type SavedOperation, type SavedProblem } from './restore.js';
+export { formatSets } from './save.js';
 export * from './types.js';
 
 /**
@@ -51,46 +59,86 @@ export async function openIpset(options: OpenOptions = {}): Promise<Ipset> {
 }
 
 class IpsetClient extends Client<NativeIpsetClient, IpsetOperation> implements Ipset {
-  async list(): Promise<SetHeader[]> {
-    const listing = await this.calls.run(attemptToRead('list'), (client) => client.list());
-    return (await readAll(readListing(listing))).map(({ set }) => set);
+  async list(options: CallOptions = {}): Promise<SetHeader[]> {
+    const listing = await this.calls.run(attemptToRead('list'), (client) => client.list(), options);
+    return (await readAll(readListing(listing), options.signal)).map(({ set }) => set);
   }
 
-  async get(name: string): Promise<SetState | undefined> {
+  async get(name: string, options: CallOptions = {}): Promise<SetState | undefined> {
     checkName(name, 'ipset.get');
     const attempt = attemptToRead('get', name);
     const listing = await unless(
       'ENOENT',
-      this.calls.run(attempt, (client) => client.get(name)),
+      this.calls.run(attempt, (client) => client.get(name), options),
     );
-    return listing && (await readAll(readListing(listing)))[0];
+    return listing && (await readAll(readListing(listing), options.signal))[0];
   }
 
-  create(set: SetDefinition): Promise<void> {
-    return applyOne(this.calls, { do: 'create', set }, PACKING);
+  entries(name: string, options: CallOptions = {}): Listing<SetEntry> {
+    checkName(name, 'ipset.entries');
+    return this.listing(attemptToRead('entries', name), (client) => client.get(name), readEntries, options);
   }
 
-  add(set: SetReference, entry: SetEntry): Promise<void> {
-    return applyOne(this.calls, { do: 'add', set, entry }, PACKING);
+  async test(set: SetReference, entry: SetEntry, options: CallOptions = {}): Promise<boolean> {
+    const record = testRecord(set, entry);
+    const attempt = attemptToTest(set, entry);
+    const [found] = await this.calls.run(attempt, (client) => client.test(record), options);
+    return found === 1;
   }
 
-  delete(set: SetReference, entry: SetEntry): Promise<void> {
-    return applyOne(this.calls, { do: 'delete', set, entry }, PACKING);
+  async types(options: CallOptions = {}): Promise<SupportedType[]> {
+    return readTypes(await this.calls.run(attemptToRead('types'), (client) => client.types(), options));
   }
 
-  flush(name: string): Promise<void> {
-    return applyOne(this.calls, { do: 'flush', name }, PACKING);
+  async capabilities(options: CallOptions = {}): Promise<IpsetCapabilities> {
+    return capabilitiesOf(this.calls, options);
   }
 
-  destroy(name: string): Promise<void> {
-    return applyOne(this.calls, { do: 'destroy', name }, PACKING);
+  create(set: SetDefinition, options: ChangeOptions = {}): Promise<void> {
+    const { strict, ...call } = options;
+    return applyOne(this.calls, { do: 'create', set, strict }, PACKING, call);
   }
 
-  swap(name: string, other: string): Promise<void> {
-    return applyOne(this.calls, { do: 'swap', name, other }, PACKING);
+  add(set: SetReference, entry: SetEntry, options: ChangeOptions = {}): Promise<void> {
+    const { strict, ...call } = options;
+    return applyOne(this.calls, { do: 'add', set, entry, strict }, PACKING, call);
   }
 
-  apply(operations: readonly IpsetOperation[]): Promise<OperationResult[]> {
-    return applyAll(this.calls, operations, PACKING);
+  delete(set: SetReference, entry: SetEntry, options: ChangeOptions = {}): Promise<void> {
+    const { strict, ...call } = options;
+    return applyOne(this.calls, { do: 'delete', set, entry, strict }, PACKING, call);
+  }
+
+  flush(name: string, options: CallOptions = {}): Promise<void> {
+    return applyOne(this.calls, { do: 'flush', name }, PACKING, options);
+  }
+
+  flushAll(options: CallOptions = {}): Promise<void> {
+    return applyOne(this.calls, { do: 'flushAll' }, PACKING, options);
+  }
+
+  destroy(name: string, options: CallOptions = {}): Promise<void> {
+    return applyOne(this.calls, { do: 'destroy', name }, PACKING, options);
+  }
+
+  destroyAll(options: CallOptions = {}): Promise<void> {
+    return applyOne(this.calls, { do: 'destroyAll' }, PACKING, options);
+  }
+
+  rename(name: string, newName: string, options: CallOptions = {}): Promise<void> {
+    return applyOne(this.calls, { do: 'rename', name, newName }, PACKING, options);
+  }
+
+  swap(name: string, other: string, options: CallOptions = {}): Promise<void> {
+    return applyOne(this.calls, { do: 'swap', name, other }, PACKING, options);
+  }
+
+  async grow(name: string, larger: LargerSet, options: CallOptions = {}): Promise<void> {
+    checkName(name, 'ipset.grow');
+    await grow(this, name, larger, options);
+  }
+
+  apply(operations: readonly IpsetOperation[], options: CallOptions = {}): Promise<OperationResult[]> {
+    return applyAll(this.calls, operations, PACKING, options);
   }
 }

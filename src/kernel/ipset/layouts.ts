@@ -1,10 +1,20 @@
 // The records of ipset. `npm run layouts` writes them to native/ipset/layouts.h.
-import { address, bits, codes, layout, part, text, u8, u16, u32, unused } from '../layout.js';
+import { address, bits, codes, layout, text, u8, u16, u32, unused } from '../layout.js';
 
 /** The verbs of operations. */
-export const VERB = codes('Verb', { create: 1, add: 2, delete: 3, flush: 4, destroy: 5, swap: 6 });
+export const VERB = codes('Verb', {
+  create: 1,
+  add: 2,
+  delete: 3,
+  flush: 4,
+  destroy: 5,
+  swap: 6,
+  rename: 7,
+  flushAll: 8,
+  destroyAll: 9,
+});
 
-/** The types of sets that this library writes. */
+/** The types of sets. */
 export const SET_TYPE = codes('SetType', {
   'hash:ip': 1,
   'hash:net': 2,
@@ -12,9 +22,19 @@ export const SET_TYPE = codes('SetType', {
   'hash:ip,port,ip': 4,
   'hash:ip,port,net': 5,
   'bitmap:port': 6,
+  'bitmap:ip': 7,
+  'bitmap:ip,mac': 8,
+  'hash:mac': 9,
+  'hash:ip,mac': 10,
+  'hash:ip,mark': 11,
+  'hash:net,net': 12,
+  'hash:net,port': 13,
+  'hash:net,port,net': 14,
+  'hash:net,iface': 15,
+  'list:set': 16,
 });
 
-/** The fields that an entry has. `noMatch` is listed only: an exception from a larger network in the same set. */
+/** The fields that an entry has in its record; it has others as attributes behind it. `noMatch` is listed only. */
 export const ENTRY_FIELD = bits('EntryField', {
   address: 1,
   prefix: 2,
@@ -28,13 +48,10 @@ export const ENTRY_FIELD = bits('EntryField', {
 /** Properties of a listed set: the number of its entries is known, its range of ports is known, it has an extension. */
 export const SET_FLAG = bits('SetFlag', { hasElements: 1, hasPorts: 2, isExtended: 4 });
 
-/** Addresses of an entry that is added or deleted. */
-export const ENTRY_ADDRESSES = layout({ address, address2: address });
-
-/** Name of the other set of a swap. */
-export const OTHER_SET = layout({ name: text(32) });
-
-/** One change. */
+/**
+ * One change. The attributes behind it have the other parts of an entry, the parameters of a set, or the other name of a
+ * swap or of a renaming: numbers little-endian, texts with a zero at the end.
+ */
 export const OPERATION = layout({
   /** One of {@link VERB}. */
   verb: u8,
@@ -47,15 +64,15 @@ export const OPERATION = layout({
   protocol: u8,
   prefix: u8,
   prefix2: u8,
-  unused: unused(1),
-  /** Of the entry; of a bitmap that is created, the first one. */
+  /** Size of the attributes that follow, in units of 4 bytes. */
+  attributes: u8,
   port: u16,
-  lastPort: u16,
-  hashSize: u32,
-  maxElements: u32,
+  /** 1: an object that exists already, or is absent already, is an error. */
+  strict: u8,
+  unused: unused(1),
   name: text(32),
-  /** By the verb. */
-  rest: part(ENTRY_ADDRESSES, OTHER_SET),
+  address,
+  address2: address,
 });
 
 /** A set in a listing. Its other attributes follow it, then its entries. */
@@ -102,3 +119,6 @@ export const ATTRIBUTE = layout({
   /** `IPSET_ATTR_…`. */
   type: u16,
 });
+
+/** A set type that the kernel supports. */
+export const TYPE = layout({ leastRevision: u8, greatestRevision: u8, name: text(32) });

@@ -1,25 +1,17 @@
 // Listings of sets, from the records of the addon.
-import type { Family } from '../../net/address.js';
+import { type Family, formatAddress } from '../../net/address.js';
 import { protocolOfNumber } from '../../net/protocol.js';
 import type { Reading } from '../listing.js';
 import { RecordReader } from '../recordReader.js';
+import { ATTR, FLAG } from './attributes.js';
 import { ATTRIBUTE, ENTRY, ENTRY_FIELD, SET, SET_FLAG } from './layouts.js';
 import { portFieldOf } from './shapes.js';
-import type { ListedAttribute, SetEntry, SetHeader, SetState } from './types.js';
+import type { ListedAttribute, SetEntry, SetHeader, SetState, SetType } from './types.js';
 
 const FIELDS = ENTRY_FIELD.numbers;
 const FLAGS = SET_FLAG.numbers;
 
-// include/uapi/linux/netfilter/ipset/ip_set.h: attributes of entries, and flags of IPSET_ATTR_CADT_FLAGS.
-const ATTR_CADT_FLAGS = 8;
-const ATTR_MARK = 10;
-const ATTR_ETHER = 17;
-const ATTR_NAME = 18;
-const ATTR_IFACE = 23;
-const FLAG_PHYSDEV = 1 << 1;
-const FLAG_NOMATCH = 1 << 2;
-const FLAG_WILDCARD = 1 << 7;
-
+const KNOWN_SET_FLAGS = FLAG.withCounters | FLAG.withComment | FLAG.withSkbInfo | FLAG.withForceAdd;
 const decoder = new TextDecoder();
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
@@ -38,8 +30,17 @@ export function* readListing(bytes: Uint8Array): Reading<SetState> {
   }
 }
 
+/** Reads the entries of a listing of one set. */
+export function* readEntries(bytes: Uint8Array): Reading<SetEntry> {
+  const reader = new RecordReader(bytes);
+  const left = reader.u32(SET.entries);
+  readSet(reader);
+  for (let i = 0; i < left; i++) yield readEntry(reader);
+}
+
 function readSet(reader: RecordReader): SetHeader {
-  const type = reader.text(SET.type);
+  // A newer kernel may have other types.
+  const type = reader.text(SET.type) as SetType;
   const family = readFamily(reader.u8(SET.family));
   const flags = reader.u8(SET.flags);
   const set: Writable<SetHeader> = {
@@ -58,9 +59,56 @@ function readSet(reader: RecordReader): SetHeader {
     ...(flags & FLAGS.hasElements && { elements: reader.u32(SET.elements) }),
     extended: (flags & FLAGS.isExtended) !== 0,
   };
-  const attributes = readAttributes(reader, SET.SIZE, reader.u8(SET.attributes));
+  const listed = readAttributes(reader, SET.SIZE, reader.u8(SET.attributes));
+  const attributes = listed.filter((attribute) => !readParameter(set, attribute));
   if (attributes.length > 0) set.attributes = attributes;
   return set;
+}
+
+/** Puts an attribute of a set into its field; false when it has none. */
+function readParameter(set: Writable<SetHeader>, { type, value }: ListedAttribute): boolean {
+  switch (type) {
+    case ATTR.ip:
+      set.range = [readNested(value), typeof set.range?.[1] === 'string' ? set.range[1] : ''];
+      return true;
+    case ATTR.ipTo:
+      set.range = [typeof set.range?.[0] === 'string' ? set.range[0] : '', readNested(value)];
+      return true;
+    case ATTR.bitmask:
+      set.bitmask = readNested(value);
+      return true;
+    case ATTR.netmask:
+      set.netmask = readBigEndian(value);
+      return true;
+    case ATTR.markMask:
+      set.markMask = readHostOrder(value);
+      return true;
+    case ATTR.timeout:
+      set.timeout = readBigEndian(value);
+      return true;
+    case ATTR.size:
+      set.size = readBigEndian(value);
+      return true;
+    case ATTR.bucketSize:
+      set.bucketSize = readBigEndian(value);
+      return true;
+    case ATTR.initval:
+      set.initval = readBigEndian(value);
+      return true;
+    case ATTR.memorySize:
+      set.memorySize = readBigEndian(value);
+      return true;
+    case ATTR.cadtFlags: {
+      const flags = readBigEndian(value);
+      if (flags & FLAG.withCounters) set.counters = true;
+      if (flags & FLAG.withComment) set.comment = true;
+      if (flags & FLAG.withSkbInfo) set.skbInfo = true;
+      if (flags & FLAG.withForceAdd) set.forceAdd = true;
+      return (flags & ~KNOWN_SET_FLAGS) === 0;
+    }
+    default:
+      return false;
+  }
 }
 
 function readEntry(reader: RecordReader): SetEntry {
@@ -91,27 +139,58 @@ function readProtocol(entry: Writable<SetEntry>, protocol: number, port: number,
   else if (field === 'port' || port !== 0) entry.port = port;
 }
 
-/** Puts an attribute into its field; false when it has none. */
+/** Puts an attribute of an entry into its field; false when it has none. */
 function readAttribute(entry: Writable<SetEntry>, { type, value }: ListedAttribute): boolean {
   switch (type) {
-    case ATTR_NAME:
+    case ATTR.name:
       entry.set = readText(value);
       return true;
-    case ATTR_IFACE:
+    case ATTR.iface:
       entry.interface = readText(value);
       return true;
-    case ATTR_ETHER:
+    case ATTR.ether:
       entry.mac = [...value].map((byte) => byte.toString(16).padStart(2, '0')).join(':');
       return true;
-    case ATTR_MARK:
+    case ATTR.mark:
       entry.mark = readBigEndian(value);
       return true;
-    case ATTR_CADT_FLAGS: {
+    case ATTR.cadtFlags: {
       const flags = readBigEndian(value);
-      if (flags & FLAG_PHYSDEV) entry.physdev = true;
-      if (flags & FLAG_WILDCARD) entry.wildcard = true;
-      return (flags & ~(FLAG_PHYSDEV | FLAG_WILDCARD | FLAG_NOMATCH)) === 0;
+      if (flags & FLAG.physdev) entry.physdev = true;
+      if (flags & FLAG.wildcard) entry.wildcard = true;
+      return (flags & ~(FLAG.physdev | FLAG.wildcard | FLAG.noMatch)) === 0;
     }
+    default:
+      return readExtension(entry, type, value);
+  }
+}
+
+function readExtension(entry: Writable<SetEntry>, type: number, value: Uint8Array): boolean {
+  switch (type) {
+    case ATTR.timeout:
+      entry.timeout = readBigEndian(value);
+      return true;
+    case ATTR.packets:
+      entry.packets = readBigEndian64(value);
+      return true;
+    case ATTR.bytes:
+      entry.bytes = readBigEndian64(value);
+      return true;
+    case ATTR.comment:
+      entry.comment = readText(value);
+      return true;
+    case ATTR.skbMark: {
+      const both = readBigEndian64(value);
+      entry.skbMark = Number(both >> 32n);
+      entry.skbMask = Number(both & 0xffff_ffffn);
+      return true;
+    }
+    case ATTR.skbPrio:
+      entry.skbPrio = readBigEndian(value);
+      return true;
+    case ATTR.skbQueue:
+      entry.skbQueue = readBigEndian(value);
+      return true;
     default:
       return false;
   }
@@ -132,8 +211,23 @@ function readAttributes(reader: RecordReader, size: number, units: number): List
   return attributes;
 }
 
+/** A number of at most 4 bytes. */
 function readBigEndian(value: Uint8Array): number {
-  return new DataView(value.buffer, value.byteOffset, value.length).getUint32(0);
+  return value.reduce((number, byte) => number * 256 + byte, 0);
+}
+
+/** The mask of marks, which alone is not in network order (mtype_head). */
+function readHostOrder(value: Uint8Array): number {
+  return new Uint32Array(Uint8Array.from(value).buffer)[0] ?? 0;
+}
+
+function readBigEndian64(value: Uint8Array): bigint {
+  return new DataView(value.buffer, value.byteOffset, value.length).getBigUint64(0);
+}
+
+/** The address in a nested attribute: `struct nlattr` and 4 or 16 bytes. */
+function readNested(value: Uint8Array): string {
+  return formatAddress(value.subarray(4));
 }
 
 function readFamily(number: number): Family | undefined {

@@ -4,14 +4,14 @@ import { applyAll, applyOne } from '../batch.js';
 import { openCalls, unless } from '../calls.js';
 import { Client } from '../client.js';
 import { readAll } from '../listing.js';
-import { changed } from '../reported.js';
-import type { OpenOptions, OperationResult } from '../types.js';
-import { asking, nameService } from './names.js';
+import type { CallOptions, Listing, OpenOptions, OperationResult } from '../types.js';
+import { capabilitiesOf } from './capabilities.js';
+import { ConnectionListing, packFilter } from './connections.js';
+import { asking, CONNECTIONS, nameService } from './names.js';
+import { packServiceId, packServiceIds } from './operations.js';
 import { PACKING } from './packing.js';
 import {
-  packServiceId,
-  packServiceIds,
-  packTimeouts,
+  readDaemons,
   readInfo,
   readListing,
   readRealServers,
@@ -19,15 +19,23 @@ import {
   readTimeouts,
 } from './records.js';
 import type {
+  ConnectionFilter,
   Ipvs,
-  IpvsChange,
+  IpvsCapabilities,
+  IpvsConnection,
   IpvsInfo,
   IpvsOperation,
   IpvsTimeouts,
+  IpvsTimeoutsInput,
   RealServer,
-  RealServerId,
+  RealServerIdInput,
+  RealServerInput,
+  SyncDaemon,
+  SyncDaemonInput,
+  SyncDaemonState,
   VirtualService,
   VirtualServiceId,
+  VirtualServiceInput,
   VirtualServiceState,
 } from './types.js';
 
@@ -44,6 +52,7 @@ export type {
   OpenOptions,
   OperationResult,
 } from '../types.js';
+export { formatRules, parseRules, type RulesOptions } from './rules.js';
 export * from './types.js';
 
 /**
@@ -59,78 +68,135 @@ export async function openIpvs(options: OpenOptions = {}): Promise<Ipvs> {
   return new IpvsClient(await openCalls(native, options, asking('open')));
 }
 
-class IpvsClient extends Client<NativeIpvsClient, IpvsChange> implements Ipvs {
-  async list(): Promise<VirtualServiceState[]> {
-    return readAll(readListing(await this.calls.run(asking('list'), (client) => client.list())));
+class IpvsClient extends Client<NativeIpvsClient, IpvsOperation> implements Ipvs {
+  /** Number of the last listing of connections. */
+  #listings = 0;
+
+  async list(options?: CallOptions): Promise<VirtualServiceState[]> {
+    const records = await this.calls.run(asking('list'), (client) => client.list(), options);
+    return readAll(readListing(records), options?.signal);
   }
 
-  async listServices(): Promise<VirtualService[]> {
-    const attempt = asking('listServices');
-    return readAll(readServices(await this.calls.run(attempt, (client) => client.listServices())));
+  async listServices(options?: CallOptions): Promise<VirtualService[]> {
+    const records = await this.calls.run(asking('listServices'), (client) => client.listServices(), options);
+    return readAll(readServices(records), options?.signal);
   }
 
-  async listRealServers(ids: readonly VirtualServiceId[]): Promise<RealServer[][]> {
+  async listRealServers(ids: readonly VirtualServiceId[], options?: CallOptions): Promise<RealServer[][]> {
     const records = packServiceIds(ids, 'ipvs.listRealServers');
     const attempt = asking('listRealServers');
-    return readAll(readRealServers(await this.calls.run(attempt, (client) => client.listServers(records))));
+    const listing = await this.calls.run(attempt, (client) => client.listServers(records), options);
+    return readAll(readRealServers(listing), options?.signal);
   }
 
-  async get(id: VirtualServiceId): Promise<VirtualServiceState | undefined> {
+  async get(id: VirtualServiceId, options?: CallOptions): Promise<VirtualServiceState | undefined> {
     const record = packServiceId(id, 'ipvs.get');
     const attempt = asking('get', nameService(id));
     const listing = await unless(
       'ESRCH',
-      this.calls.run(attempt, (client) => client.get(record)),
+      this.calls.run(attempt, (client) => client.get(record), options),
     );
-    return listing && (await readAll(readListing(listing)))[0];
+    return listing && (await readAll(readListing(listing), options?.signal))[0];
   }
 
-  add(service: VirtualService): Promise<void> {
-    return applyOne(this.calls, { do: 'addService', service }, PACKING);
+  add(service: VirtualServiceInput, options?: CallOptions): Promise<void> {
+    return this.#change({ do: 'addService', service }, options);
   }
 
-  update(service: VirtualService): Promise<void> {
-    return applyOne(this.calls, { do: 'updateService', service }, PACKING);
+  update(service: VirtualServiceInput, options?: CallOptions): Promise<void> {
+    return this.#change({ do: 'updateService', service }, options);
   }
 
-  delete(id: VirtualServiceId): Promise<void> {
-    return applyOne(this.calls, { do: 'deleteService', service: id }, PACKING);
+  delete(id: VirtualServiceId, options?: CallOptions): Promise<void> {
+    return this.#change({ do: 'deleteService', service: id }, options);
   }
 
-  addRealServer(id: VirtualServiceId, realServer: RealServer): Promise<void> {
-    return applyOne(this.calls, { do: 'addRealServer', service: id, realServer }, PACKING);
+  addRealServer(id: VirtualServiceId, realServer: RealServerInput, options?: CallOptions): Promise<void> {
+    return this.#change({ do: 'addRealServer', service: id, realServer }, options);
   }
 
-  updateRealServer(id: VirtualServiceId, realServer: RealServer): Promise<void> {
-    return applyOne(this.calls, { do: 'updateRealServer', service: id, realServer }, PACKING);
+  updateRealServer(id: VirtualServiceId, realServer: RealServerInput, options?: CallOptions): Promise<void> {
+    return this.#change({ do: 'updateRealServer', service: id, realServer }, options);
   }
 
-  deleteRealServer(id: VirtualServiceId, realServer: RealServerId): Promise<void> {
-    return applyOne(this.calls, { do: 'deleteRealServer', service: id, realServer }, PACKING);
+  deleteRealServer(
+    id: VirtualServiceId,
+    realServer: RealServerIdInput,
+    options?: CallOptions,
+  ): Promise<void> {
+    return this.#change({ do: 'deleteRealServer', service: id, realServer }, options);
   }
 
-  apply(operations: readonly IpvsOperation[]): Promise<OperationResult[]> {
-    return applyAll(this.calls, operations, PACKING);
+  apply(operations: readonly IpvsOperation[], options?: CallOptions): Promise<OperationResult[]> {
+    return applyAll(this.calls, operations, PACKING, options);
   }
 
-  async flush(): Promise<void> {
-    await changed(this, { do: 'flush' }, async () => {
-      await this.calls.run(asking('flush'), (client) => client.flush());
-    });
+  zero(id?: VirtualServiceId, options?: CallOptions): Promise<void> {
+    return this.#change({ do: 'zero', service: id }, options);
   }
 
-  async info(): Promise<IpvsInfo> {
-    return readInfo(await this.calls.run(asking('info'), (client) => client.info()));
+  flush(options?: CallOptions): Promise<void> {
+    return this.#change({ do: 'flush' }, options);
   }
 
-  async timeouts(): Promise<IpvsTimeouts> {
-    return readTimeouts(await this.calls.run(asking('timeouts'), (client) => client.timeouts()));
+  async info(options?: CallOptions): Promise<IpvsInfo> {
+    return readInfo(await this.calls.run(asking('info'), (client) => client.info(), options));
   }
 
-  async setTimeouts(timeouts: IpvsTimeouts): Promise<void> {
-    const record = packTimeouts(timeouts);
-    await changed(this, { do: 'setTimeouts', timeouts }, async () => {
-      await this.calls.run(asking('setTimeouts'), (client) => client.setTimeouts(record));
-    });
+  async timeouts(options?: CallOptions): Promise<IpvsTimeouts> {
+    return readTimeouts(await this.calls.run(asking('timeouts'), (client) => client.timeouts(), options));
+  }
+
+  setTimeouts(timeouts: IpvsTimeoutsInput, options?: CallOptions): Promise<void> {
+    return this.#change({ do: 'setTimeouts', timeouts }, options);
+  }
+
+  async listDaemons(options?: CallOptions): Promise<SyncDaemon[]> {
+    const records = await this.calls.run(asking('listDaemons'), (client) => client.listDaemons(), options);
+    return readAll(readDaemons(records), options?.signal);
+  }
+
+  startDaemon(daemon: SyncDaemonInput, options?: CallOptions): Promise<void> {
+    return this.#change({ do: 'startDaemon', daemon }, options);
+  }
+
+  stopDaemon(state: SyncDaemonState, options?: CallOptions): Promise<void> {
+    return this.#change({ do: 'stopDaemon', state }, options);
+  }
+
+  connections(filter: ConnectionFilter = {}, options: CallOptions = {}): Listing<IpvsConnection> {
+    const matches = packFilter(filter, CONNECTIONS.operation);
+    return new ConnectionListing(() => this.#readConnections(options), matches);
+  }
+
+  async capabilities(options?: CallOptions): Promise<IpvsCapabilities> {
+    const info = readInfo(await this.calls.run(asking('capabilities'), (client) => client.info(), options));
+    return capabilitiesOf(info);
+  }
+
+  #change(operation: IpvsOperation, options?: CallOptions): Promise<void> {
+    return applyOne(this.calls, operation, PACKING, options);
+  }
+
+  /** The pieces of /proc/net/ip_vs_conn, as the addon reads them. */
+  async *#readConnections(options: CallOptions): AsyncGenerator<Uint8Array, void, undefined> {
+    const listing = ++this.#listings;
+    try {
+      for (;;) {
+        const piece = await this.calls.run(
+          CONNECTIONS,
+          (client) => client.readConnections(listing),
+          options,
+        );
+        if (piece.length === 0) return;
+        yield piece;
+      }
+    } finally {
+      // Not awaited: after an abort, the piece that is still being read would delay its error.
+      void unless(
+        'ERR_CLOSED',
+        this.calls.run(CONNECTIONS, (client) => client.endConnections(listing)),
+      );
+    }
   }
 }

@@ -9,7 +9,24 @@ export const VERB = codes('Verb', {
   addRealServer: 5,
   updateRealServer: 6,
   deleteRealServer: 7,
+  startDaemon: 9,
+  stopDaemon: 10,
+  setTimeouts: 12,
+  zero: 16,
+  flush: 17,
 });
+
+/** The methods of forwarding that may be written (`IP_VS_CONN_F_MASQ` and its like). */
+export const FORWARDING = { masquerade: 0, tunnel: 2, route: 3 } as const;
+
+/** `IP_VS_CONN_F_TUNNEL_TYPE_IPIP` and its like. */
+export const TUNNEL = { ipip: 0, gue: 1, gre: 2 } as const;
+
+/** `IP_VS_TUNNEL_ENCAP_FLAG_NOCSUM` and its like. */
+export const CHECKSUM = { none: 0, full: 1, remote: 2 } as const;
+
+/** The states of sync daemons (`IP_VS_STATE_MASTER`, `IP_VS_STATE_BACKUP`). */
+export const DAEMON_STATE = { master: 1, backup: 2 } as const;
 
 /** A virtual service. */
 export const SERVICE = layout({
@@ -36,16 +53,17 @@ export const SERVICE = layout({
 export const SERVER = layout({
   /** 4 or 6. */
   family: u8,
-  /** `IP_VS_CONN_F_MASQ` and its like. */
+  /** One of {@link FORWARDING}, or another number in a listing. */
   forwarding: u8,
   port: u16,
   weight: u32,
   upperThreshold: u32,
   lowerThreshold: u32,
-  /** `IP_VS_CONN_F_TUNNEL_TYPE_IPIP` and its like. */
+  /** One of {@link TUNNEL}. */
   tunnelType: u8,
   unused: unused(1),
   tunnelPort: u16,
+  /** One of {@link CHECKSUM}; bits in a listing. */
   tunnelFlags: u16,
   unused2: unused(2),
   address,
@@ -60,17 +78,49 @@ export const COUNTERS = layout({
   outBytes: u64,
 });
 
-/** One change. Of the service, verbs on real servers use the fields that name it. */
+/** Rates of a virtual service or a real server, each per second. */
+export const RATES = layout({
+  connections: u64,
+  inPackets: u64,
+  outPackets: u64,
+  inBytes: u64,
+  outBytes: u64,
+});
+
+/** A sync daemon. In an operation, 0 in a field after the interface leaves the value to the kernel. */
+export const DAEMON = layout({
+  /** One of {@link DAEMON_STATE}. */
+  state: u8,
+  syncId: u8,
+  interface: text(16),
+  maxLength: u16,
+  port: u16,
+  ttl: u8,
+  /** Of the group: 4 or 6. */
+  family: u8,
+  group: address,
+});
+
+/** Timeouts of connections, in seconds. */
+export const TIMEOUTS = layout({ tcp: u32, tcpFin: u32, udp: u32 });
+
+/** One change. Of the service, all verbs but those that add and update it use the fields that name it. */
 export const OPERATION = layout({
   /** One of {@link VERB}. */
   verb: u8,
   unused: unused(7),
+  /** With `zero`, a family of 0 stands for all services. */
   service: part(SERVICE),
-  server: part(SERVER),
+  /** The real server, the daemon or the timeouts of the verb. */
+  argument: part(SERVER, DAEMON, TIMEOUTS),
 });
 
 /** A virtual service in a listing; its real servers follow it. */
-export const LISTED_SERVICE = layout({ service: part(SERVICE), counters: part(COUNTERS) });
+export const LISTED_SERVICE = layout({
+  service: part(SERVICE),
+  counters: part(COUNTERS),
+  rates: part(RATES),
+});
 
 /** A real server in a listing. */
 export const LISTED_SERVER = layout({
@@ -80,10 +130,8 @@ export const LISTED_SERVER = layout({
   persistentConnections: u32,
   unused: unused(4),
   counters: part(COUNTERS),
+  rates: part(RATES),
 });
-
-/** Timeouts of connections, in seconds. */
-export const TIMEOUTS = layout({ tcp: u32, tcpFin: u32, udp: u32 });
 
 /** Version and size of the kernel's IPVS. */
 export const KERNEL_IPVS = layout({

@@ -3,7 +3,7 @@ import type { Packing } from '../batch.js';
 import { verbOf } from '../reported.js';
 import { OPERATION } from './layouts.js';
 import { attemptOf } from './names.js';
-import { writeOperation } from './records.js';
+import { writeOperation } from './operations.js';
 import type { IpvsOperation } from './types.js';
 
 /** Operations of IPVS. */

@@ -1,195 +1,242 @@
 // ipset in memory: keeps sets and entries, and refuses the same operations as the kernel.
 import { constants } from 'node:os';
-import { canonicalAddress } from '../../net/address.js';
-import { PROTOCOL_NUMBERS, protocolOfNumber } from '../../net/protocol.js';
-import { formatEntry } from '../ipset/entry.js';
-import { attemptToRead } from '../ipset/names.js';
+import { toNetlinkError } from '../failures.js';
+import { formatElement } from '../ipset/entry.js';
+import { grow } from '../ipset/grow.js';
+import { attemptToRead, attemptToTest } from '../ipset/names.js';
 import { PACKING } from '../ipset/packing.js';
-import { checkName } from '../ipset/records.js';
+import { namedProtocol } from '../ipset/protocolNames.js';
+import { checkName, testRecord } from '../ipset/records.js';
+import { formatSets } from '../ipset/save.js';
+import { SHAPES } from '../ipset/shapes.js';
 import type {
+  ChangeOptions,
   Ipset,
+  IpsetCapabilities,
   IpsetOperation,
+  LargerSet,
   SetDefinition,
   SetEntry,
   SetHeader,
   SetReference,
   SetState,
+  SetType,
+  SupportedType,
 } from '../ipset/types.js';
-import type { OperationResult } from '../types.js';
+import type { CallOptions, Listing, OperationResult } from '../types.js';
 import { FakeClient } from './client.js';
+import { areSame, areSwappable, asKept, ERR } from './ipsetRules.js';
+import { FakeSet } from './ipsetSet.js';
 
-const { EBUSY, EEXIST, ENOENT } = constants.errno;
-// Numbers of ipset's own: include/uapi/linux/netfilter/ipset/ip_set.h, ip_set_hash.h, ip_set_bitmap.h.
-const EXIST_SETNAME2 = 4101;
-const TYPE_MISMATCH = 4102;
-const HASH_FULL = 4352;
-const BITMAP_RANGE = 4352;
-const SMALLEST_HASH = 64;
+const { EEXIST, ENOENT } = constants.errno;
 
-interface Held {
-  readonly set: SetDefinition;
-  readonly entries: Map<string, SetEntry>;
-}
-
-/** A fake of ipset. Lists sets and entries in the order in which they were added. */
+/** A fake of ipset. Lists sets and entries in the order in which they were added, and lists of sets last. */
 export class FakeIpset extends FakeClient<IpsetOperation> implements Ipset {
-  /** Rules and sets that refer to a set, by its name, for tests to set; such a set cannot be destroyed. None by default. */
+  /** Rules that refer to a set, by its name, for tests to set; such a set cannot be destroyed. None by default. */
   readonly references = new Map<string, number>();
-  readonly #held = new Map<string, Held>();
+  /** The time by which timeouts pass, in ms; that of the machine by default. */
+  now: () => number = () => Date.now();
+  readonly #sets = new Map<string, FakeSet>();
   readonly #act = (operation: IpsetOperation) => this.#do(operation);
 
-  async list(): Promise<SetHeader[]> {
-    return this.read(attemptToRead('list'), () => [...this.#held.values()].map((held) => this.#header(held)));
+  async list(options: CallOptions = {}): Promise<SetHeader[]> {
+    return this.read(attemptToRead('list'), () => this.#inOrder().map((set) => this.#header(set)), options);
   }
 
-  async get(name: string): Promise<SetState | undefined> {
+  async get(name: string, options: CallOptions = {}): Promise<SetState | undefined> {
     checkName(name, 'ipset.get');
-    return this.read(attemptToRead('get', name), () => {
-      const held = this.#held.get(name);
-      return held && { set: this.#header(held), entries: [...held.entries.values()] };
-    });
+    const read = () => {
+      const set = this.#sets.get(name);
+      return set && { set: this.#header(set), entries: set.entries() };
+    };
+    return this.read(attemptToRead('get', name), read, options);
   }
 
-  create(set: SetDefinition): Promise<void> {
-    return this.applyOne({ do: 'create', set }, PACKING, this.#act);
+  entries(name: string, options: CallOptions = {}): Listing<SetEntry> {
+    checkName(name, 'ipset.entries');
+    const attempt = attemptToRead('entries', name);
+    const read = () => {
+      const set = this.#sets.get(name);
+      if (!set) throw toNetlinkError({ errno: ENOENT, code: '', message: '' }, attempt);
+      return set.entries();
+    };
+    return this.listing(attempt, read, options);
   }
 
-  add(set: SetReference, entry: SetEntry): Promise<void> {
-    return this.applyOne({ do: 'add', set, entry }, PACKING, this.#act);
+  async test(set: SetReference, entry: SetEntry, options: CallOptions = {}): Promise<boolean> {
+    testRecord(set, entry);
+    const attempt = attemptToTest(set, entry);
+    const read = () => {
+      const found = this.#find(set);
+      if (typeof found !== 'number') return found.test(entry);
+      throw toNetlinkError({ errno: found, code: '', message: '' }, attempt);
+    };
+    return this.read(attempt, read, options);
   }
 
-  delete(set: SetReference, entry: SetEntry): Promise<void> {
-    return this.applyOne({ do: 'delete', set, entry }, PACKING, this.#act);
+  async types(options: CallOptions = {}): Promise<SupportedType[]> {
+    return this.read(attemptToRead('types'), () => TYPES, options);
   }
 
-  flush(name: string): Promise<void> {
-    return this.applyOne({ do: 'flush', name }, PACKING, this.#act);
+  async capabilities(options: CallOptions = {}): Promise<IpsetCapabilities> {
+    const library = { path: '/usr/lib/libipset.so.13.4.0', version: '13.4.0' };
+    const read = () => ({ protocol: [6, 7] as const, types: TYPES, library });
+    return this.read(attemptToRead('capabilities'), read, options);
   }
 
-  destroy(name: string): Promise<void> {
-    return this.applyOne({ do: 'destroy', name }, PACKING, this.#act);
+  create(set: SetDefinition, { strict, ...call }: ChangeOptions = {}): Promise<void> {
+    return this.applyOne({ do: 'create', set, strict }, PACKING, this.#act, call);
   }
 
-  swap(name: string, other: string): Promise<void> {
-    return this.applyOne({ do: 'swap', name, other }, PACKING, this.#act);
+  add(set: SetReference, entry: SetEntry, { strict, ...call }: ChangeOptions = {}): Promise<void> {
+    return this.applyOne({ do: 'add', set, entry, strict }, PACKING, this.#act, call);
   }
 
-  apply(operations: readonly IpsetOperation[]): Promise<OperationResult[]> {
-    return this.applyAll(operations, PACKING, this.#act);
+  delete(set: SetReference, entry: SetEntry, { strict, ...call }: ChangeOptions = {}): Promise<void> {
+    return this.applyOne({ do: 'delete', set, entry, strict }, PACKING, this.#act, call);
   }
 
-  /** The output of `ipset save`, sorted. */
+  flush(name: string, options: CallOptions = {}): Promise<void> {
+    return this.applyOne({ do: 'flush', name }, PACKING, this.#act, options);
+  }
+
+  flushAll(options: CallOptions = {}): Promise<void> {
+    return this.applyOne({ do: 'flushAll' }, PACKING, this.#act, options);
+  }
+
+  destroy(name: string, options: CallOptions = {}): Promise<void> {
+    return this.applyOne({ do: 'destroy', name }, PACKING, this.#act, options);
+  }
+
+  destroyAll(options: CallOptions = {}): Promise<void> {
+    return this.applyOne({ do: 'destroyAll' }, PACKING, this.#act, options);
+  }
+
+  rename(name: string, newName: string, options: CallOptions = {}): Promise<void> {
+    return this.applyOne({ do: 'rename', name, newName }, PACKING, this.#act, options);
+  }
+
+  swap(name: string, other: string, options: CallOptions = {}): Promise<void> {
+    return this.applyOne({ do: 'swap', name, other }, PACKING, this.#act, options);
+  }
+
+  async grow(name: string, larger: LargerSet, options: CallOptions = {}): Promise<void> {
+    checkName(name, 'ipset.grow');
+    await grow(this, name, larger, options);
+  }
+
+  apply(operations: readonly IpsetOperation[], options: CallOptions = {}): Promise<OperationResult[]> {
+    return this.applyAll(operations, PACKING, this.#act, options);
+  }
+
+  /** The output of `ipset save`, with the entries sorted, and without the kernel's choice of bucketsize and initval. */
   dump(): string {
-    const lines = [...this.#held.values()].flatMap(({ set, entries }) => {
-      const options =
-        set.type === 'bitmap:port'
-          ? `range ${set.range?.join('-')}`
-          : `family inet${set.family === 6 ? '6' : ''} hashsize ${set.hashSize} maxelem ${set.maxElements}`;
-      return [
-        `create ${set.name} ${set.type} ${options}`,
-        ...[...entries.keys()].sort().map((entry) => `add ${set.name} ${entry}`),
-      ];
+    const saved = this.#inOrder().map((held) => {
+      const { bucketSize: _, initval: __, ...set } = held.set;
+      const text = (entry: SetEntry) => formatElement(entry, namedProtocol);
+      const inOrder = (a: SetEntry, b: SetEntry) => (text(a) < text(b) ? -1 : 1);
+      const entries = held.entries();
+      return { set, entries: set.type === 'list:set' ? entries : [...entries].sort(inOrder) };
     });
-    return lines.map((line) => `${line}\n`).join('');
+    return formatSets(saved);
   }
 
-  #header({ set, entries }: Held): SetHeader {
-    const references = this.references.get(set.name) ?? 0;
-    return { ...set, revision: 0, references, elements: entries.size, extended: false };
+  #inOrder(): FakeSet[] {
+    const isList = ({ set }: FakeSet) => (set.type === 'list:set' ? 1 : 0);
+    return [...this.#sets.values()].sort((a, b) => isList(a) - isList(b));
+  }
+
+  #header(held: FakeSet): SetHeader {
+    const { set } = held;
+    const { timeout, counters, comment, skbInfo } = set;
+    const extended = timeout !== undefined || (counters ?? comment ?? skbInfo) !== undefined;
+    const elements = held.entries().length;
+    return { ...set, revision: 0, references: this.#referencesTo(set.name), elements, extended };
+  }
+
+  /** The references of rules, and those of lists. */
+  #referencesTo(name: string): number {
+    const lists = [...this.#sets.values()].filter((held) => held.hasMember(name));
+    return (this.references.get(name) ?? 0) + lists.length;
   }
 
   #do(operation: IpsetOperation): number | undefined {
     switch (operation.do) {
       case 'create':
-        return this.#create(definitionOf(operation.set));
+        return this.#create(operation.set, operation.strict === true);
       case 'add':
       case 'delete':
         return this.#change(operation);
       case 'swap':
         return this.#swap(operation.name, operation.other);
-      default: {
-        const held = this.#held.get(operation.name);
-        if (!held) return ENOENT;
-        if (operation.do === 'flush') held.entries.clear();
-        else if (this.references.get(operation.name)) return EBUSY;
-        else this.#held.delete(operation.name);
+      case 'rename':
+        return this.#rename(operation.name, operation.newName);
+      case 'flushAll':
+        for (const set of this.#sets.values()) set.flush();
         return undefined;
+      case 'destroyAll':
+        if ([...this.#sets.keys()].some((name) => this.#referencesTo(name) > 0)) return ERR.busy;
+        this.#sets.clear();
+        return undefined;
+      case 'flush': {
+        const set = this.#sets.get(operation.name);
+        set?.flush();
+        return set ? undefined : ENOENT;
       }
+      case 'destroy':
+        if (!this.#sets.has(operation.name)) return ENOENT;
+        if (this.#referencesTo(operation.name) > 0) return ERR.busy;
+        this.#sets.delete(operation.name);
+        return undefined;
     }
   }
 
-  #create(set: SetDefinition): number | undefined {
-    const held = this.#held.get(set.name)?.set;
-    if (!held) {
-      this.#held.set(set.name, { set, entries: new Map() });
-      return undefined;
-    }
-    const same =
-      isOfType(held, set) && held.maxElements === set.maxElements && `${held.range}` === `${set.range}`;
-    return same ? undefined : EEXIST;
-  }
-
-  #change({ do: verb, set, entry }: Extract<IpsetOperation, { entry: unknown }>): number | undefined {
-    const held = this.#held.get(set.name);
-    if (!held) return ENOENT;
-    if (!isOfType(held.set, set)) return TYPE_MISMATCH;
-    const listed = asListed(entry, set);
-    const key = formatEntry(listed);
-    const { range = [0, 65535], maxElements } = held.set;
-    const { port = 0 } = listed;
-    if (set.type === 'bitmap:port' && (port < range[0] || port > range[1])) return BITMAP_RANGE;
-    if (verb === 'delete') held.entries.delete(key);
-    else if (held.entries.has(key)) return undefined;
-    else if (maxElements !== undefined && held.entries.size >= maxElements) return HASH_FULL;
-    else held.entries.set(key, listed);
+  #create(definition: SetDefinition, isStrict: boolean): number | undefined {
+    const set = asKept(definition);
+    if (typeof set === 'number') return set;
+    const held = this.#sets.get(set.name)?.set;
+    if (held) return !isStrict && areSame(held, set) ? undefined : EEXIST;
+    const typeOf = (name: string) => this.#sets.get(name)?.set.type;
+    this.#sets.set(set.name, new FakeSet({ set, now: () => this.now(), typeOf }));
     return undefined;
+  }
+
+  #change({ do: verb, set, entry, strict }: Extract<IpsetOperation, { entry: unknown }>): number | undefined {
+    const found = this.#find(set);
+    if (typeof found === 'number') return found;
+    return verb === 'add' ? found.add(entry, strict === true) : found.delete(entry, strict === true);
+  }
+
+  /** The set that a reference names, or the number of the error. */
+  #find({ name, type, family }: SetReference): FakeSet | number {
+    const found = this.#sets.get(name);
+    if (!found) return ENOENT;
+    const own = family ?? SHAPES[type].families[0];
+    return found.set.type === type && found.set.family === own ? found : ERR.typeMismatch;
   }
 
   #swap(name: string, other: string): number | undefined {
-    const a = this.#held.get(name);
-    const b = this.#held.get(other);
+    const [a, b] = [this.#sets.get(name), this.#sets.get(other)];
     if (!a) return ENOENT;
-    if (!b) return EXIST_SETNAME2;
-    if (!isOfType(a.set, b.set)) return TYPE_MISMATCH;
-    this.#held.set(name, { set: { ...b.set, name }, entries: b.entries });
-    this.#held.set(other, { set: { ...a.set, name: other }, entries: a.entries });
+    if (!b) return ERR.existSetName2;
+    if (!areSwappable(a.set, b.set)) return ERR.typeMismatch;
+    this.#sets.set(name, b.renamed(name));
+    this.#sets.set(other, a.renamed(other));
+    return undefined;
+  }
+
+  #rename(name: string, newName: string): number | undefined {
+    const set = this.#sets.get(name);
+    if (!set) return ENOENT;
+    if (this.#referencesTo(name) > 0) return ERR.referenced;
+    if (this.#sets.has(newName)) return ERR.existSetName2;
+    this.#sets.delete(name);
+    this.#sets.set(newName, set.renamed(newName));
     return undefined;
   }
 }
 
-function isOfType(a: SetReference, b: SetReference): boolean {
-  return a.type === b.type && a.family === b.family;
-}
-
-/** A definition with the defaults that the library fills in; the kernel rounds the size of a hash up. */
-function definitionOf({
+const TYPES: SupportedType[] = (Object.keys(SHAPES) as SetType[]).map((name) => ({
   name,
-  type,
-  family,
-  hashSize = 1024,
-  maxElements,
-  range,
-}: SetDefinition): SetDefinition {
-  if (type === 'bitmap:port') return { name, type, range: range ?? [0, 65535] };
-  const rounded = Math.max(SMALLEST_HASH, 2 ** Math.ceil(Math.log2(hashSize)));
-  return {
-    ...{ name, type, hashSize: rounded, maxElements: maxElements ?? 65536 },
-    ...(family !== undefined && { family }),
-  };
-}
-
-/** A valid entry, as the kernel lists it. */
-function asListed(entry: SetEntry, set: SetReference): SetEntry {
-  const { address, prefix, protocol, port, icmp, address2, prefix2 } = entry;
-  const full = set.family === 6 ? 128 : 32;
-  const number = typeof protocol === 'string' ? PROTOCOL_NUMBERS[protocol] : protocol;
-  return {
-    ...(address !== undefined && { address: canonicalAddress(address) ?? address }),
-    ...(prefix !== undefined && prefix !== full && { prefix }),
-    ...(number !== undefined && { protocol: protocolOfNumber(number) ?? number }),
-    ...(port !== undefined && { port }),
-    ...(icmp !== undefined && { icmp: { ...icmp } }),
-    ...(address2 !== undefined && { address2: canonicalAddress(address2) ?? address2 }),
-    ...(prefix2 !== undefined && prefix2 !== full && { prefix2 }),
-  };
-}
+  revisions: [0, 0],
+}));

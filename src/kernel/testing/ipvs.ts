@@ -1,27 +1,40 @@
-// IPVS in memory: keeps virtual services and real servers, and refuses the same operations as the kernel.
+// IPVS in memory: keeps virtual services, real servers and sync daemons, and refuses the same operations as the kernel.
 import { constants } from 'node:os';
-import { canonicalAddress, familyOf, joinHostPort } from '../../net/address.js';
-import { asking, nameService } from '../ipvs/names.js';
+import { familyOf, joinHostPort } from '../../net/address.js';
+import { packFilter } from '../ipvs/connections.js';
+import { OPERATION } from '../ipvs/layouts.js';
+import { asking, CONNECTIONS, nameService } from '../ipvs/names.js';
+import { packOperation, packServiceId, packServiceIds } from '../ipvs/operations.js';
 import { PACKING } from '../ipvs/packing.js';
-import { packServiceId, packServiceIds, packTimeouts } from '../ipvs/records.js';
+import { readDaemon, readServer, readService } from '../ipvs/records.js';
+import { formatRules } from '../ipvs/rules.js';
 import type {
+  ConnectionFilter,
   Ipvs,
-  IpvsChange,
+  IpvsCapabilities,
+  IpvsConnection,
   IpvsCounters,
   IpvsInfo,
   IpvsOperation,
+  IpvsRates,
   IpvsTimeouts,
+  IpvsTimeoutsInput,
   RealServer,
-  RealServerId,
+  RealServerIdInput,
+  RealServerInput,
+  SyncDaemon,
+  SyncDaemonInput,
+  SyncDaemonState,
   VirtualService,
   VirtualServiceId,
+  VirtualServiceInput,
   VirtualServiceState,
 } from '../ipvs/types.js';
-import { changed } from '../reported.js';
-import type { OperationResult } from '../types.js';
+import { RecordReader } from '../recordReader.js';
+import type { CallOptions, Listing, OperationResult } from '../types.js';
 import { FakeClient } from './client.js';
 
-const { EEXIST, EINVAL, ENOENT, ESRCH } = constants.errno;
+const { EEXIST, EINVAL, ENODEV, ENOENT, ESRCH } = constants.errno;
 
 const NO_COUNTERS: IpvsCounters = {
   connections: 0n,
@@ -30,6 +43,11 @@ const NO_COUNTERS: IpvsCounters = {
   inBytes: 0n,
   outBytes: 0n,
 };
+const NO_RATES: IpvsRates = { connections: 0, inPackets: 0, outPackets: 0, inBytes: 0, outBytes: 0 };
+const INFO: IpvsInfo = { version: '1.2.1', connectionTableSize: 4096 };
+
+/** An operation on virtual services or real servers. */
+type ServiceOperation = Extract<IpvsOperation, { service: unknown }>;
 
 interface Held {
   service: VirtualService;
@@ -37,139 +55,285 @@ interface Held {
 }
 
 /** A fake of IPVS. Lists virtual services and real servers in the order in which they were added. */
-export class FakeIpvs extends FakeClient<IpvsChange> implements Ipvs {
+export class FakeIpvs extends FakeClient<IpvsOperation> implements Ipvs {
   /** Active connections by real server, `address:port`, for tests to set; none by default. */
-  readonly connections = new Map<string, number>();
+  readonly activeConnections = new Map<string, number>();
+  /** Counters by name, `tcp 10.96.0.1:443` or `tcp 10.96.0.1:443 -> 10.0.0.4:6443`, for tests to set; 0 by default. */
+  readonly counters = new Map<string, IpvsCounters>();
+  /** Rates, by the same names. */
+  readonly rates = new Map<string, IpvsRates>();
+  /** The connection table, for tests to set; empty by default. */
+  readonly connectionTable: IpvsConnection[] = [];
   /** Schedulers that this kernel has; others are refused with ENOENT. */
   readonly schedulers = new Set('rr wrr lc wlc lblc lblcr dh sh mh sed nq fo ovf twos none'.split(' '));
   /** Persistence engines that this kernel has; others are refused with ENOENT. */
   readonly persistenceEngines = new Set(['sip']);
+  /** The interfaces of this kernel, with their MTU, in bytes; a sync daemon on another is refused with ENODEV. */
+  readonly interfaces = new Map([['lo', 65_536]]);
   /** The kernel's defaults. */
   #timeouts: IpvsTimeouts = { tcp: 900, tcpFin: 120, udp: 300 };
   readonly #held = new Map<string, Held>();
+  readonly #daemons = new Map<SyncDaemonState, SyncDaemon>();
   readonly #act = (operation: IpvsOperation) => this.#do(operation);
 
-  async list(): Promise<VirtualServiceState[]> {
-    return this.read(asking('list'), () => [...this.#held.values()].map((held) => this.#stateOf(held)));
-  }
-
-  async listServices(): Promise<VirtualService[]> {
-    return this.read(asking('listServices'), () => [...this.#held.values()].map(({ service }) => service));
-  }
-
-  async listRealServers(ids: readonly VirtualServiceId[]): Promise<RealServer[][]> {
-    packServiceIds(ids, 'ipvs.listRealServers');
-    return this.read(asking('listRealServers'), () =>
-      ids.map((id) => [...(this.#held.get(nameService(canonical(id)))?.realServers.values() ?? [])]),
+  list(options?: CallOptions): Promise<VirtualServiceState[]> {
+    return this.read(
+      asking('list'),
+      () => [...this.#held.values()].map((held) => this.#stateOf(held)),
+      options,
     );
   }
 
-  async get(id: VirtualServiceId): Promise<VirtualServiceState | undefined> {
+  listServices(options?: CallOptions): Promise<VirtualService[]> {
+    return this.read(
+      asking('listServices'),
+      () => [...this.#held.values()].map(({ service }) => service),
+      options,
+    );
+  }
+
+  async listRealServers(ids: readonly VirtualServiceId[], options?: CallOptions): Promise<RealServer[][]> {
+    packServiceIds(ids, 'ipvs.listRealServers');
+    return this.read(
+      asking('listRealServers'),
+      () => ids.map((id) => [...(this.#held.get(keyOf(id))?.realServers.values() ?? [])]),
+      options,
+    );
+  }
+
+  async get(id: VirtualServiceId, options?: CallOptions): Promise<VirtualServiceState | undefined> {
     packServiceId(id, 'ipvs.get');
-    const name = nameService(id);
-    return this.read(asking('get', name), () => {
-      const held = this.#held.get(nameService(canonical(id)));
-      return held && this.#stateOf(held);
-    });
+    return this.read(
+      asking('get', nameService(id)),
+      () => {
+        const held = this.#held.get(keyOf(id));
+        return held && this.#stateOf(held);
+      },
+      options,
+    );
   }
 
-  add(service: VirtualService): Promise<void> {
-    return this.applyOne({ do: 'addService', service }, PACKING, this.#act);
+  add(service: VirtualServiceInput, options?: CallOptions): Promise<void> {
+    return this.#change({ do: 'addService', service }, options);
   }
 
-  update(service: VirtualService): Promise<void> {
-    return this.applyOne({ do: 'updateService', service }, PACKING, this.#act);
+  update(service: VirtualServiceInput, options?: CallOptions): Promise<void> {
+    return this.#change({ do: 'updateService', service }, options);
   }
 
-  delete(id: VirtualServiceId): Promise<void> {
-    return this.applyOne({ do: 'deleteService', service: id }, PACKING, this.#act);
+  delete(id: VirtualServiceId, options?: CallOptions): Promise<void> {
+    return this.#change({ do: 'deleteService', service: id }, options);
   }
 
-  addRealServer(id: VirtualServiceId, realServer: RealServer): Promise<void> {
-    return this.applyOne({ do: 'addRealServer', service: id, realServer }, PACKING, this.#act);
+  addRealServer(id: VirtualServiceId, realServer: RealServerInput, options?: CallOptions): Promise<void> {
+    return this.#change({ do: 'addRealServer', service: id, realServer }, options);
   }
 
-  updateRealServer(id: VirtualServiceId, realServer: RealServer): Promise<void> {
-    return this.applyOne({ do: 'updateRealServer', service: id, realServer }, PACKING, this.#act);
+  updateRealServer(id: VirtualServiceId, realServer: RealServerInput, options?: CallOptions): Promise<void> {
+    return this.#change({ do: 'updateRealServer', service: id, realServer }, options);
   }
 
-  deleteRealServer(id: VirtualServiceId, realServer: RealServerId): Promise<void> {
-    return this.applyOne({ do: 'deleteRealServer', service: id, realServer }, PACKING, this.#act);
+  deleteRealServer(
+    id: VirtualServiceId,
+    realServer: RealServerIdInput,
+    options?: CallOptions,
+  ): Promise<void> {
+    return this.#change({ do: 'deleteRealServer', service: id, realServer }, options);
   }
 
-  apply(operations: readonly IpvsOperation[]): Promise<OperationResult[]> {
-    return this.applyAll(operations, PACKING, this.#act);
+  apply(operations: readonly IpvsOperation[], options?: CallOptions): Promise<OperationResult[]> {
+    return this.applyAll(operations, PACKING, this.#act, options);
   }
 
-  flush(): Promise<void> {
-    return changed(this, { do: 'flush' }, () => this.change(asking('flush'), () => this.#held.clear()));
+  zero(id?: VirtualServiceId, options?: CallOptions): Promise<void> {
+    return this.#change({ do: 'zero', service: id }, options);
   }
 
-  info(): Promise<IpvsInfo> {
-    return this.read(asking('info'), () => ({ version: '1.2.1', connectionTableSize: 4096 }));
+  flush(options?: CallOptions): Promise<void> {
+    return this.#change({ do: 'flush' }, options);
   }
 
-  timeouts(): Promise<IpvsTimeouts> {
-    return this.read(asking('timeouts'), () => this.#timeouts);
+  info(options?: CallOptions): Promise<IpvsInfo> {
+    return this.read(asking('info'), () => INFO, options);
   }
 
-  async setTimeouts(timeouts: IpvsTimeouts): Promise<void> {
-    packTimeouts(timeouts);
-    return changed(this, { do: 'setTimeouts', timeouts }, () =>
-      this.change(asking('setTimeouts'), () => {
+  timeouts(options?: CallOptions): Promise<IpvsTimeouts> {
+    return this.read(asking('timeouts'), () => this.#timeouts, options);
+  }
+
+  setTimeouts(timeouts: IpvsTimeoutsInput, options?: CallOptions): Promise<void> {
+    return this.#change({ do: 'setTimeouts', timeouts }, options);
+  }
+
+  listDaemons(options?: CallOptions): Promise<SyncDaemon[]> {
+    return this.read(asking('listDaemons'), () => [...this.#daemons.values()], options);
+  }
+
+  startDaemon(daemon: SyncDaemonInput, options?: CallOptions): Promise<void> {
+    return this.#change({ do: 'startDaemon', daemon }, options);
+  }
+
+  stopDaemon(state: SyncDaemonState, options?: CallOptions): Promise<void> {
+    return this.#change({ do: 'stopDaemon', state }, options);
+  }
+
+  connections(filter: ConnectionFilter = {}, options?: CallOptions): Listing<IpvsConnection> {
+    const matches = packFilter(filter, CONNECTIONS.operation);
+    return this.listing(CONNECTIONS, () => this.connectionTable.filter(matches), options);
+  }
+
+  /** Those of the newest kernel, with the schedulers and engines of this one. */
+  capabilities(options?: CallOptions): Promise<IpvsCapabilities> {
+    return this.read(
+      asking('capabilities'),
+      () => ({
+        ...INFO,
+        schedulers: { loaded: [...this.schedulers].filter((name) => name !== 'none').sort(), loadable: [] },
+        persistenceEngines: { loaded: [...this.persistenceEngines].sort(), loadable: [] },
+        modulesKnown: true,
+        encapsulations: ['ipip', 'gue', 'gre'],
+        counters64: true,
+        daemonAttributes: true,
+      }),
+      options,
+    );
+  }
+
+  /** The output of `ipvsadm -S -n`, sorted, and with the thresholds. */
+  dump(): string {
+    return formatRules(
+      [...this.#held.values()].map(({ service, realServers }) => ({
+        ...service,
+        realServers: [...realServers]
+          .sort(([a], [b]) => (a < b ? -1 : 1))
+          .map(([, realServer]) => realServer),
+      })),
+    );
+  }
+
+  #change(operation: IpvsOperation, options?: CallOptions): Promise<void> {
+    return this.applyOne(operation, PACKING, this.#act, options);
+  }
+
+  #stateOf({ service, realServers }: Held): VirtualServiceState {
+    const name = nameService(service);
+    return {
+      ...service,
+      ...this.#statisticsOf(name),
+      realServers: [...realServers].map(([id, server]) => ({
+        ...server,
+        activeConnections: this.activeConnections.get(id) ?? 0,
+        inactiveConnections: 0,
+        persistentConnections: 0,
+        ...this.#statisticsOf(`${name} -> ${id}`),
+      })),
+    };
+  }
+
+  #statisticsOf(name: string): { counters: IpvsCounters; rates: IpvsRates } {
+    return { counters: this.counters.get(name) ?? NO_COUNTERS, rates: this.rates.get(name) ?? NO_RATES };
+  }
+
+  #do(operation: IpvsOperation): number | undefined {
+    switch (operation.do) {
+      case 'flush':
+        this.#held.clear();
+        return undefined;
+      case 'setTimeouts': {
         const { tcp, tcpFin, udp } = this.#timeouts;
+        const { timeouts } = operation;
         this.#timeouts = {
           tcp: timeouts.tcp || tcp,
           tcpFin: timeouts.tcpFin || tcpFin,
           udp: timeouts.udp || udp,
         };
-      }),
-    );
+        return undefined;
+      }
+      case 'zero':
+        return this.#zero(operation.service);
+      case 'startDaemon':
+        return this.#startDaemon(readDaemon(recordOf(operation), OPERATION.argument));
+      case 'stopDaemon':
+        return this.#daemons.delete(operation.state) ? undefined : ESRCH;
+      default:
+        return this.#doService(operation);
+    }
   }
 
-  /** The output of `ipvsadm -S -n`, sorted. */
-  dump(): string {
-    const lines = [...this.#held.values()].flatMap(({ service, realServers }) => [
-      `-A ${flag(service)} -s ${service.scheduler}${settings(service)}`,
-      ...[...realServers.keys()].sort().map((id) => {
-        return `-a ${flag(service)} -r ${id} -m -w ${realServers.get(id)?.weight}`;
-      }),
-    ]);
-    return lines.map((line) => `${line}\n`).join('');
-  }
-
-  #stateOf({ service, realServers }: Held): VirtualServiceState {
-    return {
-      ...service,
-      counters: NO_COUNTERS,
-      realServers: [...realServers.values()].map((server) => ({
-        ...server,
-        activeConnections: this.connections.get(joinHostPort(server.address, server.port)) ?? 0,
-        inactiveConnections: 0,
-        persistentConnections: 0,
-        counters: NO_COUNTERS,
-      })),
-    };
-  }
-
-  #do(operation: IpvsOperation): number | undefined {
-    const key = nameService(canonical(operation.service));
+  #doService(operation: ServiceOperation): number | undefined {
+    const record = recordOf(operation);
+    const service = readService(record, OPERATION.service);
+    const key = nameService(service);
     const held = this.#held.get(key);
     if (operation.do === 'addService') {
       if (held) return EEXIST;
-      if (!this.#knows(operation.service)) return ENOENT;
-      this.#held.set(key, { service: settingsOf(operation.service), realServers: new Map() });
+      if (!this.#knows(service)) return ENOENT;
+      this.#held.set(key, { service, realServers: new Map() });
       return undefined;
     }
     if (!held) return ESRCH;
-    if ('realServer' in operation) return doRealServer(held.realServers, operation);
+    if ('realServer' in operation) {
+      return this.#doServer(held, operation.do, readServer(record, OPERATION.argument));
+    }
     if (operation.do === 'deleteService') {
       this.#held.delete(key);
       return undefined;
     }
-    if (!this.#knows(operation.service)) return ENOENT;
-    held.service = settingsOf(operation.service);
+    if (!this.#knows(service)) return ENOENT;
+    held.service = service;
     return undefined;
+  }
+
+  #doServer(
+    { service, realServers }: Held,
+    verb: ServiceOperation['do'],
+    realServer: RealServer,
+  ): number | undefined {
+    const id = joinHostPort(realServer.address, realServer.port);
+    const there = realServers.has(id);
+    // "The synchronization protocol is incompatible with mixed family services."
+    const isMixed = familyOf(realServer.address) !== familyOfService(service);
+    if (verb !== 'deleteRealServer' && isMixed && this.#daemons.size > 0) return EINVAL;
+    if (verb === 'addRealServer' ? there : !there) return there ? EEXIST : ENOENT;
+    if (verb === 'addRealServer' && !isUnicast(realServer.address)) return EINVAL;
+    if (verb === 'deleteRealServer') realServers.delete(id);
+    else realServers.set(id, realServer);
+    return undefined;
+  }
+
+  #zero(id: VirtualServiceId | undefined): number | undefined {
+    const name = id && keyOf(id);
+    if (name !== undefined && !this.#held.has(name)) return ESRCH;
+    for (const statistics of [this.counters, this.rates]) {
+      for (const key of statistics.keys()) {
+        if (name === undefined || key === name || key.startsWith(`${name} -> `)) statistics.delete(key);
+      }
+    }
+    return undefined;
+  }
+
+  /** The checks and defaults of ip_vs_genl_new_daemon() and start_sync_thread(); a value that was left out is 0. */
+  #startDaemon(daemon: SyncDaemon): number | undefined {
+    const group = daemon.group === '0.0.0.0' ? '224.0.0.81' : daemon.group;
+    if (!isMulticast(group) || this.#hasMixedFamilies()) return EINVAL;
+    const device = this.interfaces.get(daemon.interface);
+    if (device === undefined) return ENODEV;
+    if (this.#daemons.has(daemon.state)) return EEXIST;
+    const isBackup = daemon.state === 'backup';
+    const headers = familyOf(group) === 4 ? 28 : 48;
+    const mtu = isBackup ? Math.min(Math.max(device, 1500), 65_535) : 1500;
+    const maxLength = daemon.maxLength
+      ? Math.min(Math.max(daemon.maxLength, isBackup ? 1024 : 1), 65_535 - headers)
+      : mtu - headers;
+    const { port, ttl } = daemon;
+    this.#daemons.set(daemon.state, { ...daemon, maxLength, group, port: port || 8848, ttl: ttl || 1 });
+    return undefined;
+  }
+
+  #hasMixedFamilies(): boolean {
+    return [...this.#held.values()].some(({ service, realServers }) =>
+      [...realServers.values()].some(({ address }) => familyOf(address) !== familyOfService(service)),
+    );
   }
 
   #knows({ scheduler, persistenceEngine }: VirtualService): boolean {
@@ -180,25 +344,18 @@ export class FakeIpvs extends FakeClient<IpvsChange> implements Ipvs {
   }
 }
 
-function doRealServer(
-  realServers: Map<string, RealServer>,
-  operation: Extract<IpvsOperation, { realServer: unknown }>,
-): number | undefined {
-  const address = canonicalText(operation.realServer.address);
-  const id = joinHostPort(address, operation.realServer.port);
-  const there = realServers.has(id);
-  if (operation.do === 'addRealServer' ? there : !there) return there ? EEXIST : ENOENT;
-  if (operation.do === 'addRealServer' && !isUnicast(address)) return EINVAL;
-  if (operation.do === 'deleteRealServer') {
-    realServers.delete(id);
-    return undefined;
-  }
-  const { port, weight, forwarding, upperThreshold, lowerThreshold, encapsulation } = operation.realServer;
-  realServers.set(id, {
-    ...{ address, port, weight, forwarding, upperThreshold, lowerThreshold },
-    ...(encapsulation && { encapsulation }),
-  });
-  return undefined;
+/** The operation as the kernel gets it: addresses in canonical form, and a value in every field. */
+function recordOf(operation: IpvsOperation): RecordReader {
+  return new RecordReader(packOperation(operation));
+}
+
+/** The name of a service, as the kernel lists it: of an object with both, the mark. */
+function keyOf(id: VirtualServiceId): string {
+  return nameService(readService(recordOf({ do: 'deleteService', service: id }), OPERATION.service));
+}
+
+function familyOfService(service: VirtualServiceId): 4 | 6 {
+  return 'firewallMark' in service ? service.family : familyOf(service.address);
 }
 
 /** The check of ip_vs_new_dest(), as far as it does not depend on routes. */
@@ -208,33 +365,8 @@ function isUnicast(address: string): boolean {
   return first !== 0 && (first < 224 || first > 239) && address !== '255.255.255.255';
 }
 
-/** The name of a service, as the kernel lists it: of an object with both, the mark. */
-function canonical(id: VirtualServiceId): VirtualServiceId {
-  if ('firewallMark' in id) return { firewallMark: id.firewallMark, family: id.family };
-  return { address: canonicalText(id.address), port: id.port, protocol: id.protocol };
-}
-
-function settingsOf(service: VirtualService): VirtualService {
-  const { scheduler, flags, timeout, netmask, persistenceEngine } = service;
-  return {
-    ...canonical(service),
-    ...{ scheduler, flags, timeout, netmask },
-    ...(persistenceEngine !== undefined && { persistenceEngine }),
-  };
-}
-
-/** Of a valid address. */
-function canonicalText(address: string): string {
-  return canonicalAddress(address) ?? address;
-}
-
-const OPTION = { tcp: '-t', udp: '-u', sctp: '--sctp-service' } as const;
-
-function flag(id: VirtualServiceId): string {
-  if ('address' in id) return `${OPTION[id.protocol]} ${joinHostPort(id.address, id.port)}`;
-  return `-f ${id.firewallMark}${id.family === 6 ? ' -6' : ''}`;
-}
-
-function settings({ timeout, flags }: VirtualService): string {
-  return `${flags & 0x1 ? ` -p ${timeout}` : ''}${flags & 0x10 ? ' -b mh-port' : ''}`;
+function isMulticast(address: string): boolean {
+  if (familyOf(address) === 6) return address.startsWith('ff');
+  const first = Number(address.split('.')[0]);
+  return first >= 224 && first <= 239;
 }

@@ -2,9 +2,9 @@
 import type { IpsetOperation, SetDefinition } from '../../kernel/ipset/types.js';
 import type {
   AddressId,
-  IpvsOperation,
   IpvsTimeouts,
   RealServer,
+  SchedulerFlag,
   VirtualService,
 } from '../../kernel/ipvs/types.js';
 import { familyOf } from '../../net/address.js';
@@ -18,7 +18,7 @@ import {
   setKey,
   type VirtualServiceItem,
 } from './items.js';
-import { type KernelCall, type Operation, ORDER, type Phase } from './operations.js';
+import { type KernelCall, type ServerOperation, type Operation, ORDER, type Phase } from './operations.js';
 import { recordOf, recordsNaming } from './ownership.js';
 
 /** Compares one key at a time. */
@@ -183,14 +183,14 @@ function changeServer(
   const { service } = want;
   // A foreign virtual service that a plan needs is adopted by an update: its connections survive.
   if (!have || have.foreign || !equalSettings(service, have.service)) {
-    const operation: IpvsOperation = { do: have ? 'updateService' : 'addService', service };
+    const operation: ServerOperation = { do: have ? 'updateService' : 'addService', service };
     const realServers = new Map(have?.realServers);
     steps.add('addServers', ipvs(operation), key, { ...want, realServers, changing: true });
   }
   for (const [id, realServer] of want.realServers) {
     const there = have?.realServers.get(id);
     if (there && equalRealServers(realServer, there)) continue;
-    const operation: IpvsOperation = {
+    const operation: ServerOperation = {
       do: there ? 'updateRealServer' : 'addRealServer',
       service,
       realServer,
@@ -228,7 +228,7 @@ export function isSame(want: Item, have: Item): boolean {
   return want.kind !== 'set' && want.kind !== 'timeouts';
 }
 
-const ipvs = (operation: IpvsOperation): KernelCall => ({ on: 'ipvs', operation });
+const ipvs = (operation: ServerOperation): KernelCall => ({ on: 'ipvs', operation });
 const ipset = (operation: IpsetOperation): KernelCall => ({ on: 'ipset', operation });
 const rtnetlink = (operation: Extract<KernelCall, { on: 'rtnetlink' }>['operation']): KernelCall => ({
   on: 'rtnetlink',
@@ -252,7 +252,17 @@ function equalRanges({ range: a }: SetDefinition, { range: b }: SetDefinition): 
 
 /** Netmask and persistence engine are not compared, as in kube-proxy: the kernel never changes them. */
 function equalSettings(a: VirtualService, b: VirtualService): boolean {
-  return a.scheduler === b.scheduler && a.flags === b.flags && a.timeout === b.timeout;
+  return (
+    a.scheduler === b.scheduler &&
+    a.onePacket === b.onePacket &&
+    a.persistence?.timeout === b.persistence?.timeout &&
+    equalFlags(a.schedulerFlags, b.schedulerFlags)
+  );
+}
+
+/** Both are in the order of their bits. */
+function equalFlags(a: readonly SchedulerFlag[], b: readonly SchedulerFlag[]): boolean {
+  return a.length === b.length && a.every((flag, i) => flag === b[i]);
 }
 
 function equalRealServers(a: RealServer, b: RealServer): boolean {

@@ -2,12 +2,12 @@
 import { formatEntry } from '../../kernel/ipset/entry.js';
 import type { IpsetOperation } from '../../kernel/ipset/types.js';
 import type { IptablesOperation } from '../../kernel/iptables/types.js';
-import type { IpvsOperation, VirtualService } from '../../kernel/ipvs/types.js';
+import type { VirtualService } from '../../kernel/ipvs/types.js';
 import type { RtnetlinkOperation } from '../../kernel/rtnetlink/types.js';
 import { joinHostPort } from '../../net/address.js';
 import type { Known } from '../mode.js';
 import type { Item } from './items.js';
-import type { Operation } from './operations.js';
+import type { Operation, ServerOperation } from './operations.js';
 
 /** Lines of a readable diff: `+` adds, `-` removes, `~` changes. */
 export function describe({ key, call }: Operation, known: Known<Item>): string[] {
@@ -55,14 +55,19 @@ function describeSet(operation: IpsetOperation): string {
       return `- set ${operation.name}`;
     case 'swap':
       return `~ set ${operation.name} swapped with ${operation.other}`;
+    case 'rename':
+      return `~ set ${operation.name} renamed to ${operation.newName}`;
+    case 'flushAll':
+      return '~ all sets emptied';
+    case 'destroyAll':
+      return '- all sets';
   }
 }
 
-function describeServer(operation: IpvsOperation): string {
+function describeServer(operation: ServerOperation): string {
   const sign = { add: '+', upd: '~', del: '-' }[operation.do.slice(0, 3)];
   const { service } = operation;
-  const name =
-    'address' in service ? `${joinHostPort(service.address, service.port)}/${service.protocol}` : 'fwmark';
+  const name = `${joinHostPort(service.address, service.port)}/${service.protocol}`;
   if (!('realServer' in operation)) {
     const settings = operation.do === 'deleteService' ? '' : ` ${describeSettings(operation.service)}`;
     return `${sign} virtual service ${name}${settings}`;
@@ -72,8 +77,8 @@ function describeServer(operation: IpvsOperation): string {
   return `${sign} real server ${name} -> ${joinHostPort(address, port)}${weight}`;
 }
 
-function describeSettings({ scheduler, timeout }: VirtualService): string {
-  return timeout > 0 ? `${scheduler} persistent ${timeout}s` : scheduler;
+function describeSettings({ scheduler, persistence }: VirtualService): string {
+  return persistence ? `${scheduler} persistent ${persistence.timeout}s` : scheduler;
 }
 
 function describeRules(operation: IptablesOperation, have: Item | undefined): string[] {

@@ -182,18 +182,25 @@ async function* observeServers(
 
 /** The item of a virtual service in the kernel. */
 export function serverItem(
-  { address, port, protocol, scheduler, flags, timeout, netmask }: VirtualService & AddressId,
+  service: VirtualService & AddressId,
   realServers: readonly RealServer[],
   ours: boolean,
 ): VirtualServiceItem {
   return {
     kind: 'virtualService',
-    service: { address, port, protocol, scheduler, flags, timeout, netmask },
+    service: serviceOf(service),
     realServers: new Map(
       realServers.map((server) => [joinHostPort(server.address, server.port), settingsOf(server)]),
     ),
     ...(ours ? {} : { foreign: true }),
   };
+}
+
+/** Copies single fields: a listing may have more. The persistence engine is left out: no plan has one. */
+function serviceOf(service: VirtualService & AddressId): VirtualService & AddressId {
+  const { address, port, protocol, scheduler, schedulerFlags, onePacket, persistence } = service;
+  const settings = { address, port, protocol, scheduler, schedulerFlags, onePacket };
+  return persistence ? { ...settings, persistence } : settings;
 }
 
 /** Copies single fields: a listing may have more. */

@@ -1,7 +1,7 @@
 // The operations of ipvs mode, and their order.
 import type { IpsetOperation } from '../../kernel/ipset/types.js';
 import type { IptablesOperation } from '../../kernel/iptables/types.js';
-import type { IpvsOperation, IpvsTimeouts, RealServer } from '../../kernel/ipvs/types.js';
+import type { AddressId, IpvsTimeouts, RealServer, RealServerId } from '../../kernel/ipvs/types.js';
 import type { RtnetlinkOperation } from '../../kernel/rtnetlink/types.js';
 import { type Family, joinHostPort } from '../../net/address.js';
 import type { Known } from '../mode.js';
@@ -32,6 +32,17 @@ export const ORDER = [
 /** A phase of {@link ORDER}. */
 export type Phase = (typeof ORDER)[number];
 
+/** A change of a virtual service or a real server, with all settings. */
+export type ServerOperation =
+  | { readonly do: 'addService' | 'updateService'; readonly service: VirtualServiceItem['service'] }
+  | { readonly do: 'deleteService'; readonly service: AddressId }
+  | {
+      readonly do: 'addRealServer' | 'updateRealServer';
+      readonly service: AddressId;
+      readonly realServer: RealServer;
+    }
+  | { readonly do: 'deleteRealServer'; readonly service: AddressId; readonly realServer: RealServerId };
+
 /** A call on one part of the kernel. */
 export type KernelCall =
   | { readonly on: 'sysctl'; readonly name: string; readonly value: string }
@@ -39,7 +50,7 @@ export type KernelCall =
   | { readonly on: 'rtnetlink'; readonly operation: RtnetlinkOperation }
   | { readonly on: 'ipset'; readonly operation: IpsetOperation }
   | { readonly on: 'iptables'; readonly family: Family; readonly operation: IptablesOperation }
-  | { readonly on: 'ipvs'; readonly operation: IpvsOperation };
+  | { readonly on: 'ipvs'; readonly operation: ServerOperation };
 
 /** One operation: its call, its phase, and the resulting item of the key. */
 export interface Operation {

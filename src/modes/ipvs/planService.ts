@@ -1,5 +1,5 @@
 // The plan of one Service in ipvs mode.
-import { FLAG_PERSISTENT, FLAG_SCHEDULER_2, type RealServer } from '../../kernel/ipvs/types.js';
+import type { RealServer, SchedulerFlag } from '../../kernel/ipvs/types.js';
 import { type Family, joinHostPort } from '../../net/address.js';
 import { networkContains, parseNetwork } from '../../net/network.js';
 import type { Endpoint, Frontend, NodeFacts, ServicePlanInput, ServicePort } from '../../services/types.js';
@@ -145,17 +145,20 @@ function realServersAt(endpoints: readonly Endpoint[]): ReadonlyMap<string, Real
   );
 }
 
+/** As in kube-proxy, the Maglev scheduler includes the source port in its hash. */
+const MAGLEV_FLAGS: readonly SchedulerFlag[] = Object.freeze(['mh-port'] as const);
+const NO_FLAGS: readonly SchedulerFlag[] = Object.freeze([]);
+
 function settingsOf(
   { protocol, affinitySeconds, family }: ServicePort,
   address: string,
   port: number,
   scheduler: string,
 ): VirtualServiceItem['service'] {
-  const persistent = affinitySeconds > 0 ? FLAG_PERSISTENT : 0;
-  // As in kube-proxy, the Maglev scheduler includes the source port in its hash.
-  const flags = persistent | (scheduler === 'mh' ? FLAG_SCHEDULER_2 : 0);
-  const netmask = family === 4 ? 32 : 128;
-  return { address, port, protocol, scheduler, flags, timeout: affinitySeconds, netmask };
+  const schedulerFlags = scheduler === 'mh' ? MAGLEV_FLAGS : NO_FLAGS;
+  const settings = { address, port, protocol, scheduler, schedulerFlags, onePacket: false };
+  if (affinitySeconds === 0) return settings;
+  return { ...settings, persistence: { timeout: affinitySeconds, netmask: family === 4 ? 32 : 128 } };
 }
 
 /**

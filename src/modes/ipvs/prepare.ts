@@ -28,7 +28,7 @@ export async function prepare(
  */
 export async function probeScheduler({ ipvs }: Pick<IpvsKernel, 'ipvs'>, scheduler: string): Promise<void> {
   if ((await ipvs.listServices()).some((service) => service.scheduler === scheduler)) return;
-  const service = { ...PROBE, scheduler, flags: 0, timeout: 0, netmask: 32 };
+  const service = { ...PROBE, scheduler };
   const [refused] = await ipvs.apply([{ do: 'addService', service }]);
   // It belongs to another program, or to a probe whose process ended before the deletion.
   if (refused?.code === 'EEXIST') return;

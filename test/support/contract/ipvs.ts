@@ -1,26 +1,29 @@
 // The contract of IPVS: the behaviour that the kernel and the fake share.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import {
-  FLAG_PERSISTENT,
-  type Ipvs,
-  type IpvsOperation,
-  type VirtualServiceState,
-} from '../../../src/kernel/ipvs/types.js';
+import { throwOnFailure } from '../../../src/kernel/failures.js';
+import { formatRules, parseRules } from '../../../src/kernel/ipvs/rules.js';
+import type { Ipvs, IpvsOperation, VirtualServiceState } from '../../../src/kernel/ipvs/types.js';
 import { server, service } from '../ipvs.js';
 import { closed, outcomes, refused } from './refusals.js';
 
 const WEB = service();
 const NAME = 'tcp 10.96.0.1:443';
-const MARK = { firewallMark: 7, family: 6, scheduler: 'wrr', flags: 0, timeout: 0, netmask: 128 } as const;
+const MARK = {
+  firewallMark: 7,
+  family: 6,
+  scheduler: 'wrr',
+  schedulerFlags: [],
+  onePacket: false,
+} as const;
 
 /** Without counters, sorted. */
 function states(services: readonly VirtualServiceState[]): unknown[] {
   return services
-    .map(({ counters: _, realServers, ...rest }) => ({
+    .map(({ counters: _, rates: _rates, realServers, ...rest }) => ({
       ...rest,
       realServers: realServers
-        .map(({ counters: _counters, ...real }) => real)
+        .map(({ counters: _counters, rates: _serverRates, ...real }) => real)
         .sort((a, b) => `${a.address}:${a.port}`.localeCompare(`${b.address}:${b.port}`)),
     }))
     .sort((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b)));
@@ -32,7 +35,7 @@ const idle = { activeConnections: 0, inactiveConnections: 0, persistentConnectio
 export function ipvsContract(open: () => Promise<Ipvs>): void {
   it('lists the added objects, as the kernel writes them', async () => {
     const ipvs = await open();
-    await ipvs.add(service({ address: '010.096.0.1', flags: FLAG_PERSISTENT, timeout: 600 }));
+    await ipvs.add(service({ address: '010.096.0.1', persistence: { timeout: 600, netmask: 24 } }));
     await ipvs.add(service({ address: 'FD00:0::1', protocol: 'udp' }));
     await ipvs.add(MARK);
     await ipvs.addRealServer(WEB, server({ address: '10.0.0.04' }));
@@ -44,7 +47,7 @@ export function ipvsContract(open: () => Promise<Ipvs>): void {
       states(await ipvs.list()),
       states([
         {
-          ...service({ flags: FLAG_PERSISTENT, timeout: 600 }),
+          ...service({ persistence: { timeout: 600, netmask: 24 } }),
           realServers: [
             { ...server(), ...idle },
             { ...server({ address: '10.0.0.5', weight: 0, upperThreshold: 9, lowerThreshold: 3 }), ...idle },
@@ -172,9 +175,9 @@ export function ipvsContract(open: () => Promise<Ipvs>): void {
       [ipvs.get({ ...WEB, address: 'x' }), /^ipvs.get: service.address must be an IPv4 or IPv6 address/],
       [
         ipvs.setTimeouts({ tcp: 1, tcpFin: 2, udp: 3, icmp: 4 } as never),
-        /^ipvs.setTimeouts: icmp is no field of/,
+        /^ipvs.setTimeouts: timeouts.icmp is no field of/,
       ],
-      [ipvs.setTimeouts({ tcp: -1, tcpFin: 0, udp: 0 }), /^ipvs.setTimeouts: tcp must be an integer from 0/],
+      [ipvs.setTimeouts({ tcp: -1, tcpFin: 0, udp: 0 }), /^ipvs.setTimeouts: timeouts.tcp must be an integer from 0/],
     ];
     for (const [call, message] of broken) await assert.rejects(call, { message });
     assert.deepEqual(await ipvs.list(), []);
@@ -188,6 +191,208 @@ export function ipvsContract(open: () => Promise<Ipvs>): void {
     assert.match((await ipvs.info()).version, /^1\.2\.\d+$/);
   });
 
+  it('gives the fields that are left out the defaults of ipvsadm', async () => {
+    const ipvs = await open();
+    const { address, port, protocol } = WEB;
+    await ipvs.add({ address, port, protocol, persistence: {} });
+    await ipvs.addRealServer(WEB, { address: '10.0.0.4' });
+    await ipvs.addRealServer(WEB, { address: '10.0.0.5', forwarding: 'tunnel' });
+    const defaults = { scheduler: 'wlc', schedulerFlags: [], onePacket: false };
+    const plain = { port: 443, weight: 1, upperThreshold: 0, lowerThreshold: 0, ...idle };
+    assert.deepEqual(states(await ipvs.list()), [
+      {
+        ...{ address, port, protocol, ...defaults, persistence: { timeout: 360, netmask: 32 } },
+        realServers: [
+          { address: '10.0.0.4', forwarding: 'route', ...plain },
+          { address: '10.0.0.5', forwarding: 'tunnel', encapsulation: { type: 'ipip' }, ...plain },
+        ],
+      },
+    ]);
+    await ipvs.update({ address, port, protocol });
+    await ipvs.updateRealServer(WEB, { address: '10.0.0.4', weight: 7 });
+    await ipvs.deleteRealServer(WEB, { address: '10.0.0.5' });
+    assert.deepEqual(states(await ipvs.list()), [
+      {
+        ...{ address, port, protocol, ...defaults },
+        realServers: [{ address: '10.0.0.4', forwarding: 'route', ...plain, weight: 7 }],
+      },
+    ]);
+    await ipvs.add({ firewallMark: 9, family: 6, persistence: { timeout: 50 } });
+    await ipvs.addRealServer({ firewallMark: 9, family: 6 }, { address: 'fd00::4' });
+    const marked = await ipvs.get({ firewallMark: 9, family: 6 });
+    assert.deepEqual([marked?.persistence, marked?.realServers[0]?.port], [{ timeout: 50, netmask: 128 }, 0]);
+  });
+
+  it('lists the flags of schedulers by their names, and encapsulations', async () => {
+    const ipvs = await open();
+    for (const [scheduler, given, listed] of [
+      ['sh', ['sh-port', 'sh-fallback'], ['sh-fallback', 'sh-port']],
+      ['mh', ['flag-1', 'mh-port', 'flag-3'], ['mh-fallback', 'mh-port', 'flag-3']],
+      ['rr', ['flag-2'], ['flag-2']],
+    ] as const) {
+      await ipvs.add(service({ scheduler, schedulerFlags: given }));
+      assert.deepEqual((await ipvs.get(WEB))?.schedulerFlags, listed);
+      await ipvs.update(service({ scheduler }));
+      assert.deepEqual((await ipvs.get(WEB))?.schedulerFlags, []);
+      await ipvs.delete(WEB);
+    }
+    const dns = service({ protocol: 'udp', port: 53, onePacket: true });
+    await ipvs.add(dns);
+    assert.equal((await ipvs.get(dns))?.onePacket, true);
+    const tunnel = { address: '10.0.0.4', forwarding: 'tunnel' } as const;
+    await ipvs.addRealServer(dns, { ...tunnel, encapsulation: { type: 'gue', port: 6080 } });
+    const encapsulation = async () => (await ipvs.get(dns))?.realServers[0]?.encapsulation;
+    assert.deepEqual(await encapsulation(), { type: 'gue', port: 6080, checksum: 'none' });
+    for (const wanted of [
+      { type: 'gue', port: 1, checksum: 'remote' },
+      { type: 'gre', checksum: 'full' },
+      { type: 'ipip' },
+    ] as const) {
+      await ipvs.updateRealServer(dns, { ...tunnel, encapsulation: wanted });
+      assert.deepEqual(await encapsulation(), wanted);
+    }
+  });
+
+  it('sets counters to zero, of one service or of all', async () => {
+    const ipvs = await open();
+    await refused(ipvs.zero(WEB), `ESRCH 3 ipvs.zero ${NAME}`);
+    await ipvs.add(WEB);
+    await ipvs.addRealServer(WEB, server());
+    await ipvs.zero(WEB);
+    await ipvs.zero();
+    const state = await ipvs.get(WEB);
+    const none = { connections: 0n, inPackets: 0n, outPackets: 0n, inBytes: 0n, outBytes: 0n };
+    const still = { connections: 0, inPackets: 0, outPackets: 0, inBytes: 0, outBytes: 0 };
+    assert.deepEqual([state?.counters, state?.rates], [none, still]);
+    assert.deepEqual([state?.realServers[0]?.counters, state?.realServers[0]?.rates], [none, still]);
+  });
+
+  it('starts, lists and stops sync daemons', async () => {
+    const ipvs = await open();
+    assert.deepEqual(await ipvs.listDaemons(), []);
+    await ipvs.startDaemon({ state: 'master', interface: 'lo', syncId: 7 });
+    await ipvs.startDaemon({
+      ...{ state: 'backup', interface: 'lo', maxLength: 5, group: 'ff01::51', port: 9000, ttl: 3 },
+    });
+    const byState = (a: { state: string }, b: { state: string }) => (a.state < b.state ? -1 : 1);
+    assert.deepEqual((await ipvs.listDaemons()).sort(byState), [
+      {
+        ...{ state: 'backup', interface: 'lo', syncId: 0 },
+        ...{ maxLength: 1024, group: 'ff01::51', port: 9000, ttl: 3 },
+      },
+      {
+        ...{ state: 'master', interface: 'lo', syncId: 7 },
+        ...{ maxLength: 1472, group: '224.0.0.81', port: 8848, ttl: 1 },
+      },
+    ]);
+    await refused(
+      ipvs.startDaemon({ state: 'master', interface: 'lo' }),
+      'EEXIST 17 ipvs.startDaemon master on lo',
+    );
+    await ipvs.add(WEB);
+    await refused(
+      ipvs.addRealServer(WEB, { address: 'fd00::4', forwarding: 'tunnel' }),
+      `EINVAL 22 ipvs.addRealServer ${NAME} -> [fd00::4]:443`,
+    );
+    await ipvs.stopDaemon('master');
+    await refused(ipvs.stopDaemon('master'), 'ESRCH 3 ipvs.stopDaemon master');
+    await ipvs.stopDaemon('backup');
+    assert.deepEqual(await ipvs.listDaemons(), []);
+    await refused(
+      ipvs.startDaemon({ state: 'master', interface: 'nowhere' }),
+      'ENODEV 19 ipvs.startDaemon master on nowhere',
+    );
+    await refused(
+      ipvs.startDaemon({ state: 'master', interface: 'lo', group: '10.0.0.1' }),
+      'EINVAL 22 ipvs.startDaemon master on lo',
+    );
+    await ipvs.addRealServer(WEB, { address: 'fd00::4', forwarding: 'tunnel' });
+    await refused(
+      ipvs.startDaemon({ state: 'backup', interface: 'lo' }),
+      'EINVAL 22 ipvs.startDaemon backup on lo',
+    );
+  });
+
+  it('carries out every kind of operation in a batch', async () => {
+    const ipvs = await open();
+    const operations: IpvsOperation[] = [
+      { do: 'addService', service: service({ port: 1 }) },
+      { do: 'flush' },
+      { do: 'addService', service: WEB },
+      { do: 'zero' },
+      { do: 'zero', service: service({ port: 1 }) },
+      { do: 'setTimeouts', timeouts: { udp: 77 } },
+      { do: 'startDaemon', daemon: { state: 'backup', interface: 'lo' } },
+      { do: 'stopDaemon', state: 'backup' },
+      { do: 'stopDaemon', state: 'spare' as never },
+      { do: 'flush', service: WEB } as never,
+    ];
+    assert.deepEqual(outcomes(await ipvs.apply(operations)), [
+      ...['done', 'done', 'done', 'done', 'ESRCH 3 ipvs.zero tcp 10.96.0.1:1', 'done', 'done', 'done'],
+      'ERR_INVALID_ARGUMENT 0 ipvs.stopDaemon spare',
+      'ERR_INVALID_ARGUMENT 0 ipvs.flush undefined',
+    ]);
+    assert.equal((await ipvs.listServices()).length, 1);
+    assert.equal((await ipvs.timeouts()).udp, 77);
+  });
+
+  it('restores what it saved as rules of ipvsadm', async () => {
+    const ipvs = await open();
+    const text = `-A -u 10.96.0.1:53 -s sh -p 60 -M 255.255.255.0 --pe sip -o -b sh-fallback,sh-port
+-a -u 10.96.0.1:53 -r 10.0.0.4:5353 -m -w 3 -x 9 -y 5
+-a -u 10.96.0.1:53 -r 10.0.0.5:53 -i -w 1 --tun-type gue --tun-port 6080 --tun-remcsum
+`;
+    throwOnFailure(await ipvs.apply(parseRules(text)));
+    const [{ realServers, ...saved } = assert.fail()] = await ipvs.list();
+    const byAddress = [...realServers].sort((a, b) => (a.address < b.address ? -1 : 1));
+    assert.equal(formatRules([{ ...saved, realServers: byAddress }]), text);
+  });
+
+  it('lists connections, none at first', async () => {
+    const ipvs = await open();
+    await ipvs.add(WEB);
+    assert.deepEqual(await ipvs.connections().toArray(), []);
+    const filter = { protocol: 'tcp', virtual: { address: '10.96.0.1', port: 443 }, template: false };
+    for await (const connection of ipvs.connections(filter)) assert.fail(connection.state);
+    assert.throws(() => ipvs.connections({ vip: 1 } as never), {
+      name: 'TypeError',
+      message: 'ipvs.connections: vip is no field of a filter, found 1',
+    });
+    assert.throws(() => ipvs.connections({ client: { address: 'x' } }), {
+      message: "ipvs.connections: client.address must be an IPv4 or IPv6 address, found 'x'",
+    });
+  });
+
+  it('describes its capabilities', async () => {
+    const ipvs = await open();
+    const capabilities = await ipvs.capabilities();
+    assert.match(capabilities.version, /^1\.2\.\d+$/);
+    const { loaded, loadable } = capabilities.schedulers;
+    for (const name of ['rr', 'wlc', 'mh', 'sh']) assert.ok([...loaded, ...loadable].includes(name), name);
+    assert.ok(!loaded.includes('ftp') && !loadable.includes('ftp'));
+    const engines = capabilities.persistenceEngines;
+    assert.deepEqual([...engines.loaded, ...engines.loadable], ['sip']);
+    assert.deepEqual(capabilities.encapsulations, ['ipip', 'gue', 'gre']);
+    assert.deepEqual(
+      [capabilities.modulesKnown, capabilities.counters64, capabilities.daemonAttributes],
+      [true, true, true],
+    );
+  });
+
+  it('sends nothing for an aborted signal', async () => {
+    const ipvs = await open();
+    const options = { signal: AbortSignal.abort(new Error('enough')) };
+    for (const call of [
+      ipvs.add(WEB, options),
+      ipvs.list(options),
+      ipvs.listDaemons(options),
+      ipvs.connections({}, options).toArray(),
+    ]) {
+      await assert.rejects(call, { message: 'enough' });
+    }
+    assert.deepEqual(await ipvs.list(), []);
+  });
+
   it('rejects every call after close()', async () => {
     const ipvs = await open();
     await closed(
@@ -196,6 +401,11 @@ export function ipvsContract(open: () => Promise<Ipvs>): void {
       () => ipvs.add(WEB),
       () => ipvs.apply([]),
       () => ipvs.flush(),
+      () => ipvs.zero(),
+      () => ipvs.listDaemons(),
+      () => ipvs.stopDaemon('master'),
+      () => ipvs.connections().toArray(),
+      () => ipvs.capabilities(),
     );
   });
 }

@@ -24,7 +24,7 @@ function setUp() {
 }
 
 const SERVICE = { address: '10.96.0.1', port: 80, protocol: 'tcp' } as const;
-const SETTINGS = { scheduler: 'rr', flags: 0, timeout: 0, netmask: 32 };
+const SETTINGS = { scheduler: 'rr', schedulerFlags: [], onePacket: false };
 
 it('operations of a batch are counted by kind and result', async () => {
   const { measuredKernel, told } = setUp();

@@ -42,7 +42,7 @@ it('operations are listed by Service, those of the node first, with a summary', 
   const old = { address: '10.96.0.99', prefix: 32, link: 'kube-ipvs0' };
   await kernel.rtnetlink.apply([{ do: 'addAddress', address: old }]);
   await kernel.ipvs.apply([
-    { do: 'addService', service: { ...stale, scheduler: 'rr', flags: 0, timeout: 0, netmask: 32 } },
+    { do: 'addService', service: { ...stale, scheduler: 'rr' } },
   ]);
   const text = planText((await plan(kernel, OBJECTS)).operations, []);
   const headings = text.split('\n').filter((line) => /^\S/.test(line));

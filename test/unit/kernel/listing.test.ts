@@ -6,6 +6,7 @@ import { describe, it } from 'node:test';
 import { FLOW } from '../../../src/kernel/conntrack/layouts.js';
 import { readFlows } from '../../../src/kernel/conntrack/records.js';
 import { readListing as readSets } from '../../../src/kernel/ipset/listing.js';
+import { LISTED_SERVER, LISTED_SERVICE } from '../../../src/kernel/ipvs/layouts.js';
 import { readListing as readServices } from '../../../src/kernel/ipvs/records.js';
 import { type Reading, RecordListing, readAll } from '../../../src/kernel/listing.js';
 import { readAddresses, readLinks } from '../../../src/kernel/rtnetlink/records.js';
@@ -78,7 +79,7 @@ describe(`no listing of ${RECORDS} records blocks the event loop for more than $
     ['flows', () => readFlows(new Uint8Array(RECORDS * FLOW.SIZE))],
     ['links', () => readLinks(new Uint8Array(RECORDS * 60))],
     ['addresses', () => readAddresses(new Uint8Array(RECORDS * 44))],
-    ['real servers of one virtual service', () => readServices(nested(112, 20, 96))],
+    ['real servers of one virtual service', () => readServices(nested(LISTED_SERVICE.SIZE, 20, LISTED_SERVER.SIZE))],
     ['entries of one set', () => readSets(nested(92, 24, 40))],
   ];
   for (const [name, read] of listings) {
@@ -101,7 +102,7 @@ it('a short listing is read at once', async () => {
 
 it('an error of a step is the error of all', async () => {
   await assert.rejects(
-    readAll(readServices(new Uint8Array(112).fill(7, 1, 2))),
+    readAll(readServices(new Uint8Array(LISTED_SERVICE.SIZE).fill(7, 1, 2))),
     /virtual service of protocol 7/,
   );
 });

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { describeFault } from '../../../src/kernel/arguments.js';
-import { readListing, writeOperation } from '../../../src/kernel/ipvs/records.js';
+import { writeOperation } from '../../../src/kernel/ipvs/operations.js';
+import { readListing } from '../../../src/kernel/ipvs/records.js';
 import { address, layout, text, u8, u16, u32, unused } from '../../../src/kernel/layout.js';
 import { readAll } from '../../../src/kernel/listing.js';
 import { RecordWriter } from '../../../src/kernel/recordWriter.js';

@@ -62,7 +62,7 @@ describe('an item found in the kernel', () => {
     const node = new FakeNode(HOST);
     const id = { address: '10.96.0.1', port: 80, protocol: 'tcp' } as const;
     for (const scheduler of ['wlc', 'rr']) {
-      const settings = { scheduler, flags: 0, timeout: 0, netmask: 32 };
+      const settings = { scheduler };
       await node.kernel.ipvs.apply([{ do: 'addService', service: { ...id, ...settings } }]);
       node.reconciler.requestFullSync();
       await node.loadText(service('web', '10.96.0.1'));
@@ -76,7 +76,7 @@ describe('an item found in the kernel', () => {
 
   it('is not changed: foreign virtual services, with or without a firewall mark', async () => {
     const node = new FakeNode(HOST);
-    const settings = { scheduler: 'wlc', flags: 0, timeout: 0, netmask: 32 };
+    const settings = { scheduler: 'wlc' };
     await node.kernel.ipvs.apply([
       { do: 'addService', service: { address: '198.51.100.1', port: 80, protocol: 'tcp', ...settings } },
       { do: 'addService', service: { firewallMark: 7, family: 4, ...settings } },

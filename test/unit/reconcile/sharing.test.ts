@@ -59,7 +59,7 @@ describe('known and desired items are the same objects', () => {
 
   it('but not while a real server that is in no plan is draining', async () => {
     const { node, copied } = setUp();
-    node.kernel.ipvs.connections.set('10.0.0.1:8080', 1);
+    node.kernel.ipvs.activeConnections.set('10.0.0.1:8080', 1);
     await node.loadText(WEB + slice('web', '10.0.0.1', '10.0.0.2'));
     await node.sync();
     await node.loadText(WEB + slice('web', '10.0.0.1 terminating', '10.0.0.2'));

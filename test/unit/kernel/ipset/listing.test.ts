@@ -45,12 +45,12 @@ const cases: readonly (readonly [name: string, listed: Uint8Array, entry: object
   ],
   ['a protocol without ports', listing({ fields: PORT, protocol: 47 }), { protocol: 47 }, '10.0.0.1,47:0'],
   ['ICMPv6 in a set of IPv4', listing({ fields: PORT, protocol: 58 }), { protocol: 58 }, '10.0.0.1,58:0'],
-  ['a mark', listing(ADDRESS, ...attribute(10, 0, 0, 0, 0x63)), { mark: 0x63 }, '10.0.0.1,0x63'],
+  ['a mark', listing(ADDRESS, ...attribute(10, 0, 0, 0, 0x63)), { mark: 0x63 }, '10.0.0.1,0x00000063'],
   [
     'a MAC address',
     listing(ADDRESS, ...attribute(17, 1, 2, 3, 4, 5, 254)),
     { mac: '01:02:03:04:05:fe' },
-    '10.0.0.1,01:02:03:04:05:fe',
+    '10.0.0.1,01:02:03:04:05:FE',
   ],
   [
     'a member of a list',
@@ -68,10 +68,8 @@ const cases: readonly (readonly [name: string, listed: Uint8Array, entry: object
     'a timeout, and unknown flags',
     listing(ADDRESS, ...attribute(6, 0, 0, 2, 88), ...attribute(8, 0, 1, 0, 0)),
     {
-      attributes: [
-        { type: 6, value: Uint8Array.of(0, 0, 2, 88) },
-        { type: 8, value: Uint8Array.of(0, 1, 0, 0) },
-      ],
+      timeout: 600,
+      attributes: [{ type: 8, value: Uint8Array.of(0, 1, 0, 0) }],
     },
     '10.0.0.1',
   ],

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { inspect } from 'node:util';
 import type { Fault } from '../../../../src/kernel/arguments.js';
 import { OPERATION } from '../../../../src/kernel/ipset/layouts.js';
 import { attemptOf } from '../../../../src/kernel/ipset/names.js';
@@ -40,6 +41,8 @@ const right: readonly (readonly [what: string, operation: IpsetOperation])[] = [
   ['a hash without sizes', { do: 'create', set: IP }],
   ['a bitmap of one port', { do: 'create', set: { ...PORTS, range: [80, 80] } }],
   ['a swap', { do: 'swap', name: 'a', other: 'b' }],
+  ['a range as a network', add(IP, { address: '10.0.0.0', prefix: 24 })],
+  ['an exception', add(NET, { address: '10.0.0.0', prefix: 8, noMatch: true })],
 ];
 
 for (const [what, operation] of right) {
@@ -50,7 +53,10 @@ for (const [what, operation] of right) {
 
 const wrong: readonly (readonly [operation: unknown, field: string, rule: RegExp])[] = [
   [undefined, 'do', /^must be one of create, add/],
-  [{ do: 'rename' }, 'do', /^must be one of create, add/],
+  [{ do: 'empty' }, 'do', /^must be one of create, add/],
+  [{ do: 'rename', name: 'a' }, 'newName', /1 to 31 bytes/],
+  [{ do: 'flushAll', name: 'a' }, 'name', /^is no field of the operation flushAll$/],
+  [{ do: 'create', set: IP, strict: 1 }, 'strict', /^must be true or false$/],
   [{ do: 'flush', name: '' }, 'name', /1 to 31 bytes/],
   [{ do: 'flush', name: 'x'.repeat(32) }, 'name', /1 to 31 bytes/],
   [{ do: 'destroy', name: 'é'.repeat(16) }, 'name', /1 to 31 bytes/],
@@ -58,7 +64,25 @@ const wrong: readonly (readonly [operation: unknown, field: string, rule: RegExp
   [{ do: 'destroy' }, 'name', /1 to 31 bytes/],
   [{ do: 'swap', name: 'a', other: '' }, 'other', /1 to 31 bytes/],
   [{ do: 'create' }, 'set.name', /1 to 31 bytes/],
-  [{ do: 'create', set: { ...IP, type: 'hash:mac' } }, 'set.type', /one of hash:ip, hash:net,/],
+  [{ do: 'create', set: { ...IP, type: 'hash:foo' } }, 'set.type', /one of hash:ip, hash:net,/],
+  [{ do: 'create', set: { ...IP, type: 'hash:mac' } }, 'set.family', /^must be left out for hash:mac$/],
+  [
+    { do: 'create', set: { ...IP, type: 'bitmap:ip', family: 6 } },
+    'set.family',
+    /^must be 4, or left out, for/,
+  ],
+  [{ do: 'create', set: { ...IP, type: 'bitmap:ip' } }, 'set.range[0]', /^must be an IPv4 or IPv6 address$/],
+  [{ do: 'create', set: { ...IP, netmask: 33 } }, 'set.netmask', /^must be an integer from 1 to 32$/],
+  [
+    { do: 'create', set: { ...IP, netmask: 24, bitmask: '255.0.0.0' } },
+    'set.bitmask',
+    /left out with netmask/,
+  ],
+  [{ do: 'create', set: { ...IP, bitmask: 'ff00::' } }, 'set.bitmask', /^must be an IPv4 address/],
+  [{ do: 'create', set: { ...NET, netmask: 24 } }, 'set.netmask', /^must be left out for hash:net$/],
+  [{ do: 'create', set: { ...IP, timeout: 2_147_484 } }, 'set.timeout', /from 0 to 2147483$/],
+  [{ do: 'create', set: { ...IP, counters: 1 } }, 'set.counters', /^must be true or false$/],
+  [{ do: 'create', set: { ...PORTS, forceAdd: true } }, 'set.forceAdd', /^must be left out for bitmap:port$/],
   [{ do: 'create', set: { ...IP, type: 'toString' } }, 'set.type', /one of/],
   [{ do: 'create', set: { ...IP, family: undefined } }, 'set.family', /^must be 4 or 6$/],
   [{ do: 'create', set: { ...PORTS, family: 4 } }, 'set.family', /^must be left out for bitmap:port$/],
@@ -73,7 +97,45 @@ const wrong: readonly (readonly [operation: unknown, field: string, rule: RegExp
   [add(IP, { address: 'fd00::1' }), 'entry.address', /^must be an IPv4 address/],
   [add(NET6, { address: '::ffff:10.0.0.1' }), 'entry.address', /^must be an IPv6 address/],
   [add(IP, { address: '10.0.0.1', port: 80 }), 'entry.port', /^must be left out for hash:ip$/],
-  [add(IP, { address: '10.0.0.1', prefix: 32 }), 'entry.prefix', /^must be left out for hash:ip$/],
+  [
+    add({ ...IP, family: 6 }, { address: 'fd00::1', prefix: 128 }),
+    'entry.prefix',
+    /^must be left out for hash:ip of IPv6$/,
+  ],
+  [
+    add({ ...IP, family: 6 }, { address: 'fd00::1', lastAddress: 'fd00::2' }),
+    'entry.lastAddress',
+    /^must be left out for hash:ip of IPv6$/,
+  ],
+  [
+    add(NET, { address: '10.0.0.0', prefix: 8, lastAddress: '10.0.0.9' }),
+    'entry.prefix',
+    /^must be left out of a range of addresses$/,
+  ],
+  [
+    add(IP_PORT, { address: '10.0.0.1', protocol: 1, icmp: { type: 8, code: 0 }, lastPort: 9 }),
+    'entry.lastPort',
+    /^must be left out for protocol 1$/,
+  ],
+  [add({ name: 'a', type: 'hash:mac' }, {}), 'entry.mac', /^must be six bytes as/],
+  [add({ name: 'a', type: 'hash:mac' }, { mac: '1:2:3:4:5:6' }), 'entry.mac', /^must be six bytes as/],
+  [add({ name: 'a', type: 'list:set' }, {}), 'entry.set', /1 to 31 bytes/],
+  [
+    add({ name: 'a', type: 'list:set' }, { set: 'b', before: 'c', after: 'd' }),
+    'entry.after',
+    /^must be left out with before$/,
+  ],
+  [
+    add({ name: 'a', type: 'hash:net,iface', family: 4 }, { address: '10.0.0.1', interface: 'x'.repeat(16) }),
+    'entry.interface',
+    /1 to 15 bytes/,
+  ],
+  [add(IP, { address: '10.0.0.1', comment: 'a "quoted" word' }), 'entry.comment', /without quotation marks/],
+  [add(IP, { address: '10.0.0.1', comment: 'é'.repeat(128) }), 'entry.comment', /of 1 to 255 bytes/],
+  [add(IP, { address: '10.0.0.1', packets: 1 as never }), 'entry.packets', /^must be a bigint from 0n/],
+  [add(IP, { address: '10.0.0.1', bytes: 1n << 64n }), 'entry.bytes', /^must be a bigint from 0n/],
+  [add(IP, { address: '10.0.0.1', skbMask: 1 }), 'entry.skbMark', /from 0 to 4294967295$/],
+  [add(IP, { address: '10.0.0.1', physdev: true }), 'entry.physdev', /^must be left out for hash:ip$/],
   [add(NET, { address: '0.0.0.0', prefix: 0 }), 'entry.prefix', /from 1 to 32$/],
   [add(NET, { address: '10.0.0.0', prefix: 33 }), 'entry.prefix', /from 1 to 32$/],
   [
@@ -81,7 +143,7 @@ const wrong: readonly (readonly [operation: unknown, field: string, rule: RegExp
     'entry.prefix',
     /^must cover every bit that is set in 10.0.0.1$/,
   ],
-  [add(NET, { address: '10.0.0.0', prefix: 8, noMatch: true }), 'entry.noMatch', /^must be left out/],
+  [add(IP, { address: '10.0.0.1', noMatch: true }), 'entry.noMatch', /^must be left out/],
   [add(IP_PORT, { ...web, port: 70000 }), 'entry.port', /from 0 to 65535$/],
   [add(IP_PORT, { ...web, port: 1.5 }), 'entry.port', /from 0 to 65535$/],
   [
@@ -115,7 +177,7 @@ test('an operation that breaks every rule still has a name in errors', () => {
 });
 
 for (const [operation, field, rule] of wrong) {
-  test(`${field} is found wrong in ${JSON.stringify(operation)}`, () => {
+  test(`${field} is found wrong in ${inspect(operation, { breakLength: Infinity })}`, () => {
     const fault = findFault(operation as IpsetOperation);
     assert.equal(fault?.field, field);
     assert.match(fault?.rule ?? '', rule);

@@ -12,7 +12,7 @@ const WEB = service('web', '10.96.0.1');
 /** A node with two real servers; the first has connections. */
 async function busy(): Promise<FakeNode> {
   const node = new FakeNode(HOST);
-  node.kernel.ipvs.connections.set('10.0.0.1:8080', 3);
+  node.kernel.ipvs.activeConnections.set('10.0.0.1:8080', 3);
   await change(node, '10.0.0.1', '10.0.0.2');
   return node;
 }
@@ -35,7 +35,7 @@ describe('a real server that is no longer desired', () => {
     assert.equal(weights(node), '10.0.0.1=0 10.0.0.2=1');
     assert.equal(again, DRAINING_CHECK);
     assert.equal((await node.sync()).operations, 0);
-    node.kernel.ipvs.connections.clear();
+    node.kernel.ipvs.activeConnections.clear();
     assert.equal((await node.sync()).operations, 0, 'its connections are not counted before they are due');
     node.now = DRAINING_CHECK;
     assert.equal((await node.sync()).again, undefined);
@@ -82,7 +82,7 @@ describe('a real server that is no longer desired', () => {
   it('is removed immediately with UDP', async () => {
     const node = new FakeNode(HOST);
     const udp = (text: string) => text.replace(/port: (80|8080)}/, 'port: $1, protocol: UDP}');
-    node.kernel.ipvs.connections.set('10.0.0.1:8080', 3);
+    node.kernel.ipvs.activeConnections.set('10.0.0.1:8080', 3);
     await node.loadText(udp(WEB) + udp(slice('web', '10.0.0.1', '10.0.0.2')));
     await node.sync();
     assert.equal(weights(node), '10.0.0.1=1 10.0.0.2=1');
@@ -128,14 +128,14 @@ describe('a draining real server', () => {
   it('is removed even if connections of another one cannot be counted', async () => {
     const node = await busy();
     const other = (endpoint: string) => service('other', '10.96.0.2') + slice('other', endpoint, '10.0.1.2');
-    node.kernel.ipvs.connections.set('10.0.1.1:8080', 3);
+    node.kernel.ipvs.activeConnections.set('10.0.1.1:8080', 3);
     await node.loadText(WEB + slice('web', '10.0.0.1', '10.0.0.2') + other('10.0.1.1'));
     await node.sync();
     await node.loadText(
       WEB + slice('web', '10.0.0.1 terminating', '10.0.0.2') + other('10.0.1.1 terminating'),
     );
     assert.equal((await node.sync()).counts['draining'], 2);
-    node.kernel.ipvs.connections.clear();
+    node.kernel.ipvs.activeConnections.clear();
     node.kernel.ipvs.readFault = (operation, target) =>
       target.includes('10.96.0.2') ? failNth(1)(operation, target) : undefined;
     node.now = DRAINING_CHECK;
@@ -159,7 +159,7 @@ describe('a draining real server', () => {
     const { operations, again } = await change(restarted, '10.0.0.2');
     assert.deepEqual([operations, again], [0, DRAINING_CHECK]);
     assert.equal(weights(restarted), '10.0.0.1=0 10.0.0.2=1');
-    restarted.kernel.ipvs.connections.clear();
+    restarted.kernel.ipvs.activeConnections.clear();
     restarted.now = DRAINING_CHECK;
     await restarted.sync();
     assert.equal(weights(restarted), '10.0.0.2=1');

@@ -35,7 +35,7 @@ it('the module of a scheduler that a virtual service uses is not searched', asyn
   const { kernel, asked, check } = setUp('missing');
   const service = { address: '10.96.0.1', port: 80, protocol: 'tcp' } as const;
   await kernel.ipvs.apply([
-    { do: 'addService', service: { ...service, scheduler: 'rr', flags: 0, timeout: 0, netmask: 32 } },
+    { do: 'addService', service: { ...service, scheduler: 'rr' } },
   ]);
   assert.equal(await check('rr'), undefined);
   assert.deepEqual(asked, []);

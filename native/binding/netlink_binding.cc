@@ -1,0 +1,93 @@
+#include "binding/classes.h"
+#include "binding/client_binding.h"
+#include "binding/watch_binding.h"
+#include "netlink/client.h"
+
+namespace knp::binding {
+namespace {
+
+using netlink::Client;
+using netlink::MessageWatch;
+
+// Messages begin at multiples of 4 bytes.
+constexpr size_t kAlignment = 4;
+
+// False after having thrown a TypeError.
+bool ReadNumber(Napi::Env env, const Napi::Value& value, const char* name, uint32_t* out) {
+  if (!value.IsNumber()) {
+    Napi::TypeError::New(env, std::string(name) + " must be a number").ThrowAsJavaScriptException();
+    return false;
+  }
+  *out = value.As<Napi::Number>().Uint32Value();
+  return true;
+}
+
+bool ReadGroups(const Napi::CallbackInfo& info, std::vector<uint32_t>* out) {
+  if (!info[1].IsArray()) {
+    Napi::TypeError::New(info.Env(), "groups must be an array").ThrowAsJavaScriptException();
+    return false;
+  }
+  const auto groups = info[1].As<Napi::Array>();
+  for (uint32_t i = 0; i < groups.Length(); i++) {
+    if (!ReadNumber(info.Env(), groups.Get(i), "a group", &out->emplace_back())) return false;
+  }
+  return true;
+}
+
+// The class NetlinkClient of the addon; src/kernel/addon.ts declares its methods.
+class NetlinkClient : public ClientBinding<NetlinkClient, Client> {
+ public:
+  // new NetlinkClient(protocol)
+  explicit NetlinkClient(const Napi::CallbackInfo& info) : ClientBinding(info) {
+    uint32_t protocol = 0;
+    if (ReadNumber(info.Env(), info[0], "protocol", &protocol)) {
+      client()->SetProtocol(static_cast<int>(protocol));
+    }
+  }
+
+  static void Init(Napi::Object exports) {
+    Export(exports, "NetlinkClient",
+           {
+               InstanceMethod<&NetlinkClient::Apply>("apply"),
+               InstanceMethod<&NetlinkClient::Query>("query"),
+           });
+  }
+
+ private:
+  Napi::Value Apply(const Napi::CallbackInfo& info) {
+    return StartBatch(info, kAlignment,
+                      [](Client* client, const Records& messages) { return client->Send(messages); });
+  }
+
+  Napi::Value Query(const Napi::CallbackInfo& info) {
+    Records message;
+    if (!ReadRecords(info, 0, kAlignment, false, &message)) return {};
+    return Start<Records>(info, [message = std::move(message)](Client* client, Records* out) {
+      return client->Query(message, out);
+    });
+  }
+};
+
+// The class NetlinkWatch of the addon.
+class NetlinkWatch : public WatchBinding<NetlinkWatch, MessageWatch> {
+ public:
+  // new NetlinkWatch(protocol, groups)
+  explicit NetlinkWatch(const Napi::CallbackInfo& info) : WatchBinding(info) {
+    uint32_t protocol = 0;
+    std::vector<uint32_t> groups;
+    if (ReadNumber(info.Env(), info[0], "protocol", &protocol) && ReadGroups(info, &groups)) {
+      client()->SetGroups(static_cast<int>(protocol), std::move(groups));
+    }
+  }
+
+  static void Init(Napi::Object exports) { Export(exports, "NetlinkWatch"); }
+};
+
+}  // namespace
+
+void InitNetlink(Napi::Object exports) {
+  NetlinkClient::Init(exports);
+  NetlinkWatch::Init(exports);
+}
+
+}  // namespace knp::binding

@@ -1,0 +1,71 @@
+#include "netlink/client.h"
+
+#include <linux/netlink.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "netlink/exchange.h"
+#include "netlink/message_builder.h"
+
+namespace knp::netlink {
+namespace {
+
+// The largest part of a dump that the kernel makes.
+constexpr size_t kDatagram = size_t{32} * 1024;
+
+}  // namespace
+
+void AppendMessage(const Message& message, std::vector<uint8_t>* out) {
+  MessageBuilder builder(out);
+  builder.Copy(message, message.flags);
+}
+
+Status Client::Open(const std::string& network_namespace, std::chrono::milliseconds timeout) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  SocketOptions options;
+  options.protocol = protocol_;
+  options.strict_checking = true;
+  options.timeout = timeout;
+  return OpenSockets(network_namespace, &options, {{&socket_, kDatagram}});
+}
+
+std::vector<Failure> Client::Send(const std::vector<uint8_t>& messages) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  Batch batch(&socket_);
+  MessageReader reader(messages.data(), messages.size());
+  Message message;
+  uint32_t index = 0;
+  for (; reader.Next(&message); index++) {
+    batch.Add(index, [&](MessageBuilder* builder) {
+      builder->Copy(message, static_cast<uint16_t>(message.flags | NLM_F_REQUEST));
+      return true;
+    });
+  }
+  if (reader.malformed()) batch.Fail(index, Status::Errno(EINVAL, "malformed message"));
+  return batch.Finish();
+}
+
+Status Client::Query(const std::vector<uint8_t>& message, std::vector<uint8_t>* out) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  MessageReader reader(message.data(), message.size());
+  Message only;
+  if (!reader.Next(&only)) return Status::Errno(EINVAL, "malformed message");
+  std::vector<uint8_t> request;
+  // With NLM_F_ACK, a listing that the kernel takes for something else has an end, too.
+  MessageBuilder(&request).Copy(only, static_cast<uint16_t>(only.flags | NLM_F_REQUEST | NLM_F_ACK));
+  return Dump(
+      &socket_, &request, [&] { out->clear(); },
+      [&](const Message& reply) {
+        AppendMessage(reply, out);
+        return Status{};
+      });
+}
+
+Status MessageWatch::Open(const std::string& network_namespace, std::chrono::milliseconds /*timeout*/) {
+  const WatchOptions options{network_namespace, protocol_, groups_};
+  return Join(options,
+              [](const Message& message, Notifications* out) { AppendMessage(message, &out->records); });
+}
+
+}  // namespace knp::netlink

@@ -1,0 +1,62 @@
+// Messages of any protocol of netlink, as they are: for families that have no client of their own. Every
+// method blocks; call it off the event loop. Any thread may call, one at a time is let through.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "netlink/batch.h"
+#include "netlink/message_reader.h"
+#include "netlink/socket.h"
+#include "netlink/status.h"
+#include "netlink/watch.h"
+
+namespace knp::netlink {
+
+// Appends a message with the layout of the kernel: struct nlmsghdr, payload, padding.
+void AppendMessage(const Message& message, std::vector<uint8_t>* out);
+
+class Client {
+ public:
+  // The protocol that Open() opens: NETLINK_GENERIC.
+  void SetProtocol(int protocol) { protocol_ = protocol; }
+
+  // Opens the socket in the network namespace at this path (empty: that of the process).
+  Status Open(const std::string& network_namespace, std::chrono::milliseconds timeout);
+
+  // Sends messages, one after another in `messages`, in their order; returns those that failed. Lengths,
+  // sequence numbers and NLM_F_REQUEST are filled in here.
+  std::vector<Failure> Send(const std::vector<uint8_t>& messages);
+
+  // Sends one message, and appends its replies. It is repeated when replies were lost or, of a listing
+  // (NLM_F_DUMP), changed meanwhile.
+  Status Query(const std::vector<uint8_t>& message, std::vector<uint8_t>* out);
+
+ private:
+  std::mutex mutex_;
+  int protocol_ = 0;
+  Socket socket_;
+};
+
+// Notifications of any groups of a protocol, as messages.
+class MessageWatch : public Watch {
+ public:
+  // The groups that Open() joins.
+  void SetGroups(int protocol, std::vector<uint32_t> groups) {
+    protocol_ = protocol;
+    groups_ = std::move(groups);
+  }
+
+  // Joins the groups. The timeout is not used: nothing is waited for.
+  Status Open(const std::string& network_namespace, std::chrono::milliseconds timeout);
+
+ private:
+  int protocol_ = 0;
+  std::vector<uint32_t> groups_;
+};
+
+}  // namespace knp::netlink

@@ -1,0 +1,161 @@
+// The text that `ipset save` prints → operations.
+import { describeFault } from '../arguments.js';
+import { RecordWriter } from '../recordWriter.js';
+import { OPERATION } from './layouts.js';
+import { writeOperation } from './records.js';
+import { LineFault, readEntry, readSet } from './restoreLine.js';
+import type { IpsetOperation, SetReference } from './types.js';
+
+/** An operation of a saved text. */
+export interface SavedOperation {
+  /** Number of its line, from 1. */
+  readonly line: number;
+  readonly operation: IpsetOperation;
+}
+
+/** A line that is no operation. */
+export interface SavedProblem {
+  /** Its number, from 1. */
+  readonly line: number;
+  readonly text: string;
+  /** The rule that it breaks: `entry.port must be an integer from 0 to 65535, found 70000`. */
+  readonly rule: string;
+}
+
+/** What a saved text has. */
+export interface ParsedSets {
+  readonly operations: readonly SavedOperation[];
+  readonly problems: readonly SavedProblem[];
+}
+
+/** Options of {@link parseSets}. */
+export interface ParseOptions {
+  /** Sets that exist: `add` and `del` lines for sets without a `create` line before them need the type. */
+  readonly sets?: Iterable<SetReference>;
+  /** True: operations are strict, as in `ipset restore`. Default false, as in `ipset -exist restore`. */
+  readonly strict?: boolean;
+}
+
+/**
+ * Reads a text that `ipset save` printed, or that was written for `ipset restore`: `create`, `add`, `del`, `flush`,
+ * `destroy`, `swap` and `rename` lines with the options of ipset(8), `-exist`, empty lines, and comments (`#`). Addresses
+ * and ports are numbers: names of hosts and services are not looked up.
+ *
+ * Every operation that is returned is valid. A line that is not is a problem, and the others are read.
+ */
+export function parseSets(text: string, options: ParseOptions = {}): ParsedSets {
+  const known = new Map<string, SetReference>();
+  for (const set of options.sets ?? []) known.set(set.name, set);
+  const operations: SavedOperation[] = [];
+  const problems: SavedProblem[] = [];
+  const writer = new RecordWriter(OPERATION.SIZE, 1);
+  for (const [index, content] of text.split('\n').entries()) {
+    const line = index + 1;
+    try {
+      const words = wordsOf(content);
+      if (words.length === 0) continue;
+      const operation = readOperation(words, known, options.strict === true);
+      writeOperation(operation, writer);
+      const fault = writer.finish();
+      writer.reset();
+      if (fault) throw new LineFault(describeFault(fault));
+      remember(operation, known);
+      operations.push({ line, operation });
+    } catch (error) {
+      if (!(error instanceof LineFault)) throw error;
+      problems.push({ line, text: content, rule: error.message });
+    }
+  }
+  return { operations, problems };
+}
+
+/** Splits a line at blanks; a text in quotation marks is one word. `COMMIT` is a line of older tools. */
+function wordsOf(line: string): string[] {
+  const trimmed = line.trim();
+  if (trimmed === '' || trimmed.startsWith('#') || trimmed === 'COMMIT') return [];
+  const words: string[] = [];
+  for (const [, quoted, plain, open] of trimmed.matchAll(/"([^"]*)"|([^\s"]+)|(")/g)) {
+    if (open !== undefined) throw new LineFault('a quotation mark is missing');
+    words.push(quoted ?? plain ?? '');
+  }
+  return words;
+}
+
+/** Commands with their short forms. */
+const COMMANDS: Readonly<Record<string, string>> = {
+  ...{ n: 'create', '-N': 'create', '--create': 'create', '-A': 'add', '--add': 'add', '-D': 'del' },
+  ...{ '--del': 'del', '-F': 'flush', '--flush': 'flush', x: 'destroy', '-X': 'destroy' },
+  ...{ '--destroy': 'destroy', e: 'rename', '-E': 'rename', '--rename': 'rename', w: 'swap', '-W': 'swap' },
+  '--swap': 'swap',
+};
+
+function readOperation(
+  words: readonly string[],
+  known: ReadonlyMap<string, SetReference>,
+  isStrict: boolean,
+): IpsetOperation {
+  const rest = words.filter((word) => word !== '-exist' && word !== '-!');
+  const strict = isStrict && rest.length === words.length ? ({ strict: true } as const) : {};
+  const [command = '', name, ...options] = rest;
+  const verb = COMMANDS[command] ?? command;
+  switch (verb) {
+    case 'create':
+      return { do: 'create', set: readSet(required(name, 'the name of a set'), options), ...strict };
+    case 'add':
+    case 'del': {
+      const set = known.get(required(name, 'the name of a set'));
+      if (!set) throw new LineFault(`the type of set ${name} is unknown: its create line is missing before`);
+      return { do: verb === 'add' ? 'add' : 'delete', set, entry: readEntry(set, options), ...strict };
+    }
+    case 'flush':
+    case 'destroy':
+      nothingMore(options);
+      if (name === undefined) return { do: verb === 'flush' ? 'flushAll' : 'destroyAll' };
+      return { do: verb, name };
+    case 'swap':
+    case 'rename': {
+      const [other, ...more] = options;
+      nothingMore(more);
+      const first = required(name, 'the name of a set');
+      const second = required(other, 'the name of another set');
+      return verb === 'swap'
+        ? { do: 'swap', name: first, other: second }
+        : { do: 'rename', name: first, newName: second };
+    }
+    default:
+      throw new LineFault(`${command} is no command of a saved text`);
+  }
+}
+
+function required(word: string | undefined, what: string): string {
+  if (word === undefined) throw new LineFault(`${what} is missing`);
+  return word;
+}
+
+function nothingMore(words: readonly string[]): void {
+  if (words.length > 0) throw new LineFault(`${words[0]} is no option of the command`);
+}
+
+/** Keeps the types of the sets as they are after the operation. */
+function remember(operation: IpsetOperation, known: Map<string, SetReference>): void {
+  switch (operation.do) {
+    case 'create':
+      known.set(operation.set.name, operation.set);
+      break;
+    case 'destroy':
+      known.delete(operation.name);
+      break;
+    case 'destroyAll':
+      known.clear();
+      break;
+    case 'swap':
+    case 'rename': {
+      const other = operation.do === 'swap' ? operation.other : operation.newName;
+      const [first, second] = [known.get(operation.name), known.get(other)];
+      known.delete(operation.name);
+      if (first) known.set(other, { ...first, name: other });
+      if (second) known.set(operation.name, { ...second, name: operation.name });
+      break;
+    }
+  }
+}

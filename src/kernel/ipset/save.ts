@@ -1,0 +1,92 @@
+// Sets → the text that `ipset save` prints and `ipset restore` reads.
+import { formatElement, hexadecimal } from './entry.js';
+import { namedProtocol } from './protocolNames.js';
+import { type Parameter, SHAPES } from './shapes.js';
+import type { SetDefinition, SetEntry } from './types.js';
+
+/** A set that is saved: as it was listed, or its definition and entries. */
+export interface SavedSet {
+  readonly set: SetDefinition;
+  readonly entries: Iterable<SetEntry>;
+}
+
+/**
+ * The text that `ipset save` prints for these sets, in their order: a `create` line for each, and an `add` line for each of
+ * its entries. A list:set comes behind its members in a listing, which is the order that `ipset restore` needs.
+ */
+export function formatSets(sets: Iterable<SavedSet>): string {
+  let text = '';
+  for (const { set, entries } of sets) {
+    text += `${formatSet(set)}\n`;
+    for (const entry of entries) text += `add ${set.name} ${formatSavedEntry(entry)}\n`;
+  }
+  return text;
+}
+
+/** The `create` line of a set, with its parameters in the tool's order. */
+export function formatSet(set: SetDefinition): string {
+  const words = ['create', set.name, set.type];
+  for (const parameter of SHAPES[set.type]?.parameters ?? []) {
+    const value = set[parameter];
+    if (value === undefined || value === false) continue;
+    words.push(KEYWORDS[parameter]);
+    if (value !== true) words.push(formatParameter(parameter, value));
+  }
+  return words.join(' ');
+}
+
+/** The words of ipset(8) for the parameters of a set. */
+export const KEYWORDS: Readonly<Record<Parameter, string>> = {
+  family: 'family',
+  hashSize: 'hashsize',
+  maxElements: 'maxelem',
+  bucketSize: 'bucketsize',
+  initval: 'initval',
+  netmask: 'netmask',
+  bitmask: 'bitmask',
+  markMask: 'markmask',
+  size: 'size',
+  range: 'range',
+  timeout: 'timeout',
+  counters: 'counters',
+  comment: 'comment',
+  skbInfo: 'skbinfo',
+  forceAdd: 'forceadd',
+};
+
+function formatParameter(parameter: Parameter, value: unknown): string {
+  switch (parameter) {
+    case 'family':
+      return value === 6 ? 'inet6' : 'inet';
+    case 'range':
+      return (value as readonly unknown[]).join('-');
+    case 'initval':
+    case 'markMask':
+      return hexadecimal(value as number);
+    default:
+      return String(value);
+  }
+}
+
+function formatSavedEntry(entry: SetEntry): string {
+  const words = [formatElement(entry, namedProtocol)];
+  if (entry.timeout !== undefined) words.push(`timeout ${entry.timeout}`);
+  if (entry.noMatch) words.push('nomatch');
+  if (entry.wildcard) words.push('wildcard');
+  if (entry.before !== undefined) words.push(`before ${entry.before}`);
+  if (entry.after !== undefined) words.push(`after ${entry.after}`);
+  if (entry.packets !== undefined) words.push(`packets ${entry.packets}`);
+  if (entry.bytes !== undefined) words.push(`bytes ${entry.bytes}`);
+  if (entry.comment !== undefined) words.push(`comment "${entry.comment}"`);
+  if (entry.skbMark !== undefined) words.push(`skbmark ${formatMark(entry.skbMark, entry.skbMask)}`);
+  if (entry.skbPrio !== undefined) {
+    words.push(`skbprio ${(entry.skbPrio >>> 16).toString(16)}:${(entry.skbPrio & 0xffff).toString(16)}`);
+  }
+  if (entry.skbQueue !== undefined) words.push(`skbqueue ${entry.skbQueue}`);
+  return words.join(' ');
+}
+
+function formatMark(mark: number, mask = 0xffff_ffff): string {
+  const hex = `0x${mark.toString(16)}`;
+  return mask === 0xffff_ffff ? hex : `${hex}/0x${mask.toString(16)}`;
+}

@@ -1,0 +1,292 @@
+// Operations and names of IPVS → the records that cross to the addon. Fields that are left out get their defaults here.
+import type { Family } from '../../net/address.js';
+import { PROTOCOL_NUMBERS } from '../../net/protocol.js';
+import { argumentError } from '../arguments.js';
+import { onlyRecord, RecordWriter } from '../recordWriter.js';
+import { flagsOf } from './flags.js';
+import {
+  CHECKSUM,
+  DAEMON,
+  DAEMON_STATE,
+  FORWARDING,
+  OPERATION,
+  SERVER,
+  SERVICE,
+  TIMEOUTS,
+  TUNNEL,
+  VERB,
+} from './layouts.js';
+import type {
+  EncapsulationInput,
+  IpvsOperation,
+  IpvsTimeoutsInput,
+  RealServerIdInput,
+  RealServerInput,
+  SyncDaemonInput,
+  VirtualServiceId,
+  VirtualServiceInput,
+} from './types.js';
+
+const LARGEST_U32 = 0xffff_ffff;
+const LARGEST_I32 = 0x7fff_ffff;
+// The longest times that still fit 32 bits when the kernel has multiplied them by HZ, which is at most 1000.
+const LONGEST_PERSISTENCE = 4_294_967;
+const LONGEST_TIMEOUT = 2_147_483;
+/** That of ipvsadm 1.31, whose manual says 300. */
+const DEFAULT_PERSISTENCE = 360;
+/** The longest payload of UDP over IPv4. */
+const LONGEST_MESSAGE = 65_507;
+
+// Services and real servers that were listed may be given as they are: counters and rates, which nobody can set, are ignored.
+const ID_FIELDS = ['address', 'port', 'protocol', 'firewallMark', 'family'];
+const SERVICE_FIELDS = new Set([
+  ...ID_FIELDS,
+  ...['scheduler', 'schedulerFlags', 'onePacket', 'persistence', 'persistenceEngine'],
+  ...['counters', 'rates', 'realServers'],
+]);
+const PERSISTENCE_FIELDS = new Set(['timeout', 'netmask']);
+const SERVER_FIELDS = new Set([
+  ...['address', 'port', 'weight', 'forwarding', 'upperThreshold', 'lowerThreshold', 'encapsulation'],
+  ...['activeConnections', 'inactiveConnections', 'persistentConnections', 'counters', 'rates'],
+]);
+const ENCAPSULATION_FIELDS: Readonly<Record<string, ReadonlySet<string>>> = {
+  ipip: new Set(['type']),
+  gue: new Set(['type', 'port', 'checksum']),
+  gre: new Set(['type', 'checksum']),
+};
+const TIMEOUTS_FIELDS = new Set(['tcp', 'tcpFin', 'udp']);
+const DAEMON_FIELDS = new Set(['state', 'interface', 'syncId', 'maxLength', 'group', 'port', 'ttl']);
+
+const ON_SERVICE = new Set(['do', 'service']);
+const ON_SERVER = new Set(['do', 'service', 'realServer']);
+const OPERATION_FIELDS: Readonly<Record<IpvsOperation['do'], ReadonlySet<string>>> = {
+  addService: ON_SERVICE,
+  updateService: ON_SERVICE,
+  deleteService: ON_SERVICE,
+  addRealServer: ON_SERVER,
+  updateRealServer: ON_SERVER,
+  deleteRealServer: ON_SERVER,
+  zero: ON_SERVICE,
+  flush: new Set(['do']),
+  setTimeouts: new Set(['do', 'timeouts']),
+  startDaemon: new Set(['do', 'daemon']),
+  stopDaemon: new Set(['do', 'state']),
+};
+
+/** Writes an operation record. */
+export function writeOperation(operation: IpvsOperation, writer: RecordWriter): void {
+  const number = writer.choice('do', operation?.do, VERB.numbers);
+  if (number === 0) return;
+  writer.u8(OPERATION.verb, number);
+  writer.onlyFields('', operation, OPERATION_FIELDS[operation.do], `the operation ${operation.do}`);
+  switch (operation.do) {
+    case 'addService':
+      writeAddedService(operation.service, writer);
+      break;
+    case 'updateService':
+      writeService(operation.service, writer);
+      break;
+    case 'deleteService':
+      writeServiceId(operation.service, writer, OPERATION.service);
+      break;
+    case 'addRealServer':
+    case 'updateRealServer':
+      writeServer(operation.service, operation.realServer, writer);
+      break;
+    case 'deleteRealServer':
+      writeServiceId(operation.service, writer, OPERATION.service);
+      writeServerId(operation.service, operation.realServer, writer);
+      break;
+    case 'zero':
+      if (operation.service !== undefined) writeServiceId(operation.service, writer, OPERATION.service);
+      break;
+    case 'setTimeouts':
+      writeTimeouts(operation.timeouts, writer);
+      break;
+    case 'startDaemon':
+      writeDaemon(operation.daemon, writer);
+      break;
+    case 'stopDaemon':
+      writeDaemonState('state', operation.state, writer);
+      break;
+    case 'flush':
+  }
+}
+
+/** Whether the value of an argument is an object; if not, that is a fault. */
+function isObject(path: string, value: unknown, writer: RecordWriter): boolean {
+  if (typeof value === 'object' && value !== null) return true;
+  writer.fail(path, value, 'must be an object', true);
+  return false;
+}
+
+/** Writes the fields that name a service; returns its family, or undefined when it is not even an object. */
+function writeServiceId(id: VirtualServiceId, writer: RecordWriter, part = 0): Family | undefined {
+  if (!isObject('service', id, writer)) return undefined;
+  writer.onlyFields('service.', id, SERVICE_FIELDS, 'a virtual service');
+  let family: Family;
+  if ('firewallMark' in id) {
+    family = id.family === 6 ? 6 : 4;
+    if (id.family !== family) writer.fail('service.family', id.family, 'must be 4 or 6');
+    const mark = writer.integer('service.firewallMark', id.firewallMark, 1, LARGEST_U32);
+    writer.u32(SERVICE.firewallMark, mark, part);
+  } else {
+    family = writer.address('service.address', id.address, SERVICE.address, part);
+    writer.u8(SERVICE.protocol, writer.choice('service.protocol', id.protocol, PROTOCOL_NUMBERS), part);
+    writer.u16(SERVICE.port, writer.integer('service.port', id.port, 0, 65535), part);
+  }
+  writer.u8(SERVICE.family, family, part);
+  return family;
+}
+
+function writeAddedService(service: VirtualServiceInput, writer: RecordWriter): void {
+  writeService(service, writer);
+  if (service && typeof service === 'object' && 'realServers' in service) {
+    const rule = 'must be left out: real servers are added on their own';
+    writer.fail('service.realServers', service.realServers, rule);
+  }
+}
+
+function writeService(service: VirtualServiceInput, writer: RecordWriter): void {
+  const part = OPERATION.service;
+  const family = writeServiceId(service, writer, part);
+  if (family === undefined) return;
+  const { scheduler = 'wlc', persistence, persistenceEngine } = service;
+  writer.text('service.scheduler', scheduler, SERVICE.scheduler, part);
+  writer.u32(SERVICE.flags, flagsOf(service, scheduler, writer), part);
+  const widest = family === 4 ? 32 : 128;
+  if (persistence === undefined) {
+    if ('port' in service && service.port === 0 && !('firewallMark' in service)) {
+      writer.fail('service.port', 0, 'must be 1 to 65535 without persistence');
+    }
+    writer.u8(SERVICE.netmask, widest, part);
+  } else if (isObject('service.persistence', persistence, writer)) {
+    const path = 'service.persistence';
+    writer.onlyFields(`${path}.`, persistence, PERSISTENCE_FIELDS, 'a persistence');
+    const { timeout = DEFAULT_PERSISTENCE, netmask = widest } = persistence;
+    writer.u32(SERVICE.timeout, writer.integer(`${path}.timeout`, timeout, 0, LONGEST_PERSISTENCE), part);
+    writer.u8(SERVICE.netmask, writer.integer(`${path}.netmask`, netmask, 1, widest), part);
+  }
+  if (persistenceEngine !== undefined) {
+    writer.text('service.persistenceEngine', persistenceEngine, SERVICE.persistenceEngine, part);
+  }
+}
+
+/** The port of a real server in an argument. */
+export function portOf(service: VirtualServiceId, { port }: RealServerIdInput): number {
+  return port ?? ('firewallMark' in service ? 0 : service.port);
+}
+
+/** Writes the fields that name a real server; returns its family, or undefined when it is not even an object. */
+function writeServerId(
+  service: VirtualServiceId,
+  id: RealServerIdInput,
+  writer: RecordWriter,
+): Family | undefined {
+  if (!isObject('service', service, writer) || !isObject('realServer', id, writer)) return undefined;
+  writer.onlyFields('realServer.', id, SERVER_FIELDS, 'a real server');
+  const part = OPERATION.argument;
+  const family = writer.address('realServer.address', id.address, SERVER.address, part);
+  writer.u8(SERVER.family, family, part);
+  writer.u16(SERVER.port, writer.integer('realServer.port', portOf(service, id), 0, 65535), part);
+  return family;
+}
+
+function writeServer(service: VirtualServiceId, server: RealServerInput, writer: RecordWriter): void {
+  const serviceFamily = writeServiceId(service, writer, OPERATION.service);
+  const family = writeServerId(service, server, writer);
+  if (family === undefined) return;
+  const part = OPERATION.argument;
+  const { weight = 1, forwarding = 'route', upperThreshold = 0, lowerThreshold = 0 } = server;
+  writer.u8(SERVER.forwarding, writer.choice('realServer.forwarding', forwarding, FORWARDING), part);
+  if (family !== serviceFamily && forwarding !== 'tunnel') {
+    writer.fail('realServer.address', server.address, `must be IPv${serviceFamily}, as its service is`);
+  }
+  writer.u32(SERVER.weight, writer.integer('realServer.weight', weight, 0, LARGEST_I32), part);
+  const upper = writer.integer('realServer.upperThreshold', upperThreshold, 0, LARGEST_U32);
+  writer.u32(SERVER.upperThreshold, upper, part);
+  const lower = writer.integer('realServer.lowerThreshold', lowerThreshold, 0, upper);
+  writer.u32(SERVER.lowerThreshold, lower, part);
+  if (server.encapsulation === undefined) return;
+  if (forwarding !== 'tunnel') {
+    writer.fail('realServer.encapsulation', server.encapsulation, 'must be left out without tunnel');
+  }
+  writeEncapsulation(server.encapsulation, writer);
+}
+
+function writeEncapsulation(encapsulation: EncapsulationInput, writer: RecordWriter): void {
+  const path = 'realServer.encapsulation';
+  if (!isObject(path, encapsulation, writer)) return;
+  const { type } = encapsulation;
+  const part = OPERATION.argument;
+  writer.u8(SERVER.tunnelType, writer.choice(`${path}.type`, type, TUNNEL), part);
+  const fields = Object.hasOwn(ENCAPSULATION_FIELDS, type) && ENCAPSULATION_FIELDS[type];
+  if (!fields) return;
+  writer.onlyFields(`${path}.`, encapsulation, fields, `the encapsulation ${type}`);
+  if (type === 'ipip') return;
+  if (type === 'gue') {
+    writer.u16(SERVER.tunnelPort, writer.integer(`${path}.port`, encapsulation.port, 1, 65535), part);
+  }
+  const { checksum = 'none' } = encapsulation;
+  writer.u16(SERVER.tunnelFlags, writer.choice(`${path}.checksum`, checksum, CHECKSUM), part);
+  if (type === 'gre' && (checksum as string) === 'remote') {
+    writer.fail(`${path}.checksum`, checksum, 'must be none or full with gre');
+  }
+}
+
+function writeTimeouts(timeouts: IpvsTimeoutsInput, writer: RecordWriter): void {
+  if (!isObject('timeouts', timeouts, writer)) return;
+  writer.onlyFields('timeouts.', timeouts, TIMEOUTS_FIELDS, 'the timeouts');
+  const part = OPERATION.argument;
+  const { tcp = 0, tcpFin = 0, udp = 0 } = timeouts;
+  writer.u32(TIMEOUTS.tcp, writer.integer('timeouts.tcp', tcp, 0, LONGEST_TIMEOUT), part);
+  writer.u32(TIMEOUTS.tcpFin, writer.integer('timeouts.tcpFin', tcpFin, 0, LONGEST_TIMEOUT), part);
+  writer.u32(TIMEOUTS.udp, writer.integer('timeouts.udp', udp, 0, LONGEST_TIMEOUT), part);
+}
+
+function writeDaemonState(path: string, state: unknown, writer: RecordWriter): void {
+  writer.u8(DAEMON.state, writer.choice(path, state, DAEMON_STATE), OPERATION.argument);
+}
+
+function writeDaemon(daemon: SyncDaemonInput, writer: RecordWriter): void {
+  if (!isObject('daemon', daemon, writer)) return;
+  writer.onlyFields('daemon.', daemon, DAEMON_FIELDS, 'a sync daemon');
+  writeDaemonState('daemon.state', daemon.state, writer);
+  const part = OPERATION.argument;
+  writer.text('daemon.interface', daemon.interface, DAEMON.interface, part);
+  const { syncId = 0, maxLength, group, port, ttl } = daemon;
+  writer.u8(DAEMON.syncId, writer.integer('daemon.syncId', syncId, 0, 255), part);
+  if (maxLength !== undefined) {
+    writer.u16(DAEMON.maxLength, writer.integer('daemon.maxLength', maxLength, 1, LONGEST_MESSAGE), part);
+  }
+  if (group !== undefined) {
+    writer.u8(DAEMON.family, writer.address('daemon.group', group, DAEMON.group, part), part);
+  }
+  if (port !== undefined) writer.u16(DAEMON.port, writer.integer('daemon.port', port, 1, 65535), part);
+  if (ttl !== undefined) writer.u8(DAEMON.ttl, writer.integer('daemon.ttl', ttl, 1, 255), part);
+}
+
+/** The record that names a service; throws the error of the call when it breaks a rule. */
+export function packServiceId(id: VirtualServiceId, operation: string): Uint8Array {
+  const writer = new RecordWriter(SERVICE.SIZE, 1);
+  writeServiceId(id, writer);
+  return onlyRecord(writer, operation);
+}
+
+/** The records that name services; throws the error of the call when one of them breaks a rule. */
+export function packServiceIds(ids: readonly VirtualServiceId[], operation: string): Uint8Array {
+  const writer = new RecordWriter(SERVICE.SIZE, ids.length);
+  for (const [i, id] of ids.entries()) {
+    writeServiceId(id, writer);
+    const fault = writer.finish();
+    if (fault) throw argumentError(operation, { ...fault, field: `ids[${i}].${fault.field}` });
+  }
+  return writer.records();
+}
+
+/** The record of an operation; throws the error of the operation when it breaks a rule. */
+export function packOperation(operation: IpvsOperation): Uint8Array {
+  const writer = new RecordWriter(OPERATION.SIZE, 1);
+  writeOperation(operation, writer);
+  return onlyRecord(writer, `ipvs.${operation.do}`);
+}

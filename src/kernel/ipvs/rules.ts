@@ -1,0 +1,340 @@
+// Virtual services and real servers in the text of ipvsadm 1.31: as `ipvsadm -S -n` prints it and `ipvsadm -R` reads it.
+import { readFileSync } from 'node:fs';
+import { canonicalAddress, familyOf, joinHostPort } from '../../net/address.js';
+import type { Protocol } from '../../net/protocol.js';
+import { describeFault } from '../arguments.js';
+import { RecordWriter } from '../recordWriter.js';
+import { OPERATION } from './layouts.js';
+import { nameService } from './names.js';
+import { writeOperation } from './operations.js';
+import { type Command, LineFault, type Rule, readRule, type Values } from './ruleOptions.js';
+import type {
+  EncapsulationInput,
+  ForwardingMethod,
+  IpvsOperation,
+  RealServer,
+  RealServerIdInput,
+  RealServerInput,
+  SchedulerFlag,
+  SyncDaemonInput,
+  SyncDaemonState,
+  VirtualService,
+  VirtualServiceId,
+  VirtualServiceInput,
+} from './types.js';
+
+/** Options of {@link parseRules}. */
+export interface RulesOptions {
+  /** The number of a port with a name, of which there is none when it is undefined. Default: that of /etc/services. */
+  readonly portNumber?: ((name: string, protocol: Protocol) => number | undefined) | undefined;
+}
+
+const SERVICE_OPTION = { tcp: '-t', udp: '-u', sctp: '--sctp-service' } as const;
+const FORWARDING_OPTION = { route: '-g', tunnel: '-i', masquerade: '-m' } as const;
+const CHECKSUM_OPTION = { none: '--tun-nocsum', full: '--tun-csum', remote: '--tun-remcsum' } as const;
+
+/**
+ * The rules that add these virtual services and their real servers, in this order, one a line: the text of `ipvsadm -S -n`, and
+ * the thresholds (`-x`, `-y`), which that leaves out. Throws a RangeError that names the object for which ipvsadm has no text: a
+ * forwarding method `other`, or a netmask that is no prefix.
+ */
+export function formatRules(
+  services: Iterable<VirtualService & { readonly realServers?: readonly RealServer[] }>,
+): string {
+  let text = '';
+  for (const service of services) {
+    const name = formatId(service);
+    text += `-A ${name}${formatSettings(service)}\n`;
+    for (const server of service.realServers ?? []) text += `-a ${name}${formatServer(server, service)}\n`;
+  }
+  return text;
+}
+
+function formatId(id: VirtualServiceId): string {
+  if ('firewallMark' in id) return `-f ${id.firewallMark}${id.family === 6 ? ' -6' : ''}`;
+  return `${SERVICE_OPTION[id.protocol]} ${joinHostPort(id.address, id.port)}`;
+}
+
+function formatSettings(service: VirtualService): string {
+  const { scheduler, schedulerFlags, onePacket, persistence, persistenceEngine } = service;
+  let text = ` -s ${scheduler}`;
+  if (persistence) {
+    const { timeout, netmask } = persistence;
+    if (netmask === 0) throw new RangeError(`${nameService(service)}: its netmask is no prefix`);
+    const family = 'firewallMark' in service ? service.family : familyOf(service.address);
+    text += ` -p ${timeout}`;
+    if (netmask < (family === 4 ? 32 : 128)) text += ` -M ${family === 4 ? dottedMask(netmask) : netmask}`;
+  }
+  if (persistenceEngine) text += ` --pe ${persistenceEngine}`;
+  if (onePacket) text += ' -o';
+  if (schedulerFlags.length > 0) text += ` -b ${schedulerFlags.join(',')}`;
+  return text;
+}
+
+function formatServer(server: RealServer, service: VirtualServiceId): string {
+  const { address, port, weight, forwarding, upperThreshold, lowerThreshold, encapsulation } = server;
+  const name = joinHostPort(address, port);
+  if (forwarding === 'other') {
+    throw new RangeError(`${nameService(service)} -> ${name}: ipvsadm has no option for its forwarding method`);
+  }
+  let text = ` -r ${name} ${FORWARDING_OPTION[forwarding]} -w ${weight}`;
+  if (encapsulation) {
+    text += ` --tun-type ${encapsulation.type}`;
+    if (encapsulation.type === 'gue') text += ` --tun-port ${encapsulation.port}`;
+    if (encapsulation.type !== 'ipip') text += ` ${CHECKSUM_OPTION[encapsulation.checksum]}`;
+  }
+  if (upperThreshold > 0) text += ` -x ${upperThreshold}`;
+  if (lowerThreshold > 0) text += ` -y ${lowerThreshold}`;
+  return text;
+}
+
+function dottedMask(prefix: number): string {
+  const mask = (0xffff_ffff << (32 - prefix)) >>> 0;
+  return [24, 16, 8, 0].map((shift) => (mask >>> shift) & 255).join('.');
+}
+
+/** Lines of rules that cannot be read. `problems` has all of them, in their order; the message has the first. */
+export class RulesError extends Error {
+  override readonly name = 'RulesError';
+  readonly problems: readonly { readonly line: number; readonly text: string; readonly rule: string }[];
+
+  constructor(problems: RulesError['problems']) {
+    const [first] = problems;
+    const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
+    super(`line ${first?.line}: ${first?.rule}${more}`);
+    this.problems = problems;
+  }
+}
+
+/**
+ * The operations of rules, in their order: of the text of `ipvsadm -S`, with or without `-n`, and of every line for `ipvsadm -R`
+ * that changes IPVS. Empty lines are skipped. Hosts must be addresses: names are not resolved. Names of ports are. As in
+ * ipvsadm, a real server has the port of its virtual service unless it is masqueraded.
+ *
+ * Throws a RulesError with the number of each line that cannot be read, or would break a rule of {@link Ipvs.apply}.
+ */
+export function parseRules(text: string, options: RulesOptions = {}): IpvsOperation[] {
+  const { portNumber = servicesFile() } = options;
+  const operations: IpvsOperation[] = [];
+  const problems: { line: number; text: string; rule: string }[] = [];
+  const writer = new RecordWriter(OPERATION.SIZE, 1);
+  for (const [i, line] of text.split('\n').entries()) {
+    if (line.trim() === '') continue;
+    try {
+      const operation = operationOf(readRule(line), portNumber);
+      writeOperation(operation, writer);
+      const fault = writer.finish();
+      if (fault) throw new LineFault(describeFault(fault));
+      writer.reset();
+      operations.push(operation);
+    } catch (error) {
+      if (!(error instanceof LineFault)) throw error;
+      problems.push({ line: i + 1, text: line, rule: error.message });
+    }
+  }
+  if (problems.length > 0) throw new RulesError(problems);
+  return operations;
+}
+
+type PortNumber = NonNullable<RulesOptions['portNumber']>;
+
+const VERBS = {
+  'add-service': 'addService',
+  'edit-service': 'updateService',
+  'add-server': 'addRealServer',
+  'edit-server': 'updateRealServer',
+} as const;
+
+function operationOf({ command, values, rest }: Rule, portNumber: PortNumber): IpvsOperation {
+  switch (command) {
+    case 'add-service':
+    case 'edit-service':
+      return { do: VERBS[command], service: readService(command, values, portNumber) };
+    case 'delete-service':
+      return { do: 'deleteService', service: readId(command, values, portNumber) };
+    case 'add-server':
+    case 'edit-server':
+      return {
+        do: VERBS[command],
+        service: readId(command, values, portNumber),
+        realServer: readServer(values, portNumber),
+      };
+    case 'delete-server':
+      return {
+        do: 'deleteRealServer',
+        service: readId(command, values, portNumber),
+        realServer: readServerId(values, portNumber),
+      };
+    case 'clear':
+      return { do: 'flush' };
+    case 'zero':
+      return values.size === 1 ? { do: 'zero' } : { do: 'zero', service: readId(command, values, portNumber) };
+    case 'set': {
+      const [tcp, tcpFin, udp] = rest.map((text) => readNumber('--set', text));
+      if (rest.length !== 3) throw new LineFault('--set needs three timeouts: tcp tcpfin udp');
+      return { do: 'setTimeouts', timeouts: { tcp, tcpFin, udp } };
+    }
+    case 'start-daemon':
+      return { do: 'startDaemon', daemon: readDaemon(values) };
+    case 'stop-daemon':
+      return { do: 'stopDaemon', state: values.get(command) as SyncDaemonState };
+  }
+}
+
+function readId(command: Command, values: Values, portNumber: PortNumber): VirtualServiceId {
+  const given = (['tcp', 'udp', 'sctp', 'fwmark'] as const).filter((kind) => values.has(`${kind}-service`));
+  const [kind] = given;
+  if (kind === undefined || given.length > 1) {
+    throw new LineFault(`--${command} needs one of -t, -u, --sctp-service and -f`);
+  }
+  const text = values.get(`${kind}-service`) ?? '';
+  if (kind === 'fwmark') {
+    // `ipvsadm -S` prints large marks as negative numbers, which `ipvsadm -R` refuses.
+    const mark = /^-\d+$/.test(text) ? Number(text) >>> 0 : readNumber('-f', text);
+    return { firewallMark: mark, family: values.has('ipv6') ? 6 : 4 };
+  }
+  if (values.has('ipv6')) throw new LineFault('--ipv6 is for -f only');
+  const { address, port = 0 } = readEndpoint(text, kind, portNumber);
+  return { address, port, protocol: kind };
+}
+
+function readService(command: Command, values: Values, portNumber: PortNumber): VirtualServiceInput {
+  const id = readId(command, values, portNumber);
+  const timeout = values.get('persistent');
+  const netmask = values.get('netmask');
+  return {
+    ...id,
+    scheduler: values.get('scheduler'),
+    schedulerFlags: values.get('sched-flags')?.split(',') as SchedulerFlag[] | undefined,
+    onePacket: values.has('ops'),
+    // As in ipvsadm, a netmask without persistence has no effect.
+    persistence:
+      timeout === undefined
+        ? undefined
+        : {
+            timeout: timeout === '' ? undefined : readNumber('-p', timeout),
+            netmask: netmask === undefined ? undefined : readNetmask(netmask),
+          },
+    persistenceEngine: values.get('pe'),
+  };
+}
+
+function readServerId(values: Values, portNumber: PortNumber): RealServerIdInput {
+  const text = values.get('real-server');
+  if (text === undefined) throw new LineFault('needs a real server, -r');
+  return readEndpoint(text, 'tcp', portNumber);
+}
+
+function readServer(values: Values, portNumber: PortNumber): RealServerInput {
+  const methods = (
+    [
+      ['gatewaying', 'route'],
+      ['ipip', 'tunnel'],
+      ['masquerading', 'masquerade'],
+    ] as const
+  ).filter(([option]) => values.has(option));
+  if (methods.length > 1) throw new LineFault('has more than one of -g, -i and -m');
+  const forwarding: ForwardingMethod = methods[0]?.[1] ?? 'route';
+  const { address, port } = readServerId(values, portNumber);
+  return {
+    address,
+    port: forwarding === 'masquerade' ? port : undefined,
+    forwarding,
+    weight: optionalNumber(values, 'weight'),
+    upperThreshold: optionalNumber(values, 'u-threshold'),
+    lowerThreshold: optionalNumber(values, 'l-threshold'),
+    encapsulation: readEncapsulation(values),
+  };
+}
+
+function readEncapsulation(values: Values): EncapsulationInput | undefined {
+  const checksums = (
+    [
+      ['tun-nocsum', 'none'],
+      ['tun-csum', 'full'],
+      ['tun-remcsum', 'remote'],
+    ] as const
+  ).filter(([option]) => values.has(option));
+  if (checksums.length > 1) throw new LineFault('has more than one of --tun-nocsum, --tun-csum and --tun-remcsum');
+  const type = values.get('tun-type');
+  const port = optionalNumber(values, 'tun-port');
+  const checksum = checksums[0]?.[1];
+  if (type === undefined && port === undefined && checksum === undefined) return undefined;
+  // The rules for each type are those of operations: fields that are not of the type are refused there.
+  return {
+    type: type ?? 'ipip',
+    ...(port !== undefined && { port }),
+    ...(checksum !== undefined && { checksum }),
+  } as EncapsulationInput;
+}
+
+function readDaemon(values: Values): SyncDaemonInput {
+  const name = values.get('mcast-interface');
+  if (name === undefined) throw new LineFault('--start-daemon needs an interface, --mcast-interface');
+  return {
+    state: values.get('start-daemon') as SyncDaemonState,
+    interface: name,
+    syncId: optionalNumber(values, 'syncid'),
+    maxLength: optionalNumber(values, 'sync-maxlen'),
+    group: values.get('mcast-group'),
+    port: optionalNumber(values, 'mcast-port'),
+    ttl: optionalNumber(values, 'mcast-ttl'),
+  };
+}
+
+function optionalNumber(values: Values, option: string): number | undefined {
+  const text = values.get(option);
+  return text === undefined ? undefined : readNumber(`--${option}`, text);
+}
+
+function readNumber(option: string, text: string): number {
+  if (!/^\d+$/.test(text)) throw new LineFault(`${option} must be a number, found ${text}`);
+  return Number(text);
+}
+
+/** A prefix length: of a mask (`255.255.255.0`), or the number that IPv6 has. */
+function readNetmask(text: string): number {
+  if (!text.includes('.')) return readNumber('-M', text);
+  const prefix = Array.from({ length: 33 }, (_, length) => length).find((length) => {
+    return length > 0 && dottedMask(length) === text;
+  });
+  if (prefix === undefined) throw new LineFault(`-M must be the mask of a prefix, found ${text}`);
+  return prefix;
+}
+
+/** `10.0.0.1:80`, `10.0.0.1:http`, `[fd00::1]:80`, and each without a port. */
+function readEndpoint(text: string, protocol: Protocol, portNumber: PortNumber): RealServerIdInput {
+  const [, six, four, name] = /^(?:\[([^\]]*)\]|([^:]*))(?::([^:]+))?$/.exec(text) ?? [];
+  const host = six ?? four ?? text; // `fd00::1` has no port
+  const address = canonicalAddress(host);
+  if (address === undefined) throw new LineFault(`${host} is no address: names of hosts are not resolved`);
+  if (name === undefined) return { address };
+  if (/^\d+$/.test(name)) return { address, port: Number(name) };
+  const port = portNumber(name, protocol);
+  if (port === undefined) throw new LineFault(`${name} is no ${protocol} port of /etc/services`);
+  return { address, port };
+}
+
+/** Finds ports in /etc/services, which is read when the first name is met. */
+function servicesFile(): PortNumber {
+  let ports: ReadonlyMap<string, number> | undefined;
+  return (name, protocol) => {
+    ports ??= readServices(readFileSync('/etc/services', 'latin1'));
+    return ports.get(`${name}/${protocol}`);
+  };
+}
+
+/** Ports by `name/protocol` in the text of services(5): names, aliases, comments. */
+function readServices(text: string): Map<string, number> {
+  const ports = new Map<string, number>();
+  for (const line of text.split('\n')) {
+    const [name, place = '', ...aliases] = line.replace(/#.*/, '').trim().split(/\s+/);
+    const [, port, protocol] = /^(\d+)\/(\w+)$/.exec(place) ?? [];
+    if (protocol === undefined) continue;
+    for (const each of [name, ...aliases]) {
+      const key = `${each}/${protocol}`;
+      if (!ports.has(key)) ports.set(key, Number(port));
+    }
+  }
+  return ports;
+}

@@ -1,0 +1,155 @@
+// Reads the attributes of a message without ever reading beyond one.
+import { NetlinkError } from '../../errors.js';
+import { formatAddress } from '../../net/address.js';
+import { aligned, HOST_IS_LITTLE } from './messages.js';
+
+/** Bytes of struct nlattr. */
+const HEADER = 4;
+/** Without `NLA_F_NESTED` and `NLA_F_NET_BYTEORDER`. */
+const TYPE_MASK = 0x3fff;
+
+/** Where attributes are, as errors name them. */
+export interface AttributePlace {
+  /** Bytes of the family's header before the first attribute. Default 0. */
+  readonly offset?: number | undefined;
+  /** `family.verb` of the operation whose reply is read. Default `netlink.read`. */
+  readonly operation?: string | undefined;
+}
+
+/**
+ * The attributes of a payload, in their order. Kernels add attributes: skip those that you do not know. A payload that breaks a rule
+ * is a NetlinkError `ERR_MALFORMED_REPLY` that names the attribute.
+ */
+export class AttributeReader implements Iterable<Attribute> {
+  readonly #payload: Uint8Array;
+  readonly #offset: number;
+  readonly #operation: string;
+  readonly #path: string;
+
+  constructor(
+    payload: Uint8Array,
+    { offset = 0, operation = 'netlink.read' }: AttributePlace = {},
+    path = 'attribute',
+  ) {
+    this.#payload = payload;
+    this.#offset = aligned(offset);
+    this.#operation = operation;
+    this.#path = path;
+    if (offset > payload.length) this.#fail(`header of ${offset} bytes`, `the message has ${payload.length}`);
+  }
+
+  /** Reads the attributes one after another. */
+  *[Symbol.iterator](): Generator<Attribute, void> {
+    const payload = this.#payload;
+    const view = new DataView(payload.buffer, payload.byteOffset, payload.length);
+    for (let start = this.#offset; start < payload.length; ) {
+      const left = payload.length - start;
+      if (left < HEADER) this.#fail(this.#path, `${left} bytes are too few for an attribute`);
+      const length = view.getUint16(start, HOST_IS_LITTLE);
+      const type = view.getUint16(start + 2, HOST_IS_LITTLE) & TYPE_MASK;
+      const path = `${this.#path} ${type}`;
+      if (length < HEADER || length > left)
+        this.#fail(path, `length ${length}, of ${left} bytes that are left`);
+      yield new Attribute(type, payload.subarray(start + HEADER, start + length), this.#operation, path);
+      start += aligned(length); // the padding of the last one may be missing
+    }
+  }
+
+  #fail(target: string, kernelMessage: string): never {
+    throw malformed(this.#operation, target, kernelMessage);
+  }
+}
+
+/** An attribute. The methods read its value; one of another width is a NetlinkError `ERR_MALFORMED_REPLY`. */
+export class Attribute {
+  /** `nla_type` without `NLA_F_…`. */
+  readonly type: number;
+  readonly #value: Uint8Array;
+  readonly #operation: string;
+  readonly #path: string;
+
+  /** Made by {@link AttributeReader}. */
+  constructor(type: number, value: Uint8Array, operation: string, path: string) {
+    this.type = type;
+    this.#value = value;
+    this.#operation = operation;
+    this.#path = path;
+  }
+
+  /** Bytes of the value. */
+  get size(): number {
+    return this.#value.length;
+  }
+
+  /** A number of 8 bits. */
+  u8(): number {
+    return this.#fixed(1).getUint8(0);
+  }
+
+  /** A number of 16 bits in the machine's byte order. */
+  u16(): number {
+    return this.#fixed(2).getUint16(0, HOST_IS_LITTLE);
+  }
+
+  /** A number of 32 bits in the machine's byte order. */
+  u32(): number {
+    return this.#fixed(4).getUint32(0, HOST_IS_LITTLE);
+  }
+
+  /** A number of 64 bits in the machine's byte order. */
+  u64(): bigint {
+    return this.#fixed(8).getBigUint64(0, HOST_IS_LITTLE);
+  }
+
+  /** A number of 16 bits in network order. */
+  u16be(): number {
+    return this.#fixed(2).getUint16(0);
+  }
+
+  /** A number of 32 bits in network order. */
+  u32be(): number {
+    return this.#fixed(4).getUint32(0);
+  }
+
+  /** A number of 64 bits in network order. */
+  u64be(): bigint {
+    return this.#fixed(8).getBigUint64(0);
+  }
+
+  /** A text in UTF-8, up to a zero if there is one. */
+  text(): string {
+    const end = this.#value.indexOf(0);
+    const text = end < 0 ? this.#value : this.#value.subarray(0, end);
+    return Buffer.from(text.buffer, text.byteOffset, text.length).toString('utf8');
+  }
+
+  /** A copy of the value. */
+  bytes(): Uint8Array {
+    return this.#value.slice();
+  }
+
+  /** An IP address: 4 or 16 bytes in network order. */
+  address(): string {
+    if (this.size !== 4 && this.size !== 16) this.#fail('expected 4 or 16');
+    return formatAddress(this.#value);
+  }
+
+  /** The attributes in this one. */
+  nested(): AttributeReader {
+    return new AttributeReader(this.#value, { operation: this.#operation }, `${this.#path},`);
+  }
+
+  #fixed(width: number): DataView {
+    const { buffer, byteOffset, length } = this.#value;
+    if (length !== width) this.#fail(`expected ${width}`);
+    return new DataView(buffer, byteOffset, length);
+  }
+
+  #fail(expected: string): never {
+    throw malformed(this.#operation, this.#path, `the value has ${this.size} bytes, ${expected}`);
+  }
+}
+
+function malformed(operation: string, target: string, kernelMessage: string): NetlinkError {
+  return new NetlinkError({ code: 'ERR_MALFORMED_REPLY', operation, target, kernelMessage });
+}

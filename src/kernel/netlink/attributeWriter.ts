@@ -1,0 +1,160 @@
+// Writes the attributes of a message: struct nlattr, value, padding to 4 bytes.
+import { inspect } from 'node:util';
+import { parseAddress } from '../../net/address.js';
+import { aligned, HOST_IS_LITTLE } from './messages.js';
+
+/** `NLA_F_NESTED`: the value of an attribute is attributes. */
+export const NLA_F_NESTED = 0x8000;
+/** `NLA_F_NET_BYTEORDER`: the value is in network order. A few families, as ipset's, require it. */
+export const NLA_F_NET_BYTEORDER = 0x4000;
+
+/** Bytes of struct nlattr. */
+const HEADER = 4;
+/** `nla_len` has 16 bits. */
+const LONGEST = 0xffff;
+
+/**
+ * Writes the payload of a message: the header of the family and attributes, in the order of the calls. Each method returns the
+ * writer. `type` is 0–65535 (`nla_type`, with `NLA_F_…` where a family needs it). A value that breaks a rule is a RangeError, one of
+ * another type a TypeError; both name the attribute, and nothing is written.
+ */
+export class AttributeWriter {
+  /** Names the attributes in errors; those that are nested, after the types of the outer ones. */
+  #path = 'attribute';
+  #bytes: Uint8Array;
+  #view: DataView;
+  #end: number;
+
+  /** @param header the fixed header of the family, which is copied: `genlmsghdr` ({@link genericHeader}), `rtmsg` */
+  constructor(header: Uint8Array = new Uint8Array()) {
+    this.#bytes = new Uint8Array(Math.max(256, aligned(header.length)));
+    this.#view = new DataView(this.#bytes.buffer);
+    this.#bytes.set(header);
+    this.#end = aligned(header.length);
+  }
+
+  /** A number of 8 bits. */
+  u8(type: number, value: number): this {
+    return this.#integer(type, value, 'u8', 1, (at) => this.#view.setUint8(at, value));
+  }
+
+  /** A number of 16 bits in the machine's byte order. */
+  u16(type: number, value: number): this {
+    return this.#integer(type, value, 'u16', 2, (at) => this.#view.setUint16(at, value, HOST_IS_LITTLE));
+  }
+
+  /** A number of 32 bits in the machine's byte order. */
+  u32(type: number, value: number): this {
+    return this.#integer(type, value, 'u32', 4, (at) => this.#view.setUint32(at, value, HOST_IS_LITTLE));
+  }
+
+  /** A number of 64 bits in the machine's byte order. */
+  u64(type: number, value: bigint): this {
+    return this.#integer(type, value, 'u64', 8, (at) => this.#view.setBigUint64(at, value, HOST_IS_LITTLE));
+  }
+
+  /** A number of 16 bits in network order. */
+  u16be(type: number, value: number): this {
+    return this.#integer(type, value, 'u16be', 2, (at) => this.#view.setUint16(at, value));
+  }
+
+  /** A number of 32 bits in network order. */
+  u32be(type: number, value: number): this {
+    return this.#integer(type, value, 'u32be', 4, (at) => this.#view.setUint32(at, value));
+  }
+
+  /** A number of 64 bits in network order. */
+  u64be(type: number, value: bigint): this {
+    return this.#integer(type, value, 'u64be', 8, (at) => this.#view.setBigUint64(at, value));
+  }
+
+  /** A text in UTF-8 with a zero at its end (`NLA_NUL_STRING`). */
+  text(type: number, value: string): this {
+    if (typeof value !== 'string') throw new TypeError(this.#fault(type, 'text', 'must be a string', value));
+    if (value.includes('\0')) throw new RangeError(this.#fault(type, 'text', 'must have no zero', value));
+    return this.bytes(type, Buffer.from(`${value}\0`));
+  }
+
+  /** Bytes as they are. */
+  bytes(type: number, value: Uint8Array): this {
+    if (!(value instanceof Uint8Array)) {
+      throw new TypeError(this.#fault(type, 'bytes', 'must be a Uint8Array', value));
+    }
+    this.#bytes.set(value, this.#begin(type, value.length));
+    return this;
+  }
+
+  /** An IP address in network order: 4 or 16 bytes. */
+  address(type: number, value: string): this {
+    const bytes = typeof value === 'string' ? parseAddress(value) : undefined;
+    if (!bytes) throw new RangeError(this.#fault(type, 'address', 'must be an IP address', value));
+    return this.bytes(type, bytes);
+  }
+
+  /** An attribute without a value (`NLA_FLAG`). */
+  flag(type: number): this {
+    this.#begin(type, 0);
+    return this;
+  }
+
+  /** An attribute of the attributes that `write` writes, with `NLA_F_NESTED`. */
+  nested(type: number, write: (attributes: AttributeWriter) => void): this {
+    const inner = new AttributeWriter();
+    inner.#path = `${this.#path} ${type},`;
+    write(inner);
+    return this.bytes(type | NLA_F_NESTED, inner.payload());
+  }
+
+  /** A copy of what was written. */
+  payload(): Uint8Array {
+    return this.#bytes.slice(0, this.#end);
+  }
+
+  #integer(
+    type: number,
+    value: number | bigint,
+    kind: string,
+    width: number,
+    set: (at: number) => void,
+  ): this {
+    const big = width === 8;
+    if (typeof value !== (big ? 'bigint' : 'number')) {
+      throw new TypeError(this.#fault(type, kind, `must be a ${big ? 'bigint' : 'number'}`, value));
+    }
+    const most = big ? 2n ** 64n - 1n : 2 ** (8 * width) - 1;
+    if ((!big && !Number.isInteger(value)) || value < 0 || value > most) {
+      throw new RangeError(this.#fault(type, kind, `must be an integer from 0 to ${most}`, value));
+    }
+    set(this.#begin(type, width));
+    return this;
+  }
+
+  /** Writes struct nlattr and makes room for the value; returns its place. */
+  #begin(type: number, size: number): number {
+    if (!Number.isInteger(type) || type < 0 || type > 0xffff) {
+      throw new RangeError(this.#fault(type, 'type', 'must be an integer from 0 to 65535', type));
+    }
+    const length = HEADER + size;
+    if (length > LONGEST) {
+      throw new RangeError(this.#fault(type, 'length', `must be at most ${LONGEST - HEADER} bytes`, size));
+    }
+    this.#reserve(this.#end + aligned(length));
+    const start = this.#end;
+    this.#view.setUint16(start, length, HOST_IS_LITTLE);
+    this.#view.setUint16(start + 2, type, HOST_IS_LITTLE);
+    this.#end += aligned(length);
+    return start + HEADER;
+  }
+
+  #reserve(needed: number): void {
+    if (needed <= this.#bytes.length) return;
+    const larger = new Uint8Array(Math.max(needed, 2 * this.#bytes.length));
+    larger.set(this.#bytes.subarray(0, this.#end));
+    this.#bytes = larger;
+    this.#view = new DataView(larger.buffer);
+  }
+
+  #fault(type: number, kind: string, rule: string, value: unknown): string {
+    return `${this.#path} ${type} (${kind}) ${rule}, found ${inspect(value, { depth: 0 })}`;
+  }
+}

@@ -205,6 +205,7 @@ Status Client::ListExpectations(std::vector<Expectation>* out) {
 
 Status Client::ReadCapabilities(Capabilities* out) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  if (!network_namespace_) return Status::Errno(EBADF);
   Status status = ReadSettings(*network_namespace_, &out->settings);
   if (!status.ok()) return status;
   Flow nothing;  // that a kernel with zones does not find

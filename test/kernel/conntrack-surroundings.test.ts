@@ -5,6 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { loadAddon } from '../../src/kernel/addon.js';
+import { FILTER, LISTING, OPERATION } from '../../src/kernel/conntrack/layouts.js';
 import { openConntrack } from '../../src/kernel/conntrack/index.js';
 
 const LOADER = '/proc/sys/kernel/modprobe';
@@ -72,14 +73,24 @@ test('the addon refuses arguments of the wrong type or length', async () => {
     assert.throws(() => client('apply', records), TypeError);
   }
   // Well formed, but the client has no socket yet: an errno, not a crash.
-  await assert.rejects(async () => client('list', new Uint8Array(76), false), { errno: 9 });
-  assert.deepEqual(await client('list', new Uint8Array(0), false), Buffer.of());
-  const [failure] = (await make('ConntrackClient')('apply', new Uint8Array(92).fill(255))) as {
-    errno: number;
-  }[];
+  const how = new Uint8Array(LISTING.SIZE);
+  const filter = new Uint8Array(FILTER.SIZE);
+  const operation = new Uint8Array(OPERATION.SIZE).fill(255);
+  await assert.rejects(async () => client('list', filter, how), { errno: 9 });
+  assert.deepEqual(await client('list', new Uint8Array(0), how), Buffer.of());
+  await assert.rejects(async () => client('get', operation, true), { errno: 9 });
+  for (const verb of ['flush', 'statistics', 'listExpectations', 'capabilities']) {
+    await assert.rejects(async () => client(verb), { errno: 9 });
+  }
+  const [failure] = (await make('ConntrackClient')('apply', operation)) as { errno: number }[];
   assert.equal(failure?.errno, 9);
   client('close');
-  await assert.rejects(async () => client('list', new Uint8Array(76), false), { code: 'ERR_CLOSED' });
+  await assert.rejects(async () => client('list', filter, how), { code: 'ERR_CLOSED' });
+  const flows = make('ConntrackWatch');
+  assert.throws(() => flows('select', 7, new Uint8Array(FILTER.SIZE + 1)), TypeError);
+  flows('select', 7, filter);
+  flows('close');
+  flows('select', 7, filter);
 
   const watch = make('RtnetlinkWatch');
   const ignore = () => {};

@@ -84,5 +84,5 @@ function codeOf(result: Partial<NetlinkError> | undefined): string {
 
 /** A selection without a family is one of both. */
 function familiesOf(selections: readonly { readonly family?: Family }[]): Set<Family> {
-  return new Set(selections.flatMap(({ family }) => family ?? [4, 6] as const));
+  return new Set(selections.flatMap(({ family }) => family ?? ([4, 6] as const)));
 }

@@ -94,14 +94,20 @@ for (const family of [4, 6] as const) {
     // The same clients again.
     await send(4000);
     assert.deepEqual(await clean(port(family, pods[0])), []);
-    assert.deepEqual(sourcesOf(await ct.list(selectFlows([port(family, pods[0])])).toArray()), [first, first]);
+    assert.deepEqual(sourcesOf(await ct.list(selectFlows([port(family, pods[0])])).toArray()), [
+      first,
+      first,
+    ]);
 
     // The endpoint is removed, and another is added.
     ipvsadm('-d', '-r', first);
     ipvsadm('-a', '-r', second, '-m');
     await send(5000);
     assert.deepEqual(await clean(port(family, pods[1])), [first, first]);
-    assert.deepEqual(sourcesOf(await ct.list(selectFlows([port(family, pods[1])])).toArray()), [second, second]);
+    assert.deepEqual(sourcesOf(await ct.list(selectFlows([port(family, pods[1])])).toArray()), [
+      second,
+      second,
+    ]);
     assert.equal(namespace.witness().filter((line) => line.includes(`src=${client} `)).length, 2);
   });
 }

@@ -17,7 +17,19 @@ let ct: Conntrack;
 before(async () => {
   namespace = new TrackingNamespace('knp-options');
   // Labels exist from the first rule that uses them.
-  namespace.run('iptables', '-t', 'mangle', '-A', 'OUTPUT', '-m', 'connlabel', '--label', '1', '-j', 'ACCEPT');
+  namespace.run(
+    'iptables',
+    '-t',
+    'mangle',
+    '-A',
+    'OUTPUT',
+    '-m',
+    'connlabel',
+    '--label',
+    '1',
+    '-j',
+    'ACCEPT',
+  );
   namespace.run('sysctl', '-qw', 'net.netfilter.nf_conntrack_acct=1');
   ct = await openConntrack({ netns: namespace.path });
 });
@@ -53,13 +65,20 @@ const ends6 = { source: 'fd00::9', destination: 'fd00::1' };
 
 /** Options that an added flow has, `conntrack -I` with them, and the same flow for the library. */
 const ADDED: readonly [options: string, words: string, flow: NewFlow][] = [
-  ['-I -s --src --orig-src -d --dst --orig-dst -t --timeout', `--src 10.0.0.9 --dst 10.0.0.1 -p udp --sport 4000 --dport 80`, udp],
+  [
+    '-I -s --src --orig-src -d --dst --orig-dst -t --timeout',
+    `--src 10.0.0.9 --dst 10.0.0.1 -p udp --sport 4000 --dport 80`,
+    udp,
+  ],
   ['-p --protonum --orig-port-src --orig-port-dst', UDP, udp],
   ['--state', TCP, tcp],
   [
     '-r --reply-src -q --reply-dst --reply-port-src --reply-port-dst',
     `${UDP} -r 10.0.0.2 -q 10.0.0.9 --reply-port-src 8080 --reply-port-dst 4000`,
-    { ...udp, reply: { source: '10.0.0.2', destination: '10.0.0.9', sourcePort: 8080, destinationPort: 4000 } },
+    {
+      ...udp,
+      reply: { source: '10.0.0.2', destination: '10.0.0.9', sourcePort: 8080, destinationPort: 4000 },
+    },
   ],
   [
     '-s of IPv6',
@@ -72,7 +91,11 @@ const ADDED: readonly [options: string, words: string, flow: NewFlow][] = [
   ['--orig-zone', `${UDP} --orig-zone 7`, { ...udp, zone: 7, replyZone: 0 }],
   ['--reply-zone', `${UDP} --reply-zone 7`, { ...udp, zone: 0, replyZone: 7 }],
   ['-n --src-nat', `${UDP} -n 10.0.0.2:4444`, { ...udp, sourceNat: { address: '10.0.0.2', port: 4444 } }],
-  ['-g --dst-nat', `${UDP} -g 10.0.0.2:8080`, { ...udp, destinationNat: { address: '10.0.0.2', port: 8080 } }],
+  [
+    '-g --dst-nat',
+    `${UDP} -g 10.0.0.2:8080`,
+    { ...udp, destinationNat: { address: '10.0.0.2', port: 8080 } },
+  ],
   [
     '--icmp-type --icmp-code --icmp-id',
     `${ENDS} -p icmp --icmp-type 8 --icmp-code 0 --icmp-id 513`,
@@ -149,7 +172,11 @@ const POPULATION: readonly NewFlow[] = [
   { ...udp, protocol: 'tcp', tcpState: 'ESTABLISHED', mark: 5, status: ['ASSURED', 'SEEN_REPLY'] },
   { ...udp, zone: 7 },
   { ...udp, original: { ...original, sourcePort: 4001 }, sourceNat: { address: '10.0.0.2', port: 4444 } },
-  { ...udp, original: { ...original, sourcePort: 4002 }, destinationNat: { address: '10.0.0.2', port: 8080 } },
+  {
+    ...udp,
+    original: { ...original, sourcePort: 4002 },
+    destinationNat: { address: '10.0.0.2', port: 8080 },
+  },
   { ...udp, original: { ...original, destinationPort: 81 }, zone: 8, replyZone: 0 },
   { ...udp, original: { ...original, destinationPort: 82 }, zone: 0, replyZone: 9 },
   { ...udp, original: { ...original, source: '10.1.2.3' }, labels: [1, 2], mark: 4 },
@@ -164,15 +191,31 @@ const SELECTED: readonly [options: string, words: string, selection: FlowSelecti
   ['-f --family', '-f ipv6', { family: 6 }],
   ['-p', '-p tcp', { family: 4, protocol: 'tcp' }],
   ['-s', '-s 10.0.0.9', { family: 4, original: { source: '10.0.0.9' } }],
-  ['-s network, --mask-src', '-s 10.1.0.0 --mask-src 255.255.0.0', { family: 4, original: { source: '10.1.0.0/16' } }],
-  ['-d network, --mask-dst', '-d 10.0.0.0 --mask-dst 255.0.0.0', { family: 4, original: { destination: '10.0.0.0/8' } }],
+  [
+    '-s network, --mask-src',
+    '-s 10.1.0.0 --mask-src 255.255.0.0',
+    { family: 4, original: { source: '10.1.0.0/16' } },
+  ],
+  [
+    '-d network, --mask-dst',
+    '-d 10.0.0.0 --mask-dst 255.0.0.0',
+    { family: 4, original: { destination: '10.0.0.0/8' } },
+  ],
   ['-d network of IPv6', '-f ipv6 -d fd00::/16', { family: 6, original: { destination: 'fd00::/16' } }],
   ['-r', '-r 10.0.0.2', { family: 4, reply: { source: '10.0.0.2' } }],
   ['-q', '-q 10.0.0.2', { family: 4, reply: { destination: '10.0.0.2' } }],
   ['--sport', '-p udp --sport 4001', { family: 4, protocol: 'udp', original: { sourcePort: 4001 } }],
   ['--dport', '-p udp --dport 81', { family: 4, protocol: 'udp', original: { destinationPort: 81 } }],
-  ['--reply-port-src', '-p udp --reply-port-src 8080', { family: 4, protocol: 'udp', reply: { sourcePort: 8080 } }],
-  ['--reply-port-dst', '-p udp --reply-port-dst 4444', { family: 4, protocol: 'udp', reply: { destinationPort: 4444 } }],
+  [
+    '--reply-port-src',
+    '-p udp --reply-port-src 8080',
+    { family: 4, protocol: 'udp', reply: { sourcePort: 8080 } },
+  ],
+  [
+    '--reply-port-dst',
+    '-p udp --reply-port-dst 4444',
+    { family: 4, protocol: 'udp', reply: { destinationPort: 4444 } },
+  ],
   ['-m', '-m 5', { family: 4, mark: 5 }],
   ['-m mark/mask', '-m 0x4/0x4', { family: 4, mark: { value: 4, mask: 4 } }],
   ['-u', '-u ASSURED', { family: 4, status: ['ASSURED'] }],
@@ -193,7 +236,11 @@ const SELECTED: readonly [options: string, words: string, selection: FlowSelecti
   ],
   ['-l --label', '-l one,two', { family: 4, labels: [1, 2] }],
   ['--icmp-type', '-p icmp --icmp-type 8', { family: 4, protocol: 1, original: { icmp: { type: 8 } } }],
-  ['--icmpv6-id', '-f ipv6 -p icmpv6 --icmpv6-id 513', { family: 6, protocol: 58, original: { icmp: { id: 513 } } }],
+  [
+    '--icmpv6-id',
+    '-f ipv6 -p icmpv6 --icmpv6-id 513',
+    { family: 6, protocol: 58, original: { icmp: { id: 513 } } },
+  ],
 ];
 
 describe('the same flows are selected by conntrack -L and by the library, and deleted by both', () => {
@@ -291,7 +338,8 @@ const OTHERS: readonly [options: string, test: () => Promise<void>][] = [
   [
     '-z --zero',
     async () => {
-      const packets = async () => (await ct.list().toArray()).map(({ counters }) => counters?.original.packets);
+      const packets = async () =>
+        (await ct.list().toArray()).map(({ counters }) => counters?.original.packets);
       await namespace.send('10.0.0.9:4000 10.96.0.10:53');
       assert.deepEqual(await packets(), [1n]);
       assert.match(tool('-L -z'), / packets=1 /);
@@ -310,7 +358,8 @@ const OTHERS: readonly [options: string, test: () => Promise<void>][] = [
     '--tuple-src --tuple-dst --tuple-port-src --tuple-port-dst --mask-src --mask-dst --mask-port-src --mask-port-dst',
     async () => {
       await ct.add({ ...tcp, original: { ...original, destinationPort: 21 }, helper: 'ftp' });
-      const mask = '--mask-src 255.255.255.255 --mask-dst 255.255.255.255 --mask-port-src 0 --mask-port-dst 65535';
+      const mask =
+        '--mask-src 255.255.255.255 --mask-dst 255.255.255.255 --mask-port-src 0 --mask-port-dst 65535';
       const tuple = '--tuple-src 10.0.0.9 --tuple-dst 10.0.0.2 --tuple-port-src 0 --tuple-port-dst 41739';
       tool(`-I expect -t 200 ${ENDS} -p tcp --orig-port-src 4000 --orig-port-dst 21 ${tuple} ${mask}`);
       // conntrack 1.4.7 writes other ports, and another protocol, than it is told to: its listing is the witness.
@@ -364,14 +413,19 @@ const WITHOUT: Readonly<Record<string, string>> = {
 };
 
 it('every option of `conntrack --help`, and of each protocol, is in a table of this file', () => {
-  const helps = ['', ...['tcp', 'udp', 'udplite', 'sctp', 'icmp', 'icmpv6', 'gre'].map((name) => `-p ${name} `)];
+  const helps = [
+    '',
+    ...['tcp', 'udp', 'udplite', 'sctp', 'icmp', 'icmpv6', 'gre'].map((name) => `-p ${name} `),
+  ];
   const named = helps
     .flatMap((help) => namespace.conntrack(...`${help}-h`.split(' ')).split('\n'))
     .filter((line) => /^\s+-/.test(line))
     .flatMap((line) => [...(line.trim().split(/\t| {2,}/)[0] ?? '').matchAll(/(?<![\w-])--?[\w-]+/g)])
     .map(([option]) => option);
   assert.ok(new Set(named).size > 60, `the help has ${new Set(named).size} options`);
-  const tested = [...ADDED, ...CHANGED, ...SELECTED, ...OTHERS].flatMap(([options]) => options.split(/[ ,]+/));
+  const tested = [...ADDED, ...CHANGED, ...SELECTED, ...OTHERS].flatMap(([options]) =>
+    options.split(/[ ,]+/),
+  );
   const known = new Set([...tested, ...Object.keys(WITHOUT)]);
   assert.deepEqual(
     [...new Set(named)].filter((option) => !known.has(option)),

@@ -5,8 +5,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { loadAddon } from '../../src/kernel/addon.js';
-import { FILTER, LISTING, OPERATION } from '../../src/kernel/conntrack/layouts.js';
 import { openConntrack } from '../../src/kernel/conntrack/index.js';
+import { FILTER, LISTING, OPERATION } from '../../src/kernel/conntrack/layouts.js';
 
 const LOADER = '/proc/sys/kernel/modprobe';
 

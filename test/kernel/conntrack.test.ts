@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { loadAddon } from '../../src/kernel/addon.js';
-import { CONDITION, FILTER, OPERATION, TUPLE_FIELD } from '../../src/kernel/conntrack/layouts.js';
 import {
   type Conntrack,
   type Flow,
@@ -11,6 +10,7 @@ import {
   natOf,
   openConntrack,
 } from '../../src/kernel/conntrack/index.js';
+import { CONDITION, FILTER, OPERATION, TUPLE_FIELD } from '../../src/kernel/conntrack/layouts.js';
 import { type Datagram, ends, lineOf, TrackingNamespace } from '../support/flows.js';
 
 /** For both families alike: two clients' worth of flows to two services, and one past them. */
@@ -179,7 +179,9 @@ describe('list', () => {
       openConntrack({ netns: namespace.path }).then((own) =>
         own.deleteFlows(passing).finally(() => own.close()),
       ),
-      ...Array.from({ length: 5 }, () => ct.list({ family: 4, protocol: 'udp' }, { partial: true }).toArray()),
+      ...Array.from({ length: 5 }, () =>
+        ct.list({ family: 4, protocol: 'udp' }, { partial: true }).toArray(),
+      ),
     ]);
     assert.ok(results.every((result) => result === undefined));
     for (const listing of listings) {

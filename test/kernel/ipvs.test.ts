@@ -354,7 +354,11 @@ const refused: readonly (readonly [string, () => Promise<unknown>, RegExp])[] = 
     () => ipvs.addRealServer(service(), server({ forwarding: 'other' })),
     /realServer\.forwarding must be one of masquerade, tunnel, route/,
   ],
-  ['timeout', () => ipvs.setTimeouts({ tcp: 2147484, tcpFin: 0, udp: 0 }), /ipvs\.setTimeouts: timeouts\.tcp must be/],
+  [
+    'timeout',
+    () => ipvs.setTimeouts({ tcp: 2147484, tcpFin: 0, udp: 0 }),
+    /ipvs\.setTimeouts: timeouts\.tcp must be/,
+  ],
   ['limit', () => openIpvs({ timeout: 0 }), /ipvs\.open: timeout must be an integer from 1 to 2147483647/],
 ];
 

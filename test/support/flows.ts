@@ -8,7 +8,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import type { Flow } from '../../src/kernel/conntrack/index.js';
+
 export { lineOf } from '../../src/kernel/testing/flowText.js';
+
 import { joinHostPort } from '../../src/net/address.js';
 
 /** Source and destination of a datagram: `10.0.0.9:4000 10.96.0.10:53`. */

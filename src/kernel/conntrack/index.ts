@@ -49,7 +49,14 @@ export type {
   OperationResult,
 } from '../types.js';
 export { type Endpoint, type FlowNat, natOf } from './nat.js';
-export { FLOW_STATUSES, type FlowStatus, SCTP_STATES, type SctpState, TCP_STATES, type TcpState } from './states.js';
+export {
+  FLOW_STATUSES,
+  type FlowStatus,
+  SCTP_STATES,
+  type SctpState,
+  TCP_STATES,
+  type TcpState,
+} from './states.js';
 export * from './types.js';
 
 /**

@@ -19,7 +19,10 @@ export function nameFlow(flow: FlowId | NewFlow | undefined): string {
   const tuple = flow?.original;
   if (!tuple) return String(tuple);
   const { icmp } = tuple;
-  const [from, to] = [nameEnd(tuple.source, tuple.sourcePort), nameEnd(tuple.destination, tuple.destinationPort)];
+  const [from, to] = [
+    nameEnd(tuple.source, tuple.sourcePort),
+    nameEnd(tuple.destination, tuple.destinationPort),
+  ];
   const kind = icmp ? ` type ${icmp.type} code ${icmp.code} id ${icmp.id}` : '';
   return icmp
     ? `${flow.protocol} ${tuple.source} -> ${tuple.destination}${kind}`
@@ -94,7 +97,9 @@ function nameSelection(selection: FlowSelection): string {
   const { family, protocol, original = {}, reply = {} } = selection;
   const sides = Object.entries({ original, reply }) as ['original' | 'reply', TupleFilter][];
   const words = sides.flatMap(([side, tuple]) =>
-    Object.entries(tuple).map(([field, value]) => `${SIDES[side][field as keyof TupleFilter]} ${textOf(value)}`),
+    Object.entries(tuple).map(
+      ([field, value]) => `${SIDES[side][field as keyof TupleFilter]} ${textOf(value)}`,
+    ),
   );
   const conditions = Object.entries(CONDITIONS).flatMap(([field, option]) => {
     const value = selection[field as keyof typeof CONDITIONS];

@@ -3,14 +3,7 @@ import { onlyRecord, RecordWriter } from '../recordWriter.js';
 import { maskedMark, statusBits, writeEveryLabel, writeLabels } from './fields.js';
 import { DETAILS, FLOW, FLOW_FIELD, GIVEN, OPERATION, TRANSLATION, VERB } from './layouts.js';
 import { SCTP_STATES, TCP_STATES } from './states.js';
-import {
-  checkObject,
-  inverted,
-  LARGEST_U16,
-  LARGEST_U32,
-  writeAddress,
-  writeTuple,
-} from './tuples.js';
+import { checkObject, inverted, LARGEST_U16, LARGEST_U32, writeAddress, writeTuple } from './tuples.js';
 import type {
   FlowChanges,
   FlowId,
@@ -48,7 +41,19 @@ const NEW_FLOW_FIELDS: ReadonlySet<string> = new Set([
 ]);
 // A flow that was listed names itself.
 const FLOW_ID_FIELDS: ReadonlySet<string> = new Set([
-  ...['family', 'protocol', 'original', 'reply', 'zone', 'replyZone', 'id', 'status', 'mark', 'timeout', 'use'],
+  ...[
+    'family',
+    'protocol',
+    'original',
+    'reply',
+    'zone',
+    'replyZone',
+    'id',
+    'status',
+    'mark',
+    'timeout',
+    'use',
+  ],
   ...['tcpState', 'sctp', 'counters', 'start', 'stop', 'labels', 'helper', 'secctx', 'master'],
 ]);
 const OPERATION_FIELDS = {
@@ -246,7 +251,9 @@ function writeTranslation(
   part: number,
   writer: RecordWriter,
 ): void {
-  const translation = checkObject(path, value, TRANSLATION_FIELDS, 'a translation', writer) as Translation | undefined;
+  const translation = checkObject(path, value, TRANSLATION_FIELDS, 'a translation', writer) as
+    | Translation
+    | undefined;
   if (!translation) return;
   const { address, lastAddress = address, port, lastPort = port } = translation;
   writeAddress(`${path}.address`, address, TRANSLATION.first, family, part, writer);

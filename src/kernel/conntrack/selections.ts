@@ -9,8 +9,8 @@ import { CONDITION, EVENT_KIND, FILTER, LISTING, TABLE, TUPLE, TUPLE_FIELD } fro
 import { checkIcmp, checkTuple, isIcmp, LARGEST_U8, LARGEST_U16 } from './tuples.js';
 import {
   FLUSH_CONFIRMATION,
-  type FlowFilter,
   type FlowEventKind,
+  type FlowFilter,
   type FlowSelection,
   type FlowWatchOptions,
   type FlushOptions,
@@ -94,7 +94,10 @@ function writeConditions(selection: FlowSelection, writer: RecordWriter): boolea
     conditions |= onMark;
     narrows ||= value !== 0;
   }
-  for (const [field, condition] of [['zone', onZone], ['replyZone', onReplyZone]] as const) {
+  for (const [field, condition] of [
+    ['zone', onZone],
+    ['replyZone', onReplyZone],
+  ] as const) {
     if (!(field in selection)) continue;
     const zone = writer.integer(field, selection[field], 0, LARGEST_U16);
     writer.u16(FILTER[field], zone);
@@ -146,7 +149,8 @@ function writeTupleFilter(
     if (!(field in tuple)) continue;
     bits |= BITS[field];
     writer.u16(TUPLE[field], writer.integer(`${side}.${field}`, tuple[field], 0, LARGEST_U16), part);
-    if (isIcmp(protocol)) writer.fail(`${side}.${field}`, tuple[field], 'must be left out: ICMP has no ports');
+    if (isIcmp(protocol))
+      writer.fail(`${side}.${field}`, tuple[field], 'must be left out: ICMP has no ports');
   }
   if ('icmp' in tuple) bits |= writeIcmpFilter(`${side}.icmp`, tuple.icmp, protocol, part, writer);
   writer.u8(fields, bits);

@@ -33,7 +33,12 @@ export function isIcmp(protocol: number): boolean {
 }
 
 /** The tuple if it is an object with known fields only, else undefined and a fault. */
-export function checkTuple(path: string, tuple: unknown, kind: string, writer: RecordWriter): object | undefined {
+export function checkTuple(
+  path: string,
+  tuple: unknown,
+  kind: string,
+  writer: RecordWriter,
+): object | undefined {
   return checkObject(path, tuple, TUPLE_FIELDS, kind, writer);
 }
 
@@ -109,7 +114,8 @@ function writePorts(
 
 function writeIcmp(path: string, tuple: Partial<FlowTuple>, part: number, writer: RecordWriter): void {
   for (const field of ['sourcePort', 'destinationPort'] as const) {
-    if (tuple[field]) writer.fail(`${path}.${field}`, tuple[field], 'must be 0 or left out: ICMP has no ports');
+    if (tuple[field])
+      writer.fail(`${path}.${field}`, tuple[field], 'must be 0 or left out: ICMP has no ports');
   }
   const icmp = checkIcmp(`${path}.icmp`, tuple.icmp, writer);
   if (!icmp) return;
@@ -137,17 +143,20 @@ const ANSWERS: Readonly<Record<number, ReadonlyMap<number, number>>> = {
 };
 
 function bothWays(...pairs: readonly (readonly [number, number])[]): ReadonlyMap<number, number> {
-  return new Map(pairs.flatMap(([one, other]) => [
-    [one, other],
-    [other, one],
-  ]));
+  return new Map(
+    pairs.flatMap(([one, other]) => [
+      [one, other],
+      [other, one],
+    ]),
+  );
 }
 
 /** The tuple of the answers to untranslated packets. Accepts tuples that break a rule. */
 export function inverted(tuple: Partial<FlowTuple>, protocol: number): Partial<FlowTuple> {
   const { source, destination, sourcePort, destinationPort, icmp } = tuple ?? {};
   const turned = { source: destination, destination: source } as Partial<FlowTuple>;
-  if (!icmp) return { ...turned, sourcePort: destinationPort, destinationPort: sourcePort } as Partial<FlowTuple>;
+  if (!icmp)
+    return { ...turned, sourcePort: destinationPort, destinationPort: sourcePort } as Partial<FlowTuple>;
   const type = ANSWERS[protocol]?.get(icmp.type) ?? icmp.type;
   return { ...turned, icmp: { ...icmp, type } };
 }

@@ -178,9 +178,9 @@ export type FlowFilter = FlowSelection &
         | { readonly original: AtLeastOne<TupleFilter> }
         | { readonly reply: AtLeastOne<TupleFilter> }
       ))
-    | { readonly original?: never; readonly reply?: never } & AtLeastOne<
+    | ({ readonly original?: never; readonly reply?: never } & AtLeastOne<
         Pick<Conditions, 'mark' | 'zone' | 'replyZone' | 'labels'>
-      >
+      >)
   );
 
 /** The result of a deletion by filter. */

@@ -132,7 +132,8 @@ function findFilterFault(filter: ConnectionFilter): Fault | undefined {
 }
 
 function findEndpointFault(path: string, endpoint: EndpointFilter | undefined): Fault | undefined {
-  if (typeof endpoint !== 'object' || endpoint === null) return wrongType(path, endpoint, 'must be an object');
+  if (typeof endpoint !== 'object' || endpoint === null)
+    return wrongType(path, endpoint, 'must be an object');
   const unknown = findUnknown(endpoint, ENDPOINT_FIELDS);
   if (unknown) return { ...unknown, field: `${path}.${unknown.field}`, rule: 'is no field of an endpoint' };
   const { address, port } = endpoint;

@@ -183,11 +183,7 @@ class IpvsClient extends Client<NativeIpvsClient, IpvsOperation> implements Ipvs
     const listing = ++this.#listings;
     try {
       for (;;) {
-        const piece = await this.calls.run(
-          CONNECTIONS,
-          (client) => client.readConnections(listing),
-          options,
-        );
+        const piece = await this.calls.run(CONNECTIONS, (client) => client.readConnections(listing), options);
         if (piece.length === 0) return;
         yield piece;
       }

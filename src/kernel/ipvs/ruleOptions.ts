@@ -132,7 +132,11 @@ function readOption(word: string, words: string[], values: Map<string, string>):
   const option = BY_NAME.get(name);
   if (!option) throw new LineFault(`${name} is no option of a change`);
   if (values.has(option.long)) throw new LineFault(`--${option.long} is given twice`);
-  const attached = isLong ? (end < word.length ? word.slice(end + 1) : undefined) : word.slice(2) || undefined;
+  const attached = isLong
+    ? end < word.length
+      ? word.slice(end + 1)
+      : undefined
+    : word.slice(2) || undefined;
   if (option.kind === 'plain') {
     if (isLong && attached !== undefined) throw new LineFault(`${name} has no value`);
     values.set(option.long, '');

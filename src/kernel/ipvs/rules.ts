@@ -75,7 +75,9 @@ function formatServer(server: RealServer, service: VirtualServiceId): string {
   const { address, port, weight, forwarding, upperThreshold, lowerThreshold, encapsulation } = server;
   const name = joinHostPort(address, port);
   if (forwarding === 'other') {
-    throw new RangeError(`${nameService(service)} -> ${name}: ipvsadm has no option for its forwarding method`);
+    throw new RangeError(
+      `${nameService(service)} -> ${name}: ipvsadm has no option for its forwarding method`,
+    );
   }
   let text = ` -r ${name} ${FORWARDING_OPTION[forwarding]} -w ${weight}`;
   if (encapsulation) {
@@ -168,7 +170,9 @@ function operationOf({ command, values, rest }: Rule, portNumber: PortNumber): I
     case 'clear':
       return { do: 'flush' };
     case 'zero':
-      return values.size === 1 ? { do: 'zero' } : { do: 'zero', service: readId(command, values, portNumber) };
+      return values.size === 1
+        ? { do: 'zero' }
+        : { do: 'zero', service: readId(command, values, portNumber) };
     case 'set': {
       const [tcp, tcpFin, udp] = rest.map((text) => readNumber('--set', text));
       if (rest.length !== 3) throw new LineFault('--set needs three timeouts: tcp tcpfin udp');
@@ -255,7 +259,8 @@ function readEncapsulation(values: Values): EncapsulationInput | undefined {
       ['tun-remcsum', 'remote'],
     ] as const
   ).filter(([option]) => values.has(option));
-  if (checksums.length > 1) throw new LineFault('has more than one of --tun-nocsum, --tun-csum and --tun-remcsum');
+  if (checksums.length > 1)
+    throw new LineFault('has more than one of --tun-nocsum, --tun-csum and --tun-remcsum');
   const type = values.get('tun-type');
   const port = optionalNumber(values, 'tun-port');
   const checksum = checksums[0]?.[1];

@@ -28,7 +28,22 @@ export type VirtualServiceId = AddressId | FirewallMarkId;
  * the name of another module `ip_vs_NAME`.
  */
 export type Scheduler =
-  | ('rr' | 'wrr' | 'lc' | 'wlc' | 'fo' | 'ovf' | 'lblc' | 'lblcr' | 'dh' | 'sh' | 'mh' | 'sed' | 'nq' | 'twos')
+  | (
+      | 'rr'
+      | 'wrr'
+      | 'lc'
+      | 'wlc'
+      | 'fo'
+      | 'ovf'
+      | 'lblc'
+      | 'lblcr'
+      | 'dh'
+      | 'sh'
+      | 'mh'
+      | 'sed'
+      | 'nq'
+      | 'twos'
+    )
   | 'none'
   | (string & Record<never, never>);
 

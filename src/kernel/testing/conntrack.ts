@@ -27,8 +27,8 @@ import type {
   ListOptions,
   NewFlow,
 } from '../conntrack/types.js';
-import { changed, reported } from '../reported.js';
 import { toNetlinkError } from '../failures.js';
+import { changed, reported } from '../reported.js';
 import type { CallOptions, EventStream, Listing, OperationResult } from '../types.js';
 import { FakeClient } from './client.js';
 import { FakeEvents } from './events.js';
@@ -208,7 +208,8 @@ export class FakeConntrack extends FakeClient<FlowChange> implements Conntrack {
     }
     if (!flow) return ENOENT;
     const { changes } = operation;
-    if (flow.helper !== undefined && changes.helper !== undefined && flow.helper !== changes.helper) return EBUSY;
+    if (flow.helper !== undefined && changes.helper !== undefined && flow.helper !== changes.helper)
+      return EBUSY;
     this.#set('update', changedFlow(flow, changes));
     return undefined;
   }
@@ -265,7 +266,8 @@ function filtered<Event extends { readonly kind: string }>(
   return {
     async *[Symbol.asyncIterator]() {
       check();
-      for await (const event of stream) if (event.kind === 'resync' || isReported(event as Event)) yield event;
+      for await (const event of stream)
+        if (event.kind === 'resync' || isReported(event as Event)) yield event;
       return undefined;
     },
   };

@@ -22,7 +22,13 @@ export function numberOf(protocol: IpProtocol): number {
 }
 
 /** A tuple as the kernel lists it. */
-export function listedTuple({ source, destination, sourcePort, destinationPort, icmp }: TupleName): FlowTuple {
+export function listedTuple({
+  source,
+  destination,
+  sourcePort,
+  destinationPort,
+  icmp,
+}: TupleName): FlowTuple {
   const ends = { source: canonical(source), destination: canonical(destination) };
   if (icmp) return { ...ends, sourcePort: 0, destinationPort: 0, icmp: { ...icmp } };
   return { ...ends, sourcePort: sourcePort ?? 0, destinationPort: destinationPort ?? 0 };
@@ -80,7 +86,9 @@ function selectsTuple(filter: TupleFilter | undefined, tuple: FlowTuple): boolea
     hasAddress(destination, tuple.destination) &&
     (sourcePort ?? tuple.sourcePort) === tuple.sourcePort &&
     (destinationPort ?? tuple.destinationPort) === tuple.destinationPort &&
-    (['type', 'code', 'id'] as const).every((field) => icmp[field] === undefined || icmp[field] === tuple.icmp?.[field])
+    (['type', 'code', 'id'] as const).every(
+      (field) => icmp[field] === undefined || icmp[field] === tuple.icmp?.[field],
+    )
   );
 }
 
@@ -143,8 +151,7 @@ function translate(reply: FlowTuple, source?: Translation, destination?: Transla
 /** The fields of a flow after a change. */
 export function changedFlow(flow: Flow, changes: FlowChanges): Flow {
   const { timeout, status, mark, helper, tcpState, sctp } = changes;
-  const { value, mask } =
-    typeof mark === 'object' ? mark : { value: mark ?? flow.mark, mask: 0xffff_ffff };
+  const { value, mask } = typeof mark === 'object' ? mark : { value: mark ?? flow.mark, mask: 0xffff_ffff };
   const labels = changedLabels(flow.labels ?? [], changes);
   return {
     ...flow,

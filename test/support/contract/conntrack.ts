@@ -50,12 +50,16 @@ export function conntrackContract(open: (...datagrams: readonly string[]) => Pro
     assert.deepEqual(ends(await conntrack.list([]).toArray()), []);
     assert.deepEqual(ends(await conntrack.list({ family: 4 }).toArray()), [FIRST, SECOND]);
     assert.deepEqual(ends(await conntrack.list({ family: 6, protocol: 17 }).toArray()), [SIX]);
-    assert.deepEqual(ends(await conntrack.list({ family: 4, reply: { source: '010.0.0.2' } }).toArray()), [SECOND]);
+    assert.deepEqual(ends(await conntrack.list({ family: 4, reply: { source: '010.0.0.2' } }).toArray()), [
+      SECOND,
+    ]);
     assert.deepEqual(ends(await conntrack.list([{ family: 4 }, { family: 4, protocol: 'udp' }]).toArray()), [
       FIRST,
       SECOND,
     ]);
-    const [flow] = await conntrack.list({ family: 4, original: { sourcePort: 4000 }, protocol: 'udp' }).toArray();
+    const [flow] = await conntrack
+      .list({ family: 4, original: { sourcePort: 4000 }, protocol: 'udp' })
+      .toArray();
     assert.deepEqual(flow?.reply, {
       source: '10.0.0.1',
       destination: '10.0.0.9',
@@ -113,17 +117,26 @@ export function conntrackContract(open: (...datagrams: readonly string[]) => Pro
         /original.dst is no field of a filter/,
       ],
       [conntrack.list({ family: 5 } as never).toArray(), /^conntrack.list: family must be 4 or 6, found 5$/],
-      [conntrack.list({ family: 4, original: { sourcePort: 1 } }).toArray(), /protocol must be given with a port/],
+      [
+        conntrack.list({ family: 4, original: { sourcePort: 1 } }).toArray(),
+        /protocol must be given with a port/,
+      ],
       [
         conntrack.list({ family: 4 }, { partail: true } as never).toArray(),
         /^conntrack.list: partail is no option, found true$/,
       ],
-      [conntrack.list({ family: 4 }, { zeroCounters: true }).toArray(), /zeroCounters must be false with a selection/],
+      [
+        conntrack.list({ family: 4 }, { zeroCounters: true }).toArray(),
+        /zeroCounters must be false with a selection/,
+      ],
       [conntrack.list(undefined, { table: 'x' } as never).toArray(), /table must be one of conntrack, dying/],
       [conntrack.get({ protocol: 'udp' } as never), /^conntrack.get: original must be an object/],
       [conntrack.add({ ...NEW, timeout: -1 }), /^conntrack.addFlow: timeout must be an integer/],
       [conntrack.update(NEW_ID, {}), /^conntrack.updateFlow: changes must name a field to change/],
-      [conntrack.flush({} as never), /^conntrack.flush: confirm must be 'delete every flow', found undefined$/],
+      [
+        conntrack.flush({} as never),
+        /^conntrack.flush: confirm must be 'delete every flow', found undefined$/,
+      ],
       [conntrack.flush(undefined as never), /^conntrack.flush: confirm must be/],
       [conntrack.flush({ confirm: 'delete every flow', now: 1 } as never), /now is no option/],
     ];
@@ -153,7 +166,10 @@ export function conntrackContract(open: (...datagrams: readonly string[]) => Pro
     });
     await conntrack.update(flow, { mark: { value: 1, mask: 3 }, tcpState: 'TIME_WAIT', timeout: 30 });
     const changed = await conntrack.get(flow);
-    assert.deepEqual([changed?.mark, changed?.tcpState, (changed?.timeout ?? 0) <= 30], [5, 'TIME_WAIT', true]);
+    assert.deepEqual(
+      [changed?.mark, changed?.tcpState, (changed?.timeout ?? 0) <= 30],
+      [5, 'TIME_WAIT', true],
+    );
     assert.deepEqual(await conntrack.deleteFlows([flow]), [undefined]);
     assert.equal(await conntrack.get(NEW_ID), undefined);
   });
@@ -164,13 +180,19 @@ export function conntrackContract(open: (...datagrams: readonly string[]) => Pro
     const ping = { source: 'fd00::9', destination: 'fd00::2', icmp: { type: 128, code: 0, id: 7 } };
     const results = await conntrack.apply([
       { do: 'addFlow', flow: { ...NEW, sourceNat: { address: '10.0.0.2', port: 4444 } } },
-      { do: 'addFlow', flow: { ...NEW, protocol: 'udp', destinationNat: { address: '10.0.0.2', port: 4445 } } },
+      {
+        do: 'addFlow',
+        flow: { ...NEW, protocol: 'udp', destinationNat: { address: '10.0.0.2', port: 4445 } },
+      },
       { do: 'addFlow', flow: { protocol: 58, original: ping, timeout: 60 } },
       {
         do: 'addFlow',
         flow: { ...NEW, protocol: 'sctp', sctp: { state: 'ESTABLISHED', originalTag: 1, replyTag: 2 } },
       },
-      { do: 'addFlow', flow: { protocol: 4, original: { source: '10.0.0.9', destination: '10.0.0.2' }, timeout: 60 } },
+      {
+        do: 'addFlow',
+        flow: { protocol: 4, original: { source: '10.0.0.9', destination: '10.0.0.2' }, timeout: 60 },
+      },
     ]);
     assert.deepEqual(outcomes(results), ['done', 'done', 'done', 'done', 'done']);
     const get = async (protocol: IpProtocol, tuple: TupleName) =>
@@ -182,7 +204,11 @@ export function conntrackContract(open: (...datagrams: readonly string[]) => Pro
     const six = await get(58, ping);
     assert.deepEqual(six.reply.icmp, { type: 129, code: 0, id: 7 });
     assert.deepEqual([six.reply.sourcePort, six.reply.destinationPort], [0, 0]);
-    assert.deepEqual((await get('sctp', original)).sctp, { state: 'ESTABLISHED', originalTag: 1, replyTag: 2 });
+    assert.deepEqual((await get('sctp', original)).sctp, {
+      state: 'ESTABLISHED',
+      originalTag: 1,
+      replyTag: 2,
+    });
     assert.equal((await get(4, { source: '10.0.0.9', destination: '10.0.0.2' })).reply.source, '10.0.0.2');
     const echo = { family: 6, protocol: 58, original: { icmp: { type: 128 } } } as const;
     assert.equal((await conntrack.list(echo).toArray()).length, 1);
@@ -194,7 +220,11 @@ export function conntrackContract(open: (...datagrams: readonly string[]) => Pro
     const conntrack = await opened();
     await conntrack.add(NEW);
     const name = 'tcp 10.0.0.9:7000 -> 10.0.0.2:80';
-    await assert.rejects(conntrack.add(NEW), { code: 'EEXIST', operation: 'conntrack.addFlow', target: name });
+    await assert.rejects(conntrack.add(NEW), {
+      code: 'EEXIST',
+      operation: 'conntrack.addFlow',
+      target: name,
+    });
     // Of its reply, too.
     await assert.rejects(conntrack.add({ ...NEW, original: turned(NEW.original) }), { code: 'EEXIST' });
     const flow = (await conntrack.get(NEW_ID)) as Flow;
@@ -289,7 +319,9 @@ export function conntrackContract(open: (...datagrams: readonly string[]) => Pro
     assert.equal(entries, 3);
     assert.ok(maxEntries === undefined || maxEntries > 0);
     assert.equal(cpus[0]?.cpu, 0);
-    assert.ok(cpus.every((cpu) => Object.values(cpu).every(Number.isInteger) && Object.keys(cpu).length === 11));
+    assert.ok(
+      cpus.every((cpu) => Object.values(cpu).every(Number.isInteger) && Object.keys(cpu).length === 11),
+    );
     const capabilities = await conntrack.capabilities();
     assert.deepEqual(Object.keys(capabilities).sort(), [
       ...['accounting', 'deleteByFilter', 'events', 'timestamps', 'zones'],
@@ -300,7 +332,10 @@ export function conntrackContract(open: (...datagrams: readonly string[]) => Pro
 
   it('reports flows that begin, change and end, of those selected', async () => {
     const conntrack = await opened();
-    const stream = conntrack.watch({ selection: { family: 4, protocol: 'tcp' }, signal: AbortSignal.timeout(20_000) });
+    const stream = conntrack.watch({
+      selection: { family: 4, protocol: 'tcp' },
+      signal: AbortSignal.timeout(20_000),
+    });
     const seen: string[] = [];
     for await (const event of stream) {
       seen.push(event.kind === 'resync' ? `resync ${event.lost}` : `${event.kind} ${event.flow.mark}`);
@@ -335,8 +370,14 @@ export function conntrackContract(open: (...datagrams: readonly string[]) => Pro
       { message: 'enough' },
     );
     assert.deepEqual(seen, ['resync', 'destroy']);
-    assert.throws(() => conntrack.watch({ kinds: ['old'] as never }), /kinds\[0\] must be one of new, update, destroy/);
-    assert.throws(() => conntrack.watch({ selection: { family: 5 } as never }), /^RangeError: conntrack.watch: family/);
+    assert.throws(
+      () => conntrack.watch({ kinds: ['old'] as never }),
+      /kinds\[0\] must be one of new, update, destroy/,
+    );
+    assert.throws(
+      () => conntrack.watch({ selection: { family: 5 } as never }),
+      /^RangeError: conntrack.watch: family/,
+    );
     for await (const event of conntrack.watch()) {
       assert.equal(event.kind, 'resync');
       await conntrack.close();

@@ -177,7 +177,10 @@ export function ipvsContract(open: () => Promise<Ipvs>): void {
         ipvs.setTimeouts({ tcp: 1, tcpFin: 2, udp: 3, icmp: 4 } as never),
         /^ipvs.setTimeouts: timeouts.icmp is no field of/,
       ],
-      [ipvs.setTimeouts({ tcp: -1, tcpFin: 0, udp: 0 }), /^ipvs.setTimeouts: timeouts.tcp must be an integer from 0/],
+      [
+        ipvs.setTimeouts({ tcp: -1, tcpFin: 0, udp: 0 }),
+        /^ipvs.setTimeouts: timeouts.tcp must be an integer from 0/,
+      ],
     ];
     for (const [call, message] of broken) await assert.rejects(call, { message });
     assert.deepEqual(await ipvs.list(), []);

@@ -41,9 +41,7 @@ it('operations are listed by Service, those of the node first, with a summary', 
   await kernel.rtnetlink.apply([{ do: 'addLink', name: 'kube-ipvs0', kind: 'dummy' }]);
   const old = { address: '10.96.0.99', prefix: 32, link: 'kube-ipvs0' };
   await kernel.rtnetlink.apply([{ do: 'addAddress', address: old }]);
-  await kernel.ipvs.apply([
-    { do: 'addService', service: { ...stale, scheduler: 'rr' } },
-  ]);
+  await kernel.ipvs.apply([{ do: 'addService', service: { ...stale, scheduler: 'rr' } }]);
   const text = planText((await plan(kernel, OBJECTS)).operations, []);
   const headings = text.split('\n').filter((line) => /^\S/.test(line));
   assert.deepEqual(headings.slice(0, -1), [

@@ -79,7 +79,10 @@ describe(`no listing of ${RECORDS} records blocks the event loop for more than $
     ['flows', () => readFlows(new Uint8Array(RECORDS * FLOW.SIZE))],
     ['links', () => readLinks(new Uint8Array(RECORDS * 60))],
     ['addresses', () => readAddresses(new Uint8Array(RECORDS * 44))],
-    ['real servers of one virtual service', () => readServices(nested(LISTED_SERVICE.SIZE, 20, LISTED_SERVER.SIZE))],
+    [
+      'real servers of one virtual service',
+      () => readServices(nested(LISTED_SERVICE.SIZE, 20, LISTED_SERVER.SIZE)),
+    ],
     ['entries of one set', () => readSets(nested(92, 24, 40))],
   ];
   for (const [name, read] of listings) {

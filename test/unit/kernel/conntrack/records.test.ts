@@ -198,7 +198,12 @@ describe('a filter', () => {
   });
 
   it('compares the parts of a kind of ICMP', () => {
-    const selection = { family: 4, protocol: 1, original: { icmp: { type: 8, code: 1 } }, reply: { icmp: { id: 258 } } };
+    const selection = {
+      family: 4,
+      protocol: 1,
+      original: { icmp: { type: 8, code: 1 } },
+      reply: { icmp: { id: 258 } },
+    };
     const bytes = written(selection, true);
     assert.ok(typeof bytes !== 'string', String(bytes));
     assert.equal(bytes[FILTER.originalFields], 16 | 32);
@@ -250,12 +255,18 @@ describe('a filter', () => {
       { family: 4, protocol: 'udp', reply: { sourcePort: '53' } },
     ],
     ["original.dst is no field of a filter, found '10.0.0.1'", { family: 4, original: { dst: '10.0.0.1' } }],
-    ['label is no field of a filter, found 1', { family: 4, label: 1, original: { destination: '10.0.0.1' } }],
+    [
+      'label is no field of a filter, found 1',
+      { family: 4, label: 1, original: { destination: '10.0.0.1' } },
+    ],
     [`${tooWide}, found { mark: 0 }`, { mark: 0 }],
     [`${tooWide}, found { mark: [Object] }`, { mark: { value: 0, mask: 1 } }],
     [`${tooWide}, found { zone: 0 }`, { zone: 0 }],
     [`${tooWide}, found { labels: [] }`, { labels: [] }],
-    [`${tooWide}, found { status: [Array], notStatus: [Array] }`, { status: ['CONFIRMED'], notStatus: ['DYING'] }],
+    [
+      `${tooWide}, found { status: [Array], notStatus: [Array] }`,
+      { status: ['CONFIRMED'], notStatus: ['DYING'] },
+    ],
     [`${tooWide}, found { family: 4, original: [Object] }`, { family: 4, original: { source: '0.0.0.0/0' } }],
     ['mark must be an integer from 0 to 4294967295, found -1', { mark: -1 }],
     ['mark must be an object, found undefined', { mark: undefined }],
@@ -264,12 +275,30 @@ describe('a filter', () => {
     ['zone must be an integer from 0 to 65535, found undefined', { zone: undefined }],
     ['labels must be an array, found 1', { labels: 1 }],
     ['labels[1] must be an integer from 0 to 127, found 128', { labels: [0, 128] }],
-    ["notStatus must have no flag that status has, found [ 'ASSURED' ]", { status: ['ASSURED'], notStatus: ['ASSURED'] }],
-    ["original.source must be an IPv4 or IPv6 address, found '10.0.0.0/33'", { family: 4, original: { source: '10.0.0.0/33' } }],
-    ["original.source must be an IPv6 address or network, found '10.0.0.0/8'", { family: 6, original: { source: '10.0.0.0/8' } }],
-    ['original.icmp must be given with protocol 1 or 58, found { type: 8, x: 1 }', { family: 4, protocol: 17, original: { icmp: { type: 8, x: 1 } } }],
-    ['original.icmp.type must be an integer from 0 to 255, found 256', { family: 4, protocol: 1, original: { icmp: { type: 256 } } }],
-    ['reply.icmp.kind is no field of a kind of ICMP, found 8', { family: 4, protocol: 1, reply: { icmp: { kind: 8 } } }],
+    [
+      "notStatus must have no flag that status has, found [ 'ASSURED' ]",
+      { status: ['ASSURED'], notStatus: ['ASSURED'] },
+    ],
+    [
+      "original.source must be an IPv4 or IPv6 address, found '10.0.0.0/33'",
+      { family: 4, original: { source: '10.0.0.0/33' } },
+    ],
+    [
+      "original.source must be an IPv6 address or network, found '10.0.0.0/8'",
+      { family: 6, original: { source: '10.0.0.0/8' } },
+    ],
+    [
+      'original.icmp must be given with protocol 1 or 58, found { type: 8, x: 1 }',
+      { family: 4, protocol: 17, original: { icmp: { type: 8, x: 1 } } },
+    ],
+    [
+      'original.icmp.type must be an integer from 0 to 255, found 256',
+      { family: 4, protocol: 1, original: { icmp: { type: 256 } } },
+    ],
+    [
+      'reply.icmp.kind is no field of a kind of ICMP, found 8',
+      { family: 4, protocol: 1, reply: { icmp: { kind: 8 } } },
+    ],
   ];
   for (const [fault, filter] of broken) {
     it(`is refused: ${fault} (${JSON.stringify(filter)})`, () => assert.equal(written(filter, true), fault));
@@ -280,7 +309,11 @@ describe('an operation', () => {
   const tuple = { source: '10.0.0.9', destination: '10.0.0.1', sourcePort: 4000, destinationPort: 80 };
   const added = { protocol: 'tcp', original: tuple, timeout: 30 };
   const add = (more: object) => ({ do: 'addFlow', flow: { ...added, ...more } });
-  const update = (changes: unknown) => ({ do: 'updateFlow', flow: { protocol: 'tcp', original: tuple }, changes });
+  const update = (changes: unknown) => ({
+    do: 'updateFlow',
+    flow: { protocol: 'tcp', original: tuple },
+    changes,
+  });
   /** The verb, the sum of what is given, and the mask of the mark. */
   const head = (operation: unknown) => hex(writtenOperation(operation)).slice(0, 12);
 
@@ -321,30 +354,57 @@ describe('an operation', () => {
   const broken: [string, unknown][] = [
     ['operation must be an object, found null', null],
     ["do must be one of addFlow, updateFlow, deleteFlow, found 'add'", { do: 'add', flow: added }],
-    ['changes is no field of the operation deleteFlow, found {}', { do: 'deleteFlow', flow: FLOW, changes: {} }],
+    [
+      'changes is no field of the operation deleteFlow, found {}',
+      { do: 'deleteFlow', flow: FLOW, changes: {} },
+    ],
     ['flow must be an object, found undefined', { do: 'addFlow' }],
     ['timeout must be given, found undefined', { do: 'addFlow', flow: { protocol: 'tcp', original: tuple } }],
     ['sctp must be given, found undefined', add({ protocol: 'sctp' })],
     ['id is no field of a new flow, found 1', add({ id: 1 })],
     ['timeout must be an integer from 0 to 4294967295, found 1.5', add({ timeout: 1.5 })],
-    ["reply.source must be an IPv4 address, found 'fd00::1'", add({ reply: { ...tuple, source: 'fd00::1' } })],
+    [
+      "reply.source must be an IPv4 address, found 'fd00::1'",
+      add({ reply: { ...tuple, source: 'fd00::1' } }),
+    ],
     ['replyZone must be 0 or the zone of the original direction, 1, found 2', add({ zone: 1, replyZone: 2 })],
     ["helper must be a name of 1 to 15 bytes, found '1234567890123456'", add({ helper: '1234567890123456' })],
-    ['tcpState must be left out but for TCP, found \'CLOSE\'', add({ protocol: 'udp', tcpState: 'CLOSE' })],
+    ["tcpState must be left out but for TCP, found 'CLOSE'", add({ protocol: 'udp', tcpState: 'CLOSE' })],
     ["sctp must be left out but for SCTP, found { state: 'CLOSED' }", add({ sctp: { state: 'CLOSED' } })],
-    ['sctp.replyTag must be an integer from 0 to 4294967295, found undefined', add({ protocol: 'sctp', sctp: { state: 'CLOSED', originalTag: 1 } })],
+    [
+      'sctp.replyTag must be an integer from 0 to 4294967295, found undefined',
+      add({ protocol: 'sctp', sctp: { state: 'CLOSED', originalTag: 1 } }),
+    ],
     ['sourceNat.address must be an IPv4 or IPv6 address, found undefined', add({ sourceNat: {} })],
-    ["sourceNat.lastAddress must be an IPv4 address, found 'fd00::1'", add({ sourceNat: { address: '10.0.0.1', lastAddress: 'fd00::1' } })],
-    ['destinationNat.lastPort must be an integer from 80 to 65535, found 79', add({ destinationNat: { address: '10.0.0.1', port: 80, lastPort: 79 } })],
-    ['destinationNat.port must be an integer from 1 to 65535, found undefined', add({ destinationNat: { address: '10.0.0.1', lastPort: 79 } })],
-    ['sourceNat.ports is no field of a translation, found 1', add({ sourceNat: { address: '10.0.0.1', ports: 1 } })],
+    [
+      "sourceNat.lastAddress must be an IPv4 address, found 'fd00::1'",
+      add({ sourceNat: { address: '10.0.0.1', lastAddress: 'fd00::1' } }),
+    ],
+    [
+      'destinationNat.lastPort must be an integer from 80 to 65535, found 79',
+      add({ destinationNat: { address: '10.0.0.1', port: 80, lastPort: 79 } }),
+    ],
+    [
+      'destinationNat.port must be an integer from 1 to 65535, found undefined',
+      add({ destinationNat: { address: '10.0.0.1', lastPort: 79 } }),
+    ],
+    [
+      'sourceNat.ports is no field of a translation, found 1',
+      add({ sourceNat: { address: '10.0.0.1', ports: 1 } }),
+    ],
     ['master.original must be an object, found undefined', add({ master: { protocol: 'tcp' } })],
     ['changes must be an object, found undefined', update(undefined)],
     ['changes must name a field to change, found {}', update({})],
     ['changes.zone is no field of the changes of a flow, found 1', update({ zone: 1 })],
-    ['labels must be left out with addLabels or removeLabels, found [ 1 ]', update({ labels: [1], addLabels: [2] })],
-    ['removeLabels must have no label that addLabels has, found 1', update({ addLabels: [1], removeLabels: [1] })],
-    ["status[0] must be one of EXPECTED", update({ status: ['NEW'] })],
+    [
+      'labels must be left out with addLabels or removeLabels, found [ 1 ]',
+      update({ labels: [1], addLabels: [2] }),
+    ],
+    [
+      'removeLabels must have no label that addLabels has, found 1',
+      update({ addLabels: [1], removeLabels: [1] }),
+    ],
+    ['status[0] must be one of EXPECTED', update({ status: ['NEW'] })],
   ];
   for (const [fault, operation] of broken) {
     it(`is refused: ${fault}`, () => {

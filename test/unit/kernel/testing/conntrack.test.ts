@@ -3,7 +3,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { NetlinkError } from '../../../../src/errors.js';
 import type { FlowFilter } from '../../../../src/kernel/conntrack/types.js';
-import { FakeConntrack, FakeKernel, failNth, type TrackedFlow } from '../../../../src/kernel/testing/index.js';
+import {
+  FakeConntrack,
+  FakeKernel,
+  failNth,
+  type TrackedFlow,
+} from '../../../../src/kernel/testing/index.js';
 
 const tuple = (source: string, sourcePort: number, destination: string, destinationPort: number) => ({
   source,
@@ -32,7 +37,8 @@ function tracking(...flows: TrackedFlow[]): FakeConntrack {
 describe('a fake of conntrack', () => {
   it('lists the selected flows, once', async () => {
     const fake = tracking(four, six, tcp);
-    const count = async (...args: Parameters<FakeConntrack['list']>) => (await fake.list(...args).toArray()).length;
+    const count = async (...args: Parameters<FakeConntrack['list']>) =>
+      (await fake.list(...args).toArray()).length;
     assert.equal(await count(), 3);
     assert.equal(await count([]), 0);
     assert.equal(await count({ family: 4 }), 2);

@@ -4,29 +4,38 @@
 #
 # The base images are pinned by version. To pin them by digest:
 #   --build-arg NODE_IMAGE=docker.io/library/node@sha256:…  --build-arg DEBIAN_IMAGE=docker.io/library/debian@sha256:…
-# Both must have the same Debian release: the addon is built in the first and runs in the second.
+#
+# For arm64: docker build --platform linux/arm64 .   or   npm run image -- --arch arm64
 ARG NODE_IMAGE=docker.io/library/node:24.21.0-trixie-slim
 ARG DEBIAN_IMAGE=docker.io/library/debian:13.7-slim
+# The machine that builds; NODE_IMAGE and DEBIAN_IMAGE are of the image's platform.
+ARG BUILD_IMAGE=${NODE_IMAGE}
 
-FROM ${NODE_IMAGE} AS build
+# Node for the image's platform.
+FROM ${NODE_IMAGE} AS node
+
+# The compiler of the prebuilt binaries runs on amd64, and compiles for all platforms.
+FROM --platform=linux/amd64 ${BUILD_IMAGE} AS build
+ARG TARGETARCH
 RUN apt-get update \
- && apt-get install -y --no-install-recommends g++ make python3 \
+ && apt-get install -y --no-install-recommends make python3 \
  && rm -rf /var/lib/apt/lists/*
 WORKDIR /build
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY . .
-# The Kubernetes client library is an optional peer of the package, and part of the image: a kubeconfig may need it.
-RUN npm run build \
+# A binary in the context that was made from these sources is used as it is. The Kubernetes client library is an optional peer
+# of the package, and part of the image: a kubeconfig may need it.
+RUN arch=$(case $TARGETARCH in amd64) echo x64;; *) echo "$TARGETARCH";; esac) \
+ && npm run build:ts && npm run bundle && npm run prebuild -- --target linux-$arch-glibc \
  && npm pkg set "dependencies.@kubernetes/client-node=$(node -p 'require("./package.json").devDependencies["@kubernetes/client-node"]')" \
- && npm pkg delete "devDependencies.@kubernetes/client-node" \
- && npm prune --omit=dev --no-audit --no-fund \
- && find dist/src -name '*.d.ts' -delete \
- && find node_modules \( -name '*.d.ts' -o -name '*.map' \) -delete \
- && mkdir -p /out/opt/kube-netlink-proxy/build/Release /out/opt/kube-netlink-proxy/dist \
- && mv dist/src /out/opt/kube-netlink-proxy/dist/ \
- && mv package.json LICENSE NOTICE node_modules /out/opt/kube-netlink-proxy/ \
- && mv build/Release/knp.node /out/opt/kube-netlink-proxy/build/Release/
+ && npm pkg delete devDependencies peerDependencies peerDependenciesMeta \
+ && npm prune --no-audit --no-fund \
+ && find node_modules \( -name '*.d.ts' -o -name '*.map' -o -type d -empty \) -delete \
+ && package=/out/opt/kube-netlink-proxy && mkdir -p $package/dist $package/prebuilds/linux-$arch \
+ && mv dist/command $package/dist/ \
+ && mv prebuilds/linux-$arch/kube-netlink-proxy.glibc.node $package/prebuilds/linux-$arch/ \
+ && mv package.json LICENSE NOTICE node_modules $package/
 # The commands.
 RUN mkdir -p /out/usr/local/bin /out/usr/local/sbin \
  && mv deploy/image/kube-netlink-proxy deploy/image/iptables-flavour /out/usr/local/bin/ \
@@ -48,7 +57,7 @@ RUN apt-get update \
  && apt-get install -y --no-install-recommends ipset iptables ipvsadm kmod libipset13 libstdc++6 \
  && rm -rf /var/lib/apt/lists/* /var/cache/apt /var/cache/debconf/*-old /var/log/apt /var/log/dpkg.log \
  && mkdir -p /lib/modules /var/lib/kube-proxy
-COPY --from=build /usr/local/bin/node /usr/local/bin/node
+COPY --from=node /usr/local/bin/node /usr/local/bin/node
 COPY --from=build /out/ /
 ENTRYPOINT ["/usr/local/bin/kube-netlink-proxy"]
 ARG DEBIAN_IMAGE

@@ -1,22 +1,2 @@
-# What npm builds: build/Release/knp.node. Development builds, unit tests and sanitizers: CMakeLists.txt.
-{
-  "targets": [
-    {
-      "target_name": "knp",
-      "sources": ["<!@(grep -v '^#' native/sources.txt)"],
-      "include_dirs": ["native", "<!(node -p \"require('node-addon-api').include_dir\")"],
-      "defines": [
-        "NAPI_VERSION=8",
-        # No C++ exception is thrown by us or by node-addon-api: failures are values (netlink/status.h).
-        "NODE_ADDON_API_DISABLE_CPP_EXCEPTIONS",
-        # A worker thread that is being terminated can no longer run JavaScript: a promise that cannot be settled
-        # any more is dropped, where node-addon-api would otherwise abort the process.
-        "NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS",
-      ],
-      "cflags_cc": ["-std=c++17", "-Wall", "-Wextra", "-Werror", "-fvisibility=hidden", "-fno-exceptions"],
-      "cflags_cc!": ["-std=gnu++17", "-std=gnu++20", "-fno-rtti"],
-      "libraries": ["-ldl"],
-      "conditions": [["OS!='linux'", {"sources": ["netlink is Linux only"]}]],
-    }
-  ]
-}
+# What node-gyp builds in a checkout. The package has no binding.gyp at its top, because npm would run node-gyp in every installation.
+{ "includes": ["native/addon.gypi"] }

@@ -9,6 +9,7 @@ import { basename, join } from 'node:path';
 import { Extractor, ExtractorConfig } from '@microsoft/api-extractor';
 import { buildTypeScript } from './lib/build.mjs';
 import { CHECKOUT } from './lib/checkout.mjs';
+import { doors } from './lib/doors.mjs';
 import { Failure, reportFailures } from './lib/failure.mjs';
 
 const REPORTS = join(CHECKOUT, 'docs', 'api');
@@ -28,7 +29,7 @@ const check = process.argv.includes('--check');
 process.exitCode = await reportFailures('api', () => {
   if (!check) buildTypeScript();
   mkdirSync(REPORTS, { recursive: true });
-  const { exports } = JSON.parse(readFileSync(join(CHECKOUT, 'package.json'), 'utf8'));
+  const exports = doors();
   const reports = Object.entries(exports).map(([door, target]) => reportOf(door, target));
   const exported = new Set(reports.flatMap((report) => report.exported));
   const errors = reports.flatMap((report) => [

@@ -2,17 +2,17 @@
 //
 //   node scripts/docs.mjs           writes the pages
 //   node scripts/docs.mjs --check   only ends with 1 when a comment links to nothing
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Application } from 'typedoc';
 import { CHECKOUT } from './lib/checkout.mjs';
+import { doors } from './lib/doors.mjs';
 import { Failure, reportFailures } from './lib/failure.mjs';
 import { heading } from './lib/steps.mjs';
 
 const OUTPUT = join(CHECKOUT, 'dist', 'docs');
 
 process.exitCode = await reportFailures('docs', async () => {
-  const { exports } = JSON.parse(readFileSync(join(CHECKOUT, 'package.json'), 'utf8'));
+  const exports = doors();
   heading(`pages of ${Object.keys(exports).length} exports`);
   const application = await Application.bootstrap({
     entryPoints: Object.values(exports).map((target) => join(CHECKOUT, sourceOf(target))),

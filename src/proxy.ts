@@ -12,10 +12,12 @@ import { NodeState } from './reconcile/nodeState.js';
 import { type PlannedOperation, Reconciler } from './reconcile/reconciler.js';
 import { Runner, type RunnerEvents } from './reconcile/runner.js';
 import { type SyncSummary, together } from './reconcile/summary.js';
+import { type NamedFrontend, namedFrontends } from './services/namedFrontends.js';
 import { ServiceCache } from './services/serviceCache.js';
 import type { HostChange, ServicePlanInput } from './services/types.js';
 import { OpenProblems } from './source/openProblems.js';
 import type { Source } from './source/source.js';
+import { TimeSlice } from './timeSlice.js';
 
 /** Reports of a running proxy. */
 export interface ProxyEvents {
@@ -71,6 +73,8 @@ export interface ServiceProxy {
   once(): Promise<SyncSummary>;
   /** Reads the source and resolves to the operations of a full pass, in order; changes nothing. */
   plan(): Promise<PlannedOperation[]>;
+  /** The frontends of all Services as they are now known, with their names. Read in time slices. */
+  frontends(): Promise<NamedFrontend[]>;
   /** Ends the pass under way and makes no other; the kernel's state stays. */
   stop(): Promise<void>;
 }
@@ -139,6 +143,16 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
   async plan(): Promise<PlannedOperation[]> {
     await this.#begin(() => {});
     return this.#reconciler.preview();
+  }
+
+  async frontends(): Promise<NamedFrontend[]> {
+    const found: NamedFrontend[] = [];
+    const slice = new TimeSlice();
+    for (const frontend of namedFrontends(this.#cache, this.#node.facts)) {
+      if (slice.spend(1)) await slice.yield();
+      found.push(frontend);
+    }
+    return found;
   }
 
   async stop(): Promise<void> {

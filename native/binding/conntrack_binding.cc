@@ -59,7 +59,7 @@ class ConntrackClient : public ClientBinding<ConntrackClient, Client> {
       return {};
     }
     const auto list = [filters = std::move(filters), options = std::move(options)](Client* client,
-                                                                                  std::vector<Flow>* out) {
+                                                                                   std::vector<Flow>* out) {
       return client->List(conntrack::LoadFilters(filters.data(), filters.size()),
                           conntrack::LoadListOptions(options.data()), out);
     };

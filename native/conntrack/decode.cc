@@ -182,9 +182,12 @@ Status DecodeFlow(const Message& message, Flow* out) {
   ReadError error;
   AttributeReader attributes = message.Attributes(sizeof(header), &error);
   while (attributes.Next()) {
-    if (attributes.type() == CTA_TUPLE_ORIG) Read(attributes.Nested(), &original);
-    else if (attributes.type() == CTA_TUPLE_REPLY) Read(attributes.Nested(), &reply);
-    else ReadAttribute(&attributes, &flow);
+    if (attributes.type() == CTA_TUPLE_ORIG)
+      Read(attributes.Nested(), &original);
+    else if (attributes.type() == CTA_TUPLE_REPLY)
+      Read(attributes.Nested(), &reply);
+    else
+      ReadAttribute(&attributes, &flow);
   }
   if (!error.ok()) return error.ToStatus();
   if (!original.IsWhole(flow.family) || !reply.IsWhole(flow.family) || original.protocol != reply.protocol) {
@@ -238,17 +241,38 @@ Status DecodeCpu(const Message& message, CpuStatistics* out) {
   while (attributes.Next()) {
     uint32_t* counter = nullptr;
     switch (attributes.type()) {
-      case CTA_STATS_FOUND: counter = &cpu.found; break;
-      case CTA_STATS_INVALID: counter = &cpu.invalid; break;
-      case CTA_STATS_INSERT: counter = &cpu.insert; break;
-      case CTA_STATS_INSERT_FAILED: counter = &cpu.insert_failed; break;
-      case CTA_STATS_DROP: counter = &cpu.drop; break;
-      case CTA_STATS_EARLY_DROP: counter = &cpu.early_drop; break;
-      case CTA_STATS_ERROR: counter = &cpu.error; break;
-      case CTA_STATS_SEARCH_RESTART: counter = &cpu.search_restart; break;
-      case CTA_STATS_CLASH_RESOLVE: counter = &cpu.clash_resolve; break;
-      case CTA_STATS_CHAIN_TOOLONG: counter = &cpu.chain_too_long; break;
-      default: break;
+      case CTA_STATS_FOUND:
+        counter = &cpu.found;
+        break;
+      case CTA_STATS_INVALID:
+        counter = &cpu.invalid;
+        break;
+      case CTA_STATS_INSERT:
+        counter = &cpu.insert;
+        break;
+      case CTA_STATS_INSERT_FAILED:
+        counter = &cpu.insert_failed;
+        break;
+      case CTA_STATS_DROP:
+        counter = &cpu.drop;
+        break;
+      case CTA_STATS_EARLY_DROP:
+        counter = &cpu.early_drop;
+        break;
+      case CTA_STATS_ERROR:
+        counter = &cpu.error;
+        break;
+      case CTA_STATS_SEARCH_RESTART:
+        counter = &cpu.search_restart;
+        break;
+      case CTA_STATS_CLASH_RESOLVE:
+        counter = &cpu.clash_resolve;
+        break;
+      case CTA_STATS_CHAIN_TOOLONG:
+        counter = &cpu.chain_too_long;
+        break;
+      default:
+        break;
     }
     if (counter != nullptr) *counter = attributes.BigEndian32();
   }
@@ -269,16 +293,35 @@ Status DecodeExpectation(const Message& message, Expectation* out) {
   AttributeReader attributes = message.Attributes(sizeof(header), &error);
   while (attributes.Next()) {
     switch (attributes.type()) {
-      case CTA_EXPECT_TUPLE: Read(attributes.Nested(), &tuple); break;
-      case CTA_EXPECT_MASK: Read(attributes.Nested(), &mask); break;
-      case CTA_EXPECT_MASTER: Read(attributes.Nested(), &master); break;
-      case CTA_EXPECT_TIMEOUT: expectation.timeout = attributes.BigEndian32(); break;
-      case CTA_EXPECT_ID: expectation.id = attributes.BigEndian32(); break;
-      case CTA_EXPECT_HELP_NAME: expectation.helper = attributes.String(kLongestHelper); break;
-      case CTA_EXPECT_ZONE: expectation.zone = attributes.BigEndian16(); break;
-      case CTA_EXPECT_FLAGS: expectation.flags = attributes.BigEndian32(); break;
-      case CTA_EXPECT_CLASS: expectation.policy = attributes.BigEndian32(); break;
-      default: break;
+      case CTA_EXPECT_TUPLE:
+        Read(attributes.Nested(), &tuple);
+        break;
+      case CTA_EXPECT_MASK:
+        Read(attributes.Nested(), &mask);
+        break;
+      case CTA_EXPECT_MASTER:
+        Read(attributes.Nested(), &master);
+        break;
+      case CTA_EXPECT_TIMEOUT:
+        expectation.timeout = attributes.BigEndian32();
+        break;
+      case CTA_EXPECT_ID:
+        expectation.id = attributes.BigEndian32();
+        break;
+      case CTA_EXPECT_HELP_NAME:
+        expectation.helper = attributes.String(kLongestHelper);
+        break;
+      case CTA_EXPECT_ZONE:
+        expectation.zone = attributes.BigEndian16();
+        break;
+      case CTA_EXPECT_FLAGS:
+        expectation.flags = attributes.BigEndian32();
+        break;
+      case CTA_EXPECT_CLASS:
+        expectation.policy = attributes.BigEndian32();
+        break;
+      default:
+        break;
     }
   }
   if (!error.ok()) return error.ToStatus();

@@ -116,8 +116,10 @@ void PutGiven(MessageBuilder* builder, const Operation& operation) {
     builder->EndNested(helper);
   }
   if (gives(kGivesState)) {
-    if (flow.protocol == IPPROTO_SCTP) PutSctpState(builder, flow.state, details);
-    else PutTcpState(builder, flow.state);
+    if (flow.protocol == IPPROTO_SCTP)
+      PutSctpState(builder, flow.state, details);
+    else
+      PutTcpState(builder, flow.state);
   }
 }
 

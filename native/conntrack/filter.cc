@@ -45,7 +45,8 @@ bool MeetsConditions(const Filter& filter, const Flow& flow) {
   };
   return is_met(kOnMark, (flow.mark & filter.mark_mask) == filter.mark) &&
          is_met(kOnStatus, (flow.status & filter.status_mask) == filter.status) &&
-         is_met(kOnZone, flow.zone == filter.zone) && is_met(kOnReplyZone, flow.reply_zone == filter.reply_zone) &&
+         is_met(kOnZone, flow.zone == filter.zone) &&
+         is_met(kOnReplyZone, flow.reply_zone == filter.reply_zone) &&
          is_met(kOnLabels, HasLabels(flow, filter.labels));
 }
 

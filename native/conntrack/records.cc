@@ -1,6 +1,5 @@
 #include "conntrack/records.h"
 
-
 #include "records/fields.h"
 
 namespace knp::conntrack {

@@ -41,8 +41,8 @@ struct Details {
   Labels labels{};
   uint32_t original_tag = 0;  // verification tags of SCTP
   uint32_t reply_tag = 0;
-  std::string helper;     // empty for none
-  std::string secctx;     // empty for none
+  std::string helper;  // empty for none
+  std::string secctx;  // empty for none
   uint8_t master_protocol = 0;
   Tuple master;  // original tuple of the flow that this one belongs to
 };
@@ -122,7 +122,7 @@ struct Filter {
   uint16_t reply_zone = 0;
   uint32_t mark = 0;
   uint32_t mark_mask = 0;
-  uint32_t status = 0;        // the bits of status_mask must have these values
+  uint32_t status = 0;  // the bits of status_mask must have these values
   uint32_t status_mask = 0;
   Labels labels{};  // that the flow must have
 };

@@ -97,7 +97,8 @@ bool ReadFlowEvent(const Message& message) {
   conntrack::FlowEvent event{};
   conntrack::Flow flow;
   std::vector<uint8_t> records;
-  if (!conntrack::DecodeEvent(message, &event, &flow).ok() || event == conntrack::FlowEvent::kNone) return false;
+  if (!conntrack::DecodeEvent(message, &event, &flow).ok() || event == conntrack::FlowEvent::kNone)
+    return false;
   conntrack::StoreEvent(event, flow, &records);
   return !records.empty();
 }

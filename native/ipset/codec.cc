@@ -55,15 +55,13 @@ struct Width {
   uint16_t type;
   size_t size;
 };
-// IPSET_ATTR_BITMASK is in kernel headers since 6.3.
-constexpr uint16_t kBitmask = 12;
 // An address in an attribute of its own.
 constexpr size_t kNested4 = sizeof(nlattr) + 4;
 constexpr size_t kNested6 = sizeof(nlattr) + 16;
 constexpr Width kParameterWidths[] = {
-    {IPSET_ATTR_IP, kNested4},  {IPSET_ATTR_IP_TO, kNested4}, {IPSET_ATTR_TIMEOUT, 4},
-    {IPSET_ATTR_MARKMASK, 4},   {kBitmask, kNested4},         {kBitmask, kNested6},
-    {IPSET_ATTR_INITVAL, 4},    {IPSET_ATTR_NETMASK, 1},      {IPSET_ATTR_SIZE, 4},
+    {IPSET_ATTR_IP, kNested4},  {IPSET_ATTR_IP_TO, kNested4},  {IPSET_ATTR_TIMEOUT, 4},
+    {IPSET_ATTR_MARKMASK, 4},   {kBitmaskAttribute, kNested4}, {kBitmaskAttribute, kNested6},
+    {IPSET_ATTR_INITVAL, 4},    {IPSET_ATTR_NETMASK, 1},       {IPSET_ATTR_SIZE, 4},
     {IPSET_ATTR_BUCKETSIZE, 1}, {IPSET_ATTR_MEMSIZE, 4},
 };
 constexpr Width kExtensionWidths[] = {

@@ -16,9 +16,6 @@ namespace {
 using netlink::Fault;
 using netlink::Status;
 
-// IPSET_ATTR_BITMASK is in kernel headers since 6.3.
-constexpr uint16_t kBitmask = 12;
-
 // IPSET_FLAG_IFACE_WILDCARD is in kernel headers since 5.5.
 constexpr uint32_t kWildcard = 1 << 7;
 
@@ -40,7 +37,7 @@ constexpr Option kParameters[] = {
     {IPSET_ATTR_TIMEOUT, Kind::kU32, &LibraryOptions::timeout, "timeout"},
     {IPSET_ATTR_CADT_FLAGS, Kind::kU32, &LibraryOptions::cadt_flags, "flags"},
     {IPSET_ATTR_MARKMASK, Kind::kU32, &LibraryOptions::mark_mask, "markmask"},
-    {kBitmask, Kind::kBytes, &LibraryOptions::bitmask, "bitmask"},
+    {kBitmaskAttribute, Kind::kBytes, &LibraryOptions::bitmask, "bitmask"},
     {IPSET_ATTR_INITVAL, Kind::kU32, &LibraryOptions::initval, "initval"},
     {IPSET_ATTR_HASHSIZE, Kind::kU32, &LibraryOptions::hash_size, "hashsize"},
     {IPSET_ATTR_MAXELEM, Kind::kU32, &LibraryOptions::max_elements, "maxelem"},
@@ -97,10 +94,10 @@ constexpr Revision kRevisions[] = {
     Since(SetType::kHashNetPortNet, IPSET_ATTR_BUCKETSIZE, 3, "bucketsize"),
     Since(SetType::kHashNetIface, IPSET_ATTR_BUCKETSIZE, 8, "bucketsize"),
     // Linux 6.3.
-    Since(SetType::kHashIp, kBitmask, 6, "bitmask"),
-    Since(SetType::kHashIpPort, kBitmask, 7, "bitmask"),
+    Since(SetType::kHashIp, kBitmaskAttribute, 6, "bitmask"),
+    Since(SetType::kHashIpPort, kBitmaskAttribute, 7, "bitmask"),
     Since(SetType::kHashIpPort, IPSET_ATTR_NETMASK, 7, "netmask"),
-    Since(SetType::kHashNetNet, kBitmask, 4, "bitmask"),
+    Since(SetType::kHashNetNet, kBitmaskAttribute, 4, "bitmask"),
     Since(SetType::kHashNetNet, IPSET_ATTR_NETMASK, 4, "netmask"),
     // Linux 5.5.
     {SetType::kHashNetIface, true, IPSET_ATTR_CADT_FLAGS, kWildcard, 7, "wildcard"},

@@ -38,6 +38,9 @@ struct SetParameters {
   uint16_t port_to = 0;
 };
 
+// IPSET_ATTR_BITMASK, which kernel headers have since 6.3.
+constexpr uint16_t kBitmaskAttribute = 12;
+
 // Attributes that have no field here, as they cross to or from JavaScript: one after another, each a
 // layout::Attribute and its value, padded to a multiple of 4. At most kLongestRest bytes: a record has one
 // byte for their number, divided by 4. Values are listed as the kernel sends them (numbers in network order),

@@ -50,10 +50,11 @@ export class Buildah {
    * @template Result
    * @param {string} image
    * @param {(container: string) => Result} action
+   * @param {readonly string[]} [options] of buildah from
    * @returns {Result}
    */
-  within(image, action) {
-    const container = this.ask(['from', '--pull-never', image]);
+  within(image, action, options = []) {
+    const container = this.ask(['from', '--pull-never', ...options, image]);
     try {
       return action(container);
     } finally {

@@ -6,10 +6,11 @@ import { CHECKOUT } from '../lib/checkout.mjs';
 import { capture, run } from '../lib/commands.mjs';
 import { Failure, reportFailures } from '../lib/failure.mjs';
 import { ensurePackages, IMAGE_PACKAGES } from '../lib/packages.mjs';
-import { heading } from '../lib/steps.mjs';
+import { heading, nodeScript, step } from '../lib/steps.mjs';
 import { Buildah } from './buildah.mjs';
 import { sumOfInputs } from './inputs.mjs';
 import { HELP, parseOptions } from './options.mjs';
+import { assertRunnable, DEBIAN_ARCH } from './platform.mjs';
 import { ensureStandIns } from './standIn.mjs';
 
 /** @typedef {import('./options.mjs').ImageOptions} ImageOptions */
@@ -34,28 +35,28 @@ export function main(args) {
  */
 function buildImage(options, version) {
   if (process.getuid?.() !== 0) throw new Failure('building needs root');
+  assertRunnable(options.arch);
   ensurePackages(IMAGE_PACKAGES);
-  const sum = sumOfInputs();
+  // The image has the binary of the package.
+  step('prebuilt binary', nodeScript('scripts/prebuild.mjs', '--target', `linux-${options.arch}-glibc`));
+  const sum = `${sumOfInputs()} ${options.arch}`;
   if (options.exportFolder !== undefined && sumIn(options.exportFolder) === sum) {
     heading(`${options.exportFolder} holds this image`);
     return;
   }
   const buildah = new Buildah(options.storage);
-  if (options.standInBases)
-    ensureStandIns(buildah, basesOf(readFileSync(join(CHECKOUT, 'Dockerfile'), 'utf8')));
-  heading(`building ${options.tag}`);
-  const pull = options.standInBases ? '--pull-never' : '--pull';
-  const values = [`VERSION=${version}`, `REVISION=${revision()}`].flatMap((value) => ['--build-arg', value]);
+  const dockerfile = readFileSync(join(CHECKOUT, 'Dockerfile'), 'utf8');
+  const bases = options.standInBases ? ensureStandIns(buildah, basesOf(dockerfile), options.arch) : {};
+  heading(`building ${options.tag} for ${options.arch}`);
+  const values = Object.entries({ ...bases, VERSION: version, REVISION: revision() });
   buildah.run([
     'bud',
-    '--isolation',
-    'chroot',
-    '--network',
-    'host',
-    pull,
-    ...values,
-    '--tag',
-    options.tag,
+    ...['--isolation', 'chroot'],
+    ...['--network', 'host'],
+    ...['--platform', `linux/${DEBIAN_ARCH[options.arch]}`],
+    options.standInBases ? '--pull-never' : '--pull',
+    ...values.flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]),
+    ...['--tag', options.tag],
     CHECKOUT,
   ]);
   // In our own storage, delete the images whose name this one takes.

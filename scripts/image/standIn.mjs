@@ -6,8 +6,10 @@ import { join } from 'node:path';
 import { run } from '../lib/commands.mjs';
 import { Failure } from '../lib/failure.mjs';
 import { heading } from '../lib/steps.mjs';
+import { DEBIAN_ARCH } from './platform.mjs';
 
 /** @typedef {import('./buildah.mjs').Buildah} Buildah */
+/** @typedef {import('./options.mjs').Arch} Arch */
 /** @typedef {{ node: string, debian: string }} Bases names of the images */
 
 // As in the official images: no documentation of packages, except copyright files.
@@ -19,31 +21,45 @@ const EMPTIED = ['/var/cache/apt', '/var/lib/apt/lists'];
 const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt';
 
 /**
- * Builds both base images, unless they exist.
+ * Builds the base images of both stages, unless they exist.
  *
  * @param {Buildah} buildah
- * @param {Bases} bases
+ * @param {Bases} bases the names in the Dockerfile
+ * @param {Arch} arch the image's processor; the first stage has this machine's
+ * @returns {Readonly<Record<string, string>>} values of the Dockerfile's arguments
  */
-export function ensureStandIns(buildah, bases) {
+export function ensureStandIns(buildah, bases, arch) {
+  const own = /** @type {Arch} */ (process.arch);
+  const final = arch === own ? bases : { node: `${bases.node}-${arch}`, debian: `${bases.debian}-${arch}` };
   const release = /(?:^|-)([a-z]+)-slim$/.exec(bases.node)?.[1];
-  const node = /:(\d+\.\d+\.\d+)-/.exec(bases.node)?.[1];
-  if (release === undefined || node === undefined) {
+  const version = /:(\d+\.\d+\.\d+)-/.exec(bases.node)?.[1];
+  if (release === undefined || version === undefined) {
     throw new Failure(`cannot replace ${bases.node}: its tag does not have the form 24.21.0-trixie-slim`);
   }
-  if (!buildah.has(bases.debian)) withFolder((folder) => makeDebian(buildah, bases.debian, release, folder));
-  if (!buildah.has(bases.node)) withFolder((folder) => makeNode(buildah, bases, node, folder));
+  for (const [names, processor] of /** @type {const} */ ([
+    [bases, own],
+    [final, arch],
+  ])) {
+    const platform = { release, version, arch: processor };
+    if (!buildah.has(names.debian))
+      withFolder((folder) => makeDebian(buildah, names.debian, platform, folder));
+    if (!buildah.has(names.node)) withFolder((folder) => makeNode(buildah, names, platform, folder));
+  }
+  return { NODE_IMAGE: final.node, DEBIAN_IMAGE: final.debian, BUILD_IMAGE: bases.node };
 }
+
+/** @typedef {{ release: string, version: string, arch: Arch }} Platform Debian's release, Node's version, the processor */
 
 /**
  * @param {Buildah} buildah
  * @param {string} image
- * @param {string} release Debian's name of it
+ * @param {Platform} platform
  * @param {string} folder
  */
-function makeDebian(buildah, image, release, folder) {
+function makeDebian(buildah, image, { release, arch }, folder) {
   heading(`standing in for ${image}: debootstrap ${release}`);
   const root = join(folder, 'root');
-  run('debootstrap', ['--variant=minbase', release, root]);
+  run('debootstrap', ['--variant=minbase', `--arch=${DEBIAN_ARCH[arch]}`, release, root]);
   writeFileSync(join(root, 'etc/apt/sources.list'), sources(release));
   const excluded = [...UNWANTED, DOCUMENTATION].map((path) => `path-exclude ${path}/*\n`).join('');
   const included = `path-include ${DOCUMENTATION}/*/${COPYRIGHT}\n`;
@@ -53,7 +69,7 @@ function makeDebian(buildah, image, release, folder) {
     rmSync(join(root, path), { recursive: true, force: true });
     mkdirSync(join(root, path), { recursive: true });
   }
-  commit(buildah, 'scratch', root, image);
+  commit(buildah, 'scratch', root, image, ['--arch', DEBIAN_ARCH[arch]]);
 }
 
 /**
@@ -71,20 +87,20 @@ function sources(release) {
 /**
  * @param {Buildah} buildah
  * @param {Bases} bases
- * @param {string} version
+ * @param {Platform} platform
  * @param {string} folder
  */
-function makeNode(buildah, bases, version, folder) {
+function makeNode(buildah, bases, { version, arch }, folder) {
   heading(`standing in for ${bases.node}: Node ${version} from npm`);
   const packed = join(folder, 'packed');
   const local = join(folder, 'root/usr/local');
   mkdirSync(packed);
   mkdirSync(local, { recursive: true });
   const quiet = ['--silent', '--no-audit', '--no-fund', '--no-package-lock'];
-  run('npm', ['install', ...quiet, '--prefix', packed, `node-linux-${process.arch}@${version}`, 'npm@11']);
+  run('npm', ['install', ...quiet, '--prefix', packed, '--force', `node-linux-${arch}@${version}`, 'npm@11']);
   const modules = join(packed, 'node_modules');
   for (const part of ['bin', 'include']) {
-    cpSync(join(modules, `node-linux-${process.arch}`, part), join(local, part), { recursive: true });
+    cpSync(join(modules, `node-linux-${arch}`, part), join(local, part), { recursive: true });
   }
   cpSync(join(modules, 'npm'), join(local, 'lib/node_modules/npm'), { recursive: true });
   writeFileSync(
@@ -107,13 +123,15 @@ function makeNode(buildah, bases, version, folder) {
  * @param {string} base
  * @param {string} root
  * @param {string} image
+ * @param {readonly string[]} [options] of buildah from
  */
-function commit(buildah, base, root, image) {
-  buildah.within(base, (container) => {
+function commit(buildah, base, root, image, options) {
+  const add = (/** @type {string} */ container) => {
     buildah.run(['add', '--quiet', container, root, '/']);
     buildah.run(['config', '--cmd', '/bin/bash', '--env', `PATH=${PATH}`, container]);
     buildah.run(['commit', '--quiet', container, image]);
-  });
+  };
+  buildah.within(base, add, options);
 }
 
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';

@@ -44,6 +44,13 @@ export const WITNESS_PACKAGES = {
   strace: 'strace',
 };
 
+/** @type {Requirements} Run the completion scripts and render the man page, in tests. */
+export const SHELL_PACKAGES = {
+  zsh: 'zsh',
+  fish: 'fish',
+  'groff-base': 'groff',
+};
+
 /** @type {Requirements} Builds and runs the container image. */
 export const IMAGE_PACKAGES = { buildah: 'buildah', debootstrap: 'debootstrap', crun: 'crun' };
 

@@ -16,6 +16,7 @@ const TRIALS = {
   ipvs: 'ipvsadm -Ln',
   'dummy device': 'ip link add knp-trial type dummy',
   ipset: 'ipset create knp-trial hash:ip',
+  'ipset types': 'ipset create knp-trial hash:mac && ipset create knp-second hash:net,port,net',
   conntrack: 'conntrack -L',
   zones: 'conntrack -I -s 10.0.0.9 -d 10.0.0.1 -p udp --sport 4000 --dport 80 -t 100 -w 1',
   nftables: 'iptables-nft -t nat -N KNP-TRIAL && iptables-nft -t nat -A KNP-TRIAL -j MASQUERADE',

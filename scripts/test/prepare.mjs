@@ -4,8 +4,9 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildNative, buildTypeScript } from '../lib/build.mjs';
 import { CHECKOUT } from '../lib/checkout.mjs';
-import { BUILD_PACKAGES, ensurePackages, WITNESS_PACKAGES } from '../lib/packages.mjs';
+import { BUILD_PACKAGES, ensurePackages, SHELL_PACKAGES, WITNESS_PACKAGES } from '../lib/packages.mjs';
 import { heading, nodeScript, step } from '../lib/steps.mjs';
+import { preparePackage } from './package.mjs';
 import { ensurePromtool } from './promtool.mjs';
 
 /**
@@ -18,11 +19,13 @@ export function prepare(tiers) {
   ensurePackages({
     ...(native ? BUILD_PACKAGES : {}),
     ...(native || kernel ? WITNESS_PACKAGES : {}),
+    ...(tiers.some((tier) => tier.shells) ? SHELL_PACKAGES : {}),
   });
   if (tiers.some((tier) => tier.promtool)) ensurePromtool();
   ensureNodeModules();
   if (native) buildNative();
   buildTypeScript();
+  if (tiers.some((tier) => tier.packed)) preparePackage();
   if (tiers.some((tier) => tier.image)) buildImage();
 }
 
@@ -37,7 +40,7 @@ export function ensureNodeModules() {
   // npm writes the hidden lock file at the end of every installation.
   const installed = changedAt('node_modules/.package-lock.json');
   if (installed >= changedAt('package-lock.json')) return;
-  // The install script would build the addon, which has its own build step.
+  // No package of ours needs its install script.
   step('npm packages: npm ci', ['npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund']);
 }
 

@@ -9,11 +9,13 @@ import { filesBelow } from '../lib/checkout.mjs';
  * @property {string} name its folder's, below test/
  * @property {boolean} native whether it needs the addon and a compiler
  * @property {boolean} [promtool] whether it needs promtool
+ * @property {boolean} [shells] whether it needs zsh, fish and groff
  * @property {boolean} [apart] whether it runs only by name, because it takes long or needs an idle machine
  * @property {readonly Need[]} [needs] the kernel features that its tests need; absent: they need no vehicle
  * @property {Readonly<Record<string, readonly Need[]>>} [others] the same, for files whose names have these prefixes
  * @property {number} [limit] time limit of a file, in s, if it differs from the default
  * @property {boolean} [image] whether it needs the container image
+ * @property {boolean} [packed] whether it needs the package in the form in which npm publishes it
  */
 
 /** @type {readonly Need[]} */
@@ -22,7 +24,7 @@ const IPVS = ['ipvs', 'dummy device'];
 /** @type {readonly Tier[]} In the order of their start, the longest first. */
 export const TIERS = [
   { name: 'oracle', native: true, needs: IPVS },
-  { name: 'unit', native: false, promtool: true },
+  { name: 'unit', native: false, promtool: true, shells: true },
   { name: 'native', native: true },
   {
     name: 'e2e',
@@ -41,6 +43,7 @@ export const TIERS = [
       'conntrack-surroundings.': ['conntrack', 'modules'],
       'contract-netfilter.': ['conntrack', 'ipset'],
       'descriptors.': ['conntrack', 'ipset'],
+      'ipset-types.': ['ipset', 'ipset types'],
       'ipset-': ['ipset'],
       'ipset.': ['ipset'],
       'ipvs-surroundings.': [...IPVS, 'modules'],
@@ -48,6 +51,7 @@ export const TIERS = [
       'rtnetlinkWatch.': [],
     },
   },
+  { name: 'package', native: true, packed: true },
   { name: 'vm', native: false },
   { name: 'oracle-api', native: true, needs: IPVS, apart: true },
   { name: 'image', native: false, needs: [...IPVS, 'nftables'], image: true, apart: true },

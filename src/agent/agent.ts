@@ -14,6 +14,7 @@ import type { Metrics } from '../servers/metrics.js';
 import { ServiceHealthServers } from '../servers/serviceHealth.js';
 import type { NodeFacts } from '../services/types.js';
 import type { Source } from '../source/source.js';
+import { AgentState } from './agentReport.js';
 import type { Announcer } from './announce.js';
 import { type FollowedConfiguration, followConfiguration } from './followConfiguration.js';
 import { LeftOut } from './leftOut.js';
@@ -62,7 +63,8 @@ export async function runAgent(parts: AgentParts): Promise<number> {
   const ending = new Ending(log, parts.stop);
   const leftOut = new LeftOut({ metrics, announcer });
   const events = telemetry({ log, families: opened.families, metrics, health, serviceHealth, leftOut });
-  const proxy = proxyOf(parts, withOwnNode(parts, events, health, ending));
+  const state = new AgentState(aboutAgent(parts), leftOut, clock.now);
+  const proxy = proxyOf(parts, withOwnNode(parts, state.watching(events), health, ending));
   const failed = (server: string, error: unknown, retryIn?: number) =>
     log.error(
       { server, retryInMs: retryIn, err: String(error), hint: bindHint(error) },
@@ -71,7 +73,12 @@ export async function runAgent(parts: AgentParts): Promise<number> {
   const recovered = (server: string) => log.info({ server }, 'HTTP server listens now');
   try {
     const about = { version: parts.version, startedAt, now: Date.now };
-    const shown = { ...about, leftOut: () => leftOut.summary(), ...shownBy(parts) };
+    const pages = {
+      leftOut: () => leftOut.summary(),
+      report: () => state.report(),
+      frontends: () => proxy.frontends(),
+    };
+    const shown = { ...about, ...pages, ...shownBy(parts) };
     const servers = await openServers({ configuration, health, metrics, shown, failed, recovered });
     ending.closes(() => servers.close());
   } catch (error) {
@@ -101,6 +108,17 @@ export async function runAgent(parts: AgentParts): Promise<number> {
   const status = await ending.reached;
   await Promise.race([ending.close(), wait(STOP_LIMIT, undefined, { ref: false })]);
   return status;
+}
+
+function aboutAgent({ version, node, opened, startedAt }: AgentParts) {
+  const { mode, families } = opened;
+  return {
+    version,
+    node: node.name,
+    mode: mode.name,
+    families,
+    startedAt: new Date(startedAt).toISOString(),
+  };
 }
 
 /** The end of the agent: its exit status, and the parts to close. */

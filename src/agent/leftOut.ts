@@ -47,9 +47,14 @@ export class LeftOut {
   summary(): string | undefined {
     if (this.#problems.size === 0) return undefined;
     const objects = new Set([...this.#problems.values()].map(({ object }) => object)).size;
-    const lines = [...this.#problems.keys()];
+    const lines = this.lines();
     const more = lines.length > SHOWN ? [`and ${lines.length - SHOWN} more problems`] : [];
     return `${objects} (${[...lines.slice(0, SHOWN), ...more].join('; ')})`;
+  }
+
+  /** A line for each problem, in the order of their detection. */
+  lines(): string[] {
+    return [...this.#problems.keys()];
   }
 
   #count({ kind = 'document', reason = 'FieldLeftOut', object }: Problem, difference: number): void {

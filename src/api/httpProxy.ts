@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import { isIP, type Socket } from 'node:net';
 import { isLoopback, joinHostPort } from '../net/address.js';
 import { networkContains, parseNetwork } from '../net/network.js';
+import { optionalPackage } from '../optionalPackage.js';
 import { ApiError } from './error.js';
 
 /**
@@ -60,7 +61,11 @@ const require = createRequire(import.meta.url);
  */
 export function tunnelAgent(proxy: URL, options: TunnelOptions, limit: number): Agent {
   // Loaded on first use: most nodes reach their API server without a proxy.
-  const { HttpsProxyAgent } = require('https-proxy-agent') as Library;
+  const { HttpsProxyAgent } = optionalPackage(
+    'https-proxy-agent',
+    'an HTTP proxy to the API server',
+    () => require('https-proxy-agent') as Library,
+  );
   class TunnelAgent extends HttpsProxyAgent<string> {
     override async connect(request: ClientRequest, to: AgentConnectOpts): Promise<Socket> {
       const end = new AbortController();

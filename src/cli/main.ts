@@ -1,46 +1,59 @@
 #!/usr/bin/env node
 // The entry point of the command: reads the command line, prints help or runs the command, and sets the exit status.
-import { readFlags, UsageError } from '../config/commandLine.js';
+import { readFlags, splitFlags, UsageError } from '../config/commandLine.js';
 import { helpText, usageText } from '../config/help.js';
 import { ConfigurationError } from '../config/load.js';
+import { FAILED } from './command.js';
+import { COMMAND_NAMES, COMMANDS, HELP } from './definitions.js';
 import { stopSignal } from './signals.js';
 import { VERSION } from './version.js';
 
-/** Exit status of a failure. */
-const FAILED = 1;
-/** Exit status of a failed plan; there, 1 means that there are changes. */
-const NO_PLAN = 2;
+/** Exit status of an agent that failed, as of kube-proxy. */
+const AGENT_FAILED = 1;
 
 async function main(): Promise<number> {
   const args = process.argv.slice(2);
-  // An invalid command line with the word plan may be a plan.
-  let failed = args.includes('plan') ? NO_PLAN : FAILED;
+  const split = splitFlags(args, COMMAND_NAMES);
   try {
-    const command = readFlags(args);
-    failed = command.do === 'plan' ? NO_PLAN : FAILED;
-    switch (command.do) {
-      case 'help':
-        process.stdout.write(helpText());
-        return 0;
-      case 'version':
-        process.stdout.write(command.raw ? rawVersion() : `kube-netlink-proxy ${VERSION}\n`);
-        return 0;
-      default: {
-        // First, because the kernel drops signals to process 1 of a container that have no handler.
-        const stop = stopSignal(command);
-        // Imported late, so that help and version do not load it.
-        const { run } = await import('./run.js');
-        return await run(command, stop);
-      }
-    }
+    if (split.command === undefined) return await runAgent(args);
+    // Imported late, so that the agent does not load the libraries of the other commands.
+    const { runCommand } = await import('./commands.js');
+    return await runCommand(split);
   } catch (error) {
-    // The error is the last line, where users look first.
-    if (error instanceof UsageError) process.stderr.write(usageText());
-    const message = error instanceof Error ? error.message : String(error);
-    const lines = error instanceof ConfigurationError ? message.split('\n') : [message];
-    for (const line of lines) process.stderr.write(`Error: ${line}\n`);
-    return failed;
+    printError(error, split.command);
+    return split.command === undefined ? AGENT_FAILED : FAILED;
   }
+}
+
+/** Runs the agent, or prints its help or version. */
+async function runAgent(args: readonly string[]): Promise<number> {
+  const command = readFlags(args, COMMAND_NAMES);
+  switch (command.do) {
+    case 'help':
+      process.stdout.write(helpText(COMMANDS));
+      return 0;
+    case 'version':
+      process.stdout.write(command.raw ? rawVersion() : `kube-netlink-proxy ${VERSION}\n`);
+      return 0;
+    default: {
+      // First, because the kernel drops signals to process 1 of a container that have no handler.
+      const stop = stopSignal(command);
+      // Imported late, so that help and version do not load it.
+      const { run } = await import('./run.js');
+      return run(command, stop);
+    }
+  }
+}
+
+/** The error is the last line, where users look first. */
+function printError(error: unknown, command: string | undefined): void {
+  if (error instanceof UsageError) {
+    const usage = `kube-netlink-proxy help ${command} describes the command.\n\n`;
+    process.stderr.write(command === undefined || command === HELP ? usageText() : usage);
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  const lines = error instanceof ConfigurationError ? message.split('\n') : [message];
+  for (const line of lines) process.stderr.write(`Error: ${line}\n`);
 }
 
 function rawVersion(): string {
@@ -48,5 +61,9 @@ function rawVersion(): string {
   return `${JSON.stringify({ version: VERSION, node, napi, platform: `${process.platform}/${process.arch}` })}\n`;
 }
 
+// A reader of the output that has read enough, such as head(1), is no failure.
+process.stdout.on('error', (error: NodeJS.ErrnoException) =>
+  process.exit(error.code === 'EPIPE' ? 0 : AGENT_FAILED),
+);
 // Exits even if an abandoned batch is still in the kernel.
 process.exit(await main());

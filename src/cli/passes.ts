@@ -1,15 +1,15 @@
-// Commands that run one pass and exit: --once, plan, --cleanup.
+// One pass, and then an exit: --once, --cleanup, and the preview of plan and diff.
 import type { Logger } from 'pino';
 import { logEvents, logFailures } from '../agent/logEvents.js';
-import type { KernelCommand } from '../config/commandLine.js';
 import type { Configuration } from '../config/configuration.js';
 import type { OpenedMode } from '../modes/definition.js';
 import type { KeyedOperation } from '../modes/mode.js';
 import { createProxy, type ProxyParts, type ServiceProxy } from '../proxy.js';
 import { cleanUp } from '../reconcile/cleanUp.js';
+import type { PlannedOperation } from '../reconcile/reconciler.js';
 import type { NodeFacts } from '../services/types.js';
 import type { Source } from '../source/source.js';
-import { planJson, planText } from './plan.js';
+import { FAILED } from './command.js';
 import { describeCleanUp, describeSummary } from './summary.js';
 
 /** The parts of a pass. */
@@ -26,13 +26,21 @@ export interface PassParts {
   readonly print: (text: string) => void;
 }
 
-/** Prints the planned operations without applying them. Status 0: none; 1: some; 2: an input is unreadable. */
-export async function runPlan(parts: PassParts, output: KernelCommand['output']): Promise<number> {
+/** A full pass that was not applied. */
+export interface Preview {
+  /** In the order of their execution. */
+  readonly operations: readonly PlannedOperation[];
+  /** Names of the unreadable inputs. */
+  readonly unread: readonly string[];
+}
+
+/** Computes the operations of a full pass, and applies none. Status 0: none; 1: some; 2: an input is unreadable. */
+export async function runPreview(parts: PassParts, show: (preview: Preview) => void): Promise<number> {
   const { proxy, unread } = proxyOf(parts);
   const operations = await proxy.plan();
   await proxy.stop();
-  parts.print(output === 'json' ? planJson(operations, unread()) : planText(operations, unread()));
-  if (unread().length > 0) return 2;
+  show({ operations, unread: unread() });
+  if (unread().length > 0) return FAILED;
   return operations.length === 0 ? 0 : 1;
 }
 

@@ -1,59 +1,52 @@
-// The output of plan: text for people, JSON for programs.
+// The command plan: the operations that run would carry out, by Service.
 import type { PlannedOperation } from '../reconcile/reconciler.js';
+import type { CommandRunner } from './command.js';
+import { groupsOf } from './grouping.js';
+import type { Style } from './output/colours.js';
+import { writeReport } from './output/output.js';
+import { signed } from './output/signs.js';
+import type { Preview } from './passes.js';
 import { count, describeUnread } from './summary.js';
 
-/** Operations for the same Services, for the node, or for unneeded items. */
-interface Group {
-  readonly heading: string;
-  readonly operations: PlannedOperation[];
+/** `plan`. */
+export const runPlan: CommandRunner = async ({ flags, output }) => {
+  const { run } = await import('./run.js');
+  return run(flags, new AbortController().signal, (preview) =>
+    writeReport(output, planReport(preview), (wide) => planLines(preview, wide, output.style)),
+  );
+};
+
+/** The result of `plan -o json`. */
+export interface PlanReport {
+  /**
+   * The operations, in the order of their execution: the `phase`, the `key` of the item, the owners of the item (`node`
+   * and `services`), the `state` of the item, and the `lines` of text.
+   */
+  readonly operations: readonly PlannedOperation[];
+  /** Names of the unreadable inputs. */
+  readonly unread: readonly string[];
+}
+
+/** The report of a preview. */
+export function planReport({ operations, unread }: Preview): PlanReport {
+  return { operations, unread };
 }
 
 /**
- * A plan as text: the operations by Service, and a summary line. Services that share an item have a common heading.
+ * A plan as text: the operations by Service, and a summary. Services that share an item have a common heading.
  *
- * @param unread names of the unreadable inputs
+ * @param wide each line begins with the phase of its operation
  */
-export function planText(operations: readonly PlannedOperation[], unread: readonly string[]): string {
-  if (operations.length === 0) {
-    return `${unread.length === 0 ? 'nothing would change' : describeUnread(unread).join('\n')}\n`;
-  }
-  const lines = groupsOf(operations).flatMap((group) => [
-    group.heading,
-    ...group.operations.flatMap((operation) => operation.lines.map((line) => `  ${line}`)),
+export function planLines({ operations, unread }: Preview, wide: boolean, style: Style): string[] {
+  if (operations.length === 0) return unread.length === 0 ? ['nothing would change'] : describeUnread(unread);
+  const width = Math.max(...operations.map(({ phase }) => phase.length));
+  const lines = groupsOf(operations).flatMap(({ heading, members }) => [
+    style('heading', heading),
+    ...members.flatMap(({ phase, lines }) =>
+      lines.map((line) => `  ${wide ? `${phase.padEnd(width)}  ` : ''}${signed(line, style)}`),
+    ),
   ]);
-  return `${[...lines, '', summaryOf(operations), ...describeUnread(unread)].join('\n')}\n`;
-}
-
-/**
- * A plan as one line of JSON, with a line break: `operations`, in the order of their execution, and `unread`, the names
- * of the unreadable inputs. An operation has its `phase`, the `key` of its item, the owners of the item (`node` and
- * `services`), and its `lines` of text.
- */
-export function planJson(operations: readonly PlannedOperation[], unread: readonly string[]): string {
-  return `${JSON.stringify({ operations, unread })}\n`;
-}
-
-/** The node first, then Services by name, then items without an owner. */
-function groupsOf(operations: readonly PlannedOperation[]): Group[] {
-  const groups = new Map<string, Group>();
-  for (const operation of operations) {
-    const sortKey = sortKeyOf(operation);
-    const group = groups.get(sortKey) ?? { heading: headingOf(operation), operations: [] };
-    group.operations.push(operation);
-    groups.set(sortKey, group);
-  }
-  return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
-}
-
-function sortKeyOf({ node, services }: PlannedOperation): string {
-  if (node) return '0';
-  return services.length > 0 ? `1 ${services.join(' ')}` : '2';
-}
-
-function headingOf({ node, services }: PlannedOperation): string {
-  if (node) return 'the node';
-  if (services.length === 0) return 'no longer wanted';
-  return services.length === 1 ? `Service ${services[0]}` : `Services ${services.join(', ')}`;
+  return [...lines, '', summaryOf(operations), ...describeUnread(unread)];
 }
 
 function summaryOf(operations: readonly PlannedOperation[]): string {

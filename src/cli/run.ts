@@ -19,7 +19,7 @@ import { type NodeParts, nodeFacts } from '../services/nodeFacts.js';
 import type { NodeFacts } from '../services/types.js';
 import { ManifestSource } from '../source/manifests.js';
 import type { Source } from '../source/source.js';
-import { runCleanUp, runOnce, runPlan } from './passes.js';
+import { type Preview, runCleanUp, runOnce, runPreview } from './passes.js';
 import { recheck } from './recheck.js';
 import { logHangups } from './signals.js';
 import { VERSION } from './version.js';
@@ -31,6 +31,8 @@ interface Session extends Loaded {
   readonly opened: OpenedMode;
   /** Aborted when the process receives a stop signal; the reason is the signal's name. */
   readonly stop: AbortSignal;
+  /** Shows the operations of the command `plan`. */
+  readonly show: (preview: Preview) => void;
 }
 
 /**
@@ -38,8 +40,13 @@ interface Session extends Loaded {
  * module does not hide an error in them.
  *
  * @param stop aborted when the process receives a stop signal; the reason is the signal's name
+ * @param show shows the operations of the command `plan`, which only computes them
  */
-export async function run(command: KernelCommand, stop: AbortSignal): Promise<number> {
+export async function run(
+  command: KernelCommand,
+  stop: AbortSignal,
+  show: Session['show'] = () => {},
+): Promise<number> {
   checkModeFlags(command);
   const loaded = loadConfiguration(command);
   const { configuration, notices } = loaded;
@@ -54,7 +61,7 @@ export async function run(command: KernelCommand, stop: AbortSignal): Promise<nu
   }
   const origin = await openOrigin({ command, loaded, definition, log });
   try {
-    return await runOnKernel({ ...loaded, command, log, stop }, definition, origin);
+    return await runOnKernel({ ...loaded, command, log, stop, show }, definition, origin);
   } finally {
     if (origin && 'api' in origin) origin.api.close();
   }
@@ -172,7 +179,7 @@ async function runPass(session: Session, source: Source, node: NodeFacts): Promi
   if (command.do === 'plan') {
     const unknown = await opened.check();
     if (unknown !== undefined) log.warn(unknown);
-    return runPlan(parts, command.output);
+    return runPreview(parts, session.show);
   }
   await opened.probe(configuration);
   return runOnce(parts);

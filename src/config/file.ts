@@ -14,10 +14,11 @@ export class DecodingError extends Error {}
  * Decodes the text of a configuration file, YAML or JSON. Documents after the first are ignored. Throws
  * {@link DecodingError}.
  *
- * @returns warnings: the errors of strict decoding, if lenient decoding succeeds
+ * @returns strict: the errors of strict decoding, if lenient decoding succeeds; warnings: the same in kube-proxy's words
  */
 export function decodeFile(text: string): {
   readonly configuration: Configuration;
+  readonly strict: readonly string[];
   readonly warnings: readonly string[];
 } {
   const { raw, duplicates } = parse(text);
@@ -31,7 +32,7 @@ export function decodeFile(text: string): {
       : [
           `Using lenient decoding as strict decoding failed err=${quote(`strict decoding error: ${strict.join(', ')}`)}`,
         ];
-  return { configuration, warnings };
+  return { configuration, strict, warnings };
 }
 
 /** Characters that Go's YAML parser rejects. */

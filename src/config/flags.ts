@@ -1,7 +1,7 @@
 // The declaration of every flag: kube-proxy's flags, each with the field of KubeProxyConfiguration that it sets, and our
 // own. commandLine.ts reads them.
 
-/** The type of a flag's value, by pflag's name for it; `FLAG_TYPES` in commandLine.ts says how its text is read. */
+/** The type of a flag's value, by pflag's name for it; `FLAG_TYPES` in flagTypes.ts says how its text is read. */
 export type FlagTypeName =
   | 'bool'
   | 'duration'
@@ -11,7 +11,6 @@ export type FlagTypeName =
   | 'ipport'
   | 'level'
   | 'mapStringBool'
-  | 'output'
   | 'port-range'
   | 'quantity'
   | 'string'
@@ -360,7 +359,6 @@ export const OWN_FLAGS = {
     withConfig: true,
     help: 'program the kernel once, print the operations, and exit; status 0 if all succeeded',
   },
-  output: { type: 'output', short: 'o', withConfig: true, default: 'text', help: 'output format of plan' },
   'ipvs-own-all': {
     type: 'bool',
     withConfig: true,

@@ -1,5 +1,4 @@
 // Text about the flags: the usage, the output of --help, and the value of every flag for the log.
-import { FLAG_TYPES } from './commandLine.js';
 import { defaultConfiguration } from './configuration.js';
 import { formatDuration } from './duration.js';
 import {
@@ -10,27 +9,37 @@ import {
   OWN_FLAGS,
   type VerbosityPattern,
 } from './flags.js';
+import { FLAG_TYPES } from './flagTypes.js';
 import { quote } from './goSyntax.js';
 
+/** A command with its own options: its name, and its purpose in one line. */
+export interface CommandSummary {
+  readonly name: string;
+  readonly summary: string;
+}
+
 const USAGE = `Usage:
-  kube-netlink-proxy [run] [flags]     program the kernel, and keep it up to date
-  kube-netlink-proxy plan [flags]      print the changes that run would make, and change nothing
-  kube-netlink-proxy --cleanup         remove all our state from the kernel
+  kube-netlink-proxy [run] [flags]      program the kernel, and keep it up to date
+  kube-netlink-proxy --cleanup          remove all our state from the kernel
+  kube-netlink-proxy COMMAND [options]  for people; kube-netlink-proxy help COMMAND describes a command
 `;
 
 /** The text above the error of an invalid command line. */
 export function usageText(): string {
   return `${USAGE}
-kube-netlink-proxy --help lists the flags.
+kube-netlink-proxy --help lists the commands and the flags.
 
 `;
 }
 
 /** The output of `--help`. */
-export function helpText(): string {
+export function helpText(commands: readonly CommandSummary[]): string {
   return `kube-netlink-proxy replaces kube-proxy: it programs Kubernetes Services into the kernel's IPVS over netlink.
 
 ${USAGE}
+Commands:
+${commands.map(({ name, summary }) => `  ${name.padEnd(12)}${summary}`).join('\n')}
+
 Flags of kube-proxy; those marked * take effect with --config too:
 ${Object.entries<Flag>(KUBE_PROXY_FLAGS).map(describe).join('\n')}
 
@@ -38,8 +47,7 @@ Flags that kube-proxy does not have; all take effect with --config too:
 ${Object.entries<Flag>(OWN_FLAGS).map(describe).join('\n')}
 
 SIGTERM and SIGINT end the program, and leave the kernel state as it is. SIGHUP is ignored, except on a terminal.
-Exit status: 0 success, 1 failure or invalid command line.
-Exit status of plan: 0 no changes, 1 changes, 2 failure.
+Exit status: 0 success, 1 failure or invalid command line. Exit statuses of a command: see its help.
 `;
 }
 

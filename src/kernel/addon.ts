@@ -1,8 +1,8 @@
 // The C++ addon: its place, and its exports. Only the clients in this folder's subfolders call it.
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { PACKAGE_ROOT } from '../packageRoot.js';
 
 /** One operation of a batch that the kernel did not do. */
 export interface NativeFailure {
@@ -160,7 +160,10 @@ export interface Addon {
 
 let loaded: Addon | undefined;
 
-/** The addon: built in `build/`, or shipped in `prebuilds/`. Throws an Error with the command that builds it when it is missing. */
+/**
+ * The addon: built from source in `build/`, or shipped in `prebuilds/` for this platform. Throws an Error with the command that
+ * builds it if there is none, or if it cannot be loaded.
+ */
 export function loadAddon(): Addon {
   loaded ??= load();
   return loaded;
@@ -168,29 +171,21 @@ export function loadAddon(): Addon {
 
 function load(): Addon {
   const require = createRequire(import.meta.url);
-  const root = packageRoot();
   try {
-    return require('node-gyp-build')(root) as Addon;
+    return require('node-gyp-build')(PACKAGE_ROOT) as Addon;
   } catch (cause) {
-    const message = `the native addon cannot be loaded from ${root}: ${adviceFor(root)}`;
-    throw new Error(message, { cause });
+    // The other lines repeat the platform and the folder, or the stack of require().
+    const [reason] = (cause as Error).message.split('\n');
+    throw new Error(`the native addon of ${PACKAGE_ROOT} cannot be loaded: ${reason}; ${advice()}`, {
+      cause,
+    });
   }
 }
 
-/** A package that was installed has neither the script that builds it in a checkout, nor node-gyp: npm has one. */
-function adviceFor(root: string): string {
-  const isCheckout = existsSync(join(root, 'scripts', 'build-native.mjs'));
-  const command = isCheckout ? 'npm run build:native' : 'npm rebuild kube-netlink-proxy --foreground-scripts';
-  return `build it with \`${command}\` (needs g++, make and python3)`;
-}
-
-/** The folder of package.json, above this file wherever it was compiled to. */
-function packageRoot(): string {
-  let folder = dirname(fileURLToPath(import.meta.url));
-  while (!existsSync(join(folder, 'package.json'))) {
-    const parent = dirname(folder);
-    if (parent === folder) throw new Error(`no package.json above ${fileURLToPath(import.meta.url)}`);
-    folder = parent;
-  }
-  return folder;
+/** A checkout builds the addon with its own scripts. An installed package has one script, which fetches what the build needs. */
+function advice(): string {
+  const isCheckout = existsSync(join(PACKAGE_ROOT, 'scripts', 'build-native.mjs'));
+  if (isCheckout) return 'build it with `npm run build:native` (needs g++, make and python3)';
+  const script = join(PACKAGE_ROOT, 'scripts', 'build-from-source.mjs');
+  return `build it with \`node ${script}\` (needs npm, g++, make and python3)`;
 }

@@ -36,6 +36,8 @@ export interface PlannedOperation {
    * Services whose plans have the item; the first wins. If `node` is false and there is none, the item is not desired.
    */
   readonly services: readonly string[];
+  /** The state of the item in the kernel: `unwanted` if no plan has it. */
+  readonly state: 'missing' | 'different' | 'unwanted';
   /** The operation as a readable diff. */
   readonly lines: readonly string[];
 }
@@ -194,8 +196,14 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
       const owners = this.#desired.ownersOf(key);
       const services = owners.filter((owner) => owner !== NODE.name && owner !== KEPT.name);
       const node = owners.includes(NODE.name);
-      return { phase, key, node, services, lines: this.#mode.describe(operation, this.#known) };
+      const state = this.#stateOf(key);
+      return { phase, key, node, services, state, lines: this.#mode.describe(operation, this.#known) };
     });
+  }
+
+  #stateOf(key: string): PlannedOperation['state'] {
+    if (this.#desired.get(key) === undefined) return 'unwanted';
+    return this.#known.has(key) ? 'different' : 'missing';
   }
 
   get #full(): boolean {

@@ -27,6 +27,10 @@ export interface MetricsServerOptions {
   };
   /** Summary of the objects with problems, for /statusz; undefined if there are none. */
   readonly leftOut: () => string | undefined;
+  /** The state of the agent, for /status: plain values. */
+  readonly report: () => object;
+  /** The frontends of all Services with their names, for /services: plain values. */
+  readonly frontends: () => Promise<readonly object[]>;
   /** Feature gate ComponentStatusz; without it, /statusz is 404. */
   readonly statusz: boolean;
   /** With feature gate ComponentFlagz: the value of every flag by its name without dashes. Absent: /flagz is 404. */
@@ -53,6 +57,8 @@ export function metricsHandler(options: MetricsServerOptions): Handler {
       return plain(200, 'ok');
     },
     '/proxyMode': () => plain(200, options.proxyMode),
+    '/status': () => json(200, `${JSON.stringify(options.report())}\n`),
+    '/services': async () => json(200, `${JSON.stringify({ frontends: await options.frontends() })}\n`),
     '/configz': () => json(200, JSON.stringify({ 'kubeproxy.config.k8s.io': options.configuration() })),
   };
   if (flagz) table['/flagz'] = flagzHandler(flagz);

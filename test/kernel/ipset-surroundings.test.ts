@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readlinkSync } from 'node:fs';
 import { test } from 'node:test';
-import { openIpset, type SetDefinition } from '../../src/kernel/ipset/index.js';
+import { type IpsetCapabilities, openIpset, type SetDefinition } from '../../src/kernel/ipset/index.js';
 import { exists, savedEntries, temporary, ipset as tool } from '../support/ipset.js';
 
 const SET: SetDefinition = { name: 'knp-a', type: 'hash:ip,port', family: 4 };
@@ -83,11 +83,18 @@ test('without libipset sets are listed, and the error of writing names the missi
     console.log(JSON.stringify({
       batch: results.map(({ code, hint }) => ({ code, hint })),
       add: await outcome(ipset.add(SET, ${entry})),
+      tested: await outcome(ipset.test(SET, ${entry})),
       names: (await ipset.list()).map(({ name }) => name),
       entries: (await ipset.get('knp-a')).entries,
+      capabilities: await ipset.capabilities(),
     }));`;
-  const { batch, add, names, entries } = runApart(WITHOUT_LIBRARY, body) as Record<string, unknown[]> & {
+  const { batch, add, tested, names, entries, capabilities } = runApart(WITHOUT_LIBRARY, body) as Record<
+    string,
+    unknown[]
+  > & {
     add: { code: string; hint: string; message: string };
+    tested: { code: string };
+    capabilities: IpsetCapabilities;
   };
   const hint = 'install libipset, version 7 (Debian and Ubuntu: apt-get install libipset13)';
   assert.deepEqual(batch, [
@@ -98,6 +105,12 @@ test('without libipset sets are listed, and the error of writing names the missi
     add.message,
     /^ERR_LIBRARY: ipset\.add knp-a 10\.0\.0\.2,tcp:80: libipset\.so\.13: cannot open/,
   );
+  assert.equal(tested.code, 'ERR_LIBRARY');
+  assert.deepEqual(
+    [capabilities.library, capabilities.hint, capabilities.protocol],
+    [undefined, hint, [6, 7]],
+  );
+  assert.ok(capabilities.types.some(({ name }) => name === 'hash:ip'));
   assert.ok(names?.includes('knp-a'));
   assert.deepEqual(entries, [{ address: '10.0.0.1', protocol: 'tcp', port: 80 }]);
   assert.deepEqual(savedEntries('knp-a'), ['10.0.0.1,tcp:80']);

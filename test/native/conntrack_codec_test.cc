@@ -353,8 +353,8 @@ TEST(DetailsFollowTheirFlow) {
 TEST(ANewFlowIsEncodedAsItIsListed) {
   Operation operation;
   operation.given = knp::conntrack::kGivesTimeout | knp::conntrack::kGivesStatus |
-                    knp::conntrack::kGivesMark | knp::conntrack::kGivesLabels |
-                    knp::conntrack::kGivesHelper | knp::conntrack::kGivesState;
+                    knp::conntrack::kGivesMark | knp::conntrack::kGivesLabels | knp::conntrack::kGivesHelper |
+                    knp::conntrack::kGivesState;
   operation.mark_mask = 0xffffffff;
   Flow& flow = operation.flow;
   flow = Flows("conntrack-flows4.reply")[3];

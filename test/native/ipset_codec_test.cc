@@ -30,6 +30,10 @@ using knp::records::Load;
 using knp::test::Capture;
 using knp::test::MessagesOf;
 
+// An attribute with a number of 4 bytes or less, and what is kept of a hash: bucketsize, initval, memsize.
+constexpr size_t kNumber = layout::Attribute::kSize + 4;
+constexpr size_t kHashRest = 3 * kNumber;
+
 std::vector<SetState> Decode(std::initializer_list<const char*> captures) {
   std::vector<SetState> sets;
   for (const char* name : captures) {
@@ -171,19 +175,22 @@ TEST(IpsetAttributesWithoutAFieldAreKept) {
   for (const char* part : {"6:", "24:0000000000000002", "25:0000000000000001", "26:68656c6c6f00", "27:"}) {
     CHECK(extended.find(part) != std::string::npos);
   }
-  CHECK_EQUAL(ShowRest(DecodeOne("ipset-ipport4.reply").header.rest), "");
+  // IPSET_ATTR_BUCKETSIZE, _INITVAL and _MEMSIZE of a hash; a list has no other than the last.
+  const std::string chosen = ShowRest(DecodeOne("ipset-ipport4.reply").header.rest);
+  for (const char* part : {"21:", "17:", "26:"}) CHECK(chosen.find(part) != std::string::npos);
+  CHECK_EQUAL(DecodeOne("ipset-ports.reply").header.rest.size(), kNumber);
   CHECK(ShowRest(DecodeOne("ipset-extended.reply").header.rest).find("6:00000258") != std::string::npos);
 }
 
 TEST(IpsetRestIsStoredBehindItsRecord) {
   const std::vector<uint8_t> records =
       knp::ipset::StoreListing(Decode({"ipset-macs.reply", "ipset-ip4.reply"}));
-  const uint8_t* entry = records.data() + layout::Set::kSize;
-  CHECK_EQUAL(Load(records.data(), layout::Set::kAttributes), 0);
+  const uint8_t* entry = records.data() + layout::Set::kSize + kHashRest;
+  CHECK_EQUAL(Load(records.data(), layout::Set::kAttributes) * 4, kHashRest);
   CHECK_EQUAL(Load(entry, layout::Entry::kAttributes), 3);
   const uint8_t* next = entry + layout::Entry::kSize + 12;
   CHECK_EQUAL(Load(next, layout::Set::kName), "ip4");
-  CHECK(records.data() + records.size() == next + layout::Set::kSize + 2 * layout::Entry::kSize);
+  CHECK(records.data() + records.size() == next + layout::Set::kSize + kHashRest + 2 * layout::Entry::kSize);
 }
 
 TEST(IpsetMoreThanARecordHasRoomForIsMalformed) {
@@ -264,11 +271,98 @@ TEST(IpsetListingIsAskedForAsTheToolDoes) {
 TEST(IpsetListingBecomesRecords) {
   const std::vector<uint8_t> records =
       knp::ipset::StoreListing(Decode({"ipset-net6.reply", "ipset-empty.reply"}));
-  CHECK_EQUAL(records.size(), 2 * layout::Set::kSize + 2 * layout::Entry::kSize);
+  CHECK_EQUAL(records.size(), 2 * (layout::Set::kSize + kHashRest) + 2 * layout::Entry::kSize);
   CHECK_EQUAL(Load(records.data(), layout::Set::kFamily), 6);
   CHECK_EQUAL(Load(records.data(), layout::Set::kEntries), 2);
   CHECK_EQUAL(Load(records.data(), layout::Set::kName), "net6");
   CHECK_EQUAL(Load(records.data(), layout::Set::kType), "hash:net");
-  const uint8_t* entry = records.data() + layout::Set::kSize;
+  const uint8_t* entry = records.data() + layout::Set::kSize + kHashRest;
   CHECK_EQUAL(Load(entry, layout::Entry::kFields), knp::ipset::kAddress | knp::ipset::kPrefix);
+}
+
+namespace {
+
+// The tool asks without an acknowledgement, and with the newest version of the interface.
+std::vector<uint8_t> AsWeAsk(const char* capture, const std::vector<uint8_t>& request) {
+  std::vector<uint8_t> expected = knp::test::WithSenderOf(Capture(capture), request);
+  constexpr size_t kFlags = 6;
+  constexpr size_t kVersion = NLMSG_HDRLEN + sizeof(nfgenmsg) + sizeof(nlattr);
+  expected[kFlags] |= NLM_F_ACK;
+  expected[kVersion] = IPSET_PROTOCOL_MIN;
+  return expected;
+}
+
+}  // namespace
+
+TEST(IpsetRevisionsOfATypeAreAskedForAndRead) {
+  std::vector<uint8_t> request;
+  MessageBuilder builder(&request);
+  CHECK(knp::ipset::EncodeType(&builder, "hash:ip", AF_INET));
+  CHECK_EQUAL(request, AsWeAsk("ipset-type.request", request));
+  const std::vector<uint8_t> reply = Capture("ipset-type.reply");
+  knp::ipset::TypeSupport type;
+  CHECK(DecodeType(MessagesOf(reply).front(), &type).ok());
+  CHECK_EQUAL(type.name, "hash:ip");
+  CHECK_EQUAL(type.least_revision, 0);
+  CHECK_EQUAL(type.greatest_revision, 5);
+  const std::vector<uint8_t> record = knp::ipset::StoreTypes({type});
+  CHECK_EQUAL(record.size(), layout::Type::kSize);
+  CHECK_EQUAL(Load(record.data(), layout::Type::kName), "hash:ip");
+  CHECK_EQUAL(Load(record.data(), layout::Type::kGreatestRevision), 5);
+  const std::vector<uint8_t> other = Capture("ipset-protocol.reply");
+  CHECK(DecodeType(MessagesOf(other).front(), &type).fault == Fault::kMalformedReply);
+}
+
+TEST(IpsetVersionsOfTheInterfaceAreAskedForAndRead) {
+  std::vector<uint8_t> request;
+  MessageBuilder builder(&request);
+  CHECK(knp::ipset::EncodeProtocol(&builder));
+  CHECK_EQUAL(request, AsWeAsk("ipset-protocol.request", request));
+  const std::vector<uint8_t> reply = Capture("ipset-protocol.reply");
+  knp::ipset::ProtocolVersions versions;
+  CHECK(DecodeProtocol(MessagesOf(reply).front(), &versions).ok());
+  CHECK_EQUAL(versions.least, IPSET_PROTOCOL_MIN);
+  CHECK_EQUAL(versions.greatest, IPSET_PROTOCOL);
+}
+
+TEST(IpsetAttributeOfAnotherWidthIsMalformed) {
+  constexpr uint16_t kTypes[] = {IPSET_ATTR_TIMEOUT, IPSET_ATTR_ETHER, IPSET_ATTR_BYTES, IPSET_ATTR_SKBQUEUE};
+  for (const uint16_t type : kTypes) {
+    std::vector<uint8_t> message;
+    MessageBuilder builder(&message);
+    builder.Begin(NFNL_SUBSYS_IPSET << 8 | IPSET_CMD_LIST, 0, 1);
+    builder.PutHeader(nfgenmsg{});
+    builder.PutString(IPSET_ATTR_SETNAME, "a");
+    builder.PutString(IPSET_ATTR_TYPENAME, "hash:ip");
+    const size_t entries = builder.BeginNested(IPSET_ATTR_ADT);
+    const size_t entry = builder.BeginNested(IPSET_ATTR_DATA);
+    const std::vector<uint8_t> value(5);
+    builder.PutBytes(type, value.data(), value.size());
+    builder.EndNested(entry);
+    builder.EndNested(entries);
+    CHECK(builder.End());
+    std::vector<SetState> sets;
+    CHECK(DecodeListPart(MessagesOf(message).front(), &sets).fault == Fault::kMalformedReply);
+  }
+}
+
+TEST(IpsetOperationRecordsHaveAttributesBehindThem) {
+  using Field = layout::Operation;
+  std::vector<uint8_t> records(2 * Field::kSize + 8);
+  knp::records::Store(records.data(), Field::kVerb, 2);
+  knp::records::Store(records.data(), Field::kAttributes, 2);
+  knp::records::Store(records.data(), Field::kName, "a");
+  uint8_t* second = records.data() + Field::kSize + 8;
+  knp::records::Store(second, Field::kStrict, 1);
+  knp::records::Store(second, Field::kName, "b");
+  std::vector<knp::ipset::Operation> operations;
+  CHECK(knp::ipset::LoadOperations(records.data(), records.size(), &operations));
+  CHECK_EQUAL(operations.size(), size_t{2});
+  CHECK_EQUAL(operations.front().entry.rest.size(), size_t{8});
+  CHECK_EQUAL(operations.back().set.name, "b");
+  CHECK(operations.back().strict && operations.back().entry.rest.empty());
+  for (const size_t size : {Field::kSize - 4, Field::kSize + 4, records.size() - 4}) {
+    operations.clear();
+    CHECK(!knp::ipset::LoadOperations(records.data(), size, &operations));
+  }
 }

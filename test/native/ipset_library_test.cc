@@ -22,10 +22,13 @@ static_assert(sizeof(enum ipset_envopt) == sizeof(int));
 static_assert(static_cast<int>(Command::kCreate) == IPSET_CMD_CREATE);
 static_assert(static_cast<int>(Command::kDestroy) == IPSET_CMD_DESTROY);
 static_assert(static_cast<int>(Command::kFlush) == IPSET_CMD_FLUSH);
+static_assert(static_cast<int>(Command::kRename) == IPSET_CMD_RENAME);
 static_assert(static_cast<int>(Command::kSwap) == IPSET_CMD_SWAP);
 static_assert(static_cast<int>(Command::kAdd) == IPSET_CMD_ADD);
 static_assert(static_cast<int>(Command::kDelete) == IPSET_CMD_DEL);
+static_assert(static_cast<int>(Command::kTest) == IPSET_CMD_TEST);
 static_assert(kEnvironmentExist == IPSET_ENV_EXIST);
+static_assert(kReportNotice == IPSET_NOTICE);
 
 static_assert(offsetof(LibraryType, name) == offsetof(ipset_type, name));
 static_assert(offsetof(LibraryType, revision) == offsetof(ipset_type, revision));
@@ -77,6 +80,7 @@ KNP_SAME(session_init, ipset_session_init);
 KNP_SAME(session_fini, ipset_session_fini);
 KNP_SAME(session_data, ipset_session_data);
 KNP_SAME(session_report_msg, ipset_session_report_msg);
+KNP_SAME(session_report_type, ipset_session_report_type);
 KNP_SAME(session_report_reset, ipset_session_report_reset);
 KNP_SAME(envopt_set, ipset_envopt_set);
 KNP_SAME(envopt_unset, ipset_envopt_unset);
@@ -117,15 +121,36 @@ TEST(IpsetOptionsAreNumberedAsInTheHeaders) {
   CHECK_EQUAL(option.type_name, IPSET_OPT_TYPENAME);
   CHECK_EQUAL(option.family, IPSET_OPT_FAMILY);
   CHECK_EQUAL(option.ip, IPSET_OPT_IP);
+  CHECK_EQUAL(option.ip_to, IPSET_OPT_IP_TO);
   CHECK_EQUAL(option.cidr, IPSET_OPT_CIDR);
+  CHECK_EQUAL(option.mark, IPSET_OPT_MARK);
   CHECK_EQUAL(option.port, IPSET_OPT_PORT);
   CHECK_EQUAL(option.port_to, IPSET_OPT_PORT_TO);
+  CHECK_EQUAL(option.timeout, IPSET_OPT_TIMEOUT);
   CHECK_EQUAL(option.hash_size, IPSET_OPT_HASHSIZE);
   CHECK_EQUAL(option.max_elements, IPSET_OPT_MAXELEM);
+  CHECK_EQUAL(option.mark_mask, IPSET_OPT_MARKMASK);
+  CHECK_EQUAL(option.netmask, IPSET_OPT_NETMASK);
+  CHECK_EQUAL(option.size, IPSET_OPT_SIZE);
+  CHECK_EQUAL(option.bitmask, IPSET_OPT_BITMASK);
+  CHECK_EQUAL(option.ether, IPSET_OPT_ETHER);
+  CHECK_EQUAL(option.name, IPSET_OPT_NAME);
+  CHECK_EQUAL(option.name_ref, IPSET_OPT_NAMEREF);
   CHECK_EQUAL(option.ip2, IPSET_OPT_IP2);
   CHECK_EQUAL(option.cidr2, IPSET_OPT_CIDR2);
+  CHECK_EQUAL(option.ip2_to, IPSET_OPT_IP2_TO);
   CHECK_EQUAL(option.protocol, IPSET_OPT_PROTO);
+  CHECK_EQUAL(option.iface, IPSET_OPT_IFACE);
   CHECK_EQUAL(option.set_name2, IPSET_OPT_SETNAME2);
+  CHECK_EQUAL(option.packets, IPSET_OPT_PACKETS);
+  CHECK_EQUAL(option.bytes, IPSET_OPT_BYTES);
+  CHECK_EQUAL(option.entry_comment, IPSET_OPT_ADT_COMMENT);
+  CHECK_EQUAL(option.skb_mark, IPSET_OPT_SKBMARK);
+  CHECK_EQUAL(option.skb_prio, IPSET_OPT_SKBPRIO);
+  CHECK_EQUAL(option.skb_queue, IPSET_OPT_SKBQUEUE);
+  CHECK_EQUAL(option.bucket_size, IPSET_OPT_BUCKETSIZE);
+  CHECK_EQUAL(option.initval, IPSET_OPT_INITVAL);
+  CHECK_EQUAL(option.cadt_flags, IPSET_OPT_CADT_FLAGS);
   CHECK_EQUAL(option.type, IPSET_OPT_TYPE);
 }
 
@@ -139,6 +164,10 @@ TEST(IpsetOptionsOfOlderLibrariesAreRecognised) {
   CHECK_EQUAL(option.protocol, 29);
   CHECK_EQUAL(option.set_name2, 31);
   CHECK_EQUAL(option.type, 51);
+  CHECK_EQUAL(option.bitmask, 0);
+  CHECK_EQUAL(option.ether, 23);
+  CHECK_EQUAL(option.initval, 47);
+  CHECK_EQUAL(option.cadt_flags, 49);
   CHECK(!FindOptions(SizeofInAnother, &option));
 }
 

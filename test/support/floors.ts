@@ -30,8 +30,10 @@ const FLOORS: readonly Floor[] = [
     imports: [],
     outside: /^node:(perf_hooks|timers\/promises)$/,
   },
+  { name: 'optionalPackage', files: /^optionalPackage\.ts$/, imports: [] },
+  { name: 'packageRoot', files: /^packageRoot\.ts$/, imports: [], outside: /^node:(fs|path|url)$/ },
   // Loads the YAML library on first use.
-  { name: 'yaml', files: /^yaml\.ts$/, imports: [], outside: /^(node:module|yaml)$/ },
+  { name: 'yaml', files: /^yaml\.ts$/, imports: ['optionalPackage'], outside: /^(node:module|yaml)$/ },
   { name: 'backoff', files: /^backoff\.ts$/, imports: [] },
   { name: 'net', files: /^net\//, imports: [] },
   { name: 'input', files: /^input\//, imports: ['errors', 'net'] },
@@ -48,7 +50,7 @@ const FLOORS: readonly Floor[] = [
   {
     name: 'kernel',
     files: /^kernel\//,
-    imports: ['errors', 'net', 'timeSlice', 'kernel types'],
+    imports: ['errors', 'net', 'timeSlice', 'kernel types', 'packageRoot'],
     outside: EVERYTHING,
   },
   // The clean-up of UDP flows, common to all modes.
@@ -96,7 +98,17 @@ const FLOORS: readonly Floor[] = [
   {
     name: 'api',
     files: /^api\//,
-    imports: ['errors', 'backoff', 'net', 'timeSlice', 'yaml', 'input', 'objects', 'source'],
+    imports: [
+      'errors',
+      'backoff',
+      'net',
+      'timeSlice',
+      'optionalPackage',
+      'yaml',
+      'input',
+      'objects',
+      'source',
+    ],
     outside: EVERYTHING,
   },
   { name: 'config', files: /^config\//, imports: ['errors', 'net', 'input', 'yaml'], outside: EVERYTHING },

@@ -16,7 +16,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { pino } from 'pino';
-import { type PassParts, runOnce, runPlan } from '../../src/cli/passes.js';
+import { type PassParts, runOnce, runPreview } from '../../src/cli/passes.js';
+import { planLines } from '../../src/cli/plan.js';
 import { describeProblem } from '../../src/errors.js';
 import { FakeKernel } from '../../src/kernel/testing/index.js';
 import { createIpvsMode, IPVS_DEFAULTS } from '../../src/modes/ipvs/index.js';
@@ -185,7 +186,8 @@ async function setUp(test: TestContext) {
   return { folder, web, kernel, state };
 }
 
-const printPlan = (parts: PassParts) => runPlan(parts, 'text');
+const printPlan = (parts: PassParts) =>
+  runPreview(parts, (preview) => parts.print(`${planLines(preview, false, (_, text) => text).join('\n')}\n`));
 
 /** ipvs mode on a kernel in memory, as a command opens it. */
 function openedOn(kernel: FakeKernel): PassParts['opened'] {

@@ -79,7 +79,10 @@ export function writeOperation(operation: FlowOperation | undefined, writer: Rec
   const fields = OPERATION_FIELDS[operation.do];
   if (!fields) return;
   writer.onlyFields('', operation, fields, `the operation ${operation.do}`);
-  if (operation.do === 'addFlow') return writeNewFlow(operation.flow, writer);
+  if (operation.do === 'addFlow') {
+    writeNewFlow(operation.flow, writer);
+    return;
+  }
   const protocol = writeName(operation.flow, writer);
   if (operation.do === 'updateFlow') writeChanges(operation.changes, protocol, writer);
 }

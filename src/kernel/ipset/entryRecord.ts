@@ -3,11 +3,10 @@ import type { RecordWriter } from '../recordWriter.js';
 import { ATTR, FLAG, VALUE } from './attributes.js';
 import { ENTRY_FIELD, OPERATION } from './layouts.js';
 import { LARGEST_TIMEOUT, writeAddress as writeAddressBehind } from './parameters.js';
-import { BITS, EXTENSIONS, FIELD_BITS, portFieldOf, RANGES, refuse, SHAPES, type Shape } from './shapes.js';
+import { BITS, EXTENSIONS, FIELD_BITS, portFieldOf, RANGES, refuse, type Shape } from './shapes.js';
 import type { SetEntry, SetReference } from './types.js';
 
 const ICMP_FIELDS = new Set(['type', 'code']);
-const ENTRY_FIELDS = new Set(Object.keys(FIELD_BITS));
 /** The fields of a record: those of the types in which programs write many entries need nothing behind it. */
 const IN_RECORD = Object.values(ENTRY_FIELD.numbers).reduce((sum, bit) => sum | bit) & ~BITS.noMatch;
 /** Fields of listed entries that a deletion and a test ignore. The kernel deletes an exception like any other entry. */
@@ -21,21 +20,19 @@ const LONGEST_COMMENT = 255;
 // The kernel ends a text at NUL, and ipset(8) a line at a line break.
 const UNPRINTABLE = /["\n\r\0]/;
 
-/** Writes the entry of an operation or of a test on a set, whose reference has been written. */
+/** Writes the entry of an operation or of a test on a set of this shape. */
 export function writeEntry(
   verb: 'add' | 'delete' | 'test',
   set: SetReference,
+  shape: Shape,
   entry: SetEntry,
   writer: RecordWriter,
 ): void {
-  if (!Object.hasOwn(SHAPES, set?.type)) return; // the writer of the reference has found that
-  const shape = SHAPES[set.type];
   if (typeof entry !== 'object' || entry === null) {
     writer.fail('entry', entry, 'must be an entry', true);
     return;
   }
-  writer.onlyFields('entry.', entry, ENTRY_FIELDS, 'an entry');
-  const fields = fieldsOf(verb, set, entry, shape, writer);
+  const fields = fieldsOf(verb, set, shape, entry, writer);
   writer.u8(OPERATION.fields, fields & IN_RECORD);
   if (fields & BITS.address) writeAddress(writer, 'address', entry, set);
   if (fields & BITS.prefix) writePrefix(writer, 'prefix', entry, set, shape);
@@ -46,26 +43,27 @@ export function writeEntry(
   if (fields & ~IN_RECORD) writeBehind(fields, entry, set, writer);
 }
 
-/** The bits of the fields that are written; fields that the type does not have are refused. */
+/** The bits of the fields that are written; those that the type does not have are refused, as are unknown ones. */
 function fieldsOf(
   verb: 'add' | 'delete' | 'test',
   set: SetReference,
-  entry: SetEntry,
   shape: Shape,
+  entry: SetEntry,
   writer: RecordWriter,
 ): number {
   const ignored = IGNORED[verb];
-  const own = set.family === 6 ? shape.fields6 : shape.fields;
-  let allowed = own | EXTENSIONS;
+  let allowed = (set.family === 6 ? shape.fields6 : shape.fields) | EXTENSIONS | (ignored & BITS.noMatch);
   if (verb === 'test') allowed &= ~(RANGES | (shape.prefixIsRange ? BITS.prefix : 0));
   let fields = shape.required; // of protocols without a port it is 0
   for (const field in entry) {
-    const value = entry[field as keyof SetEntry];
-    if (value === undefined || (verb !== 'add' && field === 'attributes')) continue;
-    const bit = FIELD_BITS[field as keyof SetEntry];
-    if (((allowed | (ignored & BITS.noMatch)) & bit) === 0)
-      refuse(writer, `entry.${field}`, value, nameOf(verb, set, shape, bit));
-    fields |= bit;
+    const bit = FIELD_BITS[field];
+    if (bit !== undefined && (allowed & bit) !== 0) {
+      if (entry[field as keyof SetEntry] !== undefined) fields |= bit;
+    } else if (bit === undefined) {
+      writer.fail(`entry.${field}`, entry[field as keyof SetEntry], 'is no field of an entry', true);
+    } else if (entry[field as keyof SetEntry] !== undefined && (verb === 'add' || field !== 'attributes')) {
+      refuse(writer, `entry.${field}`, entry[field as keyof SetEntry], nameOf(verb, set, shape, bit));
+    }
   }
   return fields & ~ignored;
 }

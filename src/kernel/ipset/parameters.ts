@@ -45,7 +45,6 @@ const DEFAULTS: Readonly<Partial<Record<Parameter, unknown>>> = { hashSize: 1024
 
 /** Writes the parameters of a set behind its record. */
 export function writeParameters(set: SetDefinition, writer: RecordWriter): void {
-  if (!Object.hasOwn(SHAPES, set?.type)) return; // the writer of the reference has found that
   const { parameters } = SHAPES[set.type];
   let flags = 0;
   for (const parameter of PARAMETERS) {

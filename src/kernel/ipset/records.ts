@@ -4,7 +4,7 @@ import { ATTR } from './attributes.js';
 import { writeEntry } from './entryRecord.js';
 import { OPERATION, SET_TYPE, VERB } from './layouts.js';
 import { PARAMETERS, writeParameters } from './parameters.js';
-import { refuse, SHAPES } from './shapes.js';
+import { refuse, SHAPES, type Shape } from './shapes.js';
 import type { IpsetOperation, SetDefinition, SetEntry, SetReference } from './types.js';
 
 const SET_FIELDS: ReadonlySet<string> = new Set(['name', 'type', ...PARAMETERS]);
@@ -35,15 +35,15 @@ export function writeOperation(operation: IpsetOperation, writer: RecordWriter):
   switch (operation.do) {
     case 'create':
       writeStrictness(operation.strict, writer);
-      writeReference(operation.set, SET_FIELDS, writer);
-      writeParameters(operation.set, writer);
+      if (writeReference(operation.set, SET_FIELDS, writer)) writeParameters(operation.set, writer);
       break;
     case 'add':
-    case 'delete':
+    case 'delete': {
       writeStrictness(operation.strict, writer);
-      writeReference(operation.set, REFERENCE_FIELDS, writer);
-      writeEntry(operation.do, operation.set, operation.entry, writer);
+      const shape = writeReference(operation.set, REFERENCE_FIELDS, writer);
+      if (shape) writeEntry(operation.do, operation.set, shape, operation.entry, writer);
       break;
+    }
     case 'flush':
     case 'destroy':
       writer.text('name', operation.name, OPERATION.name);
@@ -60,14 +60,14 @@ export function writeOperation(operation: IpsetOperation, writer: RecordWriter):
     case 'destroyAll':
       break;
   }
-  writer.u8(OPERATION.attributes, writer.attributes / 4);
+  if (writer.attributes > 0) writer.u8(OPERATION.attributes, writer.attributes / 4);
 }
 
 /** The record of a test. Throws the error of an argument that breaks a rule. */
 export function testRecord(set: SetReference, entry: SetEntry): Uint8Array {
   const writer = new RecordWriter(OPERATION.SIZE, 1);
-  writeReference(set, REFERENCE_FIELDS, writer);
-  writeEntry('test', set, entry, writer);
+  const shape = writeReference(set, REFERENCE_FIELDS, writer);
+  if (shape) writeEntry('test', set, shape, entry, writer);
   writer.u8(OPERATION.attributes, writer.attributes / 4);
   return onlyRecord(writer, 'ipset.test');
 }
@@ -89,17 +89,19 @@ function writeOther(path: string, name: string, writer: RecordWriter): void {
   writer.text(path, name, OTHER_NAME, writer.attribute(ATTR.setName2, OTHER_NAME.width));
 }
 
+/** Writes name, type and family of a set. Returns the rules of its type, or undefined when there is no such type. */
 function writeReference(
   set: SetReference | SetDefinition,
   known: ReadonlySet<string>,
   writer: RecordWriter,
-): void {
+): Shape | undefined {
   writer.onlyFields('set.', set, known, 'a set');
   writer.text('set.name', set?.name, OPERATION.name);
   const type = writer.choice('set.type', set?.type, SET_TYPE.numbers);
-  if (type === 0) return;
+  if (type === 0) return undefined;
   writer.u8(OPERATION.type, type);
-  const { families } = SHAPES[set.type];
+  const shape = SHAPES[set.type];
+  const { families } = shape;
   const [only] = families;
   if (families.length === 2) {
     if (set.family === 4 || set.family === 6) writer.u8(OPERATION.family, set.family);
@@ -112,4 +114,5 @@ function writeReference(
       writer.fail('set.family', set.family, `must be ${only}, or left out, for ${set.type}`);
     }
   }
+  return shape;
 }

@@ -29,12 +29,12 @@ export const BITS = {
   skbQueue: 1 << 26,
 } as const;
 
-/** The bit of each field of an entry; 0 for a field that no operation has. */
-export const FIELD_BITS: Readonly<Record<keyof SetEntry, number>> = {
+/** The bit of each field of an entry; 0 for a field that no operation has, undefined for what is no field. */
+export const FIELD_BITS: Readonly<Partial<Record<string, number>>> = Object.assign(Object.create(null), {
   ...BITS,
   icmp: BITS.port,
   attributes: 0,
-};
+} satisfies Record<keyof SetEntry, number>);
 
 /** Every set can have these extensions: their fields follow the entry itself. */
 export const EXTENSIONS =

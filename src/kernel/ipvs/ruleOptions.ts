@@ -144,10 +144,10 @@ function readOption(word: string, words: string[], values: Map<string, string>):
     if (attached !== undefined) readOption(`-${attached}`, words, values);
     return;
   }
-  values.set(option.long, attached ?? valueOf(option, words));
+  values.set(option.long, attached ?? valueFor(option, words));
 }
 
-function valueOf({ long, kind }: Option, words: string[]): string {
+function valueFor({ long, kind }: Option, words: string[]): string {
   const [next] = words;
   if (kind === 'optional') return next === undefined || next.startsWith('-') ? '' : (words.shift() as string);
   if (next === undefined) throw new LineFault(`--${long} needs a value`);

@@ -348,7 +348,7 @@ export interface Ipvs extends KernelClient<IpvsOperation> {
   add(service: VirtualServiceInput, options?: CallOptions): Promise<void>;
   /**
    * Sets all settings in place, those that are left out to their defaults; connections survive. Rejects with ESRCH when there
-   * is no such service, ENOENT as {@link add}.
+   * is no such service, ENOENT as {@link Ipvs.add}.
    */
   update(service: VirtualServiceInput, options?: CallOptions): Promise<void>;
   /** Deletes it with its real servers; rejects with ESRCH when there is no such service. */

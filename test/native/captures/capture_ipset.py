@@ -14,7 +14,10 @@ NETLINK_NETFILTER = 12
 NLMSG_ERROR, NLMSG_DONE = 2, 3
 NFNL_SUBSYS_IPSET = 6
 IPSET_CMD_LIST = 7
+IPSET_CMD_PROTOCOL, IPSET_CMD_TYPE = 1, 13
 LIST = NFNL_SUBSYS_IPSET << 8 | IPSET_CMD_LIST
+PROTOCOL = NFNL_SUBSYS_IPSET << 8 | IPSET_CMD_PROTOCOL
+TYPE = NFNL_SUBSYS_IPSET << 8 | IPSET_CMD_TYPE
 
 # One set of each type that is written, and some that are only listed; small, so that each fits one datagram.
 SETS = r"""
@@ -109,6 +112,12 @@ def main():
     parts = list(replies(datagrams(tap, "ipset list many"), NETLINK_NETFILTER, LIST))
     save("ipset-many-1.reply", parts[0])
     save("ipset-many-2.reply", parts[1])
+
+    # The tool asks for the version of the interface, and for the revisions of a type, before it creates a set.
+    seen = datagrams(tap, "ipset create typed hash:ip")
+    for name, kind in (("protocol", PROTOCOL), ("type", TYPE)):
+        save(f"ipset-{name}.request", request(seen, NETLINK_NETFILTER, kind))
+        save(f"ipset-{name}.reply", next(replies(seen, NETLINK_NETFILTER, kind)))
 
     seen = datagrams(tap, "ipset flush empty")
     save("netlink-acknowledged.reply", next(replies(seen, NETLINK_NETFILTER, NLMSG_ERROR)))

@@ -13,15 +13,9 @@ import type {
 } from '../../../src/kernel/conntrack/types.js';
 import type { IpProtocol } from '../../../src/net/protocol.js';
 import { ends } from '../flows.js';
+import { flowEventsContract, NEW, NEW_ID } from './flowEvents.js';
 import { closed, outcomes } from './refusals.js';
 
-/** A flow that no test sends. */
-const NEW = {
-  protocol: 'tcp',
-  original: { source: '10.0.0.9', destination: '10.0.0.2', sourcePort: 7000, destinationPort: 80 },
-  timeout: 600,
-} as const;
-const NEW_ID = { protocol: NEW.protocol, original: NEW.original };
 const NONE_DELETED = { deleted: 0, failures: [] };
 
 const FIRST = '10.0.0.9:4000 10.96.0.10:53';
@@ -330,59 +324,7 @@ export function conntrackContract(open: (...datagrams: readonly string[]) => Pro
     assert.equal((await conntrack.list().toArray()).length, 3, 'they change nothing');
   });
 
-  it('reports flows that begin, change and end, of those selected', async () => {
-    const conntrack = await opened();
-    const stream = conntrack.watch({
-      selection: { family: 4, protocol: 'tcp' },
-      signal: AbortSignal.timeout(20_000),
-    });
-    const seen: string[] = [];
-    for await (const event of stream) {
-      seen.push(event.kind === 'resync' ? `resync ${event.lost}` : `${event.kind} ${event.flow.mark}`);
-      if (event.kind === 'resync') {
-        await conntrack.add({ ...NEW, protocol: 'udp', mark: 9 });
-        await conntrack.add(NEW);
-        await conntrack.update(NEW_ID, { mark: 3 });
-        await conntrack.deleteFlows([NEW_ID]);
-      } else if (event.kind === 'destroy') {
-        assert.ok(event.flow.status.includes('DYING'));
-        break;
-      }
-    }
-    assert.deepEqual(seen, ['resync false', 'new 0', 'update 3', 'destroy 3']);
-  });
-
-  it('reports only the kinds of events that are asked for, and ends with its signal and with its client', async () => {
-    const conntrack = await opened();
-    const end = new AbortController();
-    const seen: string[] = [];
-    await assert.rejects(
-      async () => {
-        for await (const event of conntrack.watch({ kinds: ['destroy'], signal: end.signal })) {
-          seen.push(event.kind);
-          if (event.kind === 'destroy') end.abort(new Error('enough'));
-          else {
-            await conntrack.add(NEW);
-            await conntrack.deleteFlows([NEW_ID]);
-          }
-        }
-      },
-      { message: 'enough' },
-    );
-    assert.deepEqual(seen, ['resync', 'destroy']);
-    assert.throws(
-      () => conntrack.watch({ kinds: ['old'] as never }),
-      /kinds\[0\] must be one of new, update, destroy/,
-    );
-    assert.throws(
-      () => conntrack.watch({ selection: { family: 5 } as never }),
-      /^RangeError: conntrack.watch: family/,
-    );
-    for await (const event of conntrack.watch()) {
-      assert.equal(event.kind, 'resync');
-      await conntrack.close();
-    }
-  });
+  flowEventsContract(opened);
 
   it('sends nothing when its signal is aborted already', async () => {
     const conntrack = await opened();

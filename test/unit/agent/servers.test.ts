@@ -36,6 +36,8 @@ function parts(configuration: ServerParts['configuration']) {
       configuration: () => ({}),
       statusz: false,
       leftOut: () => undefined,
+      report: () => ({ version: '0.1.0' }),
+      frontends: async () => [{ service: 'demo/web' }],
     },
     recovered: (server) => told.push([server, 'recovered', undefined]),
     failed: (server, error, retryIn) => told.push([server, (error as NodeJS.ErrnoException).code, retryIn]),

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { COMMAND } from '../../../demo/proxyProcess.js';
+import { COMMANDS } from '../../../src/cli/definitions.js';
 import { helpText } from '../../../src/config/help.js';
 import { ROOT } from '../../support/paths.js';
 
@@ -21,7 +22,7 @@ const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 
 describe('the command', () => {
   it('prints help and its version', () => {
-    assert.deepEqual(type('--help'), { status: 0, stdout: helpText(), stderr: '' });
+    assert.deepEqual(type('--help'), { status: 0, stdout: helpText(COMMANDS), stderr: '' });
     assert.deepEqual(type('--version'), { status: 0, stdout: `kube-netlink-proxy ${version}\n`, stderr: '' });
     const raw = JSON.parse(type('--version=raw').stdout);
     assert.deepEqual(
@@ -47,15 +48,65 @@ describe('the command', () => {
     );
   });
 
-  it('exits with 2 if plan fails, at any position of the word: 1 means that there are changes', () => {
+  it('exits with 2 if a command of people fails, at any position of its name: 1 of plan means that there are changes', () => {
     for (const args of [
       ['--config=/nowhere', 'plan'],
       ['--x', 'plan'],
       ['plan', '--cleanup'],
+      ['services', '--interval=x'],
     ]) {
       assert.equal(type(...args).status, 2, args.join(' '));
     }
     assert.equal(type('--config=/nowhere', '--manifests', 'plan').status, 1, 'a folder of that name');
+  });
+
+  it('describes each command, and suggests the closest one for a misspelt word', () => {
+    assert.deepEqual(type('help'), { status: 0, stdout: helpText(COMMANDS), stderr: '' });
+    assert.equal(type('help', 'run').stdout, helpText(COMMANDS));
+    const { status, stdout, stderr } = type('help', 'diff');
+    assert.deepEqual([status, stderr], [0, '']);
+    assert.match(
+      stdout,
+      /^Usage: kube-netlink-proxy diff \[options\]\n.*\nExit status:\n {2}0 {2}the kernel has/s,
+    );
+    assert.deepEqual(type('--manifests', 'x', 'diff', '-h'), { status, stdout, stderr });
+    for (const [args, error] of [
+      [
+        ['servces'],
+        '"kube-netlink-proxy" does not take any arguments, got ["servces"] (did you mean services?)',
+      ],
+      [['help', 'servces'], 'unknown command: servces (did you mean services?)'],
+      [['services', '--intervall=1'], 'unknown option: --intervall (did you mean --interval?)'],
+      [['plan', '--manifest=x'], 'unknown option: --manifest (did you mean --manifests?)'],
+      [['plan', '--conntrack-mni=1'], 'unknown option: --conntrack-mni (did you mean --conntrack-min?)'],
+      [
+        ['top', '--interval=0'],
+        /^option '-n, --interval <seconds>' argument '0' is invalid\. It must be a number from 0\.1 to /,
+      ],
+      [['top', '--count=1.5'], /It must be a whole number from 1 to /],
+      [['plan', '-o', 'xml'], /argument 'xml' is invalid\. Allowed choices are text, wide, json, yaml\.$/],
+      [['status', '-o', 'wide'], /Allowed choices are text, json, yaml\.$/],
+      [['completion', 'csh'], /value 'csh' is invalid for argument 'shell'/],
+      [['completion'], "missing required argument 'shell'"],
+      [['man', '--config=x'], 'man has no option --config=x'],
+      [['plan', 'x'], "too many arguments for 'plan'. Expected 0 arguments but got 1."],
+    ] as const) {
+      const last =
+        type(...args)
+          .stderr.trimEnd()
+          .split('\n')
+          .at(-1)
+          ?.replace(/^Error: /, '') ?? '';
+      if (typeof error === 'string') assert.equal(last, error);
+      else assert.match(last, error);
+    }
+  });
+
+  it('ends silently if its output is no longer read', () => {
+    const script = `"${process.execPath}" "${COMMAND}" man | head -n 1; echo "\${PIPESTATUS[0]}"`;
+    const { stdout, stderr } = spawnSync('bash', ['-c', script], { encoding: 'utf8' });
+    assert.match(stdout, /^\.TH .*\n0\n$/);
+    assert.equal(stderr, '');
   });
 
   it('validates its input before it uses the kernel, and names the flag or file', () => {

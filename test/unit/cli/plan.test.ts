@@ -1,7 +1,9 @@
-// The output of plan.
+// The output of plan and diff.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { planJson, planText } from '../../../src/cli/plan.js';
+import { diffLines, diffReport } from '../../../src/cli/diff.js';
+import type { Preview } from '../../../src/cli/passes.js';
+import { planLines, planReport } from '../../../src/cli/plan.js';
 import { FakeKernel } from '../../../src/kernel/testing/index.js';
 import { createIpvsMode, IPVS_DEFAULTS } from '../../../src/modes/ipvs/index.js';
 import { decodeObject } from '../../../src/objects/decode.js';
@@ -15,9 +17,14 @@ function service(name: string, spec: object): ObjectChange {
   return { type: 'set', object };
 }
 
-/** The plan for these objects. */
-async function plan(kernel: FakeKernel, objects: readonly ObjectChange[]) {
-  const proxy = createProxy({
+const plain = (_: unknown, text: string) => text;
+
+function planText(operations: Preview['operations'], unread: readonly string[]): string {
+  return `${planLines({ operations, unread }, false, plain).join('\n')}\n`;
+}
+
+function proxyOf(kernel: FakeKernel, objects: readonly ObjectChange[]) {
+  return createProxy({
     source: { start: async (events) => events.changed(objects), stop() {} },
     mode: createIpvsMode(kernel, { ...IPVS_DEFAULTS, families: [4], kernelRelease: '6.1.0' }),
     rtnetlink: kernel.rtnetlink,
@@ -25,9 +32,14 @@ async function plan(kernel: FakeKernel, objects: readonly ObjectChange[]) {
     nodeName: 'node-a',
     events: { synced() {}, problems() {}, failed() {}, retrying() {} },
   });
+}
+
+/** The plan for these objects. */
+async function plan(kernel: FakeKernel, objects: readonly ObjectChange[]) {
+  const proxy = proxyOf(kernel, objects);
   const operations = await proxy.plan();
   await proxy.stop();
-  return { proxy, operations };
+  return { operations };
 }
 
 const OBJECTS = [
@@ -62,16 +74,15 @@ it('operations are listed by Service, those of the node first, with a summary', 
 it('JSON has each operation with its phase, its key and its owners', async () => {
   const kernel = new FakeKernel();
   const { operations } = await plan(kernel, OBJECTS);
-  const text = planJson(operations, []);
-  assert.ok(text.endsWith('}\n') && text.indexOf('\n') === text.length - 1, 'it is one line');
-  const read = JSON.parse(text) as { operations: Record<string, unknown>[] };
+  const read = JSON.parse(JSON.stringify(planReport({ operations, unread: [] })));
   assert.equal(read.operations.length, operations.length);
-  const web = read.operations.find(({ key }) => key === 'virtual service 10.96.0.80:80/tcp');
+  const web = read.operations.find(({ key }: { key: string }) => key === 'virtual service 10.96.0.80:80/tcp');
   assert.deepEqual(web, {
     phase: 'addServers',
     key: 'virtual service 10.96.0.80:80/tcp',
     node: false,
     services: ['demo/web'],
+    state: 'missing',
     lines: ['+ virtual service 10.96.0.80:80/tcp rr'],
   });
   assert.equal(kernel.ipvs.dump(), '', 'nothing was changed');
@@ -82,10 +93,55 @@ it('unreadable files are named, and the result is not "nothing would change"', (
     planText([], ['web.yaml']),
     /^objects that are missing from unreadable manifests are kept: web\.yaml\n$/,
   );
-  assert.equal(planJson([], ['web.yaml']), '{"operations":[],"unread":["web.yaml"]}\n');
+  assert.deepEqual(planReport({ operations: [], unread: ['web.yaml'] }), {
+    operations: [],
+    unread: ['web.yaml'],
+  });
 });
 
 it('without changes, the text is a sentence, and the JSON has an empty list', () => {
   assert.equal(planText([], []), 'nothing would change\n');
-  assert.equal(planJson([], []), '{"operations":[],"unread":[]}\n');
+  assert.deepEqual(diffLines({ differences: [], unread: [] }, false, plain), [
+    'the kernel has the desired state',
+  ]);
+});
+
+it('a wide plan has the phase of each operation', async () => {
+  const { operations } = await plan(new FakeKernel(), OBJECTS);
+  const lines = planLines({ operations, unread: [] }, true, plain);
+  assert.ok(lines.some((line) => /^ {2}addServers +\+ virtual service 10\.96\.0\.80:80\/tcp rr$/.test(line)));
+});
+
+it('differences are items with their state, and the operations of one item are one difference', async () => {
+  const kernel = new FakeKernel();
+  assert.deepEqual((await proxyOf(kernel, OBJECTS).once()).failures, []);
+  await kernel.ipvs.delete({ address: '10.96.0.80', port: 80, protocol: 'tcp' });
+  await kernel.ipvs.update({
+    ...{ address: '10.96.0.10', port: 8080, protocol: 'tcp' },
+    scheduler: 'lc',
+  });
+  await kernel.rtnetlink.apply([
+    { do: 'addAddress', address: { address: '10.96.0.99', prefix: 32, link: 'kube-ipvs0' } },
+  ]);
+  const { operations } = await plan(kernel, OBJECTS);
+  const report = diffReport({ operations, unread: [] });
+  assert.deepEqual(
+    report.differences.map(({ item, state, services }) => [item, state, services.join()]),
+    [
+      ['virtual service 10.96.0.80:80/tcp', 'missing', 'demo/web'],
+      ['virtual service 10.96.0.10:8080/tcp', 'different', 'demo/api'],
+      ['address 10.96.0.99', 'unwanted', ''],
+    ],
+  );
+  assert.deepEqual(diffLines(report, false, plain), [
+    'Service demo/api',
+    '  different  virtual service 10.96.0.10:8080/tcp',
+    '      ~ virtual service 10.96.0.10:8080/tcp rr',
+    'Service demo/web',
+    '  missing    virtual service 10.96.0.80:80/tcp',
+    'no longer wanted',
+    '  unwanted   address 10.96.0.99',
+    '',
+    '3 differences: 1 missing, 1 different, 1 unwanted',
+  ]);
 });

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 const RUN = fileURLToPath(new URL('../../../src/cli/run.js', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../../../src/cli/program.js', import.meta.url));
 const AGENT = fileURLToPath(new URL('../../../src/agent/agent.js', import.meta.url));
 
 /** Reports each loaded ES module. */
@@ -40,6 +41,17 @@ test('a single pass loads neither the metrics library nor the formatter of logs'
     loaded.filter((name) => ['prom-client', 'pino-pretty'].includes(name)),
     [],
   );
+});
+
+test('the agent loads none of the libraries of the other commands', () => {
+  for (const module of [RUN, AGENT]) {
+    const loaded = packagesLoadedBy(module);
+    assert.deepEqual(
+      loaded.filter((name) => ['commander', 'string-width'].includes(name)),
+      [],
+    );
+  }
+  assert.ok(packagesLoadedBy(PROGRAM).includes('commander'));
 });
 
 test('the agent loads the metrics library, but neither the Kubernetes client nor optional packages', () => {

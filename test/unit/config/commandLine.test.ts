@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { FLAG_TYPES, type KernelCommand, readFlags, UsageError } from '../../../src/config/commandLine.js';
+import { COMMANDS } from '../../../src/cli/definitions.js';
+import { type KernelCommand, readFlags, UsageError } from '../../../src/config/commandLine.js';
 import { KUBE_PROXY_FLAGS } from '../../../src/config/flags.js';
+import { FLAG_TYPES } from '../../../src/config/flagTypes.js';
 import { flagLines, helpText } from '../../../src/config/help.js';
 import { ConfigurationError, loadConfiguration } from '../../../src/config/load.js';
 import { externalConfiguration } from '../../../src/config/writeConfig.js';
@@ -248,21 +250,15 @@ describe('flags are read as Go reads them', () => {
     [['foo'], '"kube-netlink-proxy" does not take any arguments, got ["foo"]'],
     [['foo', 'bar'], '"kube-netlink-proxy" does not take any arguments, got ["foo" "bar"]'],
     [['paln'], '"kube-netlink-proxy" does not take any arguments, got ["paln"] (did you mean plan?)'],
-    [['plan', '--', '--v'], '"kube-netlink-proxy" does not take any arguments, got ["--v"]'],
+    [['run', '--', '--v'], '"kube-netlink-proxy" does not take any arguments, got ["--v"]'],
     [['--ipvs_sched=lc'], 'unknown flag: --ipvs_sched (did you mean --ipvs-scheduler?)'],
-    [
-      ['plan', '-o', 'yaml'],
-      'invalid argument "yaml" for "-o, --output" flag: "yaml" is neither text nor json',
-    ],
-    [['--once', '-o', 'json'], '--output is valid only with plan'],
-    [['plan', '--cleanup'], 'plan changes nothing, but --cleanup does: use only one of them'],
-    [['--init-only', 'plan'], 'plan changes nothing, but --init-only does: use only one of them'],
+    [['--once', '-o', 'json'], "unknown shorthand flag: 'o' in -o"],
     [['--drain-timeout=-1s'], '--drain-timeout must be a duration of 0 or more, for example 1h30m or 10s'],
   ];
   for (const [args, message] of refused) {
     it(`rejects ${args.join(' ')}`, () => {
       assert.throws(
-        () => readFlags(args),
+        () => readFlags(args, ['plan']),
         (error) => {
           assert.ok(error instanceof UsageError);
           assert.equal(error.message, message);
@@ -274,12 +270,12 @@ describe('flags are read as Go reads them', () => {
 });
 
 describe('the command line', () => {
-  it('requests a run, a plan or a clean-up', () => {
-    const command = readFlags(['plan', '--manifests', 'm', '--cures=a,b', '--drain-timeout=1m', '--once']);
-    assert.ok(command.do === 'plan');
-    const { manifests, cures, drainBound, once, config, ownAll, output } = command;
+  it('requests a run or a clean-up', () => {
+    const command = readFlags(['--manifests', 'm', '--cures=a,b', '--drain-timeout=1m', '--once']);
+    assert.ok(command.do === 'run');
+    const { manifests, cures, drainBound, once, config, ownAll } = command;
     assert.deepEqual(
-      { manifests, cures, drainBound, once, config, ownAll, output },
+      { manifests, cures, drainBound, once, config, ownAll },
       {
         manifests: 'm',
         cures: ['a', 'b'],
@@ -287,11 +283,8 @@ describe('the command line', () => {
         once: true,
         config: undefined,
         ownAll: false,
-        output: 'text',
       },
     );
-    const json = readFlags(['plan', '-o', 'json']);
-    assert.ok(json.do === 'plan' && json.output === 'json');
     assert.equal(readFlags([]).do, 'run');
     assert.equal(readFlags(['run', '']).do, 'run');
     assert.equal(readFlags(['--cleanup']).do, 'cleanup');
@@ -311,9 +304,9 @@ describe('the command line', () => {
     assert.deepEqual(readFlags(['--version=raw']), { do: 'version', raw: true });
     assert.equal(readFlags(['--version=false']).do, 'run');
     for (const flag of [...Object.keys(KUBE_PROXY_FLAGS), 'manifests', 'once', 'cures', 'help']) {
-      assert.match(helpText(), new RegExp(`--${flag}\\b`), flag);
+      assert.match(helpText(COMMANDS), new RegExp(`--${flag}\\b`), flag);
     }
-    assert.match(helpText(), /--ipvs-sync-period duration\n.*\(default 30s\)/);
+    assert.match(helpText(COMMANDS), /--ipvs-sync-period duration\n.*\(default 30s\)/);
   });
 
   it('names the node by --hostname-override, trimmed and in lower case, or by the hostname', () => {

@@ -8,6 +8,7 @@ import { test } from 'node:test';
 import { parse } from 'yaml';
 import { accessOfKubeconfig } from '../../../src/api/kubeconfig.js';
 import { readFlags } from '../../../src/config/commandLine.js';
+import { requested } from '../../support/commandLine.js';
 import {
   type DaemonSet,
   type PodSpec,
@@ -107,7 +108,7 @@ test('pods for one node run where kube-proxy does, on a node that has to be name
       `${folder}/pod.yaml`,
     );
     const [container] = spec.containers;
-    assert.equal(readFlags(container.command.slice(1)).do, folder);
+    assert.equal(requested(container.command.slice(1)).name, folder);
     assert.equal(container.image, `kube-netlink-proxy:${version}`);
     assert.deepEqual([spec.nodeName, spec.restartPolicy], ['NODE', 'Never']);
     for (const field of ['priorityClassName', 'hostNetwork', 'tolerations'] as const) {

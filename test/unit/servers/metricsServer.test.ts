@@ -24,6 +24,8 @@ async function open(options: Partial<MetricsServerOptions> = {}) {
     }),
     statusz: false,
     leftOut: () => undefined,
+    report: () => ({ version: '0.1.0' }),
+    frontends: async () => [{ service: 'demo/web' }],
     ...options,
   });
   const { port } = closeAfter(
@@ -86,6 +88,14 @@ describe('the metrics server', () => {
       body,
       '{"kubeproxy.config.k8s.io":{"apiVersion":"kubeproxy.config.k8s.io/v1alpha1","kind":"KubeProxyConfiguration","ipvs":{"syncPeriod":"30s"}}}',
     );
+    assert.ok(headers.includes('Content-Type: application/json'));
+  });
+
+  it('serves the state of the agent and the names of frontends, for the commands of people', async () => {
+    const { get } = await open();
+    assert.equal((await get('/status')).body, '{"version":"0.1.0"}\n');
+    const { body, headers } = await get('/services');
+    assert.equal(body, '{"frontends":[{"service":"demo/web"}]}\n');
     assert.ok(headers.includes('Content-Type: application/json'));
   });
 
@@ -255,6 +265,8 @@ describe('/statusz and /flagz', () => {
     '/metrics',
     '/metrics/slis',
     '/proxyMode',
+    '/services',
+    '/status',
   ];
 
   it('have a line about objects with problems, if there are any', async () => {

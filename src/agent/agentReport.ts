@@ -1,0 +1,124 @@
+// The state of the agent for the command `status`: /status of the metrics server.
+import type { Family } from '../net/address.js';
+import type { ProxyEvents } from '../proxy.js';
+import type { SyncSummary } from '../reconcile/summary.js';
+import type { LeftOut } from './leftOut.js';
+
+/** Number of failures and of problems that are listed. */
+const LISTED = 100;
+
+/** The last pass. */
+export interface PassReport {
+  /** RFC 3339. */
+  readonly endedAt: string;
+  /** It read the kernel before it compared all items. */
+  readonly full: boolean;
+  /** Number of Services that it planned. */
+  readonly services: number;
+  readonly operations: number;
+  readonly planMilliseconds: number;
+  readonly kernelMilliseconds: number;
+  /** Number of operations that failed; they are retried. */
+  readonly failed: number;
+  /** Number of items whose last operation failed, in this pass or before it. */
+  readonly unknown: number;
+  /** The first 100 of them. */
+  readonly failures: readonly { readonly item: string; readonly code: string; readonly message: string }[];
+}
+
+/** The state of the agent. */
+export interface AgentReport {
+  /** `0.1.0`. */
+  readonly version: string;
+  readonly node: string;
+  /** `ipvs`. */
+  readonly mode: string;
+  readonly families: readonly Family[];
+  /** Start of the process, RFC 3339. */
+  readonly startedAt: string;
+  /** null before the first pass ends. */
+  readonly lastPass: PassReport | null;
+  /** Why the kernel could not be read after the last pass; null if it could. */
+  readonly kernelError: string | null;
+  /** Number of operations that repaired changes by other programs, since the start. */
+  readonly repaired: number;
+  /** Number of real servers with weight 0 whose connections have not ended. */
+  readonly draining: number;
+  /** Number of problems of objects that are left out, completely or partly. */
+  readonly leftOut: number;
+  /** The first 100 of them. */
+  readonly problems: readonly string[];
+}
+
+/** Collects the state from the events of a proxy. */
+export class AgentState {
+  readonly #about: Pick<AgentReport, 'version' | 'node' | 'mode' | 'families' | 'startedAt'>;
+  readonly #leftOut: Pick<LeftOut, 'lines'>;
+  readonly #now: () => number;
+  #lastPass: PassReport | null = null;
+  #kernelError: string | null = null;
+  #repaired = 0;
+  #draining = 0;
+
+  /** @param now time of day, in ms since 1970 */
+  constructor(
+    about: Pick<AgentReport, 'version' | 'node' | 'mode' | 'families' | 'startedAt'>,
+    leftOut: Pick<LeftOut, 'lines'>,
+    now: () => number,
+  ) {
+    this.#about = about;
+    this.#leftOut = leftOut;
+    this.#now = now;
+  }
+
+  /** The events, with the collection added. */
+  watching(events: ProxyEvents): ProxyEvents {
+    return {
+      ...events,
+      synced: (summary, latency) => {
+        this.#synced(summary);
+        events.synced(summary, latency);
+      },
+      failed: (error) => {
+        this.#kernelError = String(error);
+        events.failed(error);
+      },
+    };
+  }
+
+  /** The current state. */
+  report(): AgentReport {
+    const lines = this.#leftOut.lines();
+    return {
+      ...this.#about,
+      lastPass: this.#lastPass,
+      kernelError: this.#kernelError,
+      repaired: this.#repaired,
+      draining: this.#draining,
+      leftOut: lines.length,
+      problems: lines.slice(0, LISTED),
+    };
+  }
+
+  #synced(summary: SyncSummary): void {
+    const { full, services, operations, failures, unknown, milliseconds, repaired, counts } = summary;
+    this.#kernelError = null;
+    this.#repaired += repaired;
+    this.#draining = counts['draining'] ?? 0;
+    this.#lastPass = {
+      endedAt: new Date(this.#now()).toISOString(),
+      full,
+      services,
+      operations,
+      planMilliseconds: milliseconds.plan,
+      kernelMilliseconds: milliseconds.kernel,
+      failed: failures.length,
+      unknown,
+      failures: failures.slice(0, LISTED).map(({ key, error }) => ({
+        item: key,
+        code: error.code,
+        message: error.message,
+      })),
+    };
+  }
+}

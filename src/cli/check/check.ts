@@ -1,0 +1,110 @@
+// The command check: a configuration, flags and manifests, without a kernel or a cluster.
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { KernelCommand } from '../../config/commandLine.js';
+import { FLAGS } from '../../config/flags.js';
+import { fileError } from '../../config/goSyntax.js';
+import { flagWarnings } from '../../config/ignored.js';
+import { ConfigurationError, loadConfiguration } from '../../config/load.js';
+import { checkModeFlags } from '../../modes/select.js';
+import type { CommandRunner } from '../command.js';
+import { writeReport } from '../output/output.js';
+import { checkConfiguration, configurationProblems, lineProblem } from './configuration.js';
+import { CheckedManifests } from './manifests.js';
+import { type CheckedProblem, type CheckReport, checkLines, checkStatus } from './report.js';
+
+/** `check`. */
+export const runCheck: CommandRunner = async ({ args, options, flags, output }) => {
+  checkModeFlags(flags);
+  const paths = [
+    ...args,
+    ...(flags.config ? [flags.config] : []),
+    ...(flags.manifests ? [flags.manifests] : []),
+  ];
+  if (paths.length === 0 && flags.given.size === 0) {
+    throw new Error('there is nothing to check: name files, folders or flags of the agent');
+  }
+  const report = await check(paths, flags);
+  writeReport(output, report, () => checkLines(report, output.style));
+  return checkStatus(report, options['strict'] === true);
+};
+
+/** `file` of the problems of flags. */
+const COMMAND_LINE = 'command line';
+
+/** Checks files and folders, and the flags. A file that cannot be read is a problem. */
+export async function check(paths: readonly string[], flags: KernelCommand): Promise<CheckReport> {
+  const files: string[] = [];
+  const problems: CheckedProblem[] = [];
+  const unreadable = new Set<string>();
+  const manifests = new CheckedManifests();
+  for (const path of new Set(paths)) {
+    try {
+      const isFolder = (await stat(path)).isDirectory();
+      const inside = isFolder ? await filesOf(path) : [path];
+      files.push(...inside);
+      const configurations = await configurationsAmong(inside);
+      for (const [file, text] of configurations) {
+        const checked = checkConfiguration(file, text, flags.manifests !== '');
+        problems.push(...checked.problems);
+        if (checked.unreadable) unreadable.add(file);
+      }
+      if (!isFolder && configurations.size > 0) continue;
+      const before = manifests.problems.length;
+      const objects = await manifests.read(path, isFolder);
+      const silent = objects === 0 && configurations.size === 0 && manifests.problems.length === before;
+      if (silent) problems.push(nothingIn(path));
+    } catch (error) {
+      unreadable.add(path);
+      problems.push(unreadableFile(path, error));
+    }
+  }
+  manifests.addConflicts();
+  for (const file of manifests.unreadable) unreadable.add(file);
+  const all = [...flagProblems(flags), ...problems, ...manifests.problems];
+  return { files, unreadable: [...unreadable], problems: all };
+}
+
+/** The files of a folder that are read as manifests. */
+async function filesOf(folder: string): Promise<string[]> {
+  const names = (await readdir(folder, { withFileTypes: true }))
+    .filter((entry) => !entry.isDirectory() && /\.(ya?ml|json)$/.test(entry.name))
+    .map(({ name }) => name);
+  return names.sort().map((name) => join(folder, name));
+}
+
+/** The files that are configurations, with their texts. */
+async function configurationsAmong(files: readonly string[]): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  for (const file of files) {
+    const text = await readFile(file, 'utf8');
+    if (/^\s*["{]?\s*"?kind"?\s*:\s*["']?KubeProxyConfiguration\b/m.test(text)) found.set(file, text);
+  }
+  return found;
+}
+
+/** The problems of the flags: their values, unless a file has the configuration, and flags without effect. */
+function flagProblems(flags: KernelCommand): CheckedProblem[] {
+  const problems = flagWarnings(flags.given).map((line): CheckedProblem => {
+    const [, flag = '', rule = ''] = /^(?:Flag )?(--\S+) (.*)$/s.exec(line) ?? [];
+    return { file: COMMAND_LINE, object: 'flags', field: flag, rule, level: 'warning' };
+  });
+  const setsField = [...flags.given.keys()].some((name) => FLAGS.get(name)?.field !== undefined);
+  if (flags.config !== undefined || !setsField) return problems;
+  try {
+    return [...problems, ...configurationProblems(COMMAND_LINE, loadConfiguration(flags).configuration)];
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    return [...problems, ...error.message.split('\n').map((line) => lineProblem(COMMAND_LINE, line))];
+  }
+}
+
+function nothingIn(file: string): CheckedProblem {
+  const rule = 'has no Service, EndpointSlice, Node or KubeProxyConfiguration';
+  return { file, object: 'file', field: 'contents', rule, level: 'warning' };
+}
+
+function unreadableFile(file: string, error: unknown): CheckedProblem {
+  const rule = `must be readable: ${fileError(error, file)}`;
+  return { file, object: 'file', field: 'contents', rule, level: 'error' };
+}

@@ -1,0 +1,90 @@
+// Checks a configuration file, and the flags of the agent. Pure.
+import { type Configuration, completed, configurationErrors } from '../../config/configuration.js';
+import { DecodingError, decodeFile } from '../../config/file.js';
+import { ignoredFields } from '../../config/ignored.js';
+import { closestTo } from '../../config/suggestion.js';
+import type { CheckedProblem } from './report.js';
+
+/** The schedulers of Linux 6.12 (net/netfilter/ipvs/Kconfig). */
+const SCHEDULERS = 'rr wrr lc wlc fo ovf lblc lblcr dh sh mh sed nq twos'.split(' ');
+
+/** Name of the checked object. */
+const OBJECT = 'KubeProxyConfiguration';
+
+/** The problems of a configuration file. */
+export interface CheckedConfiguration {
+  readonly problems: readonly CheckedProblem[];
+  /** It is neither YAML nor JSON. */
+  readonly unreadable: boolean;
+}
+
+/**
+ * Checks the text of a file.
+ *
+ * @param withManifests whether the agent reads its objects from manifests
+ */
+export function checkConfiguration(file: string, text: string, withManifests: boolean): CheckedConfiguration {
+  try {
+    const { configuration, strict } = decodeFile(text);
+    const problems = [
+      ...strict.map((rule) => lineProblem(file, rule)),
+      ...configurationProblems(file, completed(configuration)),
+      ...warningsOf(file, configuration, withManifests),
+    ];
+    return { problems, unreadable: false };
+  } catch (error) {
+    if (!(error instanceof DecodingError)) throw error;
+    const lines = error.message.split('\n').map((line) => line.replace(/^failed to decode: /, ''));
+    return {
+      problems: lines.map((line) => lineProblem(file, line)),
+      unreadable: lines.some((line) => line.startsWith('yaml: ')),
+    };
+  }
+}
+
+/** The problems of a decoded configuration. */
+export function configurationProblems(file: string, configuration: Configuration): CheckedProblem[] {
+  const { scheduler } = configuration.ipvs;
+  const errors = configurationErrors(configuration).map((line) => lineProblem(file, line));
+  if (scheduler === '' || SCHEDULERS.includes(scheduler)) return errors;
+  const nearest = closestTo(scheduler, SCHEDULERS);
+  const suggestion = nearest === undefined ? '' : ` (did you mean ${nearest}?)`;
+  const rule = `must be a scheduler of the kernel: ${SCHEDULERS.join(', ')}${suggestion}`;
+  return [...errors, { ...at(file, 'ipvs.scheduler', rule, 'error'), value: scheduler }];
+}
+
+function warningsOf(file: string, configuration: Configuration, withManifests: boolean): CheckedProblem[] {
+  const ignored = ignoredFields(configuration, withManifests).map((line) => {
+    const [field = '', ...reason] = line.split(' ');
+    return at(file, field, reason.join(' '), 'warning');
+  });
+  if (configuration.mode === '') {
+    const rule = 'is blank, which means ipvs mode here; in kube-proxy it means iptables mode';
+    ignored.push(at(file, 'mode', rule, 'warning'));
+  }
+  if (configuration.detectLocalMode === 'ClusterCIDR' && configuration.clusterCIDR === '') {
+    const rule = 'is blank: with detectLocalMode ClusterCIDR, no traffic is detected as that of local pods';
+    ignored.push(at(file, 'clusterCIDR', rule, 'warning'));
+  }
+  return ignored;
+}
+
+/**
+ * A line of kube-proxy as a problem. The field is before the first colon or in quotes:
+ * `failed validate: KubeProxyConfiguration.Mode.ProxyMode: Invalid value: "x": must be …`, `unknown field "ipvs.foo"`.
+ */
+export function lineProblem(file: string, line: string): CheckedProblem {
+  const rule = line.replace(/^(failed (complete|validate|to decode)|initialize logging): /, '');
+  const [, path, rest] = /^((?:KubeProxyConfiguration|logging)[\w.[\]]*): (.*)$/s.exec(rule) ?? [];
+  if (path !== undefined && rest !== undefined) return at(file, path, rest, 'error');
+  const [, quoted] = /^(?:unknown field|line \d+: key) "([^"]*)"/.exec(rule) ?? [];
+  const [, decoded] = /Go struct field (\S+)/.exec(rule) ?? [];
+  const [, gate] = /feature gate:? (\w+)/.exec(rule) ?? [];
+  const [, missing] = /^Object '(\w+)' is missing/.exec(rule) ?? [];
+  const field = quoted ?? decoded ?? missing ?? (gate === undefined ? 'contents' : `featureGates.${gate}`);
+  return at(file, field, rule, 'error');
+}
+
+function at(file: string, field: string, rule: string, level: CheckedProblem['level']): CheckedProblem {
+  return { file, object: OBJECT, field, rule, level };
+}

@@ -1,0 +1,69 @@
+// Checks manifests: the problems of their objects, and addresses that several Services claim.
+import { basename, join } from 'node:path';
+import type { Problem } from '../../errors.js';
+import { ServiceCache } from '../../services/serviceCache.js';
+import { ManifestSource } from '../../source/manifests.js';
+import type { CheckedProblem } from './report.js';
+
+/** The objects of all checked manifests, and their problems. */
+export class CheckedManifests {
+  readonly problems: CheckedProblem[] = [];
+  /** Files that cannot be read, or are neither YAML nor JSON. */
+  readonly unreadable = new Set<string>();
+  readonly #cache = new ServiceCache();
+  /** Service → the path that it was read from. */
+  readonly #origins = new Map<string, string>();
+
+  /**
+   * Reads the manifests of a file or a folder. Rejects with the system's error if it cannot be listed.
+   *
+   * @returns the number of objects that were read
+   */
+  async read(path: string, isFolder: boolean): Promise<number> {
+    const source = new ManifestSource({ path, follow: false });
+    let objects = 0;
+    await source.start({
+      changed: (changes) => {
+        objects += changes.length;
+        for (const change of changes) {
+          this.#cache.apply(change);
+          const { object } = change;
+          if (object.kind === 'Service') this.#origins.set(`${object.namespace}/${object.name}`, path);
+        }
+      },
+      synced() {},
+      problems: (problems) => {
+        for (const problem of problems) this.#add(problem, fileOf(problem, path, isFolder));
+      },
+    });
+    source.stop();
+    return objects;
+  }
+
+  /** Adds the addresses and ports that a Service claims, and an older one has. Call it after the last read. */
+  addConflicts(): void {
+    for (const service of this.#cache.serviceNames()) {
+      for (const [claim, holder] of this.#cache.lostClaims(service)) {
+        this.problems.push({
+          file: this.#origins.get(service) ?? '',
+          object: `Service ${service}`,
+          field: 'spec',
+          value: claim,
+          rule: `is served by Service ${holder}, which is older`,
+          level: 'error',
+        });
+      }
+    }
+  }
+
+  #add({ object, field, value, rule, reason }: Problem, file: string): void {
+    // A document that is not YAML has no object.
+    if (reason === 'Unreadable' || object === 'text') this.unreadable.add(file);
+    const found = value === undefined ? {} : { value };
+    this.problems.push({ file, object, field, ...found, rule, level: 'error' });
+  }
+}
+
+function fileOf({ source }: Problem, path: string, isFolder: boolean): string {
+  return source === undefined || !isFolder ? path : join(path, basename(source));
+}

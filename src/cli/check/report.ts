@@ -1,0 +1,55 @@
+// The result of check, for people and as JSON. Pure.
+import { excerpt } from '../../errors.js';
+import type { Style } from '../output/colours.js';
+import { count } from '../summary.js';
+
+/** A problem in a file or on the command line. */
+export interface CheckedProblem {
+  /** Path of the file; `command line` for a flag. */
+  readonly file: string;
+  /** Kind and name of the object: `Service demo/web`, `KubeProxyConfiguration`. */
+  readonly object: string;
+  /** Path of the field: `spec.ports[0].port`. */
+  readonly field: string;
+  /** The invalid value, if it is known. */
+  readonly value?: unknown;
+  /** The rule that it breaks. */
+  readonly rule: string;
+  /** A warning is a field or a flag that is deprecated or has no effect. */
+  readonly level: 'error' | 'warning';
+}
+
+/** The result of `check -o json`. */
+export interface CheckReport {
+  /** Paths of the checked files. */
+  readonly files: readonly string[];
+  /** Paths of the files that cannot be read or are neither YAML nor JSON; each has a problem too. */
+  readonly unreadable: readonly string[];
+  readonly problems: readonly CheckedProblem[];
+}
+
+/** The exit status of a report: 0 without problems, 1 with problems, 2 if a file is unreadable. */
+export function checkStatus({ problems, unreadable }: CheckReport, strict: boolean): number {
+  if (unreadable.length > 0) return 2;
+  return problems.some(({ level }) => strict || level === 'error') ? 1 : 0;
+}
+
+/** A line for each problem, and a summary. */
+export function checkLines({ files, problems, unreadable }: CheckReport, style: Style): string[] {
+  const errors = problems.filter(({ level }) => level === 'error').length;
+  const warnings = problems.length - errors;
+  const counts = [count(errors, 'problem'), ...(warnings > 0 ? [count(warnings, 'warning')] : [])];
+  const summary = `${counts.join(' and ')} in ${count(files.length, 'file')}`;
+  return [
+    ...problems.map((problem) => describe(problem, style)),
+    ...(problems.length > 0 ? [''] : []),
+    ...(unreadable.length > 0 ? [`unreadable: ${unreadable.join(', ')}`] : []),
+    summary,
+  ];
+}
+
+function describe({ file, object, field, value, rule, level }: CheckedProblem, style: Style): string {
+  const found = value === undefined ? '' : `, found ${excerpt(JSON.stringify(value))}`;
+  const mark = level === 'error' ? style('bad', 'error') : style('warning', 'warning');
+  return `${mark}: ${excerpt(file)}: ${excerpt(object)}: ${excerpt(field)}: ${excerpt(rule)}${found}`;
+}

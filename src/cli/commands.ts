@@ -1,0 +1,40 @@
+// Runs a command with its own options: reads its arguments, and prints its help or runs it.
+import { didYouMean, readInputFlags, type SplitArguments, UsageError } from '../config/commandLine.js';
+import { helpText } from '../config/help.js';
+import { closestTo } from '../config/suggestion.js';
+import { COMMAND_NAMES, COMMANDS, HELP } from './definitions.js';
+import { type Format, processOutput } from './output/output.js';
+import { readCommand } from './program.js';
+import { RUNNERS } from './runners.js';
+
+/** Width of help for an output that is not a terminal, in columns. */
+const USUAL_WIDTH = 100;
+
+/** Runs the command; resolves to its exit status. Rejects with an Error, and with UsageError if an argument is invalid. */
+export async function runCommand({ command, flags, others }: SplitArguments): Promise<number> {
+  const words = command === undefined || command === HELP ? describedBy(others) : [command, ...others];
+  if (words === undefined) {
+    process.stdout.write(helpText(COMMANDS));
+    return 0;
+  }
+  const reading = readCommand(words, process.stdout.columns || USUAL_WIDTH);
+  if ('help' in reading) {
+    process.stdout.write(reading.help);
+    return 0;
+  }
+  const { definition, args, options } = reading;
+  if (!definition.inputs && flags.length > 0) throw new UsageError(`${command} has no option ${flags[0]}`);
+  const format = (options['output'] ?? definition.formats[0] ?? 'text') as Format;
+  const run = await RUNNERS[definition.name]();
+  return run({ args, options, flags: readInputFlags(flags), output: processOutput(format) });
+}
+
+/** The arguments that print what `help` describes; undefined for the help of the agent. */
+function describedBy([word, ...others]: readonly string[]): string[] | undefined {
+  if (others.length > 0) throw new UsageError(`${HELP} has one argument, found ${others.length + 1}`);
+  if (word === undefined || ['run', HELP, '-h', '--help'].includes(word)) return undefined;
+  if (COMMAND_NAMES.includes(word)) return [word, '--help'];
+  throw new UsageError(
+    `unknown command: ${word}${didYouMean('', closestTo(word, ['run', ...COMMAND_NAMES]))}`,
+  );
+}

@@ -1,0 +1,83 @@
+// The command diff: the items in which the kernel differs from the objects, by Service.
+import type { PlannedOperation } from '../reconcile/reconciler.js';
+import type { CommandRunner } from './command.js';
+import { groupsOf, type Owned } from './grouping.js';
+import type { Style, StyleName } from './output/colours.js';
+import { writeReport } from './output/output.js';
+import { signed } from './output/signs.js';
+import type { Preview } from './passes.js';
+import { count, describeUnread } from './summary.js';
+
+/** `diff`. */
+export const runDiff: CommandRunner = async ({ flags, output }) => {
+  const { run } = await import('./run.js');
+  return run(flags, new AbortController().signal, (preview) => {
+    const report = diffReport(preview);
+    writeReport(output, report, (wide) => diffLines(report, wide, output.style));
+  });
+};
+
+/** An item in which the kernel differs from the objects. */
+export interface Difference extends Owned {
+  /** Its key: `virtual service 10.96.0.80:80/tcp`. */
+  readonly item: string;
+  /** Its state in the kernel: `unwanted` if no object needs it. */
+  readonly state: PlannedOperation['state'];
+  /** The changes that it needs, as lines of a readable diff. */
+  readonly lines: readonly string[];
+}
+
+/** The result of `diff -o json`. */
+export interface DiffReport {
+  readonly differences: readonly Difference[];
+  /** Names of the unreadable inputs. */
+  readonly unread: readonly string[];
+}
+
+/** The report of a preview: one difference for all operations of an item. */
+export function diffReport({ operations, unread }: Preview): DiffReport {
+  const byItem = new Map<string, Difference & { readonly lines: string[] }>();
+  for (const { key, state, node, services, lines } of operations) {
+    const difference = byItem.get(key) ?? { item: key, state, node, services, lines: [] };
+    difference.lines.push(...lines);
+    byItem.set(key, difference);
+  }
+  return { differences: [...byItem.values()], unread };
+}
+
+const STATES = ['missing', 'different', 'unwanted'] as const;
+
+const STYLES: Readonly<Record<Difference['state'], StyleName>> = {
+  missing: 'good',
+  different: 'warning',
+  unwanted: 'bad',
+};
+
+/**
+ * Differences as text: the items by Service with their state, and a summary.
+ *
+ * @param wide with the changes that each item needs
+ */
+export function diffLines({ differences, unread }: DiffReport, wide: boolean, style: Style): string[] {
+  if (differences.length === 0) {
+    return unread.length === 0 ? ['the kernel has the desired state'] : describeUnread(unread);
+  }
+  const lines = groupsOf(differences).flatMap(({ heading, members }) => [
+    style('heading', heading),
+    ...members.flatMap(({ item, state, lines }) => [
+      `  ${style(STYLES[state], state.padEnd(WIDTH))}  ${item}`,
+      ...(wide || state === 'different' ? lines.map((line) => `      ${signed(line, style)}`) : []),
+    ]),
+  ]);
+  return [...lines, '', summaryOf(differences), ...describeUnread(unread)];
+}
+
+const WIDTH = Math.max(...STATES.map((state) => state.length));
+
+function summaryOf(differences: readonly Difference[]): string {
+  const counts = STATES.map(
+    (state) => [differences.filter((one) => one.state === state).length, state] as const,
+  );
+  const parts = counts.filter(([number]) => number > 0).map(([number, state]) => `${number} ${state}`);
+  return `${count(differences.length, 'difference')}: ${parts.join(', ')}`;
+}

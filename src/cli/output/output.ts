@@ -1,0 +1,52 @@
+// The output of the commands: results on standard output, notes and errors on standard error.
+import { yaml } from '../../yaml.js';
+import { hasColours, type Style, styleFor } from './colours.js';
+
+/** Output formats, with the words of kubectl. `text` is for people, and `wide` has more columns. */
+export const FORMATS = ['text', 'wide', 'json', 'yaml'] as const;
+
+/** An output format. */
+export type Format = (typeof FORMATS)[number];
+
+/** The output of a command. */
+export interface Output {
+  readonly format: Format;
+  /** Colours for `text` and `wide`. */
+  readonly style: Style;
+  /** Writes to standard output. */
+  write(text: string): void;
+  /** Writes a line to standard error, for people: it is not part of the result. */
+  note(line: string): void;
+}
+
+/** Output to the process's standard output and standard error. */
+export function processOutput(format: Format): Output {
+  return {
+    format,
+    style: styleFor(hasColours(process.stdout.isTTY === true, process.env)),
+    write: (text) => void process.stdout.write(text),
+    note: (line) => void process.stderr.write(`${line}\n`),
+  };
+}
+
+/**
+ * Writes a result in the requested format.
+ *
+ * @param report the result for `json` and `yaml`: plain values
+ * @param lines the lines of the result for people
+ */
+export function writeReport(
+  output: Output,
+  report: object,
+  lines: (wide: boolean) => readonly string[],
+): void {
+  output.write(formatted(output.format, report, lines));
+}
+
+function formatted(format: Format, report: object, lines: (wide: boolean) => readonly string[]): string {
+  if (format === 'json') return `${JSON.stringify(report, undefined, 2)}\n`;
+  if (format === 'yaml') return yaml().stringify(report, { version: '1.1', lineWidth: 0 });
+  return lines(format === 'wide')
+    .map((line) => `${line}\n`)
+    .join('');
+}

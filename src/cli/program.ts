@@ -1,0 +1,147 @@
+// The commands as commander reads them: options, arguments, help, and suggestions for misspelt words.
+import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { AGENT_FLAGS, didYouMean, UsageError } from '../config/commandLine.js';
+import { FLAGS, type Flag } from '../config/flags.js';
+import { FLAG_TYPES } from '../config/flagTypes.js';
+import { closestTo } from '../config/suggestion.js';
+import type { CommandDefinition, OptionDefinition } from './command.js';
+import { COMMANDS, outputOption } from './definitions.js';
+
+/** The arguments of a command, read by its definition. */
+export interface ReadArguments {
+  readonly definition: CommandDefinition;
+  readonly args: readonly string[];
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+/** The result: a command to run, or a text to print. */
+export type Reading = ReadArguments | { readonly help: string };
+
+/** Flags of the agent that the help of a command lists; the others are in `--help` of the agent. */
+const LISTED_FLAGS: ReadonlySet<string> = new Set([
+  'config',
+  'hostname-override',
+  'kubeconfig',
+  'manifests',
+  'master',
+]);
+
+/** Group of these flags in the help. */
+const INPUT_GROUP = 'Flags of the agent (kube-netlink-proxy --help lists the others):';
+
+/**
+ * Reads the arguments of a command. Throws {@link UsageError}.
+ *
+ * @param args the command's name and its arguments, without the flags of the agent
+ * @param columns width of the help
+ */
+export function readCommand(args: readonly string[], columns: number): Reading {
+  let help = '';
+  let found: ReadArguments | undefined;
+  const program = createProgram((read) => {
+    found = read;
+  });
+  for (const command of [program, ...program.commands]) {
+    command
+      .exitOverride()
+      .showSuggestionAfterError(false)
+      .configureOutput({
+        writeOut: (text) => {
+          help += text;
+        },
+        writeErr: () => {},
+        getOutHelpWidth: () => columns,
+      });
+  }
+  try {
+    program.parse(args, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode !== 0) throw new UsageError(plainMessage(error, optionsOf(program, args[0])));
+  }
+  return found ?? { help };
+}
+
+/** All commands. `act` is called with the arguments of the one that was given. */
+export function createProgram(act: (read: ReadArguments) => void = () => {}): Command {
+  const program = new Command('kube-netlink-proxy').helpCommand(false);
+  for (const definition of COMMANDS) addCommand(program, definition, act);
+  return program;
+}
+
+function addCommand(
+  program: Command,
+  definition: CommandDefinition,
+  act: (read: ReadArguments) => void,
+): void {
+  const command = program
+    .command(definition.name)
+    .summary(definition.summary)
+    .description(definition.description.replaceAll('\n', ' '))
+    .helpOption('-h, --help', 'describe this command');
+  for (const { syntax, help, choices } of definition.arguments ?? []) {
+    const argument = new Argument(syntax, help);
+    command.addArgument(choices ? argument.choices(choices) : argument);
+  }
+  for (const option of [...definition.options, ...outputOption(definition)]) {
+    command.addOption(commanderOption(option));
+  }
+  if (definition.inputs) {
+    for (const [name, flag] of FLAGS) {
+      if (!AGENT_FLAGS.has(name)) command.addOption(inputOption(name, flag));
+    }
+  }
+  command.addHelpText('after', () => `\n${footer(definition)}`);
+  command.action(() => act({ definition, args: command.args, options: command.opts() }));
+}
+
+function commanderOption({ flags, help, default: usual, choices, number }: OptionDefinition): Option {
+  const option = new Option(flags, help);
+  if (choices) option.choices(choices);
+  if (number) option.argParser((text) => readNumber(text, number));
+  return usual === undefined ? option : option.default(number ? Number(usual) : usual);
+}
+
+function readNumber(text: string, { least, whole }: NonNullable<OptionDefinition['number']>): number {
+  const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= least && value <= LARGEST_NUMBER && (!whole || Number.isInteger(value))) return value;
+  throw new InvalidArgumentError(
+    `It must be a${whole ? ' whole' : ''} number from ${least} to ${LARGEST_NUMBER}.`,
+  );
+}
+
+/** Largest number of an option: a day in seconds. */
+const LARGEST_NUMBER = 86_400;
+
+/** A flag of the agent, for help and suggestions; its value has been read before. */
+function inputOption(name: string, { type, help, short }: Flag): Option {
+  const placeholder = FLAG_TYPES[type].placeholder;
+  const long = placeholder === '' ? `--${name}` : `--${name} <${placeholder}>`;
+  const option = new Option(short === undefined ? long : `-${short}, ${long}`, help);
+  return LISTED_FLAGS.has(name) ? option.helpGroup(INPUT_GROUP) : option.hideHelp();
+}
+
+function footer({ statuses, examples }: CommandDefinition): string {
+  return [
+    'Exit status:',
+    ...statuses.map(([status, meaning]) => `  ${status}  ${meaning}`),
+    '',
+    'Examples:',
+    ...examples.flatMap(([args, purpose]) => [`  kube-netlink-proxy ${args}`, `      ${purpose}`]),
+    '',
+  ].join('\n');
+}
+
+/** The long names of a command's options, with the flags of the agent that it accepts, without dashes. */
+function optionsOf(program: Command, name: string | undefined): string[] {
+  const command = program.commands.find((known) => known.name() === name);
+  return ['help', ...(command?.options ?? []).flatMap(({ long }) => long?.slice(2) ?? [])];
+}
+
+/** commander's message without its prefix. A misspelt option has a suggestion, among hidden options too. */
+function plainMessage({ code, message }: CommanderError, options: readonly string[]): string {
+  const plain = message.replace(/^error: /, '');
+  const [, written] = /^unknown option '--([^'=]*)/.exec(plain) ?? [];
+  if (code !== 'commander.unknownOption' || written === undefined) return plain;
+  return `unknown option: --${written}${didYouMean('--', closestTo(written, options))}`;
+}

@@ -1,0 +1,68 @@
+// The names of virtual services: from the running agent, from manifests, or from the API server.
+import type { VirtualServiceId } from '../../kernel/ipvs/types.js';
+import { type Family, familyOf, joinHostPort } from '../../net/address.js';
+import type { NamedFrontend } from '../../services/namedFrontends.js';
+import type { FrontendKind } from '../../services/types.js';
+
+/** The origin of names. */
+export interface NamesOrigin {
+  readonly source: 'agent' | 'manifests' | 'API server' | 'none';
+  /** Why there are no names, if the source is `none`. */
+  readonly reason?: string;
+}
+
+/** The names of a virtual service; empty if it is unknown. */
+export interface ServiceNameParts {
+  readonly service?: string;
+  readonly portName?: string;
+  readonly kind?: FrontendKind;
+}
+
+/** The names of all virtual services. */
+export interface ServiceNames {
+  readonly origin: NamesOrigin;
+  of(id: VirtualServiceId): ServiceNameParts;
+}
+
+/** What identifies a virtual service in the kernel: an address, or a firewall mark. */
+export interface Identity {
+  readonly address?: string;
+  readonly port?: number;
+  readonly protocol?: string;
+  readonly firewallMark?: number;
+  readonly family?: Family;
+}
+
+/** `10.96.0.80:80/tcp`, or `fwmark 7 IPv4`. */
+export function virtualServiceName({ address, port = 0, protocol, firewallMark, family }: Identity): string {
+  if (address !== undefined) return `${joinHostPort(address, port)}/${protocol}`;
+  return `fwmark ${firewallMark} IPv${family}`;
+}
+
+/** The names of these frontends. */
+export function namesOf(origin: NamesOrigin, frontends: readonly NamedFrontend[]): ServiceNames {
+  const byAddress = new Map<string, NamedFrontend>();
+  const byNodePort = new Map<string, NamedFrontend>();
+  for (const frontend of frontends) {
+    const { kind, family, port, protocol } = frontend;
+    if (kind === 'nodePort') byNodePort.set(nodePortName(family, port, protocol), frontend);
+    else byAddress.set(virtualServiceName(frontend), frontend);
+  }
+  return {
+    origin,
+    of(id) {
+      if (!('address' in id)) return {};
+      const { address, port, protocol } = id;
+      const found =
+        byAddress.get(virtualServiceName({ address, port, protocol })) ??
+        byNodePort.get(nodePortName(familyOf(address), port, protocol));
+      if (!found) return {};
+      const { service, portName, kind } = found;
+      return { service, ...(portName === '' ? {} : { portName }), kind };
+    },
+  };
+}
+
+function nodePortName(family: Family, port: number, protocol: string): string {
+  return `IPv${family} ${port}/${protocol}`;
+}

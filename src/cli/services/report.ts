@@ -1,0 +1,187 @@
+// The virtual services of a node under the names of their Services: the result of `services -o json`. Pure.
+import type {
+  ForwardingMethod,
+  IpvsCounters,
+  RealServerState,
+  VirtualServiceState,
+} from '../../kernel/ipvs/types.js';
+import { type Family, joinHostPort } from '../../net/address.js';
+import type { Protocol } from '../../net/protocol.js';
+import type { FrontendKind } from '../../services/types.js';
+import { type NamesOrigin, type ServiceNames, virtualServiceName } from './names.js';
+
+/** Numbers of connections, packets and bytes: in all, or per second. */
+export interface Traffic {
+  readonly connections: number;
+  readonly inPackets: number;
+  readonly outPackets: number;
+  readonly inBytes: number;
+  readonly outBytes: number;
+}
+
+/** A real server. */
+export interface RealServerReport {
+  readonly address: string;
+  readonly port: number;
+  /** 0: it gets no new connections. */
+  readonly weight: number;
+  readonly forwarding: ForwardingMethod;
+  readonly activeConnections: number;
+  readonly inactiveConnections: number;
+  /** Since its creation. */
+  readonly counters: Traffic;
+  /** Per second. */
+  readonly rates: Traffic;
+}
+
+/** A virtual service. It has an address, a port and a protocol, or a firewall mark and a family. */
+export interface VirtualServiceReport {
+  /** `namespace/name` of its Service; absent if it is unknown. */
+  readonly service?: string;
+  /** Name of the Service port; absent if the Service is unknown, or if the port has no name. */
+  readonly portName?: string;
+  readonly kind?: FrontendKind;
+  readonly address?: string;
+  readonly port?: number;
+  readonly protocol?: Protocol;
+  readonly firewallMark?: number;
+  readonly family?: Family;
+  readonly scheduler: string;
+  /** Timeout of persistence, in s; 0 for none. */
+  readonly persistence: number;
+  /** Sums of its real servers. */
+  readonly activeConnections: number;
+  readonly inactiveConnections: number;
+  readonly counters: Traffic;
+  readonly rates: Traffic;
+  /** By address and port. */
+  readonly realServers: readonly RealServerReport[];
+}
+
+/** The virtual services of a node. */
+export interface ServicesReport {
+  /** The origin of the names of Services, and why there are none. */
+  readonly names: NamesOrigin;
+  /** Time over which the rates were measured, in s; 0: they are the kernel's estimates, which it makes every 2 s. */
+  readonly interval: number;
+  /** By name, address and port; those without a name are last. */
+  readonly virtualServices: readonly VirtualServiceReport[];
+}
+
+/** Two listings, and the time between them in s. Without `before`, the rates are the kernel's estimates. */
+export interface Sample {
+  readonly before: readonly VirtualServiceState[] | undefined;
+  readonly after: readonly VirtualServiceState[];
+  readonly interval: number;
+}
+
+/** Numbers in names are compared as numbers. */
+const { compare: compareText } = new Intl.Collator('en', { numeric: true });
+
+/** The report of two listings. */
+export function servicesReport({ before, after, interval }: Sample, names: ServiceNames): ServicesReport {
+  const former = before && countersByName(before);
+  const ratesOf = (name: string, { counters, rates }: Pick<RealServerState, 'counters' | 'rates'>) =>
+    former && interval > 0 ? ratesBetween(former.get(name), counters, interval) : rates;
+  const rows = after.map((service): VirtualServiceReport => {
+    const name = virtualServiceName(service);
+    const realServers = service.realServers
+      .map((server) => ({
+        ...realServerReport(server),
+        rates: ratesOf(`${name} ${serverName(server)}`, server),
+      }))
+      .sort((a, b) => compareText(serverName(a), serverName(b)));
+    const sum = (field: 'activeConnections' | 'inactiveConnections') =>
+      realServers.reduce((total, server) => total + server[field], 0);
+    return {
+      ...names.of(service),
+      ...identityOf(service),
+      scheduler: service.scheduler,
+      persistence: service.persistence?.timeout ?? 0,
+      activeConnections: sum('activeConnections'),
+      inactiveConnections: sum('inactiveConnections'),
+      counters: trafficOf(service.counters),
+      rates: ratesOf(name, service),
+      realServers,
+    };
+  });
+  return { names: names.origin, interval: former ? interval : 0, virtualServices: rows.sort(byName) };
+}
+
+/** `demo/web:http`; empty if the Service is unknown. */
+export function serviceName({ service, portName }: VirtualServiceReport): string {
+  if (service === undefined) return '';
+  return portName === undefined ? service : `${service}:${portName}`;
+}
+
+/** Rates per second from two counters. A counter that became smaller was set to zero in between, or is a new object's. */
+export function ratesBetween(
+  before: IpvsCounters | undefined,
+  after: IpvsCounters,
+  seconds: number,
+): Traffic {
+  const rate = (field: keyof Traffic) => {
+    const then = before?.[field] ?? 0n;
+    return Number(after[field] - (then <= after[field] ? then : 0n)) / seconds;
+  };
+  return {
+    connections: rate('connections'),
+    inPackets: rate('inPackets'),
+    outPackets: rate('outPackets'),
+    inBytes: rate('inBytes'),
+    outBytes: rate('outBytes'),
+  };
+}
+
+function countersByName(listed: readonly VirtualServiceState[]): Map<string, IpvsCounters> {
+  return new Map(
+    listed.flatMap((service) => {
+      const name = virtualServiceName(service);
+      const servers = service.realServers.map((server): [string, IpvsCounters] => [
+        `${name} ${serverName(server)}`,
+        server.counters,
+      ]);
+      return [[name, service.counters], ...servers];
+    }),
+  );
+}
+
+function identityOf(service: VirtualServiceState) {
+  if ('address' in service) {
+    const { address, port, protocol } = service;
+    return { address, port, protocol };
+  }
+  const { firewallMark, family } = service;
+  return { firewallMark, family };
+}
+
+function realServerReport(server: RealServerState): Omit<RealServerReport, 'rates'> {
+  const { address, port, weight, forwarding, activeConnections, inactiveConnections, counters } = server;
+  return {
+    ...{ address, port, weight, forwarding, activeConnections, inactiveConnections },
+    counters: trafficOf(counters),
+  };
+}
+
+function serverName({ address, port }: Pick<RealServerState, 'address' | 'port'>): string {
+  return joinHostPort(address, port);
+}
+
+function trafficOf({ connections, inPackets, outPackets, inBytes, outBytes }: IpvsCounters): Traffic {
+  return {
+    connections: Number(connections),
+    inPackets: Number(inPackets),
+    outPackets: Number(outPackets),
+    inBytes: Number(inBytes),
+    outBytes: Number(outBytes),
+  };
+}
+
+function byName(a: VirtualServiceReport, b: VirtualServiceReport): number {
+  const named = Number(b.service !== undefined) - Number(a.service !== undefined);
+  return named || compareText(sortKey(a), sortKey(b));
+}
+
+function sortKey(service: VirtualServiceReport): string {
+  return `${serviceName(service)} ${virtualServiceName(service)}`;
+}

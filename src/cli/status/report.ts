@@ -1,0 +1,135 @@
+// The state of the running agent: the result of `status -o json`, from the answers of its servers. Pure.
+import type { AgentReport } from '../../agent/agentReport.js';
+import { excerpt } from '../../errors.js';
+import { isRecord } from '../../input/fields.js';
+import type { Style } from '../output/colours.js';
+import { count } from '../summary.js';
+
+/** The answer of the health port. */
+export interface HealthReport {
+  /** The answer's status is 200: every family is healthy, and the Node is eligible. */
+  readonly healthy: boolean;
+  /** The Node is neither being deleted nor tainted for it. */
+  readonly nodeEligible: boolean;
+  /** Names of the unreadable inputs. */
+  readonly unread: readonly string[];
+}
+
+/** The state of the agent. */
+export interface StatusReport {
+  /** No reason below is a fault: the exit status is 0. */
+  readonly good: boolean;
+  /** Why the exit status is not 0. */
+  readonly faults: readonly string[];
+  readonly health: HealthReport;
+  readonly agent: AgentReport;
+}
+
+/** Decodes the answer of /healthz; undefined if it is not that of a proxy. */
+export function decodeHealth(status: number, text: string): HealthReport | undefined {
+  const answer = parsed(text);
+  if (!isRecord(answer) || ![200, 503].includes(status) || typeof answer['currentTime'] !== 'string')
+    return undefined;
+  const unread = Array.isArray(answer['unread']) ? answer['unread'].map(String) : [];
+  return { healthy: status === 200, nodeEligible: answer['nodeEligible'] !== false, unread };
+}
+
+/** Decodes the answer of /status; undefined if it is not that of an agent. */
+export function decodeAgentReport(text: string): AgentReport | undefined {
+  const answer = parsed(text);
+  if (!isRecord(answer)) return undefined;
+  const { lastPass, version, node, mode, startedAt, problems, families } = answer;
+  const texts = [version, node, mode, startedAt].every((value) => typeof value === 'string');
+  const numbers = ['repaired', 'draining', 'leftOut'].every((name) => typeof answer[name] === 'number');
+  const lists = Array.isArray(problems) && Array.isArray(families);
+  const pass = lastPass === null || (isRecord(lastPass) && Array.isArray(lastPass['failures']));
+  return texts && numbers && lists && pass ? (answer as unknown as AgentReport) : undefined;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The report of both answers. */
+export function statusReport(health: HealthReport, agent: AgentReport): StatusReport {
+  const { lastPass, kernelError } = agent;
+  const faults = [
+    ...(health.healthy ? [] : [health.nodeEligible ? 'the proxy is unhealthy' : 'the Node is being removed']),
+    ...(lastPass === null ? ['no pass has ended'] : []),
+    ...(lastPass && lastPass.failed > 0
+      ? [`${count(lastPass.failed, 'operation')} of the last pass failed`]
+      : []),
+    ...(lastPass && lastPass.unknown > 0
+      ? [`${count(lastPass.unknown, 'item')} not in the desired state`]
+      : []),
+    ...(kernelError === null ? [] : ['the kernel could not be read']),
+    ...(health.unread.length > 0 ? [`unreadable input: ${health.unread.join(', ')}`] : []),
+  ];
+  return { good: faults.length === 0, faults, health, agent };
+}
+
+/**
+ * The report for people.
+ *
+ * @param now time of day, in ms since 1970
+ */
+export function statusLines(
+  { good, faults, health, agent }: StatusReport,
+  now: number,
+  style: Style,
+): string[] {
+  const {
+    version,
+    node,
+    mode,
+    families,
+    startedAt,
+    lastPass,
+    kernelError,
+    repaired,
+    draining,
+    leftOut,
+    problems,
+  } = agent;
+  const row = (title: string, value: string) => `${style('heading', title.padEnd(10))}${value}`;
+  const verdict = good
+    ? style('good', 'good')
+    : style('bad', faults.map((fault) => excerpt(fault)).join('; '));
+  const ago = (time: string) => `${duration(now - Date.parse(time))} ago`;
+  return [
+    row('status', verdict),
+    row('agent', `kube-netlink-proxy ${excerpt(version)}, ${mode} mode, IPv${families.join(' and IPv')}`),
+    row('node', `${excerpt(node)}${health.nodeEligible ? '' : ' (being removed)'}`),
+    row('started', ago(startedAt)),
+    row('last pass', lastPass ? passText(lastPass, ago(lastPass.endedAt)) : 'none has ended'),
+    ...(lastPass?.failures ?? []).map(({ message }) => `  ${excerpt(message)}`),
+    ...(kernelError === null ? [] : [row('kernel', excerpt(kernelError))]),
+    row(
+      'drift',
+      repaired === 0 ? 'none since the start' : `${count(repaired, 'operation')} repaired changes by others`,
+    ),
+    row('draining', count(draining, 'real server')),
+    row('left out', leftOut === 0 ? 'nothing' : count(leftOut, 'problem')),
+    ...problems.map((problem) => `  ${excerpt(problem)}`),
+  ];
+}
+
+function passText(pass: NonNullable<AgentReport['lastPass']>, when: string): string {
+  const { full, services, operations, failed, planMilliseconds, kernelMilliseconds } = pass;
+  const time = `planned in ${planMilliseconds.toFixed(1)} ms, kernel ${kernelMilliseconds.toFixed(1)} ms`;
+  const failures = failed === 0 ? '' : `, ${failed} failed`;
+  const kind = full ? 'all items compared' : count(services, 'Service');
+  return `${when}: ${kind}, ${count(operations, 'operation')}${failures} (${time})`;
+}
+
+/** `42 s`, `3 min`, `5 h`, `2 d`. */
+function duration(milliseconds: number): string {
+  const seconds = Math.max(0, Math.round(milliseconds / 1000));
+  if (seconds < 100) return `${seconds} s`;
+  if (seconds < 6000) return `${Math.round(seconds / 60)} min`;
+  return seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} d`;
+}

@@ -1,0 +1,33 @@
+// The frontends of all Services under the names of their Services, for people.
+import type { Family } from '../net/address.js';
+import type { Protocol } from '../net/protocol.js';
+import type { ServiceCache } from './serviceCache.js';
+import type { FrontendKind, NodeFacts } from './types.js';
+
+/** A frontend with the names of its Service and its port. */
+export interface NamedFrontend {
+  /** `namespace/name`. */
+  readonly service: string;
+  /** Name of the Service port; may be empty. */
+  readonly portName: string;
+  readonly kind: FrontendKind;
+  readonly family: Family;
+  /** Canonical address. Empty for a node port: it is served on several addresses of the node. */
+  readonly address: string;
+  readonly port: number;
+  readonly protocol: Protocol;
+}
+
+/** The frontends of every Service that is proxied, without those of lost claims. */
+export function* namedFrontends(
+  cache: Pick<ServiceCache, 'serviceNames' | 'planInput'>,
+  node: NodeFacts,
+): Generator<NamedFrontend> {
+  for (const service of cache.serviceNames()) {
+    for (const { portName, family, protocol, frontends } of cache.planInput(service, node)?.ports ?? []) {
+      for (const { kind, address, port } of frontends) {
+        yield { service, portName, kind, family, address, port, protocol };
+      }
+    }
+  }
+}

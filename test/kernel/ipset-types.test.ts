@@ -1,0 +1,15 @@
+// Every option of every type on a kernel that has all types.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { openIpset } from '../../src/kernel/ipset/index.js';
+import { ipsetOptions } from '../support/ipsetOptions.js';
+import { SYNTAX } from '../support/ipsetTable.js';
+
+it('the kernel has every type', async () => {
+  const ipset = await openIpset();
+  const names = (await ipset.types()).map(({ name }) => name);
+  assert.deepEqual(names.sort(), Object.keys(SYNTAX).sort());
+  await ipset.close();
+});
+
+ipsetOptions();

@@ -1,0 +1,166 @@
+// The tarball: its files, and the types and modules that its description promises.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { after, before, test } from 'node:test';
+import {
+  emptyProject,
+  install,
+  type Outcome,
+  type Project,
+  succeed,
+  tarball,
+} from '../support/installedPackage.js';
+import { ROOT } from '../support/paths.js';
+
+let project: Project;
+before(() => {
+  project = emptyProject('node24');
+  succeed(install(project, 'npm11', '--ignore-scripts'));
+});
+after(() => project.remove());
+
+/** Runs a development dependency of this repository. */
+function tool(path: string, ...args: readonly string[]): Outcome {
+  const { NODE_TEST_CONTEXT: _, ...environment } = process.env;
+  const command = [join(ROOT, 'node_modules', path), ...args];
+  return spawnSync(process.execPath, command, { cwd: project.folder, encoding: 'utf8', env: environment });
+}
+
+/** Paths in the package, without those of the packages that it depends on. */
+function files(): string[] {
+  const names = readdirSync(project.installed, { recursive: true, encoding: 'utf8' });
+  return names.filter((name) => statSync(join(project.installed, name)).isFile()).sort();
+}
+
+const description = () => JSON.parse(readFileSync(join(project.installed, 'package.json'), 'utf8'));
+
+test('it holds modules, types, the command, sources of the addon, binaries and licenses', () => {
+  const kinds = [
+    /^(LICENSE|NOTICE|README\.md|CHANGELOG\.md|package\.json)$/,
+    /^dist\/src\/.*\.(js|d\.ts)$/,
+    /^dist\/command\/(main\.js|LICENSES)$/,
+    /^native\/.*\.(cc|h)$|^native\/(addon\.gypi|sources\.txt)$/,
+    /^prebuilds\/linux-(x64|arm64)\/[^/]+\.node$/,
+    /^scripts\/build-from-source\.mjs$/,
+    /^man\/.*\.\d$/,
+  ];
+  const paths = files();
+  assert.deepEqual(
+    paths.filter((path) => !kinds.some((kind) => kind.test(path))),
+    [],
+  );
+  assert.deepEqual(
+    paths.filter((path) => /fuzz|test|\.map$|binding\.gyp$/.test(path) && !isFake(path)),
+    [],
+  );
+  // One of them was once left out.
+  for (const path of ['LICENSE', 'NOTICE', 'dist/command/LICENSES']) assert.ok(paths.includes(path), path);
+});
+
+/** Fakes of the kernel are a part of the library. */
+const isFake = (path: string) => path.startsWith('dist/src/kernel/testing/');
+
+test('every module of the library imports only what is there', () => {
+  const { dependencies, peerDependencies } = description();
+  const known = new Set([...Object.keys(dependencies), ...Object.keys(peerDependencies)]);
+  const missing = files()
+    .filter((path) => /^dist\/src\/.*\.(js|d\.ts)$/.test(path))
+    .flatMap((path) => importsOf(path).map((specifier) => ({ path, specifier })))
+    .filter(({ path, specifier }) => {
+      if (!specifier.startsWith('.')) return !specifier.startsWith('node:') && !known.has(specifier);
+      return !existsSync(join(project.installed, dirname(path), specifier));
+    });
+  assert.deepEqual(missing, []);
+});
+
+function importsOf(path: string): string[] {
+  const text = readFileSync(join(project.installed, path), 'utf8');
+  return [...text.matchAll(/\b(?:from|import|require)\s*\(?\s*['"]([^'"\n]+)['"]/g)].map(
+    ([, name = '']) => name,
+  );
+}
+
+test('only node-gyp-build is installed with it; the others are optional', () => {
+  const { dependencies, peerDependencies, peerDependenciesMeta } = description();
+  assert.deepEqual(Object.keys(dependencies), ['node-gyp-build']);
+  assert.deepEqual(Object.keys(peerDependenciesMeta), Object.keys(peerDependencies));
+});
+
+test('the licenses of all packages in the command are there', () => {
+  const licenses = readFileSync(join(project.installed, 'dist/command/LICENSES'), 'utf8');
+  for (const name of ['pino', 'prom-client', 'yaml', 'https-proxy-agent', '@opentelemetry/api']) {
+    assert.match(licenses, new RegExp(`^${name} \\d+\\.\\d+\\.\\d+ \\((MIT|ISC|Apache-2\\.0)\\)$`, 'm'));
+  }
+});
+
+test('publint has nothing to say', async () => {
+  const { publint } = await import('publint');
+  const { messages } = await publint({ pkgDir: project.installed, strict: true });
+  assert.deepEqual(messages, []);
+});
+
+test('the types of every door are right: Are the types wrong?', () => {
+  // ES modules only; require() of them works in every supported Node.
+  const outcome = tool(
+    '@arethetypeswrong/cli/dist/index.js',
+    tarball(),
+    '--profile',
+    'esm-only',
+    '--no-emoji',
+  );
+  const said = succeed(outcome);
+  for (const resolution of ['node16 (from ESM)', 'bundler']) {
+    const right = said.split('\n').filter((line) => line.startsWith(`${resolution}: OK`));
+    assert.equal(right.length, Object.keys(description().exports).length, said);
+  }
+});
+
+/** The doors to the kernel need no other package; the types of the others use those of optional packages. */
+const isOptional = (door: string) => door === '.' || door === './kubernetes';
+
+const COMPILED = [
+  { module: 'node16', resolution: 'node16' },
+  { module: 'esnext', resolution: 'bundler' },
+];
+
+for (const { module, resolution } of COMPILED) {
+  test(`programs that import every door compile with moduleResolution ${resolution}`, () => {
+    const doors = Object.keys(description().exports);
+    const options = ['--module', module, '--moduleResolution', resolution];
+    compile(
+      `${resolution}-kernel`,
+      doors.filter((door) => !isOptional(door)),
+      options,
+    );
+    compile(`${resolution}-all`, doors, [...options, '--skipLibCheck']);
+  });
+}
+
+/** Compiles a program that imports the doors, in a project that has no other types than Node's. */
+function compile(name: string, doors: readonly string[], options: readonly string[]): void {
+  const folder = join(project.folder, name);
+  const types = join(folder, 'node_modules/@types');
+  mkdirSync(types, { recursive: true });
+  symlinkSync(join(ROOT, 'node_modules/@types/node'), join(types, 'node'));
+  symlinkSync(join(ROOT, 'node_modules/undici-types'), join(folder, 'node_modules/undici-types'));
+  const imports = doors.map((door, i) => `import * as door${i} from 'kube-netlink-proxy${door.slice(1)}';`);
+  const use = `export const doors: object[] = [${doors.map((_, i) => `door${i}`).join(', ')}];`;
+  // Without types, an argument of any type would be right.
+  const wrong = `import { openIpvs } from 'kube-netlink-proxy/ipvs';
+    // @ts-expect-error: the argument is an object.
+    void openIpvs(1);`;
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+  writeFileSync(join(folder, 'program.ts'), [...imports, use, wrong].join('\n'));
+  const common = ['--strict', '--noEmit', '--target', 'es2023', '--types', 'node', '--typeRoots', types];
+  succeed(tool('typescript/bin/tsc', ...common, ...options, join(folder, 'program.ts')));
+}

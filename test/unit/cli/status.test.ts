@@ -1,0 +1,206 @@
+// The command status: the state that the agent collects, the answers of its servers, and the exit status.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type AgentReport, AgentState } from '../../../src/agent/agentReport.js';
+import { askAgent, NoAnswer } from '../../../src/cli/agentClient.js';
+import {
+  decodeAgentReport,
+  decodeHealth,
+  statusLines,
+  statusReport,
+} from '../../../src/cli/status/report.js';
+import { readStatus } from '../../../src/cli/status/status.js';
+import { NetlinkError } from '../../../src/errors.js';
+import type { SyncSummary } from '../../../src/reconcile/summary.js';
+import { json, plain, type Response, routes } from '../../../src/servers/handler.js';
+import { listen } from '../../../src/servers/listen.js';
+import { closeAfter } from '../../support/closeAfter.js';
+
+const NOW = Date.parse('2026-01-02T03:04:05Z');
+const ABOUT = {
+  ...{ version: '0.1.0', node: 'node-a', mode: 'ipvs', families: [4, 6] as const },
+  startedAt: '2026-01-02T02:04:05.000Z',
+};
+
+const PASS: SyncSummary = {
+  ...{ full: false, services: 2, operations: 5, repaired: 0, phases: new Map(), failures: [], unknown: 0 },
+  ...{ counts: { draining: 1 }, again: undefined, milliseconds: { plan: 1.25, kernel: 3.5 } },
+};
+
+/** A state, and the events that reach it and the listener behind it. */
+function state(lines: string[] = []) {
+  const reached: string[] = [];
+  const events = {
+    synced: () => reached.push('synced'),
+    problems: () => reached.push('problems'),
+    failed: () => reached.push('failed'),
+    retrying: () => reached.push('retrying'),
+  };
+  const collected = new AgentState(ABOUT, { lines: () => lines }, () => NOW - 42_000);
+  return { collected, events: collected.watching(events), reached };
+}
+
+const error = new NetlinkError({
+  code: 'ENOENT',
+  errno: 2,
+  operation: 'ipvs.add',
+  target: 'tcp 10.96.0.1:80',
+});
+
+describe('the state of the agent', () => {
+  it('has the last pass, repairs since the start, and what is left out', () => {
+    const { collected, events, reached } = state(['Service demo/a: spec.type: must be known']);
+    assert.equal(collected.report().lastPass, null);
+    events.synced({ ...PASS, repaired: 2 }, 1);
+    events.synced({ ...PASS, repaired: 1, failures: [{ key: 'k', error, vital: true }], unknown: 1 }, 1);
+    assert.deepEqual(collected.report(), {
+      ...ABOUT,
+      lastPass: {
+        ...{ endedAt: '2026-01-02T03:03:23.000Z', full: false, services: 2, operations: 5 },
+        ...{ planMilliseconds: 1.25, kernelMilliseconds: 3.5, failed: 1, unknown: 1 },
+        failures: [{ item: 'k', code: 'ENOENT', message: error.message }],
+      },
+      ...{ kernelError: null, repaired: 3, draining: 1, leftOut: 1 },
+      problems: ['Service demo/a: spec.type: must be known'],
+    } satisfies AgentReport);
+    assert.deepEqual(reached, ['synced', 'synced']);
+  });
+
+  it('has the error of the kernel until a pass succeeds in reading it', () => {
+    const { collected, events } = state();
+    events.failed(error);
+    assert.equal(collected.report().kernelError, `NetlinkError: ${error.message}`);
+    events.synced(PASS, 1);
+    assert.equal(collected.report().kernelError, null);
+  });
+
+  it('lists 100 problems at most, and counts all', () => {
+    const { collected } = state(Array.from({ length: 250 }, (_, i) => `problem ${i}`));
+    const { leftOut, problems } = collected.report();
+    assert.deepEqual([leftOut, problems.length], [250, 100]);
+  });
+});
+
+/** The report of an agent whose last pass succeeded. */
+function goodAgent(): AgentReport {
+  const { collected, events } = state();
+  events.synced(PASS, 1);
+  return collected.report();
+}
+
+const HEALTHY = { healthy: true, nodeEligible: true, unread: [] };
+const pass = () => goodAgent().lastPass as NonNullable<AgentReport['lastPass']>;
+
+describe('the report', () => {
+  it('is good if the agent is healthy and its last pass succeeded', () => {
+    const report = statusReport(HEALTHY, goodAgent());
+    assert.deepEqual([report.good, report.faults], [true, []]);
+    assert.deepEqual(
+      statusLines(report, NOW, (_, text) => text),
+      [
+        'status    good',
+        'agent     kube-netlink-proxy 0.1.0, ipvs mode, IPv4 and IPv6',
+        'node      node-a',
+        'started   60 min ago',
+        'last pass 42 s ago: 2 Services, 5 operations (planned in 1.3 ms, kernel 3.5 ms)',
+        'drift     none since the start',
+        'draining  1 real server',
+        'left out  nothing',
+      ],
+    );
+  });
+
+  const faults: [
+    name: string,
+    health: Partial<typeof HEALTHY>,
+    agent: Partial<AgentReport>,
+    fault: string,
+  ][] = [
+    ['the proxy is unhealthy', { healthy: false }, {}, 'the proxy is unhealthy'],
+    ['the Node is being removed', { healthy: false, nodeEligible: false }, {}, 'the Node is being removed'],
+    ['no pass has ended', {}, { lastPass: null }, 'no pass has ended'],
+    ['operations failed', {}, { lastPass: { ...pass(), failed: 2 } }, '2 operations of the last pass failed'],
+    ['items stay wrong', {}, { lastPass: { ...pass(), unknown: 1 } }, '1 item not in the desired state'],
+    ['the kernel is unreadable', {}, { kernelError: 'EPERM' }, 'the kernel could not be read'],
+    ['a file is unreadable', { unread: ['web.yaml'] as never }, {}, 'unreadable input: web.yaml'],
+  ];
+  for (const [name, health, agent, fault] of faults) {
+    it(`names the fault if ${name}`, () => {
+      const report = statusReport({ ...HEALTHY, ...health }, { ...goodAgent(), ...agent });
+      assert.deepEqual([report.good, report.faults], [false, [fault]]);
+      assert.ok(statusLines(report, NOW, (_, text) => text)[0]?.endsWith(fault));
+    });
+  }
+
+  it('lists what was left out and what failed; text of the cluster cannot move the cursor', () => {
+    const problems = ['Service demo/a: \u001b[2J'];
+    const failures = [{ item: 'k', code: 'ENOENT', message: 'ENOENT: ipvs.add' }];
+    const agent = { ...goodAgent(), leftOut: 1, problems, lastPass: { ...pass(), failed: 1, failures } };
+    const lines = statusLines(statusReport(HEALTHY, agent), NOW, (_, text) => text);
+    assert.ok(lines.includes('  ENOENT: ipvs.add'));
+    assert.deepEqual(lines.slice(-2), ['left out  1 problem', '  Service demo/a: \\u001b[2J']);
+  });
+});
+
+const HEALTHZ = JSON.stringify({ lastUpdated: 'x', currentTime: 'x', nodeEligible: true, healthy: true });
+
+/** An agent's servers with these answers, both on one port. */
+async function serving(healthz: Response, status: Response): Promise<string> {
+  const handler = routes({ '/healthz': () => healthz, '/status': () => status });
+  const { port } = closeAfter(await listen({ address: '127.0.0.1', port: 0 }, handler, () => {}));
+  return `127.0.0.1:${port}`;
+}
+
+async function asked(healthz: Response, status: Response) {
+  const address = await serving(healthz, status);
+  return readStatus(
+    { healthzBindAddress: address, metricsBindAddress: address.replace('127.0.0.1', '0.0.0.0') },
+    2000,
+  );
+}
+
+describe('the answers of the servers', () => {
+  it('are read from the loopback address if the agent listens on all addresses', async () => {
+    const report = await asked(json(200, HEALTHZ), json(200, JSON.stringify(goodAgent())));
+    assert.deepEqual(report, statusReport(HEALTHY, goodAgent()));
+  });
+
+  it('with status 503 are an unhealthy proxy', async () => {
+    const report = await asked(json(503, HEALTHZ), json(200, JSON.stringify(goodAgent())));
+    assert.deepEqual(report.faults, ['the proxy is unhealthy']);
+  });
+
+  it('of another program are refused, with the address and the reason', async () => {
+    const good = json(200, JSON.stringify(goodAgent()));
+    await assert.rejects(
+      asked(plain(200, 'hello'), good),
+      /^Error: the program at 127\.0\.0\.1:\d+ is not the agent: \/healthz is 200$/,
+    );
+    await assert.rejects(
+      asked(json(200, HEALTHZ), plain(404, '')),
+      /is not the agent: it may be kube-proxy$/,
+    );
+    await assert.rejects(asked(json(200, HEALTHZ), json(200, '{}')), /is not the agent: \/status is 200$/);
+    await assert.rejects(asked(json(200, HEALTHZ), json(500, 'x')), /is not the agent: \/status is 500$/);
+  });
+
+  it('that are missing are an error with the URL', async () => {
+    await assert.rejects(askAgent('127.0.0.1:1', '/status', 1000), {
+      message: 'no agent answers at http://127.0.0.1:1/status: ECONNREFUSED',
+    });
+    await assert.rejects(askAgent('', '/status', 1000), (thrown) => thrown instanceof NoAnswer);
+    const handler = () => new Promise<Response>(() => {});
+    const { port } = closeAfter(await listen({ address: '127.0.0.1', port: 0 }, handler, () => {}));
+    await assert.rejects(askAgent(`127.0.0.1:${port}`, '/', 50), /: no response within 0\.05 s$/);
+  });
+
+  it('are not decoded if a field is missing or has another type', () => {
+    const agent = goodAgent();
+    assert.deepEqual(decodeAgentReport(JSON.stringify(agent)), agent);
+    for (const field of Object.keys(agent).filter((name) => name !== 'kernelError')) {
+      assert.equal(decodeAgentReport(JSON.stringify({ ...agent, [field]: {} })), undefined, field);
+    }
+    assert.equal(decodeAgentReport('['), undefined);
+    assert.equal(decodeHealth(200, '{}'), undefined);
+  });
+});

@@ -43,10 +43,13 @@ export type {
   Batch,
   BatchSource,
   CallOptions,
+  EventStream,
   KernelClient,
   Listing,
   OpenOptions,
   OperationResult,
+  Resync,
+  WatchOptions,
 } from '../types.js';
 export { type Endpoint, type FlowNat, natOf } from './nat.js';
 export {

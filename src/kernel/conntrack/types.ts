@@ -141,7 +141,7 @@ export interface TupleFilter {
 }
 
 /** Conditions that need no family. */
-interface Conditions {
+export interface Conditions {
   /** Must be given with a port, and with `icmp`. */
   readonly protocol?: IpProtocol;
   /** The whole mark, or some of its bits. */
@@ -167,7 +167,7 @@ export interface FlowSelection extends Conditions {
 }
 
 /** Any part of it, and some part of it. */
-type AtLeastOne<T> = { readonly [Key in keyof T]-?: Required<Pick<T, Key>> & Partial<T> }[keyof T];
+export type AtLeastOne<T> = { readonly [Key in keyof T]-?: Required<Pick<T, Key>> & Partial<T> }[keyof T];
 
 /**
  * Which flows to delete: a selection with a condition that flows do not fulfil by default: an address or a network of at least
@@ -337,9 +337,9 @@ export interface Conntrack extends KernelClient<FlowChange> {
   list(selection?: FlowSelection | readonly FlowSelection[], options?: ListOptions): Listing<Flow>;
   /** The flow with this name; undefined when there is none. */
   get(flow: FlowId, options?: GetOptions): Promise<Flow | undefined>;
-  /** Adds a flow. Rejects with `EEXIST` when a flow has one of its tuples, and as {@link apply}. */
+  /** Adds a flow. Rejects with `EEXIST` when a flow has one of its tuples, and as `apply()`. */
   add(flow: NewFlow, options?: CallOptions): Promise<void>;
-  /** Changes a flow. Rejects with `ENOENT` when there is none, and as {@link apply}. */
+  /** Changes a flow. Rejects with `ENOENT` when there is none, and as `apply()`. */
   update(flow: FlowId, changes: FlowChanges, options?: CallOptions): Promise<void>;
   /**
    * Deletes the flows that the filter selects. It lists them and deletes them by name, so that only selected flows

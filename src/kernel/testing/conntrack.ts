@@ -47,7 +47,7 @@ export type TrackedFlow = Pick<Flow, 'protocol' | 'original' | 'reply'> & Partia
 export class FakeConntrack extends FakeClient<FlowChange> implements Conntrack {
   /** Listings so far: each is a walk over the whole table in reality. */
   listings = 0;
-  /** What {@link capabilities} returns. A test may change it. */
+  /** What capabilities() returns. A test may change it. */
   offers: ConntrackCapabilities = {
     accounting: false,
     timestamps: false,
@@ -55,9 +55,9 @@ export class FakeConntrack extends FakeClient<FlowChange> implements Conntrack {
     zones: true,
     deleteByFilter: false,
   };
-  /** Notifications, for every {@link watch}. A test may lose some. */
+  /** Notifications, for every watch(). A test may lose some. */
   readonly events = new FakeEvents<FlowEvent>();
-  /** What {@link expectations} lists: a helper adds them in reality. */
+  /** What expectations() lists: a helper adds them in reality. */
   readonly expected: Expectation[] = [];
   readonly #flows = new Map<number, Flow>();
   #lastId = 0;

@@ -9,7 +9,7 @@ namespace knp::binding {
 namespace {
 
 using rtnetlink::Client;
-using rtnetlink::Link;
+using rtnetlink::Encoded;
 using rtnetlink::NamedAddress;
 
 // The class RtnetlinkClient of the addon; src/kernel/addon.ts declares its methods.
@@ -21,31 +21,35 @@ class RtnetlinkClient : public ClientBinding<RtnetlinkClient, Client> {
     Export(exports, "RtnetlinkClient",
            {
                InstanceMethod<&RtnetlinkClient::Apply>("apply"),
-               InstanceMethod<&RtnetlinkClient::ListLinks>("listLinks"),
-               InstanceMethod<&RtnetlinkClient::GetLink>("getLink"),
+               InstanceMethod<&RtnetlinkClient::Read>("read"),
                InstanceMethod<&RtnetlinkClient::ListAddresses>("listAddresses"),
            });
   }
 
  private:
+  // apply(operation records, the messages that they refer to)
   Napi::Value Apply(const Napi::CallbackInfo& info) {
-    return StartBatch(info, rtnetlink::layout::Operation::kSize, [](Client* client, const Records& records) {
-      return client->Apply(rtnetlink::LoadOperations(records.data(), records.size()));
+    Records messages;
+    if (!ReadRecords(info, 1, 1, false, &messages)) return {};
+    return StartBatch(info, rtnetlink::layout::Operation::kSize,
+                      [messages = std::move(messages)](Client* client, const Records& records) {
+                        return client->Apply(
+                            rtnetlink::LoadOperations(records.data(), records.size(), messages));
+                      });
+  }
+
+  // read(message)
+  Napi::Value Read(const Napi::CallbackInfo& info) {
+    Records bytes;
+    if (!ReadRecords(info, 0, 1, false, &bytes)) return {};
+    Encoded message;
+    if (!rtnetlink::LoadMessage(bytes.data(), bytes.size(), &message)) {
+      Napi::TypeError::New(info.Env(), "argument 1 must be a whole message").ThrowAsJavaScriptException();
+      return {};
+    }
+    return Start<Records>(info, [message = std::move(message)](Client* client, Records* out) {
+      return client->Read(message, out);
     });
-  }
-
-  Napi::Value ListLinks(const Napi::CallbackInfo& info) {
-    const auto list = [](Client* client, std::vector<Link>* out) { return client->ListLinks(out); };
-    return StartListing<Link>(info, list, rtnetlink::StoreLinks);
-  }
-
-  Napi::Value GetLink(const Napi::CallbackInfo& info) {
-    std::string name;
-    if (!ReadText(info, 0, &name)) return {};
-    const auto get = [name](Client* client, std::vector<Link>* out) {
-      return client->GetLink(name, &out->emplace_back());
-    };
-    return StartListing<Link>(info, get, rtnetlink::StoreLinks);
   }
 
   // An empty name means every link.
@@ -64,7 +68,20 @@ class RtnetlinkWatch : public WatchBinding<RtnetlinkWatch, rtnetlink::Watch> {
  public:
   using WatchBinding::WatchBinding;
 
-  static void Init(Napi::Object exports) { Export(exports, "RtnetlinkWatch"); }
+  static void Init(Napi::Object exports) {
+    Export(exports, "RtnetlinkWatch", {InstanceMethod<&RtnetlinkWatch::Select>("select")});
+  }
+
+ private:
+  // select(kinds)
+  Napi::Value Select(const Napi::CallbackInfo& info) {
+    Records kinds;
+    if (!ReadRecords(info, 0, 1, false, &kinds) || !client()) return {};
+    rtnetlink::EventKinds wanted;
+    for (const uint8_t kind : kinds) wanted.insert(static_cast<rtnetlink::EventKind>(kind));
+    client()->Select(std::move(wanted));
+    return {};
+  }
 };
 
 }  // namespace

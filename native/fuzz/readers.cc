@@ -1,3 +1,5 @@
+#include <linux/rtnetlink.h>
+
 #include "fuzz/readers.h"
 
 #include <sys/socket.h>
@@ -67,9 +69,8 @@ bool ReadFamily(const Message& message) {
 }
 
 bool ReadLink(const Message& message) {
-  std::vector<rtnetlink::Link> links(1);
-  if (!rtnetlink::DecodeLink(message, &links.front()).ok()) return false;
-  return !rtnetlink::StoreLinks(links).empty();
+  rtnetlink::Link link;
+  return rtnetlink::DecodeLink(message, &link).ok();
 }
 
 bool ReadAddress(const Message& message) {
@@ -80,10 +81,21 @@ bool ReadAddress(const Message& message) {
 
 // A message with a change counts as good.
 bool ReadNotification(const Message& message) {
+  const rtnetlink::EventKinds all{rtnetlink::EventKind::kLink, rtnetlink::EventKind::kAddress,
+                                  rtnetlink::EventKind::kRoute, rtnetlink::EventKind::kRule,
+                                  rtnetlink::EventKind::kNeighbour};
   rtnetlink::LinkNames names;
   netlink::Notifications notifications;
-  rtnetlink::ReadNotification(message, &names, &notifications);
+  rtnetlink::ReadNotification(message, all, &names, &notifications);
   return !notifications.records.empty();
+}
+
+bool ReadLinkIndexes(const Message& message) {
+  // As a route, whose next hops are structs of their own.
+  Message route = message;
+  route.type = RTM_NEWROUTE;
+  std::vector<int32_t> indexes;
+  return rtnetlink::DecodeLinkIndexes(route, &indexes).ok();
 }
 
 bool ReadFlow(const Message& message) {
@@ -153,6 +165,7 @@ const Reader kReaders[] = {
     {"rtnetlink link", ReadLink},
     {"rtnetlink address", ReadAddress},
     {"rtnetlink notification", ReadNotification},
+    {"rtnetlink indexes of links", ReadLinkIndexes},
     {"conntrack flow", ReadFlow},
     {"conntrack event", ReadFlowEvent},
     {"conntrack expectation", ReadExpectation},

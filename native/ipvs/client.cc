@@ -99,16 +99,16 @@ std::vector<netlink::Failure> Client::Send(const std::vector<Operation>& operati
       continue;
     }
     const auto add = [&](const Operation& operation) {
-      batch.Add(static_cast<uint32_t>(i), [&](MessageBuilder* builder) {
-        return EncodeOperation(builder, family_id_, 0, operation);
-      });
+      batch.Add(static_cast<uint32_t>(i),
+                [&](MessageBuilder* builder) { return EncodeOperation(builder, family_id_, 0, operation); });
     };
     if (operations[i].verb != Verb::kStopDaemon) {
       add(operations[i]);
       continue;
     }
     // The kernel stops a thread that has not run yet with EINTR, and acknowledges no message that ends so
-    // (netlink_rcv_skb). Timeouts without a value change nothing: their acknowledgement ends the load instead.
+    // (netlink_rcv_skb). Timeouts without a value change nothing: their acknowledgement ends the load
+    // instead.
     batch.Flush();
     add(operations[i]);
     Operation nothing;
@@ -171,8 +171,9 @@ Status Client::ListDaemons(std::vector<Daemon>* out) {
     std::vector<uint8_t> request;
     MessageBuilder builder(&request);
     if (!EncodeListDaemons(&builder, family_id_)) return Status::Errno(EMSGSIZE);
-    return netlink::Dump(&commands_, &request, [&] { out->clear(); },
-                         [&](const Message& reply) { return DecodeDaemon(reply, &out->emplace_back()); });
+    return netlink::Dump(
+        &commands_, &request, [&] { out->clear(); },
+        [&](const Message& reply) { return DecodeDaemon(reply, &out->emplace_back()); });
   });
 }
 

@@ -1,4 +1,5 @@
-// The connection table as text: /proc/net/ip_vs_conn of a network namespace, for which netlink has no listing.
+// The connection table as text: /proc/net/ip_vs_conn of a network namespace, for which netlink has no
+// listing.
 #pragma once
 
 #include <cstddef>

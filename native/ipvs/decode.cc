@@ -31,8 +31,8 @@ bool SettleAddress(uint16_t family, size_t received, AddressBytes* address) {
   return received >= needed;
 }
 
-// Counters and rates, IPVS_STATS_ATTR_…, in both widths: 64 bits in IPVS_…_ATTR_STATS64. The byte counters of the
-// 32-bit attribute have always had 64 bits.
+// Counters and rates, IPVS_STATS_ATTR_…, in both widths: 64 bits in IPVS_…_ATTR_STATS64. The byte counters of
+// the 32-bit attribute have always had 64 bits.
 struct Statistics {
   Counters counters;
   Rates rates;

@@ -94,13 +94,13 @@ void PutDaemon(MessageBuilder* builder, const Daemon& daemon, bool with_settings
     builder->PutString(IPVS_DAEMON_ATTR_MCAST_IFN, daemon.interface);
     builder->PutU32(IPVS_DAEMON_ATTR_SYNC_ID, daemon.sync_id);
     if (daemon.max_length != 0) builder->PutU16(IPVS_DAEMON_ATTR_SYNC_MAXLEN, daemon.max_length);
+    if (daemon.port != 0) builder->PutU16(IPVS_DAEMON_ATTR_MCAST_PORT, daemon.port);
+    if (daemon.ttl != 0) builder->PutU8(IPVS_DAEMON_ATTR_MCAST_TTL, daemon.ttl);
     if (daemon.group_family == AF_INET) {
       builder->PutBytes(IPVS_DAEMON_ATTR_MCAST_GROUP, daemon.group.data(), 4);
     } else if (daemon.group_family == AF_INET6) {
       builder->PutBytes(IPVS_DAEMON_ATTR_MCAST_GROUP6, daemon.group.data(), daemon.group.size());
     }
-    if (daemon.port != 0) builder->PutU16(IPVS_DAEMON_ATTR_MCAST_PORT, daemon.port);
-    if (daemon.ttl != 0) builder->PutU8(IPVS_DAEMON_ATTR_MCAST_TTL, daemon.ttl);
   }
   builder->EndNested(nested);
 }

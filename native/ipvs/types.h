@@ -98,8 +98,9 @@ struct Daemon {
   uint8_t ttl = 0;
 };
 
-// One change. Of `service`, the verbs on servers use the id only, and so does kZero, where a family of 0 stands
-// for all services. Of `server`, kDeleteRealServer uses the name only; of `daemon`, kStopDaemon the state only.
+// One change. Of `service`, the verbs on servers use the id only, and so does kZero, where a family of 0
+// stands for all services. Of `server`, kDeleteRealServer uses the name only; of `daemon`, kStopDaemon the
+// state only.
 struct Operation {
   Verb verb = Verb::kAddService;
   Service service;

@@ -37,6 +37,9 @@ class MessageBuilder {
     Append(&header, sizeof(header));
   }
 
+  // A payload that the caller has encoded: the fixed header with the attributes behind it.
+  void PutPayload(const uint8_t* payload, size_t size) { Append(payload, size); }
+
   // One attribute each. Integers are in host order, but for the BigEndian ones.
   void PutU8(uint16_t type, uint8_t value) { PutBytes(type, &value, sizeof(value)); }
   void PutU16(uint16_t type, uint16_t value) { PutBytes(type, &value, sizeof(value)); }

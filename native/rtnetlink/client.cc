@@ -1,10 +1,12 @@
 #include "rtnetlink/client.h"
 
+#include <fcntl.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <cstring>
 #include <memory>
 #include <utility>
 
@@ -22,6 +24,22 @@ using netlink::Status;
 
 // The largest part of a dump that the kernel makes.
 constexpr size_t kDatagram = size_t{32} * 1024;
+
+// As `ip addr` add and replace.
+uint16_t AdditionFlags(Verb verb) {
+  return NLM_F_CREATE | (verb == Verb::kAddAddress ? NLM_F_EXCL : NLM_F_REPLACE);
+}
+
+// `offset` is within the payload: LoadMessage() has checked it.
+void Replace(std::vector<uint8_t>* payload, uint32_t offset, int32_t number) {
+  std::memcpy(payload->data() + offset, &number, sizeof(number));
+}
+
+// A message may refer to several links.
+Status WithName(Status status, const std::string& link) {
+  if (status.is_errno(ENODEV)) status.message = "there is no link " + link;
+  return status;
+}
 
 }  // namespace
 
@@ -78,20 +96,40 @@ Status Client::ListAddresses(const std::string& link, std::vector<NamedAddress>*
       });
 }
 
+Status Client::Read(Encoded message, std::vector<uint8_t>* out) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const Reference& reference : message.references) {
+    Link link;
+    Status status = FindLink(reference.name, &link);
+    if (!status.ok()) return WithName(std::move(status), reference.name);
+    Replace(&message.payload, reference.offset, link.index);
+  }
+  std::vector<uint8_t> request;
+  MessageBuilder builder(&request);
+  if (!EncodeMessage(&builder, 0, message)) return Status::Errno(EMSGSIZE);
+  return netlink::Dump(
+      &socket_, &request, [&] { out->clear(); },
+      [&](const Message& reply) -> Status {
+        AppendMessage(reply, out);
+        return {};
+      });
+}
+
 std::vector<netlink::Failure> Client::Apply(const std::vector<Operation>& operations) {
   const std::lock_guard<std::mutex> lock(mutex_);
   Batch batch(&socket_);
   Names names;
+  Namespaces namespaces;
   for (size_t i = 0; i < operations.size(); i++) {
     const auto index = static_cast<uint32_t>(i);
     switch (operations[i].verb) {
-      case Verb::kAddLink:
-      case Verb::kDeleteLink:
-        ApplyToLink(index, operations[i], &batch, &names);
-        break;
       case Verb::kAddAddress:
+      case Verb::kReplaceAddress:
       case Verb::kDeleteAddress:
         ApplyToAddress(index, operations[i], &batch, &names);
+        break;
+      case Verb::kSend:
+        ApplyMessage(index, operations[i].message, &batch, &names, &namespaces);
         break;
       default:
         batch.Fail(index, Status::Errno(EINVAL, "no such operation"));
@@ -100,34 +138,52 @@ std::vector<netlink::Failure> Client::Apply(const std::vector<Operation>& operat
   return batch.Finish();
 }
 
-void Client::ApplyToLink(uint32_t index, const Operation& operation, Batch* batch, Names* names) {
-  Link link;
-  link.name = operation.link;
-  link.kind = operation.kind;
-  names->erase(operation.link);
+// The kernel takes links by their index. A name is looked up once, and again after every operation on a link,
+// at its place in the list: earlier operations are sent first.
+const Client::Resolved& Client::Resolve(const std::string& link, Batch* batch, Names* names) {
+  auto found = names->find(link);
+  if (found == names->end()) {
+    batch->Flush();
+    Link read;
+    Status status = FindLink(link, &read);
+    found = names->emplace(link, Resolved{read.index, std::move(status)}).first;
+  }
+  return found->second;
+}
+
+void Client::ApplyToAddress(uint32_t index, const Operation& operation, Batch* batch, Names* names) {
+  const Resolved& link = Resolve(operation.link, batch, names);
+  if (!link.status.ok()) return batch->Fail(index, link.status);
+  Address address = operation.address;
+  address.link_index = link.index;
   batch->Add(index, [&](MessageBuilder* builder) {
-    const bool add = operation.verb == Verb::kAddLink;
-    return add ? EncodeAddLink(builder, 0, link) : EncodeDeleteLink(builder, 0, link);
+    if (operation.verb == Verb::kDeleteAddress) return EncodeDeleteAddress(builder, 0, address);
+    return EncodeNewAddress(builder, AdditionFlags(operation.verb), address);
   });
 }
 
-// The kernel takes addresses by the index of their link. A name is looked up once and again after every
-// operation on that link, at its place in the list: earlier operations are sent first.
-void Client::ApplyToAddress(uint32_t index, const Operation& operation, Batch* batch, Names* names) {
-  auto found = names->find(operation.link);
-  if (found == names->end()) {
-    batch->Flush();
-    Link link;
-    Status status = FindLink(operation.link, &link);
-    found = names->emplace(operation.link, Resolved{link.index, std::move(status)}).first;
+void Client::ApplyMessage(uint32_t index, const Encoded& message, Batch* batch, Names* names,
+                          Namespaces* namespaces) {
+  Encoded resolved = message;
+  for (const Reference& reference : message.references) {
+    int32_t number = 0;
+    if (reference.kind == ReferenceKind::kNetworkNamespace) {
+      // Stays open until the batch has been sent.
+      namespaces->emplace_back(open(reference.name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+      number = namespaces->back().get();
+      if (number < 0) {
+        return batch->Fail(index, Status::Errno(errno, "cannot open network namespace " + reference.name));
+      }
+    } else {
+      const Resolved& link = Resolve(reference.name, batch, names);
+      if (!link.status.ok()) return batch->Fail(index, WithName(link.status, reference.name));
+      number = link.index;
+    }
+    Replace(&resolved.payload, reference.offset, number);
   }
-  if (!found->second.status.ok()) return batch->Fail(index, found->second.status);
-  Address address = operation.address;
-  address.link_index = found->second.index;
-  batch->Add(index, [&](MessageBuilder* builder) {
-    const bool add = operation.verb == Verb::kAddAddress;
-    return add ? EncodeAddAddress(builder, 0, address) : EncodeDeleteAddress(builder, 0, address);
-  });
+  // A link may have another name after it, and others may be deleted with it.
+  if (message.type == RTM_NEWLINK || message.type == RTM_DELLINK || message.type == RTM_SETLINK) names->clear();
+  batch->Add(index, [&](MessageBuilder* builder) { return EncodeMessage(builder, 0, resolved); });
 }
 
 Status Client::DumpLinks(std::vector<Link>* out) {

@@ -26,6 +26,10 @@ class Client {
   // Both families; of every link when `link` is empty, else ENODEV when there is none of that name.
   netlink::Status ListAddresses(const std::string& link, std::vector<NamedAddress>* out);
 
+  // Sends a message that only reads; with NLM_F_DUMP, repeatedly while its answer is interrupted. `out` has the
+  // answer, message by message, each with its nlmsghdr and padded to 4 bytes.
+  netlink::Status Read(Encoded message, std::vector<uint8_t>* out);
+
   // Carries the operations out in their order; returns those that failed.
   std::vector<netlink::Failure> Apply(const std::vector<Operation>& operations);
 
@@ -36,11 +40,14 @@ class Client {
     netlink::Status status;
   };
   using Names = std::map<std::string, Resolved>;
+  using Namespaces = std::vector<netlink::Descriptor>;
 
   netlink::Status DumpLinks(std::vector<Link>* out);
   netlink::Status FindLink(const std::string& name, Link* out);
-  static void ApplyToLink(uint32_t index, const Operation& operation, netlink::Batch* batch, Names* names);
+  const Resolved& Resolve(const std::string& link, netlink::Batch* batch, Names* names);
   void ApplyToAddress(uint32_t index, const Operation& operation, netlink::Batch* batch, Names* names);
+  void ApplyMessage(uint32_t index, const Encoded& message, netlink::Batch* batch, Names* names,
+                    Namespaces* namespaces);
 
   std::mutex mutex_;
   netlink::Socket socket_;

@@ -2,9 +2,13 @@
 
 #include <linux/if_addr.h>
 #include <linux/if_link.h>
+#include <linux/neighbour.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
+
+#include <algorithm>
+#include <cstring>
 
 namespace knp::rtnetlink {
 namespace {
@@ -15,8 +19,6 @@ using netlink::Message;
 using netlink::MessageBuilder;
 using netlink::ReadError;
 using netlink::Status;
-
-constexpr uint16_t kCreate = NLM_F_CREATE | NLM_F_EXCL;
 
 void BeginLink(MessageBuilder* builder, uint16_t type, uint16_t flags, int32_t index) {
   builder->Begin(type, NLM_F_REQUEST | flags, 0);
@@ -37,7 +39,17 @@ bool EncodeAddress(MessageBuilder* builder, uint16_t type, uint16_t flags, const
   const size_t size = address.family == AF_INET6 ? 16 : 4;
   builder->PutBytes(IFA_LOCAL, address.bytes.data(), size);
   // With IFA_LOCAL alone, a deletion of IPv4 would not look at the prefix length.
-  builder->PutBytes(IFA_ADDRESS, address.bytes.data(), size);
+  builder->PutBytes(IFA_ADDRESS, address.peer.data(), size);
+  if (address.has_broadcast) builder->PutBytes(IFA_BROADCAST, address.broadcast.data(), size);
+  if (!address.label.empty()) builder->PutString(IFA_LABEL, address.label);
+  if (address.flags > UINT8_MAX) builder->PutU32(IFA_FLAGS, address.flags);
+  if (address.valid != kForever || address.preferred != kForever) {
+    ifa_cacheinfo lifetimes{};
+    lifetimes.ifa_valid = address.valid;
+    lifetimes.ifa_prefered = address.preferred;
+    builder->PutBytes(IFA_CACHEINFO, &lifetimes, sizeof(lifetimes));
+  }
+  if (address.metric != 0) builder->PutU32(IFA_RT_PRIORITY, address.metric);
   return builder->End();
 }
 
@@ -49,23 +61,45 @@ std::string ReadKind(AttributeReader attributes) {
   return kind;
 }
 
+// The links of struct rtnexthop, of which RTA_MULTIPATH is a list.
+bool ReadNextHops(AttributeReader* attribute, std::vector<int32_t>* out) {
+  std::vector<uint8_t> hops(attribute->size());
+  hops.resize(attribute->Bytes(hops.data(), hops.size()));
+  for (size_t at = 0; at < hops.size();) {
+    rtnexthop hop{};
+    if (hops.size() - at < sizeof(hop)) return false;
+    std::memcpy(&hop, hops.data() + at, sizeof(hop));
+    if (hop.rtnh_len < sizeof(hop)) return false;
+    out->push_back(hop.rtnh_ifindex);
+    at += netlink::NlmsgAlign(hop.rtnh_len);
+  }
+  return true;
+}
+
+Status ReadIndexes(AttributeReader attributes, const ReadError& error,
+                   std::initializer_list<uint16_t> references, std::vector<int32_t>* out) {
+  while (attributes.Next()) {
+    if (std::find(references.begin(), references.end(), attributes.type()) != references.end()) {
+      out->push_back(static_cast<int32_t>(attributes.U32()));
+    }
+  }
+  return error.ok() ? Status{} : error.ToStatus();
+}
+
+Status ReadRouteIndexes(const Message& message, std::vector<int32_t>* out) {
+  ReadError error;
+  AttributeReader attributes = message.Attributes(sizeof(rtmsg), &error);
+  while (attributes.Next()) {
+    if (attributes.type() == RTA_OIF || attributes.type() == RTA_IIF) {
+      out->push_back(static_cast<int32_t>(attributes.U32()));
+    } else if (attributes.type() == RTA_MULTIPATH && !ReadNextHops(&attributes, out)) {
+      return Status::Of(Fault::kMalformedReply, "next hop of unexpected length");
+    }
+  }
+  return error.ok() ? Status{} : error.ToStatus();
+}
+
 }  // namespace
-
-bool EncodeAddLink(MessageBuilder* builder, uint16_t flags, const Link& link) {
-  BeginLink(builder, RTM_NEWLINK, kCreate | flags, 0);
-  builder->PutString(IFLA_IFNAME, link.name);
-  // As iproute2 sends it: without NLA_F_NESTED, and the kind without a terminator.
-  const size_t information = builder->BeginNested(IFLA_LINKINFO);
-  builder->PutBytes(IFLA_INFO_KIND, link.kind.data(), link.kind.size());
-  builder->EndNested(information);
-  return builder->End();
-}
-
-bool EncodeDeleteLink(MessageBuilder* builder, uint16_t flags, const Link& link) {
-  BeginLink(builder, RTM_DELLINK, flags, link.index);
-  if (link.index == 0) builder->PutString(IFLA_IFNAME, link.name);
-  return builder->End();
-}
 
 bool EncodeListLinks(MessageBuilder* builder) {
   BeginLink(builder, RTM_GETLINK, NLM_F_DUMP, 0);
@@ -80,8 +114,8 @@ bool EncodeGetLink(MessageBuilder* builder, std::string_view name) {
   return builder->End();
 }
 
-bool EncodeAddAddress(MessageBuilder* builder, uint16_t flags, const Address& address) {
-  return EncodeAddress(builder, RTM_NEWADDR, kCreate | flags, address);
+bool EncodeNewAddress(MessageBuilder* builder, uint16_t flags, const Address& address) {
+  return EncodeAddress(builder, RTM_NEWADDR, flags, address);
 }
 
 bool EncodeDeleteAddress(MessageBuilder* builder, uint16_t flags, const Address& address) {
@@ -93,6 +127,12 @@ bool EncodeListAddresses(MessageBuilder* builder, int32_t link_index) {
   ifaddrmsg header{};
   header.ifa_index = static_cast<uint32_t>(link_index);
   builder->PutHeader(header);
+  return builder->End();
+}
+
+bool EncodeMessage(MessageBuilder* builder, uint16_t flags, const Encoded& message) {
+  builder->Begin(message.type, NLM_F_REQUEST | message.flags | flags, 0);
+  builder->PutPayload(message.payload.data(), message.payload.size());
   return builder->End();
 }
 
@@ -134,9 +174,9 @@ Status DecodeAddress(const Message& message, Address* out) {
   address.scope = header.ifa_scope;
   address.flags = header.ifa_flags;
   address.link_index = static_cast<int32_t>(header.ifa_index);
-  std::array<uint8_t, 16> peer{};
   size_t local_size = 0;
   size_t peer_size = 0;
+  size_t broadcast_size = 0;
   ReadError error;
   AttributeReader attributes = message.Attributes(sizeof(header), &error);
   while (attributes.Next()) {
@@ -145,8 +185,23 @@ Status DecodeAddress(const Message& message, Address* out) {
         local_size = attributes.Bytes(address.bytes.data(), address.bytes.size());
         break;
       case IFA_ADDRESS:
-        peer_size = attributes.Bytes(peer.data(), peer.size());
+        peer_size = attributes.Bytes(address.peer.data(), address.peer.size());
         break;
+      case IFA_BROADCAST:
+        broadcast_size = attributes.Bytes(address.broadcast.data(), address.broadcast.size());
+        break;
+      case IFA_LABEL:
+        address.label = attributes.String(kLongestLinkName);
+        break;
+      case IFA_RT_PRIORITY:
+        address.metric = attributes.U32();
+        break;
+      case IFA_CACHEINFO: {
+        const auto lifetimes = attributes.Fixed<ifa_cacheinfo>();
+        address.valid = lifetimes.ifa_valid;
+        address.preferred = lifetimes.ifa_prefered;
+        break;
+      }
       case IFA_FLAGS:  // 3.14: all 32 of them; ifa_flags has room for 8
         address.flags = attributes.U32();
         break;
@@ -156,15 +211,50 @@ Status DecodeAddress(const Message& message, Address* out) {
   }
   if (!error.ok()) return error.ToStatus();
   if (local_size == 0) {  // as for most IPv6 addresses
-    address.bytes = peer;
+    address.bytes = address.peer;
     local_size = peer_size;
+  } else if (peer_size == 0) {
+    address.peer = address.bytes;
+    peer_size = local_size;
   }
+  address.has_broadcast = broadcast_size != 0;
   const size_t expected = address.family == AF_INET6 ? 16 : 4;
-  if (local_size != expected || address.prefix > expected * 8) {
+  if (local_size != expected || peer_size != expected || (address.has_broadcast && broadcast_size != expected) ||
+      address.prefix > expected * 8) {
     return Status::Of(Fault::kMalformedReply, "address of unexpected width");
   }
   *out = address;
   return {};
+}
+
+Status DecodeLinkIndexes(const Message& message, std::vector<int32_t>* out) {
+  ReadError error;
+  switch (message.type) {
+    case RTM_NEWLINK:
+    case RTM_DELLINK:
+      return ReadIndexes(message.Attributes(sizeof(ifinfomsg), &error), error, {IFLA_LINK, IFLA_MASTER}, out);
+    case RTM_NEWROUTE:
+    case RTM_DELROUTE:
+      return ReadRouteIndexes(message, out);
+    case RTM_NEWNEIGH:
+    case RTM_DELNEIGH: {
+      ndmsg header{};
+      if (!message.ReadHeader(&header)) return Status::Of(Fault::kMalformedReply, "no ndmsg");
+      out->push_back(header.ndm_ifindex);
+      return {};
+    }
+    default:
+      return {};
+  }
+}
+
+void AppendMessage(const Message& message, std::vector<uint8_t>* out) {
+  MessageBuilder builder(out);
+  builder.Begin(message.type, message.flags, message.sequence);
+  builder.PutPayload(message.payload, message.size);
+  // Cannot fail: it has no attributes of ours.
+  static_cast<void>(builder.End());
+  out->resize(netlink::NlmsgAlign(out->size()));
 }
 
 }  // namespace knp::rtnetlink

@@ -1,6 +1,6 @@
 // Builds the native addon in build/ and the TypeScript in dist/.
 
-import { chmodSync, existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { CHECKOUT, filesBelow } from './checkout.mjs';
 import { nodeScript, step } from './steps.mjs';
@@ -14,11 +14,6 @@ export function buildNative() {
 export function buildTypeScript() {
   removeOrphans();
   step('TypeScript', nodeScript('node_modules/typescript/bin/tsc', '-p', 'tsconfig.json'));
-  const { bin } = JSON.parse(readFileSync(join(CHECKOUT, 'package.json'), 'utf8'));
-  for (const command of Object.values(bin)) {
-    const path = join(CHECKOUT, command);
-    if (existsSync(path)) chmodSync(path, 0o755);
-  }
 }
 
 /** Deletes the compiled files of deleted sources, because tests among them would still run. */

@@ -18,7 +18,16 @@ export interface OptionDefinition {
 }
 
 /** Names of the commands with their own options. */
-export type CommandName = 'services' | 'top' | 'status' | 'check' | 'plan' | 'diff' | 'completion' | 'man';
+export type CommandName =
+  | 'services'
+  | 'top'
+  | 'status'
+  | 'check'
+  | 'plan'
+  | 'diff'
+  | 'explain'
+  | 'completion'
+  | 'man';
 
 /** A command with its own options. */
 export interface CommandDefinition {

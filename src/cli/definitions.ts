@@ -153,6 +153,37 @@ that no object needs any more, by Service. It is the check that a node has the s
     examples: [['diff --config config.conf', 'of a node on which the agent runs']],
   },
   {
+    name: 'explain',
+    summary: 'explain why a client reaches an address and port, or why it does not',
+    description: `Follows a packet of a new connection through the kernel of this node as it is programmed now: addresses, rules,
+sets, virtual service, real servers, and the address that each endpoint sees. It changes nothing and sends no packet. With
+--manifests, --kubeconfig or --master, it names the Service.`,
+    arguments: [
+      {
+        syntax: '<frontend>',
+        help: 'the destination: IP:PORT or IP:PORT/PROTOCOL; an IPv6 address needs brackets; TCP is the default',
+      },
+    ],
+    options: [
+      {
+        flags: '--from <client>',
+        help: `an address, or an example of one: pod (of this node), node (this node itself), outside; default: pod for a
+cluster IP, otherwise outside`,
+      },
+    ],
+    formats: ['text', 'json', 'yaml'],
+    inputs: true,
+    statuses: [
+      [0, 'the client connects'],
+      [1, 'the client does not connect, or only to some endpoints'],
+      FAILURE,
+    ],
+    examples: [
+      ['explain 10.96.0.10:53/udp', 'the path of a pod of this node to a cluster IP'],
+      ['explain 203.0.113.20:80 --from 198.51.100.7 --manifests examples', 'with the name of the Service'],
+    ],
+  },
+  {
     name: 'completion',
     summary: 'print the script with which a shell completes commands and flags',
     description: `Prints a completion script for the commands, their options, and kube-proxy's flags.`,

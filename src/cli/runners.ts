@@ -9,6 +9,7 @@ export const RUNNERS: Readonly<Record<CommandName, () => Promise<CommandRunner>>
   check: async () => (await import('./check/check.js')).runCheck,
   plan: async () => (await import('./plan.js')).runPlan,
   diff: async () => (await import('./diff.js')).runDiff,
+  explain: async () => (await import('./explain/explain.js')).runExplain,
   completion: async () => (await import('./completion/completion.js')).runCompletion,
   man: async () => (await import('./manPage.js')).runMan,
 };

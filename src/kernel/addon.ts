@@ -36,8 +36,8 @@ export interface NativePart {
 
 /** The methods of every client of the addon. */
 export interface NativeClient extends NativePart {
-  /** Takes whole operation records. */
-  apply(operations: Uint8Array): Promise<NativeFailure[]>;
+  /** Takes whole operation records, and the bytes of any length that they refer to, if the family has such records. */
+  apply(operations: Uint8Array, tails?: Uint8Array): Promise<NativeFailure[]>;
 }
 
 /** `native/binding/ipvs_binding.cc`. */
@@ -63,8 +63,8 @@ export interface NativeIpvsClient extends NativeClient {
 
 /** `native/binding/rtnetlink_binding.cc`. */
 export interface NativeRtnetlinkClient extends NativeClient {
-  listLinks(): Promise<Uint8Array>;
-  getLink(name: string): Promise<Uint8Array>;
+  /** Takes a MESSAGE record with payload and references. Resolves to the messages of the answer. */
+  read(message: Uint8Array): Promise<Uint8Array>;
   /** Addresses of one link, or of every link for an empty name. */
   listAddresses(link: string): Promise<Uint8Array>;
 }
@@ -84,6 +84,12 @@ export interface NativeWatch extends NativePart {
    */
   start(gather: number, keepAlive: boolean, callback: () => void): void;
   take(): NativeNotifications;
+}
+
+/** The watch of `native/binding/rtnetlink_binding.cc`. */
+export interface NativeRtnetlinkWatch extends NativeWatch {
+  /** Selects kinds of objects: an array of `EVENT_KIND`. May be called before open(). Default: all. */
+  select(kinds: Uint8Array): void;
 }
 
 /**
@@ -152,7 +158,7 @@ export interface Addon {
     groups: readonly number[],
   ) => NativeWatch;
   readonly RtnetlinkClient: new () => NativeRtnetlinkClient;
-  readonly RtnetlinkWatch: new () => NativeWatch;
+  readonly RtnetlinkWatch: new () => NativeRtnetlinkWatch;
   readonly IpsetClient: new () => NativeIpsetClient;
   readonly ConntrackClient: new () => NativeConntrackClient;
   readonly ConntrackWatch: new () => NativeConntrackWatch;

@@ -31,6 +31,8 @@ export interface OperationWriter<Operation> {
   write(operation: Operation): Fault | undefined;
   /** The operations written so far. */
   bytes(): Uint8Array;
+  /** The bytes of any length that they refer to, if the family has such operations. */
+  tails?(): Uint8Array;
 }
 
 /** Carries operations out as one call. An operation that breaks a rule is not sent, and has its error as result. */
@@ -61,6 +63,7 @@ function recordsOf<Operation>(packing: Packing<Operation>, count: number): Opera
       return writer.finish();
     },
     bytes: () => writer.records(),
+    tails: () => writer.tails(),
   };
 }
 
@@ -81,7 +84,7 @@ export function sendAll<Operation, Client extends NativeClient>(
       else sent.push({ operation, place });
     }
     const whole = { operation: `${naming.family}.apply` };
-    const failures = await calls.run(whole, (client) => client.apply(writer.bytes()), options);
+    const failures = await calls.run(whole, (client) => client.apply(writer.bytes(), writer.tails?.()), options);
     for (const failure of failures) {
       const one = sent[failure.index];
       if (one) results[one.place] = toNetlinkError(failure, naming.attempt(one.operation));
@@ -102,7 +105,7 @@ export async function sendOne<Operation, Client extends NativeClient>(
   const fault = writer.write(operation);
   if (fault) throw argumentError(attempt.operation, fault);
   const [error] = await reported(calls, [operation], naming.nameOf, async () => {
-    const [failure] = await calls.run(attempt, (client) => client.apply(writer.bytes()), options);
+    const [failure] = await calls.run(attempt, (client) => client.apply(writer.bytes(), writer.tails?.()), options);
     return [failure && toNetlinkError(failure, attempt)];
   });
   if (error) throw error;

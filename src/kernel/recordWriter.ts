@@ -24,6 +24,8 @@ export class RecordWriter {
   /** Size of all records, with the attributes so far. */
   #needed: number;
   #fault: Fault | undefined;
+  #tails: Uint8Array[] = [];
+  #tailLength = 0;
 
   /** Room for `count` records of `size` bytes. */
   constructor(size: number, count: number) {
@@ -32,6 +34,15 @@ export class RecordWriter {
     this.#size = size;
     this.#end = size;
     this.#needed = this.#bytes.length;
+  }
+
+  /** Bytes of any length behind the records, of which the record has place and length. A record has at most one. */
+  tail(offset: Place<'u32'>, length: Place<'u32'>, bytes: Uint8Array): void {
+    if (this.#fault) return;
+    this.u32(offset, this.#tailLength);
+    this.u32(length, bytes.length);
+    this.#tails.push(bytes);
+    this.#tailLength += bytes.length;
   }
 
   /** A number that needs no check. */
@@ -185,6 +196,8 @@ export class RecordWriter {
   reset(): void {
     this.#bytes.fill(0, 0, this.#start);
     this.#start = 0;
+    this.#tails = [];
+    this.#tailLength = 0;
     this.#end = this.#size;
     this.#needed = this.#size;
   }
@@ -192,6 +205,11 @@ export class RecordWriter {
   /** The records written so far. */
   records(): Uint8Array {
     return this.#bytes.subarray(0, this.#start);
+  }
+
+  /** The bytes behind the records. */
+  tails(): Uint8Array {
+    return Buffer.concat(this.#tails, this.#tailLength);
   }
 }
 

@@ -54,10 +54,12 @@ for (const example of examples) {
 }
 
 test('rates are those of real connections', () => {
-  // The endpoints do not exist: IPVS counts each connection with its first packet.
-  const connect = 'for i in 1 2 3 4 5; do timeout 0.2 bash -c "</dev/tcp/203.0.113.10/80"; done';
-  const services = 'kube-netlink-proxy services 203.0.113.10 --interval 2 -o json & ';
-  const { text } = run({ command: `${services} sleep 1.2; ${connect} 2>/dev/null; wait` });
+  // The endpoints do not exist: IPVS counts each connection with its first packet. The loop ends with the command.
+  const connect = 'timeout 1 bash -c "</dev/tcp/203.0.113.10/80"';
+  const loop = `(for i in $(seq 60); do ${connect}; done) >/dev/null 2>&1 & loop=$!`;
+  const { text } = run({
+    command: `${loop}; kube-netlink-proxy services 203.0.113.10 --interval 3 -o json; kill $loop`,
+  });
   const [web] = (JSON.parse(text) as { virtualServices: Record<string, never>[] }).virtualServices;
   const rates = web?.['rates'] as unknown as { connections: number; inPackets: number } | undefined;
   assert.ok(rates && rates.connections > 0 && rates.inPackets >= rates.connections, text);

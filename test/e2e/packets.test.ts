@@ -1,15 +1,21 @@
 // Real packets, compared with test/support/packetTable.ts: the endpoints that each client reaches, the source addresses that
 // they see, and the packets that are rejected or dropped; over TCP and UDP, IPv4 and IPv6.
 import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { before, describe, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { type Lab, openLab } from '../../demo/lab.js';
 import { ManifestFolder } from '../../demo/manifestFolder.js';
 import { CLIENT, NODE_A, type Place, type Pod, SHELL } from '../../demo/places.js';
-import { ProxyProcess } from '../../demo/proxyProcess.js';
+import { COMMAND, ProxyProcess } from '../../demo/proxyProcess.js';
 import { type Dial, type Outcome, Station } from '../../demo/station.js';
+import type { Explanation, PacketQuestion } from '../../src/modes/explanation.js';
+import { BROKEN_ROWS } from '../support/brokenRows.js';
 import { closeAfter } from '../support/closeAfter.js';
+import { documentedCommands } from '../support/documentedCommands.js';
+import { Explainer, fatesOf } from '../support/explainer.js';
 import {
+  addressOf,
   dialledAt,
   dialledFrom,
   ELSEWHERE,
@@ -33,6 +39,7 @@ import {
   type ServiceName,
   TABLE,
 } from '../support/packetTable.js';
+import { ROOT } from '../support/paths.js';
 import { request } from '../support/traffic.js';
 
 /**
@@ -53,6 +60,9 @@ const PROTOCOLS = ['tcp', 'udp'] as const;
 type Protocol = (typeof PROTOCOLS)[number];
 
 let lab: Lab;
+let explainer: Explainer;
+let proxy: ProxyProcess;
+let manifests: ManifestFolder;
 const stations = new Map<Place, Station>();
 
 const station = (place: Place) => stations.get(place) as Station;
@@ -61,9 +71,9 @@ before(async () => {
   const pods = [SHELL, HERE, THERE, ELSEWHERE];
   lab = closeAfter(openLab(pods));
   routeVirtualIPs(lab);
-  const manifests = closeAfter(new ManifestFolder());
+  manifests = closeAfter(new ManifestFolder());
   manifests.write('packets.yaml', packetManifest());
-  const proxy = closeAfter(new ProxyProcess(lab.namespace(NODE_A), manifests.path));
+  proxy = closeAfter(new ProxyProcess(lab.namespace(NODE_A), manifests.path));
   await Promise.all(
     [CLIENT, NODE_A, ...pods].map(async (place) => {
       stations.set(place, closeAfter(await Station.open(lab.namespace(place))));
@@ -73,6 +83,7 @@ before(async () => {
     await station(pod).serve(pod.name, { tcp: [ENDPOINT_PORT], udp: [ENDPOINT_PORT] });
   }
   await station(NODE_A).serve('the node itself', { tcp: [HOST_PORT], udp: [HOST_PORT] });
+  explainer = closeAfter(await Explainer.open(lab.namespace(NODE_A)));
   assert.equal((await proxy.programmed()).failures, 0);
 });
 
@@ -88,6 +99,25 @@ function dial({ client, family, protocol, address, port }: Target, patience = PA
   const options: Partial<Dial> = { patience, from: dialledFrom(client, family) };
   const from = station(PLACES[client]);
   return protocol === 'tcp' ? from.dial(address, port, options) : from.dialUdp(address, port, options);
+}
+
+/** The question to `explain` about a connection. */
+function question({ client, family, protocol, address, port }: Target): PacketQuestion {
+  const from =
+    client === 'node' ? 'node' : (dialledFrom(client, family) ?? addressOf(PLACES[client], family));
+  return { address, port, protocol, from };
+}
+
+/** The explanations of connections, by name of the target. */
+async function explained(all: readonly Target[]): Promise<Record<string, Explanation>> {
+  return namedExplanations(all, await explainer.explain(all.map(question)));
+}
+
+function namedExplanations(
+  all: readonly Target[],
+  answers: readonly Explanation[],
+): Record<string, Explanation> {
+  return Object.fromEntries(all.map((target, i) => [nameOf(target), answers[i] as Explanation]));
 }
 
 /** Every family and protocol of connections to a frontend. */
@@ -148,10 +178,17 @@ for (const client of CLIENTS) {
   );
   describe(`${client === 'itself' ? 'an endpoint that connects to itself' : client}`, () => {
     const found = new Map<Frontend, Awaited<ReturnType<typeof seen>>>();
+    const explanations = new Map<Frontend, Record<string, Explanation>>();
     before(async () => {
       await Promise.all(
         rows.map(async ({ frontend, row }) => found.set(frontend, await seen(row, frontend))),
       );
+      const all = rows.map(({ frontend }) => targets(client, frontend.service, frontend.kind));
+      const answers = await explainer.explain(all.flat().map(question));
+      for (const [i, { frontend }] of rows.entries()) {
+        const own = all.slice(0, i).flat().length;
+        explanations.set(frontend, namedExplanations(all[i] ?? [], answers.slice(own)));
+      }
     });
     for (const { frontend, row } of rows) {
       const [, here, there, because] = row;
@@ -161,6 +198,15 @@ for (const client of CLIENTS) {
           expected(row, target),
         ]);
         assert.deepEqual(found.get(frontend), Object.fromEntries(want), because);
+      });
+      test(`→ ${frontend.about}: the explanation is what the packets did`, () => {
+        for (const [name, explanation] of Object.entries(explanations.get(frontend) ?? {})) {
+          const fates = fatesOf(explanation, [HERE, THERE]);
+          assert.deepEqual(fates, found.get(frontend)?.[name], JSON.stringify(explanation, undefined, 1));
+          assert.deepEqual(explanation.notUnderstood, []);
+          assert.deepEqual(explanation.warnings, []);
+        }
+        assert.equal(Object.keys(explanations.get(frontend) ?? {}).length, 4);
       });
     }
   });
@@ -177,6 +223,12 @@ describe('source ranges', { concurrency: true }, () => {
           return 'by' in outcome ? 'admitted' : outcome.error === 'no answer' ? 'dropped' : outcome.error;
         });
         assert.deepEqual(outcomes, Object.fromEntries(all.map((target) => [nameOf(target), fate])), because);
+        for (const explanation of Object.values(await explained(all))) {
+          const { verdict, causes } = explanation;
+          const codes = causes.map(({ code }) => code);
+          const want = fate === 'dropped' ? ['hangs', ['SourceRanges']] : ['connects', []];
+          assert.deepEqual([verdict, [...new Set(codes)]], want, JSON.stringify(explanation, undefined, 1));
+        }
       });
     }
   }
@@ -245,6 +297,67 @@ test('the load balancer and the dual-stack Service of examples/ reach all of the
   ]) {
     const { failures } = await request(route, 4, [HERE.name, THERE.name]);
     assert.deepEqual(failures, []);
+  }
+});
+
+describe('the command explain', () => {
+  const run = (args: readonly string[]) => {
+    const command = ['netns', 'exec', lab.namespace(NODE_A), process.execPath, COMMAND, ...args];
+    const { status, stdout, stderr } = spawnSync('ip', command, { cwd: ROOT, encoding: 'utf8' });
+    return { status, stdout, stderr };
+  };
+
+  for (const { args, output } of documentedCommands('docs/explain.md')) {
+    test(`prints the output in docs/explain.md: ${args.join(' ')}`, () => {
+      const { stdout, stderr, status } = run(args);
+      assert.deepEqual([stderr, stdout], ['', output]);
+      assert.equal(status, stdout.includes('verdict: connects;') ? 0 : 1);
+    });
+  }
+
+  test('prints JSON, with the Service and the reason why it has no real server', () => {
+    const { address, port } = dialledAt('inner', 'ClusterIP', 6);
+    const flags = [
+      '-o',
+      'json',
+      '--from=pod',
+      '--manifests',
+      manifests.path,
+      '--hostname-override',
+      NODE_A.name,
+    ];
+    const { stdout, status } = run(['explain', `[${address}]:${port}/udp`, ...flags]);
+    const { verdict, causes, service, client } = JSON.parse(stdout);
+    assert.deepEqual([status, verdict, causes[0].code, client.place], [1, 'refused', 'NoRealServer', 'pod']);
+    assert.deepEqual([service.service, service.portName], ['packets/inner', 'udp']);
+    assert.match(service.reason, /^internalTrafficPolicy of Service packets\/inner is Local, /);
+  });
+
+  test('fails with status 2 for an invalid argument', () => {
+    const { stdout, stderr, status } = run(['explain', '10.96.0.1']);
+    assert.deepEqual([status, stdout], [2, '']);
+    assert.match(stderr, /Error: .*IP:PORT/);
+  });
+});
+
+describe('a broken node, without the proxy that would repair it', () => {
+  before(() => proxy.end('SIGKILL'));
+  const onNode = (commands: readonly string[]) =>
+    execFileSync('ip', ['netns', 'exec', lab.namespace(NODE_A), 'sh', '-ec', commands.join('\n')]);
+  for (const { about, breaks, restores, client, service, kind, verdict, cause, fates } of BROKEN_ROWS) {
+    test(`${about}: ${client} → ${kind} of Service ${service}: ${verdict}`, async () => {
+      const target = { client, family: 4, protocol: 'tcp', ...dialledAt(service, kind, 4) } as const;
+      onNode(breaks);
+      try {
+        const [explanation] = await explainer.explain([question(target)]);
+        const story = JSON.stringify(explanation, undefined, 1);
+        assert.deepEqual([explanation?.verdict, explanation?.causes[0]?.code], [verdict, cause], story);
+        const outcomes = await Promise.all([dial(target, SILENCE), dial(target, SILENCE)]);
+        assert.deepEqual(outcomes.map(tell).sort(), fates, story);
+      } finally {
+        onNode(restores);
+      }
+    });
   }
 });
 

@@ -6,6 +6,7 @@ import { openRtnetlink } from '../../src/kernel/rtnetlink/index.js';
 import { conntrackContract } from '../support/contract/conntrack.js';
 import { ipsetContract } from '../support/contract/ipset.js';
 import { rtnetlinkContract } from '../support/contract/rtnetlink.js';
+import { rtnetlinkObjectsContract } from '../support/contract/rtnetlinkObjects.js';
 import { TrackingNamespace } from '../support/flows.js';
 import { emptyNamespaces } from '../support/netns.js';
 
@@ -16,6 +17,7 @@ describe('ipset', () =>
   ipsetContract(async () => namespaces.keep(await openIpset({ netns: namespaces.add() }))));
 describe('rtnetlink', () => {
   rtnetlinkContract(async () => namespaces.keep(await openRtnetlink({ netns: namespaces.add() })), 'bridge');
+  rtnetlinkObjectsContract(async () => namespaces.keep(await openRtnetlink({ netns: namespaces.add() })));
 });
 describe('conntrack', () => {
   let tracking: TrackingNamespace;

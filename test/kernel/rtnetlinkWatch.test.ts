@@ -9,8 +9,8 @@ import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import {
+  type HostEvent,
   type RtnetlinkChange,
-  type RtnetlinkEvent,
   type RtnetlinkWatch,
   type RtnetlinkWatchOptions,
   watchRtnetlink,
@@ -44,7 +44,7 @@ class Told {
     this.#watch = watch;
   }
 
-  get events(): RtnetlinkEvent[] {
+  get events(): HostEvent[] {
     return this.changes.flatMap(({ events }) => events);
   }
 
@@ -63,7 +63,7 @@ class Told {
   }
 }
 
-const isLastDeletion = (event: RtnetlinkEvent) =>
+const isLastDeletion = (event: HostEvent) =>
   event.kind === 'address' && event.deleted && event.address.address === '10.0.0.1';
 
 /** Starts the worker's file as a process. */

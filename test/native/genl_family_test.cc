@@ -40,7 +40,7 @@ TEST(TheKernelRefusesTheIdThatNoFamilyHas) {
   CHECK(Socket::Open(options, &socket).ok());
   std::vector<uint8_t> request;
   MessageBuilder builder(&request);
-  CHECK(knp::ipvs::EncodeFlush(&builder, knp::genl::kNoFamily));
+  CHECK(knp::ipvs::EncodeGetInfo(&builder, knp::genl::kNoFamily));
   CHECK(Query(&socket, &request, [](const Message&) { return Status{}; }).is_errno(ENOENT));
   uint16_t id = 0;
   CHECK(knp::genl::LookUpFamily(&socket, "nlctrl", &id).ok());

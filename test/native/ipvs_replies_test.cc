@@ -156,6 +156,32 @@ TEST(AnIPv6ServiceNeedsAllOfItsAddress) {
   CHECK(DecodeService(MessagesOf(shorter)[0], &state).fault == Fault::kMalformedReply);
 }
 
+TEST(TheKernelListsDaemons) {
+  const std::vector<uint8_t> bytes = Capture("ipvs-daemons.reply");
+  std::vector<knp::ipvs::Daemon> daemons;
+  for (const Message& message : MessagesOf(bytes)) {
+    if (message.type >= NLMSG_MIN_TYPE) CHECK(DecodeDaemon(message, &daemons.emplace_back()).ok());
+  }
+  CHECK_EQUAL(daemons.size(), 2);
+  CHECK_EQUAL(daemons[0].state, IP_VS_STATE_MASTER);
+  CHECK_EQUAL(daemons[0].max_length, 1472);
+  CHECK(daemons[0].group == (knp::ipvs::AddressBytes{224, 0, 0, 81}));
+  CHECK_EQUAL(daemons[0].port, 8848);
+  CHECK_EQUAL(+daemons[0].ttl, 1);
+  CHECK_EQUAL(daemons[1].state, IP_VS_STATE_BACKUP);
+  CHECK_EQUAL(daemons[1].interface, "lo");
+  CHECK_EQUAL(daemons[1].sync_id, 8);
+}
+
+TEST(ADaemonWithoutAStateIsMalformed) {
+  for (const uint16_t type : {IPVS_DAEMON_ATTR_STATE, IPVS_DAEMON_ATTR_MCAST_IFN}) {
+    std::vector<uint8_t> bytes = Capture("ipvs-start-daemon.request");
+    SetType(&bytes, FindNested(bytes, type), 1000);
+    knp::ipvs::Daemon daemon;
+    CHECK(DecodeDaemon(MessagesOf(bytes)[0], &daemon).fault == Fault::kMalformedReply);
+  }
+}
+
 TEST(TheKernelTellsInfoTimeoutsAndFamily) {
   knp::ipvs::Info info;
   CHECK(DecodeInfo(MessagesOf(Capture("ipvs-info.reply"))[0], &info).ok());

@@ -229,9 +229,17 @@ TEST(IpvsadmAsksForListingsAndSettings) {
     CheckPlain(name, ours);
     ours.clear();
   };
-  check("ipvs-flush.request", knp::ipvs::EncodeFlush(&builder, family));
+  const auto operation = [&](Verb verb) {
+    Operation operation;
+    operation.verb = verb;
+    operation.timeouts = {900, 120, 300};
+    return EncodeOperation(&builder, family, kAck, operation);
+  };
+  check("ipvs-flush.request", operation(Verb::kFlush));
+  check("ipvs-zero.request", operation(Verb::kZero));
+  check("ipvs-set-timeouts.request", operation(Verb::kSetTimeouts));
   check("ipvs-list-services.request", knp::ipvs::EncodeListServices(&builder, family));
-  check("ipvs-set-timeouts.request", knp::ipvs::EncodeSetTimeouts(&builder, family, {900, 120, 300}));
+  check("ipvs-list-daemons.request", knp::ipvs::EncodeListDaemons(&builder, family));
   check("ipvs-get-info.request", knp::ipvs::EncodeGetInfo(&builder, family));
   check("ipvs-get-timeouts.request", knp::ipvs::EncodeGetTimeouts(&builder, family));
   const std::vector<uint8_t> listing = Capture("ipvs-list-servers.request");
@@ -240,10 +248,61 @@ TEST(IpvsadmAsksForListingsAndSettings) {
   check("ipvs-list-servers.request", EncodeListServers(&builder, family, id));
 }
 
+TEST(IpvsadmZerosAService) {
+  const std::vector<uint8_t> bytes = Capture("ipvs-zero-service.request");
+  Operation operation;
+  operation.verb = Verb::kZero;
+  CHECK(DecodeServiceId(MessagesOf(bytes)[0], &operation.service.id).ok());
+  CHECK_EQUAL(operation.service.id.port, 443);
+  const std::vector<uint8_t> ours = Encoded(MessagesOf(bytes)[0].type, operation);
+  CHECK(BeginsWith(AttributePayload(bytes, sizeof(genlmsghdr), IPVS_CMD_ATTR_SERVICE),
+                   AttributePayload(ours, sizeof(genlmsghdr), IPVS_CMD_ATTR_SERVICE)));
+  CHECK_EQUAL(+ours[NLMSG_HDRLEN], +bytes[NLMSG_HDRLEN]);
+}
+
+TEST(IpvsadmStartsDaemons) {
+  const auto round_trip = [](const char* name) {
+    const std::vector<uint8_t> bytes = Capture(name);
+    Operation operation;
+    operation.verb = Verb::kStartDaemon;
+    CHECK(DecodeDaemon(MessagesOf(bytes)[0], &operation.daemon).ok());
+    CHECK_EQUAL(WithSenderOf(Encoded(MessagesOf(bytes)[0].type, operation), bytes), bytes);
+    return operation.daemon;
+  };
+  const auto plain = round_trip("ipvs-start-daemon.request");
+  CHECK_EQUAL(plain.state, IP_VS_STATE_MASTER);
+  CHECK_EQUAL(plain.interface, "lo");
+  CHECK_EQUAL(plain.sync_id, 7);
+  CHECK_EQUAL(plain.group_family, 0);
+  const auto group = round_trip("ipvs-start-daemon-group.request");
+  CHECK_EQUAL(group.state, IP_VS_STATE_BACKUP);
+  CHECK_EQUAL(group.max_length, 1400);
+  CHECK(group.group == V4(224, 0, 0, 99));
+  CHECK_EQUAL(group.port, 9000);
+  CHECK_EQUAL(+group.ttl, 3);
+  const auto group6 = round_trip("ipvs-start-daemon-group6.request");
+  CHECK_EQUAL(group6.group_family, AF_INET6);
+  CHECK_EQUAL(+group6.group[0], 0xff);
+  CHECK_EQUAL(+group6.group[15], 0x51);
+  CHECK_EQUAL(+group6.ttl, 255);
+}
+
+TEST(IpvsadmStopsADaemon) {
+  const std::vector<uint8_t> bytes = Capture("ipvs-stop-daemon.request");
+  Operation operation;
+  operation.verb = Verb::kStopDaemon;
+  operation.daemon.state = IP_VS_STATE_BACKUP;
+  const std::vector<uint8_t> ours = Encoded(MessagesOf(bytes)[0].type, operation);
+  CHECK(BeginsWith(AttributePayload(bytes, sizeof(genlmsghdr), IPVS_CMD_ATTR_DAEMON),
+                   AttributePayload(ours, sizeof(genlmsghdr), IPVS_CMD_ATTR_DAEMON)));
+  CHECK_EQUAL(+ours[NLMSG_HDRLEN], +bytes[NLMSG_HDRLEN]);
+}
+
 TEST(ATimeoutOfZeroIsLeftOut) {
-  std::vector<uint8_t> ours;
-  MessageBuilder builder(&ours);
-  CHECK(knp::ipvs::EncodeSetTimeouts(&builder, 32, {0, 7, 0}));
+  Operation operation;
+  operation.verb = Verb::kSetTimeouts;
+  operation.timeouts = {0, 7, 0};
+  const std::vector<uint8_t> ours = Encoded(32, operation);
   knp::ipvs::Timeouts read;
   CHECK(DecodeTimeouts(MessagesOf(ours)[0], &read).ok());
   CHECK_EQUAL(ours.size(), NLMSG_HDRLEN + sizeof(genlmsghdr) + 8);

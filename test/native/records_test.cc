@@ -5,6 +5,8 @@
 #include <arpa/inet.h>
 #include <linux/ip_vs.h>
 #include <netinet/in.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
 #include "check.h"
@@ -56,7 +58,7 @@ TEST(AnIpvsOperationIsRead) {
   Store(service, Service::kAddress, {10, 0, 0, 1});
   Store(service, Service::kScheduler, "mh");
   Store(service, Service::kPersistenceEngine, "sip");
-  uint8_t* server = At(record.data(), Operation::kServer);
+  uint8_t* server = At(record.data(), Operation::kArgument);
   Store(server, Server::kFamily, 6);
   Store(server, Server::kForwarding, 2);
   Store(server, Server::kPort, 6443);
@@ -104,7 +106,8 @@ TEST(ALengthThatIsNoMultipleLosesOnlyTheRest) {
   const std::vector<uint8_t> record(knp::ipvs::layout::Operation::kSize * 2 - 1, 1);
   CHECK_EQUAL(knp::ipvs::LoadOperations(record.data(), record.size()).size(), 1);
   CHECK_EQUAL(
-      knp::rtnetlink::LoadOperations(record.data(), knp::rtnetlink::layout::Operation::kSize - 1).size(), 0);
+      knp::rtnetlink::LoadOperations(record.data(), knp::rtnetlink::layout::Operation::kSize - 1, {}).size(),
+      0);
 }
 
 namespace {
@@ -183,8 +186,38 @@ TEST(AnIpvsListingIsWritten) {
   CHECK_EQUAL(Load(Load(listed, ListedServer::kCounters), Counters::kConnections), 8);
 }
 
+TEST(ADaemonIsWrittenAndReadAgain) {
+  knp::ipvs::Daemon daemon;
+  daemon.state = IP_VS_STATE_BACKUP;
+  daemon.sync_id = 255;
+  daemon.interface = "a-longest-name0";
+  daemon.max_length = 1400;
+  daemon.group_family = AF_INET6;
+  daemon.group = {0xff, 1};
+  daemon.port = 8848;
+  daemon.ttl = 3;
+  const auto stored = knp::ipvs::StoreDaemons({daemon});
+  CHECK_EQUAL(stored.size(), knp::ipvs::layout::Daemon::kSize);
+  std::vector<uint8_t> record(knp::ipvs::layout::Operation::kSize);
+  record[knp::ipvs::layout::Operation::kVerb.offset] = static_cast<uint8_t>(knp::ipvs::Verb::kStartDaemon);
+  std::copy(stored.begin(), stored.end(), At(record.data(), knp::ipvs::layout::Operation::kArgument));
+  const auto read = knp::ipvs::LoadOperations(record.data(), record.size())[0].daemon;
+  CHECK_EQUAL(read.state, daemon.state);
+  CHECK_EQUAL(read.sync_id, daemon.sync_id);
+  CHECK_EQUAL(read.interface, daemon.interface);
+  CHECK_EQUAL(read.max_length, daemon.max_length);
+  CHECK_EQUAL(read.group_family, AF_INET6);
+  CHECK(read.group == daemon.group);
+  CHECK_EQUAL(read.port, daemon.port);
+  CHECK_EQUAL(+read.ttl, +daemon.ttl);
+}
+
 TEST(IpvsTimeoutsAndVersionAreWritten) {
-  const auto timeouts = knp::ipvs::LoadTimeouts(knp::ipvs::StoreTimeouts({900, 120, 300}).data());
+  const auto stored = knp::ipvs::StoreTimeouts({900, 120, 300});
+  std::vector<uint8_t> record(knp::ipvs::layout::Operation::kSize);
+  record[knp::ipvs::layout::Operation::kVerb.offset] = static_cast<uint8_t>(knp::ipvs::Verb::kSetTimeouts);
+  std::copy(stored.begin(), stored.end(), At(record.data(), knp::ipvs::layout::Operation::kArgument));
+  const auto timeouts = knp::ipvs::LoadOperations(record.data(), record.size())[0].timeouts;
   CHECK_EQUAL(timeouts.tcp, 900);
   CHECK_EQUAL(timeouts.tcp_fin, 120);
   CHECK_EQUAL(timeouts.udp, 300);
@@ -193,30 +226,78 @@ TEST(IpvsTimeoutsAndVersionAreWritten) {
   CHECK_EQUAL(Load(info.data(), knp::ipvs::layout::KernelIpvs::kConnectionTableSize), 4096);
 }
 
+namespace {
+
+// A message with one reference to a link, whose index is at `offset` in a payload of 8 bytes.
+std::vector<uint8_t> MessageWithReference(uint32_t offset) {
+  namespace layout = knp::rtnetlink::layout;
+  std::vector<uint8_t> bytes(layout::Message::kSize + 8 + layout::Reference::kSize + 4);
+  Store(bytes.data(), layout::Message::kType, RTM_NEWROUTE);
+  Store(bytes.data(), layout::Message::kFlags, NLM_F_CREATE);
+  Store(bytes.data(), layout::Message::kPayloadLength, 8);
+  Store(bytes.data(), layout::Message::kReferenceCount, 1);
+  uint8_t* reference = bytes.data() + layout::Message::kSize + 8;
+  Store(reference, layout::Reference::kKind, 1);
+  Store(reference, layout::Reference::kOffset, offset);
+  Store(reference, layout::Reference::kLength, 2);
+  std::memcpy(reference + layout::Reference::kSize, "lo", 2);
+  return bytes;
+}
+
+}  // namespace
+
+TEST(MessagesOfRtnetlinkAreRead) {
+  const std::vector<uint8_t> bytes = MessageWithReference(4);
+  knp::rtnetlink::Encoded message;
+  CHECK(knp::rtnetlink::LoadMessage(bytes.data(), bytes.size(), &message));
+  CHECK_EQUAL(message.type, RTM_NEWROUTE);
+  CHECK_EQUAL(message.flags, NLM_F_CREATE);
+  CHECK_EQUAL(message.payload.size(), 8);
+  CHECK_EQUAL(message.references.size(), 1);
+  CHECK_EQUAL(message.references[0].name, "lo");
+  CHECK_EQUAL(message.references[0].offset, 4);
+}
+
+TEST(AMessageThatIsNotWholeIsRefused) {
+  const std::vector<uint8_t> whole = MessageWithReference(4);
+  for (size_t size = 0; size < whole.size(); size++) {
+    knp::rtnetlink::Encoded message;
+    CHECK(!knp::rtnetlink::LoadMessage(whole.data(), size, &message));
+  }
+  knp::rtnetlink::Encoded message;
+  for (const uint32_t offset : {5U, 8U, 0xffffffffU}) {
+    const std::vector<uint8_t> beyond = MessageWithReference(offset);
+    CHECK(!knp::rtnetlink::LoadMessage(beyond.data(), beyond.size(), &message));
+  }
+  std::vector<uint8_t> record(knp::rtnetlink::layout::Operation::kSize);
+  Store(record.data(), knp::rtnetlink::layout::Operation::kVerb, 4);
+  Store(record.data(), knp::rtnetlink::layout::Operation::kMessageOffset, 1);
+  Store(record.data(), knp::rtnetlink::layout::Operation::kMessageLength, whole.size());
+  const auto operation = knp::rtnetlink::LoadOperations(record.data(), record.size(), whole).at(0);
+  CHECK(operation.verb == knp::rtnetlink::Verb{});
+}
+
 TEST(RtnetlinkRecordsAreReadAndWritten) {
   namespace layout = knp::rtnetlink::layout;
   std::vector<uint8_t> record(layout::Operation::kSize);
-  Store(record.data(), layout::Operation::kVerb, 3);
-  Store(record.data(), layout::Operation::kFamily, 6);
-  Store(record.data(), layout::Operation::kPrefix, 128);
-  Store(record.data(), layout::Operation::kLink, "kube-ipvs0");
-  Store(record.data(), layout::Operation::kAddress, {0xfd});
-  Store(record.data(), layout::Operation::kKind, "dummy");
-  const auto operation = knp::rtnetlink::LoadOperations(record.data(), record.size()).at(0);
+  Store(record.data(), layout::Operation::kVerb, 1);
+  uint8_t* part = At(record.data(), layout::Operation::kAddress);
+  Store(part, layout::Address::kFamily, 6);
+  Store(part, layout::Address::kPrefix, 128);
+  Store(part, layout::Address::kLink, "kube-ipvs0");
+  Store(part, layout::Address::kAddress, {0xfd});
+  Store(part, layout::Address::kValid, 60);
+  Store(part, layout::Address::kParts, 1);
+  Store(part, layout::Address::kPeer, {0xfe});
+  const auto operation = knp::rtnetlink::LoadOperations(record.data(), record.size(), {}).at(0);
   CHECK(operation.verb == knp::rtnetlink::Verb::kAddAddress);
   CHECK_EQUAL(operation.address.family, AF_INET6);
   CHECK_EQUAL(operation.address.prefix, 128);
   CHECK_EQUAL(operation.link, "kube-ipvs0");
   CHECK_EQUAL(+operation.address.bytes[0], 0xfd);
-  CHECK_EQUAL(operation.kind, "dummy");
-
-  const auto links = knp::rtnetlink::StoreLinks({{7, 0x83, 1500, "kube-ipvs0", "dummy"}});
-  CHECK_EQUAL(links.size(), layout::Link::kSize);
-  CHECK_EQUAL(Load(links.data(), layout::Link::kIndex), 7);
-  CHECK_EQUAL(Load(links.data(), layout::Link::kFlags), 0x83);
-  CHECK_EQUAL(Load(links.data(), layout::Link::kMtu), 1500);
-  CHECK_EQUAL(Load(links.data(), layout::Link::kName), "kube-ipvs0");
-  CHECK_EQUAL(Load(links.data(), layout::Link::kKind), "dummy");
+  CHECK_EQUAL(+operation.address.peer[0], 0xfe);
+  CHECK_EQUAL(operation.address.valid, 60);
+  CHECK(!operation.address.has_broadcast);
 
   knp::rtnetlink::NamedAddress named;
   named.address.family = AF_INET;
@@ -225,6 +306,10 @@ TEST(RtnetlinkRecordsAreReadAndWritten) {
   named.address.flags = 0x80;
   named.address.link_index = 7;
   named.address.bytes[0] = 10;
+  named.address.peer = named.address.bytes;
+  named.address.broadcast[0] = 11;
+  named.address.has_broadcast = true;
+  named.address.label = "lo:1";
   named.link = "lo";
   const auto addresses = knp::rtnetlink::StoreAddresses({named});
   CHECK_EQUAL(addresses.size(), layout::Address::kSize);
@@ -235,4 +320,8 @@ TEST(RtnetlinkRecordsAreReadAndWritten) {
   CHECK_EQUAL(Load(addresses.data(), layout::Address::kLinkIndex), 7);
   CHECK_EQUAL(Load(addresses.data(), layout::Address::kLink), "lo");
   CHECK(Load(addresses.data(), layout::Address::kAddress) == named.address.bytes);
+  CHECK_EQUAL(Load(addresses.data(), layout::Address::kLabel), "lo:1");
+  CHECK_EQUAL(Load(addresses.data(), layout::Address::kParts), 2);
+  CHECK_EQUAL(Load(addresses.data(), layout::Address::kBroadcast)[0], 11);
+  CHECK_EQUAL(Load(addresses.data(), layout::Address::kValid), knp::rtnetlink::kForever);
 }

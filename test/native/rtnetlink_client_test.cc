@@ -1,10 +1,14 @@
 // The client of rtnetlink on the real kernel, of which nothing is asked that needs privileges.
+#include <linux/rtnetlink.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 
 #include "check.h"
+#include "netlink/message_reader.h"
 #include "rtnetlink/client.h"
+#include "rtnetlink/codec.h"
 
 namespace {
 
@@ -31,6 +35,35 @@ TEST(LinksAndAddressesAreListed) {
   for (const auto& address : addresses) CHECK_EQUAL(address.link, "lo");
 }
 
+TEST(AMessageIsSentWithTheIndexOfItsLink) {
+  knp::rtnetlink::Client client;
+  CHECK(client.Open("", std::chrono::milliseconds(5000)).ok());
+  knp::rtnetlink::Encoded request;
+  request.type = RTM_GETLINK;
+  request.flags = NLM_F_ACK;
+  request.payload.resize(sizeof(ifinfomsg));
+  request.references.push_back({knp::rtnetlink::ReferenceKind::kLink, offsetof(ifinfomsg, ifi_index), "lo"});
+  std::vector<uint8_t> answer;
+  CHECK(client.Read(request, &answer).ok());
+  knp::netlink::MessageReader messages(answer.data(), answer.size());
+  knp::netlink::Message message;
+  CHECK(messages.Next(&message));
+  knp::rtnetlink::Link link;
+  CHECK(DecodeLink(message, &link).ok());
+  CHECK_EQUAL(link.name, "lo");
+  request.references[0].name = "knp-none";
+  const Status missing = client.Read(request, &answer);
+  CHECK(missing.is_errno(ENODEV));
+  CHECK_EQUAL(missing.message, "there is no link knp-none");
+  // Without a look-up, there is no link with the index 0.
+  knp::rtnetlink::Operation operation;
+  operation.verb = knp::rtnetlink::Verb::kSend;
+  operation.message = request;
+  const std::vector<Failure> failures = client.Apply({operation});
+  CHECK_EQUAL(failures.size(), 1);
+  CHECK(failures[0].status.is_errno(ENODEV));
+}
+
 TEST(ANamespaceThatIsNoneIsRefused) {
   knp::rtnetlink::Client client;
   CHECK(client.Open("/nonexistent/netns", std::chrono::milliseconds(5000)).is_errno(ENOENT));
@@ -44,7 +77,7 @@ TEST(AClientThatWasNeverOpenedOnlyFails) {
   std::vector<knp::rtnetlink::Link> links;
   CHECK(!client.ListLinks(&links).ok());
   knp::rtnetlink::Operation operation;
-  operation.verb = knp::rtnetlink::Verb::kDeleteLink;
+  operation.verb = knp::rtnetlink::Verb::kDeleteAddress;
   operation.link = "knp-none";
   CHECK_EQUAL(client.Apply({operation}).size(), 1);
 }

@@ -26,21 +26,10 @@ Address AddressRoundTrip(const std::string& name, bool add) {
   CHECK(DecodeAddress(MessagesOf(bytes)[0], &address).ok());
   std::vector<uint8_t> ours;
   MessageBuilder builder(&ours);
-  CHECK(add ? EncodeAddAddress(&builder, NLM_F_ACK, address)
+  CHECK(add ? EncodeNewAddress(&builder, NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL, address)
             : EncodeDeleteAddress(&builder, NLM_F_ACK, address));
   CHECK_EQUAL(WithSenderOf(ours, bytes), bytes);
   return address;
-}
-
-Link LinkRoundTrip(const std::string& name, bool add) {
-  const std::vector<uint8_t> bytes = Capture(name);
-  Link link;
-  CHECK(DecodeLink(MessagesOf(bytes)[0], &link).ok());
-  std::vector<uint8_t> ours;
-  MessageBuilder builder(&ours);
-  CHECK(add ? EncodeAddLink(&builder, NLM_F_ACK, link) : EncodeDeleteLink(&builder, NLM_F_ACK, link));
-  CHECK_EQUAL(WithSenderOf(ours, bytes), bytes);
-  return link;
 }
 
 std::vector<Address> Addresses(const std::string& name) {
@@ -71,23 +60,60 @@ TEST(IpAddsAndDeletesAddresses) {
   CHECK(AddressRoundTrip("route-delete-address6.request", false).bytes == v6.bytes);
 }
 
-TEST(IpAddsAndDeletesALink) {
-  const Link added = LinkRoundTrip("route-add-link-dummy.request", true);
-  CHECK_EQUAL(added.name, "kube-ipvs0");
-  CHECK_EQUAL(added.kind, "dummy");
-  CHECK(LinkRoundTrip("route-delete-link.request", false).index > 0);  // ip looks the index up
+TEST(AllFieldsOfAnAddressAreWrittenAndRead) {
+  Address address;
+  address.family = AF_INET;
+  address.prefix = 24;
+  address.scope = RT_SCOPE_LINK;
+  address.flags = IFA_F_NOPREFIXROUTE | IFA_F_HOMEADDRESS;
+  address.link_index = 7;
+  address.metric = 300;
+  address.valid = 120;
+  address.preferred = 60;
+  address.label = "eth0:1";
+  address.bytes = {10, 0, 0, 1};
+  address.peer = {10, 0, 0, 2};
+  address.broadcast = {10, 0, 0, 255};
+  address.has_broadcast = true;
+  std::vector<uint8_t> bytes;
+  MessageBuilder builder(&bytes);
+  CHECK(EncodeNewAddress(&builder, 0, address));
+  Address read;
+  CHECK(DecodeAddress(MessagesOf(bytes)[0], &read).ok());
+  CHECK_EQUAL(read.scope, address.scope);
+  CHECK_EQUAL(read.flags, address.flags);
+  CHECK_EQUAL(read.metric, address.metric);
+  CHECK_EQUAL(read.valid, address.valid);
+  CHECK_EQUAL(read.preferred, address.preferred);
+  CHECK_EQUAL(read.label, address.label);
+  CHECK(read.bytes == address.bytes);
+  CHECK(read.peer == address.peer);
+  CHECK(read.has_broadcast);
+  CHECK(read.broadcast == address.broadcast);
 }
 
-TEST(ALinkIsDeletedByNameWhereItsIndexIsUnknown) {
-  std::vector<uint8_t> ours;
-  MessageBuilder builder(&ours);
-  Link link;
-  link.name = "kube-ipvs0";
-  CHECK(EncodeDeleteLink(&builder, 0, link));
-  Link read;
-  CHECK(DecodeLink(MessagesOf(ours)[0], &read).ok());
-  CHECK_EQUAL(read.name, "kube-ipvs0");
-  CHECK_EQUAL(read.index, 0);
+TEST(TheLinksOfNextHopsAreFound) {
+  std::vector<uint8_t> bytes;
+  MessageBuilder builder(&bytes);
+  builder.Begin(RTM_NEWROUTE, 0, 0);
+  builder.PutHeader(rtmsg{});
+  builder.PutU32(RTA_OIF, 3);
+  const size_t hops = builder.BeginNested(RTA_MULTIPATH);
+  for (const int index : {5, 6}) {
+    rtnexthop hop{};
+    hop.rtnh_len = sizeof(hop) + 8;
+    hop.rtnh_ifindex = index;
+    builder.PutHeader(hop);
+    builder.PutU32(RTA_GATEWAY, 1);
+  }
+  builder.EndNested(hops);
+  CHECK(builder.End());
+  std::vector<int32_t> indexes;
+  CHECK(knp::rtnetlink::DecodeLinkIndexes(MessagesOf(bytes)[0], &indexes).ok());
+  CHECK(indexes == (std::vector<int32_t>{3, 5, 6}));
+  // The length of the last next hop.
+  bytes[bytes.size() - 16] = 4;
+  CHECK(knp::rtnetlink::DecodeLinkIndexes(MessagesOf(bytes)[0], &indexes).fault == Fault::kMalformedReply);
 }
 
 TEST(TheKernelListsLinks) {

@@ -1,10 +1,12 @@
 // The changes that notifications report.
+#include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
 #include <cstring>
 
 #include "check.h"
+#include "netlink/message_builder.h"
 #include "rtnetlink/layouts.h"
 #include "rtnetlink/watch.h"
 
@@ -14,31 +16,45 @@ using knp::netlink::Notifications;
 using knp::rtnetlink::EventKind;
 using knp::rtnetlink::LinkNames;
 using Event = knp::rtnetlink::layout::Event;
-using LinkField = knp::rtnetlink::layout::Link;
 using AddressField = knp::rtnetlink::layout::Address;
 
 // Notifications have the layout of the kernel's replies to a listing, which these captures are.
 constexpr const char* kLinks = "route-links.reply";
 constexpr const char* kAddresses = "route-addresses4.reply";
 
-Notifications Read(const std::vector<uint8_t>& bytes, LinkNames* names) {
+const knp::rtnetlink::EventKinds kAll{EventKind::kLink, EventKind::kAddress, EventKind::kRoute,
+                                      EventKind::kRule, EventKind::kNeighbour};
+
+Notifications Read(const std::vector<uint8_t>& bytes, LinkNames* names,
+                   const knp::rtnetlink::EventKinds& wanted = kAll) {
   Notifications notifications;
   ReadNotifications(
       bytes.data(), bytes.size(),
       [&](const knp::netlink::Message& message, Notifications* out) {
-        knp::rtnetlink::ReadNotification(message, names, out);
+        knp::rtnetlink::ReadNotification(message, wanted, names, out);
       },
       &notifications);
   return notifications;
 }
 
+// The event records.
+std::vector<const uint8_t*> Records(const Notifications& notifications) {
+  std::vector<const uint8_t*> records;
+  for (size_t at = 0; at < notifications.records.size();) {
+    const uint8_t* record = notifications.records.data() + at;
+    records.push_back(record);
+    at += Event::kSize + Load(record, Event::kLength) +
+          Load(record, Event::kNameCount) * knp::rtnetlink::layout::LinkName::kSize;
+  }
+  return records;
+}
+
 size_t Count(const Notifications& notifications) {
-  CHECK_EQUAL(notifications.records.size() % Event::kSize, 0);
-  return notifications.records.size() / Event::kSize;
+  return Records(notifications).size();
 }
 
 const uint8_t* Record(const Notifications& notifications, size_t place = 0) {
-  return notifications.records.data() + place * Event::kSize;
+  return Records(notifications).at(place);
 }
 
 EventKind Kind(const Notifications& notifications, size_t place = 0) {
@@ -50,7 +66,7 @@ bool Deleted(const Notifications& notifications) {
 }
 
 const uint8_t* Changed(const Notifications& notifications) {
-  return Load(Record(notifications), Event::kChanged);
+  return Record(notifications) + Event::kSize;
 }
 
 Notifications Read(const std::vector<uint8_t>& bytes) {
@@ -81,8 +97,8 @@ TEST(NotificationsReportLinksAndAddresses) {
   CHECK_EQUAL(Count(read), 1);
   CHECK(Kind(read) == EventKind::kLink);
   CHECK(!Deleted(read));
-  CHECK_EQUAL(Load(Changed(read), LinkField::kName), "lo");
-  CHECK_EQUAL(names.at(static_cast<int32_t>(Load(Changed(read), LinkField::kIndex))), "lo");
+  CHECK_EQUAL(names.at(1), "lo");
+  CHECK(std::memcmp(Changed(read), OfType(kLinks, RTM_NEWLINK).data() + 0, 4) == 0);  // the message itself
   read = Read(OfType(kAddresses, RTM_DELADDR), &names);
   CHECK_EQUAL(Count(read), 1);
   CHECK(Kind(read) == EventKind::kAddress);
@@ -92,7 +108,7 @@ TEST(NotificationsReportLinksAndAddresses) {
   read = Read(OfType(kLinks, RTM_DELLINK), &names);
   CHECK(Deleted(read));
   CHECK(names.empty());
-  CHECK(Read(OfType(kLinks, RTM_NEWROUTE)).empty());
+  CHECK(Read(OfType(kLinks, RTM_NEWQDISC)).empty());
 }
 
 TEST(SeveralNotificationsReportAllInOrder) {
@@ -101,6 +117,26 @@ TEST(SeveralNotificationsReportAllInOrder) {
   CHECK_EQUAL(Count(read), 2);
   CHECK(Kind(read, 0) == EventKind::kLink);
   CHECK(Kind(read, 1) == EventKind::kAddress);
+}
+
+TEST(LinksThatAreNotWantedAreReadForTheirNames) {
+  LinkNames names;
+  CHECK(Read(OfType(kLinks, RTM_NEWLINK), &names, {EventKind::kNeighbour}).empty());
+  CHECK_EQUAL(names.at(1), "lo");
+  std::vector<uint8_t> bytes;
+  knp::netlink::MessageBuilder builder(&bytes);
+  builder.Begin(RTM_NEWNEIGH, 0, 0);
+  ndmsg header{};
+  header.ndm_ifindex = 1;
+  builder.PutHeader(header);
+  CHECK(builder.End());
+  const Notifications read = Read(bytes, &names, {EventKind::kNeighbour});
+  CHECK_EQUAL(Count(read), 1);
+  CHECK(Kind(read) == EventKind::kNeighbour);
+  CHECK_EQUAL(Load(Record(read), Event::kNameCount), 1);
+  const uint8_t* name = Changed(read) + Load(Record(read), Event::kLength);
+  CHECK_EQUAL(Load(name, knp::rtnetlink::layout::LinkName::kIndex), 1);
+  CHECK_EQUAL(Load(name, knp::rtnetlink::layout::LinkName::kName), "lo");
 }
 
 TEST(AnAddressOfALinkWithoutANameIsLost) {

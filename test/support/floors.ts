@@ -60,7 +60,7 @@ const FLOORS: readonly Floor[] = [
     imports: ['errors', 'net', 'services', 'kernel types'],
     outside: /^node:util$/,
   },
-  { name: 'mode contract', files: /^modes\/mode\.ts$/, imports: ['errors', 'services'] },
+  { name: 'mode contract', files: /^modes\/(mode|explanation)\.ts$/, imports: ['errors', 'net', 'services'] },
   // The list of modes and their opening: the only files that connect a mode with the configuration.
   {
     name: 'mode selection',
@@ -80,7 +80,8 @@ const FLOORS: readonly Floor[] = [
   },
   {
     name: 'mode effects',
-    files: /^modes\/[^/]+\/(apply|observe|observeAlone|draining|prepare|tampering|kernel|index)\.ts$/,
+    files:
+      /^modes\/[^/]+\/(apply|observe|observeAlone|draining|prepare|tampering|kernel|index|explain\/readFacts)\.ts$/,
     imports: ['errors', 'net', 'timeSlice', 'kernel types', 'kernel', 'mode contract', 'services', 'mode'],
   },
   { name: 'mode', files: /^modes\/[^/]+\//, imports: ['net', 'services', 'kernel types', 'mode contract'] },

@@ -15,7 +15,7 @@ const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 };
 
 /** Languages of blocks that are output or drawings, and have nothing to check. */
-const SHOWN = ['text', 'mermaid'];
+const SHOWN = ['text', 'console', 'mermaid'];
 
 const CHECKS: Readonly<Record<string, (block: CodeBlock) => string[]>> = {
   sh: ({ text }) => [...shellErrors(text), ...unknownScripts(text)],

@@ -136,7 +136,7 @@ async function cluster(
     },
     rtnetlink: {
       listAddresses: async () => [
-        { link: 'eth0', address: '192.168.50.10', prefix: 24, scope: 0, flags: 0 },
+        { link: 'eth0', address: '192.168.50.10', prefix: 24, scope: 'global', flags: [] },
         ...(await kernel.rtnetlink.listAddresses()),
       ],
     },

@@ -29,7 +29,7 @@ import { decodeConfiguration } from '../support/decodeConfiguration.js';
 import { service, slice } from '../support/manifests.js';
 
 const OPTIONS = { ...IPVS_DEFAULTS, kernelRelease: '6.1.0' };
-const HOST = [{ link: 'eth0', address: '192.168.50.10', prefix: 24, scope: 0, flags: 0 }];
+const HOST = [{ link: 'eth0', address: '192.168.50.10', prefix: 24, scope: 'global', flags: [] }] as const;
 
 /** A Service with entries in nearly every set, a DROP rule for the node's own traffic, and draining endpoints. */
 const WEB =

@@ -64,7 +64,7 @@ function setUp(...initial: ObjectChange[]) {
     /** Called before each listing of addresses. */
     beforeListing?: () => Promise<void>;
   } = {
-    addresses: [{ link: 'eth0', address: '192.168.50.10', prefix: 24, scope: 0, flags: 0 }],
+    addresses: [{ link: 'eth0', address: '192.168.50.10', prefix: 24, scope: 'global', flags: [] }],
   };
   const told: string[] = [];
   const latencies: number[] = [];
@@ -261,7 +261,7 @@ describe('a proxy', () => {
     await proxy.start();
     tell().synced();
     await pass();
-    host.addresses = [{ link: 'eth1', address: '192.168.60.10', prefix: 24, scope: 0, flags: 0 }];
+    host.addresses = [{ link: 'eth1', address: '192.168.60.10', prefix: 24, scope: 'global', flags: [] }];
     notifications.send({ ...NO_CHANGE, lost: true });
     await pass();
     assert.match(kernel.ipvs.dump(), /192\.168\.60\.10:30080/);
@@ -277,7 +277,7 @@ describe('a proxy', () => {
     await proxy.start();
     tell().synced();
     await pass();
-    host.addresses = [{ link: 'eth1', address: '192.168.60.10', prefix: 24, scope: 0, flags: 0 }];
+    host.addresses = [{ link: 'eth1', address: '192.168.60.10', prefix: 24, scope: 'global', flags: [] }];
     host.beforeListing = async () => {
       delete host.beforeListing;
       throw new Error('no buffer space');

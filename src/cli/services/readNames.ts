@@ -1,19 +1,12 @@
 // Reads the names of Services: from manifests or the API server if a flag names them, otherwise from the running agent.
-import { access, constants } from 'node:fs/promises';
-import { openApi } from '../../agent/api.js';
-import { openLog } from '../../agent/log.js';
 import type { KernelCommand } from '../../config/commandLine.js';
-import { fileError } from '../../config/goSyntax.js';
-import { type Loaded, loadConfiguration } from '../../config/load.js';
+import { loadConfiguration } from '../../config/load.js';
 import { excerpt } from '../../errors.js';
 import { isRecord } from '../../input/fields.js';
 import { type NamedFrontend, namedFrontends } from '../../services/namedFrontends.js';
 import { nodeFacts } from '../../services/nodeFacts.js';
-import { ServiceCache } from '../../services/serviceCache.js';
-import { ManifestSource } from '../../source/manifests.js';
-import type { Source } from '../../source/source.js';
 import { askAgent, NoAnswer } from '../agentClient.js';
-import { VERSION } from '../version.js';
+import { readObjects } from '../readObjects.js';
 import { namesOf, type ServiceNames } from './names.js';
 
 /** Time limit of the agent's answer, in ms. */
@@ -31,8 +24,12 @@ export interface ReadNames {
  */
 export async function readNames(flags: KernelCommand): Promise<ReadNames> {
   const loaded = loadConfiguration(flags);
-  if (flags.manifests !== '') return fromManifests(flags.manifests, loaded);
-  if (flags.master !== '' || flags.given.has('kubeconfig')) return fromApi(flags, loaded);
+  const objects = await readObjects(flags, loaded);
+  if (objects) {
+    const { source, cache, problems } = objects;
+    const frontends = namedFrontends(cache, nodeFacts(loaded.nodeName));
+    return { names: namesOf({ source }, [...frontends]), problems };
+  }
   try {
     return { names: await fromAgent(loaded.configuration.metricsBindAddress), problems: 0 };
   } catch (error) {
@@ -68,48 +65,4 @@ function isFrontend(value: unknown): value is NamedFrontend {
   if (!isRecord(value)) return false;
   const texts = ['service', 'portName', 'kind', 'address', 'protocol'];
   return texts.every((field) => typeof value[field] === 'string') && Number.isInteger(value['port']);
-}
-
-async function fromManifests(path: string, { nodeName }: Loaded): Promise<ReadNames> {
-  await access(path, constants.R_OK).catch((error: unknown) => {
-    throw new Error(`--manifests: ${fileError(error, path)}`);
-  });
-  const { frontends, problems } = await readAll(new ManifestSource({ path, follow: false }), nodeName);
-  return { names: namesOf({ source: 'manifests' }, frontends), problems };
-}
-
-async function fromApi({ master }: KernelCommand, { configuration, nodeName }: Loaded): Promise<ReadNames> {
-  const log = openLog(configuration.logging);
-  const metrics = { requestFailed() {} };
-  const api = await openApi({
-    configuration,
-    master,
-    nodeName,
-    allNodes: false,
-    version: VERSION,
-    log,
-    metrics,
-  });
-  try {
-    const { frontends, problems } = await readAll(api.source, nodeName);
-    return { names: namesOf({ source: 'API server' }, frontends), problems };
-  } finally {
-    api.close();
-  }
-}
-
-async function readAll(source: Source, nodeName: string) {
-  const cache = new ServiceCache();
-  let problems = 0;
-  await source.start({
-    changed(changes) {
-      for (const change of changes) cache.apply(change);
-    },
-    synced() {},
-    problems(found) {
-      problems += found.length;
-    },
-  });
-  source.stop();
-  return { frontends: [...namedFrontends(cache, nodeFacts(nodeName))], problems };
 }

@@ -40,8 +40,14 @@ export type {
   OperationResult,
 } from '../types.js';
 export { formatEntry } from './entry.js';
-export { type ParsedSets, parseSets, type SavedOperation, type SavedProblem } from './restore.js';
-export { formatSets } from './save.js';
+export {
+  type ParsedSets,
+  type ParseOptions,
+  parseSets,
+  type SavedOperation,
+  type SavedProblem,
+} from './restore.js';
+export { formatSets, type SavedSet } from './save.js';
 export * from './types.js';
 
 /**

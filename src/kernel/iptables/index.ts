@@ -3,10 +3,10 @@ import { execFile } from 'node:child_process';
 import { NetlinkError } from '../../errors.js';
 import type { Family } from '../../net/address.js';
 import { reported, verbOf } from '../reported.js';
-import { parseSaved, restoreInput } from './text.js';
+import { parsePolicies, parseSaved, restoreInput } from './text.js';
 import type { Iptables } from './types.js';
 
-export { parseSaved, restoreInput } from './text.js';
+export { parsePolicies, parseSaved, restoreInput } from './text.js';
 export type * from './types.js';
 
 /** Time limit of a program, in ms; longer than the 5 s for which it waits for the lock. */
@@ -16,9 +16,14 @@ const MAX_OUTPUT = 256 * 1024 * 1024;
 
 /** iptables and ip6tables of the process's network namespace; each call runs one process. */
 export function openIptables(): Iptables {
+  const saved = (family: Family) => run(program('save', family), [], '');
   const iptables: Iptables = {
     async save(family) {
-      return parseSaved(await run(program('save', family), [], ''));
+      return parseSaved(await saved(family));
+    },
+    async saveTables(family) {
+      const text = await saved(family);
+      return { rules: parseSaved(text), policies: parsePolicies(text) };
     },
     async restore(family, operations) {
       const input = restoreInput(operations);

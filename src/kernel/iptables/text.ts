@@ -1,5 +1,5 @@
 // The text of iptables-save and iptables-restore.
-import type { IptablesOperation, SavedRules, Table } from './types.js';
+import type { IptablesOperation, Policy, SavedRules, Table } from './types.js';
 
 /** Reads the output of iptables-save: every chain with its rules. Counters and comments are ignored. */
 export function parseSaved(text: string): SavedRules {
@@ -16,6 +16,18 @@ export function parseSaved(text: string): SavedRules {
     }
   }
   return chains;
+}
+
+/** Reads the policies of the built-in chains from the output of iptables-save: `filter/INPUT` → `DROP`. */
+export function parsePolicies(text: string): ReadonlyMap<string, Policy> {
+  const policies = new Map<string, Policy>();
+  let table = '';
+  for (const line of text.split('\n')) {
+    if (line.startsWith('*')) table = line.slice(1).trim();
+    const header = /^:(\S+) (ACCEPT|DROP)\b/.exec(line);
+    if (header) policies.set(`${table}/${header[1]}`, header[2] as Policy);
+  }
+  return policies;
 }
 
 /**

@@ -38,6 +38,15 @@ export type IptablesOperation =
 /** The rules of one family, chain by chain: `nat/KUBE-SERVICES` → rules. */
 export type SavedRules = ReadonlyMap<string, readonly string[]>;
 
+/** The policy of a built-in chain: the fate of packets that no rule decides. */
+export type Policy = 'ACCEPT' | 'DROP';
+
+/** All rules of one family, with the policies of the built-in chains: `filter/INPUT` → `DROP`. */
+export interface SavedTables {
+  readonly rules: SavedRules;
+  readonly policies: ReadonlyMap<string, Policy>;
+}
+
 /** One `iptables-restore`, as batches are reported. */
 export interface IptablesRestore {
   readonly do: 'restore';
@@ -48,6 +57,8 @@ export interface IptablesRestore {
 export interface Iptables extends BatchSource<IptablesRestore> {
   /** Every chain of every table. */
   save(family: Family): Promise<SavedRules>;
+  /** The same, with the policies of the built-in chains. */
+  saveTables(family: Family): Promise<SavedTables>;
   /**
    * Makes all changes of one family in one `iptables-restore --noflush`: each table changes as a whole or not at all.
    * Resolves to the error that all of them share (`ERR_PROCESS`, with the output of the program), or undefined.

@@ -52,7 +52,7 @@ export type {
   OpenOptions,
   OperationResult,
 } from '../types.js';
-export { formatRules, parseRules, type RulesOptions } from './rules.js';
+export { formatRules, parseRules, RulesError, type RulesOptions } from './rules.js';
 export * from './types.js';
 
 /**

@@ -90,8 +90,8 @@ export type VirtualServiceInput = VirtualServiceId &
     readonly persistence?: Defaulted<Persistence> | undefined;
   };
 
-/** An object whose fields may be left out. */
-type Defaulted<T> = { readonly [Field in keyof T]?: T[Field] | undefined };
+/** The fields of an argument that have defaults: each may be left out, or undefined. */
+export type Defaulted<T> = { readonly [Field in keyof T]?: T[Field] | undefined };
 
 /**
  * `IP_VS_CONN_F_MASQ`, `_TUNNEL`, `_DROUTE`: how packets reach a real server. `other` is listed for methods that no tool
@@ -116,11 +116,13 @@ export type Encapsulation =
 
 /** An encapsulation to be set: `checksum` is `none` by default. */
 export type EncapsulationInput =
-  | Extract<Encapsulation, { type: 'ipip' }>
-  | EncapsulationOf<Extract<Encapsulation, { type: 'gue' }>>
-  | EncapsulationOf<Extract<Encapsulation, { type: 'gre' }>>;
-type EncapsulationOf<T extends { readonly checksum: unknown }> = Omit<T, 'checksum'> &
-  Defaulted<Pick<T, 'checksum'>>;
+  | { readonly type: 'ipip' }
+  | {
+      readonly type: 'gue';
+      readonly port: number;
+      readonly checksum?: 'none' | 'full' | 'remote' | undefined;
+    }
+  | { readonly type: 'gre'; readonly checksum?: 'none' | 'full' | undefined };
 
 /** The name of a real server within its virtual service. */
 export interface RealServerId {
@@ -280,20 +282,11 @@ export interface Endpoint {
 }
 
 /** Selects connections: those that have every value that is given. */
-export interface ConnectionFilter {
-  readonly protocol?: string | undefined;
-  readonly template?: boolean | undefined;
-  readonly client?: EndpointFilter | undefined;
-  readonly virtual?: EndpointFilter | undefined;
-  readonly destination?: EndpointFilter | undefined;
-  readonly state?: string | undefined;
-}
+export type ConnectionFilter = Defaulted<Pick<IpvsConnection, 'protocol' | 'template' | 'state'>> &
+  Defaulted<Record<'client' | 'virtual' | 'destination', EndpointFilter>>;
 
 /** An address, a port, or both. */
-export interface EndpointFilter {
-  readonly address?: string | undefined;
-  readonly port?: number | undefined;
-}
+export type EndpointFilter = Defaulted<Endpoint>;
 
 /** The kernel's own description of its IPVS (`IPVS_CMD_GET_INFO`). */
 export interface IpvsInfo {

@@ -1,23 +1,27 @@
-// Links and addresses over rtnetlink, of one network namespace.
+// Links, addresses, routes, rules and neighbours over rtnetlink, of one network namespace.
+import type { Family } from '../../net/address.js';
 import { loadAddon, type NativeRtnetlinkClient } from '../addon.js';
+import { argumentError } from '../arguments.js';
 import { applyAll, applyOne } from '../batch.js';
 import { openCalls, unless } from '../calls.js';
 import { Client } from '../client.js';
-import { readAll } from '../listing.js';
-import type { EventStream, OpenOptions, OperationResult, WatchOptions } from '../types.js';
+import { type Attempt, toNetlinkError } from '../failures.js';
+import { RecordListing, readAll } from '../listing.js';
+import type { CallOptions, EventStream, Listing, OpenOptions, OperationResult } from '../types.js';
 import { watchEvents } from '../watch.js';
-import { attemptToRead } from './names.js';
+import { findCapabilities } from './capabilities.js';
+import { checkLinkName, type LinkNames } from './fields.js';
+import { EVENT_KIND } from './layouts.js';
+import { encodeGetLink, indexOf, readLink, readName } from './links/codec.js';
+import { type Message, type MessageWriter, messagesOf } from './message.js';
+import { attemptToRead, describeLink, describeNeighbour } from './names.js';
+import { encodeGetNeighbour, encodeListNeighbours, readNeighbour } from './neighbours/codec.js';
 import { PACKING } from './packing.js';
-import { checkLinkName, readAddresses, readLinks } from './records.js';
-import type {
-  Link,
-  LinkAddress,
-  LinkAddressId,
-  Rtnetlink,
-  RtnetlinkEvent,
-  RtnetlinkOperation,
-} from './types.js';
-import { RTNETLINK_WATCH } from './watch.js';
+import { readAddresses } from './records.js';
+import { encodeGetRoute, encodeListRoutes, passes, readRoute } from './routes/codec.js';
+import { encodeListRules, readRule } from './rules/codec.js';
+import type * as types from './types.js';
+import { findKindsFault, watchOf } from './watch.js';
 
 export { NetlinkError } from '../../errors.js';
 export { throwOnFailure } from '../failures.js';
@@ -35,65 +39,235 @@ export type {
 } from '../types.js';
 export * from './types.js';
 export {
+  type HostEvent,
+  type HostWatchOptions,
   type RtnetlinkChange,
   type RtnetlinkWatch,
-  type RtnetlinkWatchOptions,
   watchRtnetlink,
 } from './watch.js';
+
+type Operation = types.RtnetlinkOperation;
+type Reader<T> = (message: Message, links: LinkNames) => T | undefined;
+
+const KINDS = Object.keys(EVENT_KIND.numbers) as types.RtnetlinkEventKind[];
 
 /**
  * Opens rtnetlink. Rejects with NetlinkError `ENOENT` or `EINVAL` for a path that is missing or no network namespace,
  * `EPERM` when CAP_SYS_ADMIN is missing to enter it.
  */
-export async function openRtnetlink(options: OpenOptions = {}): Promise<Rtnetlink> {
+export async function openRtnetlink(options: OpenOptions = {}): Promise<types.Rtnetlink> {
   const native = new (loadAddon().RtnetlinkClient)();
   return new RtnetlinkClient(await openCalls(native, options, { operation: 'rtnetlink.open' }));
 }
 
-class RtnetlinkClient extends Client<NativeRtnetlinkClient, RtnetlinkOperation> implements Rtnetlink {
-  async listLinks(): Promise<Link[]> {
+class RtnetlinkClient extends Client<NativeRtnetlinkClient, Operation> implements types.Rtnetlink {
+  async listLinks(options?: CallOptions): Promise<types.Link[]> {
     const attempt = attemptToRead('listLinks');
-    return readAll(readLinks(await this.calls.run(attempt, (client) => client.listLinks())));
+    const answer = await this.#read(attempt, encodeGetLink(), options);
+    return readAll(readEach(answer, attempt, linkNames(answer, attempt), readLink), options?.signal);
   }
 
-  async getLink(name: string): Promise<Link | undefined> {
-    const attempt = attemptToRead('getLink', name);
-    checkLinkName('name', name, attempt.operation);
-    const listing = await unless(
-      'ENODEV',
-      this.calls.run(attempt, (client) => client.getLink(name)),
+  async getLink(link: types.LinkReference, options?: CallOptions): Promise<types.Link | undefined> {
+    const attempt = attemptToRead('getLink', describeLink(link));
+    const request = checkedMessage(encodeGetLink(link), attempt);
+    const all = encodeGetLink().finish();
+    // All links are read for the names of those that this one refers to.
+    const read = this.calls.run(
+      attempt,
+      async (client) => ({ answer: await client.read(request), links: await client.read(all) }),
+      options,
     );
-    return listing && (await readAll(readLinks(listing)))[0];
+    const found = await unless('ENODEV', read);
+    if (!found) return undefined;
+    const [one] = readEach(found.answer, attempt, linkNames(found.links, attempt), readLink);
+    return one;
   }
 
-  async listAddresses(link?: string): Promise<LinkAddress[]> {
-    const attempt = attemptToRead('listAddresses', link);
+  addLink(
+    name: string,
+    kind: string,
+    settings?: types.NewLinkSettings,
+    options?: CallOptions,
+  ): Promise<void> {
+    return this.#apply({ do: 'addLink', name, kind, ...(settings !== undefined && { settings }) }, options);
+  }
+
+  setLink(link: types.LinkReference, settings: types.LinkSettings, options?: CallOptions): Promise<void> {
+    return this.#apply({ do: 'setLink', link, settings }, options);
+  }
+
+  deleteLink(link: types.LinkReference, options?: CallOptions): Promise<void> {
+    return this.#apply({ do: 'deleteLink', name: link }, options);
+  }
+
+  async listAddresses(link?: string, options?: CallOptions): Promise<types.LinkAddress[]> {
+    const attempt = attemptToRead('listAddresses', describeLink(link));
     if (link !== undefined) checkLinkName('link', link, attempt.operation);
-    const listing = await this.calls.run(attempt, (client) => client.listAddresses(link ?? ''));
-    return readAll(readAddresses(listing));
+    const listing = await this.calls.run(attempt, (client) => client.listAddresses(link ?? ''), options);
+    return readAll(readAddresses(listing), options?.signal);
   }
 
-  addLink(name: string, kind: string): Promise<void> {
-    return applyOne(this.calls, { do: 'addLink', name, kind }, PACKING);
+  addAddress(address: types.NewLinkAddress, options?: CallOptions): Promise<void> {
+    return this.#apply({ do: 'addAddress', address }, options);
   }
 
-  deleteLink(name: string): Promise<void> {
-    return applyOne(this.calls, { do: 'deleteLink', name }, PACKING);
+  replaceAddress(address: types.NewLinkAddress, options?: CallOptions): Promise<void> {
+    return this.#apply({ do: 'replaceAddress', address }, options);
   }
 
-  addAddress(address: LinkAddressId): Promise<void> {
-    return applyOne(this.calls, { do: 'addAddress', address }, PACKING);
+  deleteAddress(address: types.LinkAddressId, options?: CallOptions): Promise<void> {
+    return this.#apply({ do: 'deleteAddress', address }, options);
   }
 
-  deleteAddress(address: LinkAddressId): Promise<void> {
-    return applyOne(this.calls, { do: 'deleteAddress', address }, PACKING);
+  listRoutes(filter: types.RouteFilter = {}, options?: CallOptions): Listing<types.Route> {
+    const attempt = attemptToRead('listRoutes', describeLink(filter?.link));
+    const read: Reader<types.Route> = (message, links) => {
+      const route = readRoute(message, links);
+      return route && passes(route, filter) ? route : undefined;
+    };
+    // The kernel answers a filter with a table that does not exist with ENOENT.
+    return this.#list(attempt, encodeListRoutes(filter), read, options, 'ENOENT');
   }
 
-  apply(operations: readonly RtnetlinkOperation[]): Promise<OperationResult[]> {
-    return applyAll(this.calls, operations, PACKING);
+  async getRoute(address: string, query?: types.RouteQuery, options?: CallOptions): Promise<types.Route> {
+    const attempt = attemptToRead('getRoute', address);
+    const read: Reader<types.Route> = (message, links) => readRoute(message, links, true);
+    const [route] = await this.#list(attempt, encodeGetRoute(address, query), read, options).toArray();
+    if (!route)
+      throw toNetlinkError(
+        { errno: 0, code: 'ERR_MALFORMED_REPLY', message: 'no route in the reply' },
+        attempt,
+      );
+    return route;
   }
 
-  watch(options: WatchOptions = {}): EventStream<RtnetlinkEvent> {
-    return watchEvents(RTNETLINK_WATCH, this.calls, options);
+  addRoute(route: types.NewRoute, options?: CallOptions): Promise<void> {
+    return this.#apply({ do: 'addRoute', route }, options);
   }
+
+  changeRoute(route: types.NewRoute, options?: CallOptions): Promise<void> {
+    return this.#apply({ do: 'changeRoute', route }, options);
+  }
+
+  replaceRoute(route: types.NewRoute, options?: CallOptions): Promise<void> {
+    return this.#apply({ do: 'replaceRoute', route }, options);
+  }
+
+  appendRoute(route: types.NewRoute, options?: CallOptions): Promise<void> {
+    return this.#apply({ do: 'appendRoute', route }, options);
+  }
+
+  deleteRoute(route: types.NewRoute, options?: CallOptions): Promise<void> {
+    return this.#apply({ do: 'deleteRoute', route }, options);
+  }
+
+  async listRules(family?: Family, options?: CallOptions): Promise<types.Rule[]> {
+    const attempt = attemptToRead('listRules');
+    const answer = await this.#read(attempt, encodeListRules(family), options);
+    return readAll(readEach(answer, attempt, new Map(), readRule), options?.signal);
+  }
+
+  addRule(rule: types.NewRule, options?: CallOptions): Promise<void> {
+    return this.#apply({ do: 'addRule', rule }, options);
+  }
+
+  deleteRule(rule: types.NewRule, options?: CallOptions): Promise<void> {
+    return this.#apply({ do: 'deleteRule', rule }, options);
+  }
+
+  listNeighbours(filter: types.NeighbourFilter = {}, options?: CallOptions): Listing<types.Neighbour> {
+    const attempt = attemptToRead('listNeighbours', describeLink(filter?.link));
+    return this.#list(attempt, encodeListNeighbours(filter), readNeighbour, options);
+  }
+
+  async getNeighbour(id: types.NeighbourId, options?: CallOptions): Promise<types.Neighbour | undefined> {
+    const attempt = attemptToRead('getNeighbour', describeNeighbour(id));
+    const listing = this.#list(attempt, encodeGetNeighbour(id), readNeighbour, options, 'ENOENT');
+    const [neighbour] = await listing.toArray();
+    return neighbour;
+  }
+
+  addNeighbour(neighbour: types.NewNeighbour, options?: CallOptions): Promise<void> {
+    return this.#apply({ do: 'addNeighbour', neighbour }, options);
+  }
+
+  changeNeighbour(neighbour: types.NewNeighbour, options?: CallOptions): Promise<void> {
+    return this.#apply({ do: 'changeNeighbour', neighbour }, options);
+  }
+
+  replaceNeighbour(neighbour: types.NewNeighbour, options?: CallOptions): Promise<void> {
+    return this.#apply({ do: 'replaceNeighbour', neighbour }, options);
+  }
+
+  deleteNeighbour(neighbour: types.NeighbourId, options?: CallOptions): Promise<void> {
+    return this.#apply({ do: 'deleteNeighbour', neighbour }, options);
+  }
+
+  apply(operations: readonly Operation[], options?: CallOptions): Promise<OperationResult[]> {
+    return applyAll(this.calls, operations, PACKING, options);
+  }
+
+  watch(options: types.RtnetlinkWatchOptions = {}): EventStream<types.RtnetlinkEvent> {
+    const { kinds = KINDS, ...watching } = options;
+    const fault = findKindsFault(kinds);
+    if (fault) throw argumentError('rtnetlink.watch', fault);
+    return watchEvents(watchOf(kinds), this.calls, watching);
+  }
+
+  async capabilities(options?: CallOptions): Promise<types.RtnetlinkCapabilities> {
+    return findCapabilities((attempt, message) => this.#read(attempt, message, options));
+  }
+
+  #apply(operation: Operation, options?: CallOptions): Promise<void> {
+    return applyOne(this.calls, operation, PACKING, options);
+  }
+
+  #read(attempt: Attempt, message: MessageWriter, options?: CallOptions): Promise<Uint8Array> {
+    const request = checkedMessage(message, attempt);
+    return this.calls.run(attempt, (client) => client.read(request), options);
+  }
+
+  /** A listing of objects that refer to links. `absent` is the code of an error that means that there are none. */
+  #list<T>(
+    attempt: Attempt,
+    message: MessageWriter,
+    read: Reader<T>,
+    options?: CallOptions,
+    absent = '',
+  ): Listing<T> {
+    const request = checkedMessage(message, attempt);
+    const all = encodeGetLink().finish();
+    const start = async () => {
+      const call = this.calls.run(
+        attempt,
+        async (client) => ({ answer: await client.read(request), links: await client.read(all) }),
+        options,
+      );
+      const found = await unless(absent, call);
+      return found ? readEach(found.answer, attempt, linkNames(found.links, attempt), read) : [];
+    };
+    return new RecordListing(start, options?.signal);
+  }
+}
+
+/** The message, or its fault as an error. */
+function checkedMessage(message: MessageWriter, { operation }: Attempt): Uint8Array {
+  if (message.fault) throw argumentError(operation, message.fault);
+  return message.finish();
+}
+
+function* readEach<T>(
+  answer: Uint8Array,
+  { operation }: Attempt,
+  links: LinkNames,
+  read: Reader<T>,
+): Generator<T | undefined, void> {
+  for (const message of messagesOf(answer, operation)) yield read(message, links);
+}
+
+/** The names of links by index, from a listing of all links. */
+function linkNames(answer: Uint8Array, { operation }: Attempt): LinkNames {
+  const names = new Map<number, string>();
+  for (const message of messagesOf(answer, operation)) names.set(indexOf(message), readName(message) ?? '');
+  return names;
 }

@@ -1,6 +1,18 @@
-// Names of operations and their targets in errors, and hints.
+// Names of operations and their targets in errors, in ip's notation, and hints.
 import type { Attempt } from '../failures.js';
-import type { RtnetlinkOperation } from './types.js';
+import type { NeighbourId, NewLinkAddress, NewRoute, NewRule, RtnetlinkOperation } from './types.js';
+
+/** A verb that reads. */
+export type ReadingVerb =
+  | 'listLinks'
+  | 'getLink'
+  | 'listAddresses'
+  | 'listRoutes'
+  | 'getRoute'
+  | 'listRules'
+  | 'listNeighbours'
+  | 'getNeighbour'
+  | 'capabilities';
 
 /** Names an operation, its target (`10.96.0.1/32 dev kube-ipvs0`, `dev kube-ipvs0`) and hints. */
 export function attemptOf(operation: RtnetlinkOperation): Attempt {
@@ -8,36 +20,128 @@ export function attemptOf(operation: RtnetlinkOperation): Attempt {
   return { operation: `rtnetlink.${operation?.do}`, target: targetOf(operation), hint };
 }
 
-/** The same for a listing: of one link, or of all. */
-export function attemptToRead(verb: 'listLinks' | 'getLink' | 'listAddresses', link?: string): Attempt {
-  return { operation: `rtnetlink.${verb}`, target: link === undefined ? link : `dev ${link}` };
+/** The same for a verb that reads. */
+export function attemptToRead(verb: ReadingVerb, target?: string): Attempt {
+  const hint = (code: string) => {
+    if (verb !== 'getRoute' || code !== 'ENETUNREACH') return undefined;
+    return 'no table that a rule leads to has a route to this address, and no link that is up has its network';
+  };
+  return { operation: `rtnetlink.${verb}`, target, hint };
+}
+
+/** `dev eth0`, for a link by name or index. */
+export function describeLink(link: string | number | undefined): string | undefined {
+  return link === undefined ? undefined : `dev ${link}`;
+}
+
+/** `10.0.0.1 dev eth0`. */
+export function describeNeighbour(id: NeighbourId | undefined): string {
+  return `${id?.proxy ? 'proxy ' : ''}${id?.address} dev ${id?.link}`;
 }
 
 function targetOf(operation: RtnetlinkOperation): string | undefined {
   switch (operation?.do) {
     case 'addLink':
       return `dev ${operation.name} type ${operation.kind}`;
+    case 'setLink':
+      return describeLink(operation.link);
     case 'deleteLink':
-      return `dev ${operation.name}`;
+      return describeLink(operation.name);
     case 'addAddress':
-    case 'deleteAddress': {
-      const id = operation.address;
-      return `${id?.address}/${id?.prefix} dev ${id?.link}`;
-    }
+    case 'replaceAddress':
+    case 'deleteAddress':
+      return describeAddress(operation.address);
+    case 'addRoute':
+    case 'changeRoute':
+    case 'replaceRoute':
+    case 'appendRoute':
+    case 'deleteRoute':
+      return describeRoute(operation.route);
+    case 'addRule':
+    case 'deleteRule':
+      return describeRule(operation.rule);
+    case 'addNeighbour':
+    case 'changeNeighbour':
+    case 'replaceNeighbour':
+    case 'deleteNeighbour':
+      return describeNeighbour(operation.neighbour);
     default:
       return undefined;
   }
 }
 
+function describeAddress(id: NewLinkAddress | undefined): string {
+  const peer = id?.peer === undefined ? '' : ` peer ${id.peer}`;
+  return `${id?.address}${peer}/${id?.prefix} dev ${id?.link}`;
+}
+
+function describeRoute(route: NewRoute | undefined): string {
+  const parts: [string, unknown][] = [
+    ['via', route?.gateway],
+    ['dev', route?.link],
+    ['table', route?.table],
+    ['metric', route?.metric],
+  ];
+  const type = route?.type === undefined || route.type === 'unicast' ? '' : `${route.type} `;
+  return `${type}${route?.destination}${joined(parts)}`;
+}
+
+function describeRule(rule: NewRule | undefined): string {
+  const parts: [string, unknown][] = [
+    ['priority', rule?.priority],
+    ['from', rule?.from ?? 'all'],
+    ['to', rule?.to],
+    ['fwmark', rule?.mark?.value],
+    ['iif', rule?.inputLink],
+    ['oif', rule?.outputLink],
+    ['lookup', rule?.table],
+    ['goto', rule?.goto],
+  ];
+  return joined(parts).trimStart();
+}
+
+function joined(parts: readonly (readonly [string, unknown])[]): string {
+  return parts.map(([word, value]) => (value === undefined ? '' : ` ${word} ${String(value)}`)).join('');
+}
+
+/** Modules of kinds that have another name. */
+const MODULES: Readonly<Record<string, string>> = { vlan: '8021q' };
+
 function hintFor(operation: RtnetlinkOperation, code: string): string | undefined {
-  if (operation.do === 'addLink' && code === 'EOPNOTSUPP') {
-    return `the kernel does not know this kind: load its module (modprobe ${operation.kind})`;
+  switch (operation.do) {
+    case 'addLink': {
+      if (code !== 'EOPNOTSUPP') return undefined;
+      const { kind } = operation;
+      return `the kernel does not know this kind: load its module (modprobe ${MODULES[kind] ?? kind})`;
+    }
+    case 'addAddress':
+    case 'replaceAddress': {
+      const { link } = operation.address;
+      if (code === 'ENODEV') return `there is no link ${link}`;
+      return code === 'EACCES' ? `IPv6 is disabled: net.ipv6.conf.${link}.disable_ipv6` : undefined;
+    }
+    case 'addRoute':
+    case 'changeRoute':
+    case 'replaceRoute':
+    case 'appendRoute':
+      return routeHint(operation.route, code);
+    default:
+      return undefined;
   }
-  if (operation.do === 'addAddress' && code === 'ENODEV') {
-    return `there is no link ${operation.address.link}`;
+}
+
+function routeHint({ gateway, link, nextHops, preferredSource }: NewRoute, code: string): string | undefined {
+  const gateways = gateway ?? nextHops?.map((hop) => hop.gateway).join(', ');
+  switch (code) {
+    case 'ENETUNREACH':
+    case 'EHOSTUNREACH':
+      if (!gateways) return undefined;
+      return `no link that is up has a network with the gateway ${gateways}: add an address or a route for it first, or the flag onlink`;
+    case 'ENETDOWN':
+      return `the link ${link ?? 'to the gateway'} is down: set it up first`;
+    case 'EINVAL':
+      return preferredSource === undefined ? undefined : `${preferredSource} must be an address of this host`;
+    default:
+      return undefined;
   }
-  if (operation.do === 'addAddress' && code === 'EACCES') {
-    return `IPv6 is disabled: net.ipv6.conf.${operation.address.link}.disable_ipv6`;
-  }
-  return undefined;
 }

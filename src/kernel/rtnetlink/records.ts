@@ -1,79 +1,102 @@
-// rtnetlink values ↔ the records that cross to the addon.
+// Operations and events ↔ the records that cross to the addon.
 import type { Reading } from '../listing.js';
 import { RecordReader } from '../recordReader.js';
-import { onlyRecord, RecordWriter } from '../recordWriter.js';
-import { ADDRESS, EVENT, EVENT_KIND, LINK, OPERATION, VERB } from './layouts.js';
-import type { Link, LinkAddress, LinkAddressId, RtnetlinkEvent, RtnetlinkOperation } from './types.js';
+import type { RecordWriter } from '../recordWriter.js';
+import { readAddress, writeAddress } from './addresses/records.js';
+import { ADDRESS, EVENT, EVENT_KIND, LINK_NAME, OPERATION, VERB } from './layouts.js';
+import { encodeDeleteLink, encodeNewLink, encodeSettings, readLink } from './links/codec.js';
+import { type Message, type MessageWriter, messagesOf } from './message.js';
+import { encodeNeighbour, readNeighbour } from './neighbours/codec.js';
+import { encodeRoute, readRoute } from './routes/codec.js';
+import { encodeRule, readRule } from './rules/codec.js';
+import type { LinkAddress, RtnetlinkEvent, RtnetlinkEventKind, RtnetlinkOperation } from './types.js';
 
-const IFF_UP = 1;
-
-const OPERATION_FIELDS: Readonly<Record<RtnetlinkOperation['do'], ReadonlySet<string>>> = {
-  addLink: new Set(['do', 'name', 'kind']),
-  deleteLink: new Set(['do', 'name']),
-  addAddress: new Set(['do', 'address']),
-  deleteAddress: new Set(['do', 'address']),
+/** The fields of each operation beside `do`. */
+const FIELDS: Readonly<Record<RtnetlinkOperation['do'], readonly string[]>> = {
+  addLink: ['name', 'kind', 'settings'],
+  setLink: ['link', 'settings'],
+  deleteLink: ['name'],
+  addAddress: ['address'],
+  replaceAddress: ['address'],
+  deleteAddress: ['address'],
+  addRoute: ['route'],
+  changeRoute: ['route'],
+  replaceRoute: ['route'],
+  appendRoute: ['route'],
+  deleteRoute: ['route'],
+  addRule: ['rule'],
+  deleteRule: ['rule'],
+  addNeighbour: ['neighbour'],
+  changeNeighbour: ['neighbour'],
+  replaceNeighbour: ['neighbour'],
+  deleteNeighbour: ['neighbour'],
 };
-const NEW_ADDRESS_FIELDS = new Set(['link', 'address', 'prefix']);
-// One that was listed names itself.
-const ADDRESS_FIELDS = new Set([...NEW_ADDRESS_FIELDS, 'scope', 'flags']);
+const KNOWN = new Map(Object.entries(FIELDS).map(([verb, fields]) => [verb, new Set(['do', ...fields])]));
 
 /** Writes an operation record. */
 export function writeOperation(operation: RtnetlinkOperation, writer: RecordWriter): void {
   const verb = operation?.do;
-  const number = writer.choice('do', verb, VERB.numbers);
-  if (number === 0) return;
-  writer.u8(OPERATION.verb, number);
-  writer.onlyFields('', operation, OPERATION_FIELDS[verb], `the operation ${verb}`);
-  switch (verb) {
-    case 'addLink':
-      writeLinkName('name', operation.name, writer);
-      writer.text('kind', operation.kind, OPERATION.kind);
-      break;
-    case 'deleteLink':
-      writeLinkName('name', operation.name, writer);
-      break;
-    case 'addAddress':
-      writeAddress(operation.address, NEW_ADDRESS_FIELDS, writer);
-      break;
-    case 'deleteAddress':
-      writeAddress(operation.address, ADDRESS_FIELDS, writer);
-      break;
-    default:
-  }
-}
-
-/** Writes the name of a link. The kernel refuses `.`, `..`, slashes, colons and blanks (dev_valid_name). */
-function writeLinkName(field: string, name: unknown, writer: RecordWriter): void {
-  writer.text(field, name, OPERATION.link);
-  if (typeof name === 'string' && (name === '.' || name === '..' || /[/:\s]/.test(name))) {
-    writer.fail(field, name, 'must be neither . nor .. and without slash, colon and blanks');
-  }
-}
-
-/** Throws the error of a call whose name of a link breaks a rule. */
-export function checkLinkName(field: string, name: string, operation: string): void {
-  const writer = new RecordWriter(OPERATION.SIZE, 1); // not sent: the addon takes a string
-  writeLinkName(field, name, writer);
-  onlyRecord(writer, operation);
-}
-
-function writeAddress(id: LinkAddressId | undefined, known: ReadonlySet<string>, writer: RecordWriter): void {
-  if (typeof id !== 'object' || id === null) {
-    writer.fail('address', id, 'must be an object', true);
+  const known = KNOWN.get(verb);
+  if (!known) {
+    writer.fail('do', verb, `must be one of ${Object.keys(FIELDS).join(', ')}`, typeof verb !== 'string');
     return;
   }
-  writer.onlyFields('address.', id, known, 'an address that is written');
-  writeLinkName('address.link', id.link, writer);
-  const family = writer.address('address.address', id.address, OPERATION.address);
-  writer.u8(OPERATION.family, family);
-  writer.u8(OPERATION.prefix, writer.integer('address.prefix', id.prefix, 0, family === 4 ? 32 : 128));
+  writer.onlyFields('', operation, known, `the operation ${verb}`);
+  switch (operation.do) {
+    case 'addAddress':
+    case 'replaceAddress':
+    case 'deleteAddress':
+      writer.u8(OPERATION.verb, VERB.numbers[operation.do]);
+      writeAddress(operation.address, operation.do === 'deleteAddress', writer);
+      break;
+    default:
+      writeMessage(encode(operation), writer);
+  }
 }
 
-/** Reads a listing of links. */
-export function* readLinks(bytes: Uint8Array): Reading<Link> {
-  for (const reader = new RecordReader(bytes); reader.hasMore; reader.skip(LINK.SIZE)) {
-    yield readLink(reader);
+type EncodedOperation = Exclude<RtnetlinkOperation, { readonly do: `${string}Address` }>;
+
+function encode(operation: EncodedOperation): MessageWriter {
+  switch (operation.do) {
+    case 'addLink':
+      return encodeNewLink(operation.name, operation.kind, operation.settings);
+    case 'setLink':
+      return encodeSettings(operation.link, operation.settings);
+    case 'deleteLink':
+      return encodeDeleteLink(operation.name);
+    case 'addRoute':
+      return encodeRoute('add', operation.route);
+    case 'changeRoute':
+      return encodeRoute('change', operation.route);
+    case 'replaceRoute':
+      return encodeRoute('replace', operation.route);
+    case 'appendRoute':
+      return encodeRoute('append', operation.route);
+    case 'deleteRoute':
+      return encodeRoute('delete', operation.route);
+    case 'addRule':
+      return encodeRule('add', operation.rule);
+    case 'deleteRule':
+      return encodeRule('delete', operation.rule);
+    case 'addNeighbour':
+      return encodeNeighbour('add', operation.neighbour);
+    case 'changeNeighbour':
+      return encodeNeighbour('change', operation.neighbour);
+    case 'replaceNeighbour':
+      return encodeNeighbour('replace', operation.neighbour);
+    case 'deleteNeighbour':
+      return encodeNeighbour('delete', operation.neighbour);
   }
+}
+
+function writeMessage(message: MessageWriter, writer: RecordWriter): void {
+  const { fault } = message;
+  if (fault) {
+    writer.fail(fault.field, fault.value, fault.rule, fault.wrongType);
+    return;
+  }
+  writer.u8(OPERATION.verb, VERB.numbers.send);
+  writer.tail(OPERATION.messageOffset, OPERATION.messageLength, message.finish());
 }
 
 /** Reads a listing of addresses. */
@@ -83,34 +106,53 @@ export function* readAddresses(bytes: Uint8Array): Reading<LinkAddress> {
   }
 }
 
+const NAMES = new Map(Object.entries(EVENT_KIND.numbers).map(([name, number]) => [number, name]));
+
 /** Reads the events of a watch. */
 export function* readEvents(bytes: Uint8Array): Generator<RtnetlinkEvent> {
-  for (const reader = new RecordReader(bytes); reader.hasMore; reader.skip(EVENT.SIZE)) {
+  for (const reader = new RecordReader(bytes); reader.hasMore; ) {
+    const kind = NAMES.get(reader.u8(EVENT.kind)) as RtnetlinkEventKind;
     const deleted = reader.u8(EVENT.deleted) === 1;
-    yield reader.u8(EVENT.kind) === EVENT_KIND.numbers.link
-      ? { kind: 'link', deleted, link: readLink(reader, EVENT.changed) }
-      : { kind: 'address', deleted, address: readAddress(reader, EVENT.changed) };
+    const length = reader.u32(EVENT.length);
+    const count = reader.u16(EVENT.nameCount);
+    reader.skip(EVENT.SIZE);
+    if (kind === 'address') {
+      yield { kind, deleted, address: readAddress(reader) };
+      reader.skip(length);
+      continue;
+    }
+    const [message] = messagesOf(reader.bytes(0, length), 'rtnetlink.watch');
+    reader.skip(length);
+    const links = new Map<number, string>();
+    for (let i = 0; i < count; i++, reader.skip(LINK_NAME.SIZE)) {
+      links.set(reader.u32(LINK_NAME.index), reader.text(LINK_NAME.name));
+    }
+    const event = message && readEvent(kind, deleted, message, links);
+    if (event) yield event;
   }
 }
 
-function readLink(reader: RecordReader, part = 0): Link {
-  const flags = reader.u32(LINK.flags, part);
-  return {
-    index: reader.u32(LINK.index, part),
-    name: reader.text(LINK.name, part),
-    kind: reader.text(LINK.kind, part),
-    flags,
-    mtu: reader.u32(LINK.mtu, part),
-    up: (flags & IFF_UP) !== 0,
-  };
-}
-
-function readAddress(reader: RecordReader, part = 0): LinkAddress {
-  return {
-    link: reader.text(ADDRESS.link, part),
-    address: reader.address(ADDRESS.address, reader.u8(ADDRESS.family, part) === 6 ? 6 : 4, part),
-    prefix: reader.u8(ADDRESS.prefix, part),
-    scope: reader.u8(ADDRESS.scope, part),
-    flags: reader.u32(ADDRESS.flags, part),
-  };
+/** Undefined for objects of other families. */
+function readEvent(
+  kind: Exclude<RtnetlinkEventKind, 'address'>,
+  deleted: boolean,
+  message: Message,
+  links: ReadonlyMap<number, string>,
+): RtnetlinkEvent | undefined {
+  switch (kind) {
+    case 'link':
+      return { kind, deleted, link: readLink(message, links) };
+    case 'route': {
+      const route = readRoute(message, links);
+      return route && { kind, deleted, route };
+    }
+    case 'rule': {
+      const rule = readRule(message, links);
+      return rule && { kind, deleted, rule };
+    }
+    case 'neighbour': {
+      const neighbour = readNeighbour(message, links);
+      return neighbour && { kind, deleted, neighbour };
+    }
+  }
 }

@@ -1,86 +1,162 @@
-// Links and addresses, as JavaScript values. Source of every rule: rtnetlink(7), include/uapi/linux/if_link.h, if_addr.h.
-import type { EventStream, KernelClient, OperationResult, WatchOptions } from '../types.js';
+// Links, addresses, routes, rules and neighbours, as JavaScript values. Source of every rule: rtnetlink(7),
+// include/uapi/linux/rtnetlink.h, if_link.h, if_addr.h, fib_rules.h, neighbour.h.
+import type { Family } from '../../net/address.js';
+import type {
+  CallOptions,
+  EventStream,
+  KernelClient,
+  Listing,
+  OperationResult,
+  WatchOptions,
+} from '../types.js';
+import type { LinkAddress, LinkAddressId, NewLinkAddress } from './addresses/types.js';
+import type { Link, LinkReference, LinkSettings, NewLinkSettings } from './links/types.js';
+import type { Neighbour, NeighbourFilter, NeighbourId, NewNeighbour } from './neighbours/types.js';
+import type { NewRoute, Route, RouteFilter, RouteQuery } from './routes/types.js';
+import type { NewRule, Rule } from './rules/types.js';
 
-/** A network device. */
-export interface Link {
-  readonly index: number;
-  /** At most 15 bytes (`IFNAMSIZ` less the terminator). */
-  readonly name: string;
-  /** Kind of a virtual device (`dummy`, `veth`), empty for others (`IFLA_INFO_KIND`). At most 31 bytes. */
-  readonly kind: string;
-  /** `IFF_` flags. */
-  readonly flags: number;
-  /** Bytes. */
-  readonly mtu: number;
-  /** Set up by an administrator (`IFF_UP`), whether or not it has a carrier. */
-  readonly up: boolean;
-}
+export type * from './addresses/types.js';
+export type * from './links/types.js';
+export type * from './neighbours/types.js';
+export type * from './routes/types.js';
+export type * from './rules/types.js';
 
-/** The name of an address of a link. */
-export interface LinkAddressId {
-  /** Name of the link. */
-  readonly link: string;
-  /** Canonical address. */
-  readonly address: string;
-  /** Prefix length: 0–32, 0–128. */
-  readonly prefix: number;
-}
-
-/** An address as the kernel lists it. */
-export interface LinkAddress extends LinkAddressId {
-  /** `RT_SCOPE_`: 0 global, 200 site, 253 link, 254 host. */
-  readonly scope: number;
-  /** `IFA_F_` flags. */
-  readonly flags: number;
-}
-
-/** A change of a link or an address, as the kernel notified of it (`RTM_NEWLINK`, `RTM_DELADDR` and their like). */
-export type RtnetlinkEvent =
-  | { readonly kind: 'link'; readonly deleted: boolean; readonly link: Link }
-  | { readonly kind: 'address'; readonly deleted: boolean; readonly address: LinkAddress };
-
-/** One change of links and addresses. A batch keeps the order in which it is given. */
-export type RtnetlinkOperation =
-  /** Creates a link, down, of a kind that needs no parameters. EEXIST when the name is taken. */
-  | { readonly do: 'addLink'; readonly name: string; readonly kind: string }
-  /** ENODEV when there is none. */
-  | { readonly do: 'deleteLink'; readonly name: string }
-  /** EEXIST when it is there; ENODEV without the link. Scope global. */
-  | { readonly do: 'addAddress'; readonly address: LinkAddressId }
-  /** EADDRNOTAVAIL when it is not there. */
-  | { readonly do: 'deleteAddress'; readonly address: LinkAddressId };
+/** The kinds of objects that a watch reports. */
+export type RtnetlinkEventKind = 'link' | 'address' | 'route' | 'rule' | 'neighbour';
 
 /**
- * Links and addresses of one network namespace. Calls reach the kernel one after another, in the order in which they are
- * made.
+ * A change, as the kernel notified of it (`RTM_NEWLINK`, `RTM_DELADDR` and their like). A change that is no deletion has the
+ * new state. The kernel may repeat an event, and deletes some objects without one: the IPv4 routes of a link that goes down.
+ */
+export type RtnetlinkEvent =
+  | { readonly kind: 'link'; readonly deleted: boolean; readonly link: Link }
+  | { readonly kind: 'address'; readonly deleted: boolean; readonly address: LinkAddress }
+  | { readonly kind: 'route'; readonly deleted: boolean; readonly route: Route }
+  | { readonly kind: 'rule'; readonly deleted: boolean; readonly rule: Rule }
+  | { readonly kind: 'neighbour'; readonly deleted: boolean; readonly neighbour: Neighbour };
+
+/** How changes are watched. */
+export interface RtnetlinkWatchOptions extends WatchOptions {
+  /** The objects whose changes are reported. Default: all. */
+  readonly kinds?: readonly RtnetlinkEventKind[];
+}
+
+/** The features of the kernel. */
+export interface RtnetlinkCapabilities {
+  /**
+   * Whether a link of each kind can be created: `dummy`, `veth`, `bridge`, `vlan`. Without CAP_NET_ADMIN, undefined. The
+   * modules of kinds that are there are loaded.
+   */
+  readonly linkKinds: Readonly<Record<'dummy' | 'veth' | 'bridge' | 'vlan', boolean | undefined>>;
+  /** IPv6 is built in, or its module is loaded. */
+  readonly ipv6: boolean;
+  /** Rules of policy routing (`CONFIG_IP_MULTIPLE_TABLES`). */
+  readonly rules: boolean;
+}
+
+/** One change. A batch keeps the order in which it is given; names of links are looked up at their place in it. */
+export type RtnetlinkOperation =
+  /** Creates a link. EEXIST when the name is taken, EOPNOTSUPP when the kernel does not know the kind. */
+  | {
+      readonly do: 'addLink';
+      readonly name: string;
+      readonly kind: string;
+      readonly settings?: NewLinkSettings;
+    }
+  /** Changes a link. ENODEV when there is none. */
+  | { readonly do: 'setLink'; readonly link: LinkReference; readonly settings: LinkSettings }
+  /** ENODEV when there is none. */
+  | { readonly do: 'deleteLink'; readonly name: LinkReference }
+  /** EEXIST when it is there; ENODEV without the link. */
+  | { readonly do: 'addAddress'; readonly address: NewLinkAddress }
+  /** Changes lifetimes, metric and flags of an address, or adds it. */
+  | { readonly do: 'replaceAddress'; readonly address: NewLinkAddress }
+  /** EADDRNOTAVAIL when it is not there. */
+  | { readonly do: 'deleteAddress'; readonly address: LinkAddressId }
+  /** EEXIST when there is one with this destination, table, metric and TOS; ENETUNREACH without a way to the gateway. */
+  | { readonly do: 'addRoute'; readonly route: NewRoute }
+  /** ENOENT when there is none with this destination, table, metric and TOS. */
+  | { readonly do: 'changeRoute'; readonly route: NewRoute }
+  | { readonly do: 'replaceRoute'; readonly route: NewRoute }
+  /** Adds a route after those with the same destination, table and metric. In IPv6, makes one route with several ways. */
+  | { readonly do: 'appendRoute'; readonly route: NewRoute }
+  /** ESRCH when there is none with all these fields. */
+  | { readonly do: 'deleteRoute'; readonly route: NewRoute }
+  /** EEXIST when there is one with all these fields. */
+  | { readonly do: 'addRule'; readonly rule: NewRule }
+  /** ENOENT when there is none with all these fields. */
+  | { readonly do: 'deleteRule'; readonly rule: NewRule }
+  /** EEXIST when it is there. */
+  | { readonly do: 'addNeighbour'; readonly neighbour: NewNeighbour }
+  /** ENOENT when it is not there. */
+  | { readonly do: 'changeNeighbour'; readonly neighbour: NewNeighbour }
+  | { readonly do: 'replaceNeighbour'; readonly neighbour: NewNeighbour }
+  /** ENOENT when it is not there. */
+  | { readonly do: 'deleteNeighbour'; readonly neighbour: NeighbourId };
+
+/**
+ * Links, addresses, routes, rules and neighbours of one network namespace. Calls reach the kernel one after another, in the
+ * order in which they are made.
  *
  * Changes need CAP_NET_ADMIN. Every call may reject with a NetlinkError (`EPERM`, `ERR_CLOSED`, `ERR_TIMEOUT`,
  * `ERR_MALFORMED_REPLY`; listings with `ERR_INTERRUPTED` when they changed ten times in a row while they were read), and
- * all but apply() with a TypeError or RangeError that names the argument and the rule it breaks.
+ * all but apply() with a TypeError or RangeError that names the argument and the rule it breaks. The errors of each change
+ * are those of its {@link RtnetlinkOperation}. Listings throw the errors of their arguments at once.
  */
 export interface Rtnetlink extends KernelClient<RtnetlinkOperation> {
   /** Every link. */
-  listLinks(): Promise<Link[]>;
-  /** The link of that name, or undefined. */
-  getLink(name: string): Promise<Link | undefined>;
-  /** Addresses of every link, or of one (ENODEV when there is none of that name), both families. */
-  listAddresses(link?: string): Promise<LinkAddress[]>;
-  /** Creates a link, down. EEXIST when the name is taken, EOPNOTSUPP when the kernel does not know the kind. */
-  addLink(name: string, kind: string): Promise<void>;
+  listLinks(options?: CallOptions): Promise<Link[]>;
+  /** The link of that name or index, or undefined. */
+  getLink(link: LinkReference, options?: CallOptions): Promise<Link | undefined>;
+  /** Creates a link. It is down unless the settings say otherwise. */
+  addLink(name: string, kind: string, settings?: NewLinkSettings, options?: CallOptions): Promise<void>;
+  /** Changes a link: up, down, name, master, network namespace and others. */
+  setLink(link: LinkReference, settings: LinkSettings, options?: CallOptions): Promise<void>;
   /** ENODEV when there is none, EOPNOTSUPP for links that cannot be deleted (`lo`). */
-  deleteLink(name: string): Promise<void>;
-  /** EEXIST when it is there, ENODEV without the link, EACCES for IPv6 on a link that has it disabled. */
-  addAddress(address: LinkAddressId): Promise<void>;
-  /** EADDRNOTAVAIL when it is not there, ENODEV without the link. */
-  deleteAddress(address: LinkAddressId): Promise<void>;
+  deleteLink(link: LinkReference, options?: CallOptions): Promise<void>;
+
+  /** Addresses of every link, or of one (ENODEV when there is none of that name), both families. */
+  listAddresses(link?: string, options?: CallOptions): Promise<LinkAddress[]>;
+  addAddress(address: NewLinkAddress, options?: CallOptions): Promise<void>;
+  replaceAddress(address: NewLinkAddress, options?: CallOptions): Promise<void>;
+  deleteAddress(address: LinkAddressId, options?: CallOptions): Promise<void>;
+
+  /** Routes. A table that does not exist has none. */
+  listRoutes(filter?: RouteFilter, options?: CallOptions): Listing<Route>;
   /**
-   * Sends a list of operations as one call in few messages; resolves to one result per operation, in order. Operations
+   * The route of a packet to an address. ENETUNREACH without a route; EHOSTUNREACH, EACCES and EINVAL for routes of the
+   * types unreachable, prohibit and blackhole.
+   */
+  getRoute(address: string, query?: RouteQuery, options?: CallOptions): Promise<Route>;
+  addRoute(route: NewRoute, options?: CallOptions): Promise<void>;
+  changeRoute(route: NewRoute, options?: CallOptions): Promise<void>;
+  replaceRoute(route: NewRoute, options?: CallOptions): Promise<void>;
+  appendRoute(route: NewRoute, options?: CallOptions): Promise<void>;
+  deleteRoute(route: NewRoute, options?: CallOptions): Promise<void>;
+
+  /** Rules of both families, or of one, in the order in which they apply. */
+  listRules(family?: Family, options?: CallOptions): Promise<Rule[]>;
+  addRule(rule: NewRule, options?: CallOptions): Promise<void>;
+  deleteRule(rule: NewRule, options?: CallOptions): Promise<void>;
+
+  listNeighbours(filter?: NeighbourFilter, options?: CallOptions): Listing<Neighbour>;
+  /** The neighbour of that link and address, or undefined. Linux 5.0. */
+  getNeighbour(neighbour: NeighbourId, options?: CallOptions): Promise<Neighbour | undefined>;
+  addNeighbour(neighbour: NewNeighbour, options?: CallOptions): Promise<void>;
+  changeNeighbour(neighbour: NewNeighbour, options?: CallOptions): Promise<void>;
+  replaceNeighbour(neighbour: NewNeighbour, options?: CallOptions): Promise<void>;
+  deleteNeighbour(neighbour: NeighbourId, options?: CallOptions): Promise<void>;
+
+  /**
+   * Carries operations out in their order, and returns one result for each, in the same order: undefined, or the error. Those
    * after one that failed are done all the same. Results beside those of the single verbs: as in `Ipvs.apply`.
    */
-  apply(operations: readonly RtnetlinkOperation[]): Promise<OperationResult[]>;
+  apply(operations: readonly RtnetlinkOperation[], options?: CallOptions): Promise<OperationResult[]>;
   /**
-   * Changes of links and addresses, by this process or another. A link that was renamed is reported as a loss: its addresses
-   * have the new name. Needs no privilege in the process's own namespace.
+   * Changes, by this process or another. A link that was renamed is reported as a loss: its addresses have the new name. Needs
+   * no privilege in the process's own namespace.
    */
-  watch(options?: WatchOptions): EventStream<RtnetlinkEvent>;
+  watch(options?: RtnetlinkWatchOptions): EventStream<RtnetlinkEvent>;
+  /** The features of the kernel, found by trying. Changes nothing. */
+  capabilities(options?: CallOptions): Promise<RtnetlinkCapabilities>;
 }

@@ -1,10 +1,14 @@
-// Notices changes of the links and addresses of a network namespace.
+// Notices changes of a network namespace.
 import { loadAddon } from '../addon.js';
 import { argumentError, type Fault } from '../arguments.js';
 import type { OpenOptions, WatchOptions } from '../types.js';
 import { findWatchFault, startWatch, type WatchKind } from '../watch.js';
+import { EVENT_KIND } from './layouts.js';
 import { readEvents } from './records.js';
-import type { RtnetlinkEvent } from './types.js';
+import type { RtnetlinkEvent, RtnetlinkEventKind } from './types.js';
+
+/** A change of a link or an address. */
+export type HostEvent = Extract<RtnetlinkEvent, { readonly kind: 'link' | 'address' }>;
 
 /** The changes since the last call. */
 export interface RtnetlinkChange {
@@ -14,11 +18,11 @@ export interface RtnetlinkChange {
    */
   readonly lost: boolean;
   /** Every change, in the kernel's order; none when notifications were lost. */
-  readonly events: readonly RtnetlinkEvent[];
+  readonly events: readonly HostEvent[];
 }
 
 /** How links and addresses are watched. */
-export type RtnetlinkWatchOptions = OpenOptions & Omit<WatchOptions, 'signal'>;
+export type HostWatchOptions = OpenOptions & Omit<WatchOptions, 'signal'>;
 
 /** A watch under way. */
 export interface RtnetlinkWatch {
@@ -26,14 +30,38 @@ export interface RtnetlinkWatch {
   close(): void;
 }
 
-/** The watch of links and addresses. */
-export const RTNETLINK_WATCH: WatchKind<RtnetlinkEvent> = {
-  operation: 'rtnetlink.watch',
-  create: () => new (loadAddon().RtnetlinkWatch)(),
-  read: readEvents,
-};
+/** The watch of some kinds of objects. */
+export function watchOf<Kind extends RtnetlinkEventKind>(
+  kinds: readonly Kind[],
+): WatchKind<Extract<RtnetlinkEvent, { readonly kind: Kind }>> {
+  return {
+    operation: 'rtnetlink.watch',
+    create: () => {
+      const watch = new (loadAddon().RtnetlinkWatch)();
+      watch.select(Uint8Array.from(kinds, (kind) => EVENT_KIND.numbers[kind]));
+      return watch;
+    },
+    // The addon reports no other kinds.
+    read: (records) => readEvents(records) as Iterable<Extract<RtnetlinkEvent, { readonly kind: Kind }>>,
+  };
+}
+
+const HOST_WATCH = watchOf(['link', 'address']);
 
 const DEFAULT_GATHER = 20;
+
+/** The fault of a selection of kinds. */
+export function findKindsFault(kinds: unknown): Fault | undefined {
+  if (
+    Array.isArray(kinds) &&
+    kinds.length > 0 &&
+    kinds.every((kind) => Object.hasOwn(EVENT_KIND.numbers, kind))
+  ) {
+    return undefined;
+  }
+  const rule = `must be an array of ${Object.keys(EVENT_KIND.numbers).join(', ')}`;
+  return { field: 'kinds', value: kinds, rule, wrongType: !Array.isArray(kinds) };
+}
 
 /**
  * Calls `onChange` when links or addresses have changed, by this process or another: once for a burst of changes, and
@@ -45,14 +73,14 @@ const DEFAULT_GATHER = 20;
  * argument that breaks a rule.
  */
 export async function watchRtnetlink(
-  options: RtnetlinkWatchOptions,
+  options: HostWatchOptions,
   onChange: (change: RtnetlinkChange) => void,
 ): Promise<RtnetlinkWatch> {
   const { gather = DEFAULT_GATHER, keepAlive = false, ...opening } = options;
   const watching = { gather, keepAlive };
   const fault = findWatchFault(watching) ?? findListenerFault(onChange);
-  if (fault) throw argumentError(RTNETLINK_WATCH.operation, fault);
-  const watch = await startWatch(RTNETLINK_WATCH, opening, watching, () => {
+  if (fault) throw argumentError(HOST_WATCH.operation, fault);
+  const watch = await startWatch(HOST_WATCH, opening, watching, () => {
     const { events, lost } = watch.take();
     onChange({ lost, events: [...events] });
   });

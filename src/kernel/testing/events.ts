@@ -8,6 +8,7 @@ import { findWatchFault } from '../watch.js';
 const MOST_EVENTS = 65_536;
 
 interface Waiting<Event> {
+  readonly isWanted: (event: Event) => boolean;
   events: Event[];
   lost: boolean;
   readonly ready: () => void;
@@ -20,6 +21,7 @@ export class FakeEvents<Event> {
   /** Notifies of an event. */
   emit(event: Event): void {
     for (const waiting of this.#waiting) {
+      if (!waiting.isWanted(event)) continue;
       if (waiting.events.length >= MOST_EVENTS) waiting.lost = true;
       if (waiting.lost) waiting.events = [];
       else waiting.events.push(event);
@@ -36,16 +38,25 @@ export class FakeEvents<Event> {
     }
   }
 
-  /** A stream, as the client's watch() returns it; `closed` is aborted when the fake is closed. */
-  stream(operation: string, options: WatchOptions, closed: AbortSignal): EventStream<Event> {
+  /**
+   * A stream, as the client's watch() returns it; `closed` is aborted when the fake is closed.
+   *
+   * @param isWanted selects the events of the stream; default: all
+   */
+  stream(
+    operation: string,
+    options: WatchOptions,
+    closed: AbortSignal,
+    isWanted: (event: Event) => boolean = () => true,
+  ): EventStream<Event> {
     const fault = findWatchFault(options);
     if (fault) throw argumentError(operation, fault);
-    const subscribe = async (ready: () => void) => this.#subscribe(ready);
+    const subscribe = async (ready: () => void) => this.#subscribe(ready, isWanted);
     return eventStream(subscribe, { operation, signal: options.signal, closed });
   }
 
-  #subscribe(ready: () => void): Subscription<Event> {
-    const waiting: Waiting<Event> = { events: [], lost: false, ready };
+  #subscribe(ready: () => void, isWanted: (event: Event) => boolean): Subscription<Event> {
+    const waiting: Waiting<Event> = { isWanted, events: [], lost: false, ready };
     this.#waiting.add(waiting);
     return {
       take() {

@@ -6,6 +6,7 @@ import type { Fault, Faults } from './faults.js';
 import { FakeIpset } from './ipset.js';
 import { FakeIptables } from './iptables.js';
 import { FakeIpvs } from './ipvs.js';
+import { FakeProcNet } from './procNet.js';
 import { FakeRtnetlink } from './rtnetlink.js';
 import { FakeSysctl } from './sysctl.js';
 
@@ -17,6 +18,7 @@ export { type Fault, type Faults, failNth } from './faults.js';
 export { FakeIpset } from './ipset.js';
 export { FakeIptables } from './iptables.js';
 export { FakeIpvs } from './ipvs.js';
+export { FakeProcNet } from './procNet.js';
 export { FakeRtnetlink } from './rtnetlink.js';
 export { FakeSysctl } from './sysctl.js';
 
@@ -28,6 +30,7 @@ export class FakeKernel {
   readonly rtnetlink = new FakeRtnetlink();
   readonly iptables = new FakeIptables();
   readonly sysctl = new FakeSysctl();
+  readonly procNet = new FakeProcNet();
 
   /** One fault for all parts, so that "the nth operation" counts through all of them. */
   set fault(fault: Fault) {
@@ -36,7 +39,7 @@ export class FakeKernel {
 
   /** The same for everything that reads. */
   set readFault(fault: Fault) {
-    for (const part of this.#parts()) part.readFault = fault;
+    for (const part of [...this.#parts(), this.procNet]) part.readFault = fault;
   }
 
   #parts(): Faults[] {

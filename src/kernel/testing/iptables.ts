@@ -2,13 +2,15 @@
 import { NetlinkError } from '../../errors.js';
 import type { Family } from '../../net/address.js';
 import { program } from '../iptables/index.js';
-import { parseSaved } from '../iptables/text.js';
+import { parsePolicies, parseSaved } from '../iptables/text.js';
 import type {
   Chain,
   Iptables,
   IptablesOperation,
   IptablesRestore,
+  Policy,
   SavedRules,
+  SavedTables,
   Table,
 } from '../iptables/types.js';
 import { reported, verbOf } from '../reported.js';
@@ -30,11 +32,17 @@ export class FakeIptables implements Iptables, Faults {
   /** Restores done so far: each is a process in reality. */
   restores = 0;
   #chains: Record<Family, Map<string, string[]>> = { 4: baseChains(), 6: baseChains() };
+  /** Built-in chains with a policy other than ACCEPT. */
+  #policies: Record<Family, ReadonlyMap<string, Policy>> = { 4: new Map(), 6: new Map() };
 
   async save(family: Family): Promise<SavedRules> {
     const fault = this.readFault('iptables.save', program('save', family));
     if (fault) throw fault;
     return new Map([...this.#chains[family]].map(([name, rules]) => [name, [...rules]]));
+  }
+
+  async saveTables(family: Family): Promise<SavedTables> {
+    return { rules: await this.save(family), policies: parsePolicies(this.dump(family)) };
   }
 
   async restore(family: Family, operations: readonly IptablesOperation[]): Promise<NetlinkError | undefined> {
@@ -63,9 +71,10 @@ export class FakeIptables implements Iptables, Faults {
     return undefined;
   }
 
-  /** Makes these a family's rules, as if somebody had made them before: the text of iptables-save. */
+  /** Makes these a family's rules and policies, as if somebody had made them before: the text of iptables-save. */
   load(family: Family, text: string): void {
     this.#chains[family] = new Map([...baseChains(), ...[...parseSaved(text)].map(mutable)]);
+    this.#policies[family] = parsePolicies(text);
   }
 
   /** The output of iptables-save for a family. */
@@ -77,7 +86,9 @@ export class FakeIptables implements Iptables, Faults {
         const names = [...chains.keys()].filter((name) => name.startsWith(`${table}/`));
         const bare = (name: string) => name.slice(table.length + 1);
         const isBase = (name: string) => (BASE_CHAINS[table] as readonly string[]).includes(bare(name));
-        const headers = names.map((name) => `:${bare(name)} ${isBase(name) ? 'ACCEPT' : '-'} [0:0]\n`);
+        const policy = (name: string) =>
+          isBase(name) ? (this.#policies[family].get(name) ?? 'ACCEPT') : '-';
+        const headers = names.map((name) => `:${bare(name)} ${policy(name)} [0:0]\n`);
         const rules = names.flatMap((name) =>
           (chains.get(name) ?? []).map((rule) => `-A ${bare(name)} ${rule}\n`),
         );

@@ -1,177 +1,351 @@
-// Links and addresses in memory.
+// Links, addresses, routes, rules and neighbours in memory.
 import { constants } from 'node:os';
-import { canonicalAddress, familyOf, isLinkLocalIPv6 } from '../../net/address.js';
-import { toNetlinkError } from '../failures.js';
-import { attemptToRead } from '../rtnetlink/names.js';
+import type { Family } from '../../net/address.js';
+import { argumentError } from '../arguments.js';
+import { type Attempt, toNetlinkError } from '../failures.js';
+import { checkLinkName } from '../rtnetlink/fields.js';
+import { encodeGetLink } from '../rtnetlink/links/codec.js';
+import type { MessageWriter } from '../rtnetlink/message.js';
+import { attemptToRead, describeLink, describeNeighbour } from '../rtnetlink/names.js';
+import { encodeGetNeighbour, encodeListNeighbours } from '../rtnetlink/neighbours/codec.js';
 import { PACKING } from '../rtnetlink/packing.js';
-import { checkLinkName } from '../rtnetlink/records.js';
-import type {
-  Link,
-  LinkAddress,
-  LinkAddressId,
-  Rtnetlink,
-  RtnetlinkEvent,
-  RtnetlinkOperation,
-} from '../rtnetlink/types.js';
-import type { EventStream, OperationResult, WatchOptions } from '../types.js';
+import { encodeGetRoute, encodeListRoutes, passes } from '../rtnetlink/routes/codec.js';
+import { encodeListRules } from '../rtnetlink/rules/codec.js';
+import type * as types from '../rtnetlink/types.js';
+import { findKindsFault } from '../rtnetlink/watch.js';
+import type { CallOptions, EventStream, Listing, OperationResult } from '../types.js';
 import { FakeClient } from './client.js';
 import { FakeEvents } from './events.js';
+import { FakeAddresses } from './rtnetlink/addresses.js';
+import { dumpAddresses, dumpNeighbour, dumpRoute, dumpRule } from './rtnetlink/dump.js';
+import { FakeLinks, KINDS } from './rtnetlink/links.js';
+import { FakeNeighbours } from './rtnetlink/neighbours.js';
+import { FakeRoutes } from './rtnetlink/routes.js';
 
-const { EADDRNOTAVAIL, EEXIST, ENODEV, EOPNOTSUPP } = constants.errno;
+const { ENODEV } = constants.errno;
 
-const IFF_BROADCAST = 0x2;
-const IFF_LOOPBACK = 0x8;
-const IFF_NOARP = 0x80;
-const IFA_F_PERMANENT = 0x80;
-const RT_SCOPE = { global: 0, link: 253, host: 254 };
-
-interface Held {
-  readonly link: Link;
-  readonly addresses: Map<string, LinkAddress>;
-}
+type Operation = types.RtnetlinkOperation;
 
 /**
- * A fake of the links and addresses of a new network namespace, which has `lo`. Addresses keep no order among them: of a
- * network with several addresses, deleting the first deletes no other.
+ * A fake of a new network namespace, which has `lo` and the rules of every namespace. A link that is moved to another namespace
+ * is gone, and one that is created in another is not here.
  */
-export class FakeRtnetlink extends FakeClient<RtnetlinkOperation> implements Rtnetlink {
+export class FakeRtnetlink extends FakeClient<Operation> implements types.Rtnetlink {
   /** Kinds of links that this kernel has; others are refused with EOPNOTSUPP. */
-  readonly kinds = new Set(['bridge', 'dummy', 'ifb']);
-  /** Notifications of changes, for its watches. A test may add others, or lose some. */
-  readonly events = new FakeEvents<RtnetlinkEvent>();
-  readonly #links = new Map<string, Held>();
-  #lastIndex = 1;
-  readonly #act = (operation: RtnetlinkOperation) => this.#do(operation);
+  readonly kinds = new Set<string>(KINDS);
+  /** Notifications of changes, for every {@link watch}. A test may add others, or lose some. */
+  readonly events = new FakeEvents<types.RtnetlinkEvent>();
+  readonly #addresses = new Map<number, FakeAddresses>();
+  readonly #links = new FakeLinks(this.kinds, (link, deleted) => this.#linkChanged(link, deleted));
+  readonly #routes = new FakeRoutes(
+    { link: (name) => this.#links.get(name), addresses: () => this.#allAddresses() },
+    (change, deleted) =>
+      this.events.emit(
+        'route' in change ? { kind: 'route', deleted, ...change } : { kind: 'rule', deleted, ...change },
+      ),
+  );
+  readonly #neighbours = new FakeNeighbours((neighbour, deleted) =>
+    this.events.emit({ kind: 'neighbour', deleted, neighbour }),
+  );
+  readonly #act = (operation: Operation) => this.#do(operation);
 
-  constructor() {
-    super();
-    const link = { index: 1, name: 'lo', kind: '', flags: IFF_LOOPBACK, mtu: 65536, up: false };
-    this.#links.set('lo', { link, addresses: new Map() });
+  listLinks(options?: CallOptions): Promise<types.Link[]> {
+    return this.read(
+      attemptToRead('listLinks'),
+      () => this.#links.list().map((link) => ({ ...link })),
+      options,
+    );
   }
 
-  listLinks(): Promise<Link[]> {
-    return this.read(attemptToRead('listLinks'), () => [...this.#links.values()].map(({ link }) => link));
+  async getLink(link: types.LinkReference, options?: CallOptions): Promise<types.Link | undefined> {
+    const attempt = attemptToRead('getLink', describeLink(link));
+    check(encodeGetLink(link), attempt);
+    return this.read(attempt, () => copyOf(this.#links.get(link)), options);
   }
 
-  async getLink(name: string): Promise<Link | undefined> {
-    checkLinkName('name', name, 'rtnetlink.getLink');
-    return this.read(attemptToRead('getLink', name), () => this.#links.get(name)?.link);
+  addLink(
+    name: string,
+    kind: string,
+    settings?: types.NewLinkSettings,
+    options?: CallOptions,
+  ): Promise<void> {
+    return this.#apply({ do: 'addLink', name, kind, ...(settings !== undefined && { settings }) }, options);
   }
 
-  async listAddresses(link?: string): Promise<LinkAddress[]> {
-    const attempt = attemptToRead('listAddresses', link);
+  setLink(link: types.LinkReference, settings: types.LinkSettings, options?: CallOptions): Promise<void> {
+    return this.#apply({ do: 'setLink', link, settings }, options);
+  }
+
+  deleteLink(link: types.LinkReference, options?: CallOptions): Promise<void> {
+    return this.#apply({ do: 'deleteLink', name: link }, options);
+  }
+
+  async listAddresses(link?: string, options?: CallOptions): Promise<types.LinkAddress[]> {
+    const attempt = attemptToRead('listAddresses', describeLink(link));
     if (link !== undefined) checkLinkName('link', link, attempt.operation);
-    return this.read(attempt, () => {
-      if (link === undefined) return [...this.#links.values()].flatMap(addressesOf);
-      const held = this.#links.get(link);
-      if (!held) throw toNetlinkError({ errno: ENODEV, code: '', message: '' }, attempt);
-      return addressesOf(held);
-    });
+    const read = () => {
+      if (link !== undefined && !this.#links.get(link)) throw failure(ENODEV, attempt);
+      return this.#allAddresses().filter((address) => link === undefined || address.link === link);
+    };
+    return this.read(attempt, read, options);
   }
 
-  addLink(name: string, kind: string): Promise<void> {
-    return this.applyOne({ do: 'addLink', name, kind }, PACKING, this.#act);
+  addAddress(address: types.NewLinkAddress, options?: CallOptions): Promise<void> {
+    return this.#apply({ do: 'addAddress', address }, options);
   }
 
-  deleteLink(name: string): Promise<void> {
-    return this.applyOne({ do: 'deleteLink', name }, PACKING, this.#act);
+  replaceAddress(address: types.NewLinkAddress, options?: CallOptions): Promise<void> {
+    return this.#apply({ do: 'replaceAddress', address }, options);
   }
 
-  addAddress(address: LinkAddressId): Promise<void> {
-    return this.applyOne({ do: 'addAddress', address }, PACKING, this.#act);
+  deleteAddress(address: types.LinkAddressId, options?: CallOptions): Promise<void> {
+    return this.#apply({ do: 'deleteAddress', address }, options);
   }
 
-  deleteAddress(address: LinkAddressId): Promise<void> {
-    return this.applyOne({ do: 'deleteAddress', address }, PACKING, this.#act);
+  listRoutes(filter: types.RouteFilter = {}, options?: CallOptions): Listing<types.Route> {
+    const attempt = attemptToRead('listRoutes', describeLink(filter?.link));
+    check(encodeListRoutes(filter), attempt);
+    const { link } = filter;
+    const read = () => {
+      if (link !== undefined && !this.#links.get(link)) throw failure(ENODEV, attempt);
+      return this.#routes
+        .list()
+        .filter((route) => passes(route, filter) && (link === undefined || route.link === link));
+    };
+    return this.listing(attempt, read, options);
   }
 
-  apply(operations: readonly RtnetlinkOperation[]): Promise<OperationResult[]> {
-    return this.applyAll(operations, PACKING, this.#act);
+  async getRoute(address: string, query?: types.RouteQuery, options?: CallOptions): Promise<types.Route> {
+    const attempt = attemptToRead('getRoute', address);
+    check(encodeGetRoute(address, query), attempt);
+    const read = () => {
+      for (const link of [query?.inputLink, query?.outputLink]) {
+        if (link !== undefined && !this.#links.get(link)) throw failure(ENODEV, attempt);
+      }
+      const found = this.#routes.lookUp(address, query);
+      if (typeof found === 'number') throw failure(found, attempt);
+      return found;
+    };
+    return this.read(attempt, read, options);
   }
 
-  watch(options: WatchOptions = {}): EventStream<RtnetlinkEvent> {
-    return this.events.stream('rtnetlink.watch', options, this.closed);
+  addRoute(route: types.NewRoute, options?: CallOptions): Promise<void> {
+    return this.#apply({ do: 'addRoute', route }, options);
+  }
+
+  changeRoute(route: types.NewRoute, options?: CallOptions): Promise<void> {
+    return this.#apply({ do: 'changeRoute', route }, options);
+  }
+
+  replaceRoute(route: types.NewRoute, options?: CallOptions): Promise<void> {
+    return this.#apply({ do: 'replaceRoute', route }, options);
+  }
+
+  appendRoute(route: types.NewRoute, options?: CallOptions): Promise<void> {
+    return this.#apply({ do: 'appendRoute', route }, options);
+  }
+
+  deleteRoute(route: types.NewRoute, options?: CallOptions): Promise<void> {
+    return this.#apply({ do: 'deleteRoute', route }, options);
+  }
+
+  async listRules(family?: Family, options?: CallOptions): Promise<types.Rule[]> {
+    const attempt = attemptToRead('listRules');
+    check(encodeListRules(family), attempt);
+    return this.read(attempt, () => this.#routes.rules(family), options);
+  }
+
+  addRule(rule: types.NewRule, options?: CallOptions): Promise<void> {
+    return this.#apply({ do: 'addRule', rule }, options);
+  }
+
+  deleteRule(rule: types.NewRule, options?: CallOptions): Promise<void> {
+    return this.#apply({ do: 'deleteRule', rule }, options);
+  }
+
+  listNeighbours(filter: types.NeighbourFilter = {}, options?: CallOptions): Listing<types.Neighbour> {
+    const attempt = attemptToRead('listNeighbours', describeLink(filter?.link));
+    check(encodeListNeighbours(filter), attempt);
+    const { link, family, proxy = false } = filter;
+    const read = () => {
+      if (link !== undefined && !this.#links.get(link)) throw failure(ENODEV, attempt);
+      return this.#neighbours
+        .list()
+        .filter((each) => (each.proxy ?? false) === proxy && (family ?? each.family) === each.family)
+        .filter((each) => (link ?? each.link) === each.link);
+    };
+    return this.listing(attempt, read, options);
+  }
+
+  async getNeighbour(id: types.NeighbourId, options?: CallOptions): Promise<types.Neighbour | undefined> {
+    const attempt = attemptToRead('getNeighbour', describeNeighbour(id));
+    check(encodeGetNeighbour(id), attempt);
+    const read = () => {
+      if (!this.#links.get(id.link)) throw failure(ENODEV, attempt);
+      return this.#neighbours.get(id);
+    };
+    return this.read(attempt, read, options);
+  }
+
+  addNeighbour(neighbour: types.NewNeighbour, options?: CallOptions): Promise<void> {
+    return this.#apply({ do: 'addNeighbour', neighbour }, options);
+  }
+
+  changeNeighbour(neighbour: types.NewNeighbour, options?: CallOptions): Promise<void> {
+    return this.#apply({ do: 'changeNeighbour', neighbour }, options);
+  }
+
+  replaceNeighbour(neighbour: types.NewNeighbour, options?: CallOptions): Promise<void> {
+    return this.#apply({ do: 'replaceNeighbour', neighbour }, options);
+  }
+
+  deleteNeighbour(neighbour: types.NeighbourId, options?: CallOptions): Promise<void> {
+    return this.#apply({ do: 'deleteNeighbour', neighbour }, options);
+  }
+
+  apply(operations: readonly Operation[], options?: CallOptions): Promise<OperationResult[]> {
+    return this.applyAll(operations, PACKING, this.#act, options);
+  }
+
+  watch(options: types.RtnetlinkWatchOptions = {}): EventStream<types.RtnetlinkEvent> {
+    const { kinds, ...watching } = options;
+    const fault = kinds === undefined ? undefined : findKindsFault(kinds);
+    if (fault) throw argumentError('rtnetlink.watch', fault);
+    const wanted = (event: types.RtnetlinkEvent) => kinds?.includes(event.kind) ?? true;
+    return this.events.stream('rtnetlink.watch', watching, this.closed, wanted);
+  }
+
+  /** Every feature, and the kinds of links in {@link kinds}. */
+  capabilities(options?: CallOptions): Promise<types.RtnetlinkCapabilities> {
+    const has = (kind: string) => this.kinds.has(kind);
+    const linkKinds = { dummy: has('dummy'), veth: has('veth'), bridge: has('bridge'), vlan: has('vlan') };
+    return this.read(attemptToRead('capabilities'), () => ({ linkKinds, ipv6: true, rules: true }), options);
   }
 
   /** The output of `ip addr show dev LINK`, as far as addresses are concerned. */
   dump(name: string): string {
-    const held = this.#links.get(name);
-    if (!held) return '';
-    const addresses = [...held.addresses.values()].map(
-      ({ address, prefix }) =>
-        `inet${familyOf(address) === 6 ? '6' : ''} ${address}/${prefix} scope global ${name}\n`,
-    );
-    return `${name}: <BROADCAST,NOARP> mtu 1500 qdisc noop state DOWN group default\n${addresses.sort().join('')}`;
+    const link = this.#links.get(name);
+    return link ? dumpAddresses(link, this.#addressesOf(link).list(name)) : '';
   }
 
-  #do(operation: RtnetlinkOperation): number | undefined {
+  /** The output of `ip route show table all`, of both families. */
+  dumpRoutes(): string {
+    return this.#routes.list().map(dumpRoute).join('');
+  }
+
+  /** The output of `ip rule`, of one family. */
+  dumpRules(family: Family): string {
+    return this.#routes.rules(family).map(dumpRule).join('');
+  }
+
+  /** The output of `ip neigh`. */
+  dumpNeighbours(): string {
+    return this.#neighbours.list().map(dumpNeighbour).join('');
+  }
+
+  #apply(operation: Operation, options?: CallOptions): Promise<void> {
+    return this.applyOne(operation, PACKING, this.#act, options);
+  }
+
+  #do(operation: Operation): number | undefined {
     switch (operation.do) {
       case 'addLink':
-        return this.#addLink(operation.name, operation.kind);
+        return this.#links.add(operation.name, operation.kind, operation.settings);
+      case 'setLink':
+        return this.#links.set(operation.link, operation.settings);
       case 'deleteLink':
-        if (operation.name === 'lo') return EOPNOTSUPP;
-        return this.#deleteLink(operation.name);
-      default: {
-        const held = this.#links.get(operation.address.link);
-        if (!held) return ENODEV;
-        const deleted = operation.do === 'deleteAddress';
-        const changed = (deleted ? deleteAddress : addAddress)(held, operation.address);
-        if (typeof changed === 'number') return changed;
-        this.events.emit({ kind: 'address', deleted, address: changed });
-        return undefined;
+        return this.#links.delete(operation.name);
+      case 'addAddress':
+      case 'replaceAddress':
+      case 'deleteAddress':
+        return this.#doAddress(operation);
+      case 'addRule':
+        return this.#routes.addRule(operation.rule);
+      case 'deleteRule':
+        return this.#routes.deleteRule(operation.rule);
+      case 'addRoute':
+        return this.#routes.write('add', operation.route);
+      case 'changeRoute':
+        return this.#routes.write('change', operation.route);
+      case 'replaceRoute':
+        return this.#routes.write('replace', operation.route);
+      case 'appendRoute':
+        return this.#routes.write('append', operation.route);
+      case 'deleteRoute':
+        return this.#routes.write('delete', operation.route);
+      default:
+        return this.#doNeighbour(operation);
+    }
+  }
+
+  #doAddress(operation: Extract<Operation, { readonly do: `${string}Address` }>): number | undefined {
+    const link = this.#links.get(operation.address.link);
+    if (!link) return ENODEV;
+    const addresses = this.#addressesOf(link);
+    switch (operation.do) {
+      case 'addAddress':
+        return addresses.write('add', operation.address);
+      case 'replaceAddress':
+        return addresses.write('replace', operation.address);
+      case 'deleteAddress': {
+        const errno = addresses.delete(operation.address);
+        this.#routes.prune();
+        return errno;
       }
     }
   }
 
-  #addLink(name: string, kind: string): number | undefined {
-    if (this.#links.has(name)) return EEXIST;
-    if (!this.kinds.has(kind)) return EOPNOTSUPP;
-    const flags = IFF_BROADCAST | (kind === 'bridge' ? 0 : IFF_NOARP);
-    const link = { index: ++this.#lastIndex, name, kind, flags, mtu: 1500, up: false };
-    this.#links.set(name, { link, addresses: new Map() });
-    this.events.emit({ kind: 'link', deleted: false, link });
-    return undefined;
+  #doNeighbour(operation: Extract<Operation, { readonly do: `${string}Neighbour` }>): number | undefined {
+    if (!this.#links.get(operation.neighbour.link)) return ENODEV;
+    switch (operation.do) {
+      case 'addNeighbour':
+        return this.#neighbours.write('add', operation.neighbour);
+      case 'changeNeighbour':
+        return this.#neighbours.write('change', operation.neighbour);
+      case 'replaceNeighbour':
+        return this.#neighbours.write('replace', operation.neighbour);
+      case 'deleteNeighbour':
+        return this.#neighbours.delete(operation.neighbour);
+    }
   }
 
-  #deleteLink(name: string): number | undefined {
-    const held = this.#links.get(name);
-    if (!held) return ENODEV;
-    this.#links.delete(name);
-    for (const address of addressesOf(held)) this.events.emit({ kind: 'address', deleted: true, address });
-    this.events.emit({ kind: 'link', deleted: true, link: held.link });
-    return undefined;
+  #linkChanged(link: types.Link, deleted: boolean): void {
+    if (deleted) {
+      for (const address of this.#addressesOf(link).list(link.name)) {
+        this.events.emit({ kind: 'address', deleted, address });
+      }
+      this.#addresses.delete(link.index);
+    }
+    if (deleted || !link.up) this.#neighbours.forget(link.name, deleted);
+    this.#routes.prune();
+    this.events.emit({ kind: 'link', deleted, link: { ...link } });
+  }
+
+  #addressesOf({ index }: types.Link): FakeAddresses {
+    let addresses = this.#addresses.get(index);
+    if (!addresses) {
+      addresses = new FakeAddresses((address, deleted) =>
+        this.events.emit({ kind: 'address', deleted, address }),
+      );
+      this.#addresses.set(index, addresses);
+    }
+    return addresses;
+  }
+
+  #allAddresses(): types.LinkAddress[] {
+    return this.#links.list().flatMap((link) => this.#addressesOf(link).list(link.name));
   }
 }
 
-function addressesOf({ addresses }: Held): LinkAddress[] {
-  return [...addresses.values()];
+/** Throws the error of an argument that breaks a rule, as the real client does. */
+function check({ fault }: MessageWriter, { operation }: Attempt): void {
+  if (fault) throw argumentError(operation, fault);
 }
 
-/** The address that was added, or the number of the kernel's error; the same below. */
-function addAddress({ addresses }: Held, { link, prefix, ...id }: LinkAddressId): LinkAddress | number {
-  const address = canonicalAddress(id.address) ?? id.address;
-  const key = keyOf(address, prefix);
-  if (addresses.has(key)) return EEXIST;
-  const added = { link, address, prefix, scope: scopeOf(address), flags: IFA_F_PERMANENT };
-  addresses.set(key, added);
-  return added;
+function failure(errno: number, attempt: Attempt): Error {
+  return toNetlinkError({ errno, code: '', message: '' }, attempt);
 }
 
-function deleteAddress({ addresses }: Held, { prefix, ...id }: LinkAddressId): LinkAddress | number {
-  const key = keyOf(canonicalAddress(id.address) ?? id.address, prefix);
-  const held = addresses.get(key);
-  if (held?.prefix !== prefix) return EADDRNOTAVAIL;
-  addresses.delete(key);
-  return held;
-}
-
-/** A link has an IPv6 address once, and an IPv4 address once for each prefix length. */
-function keyOf(address: string, prefix: number): string {
-  return familyOf(address) === 6 ? address : `${address}/${prefix}`;
-}
-
-/** The kernel gives IPv6 addresses the scope that they have by themselves, and IPv4 addresses the one that is asked for. */
-function scopeOf(address: string): number {
-  if (address === '::1') return RT_SCOPE.host;
-  return isLinkLocalIPv6(address) ? RT_SCOPE.link : RT_SCOPE.global;
+function copyOf(link: types.Link | undefined): types.Link | undefined {
+  return link && { ...link };
 }

@@ -18,7 +18,7 @@ import {
   setKey,
   type VirtualServiceItem,
 } from './items.js';
-import { type KernelCall, type Operation, ORDER, type Phase, type ServerOperation } from './operations.js';
+import { type KernelCall, type ServerOperation, type Operation, ORDER, type Phase } from './operations.js';
 import { recordOf, recordsNaming } from './ownership.js';
 
 /** Compares one key at a time. */

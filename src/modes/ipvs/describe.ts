@@ -34,6 +34,7 @@ export function describe({ key, call }: Operation, known: Known<Item>): string[]
 function describeLink(operation: RtnetlinkOperation): string {
   const sign = operation.do.startsWith('add') ? '+' : '-';
   if ('name' in operation) return `${sign} link ${operation.name}`;
+  if (!('address' in operation)) return operation.do; // ipvs mode has only links and addresses
   const { address, prefix, link } = operation.address;
   return `${sign} address ${address}/${prefix} on ${link}`;
 }

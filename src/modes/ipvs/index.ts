@@ -5,6 +5,8 @@ import { apply } from './apply.js';
 import { compare, isSame } from './compare.js';
 import { describe } from './describe.js';
 import { DrainingServers } from './draining.js';
+import { explainPacket } from './explain/explainPacket.js';
+import { readFacts } from './explain/readFacts.js';
 import { groupOf, type Item, isOurs, LINK } from './items.js';
 import { keep } from './keep.js';
 import type { IpvsKernel } from './kernel.js';
@@ -79,6 +81,7 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
         counts: () => ({ draining: draining.size }),
       };
     },
+    explain: async (question) => explainPacket(await readFacts(kernel, question), question, options),
     ...(watchHost && { watch: (listener) => watchDevice(kernel, watchHost, listener) }),
   };
 }

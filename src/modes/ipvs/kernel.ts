@@ -2,6 +2,7 @@
 import type { Ipset } from '../../kernel/ipset/types.js';
 import type { Iptables } from '../../kernel/iptables/types.js';
 import type { Ipvs } from '../../kernel/ipvs/types.js';
+import type { ProcNet } from '../../kernel/procNet/types.js';
 import type { Rtnetlink } from '../../kernel/rtnetlink/types.js';
 import type { Sysctl } from '../../kernel/sysctl/index.js';
 import type { HostChange } from '../../services/types.js';
@@ -13,9 +14,10 @@ export interface IpvsKernel {
     'listServices' | 'listRealServers' | 'get' | 'apply' | 'timeouts' | 'setTimeouts'
   >;
   readonly ipset: Pick<Ipset, 'list' | 'get' | 'apply'>;
-  readonly rtnetlink: Pick<Rtnetlink, 'getLink' | 'listAddresses' | 'apply'>;
+  readonly rtnetlink: Pick<Rtnetlink, 'getLink' | 'listLinks' | 'listAddresses' | 'apply'>;
   readonly iptables: Iptables;
   readonly sysctl: Sysctl;
+  readonly procNet: ProcNet;
   /**
    * Calls `changed` after changes of links or addresses. If absent, only audits detect changes of kube-ipvs0 by others.
    */

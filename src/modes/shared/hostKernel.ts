@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { openConntrack } from '../../kernel/conntrack/index.js';
 import { openIptables } from '../../kernel/iptables/index.js';
 import type { Iptables } from '../../kernel/iptables/types.js';
+import { openProcNet } from '../../kernel/procNet/index.js';
 import { openRtnetlink, watchRtnetlink } from '../../kernel/rtnetlink/index.js';
 import type { RtnetlinkEvent } from '../../kernel/rtnetlink/types.js';
 import { openSysctl } from '../../kernel/sysctl/index.js';
@@ -25,6 +26,7 @@ export async function openHostKernel() {
     ...parts,
     iptables: openIptables(),
     sysctl: openSysctl(),
+    procNet: openProcNet(),
     /** Calls `changed` after changes of links or addresses, until closed. */
     watchHost: sharedWatch<HostChange>((changed) =>
       watchRtnetlink({ gather: HOST_SETTLES }, ({ lost, events }) =>

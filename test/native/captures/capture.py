@@ -92,7 +92,8 @@ def family_id(seen):
 
 
 NEW_SERVICE, SET_SERVICE, DEL_SERVICE, GET_SERVICE, NEW_DEST, SET_DEST, DEL_DEST, GET_DEST = range(1, 9)
-SET_CONFIG, GET_CONFIG, SET_INFO, GET_INFO, FLUSH = 12, 13, 14, 15, 17
+NEW_DAEMON, DEL_DAEMON, GET_DAEMON = 9, 10, 11
+SET_CONFIG, GET_CONFIG, SET_INFO, GET_INFO, ZERO, FLUSH = range(12, 18)
 
 # name, command, IPVS_CMD_… of the request
 IPVS_REQUESTS = [
@@ -118,7 +119,17 @@ IPVS_REQUESTS = [
     ("list-services", "ipvsadm -Ln", GET_SERVICE),
     ("list-servers", "ipvsadm -Ln", GET_DEST),
     ("get-info", "ipvsadm -Ln", GET_INFO),
-    ("flush", "ipvsadm -C", FLUSH),
+    ("zero", "ipvsadm -Z", ZERO),
+    ("zero-service", "ipvsadm -Z -t 10.96.0.1:443", ZERO),
+    ("start-daemon", "ip link set lo up; ipvsadm --start-daemon master --mcast-interface lo --syncid 7", NEW_DAEMON),
+    ("start-daemon-group",
+     "ipvsadm --start-daemon backup --mcast-interface lo --syncid 8 --sync-maxlen 1400 --mcast-group 224.0.0.99"
+     " --mcast-port 9000 --mcast-ttl 3", NEW_DAEMON),
+    ("list-daemons", "ipvsadm -Ln --daemon", GET_DAEMON),
+    ("stop-daemon", "ipvsadm --stop-daemon backup", DEL_DAEMON),
+    ("start-daemon-group6",
+     "ipvsadm --start-daemon backup --mcast-interface lo --mcast-group ff01::51 --mcast-ttl 255", NEW_DAEMON),
+    ("flush", "ipvsadm --stop-daemon master; ipvsadm --stop-daemon backup; ipvsadm -C", FLUSH),
 ]
 
 RTM_NEWLINK, RTM_DELLINK, RTM_NEWADDR, RTM_DELADDR = 16, 17, 20, 21
@@ -193,6 +204,8 @@ def main():
         save(f"ipvs-{name}.request", pick(seen, NETLINK_GENERIC, ipvs, number, True))
         if name == "get-timeouts":
             save("ipvs-timeouts.reply", pick(seen, NETLINK_GENERIC, ipvs, SET_CONFIG, False))
+        if name == "list-daemons":
+            save("ipvs-daemons.reply", pick(seen, NETLINK_GENERIC, ipvs, NEW_DAEMON, False))
         if name == "get-info":
             save("ipvs-info.reply", pick(seen, NETLINK_GENERIC, ipvs, SET_INFO, False))
 

@@ -21,17 +21,17 @@ export function rtnetlinkContract(open: () => Promise<Rtnetlink>, kind: string):
     assert.deepEqual([link.name, link.kind, link.mtu, link.up], ['knp0', kind, 1500, false]);
     assert.ok(link.index > 1);
     const lo = (await rtnetlink.getLink('lo')) ?? assert.fail();
-    assert.deepEqual([lo.index, lo.kind, lo.mtu, lo.flags & 8], [1, '', 65536, 8]);
+    assert.deepEqual([lo.index, lo.kind, lo.mtu, lo.flags.includes('loopback')], [1, '', 65536, true]);
     assert.ok((await rtnetlink.listLinks()).some(({ name }) => name === 'knp0'));
     await rtnetlink.addAddress(on('010.96.0.1', 32));
     await rtnetlink.addAddress(on('10.96.0.1', 16));
     await rtnetlink.addAddress(on('FD00::1', 128));
     await rtnetlink.addAddress(on('fe80::1', 64));
     assert.deepEqual(await addressesOf(rtnetlink, 'knp0'), [
-      '10.96.0.1/16 0',
-      '10.96.0.1/32 0',
-      'fd00::1/128 0',
-      'fe80::1/64 253',
+      '10.96.0.1/16 global',
+      '10.96.0.1/32 global',
+      'fd00::1/128 global',
+      'fe80::1/64 link',
     ]);
     assert.equal((await rtnetlink.listAddresses()).filter((each) => each.link === 'knp0').length, 4);
     // A listed object can be used as its own name.
@@ -104,26 +104,75 @@ export function rtnetlinkContract(open: () => Promise<Rtnetlink>, kind: string):
       'EEXIST 17 rtnetlink.addAddress 10.0.0.1/32 dev knp0',
       'EADDRNOTAVAIL 99 rtnetlink.deleteAddress 10.0.0.2/32 dev knp0',
     ]);
-    assert.deepEqual(await addressesOf(rtnetlink, 'knp0'), ['10.0.0.1/32 0']);
+    assert.deepEqual(await addressesOf(rtnetlink, 'knp0'), ['10.0.0.1/32 global']);
   });
 
   it('rejects invalid arguments, and names the field', async () => {
     const rtnetlink = await open();
     const broken: [Promise<unknown>, RegExp][] = [
-      [rtnetlink.addLink('a/b', kind), /^rtnetlink.addLink: name must be neither/],
+      [rtnetlink.addLink('a/b', kind), /^rtnetlink.addLink: name must be a name .* without slash/],
       [rtnetlink.getLink('x'.repeat(16)), /^rtnetlink.getLink: name must be a name of 1 to 15 bytes/],
+      [rtnetlink.getLink(0), /^rtnetlink.getLink: name must be an integer from 1 to/],
       [rtnetlink.listAddresses(''), /^rtnetlink.listAddresses: link must be a name/],
       [
-        rtnetlink.addAddress({ ...on('10.0.0.1', 32), scope: 254 } as never),
-        /address.scope is no field of an address that is written/,
+        rtnetlink.addAddress({ ...on('10.0.0.1', 32), scope: 'far' } as never),
+        /address.scope must be one of global, site, link, host, nowhere/,
       ],
       [
-        rtnetlink.addAddress({ ...on('10.0.0.1', 32), label: 'x' } as never),
-        /^rtnetlink.addAddress: address.label is no field/,
+        rtnetlink.addAddress({ ...on('10.0.0.1', 32), colour: 'x' } as never),
+        /^rtnetlink.addAddress: address.colour is no field/,
       ],
+      [
+        rtnetlink.addAddress({ ...on('10.0.0.1', 32), label: 'x' }),
+        /label must be knp0, or begin with knp0:/,
+      ],
+      [rtnetlink.addAddress({ ...on('fd00::1', 64), broadcast: '10.0.0.1' }), /address.broadcast must be/],
+      [rtnetlink.addAddress({ ...on('10.0.0.1', 32), peer: 'fd00::1' }), /address.peer must be an IPv4/],
+      [
+        rtnetlink.addAddress({ ...on('10.0.0.1', 32), validLifetime: 5, preferredLifetime: 6 }),
+        /preferredLifetime must not be longer/,
+      ],
+      [rtnetlink.addLink('knp0', kind, { vlan: { id: 1 } }), /settings.vlan is of the kind vlan/],
+      [
+        rtnetlink.addLink('knp0', 'vlan', { vlan: { id: 4096 } }),
+        /settings.vlan.id must be an integer from 0 to 4095/,
+      ],
+      [rtnetlink.addLink('knp0', kind, { speed: 1 } as never), /settings.speed is no field of a new link/],
+      [
+        rtnetlink.setLink('knp0', { bridge: { forwardDelay: -1 } }),
+        /settings.bridge.forwardDelay must be a number/,
+      ],
+      [rtnetlink.setLink('knp0', { up: 1 } as never), /settings.up must be true or false/],
+      [rtnetlink.addRoute({ destination: '10.0.0.0/33' }), /^rtnetlink.addRoute: route.destination must be/],
+      [rtnetlink.addRoute({ destination: 'default', gateway: 'x' }), /route.gateway must be an IPv4 or IPv6/],
+      [rtnetlink.addRoute({ destination: 'default', via: '10.0.0.1' } as never), /route.via is no field/],
+      [
+        rtnetlink.addRoute({ destination: 'default', link: 'knp0', nextHops: [{ gateway: '10.0.0.1' }] }),
+        /route.link excludes nextHops/,
+      ],
+      [
+        rtnetlink.addRoute({ destination: 'default', nextHops: [{ gateway: '10.0.0.1', weight: 257 }] }),
+        /route.nextHops\[0\].weight must be an integer from 1 to 256/,
+      ],
+      [
+        rtnetlink.addRule({ from: '10.0.0.0/8', to: 'fd00::/8' }),
+        /rule.to must be an IPv4 address or prefix/,
+      ],
+      [rtnetlink.addRule({ sourcePorts: { first: 2, last: 1 } }), /rule.sourcePorts must be a range/],
+      [rtnetlink.addRule({ action: 'drop' } as never), /rule.action must be one of lookup/],
+      [
+        rtnetlink.addNeighbour({ link: 'knp0', address: '10.0.0.1', hardwareAddress: '1g' }),
+        /neighbour.hardwareAddress must be a hardware address/,
+      ],
+      [rtnetlink.addNeighbour({ address: '10.0.0.1' } as never), /neighbour.link must be a name/],
+      [rtnetlink.getRoute('10.0.0.0/8'), /^rtnetlink.getRoute: address must be an IPv4 or IPv6 address/],
+      [rtnetlink.listRules(5 as never), /^rtnetlink.listRules: family must be 4 or 6/],
       [rtnetlink.deleteAddress(on('10.0.0.1/8', 32)), /address.address must be an IPv4 or IPv6 address/],
     ];
     for (const [call, message] of broken) await assert.rejects(call, { message });
+    assert.throws(() => rtnetlink.listRoutes({ colour: 1 } as never), /filter.colour is no field/);
+    assert.throws(() => rtnetlink.listNeighbours({ family: 5 } as never), /filter.family must be 4 or 6/);
+    assert.throws(() => rtnetlink.watch({ kinds: ['colour'] } as never), /kinds must be an array of link/);
   });
 
   it('rejects every call after close()', async () => {
@@ -139,7 +188,7 @@ export function rtnetlinkContract(open: () => Promise<Rtnetlink>, kind: string):
   it('notifies of changes, after a first resync', async () => {
     const rtnetlink = await open();
     const lines: string[] = [];
-    for await (const event of rtnetlink.watch()) {
+    for await (const event of rtnetlink.watch({ kinds: ['link', 'address'] })) {
       if (event.kind === 'resync') {
         lines.push(event.lost ? 'lost' : 'resync');
         await rtnetlink.addLink('knp0', kind);
@@ -149,6 +198,7 @@ export function rtnetlinkContract(open: () => Promise<Rtnetlink>, kind: string):
         continue;
       }
       const sign = event.deleted ? '-' : '+';
+      if (event.kind !== 'link' && event.kind !== 'address') assert.fail(event.kind);
       const { link, address } =
         event.kind === 'link' ? { link: event.link.name, address: '' } : event.address;
       const line = `${sign} ${link} ${address}`.trimEnd();

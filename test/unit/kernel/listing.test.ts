@@ -9,7 +9,8 @@ import { readListing as readSets } from '../../../src/kernel/ipset/listing.js';
 import { LISTED_SERVER, LISTED_SERVICE } from '../../../src/kernel/ipvs/layouts.js';
 import { readListing as readServices } from '../../../src/kernel/ipvs/records.js';
 import { type Reading, RecordListing, readAll } from '../../../src/kernel/listing.js';
-import { readAddresses, readLinks } from '../../../src/kernel/rtnetlink/records.js';
+import { ADDRESS } from '../../../src/kernel/rtnetlink/layouts.js';
+import { readAddresses } from '../../../src/kernel/rtnetlink/records.js';
 
 const RECORDS = 100_000;
 /** No callback of the event loop waits longer, in ms. */
@@ -77,8 +78,7 @@ describe(`no listing of ${RECORDS} records blocks the event loop for more than $
   // Several runs, since the kernel counts the time of a thread late, at its own ticks, and the first run compiles the code.
   const listings: [name: string, read: () => Reading<unknown>][] = [
     ['flows', () => readFlows(new Uint8Array(RECORDS * FLOW.SIZE))],
-    ['links', () => readLinks(new Uint8Array(RECORDS * 60))],
-    ['addresses', () => readAddresses(new Uint8Array(RECORDS * 44))],
+    ['addresses', () => readAddresses(new Uint8Array(RECORDS * ADDRESS.SIZE))],
     [
       'real servers of one virtual service',
       () => readServices(nested(LISTED_SERVICE.SIZE, 20, LISTED_SERVER.SIZE)),

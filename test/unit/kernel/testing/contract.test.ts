@@ -17,6 +17,7 @@ import { conntrackContract } from '../../../support/contract/conntrack.js';
 import { ipsetContract } from '../../../support/contract/ipset.js';
 import { ipvsContract } from '../../../support/contract/ipvs.js';
 import { rtnetlinkContract } from '../../../support/contract/rtnetlink.js';
+import { rtnetlinkObjectsContract } from '../../../support/contract/rtnetlinkObjects.js';
 
 /** A fake takes the place of the real one: the compiler checks it. */
 new FakeKernel() satisfies {
@@ -30,7 +31,10 @@ new FakeKernel() satisfies {
 
 describe('a fake of IPVS', () => ipvsContract(async () => new FakeIpvs()));
 describe('a fake of ipset', () => ipsetContract(async () => new FakeIpset()));
-describe('a fake of rtnetlink', () => rtnetlinkContract(async () => new FakeRtnetlink(), 'dummy'));
+describe('a fake of rtnetlink', () => {
+  rtnetlinkContract(async () => new FakeRtnetlink(), 'dummy');
+  rtnetlinkObjectsContract(async () => new FakeRtnetlink());
+});
 describe('a fake of conntrack', () => {
   conntrackContract(async (...datagrams) => {
     const fake = new FakeConntrack();

@@ -34,7 +34,9 @@ it('a scheduler without a kernel module is refused', async () => {
 it('the module of a scheduler that a virtual service uses is not searched', async () => {
   const { kernel, asked, check } = setUp('missing');
   const service = { address: '10.96.0.1', port: 80, protocol: 'tcp' } as const;
-  await kernel.ipvs.apply([{ do: 'addService', service: { ...service, scheduler: 'rr' } }]);
+  await kernel.ipvs.apply([
+    { do: 'addService', service: { ...service, scheduler: 'rr' } },
+  ]);
   assert.equal(await check('rr'), undefined);
   assert.deepEqual(asked, []);
 });

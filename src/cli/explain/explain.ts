@@ -1,0 +1,50 @@
+// The command explain: the path of a packet through this node, as the kernel is programmed now.
+import { openLog } from '../../agent/log.js';
+import type { KernelCommand } from '../../config/commandLine.js';
+import { loadConfiguration } from '../../config/load.js';
+import type { Explanation, PacketQuestion } from '../../modes/explanation.js';
+import { checkModeFlags, selectMode } from '../../modes/select.js';
+import type { CommandRunner } from '../command.js';
+import { writeReport } from '../output/output.js';
+import { serviceOf } from './objects.js';
+import { readQuestion } from './question.js';
+import { explanationLines, type ServiceOfFrontend } from './text.js';
+
+/** The result of the command: the JSON output. */
+export type ExplainReport = Explanation & {
+  /** The Service of the destination; absent if it is unknown. */
+  readonly service?: ServiceOfFrontend;
+};
+
+/** `explain`. */
+export const runExplain: CommandRunner = async ({ args: [target = ''], options, flags, output }) => {
+  const from = options['from'] as string | undefined;
+  const report = await explain(readQuestion(target, from), flags);
+  writeReport(output, report, () => explanationLines(report, report.service));
+  return report.verdict === 'connects' ? 0 : 1;
+};
+
+/**
+ * Explains the path of a packet. Changes nothing, and loads no module.
+ *
+ * Rejects with a NetlinkError if the kernel cannot be read (`ENOENT` without the module ip_vs, `EPERM` without
+ * CAP_NET_ADMIN), and with an Error if the configuration or the objects cannot be read, or the mode explains nothing.
+ *
+ * @param flags the flags of the agent: the configuration, and the objects for the names of Services
+ */
+async function explain(question: PacketQuestion, flags: KernelCommand): Promise<ExplainReport> {
+  checkModeFlags(flags);
+  const loaded = loadConfiguration(flags);
+  const { configuration } = loaded;
+  const service = await serviceOf(flags, loaded, question);
+  const log = openLog(configuration.logging);
+  const definition = selectMode(configuration.mode);
+  const opened = await definition.open({ configuration, command: flags, loadModules: false, log });
+  try {
+    if (!opened.mode.explain) throw new Error(`mode ${configuration.mode} cannot explain packets`);
+    const explanation = await opened.mode.explain(question);
+    return service === undefined ? explanation : { ...explanation, service };
+  } finally {
+    opened.kernel.close();
+  }
+}

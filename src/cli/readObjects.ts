@@ -1,0 +1,66 @@
+// Reads all objects of manifests or of the API server once, for the commands that need the names of Services.
+import { access, constants } from 'node:fs/promises';
+import { openApi } from '../agent/api.js';
+import { openLog } from '../agent/log.js';
+import type { KernelCommand } from '../config/commandLine.js';
+import { fileError } from '../config/goSyntax.js';
+import type { Loaded } from '../config/load.js';
+import { ServiceCache } from '../services/serviceCache.js';
+import { ManifestSource } from '../source/manifests.js';
+import type { Source } from '../source/source.js';
+import { VERSION } from './version.js';
+
+/** The objects of a source. */
+export interface ReadObjects {
+  readonly source: 'manifests' | 'API server';
+  readonly cache: ServiceCache;
+  /** Number of the problems of the objects. */
+  readonly problems: number;
+}
+
+/**
+ * Reads the objects that the flags name; undefined if they name none. Rejects with an Error if the source cannot be read.
+ */
+export async function readObjects(flags: KernelCommand, loaded: Loaded): Promise<ReadObjects | undefined> {
+  if (flags.manifests !== '') return fromManifests(flags.manifests);
+  if (flags.master !== '' || flags.given.has('kubeconfig')) return fromApi(flags, loaded);
+  return undefined;
+}
+
+async function fromManifests(path: string): Promise<ReadObjects> {
+  await access(path, constants.R_OK).catch((error: unknown) => {
+    throw new Error(`--manifests: ${fileError(error, path)}`);
+  });
+  return { source: 'manifests', ...(await readAll(new ManifestSource({ path, follow: false }))) };
+}
+
+async function fromApi({ master }: KernelCommand, loaded: Loaded): Promise<ReadObjects> {
+  const { configuration, nodeName } = loaded;
+  const api = await openApi({
+    ...{ configuration, master, nodeName, allNodes: false, version: VERSION },
+    log: openLog(configuration.logging),
+    metrics: { requestFailed() {} },
+  });
+  try {
+    return { source: 'API server', ...(await readAll(api.source)) };
+  } finally {
+    api.close();
+  }
+}
+
+/** All objects that a source reports at its start. */
+async function readAll(source: Source): Promise<Pick<ReadObjects, 'cache' | 'problems'>> {
+  const cache = new ServiceCache();
+  let problems = 0;
+  await source.start({
+    changed(changes) {
+      for (const change of changes) cache.apply(change);
+    },
+    synced() {},
+    problems(found) {
+      problems += found.length;
+    },
+  });
+  source.stop();
+  return { cache, problems };
+}

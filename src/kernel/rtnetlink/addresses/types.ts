@@ -1,0 +1,71 @@
+// Addresses of links, as JavaScript values. Source of every rule: include/uapi/linux/if_addr.h, ip-address(8).
+import type { RouteScope } from '../routes/types.js';
+
+/** A flag of an address (`IFA_F_`). */
+export type AddressFlag =
+  /** Of IPv4: `secondary`. Of IPv6: a temporary address. */
+  | 'secondary'
+  /** Of IPv6: without duplicate address detection. */
+  | 'nodad'
+  | 'optimistic'
+  /** Of IPv6: duplicate address detection found another host with the address. */
+  | 'dadfailed'
+  | 'home'
+  /** The preferred lifetime is over. */
+  | 'deprecated'
+  /** Of IPv6: duplicate address detection is under way. */
+  | 'tentative'
+  /** For ever. */
+  | 'permanent'
+  /** Of IPv6: temporary addresses are made for it. */
+  | 'mngtmpaddr'
+  /** Adds no route of the prefix. */
+  | 'noprefixroute'
+  /** Joins multicast groups. */
+  | 'autojoin'
+  | 'stable-privacy';
+
+/** A flag that is written. The kernel sets the others by itself. */
+export type NewAddressFlag = Extract<
+  AddressFlag,
+  'nodad' | 'optimistic' | 'home' | 'mngtmpaddr' | 'noprefixroute' | 'autojoin'
+>;
+
+/** The name of an address of a link. */
+export interface LinkAddressId {
+  /** Name of the link. */
+  readonly link: string;
+  /** Canonical address. */
+  readonly address: string;
+  /** Prefix length: 0–32, 0–128. */
+  readonly prefix: number;
+  /** The other end of a point-to-point link, whose prefix length {@link prefix} then is. */
+  readonly peer?: string;
+}
+
+/** What an address has beside its name. */
+export interface AddressSettings {
+  /** Default `global`; `host` for 127.0.0.0/8. The kernel sets the scope of IPv6 addresses by itself. */
+  readonly scope?: RouteScope;
+  /** Of IPv4. Default none. */
+  readonly broadcast?: string;
+  /** Of IPv4: a name that begins with that of the link. Default: the name of the link. At most 15 bytes. */
+  readonly label?: string;
+  /** Metric of the route of the prefix. Linux 4.18. */
+  readonly metric?: number;
+  /** The address is deleted after this time, in s: 1–4294967294. Default: never. */
+  readonly validLifetime?: number;
+  /** The address is deprecated after this time, in s: at most the valid lifetime. Default: never. */
+  readonly preferredLifetime?: number;
+}
+
+/** An address that is added, or that replaces one. */
+export interface NewLinkAddress extends LinkAddressId, AddressSettings {
+  readonly flags?: readonly NewAddressFlag[];
+}
+
+/** An address as the kernel lists it. It is also the name of the address. */
+export interface LinkAddress extends LinkAddressId, AddressSettings {
+  readonly scope: RouteScope;
+  readonly flags: readonly AddressFlag[];
+}

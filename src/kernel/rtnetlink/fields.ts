@@ -1,0 +1,307 @@
+// Fields of objects that are attributes of messages, each stated once: written, checked and read by the same table.
+import { formatAddress, parseAddress } from '../../net/address.js';
+import { argumentError } from '../arguments.js';
+import type { AttributeReader, MessageWriter } from './message.js';
+
+/** Names of links by their index. */
+export type LinkNames = ReadonlyMap<number, string>;
+
+/** A kind of value in an attribute. */
+export interface Format<T> {
+  /** `must be true or false`. */
+  readonly rule: string;
+  /** `typeof` of valid values. */
+  readonly type: 'boolean' | 'number' | 'object' | 'string';
+  accepts(value: unknown): boolean;
+  write(writer: MessageWriter, value: T): void;
+  /** Undefined for a value that means nothing: the index of a link in another namespace. */
+  read(attribute: AttributeReader, links: LinkNames): T | undefined;
+}
+
+/** A field: type of its attribute, and format. */
+export interface Field<T> {
+  readonly attribute: number;
+  readonly format: Format<T>;
+}
+
+/** The fields of an object. */
+export type Fields<T> = { readonly [Name in keyof T]-?: Field<NonNullable<T[Name]>> };
+
+/** One field. */
+export function field<T>(attribute: number, format: Format<T>): Field<T> {
+  return { attribute, format };
+}
+
+/** Writes the fields that are in the table and in the object; `path` is the path of the object with a dot at its end. */
+export function writeFields<T extends object>(
+  writer: MessageWriter,
+  path: string,
+  object: T,
+  fields: Partial<Fields<T>>,
+): void {
+  for (const name of Object.keys(fields) as (keyof T & string)[]) {
+    const value = object[name];
+    const described = fields[name];
+    if (value === undefined || value === null || !described) continue;
+    const { attribute, format } = described;
+    if (checked(writer, `${path}${name}`, value, format)) {
+      writer.attribute(attribute, () => format.write(writer, value));
+    }
+  }
+}
+
+/** The part of a format that checks. */
+type Rule = Pick<Format<unknown>, 'rule' | 'type' | 'accepts'>;
+
+/** Whether a value has the format; else a fault. */
+export function checked(writer: MessageWriter, path: string, value: unknown, format: Rule): boolean {
+  const ok = format.accepts(value);
+  if (!ok) writer.fail(path, value, format.rule, typeof value !== format.type);
+  return ok;
+}
+
+/** Reads the attributes that are fields. */
+export function readFields<T>(attributes: AttributeReader, fields: Partial<Fields<T>>, links: LinkNames): T {
+  const object: Record<string, unknown> = {};
+  const names = namesOf(fields);
+  while (attributes.next()) readField(attributes, fields, names, object, links);
+  return object as T;
+}
+
+/** Reads an attribute into an object, if it is a field. */
+export function readField(
+  attribute: AttributeReader,
+  fields: object,
+  names: ReadonlyMap<number, string>,
+  object: Record<string, unknown>,
+  links: LinkNames,
+): void {
+  const name = names.get(attribute.type);
+  if (name === undefined) return;
+  const { format } = (fields as Record<string, Field<unknown>>)[name] as Field<unknown>;
+  const value = format.read(attribute, links);
+  if (value !== undefined) object[name] = value;
+}
+
+const namesByTable = new WeakMap<object, ReadonlyMap<number, string>>();
+
+/** Names of fields by the types of their attributes. */
+export function namesOf(fields: object): ReadonlyMap<number, string> {
+  let names = namesByTable.get(fields);
+  if (!names) {
+    names = new Map(
+      Object.entries(fields as Record<string, Field<unknown>>).map(([name, each]) => [each.attribute, name]),
+    );
+    namesByTable.set(fields, names);
+  }
+  return names;
+}
+
+type Width = 'u8' | 'u16' | 'u32' | 'u64' | 'bigEndian16';
+
+const MOST = { u8: 0xff, u16: 0xffff, bigEndian16: 0xffff, u32: 0xffff_ffff, u64: Number.MAX_SAFE_INTEGER };
+
+/** An integer. Default bounds: those of the width. */
+export function integer(width: Width, least = 0, most = MOST[width]): Format<number> {
+  return {
+    rule: `must be an integer from ${least} to ${most}`,
+    type: 'number',
+    accepts: (value) => Number.isInteger(value) && Number(value) >= least && Number(value) <= most,
+    write: (writer, value) => writer[width](value),
+    read: (attribute) => attribute[width](),
+  };
+}
+
+/** A number of which the kernel has the `scale`-fold as an integer: a time in s, of which the kernel has hundredths. */
+export function scaled(width: 'u32' | 'u64', scale: number): Format<number> {
+  const most = Math.floor(MOST[width] / scale);
+  return {
+    rule: `must be a number from 0 to ${most}`,
+    type: 'number',
+    accepts: (value) => typeof value === 'number' && value >= 0 && value <= most,
+    write: (writer, value) => writer[width](Math.round(value * scale)),
+    read: (attribute) => attribute[width]() / scale,
+  };
+}
+
+/** True or false, as 1 or 0. */
+export function toggle(width: Width): Format<boolean> {
+  return {
+    rule: 'must be true or false',
+    type: 'boolean',
+    accepts: (value) => typeof value === 'boolean',
+    write: (writer, value) => writer[width](value ? 1 : 0),
+    read: (attribute) => attribute[width]() !== 0,
+  };
+}
+
+/** Names that stand for numbers. */
+export type Numbers<Name extends string> = Readonly<Record<Name, number>>;
+
+/** The name of a number, if it has one. */
+export function nameOf<Name extends string>(numbers: Numbers<Name>, number: number): Name | undefined {
+  for (const name in numbers) if (numbers[name] === number) return name;
+  return undefined;
+}
+
+/** One of some names. */
+export function choice<Name extends string>(width: Width, numbers: Numbers<Name>): Format<Name> {
+  return {
+    rule: `must be one of ${Object.keys(numbers).join(', ')}`,
+    type: 'string',
+    accepts: (value) => typeof value === 'string' && Object.hasOwn(numbers, value),
+    write: (writer, value) => writer[width](numbers[value]),
+    read: (attribute) => nameOf(numbers, attribute[width]()),
+  };
+}
+
+/** One of some names, or a number without a name. */
+export function nameOrNumber<Name extends string>(
+  width: Width,
+  numbers: Numbers<Name>,
+): Format<Name | number> {
+  const inBounds = integer(width);
+  const named = choice(width, numbers);
+  return {
+    rule: `${named.rule}, or an integer from 0 to ${MOST[width]}`,
+    type: 'string',
+    accepts: (value) => named.accepts(value) || inBounds.accepts(value),
+    write: (writer, value) => writer[width](typeof value === 'number' ? value : numbers[value]),
+    read: (attribute) => nameOf(numbers, attribute[width]()) ?? attribute[width](),
+  };
+}
+
+/** A text of at least 1 byte, without NUL. */
+export function text(longest: number): Format<string> {
+  return {
+    rule: `must be a text of 1 to ${longest} bytes`,
+    type: 'string',
+    accepts: (value) =>
+      typeof value === 'string' &&
+      value !== '' &&
+      !value.includes('\0') &&
+      Buffer.byteLength(value) <= longest,
+    write: (writer, value) => writer.bytes(Buffer.from(`${value}\0`)),
+    read: (attribute) => attribute.text(),
+  };
+}
+
+/** The kernel's rule for names of links (dev_valid_name), and at most IFNAMSIZ - 1 bytes. */
+export function isLinkName(value: unknown): value is string {
+  if (typeof value !== 'string' || value === '' || value === '.' || value === '..') return false;
+  return !/[/:\s\0]/.test(value) && Buffer.byteLength(value) <= 15;
+}
+
+const LINK_NAME_RULE =
+  'must be a name of 1 to 15 bytes, neither . nor .. and without slash, colon and blanks';
+
+/** The name of a link that is created or renamed, or that need not exist. */
+export const linkName: Format<string> = { ...text(15), rule: LINK_NAME_RULE, accepts: isLinkName };
+
+/** Throws the error of a call whose name of a link breaks a rule. */
+export function checkLinkName(field: string, name: unknown, operation: string): void {
+  if (isLinkName(name)) return;
+  throw argumentError(operation, {
+    field,
+    value: name,
+    rule: LINK_NAME_RULE,
+    wrongType: typeof name !== 'string',
+  });
+}
+
+/** The index of a link in this namespace, by its name. */
+export const linkIndex: Format<string> = {
+  ...linkName,
+  write: (writer, value) => writer.link(value),
+  read: (attribute, links) => links.get(attribute.u32()),
+};
+
+/** A hardware address: bytes in hexadecimal, with colons. MAX_ADDR_LEN is 32. */
+export const hardwareAddress: Format<string> = {
+  rule: 'must be a hardware address: 1 to 32 bytes in hexadecimal, with colons',
+  type: 'string',
+  accepts: (value) => typeof value === 'string' && /^[0-9a-f]{1,2}(:[0-9a-f]{1,2}){0,31}$/i.test(value),
+  write: (writer, value) =>
+    writer.bytes(Uint8Array.from(value.split(':'), (byte) => Number.parseInt(byte, 16))),
+  read: (attribute) =>
+    attribute.length === 0
+      ? undefined
+      : Array.from(attribute.bytes(), (byte) => byte.toString(16).padStart(2, '0')).join(':'),
+};
+
+/** An IP address of either family. */
+export const ipAddress: Format<string> = {
+  rule: 'must be an IPv4 or IPv6 address',
+  type: 'string',
+  accepts: (value) => typeof value === 'string' && parseAddress(value) !== undefined,
+  write: (writer, value) => writer.bytes(parseAddress(value) ?? new Uint8Array()),
+  read: (attribute) => formatAddress(attribute.bytes(0, attribute.length > 4 ? 16 : 4)),
+};
+
+/** Booleans that are bits of one number. */
+export type Bits<T> = { readonly [Name in keyof T]-?: { readonly bit: number; readonly inverse?: true } };
+
+/** The sum of the bits of the fields that an object has, and the sum of those that it sets. */
+export function bitsOf<T extends object>(
+  writer: MessageWriter,
+  path: string,
+  object: T,
+  bits: Bits<T>,
+): { readonly value: number; readonly mask: number } {
+  let value = 0;
+  let mask = 0;
+  for (const name of Object.keys(bits) as (keyof T & string)[]) {
+    const held: unknown = object[name];
+    if (held === undefined) continue;
+    if (typeof held !== 'boolean') writer.fail(`${path}${name}`, held, 'must be true or false', true);
+    const { bit, inverse = false } = bits[name];
+    mask |= bit;
+    if (held !== inverse) value |= bit;
+  }
+  return { value: value >>> 0, mask: mask >>> 0 };
+}
+
+/** The fields that the bits of a number mean. */
+export function readBits<T>(value: number, bits: Bits<T>): T {
+  const object: Record<string, boolean> = {};
+  for (const name of Object.keys(bits) as (keyof T & string)[]) {
+    const { bit, inverse = false } = bits[name];
+    object[name] = ((value & bit) !== 0) !== inverse;
+  }
+  return object as T;
+}
+
+/** Texts for flags, one frozen array for each sum: most objects of a listing have the same flags. */
+export function flagNames<Name extends string>(numbers: Numbers<Name>): (sum: number) => readonly Name[] {
+  const names = Object.entries(numbers) as [Name, number][];
+  const known = new Map<number, readonly Name[]>();
+  return (sum) => {
+    let found = known.get(sum);
+    if (!found) {
+      found = Object.freeze(names.filter(([, bit]) => (sum & bit) !== 0).map(([name]) => name));
+      known.set(sum, found);
+    }
+    return found;
+  };
+}
+
+/** The sum of flags by their names; a fault for one that is none. */
+export function flagSum<Name extends string>(
+  checker: { fail(field: string, value: unknown, rule: string, wrongType?: boolean): void },
+  path: string,
+  value: unknown,
+  numbers: Numbers<Name>,
+): number {
+  if (value === undefined) return 0;
+  if (!Array.isArray(value)) {
+    checker.fail(path, value, 'must be an array of flags', true);
+    return 0;
+  }
+  let sum = 0;
+  for (const name of value) {
+    if (typeof name === 'string' && Object.hasOwn(numbers, name)) sum |= numbers[name as Name];
+    else
+      checker.fail(path, name, `must be among ${Object.keys(numbers).join(', ')}`, typeof name !== 'string');
+  }
+  return sum >>> 0;
+}

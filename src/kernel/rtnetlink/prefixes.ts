@@ -1,0 +1,57 @@
+// Prefixes of both families: text ↔ bytes and length.
+import { type Family, formatAddress, parseAddress } from '../../net/address.js';
+import type { AttributeReader, Checker } from './message.js';
+
+/** A prefix. */
+export interface Prefix {
+  readonly family: Family;
+  /** 4 or 16 bytes in network order. */
+  readonly bytes: Uint8Array;
+  readonly length: number;
+}
+
+const LONGEST: Readonly<Record<Family, number>> = { 4: 32, 6: 128 };
+
+/** `10.0.0.0/24`; without a length, the whole address. Undefined if the text is no prefix. */
+export function parsePrefix(text: string): Prefix | undefined {
+  const [address = '', length, ...rest] = text.split('/');
+  const bytes = parseAddress(address);
+  if (!bytes || rest.length > 0) return undefined;
+  const family = bytes.length === 4 ? 4 : 6;
+  if (length === undefined) return { family, bytes, length: LONGEST[family] };
+  if (!/^\d{1,3}$/.test(length) || Number(length) > LONGEST[family]) return undefined;
+  return { family, bytes, length: Number(length) };
+}
+
+/** The prefix of all addresses of a family. */
+export function wholeFamily(family: Family): Prefix {
+  return { family, bytes: new Uint8Array(family === 4 ? 4 : 16), length: 0 };
+}
+
+/** The text of a prefix of a message: its bytes are absent for the length 0. */
+export function formatPrefix(family: Family, attribute: AttributeReader | undefined, length: number): string {
+  const bytes = attribute ? attribute.bytes(0, family === 4 ? 4 : 16) : wholeFamily(family).bytes;
+  return `${formatAddress(bytes)}/${length}`;
+}
+
+/** A prefix of a family, or of any; else a fault. */
+export function checkPrefix(
+  checker: Checker,
+  path: string,
+  value: unknown,
+  family?: Family,
+): Prefix | undefined {
+  const prefix = typeof value === 'string' ? parsePrefix(value) : undefined;
+  if (prefix && (family === undefined || prefix.family === family)) return prefix;
+  const of = family === undefined ? 'IPv4 or IPv6' : `IPv${family}`;
+  const example = family === 6 ? 'fd00::/64' : '10.0.0.0/24';
+  checker.fail(path, value, `must be an ${of} address or prefix, as ${example}`, typeof value !== 'string');
+  return undefined;
+}
+
+/** A family; else a fault. */
+export function checkFamily(checker: Checker, path: string, value: unknown): Family | undefined {
+  if (value === undefined || value === 4 || value === 6) return value;
+  checker.fail(path, value, 'must be 4 or 6', typeof value !== 'number');
+  return undefined;
+}

@@ -1,0 +1,181 @@
+// Routes, as JavaScript values. Source of every rule: include/uapi/linux/rtnetlink.h, ip-route(8).
+import type { Family } from '../../../net/address.js';
+
+/** A type of routes (`RTN_`). */
+export type RouteType =
+  | 'unicast'
+  | 'local'
+  | 'broadcast'
+  | 'anycast'
+  | 'multicast'
+  | 'blackhole'
+  | 'unreachable'
+  | 'prohibit'
+  | 'throw';
+
+/** A table: one of those with a name, or a number from 1 to 4294967295. */
+export type RouteTable = 'default' | 'main' | 'local' | number;
+
+/** The origin of a route or a rule (`RTPROT_`): one of those with a name, or a number from 0 to 255. */
+export type RouteProtocol =
+  | 'unspec'
+  | 'redirect'
+  | 'kernel'
+  | 'boot'
+  | 'static'
+  | 'gated'
+  | 'ra'
+  | 'mrt'
+  | 'zebra'
+  | 'bird'
+  | 'dnrouted'
+  | 'xorp'
+  | 'ntk'
+  | 'dhcp'
+  | 'mrouted'
+  | 'keepalived'
+  | 'babel'
+  | 'bgp'
+  | 'isis'
+  | 'ospf'
+  | 'rip'
+  | 'eigrp'
+  | number;
+
+/** The distance to a destination (`RT_SCOPE_`): one of those with a name, or a number from 0 to 255. */
+export type RouteScope = 'global' | 'site' | 'link' | 'host' | 'nowhere' | number;
+
+/** Preference of an IPv6 router (RFC 4191). */
+export type RouterPreference = 'low' | 'medium' | 'high';
+
+/** A flag of a route or a next hop (`RTNH_F_`). Only `onlink` and `pervasive` are written. */
+export type RouteFlag = 'dead' | 'pervasive' | 'onlink' | 'offload' | 'linkdown' | 'unresolved' | 'trap';
+
+/** The metrics of TCP and of the path, which can be locked. */
+export interface RouteMetrics {
+  /** Bytes. */
+  readonly mtu?: number;
+  /** Bytes. */
+  readonly advertisedMss?: number;
+  /** Bytes. */
+  readonly window?: number;
+  /** Round-trip time, in ms. */
+  readonly rtt?: number;
+  /** In ms. */
+  readonly rttVariance?: number;
+  /** Segments. */
+  readonly slowStartThreshold?: number;
+  /** Segments; has an effect only if it is locked. */
+  readonly congestionWindow?: number;
+  /** Segments. */
+  readonly initialCongestionWindow?: number;
+  /** Segments. */
+  readonly initialReceiveWindow?: number;
+  readonly reordering?: number;
+  /** 0–255. */
+  readonly hopLimit?: number;
+  /** In ms. */
+  readonly minimumRto?: number;
+  readonly quickAck?: boolean;
+  readonly fastOpenNoCookie?: boolean;
+  /** Bits of `RTAX_FEATURE_`: 1 is ECN. */
+  readonly features?: number;
+  /** Algorithm: `dctcp`. */
+  readonly congestionControl?: string;
+  /** Metrics that TCP does not change. */
+  readonly locked?: readonly (keyof Omit<RouteMetrics, 'locked' | 'congestionControl'>)[];
+}
+
+/** The way to a destination. */
+export interface RouteHop {
+  /** Address of the gateway: of the other family also (`RTA_VIA`, Linux 5.2). */
+  readonly gateway?: string;
+  /** Name of the link. */
+  readonly link?: string;
+  readonly flags?: readonly RouteFlag[];
+}
+
+/** One of several ways, which share the traffic. */
+export interface NextHop extends RouteHop {
+  /** 1–256; default 1. */
+  readonly weight?: number;
+}
+
+/** A route that is written. */
+export interface NewRoute extends RouteHop {
+  /** `10.0.0.0/24`, an address, or `default`. */
+  readonly destination: string;
+  /** Of `default`; otherwise the family of the destination. Default: that of the gateway, else 4. */
+  readonly family?: Family;
+  /** Default `unicast`. */
+  readonly type?: RouteType;
+  /** Default `main`; `local` for the types local, broadcast and anycast. */
+  readonly table?: RouteTable;
+  /** Default `boot`. */
+  readonly protocol?: RouteProtocol;
+  /**
+   * Of IPv4. Default `host` for the type local; `link` for broadcast, multicast and anycast, and for unicast without a
+   * gateway; otherwise `global`.
+   */
+  readonly scope?: RouteScope;
+  /** The lower the more preferred. Default 0, of IPv6 1024. */
+  readonly metric?: number;
+  /** Prefix of sources, of IPv6 only. */
+  readonly source?: string;
+  /** 0–255. */
+  readonly tos?: number;
+  /** Address that packets get as source. */
+  readonly preferredSource?: string;
+  /** Several ways, instead of gateway and link. */
+  readonly nextHops?: readonly NextHop[];
+  /** Number of a nexthop object (ip-nexthop(8)), instead of gateway and link. Linux 5.3. */
+  readonly nextHopId?: number;
+  /** The route is deleted after this time, in s. Of IPv6 only. */
+  readonly expires?: number;
+  /** Of IPv6 only; default `medium`. */
+  readonly preference?: RouterPreference;
+  readonly metrics?: RouteMetrics;
+}
+
+/** A route as the kernel lists it. It is also the name of the route. */
+export interface Route extends NewRoute {
+  /** Always with its length: `0.0.0.0/0`, `10.0.0.1/32`. */
+  readonly destination: string;
+  readonly family: Family;
+  readonly type: RouteType;
+  readonly table: RouteTable;
+  readonly protocol: RouteProtocol;
+  readonly scope: RouteScope;
+  readonly flags: readonly RouteFlag[];
+  /** Of a link in none of the names that were listed: its index. */
+  readonly linkIndex?: number;
+}
+
+/** Which routes are listed; default: all of both families. */
+export interface RouteFilter {
+  readonly family?: Family;
+  /** Default: every table. */
+  readonly table?: RouteTable;
+  readonly protocol?: RouteProtocol;
+  readonly type?: RouteType;
+  /** Name of the link; ENODEV when there is none. */
+  readonly link?: string;
+}
+
+/** The packet for which the route is asked for. */
+export interface RouteQuery {
+  /** Source address. */
+  readonly from?: string;
+  /** Name of the link by which the packet came: the route is that of a forwarded packet. Needs {@link from}. */
+  readonly inputLink?: string;
+  readonly outputLink?: string;
+  readonly tos?: number;
+  readonly mark?: number;
+  readonly uid?: number;
+  /** Number of the IP protocol: 1, 6, 17, 58. */
+  readonly ipProtocol?: number;
+  readonly sourcePort?: number;
+  readonly destinationPort?: number;
+  /** Asks for the route as the table has it, and not as it is for this packet. Linux 4.14. */
+  readonly fibMatch?: boolean;
+}

@@ -1,0 +1,220 @@
+// Rules of policy routing ↔ messages. Numbers: include/uapi/linux/fib_rules.h.
+import type { Family } from '../../../net/address.js';
+import {
+  checked,
+  choice,
+  type Fields,
+  type Format,
+  field,
+  integer,
+  type LinkNames,
+  linkName,
+  type Numbers,
+  nameOf,
+  namesOf,
+  readField,
+  writeFields,
+} from '../fields.js';
+import { type AttributeReader, type Message, MessageWriter } from '../message.js';
+import { AF, familyOfNumber, NLM_F, RTM, WRITE_FLAGS } from '../numbers.js';
+import { checkFamily, checkPrefix, formatPrefix } from '../prefixes.js';
+import { routeProtocol, routeTable } from '../routes/codec.js';
+import type { NewRule, NumberRange, Rule, RuleAction } from './types.js';
+
+const FRA = { to: 1, from: 2, goto: 4, mark: 10, suppressPrefixLength: 14, table: 15, markMask: 16 } as const;
+const HEADER_SIZE = 12; // struct fib_rule_hdr
+const INVERT = 2;
+const RT_TABLE_MAIN = 254;
+const NONE = 0xffff_ffff; // no suppression
+const STATES = { unresolved: 4, inputLinkMissing: 8, outputLinkMissing: 16 } as const;
+
+const ACTIONS: Numbers<RuleAction> = {
+  lookup: 1,
+  goto: 2,
+  nop: 3,
+  blackhole: 6,
+  unreachable: 7,
+  prohibit: 8,
+};
+const ruleAction = choice('u8', ACTIONS);
+
+function isRange(value: unknown, most: number): boolean {
+  if (typeof value !== 'object' || value === null || Object.keys(value).length !== 2) return false;
+  const { first, last } = value as NumberRange;
+  return Number.isInteger(first) && Number.isInteger(last) && first >= 0 && first <= last && last <= most;
+}
+
+/** struct fib_rule_port_range, struct fib_rule_uid_range. */
+function range(width: 'u16' | 'u32', most: number): Format<NumberRange> {
+  const size = width === 'u16' ? 2 : 4;
+  return {
+    rule: `must be a range {first, last} of integers from 0 to ${most}`,
+    type: 'object',
+    accepts: (value) => isRange(value, most),
+    write: (writer, { first, last }) => writer[width](first)[width](last),
+    read: (attribute) => ({ first: attribute[width](), last: attribute[width](size) }),
+  };
+}
+
+/** A value that means "none" is left out. */
+const suppression: Format<number> = {
+  ...integer('u32', 0, 0x7fff_ffff),
+  read: (attribute) => (attribute.u32() === NONE ? undefined : attribute.u32()),
+};
+
+type Scalars = Omit<
+  Rule,
+  'family' | 'from' | 'to' | 'invert' | 'tos' | 'mark' | 'action' | 'table' | keyof typeof STATES | 'l3mdev'
+>;
+const SCALARS: Fields<Scalars> = {
+  inputLink: field(3, linkName),
+  goto: field(FRA.goto, integer('u32')),
+  priority: field(6, integer('u32')),
+  suppressGroup: field(13, suppression),
+  suppressPrefixLength: field(FRA.suppressPrefixLength, suppression),
+  outputLink: field(17, linkName),
+  uids: field(20, range('u32', 0xffff_ffff)),
+  protocol: field(21, routeProtocol),
+  ipProtocol: field(22, integer('u8', 1)),
+  sourcePorts: field(23, range('u16', 0xffff)),
+  destinationPorts: field(24, range('u16', 0xffff)),
+};
+const L3MDEV = 19;
+const NAMES = new Set([
+  ...Object.keys(SCALARS),
+  ...['family', 'from', 'to', 'invert', 'tos', 'mark', 'action', 'table', 'l3mdev'],
+  ...Object.keys(STATES), // of one that was listed
+]);
+const MARK_NAMES = new Set(['value', 'mask']);
+
+/** The message that adds or deletes a rule, with the defaults of iproute2. */
+export function encodeRule(verb: 'add' | 'delete', rule: NewRule): MessageWriter {
+  const writer = new MessageWriter(verb === 'add' ? RTM.newRule : RTM.deleteRule, WRITE_FLAGS[verb]);
+  if (!writer.isObject('rule', rule)) return writer;
+  writer.onlyFields('rule.', rule, NAMES, 'a rule');
+  const named = checkFamily(writer, 'rule.family', rule.family);
+  const from = rule.from === undefined ? undefined : checkPrefix(writer, 'rule.from', rule.from, named);
+  const to =
+    rule.to === undefined ? undefined : checkPrefix(writer, 'rule.to', rule.to, named ?? from?.family);
+  const family: Family = named ?? from?.family ?? to?.family ?? 4;
+  const table = tableOf(writer, verb, rule);
+  const { tos = 0, invert = false, l3mdev = false } = rule;
+  for (const [name, value] of Object.entries({ invert, l3mdev })) {
+    if (typeof value !== 'boolean') writer.fail(`rule.${name}`, value, 'must be true or false', true);
+  }
+  writer
+    .u8(AF[family])
+    .u8(to?.length ?? 0)
+    .u8(from?.length ?? 0)
+    .u8(writer.integer('rule.tos', tos, 0, 255));
+  writer
+    .u8(table < 256 ? table : 0)
+    .u8(0)
+    .u8(0)
+    .u8(actionOf(writer, verb, rule));
+  writer.u32(invert ? INVERT : 0);
+  if (to && to.length > 0) writer.attribute(FRA.to, () => writer.bytes(to.bytes));
+  if (from && from.length > 0) writer.attribute(FRA.from, () => writer.bytes(from.bytes));
+  if (table >= 256) writer.attribute(FRA.table, () => writer.u32(table));
+  if (l3mdev) writer.attribute(L3MDEV, () => writer.u8(1));
+  writeMark(writer, rule);
+  writeFields<Partial<Scalars>>(writer, 'rule.', { ...defaults(verb, rule), ...rule }, SCALARS);
+  return writer;
+}
+
+function defaults(verb: 'add' | 'delete', { protocol }: NewRule): Partial<Scalars> {
+  return verb === 'add' && protocol === undefined ? { protocol: 'boot' } : {};
+}
+
+/** A deletion without an action deletes a rule with any action. */
+function actionOf(writer: MessageWriter, verb: 'add' | 'delete', { action, goto }: NewRule): number {
+  if (action !== undefined) {
+    if (!checked(writer, 'rule.action', action, ruleAction)) return 0;
+    if (goto !== undefined && action !== 'goto')
+      writer.fail('rule.goto', goto, 'is of the action goto', true);
+    return ACTIONS[action];
+  }
+  if (goto !== undefined) return ACTIONS.goto;
+  return verb === 'add' ? ACTIONS.lookup : 0;
+}
+
+function tableOf(writer: MessageWriter, verb: 'add' | 'delete', rule: NewRule): number {
+  const { table, action, goto, l3mdev } = rule;
+  if (table === undefined) {
+    const looksUp = (action ?? (goto === undefined ? 'lookup' : 'goto')) === 'lookup';
+    return verb === 'add' && looksUp && !l3mdev ? RT_TABLE_MAIN : 0;
+  }
+  if (!checked(writer, 'rule.table', table, routeTable)) return 0;
+  if (l3mdev) writer.fail('rule.table', table, 'excludes l3mdev', true);
+  if (typeof table === 'number') return table;
+  return { default: 253, main: RT_TABLE_MAIN, local: 255 }[table];
+}
+
+function writeMark(writer: MessageWriter, { mark }: NewRule): void {
+  if (mark === undefined || !writer.isObject('rule.mark', mark)) return;
+  writer.onlyFields('rule.mark.', mark, MARK_NAMES, 'a mark');
+  const value = writer.integer('rule.mark.value', mark.value, 0, 0xffff_ffff);
+  writer.attribute(FRA.mark, () => writer.u32(value));
+  if (mark.mask === undefined) return;
+  const mask = writer.integer('rule.mark.mask', mark.mask, 0, 0xffff_ffff);
+  writer.attribute(FRA.markMask, () => writer.u32(mask));
+}
+
+/** The message that lists rules, of one family or both. */
+export function encodeListRules(family?: Family): MessageWriter {
+  const writer = new MessageWriter(RTM.getRule, NLM_F.dump);
+  const checkedFamily = checkFamily(writer, 'family', family);
+  writer.u8(checkedFamily === undefined ? 0 : AF[checkedFamily]);
+  for (let i = 1; i < HEADER_SIZE; i++) writer.u8(0);
+  return writer;
+}
+
+/** Reads a rule. Undefined for one of another family: of multicast routing. */
+export function readRule(message: Message, links: LinkNames): Rule | undefined {
+  const family = familyOfNumber(message.u8(0));
+  const action = nameOf(ACTIONS, message.u8(7));
+  if (family === undefined || action === undefined) return undefined;
+  const flags = message.u32(8);
+  const rule: Record<string, unknown> = { family, priority: 0, action };
+  if (message.u8(3) !== 0) rule['tos'] = message.u8(3);
+  if (flags & INVERT) rule['invert'] = true;
+  for (const [name, bit] of Object.entries(STATES)) if (flags & bit) rule[name] = true;
+  const mark: { value?: number; mask?: number } = {};
+  for (const attributes = message.attributes(HEADER_SIZE); attributes.next(); ) {
+    readAttribute(attributes, rule, mark, { family, to: message.u8(1), from: message.u8(2) }, links);
+  }
+  if (mark.mask) rule['mark'] = { value: mark.value ?? 0, mask: mark.mask };
+  if (action !== 'lookup' || rule['table'] === 0) delete rule['table'];
+  return rule as unknown as Rule;
+}
+
+function readAttribute(
+  attribute: AttributeReader,
+  rule: Record<string, unknown>,
+  mark: { value?: number; mask?: number },
+  { family, to, from }: { family: Family; to: number; from: number },
+  links: LinkNames,
+): void {
+  switch (attribute.type) {
+    case FRA.to:
+      rule['to'] = formatPrefix(family, attribute, to);
+      break;
+    case FRA.from:
+      rule['from'] = formatPrefix(family, attribute, from);
+      break;
+    case FRA.table:
+      rule['table'] = routeTable.read(attribute, links);
+      break;
+    case FRA.mark:
+      mark.value = attribute.u32();
+      break;
+    case FRA.markMask:
+      mark.mask = attribute.u32();
+      break;
+    case L3MDEV:
+      if (attribute.u8() !== 0) rule['l3mdev'] = true;
+      break;
+    default:
+      readField(attribute, SCALARS, namesOf(SCALARS), rule, links);
+  }
+}

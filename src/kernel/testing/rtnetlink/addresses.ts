@@ -1,0 +1,71 @@
+// Addresses of links in memory, with the kernel's rules.
+import { constants } from 'node:os';
+import { canonicalAddress, familyOf, isLinkLocalIPv6 } from '../../../net/address.js';
+import type { AddressFlag, LinkAddress, LinkAddressId, NewLinkAddress } from '../../rtnetlink/types.js';
+
+const { EADDRNOTAVAIL, EEXIST } = constants.errno;
+
+/** A change of an address. */
+export type AddressChanged = (address: LinkAddress, deleted: boolean) => void;
+
+/** The addresses of one link. They keep no order among them: deleting the first of a network deletes no other. */
+export class FakeAddresses {
+  readonly #addresses = new Map<string, LinkAddress>();
+  readonly #changed: AddressChanged;
+
+  constructor(changed: AddressChanged) {
+    this.#changed = changed;
+  }
+
+  list(link: string): LinkAddress[] {
+    return [...this.#addresses.values()].map((address) => ({ ...address, link }));
+  }
+
+  write(verb: 'add' | 'replace', given: NewLinkAddress): number | undefined {
+    const address = completed(given);
+    const key = keyOf(address);
+    if (verb === 'add' && this.#addresses.has(key)) return EEXIST;
+    this.#addresses.set(key, address);
+    this.#changed(address, false);
+    return undefined;
+  }
+
+  delete(id: LinkAddressId): number | undefined {
+    const key = keyOf({ ...id, address: canonicalAddress(id.address) ?? id.address });
+    const held = this.#addresses.get(key);
+    if (!held || held.prefix !== id.prefix) return EADDRNOTAVAIL;
+    this.#addresses.delete(key);
+    this.#changed(held, true);
+    return undefined;
+  }
+}
+
+function completed({ address: text, peer, broadcast, flags = [], ...given }: NewLinkAddress): LinkAddress {
+  const address = canonicalAddress(text) ?? text;
+  const family = familyOf(address);
+  const { validLifetime } = given;
+  const set: AddressFlag[] = [...flags, ...(validLifetime === undefined ? (['permanent'] as const) : [])];
+  const preferred = given.preferredLifetime ?? validLifetime;
+  return {
+    ...given,
+    address,
+    ...(peer !== undefined && { peer: canonicalAddress(peer) ?? peer }),
+    ...(broadcast !== undefined && { broadcast }),
+    ...(preferred !== undefined && { preferredLifetime: preferred }),
+    ...(family === 4 && { label: given.label ?? given.link }),
+    scope: scopeOf(address, given),
+    flags: set,
+  };
+}
+
+/** A link has an IPv6 address once, and an IPv4 address once for each prefix length. */
+function keyOf({ address, prefix }: Pick<LinkAddressId, 'address' | 'prefix'>): string {
+  return familyOf(address) === 6 ? address : `${address}/${prefix}`;
+}
+
+/** The kernel gives IPv6 addresses the scope that they have by themselves, and IPv4 addresses the one that is asked for. */
+function scopeOf(address: string, { scope }: Pick<NewLinkAddress, 'scope'>): LinkAddress['scope'] {
+  if (familyOf(address) === 4) return scope ?? (address.startsWith('127.') ? 'host' : 'global');
+  if (address === '::1') return 'host';
+  return isLinkLocalIPv6(address) ? 'link' : 'global';
+}

@@ -1,0 +1,172 @@
+// Faults of a node, and the fate of packets to its Services with each: the commands that break the state and restore it.
+import type { CauseCode, Verdict } from '../../src/modes/explanation.js';
+import { HERE, THERE } from './packetLab.js';
+import type { Client, Kind, ServiceName } from './packetTable.js';
+
+/** A fault. Commands run in the node's network namespace, for IPv4. */
+export interface BrokenRow {
+  readonly about: string;
+  readonly breaks: readonly string[];
+  readonly restores: readonly string[];
+  readonly client: Client;
+  readonly service: ServiceName;
+  readonly kind: Kind;
+  readonly verdict: Verdict;
+  /** The first cause for the user. */
+  readonly cause: CauseCode;
+  /** The results of two connections: the name of the endpoint and the address that it sees, or the error. */
+  readonly fates: readonly string[];
+}
+
+const VIP = '10.96.30.1';
+const SAVE = 'iptables-save >/tmp/knp-rules';
+const RESTORE = 'iptables-restore </tmp/knp-rules';
+const setting = (name: string, value: number) => `echo ${value} >/proc/sys/${name}`;
+const weights = (weight: number) =>
+  [HERE, THERE].map(({ ipv4 }) => `ipvsadm -e -t ${VIP}:80 -r ${ipv4}:8080 -m -w ${weight}`);
+const REFUSED = ['ECONNREFUSED', 'ECONNREFUSED'];
+const SILENT = ['no answer', 'no answer'];
+const HERE_ONLY = ['no answer', `${HERE.name} sees 192.168.50.100`];
+
+/** Valid for TCP over IPv4. */
+export const BROKEN_ROWS: readonly BrokenRow[] = [
+  {
+    about: 'chain KUBE-SERVICES is empty',
+    breaks: [SAVE, 'iptables -t nat -F KUBE-SERVICES'],
+    restores: [RESTORE],
+    client: 'outside',
+    service: 'open',
+    kind: 'NodePort',
+    verdict: 'partly',
+    cause: 'ReplyBypasses',
+    fates: HERE_ONLY,
+  },
+  {
+    about: 'all rules of table filter are flushed, and the policy of FORWARD is DROP',
+    breaks: [SAVE, 'iptables -F', 'iptables -P FORWARD DROP'],
+    restores: ['iptables -P FORWARD ACCEPT', RESTORE],
+    client: 'outside',
+    service: 'open',
+    kind: 'NodePort',
+    verdict: 'hangs',
+    cause: 'Rule',
+    fates: SILENT,
+  },
+  {
+    about: 'a rule of another program rejects the client',
+    breaks: [SAVE, 'iptables -I INPUT -s 192.168.50.0/24 -p tcp --dport 30001 -j REJECT'],
+    restores: [RESTORE],
+    client: 'outside',
+    service: 'open',
+    kind: 'NodePort',
+    verdict: 'refused',
+    cause: 'Rule',
+    fates: REFUSED,
+  },
+  {
+    about: 'the cluster IP is missing on kube-ipvs0',
+    breaks: [`ip address delete ${VIP}/32 dev kube-ipvs0`],
+    restores: [`ip address add ${VIP}/32 dev kube-ipvs0`],
+    client: 'pod here',
+    service: 'open',
+    kind: 'ClusterIP',
+    verdict: 'unreachable',
+    cause: 'AddressNotBound',
+    fates: ['ENETUNREACH', 'ENETUNREACH'],
+  },
+  {
+    about: 'the cluster IP is missing on kube-ipvs0, and a default route leads elsewhere',
+    breaks: [
+      `ip address delete ${VIP}/32 dev kube-ipvs0`,
+      'ip route add default via 192.168.50.99',
+      'ip neighbour replace 192.168.50.99 lladdr 02:00:00:00:00:99 dev eth0',
+    ],
+    restores: [`ip address add ${VIP}/32 dev kube-ipvs0`, 'ip route delete default'],
+    client: 'pod here',
+    service: 'open',
+    kind: 'ClusterIP',
+    verdict: 'hangs',
+    cause: 'AddressNotBound',
+    fates: SILENT,
+  },
+  {
+    about: 'all real servers have weight 0',
+    breaks: weights(0),
+    restores: weights(1),
+    client: 'pod here',
+    service: 'open',
+    kind: 'ClusterIP',
+    verdict: 'refused',
+    cause: 'NoCapacity',
+    fates: REFUSED,
+  },
+  {
+    about: 'the entry of the cluster IP is missing',
+    breaks: [`ipset del KUBE-CLUSTER-IP ${VIP},tcp:80`],
+    restores: [`ipset add KUBE-CLUSTER-IP ${VIP},tcp:80`],
+    client: 'pod here',
+    service: 'open',
+    kind: 'ClusterIP',
+    verdict: 'refused',
+    cause: 'EntryMissing',
+    fates: REFUSED,
+  },
+  {
+    about: 'IPVS does not use conntrack',
+    breaks: [setting('net/ipv4/vs/conntrack', 0)],
+    restores: [setting('net/ipv4/vs/conntrack', 1)],
+    client: 'outside',
+    service: 'open',
+    kind: 'NodePort',
+    verdict: 'partly',
+    cause: 'ReplyBypasses',
+    fates: HERE_ONLY,
+  },
+  {
+    about: 'IPVS does not use conntrack, and a pod connects to itself',
+    breaks: [setting('net/ipv4/vs/conntrack', 0)],
+    restores: [setting('net/ipv4/vs/conntrack', 1)],
+    client: 'itself',
+    service: 'local',
+    kind: 'ClusterIP',
+    verdict: 'hangs',
+    cause: 'Hairpin',
+    fates: SILENT,
+  },
+  {
+    about: 'IP forwarding is disabled',
+    breaks: [setting('net/ipv4/ip_forward', 0)],
+    restores: [setting('net/ipv4/ip_forward', 1)],
+    client: 'outside',
+    service: 'open',
+    kind: 'NodePort',
+    verdict: 'hangs',
+    cause: 'ForwardingOff',
+    fates: SILENT,
+  },
+  {
+    about: 'frames between the ports of a bridge do not pass the rules',
+    breaks: [setting('net/bridge/bridge-nf-call-iptables', 0)],
+    restores: [setting('net/bridge/bridge-nf-call-iptables', 1)],
+    client: 'pod here',
+    service: 'local',
+    kind: 'ClusterIP',
+    verdict: 'hangs',
+    cause: 'BridgeFilterOff',
+    fates: SILENT,
+  },
+  {
+    about: 'the virtual service of a node port is missing',
+    breaks: ['ipvsadm -D -t 192.168.50.10:30001'],
+    restores: [
+      'ipvsadm -A -t 192.168.50.10:30001 -s rr',
+      ...[HERE, THERE].map(({ ipv4 }) => `ipvsadm -a -t 192.168.50.10:30001 -r ${ipv4}:8080 -m -w 1`),
+    ],
+    client: 'outside',
+    service: 'open',
+    kind: 'NodePort',
+    verdict: 'refused',
+    cause: 'NodePortAddress',
+    fates: REFUSED,
+  },
+];

@@ -1,0 +1,51 @@
+// Asks for explanations of packets in a node's network namespace, and compares them with the fates of packets.
+import { fileURLToPath } from 'node:url';
+import { NamespaceProcess } from '../../demo/namespaceProcess.js';
+import type { Pod } from '../../demo/places.js';
+import type { EndpointPath, Explanation, PacketQuestion } from '../../src/modes/explanation.js';
+import type { AskExplain } from './explainProcess.js';
+
+const PROCESS = fileURLToPath(new URL('./explainProcess.js', import.meta.url));
+
+/** Explains packets in a namespace. */
+export class Explainer {
+  readonly #process: NamespaceProcess<AskExplain, Explanation[]>;
+
+  private constructor(process: NamespaceProcess<AskExplain, Explanation[]>) {
+    this.#process = process;
+  }
+
+  /** Starts a process; resolves when it is ready. */
+  static async open(namespace: string): Promise<Explainer> {
+    return new Explainer(await NamespaceProcess.open(namespace, PROCESS));
+  }
+
+  /** The explanations, in order. The kernel must not change meanwhile. */
+  explain(questions: readonly PacketQuestion[]): Promise<Explanation[]> {
+    return this.#process.ask({ questions });
+  }
+
+  close(): Promise<void> {
+    return this.#process.close();
+  }
+}
+
+/**
+ * The fates of two connections according to an explanation, sorted, in the words of the packet tests: `web-0 sees
+ * 10.244.1.1`, `no answer`, `ECONNREFUSED`.
+ */
+export function fatesOf({ endpoints, verdict }: Explanation, pods: readonly Pod[]): string[] {
+  const fates = endpoints.filter(({ selectable }) => selectable).map((endpoint) => fateOf(endpoint, pods));
+  if (fates.length === 0)
+    return Array.from({ length: 2 }, () => (verdict === 'refused' ? 'ECONNREFUSED' : verdict));
+  return (fates.length === 1 ? [...fates, ...fates] : fates).sort();
+}
+
+function fateOf({ endpoint, result, source }: EndpointPath, pods: readonly Pod[]): string {
+  if (result === 'refused') return 'ECONNREFUSED';
+  if (result === 'hangs') return 'no answer';
+  const pod = pods.find(
+    ({ ipv4, ipv6 }) => endpoint.startsWith(`${ipv4}:`) || endpoint.startsWith(`[${ipv6}]:`),
+  );
+  return result === 'connects' ? `${pod?.name} sees ${source}` : result;
+}

@@ -40,7 +40,12 @@ before(async () => {
     '-j',
     'ACCEPT',
   );
-  namespace.run('sysctl', '-qw', 'net.netfilter.nf_conntrack_acct=1');
+  namespace.run(
+    'sysctl',
+    '-qw',
+    'net.netfilter.nf_conntrack_acct=1',
+    'net.netfilter.nf_conntrack_timestamp=1',
+  );
   ct = await openConntrack({ netns: namespace.path });
 });
 after(async () => {
@@ -60,7 +65,7 @@ function tool(words: string): string {
 }
 
 /** The fields of a flow that do not change by themselves. */
-function stable({ id: _id, timeout, use: _use, secctx: _secctx, ...flow }: Flow) {
+function stable({ id: _id, timeout, use: _use, secctx: _secctx, start: _start, ...flow }: Flow) {
   return { ...flow, timeout: Math.ceil(timeout / 10) };
 }
 
@@ -136,6 +141,10 @@ const OTHERS: readonly [options: string, test: () => Promise<void>][] = [
     async () => {
       await ct.add(tcp);
       const [flow] = (await ct.list().toArray()) as [Flow];
+      // In ns since 1970.
+      const age = BigInt(Date.now()) * 1_000_000n - (flow.start ?? 0n);
+      assert.ok(age > -1_000_000_000n && age < 60_000_000_000n, `began ${age} ns ago`);
+      assert.equal(flow.stop, undefined);
       const line = tool(`-G ${NAME} -o id`);
       assert.match(line, new RegExp(` id=${flow.id}\\n$`));
       assert.deepEqual(stable((await ct.get({ protocol: 'tcp', original })) as Flow), stable(flow));

@@ -176,10 +176,7 @@ TEST(TheKernelListsDetails) {
   CHECK_EQUAL(tcp.details->reply.packets, 3);
   CHECK_EQUAL(tcp.details->reply.bytes, 164);
   CHECK_EQUAL(tcp.details->helper, "ftp");
-  CHECK((tcp.fields & knp::conntrack::kHasStart) != 0);
-  CHECK((tcp.fields & knp::conntrack::kHasStop) == 0);
-  constexpr uint64_t kFirstOf2020 = 1577836800ULL * 1000000000;
-  CHECK(tcp.details->start > kFirstOf2020 && tcp.details->start < 2 * kFirstOf2020);
+  CHECK((tcp.fields & (knp::conntrack::kHasStart | knp::conntrack::kHasStop)) == 0);
   CHECK((udp.fields & knp::conntrack::kHasLabels) != 0);
   CHECK(udp.details->labels == (knp::conntrack::Labels{1U << 5}));
 }

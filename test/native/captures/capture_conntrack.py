@@ -66,7 +66,7 @@ def exchange(client, service, server, port=53):
             here.recvfrom(10)
 
 
-# Flows with counters, timestamps and labels; one with a helper, which expects another.
+# Flows with counters and labels (and timestamps, where the kernel has them); one with a helper, which expects another.
 DETAILS = r"""
 sysctl -q net.netfilter.nf_conntrack_acct=1 net.netfilter.nf_conntrack_timestamp=1
 modprobe nf_conntrack_ftp

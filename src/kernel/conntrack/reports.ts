@@ -1,7 +1,4 @@
-// What connection tracking reports beside flows: its numbers, expectations and abilities.
-import type { Family } from '../../net/address.js';
-import type { IpProtocol } from '../../net/protocol.js';
-import type { FlowMaster, FlowTuple } from './types.js';
+// What connection tracking reports beside flows: its numbers and its abilities.
 
 /** Counters of one CPU since the namespace began (`struct ip_conntrack_stat`). */
 export interface CpuStatistics {
@@ -35,26 +32,6 @@ export interface ConntrackStatistics {
   /** Maximum of them (`net.netfilter.nf_conntrack_max`). Undefined before 4.18. */
   readonly maxEntries: number | undefined;
   readonly cpus: readonly CpuStatistics[];
-}
-
-/** A flow that is expected to begin, because a helper read so in the packets of another (`struct nf_conntrack_expect`). */
-export interface Expectation {
-  readonly family: Family;
-  readonly protocol: IpProtocol;
-  readonly original: FlowTuple;
-  /** Bits of `original` that count: `255.255.255.255`, 65535. */
-  readonly mask: FlowTuple;
-  readonly master: FlowMaster;
-  readonly zone: number;
-  readonly id: number;
-  /** Time left, in s. */
-  readonly timeout: number;
-  /** `NF_CT_EXPECT_` flags: 1 permanent, 2 inactive, 4 created by a program. */
-  readonly flags: number;
-  /** Class of the expectation within its helper. */
-  readonly class: number;
-  /** Name of the helper. */
-  readonly helper?: string;
 }
 
 /** What the kernel offers in the namespace of the client. A setting may be changed at any time; it counts for new flows. */

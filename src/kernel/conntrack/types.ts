@@ -12,7 +12,7 @@ import type {
   OperationResult,
   WatchOptions,
 } from '../types.js';
-import type { ConntrackCapabilities, ConntrackStatistics, Expectation } from './reports.js';
+import type { ConntrackCapabilities, ConntrackStatistics } from './reports.js';
 import type { FlowStatus, SctpState, TcpState } from './states.js';
 
 export type * from './reports.js';
@@ -312,6 +312,26 @@ export const FLUSH_CONFIRMATION = 'delete every flow';
 export interface FlushOptions extends CallOptions {
   /** The words `delete every flow`, so that no call is made by accident. */
   readonly confirm: typeof FLUSH_CONFIRMATION;
+}
+
+/** A flow that is expected to begin, because a helper read so in the packets of another (`struct nf_conntrack_expect`). */
+export interface Expectation {
+  readonly family: Family;
+  readonly protocol: IpProtocol;
+  readonly original: FlowTuple;
+  /** Bits of `original` that count: `255.255.255.255`, 65535. */
+  readonly mask: FlowTuple;
+  readonly master: FlowMaster;
+  readonly zone: number;
+  readonly id: number;
+  /** Time left, in s. */
+  readonly timeout: number;
+  /** `NF_CT_EXPECT_` flags: 1 permanent, 2 inactive, 4 created by a program. */
+  readonly flags: number;
+  /** Class of the expectation within its helper. */
+  readonly class: number;
+  /** Name of the helper. */
+  readonly helper?: string;
 }
 
 /**

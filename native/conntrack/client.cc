@@ -1,6 +1,7 @@
 #include "conntrack/client.h"
 
 #include <linux/netlink.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 
 #include "conntrack/codec.h"
 #include "conntrack/filter.h"
+#include "conntrack/settings.h"
 #include "netlink/exchange.h"
 
 namespace knp::conntrack {
@@ -28,6 +30,24 @@ constexpr size_t kDatagram = size_t{32} * 1024;
 // No such flow, or another one with the same tuple.
 bool IsGone(const Failure& failure) {
   return failure.status.is_errno(ENOENT);
+}
+
+bool Encode(MessageBuilder* builder, const Operation& operation) {
+  switch (operation.verb) {
+    case Verb::kAddFlow:
+      return EncodeAdd(builder, operation);
+    case Verb::kUpdateFlow:
+      return EncodeUpdate(builder, operation);
+    case Verb::kDeleteFlow:
+      break;
+  }
+  return EncodeDelete(builder, operation.flow);
+}
+
+// An update does not compare the id, and must not clear a bit of the status (EBUSY).
+bool NeedsLookUp(const Operation& operation) {
+  if (operation.verb != Verb::kUpdateFlow) return false;
+  return operation.flow.id != 0 || (operation.given & kGivesStatus) != 0;
 }
 
 }  // namespace
@@ -67,34 +87,52 @@ Status Client::Open(const std::string& network_namespace, std::chrono::milliseco
   options.timeout = timeout;
   Status status = netlink::OpenSockets(network_namespace, &options, {{&socket_, kDatagram}});
   if (!status.ok()) return status;
+  network_namespace_ = options.network_namespace;
   std::vector<uint8_t> request;
   MessageBuilder builder(&request);
   if (!EncodeGetStatistics(&builder)) return Status::Errno(EMSGSIZE);
   return netlink::Query(&socket_, &request, [](const Message&) { return Status{}; });
 }
 
-Status Client::List(const std::vector<Filter>& filters, bool partial, std::vector<Flow>* out) {
+Status Client::List(const std::vector<Filter>& filters, const ListOptions& options, std::vector<Flow>* out) {
   const std::lock_guard<std::mutex> lock(mutex_);
   Listing listing(filters);
-  for (const Filter& filter : PlanDumps(filters)) {
-    Status status = Dump(filter, &listing);
-    if (!status.ok() && !(partial && status.fault == Fault::kInterrupted)) return status;
+  // The kernel filters no other table.
+  const bool is_filtered = options.table == Table::kConntrack;
+  for (const Filter& filter : is_filtered ? PlanDumps(filters) : std::vector<Filter>(1)) {
+    Status status = ListInto(filter, options, &listing);
+    if (!status.ok() && !(options.partial && status.fault == Fault::kInterrupted)) return status;
   }
   *out = listing.Take();
   return {};
 }
 
+Status Client::Get(const Flow& name, bool zero_counters, std::vector<Flow>* out) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  // With the id, the kernel may have another flow, whose counters must stay.
+  if (zero_counters && name.id != 0) {
+    Flow found;
+    Status status = Query(name, false, &found);
+    if (!status.ok()) return status;
+  }
+  return Query(name, zero_counters, &out->emplace_back());
+}
+
 Status Client::Delete(const Filter& filter, Deletion* out) {
   *out = {};
-  if (!Narrows(filter))
-    return Status::Errno(EINVAL, "a deletion must name a family and an address or a port");
+  if (!Narrows(filter)) return Status::Errno(EINVAL, "a deletion must have a condition that narrows it");
   // Linux 6.11 can delete by a filter. That is not used: it does not return the number of deleted flows, and
   // may compare IPv6 addresses wrongly (see KernelPart).
   std::vector<Flow> flows;
-  Status status = List({filter}, false, &flows);
+  Status status = List({filter}, {}, &flows);
   if (!status.ok()) return status;
   const std::lock_guard<std::mutex> lock(mutex_);
-  std::vector<Failure> failures = Send(flows);
+  netlink::Batch batch(&socket_);
+  for (size_t i = 0; i < flows.size(); i++) {
+    batch.Add(static_cast<uint32_t>(i),
+              [&](MessageBuilder* builder) { return EncodeDelete(builder, flows[i]); });
+  }
+  std::vector<Failure> failures = batch.Finish();
   out->deleted = static_cast<uint32_t>(flows.size() - failures.size());
   for (Failure& failure : failures) {
     if (IsGone(failure)) continue;
@@ -105,17 +143,91 @@ Status Client::Delete(const Filter& filter, Deletion* out) {
   return {};
 }
 
-std::vector<Failure> Client::DeleteFlows(const std::vector<Flow>& flows) {
+std::vector<Failure> Client::Apply(std::vector<Operation> operations) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  std::vector<Failure> failures = Send(flows);
-  failures.erase(std::remove_if(failures.begin(), failures.end(), IsGone), failures.end());
+  netlink::Batch batch(&socket_);
+  for (size_t i = 0; i < operations.size(); i++) {
+    const auto index = static_cast<uint32_t>(i);
+    Operation& operation = operations[i];
+    if (NeedsLookUp(operation)) {
+      batch.Flush();  // the operations before it may be about the same flow
+      Flow found;
+      Status status = Query(operation.flow, false, &found);
+      if (!status.ok()) {
+        batch.Fail(index, std::move(status));
+        continue;
+      }
+      operation.flow.status |= found.status;
+    }
+    batch.Add(index, [&](MessageBuilder* builder) { return Encode(builder, operation); });
+  }
+  std::vector<Failure> failures = batch.Finish();
+  const auto is_done = [&](const Failure& failure) {
+    return operations[failure.index].verb == Verb::kDeleteFlow && IsGone(failure);
+  };
+  failures.erase(std::remove_if(failures.begin(), failures.end(), is_done), failures.end());
   return failures;
 }
 
-Status Client::Dump(const Filter& filter, Listing* listing) {
+Status Client::Flush() {
+  const std::lock_guard<std::mutex> lock(mutex_);
   std::vector<uint8_t> request;
   MessageBuilder builder(&request);
-  if (!EncodeList(&builder, filter)) return Status::Errno(EMSGSIZE);
+  if (!EncodeFlush(&builder)) return Status::Errno(EMSGSIZE);
+  return netlink::Command(&socket_, &request);
+}
+
+Status Client::ReadStatistics(Statistics* out) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<uint8_t> request;
+  MessageBuilder builder(&request);
+  if (!EncodeGetStatistics(&builder)) return Status::Errno(EMSGSIZE);
+  Status status =
+      netlink::Query(&socket_, &request, [&](const Message& reply) { return DecodeStatistics(reply, out); });
+  if (!status.ok()) return status;
+  request.clear();
+  MessageBuilder list(&request);
+  if (!EncodeListCpus(&list)) return Status::Errno(EMSGSIZE);
+  const auto restart = [&] { out->cpus.clear(); };
+  return netlink::Dump(&socket_, &request, restart,
+                       [&](const Message& reply) { return DecodeCpu(reply, &out->cpus.emplace_back()); });
+}
+
+Status Client::ListExpectations(std::vector<Expectation>* out) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<uint8_t> request;
+  MessageBuilder builder(&request);
+  if (!EncodeListExpectations(&builder, AF_UNSPEC)) return Status::Errno(EMSGSIZE);
+  const auto restart = [&] { out->clear(); };
+  return netlink::Dump(&socket_, &request, restart,
+                       [&](const Message& reply) { return DecodeExpectation(reply, &out->emplace_back()); });
+}
+
+Status Client::ReadCapabilities(Capabilities* out) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!network_namespace_) return Status::Errno(EBADF);
+  Status status = ReadSettings(*network_namespace_, &out->settings);
+  if (!status.ok()) return status;
+  Flow nothing;  // that a kernel with zones does not find
+  nothing.family = AF_INET;
+  nothing.protocol = IPPROTO_RAW;
+  nothing.zone = 1;
+  Flow found;
+  status = Query(nothing, false, &found);
+  if (!status.ok() && !status.is_errno(ENOENT) && !status.is_errno(EOPNOTSUPP)) return status;
+  out->zones = !status.is_errno(EOPNOTSUPP);
+  std::vector<uint8_t> request;
+  MessageBuilder builder(&request);
+  if (!EncodeDeleteNothing(&builder)) return Status::Errno(EMSGSIZE);
+  status = netlink::Command(&socket_, &request);
+  out->delete_by_filter = status.ok();
+  return status.is_errno(ENOENT) ? Status{} : status;
+}
+
+Status Client::ListInto(const Filter& filter, const ListOptions& options, Listing* listing) {
+  std::vector<uint8_t> request;
+  MessageBuilder builder(&request);
+  if (!EncodeList(&builder, filter, options.table, options.zero_counters)) return Status::Errno(EMSGSIZE);
   // The next attempt finds the same flows again.
   const auto restart = [] {};
   return netlink::Dump(&socket_, &request, restart, [&](const Message& reply) {
@@ -126,13 +238,18 @@ Status Client::Dump(const Filter& filter, Listing* listing) {
   });
 }
 
-std::vector<Failure> Client::Send(const std::vector<Flow>& flows) {
-  netlink::Batch batch(&socket_);
-  for (size_t i = 0; i < flows.size(); i++) {
-    batch.Add(static_cast<uint32_t>(i),
-              [&](MessageBuilder* builder) { return EncodeDelete(builder, flows[i]); });
-  }
-  return batch.Finish();
+// The kernel does not compare the id.
+Status Client::Query(const Flow& name, bool zero_counters, Flow* out) {
+  std::vector<uint8_t> request;
+  MessageBuilder builder(&request);
+  if (!EncodeGet(&builder, name, zero_counters)) return Status::Errno(EMSGSIZE);
+  bool found = false;
+  Status status = netlink::Query(&socket_, &request, [&](const Message& reply) {
+    found = true;
+    return DecodeFlow(reply, out);
+  });
+  if (!status.ok()) return status;
+  return found && (name.id == 0 || name.id == out->id) ? Status{} : Status::Errno(ENOENT);
 }
 
 }  // namespace knp::conntrack

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
+#include "conntrack/records.h"
 #include "conntrack/types.h"
 #include "netlink/batch.h"
 #include "netlink/socket.h"
@@ -29,22 +31,36 @@ class Client {
 
   // The flows that any of the filters selects, each once. Not a consistent snapshot: the kernel offers none.
   // With `partial`, a listing that was cut short (kInterrupted) returns the flows read so far.
-  netlink::Status List(const std::vector<Filter>& filters, bool partial, std::vector<Flow>* out);
+  netlink::Status List(const std::vector<Filter>& filters, const ListOptions& options,
+                       std::vector<Flow>* out);
+
+  // The flow with this original tuple, zone and, unless 0, id. ENOENT when there is none.
+  netlink::Status Get(const Flow& name, bool zero_counters, std::vector<Flow>* out);
 
   // Deletes the flows that the filter selects. EINVAL, and nothing is sent, for a filter that does not
   // satisfy Narrows(). A failure to list them is the status; a failure to delete one is part of the result.
   netlink::Status Delete(const Filter& filter, Deletion* out);
 
-  // Deletes flows by name; returns those that could not be. One that is gone already is no failure.
-  std::vector<netlink::Failure> DeleteFlows(const std::vector<Flow>& flows);
+  // Carries operations out; returns those that failed. The deletion of a flow that is gone is no failure. An
+  // update that names an id, or sets the status, first reads the flow.
+  std::vector<netlink::Failure> Apply(std::vector<Operation> operations);
+
+  // Deletes every flow of both families.
+  netlink::Status Flush();
+
+  netlink::Status ReadStatistics(Statistics* out);
+  netlink::Status ListExpectations(std::vector<Expectation>* out);
+  // What the kernel offers in the client's namespace, found without a change of anything.
+  netlink::Status ReadCapabilities(Capabilities* out);
 
  private:
   class Listing;
 
-  netlink::Status Dump(const Filter& filter, Listing* listing);
-  std::vector<netlink::Failure> Send(const std::vector<Flow>& flows);
+  netlink::Status ListInto(const Filter& filter, const ListOptions& options, Listing* listing);
+  netlink::Status Query(const Flow& name, bool zero_counters, Flow* out);
 
   std::mutex mutex_;
+  std::shared_ptr<const netlink::NetworkNamespace> network_namespace_;
   netlink::Socket socket_;
 };
 

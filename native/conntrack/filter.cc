@@ -9,7 +9,55 @@
 namespace knp::conntrack {
 namespace {
 
-// The fields in which the tuples are equal.
+uint8_t WidthOf(uint16_t family) {
+  return family == AF_INET6 ? 128 : 32;
+}
+
+bool HavePrefix(const Address& a, const Address& b, uint8_t bits) {
+  const size_t whole = bits / 8;
+  if (!std::equal(a.begin(), a.begin() + whole, b.begin())) return false;
+  return bits % 8 == 0 || ((a[whole] ^ b[whole]) >> (8 - bits % 8)) == 0;
+}
+
+bool SelectsTuple(const TupleFilter& filter, const Tuple& tuple) {
+  const Tuple& wanted = filter.tuple;
+  const auto is_met = [&](uint8_t field, bool met) { return (filter.fields & field) == 0 || met; };
+  const int kind = wanted.destination_port ^ tuple.destination_port;
+  return is_met(kSourcePort, wanted.source_port == tuple.source_port) &&
+         is_met(kDestinationPort, wanted.destination_port == tuple.destination_port) &&
+         is_met(kIcmpType, kind >> 8 == 0) && is_met(kIcmpCode, (kind & 0xff) == 0) &&
+         is_met(kSource, HavePrefix(wanted.source, tuple.source, filter.source_prefix)) &&
+         is_met(kDestination, HavePrefix(wanted.destination, tuple.destination, filter.destination_prefix));
+}
+
+bool HasLabels(const Flow& flow, const Labels& wanted) {
+  const Labels none{};
+  const Labels& labels = flow.details ? flow.details->labels : none;
+  for (size_t i = 0; i < wanted.size(); i++) {
+    if ((labels[i] & wanted[i]) != wanted[i]) return false;
+  }
+  return true;
+}
+
+bool MeetsConditions(const Filter& filter, const Flow& flow) {
+  const auto is_met = [&](uint8_t condition, bool met) {
+    return (filter.conditions & condition) == 0 || met;
+  };
+  return is_met(kOnMark, (flow.mark & filter.mark_mask) == filter.mark) &&
+         is_met(kOnStatus, (flow.status & filter.status_mask) == filter.status) &&
+         is_met(kOnZone, flow.zone == filter.zone) &&
+         is_met(kOnReplyZone, flow.reply_zone == filter.reply_zone) &&
+         is_met(kOnLabels, HasLabels(flow, filter.labels));
+}
+
+bool SelectsFlow(const Filter& filter, const Flow& flow) {
+  return (filter.family == AF_UNSPEC || filter.family == flow.family) &&
+         (filter.protocol == 0 || filter.protocol == flow.protocol) &&
+         SelectsTuple(filter.original, flow.original) && SelectsTuple(filter.reply, flow.reply) &&
+         MeetsConditions(filter, flow);
+}
+
+// The fields in which the tuples are equal, addresses as a whole.
 uint8_t Alike(const Tuple& a, const Tuple& b, uint8_t fields) {
   uint8_t alike = 0;
   if (a.source == b.source) alike |= kSource;
@@ -19,23 +67,26 @@ uint8_t Alike(const Tuple& a, const Tuple& b, uint8_t fields) {
   return alike & fields;
 }
 
-bool SelectsTuple(const TupleFilter& filter, const Tuple& tuple) {
-  return Alike(filter.tuple, tuple, filter.fields) == filter.fields;
-}
-
-bool SelectsFlow(const Filter& filter, const Flow& flow) {
-  return (filter.family == AF_UNSPEC || filter.family == flow.family) &&
-         (filter.protocol == 0 || filter.protocol == flow.protocol) &&
-         SelectsTuple(filter.original, flow.original) && SelectsTuple(filter.reply, flow.reply);
-}
-
 bool IsEqual(const TupleFilter& a, const TupleFilter& b) {
   return a.fields == b.fields && Alike(a.tuple, b.tuple, a.fields) == a.fields;
 }
 
+bool HaveOneMark(const Filter& a, const Filter& b) {
+  const bool has_mark = (a.conditions & kOnMark) != 0;
+  if (has_mark != ((b.conditions & kOnMark) != 0)) return false;
+  return !has_mark || (a.mark == b.mark && a.mark_mask == b.mark_mask);
+}
+
+// Of kernel parts.
 bool IsEqual(const Filter& a, const Filter& b) {
   return a.family == b.family && a.protocol == b.protocol && IsEqual(a.original, b.original) &&
-         IsEqual(a.reply, b.reply);
+         IsEqual(a.reply, b.reply) && HaveOneMark(a, b);
+}
+
+bool NarrowsTuple(const TupleFilter& filter) {
+  return (filter.fields & (kPorts | kIcmpKind)) != 0 ||
+         ((filter.fields & kSource) != 0 && filter.source_prefix > 0) ||
+         ((filter.fields & kDestination) != 0 && filter.destination_prefix > 0);
 }
 
 // Removes from `filter` the fields in which `other`, of the same family, differs.
@@ -46,6 +97,7 @@ void Widen(const Filter& other, Filter* filter) {
   common(other.original, &filter->original);
   common(other.reply, &filter->reply);
   if (filter->protocol != other.protocol) filter->protocol = 0;
+  if (!HaveOneMark(*filter, other)) filter->conditions = 0;
 }
 
 std::vector<Filter> PlanDumpsOfFamily(const std::vector<Filter>& filters) {
@@ -65,8 +117,12 @@ std::vector<Filter> PlanDumpsOfFamily(const std::vector<Filter>& filters) {
 }  // namespace
 
 bool Narrows(const Filter& filter) {
-  const int fields = filter.original.fields | filter.reply.fields;
-  return (filter.family == AF_INET || filter.family == AF_INET6) && (fields & (kAddresses | kPorts)) != 0;
+  const auto has = [&](uint8_t condition, bool narrows) {
+    return (filter.conditions & condition) != 0 && narrows;
+  };
+  return NarrowsTuple(filter.original) || NarrowsTuple(filter.reply) ||
+         has(kOnMark, (filter.mark & filter.mark_mask) != 0) || has(kOnZone, filter.zone != 0) ||
+         has(kOnReplyZone, filter.reply_zone != 0) || has(kOnLabels, filter.labels != Labels{});
 }
 
 Selector::Selector(const std::vector<Filter>& filters) {
@@ -87,12 +143,18 @@ bool Selector::Selects(const Flow& flow) const {
 }
 
 Filter KernelPart(const Filter& filter) {
-  uint8_t trusted = kAddresses | kPorts;
-  if (filter.family != AF_INET) trusted &= kPorts;
-  if (filter.protocol != IPPROTO_TCP && filter.protocol != IPPROTO_UDP) trusted &= kAddresses;
+  const auto trusted_of = [&](const TupleFilter& side) {
+    uint8_t trusted = kAddresses | kPorts;
+    if (filter.family != AF_INET) trusted &= kPorts;
+    if (side.source_prefix != WidthOf(filter.family)) trusted &= static_cast<uint8_t>(~kSource);
+    if (side.destination_prefix != WidthOf(filter.family)) trusted &= static_cast<uint8_t>(~kDestination);
+    if (filter.protocol != IPPROTO_TCP && filter.protocol != IPPROTO_UDP) trusted &= kAddresses;
+    return trusted;
+  };
   Filter part = filter;
-  part.original.fields &= trusted;
-  part.reply.fields &= trusted;
+  part.original.fields &= trusted_of(filter.original);
+  part.reply.fields &= trusted_of(filter.reply);
+  part.conditions &= kOnMark;
   return part;
 }
 

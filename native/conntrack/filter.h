@@ -10,8 +10,9 @@
 
 namespace knp::conntrack {
 
-// Whether the filter names an address or a port of one family. Other filters select the whole table, or a
-// whole protocol, and must not be used to delete flows.
+// Whether the filter has a condition that most flows do not fulfil by default: an address or a network of at
+// least one bit, a port, a type, code or identifier of ICMP, a bit of the mark, a zone other than 0, or a
+// label. Other filters select the whole table, or a whole protocol, and must not be used to delete flows.
 bool Narrows(const Filter& filter);
 
 // Decides on every flow, whether or not the kernel has filtered.
@@ -27,11 +28,12 @@ class Selector {
   std::vector<Filter> others_;
 };
 
-// The part of the filter that every ctnetlink applies correctly; it selects the same flows or more. Two
-// fields are left out:
+// The part of the filter that every ctnetlink applies correctly; it selects the same flows or more. It has
+// the family, the protocol, the mark, addresses and ports, but for these:
 // - IPv6 addresses: since CTA_FILTER came (5.8), ctnetlink_filter_match_tuple has taken the result of
 //   ipv6_addr_cmp for a truth value, and so has selected all flows but the wanted ones. Seen in 6.1 and
 //   6.18.44, repaired in 6.12.117: the version does not show whether a kernel is repaired.
+// - networks: ctnetlink compares whole addresses.
 // - ports of protocols other than TCP and UDP: ctnetlink accepts and ignores them.
 Filter KernelPart(const Filter& filter);
 

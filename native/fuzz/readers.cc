@@ -104,6 +104,30 @@ bool ReadFlow(const Message& message) {
   return !conntrack::StoreFlows(flows).empty();
 }
 
+// As an event of whatever kind its type is.
+bool ReadFlowEvent(const Message& message) {
+  conntrack::FlowEvent event{};
+  conntrack::Flow flow;
+  std::vector<uint8_t> records;
+  if (!conntrack::DecodeEvent(message, &event, &flow).ok() || event == conntrack::FlowEvent::kNone)
+    return false;
+  conntrack::StoreEvent(event, flow, &records);
+  return !records.empty();
+}
+
+bool ReadExpectation(const Message& message) {
+  std::vector<conntrack::Expectation> expectations(1);
+  if (!conntrack::DecodeExpectation(message, &expectations.front()).ok()) return false;
+  return !conntrack::StoreExpectations(expectations).empty();
+}
+
+bool ReadConntrackStatistics(const Message& message) {
+  conntrack::Statistics statistics;
+  const bool global = conntrack::DecodeStatistics(message, &statistics).ok();
+  const bool cpu = conntrack::DecodeCpu(message, &statistics.cpus.emplace_back()).ok();
+  return (global || cpu) && !conntrack::StoreStatistics(statistics).empty();
+}
+
 // Alone, and as the second part of a listing.
 bool ReadSet(const Message& message) {
   std::vector<ipset::SetState> sets;
@@ -143,6 +167,9 @@ const Reader kReaders[] = {
     {"rtnetlink notification", ReadNotification},
     {"rtnetlink indexes of links", ReadLinkIndexes},
     {"conntrack flow", ReadFlow},
+    {"conntrack event", ReadFlowEvent},
+    {"conntrack expectation", ReadExpectation},
+    {"conntrack statistics", ReadConntrackStatistics},
     {"ipset set and entries", ReadSet},
     {"ipset type", ReadSetType},
     {"ipset protocol", ReadIpsetProtocol},

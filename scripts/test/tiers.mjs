@@ -39,6 +39,7 @@ export const TIERS = [
     needs: IPVS,
     others: {
       'conntrack.': ['conntrack', 'zones'],
+      'conntrack-options.': ['conntrack', 'zones'],
       'conntrack-surroundings.': ['conntrack', 'modules'],
       'contract-netfilter.': ['conntrack', 'ipset'],
       'descriptors.': ['conntrack', 'ipset'],

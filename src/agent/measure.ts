@@ -33,8 +33,8 @@ export function measure(parts: ReportingParts, metrics: KernelMetrics): void {
   conntrack.onBatch = (batch) => {
     count(metrics, 'conntrack', batch);
     for (const [i, change] of batch.operations.entries()) {
-      const isDeleted = 'original' in change && !batch.results[i];
-      if (isDeleted) metrics.conntrackDeleted(familyOf(change.original.destination), 1);
+      const isDeleted = change.do === 'deleteFlow' && !batch.results[i];
+      if (isDeleted) metrics.conntrackDeleted(familyOf(change.flow.original.destination), 1);
     }
   };
 }
@@ -45,13 +45,17 @@ export function withTimedListing(
   metrics: Pick<KernelMetrics, 'conntrackReconciled'>,
 ): Pick<Conntrack, 'list' | 'deleteFlows'> {
   return {
-    async list(selections, options) {
-      const started = performance.now();
-      const flows = await conntrack.list(selections, options);
-      for (const family of familiesOf([selections ?? []].flat())) {
-        metrics.conntrackReconciled(family, (performance.now() - started) / 1000);
-      }
-      return flows;
+    list(selections, options) {
+      const listing = conntrack.list(selections, options);
+      const toArray = async () => {
+        const started = performance.now();
+        const flows = await listing.toArray();
+        for (const family of familiesOf([selections ?? []].flat())) {
+          metrics.conntrackReconciled(family, (performance.now() - started) / 1000);
+        }
+        return flows;
+      };
+      return { toArray, [Symbol.asyncIterator]: () => listing[Symbol.asyncIterator]() };
     },
     deleteFlows: (flows) => conntrack.deleteFlows(flows),
   };
@@ -78,6 +82,7 @@ function codeOf(result: Partial<NetlinkError> | undefined): string {
   return result === undefined ? 'ok' : (result.code ?? 'ERR_UNKNOWN');
 }
 
-function familiesOf(selections: readonly { readonly family: Family }[]): Set<Family> {
-  return new Set(selections.map(({ family }) => family));
+/** A selection without a family is one of both. */
+function familiesOf(selections: readonly { readonly family?: Family }[]): Set<Family> {
+  return new Set(selections.flatMap(({ family }) => family ?? ([4, 6] as const)));
 }

@@ -72,7 +72,7 @@ export class StaleFlowCleaner {
     const selections = selectFlows(ports);
     let flows: readonly Flow[] = [];
     try {
-      if (selections.length > 0) flows = await this.#conntrack.list(selections, { partial: true });
+      if (selections.length > 0) flows = await this.#conntrack.list(selections, { partial: true }).toArray();
     } catch (error) {
       if (!(error instanceof NetlinkError)) throw error;
       return { operations: [], failures: [{ key: 'flows', error, vital: false }] };

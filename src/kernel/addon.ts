@@ -115,12 +115,25 @@ export interface NativeIpsetClient extends NativeClient {
   library(): Promise<Uint8Array>;
 }
 
-/** `native/binding/conntrack_binding.cc`. Its operation records are flows, and the operation is to delete them. */
+/** `native/binding/conntrack_binding.cc`. */
 export interface NativeConntrackClient extends NativeClient {
-  /** Takes whole filter records. With `partial`, a listing that was cut short resolves to the flows read so far. */
-  list(filters: Uint8Array, partial: boolean): Promise<Uint8Array>;
+  /** Takes whole filter records, and one record of a listing's options. */
+  list(filters: Uint8Array, how: Uint8Array): Promise<Uint8Array>;
+  /** Takes the operation record that names a flow. */
+  get(flow: Uint8Array, zeroCounters: boolean): Promise<Uint8Array>;
   /** Takes one filter record. */
   delete(filter: Uint8Array): Promise<NativeDeletion>;
+  flush(): Promise<Uint8Array>;
+  statistics(): Promise<Uint8Array>;
+  listExpectations(): Promise<Uint8Array>;
+  /** A `CAPABILITIES` record. */
+  capabilities(): Promise<Uint8Array>;
+}
+
+/** The watch of `native/binding/conntrack_binding.cc`. */
+export interface NativeConntrackWatch extends NativeWatch {
+  /** Takes a sum of `EVENT_KIND` and whole filter records. Before open(). */
+  select(kinds: number, filters: Uint8Array): void;
 }
 
 /** The result of a deletion of flows by filter. */
@@ -148,6 +161,7 @@ export interface Addon {
   readonly RtnetlinkWatch: new () => NativeRtnetlinkWatch;
   readonly IpsetClient: new () => NativeIpsetClient;
   readonly ConntrackClient: new () => NativeConntrackClient;
+  readonly ConntrackWatch: new () => NativeConntrackWatch;
 }
 
 let loaded: Addon | undefined;

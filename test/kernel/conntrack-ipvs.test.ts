@@ -76,7 +76,7 @@ for (const family of [4, 6] as const) {
     namespace.send(...virtual.map((at, i) => `${joinHostPort(client, firstPort + i)} ${at}`));
   /** Acts as a sync does for this state of the port; returns the endpoints of the flows that it deleted. */
   const clean = async (changed: ServicePort) => {
-    const stale = staleFlows(await ct.list(selectFlows([changed])), [changed], () => false);
+    const stale = staleFlows(await ct.list(selectFlows([changed])).toArray(), [changed], () => false);
     assert.deepEqual(await ct.deleteFlows(stale), new Array(stale.length).fill(undefined));
     return sourcesOf(stale);
   };
@@ -94,14 +94,20 @@ for (const family of [4, 6] as const) {
     // The same clients again.
     await send(4000);
     assert.deepEqual(await clean(port(family, pods[0])), []);
-    assert.deepEqual(sourcesOf(await ct.list(selectFlows([port(family, pods[0])]))), [first, first]);
+    assert.deepEqual(sourcesOf(await ct.list(selectFlows([port(family, pods[0])])).toArray()), [
+      first,
+      first,
+    ]);
 
     // The endpoint is removed, and another is added.
     ipvsadm('-d', '-r', first);
     ipvsadm('-a', '-r', second, '-m');
     await send(5000);
     assert.deepEqual(await clean(port(family, pods[1])), [first, first]);
-    assert.deepEqual(sourcesOf(await ct.list(selectFlows([port(family, pods[1])]))), [second, second]);
+    assert.deepEqual(sourcesOf(await ct.list(selectFlows([port(family, pods[1])])).toArray()), [
+      second,
+      second,
+    ]);
     assert.equal(namespace.witness().filter((line) => line.includes(`src=${client} `)).length, 2);
   });
 }

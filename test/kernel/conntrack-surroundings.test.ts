@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { loadAddon } from '../../src/kernel/addon.js';
 import { openConntrack } from '../../src/kernel/conntrack/index.js';
+import { FILTER, LISTING, OPERATION } from '../../src/kernel/conntrack/layouts.js';
 
 const LOADER = '/proc/sys/kernel/modprobe';
 
@@ -37,7 +38,7 @@ test('without the module the hint names it; once it can be loaded the same clien
     hint: 'load the kernel module nf_conntrack_netlink (modprobe nf_conntrack_netlink)',
   };
   await assert.rejects(openConntrack(), { ...missing, operation: 'conntrack.open' });
-  await assert.rejects(client.list(), { ...missing, operation: 'conntrack.list' });
+  await assert.rejects(client.list().toArray(), { ...missing, operation: 'conntrack.list' });
   const filter = { family: 4, original: { source: '10.0.0.1' } } as const;
   const target = '-f ipv4 --orig-src 10.0.0.1';
   await assert.rejects(client.delete(filter), { ...missing, operation: 'conntrack.delete', target });
@@ -48,10 +49,10 @@ test('without the module the hint names it; once it can be loaded the same clien
   const [result] = await client.deleteFlows([flow]);
   assert.equal(
     result?.message,
-    `EINVAL: conntrack.deleteFlows udp 10.0.0.1:1 -> 10.0.0.2:2 (${missing.hint})`,
+    `EINVAL: conntrack.deleteFlow udp 10.0.0.1:1 -> 10.0.0.2:2 (${missing.hint})`,
   );
   writeFileSync(LOADER, loader);
-  assert.deepEqual(await client.list(filter), []);
+  assert.deepEqual(await client.list(filter).toArray(), []);
   assert.deepEqual(await client.deleteFlows([flow]), [undefined]);
   client.close();
 });
@@ -72,14 +73,24 @@ test('the addon refuses arguments of the wrong type or length', async () => {
     assert.throws(() => client('apply', records), TypeError);
   }
   // Well formed, but the client has no socket yet: an errno, not a crash.
-  await assert.rejects(async () => client('list', new Uint8Array(76), false), { errno: 9 });
-  assert.deepEqual(await client('list', new Uint8Array(0), false), Buffer.of());
-  const [failure] = (await make('ConntrackClient')('apply', new Uint8Array(92).fill(255))) as {
-    errno: number;
-  }[];
+  const how = new Uint8Array(LISTING.SIZE);
+  const filter = new Uint8Array(FILTER.SIZE);
+  const operation = new Uint8Array(OPERATION.SIZE).fill(255);
+  await assert.rejects(async () => client('list', filter, how), { errno: 9 });
+  assert.deepEqual(await client('list', new Uint8Array(0), how), Buffer.of());
+  await assert.rejects(async () => client('get', operation, true), { errno: 9 });
+  for (const verb of ['flush', 'statistics', 'listExpectations', 'capabilities']) {
+    await assert.rejects(async () => client(verb), { errno: 9 });
+  }
+  const [failure] = (await make('ConntrackClient')('apply', operation)) as { errno: number }[];
   assert.equal(failure?.errno, 9);
   client('close');
-  await assert.rejects(async () => client('list', new Uint8Array(76), false), { code: 'ERR_CLOSED' });
+  await assert.rejects(async () => client('list', filter, how), { code: 'ERR_CLOSED' });
+  const flows = make('ConntrackWatch');
+  assert.throws(() => flows('select', 7, new Uint8Array(FILTER.SIZE + 1)), TypeError);
+  flows('select', 7, filter);
+  flows('close');
+  flows('select', 7, filter);
 
   const watch = make('RtnetlinkWatch');
   const ignore = () => {};

@@ -15,8 +15,12 @@
 
 namespace {
 
+using knp::conntrack::Details;
+using knp::conntrack::Expectation;
 using knp::conntrack::Filter;
 using knp::conntrack::Flow;
+using knp::conntrack::FlowEvent;
+using knp::conntrack::Operation;
 using knp::netlink::Fault;
 using knp::netlink::Message;
 using knp::netlink::MessageBuilder;
@@ -55,6 +59,13 @@ std::vector<uint8_t> Delete(const Flow& flow) {
   std::vector<uint8_t> bytes;
   MessageBuilder builder(&bytes);
   CHECK(EncodeDelete(&builder, flow));
+  return bytes;
+}
+
+std::vector<uint8_t> Add(const Operation& operation) {
+  std::vector<uint8_t> bytes;
+  MessageBuilder builder(&bytes);
+  CHECK(EncodeAdd(&builder, operation));
   return bytes;
 }
 
@@ -99,6 +110,7 @@ TEST(TheKernelListsFlows) {
   CHECK_EQUAL(flows.size(), 4);
   const Flow& zoned = flows[0];
   CHECK_EQUAL(zoned.zone, 258);
+  CHECK_EQUAL(zoned.reply_zone, 258);
   CHECK_EQUAL(zoned.id, 1966537128);
   CHECK_EQUAL(zoned.status, 8);
   const Flow& udp = flows[1];
@@ -125,6 +137,9 @@ TEST(TheKernelListsFlows) {
   CHECK_EQUAL(tcp.protocol, IPPROTO_TCP);
   CHECK_EQUAL(tcp.original.destination_port, 80);
   CHECK_EQUAL(tcp.status, 0xe);
+  CHECK_EQUAL(tcp.fields, knp::conntrack::kHasState);
+  CHECK_EQUAL(tcp.state, 3);  // TCP_CONNTRACK_ESTABLISHED
+  CHECK_EQUAL(tcp.use, 1);
 }
 
 TEST(TheKernelListsFlowsOfIPv6) {
@@ -136,10 +151,70 @@ TEST(TheKernelListsFlowsOfIPv6) {
   CHECK_EQUAL(flows[1].protocol, IPPROTO_SCTP);
   CHECK_EQUAL(flows[1].original.source_port, 4000);
   CHECK_EQUAL(flows[1].id, 2312467322);
+  CHECK_EQUAL(flows[1].state, 4);  // SCTP_CONNTRACK_ESTABLISHED
+  CHECK(flows[1].details != nullptr);
+  // conntrack(8) writes the tags 1 and 2 in the order of its own machine.
+  CHECK_EQUAL(flows[1].details->original_tag, 0x01000000);
+  CHECK_EQUAL(flows[1].details->reply_tag, 0x02000000);
   CHECK_EQUAL(flows[2].protocol, IPPROTO_ICMPV6);
   CHECK_EQUAL(flows[2].original.source_port, 513);
   CHECK_EQUAL(flows[2].original.destination_port, 128 << 8);
   CHECK_EQUAL(flows[2].reply.destination_port, 129 << 8);
+}
+
+// Expected values: captures/conntrack-details.txt.
+TEST(TheKernelListsDetails) {
+  const std::vector<Flow> flows = Flows("conntrack-details.reply");
+  CHECK_EQUAL(flows.size(), 2);
+  const Flow& udp = flows[0].protocol == IPPROTO_UDP ? flows[0] : flows[1];
+  const Flow& tcp = flows[0].protocol == IPPROTO_TCP ? flows[0] : flows[1];
+  CHECK((udp.fields & knp::conntrack::kHasCounters) != 0);
+  CHECK_EQUAL(udp.details->original.packets, 2);
+  CHECK_EQUAL(udp.details->original.bytes, 58);
+  CHECK_EQUAL(udp.details->reply.packets, 2);
+  CHECK_EQUAL(tcp.details->original.bytes, 246);
+  CHECK_EQUAL(tcp.details->reply.packets, 3);
+  CHECK_EQUAL(tcp.details->reply.bytes, 164);
+  CHECK_EQUAL(tcp.details->helper, "ftp");
+  CHECK((tcp.fields & (knp::conntrack::kHasStart | knp::conntrack::kHasStop)) == 0);
+  CHECK((udp.fields & knp::conntrack::kHasLabels) != 0);
+  CHECK(udp.details->labels == (knp::conntrack::Labels{1U << 5}));
+}
+
+TEST(TheKernelListsExpectations) {
+  const std::vector<uint8_t> bytes = Capture("conntrack-expectation.reply");
+  Expectation expectation;
+  CHECK(DecodeExpectation(MessagesOf(bytes)[0], &expectation).ok());
+  CHECK_EQUAL(expectation.family, AF_INET);
+  CHECK_EQUAL(expectation.protocol, IPPROTO_TCP);
+  CHECK(expectation.tuple.source == kEndpoint);
+  CHECK(expectation.tuple.destination == kClient);
+  CHECK_EQUAL(expectation.tuple.destination_port, 41739);
+  CHECK_EQUAL(expectation.mask.source_port, 0);
+  CHECK_EQUAL(expectation.mask.destination_port, 0xffff);
+  CHECK(expectation.mask.source == (Address{255, 255, 255, 255}));
+  CHECK_EQUAL(expectation.master.source_port, 4001);
+  CHECK_EQUAL(expectation.master.destination_port, 21);
+  CHECK_EQUAL(expectation.master_protocol, IPPROTO_TCP);
+  CHECK_EQUAL(expectation.helper, "ftp");
+  CHECK_EQUAL(expectation.policy, 0);
+  CHECK(expectation.timeout >= 298 && expectation.timeout <= 300);
+  const std::vector<uint8_t> record = knp::conntrack::StoreExpectations({expectation});
+  CHECK_EQUAL(record.size(), knp::conntrack::layout::Expectation::kSize);
+}
+
+TEST(TheKernelReportsStatistics) {
+  const std::vector<uint8_t> global = Capture("conntrack-statistics.reply");
+  knp::conntrack::Statistics statistics;
+  CHECK(DecodeStatistics(MessagesOf(global)[0], &statistics).ok());
+  CHECK_EQUAL(statistics.entries, 2);
+  CHECK(statistics.max_entries > 0);
+  const std::vector<uint8_t> cpus = Capture("conntrack-cpus.reply");
+  knp::conntrack::CpuStatistics cpu;
+  cpu.cpu = 9;
+  CHECK(DecodeCpu(MessagesOf(cpus)[0], &cpu).ok());
+  CHECK_EQUAL(cpu.cpu, 0);
+  CHECK_EQUAL(cpu.found, 0);
 }
 
 TEST(ConntrackDeletesFlows) {
@@ -246,8 +321,110 @@ TEST(AFlowIsStored) {
   const uint8_t* reply = Load(udp, layout::Flow::kReply);
   CHECK(std::equal(kEndpoint.begin(), kEndpoint.end(), reply + layout::Tuple::kSource.offset));
   CHECK_EQUAL(Load(reply, layout::Tuple::kSourcePort), 5353);
-  // A flow that was listed names itself.
-  const std::vector<Flow> named = knp::conntrack::LoadFlows(records.data(), records.size());
-  CHECK_EQUAL(named.size(), flows.size());
-  for (size_t i = 0; i < flows.size(); i++) CHECK_EQUAL(Delete(named[i]), Delete(flows[i]));
+}
+
+TEST(DetailsFollowTheirFlow) {
+  using knp::records::Load;
+  namespace layout = knp::conntrack::layout;
+  std::vector<Flow> flows(2);
+  flows[0].fields = knp::conntrack::kHasDetails | knp::conntrack::kHasCounters;
+  flows[0].details = std::make_shared<Details>();
+  flows[0].details->original = {1, 2};
+  flows[0].details->reply = {3, 4};
+  flows[0].details->helper = "ftp";
+  flows[0].details->secctx = "context";
+  flows[1].id = 5;
+  const std::vector<uint8_t> records = StoreFlows(flows);
+  CHECK_EQUAL(records.size(), 2 * layout::Flow::kSize + layout::Details::kSize + 7);
+  const uint8_t* details = records.data() + layout::Flow::kSize;
+  CHECK_EQUAL(Load(details, layout::Details::kOriginalPackets), 1);
+  CHECK_EQUAL(Load(details, layout::Details::kReplyBytes), 4);
+  CHECK_EQUAL(Load(details, layout::Details::kHelper), "ftp");
+  CHECK_EQUAL(Load(details, layout::Details::kSecctxLength), 7);
+  const uint8_t* secctx = details + layout::Details::kSize;
+  CHECK_EQUAL(std::string(secctx, secctx + 7), "context");
+  CHECK_EQUAL(Load(secctx + 7, layout::Flow::kId), 5);
+}
+
+// What is decoded of a message that was encoded is what was encoded.
+TEST(ANewFlowIsEncodedAsItIsListed) {
+  Operation operation;
+  operation.given = knp::conntrack::kGivesTimeout | knp::conntrack::kGivesStatus |
+                    knp::conntrack::kGivesMark | knp::conntrack::kGivesLabels | knp::conntrack::kGivesHelper |
+                    knp::conntrack::kGivesState;
+  operation.mark_mask = 0xffffffff;
+  Flow& flow = operation.flow;
+  flow = Flows("conntrack-flows4.reply")[3];
+  flow.timeout = 77;
+  flow.mark = 0x01020304;
+  flow.zone = 6;
+  flow.details = std::make_shared<Details>();
+  flow.details->labels = {1, 2, 3};
+  flow.details->helper = "ftp";
+  flow.details->master = flow.reply;
+  flow.details->master_protocol = IPPROTO_UDP;
+  flow.fields |= knp::conntrack::kHasMaster | knp::conntrack::kHasDetails;
+  const Flow read = FlowOf(Add(operation));
+  CHECK(read.original.source == flow.original.source);
+  CHECK_EQUAL(read.reply.source_port, flow.reply.source_port);
+  CHECK_EQUAL(read.timeout, 77);
+  CHECK_EQUAL(read.mark, flow.mark);
+  CHECK_EQUAL(read.state, flow.state);
+  CHECK_EQUAL(read.status, flow.status | 8);  // IPS_CONFIRMED
+  CHECK_EQUAL(read.zone, 6);
+  CHECK_EQUAL(read.reply_zone, 0);
+  CHECK(read.details->labels == flow.details->labels);
+  CHECK_EQUAL(read.details->helper, "ftp");
+  CHECK_EQUAL(read.details->master_protocol, IPPROTO_UDP);
+  CHECK(read.details->master.source == flow.reply.source);
+  flow.reply_zone = 6;
+  CHECK_EQUAL(FlowOf(Add(operation)).reply_zone, 6);
+  CHECK_EQUAL(Payload(Add(operation), CTA_ZONE), (std::vector<uint8_t>{0, 6}));
+}
+
+TEST(AnUpdateNamesItsFlowOnly) {
+  Operation operation;
+  operation.flow = Flows("conntrack-flows4.reply")[0];
+  operation.given = knp::conntrack::kGivesMark;
+  operation.mark_mask = 3;
+  std::vector<uint8_t> bytes;
+  MessageBuilder builder(&bytes);
+  CHECK(EncodeUpdate(&builder, operation));
+  CHECK(Payload(bytes, CTA_TUPLE_REPLY).empty());
+  CHECK(Payload(bytes, CTA_TIMEOUT).empty());
+  CHECK_EQUAL(Payload(bytes, CTA_MARK_MASK), (std::vector<uint8_t>{0, 0, 0, 3}));
+  CHECK_EQUAL(Payload(bytes, CTA_ZONE), (std::vector<uint8_t>{1, 2}));
+  CHECK_EQUAL(bytes[offsetof(nlmsghdr, nlmsg_flags)], NLM_F_REQUEST);
+}
+
+TEST(OnlyAFlushNamesNoFlow) {
+  std::vector<uint8_t> bytes;
+  MessageBuilder builder(&bytes);
+  CHECK(knp::conntrack::EncodeFlush(&builder));
+  CHECK_EQUAL(bytes.size(), NLMSG_HDRLEN + sizeof(nfgenmsg));
+  // The probe of deletions by a filter names a tuple, which kernels without them delete.
+  bytes.clear();
+  MessageBuilder probe(&bytes);
+  CHECK(knp::conntrack::EncodeDeleteNothing(&probe));
+  CHECK(!Payload(bytes, CTA_TUPLE_ORIG).empty());
+  CHECK(!Payload(bytes, CTA_FILTER).empty());
+}
+
+TEST(AnEventSaysWhatHappened) {
+  const std::vector<uint8_t> bytes = Capture("conntrack-delete-udp.request");
+  Message message = MessagesOf(bytes)[0];
+  const auto event_of = [&](uint16_t type, uint16_t flags) {
+    message.type = type;
+    message.flags = flags;
+    FlowEvent event = FlowEvent::kNone;
+    Flow flow;
+    CHECK(DecodeEvent(message, &event, &flow).ok());
+    CHECK_EQUAL(flow.protocol, event == FlowEvent::kNone ? 0 : IPPROTO_UDP);
+    return event;
+  };
+  constexpr uint16_t kConntrack = NFNL_SUBSYS_CTNETLINK << 8;
+  CHECK(event_of(kConntrack | IPCTNL_MSG_CT_NEW, NLM_F_CREATE | NLM_F_EXCL) == FlowEvent::kNew);
+  CHECK(event_of(kConntrack | IPCTNL_MSG_CT_NEW, 0) == FlowEvent::kUpdate);
+  CHECK(event_of(kConntrack | IPCTNL_MSG_CT_DELETE, 0) == FlowEvent::kDestroy);
+  CHECK(event_of(NFNL_SUBSYS_CTNETLINK_EXP << 8, 0) == FlowEvent::kNone);
 }

@@ -45,8 +45,12 @@ const FLOORS: readonly Floor[] = [
     imports: ['errors', 'net', 'kernel types', 'kernel'],
     outside: /^node:os$/,
   },
-  // The interfaces of the kernel's parts without implementation: types, and the notation of set entries.
-  { name: 'kernel types', files: /^kernel\/(.*\/)?(types|entry)\.ts$/, imports: ['errors', 'net'] },
+  // The interfaces of the kernel's parts without implementation: types, the notation of set entries, and names of states.
+  {
+    name: 'kernel types',
+    files: /^kernel\/(.*\/)?(types|entry|states|reports)\.ts$/,
+    imports: ['errors', 'net'],
+  },
   {
     name: 'kernel',
     files: /^kernel\//,

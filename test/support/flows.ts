@@ -8,6 +8,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import type { Flow } from '../../src/kernel/conntrack/index.js';
+
+export { lineOf } from '../../src/kernel/testing/flowText.js';
+
 import { joinHostPort } from '../../src/net/address.js';
 
 /** Source and destination of a datagram: `10.0.0.9:4000 10.96.0.10:53`. */
@@ -64,7 +67,7 @@ export class TrackingNamespace {
     }
   }
 
-  /** The output of `conntrack -L` for both families, one line for each flow in the format of {@link lineOf}, sorted. */
+  /** The output of `conntrack -L` for both families, one line for each flow in the format of lineOf(), sorted. */
   witness(): string[] {
     return ['ipv4', 'ipv6']
       .flatMap((family) => this.conntrack('-L', '-f', family, '-o', 'id').split('\n'))
@@ -135,38 +138,8 @@ while line := sys.stdin.readline():
 function normalize(line: string): string {
   const [protocol = '', number = '', ...rest] = line.split(/\s+/);
   const seconds = /^\d+$/.test(rest[0] ?? '') ? 1 : 0;
-  const kept = rest.slice(seconds).filter((word) => !/^(use=|secctx=|[A-Z_]+$)/.test(word));
+  const kept = rest.slice(seconds).filter((word) => !/^(use=|secctx=|packets=|bytes=|delta-time=)/.test(word));
   return [protocol, number, ...kept].join(' ');
-}
-
-const NAMES: Readonly<Record<number, string>> = { 1: 'icmp', 6: 'tcp', 17: 'udp', 58: 'icmpv6', 132: 'sctp' };
-const NUMBERS: Readonly<Record<string, number>> = { tcp: 6, udp: 17, sctp: 132 };
-const SEEN_REPLY = 0x2;
-const ASSURED = 0x4;
-
-/** A flow in the notation of `conntrack -L -o id`, without seconds and users. */
-export function lineOf(flow: Flow): string {
-  const number = typeof flow.protocol === 'number' ? flow.protocol : (NUMBERS[flow.protocol] ?? 0);
-  return [
-    NAMES[number] ?? 'unknown',
-    number,
-    ...tupleWords(number, flow.original),
-    ...(flow.status & SEEN_REPLY ? [] : ['[UNREPLIED]']),
-    ...tupleWords(number, flow.reply),
-    ...(flow.status & ASSURED ? ['[ASSURED]'] : []),
-    `mark=${flow.mark}`,
-    ...(flow.zone === 0 ? [] : [`zone=${flow.zone}`]),
-    `id=${flow.id}`,
-  ].join(' ');
-}
-
-function tupleWords(protocol: number, tuple: Flow['original']): string[] {
-  const ends = [`src=${tuple.source}`, `dst=${tuple.destination}`];
-  const { sourcePort, destinationPort } = tuple;
-  if (protocol === 1 || protocol === 58) {
-    return [...ends, `type=${destinationPort >> 8}`, `code=${destinationPort & 255}`, `id=${sourcePort}`];
-  }
-  return [...ends, `sport=${sourcePort}`, `dport=${destinationPort}`];
 }
 
 /** `10.0.0.9:4000 10.96.0.10:53`, the original packets of each flow, sorted. */

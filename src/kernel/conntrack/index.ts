@@ -1,26 +1,38 @@
-// Connection tracking over ctnetlink: the flows of one network namespace, listed and deleted.
+// Connection tracking over ctnetlink: the flows of one network namespace.
 import type { NetlinkError } from '../../errors.js';
 import { loadAddon, type NativeConntrackClient } from '../addon.js';
-import { applyAll } from '../batch.js';
-import { openCalls } from '../calls.js';
+import { applyAll, applyOne } from '../batch.js';
+import { openCalls, unless } from '../calls.js';
 import { Client } from '../client.js';
 import { toNetlinkError } from '../failures.js';
 import { readAll } from '../listing.js';
-import { reported } from '../reported.js';
-import type { OpenOptions, OperationResult } from '../types.js';
-import { FILTER } from './layouts.js';
-import { attemptOf, attemptOn, hintFor } from './names.js';
+import { changed, reported } from '../reported.js';
+import type { CallOptions, EventStream, Listing, OpenOptions, OperationResult } from '../types.js';
+import { watchEvents } from '../watch.js';
+import { attemptOn, hintFor, nameFlow, nameSelections } from './names.js';
+import { packName } from './operations.js';
 import { PACKING } from './packing.js';
-import { packFilter, packSelections, readFlows } from './records.js';
+import { readCapabilities, readEvents, readExpectations, readFlows, readStatistics } from './records.js';
+import { checkConfirmation, packFilter, packListing, packWatch } from './selections.js';
 import type {
   Conntrack,
+  ConntrackCapabilities,
+  ConntrackStatistics,
+  Expectation,
   Flow,
   FlowChange,
+  FlowChanges,
   FlowDeletion,
+  FlowEvent,
   FlowFilter,
   FlowId,
+  FlowOperation,
   FlowSelection,
+  FlowWatchOptions,
+  FlushOptions,
+  GetOptions,
   ListOptions,
+  NewFlow,
 } from './types.js';
 
 export { NetlinkError } from '../../errors.js';
@@ -31,11 +43,23 @@ export type {
   Batch,
   BatchSource,
   CallOptions,
+  EventStream,
   KernelClient,
   Listing,
   OpenOptions,
   OperationResult,
+  Resync,
+  WatchOptions,
 } from '../types.js';
+export { type Endpoint, type FlowNat, natOf } from './nat.js';
+export {
+  FLOW_STATUSES,
+  type FlowStatus,
+  SCTP_STATES,
+  type SctpState,
+  TCP_STATES,
+  type TcpState,
+} from './states.js';
 export * from './types.js';
 
 /**
@@ -51,23 +75,35 @@ export async function openConntrack(options: OpenOptions = {}): Promise<Conntrac
   return new ConntrackClient(await openCalls(native, options, attempt));
 }
 
-/** A filter without conditions. */
-const EVERY_FLOW = new Uint8Array(FILTER.SIZE);
-
 class ConntrackClient extends Client<NativeConntrackClient, FlowChange> implements Conntrack {
-  async list(
-    selection?: FlowSelection | readonly FlowSelection[],
-    options: ListOptions = {},
-  ): Promise<Flow[]> {
-    const selections = selection === undefined ? [] : [selection].flat();
-    const packed = packSelections(selections, options);
-    const records = selection === undefined ? EVERY_FLOW : packed;
-    const { partial = false } = options;
-    const attempt = attemptOn('list', selections);
-    return readAll(readFlows(await this.calls.run(attempt, (client) => client.list(records, partial))));
+  list(selection?: FlowSelection | readonly FlowSelection[], options: ListOptions = {}): Listing<Flow> {
+    const selections = selection === undefined ? undefined : [selection].flat();
+    const list = (client: NativeConntrackClient) => {
+      const { filters, how } = packListing(selections, options);
+      return client.list(filters, how);
+    };
+    return this.listing(attemptOn('list', nameSelections(selections ?? [])), list, readFlows, {
+      signal: options.signal,
+    });
   }
 
-  async delete(filter: FlowFilter): Promise<FlowDeletion> {
+  async get(flow: FlowId, { zeroCounters = false, ...options }: GetOptions = {}): Promise<Flow | undefined> {
+    const attempt = attemptOn('get', nameFlow(flow));
+    const name = packName(flow, attempt.operation);
+    const found = this.calls.run(attempt, (client) => client.get(name, zeroCounters), options);
+    const record = await unless('ENOENT', found);
+    return record && (await readAll(readFlows(record)))[0];
+  }
+
+  add(flow: NewFlow, options?: CallOptions): Promise<void> {
+    return applyOne(this.calls, { do: 'addFlow', flow }, PACKING, options);
+  }
+
+  update(flow: FlowId, changes: FlowChanges, options?: CallOptions): Promise<void> {
+    return applyOne(this.calls, { do: 'updateFlow', flow, changes }, PACKING, options);
+  }
+
+  async delete(filter: FlowFilter, options?: CallOptions): Promise<FlowDeletion> {
     const record = packFilter(filter);
     let deleted = 0;
     let failures: NetlinkError[] = [];
@@ -77,14 +113,13 @@ class ConntrackClient extends Client<NativeConntrackClient, FlowChange> implemen
       [change],
       () => 'delete',
       async () => {
-        const deletion = await this.calls.run(attemptOn('delete', [filter]), (client) =>
-          client.delete(record),
-        );
+        const attempt = attemptOn('delete', nameSelections([filter]));
+        const deletion = await this.calls.run(attempt, (client) => client.delete(record), options);
         const flows = await readAll(readFlows(deletion.failed));
         deleted = deletion.deleted;
         failures = deletion.failures.flatMap((failure) => {
           const flow = flows[failure.index];
-          return flow ? [toNetlinkError(failure, attemptOf(flow, 'delete'))] : [];
+          return flow ? [toNetlinkError(failure, attemptOn('delete', nameFlow(flow)))] : [];
         });
         return [failures[0]];
       },
@@ -92,7 +127,50 @@ class ConntrackClient extends Client<NativeConntrackClient, FlowChange> implemen
     return { deleted, failures };
   }
 
-  deleteFlows(flows: readonly FlowId[]): Promise<OperationResult[]> {
-    return applyAll(this.calls, flows, PACKING);
+  deleteFlows(flows: readonly FlowId[], options?: CallOptions): Promise<OperationResult[]> {
+    return this.apply(
+      flows.map((flow) => ({ do: 'deleteFlow', flow })),
+      options,
+    );
+  }
+
+  apply(operations: readonly FlowOperation[], options?: CallOptions): Promise<OperationResult[]> {
+    return applyAll(this.calls, operations, PACKING, options);
+  }
+
+  async flush(options: FlushOptions): Promise<void> {
+    checkConfirmation(options);
+    const { signal } = options;
+    await changed<FlowChange>(this, { do: 'flush' }, async () => {
+      await this.calls.run(attemptOn('flush'), (client) => client.flush(), { signal });
+    });
+  }
+
+  watch({ kinds, selection, ...options }: FlowWatchOptions = {}): EventStream<FlowEvent> {
+    const selected = packWatch({ ...(kinds && { kinds }), ...(selection && { selection }) });
+    const create = () => {
+      const watch = new (loadAddon().ConntrackWatch)();
+      watch.select(selected.kinds, selected.filters);
+      return watch;
+    };
+    const kind = { operation: 'conntrack.watch', create, read: readEvents };
+    return watchEvents(kind, this.calls, options);
+  }
+
+  async statistics(options?: CallOptions): Promise<ConntrackStatistics> {
+    return readStatistics(
+      await this.calls.run(attemptOn('statistics'), (client) => client.statistics(), options),
+    );
+  }
+
+  expectations(options?: CallOptions): Listing<Expectation> {
+    const list = (client: NativeConntrackClient) => client.listExpectations();
+    return this.listing(attemptOn('expectations'), list, readExpectations, options);
+  }
+
+  async capabilities(options?: CallOptions): Promise<ConntrackCapabilities> {
+    return readCapabilities(
+      await this.calls.run(attemptOn('capabilities'), (client) => client.capabilities(), options),
+    );
   }
 }

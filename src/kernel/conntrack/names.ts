@@ -2,56 +2,121 @@
 import { joinHostPort } from '../../net/address.js';
 import type { Attempt } from '../failures.js';
 import { moduleHint, recent } from '../hints.js';
-import type { FlowId, FlowSelection, FlowTuple } from './types.js';
+import { verbOf } from '../reported.js';
+import type { FlowId, FlowOperation, FlowSelection, NewFlow, TupleFilter } from './types.js';
 
-/** Names the deletion of a flow: `udp 10.0.0.1:4000 -> 10.96.0.10:53`. Accepts any value. */
-export function attemptOf(flow: FlowId, verb: 'delete' | 'deleteFlows' = 'deleteFlows'): Attempt {
-  const end = (address: unknown, port: unknown) => joinHostPort(String(address), Number(port));
+/** Names an operation in errors: `udp 10.0.0.1:4000 -> 10.96.0.10:53`. Accepts operations that break every rule. */
+export function attemptOf(operation: FlowOperation): Attempt {
+  return attemptOn(verbOf(operation), nameFlow(operation?.flow));
+}
+
+/** Names a call on a target. */
+export function attemptOn(verb: string, target?: string): Attempt {
+  return { operation: `conntrack.${verb}`, target, hint: CHANGING.has(verb) ? changeHint : hintFor };
+}
+
+/** The name of a flow: `udp 10.0.0.1:4000 -> 10.96.0.10:53`. Accepts any value. */
+export function nameFlow(flow: FlowId | NewFlow | undefined): string {
   const tuple = flow?.original;
-  const target = tuple
-    ? `${flow.protocol} ${end(tuple.source, tuple.sourcePort)} -> ${end(tuple.destination, tuple.destinationPort)}`
-    : String(tuple);
-  return { operation: `conntrack.${verb}`, target, hint: hintFor };
+  if (!tuple) return String(tuple);
+  const { icmp } = tuple;
+  const [from, to] = [
+    nameEnd(tuple.source, tuple.sourcePort),
+    nameEnd(tuple.destination, tuple.destinationPort),
+  ];
+  const kind = icmp ? ` type ${icmp.type} code ${icmp.code} id ${icmp.id}` : '';
+  return icmp
+    ? `${flow.protocol} ${tuple.source} -> ${tuple.destination}${kind}`
+    : `${flow.protocol} ${from} -> ${to}`;
 }
 
-/** Names a call on selections of flows. */
-export function attemptOn(verb: 'list' | 'delete', selections: readonly FlowSelection[]): Attempt {
-  return { operation: `conntrack.${verb}`, target: nameSelections(selections), hint: hintFor };
+function nameEnd(address: unknown, port: unknown): string {
+  return port === undefined ? String(address) : joinHostPort(String(address), Number(port));
 }
 
-/** The hint for every operation: nfnetlink refuses a subsystem whose module is not loaded (EINVAL). */
+/** The hint for operations without values: nfnetlink refuses a subsystem whose module is not loaded (EINVAL). */
 export function hintFor(code: string, kernelMessage: string | undefined): string | undefined {
   if (code !== 'EINVAL' || kernelMessage) return undefined;
   return recent('nf_conntrack_netlink', () => moduleHint('nf_conntrack_netlink'));
 }
 
-const OPTIONS: Readonly<Record<'original' | 'reply', Readonly<Record<keyof FlowTuple, string>>>> = {
+/** Operations of which the kernel may refuse a value. */
+const CHANGING: ReadonlySet<string> = new Set(['addFlow', 'updateFlow']);
+
+function changeHint(code: string): string | undefined {
+  switch (code) {
+    case 'EOPNOTSUPP':
+      return 'load the kernel module of the helper (nf_conntrack_ftp), or leave out a field that the kernel was built without';
+    case 'ENOSPC':
+      return 'the flow has no labels: a rule of its namespace must use labels (connlabel, ct label) when it begins';
+    case 'EBUSY':
+      return 'the flow has another helper, which stays';
+    case 'EEXIST':
+      return 'another flow has one of its tuples: update it, or delete it first';
+    default:
+      return undefined;
+  }
+}
+
+const SIDES: Readonly<Record<'original' | 'reply', Readonly<Record<keyof TupleFilter, string>>>> = {
   original: {
     source: '--orig-src',
     destination: '--orig-dst',
     sourcePort: '--orig-port-src',
     destinationPort: '--orig-port-dst',
+    icmp: '--icmp',
   },
   reply: {
     source: '--reply-src',
     destination: '--reply-dst',
     sourcePort: '--reply-port-src',
     destinationPort: '--reply-port-dst',
+    icmp: '--reply-icmp',
   },
 };
 
-// `-f ipv4 -p udp --orig-dst 10.96.0.10 --orig-port-dst 53`, of several the first and how many others there are.
-function nameSelections(selections: readonly FlowSelection[]): string | undefined {
+const CONDITIONS = {
+  mark: '--mark',
+  status: '--status',
+  notStatus: 'not --status',
+  zone: '--orig-zone',
+  replyZone: '--reply-zone',
+  labels: '--label',
+} as const;
+
+/**
+ * Names selections: `-f ipv4 -p udp --orig-dst 10.96.0.10 --orig-port-dst 53`, of several the first and how many others
+ * there are. Accepts any value.
+ */
+export function nameSelections(selections: readonly FlowSelection[]): string | undefined {
   const [first] = selections;
   if (!first) return undefined;
   const others = selections.length === 1 ? '' : ` and ${selections.length - 1} others`;
   return `${nameSelection(first)}${others}`;
 }
 
-function nameSelection({ family, protocol, original = {}, reply = {} }: FlowSelection): string {
-  const sides = Object.entries({ original, reply }) as ['original' | 'reply', Partial<FlowTuple>][];
-  const fields = sides.flatMap(([side, tuple]) =>
-    Object.entries(tuple).map(([field, value]) => `${OPTIONS[side][field as keyof FlowTuple]} ${value}`),
+function nameSelection(selection: FlowSelection): string {
+  const { family, protocol, original = {}, reply = {} } = selection;
+  const sides = Object.entries({ original, reply }) as ['original' | 'reply', TupleFilter][];
+  const words = sides.flatMap(([side, tuple]) =>
+    Object.entries(tuple).map(
+      ([field, value]) => `${SIDES[side][field as keyof TupleFilter]} ${textOf(value)}`,
+    ),
   );
-  return [`-f ipv${family}`, ...(protocol === undefined ? [] : [`-p ${protocol}`]), ...fields].join(' ');
+  const conditions = Object.entries(CONDITIONS).flatMap(([field, option]) => {
+    const value = selection[field as keyof typeof CONDITIONS];
+    return value === undefined ? [] : [`${option} ${textOf(value)}`];
+  });
+  return [
+    ...(family === undefined ? [] : [`-f ipv${family}`]),
+    ...(protocol === undefined ? [] : [`-p ${protocol}`]),
+    ...words,
+    ...conditions,
+  ].join(' ');
+}
+
+/** `ASSURED,SEEN_REPLY`; `1/3` for a mark; `8/0/1` for a kind of ICMP. */
+function textOf(value: unknown): string {
+  if (Array.isArray(value)) return value.join();
+  return typeof value === 'object' && value !== null ? Object.values(value).join('/') : String(value);
 }

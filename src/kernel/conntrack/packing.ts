@@ -1,15 +1,16 @@
 // How operations become records, which the addon's client and the fake have in common.
 import type { Packing } from '../batch.js';
-import { FLOW } from './layouts.js';
+import { verbOf } from '../reported.js';
+import { OPERATION } from './layouts.js';
 import { attemptOf } from './names.js';
-import { writeFlowId } from './records.js';
-import type { FlowId } from './types.js';
+import { writeOperation } from './operations.js';
+import type { FlowOperation } from './types.js';
 
-/** Deletions of flows. */
-export const PACKING: Packing<FlowId> = {
+/** Operations on flows. */
+export const PACKING: Packing<FlowOperation> = {
   family: 'conntrack',
-  recordSize: FLOW.SIZE,
-  write: writeFlowId,
-  attempt: (flow) => attemptOf(flow),
-  nameOf: () => 'deleteFlow',
+  recordSize: OPERATION.SIZE,
+  write: writeOperation,
+  attempt: attemptOf,
+  nameOf: verbOf,
 };

@@ -1,161 +1,159 @@
-// Conntrack values ↔ the records that cross to the addon.
-import type { Family } from '../../net/address.js';
+// Records of the addon → flows, events, expectations and statistics.
 import { protocolOfNumber } from '../../net/protocol.js';
-import { argumentError, findUnknown } from '../arguments.js';
 import type { Reading } from '../listing.js';
 import { RecordReader } from '../recordReader.js';
-import { onlyRecord, RecordWriter } from '../recordWriter.js';
-import { FILTER, FLOW, TUPLE, TUPLE_FIELD } from './layouts.js';
-import type { Flow, FlowFilter, FlowId, FlowSelection, FlowTuple, ListOptions } from './types.js';
+import { readLabels } from './fields.js';
+import { CAPABILITIES, CPU, DETAILS, EVENT, EXPECTATION, FLOW, FLOW_FIELD, STATISTICS } from './layouts.js';
+import { sctpStateOf, statusNames, tcpStateOf } from './states.js';
+import { readTuple } from './tuples.js';
+import type {
+  ConntrackCapabilities,
+  ConntrackStatistics,
+  CpuStatistics,
+  Expectation,
+  Flow,
+  FlowEvent,
+  FlowEventKind,
+} from './types.js';
 
-const LARGEST_U16 = 0xffff;
-const LARGEST_U32 = 0xffff_ffff;
+const { hasState, hasCounters, hasStart, hasStop, hasLabels, hasMaster, hasTags, hasDetails } =
+  FLOW_FIELD.numbers;
+const TCP = 6;
 
-const BITS = TUPLE_FIELD.numbers;
-const PORTS = BITS.sourcePort | BITS.destinationPort;
-const TUPLE_FIELD_NAMES = Object.keys(BITS) as (keyof FlowTuple)[];
-const TUPLE_FIELDS: ReadonlySet<string> = new Set(TUPLE_FIELD_NAMES);
-const LIST_OPTIONS: ReadonlySet<string> = new Set(['partial']);
-const SELECTION_FIELDS: ReadonlySet<string> = new Set(['family', 'protocol', 'original', 'reply']);
-// A flow that was listed names itself.
-const FLOW_FIELDS: ReadonlySet<string> = new Set([
-  ...SELECTION_FIELDS,
-  ...['zone', 'id', 'status', 'mark', 'timeout'],
-]);
-
-/** Writes the fields that name a flow. */
-export function writeFlowId(flow: FlowId | undefined, writer: RecordWriter): void {
-  if (typeof flow !== 'object' || flow === null) {
-    writer.fail('flow', flow, 'must be an object', true);
-    return;
-  }
-  writer.onlyFields('', flow, FLOW_FIELDS, 'a flow');
-  writer.u8(FLOW.protocol, writer.protocol('protocol', flow.protocol));
-  writer.u16(FLOW.zone, writer.integer('zone', flow.zone ?? 0, 0, LARGEST_U16));
-  writer.u32(FLOW.id, writer.integer('id', flow.id ?? 0, 0, LARGEST_U32));
-  const { original } = flow;
-  if (typeof original !== 'object' || original === null) {
-    writer.fail('original', original, 'must be an object', true);
-    return;
-  }
-  writer.onlyFields('original.', original, TUPLE_FIELDS, 'a tuple');
-  const family = writer.address('original.source', original.source, TUPLE.source, FLOW.original);
-  writer.u8(FLOW.family, family);
-  for (const field of ['destination', 'sourcePort', 'destinationPort'] as const) {
-    writeTupleField(`original.${field}`, field, original, family, FLOW.original, writer);
-  }
-}
-
-/** Writes a selection; `toDelete` makes sure that it names an address or a port. */
-export function writeSelection(selection: FlowSelection, toDelete: boolean, writer: RecordWriter): void {
-  if (typeof selection !== 'object' || selection === null) {
-    writer.fail('filter', selection, 'must be an object', true);
-    return;
-  }
-  writer.onlyFields('', selection, SELECTION_FIELDS, 'a filter');
-  const { family } = selection;
-  if (family !== 4 && family !== 6)
-    writer.fail('family', family, 'must be 4 or 6', typeof family !== 'number');
-  writer.u8(FILTER.family, family);
-  const anyProtocol = !('protocol' in selection);
-  if (!anyProtocol) writer.u8(FILTER.protocol, writer.protocol('protocol', selection.protocol));
-  const original = writeTupleFilter('original', selection, FILTER.original, writer);
-  const reply = writeTupleFilter('reply', selection, FILTER.reply, writer);
-  writer.u8(FILTER.originalFields, original);
-  writer.u8(FILTER.replyFields, reply);
-  if (anyProtocol && ((original | reply) & PORTS) !== 0) {
-    writer.fail('protocol', undefined, 'must be given with a port', true);
-  }
-  if (toDelete && (original | reply) === 0) {
-    const rule =
-      'must name an address or a port: without one it would select every flow, or every one of a protocol';
-    writer.fail('filter', selection, rule, true);
-  }
-}
-
-/** The records of selections to list by; throws the error of the call when a selection or an option breaks a rule. */
-export function packSelections(selections: readonly FlowSelection[], options: ListOptions): Uint8Array {
-  const unknown = findUnknown(options, LIST_OPTIONS);
-  if (unknown) throw argumentError('conntrack.list', unknown);
-  const writer = new RecordWriter(FILTER.SIZE, selections.length);
-  for (const selection of selections) {
-    writeSelection(selection, false, writer);
-    const fault = writer.finish();
-    if (fault) throw argumentError('conntrack.list', fault);
-  }
-  return writer.records();
-}
-
-/** The record of a filter to delete by; throws the error of the call when it breaks a rule. */
-export function packFilter(filter: FlowFilter): Uint8Array {
-  const writer = new RecordWriter(FILTER.SIZE, 1);
-  writeSelection(filter, true, writer);
-  return onlyRecord(writer, 'conntrack.delete');
-}
-
-/** Returns the bits of the fields that are given. */
-function writeTupleFilter(
-  side: 'original' | 'reply',
-  selection: FlowSelection,
-  part: number,
-  writer: RecordWriter,
-): number {
-  if (!(side in selection)) return 0;
-  const tuple: unknown = selection[side];
-  if (typeof tuple !== 'object' || tuple === null) {
-    writer.fail(side, tuple, 'must be an object', true);
-    return 0;
-  }
-  writer.onlyFields(`${side}.`, tuple, TUPLE_FIELDS, 'a filter');
-  let bits = 0;
-  for (const field of TUPLE_FIELD_NAMES) {
-    if (!(field in tuple)) continue;
-    bits |= BITS[field];
-    writeTupleField(`${side}.${field}`, field, tuple, selection.family, part, writer);
-  }
-  return bits;
-}
-
-function writeTupleField(
-  path: string,
-  field: keyof FlowTuple,
-  tuple: Partial<FlowTuple>,
-  family: Family,
-  part: number,
-  writer: RecordWriter,
-): void {
-  const value = tuple[field];
-  if (field === 'sourcePort' || field === 'destinationPort') {
-    writer.u16(TUPLE[field], writer.integer(path, value, 0, LARGEST_U16), part);
-  } else if (writer.address(path, value, TUPLE[field], part) !== family) {
-    writer.fail(path, value, `must be an IPv${family} address`);
-  }
-}
+/** A flow while it is read. */
+type Draft = { -readonly [Field in keyof Flow]: Flow[Field] };
 
 /** Reads a listing. */
 export function* readFlows(bytes: Uint8Array): Reading<Flow> {
-  for (const reader = new RecordReader(bytes); reader.hasMore; reader.skip(FLOW.SIZE)) {
-    const family = reader.u8(FLOW.family) === 6 ? 6 : 4;
-    const number = reader.u8(FLOW.protocol);
+  for (const reader = new RecordReader(bytes); reader.hasMore; ) yield readFlow(reader);
+}
+
+/** Reads one flow, and goes on to the next record. */
+function readFlow(reader: RecordReader): Flow {
+  const family = reader.u8(FLOW.family) === 6 ? 6 : 4;
+  const number = reader.u8(FLOW.protocol);
+  const fields = reader.u8(FLOW.fields);
+  const flow: Draft = {
+    family,
+    protocol: protocolOfNumber(number) ?? number,
+    original: readTuple(reader, FLOW.original, family, number),
+    reply: readTuple(reader, FLOW.reply, family, number),
+    zone: reader.u16(FLOW.zone),
+    replyZone: reader.u16(FLOW.replyZone),
+    id: reader.u32(FLOW.id),
+    status: statusNames(reader.u32(FLOW.status)),
+    mark: reader.u32(FLOW.mark),
+    timeout: reader.u32(FLOW.timeout),
+    use: reader.u32(FLOW.use),
+  };
+  const state = reader.u8(FLOW.state);
+  if ((fields & hasState) !== 0 && number === TCP) flow.tcpState = tcpStateOf(state);
+  reader.skip(FLOW.SIZE);
+  if ((fields & hasDetails) !== 0) readDetails(reader, fields, state, flow);
+  return flow;
+}
+
+function readDetails(reader: RecordReader, fields: number, state: number, flow: Draft): void {
+  const has = (field: number) => (fields & field) !== 0;
+  if (has(hasTags)) {
+    const [originalTag, replyTag] = [reader.u32(DETAILS.originalTag), reader.u32(DETAILS.replyTag)];
+    flow.sctp = { state: sctpStateOf(state), originalTag, replyTag };
+  }
+  if (has(hasCounters)) {
+    flow.counters = {
+      original: { packets: reader.u64(DETAILS.originalPackets), bytes: reader.u64(DETAILS.originalBytes) },
+      reply: { packets: reader.u64(DETAILS.replyPackets), bytes: reader.u64(DETAILS.replyBytes) },
+    };
+  }
+  if (has(hasStart)) flow.start = reader.u64(DETAILS.start);
+  if (has(hasStop)) flow.stop = reader.u64(DETAILS.stop);
+  if (has(hasLabels)) flow.labels = readLabels(reader, DETAILS.labels);
+  const helper = reader.text(DETAILS.helper);
+  if (helper !== '') flow.helper = helper;
+  if (has(hasMaster)) {
+    const number = reader.u8(DETAILS.masterProtocol);
+    const original = readTuple(reader, DETAILS.master, flow.family, number);
+    flow.master = { protocol: protocolOfNumber(number) ?? number, original };
+  }
+  const length = reader.u16(DETAILS.secctxLength);
+  if (length > 0) flow.secctx = Buffer.from(reader.bytes(DETAILS.SIZE, length)).toString('utf8');
+  reader.skip(DETAILS.SIZE + length);
+}
+
+const { numbers } = EVENT;
+const EVENT_KINDS = new Map<number, FlowEventKind>([
+  [numbers.new, 'new'],
+  [numbers.update, 'update'],
+  [numbers.destroy, 'destroy'],
+]);
+
+/** Reads the events of a watch. */
+export function* readEvents(bytes: Uint8Array): Generator<FlowEvent, void> {
+  for (const reader = new RecordReader(bytes); reader.hasMore; ) {
+    const kind = EVENT_KINDS.get(reader.u8(FLOW.event));
+    const flow = readFlow(reader);
+    if (kind) yield { kind, flow };
+  }
+}
+
+/** Reads a listing of expectations. */
+export function* readExpectations(bytes: Uint8Array): Reading<Expectation> {
+  for (const reader = new RecordReader(bytes); reader.hasMore; reader.skip(EXPECTATION.SIZE)) {
+    const family = reader.u8(EXPECTATION.family) === 6 ? 6 : 4;
+    const number = reader.u8(EXPECTATION.protocol);
+    const master = reader.u8(EXPECTATION.masterProtocol);
+    const helper = reader.text(EXPECTATION.helper);
     yield {
       family,
       protocol: protocolOfNumber(number) ?? number,
-      original: readTuple(reader, FLOW.original, family),
-      reply: readTuple(reader, FLOW.reply, family),
-      zone: reader.u16(FLOW.zone),
-      id: reader.u32(FLOW.id),
-      status: reader.u32(FLOW.status),
-      mark: reader.u32(FLOW.mark),
-      timeout: reader.u32(FLOW.timeout),
+      original: readTuple(reader, EXPECTATION.tuple, family, number),
+      mask: readTuple(reader, EXPECTATION.mask, family, number),
+      master: {
+        protocol: protocolOfNumber(master) ?? master,
+        original: readTuple(reader, EXPECTATION.master, family, master),
+      },
+      zone: reader.u16(EXPECTATION.zone),
+      id: reader.u32(EXPECTATION.id),
+      timeout: reader.u32(EXPECTATION.timeout),
+      flags: reader.u32(EXPECTATION.flags),
+      class: reader.u32(EXPECTATION.policy),
+      ...(helper === '' ? {} : { helper }),
     };
   }
 }
 
-function readTuple(reader: RecordReader, part: number, family: Family): FlowTuple {
+/** Reads the numbers of the table and of each CPU. */
+export function readStatistics(bytes: Uint8Array): ConntrackStatistics {
+  const reader = new RecordReader(bytes);
+  const entries = reader.u32(STATISTICS.entries);
+  const maxEntries = reader.u32(STATISTICS.maxEntries) || undefined;
+  const cpus: CpuStatistics[] = [];
+  for (reader.skip(STATISTICS.SIZE); reader.hasMore; reader.skip(CPU.SIZE)) {
+    cpus.push({
+      cpu: reader.u16(CPU.cpu),
+      found: reader.u32(CPU.found),
+      invalid: reader.u32(CPU.invalid),
+      insert: reader.u32(CPU.insert),
+      insertFailed: reader.u32(CPU.insertFailed),
+      drop: reader.u32(CPU.drop),
+      earlyDrop: reader.u32(CPU.earlyDrop),
+      error: reader.u32(CPU.error),
+      searchRestart: reader.u32(CPU.searchRestart),
+      clashResolve: reader.u32(CPU.clashResolve),
+      chainTooLong: reader.u32(CPU.chainTooLong),
+    });
+  }
+  return { entries, maxEntries, cpus };
+}
+
+/** Reads the capabilities. */
+export function readCapabilities(bytes: Uint8Array): ConntrackCapabilities {
+  const reader = new RecordReader(bytes);
   return {
-    source: reader.address(TUPLE.source, family, part),
-    destination: reader.address(TUPLE.destination, family, part),
-    sourcePort: reader.u16(TUPLE.sourcePort, part),
-    destinationPort: reader.u16(TUPLE.destinationPort, part),
+    accounting: reader.u8(CAPABILITIES.accounting) !== 0,
+    timestamps: reader.u8(CAPABILITIES.timestamps) !== 0,
+    events: reader.u8(CAPABILITIES.events) !== 0,
+    zones: reader.u8(CAPABILITIES.zones) !== 0,
+    deleteByFilter: reader.u8(CAPABILITIES.deleteByFilter) !== 0,
   };
 }

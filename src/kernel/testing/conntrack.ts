@@ -1,61 +1,123 @@
-// Connection tracking in memory: keeps the flows that a test adds, and refuses the same arguments as the real one.
+// Connection tracking in memory. It refuses the same arguments as the real one, and has the kernel's rules.
+import { constants } from 'node:os';
 import type { NetlinkError } from '../../errors.js';
-import { canonicalAddress, familyOf } from '../../net/address.js';
-import { type IpProtocol, PROTOCOL_NUMBERS, protocolOfNumber } from '../../net/protocol.js';
-import { attemptOf, attemptOn } from '../conntrack/names.js';
+import { familyOf } from '../../net/address.js';
+import { attemptOn, nameFlow, nameSelections } from '../conntrack/names.js';
+import { packName } from '../conntrack/operations.js';
 import { PACKING } from '../conntrack/packing.js';
-import { packFilter, packSelections } from '../conntrack/records.js';
+import { checkConfirmation, packFilter, packListing, packWatch } from '../conntrack/selections.js';
 import type {
   Conntrack,
+  ConntrackCapabilities,
+  ConntrackStatistics,
+  Expectation,
   Flow,
   FlowChange,
+  FlowChanges,
   FlowDeletion,
+  FlowEvent,
+  FlowEventKind,
   FlowFilter,
   FlowId,
+  FlowOperation,
   FlowSelection,
-  FlowTuple,
+  FlowWatchOptions,
+  FlushOptions,
+  GetOptions,
   ListOptions,
+  NewFlow,
 } from '../conntrack/types.js';
-import { reported } from '../reported.js';
-import type { OperationResult } from '../types.js';
+import { toNetlinkError } from '../failures.js';
+import { changed, reported } from '../reported.js';
+import type { CallOptions, EventStream, Listing, OperationResult } from '../types.js';
 import { FakeClient } from './client.js';
+import { FakeEvents } from './events.js';
+import { begun, changedFlow, hasName, haveOneTuple, listedTuple, selects, statusOf } from './flowRules.js';
+import { lineOf } from './flowText.js';
 
-/** The fields of a flow that a test must give. */
-export type NewFlow = Pick<Flow, 'protocol' | 'original' | 'reply'> & Partial<Flow>;
+const { EBUSY, EEXIST, ENOENT, EOPNOTSUPP } = constants.errno;
+/** `nf_conntrack_max` of a machine with much memory. */
+const MAX_ENTRIES = 262_144;
+const NO_COUNTERS = { packets: 0n, bytes: 0n };
+
+/** The fields of a tracked flow that a test must give. */
+export type TrackedFlow = Pick<Flow, 'protocol' | 'original' | 'reply'> & Partial<Flow>;
 
 /** A fake of conntrack. */
 export class FakeConntrack extends FakeClient<FlowChange> implements Conntrack {
   /** Listings so far: each is a walk over the whole table in reality. */
   listings = 0;
-  readonly #flows = new Set<Flow>();
+  /** What capabilities() returns. A test may change it. */
+  offers: ConntrackCapabilities = {
+    accounting: false,
+    timestamps: false,
+    events: true,
+    zones: true,
+    deleteByFilter: false,
+  };
+  /** Notifications, for every watch(). A test may lose some. */
+  readonly events = new FakeEvents<FlowEvent>();
+  /** What expectations() lists: a helper adds them in reality. */
+  readonly expected: Expectation[] = [];
+  readonly #flows = new Map<number, Flow>();
   #lastId = 0;
 
-  /** Adds a flow. The fields left out have the values of a new flow in the default zone. */
-  track(flow: NewFlow): Flow {
-    const family = familyOf(flow.original.source);
-    const tracked = { family, zone: 0, id: ++this.#lastId, status: 0x8, mark: 0, timeout: 30, ...flow };
-    this.#flows.add(tracked);
+  /** Adds a flow, as packets do. The fields left out have the values of a new flow in the default zone. */
+  track(flow: TrackedFlow): Flow {
+    const tracked: Flow = {
+      family: familyOf(flow.original.source),
+      zone: 0,
+      replyZone: flow.zone ?? 0,
+      id: ++this.#lastId,
+      status: ['CONFIRMED'],
+      mark: 0,
+      timeout: 30,
+      use: 1,
+      ...flow,
+    };
+    this.#set('new', tracked);
     return tracked;
   }
 
-  async list(
-    selection?: FlowSelection | readonly FlowSelection[],
-    options: ListOptions = {},
-  ): Promise<Flow[]> {
-    const selections = selection === undefined ? [] : [selection].flat();
-    packSelections(selections, options);
-    return this.read(attemptOn('list', selections), () => {
+  list(selection?: FlowSelection | readonly FlowSelection[], options: ListOptions = {}): Listing<Flow> {
+    const selections = selection === undefined ? undefined : [selection].flat();
+    const { table = 'conntrack', zeroCounters = false, signal } = options;
+    const act = () => {
+      packListing(selections, options);
       this.listings++;
-      return [...this.#flows].filter(
-        (flow) => selection === undefined || selections.some((each) => selects(each, flow)),
+      if (table !== 'conntrack') return [];
+      const found = [...this.#flows.values()].filter(
+        (flow) => !selections || selections.some((each) => selects(each, flow)),
       );
-    });
+      if (zeroCounters) for (const flow of found) this.#zero(flow);
+      return found;
+    };
+    return this.listing(attemptOn('list', nameSelections(selections ?? [])), act, { signal });
+  }
+
+  async get(flow: FlowId, { zeroCounters = false, ...options }: GetOptions = {}): Promise<Flow | undefined> {
+    packName(flow, 'conntrack.get');
+    const act = () => {
+      const found = this.#find(flow);
+      if (found && zeroCounters) this.#zero(found);
+      return found;
+    };
+    return this.read(attemptOn('get', nameFlow(flow)), act, options);
+  }
+
+  add(flow: NewFlow, options?: CallOptions): Promise<void> {
+    return this.applyOne<FlowOperation>({ do: 'addFlow', flow }, PACKING, (each) => this.#act(each), options);
+  }
+
+  update(flow: FlowId, changes: FlowChanges, options?: CallOptions): Promise<void> {
+    const operation = { do: 'updateFlow', flow, changes } as const;
+    return this.applyOne<FlowOperation>(operation, PACKING, (each) => this.#act(each), options);
   }
 
   /** Deleting each flow may fail on its own: fault() is called for the listing, and for each flow that was found. */
-  async delete(filter: FlowFilter): Promise<FlowDeletion> {
+  async delete(filter: FlowFilter, options?: CallOptions): Promise<FlowDeletion> {
     packFilter(filter);
-    let found: Flow[] = [];
+    let found: FlowOperation[] = [];
     let failures: NetlinkError[] = [];
     const change = { do: 'delete', filter } as const;
     await reported<FlowChange, OperationResult>(
@@ -63,11 +125,15 @@ export class FakeConntrack extends FakeClient<FlowChange> implements Conntrack {
       [change],
       () => 'delete',
       async () => {
-        found = await this.change(attemptOn('delete', [filter]), () =>
-          [...this.#flows].filter((flow) => selects(filter, flow)),
-        );
-        const packing = { ...PACKING, attempt: (flow: FlowId) => attemptOf(flow, 'delete') };
-        const results = this.results(found, packing, (flow) => this.#remove(flow));
+        const select = () => [...this.#flows.values()].filter((flow) => selects(filter, flow));
+        const attempt = attemptOn('delete', nameSelections([filter]));
+        const flows = await this.change(attempt, select, options);
+        found = flows.map((flow) => ({ do: 'deleteFlow', flow }));
+        const packing = {
+          ...PACKING,
+          attempt: ({ flow }: FlowOperation) => attemptOn('delete', nameFlow(flow)),
+        };
+        const results = this.results(found, packing, (operation) => this.#act(operation));
         failures = results.filter((result) => result !== undefined);
         return [failures[0]];
       },
@@ -75,51 +141,152 @@ export class FakeConntrack extends FakeClient<FlowChange> implements Conntrack {
     return { deleted: found.length - failures.length, failures };
   }
 
-  deleteFlows(flows: readonly FlowId[]): Promise<OperationResult[]> {
-    return this.applyAll(flows, PACKING, (id) => this.#remove(id));
+  deleteFlows(flows: readonly FlowId[], options?: CallOptions): Promise<OperationResult[]> {
+    return this.apply(
+      flows.map((flow) => ({ do: 'deleteFlow', flow })),
+      options,
+    );
   }
 
-  /** The output of `conntrack -L`, sorted, without the values that change by themselves. */
+  apply(operations: readonly FlowOperation[], options?: CallOptions): Promise<OperationResult[]> {
+    return this.applyAll(operations, PACKING, (operation) => this.#act(operation), options);
+  }
+
+  async flush(options: FlushOptions): Promise<void> {
+    checkConfirmation(options);
+    const { signal } = options;
+    await changed<FlowChange>(this, { do: 'flush' }, () =>
+      this.change(attemptOn('flush'), () => this.#removeAll(), { signal }),
+    );
+  }
+
+  watch({ kinds, selection, ...options }: FlowWatchOptions = {}): EventStream<FlowEvent> {
+    packWatch({ ...(kinds && { kinds }), ...(selection && { selection }) });
+    const stream = this.events.stream('conntrack.watch', options, this.closed);
+    const selections = selection && [selection].flat();
+    const isReported = ({ kind, flow }: FlowEvent) =>
+      (kinds?.includes(kind) ?? true) && (selections?.some((each) => selects(each, flow)) ?? true);
+    return filtered(stream, isReported, () => this.#checkEvents());
+  }
+
+  #checkEvents(): void {
+    if (this.offers.events) return;
+    const kernelMessage = 'net.netfilter.nf_conntrack_events is 0: new flows have no events';
+    throw toNetlinkError(
+      { errno: EOPNOTSUPP, code: '', message: kernelMessage },
+      { operation: 'conntrack.watch' },
+    );
+  }
+
+  statistics(options?: CallOptions): Promise<ConntrackStatistics> {
+    const act = () => ({ entries: this.#flows.size, maxEntries: MAX_ENTRIES, cpus: [{ ...NO_EVENTS }] });
+    return this.read(attemptOn('statistics'), act, options);
+  }
+
+  expectations(options?: CallOptions): Listing<Expectation> {
+    return this.listing(attemptOn('expectations'), () => [...this.expected], options);
+  }
+
+  capabilities(options?: CallOptions): Promise<ConntrackCapabilities> {
+    return this.read(attemptOn('capabilities'), () => ({ ...this.offers }), options);
+  }
+
+  /** The output of `conntrack -L`, sorted, without ids and the values that change by themselves. */
   dump(): string {
-    return [...this.#flows]
-      .map((flow) => {
-        const name = protocolOfNumber(numberOf(flow.protocol)) ?? 'unknown';
-        return `${name} ${numberOf(flow.protocol)} ${words(flow.original)} ${words(flow.reply)} mark=${flow.mark}\n`;
-      })
+    return [...this.#flows.values()]
+      .map((flow) => `${lineOf(flow).replace(/ id=\d+$/, '')}\n`)
       .sort()
       .join('');
   }
 
-  #remove(id: FlowId): undefined {
-    for (const flow of this.#flows) if (hasName(flow, id)) this.#flows.delete(flow);
+  #act(operation: FlowOperation): number | undefined {
+    if (operation.do === 'addFlow') return this.#add(operation.flow);
+    const flow = this.#find(operation.flow);
+    if (operation.do === 'deleteFlow') {
+      if (flow) this.#remove(flow);
+      return undefined;
+    }
+    if (!flow) return ENOENT;
+    const { changes } = operation;
+    if (flow.helper !== undefined && changes.helper !== undefined && flow.helper !== changes.helper)
+      return EBUSY;
+    this.#set('update', changedFlow(flow, changes));
+    return undefined;
+  }
+
+  #add(flow: NewFlow): number | undefined {
+    if (flow.master && !this.#find(flow.master)) return ENOENT;
+    const added = begun(flow, this.#lastId + 1);
+    if ([...this.#flows.values()].some((other) => haveOneTuple(other, added))) return EEXIST;
+    this.#lastId = added.id;
+    this.#set('new', this.offers.accounting ? { ...added, counters: zeroed() } : added);
+    return undefined;
+  }
+
+  #find(name: FlowId): Flow | undefined {
+    const listed = { ...name, original: listedTuple(name.original) };
+    return [...this.#flows.values()].find((flow) => hasName(flow, listed));
+  }
+
+  #set(kind: 'new' | 'update', flow: Flow): void {
+    this.#flows.set(flow.id, flow);
+    this.#notify(kind, flow);
+  }
+
+  /** Ends a flow, as its time does. */
+  end(flow: FlowId): void {
+    const found = this.#find(flow);
+    if (found) this.#remove(found);
+  }
+
+  #remove(flow: Flow): void {
+    this.#flows.delete(flow.id);
+    this.#notify('destroy', { ...flow, status: statusOf([...flow.status, 'DYING']) });
+  }
+
+  #notify(kind: FlowEventKind, flow: Flow): void {
+    if (this.offers.events) this.events.emit({ kind, flow });
+  }
+
+  #removeAll(): void {
+    for (const flow of this.#flows.values()) this.#remove(flow);
+  }
+
+  #zero(flow: Flow): void {
+    if (flow.counters) this.#flows.set(flow.id, { ...flow, counters: zeroed() });
   }
 }
 
-function selects({ family, protocol, original = {}, reply = {} }: FlowSelection, flow: Flow): boolean {
-  const alike = (wanted: Partial<FlowTuple>, tuple: FlowTuple) =>
-    words({ ...tuple, ...wanted }) === words(tuple);
-  return (
-    family === flow.family &&
-    (protocol === undefined || numberOf(protocol) === numberOf(flow.protocol)) &&
-    alike(original, flow.original) &&
-    alike(reply, flow.reply)
-  );
+/** The events of a stream that `isReported` selects. `check` throws the error of an iteration that cannot begin. */
+function filtered<Event extends { readonly kind: string }>(
+  stream: EventStream<Event>,
+  isReported: (event: Event) => boolean,
+  check: () => void,
+): EventStream<Event> {
+  return {
+    async *[Symbol.asyncIterator]() {
+      check();
+      for await (const event of stream)
+        if (event.kind === 'resync' || isReported(event as Event)) yield event;
+      return undefined;
+    },
+  };
 }
 
-function hasName(flow: Flow, { protocol, original, zone = 0, id = 0 }: FlowId): boolean {
-  return (
-    numberOf(protocol) === numberOf(flow.protocol) &&
-    words(original) === words(flow.original) &&
-    zone === flow.zone &&
-    (id === 0 || id === flow.id)
-  );
+function zeroed() {
+  return { original: NO_COUNTERS, reply: NO_COUNTERS };
 }
 
-function numberOf(protocol: IpProtocol): number {
-  return typeof protocol === 'number' ? protocol : PROTOCOL_NUMBERS[protocol];
-}
-
-function words({ source, destination, sourcePort, destinationPort }: FlowTuple): string {
-  const text = (address: string) => canonicalAddress(address) ?? address;
-  return `src=${text(source)} dst=${text(destination)} sport=${sourcePort} dport=${destinationPort}`;
-}
+const NO_EVENTS = {
+  cpu: 0,
+  found: 0,
+  invalid: 0,
+  insert: 0,
+  insertFailed: 0,
+  drop: 0,
+  earlyDrop: 0,
+  error: 0,
+  searchRestart: 0,
+  clashResolve: 0,
+  chainTooLong: 0,
+};

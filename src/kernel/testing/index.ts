@@ -12,7 +12,7 @@ import { FakeSysctl } from './sysctl.js';
 
 export type { Iptables, IptablesOperation, IptablesRestore, SavedRules } from '../iptables/types.js';
 export type { Sysctl, SysctlWrite } from '../sysctl/index.js';
-export { FakeConntrack, type NewFlow } from './conntrack.js';
+export { FakeConntrack, type TrackedFlow } from './conntrack.js';
 export { FakeEvents } from './events.js';
 export { type Fault, type Faults, failNth } from './faults.js';
 export { FakeIpset } from './ipset.js';

@@ -3,17 +3,21 @@
 
 Runs inside the VM:  npm run vm -- --writable test/native/captures python3 test/native/captures/capture_conntrack.py
 
+With the argument `details`, it only records flows with all their details, an expectation, and statistics.
+
 Like capture.py, whose tap it uses: nothing of this package is involved.
 """
 import socket
 import subprocess
 import sys
+import time
 
 from capture import FOLDER, datagrams, listen, run, save
 from capture_ipset import NETLINK_NETFILTER, replies, request
 
-NFNL_SUBSYS_CTNETLINK = 1
+NFNL_SUBSYS_CTNETLINK, NFNL_SUBSYS_CTNETLINK_EXP = 1, 2
 IPCTNL_MSG_CT_NEW, IPCTNL_MSG_CT_GET, IPCTNL_MSG_CT_DELETE, IPCTNL_MSG_CT_GET_STATS = 0, 1, 2, 5
+IPCTNL_MSG_CT_GET_STATS_CPU = 4
 
 
 def kind(message):
@@ -49,22 +53,66 @@ DELETED = [
 ]
 
 
-def exchange(client, service, server):
+def exchange(client, service, server, port=53):
     """A datagram and its answer, and one more, so that the flow is assured."""
     family = socket.AF_INET6 if ":" in client else socket.AF_INET
     with socket.socket(family, socket.SOCK_DGRAM) as there, socket.socket(family, socket.SOCK_DGRAM) as here:
         there.bind((server, 5353))
         here.bind((client, 4660))
         for _ in range(2):
-            here.sendto(b"?", (service, 53))
+            here.sendto(b"?", (service, port))
             _, sender = there.recvfrom(10)
             there.sendto(b"!", sender)
             here.recvfrom(10)
 
 
+# Flows with counters and labels (and timestamps, where the kernel has them); one with a helper, which expects another.
+DETAILS = r"""
+sysctl -q net.netfilter.nf_conntrack_acct=1 net.netfilter.nf_conntrack_timestamp=1
+modprobe nf_conntrack_ftp
+ip link set lo up
+ip addr add 10.0.0.1/32 dev lo; ip addr add 10.0.0.9/32 dev lo
+iptables -t mangle -A OUTPUT -p udp -m connlabel --label 5 --set -j ACCEPT
+iptables -t raw -A OUTPUT -p tcp --dport 21 -j CT --helper ftp
+"""
+
+
+def expect():
+    """A connection of FTP, whose helper reads a command that announces another one. Returns it open."""
+    server = socket.create_server(("10.0.0.1", 21))
+    client = socket.create_connection(("10.0.0.1", 21), source_address=("10.0.0.9", 4001))
+    # The helper reads a line only after it has seen the end of another.
+    for line in (b"USER a\r\n", b"PORT 10,0,0,9,163,11\r\n"):
+        client.sendall(line)
+        time.sleep(0.1)
+    return client, server
+
+
+def details(tap):
+    run(DETAILS)
+    exchange("10.0.0.9", "10.0.0.1", "10.0.0.1", 5353)
+    connection = expect()
+    seen = datagrams(tap, "conntrack -L -f ipv4")
+    save("conntrack-details.reply", next(replies(seen, NETLINK_NETFILTER, kind(IPCTNL_MSG_CT_NEW))))
+    text = subprocess.check_output("conntrack -L -f ipv4 -o id,ktimestamp; conntrack -L expect", shell=True, text=True)
+    seen = datagrams(tap, "conntrack -L expect")
+    save("conntrack-expectation.reply", next(replies(seen, NETLINK_NETFILTER, NFNL_SUBSYS_CTNETLINK_EXP << 8)))
+    seen = datagrams(tap, "conntrack -C")
+    save("conntrack-statistics.reply", next(replies(seen, NETLINK_NETFILTER, kind(IPCTNL_MSG_CT_GET_STATS))))
+    seen = datagrams(tap, "conntrack -S")
+    save("conntrack-cpus.reply", next(replies(seen, NETLINK_NETFILTER, kind(IPCTNL_MSG_CT_GET_STATS_CPU))))
+    text += subprocess.check_output("conntrack -C; conntrack -S", shell=True, text=True)
+    (FOLDER / "conntrack-details.txt").write_text(text)
+    for end in connection:
+        end.close()
+    return 0
+
+
 def main():
     run("modprobe nf_conntrack_netlink")
     tap = listen()
+    if sys.argv[1:] == ["details"]:
+        return details(tap)
     datagrams(tap, SET_UP)
     exchange("10.0.0.9", "10.96.0.10", "10.0.0.1")
     exchange("fd00::9", "fd00:96::a", "fd00::1")

@@ -64,7 +64,7 @@ it('deletions of flows are counted, and listings are timed', async () => {
   const flows = [4000, 4001].map((sourcePort) =>
     kernel.conntrack.track({ protocol: 'udp', original: { ...original, sourcePort }, reply: original }),
   );
-  await measuredKernel.conntrack.list([{ family: 6 }, { family: 4 }, { family: 6 }]);
+  await measuredKernel.conntrack.list([{ family: 6 }, { family: 4 }, { family: 6 }]).toArray();
   kernel.conntrack.fault = failNth(1);
   await measuredKernel.conntrack.deleteFlows(flows);
   assert.deepEqual(told, [

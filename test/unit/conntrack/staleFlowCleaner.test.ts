@@ -24,7 +24,7 @@ function track(node: FakeNode, endpoint: string, destination = '10.96.0.10') {
 }
 
 const endpointsOf = async (node: FakeNode) =>
-  (await node.kernel.conntrack.list()).map(({ reply }) => reply.source).sort();
+  (await node.kernel.conntrack.list().toArray()).map(({ reply }) => reply.source).sort();
 
 describe('UDP flows', () => {
   it('to a removed endpoint are deleted, others stay', async () => {

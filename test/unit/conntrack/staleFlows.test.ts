@@ -67,10 +67,12 @@ function flow(text: string, more: Partial<Flow> = {}): Flow {
       destinationPort: client.port,
     },
     zone: 0,
+    replyZone: 0,
     id: 1,
-    status: 0,
+    status: [],
     mark: 0,
     timeout: 30,
+    use: 1,
     ...more,
   };
 }

@@ -81,7 +81,13 @@ it('every fake reports its changes, and nothing that reads', async () => {
   await conntrack.deleteFlows([flow]);
   await conntrack.delete({ family: 4, original: { destination: '10.96.0.10' } });
   await sysctl.write('net/ipv4/ip_forward', '1');
-  await Promise.all([ipvs.list(), ipset.list(), rtnetlink.listLinks(), iptables.save(4), conntrack.list()]);
+  await Promise.all([
+    ipvs.list(),
+    ipset.list(),
+    rtnetlink.listLinks(),
+    iptables.save(4),
+    conntrack.list().toArray(),
+  ]);
   await sysctl.read('net/ipv4/ip_forward');
   assert.deepEqual(inWords(batches), [
     'deleteService ESRCH',

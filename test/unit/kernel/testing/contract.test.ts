@@ -66,6 +66,7 @@ function translated(datagram: string) {
   const endpoint = source.includes(':') ? `fd00::${last}` : `10.0.0.${last}`;
   return {
     protocol: 'udp',
+    status: ['CONFIRMED', 'DST_NAT', 'SRC_NAT_DONE', 'DST_NAT_DONE'],
     original: { source, destination, sourcePort, destinationPort },
     reply: { source: endpoint, destination: source, sourcePort: 5353, destinationPort: sourcePort },
   } as const;

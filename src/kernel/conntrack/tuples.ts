@@ -1,0 +1,162 @@
+// Tuples ↔ their part of a record.
+import type { Family } from '../../net/address.js';
+import type { RecordReader } from '../recordReader.js';
+import type { RecordWriter } from '../recordWriter.js';
+import { TUPLE } from './layouts.js';
+import type { FlowTuple, IcmpKind } from './types.js';
+
+export const LARGEST_U8 = 0xff;
+export const LARGEST_U16 = 0xffff;
+export const LARGEST_U32 = 0xffff_ffff;
+
+const ICMP = 1;
+const ICMPV6 = 58;
+/** Protocols of which a tuple is not complete without both ports: TCP, UDP, SCTP, UDP-Lite. */
+const WITH_PORTS: ReadonlySet<number> = new Set([6, 17, 132, 136]);
+const TUPLE_FIELDS: ReadonlySet<string> = new Set([
+  'source',
+  'destination',
+  'sourcePort',
+  'destinationPort',
+  'icmp',
+]);
+const ICMP_FIELDS: ReadonlySet<string> = new Set(['type', 'code', 'id']);
+
+/** Whether a protocol has ports, by its number. */
+export function hasPorts(protocol: number): boolean {
+  return WITH_PORTS.has(protocol);
+}
+
+/** Whether it is the number of ICMP or ICMPv6. */
+export function isIcmp(protocol: number): boolean {
+  return protocol === ICMP || protocol === ICMPV6;
+}
+
+/** The tuple if it is an object with known fields only, else undefined and a fault. */
+export function checkTuple(
+  path: string,
+  tuple: unknown,
+  kind: string,
+  writer: RecordWriter,
+): object | undefined {
+  return checkObject(path, tuple, TUPLE_FIELDS, kind, writer);
+}
+
+/** The kind of ICMP if it is an object with known fields only, else undefined and a fault. */
+export function checkIcmp(path: string, icmp: unknown, writer: RecordWriter): Partial<IcmpKind> | undefined {
+  return checkObject(path, icmp, ICMP_FIELDS, 'a kind of ICMP', writer);
+}
+
+/** The value if it is an object with known fields only, else undefined and a fault. */
+export function checkObject(
+  path: string,
+  value: unknown,
+  fields: ReadonlySet<string>,
+  kind: string,
+  writer: RecordWriter,
+): object | undefined {
+  if (typeof value !== 'object' || value === null) {
+    writer.fail(path, value, 'must be an object', true);
+    return undefined;
+  }
+  writer.onlyFields(`${path}.`, value, fields, kind);
+  return value;
+}
+
+/** Writes a whole tuple of a protocol; returns its family. `family` is that of its addresses, if it is known. */
+export function writeTuple(
+  path: string,
+  value: unknown,
+  protocol: number,
+  part: number,
+  writer: RecordWriter,
+  family?: Family,
+): Family {
+  const tuple = checkTuple(path, value, 'a tuple', writer) as Partial<FlowTuple> | undefined;
+  if (!tuple) return family ?? 4;
+  const own = family ?? writer.address(`${path}.source`, tuple.source, TUPLE.source, part);
+  if (family) writeAddress(`${path}.source`, tuple.source, TUPLE.source, family, part, writer);
+  writeAddress(`${path}.destination`, tuple.destination, TUPLE.destination, own, part, writer);
+  if (isIcmp(protocol)) writeIcmp(path, tuple, part, writer);
+  else writePorts(path, tuple, protocol, part, writer);
+  return own;
+}
+
+/** Writes an address of this family. */
+export function writeAddress(
+  path: string,
+  value: unknown,
+  field: (typeof TUPLE)['source'],
+  family: Family,
+  part: number,
+  writer: RecordWriter,
+): void {
+  if (writer.address(path, value as string, field, part) === family) return;
+  writer.fail(path, value, `must be an IPv${family} address`);
+}
+
+function writePorts(
+  path: string,
+  tuple: Partial<FlowTuple>,
+  protocol: number,
+  part: number,
+  writer: RecordWriter,
+): void {
+  if (tuple.icmp !== undefined) {
+    writer.fail(`${path}.icmp`, tuple.icmp, 'must be left out but for protocols 1 and 58', true);
+  }
+  const byDefault = hasPorts(protocol) ? undefined : 0;
+  for (const field of ['sourcePort', 'destinationPort'] as const) {
+    const port = writer.integer(`${path}.${field}`, tuple[field] ?? byDefault, 0, LARGEST_U16);
+    writer.u16(TUPLE[field], port, part);
+  }
+}
+
+function writeIcmp(path: string, tuple: Partial<FlowTuple>, part: number, writer: RecordWriter): void {
+  for (const field of ['sourcePort', 'destinationPort'] as const) {
+    if (tuple[field])
+      writer.fail(`${path}.${field}`, tuple[field], 'must be 0 or left out: ICMP has no ports');
+  }
+  const icmp = checkIcmp(`${path}.icmp`, tuple.icmp, writer);
+  if (!icmp) return;
+  const type = writer.integer(`${path}.icmp.type`, icmp.type, 0, LARGEST_U8);
+  const code = writer.integer(`${path}.icmp.code`, icmp.code, 0, LARGEST_U8);
+  writer.u16(TUPLE.sourcePort, writer.integer(`${path}.icmp.id`, icmp.id, 0, LARGEST_U16), part);
+  writer.u16(TUPLE.destinationPort, (type << 8) | code, part);
+}
+
+/** Reads a tuple of a protocol. */
+export function readTuple(reader: RecordReader, part: number, family: Family, protocol: number): FlowTuple {
+  const source = reader.address(TUPLE.source, family, part);
+  const destination = reader.address(TUPLE.destination, family, part);
+  const sourcePort = reader.u16(TUPLE.sourcePort, part);
+  const destinationPort = reader.u16(TUPLE.destinationPort, part);
+  if (!isIcmp(protocol)) return { source, destination, sourcePort, destinationPort };
+  const icmp = { type: destinationPort >> 8, code: destinationPort & LARGEST_U8, id: sourcePort };
+  return { source, destination, sourcePort: 0, destinationPort: 0, icmp };
+}
+
+/** Types of ICMP and ICMPv6 whose answers have another type (`invmap` of nf_conntrack_proto_icmp.c and …_icmpv6.c). */
+const ANSWERS: Readonly<Record<number, ReadonlyMap<number, number>>> = {
+  [ICMP]: bothWays([8, 0], [13, 14], [15, 16], [17, 18]),
+  [ICMPV6]: bothWays([128, 129], [139, 140]),
+};
+
+function bothWays(...pairs: readonly (readonly [number, number])[]): ReadonlyMap<number, number> {
+  return new Map(
+    pairs.flatMap(([one, other]) => [
+      [one, other],
+      [other, one],
+    ]),
+  );
+}
+
+/** The tuple of the answers to untranslated packets. Accepts tuples that break a rule. */
+export function inverted(tuple: Partial<FlowTuple>, protocol: number): Partial<FlowTuple> {
+  const { source, destination, sourcePort, destinationPort, icmp } = tuple ?? {};
+  const turned = { source: destination, destination: source } as Partial<FlowTuple>;
+  if (!icmp)
+    return { ...turned, sourcePort: destinationPort, destinationPort: sourcePort } as Partial<FlowTuple>;
+  const type = ANSWERS[protocol]?.get(icmp.type) ?? icmp.type;
+  return { ...turned, icmp: { ...icmp, type } };
+}

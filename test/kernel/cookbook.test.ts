@@ -1,0 +1,135 @@
+// The programs of the cookbook on a real kernel, as a user runs them: each is a process that SIGTERM ends.
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { after, afterEach, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ROOT } from '../support/paths.js';
+import { tools } from '../support/tools.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'knp-cookbook-'));
+after(() => rmSync(folder, { recursive: true }));
+
+const running: ChildProcess[] = [];
+afterEach(() => {
+  for (const process of running.splice(0)) process.kill('SIGKILL');
+});
+
+/** A program of the cookbook. */
+class Program {
+  readonly #process;
+  readonly #lines: AsyncIterator<string>;
+
+  constructor(name: string, ...args: readonly string[]) {
+    const script = join(ROOT, 'dist/examples/cookbook', `${name}.js`);
+    this.#process = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+    this.#lines = createInterface({ input: this.#process.stdout })[Symbol.asyncIterator]();
+    running.push(this.#process);
+  }
+
+  async line(): Promise<string> {
+    return (await this.#lines.next()).value;
+  }
+
+  reload(): void {
+    this.#process.kill('SIGHUP');
+  }
+
+  /** Ends it; returns its exit status. */
+  async end(): Promise<unknown> {
+    const exit = once(this.#process, 'exit');
+    this.#process.kill('SIGTERM');
+    const [status] = await exit;
+    return status;
+  }
+}
+
+/** Waits until it holds; at most 10 s. */
+async function until(holds: () => boolean): Promise<void> {
+  for (let i = 0; i < 100 && !holds(); i++) await sleep(100);
+  assert.ok(holds());
+}
+
+function file(name: string, text: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+it('the load balancer follows its file, and the exporter serves the counters', {
+  timeout: 60_000,
+}, async () => {
+  const service = '{ address: 10.96.0.10, port: 80, protocol: tcp, scheduler: rr, servers: [';
+  const path = file('balancer.yaml', `- ${service}{ address: 10.0.0.1, port: 8080, weight: 2 }] }\n`);
+  const balancer = new Program('balancer', path);
+  assert.equal(await balancer.line(), '1 services');
+  const exporter = new Program('exporter', '0');
+  const port = Number(/^metrics on port (\d+)$/.exec(await exporter.line())?.[1]);
+  const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  assert.match(
+    metrics,
+    /^ipvs_server_connections_total\{service="10.96.0.10:80",protocol="tcp",server="10.0.0.1:8080"\} 0$/m,
+  );
+  assert.equal((await fetch(`http://127.0.0.1:${port}/`)).status, 404);
+  file('balancer.yaml', `- ${service}{ address: 10.0.0.2, port: 8080, weight: 3 }] }\n`);
+  balancer.reload();
+  assert.equal(await balancer.line(), '1 services');
+  assert.deepEqual(tools('ipvsadm -S -n'), [
+    '-A -t 10.96.0.10:80 -s rr\n-a -t 10.96.0.10:80 -r 10.0.0.2:8080 -m -w 3\n',
+  ]);
+  assert.deepEqual(await Promise.all([balancer.end(), exporter.end()]), [0, 0]);
+});
+
+it('the ban list grows its set, and adds what its file has', { timeout: 60_000 }, async () => {
+  const networks = (count: number) =>
+    Array.from({ length: count }, (_, i) => `10.0.${i}.0/24 600\n`).join('');
+  const program = new Program('banList', file('bans.txt', networks(3)), '4');
+  assert.equal(await program.line(), '3 networks are banned');
+  file('bans.txt', `${networks(9)}192.0.2.1 # for ever\n`);
+  program.reload();
+  assert.equal(await program.line(), '10 networks are banned');
+  const [set = ''] = tools('ipset save banned');
+  assert.match(set, /^create banned hash:net family inet .*maxelem 16 timeout 0/);
+  assert.match(set, /^add banned 192\.0\.2\.1 timeout 0$/m);
+  assert.equal(await program.end(), 0);
+});
+
+it('the virtual IP is held while its server accepts connections', { timeout: 60_000 }, async () => {
+  tools('ip link set lo up', 'ip link add knp-vip type dummy');
+  const holds = () => (tools('ip -o addr show dev knp-vip')[0] ?? '').includes(' 10.0.0.99/32 ');
+  const listen = async (port = 0) => {
+    const server = createServer((socket) => socket.destroy()).listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    return server;
+  };
+  const first = await listen();
+  const { port } = first.address() as { port: number };
+  const program = new Program('vip', 'knp-vip', '10.0.0.99/32', `127.0.0.1:${port}`);
+  await until(holds);
+  first.close();
+  await until(() => !holds());
+  const second = await listen(port);
+  await until(holds);
+  assert.equal(await program.end(), 0);
+  assert.equal(holds(), false);
+  second.close();
+});
+
+it('the flow cleaner deletes flows of its servers, now and later', { timeout: 60_000 }, async () => {
+  const insert = (port: number, server: string) =>
+    `conntrack -I -t 600 -s 10.0.0.9 -d 10.96.0.10 -r ${server} -q 10.0.0.9 -p udp --sport ${port} --dport 53 --reply-port-src 53 --reply-port-dst ${port}`;
+  tools(insert(1, '10.0.0.1'), insert(2, '10.0.0.2'));
+  const program = new Program('flowCleaner', '10.0.0.2', 'fd00::/64');
+  assert.equal(await program.line(), 'deleted 1 flows');
+  assert.equal(await program.line(), 'deleted 0 flows');
+  tools(insert(3, '10.0.0.1'), insert(4, '10.0.0.2'));
+  assert.equal(await program.line(), 'deleted 1 flows');
+  const [left = ''] = tools('conntrack -L');
+  assert.deepEqual([...left.matchAll(/ sport=(\d) dport=53/g)].map(([, port]) => port).sort(), ['1', '3']);
+  assert.equal(await program.end(), 0);
+});

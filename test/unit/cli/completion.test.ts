@@ -15,8 +15,14 @@ after(() => rmSync(folder, { recursive: true }));
 for (const [shell, script] of Object.entries(SCRIPTS)) writeFileSync(join(folder, shell), script());
 writeFileSync(join(folder, 'some.conf'), '');
 
+/** The terminal and the locale of the person who runs the tests change what a shell writes. */
+const ENVIRONMENT = { PATH: process.env['PATH'], HOME: folder, TERM: 'xterm', LANG: 'C.UTF-8' };
+const LIMIT = 30_000;
+
 function output(command: string, ...args: string[]): string {
-  const { status, stdout, stderr, error } = spawnSync(command, args, { encoding: 'utf8', cwd: folder });
+  const { status, stdout, stderr, error } = spawnSync(command, args, {
+    ...{ encoding: 'utf8', cwd: folder, env: ENVIRONMENT, timeout: LIMIT },
+  });
   if (error) throw error;
   assert.equal(status, 0, stderr);
   assert.equal(stderr, '');

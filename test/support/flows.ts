@@ -138,7 +138,9 @@ while line := sys.stdin.readline():
 function normalize(line: string): string {
   const [protocol = '', number = '', ...rest] = line.split(/\s+/);
   const seconds = /^\d+$/.test(rest[0] ?? '') ? 1 : 0;
-  const kept = rest.slice(seconds).filter((word) => !/^(use=|secctx=|packets=|bytes=|delta-time=)/.test(word));
+  const kept = rest
+    .slice(seconds)
+    .filter((word) => !/^(use=|secctx=|packets=|bytes=|delta-time=)/.test(word));
   return [protocol, number, ...kept].join(' ');
 }
 

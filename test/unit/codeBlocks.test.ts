@@ -7,6 +7,7 @@ import { describe, it } from 'node:test';
 import ts from 'typescript';
 import { parseAllDocuments } from 'yaml';
 import { type CodeBlock, codeBlocks, codeBlocksOf } from '../support/codeBlocks.js';
+import { callsIn, findRefusal } from '../support/commandLine.js';
 import { ROOT } from '../support/paths.js';
 
 const blocks = codeBlocks();
@@ -15,10 +16,11 @@ const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 };
 
 /** Languages of blocks that are output or drawings, and have nothing to check. */
-const SHOWN = ['text', 'console', 'mermaid'];
+const SHOWN = ['text', 'mermaid'];
 
 const CHECKS: Readonly<Record<string, (block: CodeBlock) => string[]>> = {
-  sh: ({ text }) => [...shellErrors(text), ...unknownScripts(text)],
+  sh: ({ text }) => [...shellErrors(text), ...unknownScripts(text), ...commandErrors(text)],
+  console: ({ text }) => commandErrors(text),
   json: ({ text }) => errorsOf(() => JSON.parse(text)),
   yaml: ({ text }) => parseAllDocuments(text).flatMap(({ errors }) => errors.map(String)),
   python: ({ text }) => programErrors('python3', ['-c', 'import ast,sys; ast.parse(sys.stdin.read())'], text),
@@ -47,6 +49,11 @@ function unknownScripts(text: string): string[] {
   return [...text.matchAll(/\bnpm run ([\w:-]+)/g)].flatMap(([command, name = '']) =>
     name in scripts ? [] : [`${command}: package.json has no such script`],
   );
+}
+
+/** Calls of our own command that it would refuse. */
+function commandErrors(text: string): string[] {
+  return callsIn(text).flatMap((args) => findRefusal(args) ?? []);
 }
 
 /** The compiler's messages for programs that are files in the repository's root: they import the package by its name. */
@@ -125,6 +132,16 @@ it('a wrong block of each language is found', () => {
     [
       "```ts\nimport { open } from 'kube-netlink-proxy/ipvs';\n```",
       '```sh\nnpm run nonesuch\nif true; then\n```',
+      [
+        '```sh',
+        'sudo kube-netlink-proxy plan \\',
+        '  --manifest examples # no such flag',
+        'node dist/src/cli/main.js top --sort size | head',
+        'kube-netlink-proxy status >/dev/null || kube-netlink-proxy sttus',
+        'x $(kube-netlink-proxy --once --config=a.conf)',
+        '```',
+      ].join('\n'),
+      '```console\n$ kube-netlink-proxy check --once\nkube-netlink-proxy ends\n```',
       '```json\n{\n```',
       '  ```yaml\n  a: [\n  ```',
       '```python\ndef\n```',
@@ -137,5 +154,5 @@ it('a wrong block of each language is found', () => {
     /x\.md:1, line 1 of the block: .*has no exported member.*'open'/,
   );
   const counts = others.map((block) => CHECKS[block.language]?.(block).length);
-  assert.deepEqual(counts, [2, 1, 1, 1]);
+  assert.deepEqual(counts, [2, 3, 1, 1, 1, 1]);
 });

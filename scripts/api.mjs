@@ -16,10 +16,13 @@ const REPORTS = join(CHECKOUT, 'docs', 'api');
 
 /** Messages of the extractor that are errors here. */
 const ERRORS = ['ae-undocumented', 'ae-unresolved-link'];
-/** Parts of the items of ipvs mode, and the base of the fakes. Their users pass them on, or never see them. */
+/**
+ * Names that no door exports, because users pass them on, or never see them: parts of the items of ipvs mode, the base of the
+ * fakes, and the name by which a module imports all types of another.
+ */
 const INTERNAL = [
   ...['SetItem', 'Chain', 'Jump', 'Entry', 'NodeDrop', 'VirtualServiceItem', 'Phase', 'KernelCall'],
-  'FakeClient',
+  ...['FakeClient', 'types'],
 ];
 /** Members may do without a comment where their name says all. */
 const MEMBER = /^Missing documentation for "[a-z]/;
@@ -30,13 +33,13 @@ process.exitCode = await reportFailures('api', () => {
   if (!check) buildTypeScript();
   mkdirSync(REPORTS, { recursive: true });
   const exports = doors();
-  const reports = Object.entries(exports).map(([door, target]) => reportOf(door, target));
+  const reports = Object.entries(exports).map(([door, target]) => ({ door, ...reportOf(door, target) }));
   const exported = new Set(reports.flatMap((report) => report.exported));
   const errors = reports.flatMap((report) => [
     ...report.errors,
     ...report.missing
       .filter((name) => !exported.has(name) && !INTERNAL.includes(name))
-      .map((name) => `${name} is used, but exported by no door`),
+      .map((name) => `${report.door}: ${name} is used, but exported by no door`),
   ]);
   const expected = Object.keys(exports).map((door) => `${nameOf(door)}.api.md`);
   for (const name of readdirSync(REPORTS)) {

@@ -8,6 +8,17 @@ export {
   type Problem,
   type ProblemReason,
 } from './errors.js';
+export type {
+  Cause,
+  CauseCode,
+  ClientPlace,
+  EndpointPath,
+  ExplainedService,
+  Explanation,
+  PacketQuestion,
+  Step,
+  Verdict,
+} from './modes/explanation.js';
 export { createIpvsMode, IPVS_DEFAULTS, type IpvsKernel, type IpvsOptions } from './modes/ipvs/index.js';
 export type { Item as IpvsItem } from './modes/ipvs/items.js';
 export type { Operation as IpvsModeOperation } from './modes/ipvs/operations.js';
@@ -44,6 +55,7 @@ export { createProxy, type ProxyEvents, type ProxyParts, type ServiceProxy } fro
 export type { CleanUpSummary } from './reconcile/cleanUp.js';
 export type { PlannedOperation } from './reconcile/reconciler.js';
 export type { Failure, SyncSummary } from './reconcile/summary.js';
+export type { NamedFrontend } from './services/namedFrontends.js';
 export type {
   AssignedAddress,
   Endpoint,

@@ -167,8 +167,7 @@ sets, virtual service, real servers, and the address that each endpoint sees. It
     options: [
       {
         flags: '--from <client>',
-        help: `an address, or an example of one: pod (of this node), node (this node itself), outside; default: pod for a
-cluster IP, otherwise outside`,
+        help: 'an address, pod (of this node), node (this node itself) or outside; default: pod for a cluster IP, otherwise outside',
       },
     ],
     formats: ['text', 'json', 'yaml'],

@@ -226,7 +226,7 @@ const OTHERS: readonly [options: string, test: () => Promise<void>][] = [
         '--mask-src 255.255.255.255 --mask-dst 255.255.255.255 --mask-port-src 0 --mask-port-dst 65535';
       const tuple = '--tuple-src 10.0.0.9 --tuple-dst 10.0.0.2 --tuple-port-src 0 --tuple-port-dst 41739';
       tool(`-I expect -t 200 ${ENDS} -p tcp --orig-port-src 4000 --orig-port-dst 21 ${tuple} ${mask}`);
-      // conntrack 1.4.7 writes other ports, and another protocol, than it is told to: its listing is the witness.
+      // conntrack 1.4.7 writes other ports and another protocol than its options name: its listing is the witness.
       const expected = await ct.expectations().toArray();
       assert.deepEqual(
         expected.map((each) => {

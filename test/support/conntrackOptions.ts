@@ -1,4 +1,4 @@
-// What conntrack(8) and the library are told to do alike: tables of options.
+// Options of conntrack(8), with the operations of the library that have the same effect.
 import type { FlowChanges, FlowSelection, NewFlow } from '../../src/kernel/conntrack/index.js';
 
 export const ENDS = '-s 10.0.0.9 -d 10.0.0.1';

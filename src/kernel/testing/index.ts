@@ -10,7 +10,15 @@ import { FakeProcNet } from './procNet.js';
 import { FakeRtnetlink } from './rtnetlink.js';
 import { FakeSysctl } from './sysctl.js';
 
-export type { Iptables, IptablesOperation, IptablesRestore, SavedRules } from '../iptables/types.js';
+export type {
+  Iptables,
+  IptablesOperation,
+  IptablesRestore,
+  Policy,
+  SavedRules,
+  SavedTables,
+} from '../iptables/types.js';
+export type { ListeningSocket, NetworkRoute, ProcNet } from '../procNet/types.js';
 export type { Sysctl, SysctlWrite } from '../sysctl/index.js';
 export { FakeConntrack, type TrackedFlow } from './conntrack.js';
 export { FakeEvents } from './events.js';

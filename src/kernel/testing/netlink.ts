@@ -23,8 +23,8 @@ const { ENOENT, EOPNOTSUPP } = constants.errno;
 export type NetlinkAnswer = (request: NetlinkMessage) => readonly NetlinkMessage[] | number;
 
 /**
- * A fake of netlink. It keeps the rules of messages, and their order; it answers each with {@link answer}. Notifications are those that
- * a test sends through {@link events}, whatever the groups.
+ * A fake of netlink. It keeps the rules of messages, and their order; it answers each with `answer`. Notifications are those that
+ * a test sends through `events`, whatever the groups.
  */
 export class FakeNetlink extends FakeClient<NetlinkRequest> implements Netlink {
   /** The families that resolveFamily() finds. */

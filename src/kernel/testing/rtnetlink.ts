@@ -30,10 +30,10 @@ type Operation = types.RtnetlinkOperation;
  * A fake of a new network namespace, which has `lo` and the rules of every namespace. A link that is moved to another namespace
  * is gone, and one that is created in another is not here.
  */
-export class FakeRtnetlink extends FakeClient<Operation> implements types.Rtnetlink {
+export class FakeRtnetlink extends FakeClient<types.RtnetlinkOperation> implements types.Rtnetlink {
   /** Kinds of links that this kernel has; others are refused with EOPNOTSUPP. */
   readonly kinds = new Set<string>(KINDS);
-  /** Notifications of changes, for every {@link watch}. A test may add others, or lose some. */
+  /** Notifications of changes, for every `watch()`. A test may add others, or lose some. */
   readonly events = new FakeEvents<types.RtnetlinkEvent>();
   readonly #addresses = new Map<number, FakeAddresses>();
   readonly #links = new FakeLinks(this.kinds, (link, deleted) => this.#linkChanged(link, deleted));
@@ -203,7 +203,7 @@ export class FakeRtnetlink extends FakeClient<Operation> implements types.Rtnetl
     return this.#apply({ do: 'deleteNeighbour', neighbour }, options);
   }
 
-  apply(operations: readonly Operation[], options?: CallOptions): Promise<OperationResult[]> {
+  apply(operations: readonly types.RtnetlinkOperation[], options?: CallOptions): Promise<OperationResult[]> {
     return this.applyAll(operations, PACKING, this.#act, options);
   }
 
@@ -215,7 +215,7 @@ export class FakeRtnetlink extends FakeClient<Operation> implements types.Rtnetl
     return this.events.stream('rtnetlink.watch', watching, this.closed, wanted);
   }
 
-  /** Every feature, and the kinds of links in {@link kinds}. */
+  /** Every feature, and the kinds of links in `kinds`. */
   capabilities(options?: CallOptions): Promise<types.RtnetlinkCapabilities> {
     const has = (kind: string) => this.kinds.has(kind);
     const linkKinds = { dummy: has('dummy'), veth: has('veth'), bridge: has('bridge'), vlan: has('vlan') };

@@ -39,7 +39,7 @@ export interface LinkAddressId {
   readonly address: string;
   /** Prefix length: 0–32, 0–128. */
   readonly prefix: number;
-  /** The other end of a point-to-point link, whose prefix length {@link prefix} then is. */
+  /** The other end of a point-to-point link, whose prefix length `prefix` then is. */
   readonly peer?: string;
 }
 

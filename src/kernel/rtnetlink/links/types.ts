@@ -129,7 +129,7 @@ export interface BridgeSettings {
   readonly noLinkLocalLearning?: boolean;
   /** Default true. */
   readonly multicastSnooping?: boolean;
-  /** Linux 5.15; needs {@link vlanFiltering}. */
+  /** Linux 5.15; needs `vlanFiltering`. */
   readonly multicastVlanSnooping?: boolean;
   /** 0 never, 1 automatic, 2 always. Default 1. */
   readonly multicastRouter?: number;

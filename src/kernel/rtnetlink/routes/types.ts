@@ -166,7 +166,7 @@ export interface RouteFilter {
 export interface RouteQuery {
   /** Source address. */
   readonly from?: string;
-  /** Name of the link by which the packet came: the route is that of a forwarded packet. Needs {@link from}. */
+  /** Name of the link by which the packet came: the route is that of a forwarded packet. Needs `from`. */
   readonly inputLink?: string;
   readonly outputLink?: string;
   readonly tos?: number;

@@ -17,17 +17,19 @@ export interface CodeBlock {
 
 const FENCE = /^( *)```(\w*)([^\n]*)\n([\s\S]*?)^\1```$/gm;
 
-/** Every code block of every document of the repository but the API reports, which are declarations. */
-export function codeBlocks(): CodeBlock[] {
+/** The paths of the documents of the repository, but for the API reports, which are declarations. */
+export function documents(): string[] {
   const options = ['-z', '--cached', '--others', '--exclude-standard'];
   const listed = execFileSync('git', ['ls-files', ...options, '*.md', ':!docs/api/*'], {
     cwd: ROOT,
     encoding: 'utf8',
   });
-  return listed
-    .split('\0')
-    .filter((path) => path !== '')
-    .flatMap((path) => codeBlocksOf(path, readFileSync(join(ROOT, path), 'utf8')));
+  return listed.split('\0').filter((path) => path !== '');
+}
+
+/** Every code block of every document. */
+export function codeBlocks(): CodeBlock[] {
+  return documents().flatMap((path) => codeBlocksOf(path, readFileSync(join(ROOT, path), 'utf8')));
 }
 
 /** The code blocks of one document. */

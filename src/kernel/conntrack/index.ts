@@ -63,11 +63,11 @@ export {
 export * from './types.js';
 
 /**
- * Opens conntrack. The kernel loads nf_conntrack_netlink by itself; it begins to track flows only once a rule of iptables
- * or nftables, or IPVS (`net.ipv4.vs.conntrack`), asks for it.
+ * Opens conntrack. The kernel loads nf_conntrack_netlink by itself. It tracks flows only if a rule of iptables or nftables, or
+ * IPVS (`net.ipv4.vs.conntrack`), needs them.
  *
- * Rejects with NetlinkError: `EINVAL` when the module is missing; `ENOENT` and `EINVAL` for a path that is missing or no
- * network namespace; `EPERM` without CAP_NET_ADMIN, or without CAP_SYS_ADMIN to enter a namespace.
+ * Rejects with NetlinkError `EINVAL` when the module is missing or `options.netns` is no network namespace, `ENOENT` when
+ * `options.netns` is missing, and `EPERM` without CAP_NET_ADMIN, or without CAP_SYS_ADMIN, which `options.netns` needs.
  */
 export async function openConntrack(options: OpenOptions = {}): Promise<Conntrack> {
   const native = new (loadAddon().ConntrackClient)();

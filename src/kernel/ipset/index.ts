@@ -51,12 +51,12 @@ export { formatSets, type SavedSet } from './save.js';
 export * from './types.js';
 
 /**
- * Opens ipset. Needs neither libipset nor the kernel's ip_set modules, which the kernel loads by itself when they are
- * asked for; without libipset the verbs that write reject with `ERR_LIBRARY`, and the hint names the package.
+ * Opens ipset. Needs neither libipset nor the kernel's ip_set modules, which the kernel loads when they are first used.
+ * Without libipset, the verbs that write reject with `ERR_LIBRARY`, and the hint names the package.
  *
- * Rejects with NetlinkError: `ENOENT` and `EINVAL` for a path that is missing or no network namespace, `EPERM` for a
- * missing CAP_SYS_ADMIN. `options.timeout` bounds listings; libipset has no limit, and needs none: the kernel answers
- * within the call that asks.
+ * Rejects with NetlinkError `ENOENT` when `options.netns` is missing, `EINVAL` when it is no network namespace, and `EPERM`
+ * without CAP_SYS_ADMIN, which it needs. `options.timeout` limits listings only: libipset has no time limit, because the kernel
+ * replies within the system call.
  */
 export async function openIpset(options: OpenOptions = {}): Promise<Ipset> {
   const native = new (loadAddon().IpsetClient)();

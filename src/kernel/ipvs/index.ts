@@ -59,9 +59,9 @@ export * from './types.js';
  * Opens IPVS.
  *
  * Rejects with NetlinkError `ENOENT` when the module ip_vs is not loaded. Kernels whose ip_vs has the alias
- * `net-pf-16-proto-16-family-IPVS` (Debian's 6.1) load it when it is asked for; this library does not. `ENOENT` and
- * `EINVAL` also stand for a path that is missing or no network namespace, `EPERM` for a missing CAP_SYS_ADMIN: see
- * the hint.
+ * `net-pf-16-proto-16-family-IPVS` (Debian's 6.1) load it when it is asked for; this library does not. Also rejects with
+ * `ENOENT` when `options.netns` is missing, `EINVAL` when it is no network namespace, and `EPERM` without CAP_SYS_ADMIN, which
+ * it needs. The hint names the reason.
  */
 export async function openIpvs(options: OpenOptions = {}): Promise<Ipvs> {
   const native = new (loadAddon().IpvsClient)();

@@ -47,8 +47,8 @@ export {
 export * from './types.js';
 
 /**
- * Opens netlink. Rejects with NetlinkError `ENOENT` or `EINVAL` for a path that is missing or no network namespace, `EPERM` when
- * CAP_SYS_ADMIN is missing to enter it, `EPROTONOSUPPORT` for a protocol that the kernel does not have.
+ * Opens netlink. Rejects with NetlinkError `EPROTONOSUPPORT` for a protocol that the kernel does not have, `ENOENT` when
+ * `options.netns` is missing, `EINVAL` when it is no network namespace, and `EPERM` without CAP_SYS_ADMIN, which it needs.
  */
 export async function openNetlink(options: NetlinkOptions): Promise<Netlink> {
   const attempt = { operation: 'netlink.open' };

@@ -52,8 +52,8 @@ type Reader<T> = (message: Message, links: LinkNames) => T | undefined;
 const KINDS = Object.keys(EVENT_KIND.numbers) as types.RtnetlinkEventKind[];
 
 /**
- * Opens rtnetlink. Rejects with NetlinkError `ENOENT` or `EINVAL` for a path that is missing or no network namespace,
- * `EPERM` when CAP_SYS_ADMIN is missing to enter it.
+ * Opens rtnetlink. Rejects with NetlinkError `ENOENT` when `options.netns` is missing, `EINVAL` when it is no network
+ * namespace, and `EPERM` without CAP_SYS_ADMIN, which it needs.
  */
 export async function openRtnetlink(options: OpenOptions = {}): Promise<types.Rtnetlink> {
   const native = new (loadAddon().RtnetlinkClient)();

@@ -252,7 +252,7 @@ class RtnetlinkClient extends Client<NativeRtnetlinkClient, Operation> implement
 
 /** The message, or its fault as an error. */
 function checkedMessage(message: MessageWriter, { operation }: Attempt): Uint8Array {
-  if (message.fault) throw argumentError(operation, message.fault);
+  if (message.check.fault) throw argumentError(operation, message.check.fault);
   return message.finish();
 }
 

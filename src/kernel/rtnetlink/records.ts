@@ -90,7 +90,7 @@ function encode(operation: EncodedOperation): MessageWriter {
 }
 
 function writeMessage(message: MessageWriter, writer: RecordWriter): void {
-  const { fault } = message;
+  const { fault } = message.check;
   if (fault) {
     writer.fail(fault.field, fault.value, fault.rule, fault.wrongType);
     return;

@@ -338,7 +338,7 @@ export class FakeRtnetlink extends FakeClient<Operation> implements types.Rtnetl
 }
 
 /** Throws the error of an argument that breaks a rule, as the real client does. */
-function check({ fault }: MessageWriter, { operation }: Attempt): void {
+function check({ check: { fault } }: MessageWriter, { operation }: Attempt): void {
   if (fault) throw argumentError(operation, fault);
 }
 

@@ -1,4 +1,6 @@
 // Links ↔ messages. Numbers: include/uapi/linux/if_link.h (IFLA_), if.h (IFF_), rtnetlink.h.
+
+import type { AttributeCursor } from '../../wire/attributeCursor.js';
 import {
   type Bits,
   bitsOf,
@@ -21,7 +23,7 @@ import {
   toggle,
   writeFields,
 } from '../fields.js';
-import { type AttributeReader, type Message, MessageWriter } from '../message.js';
+import { type Message, MessageWriter } from '../message.js';
 import { NLM_F, RTM } from '../numbers.js';
 import { readBridge, readBridgePort, readVlan, writeBridge, writeBridgePort, writeVlan } from './kinds.js';
 import type {
@@ -142,9 +144,9 @@ const PEER = new Set([...COMMON, 'name']);
 /** A link by name or index; else a fault. */
 export function checkLink(writer: MessageWriter, path: string, value: unknown): LinkReference {
   if (isLinkName(value)) return value;
-  if (typeof value === 'number') return writer.integer(path, value, 1, MOST);
+  if (typeof value === 'number') return writer.check.integer(path, value, 1, MOST);
   const rule = `${linkName.rule}, or an index`;
-  writer.fail(path, value, rule, typeof value !== 'string');
+  writer.check.fail(path, value, rule, typeof value !== 'string');
   return 0;
 }
 
@@ -163,16 +165,16 @@ export function encodeTrial(kind: string): MessageWriter {
 /** The message that creates a link. Settings that belong to one kind are refused for the others. */
 export function encodeNewLink(name: string, kind: string, settings: NewLinkSettings = {}): MessageWriter {
   const writer = new MessageWriter(RTM.newLink, NLM_F.create | NLM_F.exclusive);
-  if (!writer.isObject('settings', settings)) return writer;
+  if (!writer.check.isObject('settings', settings)) return writer;
   const { value, mask } = bitsOf<LinkSwitches>(writer, 'settings.', settings, SWITCHES);
   const { index } = settings;
   writeHeader(
     writer,
-    index === undefined ? 0 : writer.integer('settings.index', index, 1, MOST),
+    index === undefined ? 0 : writer.check.integer('settings.index', index, 1, MOST),
     value,
     mask,
   );
-  writer.onlyFields('settings.', settings, NEW, 'a new link');
+  writer.check.onlyFields('settings.', settings, NEW, 'a new link');
   if (checked(writer, 'name', name, linkName))
     writer.attribute(IFLA.ifname, () => linkName.write(writer, name));
   const kindFormat = text(31);
@@ -183,7 +185,7 @@ export function encodeNewLink(name: string, kind: string, settings: NewLinkSetti
     ['peer', 'veth'],
   ] as const) {
     if (settings[field] !== undefined && kind !== own) {
-      writer.fail(`settings.${field}`, settings[field], `is of the kind ${own}`, true);
+      writer.check.fail(`settings.${field}`, settings[field], `is of the kind ${own}`, true);
     }
   }
   writeFields<NewLinkSettings>(writer, 'settings.', settings, QUEUES);
@@ -207,8 +209,8 @@ export function encodeNewLink(name: string, kind: string, settings: NewLinkSetti
 export function encodeSettings(link: LinkReference, settings: LinkSettings): MessageWriter {
   const writer = new MessageWriter(RTM.newLink, 0);
   const target = checkLink(writer, 'link', link);
-  if (!writer.isObject('settings', settings)) return writer;
-  writer.onlyFields('settings.', settings, SETTINGS, 'the settings of a link');
+  if (!writer.check.isObject('settings', settings)) return writer;
+  writer.check.onlyFields('settings.', settings, SETTINGS, 'the settings of a link');
   const { value, mask } = bitsOf<LinkSwitches>(writer, 'settings.', settings, SWITCHES);
   writeHeader(writer, target, value, mask);
   const { name, bridge, vlan, bridgePort } = settings;
@@ -217,7 +219,8 @@ export function encodeSettings(link: LinkReference, settings: LinkSettings): Mes
   }
   writeCommon(writer, 'settings.', settings);
   writeMaster(writer, settings.master);
-  if (bridge !== undefined && vlan !== undefined) writer.fail('settings.vlan', vlan, 'excludes bridge', true);
+  if (bridge !== undefined && vlan !== undefined)
+    writer.check.fail('settings.vlan', vlan, 'excludes bridge', true);
   if (bridge !== undefined || vlan !== undefined || bridgePort !== undefined) {
     writer.attribute(IFLA.linkInfo, () => {
       if (bridge !== undefined || vlan !== undefined) {
@@ -269,7 +272,7 @@ function writeCommon(writer: MessageWriter, path: string, settings: LinkSettings
     );
   }
   if (typeof netns === 'number') {
-    const pid = writer.integer(`${path}netns`, netns, 1, LARGEST_PID);
+    const pid = writer.check.integer(`${path}netns`, netns, 1, LARGEST_PID);
     writer.attribute(IFLA.netNsPid, () => writer.u32(pid));
   } else if (netns !== undefined && checked(writer, `${path}netns`, netns, text(LONGEST_PATH))) {
     writer.attribute(IFLA.netNsFd, () => writer.networkNamespace(netns));
@@ -290,8 +293,8 @@ function writeKind(writer: MessageWriter, { bridge, vlan }: LinkSettings | NewLi
 }
 
 function writePeer(writer: MessageWriter, peer: VethPeer): void {
-  if (!writer.isObject('settings.peer', peer)) return;
-  writer.onlyFields('settings.peer.', peer, PEER, 'the peer of a veth');
+  if (!writer.check.isObject('settings.peer', peer)) return;
+  writer.check.onlyFields('settings.peer.', peer, PEER, 'the peer of a veth');
   const { value, mask } = bitsOf<LinkSwitches>(writer, 'settings.peer.', peer, SWITCHES);
   writer.attribute(VETH_INFO_PEER, () => {
     writeHeader(writer, 0, value, mask);
@@ -342,7 +345,7 @@ export function readLink(message: Message, links: LinkNames): Link {
 }
 
 function readAttribute(
-  attribute: AttributeReader,
+  attribute: AttributeCursor,
   link: Record<string, unknown> & { linkIndex?: number; linkNetnsId?: number },
   links: LinkNames,
 ): void {
@@ -381,12 +384,12 @@ function readAttribute(
   }
 }
 
-function* alternativeNames(attributes: AttributeReader): Generator<string, void> {
+function* alternativeNames(attributes: AttributeCursor): Generator<string, void> {
   while (attributes.next()) if (attributes.type === IFLA.altIfname) yield attributes.text();
 }
 
 /** The kind precedes its settings: rtnl_link_fill. */
-function readInfo(attributes: AttributeReader, link: Record<string, unknown>, links: LinkNames): void {
+function readInfo(attributes: AttributeCursor, link: Record<string, unknown>, links: LinkNames): void {
   let slaveKind = '';
   while (attributes.next()) {
     if (attributes.type === INFO.kind) link['kind'] = attributes.text();
@@ -402,7 +405,7 @@ function readInfo(attributes: AttributeReader, link: Record<string, unknown>, li
 }
 
 function readAddressFamilies(
-  families: AttributeReader,
+  families: AttributeCursor,
   link: Record<string, unknown>,
   links: LinkNames,
 ): void {

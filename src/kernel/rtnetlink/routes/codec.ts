@@ -1,5 +1,6 @@
 // Routes ↔ messages. Numbers: include/uapi/linux/rtnetlink.h (RTA_, RTN_, RTPROT_, RTNH_F_).
-import { type Family, familyOf, parseAddress } from '../../../net/address.js';
+import { type Family, familyOf, formatAddress, parseAddress } from '../../../net/address.js';
+import type { AttributeCursor } from '../../wire/attributeCursor.js';
 import {
   checked,
   choice,
@@ -18,7 +19,7 @@ import {
   readField,
   writeFields,
 } from '../fields.js';
-import { type AttributeReader, type Message, MessageWriter } from '../message.js';
+import { type Message, MessageWriter } from '../message.js';
 import { AF, familyOfNumber, NLM_F, RTM, SCOPES, WRITE_FLAGS } from '../numbers.js';
 import { checkFamily, checkPrefix, formatPrefix, type Prefix, wholeFamily } from '../prefixes.js';
 import { readMetrics, writeMetrics } from './metrics.js';
@@ -124,8 +125,8 @@ const QUERY: Fields<Pick<RouteQuery, 'mark' | 'uid' | 'ipProtocol' | 'sourcePort
   mark: field(16, integer('u32')),
   uid: field(25, integer('u32')),
   ipProtocol: field(27, integer('u8', 1)),
-  sourcePort: field(28, integer('bigEndian16')),
-  destinationPort: field(29, integer('bigEndian16')),
+  sourcePort: field(28, integer('u16be')),
+  destinationPort: field(29, integer('u16be')),
 };
 
 const HOP_NAMES = ['gateway', 'link', 'flags'];
@@ -145,14 +146,14 @@ export type RouteVerb = keyof typeof WRITE_FLAGS;
 /** The message that writes or deletes a route, with the defaults of iproute2. */
 export function encodeRoute(verb: RouteVerb, route: NewRoute): MessageWriter {
   const writer = new MessageWriter(verb === 'delete' ? RTM.deleteRoute : RTM.newRoute, WRITE_FLAGS[verb]);
-  if (!writer.isObject('route', route)) return writer;
-  writer.onlyFields('route.', route, ROUTE_NAMES, 'a route');
+  if (!writer.check.isObject('route', route)) return writer;
+  writer.check.onlyFields('route.', route, ROUTE_NAMES, 'a route');
   const destination = checkDestination(writer, route);
   const { family } = destination;
   const source =
-    route.source === undefined ? undefined : checkPrefix(writer, 'route.source', route.source, family);
+    route.source === undefined ? undefined : checkPrefix(writer.check, 'route.source', route.source, family);
   const { type, protocol, scope, tos = 0 } = headerOf(writer, verb, route, family);
-  const flags = flagSum(writer, 'route.flags', route.flags, FLAGS) & WRITTEN_FLAGS;
+  const flags = flagSum(writer.check, 'route.flags', route.flags, FLAGS) & WRITTEN_FLAGS;
   const table = tableOf(writer, route);
   writer
     .u8(AF[family])
@@ -172,19 +173,19 @@ export function encodeRoute(verb: RouteVerb, route: NewRoute): MessageWriter {
   writeHop(writer, 'route.', route, family);
   writeNextHops(writer, route, family);
   const { metrics } = route;
-  if (metrics !== undefined && writer.isObject('route.metrics', metrics)) {
+  if (metrics !== undefined && writer.check.isObject('route.metrics', metrics)) {
     writer.attribute(RTA.metrics, () => writeMetrics(writer, metrics));
   }
   return writer;
 }
 
 function checkDestination(writer: MessageWriter, { destination, family, gateway }: NewRoute): Prefix {
-  const named = checkFamily(writer, 'route.family', family);
+  const named = checkFamily(writer.check, 'route.family', family);
   if (destination === 'default') {
     const isSix = named === undefined && typeof gateway === 'string' && familyOf(gateway) === 6;
     return wholeFamily(named ?? (isSix ? 6 : 4));
   }
-  return checkPrefix(writer, 'route.destination', destination, named) ?? wholeFamily(4);
+  return checkPrefix(writer.check, 'route.destination', destination, named) ?? wholeFamily(4);
 }
 
 function headerOf(writer: MessageWriter, verb: RouteVerb, route: NewRoute, family: Family) {
@@ -198,7 +199,7 @@ function headerOf(writer: MessageWriter, verb: RouteVerb, route: NewRoute, famil
     type: type === undefined ? (deletion ? 0 : TYPES.unicast) : TYPES[type],
     protocol: protocol === undefined ? (deletion ? 0 : PROTOCOLS.boot) : numberOf(protocol, PROTOCOLS),
     scope: scope === undefined ? defaultScope(route, deletion, family) : numberOf(scope, SCOPES),
-    tos: tos === undefined ? 0 : writer.integer('route.tos', tos, 0, 255),
+    tos: tos === undefined ? 0 : writer.check.integer('route.tos', tos, 0, 255),
   };
 }
 
@@ -249,11 +250,11 @@ function writeNextHops(writer: MessageWriter, route: NewRoute, family: Family): 
   const { nextHops } = route;
   if (nextHops === undefined) return;
   if (!Array.isArray(nextHops) || nextHops.length === 0) {
-    writer.fail('route.nextHops', nextHops, 'must be an array of next hops', !Array.isArray(nextHops));
+    writer.check.fail('route.nextHops', nextHops, 'must be an array of next hops', !Array.isArray(nextHops));
     return;
   }
   for (const name of ['gateway', 'link', 'nextHopId'] as const) {
-    if (route[name] !== undefined) writer.fail(`route.${name}`, route[name], 'excludes nextHops', true);
+    if (route[name] !== undefined) writer.check.fail(`route.${name}`, route[name], 'excludes nextHops', true);
   }
   writer.attribute(RTA.multipath, () => {
     for (const [i, hop] of nextHops.entries()) writeNextHop(writer, `route.nextHops[${i}].`, hop, family);
@@ -261,11 +262,11 @@ function writeNextHops(writer: MessageWriter, route: NewRoute, family: Family): 
 }
 
 function writeNextHop(writer: MessageWriter, path: string, hop: NextHop, family: Family): void {
-  if (!writer.isObject(path.slice(0, -1), hop)) return;
-  writer.onlyFields(path, hop, NEXT_HOP_NAMES, 'a next hop');
+  if (!writer.check.isObject(path.slice(0, -1), hop)) return;
+  writer.check.onlyFields(path, hop, NEXT_HOP_NAMES, 'a next hop');
   const { weight = 1, link } = hop;
-  const hops = writer.integer(`${path}weight`, weight, 1, 256) - 1;
-  const flags = flagSum(writer, `${path}flags`, hop.flags, FLAGS) & WRITTEN_FLAGS;
+  const hops = writer.check.integer(`${path}weight`, weight, 1, 256) - 1;
+  const flags = flagSum(writer.check, `${path}flags`, hop.flags, FLAGS) & WRITTEN_FLAGS;
   if (link !== undefined) checked(writer, `${path}link`, link, linkIndex);
   writer.struct(() => {
     writer
@@ -279,10 +280,10 @@ function writeNextHop(writer: MessageWriter, path: string, hop: NextHop, family:
 /** The message that lists routes. The kernel applies the filter since 4.20. */
 export function encodeListRoutes(filter: RouteFilter = {}): MessageWriter {
   const writer = new MessageWriter(RTM.getRoute, NLM_F.dump);
-  if (!writer.isObject('filter', filter)) return writer;
-  writer.onlyFields('filter.', filter, FILTER_NAMES, 'a filter of routes');
+  if (!writer.check.isObject('filter', filter)) return writer;
+  writer.check.onlyFields('filter.', filter, FILTER_NAMES, 'a filter of routes');
   const { table, protocol, type, link } = filter;
-  const family = checkFamily(writer, 'filter.family', filter.family);
+  const family = checkFamily(writer.check, 'filter.family', filter.family);
   if (type !== undefined) checked(writer, 'filter.type', type, routeType);
   if (protocol !== undefined) checked(writer, 'filter.protocol', protocol, routeProtocol);
   writer
@@ -317,19 +318,21 @@ export function passes(route: Route, { family, table, protocol, type }: RouteFil
 /** The message that asks for the route to an address. */
 export function encodeGetRoute(address: string, query: RouteQuery = {}): MessageWriter {
   const writer = new MessageWriter(RTM.getRoute, NLM_F.acknowledge);
-  if (!writer.isObject('query', query)) return writer;
-  writer.onlyFields('query.', query, QUERY_NAMES, 'a query for a route');
+  if (!writer.check.isObject('query', query)) return writer;
+  writer.check.onlyFields('query.', query, QUERY_NAMES, 'a query for a route');
   if (!checked(writer, 'address', address, ipAddress)) return writer;
-  const destination = checkPrefix(writer, 'address', address) ?? wholeFamily(4);
+  const destination = checkPrefix(writer.check, 'address', address) ?? wholeFamily(4);
   const { from, inputLink, outputLink, tos = 0, fibMatch = false } = query;
-  const source = from === undefined ? undefined : checkPrefix(writer, 'query.from', from, destination.family);
-  if (typeof fibMatch !== 'boolean') writer.fail('query.fibMatch', fibMatch, 'must be true or false', true);
+  const source =
+    from === undefined ? undefined : checkPrefix(writer.check, 'query.from', from, destination.family);
+  if (typeof fibMatch !== 'boolean')
+    writer.check.fail('query.fibMatch', fibMatch, 'must be true or false', true);
   writer
     .u8(AF[destination.family])
     .u8(destination.length)
     .u8(source?.length ?? 0);
   writer
-    .u8(writer.integer('query.tos', tos, 0, 255))
+    .u8(writer.check.integer('query.tos', tos, 0, 255))
     .u8(0)
     .u8(0)
     .u8(0)
@@ -380,7 +383,7 @@ export function readRoute(message: Message, links: LinkNames, isAnswer = false):
 }
 
 function readAttribute(
-  attribute: AttributeReader,
+  attribute: AttributeCursor,
   route: Record<string, unknown>,
   family: Family,
   links: LinkNames,
@@ -416,13 +419,12 @@ function readAttribute(
 }
 
 /** An address of the route's family, or struct rtvia. */
-function readGateway(attribute: AttributeReader): string | undefined {
-  return attribute.type === RTA.via
-    ? ipAddress.read(attribute.slice(2), new Map())
-    : ipAddress.read(attribute, new Map());
+function readGateway(attribute: AttributeCursor): string {
+  const start = attribute.type === RTA.via ? 2 : 0;
+  return formatAddress(attribute.bytes(start, attribute.length - start > 4 ? 16 : 4));
 }
 
-function* readNextHops(attribute: AttributeReader, links: LinkNames): Generator<NextHop, void> {
+function* readNextHops(attribute: AttributeCursor, links: LinkNames): Generator<NextHop, void> {
   for (let at = 0; at < attribute.length; ) {
     const length = attribute.u16(at);
     if (length < HOP_SIZE) throw attribute.malformed('with a next hop that is too short');

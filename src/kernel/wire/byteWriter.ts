@@ -1,5 +1,5 @@
 // Writes the bytes of messages: numbers, structs and attributes, into a buffer that grows.
-import { aligned, HOST_IS_LITTLE } from './messages.js';
+import { ATTRIBUTE_HEADER, aligned, HOST_IS_LITTLE } from './messages.js';
 
 /** Bytes of the first buffer. */
 const FIRST_SIZE = 256;
@@ -84,8 +84,8 @@ export class ByteWriter {
 
   /** An attribute, whose value `write` writes, with its padding. Returns `nla_len`; above 65535 it has lost its upper bits. */
   put(type: number, write: () => void): number {
-    const start = this.#length;
-    this.u16(0).u16(type);
+    const start = this.#grow(ATTRIBUTE_HEADER);
+    this.#view.setUint16(start + 2, type, HOST_IS_LITTLE);
     write();
     const length = this.#setLength(start);
     this.pad();

@@ -21,7 +21,7 @@ import {
 import { type Message, MessageWriter } from '../message.js';
 import { AF, familyOfNumber, NLM_F, RTM, WRITE_FLAGS } from '../numbers.js';
 import { checkFamily } from '../prefixes.js';
-import { routeProtocol } from '../routes/codec.js';
+import { routeProtocol } from '../routes/fields.js';
 import type {
   Neighbour,
   NeighbourFilter,

@@ -19,7 +19,7 @@ import {
 import { type Message, MessageWriter } from '../message.js';
 import { AF, familyOfNumber, NLM_F, RTM, WRITE_FLAGS } from '../numbers.js';
 import { checkFamily, checkPrefix, formatPrefix } from '../prefixes.js';
-import { routeProtocol, routeTable } from '../routes/codec.js';
+import { routeProtocol, routeTable } from '../routes/fields.js';
 import type { NewRule, NumberRange, Rule, RuleAction } from './types.js';
 
 const FRA = { to: 1, from: 2, goto: 4, mark: 10, suppressPrefixLength: 14, table: 15, markMask: 16 } as const;

@@ -32,13 +32,18 @@ export class AttributeCursor {
   /** Bytes of the current value. */
   length = 0;
   readonly #source: AttributeSource;
-  readonly #outer: string;
+  readonly #outer: string | AttributeCursor;
   #next: number;
   readonly #end: number;
   #at = 0;
 
-  /** @param outer the beginning of the names of attributes in errors; `attribute 5,` for those in an attribute */
-  constructor(source: AttributeSource, start: number, end: number, outer = 'attribute') {
+  /** @param outer the beginning of the names of attributes in errors, or the cursor in whose current attribute these are */
+  constructor(
+    source: AttributeSource,
+    start: number,
+    end: number,
+    outer: string | AttributeCursor = 'attribute',
+  ) {
     this.#source = source;
     this.#next = start;
     this.#end = end;
@@ -50,7 +55,7 @@ export class AttributeCursor {
     const left = this.#end - this.#next;
     if (left <= 0) return false; // the padding of the last one may be missing
     if (left < ATTRIBUTE_HEADER) {
-      throw this.#source.malformed(this.#outer, `${left} bytes are too few for an attribute`);
+      throw this.#source.malformed(this.#prefix, `${left} bytes are too few for an attribute`);
     }
     const { view } = this.#source;
     const length = view.getUint16(this.#next, HOST_IS_LITTLE);
@@ -107,18 +112,23 @@ export class AttributeCursor {
 
   /** The name of the current attribute in errors. */
   get name(): string {
-    return `${this.#outer} ${this.type}`;
+    return `${this.#prefix} ${this.type}`;
   }
 
   /** The attributes within the value, or within a part of it. */
   nested(offset = 0, length = this.length - offset): AttributeCursor {
     const start = this.#place(offset, length);
-    return new AttributeCursor(this.#source, start, start + length, `${this.name},`);
+    return new AttributeCursor(this.#source, start, start + length, this);
   }
 
   /** The error that the current attribute is malformed. */
   malformed(reason: string): NetlinkError {
     return this.#source.malformed(this.name, reason);
+  }
+
+  // Only errors need it: a text for each nested attribute would cost more than to read it.
+  get #prefix(): string {
+    return typeof this.#outer === 'string' ? this.#outer : `${this.#outer.name},`;
   }
 
   #place(offset: number, width: number): number {

@@ -1,5 +1,5 @@
 // Writes the bytes of messages: numbers, structs and attributes, into a buffer that grows.
-import { ATTRIBUTE_HEADER, aligned, HOST_IS_LITTLE } from './messages.js';
+import { ATTRIBUTE_HEADER, HOST_IS_LITTLE } from './messages.js';
 
 /** Bytes of the first buffer. */
 const FIRST_SIZE = 256;
@@ -78,7 +78,8 @@ export class ByteWriter {
 
   /** Zeros up to a multiple of 4 bytes. */
   pad(): this {
-    this.#grow(aligned(this.#length) - this.#length);
+    const padding = -this.#length & 3;
+    if (padding > 0) this.#grow(padding);
     return this;
   }
 

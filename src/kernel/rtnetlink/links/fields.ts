@@ -1,3 +1,4 @@
+// Numbers and fields of links: include/uapi/linux/if_link.h (IFLA_), if.h (IFF_).
 import {
   choice,
   type Fields,

@@ -1,5 +1,4 @@
 // Reads links from messages.
-
 import type { AttributeCursor } from '../../wire/attributeCursor.js';
 import {
   field,

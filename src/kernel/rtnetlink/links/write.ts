@@ -1,5 +1,4 @@
 // The messages that create, change, delete and list links.
-
 import { type Bits, bitsOf, checked, isLinkName, linkIndex, linkName, text, writeFields } from '../fields.js';
 import { MessageWriter } from '../message.js';
 import { NLM_F, RTM } from '../numbers.js';

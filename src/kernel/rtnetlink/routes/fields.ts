@@ -1,3 +1,4 @@
+// Numbers and fields of routes: include/uapi/linux/rtnetlink.h (RTA_, RTN_, RTPROT_, RTNH_F_).
 import { choice, type Fields, field, integer, ipAddress, type Numbers, nameOrNumber } from '../fields.js';
 import { SCOPES } from '../numbers.js';
 import type { NewRoute, RouteFlag, RouteProtocol, RouterPreference, RouteTable, RouteType } from './types.js';

@@ -1,3 +1,4 @@
+// The messages that list routes, and that ask for one.
 import { checked, type Fields, field, integer, ipAddress, linkIndex, writeFields } from '../fields.js';
 import { MessageWriter } from '../message.js';
 import { AF, NLM_F, RTM } from '../numbers.js';

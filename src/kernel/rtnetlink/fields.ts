@@ -26,7 +26,7 @@ export interface Field<T> {
 }
 
 /** The fields of an object. */
-export type Fields<T> = { readonly [Name in keyof T]-?: Field<NonNullable<T[Name]>> };
+export type Fields<T> = { readonly [Name in keyof T]-?: Field<Exclude<T[Name], undefined>> };
 
 /** One field. */
 export function field<T>(attribute: number, format: Format<T>): Field<T> {
@@ -41,9 +41,9 @@ export function writeFields<T extends object>(
   fields: Partial<Fields<T>>,
 ): void {
   for (const name of Object.keys(fields) as (keyof T & string)[]) {
-    const value = object[name];
+    const value = object[name] as Exclude<T[typeof name], undefined> | undefined;
     const described = fields[name];
-    if (value === undefined || value === null || !described) continue;
+    if (value === undefined || !described) continue;
     const { attribute, format } = described;
     if (checked(writer, `${path}${name}`, value, format)) {
       writer.attribute(attribute, () => format.write(writer, value));
@@ -215,6 +215,15 @@ export const linkIndex: Format<string> = {
   ...linkName,
   write: (writer, value) => writer.link(value),
   read: (attribute, links) => links.get(attribute.u32()),
+};
+
+/** The same, or null for none: index 0. */
+export const linkOrNone: Format<string | null> = {
+  rule: `${LINK_NAME_RULE}, or null`,
+  type: 'string',
+  accepts: (value) => value === null || isLinkName(value),
+  write: (writer, value) => writer.link(value ?? 0),
+  read: linkIndex.read,
 };
 
 /** A hardware address: bytes in hexadecimal, with colons. MAX_ADDR_LEN is 32. */

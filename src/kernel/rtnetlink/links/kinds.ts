@@ -10,7 +10,7 @@ import {
   hardwareAddress,
   integer,
   type LinkNames,
-  linkIndex,
+  linkOrNone,
   namesOf,
   readBits,
   readField,
@@ -93,7 +93,7 @@ const PORT: Fields<BridgePortSettings> = {
   groupForwardMask: field(31, integer('u16')),
   neighbourSuppression: field(32, toggle('u8')),
   isolated: field(33, toggle('u8')),
-  backupPort: field(34, linkIndex),
+  backupPort: field(34, linkOrNone),
   locked: field(39, toggle('u8')),
 };
 

@@ -86,7 +86,11 @@ bool ReadNotification(const Message& message) {
                                   rtnetlink::EventKind::kNeighbour};
   rtnetlink::LinkNames names;
   netlink::Notifications notifications;
-  rtnetlink::ReadNotification(message, all, &names, &notifications);
+  const auto look_up = [](int32_t index, std::string* name) {
+    *name = "eth0";
+    return index % 2 == 0;
+  };
+  rtnetlink::ReadNotification(message, all, look_up, &names, &notifications);
   return !notifications.records.empty();
 }
 

@@ -4,6 +4,7 @@
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
+#include <cstring>
 #include <initializer_list>
 #include <memory>
 #include <vector>
@@ -52,8 +53,17 @@ bool SubjectOf(const Message& message, Subject* out) {
   }
 }
 
+// The place of a link among the names; the end where there is no link of this index.
+LinkNames::const_iterator Find(int32_t index, const NameLookup& look_up, LinkNames* names) {
+  const auto known = names->find(index);
+  std::string name;
+  if (known != names->end() || index <= 0 || !look_up(index, &name)) return known;
+  return names->emplace(index, name).first;
+}
+
 // The event of a message that JavaScript decodes.
-void ReadMessage(const Message& message, Subject subject, const LinkNames& names, Notifications* out) {
+void ReadMessage(const Message& message, Subject subject, const NameLookup& look_up, LinkNames* names,
+                 Notifications* out) {
   std::vector<int32_t> indexes;
   if (!DecodeLinkIndexes(message, &indexes).ok()) {
     out->lost = true;
@@ -61,15 +71,16 @@ void ReadMessage(const Message& message, Subject subject, const LinkNames& names
   }
   LinkNames known;
   for (const int32_t index : indexes) {
-    const auto name = names.find(index);
-    if (name != names.end()) known.insert(*name);
+    const auto name = Find(index, look_up, names);
+    if (name != names->end()) known.insert(*name);
   }
   std::vector<uint8_t> content;
   AppendMessage(message, &content);
   AppendEvent(subject.kind, subject.deleted, content, known, &out->records);
 }
 
-void ReadLink(const Message& message, Subject subject, bool wanted, LinkNames* names, Notifications* out) {
+void ReadLink(const Message& message, Subject subject, bool wanted, const NameLookup& look_up,
+              LinkNames* names, Notifications* out) {
   ifinfomsg header{};
   Link link;
   if (!message.ReadHeader(&header) || !DecodeLink(message, &link).ok()) {
@@ -85,14 +96,19 @@ void ReadLink(const Message& message, Subject subject, bool wanted, LinkNames* n
     if (!name.empty() && name != link.name) out->lost = true;
     name = link.name;
   }
-  if (wanted) ReadMessage(message, subject, *names, out);
+  if (wanted) ReadMessage(message, subject, look_up, names, out);
 }
 
-void ReadAddress(const Message& message, Subject subject, const LinkNames& names, Notifications* out) {
+void ReadAddress(const Message& message, Subject subject, const NameLookup& look_up, LinkNames* names,
+                 Notifications* out) {
   NamedAddress named;
   const Status status = DecodeAddress(message, &named.address);
-  const auto name = names.find(named.address.link_index);
-  if (!status.ok() || name == names.end()) {
+  if (!status.ok()) {
+    out->lost = true;
+    return;
+  }
+  const auto name = Find(named.address.link_index, look_up, names);
+  if (name == names->end()) {
     out->lost = true;
     return;
   }
@@ -114,39 +130,62 @@ std::vector<uint32_t> GroupsOf(const EventKinds& wanted) {
 }
 
 // Names of the links that are there already. The kernel notifies of all others.
-Status ListNames(const std::string& network_namespace, std::chrono::milliseconds timeout, LinkNames* names) {
-  Client client;
-  Status status = client.Open(network_namespace, timeout);
-  if (!status.ok()) return status;
+Status ListNames(Client* client, LinkNames* names) {
   std::vector<Link> links;
-  status = client.ListLinks(&links);
+  const Status status = client->ListLinks(&links);
   for (const Link& link : links) names->emplace(link.index, link.name);
   return status;
 }
 
+// The name of the link that has this index now.
+bool LookUp(int32_t index, Client* client, std::string* name) {
+  ifinfomsg header{};
+  header.ifi_index = index;
+  Encoded request;
+  request.type = RTM_GETLINK;
+  request.flags = NLM_F_ACK;
+  request.payload.resize(sizeof(header));
+  std::memcpy(request.payload.data(), &header, sizeof(header));
+  std::vector<uint8_t> answer;
+  if (!client->Read(request, &answer).ok()) return false;
+  netlink::MessageReader messages(answer.data(), answer.size());
+  Message message;
+  Link link;
+  if (!messages.Next(&message) || !DecodeLink(message, &link).ok()) return false;
+  *name = link.name;
+  return true;
+}
+
 }  // namespace
 
-void ReadNotification(const Message& message, const EventKinds& wanted, LinkNames* names,
-                      Notifications* out) {
+void ReadNotification(const Message& message, const EventKinds& wanted, const NameLookup& look_up,
+                      LinkNames* names, Notifications* out) {
   Subject subject{};
   if (!SubjectOf(message, &subject)) return;
   if (subject.kind == EventKind::kLink) {
-    ReadLink(message, subject, wanted.count(EventKind::kLink) != 0, names, out);
+    ReadLink(message, subject, wanted.count(EventKind::kLink) != 0, look_up, names, out);
   } else if (subject.kind == EventKind::kAddress) {
-    ReadAddress(message, subject, *names, out);
+    ReadAddress(message, subject, look_up, names, out);
   } else {
-    ReadMessage(message, subject, *names, out);
+    ReadMessage(message, subject, look_up, names, out);
   }
 }
 
 Status Watch::Open(const std::string& network_namespace, std::chrono::milliseconds timeout) {
   const netlink::WatchOptions options{network_namespace, NETLINK_ROUTE, GroupsOf(wanted_)};
-  // Listed after the groups were joined, so that no link is missed, and before the thread uses them.
+  // Both are used here before the thread starts, and by the thread alone after that. The names are listed after the
+  // groups were joined, so that no link is missed.
   auto names = std::make_shared<LinkNames>();
-  Status status = Join(options, [names, wanted = wanted_](const Message& message, Notifications* out) {
-    ReadNotification(message, wanted, names.get(), out);
-  });
-  return status.ok() ? ListNames(network_namespace, timeout, names.get()) : status;
+  auto client = std::make_shared<Client>();
+  const NameLookup look_up = [client](int32_t index, std::string* name) {
+    return LookUp(index, client.get(), name);
+  };
+  Status status =
+      Join(options, [names, look_up, wanted = wanted_](const Message& message, Notifications* out) {
+        ReadNotification(message, wanted, look_up, names.get(), out);
+      });
+  if (status.ok()) status = client->Open(network_namespace, timeout);
+  return status.ok() ? ListNames(client.get(), names.get()) : status;
 }
 
 }  // namespace knp::rtnetlink

@@ -8,7 +8,7 @@ import {
   type Rtnetlink,
   type RtnetlinkOperation,
 } from '../../src/kernel/rtnetlink/index.js';
-import { makeNamespace, type Namespace } from '../support/netns.js';
+import { emptyNamespaces, makeNamespace, type Namespace } from '../support/netns.js';
 
 const LINK = 'kube-ipvs0';
 
@@ -316,4 +316,49 @@ test('a closed client finishes earlier calls and refuses later ones', async () =
   assert.equal((await asked).length, 1);
   await assert.rejects(closing.listLinks(), { code: 'ERR_CLOSED', operation: 'rtnetlink.listLinks' });
   await assert.rejects(closing.addLink(LINK, 'dummy'), { code: 'ERR_CLOSED' });
+});
+
+test('an error that lo causes, being down, has the hint; with lo up the same operations succeed', async (t) => {
+  const DOWN = 'lo is down in the network namespace: set it up (ip link set lo up)';
+  // Once lo was up, its addresses remain those of the host: a namespace where it never was.
+  const namespaces = emptyNamespaces();
+  t.after(() => namespaces.remove());
+  const apart = namespaces.keep(await openRtnetlink({ netns: namespaces.add('down') }));
+  await apart.apply([
+    { do: 'addLink', name: 'va', kind: 'veth', settings: { up: true, peer: { name: 'vb' } } },
+    { do: 'setLink', link: 'vb', settings: { up: true } },
+    { do: 'addAddress', address: { link: 'va', address: '10.1.0.1', prefix: 24 } },
+  ]);
+  const byLoopback: RtnetlinkOperation[] = [
+    { do: 'addRoute', route: { destination: '10.10.0.0/16', link: 'lo' } },
+    {
+      do: 'addRoute',
+      route: { destination: '10.13.0.0/16', gateway: '10.1.0.2', preferredSource: '127.0.0.1' },
+    },
+  ];
+  const notLocal: RtnetlinkOperation = {
+    do: 'addRoute',
+    route: { destination: '10.14.0.0/16', gateway: '10.1.0.2', preferredSource: '10.99.0.1' },
+  };
+  const results = await apart.apply([...byLoopback, notLocal]);
+  assert.deepEqual(
+    results.map((result) => result && [result.code, 'hint' in result && result.hint]),
+    [
+      ['ENETDOWN', DOWN],
+      ['EINVAL', DOWN],
+      ['EINVAL', '10.99.0.1 must be an address of this host'],
+    ],
+  );
+  const [first] = byLoopback;
+  assert.ok(first?.do === 'addRoute');
+  await assert.rejects(apart.addRoute(first.route), { code: 'ENETDOWN', hint: DOWN });
+  await assert.rejects(apart.getRoute('127.0.0.1'), { code: 'ENETUNREACH', hint: DOWN });
+  await assert.rejects(apart.getRoute('192.0.2.1'), {
+    code: 'ENETUNREACH',
+    hint: /no table/,
+  });
+  await apart.setLink('lo', { up: true });
+  const after = await apart.apply([...byLoopback, notLocal]);
+  assert.deepEqual(codes(after), [undefined, undefined, 'EINVAL']);
+  assert.equal((await apart.getRoute('127.0.0.1')).link, 'lo');
 });

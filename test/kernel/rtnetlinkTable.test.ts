@@ -268,12 +268,17 @@ describe('options whose values do not stay', () => {
       trailers: false,
     };
     await rtnetlink.setLink('vb', { ...all, up: false });
-    for (const flag of ['NOARP', 'DYNAMIC', 'ALLMULTI', 'PROMISC']) assert.ok(flagsOf().includes(flag), flag);
+    for (const flag of ['NOARP', 'DYNAMIC', 'ALLMULTI', 'PROMISC', 'NOTRAILERS'])
+      assert.ok(flagsOf().includes(flag), flag);
     assert.ok(!flagsOf().includes('MULTICAST') && !flagsOf().includes('UP'));
-    batch(namespace, ['link set vb arp on dynamic off multicast on allmulticast off promisc off up']);
+    batch(namespace, [
+      'link set vb arp on dynamic off multicast on allmulticast off promisc off trailers on up',
+    ]);
     const { flags = [] } = (await rtnetlink.getLink('vb')) ?? {};
     assert.deepEqual(
-      flags.filter((flag) => ['noarp', 'dynamic', 'multicast', 'allmulti', 'promisc', 'up'].includes(flag)),
+      flags.filter((flag) =>
+        ['noarp', 'dynamic', 'multicast', 'allmulti', 'promisc', 'notrailers', 'up'].includes(flag),
+      ),
       ['up', 'multicast'],
     );
   });
@@ -326,6 +331,76 @@ describe('options whose values do not stay', () => {
     } finally {
       other.remove();
     }
+  });
+
+  it('the backup port of a bridge, which null removes', async () => {
+    const shown = () => {
+      const link = ipJson(namespace, 'link show dev port1')[0];
+      return at(link, 'linkinfo.info_slave_data.backup_port');
+    };
+    await rtnetlink.setLink('spare', { master: 'bridge1' });
+    await rtnetlink.setLink('port1', { bridgePort: { backupPort: 'spare' } });
+    assert.equal(shown(), 'spare');
+    await rtnetlink.setLink('port1', { bridgePort: { backupPort: null } });
+    assert.equal(shown(), undefined);
+    batch(namespace, ['link set port1 type bridge_slave backup_port spare']);
+    assert.equal((await rtnetlink.getLink('port1'))?.bridgePort?.backupPort, 'spare');
+    batch(namespace, ['link set port1 type bridge_slave nobackup_port']);
+    assert.equal((await rtnetlink.getLink('port1'))?.bridgePort?.backupPort, undefined);
+  });
+
+  it('addresses that join their multicast group', async () => {
+    await rtnetlink.addAddress({ link: 'va', address: '239.1.2.3', prefix: 32, flags: ['autojoin'] });
+    batch(namespace, ['addr add 239.1.2.4/32 dev va autojoin']);
+    const shown = ipJson(namespace, 'addr show dev va').find(({ local }) => local === '239.1.2.3');
+    assert.equal(shown?.['autojoin'], true);
+    const listed = (await rtnetlink.listAddresses('va')).find(({ address }) => address === '239.1.2.4');
+    assert.ok(listed?.flags.includes('autojoin'));
+  });
+
+  it('a route by the id of a next hop, and one that is pervasive', async () => {
+    batch(namespace, ['nexthop add id 7 via 10.1.0.2 dev va', 'route add 10.21.0.0/16 nhid 7']);
+    await rtnetlink.addRoute({ destination: '10.20.0.0/16', nextHopId: 7 });
+    await rtnetlink.addRoute({ destination: '10.22.0.0/16', link: 'va', flags: ['pervasive'] });
+    const shown = ipJson(namespace, 'route show');
+    assert.equal(shown.find(({ dst }) => dst === '10.20.0.0/16')?.['nhid'], 7);
+    // ip has no command that sets pervasive.
+    assert.deepEqual(shown.find(({ dst }) => dst === '10.22.0.0/16')?.['flags'], ['pervasive']);
+    const routes = await rtnetlink.listRoutes({ family: 4 }).toArray();
+    const find = (destination: string) => routes.find((route) => route.destination === destination);
+    assert.equal(find('10.21.0.0/16')?.nextHopId, 7);
+    assert.deepEqual(find('10.22.0.0/16')?.flags, ['pervasive']);
+  });
+
+  it('a rule for the table of an L3 master device', async (t) => {
+    try {
+      await rtnetlink.addRule({ priority: 778, l3mdev: true });
+    } catch (error) {
+      // A kernel without CONFIG_NET_L3_MASTER_DEV.
+      assert.equal((error as { code?: string }).code, 'EOPNOTSUPP');
+      t.diagnostic('the kernel has no L3 master devices');
+      return;
+    }
+    batch(namespace, ['rule add l3mdev pref 779']);
+    assert.equal(ipJson(namespace, 'rule show pref 778')[0]?.['l3mdev'], null);
+    const listed = (await rtnetlink.listRules(4)).find(({ priority }) => priority === 779);
+    assert.equal(listed?.l3mdev, true);
+  });
+
+  it('neighbours that the kernel resolves at once, and keeps resolved', async () => {
+    const neighbour = { link: 'va', state: 'none' } as const;
+    await rtnetlink.addNeighbour({ ...neighbour, address: '10.1.0.97', flags: ['use'] });
+    await rtnetlink.addNeighbour({ ...neighbour, address: '10.1.0.98', flags: ['managed'] });
+    batch(namespace, ['neigh add 10.1.0.99 dev va managed']);
+    const shown = ipJson(namespace, 'neigh show dev va');
+    const find = (address: string) => shown.find(({ dst }) => dst === address) ?? assert.fail(address);
+    // Use starts the resolution, which fails after 3 s: nobody has the address.
+    for (const address of ['10.1.0.97', '10.1.0.98']) {
+      assert.match(String(find(address)['state']), /^(INCOMPLETE|FAILED)$/, address);
+    }
+    assert.equal(find('10.1.0.98')['managed'], null);
+    const listed = await rtnetlink.getNeighbour({ link: 'va', address: '10.1.0.99' });
+    assert.deepEqual(listed?.flags, ['managed']);
   });
 
   it('the route of a packet, with every field of the question', async () => {

@@ -25,13 +25,16 @@ constexpr const char* kAddresses = "route-addresses4.reply";
 const knp::rtnetlink::EventKinds kAll{EventKind::kLink, EventKind::kAddress, EventKind::kRoute,
                                       EventKind::kRule, EventKind::kNeighbour};
 
+const knp::rtnetlink::NameLookup kNoLinks = [](int32_t, std::string*) { return false; };
+
 Notifications Read(const std::vector<uint8_t>& bytes, LinkNames* names,
-                   const knp::rtnetlink::EventKinds& wanted = kAll) {
+                   const knp::rtnetlink::EventKinds& wanted = kAll,
+                   const knp::rtnetlink::NameLookup& look_up = kNoLinks) {
   Notifications notifications;
   ReadNotifications(
       bytes.data(), bytes.size(),
       [&](const knp::netlink::Message& message, Notifications* out) {
-        knp::rtnetlink::ReadNotification(message, wanted, names, out);
+        knp::rtnetlink::ReadNotification(message, wanted, look_up, names, out);
       },
       &notifications);
   return notifications;
@@ -143,6 +146,37 @@ TEST(AnAddressOfALinkWithoutANameIsLost) {
   const Notifications read = Read(OfType(kAddresses, RTM_NEWADDR));
   CHECK(read.lost);
   CHECK(read.records.empty());
+}
+
+// The notification of the link was lost.
+TEST(TheNameOfALinkThatIsNotKnownIsLookedUpOnce) {
+  int lookups = 0;
+  const auto look_up = [&](int32_t index, std::string* name) {
+    ++lookups;
+    *name = index == 1 ? "lo" : "";
+    return index == 1;
+  };
+  LinkNames names;
+  for (int i = 0; i < 2; ++i) {
+    const Notifications read = Read(OfType(kAddresses, RTM_NEWADDR), &names, kAll, look_up);
+    CHECK(!read.lost);
+    CHECK_EQUAL(Count(read), 1);
+    CHECK_EQUAL(Load(Changed(read), AddressField::kLink), "lo");
+  }
+  CHECK_EQUAL(lookups, 1);
+  CHECK_EQUAL(names.at(1), "lo");
+
+  std::vector<uint8_t> bytes;
+  knp::netlink::MessageBuilder builder(&bytes);
+  builder.Begin(RTM_NEWNEIGH, 0, 0);
+  ndmsg header{};
+  header.ndm_ifindex = 1;
+  builder.PutHeader(header);
+  CHECK(builder.End());
+  names.clear();
+  const Notifications read = Read(bytes, &names, kAll, look_up);
+  CHECK_EQUAL(Load(Record(read), Event::kNameCount), 1);
+  CHECK_EQUAL(lookups, 2);
 }
 
 TEST(ALinkThatIsRenamedLosesItsAddresses) {

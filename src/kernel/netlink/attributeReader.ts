@@ -1,12 +1,8 @@
 // Reads the attributes of a message without ever reading beyond one.
 import { NetlinkError } from '../../errors.js';
 import { formatAddress } from '../../net/address.js';
-import { aligned, HOST_IS_LITTLE } from './messages.js';
-
-/** Bytes of struct nlattr. */
-const HEADER = 4;
-/** Without `NLA_F_NESTED` and `NLA_F_NET_BYTEORDER`. */
-const TYPE_MASK = 0x3fff;
+import { AttributeCursor, terminatedText } from '../wire/attributeCursor.js';
+import { aligned, HOST_IS_LITTLE } from '../wire/messages.js';
 
 /** Where attributes are, as errors name them. */
 export interface AttributePlace {
@@ -35,28 +31,23 @@ export class AttributeReader implements Iterable<Attribute> {
     this.#offset = aligned(offset);
     this.#operation = operation;
     this.#path = path;
-    if (offset > payload.length) this.#fail(`header of ${offset} bytes`, `the message has ${payload.length}`);
+    if (offset > payload.length) {
+      throw malformed(operation, `header of ${offset} bytes`, `the message has ${payload.length}`);
+    }
   }
 
   /** Reads the attributes one after another. */
   *[Symbol.iterator](): Generator<Attribute, void> {
     const payload = this.#payload;
-    const view = new DataView(payload.buffer, payload.byteOffset, payload.length);
-    for (let start = this.#offset; start < payload.length; ) {
-      const left = payload.length - start;
-      if (left < HEADER) this.#fail(this.#path, `${left} bytes are too few for an attribute`);
-      const length = view.getUint16(start, HOST_IS_LITTLE);
-      const type = view.getUint16(start + 2, HOST_IS_LITTLE) & TYPE_MASK;
-      const path = `${this.#path} ${type}`;
-      if (length < HEADER || length > left)
-        this.#fail(path, `length ${length}, of ${left} bytes that are left`);
-      yield new Attribute(type, payload.subarray(start + HEADER, start + length), this.#operation, path);
-      start += aligned(length); // the padding of the last one may be missing
+    const source = {
+      bytes: payload,
+      view: new DataView(payload.buffer, payload.byteOffset, payload.length),
+      malformed: (target: string, reason: string) => malformed(this.#operation, target, reason),
+    };
+    const attributes = new AttributeCursor(source, this.#offset, payload.length, this.#path);
+    while (attributes.next()) {
+      yield new Attribute(attributes.type, attributes.bytes(), this.#operation, attributes.name);
     }
-  }
-
-  #fail(target: string, kernelMessage: string): never {
-    throw malformed(this.#operation, target, kernelMessage);
   }
 }
 
@@ -118,9 +109,7 @@ export class Attribute {
 
   /** A text in UTF-8, up to a zero if there is one. */
   text(): string {
-    const end = this.#value.indexOf(0);
-    const text = end < 0 ? this.#value : this.#value.subarray(0, end);
-    return Buffer.from(text.buffer, text.byteOffset, text.length).toString('utf8');
+    return terminatedText(this.#value);
   }
 
   /** A copy of the value. */

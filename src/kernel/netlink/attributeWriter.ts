@@ -1,17 +1,16 @@
 // Writes the attributes of a message: struct nlattr, value, padding to 4 bytes.
 import { inspect } from 'node:util';
 import { parseAddress } from '../../net/address.js';
-import { aligned, HOST_IS_LITTLE } from './messages.js';
+import { ByteWriter } from '../wire/byteWriter.js';
+import { ATTRIBUTE_HEADER, LONGEST_ATTRIBUTE } from '../wire/messages.js';
 
 /** `NLA_F_NESTED`: the value of an attribute is attributes. */
 export const NLA_F_NESTED = 0x8000;
 /** `NLA_F_NET_BYTEORDER`: the value is in network order. A few families, as ipset's, require it. */
 export const NLA_F_NET_BYTEORDER = 0x4000;
 
-/** Bytes of struct nlattr. */
-const HEADER = 4;
-/** `nla_len` has 16 bits. */
-const LONGEST = 0xffff;
+/** Most bytes of a value. */
+const LONGEST_VALUE = LONGEST_ATTRIBUTE - ATTRIBUTE_HEADER;
 
 /**
  * Writes the payload of a message: the header of the family and attributes, in the order of the calls. Each method returns the
@@ -21,51 +20,46 @@ const LONGEST = 0xffff;
 export class AttributeWriter {
   /** Names the attributes in errors; those that are nested, after the types of the outer ones. */
   #path = 'attribute';
-  #bytes: Uint8Array;
-  #view: DataView;
-  #end: number;
+  readonly #writer = new ByteWriter();
 
   /** @param header the fixed header of the family, which is copied: `genlmsghdr` ({@link genericHeader}), `rtmsg` */
   constructor(header: Uint8Array = new Uint8Array()) {
-    this.#bytes = new Uint8Array(Math.max(256, aligned(header.length)));
-    this.#view = new DataView(this.#bytes.buffer);
-    this.#bytes.set(header);
-    this.#end = aligned(header.length);
+    this.#writer.bytes(header).pad();
   }
 
   /** A number of 8 bits. */
   u8(type: number, value: number): this {
-    return this.#integer(type, value, 'u8', 1, (at) => this.#view.setUint8(at, value));
+    return this.#integer(type, value, 'u8', 1, () => this.#writer.u8(value));
   }
 
   /** A number of 16 bits in the machine's byte order. */
   u16(type: number, value: number): this {
-    return this.#integer(type, value, 'u16', 2, (at) => this.#view.setUint16(at, value, HOST_IS_LITTLE));
+    return this.#integer(type, value, 'u16', 2, () => this.#writer.u16(value));
   }
 
   /** A number of 32 bits in the machine's byte order. */
   u32(type: number, value: number): this {
-    return this.#integer(type, value, 'u32', 4, (at) => this.#view.setUint32(at, value, HOST_IS_LITTLE));
+    return this.#integer(type, value, 'u32', 4, () => this.#writer.u32(value));
   }
 
   /** A number of 64 bits in the machine's byte order. */
   u64(type: number, value: bigint): this {
-    return this.#integer(type, value, 'u64', 8, (at) => this.#view.setBigUint64(at, value, HOST_IS_LITTLE));
+    return this.#integer(type, value, 'u64', 8, () => this.#writer.u64(value));
   }
 
   /** A number of 16 bits in network order. */
   u16be(type: number, value: number): this {
-    return this.#integer(type, value, 'u16be', 2, (at) => this.#view.setUint16(at, value));
+    return this.#integer(type, value, 'u16be', 2, () => this.#writer.u16be(value));
   }
 
   /** A number of 32 bits in network order. */
   u32be(type: number, value: number): this {
-    return this.#integer(type, value, 'u32be', 4, (at) => this.#view.setUint32(at, value));
+    return this.#integer(type, value, 'u32be', 4, () => this.#writer.u32be(value));
   }
 
   /** A number of 64 bits in network order. */
   u64be(type: number, value: bigint): this {
-    return this.#integer(type, value, 'u64be', 8, (at) => this.#view.setBigUint64(at, value));
+    return this.#integer(type, value, 'u64be', 8, () => this.#writer.u64be(value));
   }
 
   /** A text in UTF-8 with a zero at its end (`NLA_NUL_STRING`). */
@@ -80,9 +74,7 @@ export class AttributeWriter {
     if (!(value instanceof Uint8Array)) {
       throw new TypeError(this.#fault(type, 'bytes', 'must be a Uint8Array', value));
     }
-    const at = this.#begin(type, value.length); // may change the buffer
-    this.#bytes.set(value, at);
-    return this;
+    return this.#attribute(type, value.length, () => this.#writer.bytes(value));
   }
 
   /** An IP address in network order: 4 or 16 bytes. */
@@ -94,8 +86,7 @@ export class AttributeWriter {
 
   /** An attribute without a value (`NLA_FLAG`). */
   flag(type: number): this {
-    this.#begin(type, 0);
-    return this;
+    return this.#attribute(type, 0, () => undefined);
   }
 
   /** An attribute of the attributes that `write` writes, with `NLA_F_NESTED`. */
@@ -108,16 +99,10 @@ export class AttributeWriter {
 
   /** A copy of what was written. */
   payload(): Uint8Array {
-    return this.#bytes.slice(0, this.#end);
+    return this.#writer.written().slice();
   }
 
-  #integer(
-    type: number,
-    value: number | bigint,
-    kind: string,
-    width: number,
-    set: (at: number) => void,
-  ): this {
+  #integer(type: number, value: number | bigint, kind: string, width: number, write: () => void): this {
     const big = width === 8;
     if (typeof value !== (big ? 'bigint' : 'number')) {
       throw new TypeError(this.#fault(type, kind, `must be a ${big ? 'bigint' : 'number'}`, value));
@@ -126,33 +111,18 @@ export class AttributeWriter {
     if ((!big && !Number.isInteger(value)) || value < 0 || value > most) {
       throw new RangeError(this.#fault(type, kind, `must be an integer from 0 to ${most}`, value));
     }
-    set(this.#begin(type, width));
-    return this;
+    return this.#attribute(type, width, write);
   }
 
-  /** Writes struct nlattr and makes room for the value; returns its place. */
-  #begin(type: number, size: number): number {
+  #attribute(type: number, size: number, write: () => void): this {
     if (!Number.isInteger(type) || type < 0 || type > 0xffff) {
       throw new RangeError(this.#fault(type, 'type', 'must be an integer from 0 to 65535', type));
     }
-    const length = HEADER + size;
-    if (length > LONGEST) {
-      throw new RangeError(this.#fault(type, 'length', `must be at most ${LONGEST - HEADER} bytes`, size));
+    if (size > LONGEST_VALUE) {
+      throw new RangeError(this.#fault(type, 'length', `must be at most ${LONGEST_VALUE} bytes`, size));
     }
-    this.#reserve(this.#end + aligned(length));
-    const start = this.#end;
-    this.#view.setUint16(start, length, HOST_IS_LITTLE);
-    this.#view.setUint16(start + 2, type, HOST_IS_LITTLE);
-    this.#end += aligned(length);
-    return start + HEADER;
-  }
-
-  #reserve(needed: number): void {
-    if (needed <= this.#bytes.length) return;
-    const larger = new Uint8Array(Math.max(needed, 2 * this.#bytes.length));
-    larger.set(this.#bytes.subarray(0, this.#end));
-    this.#bytes = larger;
-    this.#view = new DataView(larger.buffer);
+    this.#writer.put(type, write);
+    return this;
   }
 
   #fault(type: number, kind: string, rule: string, value: unknown): string {

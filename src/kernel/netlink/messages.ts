@@ -1,36 +1,24 @@
 // Messages ↔ the bytes that cross to the addon: struct nlmsghdr in the machine's byte order, payload, padding to 4 bytes.
-import { endianness } from 'node:os';
 import { type Fault, integerFault } from '../arguments.js';
 import type { OperationWriter } from '../batch.js';
+import { ByteWriter } from '../wire/byteWriter.js';
+import { MESSAGE_HEADER, messagesIn } from '../wire/messages.js';
 import type { NetlinkMessage, NetlinkRequest } from './types.js';
-
-/** Whether numbers in messages are little-endian. */
-export const HOST_IS_LITTLE = endianness() === 'LE';
 
 /** `NLM_F_DUMP`: a request to list. */
 export const NLM_F_DUMP = 0x300;
 
-/** Bytes of struct nlmsghdr. */
-const HEADER = 16;
 /** `NLMSG_MIN_TYPE`: smaller types are netlink's own. */
 const LEAST_TYPE = 0x10;
 /** Longest payload, in bytes: fits into the send buffer of an unprivileged socket behind a full batch. */
 const LONGEST_PAYLOAD = 131_072;
-/** Bytes of the first buffer. */
-const FIRST_SIZE = 1024;
+const NOTHING = new Uint8Array();
 const FIELDS: ReadonlySet<string> = new Set(['type', 'flags', 'payload']);
-
-/** The length with the padding to 4 bytes (`NLMSG_ALIGN`, `NLA_ALIGN`). */
-export function aligned(length: number): number {
-  return (length + 3) & ~3;
-}
 
 /** Writes messages one after another. */
 export class MessageWriter implements OperationWriter<NetlinkRequest> {
   readonly #added: number;
-  #bytes = new Uint8Array(FIRST_SIZE);
-  #view = new DataView(this.#bytes.buffer);
-  #end = 0;
+  readonly #writer = new ByteWriter();
 
   /** @param added flags that every message has */
   constructor(added = 0) {
@@ -40,30 +28,21 @@ export class MessageWriter implements OperationWriter<NetlinkRequest> {
   write(message: NetlinkRequest): Fault | undefined {
     const fault = findFault(message);
     if (fault) return fault;
-    const { type, flags = 0, payload } = message;
-    const size = payload?.length ?? 0;
-    this.#reserve(HEADER + size);
-    const start = this.#end;
-    this.#view.setUint32(start, HEADER + size, HOST_IS_LITTLE);
-    this.#view.setUint16(start + 4, type, HOST_IS_LITTLE);
-    this.#view.setUint16(start + 6, flags | this.#added, HOST_IS_LITTLE);
+    const { type, flags = 0, payload = NOTHING } = message;
     // The sequence number and the port remain 0.
-    if (payload) this.#bytes.set(payload, start + HEADER);
-    this.#end += aligned(HEADER + size);
+    this.#writer
+      .u32(MESSAGE_HEADER + payload.length)
+      .u16(type)
+      .u16(flags | this.#added)
+      .u32(0)
+      .u32(0)
+      .bytes(payload)
+      .pad();
     return undefined;
   }
 
   bytes(): Uint8Array {
-    return this.#bytes.subarray(0, this.#end);
-  }
-
-  #reserve(size: number): void {
-    const needed = this.#end + aligned(size);
-    if (needed <= this.#bytes.length) return;
-    const larger = new Uint8Array(Math.max(needed, 2 * this.#bytes.length));
-    larger.set(this.bytes());
-    this.#bytes = larger;
-    this.#view = new DataView(larger.buffer);
+    return this.#writer.written();
   }
 }
 
@@ -85,16 +64,10 @@ function findFault(message: NetlinkRequest): Fault | undefined {
   return { field: 'payload.length', value: payload.length, rule, wrongType: false };
 }
 
-/** Reads messages, which the addon has checked. Their payloads share the memory of `bytes`. */
+/** Reads messages. Their payloads share the memory of `bytes`. */
 export function* readMessages(bytes: Uint8Array): Generator<NetlinkMessage, void> {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  for (let start = 0; start < bytes.length; ) {
-    const length = view.getUint32(start, HOST_IS_LITTLE);
-    yield {
-      type: view.getUint16(start + 4, HOST_IS_LITTLE),
-      flags: view.getUint16(start + 6, HOST_IS_LITTLE),
-      payload: bytes.subarray(start + HEADER, start + length),
-    };
-    start += aligned(length);
+  for (const { type, flags, start, end } of messagesIn(view, 'netlink.read')) {
+    yield { type, flags, payload: bytes.subarray(start, end) };
   }
 }

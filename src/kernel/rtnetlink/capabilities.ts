@@ -1,10 +1,10 @@
 // The features of the kernel, found by requests that change nothing.
 import { NetlinkError } from '../../errors.js';
 import type { Attempt } from '../failures.js';
-import { encodeTrial } from './links/codec.js';
+import { encodeTrial } from './links/write.js';
 import type { MessageWriter } from './message.js';
 import { attemptToRead } from './names.js';
-import { encodeGetRoute } from './routes/codec.js';
+import { encodeGetRoute } from './routes/query.js';
 import { encodeListRules } from './rules/codec.js';
 import type { RtnetlinkCapabilities } from './types.js';
 

@@ -1,7 +1,8 @@
 // Fields of objects that are attributes of messages, each stated once: written, checked and read by the same table.
 import { formatAddress, parseAddress } from '../../net/address.js';
 import { argumentError } from '../arguments.js';
-import type { AttributeReader, MessageWriter } from './message.js';
+import type { AttributeCursor } from '../wire/attributeCursor.js';
+import type { MessageWriter } from './message.js';
 
 /** Names of links by their index. */
 export type LinkNames = ReadonlyMap<number, string>;
@@ -15,7 +16,7 @@ export interface Format<T> {
   accepts(value: unknown): boolean;
   write(writer: MessageWriter, value: T): void;
   /** Undefined for a value that means nothing: the index of a link in another namespace. */
-  read(attribute: AttributeReader, links: LinkNames): T | undefined;
+  read(attribute: AttributeCursor, links: LinkNames): T | undefined;
 }
 
 /** A field: type of its attribute, and format. */
@@ -25,7 +26,7 @@ export interface Field<T> {
 }
 
 /** The fields of an object. */
-export type Fields<T> = { readonly [Name in keyof T]-?: Field<NonNullable<T[Name]>> };
+export type Fields<T> = { readonly [Name in keyof T]-?: Field<Exclude<T[Name], undefined>> };
 
 /** One field. */
 export function field<T>(attribute: number, format: Format<T>): Field<T> {
@@ -40,9 +41,9 @@ export function writeFields<T extends object>(
   fields: Partial<Fields<T>>,
 ): void {
   for (const name of Object.keys(fields) as (keyof T & string)[]) {
-    const value = object[name];
+    const value = object[name] as Exclude<T[typeof name], undefined> | undefined;
     const described = fields[name];
-    if (value === undefined || value === null || !described) continue;
+    if (value === undefined || !described) continue;
     const { attribute, format } = described;
     if (checked(writer, `${path}${name}`, value, format)) {
       writer.attribute(attribute, () => format.write(writer, value));
@@ -56,12 +57,12 @@ type Rule = Pick<Format<unknown>, 'rule' | 'type' | 'accepts'>;
 /** Whether a value has the format; else a fault. */
 export function checked(writer: MessageWriter, path: string, value: unknown, format: Rule): boolean {
   const ok = format.accepts(value);
-  if (!ok) writer.fail(path, value, format.rule, typeof value !== format.type);
+  if (!ok) writer.check.fail(path, value, format.rule, typeof value !== format.type);
   return ok;
 }
 
 /** Reads the attributes that are fields. */
-export function readFields<T>(attributes: AttributeReader, fields: Partial<Fields<T>>, links: LinkNames): T {
+export function readFields<T>(attributes: AttributeCursor, fields: Partial<Fields<T>>, links: LinkNames): T {
   const object: Record<string, unknown> = {};
   const names = namesOf(fields);
   while (attributes.next()) readField(attributes, fields, names, object, links);
@@ -70,7 +71,7 @@ export function readFields<T>(attributes: AttributeReader, fields: Partial<Field
 
 /** Reads an attribute into an object, if it is a field. */
 export function readField(
-  attribute: AttributeReader,
+  attribute: AttributeCursor,
   fields: object,
   names: ReadonlyMap<number, string>,
   object: Record<string, unknown>,
@@ -97,9 +98,9 @@ export function namesOf(fields: object): ReadonlyMap<number, string> {
   return names;
 }
 
-type Width = 'u8' | 'u16' | 'u32' | 'u64' | 'bigEndian16';
+type Width = 'u8' | 'u16' | 'u32' | 'u64AsNumber' | 'u16be';
 
-const MOST = { u8: 0xff, u16: 0xffff, bigEndian16: 0xffff, u32: 0xffff_ffff, u64: Number.MAX_SAFE_INTEGER };
+const MOST = { u8: 0xff, u16: 0xffff, u16be: 0xffff, u32: 0xffff_ffff, u64AsNumber: Number.MAX_SAFE_INTEGER };
 
 /** An integer. Default bounds: those of the width. */
 export function integer(width: Width, least = 0, most = MOST[width]): Format<number> {
@@ -113,7 +114,7 @@ export function integer(width: Width, least = 0, most = MOST[width]): Format<num
 }
 
 /** A number of which the kernel has the `scale`-fold as an integer: a time in s, of which the kernel has hundredths. */
-export function scaled(width: 'u32' | 'u64', scale: number): Format<number> {
+export function scaled(width: 'u32' | 'u64AsNumber', scale: number): Format<number> {
   const most = Math.floor(MOST[width] / scale);
   return {
     rule: `must be a number from 0 to ${most}`,
@@ -216,6 +217,15 @@ export const linkIndex: Format<string> = {
   read: (attribute, links) => links.get(attribute.u32()),
 };
 
+/** The same, or null for none: index 0. */
+export const linkOrNone: Format<string | null> = {
+  rule: `${LINK_NAME_RULE}, or null`,
+  type: 'string',
+  accepts: (value) => value === null || isLinkName(value),
+  write: (writer, value) => writer.link(value ?? 0),
+  read: linkIndex.read,
+};
+
 /** A hardware address: bytes in hexadecimal, with colons. MAX_ADDR_LEN is 32. */
 export const hardwareAddress: Format<string> = {
   rule: 'must be a hardware address: 1 to 32 bytes in hexadecimal, with colons',
@@ -253,7 +263,7 @@ export function bitsOf<T extends object>(
   for (const name of Object.keys(bits) as (keyof T & string)[]) {
     const held: unknown = object[name];
     if (held === undefined) continue;
-    if (typeof held !== 'boolean') writer.fail(`${path}${name}`, held, 'must be true or false', true);
+    if (typeof held !== 'boolean') writer.check.fail(`${path}${name}`, held, 'must be true or false', true);
     const { bit, inverse = false } = bits[name];
     mask |= bit;
     if (held !== inverse) value |= bit;

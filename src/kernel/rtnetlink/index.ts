@@ -12,13 +12,16 @@ import { watchEvents } from '../watch.js';
 import { findCapabilities } from './capabilities.js';
 import { checkLinkName, type LinkNames } from './fields.js';
 import { EVENT_KIND } from './layouts.js';
-import { encodeGetLink, indexOf, readLink, readName } from './links/codec.js';
+import { indexOf, readLink, readName } from './links/read.js';
+import { encodeGetLink } from './links/write.js';
+import { explained, leadsToLoopback, questionLeadsToLoopback } from './loopback.js';
 import { type Message, type MessageWriter, messagesOf } from './message.js';
 import { attemptToRead, describeLink, describeNeighbour } from './names.js';
 import { encodeGetNeighbour, encodeListNeighbours, readNeighbour } from './neighbours/codec.js';
 import { PACKING } from './packing.js';
 import { readAddresses } from './records.js';
-import { encodeGetRoute, encodeListRoutes, passes, readRoute } from './routes/codec.js';
+import { encodeGetRoute, encodeListRoutes } from './routes/query.js';
+import { passes, readRoute } from './routes/read.js';
 import { encodeListRules, readRule } from './rules/codec.js';
 import type * as types from './types.js';
 import { findKindsFault, watchOf } from './watch.js';
@@ -132,7 +135,10 @@ class RtnetlinkClient extends Client<NativeRtnetlinkClient, Operation> implement
   async getRoute(address: string, query?: types.RouteQuery, options?: CallOptions): Promise<types.Route> {
     const attempt = attemptToRead('getRoute', address);
     const read: Reader<types.Route> = (message, links) => readRoute(message, links, true);
-    const [route] = await this.#list(attempt, encodeGetRoute(address, query), read, options).toArray();
+    const listing = this.#list(attempt, encodeGetRoute(address, query), read, options);
+    const [route] = await listing.toArray().catch(async (error: unknown) => {
+      throw await explained(error, () => questionLeadsToLoopback(address, query), this.#loopbackIsDown);
+    });
     if (!route)
       throw toNetlinkError(
         { errno: 0, code: 'ERR_MALFORMED_REPLY', message: 'no route in the reply' },
@@ -203,8 +209,17 @@ class RtnetlinkClient extends Client<NativeRtnetlinkClient, Operation> implement
     return this.#apply({ do: 'deleteNeighbour', neighbour }, options);
   }
 
-  apply(operations: readonly Operation[], options?: CallOptions): Promise<OperationResult[]> {
-    return applyAll(this.calls, operations, PACKING, options);
+  async apply(operations: readonly Operation[], options?: CallOptions): Promise<OperationResult[]> {
+    const results = await applyAll(this.calls, operations, PACKING, options);
+    let down: Promise<boolean> | undefined;
+    const isDown = () => {
+      down ??= this.#loopbackIsDown();
+      return down;
+    };
+    for (const [place, operation] of operations.entries()) {
+      results[place] = await explained(results[place], () => leadsToLoopback(operation), isDown);
+    }
+    return results;
   }
 
   watch(options: types.RtnetlinkWatchOptions = {}): EventStream<types.RtnetlinkEvent> {
@@ -218,9 +233,19 @@ class RtnetlinkClient extends Client<NativeRtnetlinkClient, Operation> implement
     return findCapabilities((attempt, message) => this.#read(attempt, message, options));
   }
 
-  #apply(operation: Operation, options?: CallOptions): Promise<void> {
-    return applyOne(this.calls, operation, PACKING, options);
+  async #apply(operation: Operation, options?: CallOptions): Promise<void> {
+    try {
+      await applyOne(this.calls, operation, PACKING, options);
+    } catch (error) {
+      throw await explained(error, () => leadsToLoopback(operation), this.#loopbackIsDown);
+    }
   }
+
+  /** False also where it cannot be found out: the client may be closed. */
+  readonly #loopbackIsDown = async (): Promise<boolean> => {
+    const lo = await this.getLink('lo').catch(() => undefined);
+    return lo !== undefined && !lo.up;
+  };
 
   #read(attempt: Attempt, message: MessageWriter, options?: CallOptions): Promise<Uint8Array> {
     const request = checkedMessage(message, attempt);
@@ -252,7 +277,7 @@ class RtnetlinkClient extends Client<NativeRtnetlinkClient, Operation> implement
 
 /** The message, or its fault as an error. */
 function checkedMessage(message: MessageWriter, { operation }: Attempt): Uint8Array {
-  if (message.fault) throw argumentError(operation, message.fault);
+  if (message.check.fault) throw argumentError(operation, message.check.fault);
   return message.finish();
 }
 

@@ -1,6 +1,7 @@
 // Prefixes of both families: text ↔ bytes and length.
 import { type Family, formatAddress, parseAddress } from '../../net/address.js';
-import type { AttributeReader, Checker } from './message.js';
+import type { AttributeCursor } from '../wire/attributeCursor.js';
+import type { Checker } from './checker.js';
 
 /** A prefix. */
 export interface Prefix {
@@ -29,7 +30,7 @@ export function wholeFamily(family: Family): Prefix {
 }
 
 /** The text of a prefix of a message: its bytes are absent for the length 0. */
-export function formatPrefix(family: Family, attribute: AttributeReader | undefined, length: number): string {
+export function formatPrefix(family: Family, attribute: AttributeCursor | undefined, length: number): string {
   const bytes = attribute ? attribute.bytes(0, family === 4 ? 4 : 16) : wholeFamily(family).bytes;
   return `${formatAddress(bytes)}/${length}`;
 }

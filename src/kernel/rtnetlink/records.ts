@@ -4,10 +4,12 @@ import { RecordReader } from '../recordReader.js';
 import type { RecordWriter } from '../recordWriter.js';
 import { readAddress, writeAddress } from './addresses/records.js';
 import { ADDRESS, EVENT, EVENT_KIND, LINK_NAME, OPERATION, VERB } from './layouts.js';
-import { encodeDeleteLink, encodeNewLink, encodeSettings, readLink } from './links/codec.js';
+import { readLink } from './links/read.js';
+import { encodeDeleteLink, encodeNewLink, encodeSettings } from './links/write.js';
 import { type Message, type MessageWriter, messagesOf } from './message.js';
 import { encodeNeighbour, readNeighbour } from './neighbours/codec.js';
-import { encodeRoute, readRoute } from './routes/codec.js';
+import { readRoute } from './routes/read.js';
+import { encodeRoute } from './routes/write.js';
 import { encodeRule, readRule } from './rules/codec.js';
 import type { LinkAddress, RtnetlinkEvent, RtnetlinkEventKind, RtnetlinkOperation } from './types.js';
 
@@ -90,7 +92,7 @@ function encode(operation: EncodedOperation): MessageWriter {
 }
 
 function writeMessage(message: MessageWriter, writer: RecordWriter): void {
-  const { fault } = message;
+  const { fault } = message.check;
   if (fault) {
     writer.fail(fault.field, fault.value, fault.rule, fault.wrongType);
     return;

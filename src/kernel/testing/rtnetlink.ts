@@ -4,12 +4,13 @@ import type { Family } from '../../net/address.js';
 import { argumentError } from '../arguments.js';
 import { type Attempt, toNetlinkError } from '../failures.js';
 import { checkLinkName } from '../rtnetlink/fields.js';
-import { encodeGetLink } from '../rtnetlink/links/codec.js';
+import { encodeGetLink } from '../rtnetlink/links/write.js';
 import type { MessageWriter } from '../rtnetlink/message.js';
 import { attemptToRead, describeLink, describeNeighbour } from '../rtnetlink/names.js';
 import { encodeGetNeighbour, encodeListNeighbours } from '../rtnetlink/neighbours/codec.js';
 import { PACKING } from '../rtnetlink/packing.js';
-import { encodeGetRoute, encodeListRoutes, passes } from '../rtnetlink/routes/codec.js';
+import { encodeGetRoute, encodeListRoutes } from '../rtnetlink/routes/query.js';
+import { passes } from '../rtnetlink/routes/read.js';
 import { encodeListRules } from '../rtnetlink/rules/codec.js';
 import type * as types from '../rtnetlink/types.js';
 import { findKindsFault } from '../rtnetlink/watch.js';
@@ -338,7 +339,7 @@ export class FakeRtnetlink extends FakeClient<types.RtnetlinkOperation> implemen
 }
 
 /** Throws the error of an argument that breaks a rule, as the real client does. */
-function check({ fault }: MessageWriter, { operation }: Attempt): void {
+function check({ check: { fault } }: MessageWriter, { operation }: Attempt): void {
   if (fault) throw argumentError(operation, fault);
 }
 

@@ -1,42 +1,16 @@
-// The contract of links with settings, routes, rules and neighbours: the behaviour that the kernel and the fake share.
+// The contract of links with settings, addresses, routes, rules and neighbours: the behaviour that the kernel and the fake share.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type {
-  NewRoute,
-  NewRule,
-  Rtnetlink,
-  RtnetlinkOperation,
-} from '../../../src/kernel/rtnetlink/types.js';
+import type { NewRoute, RtnetlinkOperation } from '../../../src/kernel/rtnetlink/types.js';
 import { outcomes, refused } from './refusals.js';
-
-type Open = () => Promise<Rtnetlink>;
-
-/** Two ends of a veth that are up, the first with an address of each family. */
-async function withVeth(open: Open): Promise<Rtnetlink> {
-  const rtnetlink = await open();
-  await rtnetlink.addLink('va', 'veth', { peer: { name: 'vb' } });
-  for (const link of ['va', 'vb']) await rtnetlink.setLink(link, { up: true });
-  await rtnetlink.addAddress({ link: 'va', address: '10.1.0.1', prefix: 24 });
-  await rtnetlink.addAddress({ link: 'va', address: 'fd01::1', prefix: 64, flags: ['nodad'] });
-  return rtnetlink;
-}
-
-async function routesOf(rtnetlink: Rtnetlink, table: 'main' | number = 'main'): Promise<string[]> {
-  const routes = await rtnetlink.listRoutes({ table }).toArray();
-  return routes
-    .filter(({ protocol, destination }) => protocol !== 'kernel' && !destination.startsWith('ff00:'))
-    .map(
-      ({ destination, gateway = '-', link = '-', metric = 0, type }) =>
-        `${type} ${destination} ${gateway} ${link} ${metric}`,
-    );
-}
+import { rtnetlinkRoutingContract } from './rtnetlinkRouting.js';
+import { type Open, withVeth } from './rtnetlinkVeth.js';
 
 /** Registers the tests. */
 export function rtnetlinkObjectsContract(open: Open): void {
   links(open);
   addresses(open);
-  routes(open);
-  rules(open);
+  rtnetlinkRoutingContract(open);
   neighbours(open);
 }
 
@@ -178,181 +152,6 @@ function addresses(open: Open): void {
         .map(({ address: text, scope }) => `${text} ${scope}`)
         .filter((line) => line.startsWith('127.1')),
       ['127.1.2.3 host'],
-    );
-  });
-}
-
-function routes(open: Open): void {
-  it('adds, replaces, appends, changes and deletes routes', async () => {
-    const rtnetlink = await withVeth(open);
-    const route: NewRoute = { destination: '10.9.0.0/16', gateway: '10.1.0.2' };
-    await rtnetlink.addRoute(route);
-    await refused(rtnetlink.addRoute(route), 'EEXIST 17 rtnetlink.addRoute 10.9.0.0/16 via 10.1.0.2');
-    await rtnetlink.replaceRoute({ ...route, gateway: '10.1.0.3' });
-    assert.deepEqual(await routesOf(rtnetlink), ['unicast 10.9.0.0/16 10.1.0.3 va 0']);
-    await rtnetlink.changeRoute({ ...route, gateway: '10.1.0.4' });
-    await rtnetlink.appendRoute({ ...route, gateway: '10.1.0.5' });
-    assert.deepEqual(await routesOf(rtnetlink), [
-      'unicast 10.9.0.0/16 10.1.0.4 va 0',
-      'unicast 10.9.0.0/16 10.1.0.5 va 0',
-    ]);
-    await rtnetlink.deleteRoute({ ...route, gateway: '10.1.0.4' });
-    const [listed] = (await rtnetlink.listRoutes({ table: 'main' }).toArray()).filter(
-      ({ gateway }) => gateway,
-    );
-    // A listed object can be used as its own name.
-    await rtnetlink.deleteRoute(listed ?? assert.fail());
-    assert.deepEqual(await routesOf(rtnetlink), []);
-    const none = 'rtnetlink.deleteRoute 10.9.0.0/16';
-    await refused(rtnetlink.deleteRoute({ destination: '10.9.0.0/16' }), `ESRCH 3 ${none}`);
-    await refused(rtnetlink.changeRoute(route), 'ENOENT 2 rtnetlink.changeRoute 10.9.0.0/16 via 10.1.0.2');
-  });
-
-  it('has routes of both families, of several types, tables and ways', async () => {
-    const rtnetlink = await withVeth(open);
-    const added: NewRoute[] = [
-      { destination: 'default', gateway: '10.1.0.2', metric: 7, preferredSource: '10.1.0.1' },
-      { destination: 'default', gateway: 'fd01::2' },
-      { destination: '10.5.0.0/16', type: 'blackhole' },
-      { destination: '10.6.0.0/16', type: 'unreachable', table: 1000 },
-      { destination: 'fd05::/64', type: 'prohibit', metric: 5 },
-      { destination: '10.7.0.0/16', link: 'va', gateway: 'fd01::2' },
-      { destination: '10.8.0.0/16', nextHops: [{ gateway: '10.1.0.2', weight: 3 }, { gateway: '10.1.0.3' }] },
-    ];
-    assert.deepEqual(
-      outcomes(await rtnetlink.apply(added.map((route) => ({ do: 'addRoute', route })))),
-      added.map(() => 'done'),
-    );
-    assert.deepEqual((await routesOf(rtnetlink)).map((line) => line.replace(' lo ', ' - ')).sort(), [
-      'blackhole 10.5.0.0/16 - - 0',
-      'prohibit fd05::/64 - - 5',
-      'unicast 0.0.0.0/0 10.1.0.2 va 7',
-      'unicast 10.7.0.0/16 fd01::2 va 0',
-      'unicast 10.8.0.0/16 - - 0',
-      'unicast ::/0 fd01::2 va 1024',
-    ]);
-    assert.deepEqual(await routesOf(rtnetlink, 1000), ['unreachable 10.6.0.0/16 - - 0']);
-    assert.deepEqual(await routesOf(rtnetlink, 1001), []);
-    const several = (await rtnetlink.listRoutes({ family: 4 }).toArray()).find(({ nextHops }) => nextHops);
-    assert.deepEqual(several?.nextHops, [
-      { gateway: '10.1.0.2', link: 'va', weight: 3, flags: [] },
-      { gateway: '10.1.0.3', link: 'va', weight: 1, flags: [] },
-    ]);
-    assert.equal((await rtnetlink.listRoutes({ type: 'blackhole' }).toArray()).length, 1);
-  });
-
-  it("refuses routes with the kernel's error numbers", async () => {
-    const rtnetlink = await withVeth(open);
-    await rtnetlink.addLink('down', 'bridge');
-    const broken: [NewRoute, string][] = [
-      [{ destination: '10.9.0.0/16', link: 'none' }, 'ENODEV'],
-      [{ destination: '10.9.0.0/16' }, 'ENODEV'],
-      [{ destination: '10.9.0.0/16', link: 'down' }, 'ENETDOWN'],
-      [{ destination: '10.9.0.0/16', gateway: '10.99.0.1' }, 'ENETUNREACH'],
-      [{ destination: '10.9.0.1/16', link: 'va' }, 'EINVAL'],
-      [{ destination: 'fd09::/64', gateway: 'fd99::1' }, 'EHOSTUNREACH'],
-      [{ destination: '10.1.0.0/24', link: 'va', protocol: 'kernel' }, 'EEXIST'],
-    ];
-    const results = await rtnetlink.apply(broken.map(([route]) => ({ do: 'addRoute', route })));
-    assert.deepEqual(
-      results.map((result) => result?.code),
-      broken.map(([, code]) => code),
-    );
-    assert.match(results[3]?.hint ?? '', /network with the gateway 10\.99\.0\.1: add an address/);
-    assert.match(results[2]?.hint ?? '', /the link down is down/);
-    // With the flag onlink, any gateway is reached by the link.
-    await rtnetlink.addRoute({
-      destination: '10.9.0.0/16',
-      gateway: '10.99.0.1',
-      link: 'va',
-      flags: ['onlink'],
-    });
-    assert.deepEqual(await routesOf(rtnetlink), ['unicast 10.9.0.0/16 10.99.0.1 va 0']);
-    // Routes are deleted with the state of their link.
-    await rtnetlink.setLink('va', { up: false });
-    assert.deepEqual(await routesOf(rtnetlink), []);
-  });
-
-  it('finds the route of a packet', async () => {
-    const rtnetlink = await withVeth(open);
-    await rtnetlink.apply([
-      { do: 'addRoute', route: { destination: '10.9.0.0/16', gateway: '10.1.0.2' } },
-      { do: 'addRoute', route: { destination: '10.9.1.0/24', gateway: '10.1.0.3' } },
-      { do: 'addRoute', route: { destination: '10.9.2.0/24', type: 'unreachable' } },
-      { do: 'addRoute', route: { destination: '10.9.3.0/24', type: 'blackhole' } },
-      { do: 'addRoute', route: { destination: '10.9.4.0/24', type: 'prohibit' } },
-      { do: 'addRoute', route: { destination: '10.9.0.0/16', gateway: '10.1.0.9', table: 100 } },
-      { do: 'addRule', rule: { mark: { value: 5 }, table: 100 } },
-    ]);
-    const way = async (address: string, mark?: number) => {
-      const { gateway, link, preferredSource, type } = await rtnetlink.getRoute(
-        address,
-        mark === undefined ? {} : { mark },
-      );
-      return `${type} ${gateway ?? '-'} ${link} ${preferredSource}`;
-    };
-    assert.equal(await way('10.1.0.7'), 'unicast - va 10.1.0.1');
-    assert.equal(await way('10.1.0.1'), 'local - lo 10.1.0.1');
-    assert.equal(await way('10.9.7.7'), 'unicast 10.1.0.2 va 10.1.0.1');
-    assert.equal(await way('10.9.1.7'), 'unicast 10.1.0.3 va 10.1.0.1');
-    assert.equal(await way('10.9.1.7', 5), 'unicast 10.1.0.9 va 10.1.0.1');
-    await refused(rtnetlink.getRoute('10.9.2.1'), 'EHOSTUNREACH 113 rtnetlink.getRoute 10.9.2.1');
-    await refused(rtnetlink.getRoute('10.9.3.1'), 'EINVAL 22 rtnetlink.getRoute 10.9.3.1');
-    await refused(rtnetlink.getRoute('10.9.4.1'), 'EACCES 13 rtnetlink.getRoute 10.9.4.1');
-    await refused(rtnetlink.getRoute('192.0.2.1'), 'ENETUNREACH 101 rtnetlink.getRoute 192.0.2.1');
-    await refused(
-      rtnetlink.getRoute('10.1.0.7', { outputLink: 'none' }),
-      'ENODEV 19 rtnetlink.getRoute 10.1.0.7',
-    );
-  });
-}
-
-function rules(open: Open): void {
-  it('adds and deletes rules', async () => {
-    const rtnetlink = await open();
-    const texts = async (family: 4 | 6) =>
-      (await rtnetlink.listRules(family)).map(
-        ({ priority, action, table }) => `${priority} ${action} ${table ?? '-'}`,
-      );
-    assert.deepEqual(await texts(4), ['0 lookup local', '32766 lookup main', '32767 lookup default']);
-    assert.deepEqual(await texts(6), ['0 lookup local', '32766 lookup main']);
-    const rule: NewRule = {
-      priority: 100,
-      from: '10.0.0.0/8',
-      to: '10.1.0.0/16',
-      mark: { value: 1, mask: 255 },
-      inputLink: 'eth9',
-      ipProtocol: 6,
-      destinationPorts: { first: 80, last: 90 },
-      table: 1000,
-      invert: true,
-    };
-    await rtnetlink.addRule(rule);
-    const listed = (await rtnetlink.listRules(4)).find(({ priority }) => priority === 100) ?? assert.fail();
-    for (const [field, value] of Object.entries(rule)) {
-      assert.deepEqual(listed[field as keyof NewRule], value, field);
-    }
-    assert.equal(listed.protocol, 'boot');
-    await refused(
-      rtnetlink.addRule(rule),
-      'EEXIST 17 rtnetlink.addRule priority 100 from 10.0.0.0/8 to 10.1.0.0/16 fwmark 1 iif eth9 lookup 1000',
-    );
-    await rtnetlink.deleteRule({ priority: 100 });
-    await refused(
-      rtnetlink.deleteRule({ priority: 100 }),
-      'ENOENT 2 rtnetlink.deleteRule priority 100 from all',
-    );
-    await rtnetlink.addRule({ from: 'fd00::/8', action: 'blackhole' });
-    await rtnetlink.addRule({ family: 6, goto: 32766, priority: 200 });
-    assert.deepEqual(await texts(6), [
-      '0 lookup local',
-      '200 goto -',
-      '32765 blackhole -',
-      '32766 lookup main',
-    ]);
-    await refused(
-      rtnetlink.addRule({ goto: 50, priority: 60 }),
-      'EINVAL 22 rtnetlink.addRule priority 60 from all goto 50',
     );
   });
 }

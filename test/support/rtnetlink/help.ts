@@ -72,7 +72,7 @@ export const TESTED: Readonly<Record<string, readonly string[]>> = {
   bridge: ['bridge'],
   bridge_slave: ['bridge_slave', 'nobackup_port', 'state'],
   vlan: ['vlan'],
-  addr: ['host', 'link', 'global', 'secondary', 'dynamic'],
+  addr: ['autojoin', 'host', 'link', 'global', 'secondary', 'dynamic'],
   route: [
     'exact',
     'from',
@@ -215,7 +215,6 @@ export const LEFT_OUT: Readonly<Record<string, Readonly<Record<string, readonly 
   veth: { [TOOL]: ['options'] },
   bridge: {
     'a command, and no setting': ['fdb_flush'],
-    'has no effect since Linux 5.1': ['mcast_hash_elasticity'],
   },
   bridge_slave: {
     'a command, and no setting': ['fdb_flush'],
@@ -238,7 +237,6 @@ export const LEFT_OUT: Readonly<Record<string, Readonly<Record<string, readonly 
       'temporary',
     ],
     'the kernel ignores it': ['anycast'],
-    'sends membership reports: a route by the link is needed, and tested by no value': ['autojoin'],
     'kinds of links, by which the tool selects': [
       ...OTHER_KINDS,
       'bridge',

@@ -83,6 +83,8 @@ export const BRIDGE: readonly OptionRow[] = [
   inBridge('mcast_router', 'multicastRouter', 2),
   bridgeBit('mcast_query_use_ifaddr', 'multicastQueryUseAddress', true),
   bridgeBit('mcast_querier', 'multicastQuerier', true),
+  // Without effect since Linux 5.1, which lists 16 for each bridge.
+  inBridge('mcast_hash_elasticity', 'multicastHashElasticity', 16),
   inBridge('mcast_hash_max', 'multicastHashMax', 2048),
   inBridge('mcast_last_member_count', 'multicastLastMemberCount', 3, 3, 'mcast_last_member_cnt'),
   inBridge('mcast_startup_query_count', 'multicastStartupQueryCount', 4, 4, 'mcast_startup_query_cnt'),

@@ -10,7 +10,10 @@ import { LISTED_SERVER, LISTED_SERVICE } from '../../../src/kernel/ipvs/layouts.
 import { readListing as readServices } from '../../../src/kernel/ipvs/records.js';
 import { type Reading, RecordListing, readAll } from '../../../src/kernel/listing.js';
 import { ADDRESS } from '../../../src/kernel/rtnetlink/layouts.js';
+import { messagesOf } from '../../../src/kernel/rtnetlink/message.js';
 import { readAddresses } from '../../../src/kernel/rtnetlink/records.js';
+import { readRoute } from '../../../src/kernel/rtnetlink/routes/read.js';
+import { ByteWriter } from '../../../src/kernel/wire/byteWriter.js';
 
 const RECORDS = 100_000;
 /** No callback of the event loop waits longer, in ms. */
@@ -74,11 +77,35 @@ function nested(header: number, at: number, part: number): Uint8Array {
   return bytes;
 }
 
+/** The answer to a listing of routes, message by message. */
+function routes(): Uint8Array {
+  const payload = new ByteWriter().u8(2).u8(24).u8(0).u8(0).u8(254).u8(3).u8(0).u8(1).u32(0); // struct rtmsg
+  payload.put(1, () => payload.bytes(Uint8Array.of(10, 9, 0, 0))); // RTA_DST
+  payload.put(5, () => payload.bytes(Uint8Array.of(10, 1, 0, 2))); // RTA_GATEWAY
+  payload.put(4, () => payload.u32(3)); // RTA_OIF
+  payload.put(8, () => payload.put(2, () => payload.u32(1400))); // RTA_METRICS with RTAX_MTU
+  const answer = new ByteWriter();
+  for (let i = 0; i < RECORDS; i++) {
+    const header = answer
+      .u32(16 + payload.length)
+      .u16(24)
+      .u16(0); // struct nlmsghdr of RTM_NEWROUTE
+    header.u32(0).u32(0).bytes(payload.written());
+  }
+  return answer.written();
+}
+
+function* readRoutes(answer: Uint8Array): Reading<unknown> {
+  const links = new Map([[3, 'eth0']]);
+  for (const message of messagesOf(answer, 'rtnetlink.listRoutes')) yield readRoute(message, links);
+}
+
 describe(`no listing of ${RECORDS} records blocks the event loop for more than ${LONGEST_BLOCK} ms`, () => {
   // Several runs, since the kernel counts the time of a thread late, at its own ticks, and the first run compiles the code.
   const listings: [name: string, read: () => Reading<unknown>][] = [
     ['flows', () => readFlows(new Uint8Array(RECORDS * FLOW.SIZE))],
     ['addresses', () => readAddresses(new Uint8Array(RECORDS * ADDRESS.SIZE))],
+    ['routes', () => readRoutes(routes())],
     [
       'real servers of one virtual service',
       () => readServices(nested(LISTED_SERVICE.SIZE, 20, LISTED_SERVER.SIZE)),

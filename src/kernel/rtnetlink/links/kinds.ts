@@ -1,4 +1,6 @@
 // Settings of the kinds of links, as attributes. Numbers: include/uapi/linux/if_link.h (IFLA_BR_, IFLA_BRPORT_, IFLA_VLAN_).
+
+import type { AttributeCursor } from '../../wire/attributeCursor.js';
 import {
   type Bits,
   bitsOf,
@@ -8,7 +10,7 @@ import {
   hardwareAddress,
   integer,
   type LinkNames,
-  linkIndex,
+  linkOrNone,
   namesOf,
   readBits,
   readField,
@@ -16,15 +18,15 @@ import {
   toggle,
   writeFields,
 } from '../fields.js';
-import type { AttributeReader, MessageWriter } from '../message.js';
+import type { MessageWriter } from '../message.js';
 import type { BridgePortSettings, BridgeSettings, QosMap, VlanProtocol, VlanSettings } from './types.js';
 
 /** ETH_P_8021Q, ETH_P_8021AD: include/uapi/linux/if_ether.h. */
-const vlanProtocol = choice<VlanProtocol>('bigEndian16', { '802.1Q': 0x8100, '802.1ad': 0x88a8 });
+const vlanProtocol = choice<VlanProtocol>('u16be', { '802.1Q': 0x8100, '802.1ad': 0x88a8 });
 
 /** The kernel has hundredths of a second (clock_t, USER_HZ). */
 const seconds = scaled('u32', 100);
-const longSeconds = scaled('u64', 100);
+const longSeconds = scaled('u64AsNumber', 100);
 
 type BridgeOptions = Pick<BridgeSettings, 'noLinkLocalLearning' | 'multicastVlanSnooping'>;
 
@@ -91,7 +93,7 @@ const PORT: Fields<BridgePortSettings> = {
   groupForwardMask: field(31, integer('u16')),
   neighbourSuppression: field(32, toggle('u8')),
   isolated: field(33, toggle('u8')),
-  backupPort: field(34, linkIndex),
+  backupPort: field(34, linkOrNone),
   locked: field(39, toggle('u8')),
 };
 
@@ -119,15 +121,15 @@ const VLAN_NAMES = new Set([...Object.keys(VLAN), ...Object.keys(VLAN_FLAGS), ..
 
 /** Writes the attributes of a bridge. */
 export function writeBridge(writer: MessageWriter, bridge: BridgeSettings): void {
-  if (!writer.isObject('settings.bridge', bridge)) return;
-  writer.onlyFields('settings.bridge.', bridge, BRIDGE_NAMES, 'a bridge');
+  if (!writer.check.isObject('settings.bridge', bridge)) return;
+  writer.check.onlyFields('settings.bridge.', bridge, BRIDGE_NAMES, 'a bridge');
   writeFields<BridgeSettings>(writer, 'settings.bridge.', bridge, BRIDGE);
   const { value, mask } = bitsOf<BridgeOptions>(writer, 'settings.bridge.', bridge, BRIDGE_OPTIONS);
   if (mask) writer.attribute(BRIDGE_OPTIONS_ATTRIBUTE, () => writer.u32(value).u32(mask));
 }
 
 /** Reads the attributes of a bridge. */
-export function readBridge(attributes: AttributeReader, links: LinkNames): BridgeSettings {
+export function readBridge(attributes: AttributeCursor, links: LinkNames): BridgeSettings {
   const bridge: Record<string, unknown> = {};
   while (attributes.next()) {
     if (attributes.type === BRIDGE_OPTIONS_ATTRIBUTE) {
@@ -141,13 +143,13 @@ export function readBridge(attributes: AttributeReader, links: LinkNames): Bridg
 
 /** Writes the attributes of a port of a bridge. */
 export function writeBridgePort(writer: MessageWriter, port: BridgePortSettings): void {
-  if (!writer.isObject('settings.bridgePort', port)) return;
-  writer.onlyFields('settings.bridgePort.', port, PORT_NAMES, 'a port of a bridge');
+  if (!writer.check.isObject('settings.bridgePort', port)) return;
+  writer.check.onlyFields('settings.bridgePort.', port, PORT_NAMES, 'a port of a bridge');
   writeFields(writer, 'settings.bridgePort.', port, PORT);
 }
 
 /** Reads the attributes of a port of a bridge. */
-export function readBridgePort(attributes: AttributeReader, links: LinkNames): BridgePortSettings {
+export function readBridgePort(attributes: AttributeCursor, links: LinkNames): BridgePortSettings {
   const port: Record<string, unknown> = {};
   while (attributes.next()) readField(attributes, PORT, namesOf(PORT), port, links);
   return port;
@@ -155,8 +157,8 @@ export function readBridgePort(attributes: AttributeReader, links: LinkNames): B
 
 /** Writes the attributes of a VLAN. */
 export function writeVlan(writer: MessageWriter, vlan: VlanSettings): void {
-  if (!writer.isObject('settings.vlan', vlan)) return;
-  writer.onlyFields('settings.vlan.', vlan, VLAN_NAMES, 'a VLAN');
+  if (!writer.check.isObject('settings.vlan', vlan)) return;
+  writer.check.onlyFields('settings.vlan.', vlan, VLAN_NAMES, 'a VLAN');
   writeFields<VlanSettings>(writer, 'settings.vlan.', vlan, VLAN);
   const { value, mask } = bitsOf<VlanSwitches>(writer, 'settings.vlan.', vlan, VLAN_FLAGS);
   if (mask) writer.attribute(VLAN_FLAGS_ATTRIBUTE, () => writer.u32(value).u32(mask));
@@ -169,20 +171,20 @@ export function writeVlan(writer: MessageWriter, vlan: VlanSettings): void {
 function writeQosMap(writer: MessageWriter, name: keyof typeof QOS_MAPS, map: QosMap): void {
   const isMap = Array.isArray(map) && map.every((pair) => Array.isArray(pair) && pair.length === 2);
   if (!isMap) {
-    writer.fail(`settings.vlan.${name}`, map, 'must be an array of pairs of priorities', true);
+    writer.check.fail(`settings.vlan.${name}`, map, 'must be an array of pairs of priorities', true);
     return;
   }
   writer.attribute(QOS_MAPS[name], () => {
     for (const [from, to] of map) {
-      const first = writer.integer(`settings.vlan.${name}`, from, 0, 0xffff_ffff);
-      const second = writer.integer(`settings.vlan.${name}`, to, 0, 0xffff_ffff);
+      const first = writer.check.integer(`settings.vlan.${name}`, from, 0, 0xffff_ffff);
+      const second = writer.check.integer(`settings.vlan.${name}`, to, 0, 0xffff_ffff);
       writer.attribute(QOS_MAPPING, () => writer.u32(first).u32(second));
     }
   });
 }
 
 /** Reads the attributes of a VLAN. */
-export function readVlan(attributes: AttributeReader, links: LinkNames): VlanSettings {
+export function readVlan(attributes: AttributeCursor, links: LinkNames): VlanSettings {
   const vlan: Record<string, unknown> = {};
   while (attributes.next()) {
     switch (attributes.type) {
@@ -202,7 +204,7 @@ export function readVlan(attributes: AttributeReader, links: LinkNames): VlanSet
   return vlan;
 }
 
-function readQosMap(mappings: AttributeReader): QosMap {
+function readQosMap(mappings: AttributeCursor): QosMap {
   const map: [number, number][] = [];
   while (mappings.next()) map.push([mappings.u32(), mappings.u32(4)]);
   return map;

@@ -187,8 +187,8 @@ export interface BridgePortSettings {
   readonly isolated?: boolean;
   /** Linux 5.18. */
   readonly locked?: boolean;
-  /** Name of the port that takes the traffic while this one has no carrier. */
-  readonly backupPort?: string;
+  /** Name of the port that takes the traffic while this one has no carrier; null removes it. */
+  readonly backupPort?: string | null;
 }
 
 /** Changes of priorities at the borders of a VLAN, as pairs: `[[0, 3]]`. */

@@ -21,7 +21,7 @@ import {
 import { type Message, MessageWriter } from '../message.js';
 import { AF, familyOfNumber, NLM_F, RTM, WRITE_FLAGS } from '../numbers.js';
 import { checkFamily } from '../prefixes.js';
-import { routeProtocol } from '../routes/codec.js';
+import { routeProtocol } from '../routes/fields.js';
 import type {
   Neighbour,
   NeighbourFilter,
@@ -78,12 +78,12 @@ export type NeighbourVerb = 'add' | 'change' | 'replace' | 'delete';
 export function encodeNeighbour(verb: NeighbourVerb, neighbour: NewNeighbour): MessageWriter {
   const type = verb === 'delete' ? RTM.deleteNeighbour : RTM.newNeighbour;
   const writer = new MessageWriter(type, WRITE_FLAGS[verb]);
-  if (!writer.isObject('neighbour', neighbour)) return writer;
-  writer.onlyFields('neighbour.', neighbour, NAMES, 'a neighbour');
+  if (!writer.check.isObject('neighbour', neighbour)) return writer;
+  writer.check.onlyFields('neighbour.', neighbour, NAMES, 'a neighbour');
   const { state = 'permanent', flags } = neighbour;
   checked(writer, 'neighbour.state', state, neighbourState);
   const isProxy = checkProxy(writer, 'neighbour.', neighbour.proxy);
-  const sum = flagSum(writer, 'neighbour.flags', flags, FLAGS) | (isProxy ? FLAGS.proxy : 0);
+  const sum = flagSum(writer.check, 'neighbour.flags', flags, FLAGS) | (isProxy ? FLAGS.proxy : 0);
   writeId(writer, 'neighbour.', neighbour, isProxy ? 0 : (STATES[state] ?? 0), sum & 0xff);
   if (verb === 'delete') return writer;
   if (sum > 0xff) writer.attribute(NDA.flagsExt, () => writer.u32(sum >> 8));
@@ -111,15 +111,15 @@ function writeId(writer: MessageWriter, path: string, id: NeighbourId, state: nu
 
 function checkProxy(writer: MessageWriter, path: string, proxy: unknown): boolean {
   if (proxy === undefined || typeof proxy === 'boolean') return proxy ?? false;
-  writer.fail(`${path}proxy`, proxy, 'must be true or false', true);
+  writer.check.fail(`${path}proxy`, proxy, 'must be true or false', true);
   return false;
 }
 
 /** The message that reads one neighbour. */
 export function encodeGetNeighbour(id: NeighbourId): MessageWriter {
   const writer = new MessageWriter(RTM.getNeighbour, NLM_F.acknowledge);
-  if (!writer.isObject('neighbour', id)) return writer;
-  writer.onlyFields('neighbour.', id, ID_NAMES, 'the name of a neighbour');
+  if (!writer.check.isObject('neighbour', id)) return writer;
+  writer.check.onlyFields('neighbour.', id, ID_NAMES, 'the name of a neighbour');
   const isProxy = checkProxy(writer, 'neighbour.', id.proxy);
   writeId(writer, 'neighbour.', id, 0, isProxy ? FLAGS.proxy : 0);
   return writer;
@@ -128,9 +128,9 @@ export function encodeGetNeighbour(id: NeighbourId): MessageWriter {
 /** The message that lists neighbours. */
 export function encodeListNeighbours(filter: NeighbourFilter = {}): MessageWriter {
   const writer = new MessageWriter(RTM.getNeighbour, NLM_F.dump);
-  if (!writer.isObject('filter', filter)) return writer;
-  writer.onlyFields('filter.', filter, FILTER_NAMES, 'a filter of neighbours');
-  const family = checkFamily(writer, 'filter.family', filter.family);
+  if (!writer.check.isObject('filter', filter)) return writer;
+  writer.check.onlyFields('filter.', filter, FILTER_NAMES, 'a filter of neighbours');
+  const family = checkFamily(writer.check, 'filter.family', filter.family);
   const isProxy = checkProxy(writer, 'filter.', filter.proxy);
   writer
     .u8(family === undefined ? 0 : AF[family])

@@ -1,4 +1,6 @@
 // The metrics of routes ↔ attributes. Numbers: include/uapi/linux/rtnetlink.h (RTAX_).
+
+import type { AttributeCursor } from '../../wire/attributeCursor.js';
 import {
   type Fields,
   field,
@@ -11,7 +13,7 @@ import {
   toggle,
   writeFields,
 } from '../fields.js';
-import type { AttributeReader, MessageWriter } from '../message.js';
+import type { MessageWriter } from '../message.js';
 import type { RouteMetrics } from './types.js';
 
 const LOCK = 1;
@@ -37,7 +39,7 @@ const NAMES = new Set([...Object.keys(METRICS), 'locked']);
 
 /** Writes metrics, and which of them are locked. */
 export function writeMetrics(writer: MessageWriter, metrics: RouteMetrics): void {
-  writer.onlyFields('route.metrics.', metrics, NAMES, 'metrics');
+  writer.check.onlyFields('route.metrics.', metrics, NAMES, 'metrics');
   const { locked } = metrics;
   if (locked !== undefined) {
     const sum = lockSum(writer, locked);
@@ -48,19 +50,20 @@ export function writeMetrics(writer: MessageWriter, metrics: RouteMetrics): void
 
 function lockSum(writer: MessageWriter, locked: RouteMetrics['locked']): number {
   if (!Array.isArray(locked)) {
-    writer.fail('route.metrics.locked', locked, 'must be an array of names of metrics', true);
+    writer.check.fail('route.metrics.locked', locked, 'must be an array of names of metrics', true);
     return 0;
   }
   let sum = 0;
   for (const name of locked) {
     if (Object.hasOwn(METRICS, name)) sum |= 1 << METRICS[name as keyof typeof METRICS].attribute;
-    else writer.fail('route.metrics.locked', name, 'must be names of metrics', typeof name !== 'string');
+    else
+      writer.check.fail('route.metrics.locked', name, 'must be names of metrics', typeof name !== 'string');
   }
   return sum;
 }
 
 /** Reads metrics. */
-export function readMetrics(attributes: AttributeReader, links: LinkNames): RouteMetrics {
+export function readMetrics(attributes: AttributeCursor, links: LinkNames): RouteMetrics {
   const metrics: Record<string, unknown> = {};
   while (attributes.next()) {
     if (attributes.type === LOCK) {

@@ -1,5 +1,6 @@
 // Rules of policy routing ↔ messages. Numbers: include/uapi/linux/fib_rules.h.
 import type { Family } from '../../../net/address.js';
+import type { AttributeCursor } from '../../wire/attributeCursor.js';
 import {
   checked,
   choice,
@@ -15,10 +16,10 @@ import {
   readField,
   writeFields,
 } from '../fields.js';
-import { type AttributeReader, type Message, MessageWriter } from '../message.js';
+import { type Message, MessageWriter } from '../message.js';
 import { AF, familyOfNumber, NLM_F, RTM, WRITE_FLAGS } from '../numbers.js';
 import { checkFamily, checkPrefix, formatPrefix } from '../prefixes.js';
-import { routeProtocol, routeTable } from '../routes/codec.js';
+import { routeProtocol, routeTable } from '../routes/fields.js';
 import type { NewRule, NumberRange, Rule, RuleAction } from './types.js';
 
 const FRA = { to: 1, from: 2, goto: 4, mark: 10, suppressPrefixLength: 14, table: 15, markMask: 16 } as const;
@@ -90,23 +91,23 @@ const MARK_NAMES = new Set(['value', 'mask']);
 /** The message that adds or deletes a rule, with the defaults of iproute2. */
 export function encodeRule(verb: 'add' | 'delete', rule: NewRule): MessageWriter {
   const writer = new MessageWriter(verb === 'add' ? RTM.newRule : RTM.deleteRule, WRITE_FLAGS[verb]);
-  if (!writer.isObject('rule', rule)) return writer;
-  writer.onlyFields('rule.', rule, NAMES, 'a rule');
-  const named = checkFamily(writer, 'rule.family', rule.family);
-  const from = rule.from === undefined ? undefined : checkPrefix(writer, 'rule.from', rule.from, named);
+  if (!writer.check.isObject('rule', rule)) return writer;
+  writer.check.onlyFields('rule.', rule, NAMES, 'a rule');
+  const named = checkFamily(writer.check, 'rule.family', rule.family);
+  const from = rule.from === undefined ? undefined : checkPrefix(writer.check, 'rule.from', rule.from, named);
   const to =
-    rule.to === undefined ? undefined : checkPrefix(writer, 'rule.to', rule.to, named ?? from?.family);
+    rule.to === undefined ? undefined : checkPrefix(writer.check, 'rule.to', rule.to, named ?? from?.family);
   const family: Family = named ?? from?.family ?? to?.family ?? 4;
   const table = tableOf(writer, verb, rule);
   const { tos = 0, invert = false, l3mdev = false } = rule;
   for (const [name, value] of Object.entries({ invert, l3mdev })) {
-    if (typeof value !== 'boolean') writer.fail(`rule.${name}`, value, 'must be true or false', true);
+    if (typeof value !== 'boolean') writer.check.fail(`rule.${name}`, value, 'must be true or false', true);
   }
   writer
     .u8(AF[family])
     .u8(to?.length ?? 0)
     .u8(from?.length ?? 0)
-    .u8(writer.integer('rule.tos', tos, 0, 255));
+    .u8(writer.check.integer('rule.tos', tos, 0, 255));
   writer
     .u8(table < 256 ? table : 0)
     .u8(0)
@@ -131,7 +132,7 @@ function actionOf(writer: MessageWriter, verb: 'add' | 'delete', { action, goto 
   if (action !== undefined) {
     if (!checked(writer, 'rule.action', action, ruleAction)) return 0;
     if (goto !== undefined && action !== 'goto')
-      writer.fail('rule.goto', goto, 'is of the action goto', true);
+      writer.check.fail('rule.goto', goto, 'is of the action goto', true);
     return ACTIONS[action];
   }
   if (goto !== undefined) return ACTIONS.goto;
@@ -145,25 +146,25 @@ function tableOf(writer: MessageWriter, verb: 'add' | 'delete', rule: NewRule): 
     return verb === 'add' && looksUp && !l3mdev ? RT_TABLE_MAIN : 0;
   }
   if (!checked(writer, 'rule.table', table, routeTable)) return 0;
-  if (l3mdev) writer.fail('rule.table', table, 'excludes l3mdev', true);
+  if (l3mdev) writer.check.fail('rule.table', table, 'excludes l3mdev', true);
   if (typeof table === 'number') return table;
   return { default: 253, main: RT_TABLE_MAIN, local: 255 }[table];
 }
 
 function writeMark(writer: MessageWriter, { mark }: NewRule): void {
-  if (mark === undefined || !writer.isObject('rule.mark', mark)) return;
-  writer.onlyFields('rule.mark.', mark, MARK_NAMES, 'a mark');
-  const value = writer.integer('rule.mark.value', mark.value, 0, 0xffff_ffff);
+  if (mark === undefined || !writer.check.isObject('rule.mark', mark)) return;
+  writer.check.onlyFields('rule.mark.', mark, MARK_NAMES, 'a mark');
+  const value = writer.check.integer('rule.mark.value', mark.value, 0, 0xffff_ffff);
   writer.attribute(FRA.mark, () => writer.u32(value));
   if (mark.mask === undefined) return;
-  const mask = writer.integer('rule.mark.mask', mark.mask, 0, 0xffff_ffff);
+  const mask = writer.check.integer('rule.mark.mask', mark.mask, 0, 0xffff_ffff);
   writer.attribute(FRA.markMask, () => writer.u32(mask));
 }
 
 /** The message that lists rules, of one family or both. */
 export function encodeListRules(family?: Family): MessageWriter {
   const writer = new MessageWriter(RTM.getRule, NLM_F.dump);
-  const checkedFamily = checkFamily(writer, 'family', family);
+  const checkedFamily = checkFamily(writer.check, 'family', family);
   writer.u8(checkedFamily === undefined ? 0 : AF[checkedFamily]);
   for (let i = 1; i < HEADER_SIZE; i++) writer.u8(0);
   return writer;
@@ -189,7 +190,7 @@ export function readRule(message: Message, links: LinkNames): Rule | undefined {
 }
 
 function readAttribute(
-  attribute: AttributeReader,
+  attribute: AttributeCursor,
   rule: Record<string, unknown>,
   mark: { value?: number; mask?: number },
   { family, to, from }: { family: Family; to: number; from: number },

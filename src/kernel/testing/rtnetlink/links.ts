@@ -108,8 +108,10 @@ export class FakeLinks {
     if (master === null) this.#free(held);
     if (bridge) held.bridge = { ...held.bridge, ...bridge };
     if (vlan) held.vlan = { ...held.vlan, ...vlan };
-    if (held.master !== undefined)
-      held.bridgePort = { state: 0, priority: 32, ...held.bridgePort, ...bridgePort };
+    if (held.master !== undefined) {
+      const { backupPort, ...port } = { state: 0, priority: 32, ...held.bridgePort, ...bridgePort };
+      held.bridgePort = backupPort ? { ...port, backupPort } : port;
+    }
     this.#apply(held, settings);
     this.#changed(held, false);
     return undefined;

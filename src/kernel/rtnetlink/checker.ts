@@ -1,0 +1,37 @@
+// The rules of values: the first that is broken is noted.
+import type { Fault } from '../arguments.js';
+
+/** Checks values: notes the first that breaks a rule. */
+export class Checker {
+  fault: Fault | undefined;
+
+  /** Notes a fault, unless there is one already. `field` is the path of the value. */
+  fail(field: string, value: unknown, rule: string, wrongType = false): void {
+    this.fault ??= { field, value, rule, wrongType };
+  }
+
+  /** Refuses fields that are not among the known ones. `path` ends with a dot, or is empty; `kind` has an article. */
+  onlyFields(path: string, value: object, known: { has(field: string): boolean }, kind: string): void {
+    for (const [field, held] of Object.entries(value)) {
+      if (known.has(field)) continue;
+      this.fail(`${path}${field}`, held, `is no field of ${kind}`, true);
+      return;
+    }
+  }
+
+  /** Whether a value is an object; else a fault. */
+  isObject(path: string, value: unknown): value is object {
+    const ok = typeof value === 'object' && value !== null && !Array.isArray(value);
+    if (!ok) this.fail(path, value, 'must be an object', true);
+    return ok;
+  }
+
+  /** The value if it is an integer within bounds, else 0 and a fault. */
+  integer(path: string, value: unknown, least: number, most: number): number {
+    if (Number.isInteger(value) && (value as number) >= least && (value as number) <= most) {
+      return value as number;
+    }
+    this.fail(path, value, `must be an integer from ${least} to ${most}`, typeof value !== 'number');
+    return 0;
+  }
+}

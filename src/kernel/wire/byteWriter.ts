@@ -1,0 +1,128 @@
+// Writes the bytes of messages: numbers, structs and attributes, into a buffer that grows.
+import { ATTRIBUTE_HEADER, HOST_IS_LITTLE } from './messages.js';
+
+/** Bytes of the first buffer. */
+const FIRST_SIZE = 256;
+
+/** Writes one value behind another. Values are not checked; each method returns the writer. */
+export class ByteWriter {
+  #bytes = new Uint8Array(FIRST_SIZE);
+  #view = new DataView(this.#bytes.buffer);
+  #length = 0;
+
+  /** Bytes that were written. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** A number of 8 bits. */
+  u8(value: number): this {
+    const at = this.#grow(1); // may change the view, as all these calls
+    this.#view.setUint8(at, value);
+    return this;
+  }
+
+  /** A number of 16 bits in the machine's byte order. */
+  u16(value: number): this {
+    const at = this.#grow(2);
+    this.#view.setUint16(at, value, HOST_IS_LITTLE);
+    return this;
+  }
+
+  /** A number of 16 bits in network order. */
+  u16be(value: number): this {
+    const at = this.#grow(2);
+    this.#view.setUint16(at, value);
+    return this;
+  }
+
+  /** A number of 32 bits in the machine's byte order. */
+  u32(value: number): this {
+    const at = this.#grow(4);
+    this.#view.setUint32(at, value, HOST_IS_LITTLE);
+    return this;
+  }
+
+  /** A number of 32 bits in network order. */
+  u32be(value: number): this {
+    const at = this.#grow(4);
+    this.#view.setUint32(at, value);
+    return this;
+  }
+
+  /** A number of 64 bits in the machine's byte order. */
+  u64(value: bigint): this {
+    const at = this.#grow(8);
+    this.#view.setBigUint64(at, value, HOST_IS_LITTLE);
+    return this;
+  }
+
+  /** An integer below 2^53 as a number of 64 bits. */
+  u64AsNumber(value: number): this {
+    return this.u64(BigInt(value));
+  }
+
+  /** A number of 64 bits in network order. */
+  u64be(value: bigint): this {
+    const at = this.#grow(8);
+    this.#view.setBigUint64(at, value);
+    return this;
+  }
+
+  /** Bytes as they are. */
+  bytes(value: Uint8Array): this {
+    const at = this.#grow(value.length);
+    this.#bytes.set(value, at);
+    return this;
+  }
+
+  /** Zeros up to a multiple of 4 bytes. */
+  pad(): this {
+    const padding = -this.#length & 3;
+    if (padding > 0) this.#grow(padding);
+    return this;
+  }
+
+  /** An attribute, whose value `write` writes, with its padding. Returns `nla_len`; above 65535 it has lost its upper bits. */
+  put(type: number, write: () => void): number {
+    const start = this.#grow(ATTRIBUTE_HEADER);
+    this.#view.setUint16(start + 2, type, HOST_IS_LITTLE);
+    write();
+    const length = this.#setLength(start);
+    this.pad();
+    return length;
+  }
+
+  /** A struct that begins with its length in 16 bits, and whose rest `write` writes. */
+  struct(write: () => void): this {
+    const start = this.#length;
+    this.u16(0);
+    write();
+    this.#setLength(start);
+    return this;
+  }
+
+  /** The bytes written so far; they share the memory of the writer. */
+  written(): Uint8Array {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  #setLength(start: number): number {
+    const length = this.#length - start;
+    this.#view.setUint16(start, length, HOST_IS_LITTLE);
+    return length;
+  }
+
+  /** Room for `size` bytes, which are zero; returns their place. */
+  #grow(size: number): number {
+    const start = this.#length;
+    this.#length += size;
+    if (this.#length > this.#bytes.length) {
+      const larger = new Uint8Array(Math.max(this.#bytes.length * 2, this.#length));
+      larger.set(this.#bytes);
+      this.#bytes = larger;
+      this.#view = new DataView(larger.buffer);
+    }
+    return start;
+  }
+}

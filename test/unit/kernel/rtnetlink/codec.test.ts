@@ -1,0 +1,237 @@
+// Messages of rtnetlink → values: captured replies, messages that the library writes, and malformed ones.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { NetlinkError } from '../../../../src/errors.js';
+import { MESSAGE } from '../../../../src/kernel/rtnetlink/layouts.js';
+import { indexOf, readLink, readName } from '../../../../src/kernel/rtnetlink/links/read.js';
+import { encodeNewLink } from '../../../../src/kernel/rtnetlink/links/write.js';
+import { type Message, type MessageWriter, messagesOf } from '../../../../src/kernel/rtnetlink/message.js';
+import { encodeNeighbour, readNeighbour } from '../../../../src/kernel/rtnetlink/neighbours/codec.js';
+import { readRoute } from '../../../../src/kernel/rtnetlink/routes/read.js';
+import { encodeRoute } from '../../../../src/kernel/rtnetlink/routes/write.js';
+import { encodeRule, readRule } from '../../../../src/kernel/rtnetlink/rules/codec.js';
+import type { NewNeighbour, NewRoute, NewRule } from '../../../../src/kernel/rtnetlink/types.js';
+import { HOST_IS_LITTLE } from '../../../../src/kernel/wire/messages.js';
+import { ROOT } from '../../../support/paths.js';
+
+const LINKS = new Uint8Array(readFileSync(join(ROOT, 'test/native/captures/route-links.reply')));
+const NAMES = new Map([
+  [1, 'lo'],
+  [3, 'va'],
+]);
+const HEADER = 16; // struct nlmsghdr
+
+/** The message with a header, as the kernel would list the object. Links have the index 0, which has no name. */
+function listed(writer: MessageWriter): Uint8Array {
+  assert.equal(writer.check.fault, undefined);
+  const record = writer.finish();
+  const view = new DataView(record.buffer);
+  const size = view.getUint32(MESSAGE.payloadLength, true);
+  return withHeader(view.getUint16(MESSAGE.type, true), record.subarray(MESSAGE.SIZE, MESSAGE.SIZE + size));
+}
+
+function withHeader(type: number, payload: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(HEADER + payload.length);
+  const view = new DataView(bytes.buffer);
+  view.setUint32(0, bytes.length, HOST_IS_LITTLE);
+  view.setUint16(4, type, HOST_IS_LITTLE);
+  bytes.set(payload, HEADER);
+  return bytes;
+}
+
+function only<T>(bytes: Uint8Array, read: (message: Message) => T): T {
+  const messages = [...messagesOf(bytes, 'rtnetlink.test')];
+  assert.equal(messages.length, 1);
+  return read(messages[0] as Message);
+}
+
+const ROUTE: NewRoute = {
+  destination: '10.9.0.0/16',
+  table: 1000,
+  protocol: 'static',
+  scope: 'site',
+  metric: 9,
+  preferredSource: '10.1.0.1',
+  nextHopId: 7,
+  flags: ['onlink', 'pervasive'],
+  tos: 16,
+  gateway: 'fd01::2',
+  metrics: { mtu: 1400, locked: ['mtu'], congestionControl: 'reno' },
+};
+const ROUTE6: NewRoute = {
+  destination: 'fd09::/64',
+  source: 'fd03::/64',
+  preference: 'high',
+  nextHops: [
+    { gateway: 'fd01::2', weight: 3 },
+    { gateway: 'fd01::3', flags: ['onlink'] },
+  ],
+};
+const RULE: NewRule = {
+  priority: 777,
+  from: '10.0.0.0/8',
+  to: '10.1.0.0/16',
+  invert: true,
+  mark: { value: 3, mask: 255 },
+  inputLink: 'va',
+  uids: { first: 5, last: 6 },
+  destinationPorts: { first: 80, last: 90 },
+  suppressPrefixLength: 3,
+  table: 1000,
+};
+const NEIGHBOUR: NewNeighbour = {
+  link: 'va',
+  address: 'fd01::9',
+  hardwareAddress: '02:00:00:00:00:09',
+  state: 'stale',
+  flags: ['router', 'managed'],
+  protocol: 'static',
+};
+
+/** Messages of each kind with their readers. */
+const SAMPLES: Readonly<Record<string, readonly [bytes: Uint8Array, read: (message: Message) => unknown]>> = {
+  'captured links': [LINKS, (message) => [indexOf(message), readName(message), readLink(message, NAMES)]],
+  'a bridge': [
+    listed(encodeNewLink('br', 'bridge', { bridge: { forwardDelay: 5, noLinkLocalLearning: true } })),
+    (message) => readLink(message, NAMES),
+  ],
+  'a VLAN': [
+    listed(encodeNewLink('v', 'vlan', { vlan: { id: 5, gvrp: true, egressQosMap: [[1, 2]] } })),
+    (message) => readLink(message, NAMES),
+  ],
+  'a route of IPv4': [listed(encodeRoute('add', ROUTE)), (message) => readRoute(message, NAMES)],
+  'a route of IPv6': [listed(encodeRoute('add', ROUTE6)), (message) => readRoute(message, NAMES)],
+  'a rule': [listed(encodeRule('add', RULE)), (message) => readRule(message, NAMES)],
+  'a neighbour': [listed(encodeNeighbour('add', NEIGHBOUR)), (message) => readNeighbour(message, NAMES)],
+};
+
+describe('messages that are well-formed', () => {
+  it('reads captured links as ip shows them', () => {
+    const links = [...messagesOf(LINKS, 'rtnetlink.test')].map((message) => readLink(message, NAMES));
+    assert.deepEqual(
+      links.map(({ index, name, kind, mtu, up, state, address, minMtu, txQueues }) =>
+        [index, name, kind, mtu, up, state, address, minMtu, txQueues].join(' '),
+      ),
+      [
+        '1 lo  65536 true unknown 00:00:00:00:00:00 0 1',
+        '2 nlmon0 nlmon 3776 true unknown  16 1',
+        '3 knp0 veth 1500 true up 02:f9:3f:81:3b:07 68 2',
+        '4 kube-ipvs0 dummy 1500 false down 8a:13:4c:aa:64:dc 0 1',
+      ],
+    );
+    assert.deepEqual(links[3]?.flags, ['broadcast', 'noarp']);
+    assert.deepEqual([links[0]?.queueingDiscipline, links[3]?.queueingDiscipline], ['noqueue', 'noop']);
+    assert.deepEqual(
+      links.map(({ addressGeneration }) => addressGeneration),
+      Array(4).fill('eui64'),
+    );
+    // The other end of knp0 is in another namespace, where 2 is its index; here it is that of nlmon0.
+    assert.deepEqual([links[2]?.linkIndex, links[2]?.link], [2, undefined]);
+  });
+
+  for (const [kind, sample, expected] of [
+    ['a route of IPv4', 'a route of IPv4', ROUTE],
+    ['a route of IPv6', 'a route of IPv6', ROUTE6],
+    ['a rule', 'a rule', RULE],
+    ['a neighbour', 'a neighbour', { ...NEIGHBOUR, link: '' }],
+  ] as const) {
+    it(`reads ${kind} as it was written`, () => {
+      const [bytes, read] = SAMPLES[sample] ?? assert.fail();
+      const value = only(bytes, read) as Record<string, unknown>;
+      const given = { ...expected } as Record<string, unknown>;
+      if (sample === 'a route of IPv6') {
+        given['nextHops'] = [
+          { gateway: 'fd01::2', weight: 3, flags: [] },
+          { gateway: 'fd01::3', weight: 1, flags: ['onlink'] },
+        ];
+      }
+      for (const [field, held] of Object.entries(given)) {
+        const actual = value[field];
+        const sorted = (list: unknown) =>
+          Array.isArray(list) && field === 'flags' ? [...list].sort() : list;
+        assert.deepEqual(sorted(actual), sorted(held), field);
+      }
+    });
+  }
+});
+
+describe('messages that are malformed', () => {
+  /** Reads all messages: the number of values, or 0 after an error, which must be the one for malformed replies. */
+  function attempt(bytes: Uint8Array, read: (message: Message) => unknown, note: () => string): number {
+    let values = 0;
+    try {
+      for (const message of messagesOf(bytes, 'rtnetlink.test')) {
+        read(message);
+        values += 1;
+      }
+    } catch (error) {
+      const known = error instanceof NetlinkError && error.code === 'ERR_MALFORMED_REPLY';
+      assert.ok(known, `${note()}: ${error instanceof Error ? error.stack : String(error)}`);
+      assert.equal(error.operation, 'rtnetlink.test');
+      return 0;
+    }
+    return values;
+  }
+
+  for (const [kind, [bytes, read]] of Object.entries(SAMPLES)) {
+    it(`cut at every length: ${kind}`, () => {
+      const [first] = messagesOf(bytes, 'rtnetlink.test');
+      assert.ok(first);
+      const size = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, HOST_IS_LITTLE);
+      let refused = 0;
+      for (let length = 1; length < size; length++) {
+        const cut = bytes.slice(0, length);
+        if (attempt(cut, read, () => `cut to ${length}`) === 0) refused += 1;
+        if (length < HEADER) continue;
+        // The same with the length in the header.
+        attempt(withHeader(first.type, bytes.slice(HEADER, length)), read, () => `payload cut at ${length}`);
+      }
+      assert.equal(refused, size - 1);
+    });
+
+    it(`every length that an attribute may claim: ${kind}`, () => {
+      const size = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, HOST_IS_LITTLE);
+      for (let at = HEADER; at + 2 <= size; at += 2) {
+        for (const length of [0, 1, 3, 4, 5, 7, 8, 20, 0x7fff, 0xffff]) {
+          const changed = bytes.slice(0, size);
+          new DataView(changed.buffer).setUint16(at, length, HOST_IS_LITTLE);
+          attempt(changed, read, () => `${length} at ${at}`);
+        }
+      }
+    });
+
+    it(`random bytes: ${kind}`, () => {
+      let state = 1;
+      const random = (below: number) => {
+        state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fff_ffff;
+        return (state >> 8) % below;
+      };
+      let values = 0;
+      for (let round = 0; round < 3000; round++) {
+        const changed = bytes.slice();
+        for (let i = random(8); i >= 0; i--) changed[random(changed.length)] = random(round % 2 ? 256 : 40);
+        values += attempt(changed, read, () => `round ${round}`);
+      }
+      assert.ok(values > 500, `${values} values`);
+    });
+  }
+
+  it('an attribute that is too short names message and attribute', () => {
+    const [bytes, read] = SAMPLES['a neighbour'] ?? assert.fail();
+    const changed = bytes.slice();
+    new DataView(changed.buffer).setUint16(HEADER + 12, 6, HOST_IS_LITTLE); // NDA_DST, the first attribute
+    assert.throws(() => only(changed, read), {
+      message:
+        /^ERR_MALFORMED_REPLY: rtnetlink\.test: message 28: attribute 1: the value has 2 bytes, expected at least 16$/,
+    });
+    const inner = listed(encodeNewLink('br', 'bridge', { bridge: { priority: 1 } }));
+    const place = inner.length - 8; // IFLA_BR_PRIORITY in IFLA_INFO_DATA in IFLA_LINKINFO
+    new DataView(inner.buffer).setUint16(place, 5, HOST_IS_LITTLE);
+    assert.throws(
+      () => only(inner, (message) => readLink(message, NAMES)),
+      /message 16: attribute 18, 2, 6: the value has 1 bytes/,
+    );
+  });
+});

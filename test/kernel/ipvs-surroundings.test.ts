@@ -78,8 +78,9 @@ test('without the module the hint names it; once it can be loaded the same clien
   await assert.rejects(openIpvs(), { ...missing, operation: 'ipvs.open' });
   await assert.rejects(client.list(), { ...missing, operation: 'ipvs.list' });
   await assert.rejects(client.flush(), missing);
+  await assert.rejects(client.add(service()), missing);
   const [result] = await client.apply([{ do: 'deleteService', service: service() }]);
-  assert.equal(result?.code, 'ENOENT');
+  assert.equal(result?.hint, missing.hint);
   writeFileSync(LOADER, loader);
   const changing = await openIpvs(); // loads it; its id is a new one, which `client` does not know
   assert.deepEqual(await client.apply([{ do: 'addService', service: service() }]), [undefined]);

@@ -98,8 +98,9 @@ Operation LoadOperation(const uint8_t* record) {
   return operation;
 }
 
+// Field: layout::Counters, or layout::Rates, whose numbers are narrower.
+template <typename Field>
 void StoreCounters(const Counters& counters, uint8_t* record) {
-  using Field = layout::Counters;
   Store(record, Field::kConnections, counters.connections);
   Store(record, Field::kInPackets, counters.in_packets);
   Store(record, Field::kOutPackets, counters.out_packets);
@@ -107,13 +108,10 @@ void StoreCounters(const Counters& counters, uint8_t* record) {
   Store(record, Field::kOutBytes, counters.out_bytes);
 }
 
-void StoreRates(const Rates& rates, uint8_t* record) {
-  using Field = layout::Rates;
-  Store(record, Field::kConnections, rates.connections);
-  Store(record, Field::kInPackets, rates.in_packets);
-  Store(record, Field::kOutPackets, rates.out_packets);
-  Store(record, Field::kInBytes, rates.in_bytes);
-  Store(record, Field::kOutBytes, rates.out_bytes);
+template <typename Field, typename State>
+void StoreStatistics(const State& state, uint8_t* record) {
+  StoreCounters<layout::Counters>(state.counters, At(record, Field::kCounters));
+  StoreCounters<layout::Rates>(state.rates, At(record, Field::kRates));
 }
 
 void StoreServer(const RealServer& server, uint8_t* record) {
@@ -136,8 +134,7 @@ void StoreListedServer(const RealServerState& state, uint8_t* record) {
   Store(record, Field::kActiveConnections, state.active_connections);
   Store(record, Field::kInactiveConnections, state.inactive_connections);
   Store(record, Field::kPersistentConnections, state.persistent_connections);
-  StoreCounters(state.counters, At(record, Field::kCounters));
-  StoreRates(state.rates, At(record, Field::kRates));
+  StoreStatistics<Field>(state, record);
 }
 
 void StoreService(const ServiceState& state, uint8_t* record) {
@@ -159,8 +156,7 @@ void StoreService(const ServiceState& state, uint8_t* record) {
 void StoreListedService(const ServiceState& state, uint8_t* record) {
   using Field = layout::ListedService;
   StoreService(state, At(record, Field::kService));
-  StoreCounters(state.counters, At(record, Field::kCounters));
-  StoreRates(state.rates, At(record, Field::kRates));
+  StoreStatistics<Field>(state, record);
 }
 
 }  // namespace

@@ -98,20 +98,13 @@ Operation LoadOperation(const uint8_t* record) {
   return operation;
 }
 
-// Field: layout::Counters, or layout::Rates, whose numbers are narrower.
-template <typename Field>
 void StoreCounters(const Counters& counters, uint8_t* record) {
+  using Field = layout::Counters;
   Store(record, Field::kConnections, counters.connections);
   Store(record, Field::kInPackets, counters.in_packets);
   Store(record, Field::kOutPackets, counters.out_packets);
   Store(record, Field::kInBytes, counters.in_bytes);
   Store(record, Field::kOutBytes, counters.out_bytes);
-}
-
-template <typename Field, typename State>
-void StoreStatistics(const State& state, uint8_t* record) {
-  StoreCounters<layout::Counters>(state.counters, At(record, Field::kCounters));
-  StoreCounters<layout::Rates>(state.rates, At(record, Field::kRates));
 }
 
 void StoreServer(const RealServer& server, uint8_t* record) {
@@ -134,7 +127,8 @@ void StoreListedServer(const RealServerState& state, uint8_t* record) {
   Store(record, Field::kActiveConnections, state.active_connections);
   Store(record, Field::kInactiveConnections, state.inactive_connections);
   Store(record, Field::kPersistentConnections, state.persistent_connections);
-  StoreStatistics<Field>(state, record);
+  StoreCounters(state.counters, At(record, Field::kCounters));
+  StoreCounters(state.rates, At(record, Field::kRates));
 }
 
 void StoreService(const ServiceState& state, uint8_t* record) {
@@ -156,7 +150,8 @@ void StoreService(const ServiceState& state, uint8_t* record) {
 void StoreListedService(const ServiceState& state, uint8_t* record) {
   using Field = layout::ListedService;
   StoreService(state, At(record, Field::kService));
-  StoreStatistics<Field>(state, record);
+  StoreCounters(state.counters, At(record, Field::kCounters));
+  StoreCounters(state.rates, At(record, Field::kRates));
 }
 
 }  // namespace

@@ -1,21 +1,12 @@
 // The errors of a real kernel's IPVS: their targets, and hints that are true in the client's own namespace.
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, test } from 'node:test';
-import { type Ipvs, openIpvs } from '../../src/kernel/ipvs/index.js';
+import { test } from 'node:test';
+import { openIpvs } from '../../src/kernel/ipvs/index.js';
 import { server, service } from '../support/ipvs.js';
-import { emptyNamespaces, makeNamespace, type Namespace } from '../support/netns.js';
+import { ipvsNamespace } from '../support/ipvsNamespace.js';
+import { emptyNamespaces } from '../support/netns.js';
 
-let namespace: Namespace;
-let ipvs: Ipvs;
-before(async () => {
-  namespace = makeNamespace();
-  ipvs = await openIpvs({ netns: namespace.path });
-});
-after(() => {
-  ipvs.close();
-  namespace.remove();
-});
-beforeEach(() => ipvs.flush());
+const { namespace, ipvs } = await ipvsNamespace();
 
 test('real servers of a service that is not there', async () => {
   const target = 'tcp 10.96.0.1:443 -> 10.0.0.4:6443';

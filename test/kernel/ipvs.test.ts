@@ -1,8 +1,7 @@
 // Every verb of IPVS on a real kernel, with ipvsadm(8) as witness.
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, test } from 'node:test';
+import { test } from 'node:test';
 import {
-  type Ipvs,
   openIpvs,
   type RealServer,
   type RealServerState,
@@ -10,19 +9,9 @@ import {
   type VirtualServiceState,
 } from '../../src/kernel/ipvs/index.js';
 import { server, service } from '../support/ipvs.js';
-import { makeNamespace, type Namespace } from '../support/netns.js';
+import { ipvsNamespace } from '../support/ipvsNamespace.js';
 
-let namespace: Namespace;
-let ipvs: Ipvs;
-before(async () => {
-  namespace = makeNamespace();
-  ipvs = await openIpvs({ netns: namespace.path });
-});
-after(() => {
-  ipvs.close();
-  namespace.remove();
-});
-beforeEach(() => ipvs.flush());
+const { namespace, ipvs } = await ipvsNamespace();
 
 function saved(): string[] {
   return namespace

@@ -22,7 +22,7 @@
 namespace knp::ipvs {
 
 // Messages of failures; src/kernel/ipvs/names.ts has their hints.
-constexpr const char* kNoFamily = "the kernel has no IPVS";  // ENOENT
+constexpr const char* kNoFamily = "the kernel has no IPVS";                                // ENOENT
 constexpr const char* kNoLocalTable = "the network namespace has no local routing table";  // EINVAL
 
 class Client {

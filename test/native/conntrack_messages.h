@@ -20,7 +20,8 @@ constexpr std::array<uint8_t, 16> kService{10, 96, 0, 10};
 inline std::vector<conntrack::Flow> Flows(const std::string& name) {
   std::vector<conntrack::Flow> flows;
   const std::vector<uint8_t> bytes = Capture(name);
-  for (const netlink::Message& message : MessagesOf(bytes)) CHECK(DecodeFlow(message, &flows.emplace_back()).ok());
+  for (const netlink::Message& message : MessagesOf(bytes))
+    CHECK(DecodeFlow(message, &flows.emplace_back()).ok());
   return flows;
 }
 

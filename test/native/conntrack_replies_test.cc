@@ -24,10 +24,10 @@ using knp::netlink::Fault;
 using knp::netlink::Message;
 using knp::test::Capture;
 using knp::test::Flows;
-using knp::test::MessagesOf;
 using knp::test::kClient;
 using knp::test::kEndpoint;
 using knp::test::kService;
+using knp::test::MessagesOf;
 
 constexpr Address kService6{0xfd, 0, 0, 0x96, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x0a};
 

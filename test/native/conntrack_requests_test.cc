@@ -1,4 +1,5 @@
-// Operations and filters of conntrack → the bytes that conntrack(8) sends. Expected values: captures/conntrack-replies.txt.
+// Operations and filters of conntrack → the bytes that conntrack(8) sends. Expected values:
+// captures/conntrack-replies.txt.
 #include <linux/netfilter/nfnetlink.h>
 #include <linux/netfilter/nfnetlink_conntrack.h>
 #include <netinet/in.h>
@@ -21,10 +22,10 @@ using knp::test::AttributePayload;
 using knp::test::Capture;
 using knp::test::FlowOf;
 using knp::test::Flows;
-using knp::test::MessagesOf;
-using knp::test::WithSenderOf;
 using knp::test::kEndpoint;
 using knp::test::kService;
+using knp::test::MessagesOf;
+using knp::test::WithSenderOf;
 
 std::vector<uint8_t> List(const Filter& filter) {
   std::vector<uint8_t> bytes;

@@ -3,6 +3,7 @@
 #include <linux/genetlink.h>
 #include <linux/ip_vs.h>
 #include <linux/netlink.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -12,6 +13,7 @@
 
 #include "genl/family.h"
 #include "ipvs/codec.h"
+#include "ipvs/proc_net.h"
 #include "netlink/exchange.h"
 
 namespace knp::ipvs {
@@ -74,21 +76,47 @@ Status Client::Open(const std::string& network_namespace, std::chrono::milliseco
       network_namespace, &options,
       {{&commands_, kSmallDatagram}, {&services_, kServiceDatagram}, {&servers_, kSmallDatagram}});
   if (!status.ok()) return status;
-  return genl::LookUpFamily(&commands_, IPVS_GENL_NAME, &family_id_);
+  return LookUpFamily();
+}
+
+Status Client::LookUpFamily() {
+  Status status = genl::LookUpFamily(&commands_, IPVS_GENL_NAME, &family_id_);
+  if (status.is_errno(ENOENT)) status.message = kNoFamily;
+  return status;
 }
 
 std::vector<netlink::Failure> Client::Apply(const std::vector<Operation>& operations) {
   const std::lock_guard<std::mutex> lock(mutex_);
   std::vector<netlink::Failure> failures = Send(operations);
-  const bool suspicious = std::any_of(failures.begin(), failures.end(), [](const netlink::Failure& failure) {
-    return failure.status.is_errno(ENOENT);
-  });
-  if (!suspicious) return failures;
-  // Either real servers do not exist, or the family has another id now: see RetryAfterReload(). IPVS lost its
-  // whole state with its module, so everything is sent again.
-  const uint16_t before = family_id_;
-  const Status looked_up = genl::LookUpFamily(&commands_, IPVS_GENL_NAME, &family_id_);
-  return looked_up.ok() && family_id_ != before ? Send(operations) : failures;
+  const auto is_missing = [](const netlink::Failure& failure) { return failure.status.is_errno(ENOENT); };
+  if (std::any_of(failures.begin(), failures.end(), is_missing)) {
+    // An object or a scheduler does not exist, or the family has another id now: see RetryAfterReload(). IPVS
+    // lost its whole state with its module, so everything is sent again.
+    const uint16_t before = family_id_;
+    const Status looked_up = LookUpFamily();
+    if (looked_up.ok() && family_id_ != before) failures = Send(operations);
+    if (looked_up.is_errno(ENOENT)) {
+      for (netlink::Failure& failure : failures) {
+        if (is_missing(failure)) failure.status = looked_up;
+      }
+    }
+  }
+  Explain(operations, &failures);
+  return failures;
+}
+
+// ip_vs_new_dest() asks for the type of an IPv4 address, which the kernel finds in the local table only.
+void Client::Explain(const std::vector<Operation>& operations,
+                     std::vector<netlink::Failure>* failures) const {
+  const auto is_refused = [&](const netlink::Failure& failure) {
+    const Operation& operation = operations[failure.index];
+    return operation.verb == Verb::kAddRealServer && operation.server.family == AF_INET &&
+           failure.status.is_errno(EINVAL) && failure.status.message.empty();
+  };
+  if (std::none_of(failures->begin(), failures->end(), is_refused) || !LacksLocalTable(namespace_)) return;
+  for (netlink::Failure& failure : *failures) {
+    if (is_refused(failure)) failure.status.message = kNoLocalTable;
+  }
 }
 
 std::vector<netlink::Failure> Client::Send(const std::vector<Operation>& operations) {
@@ -249,7 +277,7 @@ Status Client::DumpServers(ServiceState* service) {
 Status Client::RetryAfterReload(const std::function<Status()>& call) {
   Status status = call();
   if (!status.is_errno(ENOENT)) return status;
-  status = genl::LookUpFamily(&commands_, IPVS_GENL_NAME, &family_id_);
+  status = LookUpFamily();
   return status.ok() ? call() : status;
 }
 

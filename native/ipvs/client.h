@@ -21,13 +21,18 @@
 
 namespace knp::ipvs {
 
+// Messages of failures; src/kernel/ipvs/names.ts has their hints.
+constexpr const char* kNoFamily = "the kernel has no IPVS";                                // ENOENT
+constexpr const char* kNoLocalTable = "the network namespace has no local routing table";  // EINVAL
+
 class Client {
  public:
   // Opens the sockets in the network namespace at this path (empty: that of the process) and looks the family
-  // up: ENOENT, without the path in its message, when the module ip_vs is not loaded.
+  // up: ENOENT with kNoFamily when the module ip_vs is not loaded.
   netlink::Status Open(const std::string& network_namespace, std::chrono::milliseconds timeout);
 
-  // Carries the operations out in their order; returns those that failed.
+  // Carries the operations out in their order; returns those that failed. The message of a failure says which
+  // of the causes of its number it has, where another look at the kernel can tell: kNoFamily, kNoLocalTable.
   std::vector<netlink::Failure> Apply(const std::vector<Operation>& operations);
 
   // Every service with its servers. The kernel neither locks nor marks a listing that changes meanwhile
@@ -55,7 +60,9 @@ class Client {
   using Encode = std::function<bool(netlink::MessageBuilder*)>;
   using Handler = std::function<netlink::Status(const netlink::Message&)>;
 
+  netlink::Status LookUpFamily();
   std::vector<netlink::Failure> Send(const std::vector<Operation>& operations);
+  void Explain(const std::vector<Operation>& operations, std::vector<netlink::Failure>* failures) const;
   netlink::Status Ask(const Encode& encode, const Handler& on_reply);
   netlink::Status DumpServices(std::vector<ServiceState>* out);
   netlink::Status DumpServers(ServiceState* service);

@@ -72,15 +72,6 @@ struct Operation {
   static constexpr records::Part kArgument{80};
 };
 
-struct Rates {
-  static constexpr size_t kSize = 40;
-  static constexpr records::U64 kConnections{0};
-  static constexpr records::U64 kInPackets{8};
-  static constexpr records::U64 kOutPackets{16};
-  static constexpr records::U64 kInBytes{24};
-  static constexpr records::U64 kOutBytes{32};
-};
-
 struct Server {
   static constexpr size_t kSize = 40;
   static constexpr records::U8 kFamily{0};

@@ -107,15 +107,6 @@ void StoreCounters(const Counters& counters, uint8_t* record) {
   Store(record, Field::kOutBytes, counters.out_bytes);
 }
 
-void StoreRates(const Rates& rates, uint8_t* record) {
-  using Field = layout::Rates;
-  Store(record, Field::kConnections, rates.connections);
-  Store(record, Field::kInPackets, rates.in_packets);
-  Store(record, Field::kOutPackets, rates.out_packets);
-  Store(record, Field::kInBytes, rates.in_bytes);
-  Store(record, Field::kOutBytes, rates.out_bytes);
-}
-
 void StoreServer(const RealServer& server, uint8_t* record) {
   using Field = layout::Server;
   records::StoreFamily(record, Field::kFamily, server.family);
@@ -137,7 +128,7 @@ void StoreListedServer(const RealServerState& state, uint8_t* record) {
   Store(record, Field::kInactiveConnections, state.inactive_connections);
   Store(record, Field::kPersistentConnections, state.persistent_connections);
   StoreCounters(state.counters, At(record, Field::kCounters));
-  StoreRates(state.rates, At(record, Field::kRates));
+  StoreCounters(state.rates, At(record, Field::kRates));
 }
 
 void StoreService(const ServiceState& state, uint8_t* record) {
@@ -160,7 +151,7 @@ void StoreListedService(const ServiceState& state, uint8_t* record) {
   using Field = layout::ListedService;
   StoreService(state, At(record, Field::kService));
   StoreCounters(state.counters, At(record, Field::kCounters));
-  StoreRates(state.rates, At(record, Field::kRates));
+  StoreCounters(state.rates, At(record, Field::kRates));
 }
 
 }  // namespace

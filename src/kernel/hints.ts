@@ -51,22 +51,36 @@ export function permissionHint(entered: boolean, machine: Machine = HOST): strin
   return `this process has ${needed}: a security module or a seccomp filter refuses the call`;
 }
 
-/** What can be done about a kernel module that an operation misses. */
-export function moduleHint(name: string, machine: Machine = HOST): string {
-  if (machine.exists(`/sys/module/${name}`))
-    return `the kernel module ${name} is loaded, and refuses the request`;
-  const folder = `/lib/modules/${machine.release}`;
-  const available = machine.read(`${folder}/modules.dep`);
-  if (available === undefined) {
-    return `load the kernel module ${name} on the host (modprobe ${name}): it is not loaded, and ${folder} is not to be seen here`;
-  }
+/** The part of a module in the running kernel; `unknown` where the folder of the kernel's modules cannot be read. */
+export type ModuleState = 'loaded' | 'built in' | 'loadable' | 'missing' | 'unknown';
+
+const folderOf = ({ release }: Machine) => `/lib/modules/${release}`;
+
+/** Looks for a kernel module, and loads nothing. */
+export function stateOfModule(name: string, machine: Machine = HOST): ModuleState {
+  if (machine.exists(`/sys/module/${name}`)) return 'loaded';
+  const available = machine.read(`${folderOf(machine)}/modules.dep`);
+  if (available === undefined) return 'unknown';
   const isListed = (list: string) =>
     new RegExp(`(^|/)${spellings(name)}\\.ko(\\.\\w+)?(:|$)`, 'm').test(list);
-  if (isListed(machine.read(`${folder}/modules.builtin`) ?? '')) {
-    return `the kernel module ${name} is built in, and refuses the request`;
+  if (isListed(machine.read(`${folderOf(machine)}/modules.builtin`) ?? '')) return 'built in';
+  return isListed(available) ? 'loadable' : 'missing';
+}
+
+/** What can be done about a kernel module that an operation misses. */
+export function moduleHint(name: string, machine: Machine = HOST): string {
+  const state = stateOfModule(name, machine);
+  switch (state) {
+    case 'loaded':
+    case 'built in':
+      return `the kernel module ${name} is ${state}, and refuses the request`;
+    case 'loadable':
+      return `load the kernel module ${name} (modprobe ${name})`;
+    case 'missing':
+      return `the kernel ${machine.release} has no module ${name}: install the package with its modules, or another kernel`;
+    case 'unknown':
+      return `load the kernel module ${name} on the host (modprobe ${name}): it is not loaded, and ${folderOf(machine)} is not to be seen here`;
   }
-  if (isListed(available)) return `load the kernel module ${name} (modprobe ${name})`;
-  return `the kernel ${machine.release} has no module ${name}: install the package with its modules, or another kernel`;
 }
 
 /** A pattern for the name of a module: files may have `-` for each `_`. */
@@ -76,12 +90,16 @@ function spellings(name: string): string {
 
 /** Time for which a hint is repeated before the machine is looked at again, in ms: a batch may fail with very many errors. */
 const LIFETIME = 1000;
-const remembered = new Map<string, { readonly hint: string; readonly until: number }>();
+const remembered = new Map<string, { readonly hint: string | undefined; readonly until: number }>();
 
 /** The hint of that name, from `look` unless it was asked for within the last second. */
-export function recent(name: string, look: () => string, now = performance.now()): string {
+export function recent<Hint extends string | undefined>(
+  name: string,
+  look: () => Hint,
+  now = performance.now(),
+): Hint {
   const former = remembered.get(name);
-  if (former && former.until > now) return former.hint;
+  if (former && former.until > now) return former.hint as Hint;
   const hint = look();
   remembered.set(name, { hint, until: now + LIFETIME });
   return hint;

@@ -1,26 +1,11 @@
 // Batches of IPVS operations: one result for each, in order, whatever happens to the others. Large listings.
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, test } from 'node:test';
-import {
-  type Ipvs,
-  type IpvsOperation,
-  type OperationResult,
-  openIpvs,
-} from '../../src/kernel/ipvs/index.js';
+import { test } from 'node:test';
+import { type IpvsOperation, type OperationResult, openIpvs } from '../../src/kernel/ipvs/index.js';
 import { additions, server, service } from '../support/ipvs.js';
-import { makeNamespace, type Namespace } from '../support/netns.js';
+import { ipvsNamespace } from '../support/ipvsNamespace.js';
 
-let namespace: Namespace;
-let ipvs: Ipvs;
-before(async () => {
-  namespace = makeNamespace();
-  ipvs = await openIpvs({ netns: namespace.path });
-});
-after(() => {
-  ipvs.close();
-  namespace.remove();
-});
-beforeEach(() => ipvs.flush());
+const { namespace, ipvs } = await ipvsNamespace();
 
 function codes(results: readonly OperationResult[]): (string | undefined)[] {
   return results.map((result) => result?.code);

@@ -7,6 +7,7 @@ import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { loadAddon } from '../../src/kernel/addon.js';
 import { openIpvs } from '../../src/kernel/ipvs/index.js';
+import { OPERATION, SERVICE } from '../../src/kernel/ipvs/layouts.js';
 import { service } from '../support/ipvs.js';
 import { makeNamespace } from '../support/netns.js';
 
@@ -78,8 +79,9 @@ test('without the module the hint names it; once it can be loaded the same clien
   await assert.rejects(openIpvs(), { ...missing, operation: 'ipvs.open' });
   await assert.rejects(client.list(), { ...missing, operation: 'ipvs.list' });
   await assert.rejects(client.flush(), missing);
+  await assert.rejects(client.add(service()), missing);
   const [result] = await client.apply([{ do: 'deleteService', service: service() }]);
-  assert.equal(result?.code, 'ENOENT');
+  assert.equal(result?.hint, missing.hint);
   writeFileSync(LOADER, loader);
   const changing = await openIpvs(); // loads it; its id is a new one, which `client` does not know
   assert.deepEqual(await client.apply([{ do: 'addService', service: service() }]), [undefined]);
@@ -105,33 +107,35 @@ async function unloadIpvs(): Promise<void> {
 test('the addon refuses arguments of the wrong type or length', async () => {
   const { IpvsClient } = loadAddon();
   const client = new IpvsClient() as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
-  const call = (name: string, ...args: unknown[]) => client[name]?.(...args);
-  const detached = new Uint8Array(120);
+  const call = (name: string, ...args: unknown[]) => {
+    assert.ok(name in client, name);
+    return client[name]?.(...args);
+  };
+  const { SIZE } = OPERATION;
+  const detached = new Uint8Array(SIZE);
   structuredClone(detached, { transfer: [detached.buffer] });
   assert.throws(() => call('open'), TypeError);
   assert.throws(() => call('open', ''), TypeError);
   for (const limit of [0, -1, Number.NaN, Number.POSITIVE_INFINITY, '5', null]) {
     assert.throws(() => call('open', '', limit), TypeError);
   }
-  for (const records of [
-    undefined,
-    null,
-    'x',
-    [],
-    new Uint8Array(119),
-    new Uint16Array(60),
-    new ArrayBuffer(120),
-  ]) {
+  for (const records of [undefined, null, 'x', [], new ArrayBuffer(SIZE)]) {
+    assert.throws(() => call('apply', records), TypeError);
+    assert.throws(() => call('listServers', records), TypeError);
+  }
+  for (const records of [new Uint8Array(SIZE - 1), new Uint16Array(SIZE / 2)]) {
     assert.throws(() => call('apply', records), TypeError);
   }
-  for (const record of [undefined, new Uint8Array(0), new Uint8Array(71), detached]) {
+  for (const record of [undefined, new Uint8Array(0), new Uint8Array(SERVICE.SIZE - 1), detached]) {
     assert.throws(() => call('get', record), TypeError);
-    assert.throws(() => call('setTimeouts', record), TypeError);
   }
   // Well formed, but the client has no socket yet: an errno, not a crash.
   await assert.rejects(async () => call('list'), { errno: 9 });
   assert.deepEqual(await call('apply', detached), []);
-  const failures = (await call('apply', new Uint8Array(240).fill(255))) as { index: number; errno: number }[];
+  const failures = (await call('apply', new Uint8Array(2 * SIZE).fill(255))) as {
+    index: number;
+    errno: number;
+  }[];
   assert.deepEqual(
     failures.map(({ index, errno }) => [index, errno]),
     [
@@ -140,8 +144,8 @@ test('the addon refuses arguments of the wrong type or length', async () => {
     ],
   );
   await call('open', '', 5000);
-  const random = Uint8Array.from({ length: 120 * 50 }, (_, i) => (i * 7919 + (i >> 3)) & 255);
-  for (let at = 0; at < random.length; at += 120) random[at] = 2; // updates, of services that do not exist
+  const random = Uint8Array.from({ length: SIZE * 50 }, (_, i) => (i * 7919 + (i >> 3)) & 255);
+  for (let at = 0; at < random.length; at += SIZE) random[at] = 2; // updates, of services that do not exist
   assert.equal(((await call('apply', random)) as unknown[]).length, 50);
   call('close');
   await assert.rejects(async () => call('list'), { code: 'ERR_CLOSED' });

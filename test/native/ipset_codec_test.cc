@@ -43,6 +43,14 @@ std::vector<SetState> Decode(std::initializer_list<const char*> captures) {
   return sets;
 }
 
+// Begins a message of a listing, with a set of the type hash:ip.
+void BeginListedSet(MessageBuilder* builder) {
+  builder->Begin(NFNL_SUBSYS_IPSET << 8 | IPSET_CMD_LIST, 0, 1);
+  builder->PutHeader(nfgenmsg{});
+  builder->PutString(IPSET_ATTR_SETNAME, "a");
+  builder->PutString(IPSET_ATTR_TYPENAME, "hash:ip");
+}
+
 SetState DecodeOne(const char* capture) {
   const std::vector<SetState> sets = Decode({capture});
   CHECK_EQUAL(sets.size(), size_t{1});
@@ -196,10 +204,7 @@ TEST(IpsetRestIsStoredBehindItsRecord) {
 TEST(IpsetMoreThanARecordHasRoomForIsMalformed) {
   std::vector<uint8_t> message;
   MessageBuilder builder(&message);
-  builder.Begin(NFNL_SUBSYS_IPSET << 8 | IPSET_CMD_LIST, 0, 1);
-  builder.PutHeader(nfgenmsg{});
-  builder.PutString(IPSET_ATTR_SETNAME, "a");
-  builder.PutString(IPSET_ATTR_TYPENAME, "hash:ip");
+  BeginListedSet(&builder);
   const size_t data = builder.BeginNested(IPSET_ATTR_DATA);
   const std::vector<uint8_t> value(knp::ipset::kLongestRest);
   builder.PutBytes(99, value.data(), value.size());
@@ -330,10 +335,7 @@ TEST(IpsetAttributeOfAnotherWidthIsMalformed) {
   for (const uint16_t type : kTypes) {
     std::vector<uint8_t> message;
     MessageBuilder builder(&message);
-    builder.Begin(NFNL_SUBSYS_IPSET << 8 | IPSET_CMD_LIST, 0, 1);
-    builder.PutHeader(nfgenmsg{});
-    builder.PutString(IPSET_ATTR_SETNAME, "a");
-    builder.PutString(IPSET_ATTR_TYPENAME, "hash:ip");
+    BeginListedSet(&builder);
     const size_t entries = builder.BeginNested(IPSET_ATTR_ADT);
     const size_t entry = builder.BeginNested(IPSET_ATTR_DATA);
     const std::vector<uint8_t> value(5);

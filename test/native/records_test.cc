@@ -4,9 +4,9 @@
 
 #include <arpa/inet.h>
 #include <linux/ip_vs.h>
-#include <netinet/in.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include "check.h"

@@ -21,6 +21,12 @@ const BATCH = 500;
 /** Opens a client, removes what a terminated worker left, and returns the closing of the client and a round of operations, which leaves the kernel as it was before it. */
 type Open = () => Promise<{ round(): Promise<number>; close(): Promise<void> }>;
 
+// include/uapi/linux/{netlink,rtnetlink}.h
+const NLM_F_CREATE = 0x400;
+const RTM_NEWADDR = 20;
+const RTM_DELADDR = 21;
+const RTNLGRP_IPV4_IFADDR = 5;
+
 const FAMILIES: Readonly<Record<string, Open>> = {
   async ipvs() {
     const client = await openIpvs();
@@ -70,33 +76,27 @@ const FAMILIES: Readonly<Record<string, Open>> = {
       prefix: 32,
     }));
     await client.apply(ids.map((address) => ({ do: 'deleteAddress', address }))); // none, as a rule
-    const stream = client.watch()[Symbol.asyncIterator]();
-    await stream.next();
-    return {
-      async close() {
-        await stream.return?.();
-        await client.close();
-      },
-      async round() {
-        throwOnFailure(await client.apply(ids.map((address) => ({ do: 'addAddress', address }))));
-        throwOnFailure(await client.apply(ids.map((address) => ({ do: 'deleteAddress', address }))));
-        await stream.next();
-        return 2 * BATCH;
-      },
-    };
+    return watched(client, client.watch(), async () => {
+      throwOnFailure(await client.apply(ids.map((address) => ({ do: 'addAddress', address }))));
+      throwOnFailure(await client.apply(ids.map((address) => ({ do: 'deleteAddress', address }))));
+      return 2 * BATCH;
+    });
   },
 
   async netlink() {
     const client = await openNetlink({ protocol: 'route' });
-    const get = { type: 18, payload: Uint8Array.of(0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0) };
-    const batch = Array.from({ length: BATCH }, () => get);
-    return {
-      close: () => client.close(),
-      async round() {
-        throwOnFailure(await client.send(batch));
-        return BATCH;
-      },
-    };
+    // struct ifaddrmsg of an address on lo, and IFA_LOCAL.
+    const payloads = Array.from({ length: BATCH }, (_, i) =>
+      Uint8Array.of(2, 32, 0, 0, 1, 0, 0, 0, 8, 0, 2, 0, 10, i >> 8, i & 255, 1),
+    );
+    const add = payloads.map((payload) => ({ type: RTM_NEWADDR, flags: NLM_F_CREATE, payload }));
+    const remove = payloads.map((payload) => ({ type: RTM_DELADDR, payload }));
+    await client.send(remove); // none, as a rule
+    return watched(client, client.watch([RTNLGRP_IPV4_IFADDR]), async () => {
+      throwOnFailure(await client.send(add));
+      throwOnFailure(await client.send(remove));
+      return 2 * BATCH;
+    });
   },
 
   async conntrack() {
@@ -105,15 +105,37 @@ const FAMILIES: Readonly<Record<string, Open>> = {
       protocol: 'udp' as const,
       original: { source: '10.0.0.1', destination: '10.0.0.2', sourcePort: 1000 + i, destinationPort: 53 },
     }));
-    return {
-      close: () => client.close(),
-      async round() {
-        throwOnFailure(await client.deleteFlows(flows));
-        return BATCH;
-      },
-    };
+    await client.deleteFlows(flows); // none, as a rule
+    return watched(client, client.watch(), async () => {
+      throwOnFailure(
+        await client.apply(flows.map((flow) => ({ do: 'addFlow', flow: { ...flow, timeout: 600 } }))),
+      );
+      throwOnFailure(await client.deleteFlows(flows));
+      return 2 * BATCH;
+    });
   },
 };
+
+/** Watches as well: each round of `change` makes events, of which one is taken, and the others wait or are lost. */
+async function watched(
+  client: { close(): Promise<void> },
+  stream: AsyncIterable<unknown>,
+  change: () => Promise<number>,
+): ReturnType<Open> {
+  const events = stream[Symbol.asyncIterator]();
+  await events.next();
+  return {
+    async close() {
+      await events.return?.();
+      await client.close();
+    },
+    async round() {
+      const count = await change();
+      await events.next();
+      return count;
+    },
+  };
+}
 
 const descriptors = () => readdirSync('/proc/self/fd').length;
 

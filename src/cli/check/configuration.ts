@@ -3,10 +3,8 @@ import { type Configuration, completed, configurationErrors } from '../../config
 import { DecodingError, decodeFile } from '../../config/file.js';
 import { ignoredFields } from '../../config/ignored.js';
 import { closestTo } from '../../config/suggestion.js';
+import { SCHEDULERS } from '../../kernel/ipvs/types.js';
 import type { CheckedProblem } from './report.js';
-
-/** The schedulers of Linux 6.12 (net/netfilter/ipvs/Kconfig). */
-const SCHEDULERS = 'rr wrr lc wlc fo ovf lblc lblcr dh sh mh sed nq twos'.split(' ');
 
 /** Name of the checked object. */
 const OBJECT = 'KubeProxyConfiguration';
@@ -46,7 +44,7 @@ export function checkConfiguration(file: string, text: string, withManifests: bo
 export function configurationProblems(file: string, configuration: Configuration): CheckedProblem[] {
   const { scheduler } = configuration.ipvs;
   const errors = configurationErrors(configuration).map((line) => lineProblem(file, line));
-  if (scheduler === '' || SCHEDULERS.includes(scheduler)) return errors;
+  if (scheduler === '' || SCHEDULERS.some((name) => name === scheduler)) return errors;
   const nearest = closestTo(scheduler, SCHEDULERS);
   const suggestion = nearest === undefined ? '' : ` (did you mean ${nearest}?)`;
   const rule = `must be a scheduler of the kernel: ${SCHEDULERS.join(', ')}${suggestion}`;

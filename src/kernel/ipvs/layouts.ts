@@ -69,17 +69,8 @@ export const SERVER = layout({
   address,
 });
 
-/** Counters of a virtual service or a real server. */
+/** Counters of a virtual service or a real server, or its rates, each per second. */
 export const COUNTERS = layout({
-  connections: u64,
-  inPackets: u64,
-  outPackets: u64,
-  inBytes: u64,
-  outBytes: u64,
-});
-
-/** Rates of a virtual service or a real server, each per second. */
-export const RATES = layout({
   connections: u64,
   inPackets: u64,
   outPackets: u64,
@@ -119,7 +110,7 @@ export const OPERATION = layout({
 export const LISTED_SERVICE = layout({
   service: part(SERVICE),
   counters: part(COUNTERS),
-  rates: part(RATES),
+  rates: part(COUNTERS),
 });
 
 /** A real server in a listing. */
@@ -130,7 +121,7 @@ export const LISTED_SERVER = layout({
   persistentConnections: u32,
   unused: unused(4),
   counters: part(COUNTERS),
-  rates: part(RATES),
+  rates: part(COUNTERS),
 });
 
 /** Version and size of the kernel's IPVS. */

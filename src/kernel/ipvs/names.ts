@@ -1,7 +1,7 @@
 // Names of operations and their targets in errors, and hints.
 import { joinHostPort } from '../../net/address.js';
 import type { Attempt } from '../failures.js';
-import { moduleHint, recent } from '../hints.js';
+import { HOST, type Machine, moduleHint, recent, stateOfModule } from '../hints.js';
 import { portOf } from './operations.js';
 import type { IpvsOperation, VirtualServiceId } from './types.js';
 
@@ -49,27 +49,45 @@ function hintFor(operation: IpvsOperation, code: string, said: string | undefine
   switch (operation.do) {
     case 'addService':
     case 'updateService': {
-      // The kernel asks for the module of a scheduler by itself: ENOENT means that there was none to load.
-      if (code !== 'ENOENT') return undefined;
-      const { scheduler = 'wlc', persistenceEngine } = operation.service;
-      const modules = [`ip_vs_${scheduler}`, ...(persistenceEngine ? [`ip_vs_pe_${persistenceEngine}`] : [])];
-      return `unknown scheduler${persistenceEngine ? ' or persistence engine' : ''}: load ${modules.join(' or ')}`;
+      if (code !== 'ENOENT' || said !== undefined) return hintAtModule(code, said);
+      const { scheduler, persistenceEngine } = operation.service;
+      return recent(`ip_vs_${scheduler} ${persistenceEngine}`, () =>
+        schedulerHint(scheduler, persistenceEngine),
+      );
     }
     case 'startDaemon':
       return hintAtDaemon(code) ?? hintAtModule(code, said);
     case 'addRealServer':
-      return code === 'EINVAL' && said === undefined ? NO_LOOPBACK : undefined;
-    case 'deleteService':
-    case 'updateRealServer':
-    case 'deleteRealServer':
-      return undefined;
+      return said === NO_LOCAL_TABLE ? NO_LOOPBACK : hintAtModule(code, said);
     default:
       return hintAtModule(code, said);
   }
 }
 
-// Without lo, the namespace has no local routes, and the kernel finds no type of any address (inet_addr_type()).
-const NO_LOOPBACK = 'the kernel refuses every real server while lo is down in the network namespace';
+// Messages of the addon: native/ipvs/client.h.
+const NO_FAMILY = 'the kernel has no IPVS';
+const NO_LOCAL_TABLE = 'the network namespace has no local routing table';
+
+// Without the table, the kernel finds no type of any address (inet_addr_type()), and so no unicast address.
+const NO_LOOPBACK = 'the kernel refuses every IPv4 real server there: set lo up (ip link set lo up)';
+
+/**
+ * The hint where the kernel knows no scheduler or persistence engine of this name. It asks for their modules by itself: there was
+ * none to load. One that it has is not the unknown one.
+ */
+export function schedulerHint(
+  scheduler = 'wlc',
+  persistenceEngine?: string,
+  machine: Machine = HOST,
+): string | undefined {
+  const wanted: [name: string, module: string][] = [[`scheduler ${scheduler}`, `ip_vs_${scheduler}`]];
+  if (persistenceEngine)
+    wanted.push([`persistence engine ${persistenceEngine}`, `ip_vs_pe_${persistenceEngine}`]);
+  const hints = wanted
+    .filter(([, module]) => !['loaded', 'built in'].includes(stateOfModule(module, machine)))
+    .map(([name, module]) => `unknown ${name}: ${moduleHint(module, machine)}`);
+  return hints.length === 0 ? undefined : hints.join('; or ');
+}
 
 function hintAtDaemon(code: string): string | undefined {
   switch (code) {
@@ -84,10 +102,8 @@ function hintAtDaemon(code: string): string | undefined {
   }
 }
 
-// ENOENT of a call that asks for no object: there is no family IPVS. Earlier failures, as of the path of a network namespace,
-// have a message of their own.
 function hintAtModule(code: string, said: string | undefined): string | undefined {
-  if (code !== 'ENOENT' || said !== undefined) return undefined;
+  if (code !== 'ENOENT' || said !== NO_FAMILY) return undefined;
   return recent('ip_vs', () => moduleHint('ip_vs'));
 }
 

@@ -1,5 +1,6 @@
 // Records that the addon returns → values of IPVS.
 import { protocolOfNumber } from '../../net/protocol.js';
+import type { Place } from '../layout.js';
 import type { Reading } from '../listing.js';
 import { RecordReader } from '../recordReader.js';
 import { isOnePacket, isPersistent, schedulerFlagsOf } from './flags.js';
@@ -12,7 +13,6 @@ import {
   KERNEL_IPVS,
   LISTED_SERVER,
   LISTED_SERVICE,
-  RATES,
   SERVER,
   SERVICE,
   TIMEOUTS,
@@ -142,22 +142,20 @@ function readEncapsulation(reader: RecordReader, part: number): Encapsulation {
 }
 
 function readCounters(reader: RecordReader, part: number): IpvsCounters {
-  return {
-    connections: reader.u64(COUNTERS.connections, part),
-    inPackets: reader.u64(COUNTERS.inPackets, part),
-    outPackets: reader.u64(COUNTERS.outPackets, part),
-    inBytes: reader.u64(COUNTERS.inBytes, part),
-    outBytes: reader.u64(COUNTERS.outBytes, part),
-  };
+  return eachCounter((place) => reader.u64(place, part));
 }
 
 function readRates(reader: RecordReader, part: number): IpvsRates {
+  return eachCounter((place) => reader.u64AsNumber(place, part));
+}
+
+function eachCounter<Value>(read: (place: Place<'u64'>) => Value): Record<keyof IpvsCounters, Value> {
   return {
-    connections: reader.u64AsNumber(RATES.connections, part),
-    inPackets: reader.u64AsNumber(RATES.inPackets, part),
-    outPackets: reader.u64AsNumber(RATES.outPackets, part),
-    inBytes: reader.u64AsNumber(RATES.inBytes, part),
-    outBytes: reader.u64AsNumber(RATES.outBytes, part),
+    connections: read(COUNTERS.connections),
+    inPackets: read(COUNTERS.inPackets),
+    outPackets: read(COUNTERS.outPackets),
+    inBytes: read(COUNTERS.inBytes),
+    outBytes: read(COUNTERS.outBytes),
   };
 }
 

@@ -23,29 +23,17 @@ export interface FirewallMarkId {
 /** The name of a virtual service in the kernel: of an object with both, the mark. */
 export type VirtualServiceId = AddressId | FirewallMarkId;
 
+/** The schedulers of Linux 6.18 (net/netfilter/ipvs/Kconfig), each the module `ip_vs_NAME`. */
+export const SCHEDULERS = [
+  ...(['rr', 'wrr', 'lc', 'wlc', 'fo', 'ovf', 'lblc'] as const),
+  ...(['lblcr', 'dh', 'sh', 'mh', 'sed', 'nq', 'twos'] as const),
+] as const;
+
 /**
- * The name of a scheduler, 1–15 bytes: those of Linux 6.18, `none` for none (kernel 4.2: the service takes no connections), or
+ * The name of a scheduler, 1–15 bytes: one of the kernel's, `none` for none (kernel 4.2: the service takes no connections), or
  * the name of another module `ip_vs_NAME`.
  */
-export type Scheduler =
-  | (
-      | 'rr'
-      | 'wrr'
-      | 'lc'
-      | 'wlc'
-      | 'fo'
-      | 'ovf'
-      | 'lblc'
-      | 'lblcr'
-      | 'dh'
-      | 'sh'
-      | 'mh'
-      | 'sed'
-      | 'nq'
-      | 'twos'
-    )
-  | 'none'
-  | (string & Record<never, never>);
+export type Scheduler = (typeof SCHEDULERS)[number] | 'none' | (string & Record<never, never>);
 
 /**
  * A flag of a scheduler, under the names of ipvsadm's `--sched-flags`: `sh-…` is for `sh`, `mh-…` (kernel 4.18) for `mh`, and

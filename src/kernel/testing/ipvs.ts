@@ -8,27 +8,28 @@ import { packOperation, packServiceId, packServiceIds } from '../ipvs/operations
 import { PACKING } from '../ipvs/packing.js';
 import { readDaemon, readServer, readService } from '../ipvs/records.js';
 import { formatRules } from '../ipvs/rules.js';
-import type {
-  ConnectionFilter,
-  Ipvs,
-  IpvsCapabilities,
-  IpvsConnection,
-  IpvsCounters,
-  IpvsInfo,
-  IpvsOperation,
-  IpvsRates,
-  IpvsTimeouts,
-  IpvsTimeoutsInput,
-  RealServer,
-  RealServerIdInput,
-  RealServerInput,
-  SyncDaemon,
-  SyncDaemonInput,
-  SyncDaemonState,
-  VirtualService,
-  VirtualServiceId,
-  VirtualServiceInput,
-  VirtualServiceState,
+import {
+  type ConnectionFilter,
+  type Ipvs,
+  type IpvsCapabilities,
+  type IpvsConnection,
+  type IpvsCounters,
+  type IpvsInfo,
+  type IpvsOperation,
+  type IpvsRates,
+  type IpvsTimeouts,
+  type IpvsTimeoutsInput,
+  type RealServer,
+  type RealServerIdInput,
+  type RealServerInput,
+  SCHEDULERS,
+  type SyncDaemon,
+  type SyncDaemonInput,
+  type SyncDaemonState,
+  type VirtualService,
+  type VirtualServiceId,
+  type VirtualServiceInput,
+  type VirtualServiceState,
 } from '../ipvs/types.js';
 import { RecordReader } from '../recordReader.js';
 import type { CallOptions, Listing, OperationResult } from '../types.js';
@@ -65,7 +66,7 @@ export class FakeIpvs extends FakeClient<IpvsOperation> implements Ipvs {
   /** The connection table, for tests to set; empty by default. */
   readonly connectionTable: IpvsConnection[] = [];
   /** Schedulers that this kernel has; others are refused with ENOENT. */
-  readonly schedulers = new Set('rr wrr lc wlc lblc lblcr dh sh mh sed nq fo ovf twos none'.split(' '));
+  readonly schedulers = new Set<string>([...SCHEDULERS, 'none']);
   /** Persistence engines that this kernel has; others are refused with ENOENT. */
   readonly persistenceEngines = new Set(['sip']);
   /** The interfaces of this kernel, with their MTU, in bytes; a sync daemon on another is refused with ENODEV. */

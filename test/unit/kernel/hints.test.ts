@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Machine, moduleHint, permissionHint, recent } from '../../../src/kernel/hints.js';
+import { schedulerHint } from '../../../src/kernel/ipvs/names.js';
 
 /** A machine with these files. Folders of modules exist as far as a file is in them. */
 function machine(files: Readonly<Record<string, string>>): Machine {
@@ -71,6 +72,28 @@ test('a container without the folder of modules names the host', () => {
 test('a module that is loaded is not to be loaded', () => {
   const host = machine({ '/sys/module/ip_vs': '' });
   assert.equal(moduleHint('ip_vs', host), 'the kernel module ip_vs is loaded, and refuses the request');
+});
+
+test('an unknown scheduler or persistence engine is the one that the kernel lacks', () => {
+  const bare = machine({ [`${FOLDER}/modules.dep`]: 'kernel/ip_vs_rr.ko:\n' });
+  const lacks = (name: string) => new RegExp(`^unknown ${name}: the kernel 6\\.12\\.1 has no module [^;]*$`);
+  assert.match(String(schedulerHint('nope', undefined, bare)), lacks('scheduler nope'));
+  assert.match(String(schedulerHint(undefined, undefined, bare)), lacks('scheduler wlc'));
+  assert.equal(
+    schedulerHint('rr', undefined, bare),
+    'unknown scheduler rr: load the kernel module ip_vs_rr (modprobe ip_vs_rr)',
+  );
+  assert.match(
+    String(schedulerHint('rr', 'x', bare)),
+    /^unknown scheduler rr: .*; or unknown persistence engine x: /,
+  );
+  const loaded = machine({ ...{ '/sys/module/ip_vs_rr': '' }, [`${FOLDER}/modules.dep`]: '' });
+  assert.match(String(schedulerHint('rr', 'x', loaded)), lacks('persistence engine x'));
+  const builtIn = machine({
+    ...{ [`${FOLDER}/modules.dep`]: '', [`${FOLDER}/modules.builtin`]: 'kernel/ip_vs_rr.ko\n' },
+  });
+  assert.match(String(schedulerHint('rr', 'x', builtIn)), lacks('persistence engine x'));
+  assert.equal(schedulerHint('rr', undefined, builtIn), undefined);
 });
 
 test('the machine is looked at once a second, however many operations fail', () => {

@@ -70,7 +70,8 @@ class ConntrackClient : public ClientBinding<ConntrackClient, conntrack::Client>
     Records record;
     if (!ReadRecords(info, 0, layout::Operation::kSize, true, &record)) return {};
     const bool zero_counters = info[1].ToBoolean();
-    const auto get = [record = std::move(record), zero_counters](conntrack::Client* client, std::vector<Flow>* out) {
+    const auto get = [record = std::move(record), zero_counters](conntrack::Client* client,
+                                                                 std::vector<Flow>* out) {
       const auto names = conntrack::LoadOperations(record.data(), record.size());
       return client->Get(names.front().flow, zero_counters, out);
     };
@@ -93,7 +94,8 @@ class ConntrackClient : public ClientBinding<ConntrackClient, conntrack::Client>
   }
 
   Napi::Value GetStatistics(const Napi::CallbackInfo& info) {
-    return StartReading<conntrack::Statistics>(info, &conntrack::Client::ReadStatistics, conntrack::StoreStatistics);
+    return StartReading<conntrack::Statistics>(info, &conntrack::Client::ReadStatistics,
+                                               conntrack::StoreStatistics);
   }
 
   Napi::Value GetCapabilities(const Napi::CallbackInfo& info) {

@@ -86,15 +86,18 @@ class IpvsClient : public ClientBinding<IpvsClient, ipvs::Client> {
   }
 
   Napi::Value ListDaemons(const Napi::CallbackInfo& info) {
-    const auto list = [](ipvs::Client* client, std::vector<ipvs::Daemon>* out) { return client->ListDaemons(out); };
+    const auto list = [](ipvs::Client* client, std::vector<ipvs::Daemon>* out) {
+      return client->ListDaemons(out);
+    };
     return StartListing<ipvs::Daemon>(info, list, ipvs::StoreDaemons);
   }
 
   Napi::Value ReadConnections(const Napi::CallbackInfo& info) {
     uint32_t listing = 0;
     if (!ReadNumber(info, 0, &listing)) return {};
-    return Start<Records>(
-        info, [listing](ipvs::Client* client, Records* out) { return client->ReadConnections(listing, out); });
+    return Start<Records>(info, [listing](ipvs::Client* client, Records* out) {
+      return client->ReadConnections(listing, out);
+    });
   }
 
   Napi::Value EndConnections(const Napi::CallbackInfo& info) {

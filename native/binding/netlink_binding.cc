@@ -54,8 +54,9 @@ class NetlinkClient : public ClientBinding<NetlinkClient, netlink::Client> {
 
  private:
   Napi::Value Apply(const Napi::CallbackInfo& info) {
-    return StartBatch(info, kAlignment,
-                      [](netlink::Client* client, const Records& messages) { return client->Send(messages); });
+    return StartBatch(info, kAlignment, [](netlink::Client* client, const Records& messages) {
+      return client->Send(messages);
+    });
   }
 
   Napi::Value Query(const Napi::CallbackInfo& info) {

@@ -55,7 +55,7 @@ function compile(target) {
     title: 'npm packages: the Zig compiler (about 60 MB)',
   });
   const zig = join(modules, '@ryoppippi', 'zig-linux-x64', 'zig');
-  heading(`${target.name}: compiling (the first time with the C++ library, up to two minutes)`);
+  heading(`${target.name}: compiling (the first time, with the C++ library)`);
   const folder = workFolder(target);
   const options = [
     '--cwd',

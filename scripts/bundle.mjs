@@ -1,6 +1,7 @@
 // `npm run bundle`: bundles the compiled command and the packages that only it needs into one file, dist/command/main.js, which
-// is the command of the published package. The licenses of these packages are beside it.
+// is the command of the published package. The licenses of these packages and the man page are beside it.
 
+import { spawnSync } from 'node:child_process';
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { build } from 'esbuild';
@@ -54,10 +55,18 @@ process.exitCode = await reportFailures('bundle', async () => {
   const [output] = Object.values(metafile.outputs);
   const packages = packagesIn(Object.keys(output?.inputs ?? {}));
   writeFileSync(join(FOLDER, 'LICENSES'), packages.map(licenseOf).join(`\n${'-'.repeat(80)}\n\n`));
+  writeFileSync(join(FOLDER, 'kube-netlink-proxy.8'), manPage());
   const kilobytes = ((output?.bytes ?? 0) / 1000).toFixed(0);
   process.stdout.write(`${relative(CHECKOUT, COMMAND)}: ${kilobytes} kB, with ${packages.length} packages\n`);
   return 0;
 });
+
+/** The man page, which the command writes. */
+function manPage() {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [COMMAND, 'man'], { encoding: 'utf8' });
+  if (status !== 0) throw new Failure(`the command wrote no man page: ${stderr}`);
+  return stdout;
+}
 
 /**
  * @param {readonly string[]} files

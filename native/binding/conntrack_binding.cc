@@ -9,7 +9,6 @@ namespace knp::binding {
 
 namespace {
 
-using conntrack::Client;
 using conntrack::Flow;
 using netlink::Status;
 namespace layout = conntrack::layout;
@@ -26,7 +25,7 @@ Napi::Value ToValue(Napi::Env env, const Deletion& deletion) {
 }
 
 // The class ConntrackClient of the addon; src/kernel/addon.ts declares its methods.
-class ConntrackClient : public ClientBinding<ConntrackClient, Client> {
+class ConntrackClient : public ClientBinding<ConntrackClient, conntrack::Client> {
  public:
   using ClientBinding::ClientBinding;
 
@@ -46,7 +45,7 @@ class ConntrackClient : public ClientBinding<ConntrackClient, Client> {
 
  private:
   Napi::Value Apply(const Napi::CallbackInfo& info) {
-    return StartBatch(info, layout::Operation::kSize, [](Client* client, const Records& records) {
+    return StartBatch(info, layout::Operation::kSize, [](conntrack::Client* client, const Records& records) {
       return client->Apply(conntrack::LoadOperations(records.data(), records.size()));
     });
   }
@@ -58,7 +57,7 @@ class ConntrackClient : public ClientBinding<ConntrackClient, Client> {
         !ReadRecords(info, 1, layout::Listing::kSize, true, &options)) {
       return {};
     }
-    const auto list = [filters = std::move(filters), options = std::move(options)](Client* client,
+    const auto list = [filters = std::move(filters), options = std::move(options)](conntrack::Client* client,
                                                                                    std::vector<Flow>* out) {
       return client->List(conntrack::LoadFilters(filters.data(), filters.size()),
                           conntrack::LoadListOptions(options.data()), out);
@@ -71,7 +70,8 @@ class ConntrackClient : public ClientBinding<ConntrackClient, Client> {
     Records record;
     if (!ReadRecords(info, 0, layout::Operation::kSize, true, &record)) return {};
     const bool zero_counters = info[1].ToBoolean();
-    const auto get = [record = std::move(record), zero_counters](Client* client, std::vector<Flow>* out) {
+    const auto get = [record = std::move(record), zero_counters](conntrack::Client* client,
+                                                                 std::vector<Flow>* out) {
       const auto names = conntrack::LoadOperations(record.data(), record.size());
       return client->Get(names.front().flow, zero_counters, out);
     };
@@ -79,13 +79,13 @@ class ConntrackClient : public ClientBinding<ConntrackClient, Client> {
   }
 
   Napi::Value Flush(const Napi::CallbackInfo& info) {
-    return StartPlain(info, [](Client* client) { return client->Flush(); });
+    return StartPlain(info, [](conntrack::Client* client) { return client->Flush(); });
   }
 
   // Starts `read(client, &value)`, and resolves to the records that `store(value)` makes of it.
   template <typename Value, typename Read, typename Store>
   Napi::Value StartReading(const Napi::CallbackInfo& info, Read read, Store store) {
-    return Start<Records>(info, [read, store](Client* client, Records* out) {
+    return Start<Records>(info, [read, store](conntrack::Client* client, Records* out) {
       Value value;
       Status status = (client->*read)(&value);
       if (status.ok()) *out = store(value);
@@ -94,16 +94,17 @@ class ConntrackClient : public ClientBinding<ConntrackClient, Client> {
   }
 
   Napi::Value GetStatistics(const Napi::CallbackInfo& info) {
-    return StartReading<conntrack::Statistics>(info, &Client::ReadStatistics, conntrack::StoreStatistics);
+    return StartReading<conntrack::Statistics>(info, &conntrack::Client::ReadStatistics,
+                                               conntrack::StoreStatistics);
   }
 
   Napi::Value GetCapabilities(const Napi::CallbackInfo& info) {
-    return StartReading<conntrack::Capabilities>(info, &Client::ReadCapabilities,
+    return StartReading<conntrack::Capabilities>(info, &conntrack::Client::ReadCapabilities,
                                                  conntrack::StoreCapabilities);
   }
 
   Napi::Value ListExpectations(const Napi::CallbackInfo& info) {
-    return StartReading<std::vector<conntrack::Expectation>>(info, &Client::ListExpectations,
+    return StartReading<std::vector<conntrack::Expectation>>(info, &conntrack::Client::ListExpectations,
                                                              conntrack::StoreExpectations);
   }
 
@@ -111,7 +112,7 @@ class ConntrackClient : public ClientBinding<ConntrackClient, Client> {
   Napi::Value Delete(const Napi::CallbackInfo& info) {
     Records record;
     if (!ReadRecords(info, 0, layout::Filter::kSize, true, &record)) return {};
-    return Start<Deletion>(info, [record = std::move(record)](Client* client, Deletion* out) {
+    return Start<Deletion>(info, [record = std::move(record)](conntrack::Client* client, Deletion* out) {
       return client->Delete(conntrack::LoadFilters(record.data(), record.size()).front(), out);
     });
   }

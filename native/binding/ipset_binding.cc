@@ -10,7 +10,6 @@
 namespace knp::binding {
 namespace {
 
-using ipset::Client;
 using ipset::Operation;
 using ipset::SetState;
 using ipset::TypeSupport;
@@ -25,7 +24,7 @@ Status Load(const Records& records, std::vector<Operation>* out) {
 }
 
 // The class IpsetClient of the addon; src/kernel/addon.ts declares its methods.
-class IpsetClient : public ClientBinding<IpsetClient, Client> {
+class IpsetClient : public ClientBinding<IpsetClient, ipset::Client> {
  public:
   using ClientBinding::ClientBinding;
 
@@ -46,7 +45,7 @@ class IpsetClient : public ClientBinding<IpsetClient, Client> {
   Napi::Value Apply(const Napi::CallbackInfo& info) {
     Records records;
     if (!ReadRecords(info, 0, kUnit, false, &records)) return {};
-    return Start<Failures>(info, [records = std::move(records)](Client* client, Failures* out) {
+    return Start<Failures>(info, [records = std::move(records)](ipset::Client* client, Failures* out) {
       std::vector<Operation> operations;
       Status status = Load(records, &operations);
       if (status.ok()) *out = client->Apply(operations);
@@ -57,7 +56,7 @@ class IpsetClient : public ClientBinding<IpsetClient, Client> {
   Napi::Value Test(const Napi::CallbackInfo& info) {
     Records records;
     if (!ReadRecords(info, 0, kUnit, false, &records)) return {};
-    return Start<Records>(info, [records = std::move(records)](Client* client, Records* out) {
+    return Start<Records>(info, [records = std::move(records)](ipset::Client* client, Records* out) {
       std::vector<Operation> operation;
       Status status = Load(records, &operation);
       bool found = false;
@@ -69,14 +68,14 @@ class IpsetClient : public ClientBinding<IpsetClient, Client> {
   }
 
   Napi::Value Types(const Napi::CallbackInfo& info) {
-    const auto list = [](Client* client, std::vector<TypeSupport>* out) {
+    const auto list = [](ipset::Client* client, std::vector<TypeSupport>* out) {
       return client->Types(ipset::TypeNames(), out);
     };
     return StartListing<TypeSupport>(info, list, ipset::StoreTypes);
   }
 
   Napi::Value Protocol(const Napi::CallbackInfo& info) {
-    return Start<Records>(info, [](Client* client, Records* out) {
+    return Start<Records>(info, [](ipset::Client* client, Records* out) {
       ipset::ProtocolVersions versions;
       Status status = client->Protocol(&versions);
       if (status.ok()) *out = {versions.least, versions.greatest};
@@ -85,7 +84,7 @@ class IpsetClient : public ClientBinding<IpsetClient, Client> {
   }
 
   Napi::Value Library(const Napi::CallbackInfo& info) {
-    return Start<Records>(info, [](Client* /*client*/, Records* out) {
+    return Start<Records>(info, [](ipset::Client* /*client*/, Records* out) {
       const std::lock_guard<std::mutex> lock(ipset::LibraryMutex());
       const ipset::Library* library = nullptr;
       Status status = ipset::LoadLibrary(&library);
@@ -95,14 +94,14 @@ class IpsetClient : public ClientBinding<IpsetClient, Client> {
   }
 
   Napi::Value List(const Napi::CallbackInfo& info) {
-    const auto list = [](Client* client, std::vector<SetState>* out) { return client->List(out); };
+    const auto list = [](ipset::Client* client, std::vector<SetState>* out) { return client->List(out); };
     return StartListing<SetState>(info, list, ipset::StoreListing);
   }
 
   Napi::Value Get(const Napi::CallbackInfo& info) {
     std::string name;
     if (!ReadText(info, 0, &name)) return {};
-    const auto get = [name](Client* client, std::vector<SetState>* out) {
+    const auto get = [name](ipset::Client* client, std::vector<SetState>* out) {
       return client->Get(name, &out->emplace_back());
     };
     return StartListing<SetState>(info, get, ipset::StoreListing);

@@ -6,13 +6,12 @@
 namespace knp::binding {
 namespace {
 
-using ipvs::Client;
 using ipvs::ServiceState;
 using netlink::Status;
 using Services = std::vector<ServiceState>;
 
 // The class IpvsClient of the addon; src/kernel/addon.ts declares its methods.
-class IpvsClient : public ClientBinding<IpvsClient, Client> {
+class IpvsClient : public ClientBinding<IpvsClient, ipvs::Client> {
  public:
   using ClientBinding::ClientBinding;
 
@@ -34,25 +33,25 @@ class IpvsClient : public ClientBinding<IpvsClient, Client> {
 
  private:
   Napi::Value Apply(const Napi::CallbackInfo& info) {
-    return StartBatch(info, ipvs::layout::Operation::kSize, [](Client* client, const Records& records) {
+    return StartBatch(info, ipvs::layout::Operation::kSize, [](ipvs::Client* client, const Records& records) {
       return client->Apply(ipvs::LoadOperations(records.data(), records.size()));
     });
   }
 
   Napi::Value List(const Napi::CallbackInfo& info) {
-    const auto list = [](Client* client, Services* out) { return client->List(out); };
+    const auto list = [](ipvs::Client* client, Services* out) { return client->List(out); };
     return StartListing<ServiceState>(info, list, ipvs::StoreListing);
   }
 
   Napi::Value ListServices(const Napi::CallbackInfo& info) {
-    const auto list = [](Client* client, Services* out) { return client->ListServices(out); };
+    const auto list = [](ipvs::Client* client, Services* out) { return client->ListServices(out); };
     return StartListing<ServiceState>(info, list, ipvs::StoreListing);
   }
 
   Napi::Value ListServers(const Napi::CallbackInfo& info) {
     Records records;
     if (!ReadRecords(info, 0, ipvs::layout::Service::kSize, false, &records)) return {};
-    const auto list = [records = std::move(records)](Client* client, Services* out) {
+    const auto list = [records = std::move(records)](ipvs::Client* client, Services* out) {
       *out = ipvs::LoadServices(records.data(), records.size());
       return client->ListServers(out);
     };
@@ -62,14 +61,14 @@ class IpvsClient : public ClientBinding<IpvsClient, Client> {
   Napi::Value Get(const Napi::CallbackInfo& info) {
     Records record;
     if (!ReadRecords(info, 0, ipvs::layout::Service::kSize, true, &record)) return {};
-    const auto get = [record = std::move(record)](Client* client, Services* out) {
+    const auto get = [record = std::move(record)](ipvs::Client* client, Services* out) {
       return client->Get(ipvs::LoadService(record.data()).id, &out->emplace_back());
     };
     return StartListing<ServiceState>(info, get, ipvs::StoreListing);
   }
 
   Napi::Value GetInfo(const Napi::CallbackInfo& info) {
-    return Start<Records>(info, [](Client* client, Records* out) {
+    return Start<Records>(info, [](ipvs::Client* client, Records* out) {
       ipvs::Info answer;
       Status status = client->GetInfo(&answer);
       if (status.ok()) *out = ipvs::StoreInfo(answer);
@@ -78,7 +77,7 @@ class IpvsClient : public ClientBinding<IpvsClient, Client> {
   }
 
   Napi::Value GetTimeouts(const Napi::CallbackInfo& info) {
-    return Start<Records>(info, [](Client* client, Records* out) {
+    return Start<Records>(info, [](ipvs::Client* client, Records* out) {
       ipvs::Timeouts answer;
       Status status = client->GetTimeouts(&answer);
       if (status.ok()) *out = ipvs::StoreTimeouts(answer);
@@ -87,21 +86,24 @@ class IpvsClient : public ClientBinding<IpvsClient, Client> {
   }
 
   Napi::Value ListDaemons(const Napi::CallbackInfo& info) {
-    const auto list = [](Client* client, std::vector<ipvs::Daemon>* out) { return client->ListDaemons(out); };
+    const auto list = [](ipvs::Client* client, std::vector<ipvs::Daemon>* out) {
+      return client->ListDaemons(out);
+    };
     return StartListing<ipvs::Daemon>(info, list, ipvs::StoreDaemons);
   }
 
   Napi::Value ReadConnections(const Napi::CallbackInfo& info) {
     uint32_t listing = 0;
     if (!ReadNumber(info, 0, &listing)) return {};
-    return Start<Records>(
-        info, [listing](Client* client, Records* out) { return client->ReadConnections(listing, out); });
+    return Start<Records>(info, [listing](ipvs::Client* client, Records* out) {
+      return client->ReadConnections(listing, out);
+    });
   }
 
   Napi::Value EndConnections(const Napi::CallbackInfo& info) {
     uint32_t listing = 0;
     if (!ReadNumber(info, 0, &listing)) return {};
-    return StartPlain(info, [listing](Client* client) {
+    return StartPlain(info, [listing](ipvs::Client* client) {
       client->EndConnections(listing);
       return Status{};
     });

@@ -6,7 +6,6 @@
 namespace knp::binding {
 namespace {
 
-using netlink::Client;
 using netlink::MessageWatch;
 
 // Messages begin at multiples of 4 bytes.
@@ -35,7 +34,7 @@ bool ReadGroups(const Napi::CallbackInfo& info, std::vector<uint32_t>* out) {
 }
 
 // The class NetlinkClient of the addon; src/kernel/addon.ts declares its methods.
-class NetlinkClient : public ClientBinding<NetlinkClient, Client> {
+class NetlinkClient : public ClientBinding<NetlinkClient, netlink::Client> {
  public:
   // new NetlinkClient(protocol)
   explicit NetlinkClient(const Napi::CallbackInfo& info) : ClientBinding(info) {
@@ -55,14 +54,15 @@ class NetlinkClient : public ClientBinding<NetlinkClient, Client> {
 
  private:
   Napi::Value Apply(const Napi::CallbackInfo& info) {
-    return StartBatch(info, kAlignment,
-                      [](Client* client, const Records& messages) { return client->Send(messages); });
+    return StartBatch(info, kAlignment, [](netlink::Client* client, const Records& messages) {
+      return client->Send(messages);
+    });
   }
 
   Napi::Value Query(const Napi::CallbackInfo& info) {
     Records message;
     if (!ReadRecords(info, 0, kAlignment, false, &message)) return {};
-    return Start<Records>(info, [message = std::move(message)](Client* client, Records* out) {
+    return Start<Records>(info, [message = std::move(message)](netlink::Client* client, Records* out) {
       return client->Query(message, out);
     });
   }

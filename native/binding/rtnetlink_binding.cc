@@ -8,12 +8,11 @@
 namespace knp::binding {
 namespace {
 
-using rtnetlink::Client;
 using rtnetlink::Encoded;
 using rtnetlink::NamedAddress;
 
 // The class RtnetlinkClient of the addon; src/kernel/addon.ts declares its methods.
-class RtnetlinkClient : public ClientBinding<RtnetlinkClient, Client> {
+class RtnetlinkClient : public ClientBinding<RtnetlinkClient, rtnetlink::Client> {
  public:
   using ClientBinding::ClientBinding;
 
@@ -31,11 +30,11 @@ class RtnetlinkClient : public ClientBinding<RtnetlinkClient, Client> {
   Napi::Value Apply(const Napi::CallbackInfo& info) {
     Records messages;
     if (!ReadRecords(info, 1, 1, false, &messages)) return {};
-    return StartBatch(info, rtnetlink::layout::Operation::kSize,
-                      [messages = std::move(messages)](Client* client, const Records& records) {
-                        return client->Apply(
-                            rtnetlink::LoadOperations(records.data(), records.size(), messages));
-                      });
+    return StartBatch(
+        info, rtnetlink::layout::Operation::kSize,
+        [messages = std::move(messages)](rtnetlink::Client* client, const Records& records) {
+          return client->Apply(rtnetlink::LoadOperations(records.data(), records.size(), messages));
+        });
   }
 
   // read(message)
@@ -47,7 +46,7 @@ class RtnetlinkClient : public ClientBinding<RtnetlinkClient, Client> {
       Napi::TypeError::New(info.Env(), "argument 1 must be a whole message").ThrowAsJavaScriptException();
       return {};
     }
-    return Start<Records>(info, [message = std::move(message)](Client* client, Records* out) {
+    return Start<Records>(info, [message = std::move(message)](rtnetlink::Client* client, Records* out) {
       return client->Read(message, out);
     });
   }
@@ -56,7 +55,7 @@ class RtnetlinkClient : public ClientBinding<RtnetlinkClient, Client> {
   Napi::Value ListAddresses(const Napi::CallbackInfo& info) {
     std::string link;
     if (!ReadText(info, 0, &link)) return {};
-    const auto list = [link](Client* client, std::vector<NamedAddress>* out) {
+    const auto list = [link](rtnetlink::Client* client, std::vector<NamedAddress>* out) {
       return client->ListAddresses(link, out);
     };
     return StartListing<NamedAddress>(info, list, rtnetlink::StoreAddresses);

@@ -46,7 +46,7 @@ constexpr Option kParameters[] = {
     {IPSET_ATTR_SIZE, Kind::kU32, &LibraryOptions::size, "size"},
 };
 
-constexpr Option kExtensions[] = {
+constexpr Option kExtensionOptions[] = {
     {IPSET_ATTR_IP_TO, Kind::kBytes, &LibraryOptions::ip_to, "range"},
     {IPSET_ATTR_PORT_TO, Kind::kU16, &LibraryOptions::port_to, "range"},
     {IPSET_ATTR_TIMEOUT, Kind::kU32, &LibraryOptions::timeout, "timeout"},
@@ -192,7 +192,7 @@ Status SetParameters(const Rest& rest, const Library& library, LibraryData* data
 }
 
 Status SetExtensions(const Rest& rest, const Library& library, LibraryData* data) {
-  return SetAll(kExtensions, rest, library, data);
+  return SetAll(kExtensionOptions, rest, library, data);
 }
 
 std::string OtherName(const Rest& rest) {

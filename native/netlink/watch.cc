@@ -19,7 +19,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int kReceiveBuffer = 1 << 20;
 // A longer notification is cut off and counts as lost. The longest known one, of a link with 256 virtual
 // functions, has about 40 KiB.
-constexpr size_t kDatagram = size_t{64} * 1024;
+constexpr size_t kLongestNotification = size_t{64} * 1024;
 // Datagrams that are read before they are reported, so that a steady stream is reported too.
 constexpr int kMostAtOnce = 1000;
 // More datagrams than the receive buffer has room for.
@@ -102,7 +102,7 @@ Status Watch::Join(const WatchOptions& options, NotificationReader read) {
   socket_ = std::move(socket);
   stop_ = std::move(stop);
   read_ = std::move(read);
-  datagram_.resize(kDatagram);
+  datagram_.resize(kLongestNotification);
   return {};
 }
 

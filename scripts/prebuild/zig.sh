@@ -13,4 +13,5 @@ for argument do
   esac
   previous=$argument
 done
-exec "$zig" "$command" -target "$target" "$@"
+# -g0: Zig writes debug information by default, which the linker would strip.
+exec "$zig" "$command" -target "$target" -g0 "$@"

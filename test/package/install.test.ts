@@ -136,21 +136,33 @@ test('one package is installed beside it', () => {
   assert.deepEqual(names, ['kube-netlink-proxy', 'node-gyp-build']);
 });
 
-test('without an optional package, the error of its user names it', () => {
-  const script = `
+/** Programs that print the error of a part of the library whose optional package is not installed. */
+const WITHOUT_PACKAGE = {
+  yaml: `
     import { describeProblem, ManifestSource } from 'kube-netlink-proxy';
     import { mkdirSync, writeFileSync } from 'node:fs';
     mkdirSync('manifests', { recursive: true });
     writeFileSync('manifests/web.yaml', 'kind: Service');
     const source = new ManifestSource({ path: 'manifests', follow: false });
     const problems = (found) => console.log(found.map(describeProblem).join());
-    await source.start({ changed() {}, synced() {}, problems });`;
-  const said = succeed(projectOf('node20').run('node', '--input-type=module', '-e', script));
-  assert.match(
-    said,
-    /^manifests\/web.yaml: .*needs the package yaml, which is not installed: run `npm install yaml`/,
-  );
-});
+    await source.start({ changed() {}, synced() {}, problems });`,
+  'https-proxy-agent': `
+    import { ApiClient, connectToApi } from 'kube-netlink-proxy/kubernetes';
+    // Nothing listens there, and nothing is sent.
+    const environment = { HTTPS_PROXY: 'http://127.0.0.1:1' };
+    const connection = await connectToApi({ master: 'https://192.0.2.1', environment });
+    const client = new ApiClient(connection, { userAgent: 'test' });
+    const list = client.list('/api/v1/services', {}, () => {}, AbortSignal.timeout(10000));
+    await list.catch(({ message }) => console.log(message));`,
+};
+
+for (const [name, script] of Object.entries(WITHOUT_PACKAGE)) {
+  test(`without ${name}, the error of its user names it`, () => {
+    const said = succeed(projectOf('node20').run('node', '--input-type=module', '-e', script));
+    const advice = `needs the package ${name}, which is not installed: run \`npm install ${name}\``;
+    assert.ok(said.includes(advice), said);
+  });
+}
 
 for (const npm of ['npm10', 'npm11', 'npm12']) {
   test(`${npm} with install scripts allowed compiles nothing`, () => {

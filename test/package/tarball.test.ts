@@ -1,16 +1,8 @@
 // The tarball: its files, and the types and modules that its description promises.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { dirname, join } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
 import { after, before, test } from 'node:test';
 import {
   emptyProject,
@@ -48,11 +40,10 @@ test('it holds modules, types, the command, sources of the addon, binaries and l
   const kinds = [
     /^(LICENSE|NOTICE|README\.md|CHANGELOG\.md|package\.json)$/,
     /^dist\/src\/.*\.(js|d\.ts)$/,
-    /^dist\/command\/(main\.js|LICENSES)$/,
+    /^dist\/command\/(main\.js|LICENSES|kube-netlink-proxy\.8)$/,
     /^native\/.*\.(cc|h)$|^native\/(addon\.gypi|sources\.txt)$/,
     /^prebuilds\/linux-(x64|arm64)\/[^/]+\.node$/,
     /^scripts\/build-from-source\.mjs$/,
-    /^man\/.*\.\d$/,
   ];
   const paths = files();
   assert.deepEqual(
@@ -70,17 +61,51 @@ test('it holds modules, types, the command, sources of the addon, binaries and l
 /** Fakes of the kernel are a part of the library. */
 const isFake = (path: string) => path.startsWith('dist/src/kernel/testing/');
 
-test('every module of the library imports only what is there', () => {
+test('it holds every module that the doors import, and no other', () => {
+  const { exports } = description();
+  const open = Object.values<string>(exports).map((path) => normalize(path));
+  const imported = new Set<string>();
+  for (let path = open.pop(); path !== undefined; path = open.pop()) {
+    if (imported.has(path)) continue;
+    imported.add(path);
+    if (path.endsWith('.js')) open.push(path.replace(/\.js$/, '.d.ts'));
+    const folder = dirname(path);
+    const relative = importsOf(path).filter((specifier) => specifier.startsWith('.'));
+    open.push(...relative.map((specifier) => join(folder, specifier)));
+  }
+  const modules = files().filter((path) => path.startsWith('dist/src/'));
+  assert.deepEqual(modules, [...imported].sort());
+});
+
+test('every module of the library imports only packages that its description names', () => {
   const { dependencies, peerDependencies } = description();
   const known = new Set([...Object.keys(dependencies), ...Object.keys(peerDependencies)]);
   const missing = files()
-    .filter((path) => /^dist\/src\/.*\.(js|d\.ts)$/.test(path))
+    .filter((path) => path.startsWith('dist/src/'))
     .flatMap((path) => importsOf(path).map((specifier) => ({ path, specifier })))
-    .filter(({ path, specifier }) => {
-      if (!specifier.startsWith('.')) return !specifier.startsWith('node:') && !known.has(specifier);
-      return !existsSync(join(project.installed, dirname(path), specifier));
-    });
+    .filter(({ specifier }) => !/^\.|^node:/.test(specifier) && !known.has(specifier));
   assert.deepEqual(missing, []);
+});
+
+test('no module names a source map, because there is none', () => {
+  const named = files().filter((path) => {
+    const text = /\.js$/.test(path) ? readFileSync(join(project.installed, path), 'utf8') : '';
+    return /^\/\/# sourceMappingURL=/m.test(text);
+  });
+  assert.deepEqual(named, []);
+  // The modules of the checkout name theirs again.
+  assert.match(
+    readFileSync(join(ROOT, 'dist/src/index.js'), 'utf8'),
+    /\n\/\/# sourceMappingURL=index\.js\.map\n?$/,
+  );
+});
+
+test('a global installation has the man page that the command writes', () => {
+  const prefix = join(project.folder, 'global');
+  succeed(install(project, 'npm11', '--ignore-scripts', '--global', '--prefix', prefix));
+  const page = readFileSync(join(prefix, 'share/man/man8/kube-netlink-proxy.8'), 'utf8');
+  assert.match(page, /^\.TH KUBE\\-NETLINK\\-PROXY 8 /);
+  assert.equal(page, succeed(project.run('node', join(prefix, 'bin/kube-netlink-proxy'), 'man')));
 });
 
 function importsOf(path: string): string[] {

@@ -1,7 +1,6 @@
-#include <linux/rtnetlink.h>
-
 #include "fuzz/readers.h"
 
+#include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
 #include <iterator>

@@ -182,7 +182,8 @@ void Client::ApplyMessage(uint32_t index, const Encoded& message, Batch* batch, 
     Replace(&resolved.payload, reference.offset, number);
   }
   // A link may have another name after it, and others may be deleted with it.
-  if (message.type == RTM_NEWLINK || message.type == RTM_DELLINK || message.type == RTM_SETLINK) names->clear();
+  if (message.type == RTM_NEWLINK || message.type == RTM_DELLINK || message.type == RTM_SETLINK)
+    names->clear();
   batch->Add(index, [&](MessageBuilder* builder) { return EncodeMessage(builder, 0, resolved); });
 }
 

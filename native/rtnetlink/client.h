@@ -26,8 +26,8 @@ class Client {
   // Both families; of every link when `link` is empty, else ENODEV when there is none of that name.
   netlink::Status ListAddresses(const std::string& link, std::vector<NamedAddress>* out);
 
-  // Sends a message that only reads; with NLM_F_DUMP, repeatedly while its answer is interrupted. `out` has the
-  // answer, message by message, each with its nlmsghdr and padded to 4 bytes.
+  // Sends a message that only reads; with NLM_F_DUMP, repeatedly while its answer is interrupted. `out` has
+  // the answer, message by message, each with its nlmsghdr and padded to 4 bytes.
   netlink::Status Read(Encoded message, std::vector<uint8_t>* out);
 
   // Carries the operations out in their order; returns those that failed.

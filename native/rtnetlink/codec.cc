@@ -219,8 +219,8 @@ Status DecodeAddress(const Message& message, Address* out) {
   }
   address.has_broadcast = broadcast_size != 0;
   const size_t expected = address.family == AF_INET6 ? 16 : 4;
-  if (local_size != expected || peer_size != expected || (address.has_broadcast && broadcast_size != expected) ||
-      address.prefix > expected * 8) {
+  if (local_size != expected || peer_size != expected ||
+      (address.has_broadcast && broadcast_size != expected) || address.prefix > expected * 8) {
     return Status::Of(Fault::kMalformedReply, "address of unexpected width");
   }
   *out = address;

@@ -40,7 +40,8 @@ Operation LoadOperation(const uint8_t* record, const std::vector<uint8_t>& messa
     const size_t offset = Load(record, Field::kMessageOffset);
     const size_t length = Load(record, Field::kMessageLength);
     const bool within = offset <= messages.size() && length <= messages.size() - offset;
-    if (!within || !LoadMessage(messages.data() + offset, length, &operation.message)) operation.verb = Verb{};
+    if (!within || !LoadMessage(messages.data() + offset, length, &operation.message))
+      operation.verb = Verb{};
     return operation;
   }
   const uint8_t* address = Load(record, Field::kAddress);

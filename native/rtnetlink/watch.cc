@@ -173,8 +173,8 @@ void ReadNotification(const Message& message, const EventKinds& wanted, const Na
 
 Status Watch::Open(const std::string& network_namespace, std::chrono::milliseconds timeout) {
   const netlink::WatchOptions options{network_namespace, NETLINK_ROUTE, GroupsOf(wanted_)};
-  // Both are used here before the thread starts, and by the thread alone after that. The names are listed after the
-  // groups were joined, so that no link is missed.
+  // Both are used here before the thread starts, and by the thread alone after that. The names are listed
+  // after the groups were joined, so that no link is missed.
   auto names = std::make_shared<LinkNames>();
   auto client = std::make_shared<Client>();
   const NameLookup look_up = [client](int32_t index, std::string* name) {

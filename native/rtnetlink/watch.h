@@ -21,9 +21,9 @@ using EventKinds = std::set<EventKind>;
 // Looks the name of a link up by its index; false where there is none.
 using NameLookup = std::function<bool(int32_t index, std::string* name)>;
 
-// Appends the event record of a notification. The notification of a link may have been lost: a name that is not
-// among `names` is looked up, and added. A loss where it is malformed, has the address of a link that is not there,
-// or reports that a link has another name: its addresses have it too, and are not reported again.
+// Appends the event record of a notification. The notification of a link may have been lost: a name that is
+// not among `names` is looked up, and added. A loss where it is malformed, has the address of a link that is
+// not there, or reports that a link has another name: its addresses have it too, and are not reported again.
 // Links that are not among the wanted kinds are read all the same, for their names.
 void ReadNotification(const netlink::Message& message, const EventKinds& wanted, const NameLookup& look_up,
                       LinkNames* names, netlink::Notifications* out);

@@ -361,7 +361,7 @@ describe('options whose values do not stay', () => {
   it('a route by the id of a next hop, and one that is pervasive', async () => {
     batch(namespace, ['nexthop add id 7 via 10.1.0.2 dev va', 'route add 10.21.0.0/16 nhid 7']);
     await rtnetlink.addRoute({ destination: '10.20.0.0/16', nextHopId: 7 });
-    await rtnetlink.addRoute({ destination: '10.22.0.0/16', link: 'va', flags: ['pervasive'] });
+    await rtnetlink.addRoute({ destination: '10.22.0.0/16', gateway: '10.1.0.2', flags: ['pervasive'] });
     const shown = ipJson(namespace, 'route show');
     assert.equal(shown.find(({ dst }) => dst === '10.20.0.0/16')?.['nhid'], 7);
     // ip has no command that sets pervasive.

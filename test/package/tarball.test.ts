@@ -110,9 +110,8 @@ test('a global installation has the man page that the command writes', () => {
 
 function importsOf(path: string): string[] {
   const text = readFileSync(join(project.installed, path), 'utf8');
-  return [...text.matchAll(/\b(?:from|import|require)\s*\(?\s*['"]([^'"\n]+)['"]/g)].map(
-    ([, name = '']) => name,
-  );
+  const statements = /(?:^(?:import|export|\}).*\bfrom |^import |\b(?:import|require)\()['"]([^'"\n]+)['"]/gm;
+  return [...text.matchAll(statements)].map(([, name = '']) => name);
 }
 
 test('only node-gyp-build is installed with it; the others are optional', () => {

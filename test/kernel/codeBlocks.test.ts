@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, it } from 'node:test';
+import { after, describe, it } from 'node:test';
 import ts from 'typescript';
 import { codeBlocks } from '../support/codeBlocks.js';
 import { ROOT } from '../support/paths.js';
@@ -20,6 +20,7 @@ describe('the programs in the documents', () => {
   execFileSync('ip', ['netns', 'add', 'blue']);
   // IPVS accepts no real server while a namespace has no routing table, and it has none until a link is up.
   execFileSync('ip', ['-n', 'blue', 'link', 'set', 'lo', 'up']);
+  after(() => execFileSync('ip', ['netns', 'del', 'blue']));
 
   for (const { name, text } of programs) {
     it(`${name} runs`, () => {

@@ -13,7 +13,11 @@ import { ROOT } from '../support/paths.js';
 import { tools } from '../support/tools.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'knp-cookbook-'));
-after(() => rmSync(folder, { recursive: true }));
+after(() => {
+  rmSync(folder, { recursive: true });
+  // The balancer leaves its services, on purpose. Later tests in the same guest unload the module.
+  tools('ipvsadm -C; ipset destroy');
+});
 
 const running: ChildProcess[] = [];
 afterEach(() => {

@@ -1,0 +1,187 @@
+// Options of ip(8) whose values do not stay, or that need more than one object: set by the library, and read by ip.
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { openRtnetlink, type Rtnetlink } from '../../src/kernel/rtnetlink/index.js';
+import { makeNamespace, type Namespace } from '../support/netns.js';
+import { at, batch, ipJson, prepared } from '../support/rtnetlink/ip.js';
+
+describe('options whose values do not stay', () => {
+  let namespace: Namespace;
+  let rtnetlink: Rtnetlink;
+  before(async () => {
+    ({ namespace, rtnetlink } = await prepared());
+  });
+  after(async () => {
+    await rtnetlink.close();
+    namespace.remove();
+  });
+
+  it('switches of a link', async () => {
+    const flagsOf = () => ipJson(namespace, 'link show dev vb')[0]?.['flags'] as string[];
+    const all = {
+      arp: false,
+      dynamic: true,
+      multicast: false,
+      allMulticast: true,
+      promiscuous: true,
+      trailers: false,
+    };
+    await rtnetlink.setLink('vb', { ...all, up: false });
+    for (const flag of ['NOARP', 'DYNAMIC', 'ALLMULTI', 'PROMISC', 'NOTRAILERS'])
+      assert.ok(flagsOf().includes(flag), flag);
+    assert.ok(!flagsOf().includes('MULTICAST') && !flagsOf().includes('UP'));
+    batch(namespace, [
+      'link set vb arp on dynamic off multicast on allmulticast off promisc off trailers on up',
+    ]);
+    const { flags = [] } = (await rtnetlink.getLink('vb')) ?? {};
+    assert.deepEqual(
+      flags.filter((flag) =>
+        ['noarp', 'dynamic', 'multicast', 'allmulti', 'promisc', 'notrailers', 'up'].includes(flag),
+      ),
+      ['up', 'multicast'],
+    );
+  });
+
+  it('carrier, index, queues and master', async () => {
+    await rtnetlink.setLink('dummy1', { up: true });
+    await rtnetlink.setLink('dummy1', { carrier: false });
+    const [dummy = {}] = ipJson(namespace, 'link show dev dummy1');
+    assert.ok(!(dummy['flags'] as string[]).includes('LOWER_UP'));
+    await rtnetlink.addLink('vq', 'veth', { index: 777, txQueues: 3, rxQueues: 2, peer: { name: 'vr' } });
+    const [shown = {}] = ipJson(namespace, 'link show dev vq');
+    assert.deepEqual([shown['ifindex'], shown['num_tx_queues']], [777, 3]);
+    // A kernel without CONFIG_RPS, as User Mode Linux, has one queue of each link for receipt, and lists none.
+    const listsReceipt = ipJson(namespace, 'link show dev lo')[0]?.['num_rx_queues'] !== undefined;
+    assert.equal(shown['num_rx_queues'], listsReceipt ? 2 : undefined);
+    batch(namespace, [
+      'link add vs numtxqueues 4 numrxqueues 5 type veth peer name vt',
+      'link set spare nomaster',
+    ]);
+    const listed = (await rtnetlink.getLink('vs')) ?? assert.fail();
+    assert.deepEqual([listed.txQueues, listed.rxQueues], [4, listsReceipt ? 5 : undefined]);
+    assert.equal((await rtnetlink.getLink('spare'))?.master, undefined);
+    await assert.rejects(rtnetlink.setLink('vq', { protoDown: true }), { code: 'EOPNOTSUPP' });
+  });
+
+  it('the state of a port, which the kernel selects', async () => {
+    batch(namespace, ['link add idle type dummy', 'link set idle master bridge1']);
+    await assert.rejects(rtnetlink.setLink('idle', { bridgePort: { state: 3 } }), { code: 'ENETDOWN' });
+  });
+
+  it('a link moves to another network namespace, by path and by process, and a peer is created in one', async () => {
+    const other = makeNamespace();
+    try {
+      await rtnetlink.addLink('m1', 'veth', { peer: { name: 'm2', netns: other.path } });
+      await rtnetlink.setLink('m1', { netns: other.path });
+      assert.equal(await rtnetlink.getLink('m1'), undefined);
+      const names = ipJson(other, 'link show').map((link) => link['ifname']);
+      assert.ok(names.includes('m1') && names.includes('m2'), String(names));
+      await rtnetlink.addLink('m3', 'dummy');
+      await rtnetlink.setLink('m3', { netns: process.pid });
+      const here = await openRtnetlink();
+      assert.ok(await here.getLink('m3'));
+      await here.deleteLink('m3');
+      await here.close();
+      await assert.rejects(rtnetlink.setLink('vb', { netns: '/run/netns/nowhere' }), {
+        code: 'ENOENT',
+        kernelMessage: 'cannot open network namespace /run/netns/nowhere',
+      });
+      await assert.rejects(rtnetlink.setLink('vb', { netns: 4_000_000 }), { code: 'ESRCH' });
+    } finally {
+      other.remove();
+    }
+  });
+
+  it('the backup port of a bridge, which null removes', async () => {
+    const shown = () => {
+      const link = ipJson(namespace, 'link show dev port1')[0];
+      return at(link, 'linkinfo.info_slave_data.backup_port');
+    };
+    await rtnetlink.setLink('spare', { master: 'bridge1' });
+    await rtnetlink.setLink('port1', { bridgePort: { backupPort: 'spare' } });
+    assert.equal(shown(), 'spare');
+    await rtnetlink.setLink('port1', { bridgePort: { backupPort: null } });
+    assert.equal(shown(), undefined);
+    batch(namespace, ['link set port1 type bridge_slave backup_port spare']);
+    assert.equal((await rtnetlink.getLink('port1'))?.bridgePort?.backupPort, 'spare');
+    batch(namespace, ['link set port1 type bridge_slave nobackup_port']);
+    assert.equal((await rtnetlink.getLink('port1'))?.bridgePort?.backupPort, undefined);
+  });
+
+  it('addresses that join their multicast group', async () => {
+    await rtnetlink.addAddress({ link: 'va', address: '239.1.2.3', prefix: 32, flags: ['autojoin'] });
+    batch(namespace, ['addr add 239.1.2.4/32 dev va autojoin']);
+    const shown = ipJson(namespace, 'addr show dev va').find(({ local }) => local === '239.1.2.3');
+    assert.equal(shown?.['autojoin'], true);
+    const listed = (await rtnetlink.listAddresses('va')).find(({ address }) => address === '239.1.2.4');
+    assert.ok(listed?.flags.includes('autojoin'));
+  });
+
+  it('a route by the id of a next hop, and one that is pervasive', async () => {
+    batch(namespace, ['nexthop add id 7 via 10.1.0.2 dev va', 'route add 10.21.0.0/16 nhid 7']);
+    await rtnetlink.addRoute({ destination: '10.20.0.0/16', nextHopId: 7 });
+    await rtnetlink.addRoute({ destination: '10.22.0.0/16', gateway: '10.1.0.2', flags: ['pervasive'] });
+    const shown = ipJson(namespace, 'route show');
+    assert.equal(shown.find(({ dst }) => dst === '10.20.0.0/16')?.['nhid'], 7);
+    // The kernel does not list pervasive, and ip has no command that sets it; that it arrives shows in the refusal.
+    assert.ok(shown.find(({ dst }) => dst === '10.22.0.0/16'));
+    await assert.rejects(
+      rtnetlink.addRoute({ destination: '10.23.0.0/16', link: 'va', flags: ['pervasive'] }),
+      { code: 'EINVAL', kernelMessage: /PERVASIVE/ },
+    );
+    const routes = await rtnetlink.listRoutes({ family: 4 }).toArray();
+    const find = (destination: string) => routes.find((route) => route.destination === destination);
+    assert.equal(find('10.21.0.0/16')?.nextHopId, 7);
+  });
+
+  it('a rule for the table of an L3 master device', async (t) => {
+    try {
+      await rtnetlink.addRule({ priority: 778, l3mdev: true });
+    } catch (error) {
+      // A kernel without CONFIG_NET_L3_MASTER_DEV.
+      assert.equal((error as { code?: string }).code, 'EOPNOTSUPP');
+      t.diagnostic('the kernel has no L3 master devices');
+      return;
+    }
+    batch(namespace, ['rule add l3mdev pref 779']);
+    assert.equal(ipJson(namespace, 'rule show pref 778')[0]?.['l3mdev'], null);
+    const listed = (await rtnetlink.listRules(4)).find(({ priority }) => priority === 779);
+    assert.equal(listed?.l3mdev, true);
+  });
+
+  it('neighbours that the kernel resolves at once, and keeps resolved', async () => {
+    const neighbour = { link: 'va', state: 'none' } as const;
+    await rtnetlink.addNeighbour({ ...neighbour, address: '10.1.0.97', flags: ['use'] });
+    await rtnetlink.addNeighbour({ ...neighbour, address: '10.1.0.98', flags: ['managed'] });
+    batch(namespace, ['neigh add 10.1.0.99 dev va managed']);
+    const shown = ipJson(namespace, 'neigh show dev va');
+    const find = (address: string) => shown.find(({ dst }) => dst === address) ?? assert.fail(address);
+    // Use starts the resolution, which fails after 3 s: nobody has the address.
+    for (const address of ['10.1.0.97', '10.1.0.98']) {
+      assert.match(String(find(address)['state']), /^(INCOMPLETE|FAILED)$/, address);
+    }
+    assert.equal(find('10.1.0.98')['managed'], null);
+    const listed = await rtnetlink.getNeighbour({ link: 'va', address: '10.1.0.99' });
+    assert.deepEqual(listed?.flags, ['managed']);
+  });
+
+  it('the route of a packet, with every field of the question', async () => {
+    const query = {
+      from: '10.1.0.1',
+      outputLink: 'va',
+      mark: 3,
+      uid: 0,
+      ipProtocol: 17,
+      sourcePort: 1000,
+      destinationPort: 53,
+    };
+    const route = await rtnetlink.getRoute('10.1.0.9', query);
+    const [shown = {}] = ipJson(
+      namespace,
+      'route get 10.1.0.9 from 10.1.0.1 oif va mark 3 uid 0 ipproto udp sport 1000 dport 53',
+    );
+    assert.deepEqual([route.link, route.destination], [shown['dev'], `${shown['dst']}/32`]);
+    const whole = await rtnetlink.getRoute('10.1.0.9', { fibMatch: true });
+    assert.deepEqual([whole.destination, whole.protocol], ['10.1.0.0/24', 'kernel']);
+  });
+});

@@ -6,6 +6,8 @@
 import { readdirSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { openConntrack } from '../../src/kernel/conntrack/index.js';
 import { throwOnFailure } from '../../src/kernel/failures.js';
 import { openIpset } from '../../src/kernel/ipset/index.js';
@@ -18,7 +20,10 @@ export const MOST_GROWTH = 24;
 /** Operations of one call. */
 const BATCH = 500;
 
-/** Opens a client, removes what a terminated worker left, and returns the closing of the client and a round of operations, which leaves the kernel as it was before it. */
+/**
+ * Opens a client, and removes what a terminated worker left. Returns the closing of the client, and a round of operations, after
+ * which the kernel is as it was before.
+ */
 type Open = () => Promise<{ round(): Promise<number>; close(): Promise<void> }>;
 
 // include/uapi/linux/{netlink,rtnetlink}.h
@@ -116,7 +121,7 @@ const FAMILIES: Readonly<Record<string, Open>> = {
   },
 };
 
-/** Watches as well: each round of `change` makes events, of which one is taken, and the others wait or are lost. */
+/** Watches as well: the events of each round of `change` are read until the client is closed. */
 async function watched(
   client: { close(): Promise<void> },
   stream: AsyncIterable<unknown>,
@@ -124,25 +129,28 @@ async function watched(
 ): ReturnType<Open> {
   const events = stream[Symbol.asyncIterator]();
   await events.next();
+  const reading = (async () => {
+    while (!(await events.next()).done);
+  })();
   return {
     async close() {
       await events.return?.();
+      await reading;
       await client.close();
     },
-    async round() {
-      const count = await change();
-      await events.next();
-      return count;
-    },
+    round: change,
   };
 }
 
 const descriptors = () => readdirSync('/proc/self/fd').length;
 
+setFlagsFromString('--expose-gc');
+const collectGarbage: () => void = runInNewContext('gc');
+
 /** The resident memory after garbage collections, in MiB. */
 async function resident(): Promise<number> {
   for (let i = 0; i < 4; i++) {
-    globalThis.gc?.();
+    collectGarbage();
     await setTimeout(20);
   }
   return process.memoryUsage().rss / 2 ** 20;
@@ -154,9 +162,9 @@ export async function soak(family: string, operations: number, opens: number): P
   if (!open) throw new Error(`no family ${family}`);
   const client = await open();
   const openOnce = async () => (await open()).close();
-  // A warm-up: the heap and the buffers of the C library reach their sizes.
-  for (let done = 0; done < operations / 10; ) done += await client.round();
-  for (let i = 0; i < opens / 10; i++) await openOnce();
+  // A warm-up: the heap, and the arenas that the C library makes for threads, reach their sizes.
+  for (let done = 0; done < operations / 4; ) done += await client.round();
+  for (let i = 0; i < opens / 2; i++) await openOnce();
   const before = { memory: await resident(), descriptors: descriptors() };
   const started = Date.now();
   let done = 0;

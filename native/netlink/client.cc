@@ -16,11 +16,6 @@ constexpr size_t kDatagram = size_t{32} * 1024;
 
 }  // namespace
 
-void AppendMessage(const Message& message, std::vector<uint8_t>* out) {
-  MessageBuilder builder(out);
-  builder.Copy(message, message.flags);
-}
-
 Status Client::Open(const std::string& network_namespace, std::chrono::milliseconds timeout) {
   const std::lock_guard<std::mutex> lock(mutex_);
   SocketOptions options;

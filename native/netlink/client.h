@@ -17,9 +17,6 @@
 
 namespace knp::netlink {
 
-// Appends a message with the layout of the kernel: struct nlmsghdr, payload, padding.
-void AppendMessage(const Message& message, std::vector<uint8_t>* out);
-
 class Client {
  public:
   // The protocol that Open() opens: NETLINK_GENERIC.

@@ -93,4 +93,8 @@ void AddFlags(uint8_t* message, uint16_t flags) {
   std::memcpy(message + offsetof(nlmsghdr, nlmsg_flags), &value, sizeof(value));
 }
 
+void AppendMessage(const Message& message, std::vector<uint8_t>* out) {
+  MessageBuilder(out).Copy(message, message.flags);
+}
+
 }  // namespace knp::netlink

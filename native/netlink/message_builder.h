@@ -74,4 +74,7 @@ class MessageBuilder {
 void SetSequence(uint8_t* message, uint32_t sequence);
 void AddFlags(uint8_t* message, uint16_t flags);
 
+// Appends a message with its header, without its sequence number, padded to 4 bytes.
+void AppendMessage(const Message& message, std::vector<uint8_t>* out);
+
 }  // namespace knp::netlink

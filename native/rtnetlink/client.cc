@@ -110,7 +110,7 @@ Status Client::Read(Encoded message, std::vector<uint8_t>* out) {
   return netlink::Dump(
       &socket_, &request, [&] { out->clear(); },
       [&](const Message& reply) -> Status {
-        AppendMessage(reply, out);
+        netlink::AppendMessage(reply, out);
         return {};
       });
 }

@@ -248,13 +248,4 @@ Status DecodeLinkIndexes(const Message& message, std::vector<int32_t>* out) {
   }
 }
 
-void AppendMessage(const Message& message, std::vector<uint8_t>* out) {
-  MessageBuilder builder(out);
-  builder.Begin(message.type, message.flags, message.sequence);
-  builder.PutPayload(message.payload, message.size);
-  // Cannot fail: it has no attributes of ours.
-  static_cast<void>(builder.End());
-  out->resize(netlink::NlmsgAlign(out->size()));
-}
-
 }  // namespace knp::rtnetlink

@@ -44,7 +44,4 @@ netlink::Status DecodeAddress(const netlink::Message& message, Address* out);
 // Indexes of the links that a message about a link, a route or a neighbour refers to.
 netlink::Status DecodeLinkIndexes(const netlink::Message& message, std::vector<int32_t>* out);
 
-// Appends a message with its header, and pads it to 4 bytes.
-void AppendMessage(const netlink::Message& message, std::vector<uint8_t>* out);
-
 }  // namespace knp::rtnetlink

@@ -75,7 +75,7 @@ void ReadMessage(const Message& message, Subject subject, const NameLookup& look
     if (name != names->end()) known.insert(*name);
   }
   std::vector<uint8_t> content;
-  AppendMessage(message, &content);
+  netlink::AppendMessage(message, &content);
   AppendEvent(subject.kind, subject.deleted, content, known, &out->records);
 }
 

@@ -40,7 +40,7 @@ export function ensureNodeModules() {
   // npm writes the hidden lock file at the end of every installation.
   const installed = changedAt('node_modules/.package-lock.json');
   if (installed >= changedAt('package-lock.json')) return;
-  // No package of ours needs its install script.
+  // No package in package-lock.json needs its install script.
   step('npm packages: npm ci', ['npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund']);
 }
 

@@ -79,7 +79,7 @@ export function moduleHint(name: string, machine: Machine = HOST): string {
     case 'missing':
       return `the kernel ${machine.release} has no module ${name}: install the package with its modules, or another kernel`;
     case 'unknown':
-      return `load the kernel module ${name} on the host (modprobe ${name}): it is not loaded, and ${folderOf(machine)} is not to be seen here`;
+      return `load the kernel module ${name} on the host (modprobe ${name}): it is not loaded, and this process cannot read ${folderOf(machine)}`;
   }
 }
 

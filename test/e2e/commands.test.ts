@@ -46,6 +46,7 @@ function steady(text: string): string {
 }
 
 const { examples } = examplesOf('docs/commands.md');
+assert.ok(examples.length > 0);
 
 for (const example of examples) {
   test(`$ ${example.command}`, () => {

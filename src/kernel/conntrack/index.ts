@@ -35,22 +35,10 @@ import type {
   NewFlow,
 } from './types.js';
 
-export { NetlinkError } from '../../errors.js';
 export type { Family } from '../../net/address.js';
 export type { IpProtocol, Protocol } from '../../net/protocol.js';
-export { throwOnFailure } from '../failures.js';
-export type {
-  Batch,
-  BatchSource,
-  CallOptions,
-  EventStream,
-  KernelClient,
-  Listing,
-  OpenOptions,
-  OperationResult,
-  Resync,
-  WatchOptions,
-} from '../types.js';
+export * from '../everyClient.js';
+export type { EventStream, Resync, WatchOptions } from '../types.js';
 export { type Endpoint, type FlowNat, natOf } from './nat.js';
 export {
   FLOW_STATUSES,

@@ -26,19 +26,9 @@ import type {
   SupportedType,
 } from './types.js';
 
-export { NetlinkError } from '../../errors.js';
 export type { Family } from '../../net/address.js';
 export type { IpProtocol, Protocol } from '../../net/protocol.js';
-export { throwOnFailure } from '../failures.js';
-export type {
-  Batch,
-  BatchSource,
-  CallOptions,
-  KernelClient,
-  Listing,
-  OpenOptions,
-  OperationResult,
-} from '../types.js';
+export * from '../everyClient.js';
 export { formatEntry } from './entry.js';
 export {
   type ParsedSets,

@@ -39,19 +39,9 @@ import type {
   VirtualServiceState,
 } from './types.js';
 
-export { NetlinkError } from '../../errors.js';
 export type { Family } from '../../net/address.js';
 export type { Protocol } from '../../net/protocol.js';
-export { throwOnFailure } from '../failures.js';
-export type {
-  Batch,
-  BatchSource,
-  CallOptions,
-  KernelClient,
-  Listing,
-  OpenOptions,
-  OperationResult,
-} from '../types.js';
+export * from '../everyClient.js';
 export { formatRules, parseRules, RulesError, type RulesOptions } from './rules.js';
 export * from './types.js';
 

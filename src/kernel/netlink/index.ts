@@ -21,20 +21,8 @@ import type {
   NetlinkRequest,
 } from './types.js';
 
-export { NetlinkError } from '../../errors.js';
-export { throwOnFailure } from '../failures.js';
-export type {
-  Batch,
-  BatchSource,
-  CallOptions,
-  EventStream,
-  KernelClient,
-  Listing,
-  OpenOptions,
-  OperationResult,
-  Resync,
-  WatchOptions,
-} from '../types.js';
+export * from '../everyClient.js';
+export type { EventStream, Resync, WatchOptions } from '../types.js';
 export { Attribute, type AttributePlace, AttributeReader } from './attributeReader.js';
 export { AttributeWriter, NLA_F_NESTED, NLA_F_NET_BYTEORDER } from './attributeWriter.js';
 export {

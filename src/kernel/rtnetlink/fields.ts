@@ -61,14 +61,6 @@ export function checked(writer: MessageWriter, path: string, value: unknown, for
   return ok;
 }
 
-/** Reads the attributes that are fields. */
-export function readFields<T>(attributes: AttributeCursor, fields: Partial<Fields<T>>, links: LinkNames): T {
-  const object: Record<string, unknown> = {};
-  const names = namesOf(fields);
-  while (attributes.next()) readField(attributes, fields, names, object, links);
-  return object as T;
-}
-
 /** Reads an attribute into an object, if it is a field. */
 export function readField(
   attribute: AttributeCursor,

@@ -26,20 +26,8 @@ import { encodeListRules, readRule } from './rules/codec.js';
 import type * as types from './types.js';
 import { findKindsFault, watchOf } from './watch.js';
 
-export { NetlinkError } from '../../errors.js';
-export { throwOnFailure } from '../failures.js';
-export type {
-  Batch,
-  BatchSource,
-  CallOptions,
-  EventStream,
-  KernelClient,
-  Listing,
-  OpenOptions,
-  OperationResult,
-  Resync,
-  WatchOptions,
-} from '../types.js';
+export * from '../everyClient.js';
+export type { EventStream, Resync, WatchOptions } from '../types.js';
 export * from './types.js';
 export {
   type HostEvent,

@@ -43,7 +43,7 @@ export const WRITE_FLAGS = {
 /** Address families. */
 export const AF: Readonly<Record<Family, number>> = { 4: 2, 6: 10 };
 
-/** The family of a number, if it is one of ours. */
+/** The family of an address family number (AF_INET, AF_INET6); undefined for every other number. */
 export function familyOfNumber(number: number): Family | undefined {
   if (number === AF[4]) return 4;
   return number === AF[6] ? 6 : undefined;

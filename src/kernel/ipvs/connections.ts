@@ -1,8 +1,11 @@
 // The connection table as text (/proc/net/ip_vs_conn, `ip_vs_conn_seq_show` of net/netfilter/ipvs/ip_vs_conn.c) → connections.
+import { excerpt } from '../../errors.js';
 import { canonicalAddress, formatAddress } from '../../net/address.js';
 import { TimeSlice } from '../../timeSlice.js';
 import { argumentError, type Fault, findUnknown, integerFault } from '../arguments.js';
+import { toNetlinkError } from '../failures.js';
 import type { Listing } from '../types.js';
+import { CONNECTIONS } from './names.js';
 import type { ConnectionFilter, Endpoint, EndpointFilter, IpvsConnection } from './types.js';
 
 /** Whether a filter selects a connection. */
@@ -52,7 +55,7 @@ export class ConnectionListing implements Listing<IpvsConnection> {
   }
 }
 
-/** `Pro FromIP FPrt ToIP TPrt DestIP DPrt State Expires [PEName PEData]`; throws a RangeError for any other line. */
+/** `Pro FromIP FPrt ToIP TPrt DestIP DPrt State Expires [PEName PEData]`; throws a NetlinkError `ERR_MALFORMED_REPLY` for any other line. */
 export function parseConnection(line: string): IpvsConnection {
   // The state has at most 11 letters and the number at least one blank before it; the data of an engine may have blanks.
   const fields = /^(\S+) +(\S+) (\S+) (\S+) (\S+) (\S+) (\S+) (\S+) +(\d+)(?: (\S+) ?(.*))?$/.exec(line);
@@ -60,7 +63,8 @@ export function parseConnection(line: string): IpvsConnection {
   const [client, virtual, destination] = [0, 2, 4].map((i) => readEndpoint(texts[i], texts[i + 1]));
   const [state, expires, name, data = ''] = texts.slice(6);
   if (!protocol || !client || !virtual || !destination || state === undefined) {
-    throw new RangeError(`connection with an unknown form: ${line}`);
+    const message = `a connection has an unknown form: ${excerpt(line)}`;
+    throw toNetlinkError({ errno: 0, code: 'ERR_MALFORMED_REPLY', message }, CONNECTIONS);
   }
   return {
     protocol: protocol.toLowerCase(),

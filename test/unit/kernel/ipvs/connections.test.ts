@@ -1,6 +1,7 @@
 // The text of /proc/net/ip_vs_conn, as Linux 6.1 and 6.18 print it, and its pieces.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { NetlinkError } from '../../../../src/errors.js';
 import { ConnectionListing, packFilter, parseConnection } from '../../../../src/kernel/ipvs/connections.js';
 
 const HEADER = 'Pro FromIP   FPrt ToIP     TPrt DestIP   DPrt State       Expires PEName PEData\n';
@@ -67,7 +68,8 @@ it('a line of another form is an error that shows it', () => {
   for (const line of ['', 'UDP', 'UDP 0A09 CF05 0A090002 004D 7F000001 004D UDP 299', 'x '.repeat(9)]) {
     assert.throws(
       () => parseConnection(line),
-      (error) => error instanceof RangeError && error.message.endsWith(line),
+      (error) =>
+        error instanceof NetlinkError && error.code === 'ERR_MALFORMED_REPLY' && error.message.endsWith(line),
     );
   }
 });

@@ -96,7 +96,8 @@ function compare(desired: Desired<Item>, known: ReadonlyMap<string, Item>): Comp
         phases.last.push({ key, phase: 'delete', call: { do: 'deleteTable' } });
       }
     },
-    operations: () => [...phases.create, ...phases.set, ...phases.delete, ...phases.last],
+    additions: () => [...phases.create.splice(0), ...phases.set.splice(0)],
+    removals: () => [...phases.delete, ...phases.last],
   };
 }
 

@@ -94,6 +94,7 @@ it('takes 8 bytes for an IPv4 entry and 24 for an IPv6 entry', async () => {
     [4, 8],
     [6, 24],
   ] as const) {
+    manyOf(family); // compiles the code
     collect();
     const before = process.memoryUsage().heapUsed;
     const made = manyOf(family);

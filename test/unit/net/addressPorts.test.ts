@@ -1,6 +1,8 @@
 // Lists of address:port as numbers.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import type { Family } from '../../../src/net/address.js';
 import { AddressPorts, AddressPortsBuilder } from '../../../src/net/addressPorts.js';
 
@@ -85,15 +87,13 @@ it('refuses texts that are not of the family', () => {
   assert.equal(new AddressPortsBuilder(6).add('10.0.0.1', 80), false);
 });
 
-it('takes 8 bytes for an IPv4 entry and 24 for an IPv6 entry', async () => {
-  const { setFlagsFromString } = await import('node:v8');
-  const { runInNewContext } = await import('node:vm');
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
-  for (const [family, size] of [
-    [4, 8],
-    [6, 24],
-  ] as const) {
+for (const [family, size] of [
+  [4, 8],
+  [6, 24],
+] as const) {
+  it(`takes ${size} bytes for an IPv${family} entry`, () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
     manyOf(family); // compiles the code
     collect();
     const before = process.memoryUsage().heapUsed;
@@ -101,8 +101,8 @@ it('takes 8 bytes for an IPv4 entry and 24 for an IPv6 entry', async () => {
     collect();
     const each = (process.memoryUsage().heapUsed - before) / made.size;
     assert.ok(each >= size * 0.9 && each <= size * 1.1, `${each} bytes for an IPv${family} entry`);
-  }
-});
+  });
+}
 
 function manyOf(family: Family): AddressPorts {
   const builder = new AddressPortsBuilder(family);

@@ -7,6 +7,7 @@ import {
   serviceKey,
 } from '../objects/types.js';
 import { Claims } from './claims.js';
+import { type OrderOfService, orderOfService } from './orderOfService.js';
 import { claimsOf, planInputOf } from './planInput.js';
 import type { NodeFacts, ServicePlanInput } from './types.js';
 
@@ -44,6 +45,19 @@ export class ServiceCache {
   /** Names of all Services, as `namespace/name`. */
   serviceNames(): IterableIterator<string> {
     return this.#services.keys();
+  }
+
+  /** The order in which these Services are programmed. Names of deleted Services are last. */
+  order(names: Iterable<string>): OrderOfService {
+    const existing: Service[] = [];
+    const deleted: string[] = [];
+    for (const name of names) {
+      const service = this.#services.get(name);
+      if (service) existing.push(service);
+      else deleted.push(name);
+    }
+    const { vital, others } = orderOfService(existing);
+    return { vital, others: [...others, ...deleted] };
   }
 
   node(name: string): Node | undefined {

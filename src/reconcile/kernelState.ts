@@ -92,7 +92,10 @@ export class KernelState<Item, Operation extends KeyedOperation> {
       if (have !== undefined) known.set(key, this.#shared(key, have));
       if (slice.spend(1)) await slice.yield();
     }
-    for (const [key, have] of this.known) if (!known.has(key)) known.set(key, have);
+    for (const [key, have] of this.known) {
+      if (!known.has(key)) known.set(key, have);
+      if (slice.spend(1)) await slice.yield();
+    }
     this.known = known;
   }
 

@@ -1,5 +1,6 @@
 // Divides the keys of a large pass into pieces, so that the kernel works on one piece while the next is prepared.
 import type { KeyedOperation } from '../modes/mode.js';
+import { TimeSlice } from '../timeSlice.js';
 import type { KernelState, Piece } from './kernelState.js';
 import { PIECE, type PlannedKeys, type Planner } from './planner.js';
 
@@ -32,13 +33,19 @@ export function* divide<Item, Operation extends KeyedOperation>(
   yield { keys, last: true };
 }
 
-/** All keys, desired or known. */
-export function everyKey<Item, Operation extends KeyedOperation>(
+/** All keys, desired or known. Collected in time slices. */
+export async function everyKey<Item, Operation extends KeyedOperation>(
   { desired }: Planner<Item, Operation>,
   { known }: KernelState<Item, Operation>,
-): Set<string> {
-  const keys = new Set(desired.keys());
-  for (const key of known.keys()) keys.add(key);
+): Promise<Set<string>> {
+  const keys = new Set<string>();
+  const slice = new TimeSlice();
+  for (const map of [desired, known]) {
+    for (const key of map.keys()) {
+      keys.add(key);
+      if (slice.spend(1)) await slice.yield();
+    }
+  }
   return keys;
 }
 
@@ -73,6 +80,10 @@ export async function* planAhead<Item, Operation extends KeyedOperation>(
   for (const plan of planned) yield ready(plan);
   for (const list of unplanned) yield ready(await planner.plan(list));
   const keys = [...planner.planRest(), ...alone(waiting)];
-  for (const key of known.keys()) if (desired.get(key) === undefined) keys.push(key);
+  const slice = new TimeSlice();
+  for (const key of known.keys()) {
+    if (desired.get(key) === undefined) keys.push(key);
+    if (slice.spend(1)) await slice.yield();
+  }
   yield { keys, last: true };
 }

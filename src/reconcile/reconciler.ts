@@ -164,7 +164,8 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     else {
       await this.#planPieces(unplanned);
       planner.planRest();
-      await this.#program([...listsOf(planner.services())], everyKey(planner, this.#kernel), record);
+      const keys = await everyKey(planner, this.#kernel);
+      await this.#program([...listsOf(planner.services())], keys, record);
     }
     await this.#kernel.shareAll();
     return countServices(pieces);
@@ -241,7 +242,8 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     await this.#observe();
     await this.#planPieces(this.#planner.take());
     this.#planner.planRest();
-    const operations = await this.#kernel.differences(everyKey(this.#planner, this.#kernel));
+    const keys = await everyKey(this.#planner, this.#kernel);
+    const operations = await this.#kernel.differences(keys);
     return operations.map((operation) => {
       const { phase, key } = operation;
       const lines = this.#mode.describe(operation, this.#kernel.known);

@@ -75,17 +75,15 @@ const RESTRICTED = {
   spec: { type: 'LoadBalancer', loadBalancerSourceRanges: ['203.0.113.0/24'] },
 };
 
+/** Adds a load-balancer IP to a Service of the objects. */
+function withAddress(objects: Map<string, KubernetesObject>, name: string, ip: string) {
+  const service = objects.get(`Service demo/${name}`);
+  assert.ok(service?.kind === 'Service');
+  return objects.set(`Service demo/${name}`, { ...service, loadBalancerIPs: [ip] });
+}
+
 function restricted(): Map<string, KubernetesObject> {
-  const objects = cluster(RESTRICTED);
-  const { object } = decodeObject({
-    apiVersion: 'v1',
-    kind: 'Service',
-    metadata: { namespace: 'demo', name: RESTRICTED.name, creationTimestamp: '2010-01-01T00:00:00Z' },
-    spec: { clusterIP: RESTRICTED.ip, ports: [{ port: 80 }], ...RESTRICTED.spec },
-    status: { loadBalancer: { ingress: [{ ip: EXTERNAL }] } },
-  });
-  assert.ok(object);
-  return objects.set('Service demo/restricted', object);
+  return withAddress(cluster(RESTRICTED), RESTRICTED.name, EXTERNAL);
 }
 
 /** A node whose kernel records its operations, in order: `ipvs.addService tcp 10.96.0.1:80`. */
@@ -220,12 +218,8 @@ describe('a Service that its source ranges close to the node', () => {
   it('keeps its rule after a restart, while a new one gets its own before it is reachable', async () => {
     const before = recorded(restricted());
     await before.node.sync();
-    const objects = restricted();
-    const added = { name: 'added', ip: '10.96.201.1', age: 6000, spec: RESTRICTED.spec };
-    for (const [identity, object] of objectsOf(added)) objects.set(identity, object);
-    const service = objects.get('Service demo/added');
-    assert.ok(service?.kind === 'Service');
-    objects.set('Service demo/added', { ...service, loadBalancerIPs: ['192.0.2.8'] });
+    const added = objectsOf({ name: 'added', ip: '10.96.201.1', age: 6000, spec: RESTRICTED.spec });
+    const objects = withAddress(new Map([...restricted(), ...added]), 'added', '192.0.2.8');
     const { node, log } = recorded(objects, before.kernel);
     assert.deepEqual((await node.sync()).failures, []);
     const [restore, ...more] = log.filter((line) => line.startsWith('restore'));
@@ -236,6 +230,19 @@ describe('a Service that its source ranges close to the node', () => {
 });
 
 describe('a restart', () => {
+  it('first adds the rules that a new Service needs', async () => {
+    const before = recorded(cluster());
+    await before.node.sync();
+    const spec = { type: 'LoadBalancer', loadBalancerSourceRanges: ['127.0.0.1/32'] };
+    const objects = cluster({ name: 'added', ip: '10.96.201.1', age: 6000, spec });
+    const { node, log } = recorded(withAddress(objects, 'added', EXTERNAL), before.kernel);
+    assert.deepEqual((await node.sync()).failures, []);
+    const rule = first(log, /^restore 4 [^]*--match-set KUBE-LOAD-BALANCER-FW /);
+    assert.ok(rule < first(log, new RegExp(`^ipvs.addService .*${about(EXTERNAL).source}`)));
+    assert.ok(rule < first(log, new RegExp(`^rtnetlink.addAddress .*${about(EXTERNAL).source}`)));
+    assert.equal(positions(log, /^restore 4/).length, 1, 'the rules change once');
+  });
+
   it('on the state of a complete pass makes no operation', async () => {
     const before = recorded(restricted());
     await before.node.sync();

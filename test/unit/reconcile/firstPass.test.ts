@@ -209,7 +209,7 @@ describe('a Service that its source ranges close to the node', () => {
   it('is reachable only after its rule', async () => {
     const { node, log } = recorded(restricted());
     assert.deepEqual((await node.sync()).failures, []);
-    const rule = first(log, new RegExp(`^restore 4 [^]*-s ${EXTERNAL}/32 -m ipvs .* -j DROP`));
+    const rule = first(log, new RegExp(`^restore 4 .*-s ${EXTERNAL}/32 -m ipvs .* -j DROP`, 's'));
     assert.ok(rule < first(log, new RegExp(`^ipvs.addService .*${about(EXTERNAL).source}`)));
     assert.ok(rule < first(log, new RegExp(`^rtnetlink.addAddress .*${about(EXTERNAL).source}`)));
     assert.ok(rule > first(log, about(ipOf(SERVICES - 1))), 'the others do not wait');
@@ -237,7 +237,7 @@ describe('a restart', () => {
     const objects = cluster({ name: 'added', ip: '10.96.201.1', age: 6000, spec });
     const { node, log } = recorded(withAddress(objects, 'added', EXTERNAL), before.kernel);
     assert.deepEqual((await node.sync()).failures, []);
-    const rule = first(log, /^restore 4 [^]*--match-set KUBE-LOAD-BALANCER-FW /);
+    const rule = first(log, /^restore 4 .*--match-set KUBE-LOAD-BALANCER-FW /s);
     assert.ok(rule < first(log, new RegExp(`^ipvs.addService .*${about(EXTERNAL).source}`)));
     assert.ok(rule < first(log, new RegExp(`^rtnetlink.addAddress .*${about(EXTERNAL).source}`)));
     assert.equal(positions(log, /^restore 4/).length, 1, 'the rules change once');

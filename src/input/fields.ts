@@ -40,14 +40,7 @@ export class Fields<Of = Untyped> {
   readonly #name: string;
   readonly #index: number;
 
-  constructor(
-    object: string,
-    problems: Problem[],
-    values: Untyped,
-    parent?: Fields,
-    name = '',
-    index = -1,
-  ) {
+  constructor(object: string, problems: Problem[], values: Untyped, parent?: Fields, name = '', index = -1) {
     this.#object = object;
     this.#problems = problems;
     this.#values = values;
@@ -213,7 +206,11 @@ export class Fields<Of = Untyped> {
    */
   refuseFirstAddress(name: Name<Of, readonly string[]>, text: string, rule: string): undefined {
     const address = canonicalAddress(text);
-    return this.report(`${name}[0]`, address === undefined ? ADDRESS_RULE : rule, address ?? this.#list(name)[0]);
+    return this.report(
+      `${name}[0]`,
+      address === undefined ? ADDRESS_RULE : rule,
+      address ?? this.#list(name)[0],
+    );
   }
 
   /** The canonical addresses of a list. Blank values are passed over; any other value is reported. */

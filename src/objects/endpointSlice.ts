@@ -1,6 +1,11 @@
 // discovery.k8s.io/v1 EndpointSlice → EndpointSlice.
 
-import type { DiscoveryV1EndpointPort, V1Endpoint, V1EndpointHints, V1EndpointSlice } from '@kubernetes/client-node';
+import type {
+  DiscoveryV1EndpointPort,
+  V1Endpoint,
+  V1EndpointHints,
+  V1EndpointSlice,
+} from '@kubernetes/client-node';
 import type { Fields } from '../input/fields.js';
 import { canonicalAddress, type Family } from '../net/address.js';
 import type { Interning } from './interning.js';

@@ -7,10 +7,10 @@ import type { RtnetlinkOperation } from '../../kernel/rtnetlink/types.js';
 import { joinHostPort } from '../../net/address.js';
 import type { Known } from '../mode.js';
 import type { Item } from './items.js';
-import type { Operation, ServerOperation } from './operations.js';
+import { type IpvsChange, ipvsOperationAt, type Operation } from './operations.js';
 
 /** Lines of a readable diff: `+` adds, `-` removes, `~` changes. */
-export function describe({ key, call }: Operation, known: Known<Item>): string[] {
+export function describe({ key, size, call }: Operation, known: Known<Item>): string[] {
   switch (call.on) {
     case 'sysctl': {
       const now = known.get(key);
@@ -25,7 +25,7 @@ export function describe({ key, call }: Operation, known: Known<Item>): string[]
     case 'ipset':
       return [describeSet(call.operation)];
     case 'ipvs':
-      return [describeServer(call.operation)];
+      return Array.from({ length: size }, (_, index) => describeServer(ipvsOperationAt(call, index)));
     case 'iptables':
       return describeRules(call.operation, known.get(key));
   }
@@ -65,7 +65,7 @@ function describeSet(operation: IpsetOperation): string {
   }
 }
 
-function describeServer(operation: ServerOperation): string {
+function describeServer(operation: IpvsChange): string {
   const sign = { add: '+', upd: '~', del: '-' }[operation.do.slice(0, 3)];
   const { service } = operation;
   const name = `${joinHostPort(service.address, service.port)}/${service.protocol}`;

@@ -2,7 +2,7 @@
 import type { SetHeader, SetReference, SetState, SetType } from '../../kernel/ipset/types.js';
 import type { SavedRules, Table } from '../../kernel/iptables/types.js';
 import type { AddressId, RealServer, VirtualService } from '../../kernel/ipvs/types.js';
-import { type Family, familyOf, isLinkLocalIPv6, joinHostPort } from '../../net/address.js';
+import { type Family, familyOf, isLinkLocalIPv6 } from '../../net/address.js';
 import { networkContains, parseNetwork } from '../../net/network.js';
 import {
   type Item,
@@ -19,6 +19,7 @@ import { isIptablesModeChain, leftoverJumps } from './leftovers.js';
 import type { IpvsOptions } from './options.js';
 import { recordOf, recordsNaming } from './ownership.js';
 import { sysctls } from './planNode.js';
+import { realServersOf } from './realServers.js';
 import { CHAINS, jumps } from './rules.js';
 import { SET_ROLES, setOf } from './sets.js';
 
@@ -189,9 +190,7 @@ export function serverItem(
   return {
     kind: 'virtualService',
     service: serviceOf(service),
-    realServers: new Map(
-      realServers.map((server) => [joinHostPort(server.address, server.port), settingsOf(server)]),
-    ),
+    ...realServersOf(familyOf(service.address), realServers),
     ...(ours ? {} : { foreign: true }),
   };
 }
@@ -201,12 +200,6 @@ function serviceOf(service: VirtualService & AddressId): VirtualService & Addres
   const { address, port, protocol, scheduler, schedulerFlags, onePacket, persistence } = service;
   const settings = { address, port, protocol, scheduler, schedulerFlags, onePacket };
   return persistence ? { ...settings, persistence } : settings;
-}
-
-/** Copies single fields: a listing may have more. */
-function settingsOf(server: RealServer): RealServer {
-  const { address, port, weight, forwarding, upperThreshold, lowerThreshold } = server;
-  return { address, port, weight, forwarding, upperThreshold, lowerThreshold };
 }
 
 /** The chains and jumps of a family that belong to ipvs mode or to iptables mode. */

@@ -1,11 +1,13 @@
 // The operations of ipvs mode, and their order.
 import type { IpsetOperation } from '../../kernel/ipset/types.js';
 import type { IptablesOperation } from '../../kernel/iptables/types.js';
-import type { AddressId, IpvsTimeouts, RealServer, RealServerId } from '../../kernel/ipvs/types.js';
+import type { IpvsTimeouts, RealServer, RealServerId } from '../../kernel/ipvs/types.js';
 import type { RtnetlinkOperation } from '../../kernel/rtnetlink/types.js';
-import { type Family, joinHostPort } from '../../net/address.js';
+import type { Family } from '../../net/address.js';
+import { AddressPorts } from '../../net/addressPorts.js';
 import type { Known } from '../mode.js';
 import type { Item, VirtualServiceItem } from './items.js';
+import { plannedServer } from './realServers.js';
 
 /**
  * The order of the phases that add or change. Items are added after those that they refer to. Addresses are added last, because then
@@ -39,16 +41,30 @@ export const ORDER = [...ADDITIONS, ...REMOVALS] as const;
 /** A phase of {@link ORDER}. */
 export type Phase = (typeof ORDER)[number];
 
-/** A change of a virtual service or a real server, with all settings. */
-export type ServerOperation =
-  | { readonly do: 'addService' | 'updateService'; readonly service: VirtualServiceItem['service'] }
-  | { readonly do: 'deleteService'; readonly service: AddressId }
-  | {
-      readonly do: 'addRealServer' | 'updateRealServer';
-      readonly service: AddressId;
-      readonly realServer: RealServer;
-    }
-  | { readonly do: 'deleteRealServer'; readonly service: AddressId; readonly realServer: RealServerId };
+/** A change of one real server, with all its settings. */
+export type RealServerChange =
+  | { readonly do: 'addRealServer' | 'updateRealServer'; readonly realServer: RealServer }
+  | { readonly do: 'deleteRealServer'; readonly realServer: RealServerId };
+
+/** The changes of a virtual service and its real servers, in the order in which they are made. */
+export interface ServerChanges {
+  /** The change of the virtual service itself. */
+  readonly verb: 'addService' | 'updateService' | 'deleteService' | undefined;
+  /** Real servers that are added with the settings of plans. */
+  readonly added: AddressPorts;
+  /** Indexes of `added` in the order of the additions; undefined: the order of the list. */
+  readonly order: readonly number[] | undefined;
+  /** Real servers that are deleted. */
+  readonly deleted: AddressPorts;
+  /** Changes of real servers that have, or get, other settings. */
+  readonly others: readonly RealServerChange[];
+}
+
+/** A change of one virtual service and of all its real servers. */
+export interface ServerCall extends ServerChanges {
+  readonly on: 'ipvs';
+  readonly service: VirtualServiceItem['service'];
+}
 
 /** A call on one part of the kernel. */
 export type KernelCall =
@@ -57,17 +73,59 @@ export type KernelCall =
   | { readonly on: 'rtnetlink'; readonly operation: RtnetlinkOperation }
   | { readonly on: 'ipset'; readonly operation: IpsetOperation }
   | { readonly on: 'iptables'; readonly family: Family; readonly operation: IptablesOperation }
-  | { readonly on: 'ipvs'; readonly operation: ServerOperation };
+  | ServerCall;
 
 /** One operation: its call, its phase, and the resulting item of the key. */
 export interface Operation {
   readonly key: string;
   readonly phase: Phase;
+  /** Number of the kernel's operations: for a virtual service, one for each change of itself or of a real server. */
+  readonly size: number;
   readonly call: KernelCall;
-  /** The item afterwards; undefined if it is removed. For an operation on a real server, its virtual service. */
+  /** The item afterwards; undefined if it is removed. */
   readonly becomes: Item | undefined;
   /** Keys whose earlier operations must succeed, otherwise this one is held back. Also if a key has no operation. */
   readonly after?: readonly string[];
+}
+
+/** No change of a virtual service of this family. */
+export function noChanges(family: Family): ServerChanges {
+  const none = AddressPorts.none(family);
+  return { verb: undefined, added: none, order: undefined, deleted: none, others: [] };
+}
+
+/** The operation that makes these changes of a virtual service. */
+export function serverOperation(
+  phase: Phase,
+  key: string,
+  service: VirtualServiceItem['service'],
+  { verb, added, order, deleted, others }: ServerChanges,
+  becomes: Item | undefined,
+): Operation {
+  const size = (verb === undefined ? 0 : 1) + added.size + deleted.size + others.length;
+  const call: ServerCall = { on: 'ipvs', service, verb, added, order, deleted, others };
+  return { key, phase, size, call, becomes };
+}
+
+/** One of the kernel's operations on a virtual service or a real server. */
+export type IpvsChange =
+  | { readonly do: 'addService' | 'updateService' | 'deleteService'; readonly service: ServerCall['service'] }
+  | (RealServerChange & { readonly service: ServerCall['service'] });
+
+/** One of the kernel's operations of a call, from 0 to `size` of its operation - 1. */
+export function ipvsOperationAt(call: ServerCall, index: number): IpvsChange {
+  const { service, verb, added, order, deleted, others } = call;
+  if (verb !== undefined && index === 0) return { do: verb, service };
+  let rest = verb === undefined ? index : index - 1;
+  if (rest < added.size) {
+    return { do: 'addRealServer', service, realServer: plannedServer(added, order?.[rest] ?? rest) };
+  }
+  rest -= added.size;
+  if (rest < deleted.size) {
+    const realServer = { address: deleted.addressAt(rest), port: deleted.portAt(rest) };
+    return { do: 'deleteRealServer', service, realServer };
+  }
+  return { service, ...(others[rest - deleted.size] as RealServerChange) };
 }
 
 /** The item of a failed operation. */
@@ -76,25 +134,7 @@ export function subjectOf({ key, becomes }: Operation, known: ReadonlyMap<string
 }
 
 /** Applies an acknowledged operation to the known items. */
-export function learn(known: Known<Item>, { key, call, becomes }: Operation): void {
-  if (call.on !== 'ipvs' || !('realServer' in call.operation)) {
-    if (becomes) known.set(key, becomes);
-    else known.delete(key);
-    return;
-  }
-  const server = known.get(key) as VirtualServiceItem | undefined;
-  if (!server) return;
-  const { operation } = call;
-  const realServers = changeable(known, key, server);
-  const id = joinHostPort(operation.realServer.address, operation.realServer.port);
-  if (operation.do === 'deleteRealServer') realServers.delete(id);
-  else realServers.set(id, operation.realServer);
-}
-
-/** The real servers of a known virtual service, for changes. Copied once, because a plan may share them. */
-function changeable(known: Known<Item>, key: string, server: VirtualServiceItem): Map<string, RealServer> {
-  if (server.changing) return server.realServers as Map<string, RealServer>;
-  const realServers = new Map(server.realServers);
-  known.set(key, { ...server, realServers, changing: true });
-  return realServers;
+export function learn(known: Known<Item>, { key, becomes }: Operation): void {
+  if (becomes) known.set(key, becomes);
+  else known.delete(key);
 }

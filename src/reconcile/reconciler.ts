@@ -191,13 +191,14 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     await this.#observe();
     await this.#plan();
     const operations = await this.#compare(this.#everyKey());
-    return operations.map((operation) => {
+    return operations.flatMap((operation) => {
       const { phase, key } = operation;
       const owners = this.#desired.ownersOf(key);
       const services = owners.filter((owner) => owner !== NODE.name && owner !== KEPT.name);
       const node = owners.includes(NODE.name);
       const state = this.#stateOf(key);
-      return { phase, key, node, services, state, lines: this.#mode.describe(operation, this.#known) };
+      const parts = this.#mode.describe(operation, this.#known);
+      return parts.map((lines) => ({ phase, key, node, services, state, lines }));
     });
   }
 

@@ -83,7 +83,7 @@ export class BatchSender<KernelOperation extends { readonly do: string }> {
 }
 
 /** The result of one call. */
-export async function resultOf(operation: string, call: () => Promise<Result | void>): Promise<Result> {
+export async function resultOf(operation: string, call: () => Promise<Result | undefined>): Promise<Result> {
   try {
     return (await call()) ?? undefined;
   } catch (error) {

@@ -9,25 +9,26 @@ import type { Known } from '../mode.js';
 import type { Item } from './items.js';
 import { type IpvsChange, ipvsOperationAt, type Operation } from './operations.js';
 
-/** Lines of a readable diff: `+` adds, `-` removes, `~` changes. */
-export function describe({ key, size, call }: Operation, known: Known<Item>): string[] {
+/** Lines of a readable diff, for each of the kernel's operations: `+` adds, `-` removes, `~` changes. */
+export function describe({ key, size, call }: Operation, known: Known<Item>): string[][] {
   switch (call.on) {
     case 'sysctl': {
       const now = known.get(key);
-      return [`~ sysctl ${call.name} = ${call.value} (now ${now?.kind === 'sysctl' ? now.value : 'absent'})`];
+      const value = now?.kind === 'sysctl' ? now.value : 'absent';
+      return [[`~ sysctl ${call.name} = ${call.value} (now ${value})`]];
     }
     case 'timeouts': {
       const { tcp, tcpFin, udp } = call.timeouts;
-      return [`~ timeouts tcp ${tcp} tcpfin ${tcpFin} udp ${udp} (seconds, 0 as it is)`];
+      return [[`~ timeouts tcp ${tcp} tcpfin ${tcpFin} udp ${udp} (seconds, 0 as it is)`]];
     }
     case 'rtnetlink':
-      return [describeLink(call.operation)];
+      return [[describeLink(call.operation)]];
     case 'ipset':
-      return [describeSet(call.operation)];
+      return [[describeSet(call.operation)]];
     case 'ipvs':
-      return Array.from({ length: size }, (_, index) => describeServer(ipvsOperationAt(call, index)));
+      return Array.from({ length: size }, (_, index) => [describeServer(ipvsOperationAt(call, index))]);
     case 'iptables':
-      return describeRules(call.operation, known.get(key));
+      return [describeRules(call.operation, known.get(key))];
   }
 }
 

@@ -17,13 +17,16 @@ const bytes = new Uint8Array(16);
 /** An immutable list of distinct `address:port` values of one family, sorted by number. */
 export class AddressPorts implements Iterable<string> {
   readonly family: Family;
-  /** V8 stores an array of such numbers without an object for each: 8 bytes for IPv4, 24 for IPv6. */
-  readonly #numbers: readonly number[];
+  /**
+   * V8 stores an array of such numbers without an object for each: 8 bytes for IPv4, 24 for IPv6. The name is not a #private
+   * one, because isDeepStrictEqual, with which objects are compared, does not see those.
+   */
+  private readonly numbers: readonly number[];
 
-  /** @param numbers sorted, without duplicates; see {@link AddressPortsBuilder} */
+  /** @param numbers sorted, without duplicates; from the builder */
   private constructor(family: Family, numbers: readonly number[]) {
     this.family = family;
-    this.#numbers = numbers;
+    this.numbers = numbers;
   }
 
   /** The list without entries. */
@@ -48,7 +51,7 @@ export class AddressPorts implements Iterable<string> {
 
   /** Number of entries. */
   get size(): number {
-    return this.#numbers.length / WIDTH[this.family];
+    return this.numbers.length / WIDTH[this.family];
   }
 
   /** The address of an entry, as canonical text. */
@@ -59,7 +62,7 @@ export class AddressPorts implements Iterable<string> {
 
   /** The port of an entry. */
   portAt(index: number): number {
-    return (this.#numbers[(index + 1) * WIDTH[this.family] - 1] as number) % PORT;
+    return (this.numbers[(index + 1) * WIDTH[this.family] - 1] as number) % PORT;
   }
 
   /** An entry as text: `10.0.0.1:80`, `[fd00::1]:80`. */
@@ -70,13 +73,13 @@ export class AddressPorts implements Iterable<string> {
   /** Writes the 4 or 16 bytes of an entry's address, in network order. */
   writeAddress(index: number, target: Uint8Array, at: number): void {
     const start = index * WIDTH[this.family];
-    const last = this.#numbers[start + WIDTH[this.family] - 1] as number;
+    const last = this.numbers[start + WIDTH[this.family] - 1] as number;
     if (this.family === 4) {
       write(Math.floor(last / PORT), 4, target, at);
       return;
     }
-    write(this.#numbers[start] as number, 6, target, at);
-    write(this.#numbers[start + 1] as number, 6, target, at + 6);
+    write(this.numbers[start] as number, 6, target, at);
+    write(this.numbers[start + 1] as number, 6, target, at + 6);
     write(Math.floor(last / PORT), 4, target, at + 12);
   }
 
@@ -98,8 +101,8 @@ export class AddressPorts implements Iterable<string> {
   compareAt(index: number, other: AddressPorts, otherIndex: number): number {
     const width = WIDTH[this.family];
     for (let i = 0; i < width; i++) {
-      const mine = this.#numbers[index * width + i] as number;
-      const theirs = other.#numbers[otherIndex * width + i] as number;
+      const mine = this.numbers[index * width + i] as number;
+      const theirs = other.numbers[otherIndex * width + i] as number;
       if (mine !== theirs) return mine - theirs;
     }
     return 0;
@@ -108,8 +111,8 @@ export class AddressPorts implements Iterable<string> {
   /** Whether both lists have the same family and the same entries. */
   equals(other: AddressPorts): boolean {
     if (this === other) return true;
-    const mine = this.#numbers;
-    const theirs = other.#numbers;
+    const mine = this.numbers;
+    const theirs = other.numbers;
     if (this.family !== other.family || mine.length !== theirs.length) return false;
     for (let i = 0; i < mine.length; i++) if (mine[i] !== theirs[i]) return false;
     return true;
@@ -117,14 +120,26 @@ export class AddressPorts implements Iterable<string> {
 
   /** The entries for which `choose` returns true. This list itself if it returns true for all. */
   filter(choose: (index: number) => boolean): AddressPorts {
+    let first = 0;
+    while (first < this.size && choose(first)) first++;
+    if (first === this.size) return this;
+    const numbers = this.numbers.slice(0, first * WIDTH[this.family]);
+    for (let index = first + 1; index < this.size; index++) if (choose(index)) this.copyTo(numbers, index);
+    return numbers.length === 0 ? NONE[this.family] : new AddressPorts(this.family, numbers.slice());
+  }
+
+  /**
+   * The same addresses, all with this port. This list itself if they have it.
+   *
+   * Only for a list whose entries all have the same port.
+   */
+  atPort(port: number): AddressPorts {
+    if (this.size === 0 || this.portAt(0) === port) return this;
+    const difference = port - this.portAt(0);
     const width = WIDTH[this.family];
-    const numbers: number[] = [];
-    for (let index = 0; index < this.size; index++) {
-      if (!choose(index)) continue;
-      for (let i = index * width; i < (index + 1) * width; i++) numbers.push(this.#numbers[i] as number);
-    }
-    if (numbers.length === this.#numbers.length) return this;
-    return numbers.length === 0 ? NONE[this.family] : new AddressPorts(this.family, numbers);
+    const numbers = this.numbers.slice();
+    for (let i = width - 1; i < numbers.length; i += width) numbers[i] = (numbers[i] as number) + difference;
+    return new AddressPorts(this.family, numbers);
   }
 
   /** The entries of this list that are not in another list of the family. */
@@ -144,7 +159,7 @@ export class AddressPorts implements Iterable<string> {
   /** The numbers of an entry, into an array of numbers. */
   copyTo(numbers: number[], index: number): void {
     const width = WIDTH[this.family];
-    for (let i = index * width; i < (index + 1) * width; i++) numbers.push(this.#numbers[i] as number);
+    for (let i = index * width; i < (index + 1) * width; i++) numbers.push(this.numbers[i] as number);
   }
 
   /** The entries as text. */
@@ -190,31 +205,51 @@ export class AddressPortsBuilder {
 
   /** The list, sorted and without duplicates. The builder must not be used afterwards. */
   build(): AddressPorts {
-    if (this.#numbers.length === 0) return NONE[this.#family];
-    const sorted = this.#family === 4 ? sortSingle(this.#numbers) : sortTriples(this.#numbers);
-    return AddressPorts.ofSorted(this.#family, sorted);
+    return this.buildOrdered(() => 0).list;
+  }
+
+  /**
+   * The same, and for each entry of the list its number in the order in which entries were added; undefined if this is the
+   * order of the list. The builder must not be used afterwards.
+   *
+   * @param prefer of two additions of the same entry, by number, the one that stays: negative or 0 for the first
+   */
+  buildOrdered(prefer: (a: number, b: number) => number): {
+    readonly list: AddressPorts;
+    readonly order: readonly number[] | undefined;
+  } {
+    const numbers = this.#numbers;
+    const width = WIDTH[this.#family];
+    const size = numbers.length / width;
+    if (size === 0) return { list: NONE[this.#family], order: undefined };
+    // A copy: an array that grew by push() has unused space, and these arrays stay.
+    if (isSorted(numbers, width)) {
+      return { list: AddressPorts.ofSorted(this.#family, numbers.slice()), order: undefined };
+    }
+    const compare = (a: number, b: number) => compareEntries(numbers, width, a, b);
+    const order = Array.from({ length: size }, (_, entry) => entry)
+      .sort((a, b) => compare(a, b) || prefer(a, b))
+      .filter((entry, i, all) => i === 0 || compare(all[i - 1] as number, entry) !== 0);
+    const sorted: number[] = [];
+    for (const entry of order)
+      for (let i = entry * width; i < (entry + 1) * width; i++) sorted.push(numbers[i] as number);
+    return { list: AddressPorts.ofSorted(this.#family, sorted.slice()), order };
   }
 }
 
-/** Returns a new array: one that grew by push() has unused space, and these arrays stay. */
-function sortSingle(numbers: number[]): number[] {
-  let sorted = true;
-  for (let i = 1; i < numbers.length && sorted; i++)
-    sorted = (numbers[i - 1] as number) < (numbers[i] as number);
-  if (sorted) return numbers.slice();
-  numbers.sort((a, b) => a - b);
-  return numbers.filter((number, i) => i === 0 || number !== numbers[i - 1]);
+/** Whether each entry is before the next. */
+function isSorted(numbers: readonly number[], width: number): boolean {
+  for (let entry = 1; entry < numbers.length / width; entry++)
+    if (compareEntries(numbers, width, entry - 1, entry) >= 0) return false;
+  return true;
 }
 
-function sortTriples(numbers: number[]): number[] {
-  const at = (entry: number, i: number) => numbers[entry * 3 + i] as number;
-  const compare = (a: number, b: number) => at(a, 0) - at(b, 0) || at(a, 1) - at(b, 1) || at(a, 2) - at(b, 2);
-  const order = Array.from({ length: numbers.length / 3 }, (_, entry) => entry);
-  if (order.every((entry) => entry === 0 || compare(entry - 1, entry) < 0)) return numbers.slice();
-  order.sort(compare);
-  return order
-    .filter((entry, i) => i === 0 || compare(order[i - 1] as number, entry) !== 0)
-    .flatMap((entry) => [at(entry, 0), at(entry, 1), at(entry, 2)]);
+function compareEntries(numbers: readonly number[], width: number, a: number, b: number): number {
+  for (let i = 0; i < width; i++) {
+    const difference = (numbers[a * width + i] as number) - (numbers[b * width + i] as number);
+    if (difference !== 0) return difference;
+  }
+  return 0;
 }
 
 /** The number of some bytes in network order. Without shifts, which have 32 bits only. */

@@ -82,10 +82,11 @@ export class BatchSender<KernelOperation extends { readonly do: string }> {
   }
 }
 
-/** The result of one call. */
-export async function resultOf(operation: string, call: () => Promise<Result | undefined>): Promise<Result> {
+/** The result of one call: the error with which it resolves or rejects, if any. */
+export async function resultOf(operation: string, call: () => Promise<unknown>): Promise<Result> {
   try {
-    return (await call()) ?? undefined;
+    const result = await call();
+    return result instanceof NetlinkError ? result : undefined;
   } catch (error) {
     return asNetlinkError(error, operation);
   }

@@ -1,10 +1,10 @@
 // The plan of one Service in ipvs mode.
 import type { SchedulerFlag } from '../../kernel/ipvs/types.js';
 import type { Family } from '../../net/address.js';
-import { type AddressPorts, AddressPortsBuilder } from '../../net/addressPorts.js';
+import type { AddressPorts } from '../../net/addressPorts.js';
 import { networkContains, parseNetwork } from '../../net/network.js';
 import type { Protocol } from '../../net/protocol.js';
-import type { Endpoint, Frontend, NodeFacts, ServicePlanInput, ServicePort } from '../../services/types.js';
+import type { Frontend, NodeFacts, ServicePlanInput, ServicePort } from '../../services/types.js';
 import type { Plan } from '../mode.js';
 import { type Item, keyOf, type VirtualServiceItem } from './items.js';
 import type { IpvsOptions } from './options.js';
@@ -38,22 +38,14 @@ const NONE: Terminating = {};
 
 /** The terminating endpoints of a Service; undefined if there are none. */
 export function terminatingOf({ ports }: ServicePlanInput): Terminating | undefined {
-  const found: { [family in Family]?: AddressPorts } = {};
+  let found: { [family in Family]?: AddressPorts } | undefined;
   for (const { family, endpoints } of ports) {
-    if (!endpoints.some(({ terminating }) => terminating)) continue;
-    const ofPort = listOf(
-      family,
-      endpoints.filter(({ terminating }) => terminating),
-    );
-    found[family] = found[family]?.with(ofPort) ?? ofPort;
+    const { terminating } = endpoints;
+    if (terminating.size === 0) continue;
+    found ??= {};
+    found[family] = found[family]?.with(terminating) ?? terminating;
   }
-  return found[4] || found[6] ? found : undefined;
-}
-
-function listOf(family: Family, endpoints: readonly Endpoint[]): AddressPorts {
-  const builder = new AddressPortsBuilder(family);
-  for (const { address, port } of endpoints) builder.add(address, port);
-  return builder.build();
+  return found;
 }
 
 function put(plan: Map<string, Item>, item: Item): void {
@@ -69,7 +61,8 @@ function planPort(
   terminated: AddressPorts | undefined,
 ): void {
   const { host } = node;
-  for (const endpoint of port.endpoints) if (endpoint.local) put(plan, loopBack(port, endpoint));
+  const { local } = port.endpoints;
+  for (let index = 0; index < local.size; index++) put(plan, loopBack(port, local, index));
   const choice = new Choice(port, node, options, terminated);
   let hasNodePort = false;
   for (const frontend of port.frontends) {
@@ -95,9 +88,9 @@ function planPort(
 /**
  * Masquerades the traffic of a pod to itself through a Service, in any state: its source must not be its own address.
  */
-function loopBack(port: ServicePort, { address, port: endpointPort }: Endpoint): Item {
-  const { family, protocol } = port;
-  return entry('KUBE-LOOP-BACK', family, { address, protocol, port: endpointPort, address2: address });
+function loopBack({ family, protocol }: ServicePort, local: AddressPorts, index: number): Item {
+  const address = local.addressAt(index);
+  return entry('KUBE-LOOP-BACK', family, { address, protocol, port: local.portAt(index), address2: address });
 }
 
 /** The real servers of a frontend, and the other endpoints of the port. */
@@ -131,7 +124,7 @@ class Choice {
   of({ kind, localPolicy }: Frontend): Servers {
     if (localPolicy) {
       const strict = this.#cures.has(kind === 'clusterIP' ? 'internal-local' : 'external-local');
-      if (strict || this.#port.localEndpoints.length > 0) {
+      if (strict || this.#port.localEndpoints.size > 0) {
         this.#local ??= this.#serversAt(this.#port.localEndpoints);
         return this.#local;
       }
@@ -140,10 +133,9 @@ class Choice {
     return this.#cluster;
   }
 
-  #serversAt(endpoints: readonly Endpoint[]): Servers {
-    const { family, endpoints: all } = this.#port;
-    const realServers = listOf(family, endpoints);
-    const rest = endpoints.length < all.length ? listOf(family, all).without(realServers) : undefined;
+  #serversAt(realServers: AddressPorts): Servers {
+    const all = this.#port.endpoints.addressPorts;
+    const rest = realServers.size < all.size ? all.without(realServers) : undefined;
     const drainable = this.#terminated ? (rest?.with(this.#terminated) ?? this.#terminated) : rest;
     return {
       realServers,

@@ -1,11 +1,12 @@
 // Applies operations, in order. Consecutive operations of one phase on the same part of the kernel are one group.
 import { NetlinkError } from '../../errors.js';
 import type { IpsetOperation } from '../../kernel/ipset/types.js';
+import { type ChangePart, changeName, listsOf } from '../../kernel/ipvs/serverLists.js';
 import type { RtnetlinkOperation } from '../../kernel/rtnetlink/types.js';
 import { TimeSlice } from '../../timeSlice.js';
-import { BatchSender, type Result, resultOf } from './batchSender.js';
+import { BatchSender, type Part, type Result, resultOf, single } from './batchSender.js';
 import type { IpvsKernel } from './kernel.js';
-import { type IpvsChange, ipvsOperationAt, type KernelCall, type Operation } from './operations.js';
+import type { KernelCall, Operation } from './operations.js';
 
 /** Returns one result per operation, its first error. A failure does not stop later operations. */
 export async function apply(kernel: IpvsKernel, operations: readonly Operation[]): Promise<Result[]> {
@@ -49,28 +50,25 @@ class Run {
     const { ipvs, ipset, rtnetlink } = this.#kernel;
     switch (this.#at(start).call.on) {
       case 'ipvs': {
-        const sender = new BatchSender(
-          'ipvs',
-          (batch: readonly IpvsChange[]) => ipvs.apply(batch),
-          this.results,
-        );
-        return this.#send(start, end, sender, (call: CallOn<'ipvs'>, n) => ipvsOperationAt(call, n));
+        const lists = listsOf(ipvs);
+        const part: Part<ChangePart> = {
+          family: 'ipvs',
+          apply: (parts) => lists.applyChanges(parts),
+          nameOf: ({ change, from }, number) => changeName(change, from + number),
+        };
+        return this.#send(start, end, part, (call: CallOn<'ipvs'>, from, to) => ({
+          change: call.change,
+          from,
+          to,
+        }));
       }
       case 'ipset': {
-        const sender = new BatchSender(
-          'ipset',
-          (batch: readonly IpsetOperation[]) => ipset.apply(batch),
-          this.results,
-        );
-        return this.#send(start, end, sender, (call: CallOn<'ipset'>) => call.operation);
+        const part = single('ipset', (batch: readonly IpsetOperation[]) => ipset.apply(batch));
+        return this.#send(start, end, part, (call: CallOn<'ipset'>) => call.operation);
       }
       case 'rtnetlink': {
-        const sender = new BatchSender(
-          'rtnetlink',
-          (batch: readonly RtnetlinkOperation[]) => rtnetlink.apply(batch),
-          this.results,
-        );
-        return this.#send(start, end, sender, (call: CallOn<'rtnetlink'>) => call.operation);
+        const part = single('rtnetlink', (batch: readonly RtnetlinkOperation[]) => rtnetlink.apply(batch));
+        return this.#send(start, end, part, (call: CallOn<'rtnetlink'>) => call.operation);
       }
       case 'iptables':
         return this.#restore(start, end);
@@ -98,23 +96,26 @@ class Run {
   /**
    * Sends the kernel's operations of a group, except those that are held back.
    *
-   * @param operationAt one of the kernel's operations of a call, by its number
+   * @param unitOf some of the kernel's operations of a call: those with the numbers from `from` to `to` - 1
    */
-  async #send<Call extends KernelCall, KernelOperation extends { readonly do: string }>(
+  async #send<Call extends KernelCall, Unit>(
     start: number,
     end: number,
-    sender: BatchSender<KernelOperation>,
-    operationAt: (call: Call, number: number) => KernelOperation,
+    part: Part<Unit>,
+    unitOf: (call: Call, from: number, to: number) => Unit,
   ): Promise<void> {
+    const sender = new BatchSender(part, this.results);
     for (let index = start; index < end; index++) {
       const operation = this.#at(index);
       if (this.#isHeldBack(operation)) {
         this.results[index] = heldBack(operation);
         continue;
       }
-      for (let number = 0; number < operation.size; number++) {
-        const room = sender.add(operationAt(operation.call as Call, number), index);
-        if (room) await room;
+      for (let from = 0; from < operation.size; ) {
+        const to = Math.min(operation.size, from + sender.room);
+        const before = sender.add(unitOf(operation.call as Call, from, to), to - from, index);
+        if (before) await before;
+        from = to;
       }
       if (this.#slice.spend(1)) await this.#slice.yield();
     }

@@ -16,68 +16,93 @@ const NOTHING_TO_DO: Readonly<Record<string, readonly string[]>> = {
   deleteRealServer: ['ENOENT', 'ESRCH'],
 };
 
-/** Collects and sends operations in order. While the kernel works on one batch, the next one is collected and sent. */
-export class BatchSender<KernelOperation extends { readonly do: string }> {
-  readonly #family: string;
-  readonly #apply: (operations: readonly KernelOperation[]) => Promise<Result[]>;
-  readonly #results: Result[];
-  #operations: KernelOperation[] = [];
-  /** For each collected operation, the place of its result: several may have the same. */
-  #places: number[] = [];
-  /** The batch that was sent last. */
-  #sent: Promise<void> | undefined;
+/** A part of the kernel that takes batches of units: each is one or several operations. */
+export interface Part<Unit> {
+  /** Its name, for errors of its own. */
+  readonly family: string;
+  /** Sends a batch. Resolves to one result for each operation. */
+  apply(units: readonly Unit[]): Promise<Result[]>;
+  /** The name of an operation of a unit, by its number from 0. */
+  nameOf(unit: Unit, number: number): string;
+}
 
-  /**
-   * @param family name of the part, for errors of its own
-   * @param apply sends a batch: one result for each operation
-   * @param results takes the first error of the operations of each place
-   */
-  constructor(
-    family: string,
-    apply: (operations: readonly KernelOperation[]) => Promise<Result[]>,
-    results: Result[],
-  ) {
-    this.#family = family;
-    this.#apply = apply;
+/** A part whose units are single operations. */
+export function single<Unit extends { readonly do: string }>(
+  family: string,
+  apply: Part<Unit>['apply'],
+): Part<Unit> {
+  return { family, apply, nameOf: (unit) => unit.do };
+}
+
+/** A unit with the number of its operations, and the place of its result. */
+interface Sent<Unit> {
+  readonly units: Unit[];
+  readonly sizes: number[];
+  readonly places: number[];
+}
+
+/** Collects and sends operations in order. While the kernel works on one batch, the next one is collected and sent. */
+export class BatchSender<Unit> {
+  readonly #part: Part<Unit>;
+  readonly #results: Result[];
+  #batch: Sent<Unit> = { units: [], sizes: [], places: [] };
+  /** Number of operations in the batch. */
+  #size = 0;
+  /** Ends with the batch that was sent last. */
+  #last: Promise<void> | undefined;
+
+  /** @param results takes the first error of the operations of each place */
+  constructor(part: Part<Unit>, results: Result[]) {
+    this.#part = part;
     this.#results = results;
   }
 
-  /** Adds an operation. The next one may be added after the returned promise, if there is one. */
-  add(operation: KernelOperation, place: number): Promise<void> | undefined {
-    this.#operations.push(operation);
-    this.#places.push(place);
-    return this.#operations.length < MOST ? undefined : this.#send();
+  /** Number of operations for which the batch has room; at least 1. */
+  get room(): number {
+    return MOST - this.#size;
+  }
+
+  /** Adds a unit for which there is room. The next one may be added after the returned promise, if there is one. */
+  add(unit: Unit, size: number, place: number): Promise<void> | undefined {
+    const { units, sizes, places } = this.#batch;
+    units.push(unit);
+    sizes.push(size);
+    places.push(place);
+    this.#size += size;
+    return this.#size < MOST ? undefined : this.#send();
   }
 
   /** Sends the rest. Resolves when all results are there. */
   async end(): Promise<void> {
-    if (this.#operations.length > 0) await this.#send();
-    await this.#sent;
+    if (this.#size > 0) await this.#send();
+    await this.#last;
   }
 
-  /** Sends a batch. Returns the promise of the one before it, so that two are under way at most. */
+  /** Sends the batch. Returns the promise of the one before it, so that two are under way at most. */
   #send(): Promise<void> | undefined {
-    const before = this.#sent;
-    this.#sent = this.#finish(this.#operations, this.#places);
-    this.#operations = [];
-    this.#places = [];
+    const before = this.#last;
+    this.#last = this.#finish(this.#batch, this.#size);
+    this.#batch = { units: [], sizes: [], places: [] };
+    this.#size = 0;
     return before;
   }
 
   /** If the batch itself fails, each of its operations has the error. */
-  async #finish(operations: readonly KernelOperation[], places: readonly number[]): Promise<void> {
+  async #finish({ units, sizes, places }: Sent<Unit>, size: number): Promise<void> {
     let errors: readonly Result[];
     try {
-      errors = await this.#apply(operations);
+      errors = await this.#part.apply(units);
     } catch (error) {
-      const whole = asNetlinkError(error, this.#family);
-      errors = operations.map(() => whole);
+      errors = new Array<Result>(size).fill(asNetlinkError(error, this.#part.family));
     }
-    for (let i = 0; i < operations.length; i++) {
-      const error = errors[i];
-      if (error === undefined) continue;
-      if (NOTHING_TO_DO[(operations[i] as KernelOperation).do]?.includes(error.code)) continue;
-      this.#results[places[i] as number] ??= error;
+    let next = 0;
+    for (let i = 0; i < units.length; i++) {
+      for (let number = 0; number < (sizes[i] as number); number++) {
+        const error = errors[next++];
+        if (error === undefined) continue;
+        const name = this.#part.nameOf(units[i] as Unit, number);
+        if (!NOTHING_TO_DO[name]?.includes(error.code)) this.#results[places[i] as number] ??= error;
+      }
     }
   }
 }

@@ -1,5 +1,6 @@
 // Desired and known → operations, in order. Pure. The cost depends only on the compared keys.
 import type { IpsetOperation, SetDefinition } from '../../kernel/ipset/types.js';
+import { noChange } from '../../kernel/ipvs/serverLists.js';
 import type { AddressId, IpvsTimeouts } from '../../kernel/ipvs/types.js';
 import { familyOf } from '../../net/address.js';
 import type { Comparison, Desired } from '../mode.js';
@@ -16,7 +17,6 @@ import {
 import {
   ADDITIONS,
   type KernelCall,
-  noChanges,
   type Operation,
   ORDER,
   type Phase,
@@ -73,9 +73,9 @@ class Steps {
   }
 
   /** The kernel also deletes its real servers. */
-  deleteServer(key: string, { service, realServers }: VirtualServiceItem): void {
-    const changes = { ...noChanges(realServers.family), verb: 'deleteService' } as const;
-    this.push(serverOperation('deleteServers', key, service, changes, undefined));
+  deleteServer(key: string, { service }: VirtualServiceItem): void {
+    const change = { ...noChange(service), verb: 'deleteService' } as const;
+    this.push(serverOperation('deleteServers', key, change, undefined));
     this.leaves(service, key);
   }
 

@@ -1,26 +1,18 @@
 // Desired and known virtual service → its operations: at most one that adds, and one that removes. Pure.
+import {
+  commonServer,
+  noChange,
+  type RealServerChange,
+  type RealServers,
+  type ServiceChange,
+  serverId,
+} from '../../kernel/ipvs/serverLists.js';
 import type { RealServer, SchedulerFlag, VirtualService } from '../../kernel/ipvs/types.js';
 import { AddressPorts } from '../../net/addressPorts.js';
 import { orderOn } from './endpointOrder.js';
 import type { VirtualServiceItem } from './items.js';
-import {
-  noChanges,
-  type Operation,
-  type RealServerChange,
-  type ServerChanges,
-  serverOperation,
-} from './operations.js';
-import {
-  equalRealServers,
-  includes,
-  joined,
-  plannedServer,
-  type RealServers,
-  serverId,
-  serverOf,
-  withOthers,
-  without,
-} from './realServers.js';
+import { type Operation, serverOperation } from './operations.js';
+import { equalRealServers, includes, joined, serverOf, withOthers, without } from './realServers.js';
 
 /** Takes the operations that change a virtual service from known to desired. */
 export function compareServer(
@@ -34,10 +26,10 @@ export function compareServer(
   const additions = additionsOf(want, have);
   if (additions) {
     const becomes = removals ? joined(want, removals.leaving) : want;
-    take.push(serverOperation('addServers', key, want.service, additions, becomes));
+    take.push(serverOperation('addServers', key, additions, becomes));
   }
-  if (removals && (removals.changes.deleted.size > 0 || removals.changes.others.length > 0)) {
-    take.push(serverOperation('deleteServers', key, want.service, removals.changes, removals.becomes));
+  if (removals && (removals.change.deleted.size > 0 || removals.change.others.length > 0)) {
+    take.push(serverOperation('deleteServers', key, removals.change, removals.becomes));
   }
 }
 
@@ -61,12 +53,12 @@ function equalOthers(want: VirtualServiceItem['others'], have: VirtualServiceIte
 function additionsOf(
   want: VirtualServiceItem,
   have: VirtualServiceItem | undefined,
-): ServerChanges | undefined {
+): ServiceChange | undefined {
   const others = [...changesOfOthers(want, have)];
   let added = have ? want.realServers.without(have.realServers) : want.realServers;
   if (have?.others) {
     added = added.filter((index) => {
-      const realServer = plannedServer(added, index);
+      const realServer = commonServer(added, index);
       if (!have.others?.has(serverId(realServer))) return true;
       others.push({ do: 'updateRealServer', realServer });
       return false;
@@ -77,7 +69,7 @@ function additionsOf(
   const verb = have ? (update ? 'updateService' : undefined) : 'addService';
   if (verb === undefined && added.size === 0 && others.length === 0) return undefined;
   const order = want.orderedFor === undefined ? undefined : orderOn(want.orderedFor, added);
-  return { ...noChanges(added.family), verb, added, order, others };
+  return { ...noChange(want.service), verb, added, order, others };
 }
 
 /** Desired real servers with other settings than those of plans: only kept ones. */
@@ -94,7 +86,7 @@ function* changesOfOthers(
 
 /** The removal of real servers that are no longer desired. */
 interface Removals {
-  readonly changes: ServerChanges;
+  readonly change: ServiceChange;
   /** The real servers that are removed or drained, as they are now. */
   readonly leaving: RealServers;
   /** The item afterwards: the desired one, with those that are draining. */
@@ -116,14 +108,14 @@ function removalsOf(want: VirtualServiceItem, have: VirtualServiceItem): Removal
     if (server.weight !== 0) others.push({ do: 'updateRealServer', realServer });
     draining.set(serverId(realServer), realServer);
   };
-  for (let index = 0; index < drained.size; index++) drain(plannedServer(drained, index));
+  for (let index = 0; index < drained.size; index++) drain(commonServer(drained, index));
   for (const realServer of leaving.others?.values() ?? []) {
     const stays = mayDrain(want) && (realServer.weight === 0 || includes(drainable, realServer));
     if (stays) drain(realServer);
     else others.push({ do: 'deleteRealServer', realServer });
   }
   return {
-    changes: { ...noChanges(left.family), deleted: left.without(drained), others },
+    change: { ...noChange(want.service), deleted: left.without(drained), others },
     leaving,
     becomes: withOthers(want, new Map([...(want.others ?? []), ...draining])),
   };

@@ -2,12 +2,13 @@
 import { formatEntry } from '../../kernel/ipset/entry.js';
 import type { IpsetOperation } from '../../kernel/ipset/types.js';
 import type { IptablesOperation } from '../../kernel/iptables/types.js';
+import { type ChangeOperation, changeOperation } from '../../kernel/ipvs/serverLists.js';
 import type { VirtualService } from '../../kernel/ipvs/types.js';
 import type { RtnetlinkOperation } from '../../kernel/rtnetlink/types.js';
 import { joinHostPort } from '../../net/address.js';
 import type { Known } from '../mode.js';
 import type { Item } from './items.js';
-import { type IpvsChange, ipvsOperationAt, type Operation } from './operations.js';
+import type { Operation } from './operations.js';
 
 /** Lines of a readable diff, for each of the kernel's operations: `+` adds, `-` removes, `~` changes. */
 export function describe({ key, size, call }: Operation, known: Known<Item>): string[][] {
@@ -26,7 +27,9 @@ export function describe({ key, size, call }: Operation, known: Known<Item>): st
     case 'ipset':
       return [[describeSet(call.operation)]];
     case 'ipvs':
-      return Array.from({ length: size }, (_, index) => [describeServer(ipvsOperationAt(call, index))]);
+      return Array.from({ length: size }, (_, index) => [
+        describeServer(changeOperation(call.change, index)),
+      ]);
     case 'iptables':
       return [describeRules(call.operation, known.get(key))];
   }
@@ -66,7 +69,7 @@ function describeSet(operation: IpsetOperation): string {
   }
 }
 
-function describeServer(operation: IpvsChange): string {
+function describeServer(operation: ChangeOperation): string {
   const sign = { add: '+', upd: '~', del: '-' }[operation.do.slice(0, 3)];
   const { service } = operation;
   const name = `${joinHostPort(service.address, service.port)}/${service.protocol}`;

@@ -1,12 +1,13 @@
 // Draining real servers: they get no new connections, and are removed after their last one has ended. Weight 0 in the
 // kernel is the record; this list has only the start of each draining and the time of the next count.
 import { NetlinkError } from '../../errors.js';
+import { noChange, type RealServerChange, serverId } from '../../kernel/ipvs/serverLists.js';
 import type { RealServer, RealServerId, VirtualServiceState } from '../../kernel/ipvs/types.js';
 import type { Maintenance, Pass } from '../mode.js';
 import type { Item } from './items.js';
 import type { IpvsKernel } from './kernel.js';
-import { noChanges, type Operation, type RealServerChange, serverOperation } from './operations.js';
-import { serverId, serverOf, withOthers } from './realServers.js';
+import { type Operation, serverOperation } from './operations.js';
+import { serverOf, withOthers } from './realServers.js';
 
 /** Time between two counts of the connections of one virtual service's draining real servers, in ms. */
 export const DRAINING_CHECK = 5000;
@@ -41,10 +42,11 @@ export class DrainingServers {
   /** Records an acknowledged operation. */
   learn({ key, call }: Operation): void {
     if (call.on !== 'ipvs') return;
-    if (call.verb === 'deleteService') this.#removeAll(key);
-    for (const change of call.others) {
-      const id = serverId(change.realServer);
-      if (change.do === 'updateRealServer' && change.realServer.weight === 0) this.#add(key, id);
+    const { verb, others } = call.change;
+    if (verb === 'deleteService') this.#removeAll(key);
+    for (const one of others) {
+      const id = serverId(one.realServer);
+      if (one.do === 'updateRealServer' && one.realServer.weight === 0) this.#add(key, id);
       else this.#remove(key, id);
     }
   }
@@ -112,8 +114,8 @@ export class DrainingServers {
       remaining.delete(id);
     }
     if (others.length === 0) return undefined;
-    const changes = { ...noChanges(have.realServers.family), others };
-    return serverOperation('deleteServers', key, have.service, changes, withOthers(have, remaining));
+    const change = { ...noChange(have.service), others };
+    return serverOperation('deleteServers', key, change, withOthers(have, remaining));
   }
 
   /** The real servers that are still draining. Removes those that no longer exist or that a plan uses again. */

@@ -88,6 +88,6 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
 
 function recordMade(made: Set<string>, { key, call }: Operation): void {
   if (call.on !== 'ipvs') return;
-  if (call.verb === 'addService') made.add(key);
-  else if (call.verb === 'deleteService') made.delete(key);
+  if (call.change.verb === 'addService') made.add(key);
+  else if (call.change.verb === 'deleteService') made.delete(key);
 }

@@ -3,11 +3,11 @@
 import { formatEntry } from '../../kernel/ipset/entry.js';
 import type { SetDefinition, SetEntry, SetReference } from '../../kernel/ipset/types.js';
 import type { Chain, Jump } from '../../kernel/iptables/types.js';
+import type { RealServers } from '../../kernel/ipvs/serverLists.js';
 import type { AddressId, IpvsTimeouts, VirtualService } from '../../kernel/ipvs/types.js';
 import { type Family, joinHostPort } from '../../net/address.js';
 import type { AddressPorts } from '../../net/addressPorts.js';
 import type { Protocol } from '../../net/protocol.js';
-import type { RealServers } from './realServers.js';
 
 /** The dummy link that makes virtual IPs local addresses, so that their packets reach IPVS. Its state stays down. */
 export const LINK = 'kube-ipvs0';

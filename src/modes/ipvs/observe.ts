@@ -1,7 +1,8 @@
 // Reads our items from the kernel.
 import type { SetHeader, SetReference, SetState, SetType } from '../../kernel/ipset/types.js';
 import type { SavedRules, Table } from '../../kernel/iptables/types.js';
-import type { AddressId, RealServer, VirtualService } from '../../kernel/ipvs/types.js';
+import { listsOf, type RealServers } from '../../kernel/ipvs/serverLists.js';
+import type { AddressId, VirtualService } from '../../kernel/ipvs/types.js';
 import { type Family, familyOf, isLinkLocalIPv6 } from '../../net/address.js';
 import { networkContains, parseNetwork } from '../../net/network.js';
 import {
@@ -19,7 +20,6 @@ import { isIptablesModeChain, leftoverJumps } from './leftovers.js';
 import type { IpvsOptions } from './options.js';
 import { recordOf, recordsNaming } from './ownership.js';
 import { sysctls } from './planNode.js';
-import { realServersOf } from './realServers.js';
 import { CHAINS, jumps } from './rules.js';
 import { SET_ROLES, setOf } from './sets.js';
 
@@ -174,23 +174,24 @@ async function* observeServers(
     (service): service is VirtualService & AddressId =>
       'address' in service && families.includes(familyOf(service.address)),
   );
+  const servers = listsOf(ipvs);
   for (let start = 0; start < services.length; start += SERVICES) {
     const some = services.slice(start, start + SERVICES);
-    const realServers = await ipvs.listRealServers(some);
-    yield itemMap(some.map((service, i) => serverItem(service, realServers[i] ?? [], isOurs(service))));
+    const lists = await servers.listServers(some);
+    yield itemMap(some.map((service, i) => serverItem(service, lists[i] as RealServers, isOurs(service))));
   }
 }
 
 /** The item of a virtual service in the kernel. */
 export function serverItem(
   service: VirtualService & AddressId,
-  realServers: readonly RealServer[],
+  realServers: RealServers,
   ours: boolean,
 ): VirtualServiceItem {
   return {
     kind: 'virtualService',
     service: serviceOf(service),
-    ...realServersOf(familyOf(service.address), realServers),
+    ...realServers,
     ...(ours ? {} : { foreign: true }),
   };
 }

@@ -1,36 +1,8 @@
-// The real servers of a virtual service as a compact value: nearly all have the settings of plans, and of these only the
-// addresses and ports are stored.
+// Differences and unions of the real servers of virtual services. Pure.
+import { commonServer, type RealServers, serverId } from '../../kernel/ipvs/serverLists.js';
 import type { RealServer, RealServerId } from '../../kernel/ipvs/types.js';
-import { type Family, familyOf, joinHostPort } from '../../net/address.js';
+import { type Family, familyOf } from '../../net/address.js';
 import { AddressPorts, AddressPortsBuilder } from '../../net/addressPorts.js';
-
-/** The real servers of a virtual service. Immutable. */
-export interface RealServers {
-  /** Those with weight 1, masquerading and no thresholds, as plans have them. Of the family of the virtual service. */
-  readonly realServers: AddressPorts;
-  /**
-   * Those with other settings, by `address:port`: draining ones, and those that another program added or changed. Absent
-   * if there are none.
-   */
-  readonly others?: ReadonlyMap<string, RealServer>;
-}
-
-/** The real server of an entry, with the settings of plans. */
-export function plannedServer(list: AddressPorts, index: number): RealServer {
-  return {
-    address: list.addressAt(index),
-    port: list.portAt(index),
-    weight: 1,
-    forwarding: 'masquerade',
-    upperThreshold: 0,
-    lowerThreshold: 0,
-  };
-}
-
-/** Whether a real server has the settings of plans. */
-function isPlanned({ weight, forwarding, upperThreshold, lowerThreshold }: RealServer): boolean {
-  return weight === 1 && forwarding === 'masquerade' && upperThreshold === 0 && lowerThreshold === 0;
-}
 
 /** Whether two real servers have the same settings. The encapsulation is not compared: masquerading has none. */
 export function equalRealServers(a: RealServer, b: RealServer): boolean {
@@ -42,39 +14,22 @@ export function equalRealServers(a: RealServer, b: RealServer): boolean {
   );
 }
 
-/** `10.0.0.1:80`. */
-export function serverId({ address, port }: RealServerId): string {
-  return joinHostPort(address, port);
+/** Whether a list has a real server, which may be of the other family. */
+export function includes(list: AddressPorts | undefined, id: RealServerId): boolean {
+  return list !== undefined && indexIn(list, id) >= 0;
 }
 
-/** Whether a list has a real server, which may be of the other family. */
-export function includes(list: AddressPorts | undefined, { address, port }: RealServerId): boolean {
-  if (list === undefined || list.size === 0) return false;
+function indexIn(list: AddressPorts, { address, port }: RealServerId): number {
   const builder = new AddressPortsBuilder(list.family);
-  return builder.add(address, port) && list.indexOf(builder.build(), 0) >= 0;
+  return builder.add(address, port) ? list.indexOf(builder.build(), 0) : -1;
 }
 
 /** The real server of a virtual service with this address and port, if it has one. */
 export function serverOf({ realServers, others }: RealServers, id: RealServerId): RealServer | undefined {
   const other = others?.get(serverId(id));
   if (other) return other;
-  if (!includes(realServers, id)) return undefined;
-  const { address, port } = id;
-  return { address, port, weight: 1, forwarding: 'masquerade', upperThreshold: 0, lowerThreshold: 0 };
-}
-
-/** These real servers of a virtual service of a family, in any order. Copies single fields: a listing may have more. */
-export function realServersOf(family: Family, servers: readonly RealServer[]): RealServers {
-  const builder = new AddressPortsBuilder(family);
-  let others: Map<string, RealServer> | undefined;
-  for (const server of servers) {
-    // With tunnels, a real server may be of the other family: then builder.add() returns false.
-    if (isPlanned(server) && builder.add(server.address, server.port)) continue;
-    const { address, port, weight, forwarding, upperThreshold, lowerThreshold } = server;
-    others ??= new Map();
-    others.set(serverId(server), { address, port, weight, forwarding, upperThreshold, lowerThreshold });
-  }
-  return withOthers({ realServers: builder.build() }, others);
+  const index = indexIn(realServers, id);
+  return index < 0 ? undefined : commonServer(realServers, index);
 }
 
 /** The value with these real servers as its only others. */

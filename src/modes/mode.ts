@@ -125,7 +125,7 @@ export interface Mode<Item, Operation extends KeyedOperation> {
 
   /**
    * The items that belong to no single Service. Its cost does not depend on the number of Services. If the outlook is
-   * not complete, the items serve the Services of any plans that follow, except those for which {@link affectsNode}
+   * not complete, the items serve the Services of any plans that follow, except those for which {@link Mode.affectsNode}
    * returns true.
    */
   planNode(desired: Desired<Item>, node: NodeFacts, outlook: Outlook): Plan<Item>;

@@ -277,6 +277,7 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
     return {
       ...(conntrack && { followUp: new StaleFlowCleaner(conntrack, isFrontend) }),
       serviceNames: () => this.#cache.serviceNames(),
+      order: (services) => this.#cache.order(services),
       planInput: (service) => {
         const input = this.#cache.planInput(service, this.#node.facts);
         this.#node.planned(service, input);

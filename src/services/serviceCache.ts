@@ -8,6 +8,7 @@ import {
 } from '../objects/types.js';
 import { addressClaim, type Claim, type Claimant, Claims, claimOf, describeClaim } from './claims.js';
 import { listOf, type OneOrMore, oneOrMore } from './oneOrMore.js';
+import { type OrderOfService, orderOfService } from './orderOfService.js';
 import { claimsOf, frontendsOf, planInputOf } from './planInput.js';
 import type { NodeFacts, ServicePlanInput } from './types.js';
 
@@ -60,6 +61,19 @@ export class ServiceCache {
   /** Names of all Services, as `namespace/name`. */
   *serviceNames(): Generator<string, void> {
     for (const { service, object } of this.#entries.values()) if (object) yield service;
+  }
+
+  /** The order in which these Services are programmed. Names of deleted Services are last. */
+  order(names: Iterable<string>): OrderOfService {
+    const existing: Service[] = [];
+    const deleted: string[] = [];
+    for (const name of names) {
+      const service = this.#entries.get(name)?.object;
+      if (service) existing.push(service);
+      else deleted.push(name);
+    }
+    const { vital, others } = orderOfService(existing);
+    return { vital, others: [...others, ...deleted] };
   }
 
   node(name: string): Node | undefined {

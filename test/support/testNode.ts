@@ -45,6 +45,7 @@ export class TestNode<Kernel extends NodeKernel> {
     this.mode = createIpvsMode(kernel, ipvsOptions(configuration, { families: [4, 6], kernelRelease }));
     const inputs = {
       serviceNames: () => this.#cache.serviceNames(),
+      order: (services: Iterable<string>) => this.#cache.order(services),
       planInput: (service: string) => this.#cache.planInput(service, this.#node()),
       node: () => this.#node(),
       refresh: async () => {},

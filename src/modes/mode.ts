@@ -169,8 +169,8 @@ export interface Mode<Item, Operation extends KeyedOperation> {
   /** The item of a failed operation, which may now be in the kernel. Undefined if the operation has no item. */
   subjectOf(operation: Operation, known: ReadonlyMap<string, Item>): Item | undefined;
 
-  /** An operation as the lines of a readable diff. */
-  describe(operation: Operation, known: Known<Item>): string[];
+  /** The lines of a readable diff, for each of the kernel's operations that an operation makes. */
+  describe(operation: Operation, known: Known<Item>): string[][];
 
   /**
    * Applies operations, in order. Returns one result for each. A batch may be a transaction: the operation that made it

@@ -220,21 +220,34 @@ export class AddressPortsBuilder {
   } {
     const numbers = this.#numbers;
     const width = WIDTH[this.#family];
-    const size = numbers.length / width;
-    if (size === 0) return { list: NONE[this.#family], order: undefined };
+    if (numbers.length === 0) return { list: NONE[this.#family], order: undefined };
     // A copy: an array that grew by push() has unused space, and these arrays stay.
     if (isSorted(numbers, width)) {
       return { list: AddressPorts.ofSorted(this.#family, numbers.slice()), order: undefined };
     }
-    const compare = (a: number, b: number) => compareEntries(numbers, width, a, b);
-    const order = Array.from({ length: size }, (_, entry) => entry)
-      .sort((a, b) => compare(a, b) || prefer(a, b))
-      .filter((entry, i, all) => i === 0 || compare(all[i - 1] as number, entry) !== 0);
+    const order = sortedOrder(numbers, width, prefer);
     const sorted: number[] = [];
     for (const entry of order)
       for (let i = entry * width; i < (entry + 1) * width; i++) sorted.push(numbers[i] as number);
     return { list: AddressPorts.ofSorted(this.#family, sorted.slice()), order };
   }
+}
+
+/** The entries by number, in order; of equal ones, only the preferred. */
+function sortedOrder(
+  numbers: readonly number[],
+  width: number,
+  prefer: (a: number, b: number) => number,
+): readonly number[] {
+  const all: number[] = [];
+  for (let entry = 0; entry < numbers.length / width; entry++) all.push(entry);
+  all.sort((a, b) => compareEntries(numbers, width, a, b) || prefer(a, b));
+  const order: number[] = [];
+  for (const entry of all) {
+    const last = order.at(-1);
+    if (last === undefined || compareEntries(numbers, width, last, entry) !== 0) order.push(entry);
+  }
+  return order;
 }
 
 /** Whether each entry is before the next. */

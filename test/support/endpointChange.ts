@@ -176,8 +176,9 @@ export async function document(): Promise<string> {
     '|---|---|---|---|',
     ...rows,
     '',
-    'Nothing is copied in between: equal strings of the API objects are shared while they are decoded, and a known item that equals',
-    'its desired item is the same object.',
+    'A list of addresses is not copied if all endpoints of a Service port are in one slice and in the same state: then the slice,',
+    'the Service port and its plan have the same list. Equal texts of the API objects are shared while they are decoded, and a known',
+    'item that equals its desired item is the same object.',
     '',
   ].join('\n');
 }

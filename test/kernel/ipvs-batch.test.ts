@@ -2,12 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type IpvsOperation, type OperationResult, openIpvs } from '../../src/kernel/ipvs/index.js';
-import {
-  listsOf,
-  noChange,
-  realServersOf,
-  type ServiceChange,
-} from '../../src/kernel/ipvs/serverLists.js';
+import { listsOf, noChange, realServersOf, type ServiceChange } from '../../src/kernel/ipvs/serverLists.js';
 import { familyOf } from '../../src/net/address.js';
 import { AddressPorts } from '../../src/net/addressPorts.js';
 import { additions, server, service } from '../support/ipvs.js';
@@ -157,7 +152,9 @@ test('lists of real servers have what the verbs list, and change what the verbs 
   ] as const;
   for (const id of ids) {
     const four = id.address === '10.101.0.1';
-    const texts = Array.from({ length: 300 }, (_, i) => (four ? `10.0.${i >> 8}.${i & 255}:80` : `[fd00::${i}]:80`));
+    const texts = Array.from({ length: 300 }, (_, i) =>
+      four ? `10.0.${i >> 8}.${i & 255}:80` : `[fd00::${i}]:80`,
+    );
     const added = AddressPorts.ofTexts(four ? 4 : 6, texts) ?? assert.fail();
     const settings = { ...id, scheduler: 'rr', schedulerFlags: [], onePacket: false };
     const address = four ? '10.9.0.1' : 'fd00:9::1';
@@ -185,7 +182,10 @@ test('lists of real servers have what the verbs list, and change what the verbs 
   const deleted = four?.realServers ?? assert.fail();
   const settings = { ...ids[0], scheduler: 'rr', schedulerFlags: [], onePacket: false };
   const change = { ...noChange(settings), deleted };
-  assert.deepEqual(codes(await lists.applyChanges([{ change, from: 0, to: 300 }])), new Array(300).fill(undefined));
+  assert.deepEqual(
+    codes(await lists.applyChanges([{ change, from: 0, to: 300 }])),
+    new Array(300).fill(undefined),
+  );
   const again = await lists.applyChanges([{ change, from: 298, to: 300 }]);
   assert.deepEqual(codes(again), ['ENOENT', 'ENOENT']);
   assert.equal((await ipvs.listRealServers([ids[0]]))[0]?.length, 3);

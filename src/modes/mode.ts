@@ -46,7 +46,10 @@ export interface Pass<Item> {
 
 /** Compares one key at a time, so that the caller can yield between keys. */
 export interface Comparison<Operation> {
-  /** Compares the items of a key. Call it at most once for each key. */
+  /**
+   * Compares the items of a key. Call it at most once for each key, and again only for a key without removals after its
+   * additions have been applied.
+   */
   look(key: string): void;
   /** Operations that add or change, for the keys compared since the last call, in the required order. */
   additions(): Operation[];
@@ -122,7 +125,7 @@ export interface Mode<Item, Operation extends KeyedOperation> {
 
   /**
    * The items that belong to no single Service. Its cost does not depend on the number of Services. If the outlook is
-   * not complete, the items serve the Services of any plans that follow, except those for which {@link affectsNode}
+   * not complete, the items serve the Services of any plans that follow, except those for which {@link Mode.affectsNode}
    * returns true.
    */
   planNode(desired: Desired<Item>, node: NodeFacts, outlook: Outlook): Plan<Item>;

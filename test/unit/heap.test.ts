@@ -98,6 +98,7 @@ async function bytesOf(services: number, endpoints: number): Promise<Bytes> {
     node: () => node,
     refresh: async () => {},
     taken: () => {},
+    order: (services: Iterable<string>) => cache.order(services),
   };
   const reconciler = new Reconciler(mode, inputs, () => 0);
   reconciler.touchAll();

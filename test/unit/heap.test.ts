@@ -1,0 +1,135 @@
+// Bytes of the heap that a cluster takes: for each Service and for each endpoint, for the decoded objects and for the plans with the
+// known state of the kernel. Measured as the difference between two clusters, so that the fixed part does not count.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { createIpvsMode, IPVS_DEFAULTS, type IpvsKernel } from '../../src/modes/ipvs/index.js';
+import { decodeObject } from '../../src/objects/decode.js';
+import type { KubernetesObject } from '../../src/objects/types.js';
+import { Reconciler } from '../../src/reconcile/reconciler.js';
+import { nodeFacts } from '../../src/services/nodeFacts.js';
+import { ServiceCache } from '../../src/services/serviceCache.js';
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+/** Bytes in use after a garbage collection. */
+function used(): number {
+  collect();
+  return process.memoryUsage().heapUsed;
+}
+
+/** A kernel that accepts everything and keeps nothing. */
+function emptyKernel(): IpvsKernel {
+  const apply = async (operations: readonly unknown[]) => new Array(operations.length).fill(undefined);
+  const kernel = {
+    ipvs: {
+      ...{ listServices: async () => [], listRealServers: async () => [], get: async () => undefined, apply },
+      ...{ timeouts: async () => ({ tcp: 0, tcpFin: 0, udp: 0 }), setTimeouts: async () => {} },
+    },
+    ipset: { list: async () => [], get: async () => undefined, apply },
+    rtnetlink: {
+      getLink: async () => undefined,
+      listLinks: async () => [],
+      listAddresses: async () => [],
+      apply,
+    },
+    iptables: { save: async () => new Map(), restore: async () => undefined },
+    sysctl: { read: async () => '1', write: async () => {} },
+    procNet: {},
+  };
+  return kernel as unknown as IpvsKernel;
+}
+
+function objectOf(raw: object): KubernetesObject {
+  // As text first: in the agent, every string of an object is from a JSON text of its own.
+  const { object, problems } = decodeObject(JSON.parse(JSON.stringify(raw)));
+  assert.deepEqual(problems, []);
+  return object ?? assert.fail();
+}
+
+/** The objects of a cluster. */
+function objectsOf(services: number, endpoints: number): KubernetesObject[] {
+  return Array.from({ length: services }, (_, n) => {
+    const metadata = { namespace: 'demo', name: `service-${n}` };
+    const spec = {
+      clusterIP: `10.96.${n >> 8}.${n & 255}`,
+      ports: [{ name: 'http', port: 80, targetPort: 8080 }],
+    };
+    return [
+      objectOf({ apiVersion: 'v1', kind: 'Service', metadata, spec }),
+      objectOf({
+        apiVersion: 'discovery.k8s.io/v1',
+        kind: 'EndpointSlice',
+        metadata: {
+          namespace: 'demo',
+          name: `service-${n}-x`,
+          labels: { 'kubernetes.io/service-name': metadata.name },
+        },
+        addressType: 'IPv4',
+        ports: [{ name: 'http', port: 8080 }],
+        endpoints: Array.from({ length: endpoints }, (_, i) => ({
+          addresses: [`10.${128 + (n >> 8)}.${n & 255}.${i}`],
+          conditions: { ready: true, serving: true, terminating: false },
+          nodeName: `node-${(n + i) % 500}`,
+        })),
+      }),
+    ];
+  }).flat();
+}
+
+interface Bytes {
+  readonly objects: number;
+  readonly state: number;
+}
+
+/** Bytes of the objects of a cluster in the cache, and of its plans with the known state. */
+async function bytesOf(services: number, endpoints: number): Promise<Bytes> {
+  const start = used();
+  const cache = new ServiceCache();
+  for (const object of objectsOf(services, endpoints)) cache.apply({ type: 'set', object });
+  const cached = used();
+  const mode = createIpvsMode(emptyKernel(), { ...IPVS_DEFAULTS, kernelRelease: '6.1.0' });
+  const node = nodeFacts('node-a');
+  const inputs = {
+    serviceNames: () => cache.serviceNames(),
+    planInput: (service: string) => cache.planInput(service, node),
+    node: () => node,
+    refresh: async () => {},
+    taken: () => {},
+    order: (services: Iterable<string>) => cache.order(services),
+  };
+  const reconciler = new Reconciler(mode, inputs, () => 0);
+  reconciler.touchAll();
+  const { operations, failures } = await reconciler.sync();
+  assert.deepEqual(failures, []);
+  assert.ok(operations >= services * (endpoints + 4), `${operations} operations`);
+  const planned = used();
+  assert.equal(reconciler.pending, false); // both are still in use
+  assert.equal([...cache.serviceNames()].length, services);
+  return { objects: cached - start, state: planned - cached };
+}
+
+const SERVICES = 1000;
+const FEW = 10;
+const MANY = 110;
+
+describe('bytes of the heap', async () => {
+  await bytesOf(100, FEW); // compiles the code
+  const few = await bytesOf(SERVICES, FEW);
+  const many = await bytesOf(SERVICES, MANY);
+  const endpoint = (part: keyof Bytes) => (many[part] - few[part]) / SERVICES / (MANY - FEW);
+  const service = (part: keyof Bytes) => few[part] / SERVICES - FEW * endpoint(part);
+
+  const check = (name: string, bytes: number, most: number) =>
+    it(`${name}: at most ${most}`, () => {
+      assert.ok(bytes <= most, `${bytes.toFixed(1)} bytes`);
+    });
+
+  check('an endpoint in the decoded objects', endpoint('objects'), 50);
+  // A virtual service has the list of the slice itself.
+  check('an endpoint in the plans and the known state', endpoint('state'), 1);
+  check('a Service in the decoded objects', service('objects'), 2100);
+  check('a Service in the plans and the known state', service('state'), 2300);
+});

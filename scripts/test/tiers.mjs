@@ -49,6 +49,7 @@ export const TIERS = [
       'ipvs-surroundings.': [...IPVS, 'modules'],
       'ipvs-threads.': [...IPVS, 'two processors'],
       'netlink.': [],
+      'quickCalls.': [],
       'rtnetlinkWatch.': [],
       'soak.': ['conntrack', 'ipset'],
     },

@@ -82,7 +82,7 @@ class ClientBinding : public Napi::ObjectWrap<Binding> {
                          ApplyHere apply_here) {
     Records records;
     if (!ReadRecords(info, 0, record_size, false, &records)) return {};
-    if (client_ && records.size() <= kMostQuick * record_size && MayRunHere(info.Env())) {
+    if (client_ && records.size() <= kMostQuickBytes && MayRunHere(info.Env())) {
       Operations operations;
       Failures failures;
       if (load(records, &operations).ok() && AreQuick(operations) &&

@@ -44,11 +44,13 @@ inline bool IsQuick(const ipset::Operation& operation) {
   return operation.verb == ipset::Verb::kAdd || operation.verb == ipset::Verb::kDelete;
 }
 
-// The most operations of a call on JavaScript's thread.
+// The most operations of a call on JavaScript's thread, and the most bytes of their records.
 constexpr size_t kMostQuick = 16;
+constexpr size_t kMostQuickBytes = 8192;
 
 template <typename Operations>
 bool AreQuick(const Operations& operations) {
+  if (operations.size() > kMostQuick) return false;
   for (size_t i = 0; i < operations.size(); i++) {
     if (!IsQuick(operations[i])) return false;
   }

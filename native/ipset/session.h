@@ -1,7 +1,7 @@
 // One session of libipset: the calls that write sets, with failures as values.
 //
-// A session opens its own netlink socket in the network namespace of the thread that uses it first. Only under
-// LibraryMutex().
+// A session opens its own netlink socket in the network namespace of the thread that uses it first. Only
+// under LibraryMutex().
 #pragma once
 
 #include <cstddef>
@@ -41,8 +41,8 @@ class Session {
   netlink::Status Swap(const std::string& name, const std::string& other);
   netlink::Status Rename(const std::string& name, const std::string& new_name);
 
-  // Looks up the set in the kernel, once after ForgetTypes(). IPSET_ERR_TYPE_MISMATCH when it is not of the type and
-  // family that `set` says.
+  // Looks up the set in the kernel, once after ForgetTypes(). IPSET_ERR_TYPE_MISMATCH when it is not of the
+  // type and family that `set` says.
   netlink::Status FindType(const SetReference& set, const LibraryType** out);
 
   // Adds (kAdd) or deletes (kDelete) the entries of `count` operations on one set, all in one message or a

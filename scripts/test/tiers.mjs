@@ -48,6 +48,7 @@ export const TIERS = [
       'ipset.': ['ipset'],
       'ipvs-surroundings.': [...IPVS, 'modules'],
       'ipvs-threads.': [...IPVS, 'two processors'],
+      'messageCounts.': ['conntrack', 'ipset'],
       'netlink.': [],
       'quickCalls.': [],
       'rtnetlinkWatch.': [],

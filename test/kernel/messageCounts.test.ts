@@ -36,7 +36,11 @@ test('one change of an address, a flow, or an entry of a set', async (t) => {
   const one = await callsOf(() => rtnetlink.replaceAddress(address));
   assert.deepEqual(one, { sendto: 1, recvmsg: 1 });
   await rtnetlink.deleteAddress(address);
-  const flow = { family: 4, protocol: 'udp', original: { source: '10.0.0.1', destination: '10.0.0.2' } } as const;
+  const flow = {
+    family: 4,
+    protocol: 'udp',
+    original: { source: '10.0.0.1', destination: '10.0.0.2' },
+  } as const;
   const gone = { ...flow, original: { ...flow.original, sourcePort: 1, destinationPort: 2 } };
   const deleted = await callsOf(() => conntrack.apply([{ do: 'deleteFlow', flow: gone }]));
   assert.deepEqual(deleted, { sendto: 1, recvmsg: 1 });

@@ -10,7 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "binding/here.h"
 #include "binding/job.h"
+#include "binding/quick.h"
 #include "netlink/batch.h"
 #include "netlink/status.h"
 
@@ -68,6 +70,41 @@ class ClientBinding : public Napi::ObjectWrap<Binding> {
       *out = apply(client, records);
       return netlink::Status{};
     });
+  }
+
+  // The same for operations that `load(records, &operations)` reads, and that Client::Apply() carries out. A
+  // few quick ones are carried out at once, on JavaScript's thread, and their failures are returned without a
+  // promise. JavaScript makes one call of a client at a time (src/kernel/calls.ts), so that no other call has
+  // the client's mutex. `apply_here(client, operations, &failures)` returns false when it would have to wait
+  // for another lock.
+  template <typename Operations, typename Load, typename ApplyHere>
+  Napi::Value ApplyBatch(const Napi::CallbackInfo& info, size_t record_size, Load load,
+                         ApplyHere apply_here) {
+    Records records;
+    if (!ReadRecords(info, 0, record_size, false, &records)) return {};
+    if (client_ && records.size() <= kMostQuickBytes && MayRunHere(info.Env())) {
+      Operations operations;
+      Failures failures;
+      if (load(records, &operations).ok() && AreQuick(operations) &&
+          RunHere(info.Env(), [&] { return apply_here(client_.get(), operations, &failures); })) {
+        return ToValue(info.Env(), failures);
+      }
+    }
+    return Start<Failures>(info, [records = std::move(records), load](Client* client, Failures* out) {
+      Operations operations;
+      netlink::Status status = load(records, &operations);
+      if (status.ok()) *out = client->Apply(std::move(operations));
+      return status;
+    });
+  }
+
+  template <typename Operations, typename Load>
+  Napi::Value ApplyBatch(const Napi::CallbackInfo& info, size_t record_size, Load load) {
+    const auto apply_here = [](Client* client, Operations& operations, Failures* out) {
+      *out = client->Apply(std::move(operations));
+      return true;
+    };
+    return ApplyBatch<Operations>(info, record_size, std::move(load), apply_here);
   }
 
   // Starts a listing: `store(values)` makes records of the values that `list(client, &values)` fills in.

@@ -45,9 +45,11 @@ class ConntrackClient : public ClientBinding<ConntrackClient, conntrack::Client>
 
  private:
   Napi::Value Apply(const Napi::CallbackInfo& info) {
-    return StartBatch(info, layout::Operation::kSize, [](conntrack::Client* client, const Records& records) {
-      return client->Apply(conntrack::LoadOperations(records.data(), records.size()));
-    });
+    const auto load = [](const Records& records, std::vector<conntrack::Operation>* out) {
+      *out = conntrack::LoadOperations(records.data(), records.size());
+      return Status{};
+    };
+    return ApplyBatch<std::vector<conntrack::Operation>>(info, layout::Operation::kSize, load);
   }
 
   Napi::Value List(const Napi::CallbackInfo& info) {

@@ -43,14 +43,10 @@ class IpsetClient : public ClientBinding<IpsetClient, ipset::Client> {
 
  private:
   Napi::Value Apply(const Napi::CallbackInfo& info) {
-    Records records;
-    if (!ReadRecords(info, 0, kUnit, false, &records)) return {};
-    return Start<Failures>(info, [records = std::move(records)](ipset::Client* client, Failures* out) {
-      std::vector<Operation> operations;
-      Status status = Load(records, &operations);
-      if (status.ok()) *out = client->Apply(operations);
-      return status;
-    });
+    const auto here = [](ipset::Client* client, const std::vector<Operation>& operations, Failures* out) {
+      return client->TryApply(operations, out);
+    };
+    return ApplyBatch<std::vector<Operation>>(info, kUnit, Load, here);
   }
 
   Napi::Value Test(const Napi::CallbackInfo& info) {

@@ -33,9 +33,11 @@ class IpvsClient : public ClientBinding<IpvsClient, ipvs::Client> {
 
  private:
   Napi::Value Apply(const Napi::CallbackInfo& info) {
-    return StartBatch(info, ipvs::layout::Operation::kSize, [](ipvs::Client* client, const Records& records) {
-      return client->Apply(ipvs::LoadOperations(records.data(), records.size()));
-    });
+    const auto load = [](const Records& records, ipvs::OperationRecords* out) {
+      *out = ipvs::OperationRecords(records.data(), records.size());
+      return Status{};
+    };
+    return ApplyBatch<ipvs::OperationRecords>(info, ipvs::layout::Operation::kSize, load);
   }
 
   Napi::Value List(const Napi::CallbackInfo& info) {

@@ -30,11 +30,12 @@ class RtnetlinkClient : public ClientBinding<RtnetlinkClient, rtnetlink::Client>
   Napi::Value Apply(const Napi::CallbackInfo& info) {
     Records messages;
     if (!ReadRecords(info, 1, 1, false, &messages)) return {};
-    return StartBatch(
-        info, rtnetlink::layout::Operation::kSize,
-        [messages = std::move(messages)](rtnetlink::Client* client, const Records& records) {
-          return client->Apply(rtnetlink::LoadOperations(records.data(), records.size(), messages));
-        });
+    const auto load = [messages = std::move(messages)](const Records& records,
+                                                       std::vector<rtnetlink::Operation>* out) {
+      *out = rtnetlink::LoadOperations(records.data(), records.size(), messages);
+      return netlink::Status{};
+    };
+    return ApplyBatch<std::vector<rtnetlink::Operation>>(info, rtnetlink::layout::Operation::kSize, load);
   }
 
   // read(message)

@@ -5,9 +5,11 @@
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <mutex>
 #include <utility>
 
 #include "ipset/codec.h"
+#include "ipset/library.h"
 #include "ipset/writer.h"
 
 namespace knp::ipset {
@@ -90,16 +92,54 @@ Status Client::Protocol(ProtocolVersions* out) {
 
 std::vector<Failure> Client::Apply(const std::vector<Operation>& operations) {
   std::vector<Failure> failures;
-  const Status status = RunInside([&] { failures = Write(operations); });
+  if (operations.empty()) return failures;
+  const Status status = WithSession([&](Session* session) {
+    failures = Write(session, operations);
+    return failures.empty();
+  });
   if (status.ok()) return failures;
+  failures.clear();
   for (uint32_t i = 0; i < operations.size(); i++) failures.push_back(Failure{i, status});
   return failures;
 }
 
+bool Client::TryApply(const std::vector<Operation>& operations, std::vector<Failure>* out) {
+  const std::unique_lock<std::mutex> lock(LibraryMutex(), std::try_to_lock);
+  if (!lock.owns_lock() || !session_) return false;
+  *out = Write(session_.get(), operations);
+  if (!out->empty()) session_.reset();
+  return true;
+}
+
 Status Client::Test(const std::vector<Operation>& operation, bool* found) {
   Status result;
-  Status status = RunInside([&] { result = ipset::Test(operation, found); });
+  Status status = WithSession([&](Session* session) {
+    result = ipset::Test(session, operation, found);
+    return result.ok();
+  });
   return status.ok() ? result : status;
+}
+
+Status Client::WithSession(const Work& work) {
+  const std::lock_guard<std::mutex> lock(LibraryMutex());
+  EndLeftSessions();
+  const Library* library = nullptr;
+  Status status = LoadLibrary(&library);
+  if (!status.ok()) return status;
+  bool keep = false;
+  if (session_) {
+    keep = work(session_.get());
+  } else {
+    session_ = std::make_unique<Session>(*library);
+    if (session_->open()) {
+      status = RunInside([&] { keep = work(session_.get()); });
+    } else {
+      status = Status::Errno(ENOMEM);
+    }
+  }
+  // After a failure too: what the library remembers of it is not known.
+  if (!keep) session_.reset();
+  return status;
 }
 
 Status Client::RunInside(const std::function<void()>& work) {

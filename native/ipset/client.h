@@ -8,8 +8,10 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "ipset/session.h"
 #include "ipset/types.h"
 #include "netlink/batch.h"
 #include "netlink/exchange.h"
@@ -21,6 +23,11 @@ namespace knp::ipset {
 
 class Client {
  public:
+  Client() = default;
+  ~Client() { EndSession(std::move(session_)); }
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
   // Opens the socket in the network namespace at this path (empty: that of the process). Does not load
   // libipset. The timeout bounds listings; libipset has none.
   netlink::Status Open(const std::string& network_namespace, std::chrono::milliseconds timeout);
@@ -32,6 +39,9 @@ class Client {
 
   // Carries the operations out in their order; returns those that failed.
   std::vector<netlink::Failure> Apply(const std::vector<Operation>& operations);
+  // The same without waiting for LibraryMutex(). False, and nothing is done, when another thread has it, or
+  // when the client has no session yet.
+  bool TryApply(const std::vector<Operation>& operations, std::vector<netlink::Failure>* out);
   // Whether the set of one operation has its entry, or matches it (IPSET_CMD_TEST).
   netlink::Status Test(const std::vector<Operation>& operation, bool* found);
 
@@ -40,7 +50,10 @@ class Client {
   netlink::Status Protocol(ProtocolVersions* out);
 
  private:
-  // Runs `work`, which uses libipset, in the network namespace of the client.
+  // Runs `work` with a session in the network namespace of the client. The session is kept for the next call
+  // if `work` has succeeded: its socket is then open.
+  using Work = std::function<bool(Session*)>;
+  netlink::Status WithSession(const Work& work);
   netlink::Status RunInside(const std::function<void()>& work);
   netlink::Status Query(std::vector<uint8_t>* request, const netlink::ReplyHandler& on_reply);
   netlink::Status Dump(std::vector<uint8_t>* request, std::vector<SetState>* out);
@@ -49,6 +62,7 @@ class Client {
   std::shared_ptr<const netlink::NetworkNamespace> network_namespace_ =
       std::make_shared<const netlink::NetworkNamespace>();
   netlink::Socket socket_;
+  std::unique_ptr<Session> session_;  // guarded by LibraryMutex()
 };
 
 }  // namespace knp::ipset

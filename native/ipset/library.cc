@@ -53,7 +53,8 @@ Status ResolveAll(void* library, LibraryFunctions* out) {
       Resolve(library, "ipset_data_get", &out->data_get) &&
       Resolve(library, "ipset_data_reset", &out->data_reset) &&
       Resolve(library, "ipset_data_sizeof", &out->data_sizeof) &&
-      Resolve(library, "ipset_type_get", &out->type_get) && Resolve(library, "ipset_cmd", &out->cmd) &&
+      Resolve(library, "ipset_type_get", &out->type_get) &&
+      Resolve(library, "ipset_cache_del", &out->cache_del) && Resolve(library, "ipset_cmd", &out->cmd) &&
       Resolve(library, "ipset_commit", &out->commit) && Resolve(library, "ipset_errcode", &out->errcode);
   return complete ? Status{} : LastError();
 }

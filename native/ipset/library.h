@@ -65,6 +65,8 @@ struct LibraryFunctions {
   void (*data_reset)(LibraryData*);
   size_t (*data_sizeof)(int option, uint8_t family);
   const LibraryType* (*type_get)(LibrarySession*, int command);
+  // Forgets the type of one set, or of all without a name.
+  int (*cache_del)(const char* name);
   int (*cmd)(LibrarySession*, int command, uint32_t line);
   int (*commit)(LibrarySession*);
   int (*errcode)(LibrarySession*, int command, int error);

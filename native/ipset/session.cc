@@ -5,6 +5,8 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <mutex>
+#include <vector>
 
 #include "ipset/options.h"
 
@@ -35,7 +37,34 @@ const char* FamilyName(uint8_t family) {
   return family == AF_INET6 ? " inet6" : "";
 }
 
+std::mutex& LeftMutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+// Sessions that are no longer used. Guarded by LeftMutex(), which nobody holds for long.
+std::vector<std::unique_ptr<Session>>& LeftSessions() {
+  static std::vector<std::unique_ptr<Session>> sessions;
+  return sessions;
+}
+
 }  // namespace
+
+void EndSession(std::unique_ptr<Session> session) {
+  if (!session) return;
+  const std::unique_lock<std::mutex> lock(LibraryMutex(), std::try_to_lock);
+  if (lock.owns_lock()) {
+    session.reset();
+    return;
+  }
+  const std::lock_guard<std::mutex> left(LeftMutex());
+  LeftSessions().push_back(std::move(session));
+}
+
+void EndLeftSessions() {
+  const std::lock_guard<std::mutex> left(LeftMutex());
+  LeftSessions().clear();
+}
 
 Session::Session(const Library& library)
     : library_(library), session_(library.call.session_init(Discard, nullptr)) {

@@ -1,12 +1,13 @@
 // One session of libipset: the calls that write sets, with failures as values.
 //
-// A session opens its own netlink socket in the network namespace of the thread that uses it first, and
-// remembers which type a set has: it is made for one batch and dropped with it. Only under LibraryMutex().
+// A session opens its own netlink socket in the network namespace of the thread that uses it first. Only
+// under LibraryMutex().
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -27,6 +28,10 @@ class Session {
   // False when libipset could not make one, for lack of memory: nothing else may be called then.
   bool open() const { return session_ != nullptr; }
 
+  // Forgets which type each set has. The library remembers it for all sessions, but another process may have
+  // created a set anew.
+  void ForgetTypes() { library_.call.cache_del(nullptr); }
+
   // With `tolerate`, a set that exists is no error if the kernel finds it the same, whatever its family.
   netlink::Status Create(const SetReference& set, const Rest& parameters, bool tolerate);
   // Destroy and flush one set; every set, when there is no name.
@@ -36,8 +41,8 @@ class Session {
   netlink::Status Swap(const std::string& name, const std::string& other);
   netlink::Status Rename(const std::string& name, const std::string& new_name);
 
-  // Looks up the set in the kernel, once per session. IPSET_ERR_TYPE_MISMATCH when it is not of the type and
-  // family that `set` says.
+  // Looks up the set in the kernel, once after ForgetTypes(). IPSET_ERR_TYPE_MISMATCH when it is not of the
+  // type and family that `set` says.
   netlink::Status FindType(const SetReference& set, const LibraryType** out);
 
   // Adds (kAdd) or deletes (kDelete) the entries of `count` operations on one set, all in one message or a
@@ -71,5 +76,11 @@ class Session {
   LibraryData* data_ = nullptr;
   std::map<std::pair<Command, std::string>, int> numbers_;  // found by FindNumber()
 };
+
+// Ends a session. If another thread has LibraryMutex(), the next thread that gets it ends the session: this
+// never waits.
+void EndSession(std::unique_ptr<Session> session);
+// Ends those that were left. Under LibraryMutex().
+void EndLeftSessions();
 
 }  // namespace knp::ipset

@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <mutex>
 #include <optional>
 #include <utility>
 
-#include "ipset/library.h"
 #include "ipset/options.h"
 #include "ipset/session.h"
 
@@ -32,13 +30,12 @@ bool IsEntryVerb(Verb verb) {
 
 class Writer {
  public:
-  Writer(const Library& library, const std::vector<Operation>& operations)
-      : library_(library), operations_(operations) {
-    session_.emplace(library_);
+  Writer(Session* session, const std::vector<Operation>& operations)
+      : session_(session), operations_(operations) {
+    session_->ForgetTypes();
   }
 
   Status Test(bool* found) {
-    if (!session_->open()) return Status::Errno(ENOMEM);
     const Operation& operation = operations_.front();
     const LibraryType* type = nullptr;
     Status status = operation.set.name.empty() ? Unnamed() : FindType(operation.set, &type);
@@ -46,11 +43,6 @@ class Writer {
   }
 
   std::vector<Failure> Run() {
-    const Status open = session_->open() ? Status{} : Status::Errno(ENOMEM);
-    if (!open.ok()) {
-      for (size_t i = 0; i < operations_.size(); i++) Record(i, open);
-      return std::move(failures_);
-    }
     for (size_t next = 0; next < operations_.size();) {
       const size_t end = EndOfRun(next);
       if (IsEntryVerb(operations_[next].verb)) {
@@ -118,13 +110,13 @@ class Writer {
     return session_->Create(operation.set, parameters, true);
   }
 
-  // The session's record of a set is outdated when another process has created the set anew: the session asks
+  // The record of a set is outdated when another process has created the set anew meanwhile: the session asks
   // again before the failure counts.
   Status FindType(const SetReference& set, const LibraryType** type) {
     Status status = session_->FindType(set, type);
     if (!status.is_errno(IPSET_ERR_TYPE_MISMATCH)) return status;
-    session_.emplace(library_);
-    return session_->open() ? session_->FindType(set, type) : Status::Errno(ENOMEM);
+    session_->ForgetTypes();
+    return session_->FindType(set, type);
   }
 
   void WriteEntries(size_t first, size_t end) {
@@ -162,29 +154,19 @@ class Writer {
     }
   }
 
-  const Library& library_;
+  Session* session_;
   const std::vector<Operation>& operations_;
-  std::optional<Session> session_;
   std::vector<Failure> failures_;
 };
 
 }  // namespace
 
-std::vector<Failure> Write(const std::vector<Operation>& operations) {
-  const std::lock_guard<std::mutex> lock(LibraryMutex());
-  const Library* library = nullptr;
-  const Status loaded = LoadLibrary(&library);
-  if (loaded.ok()) return Writer(*library, operations).Run();
-  std::vector<Failure> failures;
-  for (uint32_t i = 0; i < operations.size(); i++) failures.push_back(Failure{i, loaded});
-  return failures;
+std::vector<Failure> Write(Session* session, const std::vector<Operation>& operations) {
+  return Writer(session, operations).Run();
 }
 
-Status Test(const std::vector<Operation>& operation, bool* found) {
-  const std::lock_guard<std::mutex> lock(LibraryMutex());
-  const Library* library = nullptr;
-  Status loaded = LoadLibrary(&library);
-  return loaded.ok() ? Writer(*library, operation).Test(found) : loaded;
+Status Test(Session* session, const std::vector<Operation>& operation, bool* found) {
+  return Writer(session, operation).Test(found);
 }
 
 }  // namespace knp::ipset

@@ -85,7 +85,7 @@ Status Client::LookUpFamily() {
   return status;
 }
 
-std::vector<netlink::Failure> Client::Apply(const std::vector<Operation>& operations) {
+std::vector<netlink::Failure> Client::Apply(const OperationRecords& operations) {
   const std::lock_guard<std::mutex> lock(mutex_);
   std::vector<netlink::Failure> failures = Send(operations);
   const auto is_missing = [](const netlink::Failure& failure) { return failure.status.is_errno(ENOENT); };
@@ -106,10 +106,9 @@ std::vector<netlink::Failure> Client::Apply(const std::vector<Operation>& operat
 }
 
 // ip_vs_new_dest() asks for the type of an IPv4 address, which the kernel finds in the local table only.
-void Client::Explain(const std::vector<Operation>& operations,
-                     std::vector<netlink::Failure>* failures) const {
+void Client::Explain(const OperationRecords& operations, std::vector<netlink::Failure>* failures) const {
   const auto is_refused = [&](const netlink::Failure& failure) {
-    const Operation& operation = operations[failure.index];
+    const Operation operation = operations[failure.index];
     return operation.verb == Verb::kAddRealServer && operation.server.family == AF_INET &&
            failure.status.is_errno(EINVAL) && failure.status.message.empty();
   };
@@ -119,26 +118,27 @@ void Client::Explain(const std::vector<Operation>& operations,
   }
 }
 
-std::vector<netlink::Failure> Client::Send(const std::vector<Operation>& operations) {
+std::vector<netlink::Failure> Client::Send(const OperationRecords& operations) {
   netlink::Batch batch(&commands_);
   for (size_t i = 0; i < operations.size(); i++) {
-    if (!IsVerb(operations[i].verb)) {
+    const Operation operation = operations[i];
+    if (!IsVerb(operation.verb)) {
       batch.Fail(static_cast<uint32_t>(i), Status::Errno(EINVAL, "no such operation"));
       continue;
     }
-    const auto add = [&](const Operation& operation) {
+    const auto add = [&](const Operation& message) {
       batch.Add(static_cast<uint32_t>(i),
-                [&](MessageBuilder* builder) { return EncodeOperation(builder, family_id_, 0, operation); });
+                [&](MessageBuilder* builder) { return EncodeOperation(builder, family_id_, 0, message); });
     };
-    if (operations[i].verb != Verb::kStopDaemon) {
-      add(operations[i]);
+    if (operation.verb != Verb::kStopDaemon) {
+      add(operation);
       continue;
     }
     // The kernel stops a thread that has not run yet with EINTR, and acknowledges no message that ends so
     // (netlink_rcv_skb). Timeouts without a value change nothing: their acknowledgement ends the load
     // instead.
     batch.Flush();
-    add(operations[i]);
+    add(operation);
     Operation nothing;
     nothing.verb = Verb::kSetTimeouts;
     add(nothing);

@@ -12,6 +12,7 @@
 
 #include "genl/family.h"
 #include "ipvs/connections.h"
+#include "ipvs/records.h"
 #include "ipvs/types.h"
 #include "netlink/batch.h"
 #include "netlink/message_reader.h"
@@ -33,7 +34,7 @@ class Client {
 
   // Carries the operations out in their order; returns those that failed. The message of a failure says which
   // of the causes of its number it has, where another look at the kernel can tell: kNoFamily, kNoLocalTable.
-  std::vector<netlink::Failure> Apply(const std::vector<Operation>& operations);
+  std::vector<netlink::Failure> Apply(const OperationRecords& operations);
 
   // Every service with its servers. The kernel neither locks nor marks a listing that changes meanwhile
   // (NLM_F_DUMP_INTR is never set): duplicates are removed, and services added or deleted meanwhile may be
@@ -61,8 +62,8 @@ class Client {
   using Handler = std::function<netlink::Status(const netlink::Message&)>;
 
   netlink::Status LookUpFamily();
-  std::vector<netlink::Failure> Send(const std::vector<Operation>& operations);
-  void Explain(const std::vector<Operation>& operations, std::vector<netlink::Failure>* failures) const;
+  std::vector<netlink::Failure> Send(const OperationRecords& operations);
+  void Explain(const OperationRecords& operations, std::vector<netlink::Failure>* failures) const;
   netlink::Status Ask(const Encode& encode, const Handler& on_reply);
   netlink::Status DumpServices(std::vector<ServiceState>* out);
   netlink::Status DumpServers(ServiceState* service);

@@ -73,11 +73,27 @@ Timeouts LoadTimeouts(const uint8_t* record) {
   return Timeouts{Load(record, Field::kTcp), Load(record, Field::kTcpFin), Load(record, Field::kUdp)};
 }
 
+ServiceId LoadServiceId(const uint8_t* record) {
+  using Field = layout::Service;
+  ServiceId id;
+  id.family = records::LoadFamily(record, Field::kFamily);
+  id.protocol = Load(record, Field::kProtocol);
+  id.port = Load(record, Field::kPort);
+  id.firewall_mark = Load(record, Field::kFirewallMark);
+  id.address = Load(record, Field::kAddress);
+  return id;
+}
+
 Operation LoadOperation(const uint8_t* record) {
   using Field = layout::Operation;
   Operation operation;
   operation.verb = static_cast<Verb>(Load(record, Field::kVerb));
-  operation.service = LoadService(Load(record, Field::kService));
+  const uint8_t* service = Load(record, Field::kService);
+  if (operation.verb == Verb::kAddService || operation.verb == Verb::kUpdateService) {
+    operation.service = LoadService(service);
+  } else {
+    operation.service.id = LoadServiceId(service);
+  }
   const uint8_t* argument = Load(record, Field::kArgument);
   switch (operation.verb) {
     case Verb::kAddRealServer:
@@ -159,14 +175,10 @@ void StoreListedService(const ServiceState& state, uint8_t* record) {
 Service LoadService(const uint8_t* record) {
   using Field = layout::Service;
   Service service;
-  service.id.family = records::LoadFamily(record, Field::kFamily);
-  service.id.protocol = Load(record, Field::kProtocol);
-  service.id.port = Load(record, Field::kPort);
-  service.id.firewall_mark = Load(record, Field::kFirewallMark);
+  service.id = LoadServiceId(record);
   service.flags = Load(record, Field::kFlags);
   service.timeout = Load(record, Field::kTimeout);
   service.netmask = NetmaskOf(service.id.family, Load(record, Field::kNetmask));
-  service.id.address = Load(record, Field::kAddress);
   service.scheduler = Load(record, Field::kScheduler);
   service.persistence_engine = Load(record, Field::kPersistenceEngine);
   return service;
@@ -178,8 +190,8 @@ std::vector<ServiceState> LoadServices(const uint8_t* records, size_t size) {
   });
 }
 
-std::vector<Operation> LoadOperations(const uint8_t* records, size_t size) {
-  return records::LoadEach<layout::Operation>(records, size, LoadOperation);
+Operation OperationRecords::operator[](size_t index) const {
+  return LoadOperation(records_ + index * layout::Operation::kSize);
 }
 
 std::vector<uint8_t> StoreListing(const std::vector<ServiceState>& services) {

@@ -15,7 +15,22 @@ namespace knp::ipvs {
 Service LoadService(const uint8_t* record);
 // Services to be listed, from whole service records; of each only the id matters.
 std::vector<ServiceState> LoadServices(const uint8_t* records, size_t size);
-std::vector<Operation> LoadOperations(const uint8_t* records, size_t size);
+
+// Operations in whole records, which outlive it. Each is read when it is asked for: a batch of thousands
+// needs no memory for all of them.
+class OperationRecords {
+ public:
+  OperationRecords() = default;
+  OperationRecords(const uint8_t* records, size_t size)
+      : records_(records), count_(size / layout::Operation::kSize) {}
+
+  size_t size() const { return count_; }
+  Operation operator[](size_t index) const;
+
+ private:
+  const uint8_t* records_ = nullptr;
+  size_t count_ = 0;
+};
 
 // Each service, followed by its servers.
 std::vector<uint8_t> StoreListing(const std::vector<ServiceState>& services);

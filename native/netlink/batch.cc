@@ -7,6 +7,11 @@
 #include <utility>
 
 namespace knp::netlink {
+namespace {
+
+const Deadline kNoWait{std::chrono::milliseconds(0)};
+
+}  // namespace
 
 void Batch::Flush() {
   if (messages_.empty()) return;
@@ -46,19 +51,18 @@ std::vector<Failure> Batch::Finish() {
 // Receives until the last message is answered. kUnknownOutcome when replies were lost, which leaves the
 // socket usable; after any other failure the rest of the batch is not sent.
 Status Batch::Await(uint32_t first) {
-  // The time limit begins here: the kernel has worked on the messages inside send(2).
-  Clock::time_point deadline = socket_->Deadline();
+  Deadline deadline = socket_->NewDeadline();
   bool overrun = false;
   bool refused = false;
   while (true) {
     const uint8_t* data = nullptr;
     size_t size = 0;
-    Status status = socket_->Receive(deadline, &data, &size);
+    Status status = socket_->Receive(&deadline, &data, &size);
     if (status.is_errno(ENOBUFS)) {
       // The receive buffer overflowed, and replies were lost, the last one among them. The queued replies are
       // read without waiting, so that the next batch does not receive them; the other outcomes are unknown.
       overrun = true;
-      deadline = Clock::now();
+      deadline = kNoWait;
       continue;
     }
     if (status.fault == Fault::kTimeout && overrun) {
@@ -75,7 +79,7 @@ Status Batch::Await(uint32_t first) {
       // nfnetlink checks the capability once for a buffer and answers its first message only. Other families
       // answer each. All answers were queued inside send(2): one that is not there yet will not follow.
       refused = true;
-      deadline = Clock::now();
+      deadline = kNoWait;
     }
   }
 }

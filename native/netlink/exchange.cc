@@ -55,7 +55,8 @@ Status SendAndReceive(Socket* socket, std::vector<uint8_t>* request, const Reply
     const uint8_t* data = nullptr;
     size_t size = 0;
     // Each part of a dump has the whole limit: a long listing is no slow one.
-    status = socket->Receive(socket->Deadline(), &data, &size);
+    Deadline deadline = socket->NewDeadline();
+    status = socket->Receive(&deadline, &data, &size);
     if (status.is_errno(ENOBUFS)) {
       progress->lost = true;
       status = Lost();

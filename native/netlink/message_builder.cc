@@ -27,25 +27,13 @@ void MessageBuilder::PutBigEndian32(uint16_t type, uint32_t value) {
 }
 
 void MessageBuilder::PutString(uint16_t type, std::string_view value) {
-  const size_t start = BeginNested(type);
-  buffer_->insert(buffer_->end(), value.begin(), value.end());
-  buffer_->push_back(0);
-  EndNested(start);
-}
-
-void MessageBuilder::PutBytes(uint16_t type, const void* data, size_t size) {
-  const size_t start = BeginNested(type);
-  if (size > 0) {
-    const auto* bytes = static_cast<const uint8_t*>(data);
-    buffer_->insert(buffer_->end(), bytes, bytes + size);
-  }
-  EndNested(start);
+  // The terminator is a zero of Extend().
+  std::memcpy(PutAttribute(type, value.size() + 1), value.data(), value.size());
 }
 
 size_t MessageBuilder::BeginNested(uint16_t type) {
   const size_t start = buffer_->size();
-  const nlattr attribute{0, type};
-  Append(&attribute, sizeof(attribute));
+  PutAttribute(type, 0);
   return start;
 }
 
@@ -54,8 +42,6 @@ void MessageBuilder::EndNested(size_t start) {
   if (length > std::numeric_limits<uint16_t>::max()) overflow_ = true;
   const auto nla_len = static_cast<uint16_t>(length);
   std::memcpy(buffer_->data() + start + offsetof(nlattr, nla_len), &nla_len, sizeof(nla_len));
-  // nla_len does not count the padding; the next attribute is aligned.
-  buffer_->resize(start + NlaAlign(length));
 }
 
 bool MessageBuilder::End() {
@@ -77,9 +63,8 @@ void MessageBuilder::Copy(const Message& message, uint16_t flags) {
 }
 
 void MessageBuilder::Append(const void* data, size_t size) {
-  const auto* bytes = static_cast<const uint8_t*>(data);
-  buffer_->insert(buffer_->end(), bytes, bytes + size);
-  buffer_->resize(NlmsgAlign(buffer_->size()));
+  uint8_t* start = Extend(NlmsgAlign(size));
+  if (size > 0) std::memcpy(start, data, size);
 }
 
 void SetSequence(uint8_t* message, uint32_t sequence) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <string_view>
 #include <vector>
 
@@ -48,7 +49,10 @@ class MessageBuilder {
   void PutBigEndian32(uint16_t type, uint32_t value);
   // NLA_NUL_STRING: with the terminator.
   void PutString(uint16_t type, std::string_view value);
-  void PutBytes(uint16_t type, const void* data, size_t size);
+  void PutBytes(uint16_t type, const void* data, size_t size) {
+    uint8_t* payload = PutAttribute(type, size);
+    if (size > 0) std::memcpy(payload, data, size);
+  }
 
   // Begins an attribute that holds attributes; EndNested() takes the result. The caller adds NLA_F_NESTED to
   // `type` where the family uses it.
@@ -64,6 +68,22 @@ class MessageBuilder {
 
  private:
   void Append(const void* data, size_t size);
+  // Appends an attribute without its payload, of which it returns the place: `size` bytes, and the padding.
+  uint8_t* PutAttribute(uint16_t type, size_t size) {
+    const size_t length = sizeof(nlattr) + size;
+    if (length > std::numeric_limits<uint16_t>::max()) overflow_ = true;
+    const nlattr attribute{static_cast<uint16_t>(length), type};
+    // nla_len does not count the padding; the next attribute is aligned.
+    uint8_t* start = Extend(NlaAlign(length));
+    std::memcpy(start, &attribute, sizeof(attribute));
+    return start + sizeof(attribute);
+  }
+  // Appends zeros, and returns their place until the next call.
+  uint8_t* Extend(size_t size) {
+    const size_t start = buffer_->size();
+    buffer_->resize(start + size);
+    return buffer_->data() + start;
+  }
 
   std::vector<uint8_t>* buffer_;
   size_t start_ = 0;

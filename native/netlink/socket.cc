@@ -1,11 +1,14 @@
 #include "netlink/socket.h"
 
 #include <linux/netlink.h>
+#include <net/if.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 
 namespace knp::netlink {
 namespace {
@@ -46,18 +49,36 @@ Status Connect(const SocketOptions& options, Descriptor* out) {
   return {};
 }
 
-Status AwaitReadable(int fd, Clock::time_point deadline) {
+Status AwaitReadable(int fd, Deadline* deadline) {
   while (true) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
     pollfd wanted{fd, POLLIN, 0};
-    const int ready = poll(&wanted, 1, static_cast<int>(std::clamp<int64_t>(left, 0, INT32_MAX)));
+    const auto left = std::min<int64_t>(deadline->Left().count(), INT32_MAX);
+    const int ready = poll(&wanted, 1, static_cast<int>(left));
     if (ready > 0) return {};
     if (ready == 0) return Status::Of(Fault::kTimeout, "no reply from the kernel");
     if (errno != EINTR) return Status::Errno(errno, "poll");
   }
 }
 
+// How many replies the receive buffer that the kernel has granted holds.
+size_t CountReplies(int fd) {
+  int granted = 0;
+  socklen_t length = sizeof(granted);
+  if (getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &granted, &length) < 0) granted = 0;
+  return std::clamp(static_cast<size_t>(granted) / kBytesPerReply, size_t{1}, kLargestBatch);
+}
+
 }  // namespace
+
+std::chrono::milliseconds Deadline::Left() {
+  if (!end_) {
+    if (left_.count() == 0) return left_;
+    end_ = Clock::now() + left_;
+    return left_;
+  }
+  return std::max(std::chrono::ceil<std::chrono::milliseconds>(*end_ - Clock::now()),
+                  std::chrono::milliseconds(0));
+}
 
 Status Socket::Open(const SocketOptions& options, Socket* out) {
   Descriptor descriptor;
@@ -71,6 +92,7 @@ Socket Socket::Adopt(Descriptor descriptor, const SocketOptions& options) {
   socket.options_ = options;
   socket.descriptor_ = std::move(descriptor);
   socket.datagram_.resize(std::max(options.datagram_size, kSmallestDatagram));
+  socket.batch_limit_ = CountReplies(socket.descriptor_.get());
   return socket;
 }
 
@@ -93,7 +115,7 @@ Status Socket::Send(const uint8_t* data, size_t size) {
   return {};
 }
 
-Status Socket::Receive(Clock::time_point deadline, const uint8_t** data, size_t* size) {
+Status Socket::Receive(Deadline* deadline, const uint8_t** data, size_t* size) {
   while (true) {
     iovec buffer{datagram_.data(), datagram_.size()};
     msghdr header{};
@@ -117,6 +139,13 @@ Status Socket::Receive(Clock::time_point deadline, const uint8_t** data, size_t*
   }
 }
 
+bool Socket::HasLink(int32_t index, const std::string& name) const {
+  ifreq request{};
+  request.ifr_ifindex = index;
+  if (ioctl(descriptor_.get(), SIOCGIFNAME, &request) < 0) return false;
+  return name.compare(0, std::string::npos, request.ifr_name, strnlen(request.ifr_name, IFNAMSIZ)) == 0;
+}
+
 uint32_t Socket::TakeSequence(uint32_t count) {
   // Never 0, the number of notifications, and without a wrap inside a batch.
   if (sequence_ > UINT32_MAX - count) sequence_ = 0;
@@ -137,13 +166,6 @@ Status OpenSockets(const std::string& network_namespace, SocketOptions* options,
     if (!status.ok()) return status;
   }
   return {};
-}
-
-size_t Socket::BatchLimit() const {
-  int granted = 0;
-  socklen_t length = sizeof(granted);
-  if (getsockopt(descriptor_.get(), SOL_SOCKET, SO_RCVBUF, &granted, &length) < 0) granted = 0;
-  return std::clamp(static_cast<size_t>(granted) / kBytesPerReply, size_t{1}, kLargestBatch);
 }
 
 }  // namespace knp::netlink

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,21 @@
 
 namespace knp::netlink {
 
-using Clock = std::chrono::steady_clock;
+// The end of a wait for a reply. Its time begins with the first wait: as a rule the reply is there already,
+// and the clock is not read.
+class Deadline {
+ public:
+  explicit Deadline(std::chrono::milliseconds limit) : left_(limit) {}
+
+  // Time until the end, 0 after it.
+  std::chrono::milliseconds Left();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  std::chrono::milliseconds left_;
+  std::optional<Clock::time_point> end_;
+};
 
 struct SocketOptions {
   std::shared_ptr<const NetworkNamespace> network_namespace;
@@ -49,22 +64,28 @@ class Socket {
 
   // Receives one datagram, which is valid until the next call. kTimeout when none came by `deadline`; ENOBUFS
   // when the kernel dropped replies because the receive buffer was full.
-  Status Receive(Clock::time_point deadline, const uint8_t** data, size_t* size);
+  Status Receive(Deadline* deadline, const uint8_t** data, size_t* size);
 
-  // End of the time limit for a reply to a request that is sent now.
-  Clock::time_point Deadline() const { return Clock::now() + options_.timeout; }
+  // The time limit for a reply.
+  Deadline NewDeadline() const { return Deadline(options_.timeout); }
+
+  // Whether the link of this index has this name, in the network namespace of the socket (SIOCGIFNAME,
+  // netdevice(7)). Needs no lock of rtnetlink, and a fraction of the time of RTM_GETLINK. False for an
+  // alternative name (IFLA_ALT_IFNAME), and when it is not known.
+  bool HasLink(int32_t index, const std::string& name) const;
 
   // `count` consecutive sequence numbers that this socket has not used, and returns the first.
   uint32_t TakeSequence(uint32_t count = 1);
 
   // Messages that may be sent in one buffer so that the replies to all of them fit into the receive buffer: a
   // queued reply takes 768 bytes of it in Linux 6.1, 960 in 6.12.
-  size_t BatchLimit() const;
+  size_t BatchLimit() const { return batch_limit_; }
 
  private:
   SocketOptions options_;
   Descriptor descriptor_;
   std::vector<uint8_t> datagram_;
+  size_t batch_limit_ = 1;
   uint32_t sequence_ = 0;
 };
 

@@ -138,15 +138,24 @@ std::vector<netlink::Failure> Client::Apply(const std::vector<Operation>& operat
   return batch.Finish();
 }
 
+Client::Resolved Client::ResolveNow(const std::string& link) {
+  if (link == found_name_ && socket_.HasLink(found_index_, link)) return Resolved{found_index_, {}};
+  Link read;
+  Status status = FindLink(link, &read);
+  if (status.ok()) {
+    found_name_ = link;
+    found_index_ = read.index;
+  }
+  return Resolved{read.index, std::move(status)};
+}
+
 // The kernel takes links by their index. A name is looked up once, and again after every operation on a link,
 // at its place in the list: earlier operations are sent first.
 const Client::Resolved& Client::Resolve(const std::string& link, Batch* batch, Names* names) {
   auto found = names->find(link);
   if (found == names->end()) {
     batch->Flush();
-    Link read;
-    Status status = FindLink(link, &read);
-    found = names->emplace(link, Resolved{read.index, std::move(status)}).first;
+    found = names->emplace(link, ResolveNow(link)).first;
   }
   return found->second;
 }

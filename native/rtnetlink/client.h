@@ -44,6 +44,7 @@ class Client {
 
   netlink::Status DumpLinks(std::vector<Link>* out);
   netlink::Status FindLink(const std::string& name, Link* out);
+  Resolved ResolveNow(const std::string& link);
   const Resolved& Resolve(const std::string& link, netlink::Batch* batch, Names* names);
   void ApplyToAddress(uint32_t index, const Operation& operation, netlink::Batch* batch, Names* names);
   void ApplyMessage(uint32_t index, const Encoded& message, netlink::Batch* batch, Names* names,
@@ -51,6 +52,9 @@ class Client {
 
   std::mutex mutex_;
   netlink::Socket socket_;
+  // The link that was found last. Checked before it is used again: links are renamed, deleted and added.
+  std::string found_name_;
+  int32_t found_index_ = 0;
 };
 
 }  // namespace knp::rtnetlink

@@ -31,6 +31,7 @@ export const BUILD_PACKAGES = {
   make: 'make',
   python3: 'python3',
   cmake: 'cmake',
+  valgrind: 'valgrind',
   'libipset-dev': '/usr/include/libipset/session.h',
 };
 

@@ -36,8 +36,11 @@ export interface NativePart {
 
 /** The methods of every client of the addon. */
 export interface NativeClient extends NativePart {
-  /** Takes whole operation records, and the bytes of any length that they refer to, if the family has such records. */
-  apply(operations: Uint8Array, tails?: Uint8Array): Promise<NativeFailure[]>;
+  /**
+   * Takes whole operation records, and the bytes of any length that they refer to, if the family has such records. A few quick
+   * operations are carried out before it returns; the result is then no promise.
+   */
+  apply(operations: Uint8Array, tails?: Uint8Array): Promise<NativeFailure[]> | NativeFailure[];
 }
 
 /** `native/binding/ipvs_binding.cc`. */

@@ -31,10 +31,8 @@ export interface Packing<Operation> extends Naming<Operation> {
 export interface OperationWriter<Operation> {
   /** Writes an operation, or returns the rule that it breaks and writes nothing. */
   write(operation: Operation): Fault | undefined;
-  /** The operations written so far. */
-  bytes(): Uint8Array;
-  /** The bytes of any length that they refer to, if the family has such operations. */
-  tails?(): Uint8Array;
+  /** Sends the operations written so far, which the client copies. Called once. */
+  send(client: NativeClient): ReturnType<NativeClient['apply']>;
 }
 
 /** Carries operations out as one call. An operation that breaks a rule is not sent, and has its error as result. */
@@ -42,7 +40,7 @@ export function applyAll<Operation, Client extends NativeClient>(
   calls: Calls<Client, Operation>,
   operations: readonly Operation[],
   packing: Packing<Operation>,
-  options: CallOptions = {},
+  options?: CallOptions,
 ): Promise<OperationResult[]> {
   return sendAll(calls, operations, packing, recordsOf(packing, operations.length), options);
 }
@@ -52,20 +50,32 @@ export function applyOne<Operation, Client extends NativeClient>(
   calls: Calls<Client, Operation>,
   operation: Operation,
   packing: Packing<Operation>,
-  options: CallOptions = {},
+  options?: CallOptions,
 ): Promise<void> {
   return sendOne(calls, operation, packing, recordsOf(packing, 1), options);
 }
 
+/** The longest memory that is kept for the next batch, in bytes. */
+const MOST_KEPT = 262_144;
+
+/** A writer for the next batch of each family: memory for one operation costs more than to write it. */
+const spare = new WeakMap<object, RecordWriter>();
+
 function recordsOf<Operation>(packing: Packing<Operation>, count: number): OperationWriter<Operation> {
-  const writer = new RecordWriter(packing.recordSize, count);
+  const kept = spare.get(packing);
+  spare.delete(packing);
+  kept?.reset(count);
+  const writer = kept ?? new RecordWriter(packing.recordSize, count);
   return {
     write(operation) {
       packing.write(operation, writer);
       return writer.finish();
     },
-    bytes: () => writer.records(),
-    tails: () => writer.tails(),
+    send(client) {
+      const answer = client.apply(writer.records(), writer.tails());
+      if (writer.capacity <= MOST_KEPT) spare.set(packing, writer);
+      return answer;
+    },
   };
 }
 
@@ -75,25 +85,26 @@ export function sendAll<Operation, Client extends NativeClient>(
   operations: readonly Operation[],
   naming: Naming<Operation>,
   writer: OperationWriter<Operation>,
-  options: CallOptions = {},
+  options?: CallOptions,
 ): Promise<OperationResult[]> {
   return reported(calls, operations, naming.nameOf, async () => {
     const results = new Array<OperationResult>(operations.length).fill(undefined);
-    const sent: { readonly operation: Operation; readonly place: number }[] = [];
-    for (const [place, operation] of operations.entries()) {
+    // Places of the operations that are sent; undefined while these are all.
+    let sent: number[] | undefined;
+    for (let place = 0; place < operations.length; place++) {
+      const operation = operations[place] as Operation;
       const fault = writer.write(operation);
-      if (fault) results[place] = invalidOperation(naming.attempt(operation), fault);
-      else sent.push({ operation, place });
+      if (fault) {
+        sent ??= Array.from({ length: place }, (_, i) => i);
+        results[place] = invalidOperation(naming.attempt(operation), fault);
+      } else sent?.push(place);
     }
     const whole = { operation: `${naming.family}.${naming.batchVerb ?? 'apply'}` };
-    const failures = await calls.run(
-      whole,
-      (client) => client.apply(writer.bytes(), writer.tails?.()),
-      options,
-    );
+    const failures = await calls.run(whole, (client) => writer.send(client), options);
     for (const failure of failures) {
-      const one = sent[failure.index];
-      if (one) results[one.place] = toNetlinkError(failure, naming.attempt(one.operation));
+      const place = sent ? sent[failure.index] : failure.index;
+      if (place === undefined) continue;
+      results[place] = toNetlinkError(failure, naming.attempt(operations[place] as Operation));
     }
     return results;
   });
@@ -105,18 +116,15 @@ export async function sendOne<Operation, Client extends NativeClient>(
   operation: Operation,
   naming: Naming<Operation>,
   writer: OperationWriter<Operation>,
-  options: CallOptions = {},
+  options?: CallOptions,
 ): Promise<void> {
-  const attempt = naming.attempt(operation);
   const fault = writer.write(operation);
-  if (fault) throw argumentError(attempt.operation, fault);
-  const [error] = await reported(calls, [operation], naming.nameOf, async () => {
-    const [failure] = await calls.run(
-      attempt,
-      (client) => client.apply(writer.bytes(), writer.tails?.()),
-      options,
-    );
-    return [failure && toNetlinkError(failure, attempt)];
-  });
+  const attempt = () => naming.attempt(operation);
+  if (fault) throw argumentError(attempt().operation, fault);
+  const send = async () => {
+    const [failure] = await calls.run(attempt, (client) => writer.send(client), options);
+    return [failure && toNetlinkError(failure, attempt())];
+  };
+  const [error] = await reported(calls, [operation], naming.nameOf, send);
   if (error) throw error;
 }

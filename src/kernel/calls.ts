@@ -8,7 +8,15 @@ import type { Batch, BatchSource, CallOptions, OpenOptions } from './types.js';
 const DEFAULT_TIMEOUT = 5000;
 const LONGEST_TIMEOUT = 0x7fff_ffff;
 const LARGEST_PID = 0x3f_ffff; // PID_MAX_LIMIT, include/linux/threads.h
+const NO_OPTIONS: CallOptions = Object.freeze({});
 const OPEN_OPTIONS: ReadonlySet<string> = new Set(['netns', 'timeout', 'signal']);
+
+/** An attempt; or a function that describes it, for calls that describe it only when they fail. */
+export type AttemptOrMaker = Attempt | (() => Attempt);
+
+function made(attempt: AttemptOrMaker): Attempt {
+  return typeof attempt === 'function' ? attempt() : attempt;
+}
 
 /** Opens a client or a watch of the addon; `attempt` names it in errors. */
 export async function openCalls<Native extends NativePart, Change>(
@@ -47,7 +55,8 @@ function findNamespaceFault(netns: unknown): Fault | undefined {
 export class Calls<Native extends NativePart, Change = unknown> implements BatchSource<Change> {
   onBatch: ((batch: Batch<Change>) => void) | undefined = undefined;
   readonly #client: Native;
-  #last: Promise<unknown> = Promise.resolve();
+  /** Ends with the last call that was made; undefined when no call is under way. Never rejected. */
+  #last: Promise<unknown> | undefined;
   readonly #closed = new AbortController();
   #closing: Promise<void> | undefined;
 
@@ -65,32 +74,59 @@ export class Calls<Native extends NativePart, Change = unknown> implements Batch
   }
 
   /**
-   * Runs `call` when all earlier calls have ended. Rejects with NetlinkError: the addon's, or ERR_CLOSED after close(); with
-   * the reason of an aborted signal; with TypeError for options that are none.
+   * Runs `call` when all earlier calls have ended; at once when there is none, if no signal could still prevent it. Rejects with
+   * NetlinkError: the addon's, or ERR_CLOSED after close(); with the reason of an aborted signal; with TypeError for options that
+   * are none.
    */
-  run<T>(attempt: Attempt, call: (client: Native) => Promise<T>, options: CallOptions = {}): Promise<T> {
-    if (this.#closing) return Promise.reject(closedError(attempt.operation));
+  run<T>(
+    attempt: AttemptOrMaker,
+    call: (client: Native) => Promise<T> | T,
+    options: CallOptions = NO_OPTIONS,
+  ): Promise<T> {
+    if (this.#closing) return Promise.reject(closedError(made(attempt).operation));
+    if (options === NO_OPTIONS && this.#last === undefined) return this.#begin(attempt, call);
     const fault = findCallOptionsFault(options);
-    if (fault) return Promise.reject(argumentError(attempt.operation, fault));
+    if (fault) return Promise.reject(argumentError(made(attempt).operation, fault));
     const { signal } = options;
-    const result = this.#last.then(async () => {
+    const result = Promise.resolve(this.#last).then(async () => {
       signal?.throwIfAborted();
-      try {
-        return await call(this.#client);
-      } catch (error) {
-        throw isNativeError(error)
-          ? toNetlinkError({ errno: error.errno, code: error.code, message: error.kernelMessage }, attempt)
-          : error;
-      }
+      return call(this.#client);
     });
-    this.#last = result.catch(() => undefined);
-    return signal ? orAborted(result, signal) : result;
+    return signal ? orAborted(this.#ending(attempt, result), signal) : this.#ending(attempt, result);
+  }
+
+  /** Starts a call when no other is under way. One that the addon carries out at once is over when this returns. */
+  #begin<T>(attempt: AttemptOrMaker, call: (client: Native) => Promise<T> | T): Promise<T> {
+    try {
+      const answer = call(this.#client);
+      return answer instanceof Promise ? this.#ending(attempt, answer) : Promise.resolve(answer);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  /** The result of a call that later ones wait for, with the addon's error as a NetlinkError. */
+  #ending<T>(attempt: AttemptOrMaker, answer: Promise<T>): Promise<T> {
+    const result = answer.catch((error: unknown) => {
+      throw isNativeError(error)
+        ? toNetlinkError(
+            { errno: error.errno, code: error.code, message: error.kernelMessage },
+            made(attempt),
+          )
+        : error;
+    });
+    const forget = () => {
+      if (this.#last === ended) this.#last = undefined;
+    };
+    const ended = result.then(forget, forget);
+    this.#last = ended;
+    return result;
   }
 
   /** Lets calls already made finish, then closes the client. */
   close(): Promise<void> {
     this.#closed.abort();
-    this.#closing ??= this.#last.then(() => this.#client.close());
+    this.#closing ??= Promise.resolve(this.#last).then(() => this.#client.close());
     return this.#closing;
   }
 }

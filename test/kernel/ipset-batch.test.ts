@@ -155,6 +155,21 @@ test('a batch keeps its order, across verbs, sets and types', async (t) => {
   assert.deepEqual(savedEntries('knp-b'), ['10.0.0.3']);
 });
 
+test('a set that another process has created anew with another type is noticed', async (t) => {
+  temporary(t, 'knp-a');
+  const old: SetDefinition = { name: 'knp-a', type: 'hash:ip', family: 4 };
+  const now: SetDefinition = { name: 'knp-a', type: 'hash:ip,port', family: 4 };
+  const one: SetEntry = { address: '10.0.0.1' };
+  assert.deepEqual(failuresOf(await ipset.apply([{ do: 'create', set: old }, add(old, one)])), {});
+  assert.deepEqual(failuresOf(await ipset.apply([{ do: 'delete', set: old, entry: one }])), {});
+  tool('destroy', 'knp-a');
+  tool('create', 'knp-a', 'hash:ip,port');
+  assert.deepEqual(failuresOf(await ipset.apply([add(old, one)])), { IPSET_ERR_TYPE_MISMATCH: [0] });
+  assert.deepEqual(failuresOf(await ipset.apply([add(now, entryOf(1))])), {});
+  assert.deepEqual(failuresOf(await ipset.apply([add(now, entryOf(2))])), {});
+  assert.deepEqual(savedEntries('knp-a'), ['10.1.0.1,tcp:80', '10.1.0.2,tcp:80']);
+});
+
 test('a prefix of one entry does not spill over to the next', async (t) => {
   temporary(t, 'knp-a');
   const set: SetDefinition = { name: 'knp-a', type: 'hash:ip,port,net', family: 4 };

@@ -89,6 +89,7 @@ KNP_SAME(data_get, ipset_data_get);
 KNP_SAME(data_reset, ipset_data_reset);
 KNP_SAME(data_sizeof, ipset_data_sizeof);
 KNP_SAME(type_get, ipset_type_get);
+KNP_SAME(cache_del, ipset_cache_del);
 KNP_SAME(cmd, ipset_cmd);
 KNP_SAME(commit, ipset_commit);
 KNP_SAME(errcode, ipset_errcode);

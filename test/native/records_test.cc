@@ -69,20 +69,15 @@ TEST(AnIpvsOperationIsRead) {
   Store(server, Server::kTunnelPort, 6080);
   Store(server, Server::kTunnelFlags, 2);
   Store(server, Server::kAddress, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4});
-  const auto operations = knp::ipvs::LoadOperations(record.data(), record.size());
+  const auto operations = knp::ipvs::OperationRecords(record.data(), record.size());
   CHECK_EQUAL(operations.size(), 1);
-  const auto& operation = operations[0];
+  const auto operation = operations[0];
   CHECK(operation.verb == knp::ipvs::Verb::kUpdateRealServer);
   CHECK_EQUAL(operation.service.id.family, AF_INET);
   CHECK_EQUAL(operation.service.id.protocol, IPPROTO_UDP);
   CHECK_EQUAL(operation.service.id.port, 53);
-  CHECK_EQUAL(operation.service.flags, 0x10);
-  CHECK_EQUAL(operation.service.timeout, 10800);
-  CHECK_EQUAL(ntohl(operation.service.netmask), 0xffffff00);
   CHECK_EQUAL(+operation.service.id.address[0], 10);
   CHECK_EQUAL(+operation.service.id.address[3], 1);
-  CHECK_EQUAL(operation.service.scheduler, "mh");
-  CHECK_EQUAL(operation.service.persistence_engine, "sip");
   CHECK_EQUAL(operation.server.family, AF_INET6);
   CHECK_EQUAL(operation.server.forwarding, IP_VS_CONN_F_TUNNEL);
   CHECK_EQUAL(operation.server.port, 6443);
@@ -93,6 +88,15 @@ TEST(AnIpvsOperationIsRead) {
   CHECK_EQUAL(operation.server.tunnel.port, 6080);
   CHECK_EQUAL(operation.server.tunnel.flags, 2);
   CHECK_EQUAL(+operation.server.address[15], 4);
+  // Only the verbs that add and update a service read its settings.
+  CHECK_EQUAL(operation.service.flags, 0);
+  Store(record.data(), Operation::kVerb, static_cast<uint8_t>(knp::ipvs::Verb::kUpdateService));
+  const auto updated = operations[0].service;
+  CHECK_EQUAL(updated.flags, 0x10);
+  CHECK_EQUAL(updated.timeout, 10800);
+  CHECK_EQUAL(ntohl(updated.netmask), 0xffffff00);
+  CHECK_EQUAL(updated.scheduler, "mh");
+  CHECK_EQUAL(updated.persistence_engine, "sip");
 }
 
 TEST(TextThatFillsItsFieldIsCutBeforeTheLastByte) {
@@ -104,7 +108,7 @@ TEST(TextThatFillsItsFieldIsCutBeforeTheLastByte) {
 
 TEST(ALengthThatIsNoMultipleLosesOnlyTheRest) {
   const std::vector<uint8_t> record(knp::ipvs::layout::Operation::kSize * 2 - 1, 1);
-  CHECK_EQUAL(knp::ipvs::LoadOperations(record.data(), record.size()).size(), 1);
+  CHECK_EQUAL(knp::ipvs::OperationRecords(record.data(), record.size()).size(), 1);
   CHECK_EQUAL(
       knp::rtnetlink::LoadOperations(record.data(), knp::rtnetlink::layout::Operation::kSize - 1, {}).size(),
       0);
@@ -201,7 +205,7 @@ TEST(ADaemonIsWrittenAndReadAgain) {
   std::vector<uint8_t> record(knp::ipvs::layout::Operation::kSize);
   record[knp::ipvs::layout::Operation::kVerb.offset] = static_cast<uint8_t>(knp::ipvs::Verb::kStartDaemon);
   std::copy(stored.begin(), stored.end(), At(record.data(), knp::ipvs::layout::Operation::kArgument));
-  const auto read = knp::ipvs::LoadOperations(record.data(), record.size())[0].daemon;
+  const auto read = knp::ipvs::OperationRecords(record.data(), record.size())[0].daemon;
   CHECK_EQUAL(read.state, daemon.state);
   CHECK_EQUAL(read.sync_id, daemon.sync_id);
   CHECK_EQUAL(read.interface, daemon.interface);
@@ -217,7 +221,7 @@ TEST(IpvsTimeoutsAndVersionAreWritten) {
   std::vector<uint8_t> record(knp::ipvs::layout::Operation::kSize);
   record[knp::ipvs::layout::Operation::kVerb.offset] = static_cast<uint8_t>(knp::ipvs::Verb::kSetTimeouts);
   std::copy(stored.begin(), stored.end(), At(record.data(), knp::ipvs::layout::Operation::kArgument));
-  const auto timeouts = knp::ipvs::LoadOperations(record.data(), record.size())[0].timeouts;
+  const auto timeouts = knp::ipvs::OperationRecords(record.data(), record.size())[0].timeouts;
   CHECK_EQUAL(timeouts.tcp, 900);
   CHECK_EQUAL(timeouts.tcp_fin, 120);
   CHECK_EQUAL(timeouts.udp, 300);

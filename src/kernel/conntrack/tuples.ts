@@ -154,9 +154,15 @@ function bothWays(...pairs: readonly (readonly [number, number])[]): ReadonlyMap
 /** The tuple of the answers to untranslated packets. Accepts tuples that break a rule. */
 export function inverted(tuple: Partial<FlowTuple>, protocol: number): Partial<FlowTuple> {
   const { source, destination, sourcePort, destinationPort, icmp } = tuple ?? {};
-  const turned = { source: destination, destination: source } as Partial<FlowTuple>;
-  if (!icmp)
-    return { ...turned, sourcePort: destinationPort, destinationPort: sourcePort } as Partial<FlowTuple>;
+  if (!icmp) {
+    // Without a spread, which takes ten times as long.
+    return {
+      source: destination,
+      destination: source,
+      sourcePort: destinationPort,
+      destinationPort: sourcePort,
+    } as Partial<FlowTuple>;
+  }
   const type = ANSWERS[protocol]?.get(icmp.type) ?? icmp.type;
-  return { ...turned, icmp: { ...icmp, type } };
+  return { source: destination, destination: source, icmp: { ...icmp, type } } as Partial<FlowTuple>;
 }

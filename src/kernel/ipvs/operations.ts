@@ -34,6 +34,8 @@ const LONGEST_PERSISTENCE = 4_294_967;
 const LONGEST_TIMEOUT = 2_147_483;
 /** That of ipvsadm 1.31, whose manual says 300. */
 const DEFAULT_PERSISTENCE = 360;
+/** Bytes of a service record with the fields that name the service. */
+const NAME_LENGTH = SERVICE.scheduler.offset;
 /** The longest payload of UDP over IPv4. */
 const LONGEST_MESSAGE = 65_507;
 
@@ -123,6 +125,7 @@ function isObject(path: string, value: unknown, writer: RecordWriter): boolean {
 /** Writes the fields that name a service; returns its family, or undefined when it is not even an object. */
 function writeServiceId(id: VirtualServiceId, writer: RecordWriter, part = 0): Family | undefined {
   if (!isObject('service', id, writer)) return undefined;
+  if (writer.repeat(id, part, NAME_LENGTH)) return writer.readU8(SERVICE.family, part) === 6 ? 6 : 4;
   writer.onlyFields('service.', id, SERVICE_FIELDS, 'a virtual service');
   let family: Family;
   if ('firewallMark' in id) {

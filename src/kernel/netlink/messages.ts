@@ -1,4 +1,5 @@
 // Messages ↔ the bytes that cross to the addon: struct nlmsghdr in the machine's byte order, payload, padding to 4 bytes.
+import type { NativeClient } from '../addon.js';
 import { type Fault, integerFault } from '../arguments.js';
 import type { OperationWriter } from '../batch.js';
 import { ByteWriter } from '../wire/byteWriter.js';
@@ -43,6 +44,10 @@ export class MessageWriter implements OperationWriter<NetlinkRequest> {
 
   bytes(): Uint8Array {
     return this.#writer.written();
+  }
+
+  send(client: NativeClient): ReturnType<NativeClient['apply']> {
+    return client.apply(this.bytes());
   }
 }
 

@@ -1,0 +1,60 @@
+// The operations that may run on JavaScript's thread: those that cost the kernel some microseconds. A call
+// on libuv's pool costs more than they do. Never an operation that may load a kernel module, wait for RCU, or
+// whose cost grows with the state in the kernel beyond a list's walk.
+// docs/decisions/0019-quick-calls-on-the-thread-of-javascript.md has the reason for each verb.
+#pragma once
+
+#include <cstddef>
+
+#include "conntrack/types.h"
+#include "ipset/types.h"
+#include "ipvs/types.h"
+#include "rtnetlink/types.h"
+
+namespace knp::binding {
+
+// Not services: a scheduler may be loaded or replaced (synchronize_rcu), and the first service registers
+// hooks.
+inline bool IsQuick(const ipvs::Operation& operation) {
+  switch (operation.verb) {
+    case ipvs::Verb::kAddRealServer:
+    case ipvs::Verb::kUpdateRealServer:
+    case ipvs::Verb::kDeleteRealServer:
+    case ipvs::Verb::kSetTimeouts:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Not messages of TypeScript: links may load modules, and their deletion waits for RCU.
+inline bool IsQuick(const rtnetlink::Operation& operation) {
+  return operation.verb != rtnetlink::Verb::kSend;
+}
+
+// Not with a helper, a master or NAT, whose modules may be loaded.
+inline bool IsQuick(const conntrack::Operation& operation) {
+  constexpr int kModules =
+      conntrack::kGivesHelper | conntrack::kTranslatesSource | conntrack::kTranslatesDestination;
+  return (operation.given & kModules) == 0 && (operation.flow.fields & conntrack::kHasMaster) == 0;
+}
+
+// Not sets: their creation may load a module, their destruction and exchange wait for RCU.
+inline bool IsQuick(const ipset::Operation& operation) {
+  return operation.verb == ipset::Verb::kAdd || operation.verb == ipset::Verb::kDelete;
+}
+
+// The most operations of a call on JavaScript's thread, and the most bytes of their records.
+constexpr size_t kMostQuick = 16;
+constexpr size_t kMostQuickBytes = 8192;
+
+template <typename Operations>
+bool AreQuick(const Operations& operations) {
+  if (operations.size() > kMostQuick) return false;
+  for (size_t i = 0; i < operations.size(); i++) {
+    if (!IsQuick(operations[i])) return false;
+  }
+  return true;
+}
+
+}  // namespace knp::binding

@@ -1,0 +1,205 @@
+// Work of the addon between JavaScript and the kernel, a thousand times each:
+// test/native/instructions.test.ts counts the instructions of each function Measure… under callgrind.
+#include <linux/ip_vs.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "conntrack/codec.h"
+#include "conntrack/records.h"
+#include "ipset/codec.h"
+#include "ipset/records.h"
+#include "ipvs/codec.h"
+#include "ipvs/records.h"
+#include "netlink/message_builder.h"
+#include "netlink/message_reader.h"
+#include "records/fields.h"
+#include "rtnetlink/codec.h"
+#include "rtnetlink/records.h"
+
+namespace {
+
+namespace conntrack = knp::conntrack;
+namespace ipset = knp::ipset;
+namespace ipvs = knp::ipvs;
+namespace netlink = knp::netlink;
+namespace rtnetlink = knp::rtnetlink;
+using knp::records::Store;
+using netlink::MessageBuilder;
+using Bytes = std::vector<uint8_t>;
+
+constexpr size_t kCount = 1000;
+
+[[noreturn]] void Stop(const std::string& reason) {
+  std::fprintf(stderr, "%s\n", reason.c_str());
+  std::exit(1);
+}
+
+void Check(bool ok, const char* what) {
+  if (!ok) Stop(what);
+}
+
+Bytes Read(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) Stop("cannot read " + path);
+  return Bytes(std::istreambuf_iterator<char>(file), {});
+}
+
+// Decodes the messages of a datagram; returns their number.
+template <typename Decode>
+size_t DecodeOnce(const Bytes& datagram, const Decode& decode) {
+  netlink::MessageReader reader(datagram.data(), datagram.size());
+  netlink::Message message;
+  size_t decoded = 0;
+  for (; reader.Next(&message) && message.type >= NLMSG_MIN_TYPE; decoded++) {
+    const netlink::Status status = decode(message);
+    Check(status.ok(), status.message.c_str());
+  }
+  return decoded;
+}
+
+// Decodes the messages of a datagram, from its beginning again and again, until there are enough objects.
+template <typename Decode>
+void DecodeMany(const Bytes& datagram, const Decode& decode) {
+  for (size_t done = 0; done < kCount;) {
+    const size_t decoded = DecodeOnce(datagram, decode);
+    Check(decoded > 0, "no message");
+    done += decoded;
+  }
+}
+
+// Operation records of one layout, of which `write(record, i)` writes each.
+template <typename Layout, typename Write>
+Bytes RecordsOf(const Write& write) {
+  Bytes records(kCount * Layout::kSize);
+  for (size_t i = 0; i < kCount; i++) write(records.data() + i * Layout::kSize, i);
+  return records;
+}
+
+knp::records::AddressBytes AddressOf(size_t i) {
+  return {10, 1, static_cast<uint8_t>(i >> 8), static_cast<uint8_t>(i)};
+}
+
+void WriteRealServer(uint8_t* record, size_t i) {
+  using Field = ipvs::layout::Operation;
+  Store(record, Field::kVerb, static_cast<uint8_t>(ipvs::Verb::kAddRealServer));
+  uint8_t* service = At(record, Field::kService);
+  Store(service, ipvs::layout::Service::kFamily, 4);
+  Store(service, ipvs::layout::Service::kProtocol, IPPROTO_TCP);
+  Store(service, ipvs::layout::Service::kPort, 80);
+  Store(service, ipvs::layout::Service::kAddress, {10, 96, 0, 1});
+  uint8_t* server = At(record, Field::kArgument);
+  Store(server, ipvs::layout::Server::kFamily, 4);
+  Store(server, ipvs::layout::Server::kPort, 8080);
+  Store(server, ipvs::layout::Server::kWeight, 1);
+  Store(server, ipvs::layout::Server::kAddress, AddressOf(i));
+}
+
+}  // namespace
+
+// Records → messages. Each in a buffer of the size that is sent at once.
+[[gnu::noinline]] void MeasureEncodeRealServers(const Bytes& records) {
+  const ipvs::OperationRecords operations(records.data(), records.size());
+  Bytes buffer;
+  for (size_t i = 0; i < operations.size(); i++) {
+    if (i % 256 == 0) buffer.clear();
+    MessageBuilder builder(&buffer);
+    Check(ipvs::EncodeOperation(&builder, 30, 0, operations[i]), "real server");
+  }
+}
+
+[[gnu::noinline]] void MeasureEncodeAddresses(const Bytes& records) {
+  Bytes buffer;
+  for (const rtnetlink::Operation& operation :
+       rtnetlink::LoadOperations(records.data(), records.size(), {})) {
+    MessageBuilder builder(&buffer);
+    Check(rtnetlink::EncodeNewAddress(&builder, 0, operation.address), "address");
+  }
+}
+
+[[gnu::noinline]] void MeasureEncodeDeletionsOfFlows(const Bytes& records) {
+  Bytes buffer;
+  for (const conntrack::Operation& operation : conntrack::LoadOperations(records.data(), records.size())) {
+    MessageBuilder builder(&buffer);
+    Check(conntrack::EncodeDelete(&builder, operation.flow), "flow");
+  }
+}
+
+[[gnu::noinline]] void MeasureLoadSetEntries(const Bytes& records) {
+  std::vector<ipset::Operation> operations;
+  Check(ipset::LoadOperations(records.data(), records.size(), &operations), "entries");
+}
+
+// Messages → records.
+[[gnu::noinline]] void MeasureDecodeRealServers(const Bytes& datagram) {
+  std::vector<ipvs::ServiceState> services(1);
+  DecodeMany(datagram, [&](const netlink::Message& message) {
+    return ipvs::DecodeServer(message, AF_INET, &services[0].servers.emplace_back());
+  });
+  Check(!ipvs::StoreListing(services).empty(), "listing");
+}
+
+[[gnu::noinline]] void MeasureDecodeFlows(const Bytes& datagram) {
+  std::vector<conntrack::Flow> flows;
+  DecodeMany(datagram, [&](const netlink::Message& message) {
+    return conntrack::DecodeFlow(message, &flows.emplace_back());
+  });
+  Check(!conntrack::StoreFlows(flows).empty(), "flows");
+}
+
+[[gnu::noinline]] void MeasureDecodeAddresses(const Bytes& datagram) {
+  std::vector<rtnetlink::NamedAddress> addresses;
+  DecodeMany(datagram, [&](const netlink::Message& message) {
+    return rtnetlink::DecodeAddress(message, &addresses.emplace_back().address);
+  });
+  Check(!rtnetlink::StoreAddresses(addresses).empty(), "addresses");
+}
+
+[[gnu::noinline]] void MeasureDecodeSetEntries(const Bytes& datagram) {
+  for (size_t done = 0; done < kCount;) {
+    std::vector<ipset::SetState> sets;
+    DecodeOnce(datagram, [&](const netlink::Message& part) { return ipset::DecodeListPart(part, &sets); });
+    Check(!sets.empty() && !sets.front().entries.empty(), "no entries");
+    done += sets.front().entries.size();
+    Check(!ipset::StoreListing(sets).empty(), "sets");
+  }
+}
+
+int main(int argc, char** argv) {
+  if (argc != 2) Stop("usage: knp_instructions FOLDER_OF_CAPTURES");
+  const std::string folder = std::string(argv[1]) + "/";
+  MeasureEncodeRealServers(RecordsOf<ipvs::layout::Operation>(WriteRealServer));
+  MeasureEncodeAddresses(RecordsOf<rtnetlink::layout::Operation>([](uint8_t* record, size_t i) {
+    using Field = rtnetlink::layout::Address;
+    Store(record, rtnetlink::layout::Operation::kVerb, static_cast<uint8_t>(rtnetlink::Verb::kAddAddress));
+    uint8_t* address = At(record, rtnetlink::layout::Operation::kAddress);
+    Store(address, Field::kFamily, 4);
+    Store(address, Field::kPrefix, 32);
+    Store(address, Field::kAddress, AddressOf(i));
+    Store(address, Field::kPeer, AddressOf(i));
+  }));
+  MeasureEncodeDeletionsOfFlows(RecordsOf<conntrack::layout::Operation>([](uint8_t* record, size_t i) {
+    Store(record, conntrack::layout::Operation::kVerb, static_cast<uint8_t>(conntrack::Verb::kDeleteFlow));
+    uint8_t* flow = At(record, conntrack::layout::Operation::kFlow);
+    Store(flow, conntrack::layout::Flow::kFamily, 4);
+    Store(flow, conntrack::layout::Flow::kProtocol, IPPROTO_UDP);
+    Store(At(flow, conntrack::layout::Flow::kOriginal), conntrack::layout::Tuple::kSource, AddressOf(i));
+  }));
+  MeasureLoadSetEntries(RecordsOf<ipset::layout::Operation>([](uint8_t* record, size_t i) {
+    Store(record, ipset::layout::Operation::kVerb, static_cast<uint8_t>(ipset::Verb::kAdd));
+    Store(record, ipset::layout::Operation::kName, "KUBE-CLUSTER-IP");
+    Store(record, ipset::layout::Operation::kAddress, AddressOf(i));
+  }));
+  MeasureDecodeRealServers(Read(folder + "ipvs-servers.reply"));
+  MeasureDecodeFlows(Read(folder + "conntrack-flows4.reply"));
+  MeasureDecodeAddresses(Read(folder + "route-addresses4.reply"));
+  MeasureDecodeSetEntries(Read(folder + "ipset-many-1.reply"));
+  return 0;
+}

@@ -10,4 +10,6 @@ import { setFlagsFromString } from 'node:v8';
  */
 export function keepYoungGenerationSmall(): void {
   setFlagsFromString('--semi-space-growth-factor=1');
+  // One thread collects so little sooner than it wakes others, which a busy node may not schedule at once.
+  setFlagsFromString('--no-parallel-scavenge');
 }

@@ -273,10 +273,11 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
 
   #inputs(): Inputs {
     const { conntrack } = this.#parts;
-    const isFrontend = (addressAndPort: string) => this.#cache.isUdpFrontend(addressAndPort);
+    const isFrontend = (address: string, port: number) => this.#cache.isUdpFrontend(address, port);
     return {
       ...(conntrack && { followUp: new StaleFlowCleaner(conntrack, isFrontend) }),
       serviceNames: () => this.#cache.serviceNames(),
+      order: (services) => this.#cache.order(services),
       planInput: (service) => {
         const input = this.#cache.planInput(service, this.#node.facts);
         this.#node.planned(service, input);

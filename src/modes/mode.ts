@@ -46,7 +46,10 @@ export interface Pass<Item> {
 
 /** Compares one key at a time, so that the caller can yield between keys. */
 export interface Comparison<Operation> {
-  /** Compares the items of a key. Call it at most once for each key. */
+  /**
+   * Compares the items of a key. Call it at most once for each key, and again only for a key without removals after its
+   * additions have been applied.
+   */
   look(key: string): void;
   /** Operations that add or change, for the keys compared since the last call, in the required order. */
   additions(): Operation[];

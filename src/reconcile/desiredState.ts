@@ -8,9 +8,10 @@ export interface Owner {
   readonly rank: number;
 }
 
-interface Reference<Item> {
+/** The plan of one owner. */
+interface OwnedPlan<Item> {
   readonly owner: Owner;
-  readonly item: Item;
+  readonly plan: Plan<Item>;
 }
 
 /** A change of a group, see {@link DesiredState.takeGroupChanges}. */
@@ -26,9 +27,13 @@ const NOTHING: ReadonlySet<string> = new Set();
 /** The plans of all owners, merged by key. */
 export class DesiredState<Item> implements Desired<Item> {
   readonly #groupOf: (item: Item) => string | undefined;
-  readonly #plans = new Map<string, Plan<Item>>();
-  /** Key → references in order of rank. To save memory, a single reference, the usual case, is not in a list. */
-  readonly #references = new Map<string, Reference<Item> | Reference<Item>[]>();
+  /** Name of the owner → its plan, if it is not empty. */
+  readonly #plans = new Map<string, OwnedPlan<Item>>();
+  /**
+   * Key → the plans that have it, in order of rank. To save memory, a single plan, the usual case, is not in a list: a
+   * key costs one entry.
+   */
+  readonly #plansOf = new Map<string, OwnedPlan<Item> | readonly OwnedPlan<Item>[]>();
   readonly #groups = new Map<string, Set<string>>();
   /** Group → its number of keys at the last call of `takeGroupChanges`; only groups that have changed since. */
   readonly #changedGroups = new Map<string, number>();
@@ -38,26 +43,26 @@ export class DesiredState<Item> implements Desired<Item> {
   }
 
   get(key: string): Item | undefined {
-    const references = this.#references.get(key);
-    return Array.isArray(references) ? references[0]?.item : references?.item;
+    const plans = this.#plansOf.get(key);
+    return (isList(plans) ? plans[0] : plans)?.plan.get(key);
   }
 
   keys(): IterableIterator<string> {
-    return this.#references.keys();
+    return this.#plansOf.keys();
   }
 
   group(name: string): ReadonlySet<string> {
     return this.#groups.get(name) ?? NOTHING;
   }
 
-  /** The plan of an owner; undefined if it is empty. */
-  planOf(owner: string): Plan<Item> | undefined {
-    return this.#plans.get(owner);
-  }
-
   /** Number of owners whose plans are not empty. */
   get plans(): number {
     return this.#plans.size;
+  }
+
+  /** The plan of an owner; undefined if it is empty. */
+  planOf(owner: string): Plan<Item> | undefined {
+    return this.#plans.get(owner)?.plan;
   }
 
   /** Names of the owners whose plans are not empty. */
@@ -67,9 +72,12 @@ export class DesiredState<Item> implements Desired<Item> {
 
   /** Names of the owners of a key; the first wins. */
   ownersOf(key: string): string[] {
-    const references = this.#references.get(key);
-    if (references === undefined) return [];
-    return (Array.isArray(references) ? references : [references]).map(({ owner }) => owner.name);
+    return this.#listOf(key).map(({ owner }) => owner.name);
+  }
+
+  /** Whether several owners have the key. */
+  isShared(key: string): boolean {
+    return isList(this.#plansOf.get(key));
   }
 
   /** Groups to which keys were added, or from which keys were removed, since the last call. */
@@ -89,36 +97,45 @@ export class DesiredState<Item> implements Desired<Item> {
   replace(owner: Owner, plan: Plan<Item>): Set<string> {
     const former = this.#plans.get(owner.name);
     const touched = new Set(plan.keys());
-    for (const key of former?.keys() ?? []) {
-      if (!plan.has(key)) this.#release(key, owner.name);
-      touched.add(key);
+    if (former) {
+      for (const [key, item] of former.plan) {
+        if (plan.has(key)) continue;
+        this.#release(key, item, former);
+        touched.add(key);
+      }
     }
-    for (const [key, item] of plan) this.#refer(key, { owner, item });
-    if (plan.size > 0) this.#plans.set(owner.name, plan);
+    const owned = { owner, plan };
+    for (const [key, item] of plan) this.#own(key, item, owned, former);
+    if (plan.size > 0) this.#plans.set(owner.name, owned);
     else this.#plans.delete(owner.name);
     return touched;
   }
 
-  #refer(key: string, reference: Reference<Item>): void {
-    const others = this.#othersOf(key, reference.owner.name);
-    this.#references.set(key, others.length === 0 ? reference : [...others, reference].sort(byRank));
-    const name = this.#groupOf(reference.item);
+  /** @param former the plan that this one replaces */
+  #own(key: string, item: Item, owned: OwnedPlan<Item>, former: OwnedPlan<Item> | undefined): void {
+    const plans = this.#plansOf.get(key);
+    if (plans === undefined || plans === former) this.#plansOf.set(key, owned);
+    else {
+      const others = (isList(plans) ? plans : [plans]).filter((other) => other !== former);
+      this.#plansOf.set(key, others.length === 0 ? owned : [...others, owned].sort(byRank));
+    }
+    if (plans !== undefined) return;
+    const name = this.#groupOf(item);
     if (name === undefined) return;
     const group = this.#groups.get(name) ?? new Set();
-    if (group.has(key)) return;
     this.#noteChange(name, group);
     this.#groups.set(name, group.add(key));
   }
 
-  #release(key: string, owner: string): void {
-    const item = this.get(key);
-    const [heir, ...others] = this.#othersOf(key, owner);
+  #release(key: string, item: Item, former: OwnedPlan<Item>): void {
+    const others = this.#listOf(key).filter((other) => other !== former);
+    const [heir] = others;
     if (heir) {
-      this.#references.set(key, others.length === 0 ? heir : [heir, ...others]);
+      this.#plansOf.set(key, others.length === 1 ? heir : others);
       return;
     }
-    this.#references.delete(key);
-    const name = item === undefined ? undefined : this.#groupOf(item);
+    this.#plansOf.delete(key);
+    const name = this.#groupOf(item);
     const group = name === undefined ? undefined : this.#groups.get(name);
     if (name === undefined || !group?.has(key)) return;
     this.#noteChange(name, group);
@@ -130,14 +147,17 @@ export class DesiredState<Item> implements Desired<Item> {
     if (!this.#changedGroups.has(name)) this.#changedGroups.set(name, group.size);
   }
 
-  #othersOf(key: string, owner: string): Reference<Item>[] {
-    const references = this.#references.get(key);
-    if (references === undefined) return [];
-    const all = Array.isArray(references) ? references : [references];
-    return all.filter((reference) => reference.owner.name !== owner);
+  #listOf(key: string): readonly OwnedPlan<Item>[] {
+    const plans = this.#plansOf.get(key);
+    if (plans === undefined) return [];
+    return isList(plans) ? plans : [plans];
   }
 }
 
-function byRank<Item>(a: Reference<Item>, b: Reference<Item>): number {
+function isList<Value>(value: Value | readonly Value[] | undefined): value is readonly Value[] {
+  return Array.isArray(value);
+}
+
+function byRank<Item>(a: OwnedPlan<Item>, b: OwnedPlan<Item>): number {
   return a.owner.rank - b.owner.rank || (a.owner.name < b.owner.name ? -1 : 1);
 }

@@ -1,15 +1,18 @@
 // The inputs of the reconciler.
+import type { OrderOfService } from '../services/orderOfService.js';
 import type { NodeFacts, ServicePlanInput } from '../services/types.js';
 import type { FollowUp } from './summary.js';
 
 /** The source of the inputs of plans. */
 export interface Inputs {
   serviceNames(): Iterable<string>;
+  /** The order in which these Services are programmed; called in passes with many. */
+  order(services: Iterable<string>): OrderOfService;
   /** Undefined if there is no such Service. */
   planInput(service: string): ServicePlanInput | undefined;
   /** The same object until a fact of the node changes. */
   node(): NodeFacts;
-  /** A pass has started with all Services touched until now. Services touched later wait for the next pass. */
+  /** A pass has all Services touched until now. Services touched later wait for the next pass. */
   taken(): void;
   /** Reads the facts that no event reports. Called before each full pass. */
   refresh(): Promise<void>;

@@ -1,14 +1,12 @@
 // Decides when to plan, compare and apply. Depends on the contract of a mode, not on IPVS, ipset or iptables.
-import type { DisturbedCheck, KeyedOperation, Known, Mode, Outlook } from '../modes/mode.js';
-import type { NodeFacts } from '../services/types.js';
-import { TimeSlice } from '../timeSlice.js';
-import { applyOperations } from './applyOperations.js';
+import type { DisturbedCheck, KeyedOperation, Mode } from '../modes/mode.js';
 import { Audit } from './audit.js';
-import { DesiredState, type Owner } from './desiredState.js';
 import type { Inputs } from './inputs.js';
-import { Kept } from './kept.js';
+import { KernelState } from './kernelState.js';
 import { observeAll } from './observeAll.js';
-import { countOperations, countPhases, type Failure, type SyncSummary, together } from './summary.js';
+import { divide, everyKey, listsOf, planAhead } from './pieces.js';
+import { type PlannedKeys, Planner } from './planner.js';
+import { PassRecord, type SyncSummary, together } from './summary.js';
 
 /** Maximum number of failed items that are read alone. For more, a full pass costs less. */
 const MOST_ALONE = 256;
@@ -17,12 +15,6 @@ const MOST_ALONE = 256;
 interface AuditUnderWay<Item> {
   readonly reads: Audit<Item>;
   done: SyncSummary | undefined;
-}
-
-/** Reads before a pass: keys that are no longer unknown, and keys that could not be read. */
-interface Reads {
-  readonly again: readonly string[];
-  readonly unread: readonly Failure[];
 }
 
 /** An operation that a full pass would carry out. */
@@ -47,15 +39,8 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
   readonly #mode: Mode<Item, Operation>;
   readonly #inputs: Inputs;
   readonly #now: () => number;
-  readonly #desired: DesiredState<Item>;
-  #known: Known<Item> = new Map();
-  /** Keys whose last operation failed, with its item. They are not changed until they have been read again. */
-  readonly #unknown = new Map<string, Item | undefined>();
-  #touched = new Set<string>();
-  /** Set while some objects are unreadable. */
-  #kept: Kept<Item> | undefined;
-  /** The facts from which the node's own items were planned. */
-  #plannedNode: NodeFacts | undefined;
+  readonly #planner: Planner<Item, Operation>;
+  readonly #kernel: KernelState<Item, Operation>;
   /** Number of requests for a full pass, and the number of those that are done. */
   #fullAsked = 1;
   #fullDone = 0;
@@ -67,33 +52,30 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     this.#mode = mode;
     this.#inputs = inputs;
     this.#now = now;
-    this.#desired = new DesiredState((item) => mode.groupOf(item));
+    this.#planner = new Planner(mode, inputs);
+    this.#kernel = new KernelState(mode, this.#planner, (key) => this.#audit?.reads.changed(key));
   }
 
   /** The next pass plans this Service again. */
   touch(service: string): void {
-    this.#touched.add(service);
+    this.#planner.touch([service]);
   }
 
   /** The next pass plans every Service again. */
   touchAll(): void {
-    for (const service of this.#inputs.serviceNames()) this.#touched.add(service);
-    for (const service of this.#desired.owners()) this.#touched.add(service);
-    for (const { name } of [NODE, KEPT]) this.#touched.delete(name);
+    this.#planner.touchAll();
   }
 
   /**
    * Some objects are unreadable: items that the first full pass finds and no plan contains stay until {@link release}.
    */
   hold(): void {
-    this.#kept ??= new Kept(this.#mode.keep);
+    this.#planner.hold();
   }
 
   /** Every object is known: the next pass removes the kept items. */
   release(): void {
-    if (!this.#kept) return;
-    this.#kept = undefined;
-    this.touchAll();
+    this.#planner.release();
   }
 
   /** The next pass is a full pass. */
@@ -109,18 +91,19 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
 
   /** The next pass reads the items whose last operation failed, and retries. */
   retryFailed(): void {
-    if (this.#unknown.size > MOST_ALONE) this.requestFullSync();
-    else if (this.#unknown.size > 0) this.#retry = true;
+    const { size } = this.#kernel.unknown;
+    if (size > MOST_ALONE) this.requestFullSync();
+    else if (size > 0) this.#retry = true;
   }
 
   /** Another program may have changed our items. If the check confirms it, the next pass is a full pass. */
   async disturbed(check: DisturbedCheck<Item>): Promise<void> {
-    if (!this.#full && (await check(this.#known))) this.requestFullSync();
+    if (!this.#full && (await check(this.#kernel.known))) this.requestFullSync();
   }
 
   /** Whether a pass has work to do. */
   get pending(): boolean {
-    return this.#full || this.#retry || this.#touched.size > 0 || this.#plannedNode !== this.#inputs.node();
+    return this.#full || this.#retry || this.#planner.pending;
   }
 
   /** Whether an audit is running. */
@@ -133,27 +116,100 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
    * not be called during a pass.
    */
   sync(): Promise<SyncSummary> {
-    return this.#elseFull(() => this.#pass());
+    return this.#elseFull(async () => {
+      const record = new PassRecord(this.#now);
+      const full = this.#full;
+      const services = await (full ? this.#fullPass(record) : this.#changes(record));
+      const after = await record.waitFor(this.#afterPass(record));
+      return { full, services, repaired: 0, ...record.results(), ...after };
+    });
   }
 
-  async #pass(): Promise<SyncSummary> {
-    const started = this.#now();
-    const full = this.#full;
-    const { again, unread } = full ? await this.#observe() : await this.#observeUnknown();
-    const observed = this.#now();
-    const { keys, services } = await this.#plan();
-    for (const key of again) keys.add(key);
-    const compared = full ? this.#everyKey() : [...keys].filter((key) => !this.#unknown.has(key));
-    const differences = await this.#compare(compared);
-    const planned = this.#now();
-    const operations: KeyedOperation[] = [...differences];
-    const failures = [...unread, ...(await this.#apply(differences))];
-    if (full) await this.#shareAll();
-    else this.#share(keys);
-    const after = await this.#afterPass(operations, failures);
-    const milliseconds = { plan: planned - observed, kernel: observed - started + this.#now() - planned };
-    const did = { full, services, repaired: 0, milliseconds };
-    return { ...did, ...this.#results(operations, failures), ...after };
+  /** Plans the touched Services, and programs what differs from the known state. Returns the number of Services. */
+  async #changes(record: PassRecord): Promise<number> {
+    const again = await this.#observeUnknown(record);
+    const pieces = this.#planner.take();
+    const keys = await this.#planPieces(pieces);
+    for (const key of [...this.#planner.planRest(), ...again]) keys.add(key);
+    await this.#program(pieces, keys, record);
+    return countServices(pieces);
+  }
+
+  /** Reads the kernel while the touched Services are planned, then programs all differences. */
+  async #fullPass(record: PassRecord): Promise<number> {
+    const planner = this.#planner;
+    const first = planner.desired.plans === 0 && !planner.held;
+    const planned: PlannedKeys[] = [];
+    let pieces: string[][] = [];
+    let read = false;
+    await record.waitFor(this.#inputs.refresh());
+    const reading = this.#observe().finally(() => {
+      read = true;
+    });
+    reading.catch(() => {}); // It is awaited below.
+    try {
+      if (planner.held) await record.waitFor(reading);
+      pieces = planner.take();
+      for (const piece of pieces) {
+        if (read) break;
+        planned.push(await planner.plan(piece));
+      }
+    } finally {
+      await record.waitFor(reading);
+    }
+    pieces.push(...planner.take());
+    const unplanned = pieces.slice(planned.length);
+    const node = first && unplanned.length > 0 ? await this.#nodeAhead(countServices(unplanned)) : undefined;
+    if (node) await this.#programAhead({ planned, unplanned }, node, record);
+    else {
+      await this.#planPieces(unplanned);
+      planner.planRest();
+      const keys = await everyKey(planner, this.#kernel);
+      await this.#program([...listsOf(planner.services())], keys, record);
+    }
+    await this.#kernel.shareAll();
+    return countServices(pieces);
+  }
+
+  async #planPieces(pieces: Iterable<readonly string[]>): Promise<Set<string>> {
+    const keys = new Set<string>();
+    for (const services of pieces) {
+      for (const key of (await this.#planner.plan(services)).keys) keys.add(key);
+    }
+    return keys;
+  }
+
+  /** All plans are made. Keys of few Services are one piece: the operations are in one order. */
+  #program(pieces: readonly string[][], keys: Set<string>, record: PassRecord): Promise<void> {
+    const few = pieces.length <= 1;
+    return this.#kernel.program(few ? [{ keys, last: true }] : divide(this.#planner, pieces, keys), record);
+  }
+
+  /**
+   * Plans the node for all Services, before these are planned.
+   *
+   * @returns the keys to program before those of Services. Undefined if the kernel has the node's items in another
+   *   form: they may serve traffic that the plan does not, and change only after all plans are made.
+   */
+  async #nodeAhead(unplanned: number): Promise<string[] | undefined> {
+    const { desired } = this.#planner;
+    const keys = [...this.#planner.planNodeAhead(unplanned)];
+    const exists = (key: string) => {
+      const want = desired.get(key);
+      return this.#kernel.known.has(key) && want !== undefined && this.#mode.isOurs(want);
+    };
+    const changes = await this.#kernel.differences(keys.filter(exists));
+    return changes.length > 0 ? undefined : keys.filter((key) => !exists(key));
+  }
+
+  async #programAhead(
+    services: { readonly planned: PlannedKeys[]; readonly unplanned: string[][] },
+    node: string[],
+    record: PassRecord,
+  ): Promise<void> {
+    const shared = new Set<string>();
+    await this.#kernel.program(planAhead(this.#planner, this.#kernel, services, node, shared), record);
+    await this.#kernel.program([{ keys: shared, last: true }], record);
   }
 
   /**
@@ -167,19 +223,13 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
   }
 
   async #slice(audit: AuditUnderWay<Item>): Promise<SyncSummary | undefined> {
-    const started = this.#now();
-    const keys = await audit.reads.next(this.#known, (key) => this.#unknown.has(key));
-    const observed = this.#now();
-    const differences = await this.#compare(keys ?? []);
-    const planned = this.#now();
-    const operations: KeyedOperation[] = [...differences];
-    const failures = await this.#apply(differences);
-    this.#share(keys ?? []);
-    const repaired = countOperations(operations);
-    const after = await this.#afterPass(operations, failures);
-    const milliseconds = { plan: planned - observed, kernel: observed - started + this.#now() - planned };
-    const did = { full: true, services: 0, repaired, milliseconds };
-    const done: SyncSummary = { ...did, ...this.#results(operations, failures), ...after };
+    const { known, unknown } = this.#kernel;
+    const record = new PassRecord(this.#now);
+    const keys = await record.waitFor(audit.reads.next(known, (key) => unknown.has(key)));
+    await this.#kernel.program([{ keys: keys ?? [], last: true }], record);
+    const repaired = record.operations;
+    const after = await record.waitFor(this.#afterPass(record));
+    const done: SyncSummary = { full: true, services: 0, repaired, ...record.results(), ...after };
     audit.done = audit.done ? together(audit.done, done) : done;
     if (keys) return undefined;
     if (this.#audit === audit) this.#audit = undefined;
@@ -188,22 +238,22 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
 
   /** The operations of a full pass, in order. Applies none of them. */
   async preview(): Promise<PlannedOperation[]> {
+    await this.#inputs.refresh();
     await this.#observe();
-    await this.#plan();
-    const operations = await this.#compare(this.#everyKey());
+    await this.#planPieces(this.#planner.take());
+    this.#planner.planRest();
+    const keys = await everyKey(this.#planner, this.#kernel);
+    const operations = await this.#kernel.differences(keys);
     return operations.map((operation) => {
       const { phase, key } = operation;
-      const owners = this.#desired.ownersOf(key);
-      const services = owners.filter((owner) => owner !== NODE.name && owner !== KEPT.name);
-      const node = owners.includes(NODE.name);
-      const state = this.#stateOf(key);
-      return { phase, key, node, services, state, lines: this.#mode.describe(operation, this.#known) };
+      const lines = this.#mode.describe(operation, this.#kernel.known);
+      return { phase, key, ...this.#planner.ownersOf(key), state: this.#stateOf(key), lines };
     });
   }
 
   #stateOf(key: string): PlannedOperation['state'] {
-    if (this.#desired.get(key) === undefined) return 'unwanted';
-    return this.#known.has(key) ? 'different' : 'missing';
+    if (this.#planner.desired.get(key) === undefined) return 'unwanted';
+    return this.#kernel.known.has(key) ? 'different' : 'missing';
   }
 
   get #full(): boolean {
@@ -213,188 +263,77 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
   /** After a pass that was aborted, the state of the kernel is unknown: a full pass is due. */
   async #elseFull<Result>(pass: () => Promise<Result>): Promise<Result> {
     try {
-      return await pass();
+      const result = await pass();
+      this.#planner.settle();
+      return result;
     } catch (error) {
+      this.#planner.putBack();
       this.requestFullSync();
       throw error;
     }
   }
 
-  #results(operations: readonly KeyedOperation[], failures: readonly Failure[]) {
-    const phases = countPhases(operations);
-    return { operations: countOperations(operations), phases, failures, unknown: this.#unknown.size };
-  }
-
   /** Runs maintenance and follow-up work, and adds their operations and failures to those of the pass. */
-  async #afterPass(operations: KeyedOperation[], failures: Failure[]) {
-    const now = this.#now();
-    const due = await this.#mode.maintain?.({ desired: this.#desired, known: this.#known, now });
+  async #afterPass(record: PassRecord) {
+    const kernel = this.#kernel;
+    const { desired } = this.#planner;
+    const due = await this.#mode.maintain?.({ desired, known: kernel.known, now: this.#now() });
     if (due) {
       for (const failure of due.failures) {
-        this.#unknown.set(failure.key, undefined);
-        failures.push({ ...failure, vital: false });
+        kernel.unknown.set(failure.key, undefined);
+        record.failures.push({ ...failure, vital: false });
       }
-      failures.push(...(await this.#apply(due.operations)));
-      operations.push(...due.operations);
-      this.#share(due.operations.map(({ key }) => key));
+      await kernel.apply(due.operations, record);
+      kernel.share(due.operations.map(({ key }) => key));
     }
     const { followUp } = this.#inputs;
     const followed = await followUp?.run();
-    operations.push(...(followed?.operations ?? []));
-    failures.push(...(followed?.failures ?? []));
-    return { counts: due?.counts() ?? {}, again: earliest(due?.dueIn(), followUp?.dueIn) };
+    record.count(followed?.operations ?? []);
+    record.failures.push(...(followed?.failures ?? []));
+    const again = earliest(due?.dueIn(), followUp?.dueIn);
+    return { counts: due?.counts() ?? {}, again, unknown: kernel.unknown.size };
   }
 
-  async #observe(): Promise<Reads> {
+  async #observe(): Promise<void> {
     const asked = this.#fullAsked;
-    await this.#inputs.refresh();
-    this.#known = await observeAll(this.#mode);
-    this.#kept?.find(this.#known);
-    this.#unknown.clear();
+    this.#kernel.known = await observeAll(this.#mode);
+    this.#planner.found(this.#kernel.known);
+    this.#kernel.unknown.clear();
     this.#fullDone = asked;
     this.#retry = false;
-    return { again: [], unread: [] };
   }
 
-  /** Reads the unknown items if a retry is due. Items that cannot be read stay unknown. */
-  async #observeUnknown(): Promise<Reads> {
-    if (!this.#retry) return { again: [], unread: [] };
-    const { items, failures } = await this.#mode.observeAlone(this.#unknown, this.#desired);
-    const again = [...this.#unknown.keys()].filter((key) => !failures.has(key));
+  /**
+   * Reads the unknown items if a retry is due. Items that cannot be read stay unknown.
+   *
+   * @returns keys that are no longer unknown
+   */
+  async #observeUnknown(record: PassRecord): Promise<string[]> {
+    if (!this.#retry) return [];
+    const { known, unknown } = this.#kernel;
+    const reading = this.#mode.observeAlone(unknown, this.#planner.desired);
+    const { items, failures } = await record.waitFor(reading);
+    const again = [...unknown.keys()].filter((key) => !failures.has(key));
     for (const key of again) {
       const item = items.get(key);
-      if (item === undefined) this.#known.delete(key);
-      else this.#known.set(key, item);
+      if (item === undefined) known.delete(key);
+      else known.set(key, item);
       this.#audit?.reads.changed(key);
-      this.#unknown.delete(key);
+      unknown.delete(key);
     }
     this.#retry = false;
-    const unread = [...failures].map(([key, error]) => ({ key, error, vital: this.#isVital(key) }));
-    return { again, unread };
-  }
-
-  /** Plans the touched Services; returns the keys whose desired item may have changed. */
-  async #plan(): Promise<{ keys: Set<string>; services: number }> {
-    const touched = this.#touched;
-    this.#touched = new Set();
-    this.#inputs.taken();
-    const keys = new Set<string>();
-    const slice = new TimeSlice();
-    try {
-      for (const service of touched) {
-        for (const key of this.#planService(service)) keys.add(key);
-        if (slice.spend()) await slice.yield();
-      }
-    } catch (error) {
-      for (const service of touched) this.#touched.add(service);
-      throw error;
+    for (const [key, error] of failures) {
+      record.failures.push({ key, error, vital: this.#planner.isVital(key) });
     }
-    for (const key of this.#planKept()) keys.add(key);
-    for (const key of this.#planNode(this.#inputs.node())) keys.add(key);
-    return { keys, services: touched.size };
+    return again;
   }
+}
 
-  /** Uses the current facts of the node. If they change later in this pass, the affected Services are touched again. */
-  #planService(service: string): Set<string> {
-    const input = this.#inputs.planInput(service);
-    const node = this.#inputs.node();
-    const owner = { name: service, rank: input?.createdAt ?? 0 };
-    if (!this.#kept) this.#inputs.followUp?.planned(service, input);
-    if (!input) this.#mode.forget?.(service);
-    const former = this.#desired.planOf(service);
-    const plan = input ? this.#mode.planService(input, node) : new Map();
-    return this.#desired.replace(owner, this.#kept?.join(plan, former) ?? plan);
-  }
-
-  #planKept(): Iterable<string> {
-    const kept = this.#kept ? this.#kept.takeChanged() : new Map();
-    return kept ? this.#desired.replace(KEPT, kept) : [];
-  }
-
-  /** Plans the node's own items if a fact or group that they depend on has changed. */
-  #planNode(node: NodeFacts): Iterable<string> {
-    const outlook: Outlook = { complete: true, services: this.#desired.plans };
-    const groups = [...this.#desired.takeGroupChanges()];
-    const affected = groups.some(([name, { before, now }]) =>
-      this.#mode.affectsNode(name, before, now, outlook),
-    );
-    if (node === this.#plannedNode && !affected) return [];
-    this.#plannedNode = node;
-    return this.#desired.replace(NODE, this.#mode.planNode(this.#desired, node, outlook));
-  }
-
-  async #compare(keys: Iterable<string>): Promise<Operation[]> {
-    const comparison = this.#mode.compare(this.#desired, this.#known, this.#unknown);
-    const slice = new TimeSlice();
-    for (const key of keys) {
-      comparison.look(key);
-      if (slice.spend(1)) await slice.yield();
-    }
-    return [...comparison.additions(), ...comparison.removals()];
-  }
-
-  *#everyKey(): Iterable<string> {
-    yield* this.#desired.keys();
-    for (const key of this.#known.keys()) if (this.#desired.get(key) === undefined) yield key;
-  }
-
-  #isVital(key: string): boolean {
-    return this.#desired.planOf(NODE.name)?.has(key) ?? false;
-  }
-
-  async #apply(operations: readonly Operation[]): Promise<Failure[]> {
-    if (operations.length === 0) return [];
-    const results = await applyOperations(this.#mode, operations);
-    const failures: Failure[] = [];
-    const slice = new TimeSlice();
-    for (const [i, operation] of operations.entries()) {
-      if (slice.spend(1)) await slice.yield();
-      const { key } = operation;
-      this.#audit?.reads.changed(key);
-      const error = results[i];
-      if (error) {
-        failures.push({ key, error, vital: this.#isVital(key) });
-        this.#unknown.set(key, this.#mode.subjectOf(operation, this.#known));
-      } else this.#mode.learn(this.#known, operation);
-    }
-    return failures;
-  }
-
-  /** Saves memory: known items that equal the desired ones become the same objects. */
-  #share(keys: Iterable<string>): void {
-    for (const key of keys) {
-      const have = this.#known.get(key);
-      if (have !== undefined) this.#known.set(key, this.#shared(key, have));
-    }
-  }
-
-  /** The same for all items and their keys. */
-  async #shareAll(): Promise<void> {
-    const known: Known<Item> = new Map();
-    const slice = new TimeSlice();
-    for (const key of this.#desired.keys()) {
-      const have = this.#known.get(key);
-      if (have !== undefined) known.set(key, this.#shared(key, have));
-      if (slice.spend(1)) await slice.yield();
-    }
-    for (const [key, have] of this.#known) if (!known.has(key)) known.set(key, have);
-    this.#known = known;
-  }
-
-  #shared(key: string, have: Item): Item {
-    const want = this.#desired.get(key);
-    if (want === undefined || want === have || this.#unknown.has(key)) return have;
-    return this.#mode.isSame(want, have) ? want : have;
-  }
+function countServices(pieces: readonly (readonly string[])[]): number {
+  return pieces.reduce((count, services) => count + services.length, 0);
 }
 
 /** The earlier of two times, in ms; undefined if both are. */
 function earliest(a: number | undefined, b: number | undefined): number | undefined {
   return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
 }
-
-/** Owner of the kept items. No Service can have this name. */
-const KEPT: Owner = { name: '/', rank: Number.POSITIVE_INFINITY };
-
-/** Owner of the node's own plan. No Service can have this name. */
-const NODE: Owner = { name: '', rank: -1 };

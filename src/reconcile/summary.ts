@@ -49,11 +49,50 @@ export function countOperations(operations: readonly KeyedOperation[]): number {
   return operations.reduce((count, { size = 1 }) => count + size, 0);
 }
 
-/** Number of the kernel's operations by phase. */
-export function countPhases(operations: readonly KeyedOperation[]): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const { phase, size = 1 } of operations) counts.set(phase, (counts.get(phase) ?? 0) + size);
-  return counts;
+/** Collects the operations, failures and times of a pass. */
+export class PassRecord {
+  readonly failures: Failure[] = [];
+  readonly #now: () => number;
+  readonly #started: number;
+  readonly #phases = new Map<string, number>();
+  #operations = 0;
+  /** Time spent waiting for the kernel, in ms. */
+  #waited = 0;
+
+  /** @param now monotonic time, in ms */
+  constructor(now: () => number) {
+    this.#now = now;
+    this.#started = now();
+  }
+
+  /** Number of the kernel's operations so far. */
+  get operations(): number {
+    return this.#operations;
+  }
+
+  /** Adds operations, including those that fail. */
+  count(operations: readonly KeyedOperation[]): void {
+    this.#operations += countOperations(operations);
+    for (const { phase, size = 1 } of operations) {
+      this.#phases.set(phase, (this.#phases.get(phase) ?? 0) + size);
+    }
+  }
+
+  /** Awaits work of the kernel. */
+  async waitFor<Result>(work: Promise<Result>): Promise<Result> {
+    const since = this.#now();
+    try {
+      return await work;
+    } finally {
+      this.#waited += this.#now() - since;
+    }
+  }
+
+  /** The results up to now. */
+  results(): Pick<SyncSummary, 'operations' | 'phases' | 'failures' | 'milliseconds'> {
+    const milliseconds = { plan: this.#now() - this.#started - this.#waited, kernel: this.#waited };
+    return { operations: this.#operations, phases: this.#phases, failures: this.failures, milliseconds };
+  }
 }
 
 /** The summary of two passes as one. */

@@ -63,6 +63,7 @@ function observed(cache: ServiceCache) {
     },
     {
       serviceNames: () => cache.serviceNames(),
+      order: (services) => cache.order(services),
       planInput: (service) => cache.planInput(service, node),
       node: () => node,
       taken() {},

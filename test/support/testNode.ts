@@ -45,11 +45,14 @@ export class TestNode<Kernel extends NodeKernel> {
     this.mode = createIpvsMode(kernel, ipvsOptions(configuration, { families: [4, 6], kernelRelease }));
     const inputs = {
       serviceNames: () => this.#cache.serviceNames(),
+      order: (services: Iterable<string>) => this.#cache.order(services),
       planInput: (service: string) => this.#cache.planInput(service, this.#node()),
       node: () => this.#node(),
       refresh: async () => {},
       taken: () => {},
-      followUp: new StaleFlowCleaner(kernel.conntrack, (dialled) => this.#cache.isUdpFrontend(dialled)),
+      followUp: new StaleFlowCleaner(kernel.conntrack, (address, port) =>
+        this.#cache.isUdpFrontend(address, port),
+      ),
     };
     this.reconciler = new Reconciler(this.mode, inputs, () => this.now);
   }

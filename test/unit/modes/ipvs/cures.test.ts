@@ -61,6 +61,7 @@ async function programmed(
   });
   const inputs = {
     serviceNames: () => cache.serviceNames(),
+    order: (services: Iterable<string>) => cache.order(services),
     planInput: (service: string) => cache.planInput(service, node),
     node: () => node,
     refresh: async () => {},
@@ -135,6 +136,7 @@ describe('cure', () => {
       const mode = createIpvsMode(kernel, options);
       const inputs = {
         serviceNames: () => [],
+        order: () => ({ vital: [], others: [] }),
         planInput: () => undefined,
         node: () => nodeFacts('node-a'),
         refresh: async () => {},

@@ -1,0 +1,139 @@
+// The items in the kernel as far as they are known, and the operations that change them.
+import type { NetlinkError } from '../errors.js';
+import type { KeyedOperation, Known, Mode } from '../modes/mode.js';
+import { TimeSlice } from '../timeSlice.js';
+import { applyOperations } from './applyOperations.js';
+import type { Planner } from './planner.js';
+import type { PassRecord } from './summary.js';
+
+/** Keys to compare. The keys of a Service are in one piece. */
+export interface Piece {
+  readonly keys: Iterable<string>;
+  /** No piece follows. */
+  readonly last: boolean;
+}
+
+/** The known items, and those that are unknown. */
+export class KernelState<Item, Operation extends KeyedOperation> {
+  known: Known<Item> = new Map();
+  /** Keys whose last operation failed, with its item. They are not changed until they have been read again. */
+  readonly unknown = new Map<string, Item | undefined>();
+  readonly #mode: Mode<Item, Operation>;
+  readonly #planner: Planner<Item, Operation>;
+  readonly #tried: (key: string) => void;
+
+  /** @param tried called with the key of each operation */
+  constructor(mode: Mode<Item, Operation>, planner: Planner<Item, Operation>, tried: (key: string) => void) {
+    this.#mode = mode;
+    this.#planner = planner;
+    this.#tried = tried;
+  }
+
+  /** The operations for these keys, in order. */
+  async differences(keys: Iterable<string>): Promise<Operation[]> {
+    const comparison = this.#compare();
+    await this.#look(comparison, keys);
+    return [...comparison.additions(), ...comparison.removals()];
+  }
+
+  /**
+   * Brings the items of the keys to their desired state. While the kernel makes the additions of a piece, the next
+   * piece is planned and compared, and then waits. All removals follow all additions. If a piece rejects, the ones
+   * before it have been applied.
+   */
+  async program(pieces: AsyncIterable<Piece> | Iterable<Piece>, record: PassRecord): Promise<void> {
+    const comparison = this.#compare();
+    let underWay = Promise.resolve();
+    try {
+      for await (const { keys, last } of pieces) {
+        const looked = await this.#look(comparison, keys);
+        const operations = comparison.additions();
+        if (last) operations.push(...comparison.removals());
+        await record.waitFor(underWay);
+        underWay = this.#applyAndShare(operations, looked, record);
+        underWay.catch(() => {}); // The next wait rejects.
+      }
+    } finally {
+      await record.waitFor(underWay);
+    }
+  }
+
+  /** Applies operations. Items of failed ones are unknown. */
+  async apply(operations: readonly Operation[], record: PassRecord): Promise<void> {
+    if (operations.length === 0) return;
+    record.count(operations);
+    const results = await applyOperations(this.#mode, operations);
+    const slice = new TimeSlice();
+    for (const [i, operation] of operations.entries()) {
+      if (slice.spend(1)) await slice.yield();
+      this.#tried(operation.key);
+      const error = results[i];
+      if (error) this.#fail(operation, error, record);
+      else this.#mode.learn(this.known, operation);
+    }
+  }
+
+  /** Saves memory: known items that equal the desired ones become the same objects. */
+  share(keys: Iterable<string>): void {
+    for (const key of keys) {
+      const have = this.known.get(key);
+      if (have === undefined) continue;
+      const shared = this.#shared(key, have);
+      if (shared !== have) this.known.set(key, shared);
+    }
+  }
+
+  /** The same for all items and their keys. */
+  async shareAll(): Promise<void> {
+    const known: Known<Item> = new Map();
+    const slice = new TimeSlice();
+    for (const key of this.#planner.desired.keys()) {
+      const have = this.known.get(key);
+      if (have !== undefined) known.set(key, this.#shared(key, have));
+      if (slice.spend(1)) await slice.yield();
+    }
+    for (const [key, have] of this.known) {
+      if (!known.has(key)) known.set(key, have);
+      if (slice.spend(1)) await slice.yield();
+    }
+    this.known = known;
+  }
+
+  async #applyAndShare(
+    operations: readonly Operation[],
+    keys: readonly string[],
+    record: PassRecord,
+  ): Promise<void> {
+    await this.apply(operations, record);
+    this.share(keys);
+  }
+
+  #compare() {
+    return this.#mode.compare(this.#planner.desired, this.known, this.unknown);
+  }
+
+  /** Compares the keys that are not unknown, and returns them. */
+  async #look(comparison: { look(key: string): void }, keys: Iterable<string>): Promise<string[]> {
+    const looked: string[] = [];
+    const slice = new TimeSlice();
+    for (const key of keys) {
+      if (this.unknown.has(key)) continue;
+      comparison.look(key);
+      looked.push(key);
+      if (slice.spend(1)) await slice.yield();
+    }
+    return looked;
+  }
+
+  #fail(operation: Operation, error: NetlinkError, record: PassRecord): void {
+    const { key } = operation;
+    record.failures.push({ key, error, vital: this.#planner.isVital(key) });
+    this.unknown.set(key, this.#mode.subjectOf(operation, this.known));
+  }
+
+  #shared(key: string, have: Item): Item {
+    const want = this.#planner.desired.get(key);
+    if (want === undefined || want === have || this.unknown.has(key)) return have;
+    return this.#mode.isSame(want, have) ? want : have;
+  }
+}

@@ -1,0 +1,210 @@
+// Plans Services and the node: the desired items, and the Services to plan again.
+import type { KeyedOperation, Known, Mode, Outlook } from '../modes/mode.js';
+import type { NodeFacts } from '../services/types.js';
+import { TimeSlice } from '../timeSlice.js';
+import { DesiredState, type Owner } from './desiredState.js';
+import type { Inputs } from './inputs.js';
+import { Kept } from './kept.js';
+
+/**
+ * Maximum Services in a piece. The kernel needs several milliseconds for the items of as many, and planning them takes
+ * no longer.
+ */
+export const PIECE = 256;
+
+/** Owner of the kept items. No Service can have this name. */
+const KEPT: Owner = { name: '/', rank: Number.POSITIVE_INFINITY };
+
+/** Owner of the node's own plan. No Service can have this name. */
+const NODE: Owner = { name: '', rank: -1 };
+
+/** The keys of planned Services whose desired item may have changed. */
+export interface PlannedKeys {
+  readonly keys: Set<string>;
+  /** Those of Services that only the complete plan of the node serves. A subset of `keys`. */
+  readonly waiting: Set<string>;
+}
+
+/** The plans of all Services and of the node. */
+export class Planner<Item, Operation extends KeyedOperation> {
+  readonly desired: DesiredState<Item>;
+  readonly #mode: Mode<Item, Operation>;
+  readonly #inputs: Inputs;
+  #touched = new Set<string>();
+  /** The Services of the pass under way. */
+  readonly #taken: ReadonlySet<string>[] = [];
+  /** Set while some objects are unreadable. */
+  #kept: Kept<Item> | undefined;
+  /** The facts from which the node's own items were planned. */
+  #plannedNode: NodeFacts | undefined;
+  /** A group changed on which the plan of the node depends. */
+  #nodeAffected = false;
+
+  constructor(mode: Mode<Item, Operation>, inputs: Inputs) {
+    this.#mode = mode;
+    this.#inputs = inputs;
+    this.desired = new DesiredState((item) => mode.groupOf(item));
+  }
+
+  /** The next pass plans these Services again. */
+  touch(services: Iterable<string>): void {
+    for (const service of services) this.#touched.add(service);
+  }
+
+  /** The next pass plans every Service again. */
+  touchAll(): void {
+    this.touch(this.#inputs.serviceNames());
+    this.touch(this.services());
+  }
+
+  /** Whether something is to be planned. */
+  get pending(): boolean {
+    return this.#touched.size > 0 || this.#plannedNode !== this.#inputs.node();
+  }
+
+  /** Items that {@link found} reports and no plan contains are desired until {@link release}. */
+  hold(): void {
+    this.#kept ??= new Kept(this.#mode.keep);
+  }
+
+  /** Every object is known. */
+  release(): void {
+    if (!this.#kept) return;
+    this.#kept = undefined;
+    this.touchAll();
+  }
+
+  /** Whether some objects are unreadable. Then the kernel's items must be found before anything is planned. */
+  get held(): boolean {
+    return this.#kept !== undefined;
+  }
+
+  /** Records the items in the kernel at the start. */
+  found(known: Known<Item>): void {
+    this.#kept?.find(known);
+  }
+
+  /** Names of the Services with plans. */
+  *services(): Iterable<string> {
+    for (const name of this.desired.owners()) if (name !== NODE.name && name !== KEPT.name) yield name;
+  }
+
+  /** Names of the Services whose plans have a key, and whether the plan of the node has it. */
+  ownersOf(key: string): { readonly services: readonly string[]; readonly node: boolean } {
+    const owners = this.desired.ownersOf(key);
+    const services = owners.filter((owner) => owner !== NODE.name && owner !== KEPT.name);
+    return { services, node: owners.includes(NODE.name) };
+  }
+
+  /** Keys of the node's own items. */
+  get nodeKeys(): Iterable<string> {
+    return this.desired.planOf(NODE.name)?.keys() ?? [];
+  }
+
+  /** Whether the item is in the node's own plan. */
+  isVital(key: string): boolean {
+    return this.desired.planOf(NODE.name)?.has(key) ?? false;
+  }
+
+  /**
+   * Takes the touched Services for a pass, in pieces. If there are many, the vital ones are first, alone. They are taken
+   * until {@link settle} or {@link putBack}.
+   */
+  take(): string[][] {
+    const touched = this.#touched;
+    this.#inputs.taken();
+    if (touched.size === 0) return [];
+    this.#touched = new Set();
+    this.#taken.push(touched);
+    if (touched.size <= PIECE) return [[...touched]];
+    const { vital, others } = this.#inputs.order(touched);
+    const pieces = vital.length === 0 ? [] : [[...vital]];
+    for (let start = 0; start < others.length; start += PIECE) {
+      pieces.push(others.slice(start, start + PIECE));
+    }
+    return pieces;
+  }
+
+  /** The pass has ended. */
+  settle(): void {
+    this.#taken.length = 0;
+  }
+
+  /** The pass was aborted: the next one plans its Services again. */
+  putBack(): void {
+    for (const services of this.#taken) this.touch(services);
+    this.settle();
+  }
+
+  /** Plans a piece of the Services. */
+  async plan(services: readonly string[]): Promise<PlannedKeys> {
+    const planned: PlannedKeys = { keys: new Set(), waiting: new Set() };
+    const slice = new TimeSlice();
+    for (const service of services) {
+      const keys = this.#planService(service);
+      const waits = this.#noteGroups();
+      for (const key of keys) planned.keys.add(key);
+      if (waits) for (const key of keys) planned.waiting.add(key);
+      if (slice.spend()) await slice.yield();
+    }
+    return planned;
+  }
+
+  /**
+   * Plans the node before all Services are planned: its items serve those that follow.
+   *
+   * @param unplanned number of Services that follow
+   * @returns the keys of the node
+   */
+  planNodeAhead(unplanned: number): Iterable<string> {
+    const outlook: Outlook = { complete: false, services: this.desired.plans + unplanned };
+    const plan = this.#mode.planNode(this.desired, this.#inputs.node(), outlook);
+    this.#nodeAffected = true;
+    return this.desired.replace(NODE, plan);
+  }
+
+  /** After the Services: plans kept items, and the node if a fact or group that it depends on has changed. */
+  planRest(): Set<string> {
+    const kept = this.#kept ? this.#kept.takeChanged() : new Map();
+    const keys = kept ? this.desired.replace(KEPT, kept) : new Set<string>();
+    this.#noteGroups();
+    const node = this.#inputs.node();
+    if (node === this.#plannedNode && !this.#nodeAffected) return keys;
+    const plan = this.#mode.planNode(this.desired, node, this.#complete);
+    this.#plannedNode = node;
+    this.#nodeAffected = false;
+    for (const key of this.desired.replace(NODE, plan)) keys.add(key);
+    return keys;
+  }
+
+  get #complete(): Outlook {
+    return { complete: true, services: this.desired.plans };
+  }
+
+  /** Uses the current facts of the node. If they change later in this pass, the affected Services are touched again. */
+  #planService(service: string): Set<string> {
+    const input = this.#inputs.planInput(service);
+    const node = this.#inputs.node();
+    const owner = { name: service, rank: input?.createdAt ?? 0 };
+    if (!this.#kept) this.#inputs.followUp?.planned(service, input);
+    if (!input) this.#mode.forget?.(service);
+    const former = this.desired.planOf(service);
+    const plan = input ? this.#mode.planService(input, node) : new Map();
+    return this.desired.replace(owner, this.#kept?.join(plan, former) ?? plan);
+  }
+
+  /**
+   * Notes whether the last change of the desired items affects the plan of the node.
+   *
+   * @returns whether only the complete plan of the node serves the changed items
+   */
+  #noteGroups(): boolean {
+    let waits = false;
+    const complete = this.#complete;
+    for (const [group, { before, now }] of this.desired.takeGroupChanges()) {
+      this.#nodeAffected ||= this.#mode.affectsNode(group, before, now, complete);
+      waits ||= this.#mode.affectsNode(group, before, now, { ...complete, complete: false });
+    }
+    return waits;
+  }
+}

@@ -1,0 +1,299 @@
+// The first pass of a large cluster: the order of its operations, and its end at any moment.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import { FakeKernel } from '../../../src/kernel/testing/index.js';
+import { decodeObject } from '../../../src/objects/decode.js';
+import type { KubernetesObject } from '../../../src/objects/types.js';
+import { PIECE } from '../../../src/reconcile/planner.js';
+import { HOST } from '../../support/manifests.js';
+import { FakeNode } from '../../support/testNode.js';
+
+const SERVICES = PIECE + 10;
+/** Services whose planning takes longer than a time slice: the kernel has been read before they are planned. */
+const SLOW = 12;
+
+interface Wanted {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly ip: string;
+  /** Age, in days. */
+  readonly age: number;
+  readonly port?: number;
+  readonly spec?: object;
+}
+
+/** A Service and its slice with two endpoints. */
+function objectsOf({ name, namespace = 'demo', ip, age, port = 80, spec = {} }: Wanted) {
+  const protocol = port === 53 ? 'UDP' : 'TCP';
+  const createdAt = new Date(Date.UTC(2026, 0, 1) - age * 86_400_000).toISOString();
+  const raws = [
+    {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { namespace, name, creationTimestamp: createdAt },
+      spec: { clusterIP: ip, ports: [{ port, protocol }], ...spec },
+    },
+    {
+      apiVersion: 'discovery.k8s.io/v1',
+      kind: 'EndpointSlice',
+      metadata: { namespace, name, labels: { 'kubernetes.io/service-name': name } },
+      addressType: 'IPv4',
+      ports: [{ port: 8080, protocol }],
+      endpoints: ['10.128', '10.129'].map((network) => ({ addresses: [ip.replace('10.96', network)] })),
+    },
+  ];
+  return raws.map((raw): [string, KubernetesObject] => {
+    const { object, problems } = decodeObject(raw);
+    assert.deepEqual(problems, []);
+    assert.ok(object);
+    return [`${raw.kind} ${namespace}/${name}`, object];
+  });
+}
+
+const ipOf = (n: number) => `10.96.${n >> 8}.${n & 255}`;
+/** Services of all ages, the oldest is not the first. */
+const ageOf = (n: number) => (n * 7919) % 1000;
+
+/** The cluster's own Services are the youngest. */
+const VITAL = [
+  { name: 'kubernetes', namespace: 'default', ip: '10.96.255.1', port: 443, age: 0 },
+  { name: 'kube-dns', namespace: 'kube-system', ip: '10.96.255.10', port: 53, age: 0 },
+];
+
+function cluster(...more: Wanted[]): Map<string, KubernetesObject> {
+  const plain = Array.from({ length: SERVICES }, (_, n) => ({ name: `s${n}`, ip: ipOf(n), age: ageOf(n) }));
+  return new Map([...plain, ...VITAL, ...more].flatMap(objectsOf));
+}
+
+const EXTERNAL = '192.0.2.7';
+/** The oldest Service. Its source ranges exclude the node: only a rule keeps the node from its load-balancer IP. */
+const RESTRICTED = {
+  name: 'restricted',
+  ip: '10.96.200.1',
+  age: 5000,
+  spec: { type: 'LoadBalancer', loadBalancerSourceRanges: ['203.0.113.0/24'] },
+};
+
+/** Adds a load-balancer IP to a Service of the objects. */
+function withAddress(objects: Map<string, KubernetesObject>, name: string, ip: string) {
+  const service = objects.get(`Service demo/${name}`);
+  assert.ok(service?.kind === 'Service');
+  return objects.set(`Service demo/${name}`, { ...service, loadBalancerIPs: [ip] });
+}
+
+function restricted(): Map<string, KubernetesObject> {
+  return withAddress(cluster(RESTRICTED), RESTRICTED.name, EXTERNAL);
+}
+
+/** A node whose kernel records its operations, in order: `ipvs.addService tcp 10.96.0.1:80`. */
+function recorded(objects: ReadonlyMap<string, KubernetesObject>, kernel = new FakeKernel()) {
+  const log: string[] = [];
+  const node = new FakeNode(HOST, kernel);
+  for (const part of [kernel.ipvs, kernel.ipset, kernel.rtnetlink]) {
+    part.fault = (operation, target) => {
+      log.push(`${operation} ${target}`);
+      return undefined;
+    };
+  }
+  const { iptables } = kernel;
+  const restore = iptables.restore.bind(iptables);
+  iptables.restore = (family, operations) => {
+    const rules = operations.flatMap((operation) =>
+      operation.do === 'setChain' ? operation.chain.rules : [],
+    );
+    log.push(`restore ${family} ${rules.join('\n')}`);
+    return restore(family, operations);
+  };
+  let planned = 0;
+  const { planService } = node.mode;
+  node.mode.planService = (...args) => {
+    if (planned++ < SLOW) for (const end = performance.now() + 3; performance.now() < end; );
+    return planService(...args);
+  };
+  node.set(objects);
+  return { node, kernel, log, planned: () => planned };
+}
+
+const about = (ip: string) => new RegExp(`\\b${ip.replaceAll('.', '\\.')}\\b`);
+const positions = (log: readonly string[], pattern: RegExp) =>
+  log.flatMap((line, i) => (pattern.test(line) ? [i] : []));
+const first = (log: readonly string[], pattern: RegExp) => positions(log, pattern)[0] ?? Number.NaN;
+const last = (log: readonly string[], pattern: RegExp) => positions(log, pattern).at(-1) ?? Number.NaN;
+
+describe('the first pass of a large cluster', () => {
+  it('programs the API and the DNS Service completely, then the others by age', async () => {
+    const { node, log } = recorded(cluster());
+    assert.deepEqual((await node.sync()).failures, []);
+    const others = /\b10\.(96|128|129)\.[0-9]{1,2}\.\d+\b/;
+    for (const { ip } of VITAL) {
+      const usable = last(log, about(ip));
+      assert.ok(usable < 120, `after ${usable} operations`);
+      for (const operation of [
+        'ipvs.addService',
+        'ipvs.addRealServer',
+        'ipset.add',
+        'rtnetlink.addAddress',
+      ]) {
+        const done = last(log, new RegExp(`^${operation} .*${about(ip).source}`));
+        assert.ok(done < first(log, others), `${operation} of ${ip}`);
+      }
+    }
+    const added = log.flatMap(
+      (line) => /^ipvs\.addService .*10\.96\.(\d{1,2})\.(\d+):/.exec(line)?.slice(1) ?? [],
+    );
+    const ages: number[] = [];
+    for (let i = 0; i < added.length; i += 2) {
+      ages.push(ageOf(Number(added[i]) * 256 + Number(added[i + 1])));
+    }
+    assert.equal(ages.length, SERVICES);
+    assert.deepEqual(
+      ages,
+      [...ages].sort((a, b) => b - a),
+    );
+  });
+
+  it('adds an address after all rules, and after the entries and real servers of its Service', async () => {
+    const { node, log } = recorded(cluster());
+    await node.sync();
+    const rules = [4, 6].map((family) => first(log, new RegExp(`^restore ${family} `)));
+    for (const ip of [...VITAL.map(({ ip }) => ip), ipOf(0), ipOf(PIECE), ipOf(SERVICES - 1)]) {
+      const address = first(log, new RegExp(`^rtnetlink.addAddress .*${about(ip).source}`));
+      const before = [...positions(log, about(ip)), ...positions(log, about(ip.replace('10.96', '10.128')))];
+      assert.equal(Math.max(...before), address, ip);
+      assert.ok(before.length >= 5, ip);
+      assert.ok(Math.max(...rules) < Math.min(...before), 'rules exist first');
+    }
+  });
+
+  it('plans one more piece while the kernel works, and no further', async () => {
+    const { node, kernel, planned } = recorded(cluster());
+    const apply = kernel.ipvs.apply.bind(kernel.ipvs);
+    let open = () => {};
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    kernel.ipvs.apply = async (...args) => {
+      await gate;
+      return apply(...args);
+    };
+    const pass = node.sync();
+    for (let turns = 0; turns < 200; turns++) await turn();
+    assert.equal(planned(), VITAL.length + PIECE);
+    open();
+    assert.deepEqual((await pass).failures, []);
+  });
+
+  it('has the same result as several passes of few Services', async () => {
+    const { node } = recorded(restricted());
+    await node.sync();
+    const few = new FakeNode(HOST);
+    for (let some = 0; some <= restricted().size; some += PIECE) {
+      few.set(new Map([...restricted()].slice(0, some)));
+      await few.sync();
+    }
+    few.set(restricted());
+    await few.sync();
+    assert.deepEqual(sorted(node), sorted(few));
+  });
+});
+
+/** The state of the kernel, without the initial size of sets. */
+function sorted(node: FakeNode) {
+  const { ipset, ...others } = node.output();
+  const texts = { ...others, ipset: ipset.replaceAll(/ hashsize \d+/g, '') };
+  return Object.entries(texts).map(([part, text]) => [part, text.split('\n').sort()]);
+}
+
+describe('a Service that its source ranges close to the node', () => {
+  it('is reachable only after its rule', async () => {
+    const { node, log } = recorded(restricted());
+    assert.deepEqual((await node.sync()).failures, []);
+    const rule = first(log, new RegExp(`^restore 4 .*-s ${EXTERNAL}/32 -m ipvs .* -j DROP`, 's'));
+    assert.ok(rule < first(log, new RegExp(`^ipvs.addService .*${about(EXTERNAL).source}`)));
+    assert.ok(rule < first(log, new RegExp(`^rtnetlink.addAddress .*${about(EXTERNAL).source}`)));
+    assert.ok(rule > first(log, about(ipOf(SERVICES - 1))), 'the others do not wait');
+  });
+
+  it('keeps its rule after a restart, while a new one gets its own before it is reachable', async () => {
+    const before = recorded(restricted());
+    await before.node.sync();
+    const added = objectsOf({ name: 'added', ip: '10.96.201.1', age: 6000, spec: RESTRICTED.spec });
+    const objects = withAddress(new Map([...restricted(), ...added]), 'added', '192.0.2.8');
+    const { node, log } = recorded(objects, before.kernel);
+    assert.deepEqual((await node.sync()).failures, []);
+    const [restore, ...more] = log.filter((line) => line.startsWith('restore'));
+    assert.deepEqual(more, []);
+    assert.match(restore ?? '', /-s 192\.0\.2\.7\/32 .*\n.*-s 192\.0\.2\.8\/32 /);
+    assert.ok(first(log, /^restore/) < first(log, /addService .*192\.0\.2\.8/));
+  });
+});
+
+describe('a restart', () => {
+  it('first adds the rules that a new Service needs', async () => {
+    const before = recorded(cluster());
+    await before.node.sync();
+    const spec = { type: 'LoadBalancer', loadBalancerSourceRanges: ['127.0.0.1/32'] };
+    const objects = cluster({ name: 'added', ip: '10.96.201.1', age: 6000, spec });
+    const { node, log } = recorded(withAddress(objects, 'added', EXTERNAL), before.kernel);
+    assert.deepEqual((await node.sync()).failures, []);
+    const rule = first(log, /^restore 4 .*--match-set KUBE-LOAD-BALANCER-FW /s);
+    assert.ok(rule < first(log, new RegExp(`^ipvs.addService .*${about(EXTERNAL).source}`)));
+    assert.ok(rule < first(log, new RegExp(`^rtnetlink.addAddress .*${about(EXTERNAL).source}`)));
+    assert.equal(positions(log, /^restore 4/).length, 1, 'the rules change once');
+  });
+
+  it('on the state of a complete pass makes no operation', async () => {
+    const before = recorded(restricted());
+    await before.node.sync();
+    const { node, log } = recorded(restricted(), before.kernel);
+    const { operations, services } = await node.sync();
+    assert.deepEqual([operations, services, log], [0, SERVICES + 3, []]);
+  });
+
+  it('after an end at any moment of the first pass completes it', async () => {
+    const expected = recorded(restricted());
+    await expected.node.sync();
+    let moments = 0;
+    for (let calls = 0, ended = true; ended; calls++) {
+      const { node, kernel } = recorded(restricted());
+      ended = await endAfter(calls, node);
+      const next = recorded(restricted(), kernel);
+      assert.deepEqual((await next.node.sync()).failures, []);
+      assert.deepEqual(sorted(next.node), sorted(expected.node), `after ${calls} calls`);
+      if (ended) moments++;
+    }
+    assert.ok(moments > 20, `only ${moments} moments`);
+  });
+});
+
+/**
+ * Runs a pass until the kernel has made this number of calls that change it. Further ones never end.
+ *
+ * @returns false if the pass ended before
+ */
+async function endAfter(calls: number, node: FakeNode): Promise<boolean> {
+  const { ipvs, ipset, rtnetlink, iptables } = node.kernel;
+  let made = 0;
+  const restore: (() => void)[] = [];
+  let end = () => {};
+  const ended = new Promise<boolean>((resolve) => {
+    end = () => resolve(true);
+  });
+  const limit = <Part extends object, Name extends keyof Part>(part: Part, name: Name) => {
+    const call = part[name] as (...args: unknown[]) => Promise<unknown>;
+    part[name] = ((...args: unknown[]) => {
+      if (made++ < calls) return call.apply(part, args);
+      end();
+      return new Promise(() => {});
+    }) as Part[Name];
+    restore.push(() => {
+      part[name] = call as Part[Name];
+    });
+  };
+  for (const part of [ipvs, ipset, rtnetlink]) limit(part, 'apply');
+  limit(iptables, 'restore');
+  const result = await Promise.race([ended, node.sync().then(() => false)]);
+  for (const undo of restore) undo();
+  return result;
+}

@@ -1,5 +1,6 @@
-// `npm run bundle`: bundles the compiled command and the packages that only it needs into one file, dist/command/main.js, which
-// is the command of the published package. The licenses of these packages and the man page are beside it.
+// `npm run bundle`: bundles the compiled command and the packages that only it needs into dist/command/, the command of the
+// published package. main.js imports the other files when it needs them: the agent does not load the code of the other
+// commands. The licenses of these packages and the man page are beside them.
 
 import { spawnSync } from 'node:child_process';
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -37,7 +38,14 @@ process.exitCode = await reportFailures('bundle', async () => {
   rmSync(FOLDER, { recursive: true, force: true });
   const { metafile } = await build({
     entryPoints: [join(CHECKOUT, 'dist/src/cli/main.js')],
-    outfile: COMMAND,
+    outdir: FOLDER,
+    chunkNames: 'parts/[name]-[hash]',
+    // A process keeps the text of the code that it has loaded.
+    splitting: true,
+    minifyWhitespace: true,
+    minifySyntax: true,
+    // Lines of this length, in characters, keep positions in stack traces useful.
+    lineLimit: 120,
     absWorkingDir: CHECKOUT,
     bundle: true,
     platform: 'node',
@@ -52,12 +60,14 @@ process.exitCode = await reportFailures('bundle', async () => {
     logLevel: 'warning',
   });
   chmodSync(COMMAND, 0o755);
-  const [output] = Object.values(metafile.outputs);
-  const packages = packagesIn(Object.keys(output?.inputs ?? {}));
+  const outputs = Object.values(metafile.outputs);
+  const packages = packagesIn(outputs.flatMap(({ inputs }) => Object.keys(inputs)));
   writeFileSync(join(FOLDER, 'LICENSES'), packages.map(licenseOf).join(`\n${'-'.repeat(80)}\n\n`));
   writeFileSync(join(FOLDER, 'kube-netlink-proxy.8'), manPage());
-  const kilobytes = ((output?.bytes ?? 0) / 1000).toFixed(0);
-  process.stdout.write(`${relative(CHECKOUT, COMMAND)}: ${kilobytes} kB, with ${packages.length} packages\n`);
+  const kilobytes = (outputs.reduce((sum, { bytes }) => sum + bytes, 0) / 1000).toFixed(0);
+  process.stdout.write(
+    `${relative(CHECKOUT, FOLDER)}: ${kilobytes} kB in ${outputs.length} files, with ${packages.length} packages\n`,
+  );
   return 0;
 });
 

@@ -25,6 +25,7 @@ export function prepare(tiers) {
   ensureNodeModules();
   if (native) buildNative();
   buildTypeScript();
+  if (tiers.some((tier) => tier.bundled)) step('command', nodeScript('scripts/bundle.mjs'));
   if (tiers.some((tier) => tier.packed)) preparePackage();
   if (tiers.some((tier) => tier.image)) buildImage();
 }

@@ -14,6 +14,7 @@ import { filesBelow } from '../lib/checkout.mjs';
  * @property {readonly Need[]} [needs] the kernel features that its tests need; absent: they need no vehicle
  * @property {Readonly<Record<string, readonly Need[]>>} [others] the same, for files whose names have these prefixes
  * @property {number} [limit] time limit of a file, in s, if it differs from the default
+ * @property {boolean} [bundled] whether it needs the command of the package
  * @property {boolean} [image] whether it needs the container image
  * @property {boolean} [packed] whether it needs the package in the form in which npm publishes it
  */
@@ -29,6 +30,7 @@ export const TIERS = [
   {
     name: 'e2e',
     native: true,
+    bundled: true,
     needs: IPVS,
     // iptables-nft, which most nodes use. The other tests use iptables-legacy where it is faster.
     others: { 'once.': [...IPVS, 'nftables'] },
@@ -60,7 +62,14 @@ export const TIERS = [
   { name: 'oracle-api', native: true, needs: IPVS, apart: true },
   { name: 'image', native: false, needs: [...IPVS, 'nftables'], image: true, apart: true },
   { name: 'scale', native: false, apart: true },
-  { name: 'scale-vm', native: true, needs: [...IPVS, 'two processors'], apart: true, limit: 3300 },
+  {
+    name: 'scale-vm',
+    native: true,
+    bundled: true,
+    needs: [...IPVS, 'two processors'],
+    apart: true,
+    limit: 3300,
+  },
 ];
 
 /**

@@ -5,6 +5,7 @@ import { helpText, usageText } from '../config/help.js';
 import { ConfigurationError } from '../config/load.js';
 import { FAILED } from './command.js';
 import { COMMAND_NAMES, COMMANDS, HELP } from './definitions.js';
+import { keepYoungGenerationSmall } from './heap.js';
 import { stopSignal } from './signals.js';
 import { VERSION } from './version.js';
 
@@ -38,6 +39,7 @@ async function runAgent(args: readonly string[]): Promise<number> {
     default: {
       // First, because the kernel drops signals to process 1 of a container that have no handler.
       const stop = stopSignal(command);
+      keepYoungGenerationSmall();
       // Imported late, so that help and version do not load it.
       const { run } = await import('./run.js');
       return run(command, stop);

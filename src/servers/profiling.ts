@@ -1,6 +1,5 @@
 // /debug/pprof/: profiles of the process in the formats of Chrome's developer tools, by the names of their counterparts in
 // Go's pprof.
-import { Session } from 'node:inspector';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { getHeapSnapshot } from 'node:v8';
@@ -45,6 +44,8 @@ const ALLOCATIONS: Kind = {
 
 /** Takes a profile. It ends early if the client disconnects. */
 async function profile(kind: Kind, seconds: number, signal: AbortSignal): Promise<string> {
+  // Imported late, because few processes are ever profiled.
+  const { Session } = await import('node:inspector');
   const session = new Session();
   session.connect();
   const post = promisify<string, object | undefined, unknown>(session.post.bind(session));

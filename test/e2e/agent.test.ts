@@ -43,7 +43,7 @@ before(async () => {
   );
   const config = kubeadmConfiguration(file('kubeconfig.conf', kubeconfig));
   agent = closeAfter(
-    new AgentProcess(`--config=${file('config.conf', config)}`, '--hostname-override=node-a'),
+    new AgentProcess([`--config=${file('config.conf', config)}`, '--hostname-override=node-a']),
   );
   started = await agent.logged(/"msg":"synced"/);
 });

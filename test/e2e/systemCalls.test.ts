@@ -15,10 +15,10 @@ const QUIET = 1000;
 async function callsOf(test: TestContext, services: number): Promise<Record<string, number>[]> {
   const cluster = await BigCluster.start(services, services);
   test.after(() => cluster.close());
-  const agent = new AgentProcess(
+  const agent = new AgentProcess([
     ...['--master', cluster.url, '--proxy-mode', 'ipvs', '--hostname-override', 'node-0'],
     ...['--ipvs-sync-period', '1h'],
-  );
+  ]);
   test.after(() => agent.close());
   const synced = () => agent.log.filter((line) => /"msg":"synced"/.test(line));
   const pass = async (count: number) => {

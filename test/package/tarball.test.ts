@@ -40,7 +40,7 @@ test('it holds modules, types, the command, sources of the addon, binaries and l
   const kinds = [
     /^(LICENSE|NOTICE|README\.md|CHANGELOG\.md|package\.json)$/,
     /^dist\/src\/.*\.(js|d\.ts)$/,
-    /^dist\/command\/(main\.js|LICENSES|kube-netlink-proxy\.8)$/,
+    /^dist\/command\/(main\.js|parts\/[^/]+\.js|LICENSES|kube-netlink-proxy\.8)$/,
     /^native\/.*\.(cc|h)$|^native\/(addon\.gypi|sources\.txt)$/,
     /^prebuilds\/linux-(x64|arm64)\/[^/]+\.node$/,
     /^scripts\/build-from-source\.mjs$/,

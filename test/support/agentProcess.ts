@@ -1,9 +1,14 @@
 // The real command as a node agent, in the network namespace of the test, with its log.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { COMMAND } from '../../demo/proxyProcess.js';
+import { ROOT } from './paths.js';
+
+/** The command of the package, which `npm run bundle` writes. */
+export const BUNDLED_COMMAND = join(ROOT, 'dist/command/main.js');
 
 /** A running agent. */
 export class AgentProcess {
@@ -11,8 +16,9 @@ export class AgentProcess {
   readonly #child: ChildProcess;
   readonly #ended: Promise<unknown>;
 
-  constructor(...flags: string[]) {
-    this.#child = spawn(process.execPath, [COMMAND, '--logging-format=json', ...flags], {
+  /** @param command path of the command; by default the one in dist/src */
+  constructor(flags: readonly string[], command = COMMAND) {
+    this.#child = spawn(process.execPath, [command, '--logging-format=json', ...flags], {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     this.#ended = once(this.#child, 'exit');

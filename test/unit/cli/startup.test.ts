@@ -66,3 +66,23 @@ test('the agent loads the metrics library, but neither the Kubernetes client nor
 test('a load of the Kubernetes client is detected', () => {
   assert.ok(packagesLoadedBy('@kubernetes/client-node').includes('@kubernetes/client-node'));
 });
+
+/** The modules of Node that a new process has loaded after it imported these modules. */
+function nodeModulesLoadedBy(...modules: string[]): string[] {
+  const script = `
+    for (const module of ${JSON.stringify(modules)}) await import(module);
+    console.log(JSON.stringify(process.moduleLoadList));`;
+  const loaded = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
+  return (JSON.parse(loaded) as string[]).map((name) => name.replace('NativeModule ', ''));
+}
+
+test('the agent loads no module of Node that only profiles, terminals or several processes need', () => {
+  const needless = ['inspector', 'readline', 'repl', 'cluster', 'http2', 'wasi'];
+  const loaded = nodeModulesLoadedBy(RUN, AGENT);
+  assert.ok(loaded.includes('https'), `loaded: ${loaded}`);
+  assert.deepEqual(
+    loaded.filter((name) => needless.includes(name)),
+    [],
+  );
+  assert.ok(nodeModulesLoadedBy('node:inspector').includes('inspector'), 'a load of one is detected');
+});

@@ -1,0 +1,57 @@
+// Figures as text for people. Pure.
+
+/** Stays between a number and its unit, and between groups of digits. */
+const NO_BREAK = '\u00a0';
+
+const DURATIONS = [
+  { unit: 's', nanoseconds: 1e9 },
+  { unit: 'ms', nanoseconds: 1e6 },
+  { unit: 'µs', nanoseconds: 1e3 },
+  { unit: 'ns', nanoseconds: 1 },
+] as const;
+
+/**
+ * A duration with three significant digits: `1.23 s`, `45.6 ms`, `789 µs`.
+ *
+ * @param digits how the number before the unit is written
+ */
+export function durationText(nanoseconds: number, digits: (value: number) => string = numberText): string {
+  const found = DURATIONS.find((one) => nanoseconds >= one.nanoseconds * ROUNDED_UP);
+  const { unit, nanoseconds: size } = found ?? { unit: 'ns', nanoseconds: 1 };
+  return `${digits(nanoseconds / size)}${NO_BREAK}${unit}`;
+}
+
+/** 999.5 ms has three digits as 1.00 s. */
+const ROUNDED_UP = 0.9995;
+
+/** A number with three significant digits and groups of digits: `0.0123`, `1.25`, `45.6`, `12 300`. */
+export function numberText(value: number): string {
+  if (value === 0) return '0';
+  const size = Math.abs(value);
+  const decimals = Math.max(0, 2 - Math.floor(Math.log10(size * (1 + 1e-12))));
+  return size >= 1000 ? groupedText(Number(value.toPrecision(3))) : value.toFixed(Math.min(decimals, 6));
+}
+
+/** All digits of a count in groups of three: `110 000`; four digits are one group. */
+export function groupedText(value: number): string {
+  const digits = String(Math.round(value));
+  return digits.length <= 4 ? digits : digits.replace(/\B(?=(\d{3})+$)/g, NO_BREAK);
+}
+
+/** A size in MB (10^6 bytes): `79.1 MB`. */
+export function megabytesText(bytes: number): string {
+  return `${numberText(bytes / 1e6)}${NO_BREAK}MB`;
+}
+
+/** The time left or elapsed: `8 s`, `1 min 05 s`, `1 h 02 min`. */
+export function spanText(milliseconds: number): string {
+  const seconds = Math.round(milliseconds / 1000);
+  const [minutes, hours] = [Math.floor(seconds / 60), Math.floor(seconds / 3600)];
+  if (minutes === 0) return `${seconds} s`;
+  if (hours === 0) return `${minutes} min ${twoDigits(seconds % 60)} s`;
+  return `${hours} h ${twoDigits(minutes % 60)} min`;
+}
+
+function twoDigits(value: number): string {
+  return String(value).padStart(2, '0');
+}

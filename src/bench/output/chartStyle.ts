@@ -9,7 +9,7 @@ export interface Palette {
   readonly ink: string;
   readonly faint: string;
   readonly grid: string;
-  /** Colours of lines by place: this project's, then the limit's, then those of the opponents. */
+  /** Colours of lines by place: this project's, the limits', and those of the opponents. */
   readonly lines: readonly string[];
 }
 
@@ -23,14 +23,14 @@ export const PALETTES: Readonly<Record<Scheme, Palette>> = {
     ink: '#1f2328',
     faint: '#59636e',
     grid: '#e4e8ec',
-    lines: ['#0072b2', '#1f2328', '#d55e00', '#00835f', '#b0528a', '#8a6a00', '#3f48a8'],
+    lines: ['#0072b2', '#1f2328', '#6e7781', '#d55e00', '#00835f', '#b0528a', '#8a6a00', '#7a4a2b'],
   },
   dark: {
     paper: '#0d1117',
     ink: '#e6edf3',
     faint: '#9198a1',
     grid: '#262c34',
-    lines: ['#56b4e9', '#ffffff', '#ff8c42', '#2fcb9d', '#e59ac6', '#e0bb3c', '#9aa5ff'],
+    lines: ['#56b4e9', '#ffffff', '#9198a1', '#ff8c42', '#2fcb9d', '#e59ac6', '#e0bb3c', '#d0a58a'],
   },
 };
 
@@ -55,6 +55,7 @@ text { font-family: system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', '
 .grid { fill: none; stroke-width: 1 }
 .line { fill: none; stroke-width: 2; stroke-linejoin: round; stroke-linecap: round }
 .ours { stroke-width: 3.5 }
+.part { stroke-width: 1.5; stroke-dasharray: 1 4 }
 .limit { stroke-dasharray: 2 5 }
 .estimate { stroke-dasharray: 8 5 }
 .leader { fill: none; stroke-width: 1; opacity: .6 }

@@ -20,8 +20,8 @@ export interface ChartLine {
   readonly points: readonly ChartPoint[];
   /** Place in the palette; it also selects the marker. */
   readonly colour: number;
-  /** `ours` is bold, `limit` dotted, `estimate` dashed. */
-  readonly kind: 'ours' | 'limit' | 'opponent' | 'estimate';
+  /** `ours` is bold, `part` of ours and `limit` dotted, `estimate` dashed. */
+  readonly kind: 'ours' | 'part' | 'limit' | 'opponent' | 'estimate';
 }
 
 /** A chart. */
@@ -68,7 +68,9 @@ export function lineChart(chart: Chart): string {
       textAt('title', 24, 34, chart.title),
       textAt('faint', 24, 56, chart.subtitle),
       ...axes(chart, plot),
-      ...[...chart.lines].sort((a, b) => LAYERS.indexOf(a.kind) - LAYERS.indexOf(b.kind)).flatMap((line) => drawLine(line, plot)),
+      ...[...chart.lines]
+        .sort((a, b) => LAYERS.indexOf(a.kind) - LAYERS.indexOf(b.kind))
+        .flatMap((line) => drawLine(line, plot)),
       ...endLabels(chart, plot),
     ].join('\n'),
     '\n',
@@ -138,7 +140,7 @@ function drawLine({ points, colour, kind }: ChartLine, { x, y }: Plot): string[]
 }
 
 /** The order in which lines are drawn: the thin line of the limit is visible on ours. */
-const LAYERS: readonly ChartLine['kind'][] = ['estimate', 'opponent', 'ours', 'limit'];
+const LAYERS: readonly ChartLine['kind'][] = ['estimate', 'opponent', 'part', 'ours', 'limit'];
 
 function endLabels({ lines, yText }: Chart, { x, y, bottom }: Plot): string[] {
   const last = lines.map(({ points }) => points[points.length - 1] as ChartPoint);

@@ -4,21 +4,21 @@
 const NO_BREAK = '\u00a0';
 
 const DURATIONS = [
-  { unit: 's', nanoseconds: 1e9 },
-  { unit: 'ms', nanoseconds: 1e6 },
-  { unit: 'µs', nanoseconds: 1e3 },
-  { unit: 'ns', nanoseconds: 1 },
+  { unit: 's', milliseconds: 1e3 },
+  { unit: 'ms', milliseconds: 1 },
+  { unit: 'µs', milliseconds: 1e-3 },
 ] as const;
+
+const NANOSECOND = { unit: 'ns', milliseconds: 1e-6 } as const;
 
 /**
  * A duration with three significant digits: `1.23 s`, `45.6 ms`, `789 µs`.
  *
  * @param digits how the number before the unit is written
  */
-export function durationText(nanoseconds: number, digits: (value: number) => string = numberText): string {
-  const found = DURATIONS.find((one) => nanoseconds >= one.nanoseconds * ROUNDED_UP);
-  const { unit, nanoseconds: size } = found ?? { unit: 'ns', nanoseconds: 1 };
-  return `${digits(nanoseconds / size)}${NO_BREAK}${unit}`;
+export function durationText(milliseconds: number, digits: (value: number) => string = numberText): string {
+  const found = DURATIONS.find((one) => milliseconds >= one.milliseconds * ROUNDED_UP) ?? NANOSECOND;
+  return `${digits(milliseconds / found.milliseconds)}${NO_BREAK}${found.unit}`;
 }
 
 /** 999.5 ms has three digits as 1.00 s. */
@@ -26,10 +26,11 @@ const ROUNDED_UP = 0.9995;
 
 /** A number with three significant digits and groups of digits: `0.0123`, `1.25`, `45.6`, `12 300`. */
 export function numberText(value: number): string {
-  if (value === 0) return '0';
-  const size = Math.abs(value);
-  const decimals = Math.max(0, 2 - Math.floor(Math.log10(size * (1 + 1e-12))));
-  return size >= 1000 ? groupedText(Number(value.toPrecision(3))) : value.toFixed(Math.min(decimals, 6));
+  const rounded = Number(value.toPrecision(3));
+  const size = Math.abs(rounded);
+  if (size >= 1000) return groupedText(rounded);
+  if (size === 0) return '0';
+  return rounded.toFixed(Math.min(6, Math.max(0, 2 - Math.floor(Math.log10(size) + 1e-9))));
 }
 
 /** All digits of a count in groups of three: `110 000`; four digits are one group. */

@@ -3,7 +3,7 @@ import { chartStyle, LABEL_CHARACTER, LABEL_SIZE } from './chartStyle.js';
 import { labelPlaces } from './labelPlaces.js';
 import { decadesAround, decadesOf, type LogScale, logScale } from './logScale.js';
 import { marker } from './marker.js';
-import { escapeXml, element } from './xml.js';
+import { element, escapeXml } from './xml.js';
 
 /** A value of a line with its spread. All numbers are greater than 0. */
 export interface ChartPoint {

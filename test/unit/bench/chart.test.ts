@@ -166,7 +166,9 @@ describe('labels', () => {
     for (let seed = 1; seed < 50; seed++) {
       const wishes = Array.from({ length: 8 }, (_, i) => ((seed * 37 + i * i * 53) % 97) + 1);
       const places = labelPlaces(wishes, 10, [0, 100]).sort((a, b) => a - b);
-      places.slice(1).forEach((place, i) => assert.ok(place - (places[i] ?? 0) >= 10 - 1e-9, `${places}`));
+      for (const [i, place] of places.slice(1).entries()) {
+        assert.ok(place - (places[i] ?? 0) >= 10 - 1e-9, `${places}`);
+      }
       assert.ok((places[0] ?? -1) >= 0 && (places.at(-1) ?? 101) <= 100, `${places}`);
     }
   });

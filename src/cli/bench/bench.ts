@@ -43,7 +43,7 @@ async function measure(
   );
   const progress = new Progress(form, TERMINAL);
   // Imported late: the measurement opens the addon, which showing earlier reports does not need.
-  const { runBench } = await import('../../bench/run.js');
+  const { runBench } = await import('../../bench/bench.js');
   try {
     return await runBench(wanted, progress);
   } finally {

@@ -93,6 +93,18 @@ export const SCENARIOS: readonly Scenario[] = [
     opponents: ['ours', 'raw'],
   },
   {
+    name: 'fullInMemory',
+    title: 'Full programming, kernel in memory',
+    operation: 'change of the kernel',
+    opponents: ['ours'],
+  },
+  {
+    name: 'nodeLabelInMemory',
+    title: 'Label of the node changed, kernel in memory',
+    operation: 'change of the kernel',
+    opponents: ['ours'],
+  },
+  {
     name: 'oneOperation',
     title: 'Library: one operation',
     operation: 'real server',

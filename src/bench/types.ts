@@ -12,11 +12,11 @@ export type ScenarioName =
   | 'conntrack'
   /** Everything that a node needs: sets, entries, rules, virtual services, real servers, addresses. */
   | 'full'
-  /** One endpoint of one Service was replaced: from the source's report to the kernel's acknowledgement. */
+  /** One endpoint of one Service is replaced: from the source's report to the kernel's acknowledgement. */
   | 'endpoint'
   /** A start of the proxy on a kernel that is already programmed. */
   | 'restart'
-  /** The label of the node was changed, and nothing follows. */
+  /** The zone of the node changes, and nothing follows. */
   | 'nodeLabel'
   /** All endpoints of every tenth Service terminate. */
   | 'drain'
@@ -24,9 +24,13 @@ export type ScenarioName =
   | 'deletion'
   /** One audit of an unchanged kernel. */
   | 'audit'
-  /** The library: one addition of a real server. */
+  /** The proxy's own part of `full`: the kernel is replaced by functions that accept everything. */
+  | 'fullInMemory'
+  /** `nodeLabel` on the same kernel. */
+  | 'nodeLabelInMemory'
+  /** The library: one addition of a real server; without IPVS, of an address. */
   | 'oneOperation'
-  /** The library: one batch of 1 000 additions of real servers. */
+  /** The library: one batch of 1 000 additions of real servers; without IPVS, of addresses. */
   | 'batch';
 
 /** A way to do the operations of a scenario. Titles are in `scenarios.ts`. */

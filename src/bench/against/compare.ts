@@ -86,7 +86,7 @@ async function measureOnce(command: ProxyCommand, size: Size, options: AgainstOp
     const kubeconfig = join(folder, 'kubeconfig');
     writeFileSync(kubeconfig, kubeconfigFor(server.url));
     const cluster = makeRawCluster(size, options.seed);
-    for (const { object } of cluster.objects) server.store.set(object);
+    for (const { object } of cluster.objects()) server.store.set(object);
     const before = newestProcessId();
     const proxy = new ProxyProcess(command, { kubeconfig, node: NODE_NAME });
     try {

@@ -6,6 +6,7 @@ import {
   estimateNote,
   figureTable,
   memoryTable,
+  reasonLines,
   type ScenarioFigures,
   scenariosOf,
   type Table,
@@ -42,9 +43,7 @@ own node.`,
 function reportSection(report: BenchReport, chart: DocumentParts['chart']): string[] {
   const { machine, options, memory, started, duration, unavailable } = report;
   const facts = { columns: [left('machine'), left('')], rows: machineFacts(machine) };
-  const reasons = unavailable.map(({ scenario, opponent, reason }) => {
-    return `- ${scenario}${opponent === undefined ? '' : `, ${opponent}`}: ${reason}.`;
-  });
+  const reasons = reasonLines(unavailable).map((line) => `- ${line}.`);
   return [
     `## ${machineLine(machine)}`,
     `Measured from ${started}, for ${spanText(duration * 1000)}: ${options.repetitions} runs of each figure after a warm-up, seed ${options.seed}, at most ${groupedText(options.sample)} commands of ways that start a process for each operation.`,

@@ -56,7 +56,8 @@ export class Progress implements BenchEvents {
   #began = 0;
   #total = 0;
   #done = 0;
-  #shown = '';
+  /** Share of the last line, in steps. */
+  #shown = -1;
 
   constructor(form: ProgressForm, output: ProgressOutput) {
     this.#form = form;
@@ -99,16 +100,19 @@ export class Progress implements BenchEvents {
     this.#output.write(`${CLEAR_LINE}${progressBar(this.state(step), this.#output.columns())}`);
   }
 
-  /** One line for each size of a scenario. */
+  /** A line for each twentieth. */
   #announce(step: Step): void {
-    const title = SCENARIOS.find(({ name }) => name === step.scenario)?.title ?? step.scenario;
-    const what = `${title}, ${sizeText(step.size)}`;
-    if (what === this.#shown) return;
-    this.#shown = what;
-    const { share, elapsed } = this.state('');
-    this.#output.write(`${spanText(elapsed)}, ${Math.floor(share * 100)} % done: ${what}\n`);
+    const { share, elapsed, left } = this.state('');
+    const shown = Math.floor(share * LINES);
+    if (shown === this.#shown) return;
+    this.#shown = shown;
+    const times = left === undefined ? '' : `, ${spanText(left)} left`;
+    this.#output.write(`${Math.floor(share * 100)} %, ${spanText(elapsed)}${times}: ${stepText(step)}\n`);
   }
 }
+
+/** Lines without a terminal, at most. */
+const LINES = 20;
 
 function keyOf({ scenario, opponent, size, repetition }: Step): string {
   return `${scenario} ${opponent} ${sizeText(size)} ${repetition}`;

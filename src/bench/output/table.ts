@@ -1,6 +1,6 @@
 // Tables of figures, for text and Markdown alike. Pure.
 import { OPPONENTS, SCENARIOS, type Scenario } from '../scenarios.js';
-import type { BenchReport, Figure, MemoryFigure, Size, TargetResult } from '../types.js';
+import type { BenchReport, Figure, MemoryFigure, Size, TargetResult, Unavailable } from '../types.js';
 import { durationText, groupedText, megabytesText, numberText } from './units.js';
 
 /** A table of text. */
@@ -97,6 +97,17 @@ export function memoryTable(memory: readonly MemoryFigure[]): Table {
       idleHeap === undefined || heap === undefined ? '' : bytesEach(heap - idleHeap, size),
     ]),
   };
+}
+
+/** The figures that could not be measured: a line for each reason, with the scenarios and ways that it concerns. */
+export function reasonLines(unavailable: readonly Unavailable[]): string[] {
+  const byReason = new Map<string, string[]>();
+  for (const { scenario, opponent, reason } of unavailable) {
+    const names = byReason.get(reason) ?? [];
+    names.push(opponent === undefined ? scenario : `${scenario} by ${opponent}`);
+    byReason.set(reason, names);
+  }
+  return [...byReason].map(([reason, names]) => `${names.join(', ')}: ${reason}`);
 }
 
 /** The targets with their values. */

@@ -8,6 +8,7 @@ import { readReports } from '../../bench/output/readReport.js';
 import type { BenchOptions, BenchReport } from '../../bench/types.js';
 import type { CommandRunner, Invocation } from '../command.js';
 import { type Output, writeReport } from '../output/output.js';
+import { againstOptions, runAgainst } from './against.js';
 import { benchFiles, writeFiles } from './folder.js';
 import { isIsolated, runIsolated } from './isolate.js';
 import { benchOptions, progressForm } from './options.js';
@@ -16,12 +17,14 @@ import { reportLines, targetLines } from './text.js';
 /** `bench`. */
 export const runBenchCommand: CommandRunner = async ({ args, options, output }) => {
   const wanted = benchOptions(options);
+  const against = againstOptions(options, wanted);
   if (args.length === 0 && !isIsolated()) {
     output.note(
       'bench: measures in a new network namespace; virtual services, sets, rules and interfaces of this node stay as they are',
     );
     return runIsolated();
   }
+  if (against !== undefined) return runAgainst(against, output);
   const reports = args.length > 0 ? args.flatMap(readFile) : [await measure(wanted, options, output)];
   show(reports, options, output);
   return 0;

@@ -4,6 +4,7 @@ import {
   estimateNote,
   figureTable,
   memoryTable,
+  reasonLines,
   scenariosOf,
   type Table,
   targetTable,
@@ -26,9 +27,7 @@ export function reportLines(report: BenchReport, wide: boolean, style: Style): s
       return titled(scenario.title, style, lines);
     }),
     ...(memory.length === 0 ? [] : titled('Memory of the agent', style, plainTable(memoryTable(memory)))),
-    ...unavailable.map(({ scenario, opponent, reason }) => {
-      return style('warning', `not measured: ${scenario}${opponent ? `, ${opponent}` : ''}: ${reason}`);
-    }),
+    ...reasonLines(unavailable).map((line) => style('warning', `not measured: ${line}`)),
   ];
 }
 
@@ -47,8 +46,8 @@ function titled(title: string, style: Style, lines: readonly string[]): string[]
   return [style('heading', title), ...lines, ''];
 }
 
-/** Headings are in capital letters, as in kubectl. */
-function plainTable({ columns, rows }: Table): string[] {
+/** The lines of a table with headings in capital letters, as in kubectl. */
+export function plainTable({ columns, rows }: Table): string[] {
   return tableLines(
     columns.map(({ title, align }) => ({ title: title.toUpperCase(), align })),
     rows,

@@ -1,6 +1,7 @@
 // The clusters of the benchmark: objects as an API server reports them, decoded. The same seed gives the same cluster.
 import { decodeObject } from '../objects/decode.js';
-import type { KubernetesObject, ObjectChange } from '../objects/types.js';
+import type { ObjectChange } from '../objects/types.js';
+import type { RawObject } from './apiServer/store.js';
 import { seededRandom } from './statistics.js';
 import type { Size } from './types.js';
 
@@ -21,19 +22,25 @@ const FIRST_POD = 0x0a80_0000;
 /** The Services' network, behind the addresses of the vital Services: 10.97.0.0/16. */
 export const FIRST_SERVICE = 0x0a61_0000;
 
+/** A change of an object as JSON. */
+export interface RawChange {
+  readonly type: 'set' | 'delete';
+  readonly object: RawObject;
+}
+
 /** A cluster, and changes of it. */
-export interface Cluster {
+export interface Cluster<Change = ObjectChange> {
   readonly size: Size;
   /** All objects as they are now, in the order in which an API server lists them. */
-  objects(): readonly ObjectChange[];
+  objects(): readonly Change[];
   /** The node in another zone. No endpoint has hints, so nothing follows. */
-  nodeInZone(zone: string): ObjectChange;
+  nodeInZone(zone: string): Change;
   /** Replaces an endpoint of one Service, a different one at each call. Later changes contain the earlier ones. */
-  replaceEndpoint(): ObjectChange;
+  replaceEndpoint(): Change;
   /** The endpoints of every tenth Service terminate. */
-  terminate(): readonly ObjectChange[];
+  terminate(): readonly Change[];
   /** All Services and EndpointSlices are deleted. */
-  deleteAll(): readonly ObjectChange[];
+  deleteAll(): readonly Change[];
 }
 
 /** A Service with its endpoints, before it is decoded. */
@@ -51,6 +58,19 @@ interface Member {
 
 /** Makes a cluster. Besides `size.services` Services it has those of the cluster's DNS and of the API. */
 export function makeCluster(size: Size, seed: number): Cluster {
+  const raw = makeRawCluster(size, seed);
+  return {
+    size,
+    objects: () => raw.objects().map(decoded),
+    nodeInZone: (zone) => decoded(raw.nodeInZone(zone)),
+    replaceEndpoint: () => decoded(raw.replaceEndpoint()),
+    terminate: () => raw.terminate().map(decoded),
+    deleteAll: () => raw.deleteAll().map(decoded),
+  };
+}
+
+/** The same with objects as an API server sends them. */
+export function makeRawCluster(size: Size, seed: number): Cluster<RawChange> {
   const random = seededRandom(seed);
   let pods = 0;
   const newPods = (count: number) => Array.from({ length: count }, () => addressAt(FIRST_POD, pods++));
@@ -120,8 +140,8 @@ function otherMembers(size: Size, random: () => number, newPods: (count: number)
   }));
 }
 
-function service(member: Member): ObjectChange {
-  return decoded({
+function service(member: Member): RawChange {
+  return set({
     apiVersion: 'v1',
     kind: 'Service',
     metadata: {
@@ -144,8 +164,8 @@ function service(member: Member): ObjectChange {
   });
 }
 
-function slice(member: Member): ObjectChange {
-  return decoded({
+function slice(member: Member): RawChange {
+  return set({
     apiVersion: 'discovery.k8s.io/v1',
     kind: 'EndpointSlice',
     metadata: {
@@ -169,8 +189,8 @@ function slice(member: Member): ObjectChange {
   });
 }
 
-function node(zone: string): ObjectChange {
-  return decoded({
+function node(zone: string): RawChange {
+  return set({
     apiVersion: 'v1',
     kind: 'Node',
     metadata: {
@@ -183,10 +203,14 @@ function node(zone: string): ObjectChange {
   });
 }
 
-function decoded(raw: object): ObjectChange {
+function set(object: RawObject): RawChange {
+  return { type: 'set', object };
+}
+
+function decoded({ type, object: raw }: RawChange): ObjectChange {
   const { object, problems } = decodeObject(raw);
   if (!object) throw new Error(`the benchmark's own object is invalid: ${JSON.stringify(problems)}`);
-  return { type: 'set', object: object as KubernetesObject };
+  return { type, object };
 }
 
 function compareText(one: string, other: string): number {

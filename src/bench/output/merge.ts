@@ -1,0 +1,24 @@
+// Several reports as one: of kernels that have different features. Pure.
+import type { BenchReport, TargetResult } from '../types.js';
+
+/** Reports of several machines or kernels, with one result for each target. */
+export interface MergedReport {
+  readonly version: 1;
+  readonly reports: readonly BenchReport[];
+  readonly targets: readonly TargetResult[];
+}
+
+/** Merges reports: each target has the value of the first report that measured it, otherwise all reasons. */
+export function mergeReports(reports: readonly BenchReport[]): MergedReport {
+  const ids = [...new Set(reports.flatMap(({ targets }) => targets.map(({ id }) => id)))];
+  const targets = ids.map((id) => {
+    const results = reports.flatMap((report) => report.targets.filter((target) => target.id === id));
+    return results.find(({ value }) => value !== undefined) ?? withAllReasons(results);
+  });
+  return { version: 1, reports, targets };
+}
+
+function withAllReasons(results: readonly TargetResult[]): TargetResult {
+  const reasons = [...new Set(results.flatMap(({ reason }) => reason ?? []))];
+  return { ...(results[0] as TargetResult), ...(reasons.length > 0 ? { reason: reasons.join('; ') } : {}) };
+}

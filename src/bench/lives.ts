@@ -16,11 +16,18 @@ import {
 } from './context.js';
 import { costOf, sumOf } from './cost.js';
 import { adderOf, DATAGRAM, execAll, spawnAll } from './opponents.js';
-import type { Programme, Restore, ServedService, ServerChange } from './phases.js';
+import {
+  type KernelNumbers,
+  NO_IPVS,
+  type Programme,
+  type Restore,
+  type ServedService,
+  type ServerChange,
+} from './phases.js';
 import { readProgramme, realServer } from './programmes.js';
 import { emptyKernel, type MeasuredPass, type ProxyKernel, ProxyRun } from './proxyRun.js';
-import { changeMessages, type KernelNumbers, listMessages } from './rawMessages.js';
-import { NO_IPVS, type Sandbox } from './sandbox.js';
+import { changeMessages, listMessages } from './rawMessages.js';
+import type { Sandbox } from './sandbox.js';
 import { changeCommand } from './toolCommands.js';
 import type { OpponentName, ScenarioName, Size, Step } from './types.js';
 

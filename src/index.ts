@@ -39,6 +39,8 @@ export {
   type Plan,
   ROLLED_BACK,
 } from './modes/mode.js';
+export type { AddressPorts } from './net/addressPorts.js';
+export { CONDITIONS, type SliceEndpoint, SliceEndpoints } from './objects/sliceEndpoints.js';
 export type {
   EndpointSlice,
   KubernetesObject,
@@ -47,7 +49,6 @@ export type {
   PerFamily,
   Service,
   ServiceObjectPort,
-  SliceEndpoint,
   SlicePort,
   TrafficPolicy,
 } from './objects/types.js';
@@ -55,10 +56,10 @@ export { createProxy, type ProxyEvents, type ProxyParts, type ServiceProxy } fro
 export type { CleanUpSummary } from './reconcile/cleanUp.js';
 export type { PlannedOperation } from './reconcile/reconciler.js';
 export type { Failure, SyncSummary } from './reconcile/summary.js';
+export { type Endpoint, type EndpointList, STATE } from './services/endpointList.js';
 export type { NamedFrontend } from './services/namedFrontends.js';
 export type {
   AssignedAddress,
-  Endpoint,
   Frontend,
   FrontendKind,
   HostAddress,

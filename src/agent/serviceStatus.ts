@@ -2,7 +2,8 @@
 // over all Services.
 import type { Family } from '../net/address.js';
 import type { ServiceHealthCheck } from '../servers/serviceHealth.js';
-import type { Endpoint, ServicePlanInput, ServicePort } from '../services/types.js';
+import { STATE } from '../services/endpointList.js';
+import type { ServicePlanInput, ServicePort } from '../services/types.js';
 
 /** internalTrafficPolicy or externalTrafficPolicy. */
 export type PolicyName = 'internal' | 'external';
@@ -76,17 +77,15 @@ function isSameCount(a: Counts, b: Counts): boolean {
 }
 
 function localAddresses(ports: readonly ServicePort[]): Set<string> {
-  const endpoints = ports.flatMap((port) => port.endpoints.filter(({ local, ready }) => local && ready));
-  return new Set(endpoints.map(({ address }) => address));
+  const ready = ports.map(({ endpoints }) => endpoints.select(STATE.local | STATE.ready));
+  return new Set(ready.flatMap((list) => Array.from({ length: list.size }, (_, i) => list.addressAt(i))));
 }
 
 function lacksLocal(port: ServicePort, policy: PolicyName): boolean {
   const applies = port.frontends.some(
     ({ kind, localPolicy }) => localPolicy && (kind === 'clusterIP') === (policy === 'internal'),
   );
-  return applies && port.localEndpoints.length === 0 && port.endpoints.some(isUsable);
-}
-
-function isUsable({ ready, serving, terminating }: Endpoint): boolean {
-  return ready || (serving && terminating);
+  const { endpoints } = port;
+  const isUsable = () => endpoints.has(STATE.ready) || endpoints.has(STATE.serving | STATE.terminating);
+  return applies && port.localEndpoints.size === 0 && isUsable();
 }

@@ -3,6 +3,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { NetlinkError } from '../errors.js';
 import type { Conntrack, Flow } from '../kernel/conntrack/types.js';
 import { joinHostPort } from '../net/address.js';
+import type { AddressPorts } from '../net/addressPorts.js';
+import { STATE } from '../services/endpointList.js';
 import type { ServicePlanInput, ServicePort } from '../services/types.js';
 import { type IsFrontend, selectFlows, staleFlows } from './staleFlows.js';
 
@@ -23,7 +25,7 @@ export interface FlowResult {
 const NOTHING: FlowResult = { operations: [], failures: [] };
 
 /** The state of a port on which its flows depend. */
-type PortState = Pick<ServicePort, 'frontends'> & { readonly serving: readonly string[] };
+type PortState = Pick<ServicePort, 'frontends'> & { readonly serving: AddressPorts };
 
 /** Records the UDP ports of each Service, and checks the flows of those that have changed. */
 export class StaleFlowCleaner {
@@ -107,10 +109,7 @@ export class StaleFlowCleaner {
 }
 
 function stateOf({ frontends, endpoints }: ServicePort): PortState {
-  const serving = endpoints
-    .filter((endpoint) => endpoint.serving)
-    .map((endpoint) => joinHostPort(endpoint.address, endpoint.port));
-  return { frontends, serving };
+  return { frontends, serving: endpoints.select(STATE.serving) };
 }
 
 function keyOf({ original }: Flow): string {

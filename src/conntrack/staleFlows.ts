@@ -2,6 +2,7 @@
 // client keeps such a flow until it is deleted (kube-proxy's rule since 1.32). Pure.
 import type { Flow, FlowSelection } from '../kernel/conntrack/types.js';
 import { joinHostPort } from '../net/address.js';
+import { STATE } from '../services/endpointList.js';
 import type { Frontend, ServicePort } from '../services/types.js';
 
 /** Whether an `address:port` is a cluster, external or load-balancer IP with a UDP port of any Service. */
@@ -72,9 +73,7 @@ function endpointsByFrontend(ports: Iterable<ServicePort>): Map<string, Set<stri
 }
 
 function servingEndpoints(port: ServicePort): string[] {
-  return port.endpoints
-    .filter((endpoint) => endpoint.serving)
-    .map((endpoint) => joinHostPort(endpoint.address, endpoint.port));
+  return [...port.endpoints.select(STATE.serving)];
 }
 
 function nameOf(port: ServicePort, frontend: Frontend): string {

@@ -249,7 +249,12 @@ export function kept(problem: Problem): Problem {
 }
 
 function isNothing(part: unknown): boolean {
-  return part === undefined || part === '' || (Array.isArray(part) && part.length === 0);
+  if (part === undefined || part === '') return true;
+  return (
+    typeof part === 'object' &&
+    part !== null &&
+    ('length' in part ? part.length : 'size' in part && part.size) === 0
+  );
 }
 
 /** Whether a value is an object with fields: no list, no null. */

@@ -19,11 +19,21 @@ export interface Desired<Item> {
 /** The items in the kernel, by key, as it acknowledged or reported them. */
 export type Known<Item> = Map<string, Item>;
 
-/** One change of the kernel, for the item of one key. */
+/** A change of the kernel, for the item of one key. */
 export interface KeyedOperation {
   readonly key: string;
   /** Its phase, in logs, metrics and plans: `addServers`. */
   readonly phase: string;
+  /** Number of the kernel's operations that it makes; default 1. */
+  readonly size?: number;
+}
+
+/** The Services of which the desired items are the plans. */
+export interface Outlook {
+  /** The plans of all Services are in the desired items. Otherwise, those of other Services follow in the same pass. */
+  readonly complete: boolean;
+  /** Number of Services that are known, planned or not. */
+  readonly services: number;
 }
 
 /** A pass whose operations have been applied. */
@@ -38,8 +48,13 @@ export interface Pass<Item> {
 export interface Comparison<Operation> {
   /** Compares the items of a key. Call it at most once for each key. */
   look(key: string): void;
-  /** The operations that change the compared keys from known to desired, in the required order. */
-  operations(): Operation[];
+  /** Operations that add or change, for the keys compared since the last call, in the required order. */
+  additions(): Operation[];
+  /**
+   * Operations that remove, for all compared keys, in the required order. They follow all additions of the pass. Call
+   * it once, after the last key.
+   */
+  removals(): Operation[];
 }
 
 /** Operations that are due by time or after a pass, and not because of a difference. */
@@ -105,11 +120,18 @@ export interface Mode<Item, Operation extends KeyedOperation> {
   /** The plan of one Service. Depends only on the arguments and on earlier plans of the same Service. */
   planService(input: ServicePlanInput, node: NodeFacts): Plan<Item>;
 
-  /** The items that belong to no single Service. Its cost does not depend on the number of Services. */
-  planNode(desired: Desired<Item>, node: NodeFacts): Plan<Item>;
+  /**
+   * The items that belong to no single Service. Its cost does not depend on the number of Services. If the outlook is
+   * not complete, the items serve the Services of any plans that follow, except those for which {@link affectsNode}
+   * returns true.
+   */
+  planNode(desired: Desired<Item>, node: NodeFacts, outlook: Outlook): Plan<Item>;
 
-  /** Whether a change of the number of keys in a group may change the plan of the node. */
-  affectsNode(group: string, before: number, now: number): boolean;
+  /**
+   * Whether a change of the number of keys in a group may change the plan of the node. If the outlook is not complete,
+   * only whether the plan of the node for that outlook does not serve the keys.
+   */
+  affectsNode(group: string, before: number, now: number, outlook: Outlook): boolean;
 
   /** The group of an item, if any: see {@link Desired.group}. */
   groupOf(item: Item): string | undefined;
@@ -118,7 +140,8 @@ export interface Mode<Item, Operation extends KeyedOperation> {
   isOurs(item: Item): boolean;
 
   /**
-   * Compares the desired items with the known ones. Neither may change before `operations()` has returned.
+   * Compares the desired items with the known ones. An item may change only before its key is compared, or when
+   * its operations have been taken.
    *
    * @param unknown items whose state in the kernel is unknown; they are not compared
    */

@@ -4,7 +4,13 @@ import type { DiscoveryV1EndpointPort, V1Endpoint, V1EndpointSlice } from '@kube
 import type { Fields } from '../input/fields.js';
 import { type Family, familyOf } from '../net/address.js';
 import type { Interning } from './interning.js';
-import type { EndpointSlice, ObjectName, SliceEndpoint, SlicePort } from './types.js';
+import {
+  conditionsOf,
+  type EndpointState,
+  type SliceEndpoints,
+  SliceEndpointsBuilder,
+} from './sliceEndpoints.js';
+import type { EndpointSlice, ObjectName, SlicePort } from './types.js';
 
 /**
  * Reads an EndpointSlice; undefined when it belongs to no Service or holds host names, which no proxy can dial. `former`:
@@ -26,24 +32,21 @@ export function decodeEndpointSlice(
   const addressType = fields.word('addressType', ['IPv4', 'IPv6', 'FQDN'], 'IPv4');
   if (!addressType || addressType === 'FQDN') return undefined;
   const family = addressType === 'IPv4' ? 4 : 6;
-  const known = (address: string) => former?.endpoints.find((endpoint) => endpoint.address === address);
+  const ports = interning.list(
+    fields.orFormer(
+      () => fields.children('ports').flatMap((port) => decodePort(port, former?.ports)),
+      former?.ports,
+    ),
+  );
   return {
     kind: 'EndpointSlice',
     namespace,
     name,
     serviceName,
     family,
-    ports: interning.list(
-      fields.orFormer(
-        () => fields.children('ports').flatMap((port) => decodePort(port, former?.ports)),
-        former?.ports,
-      ),
-    ),
+    ports,
     endpoints: fields.orFormer(
-      () =>
-        fields
-          .children('endpoints')
-          .flatMap((endpoint) => decodeEndpoint(endpoint, family, known, interning)),
+      () => decodeEndpoints(fields, { family, ports, former: former?.endpoints, interning }),
       former?.endpoints,
     ),
     triggerTime: decodeTriggerTime(metadata.child('annotations')),
@@ -69,42 +72,61 @@ function decodePort(fields: Fields<DiscoveryV1EndpointPort>, former: readonly Sl
   );
 }
 
-function decodeEndpoint(
-  fields: Fields<V1Endpoint>,
-  family: Family,
-  former: (address: string) => SliceEndpoint | undefined,
-  interning: Interning,
-): SliceEndpoint[] {
-  // The API allows several addresses and gives the further ones no meaning: kube-proxy reads the first only.
-  const address = fields.firstAddress('addresses');
-  if (address === undefined) return [];
-  if (familyOf(address) !== family) {
-    fields.report(
-      'addresses[0]',
-      `must be an IPv${family} address, as the slice's addressType says`,
-      address,
-    );
-    return [];
+/** The surroundings of endpoints. */
+interface Around {
+  readonly family: Family;
+  readonly ports: readonly SlicePort[];
+  readonly former: SliceEndpoints | undefined;
+  readonly interning: Interning;
+}
+
+function decodeEndpoints(fields: Fields<V1EndpointSlice>, around: Around): SliceEndpoints {
+  const { family, interning, ports } = around;
+  const builder = new SliceEndpointsBuilder(family, interning);
+  // With the port of most slices, which have one, their addresses need no other list for the Service port.
+  const port = ports[0]?.port ?? 0;
+  for (const endpoint of fields.children('endpoints')) {
+    const address = decodeAddress(endpoint, family);
+    if (address !== undefined) builder.add(address, port, decodeState(endpoint, address, around));
   }
+  return builder.build();
+}
+
+/** The API allows several addresses and gives the further ones no meaning: kube-proxy reads the first only. */
+function decodeAddress(fields: Fields<V1Endpoint>, family: Family): string | undefined {
+  const address = fields.firstAddress('addresses');
+  if (address === undefined || familyOf(address) === family) return address;
+  return fields.report(
+    'addresses[0]',
+    `must be an IPv${family} address, as the slice's addressType says`,
+    address,
+  );
+}
+
+function decodeState(
+  fields: Fields<V1Endpoint>,
+  address: string,
+  { former, interning }: Around,
+): EndpointState {
   const conditions = fields.child('conditions');
   const hints = fields.child('hints');
   const names = (list: 'forZones' | 'forNodes') =>
     interning.list(hints.children(list).map((hint) => hint.text('name')));
-  return [
-    {
-      address,
-      ready: conditions.flag('ready', true),
-      serving: conditions.flag('serving', true),
-      terminating: conditions.flag('terminating', false),
-      // The search for the former endpoint walks over all of them: only an unreadable name needs it.
-      nodeName: interning.text(
-        fields.restoring(
-          () => fields.text('nodeName'),
-          () => former(address)?.nodeName || undefined,
-        ),
+  // The search for the former endpoint walks over all of them: only an unreadable name needs it.
+  const known = () => former && [...former].find((endpoint) => endpoint.address === address);
+  return {
+    conditions: conditionsOf(
+      conditions.flag('ready', true),
+      conditions.flag('serving', true),
+      conditions.flag('terminating', false),
+    ),
+    nodeName: interning.text(
+      fields.restoring(
+        () => fields.text('nodeName'),
+        () => known()?.nodeName || undefined,
       ),
-      zoneHints: names('forZones'),
-      nodeHints: names('forNodes'),
-    },
-  ];
+    ),
+    zoneHints: names('forZones'),
+    nodeHints: names('forNodes'),
+  };
 }

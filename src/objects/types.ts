@@ -2,6 +2,7 @@
 // RFC 5952 text, networks masked, protocols in lower case. No part above the sources sees other data.
 import type { Family } from '../net/address.js';
 import type { Protocol } from '../net/protocol.js';
+import type { SliceEndpoints } from './sliceEndpoints.js';
 
 /** A value for each IP family that has one. */
 export type PerFamily<T> = { readonly [family in Family]?: T };
@@ -55,7 +56,7 @@ export interface EndpointSlice {
   readonly serviceName: string;
   readonly family: Family;
   readonly ports: readonly SlicePort[];
-  readonly endpoints: readonly SliceEndpoint[];
+  readonly endpoints: SliceEndpoints;
   /**
    * Time of the change that led to this slice, in ms since 1970: annotation
    * `endpoints.kubernetes.io/last-change-trigger-time`; undefined when absent or unreadable.
@@ -69,20 +70,6 @@ export interface SlicePort {
   readonly protocol: Protocol;
   /** 1–65535. */
   readonly port: number;
-}
-
-/** One of `endpoints`, with the defaults of its conditions filled in. */
-export interface SliceEndpoint {
-  readonly address: string;
-  readonly ready: boolean;
-  readonly serving: boolean;
-  readonly terminating: boolean;
-  /** Empty when unknown: such an endpoint is not local to any node. */
-  readonly nodeName: string;
-  /** `hints.forZones[].name`. */
-  readonly zoneHints: readonly string[];
-  /** `hints.forNodes[].name`. */
-  readonly nodeHints: readonly string[];
 }
 
 /** core/v1 Node. */

@@ -3,7 +3,7 @@ import type { KeyedOperation, Mode } from '../modes/mode.js';
 import { applyOperations } from './applyOperations.js';
 import { DesiredState } from './desiredState.js';
 import { observeAll } from './observeAll.js';
-import type { Failure } from './summary.js';
+import { countOperations, type Failure } from './summary.js';
 
 /** The result of a clean-up. */
 export interface CleanUpSummary {
@@ -21,7 +21,7 @@ export async function cleanUp<Item, Operation extends KeyedOperation>(
   const known = await observeAll(mode);
   const comparison = mode.compare(nothing, known);
   for (const key of known.keys()) comparison.look(key);
-  const operations = comparison.operations();
+  const operations = [...comparison.additions(), ...comparison.removals()];
   const results = await applyOperations(mode, operations);
   const failures = operations.flatMap(({ key }, i) => {
     const error = results[i];
@@ -29,5 +29,5 @@ export async function cleanUp<Item, Operation extends KeyedOperation>(
   });
   const after = await observeAll(mode);
   const left = [...after].filter(([, item]) => mode.isOurs(item)).map(([key]) => key);
-  return { operations: operations.length, failures, left };
+  return { operations: countOperations(operations), failures, left };
 }

@@ -55,6 +55,11 @@ export class DesiredState<Item> implements Desired<Item> {
     return this.#plans.get(owner);
   }
 
+  /** Number of owners whose plans are not empty. */
+  get plans(): number {
+    return this.#plans.size;
+  }
+
   /** Names of the owners whose plans are not empty. */
   owners(): IterableIterator<string> {
     return this.#plans.keys();

@@ -1,5 +1,5 @@
 // Decides when to plan, compare and apply. Depends on the contract of a mode, not on IPVS, ipset or iptables.
-import type { DisturbedCheck, KeyedOperation, Known, Mode } from '../modes/mode.js';
+import type { DisturbedCheck, KeyedOperation, Known, Mode, Outlook } from '../modes/mode.js';
 import type { NodeFacts } from '../services/types.js';
 import { TimeSlice } from '../timeSlice.js';
 import { applyOperations } from './applyOperations.js';
@@ -8,7 +8,7 @@ import { DesiredState, type Owner } from './desiredState.js';
 import type { Inputs } from './inputs.js';
 import { Kept } from './kept.js';
 import { observeAll } from './observeAll.js';
-import { countPhases, type Failure, type SyncSummary, together } from './summary.js';
+import { countOperations, countPhases, type Failure, type SyncSummary, together } from './summary.js';
 
 /** Maximum number of failed items that are read alone. For more, a full pass costs less. */
 const MOST_ALONE = 256;
@@ -175,7 +175,7 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     const operations: KeyedOperation[] = [...differences];
     const failures = await this.#apply(differences);
     this.#share(keys ?? []);
-    const repaired = operations.length;
+    const repaired = countOperations(operations);
     const after = await this.#afterPass(operations, failures);
     const milliseconds = { plan: planned - observed, kernel: observed - started + this.#now() - planned };
     const did = { full: true, services: 0, repaired, milliseconds };
@@ -222,7 +222,7 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
 
   #results(operations: readonly KeyedOperation[], failures: readonly Failure[]) {
     const phases = countPhases(operations);
-    return { operations: operations.length, phases, failures, unknown: this.#unknown.size };
+    return { operations: countOperations(operations), phases, failures, unknown: this.#unknown.size };
   }
 
   /** Runs maintenance and follow-up work, and adds their operations and failures to those of the pass. */
@@ -313,11 +313,14 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
 
   /** Plans the node's own items if a fact or group that they depend on has changed. */
   #planNode(node: NodeFacts): Iterable<string> {
+    const outlook: Outlook = { complete: true, services: this.#desired.plans };
     const groups = [...this.#desired.takeGroupChanges()];
-    const affected = groups.some(([name, { before, now }]) => this.#mode.affectsNode(name, before, now));
+    const affected = groups.some(([name, { before, now }]) =>
+      this.#mode.affectsNode(name, before, now, outlook),
+    );
     if (node === this.#plannedNode && !affected) return [];
     this.#plannedNode = node;
-    return this.#desired.replace(NODE, this.#mode.planNode(this.#desired, node));
+    return this.#desired.replace(NODE, this.#mode.planNode(this.#desired, node, outlook));
   }
 
   async #compare(keys: Iterable<string>): Promise<Operation[]> {
@@ -327,7 +330,7 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
       comparison.look(key);
       if (slice.spend(1)) await slice.yield();
     }
-    return comparison.operations();
+    return [...comparison.additions(), ...comparison.removals()];
   }
 
   *#everyKey(): Iterable<string> {

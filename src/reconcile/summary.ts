@@ -44,10 +44,15 @@ export interface SyncSummary {
   readonly milliseconds: { readonly plan: number; readonly kernel: number };
 }
 
-/** Operations by phase. */
+/** Number of the kernel's operations. */
+export function countOperations(operations: readonly KeyedOperation[]): number {
+  return operations.reduce((count, { size = 1 }) => count + size, 0);
+}
+
+/** Number of the kernel's operations by phase. */
 export function countPhases(operations: readonly KeyedOperation[]): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const { phase } of operations) counts.set(phase, (counts.get(phase) ?? 0) + 1);
+  for (const { phase, size = 1 } of operations) counts.set(phase, (counts.get(phase) ?? 0) + size);
   return counts;
 }
 

@@ -1,6 +1,7 @@
 // Selects the endpoints that get traffic, by readiness, termination, topology and node (Kubernetes: KEP-1669 for
 // terminating endpoints, KEP-2433 for hints, KEP-3015 for PreferSameNode).
-import type { Endpoint } from './types.js';
+import { AddressPorts } from '../net/addressPorts.js';
+import { type EndpointList, STATE } from './endpointList.js';
 
 /** The endpoint lists that a Service port needs. */
 export interface Uses {
@@ -17,43 +18,52 @@ export interface Whereabouts {
   readonly zone: string;
 }
 
+/** Without a ready endpoint, those that are serving and terminating get the traffic. */
+const FALLBACK = STATE.serving | STATE.terminating;
+
 /** The endpoints for policy Cluster and for policy Local. An unused list is empty. */
 export function categorizeEndpoints(
-  endpoints: readonly Endpoint[],
+  endpoints: EndpointList,
   uses: Uses,
   node: Whereabouts,
-): { clusterEndpoints: readonly Endpoint[]; localEndpoints: readonly Endpoint[] } {
-  const local = endpoints.filter((endpoint) => endpoint.local);
+): { clusterEndpoints: AddressPorts; localEndpoints: AddressPorts } {
+  const none = AddressPorts.none(endpoints.addressPorts.family);
   return {
-    clusterEndpoints: uses.cluster ? chooseCluster(endpoints, node) : [],
-    localEndpoints: uses.local ? preferReady(local, isReady(local)) : [],
+    clusterEndpoints: uses.cluster ? chooseCluster(endpoints, node) : none,
+    localEndpoints: uses.local ? chooseLocal(endpoints) : none,
   };
 }
 
-function chooseCluster(endpoints: readonly Endpoint[], node: Whereabouts): readonly Endpoint[] {
-  return preferReady(endpoints, followHints(isReady(endpoints), node));
+function chooseLocal(endpoints: EndpointList): AddressPorts {
+  const ready = endpoints.select(STATE.local | STATE.ready);
+  return ready.size > 0 ? ready : endpoints.select(STATE.local | FALLBACK);
 }
 
-/** The ready endpoints; if there are none, those that are serving and terminating. */
-function preferReady(all: readonly Endpoint[], ready: readonly Endpoint[]): readonly Endpoint[] {
-  return ready.length > 0 ? ready : all.filter((endpoint) => endpoint.serving && endpoint.terminating);
-}
-
-function isReady(endpoints: readonly Endpoint[]): readonly Endpoint[] {
-  return endpoints.filter((endpoint) => endpoint.ready);
+function chooseCluster(endpoints: EndpointList, node: Whereabouts): AddressPorts {
+  const ready = endpoints.select(STATE.ready);
+  if (ready.size === 0) return endpoints.select(FALLBACK);
+  return (
+    hintedFor(node.name, endpoints, endpoints.nodeHints) ??
+    hintedFor(node.zone, endpoints, endpoints.zoneHints) ??
+    ready
+  );
 }
 
 /**
- * Hints are followed only if every ready endpoint has them and at least one selects this node or zone: an incomplete
- * slice must not leave this node without endpoints. Node hints have priority over zone hints.
+ * The ready endpoints whose hints select a node or zone. Hints are followed only if every ready endpoint has them and at
+ * least one selects this node or zone: an incomplete slice must not leave this node without endpoints. Node hints have
+ * priority over zone hints.
  */
-function followHints(ready: readonly Endpoint[], node: Whereabouts): readonly Endpoint[] {
-  const hintedFor = (where: string, hints: (endpoint: Endpoint) => readonly string[]) => {
-    if (where === '' || ready.some((endpoint) => hints(endpoint).length === 0)) return [];
-    return ready.filter((endpoint) => hints(endpoint).includes(where));
-  };
-  const here = hintedFor(node.name, (endpoint) => endpoint.nodeHints);
-  if (here.length > 0) return here;
-  const nearby = hintedFor(node.zone, (endpoint) => endpoint.zoneHints);
-  return nearby.length > 0 ? nearby : ready;
+function hintedFor(
+  where: string,
+  endpoints: EndpointList,
+  hints: readonly (readonly string[])[] | undefined,
+): AddressPorts | undefined {
+  if (where === '' || hints === undefined) return undefined;
+  const isReady = (index: number) => endpoints.is(STATE.ready, index);
+  if (hints.some((names, index) => names.length === 0 && isReady(index))) return undefined;
+  const here = endpoints.addressPorts.filter(
+    (index) => isReady(index) && hints[index]?.includes(where) === true,
+  );
+  return here.size > 0 ? here : undefined;
 }

@@ -1,47 +1,42 @@
 // Slices of a Service → the endpoints of a port.
-import { type Family, joinHostPort } from '../net/address.js';
+import type { Family } from '../net/address.js';
+import type { AddressPorts } from '../net/addressPorts.js';
 import type { Protocol } from '../net/protocol.js';
-import type { EndpointSlice, SliceEndpoint } from '../objects/types.js';
-import type { Endpoint } from './types.js';
+import { type SliceEndpoints, SliceEndpointsBuilder } from '../objects/sliceEndpoints.js';
+import type { EndpointSlice } from '../objects/types.js';
+import { EndpointList } from './endpointList.js';
+
+/** Endpoints of a slice, at one of its ports. */
+interface Part {
+  readonly endpoints: SliceEndpoints;
+  readonly addressPorts: AddressPorts;
+}
 
 /**
  * The endpoints of one Service port: those of all slices of the family whose port has the same name and protocol.
- * targetPort is ignored. Each `address:port` is included once, sorted by this text.
+ * targetPort is ignored. Each `address:port` is included once.
  */
 export function endpointsOfPort(
   slices: Iterable<EndpointSlice>,
   port: { readonly family: Family; readonly name: string; readonly protocol: Protocol },
   nodeName: string,
-): Endpoint[] {
-  const byKey = new Map<string, Endpoint>();
-  for (const slice of slices) {
-    if (slice.family !== port.family) continue;
-    for (const slicePort of slice.ports) {
-      if (slicePort.name !== port.name || slicePort.protocol !== port.protocol) continue;
-      for (const endpoint of slice.endpoints) {
-        const candidate = atPort(endpoint, slicePort.port, nodeName);
-        const key = joinHostPort(candidate.address, candidate.port);
-        const known = byKey.get(key);
-        if (!known || prefer(candidate, known)) byKey.set(key, candidate);
-      }
+): EndpointList {
+  const parts: Part[] = [];
+  for (const { family, ports, endpoints } of slices) {
+    if (family !== port.family) continue;
+    for (const { name, protocol, port: number } of ports) {
+      if (name === port.name && protocol === port.protocol)
+        parts.push({ endpoints, addressPorts: endpoints.addressPorts.atPort(number) });
     }
   }
-  return [...byKey].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, endpoint]) => endpoint);
+  const { endpoints, addressPorts } =
+    parts.length === 1 ? (parts[0] as Part) : joined(parts, port.family, nodeName);
+  return new EndpointList(addressPorts, endpoints, nodeName);
 }
 
-/** Copies single fields: this runs for every endpoint of a cluster, and a spread is several times slower. */
-function atPort(endpoint: SliceEndpoint, port: number, nodeName: string): Endpoint {
-  const { address, ready, serving, terminating, zoneHints, nodeHints, nodeName: where } = endpoint;
-  const local = where !== '' && where === nodeName;
-  return { address, port, ready, serving, terminating, local, zoneHints, nodeHints };
-}
-
-/**
- * Whether `candidate` replaces `known` for the same `address:port`: while a pod moves between slices, it is in both.
- * The entry that is not terminating wins (kube-proxy since 1.36), then the local one, then the ready one.
- */
-function prefer(candidate: Endpoint, known: Endpoint): boolean {
-  if (candidate.terminating !== known.terminating) return known.terminating;
-  if (candidate.local !== known.local) return candidate.local;
-  return candidate.ready && !known.ready;
+function joined(parts: readonly Part[], family: Family, nodeName: string): Part {
+  const builder = new SliceEndpointsBuilder(family);
+  for (const { endpoints, addressPorts } of parts) builder.addAll(endpoints, addressPorts);
+  const endpoints = builder.build(nodeName);
+  return { endpoints, addressPorts: endpoints.addressPorts };
 }

@@ -1,6 +1,7 @@
 // The Service of a frontend, by the address and port that a client connects to.
 import { familyOf } from '../net/address.js';
 import type { Protocol } from '../net/protocol.js';
+import { STATE } from './endpointList.js';
 import type { ServiceCache } from './serviceCache.js';
 import type { Frontend, NodeFacts, ServicePort } from './types.js';
 
@@ -43,11 +44,11 @@ export function frontendAt(
 /** The reason why a frontend has no real server, as a sentence without a period; undefined if it has endpoints. */
 export function reasonWithoutEndpoints({ service, port, frontend }: OwnedFrontend): string | undefined {
   const { endpoints, clusterEndpoints, localEndpoints } = port;
-  if (endpoints.length === 0) return `Service ${service} has no endpoint in this family`;
-  if (clusterEndpoints.length > 0 || localEndpoints.length > 0) return undefined;
-  if (frontend.localPolicy && endpoints.some(({ ready }) => ready)) {
+  if (endpoints.size === 0) return `Service ${service} has no endpoint in this family`;
+  if (clusterEndpoints.size > 0 || localEndpoints.size > 0) return undefined;
+  if (frontend.localPolicy && endpoints.has(STATE.ready)) {
     const policy = frontend.kind === 'clusterIP' ? 'internalTrafficPolicy' : 'externalTrafficPolicy';
     return `${policy} of Service ${service} is Local, and none of its endpoints on this node is ready`;
   }
-  return `none of the ${endpoints.length} endpoints of Service ${service} is ready`;
+  return `none of the ${endpoints.size} endpoints of Service ${service} is ready`;
 }

@@ -1,6 +1,6 @@
 // Finds the Services that depend on a fact of the node: if the fact changes, only these are planned again.
 import type { Family } from '../net/address.js';
-import type { Endpoint, NodeChange, NodeFacts, ServicePlanInput } from './types.js';
+import type { NodeChange, NodeFacts, ServicePlanInput } from './types.js';
 
 /** The differences between two states of the node. */
 export function nodeChange(before: NodeFacts, after: NodeFacts): NodeChange {
@@ -43,7 +43,7 @@ export class NodeDependents {
     mark(
       this.#zone,
       service,
-      ports.some(({ endpoints }) => endpoints.some(hasZoneHints)),
+      ports.some(({ endpoints }) => endpoints.zoneHints !== undefined),
     );
     mark(
       this.#nodeIPs,
@@ -84,10 +84,6 @@ export class NodeDependents {
       else this.#byAddress.set(address, new Set([service]));
     }
   }
-}
-
-function hasZoneHints({ zoneHints }: Endpoint): boolean {
-  return zoneHints.length > 0;
 }
 
 function mark(services: Set<string>, service: string, belongs: boolean): void {

@@ -1,20 +1,8 @@
 // The input of plans, the same for every mode. It contains facts only; each mode makes its own choices.
 import type { Family } from '../net/address.js';
+import type { AddressPorts } from '../net/addressPorts.js';
 import type { Protocol } from '../net/protocol.js';
-
-/** An address and port that serves a Service port, usually of a pod. */
-export interface Endpoint {
-  /** Canonical address. */
-  readonly address: string;
-  readonly port: number;
-  readonly ready: boolean;
-  readonly serving: boolean;
-  readonly terminating: boolean;
-  /** It is on this node. */
-  readonly local: boolean;
-  readonly zoneHints: readonly string[];
-  readonly nodeHints: readonly string[];
-}
+import type { EndpointList } from './endpointList.js';
 
 /** The kind of a frontend's address. */
 export type FrontendKind = 'clusterIP' | 'externalIP' | 'loadBalancerIP' | 'nodePort';
@@ -40,12 +28,12 @@ export interface ServicePort {
   /** Timeout of client-IP affinity, in s; 0 for none. */
   readonly affinitySeconds: number;
   readonly frontends: readonly Frontend[];
-  /** Every endpoint of the port in any state, once, sorted by `address:port`. */
-  readonly endpoints: readonly Endpoint[];
+  /** Every endpoint of the port in any state, once, sorted by address and port as numbers. */
+  readonly endpoints: EndpointList;
   /** Endpoints for policy `Cluster`; empty if no frontend of the port needs them. */
-  readonly clusterEndpoints: readonly Endpoint[];
+  readonly clusterEndpoints: AddressPorts;
   /** Endpoints on this node for policy `Local`; empty if no frontend of the port needs them. */
-  readonly localEndpoints: readonly Endpoint[];
+  readonly localEndpoints: AddressPorts;
 }
 
 /** The input of one Service's plan. */

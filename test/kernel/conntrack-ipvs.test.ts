@@ -5,7 +5,9 @@ import { after, before, it } from 'node:test';
 import { selectFlows, staleFlows } from '../../src/conntrack/staleFlows.js';
 import { type Conntrack, type Flow, openConntrack } from '../../src/kernel/conntrack/index.js';
 import { type Family, joinHostPort } from '../../src/net/address.js';
-import type { Endpoint, ServicePort } from '../../src/services/types.js';
+import type { Endpoint } from '../../src/services/endpointList.js';
+import type { ServicePort } from '../../src/services/types.js';
+import { endpointLists } from '../support/endpoints.js';
 import { TrackingNamespace } from '../support/flows.js';
 
 /**
@@ -59,9 +61,7 @@ function port(family: Family, pod: string): ServicePort {
       { kind: 'clusterIP', address: ADDRESS[family].service, port: 53, ...more },
       { kind: 'nodePort', address: '', port: 30053, ...more },
     ],
-    endpoints: [endpoint],
-    clusterEndpoints: [endpoint],
-    localEndpoints: [],
+    ...endpointLists(family, [endpoint]),
   };
 }
 

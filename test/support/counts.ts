@@ -63,7 +63,8 @@ export class Counters {
             counts.comparisons++;
             comparison.look(key);
           },
-          operations: () => comparison.operations(),
+          additions: () => comparison.additions(),
+          removals: () => comparison.removals(),
         };
       },
       async *observe() {

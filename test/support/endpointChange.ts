@@ -111,9 +111,9 @@ export async function representations(): Promise<Representation[]> {
     {
       name: 'EndpointSlice',
       file: 'src/objects/types.ts',
-      example: show('endpoints' in object ? object.endpoints[1] : undefined),
+      example: show('endpoints' in object ? object.endpoints.at(1) : undefined),
     },
-    { name: 'ServicePort', file: 'src/services/types.ts', example: show(port?.endpoints[1]) },
+    { name: 'ServicePort', file: 'src/services/types.ts', example: show(port && [...port.endpoints][1]) },
     {
       name: 'VirtualServiceItem',
       file: 'src/modes/ipvs/items.ts',

@@ -18,7 +18,15 @@ import {
   setKey,
   type VirtualServiceItem,
 } from './items.js';
-import { type KernelCall, type Operation, ORDER, type Phase, type ServerOperation } from './operations.js';
+import {
+  ADDITIONS,
+  type KernelCall,
+  type Operation,
+  ORDER,
+  type Phase,
+  REMOVALS,
+  type ServerOperation,
+} from './operations.js';
 import { recordOf, recordsNaming } from './ownership.js';
 
 /** Compares one key at a time. */
@@ -43,7 +51,8 @@ export function compare(
       if (step) steps.add(...step, key, want);
       else if (want?.kind === 'set' && have?.kind === 'set') rebuildSet(steps, key, want, have, desired);
     },
-    operations: () => steps.ordered(known),
+    additions: () => steps.additions(),
+    removals: () => steps.removals(known),
   };
 }
 
@@ -68,10 +77,22 @@ class Steps {
     }
   }
 
-  ordered(known: ReadonlyMap<string, Item>): Operation[] {
-    const entries = this.#phases.get('deleteEntries') ?? [];
-    if (this.#going.size > 0) this.#phases.set('deleteEntries', this.#heldUntilGone(entries, known));
-    return [...this.#phases.values()].flat();
+  additions(): Operation[] {
+    return ADDITIONS.flatMap((phase) => this.#take(phase));
+  }
+
+  removals(known: ReadonlyMap<string, Item>): Operation[] {
+    return REMOVALS.flatMap((phase) => {
+      const operations = this.#take(phase);
+      const held = phase === 'deleteEntries' && this.#going.size > 0;
+      return held ? this.#heldUntilGone(operations, known) : operations;
+    });
+  }
+
+  #take(phase: Phase): Operation[] {
+    const operations = this.#phases.get(phase) ?? [];
+    this.#phases.set(phase, []);
+    return operations;
   }
 
   /**

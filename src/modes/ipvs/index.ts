@@ -48,7 +48,7 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
       return plan;
     },
     forget: (service) => terminated.delete(service),
-    planNode: (desired, node) => planNode(desired, node, options),
+    planNode: (desired, node, outlook) => planNode(desired, node, outlook, options),
     affectsNode,
     groupOf,
     isOurs,

@@ -8,12 +8,12 @@ import type { Known } from '../mode.js';
 import type { Item, VirtualServiceItem } from './items.js';
 
 /**
- * The order of the phases. Items are added after those that they refer to. Addresses are added last, because then
+ * The order of the phases that add or change. Items are added after those that they refer to. Addresses are added last, because then
  * traffic arrives, and deleted first. Additions precede deletions: for every new real server, the kernel scans its list
  * of deleted ones. Entries are deleted only after their virtual services have been: the sets record which virtual
  * services are ours, also after a restart.
  */
-export const ORDER = [
+export const ADDITIONS = [
   'settings',
   'link',
   'sets',
@@ -21,6 +21,10 @@ export const ORDER = [
   'rules',
   'addServers',
   'addAddresses',
+] as const;
+
+/** The order of the phases that remove. They follow all additions of a pass. */
+export const REMOVALS = [
   'deleteAddresses',
   'deleteServers',
   'deleteEntries',
@@ -28,6 +32,9 @@ export const ORDER = [
   'deleteSets',
   'deleteLink',
 ] as const;
+
+/** The order of all phases. */
+export const ORDER = [...ADDITIONS, ...REMOVALS] as const;
 
 /** A phase of {@link ORDER}. */
 export type Phase = (typeof ORDER)[number];

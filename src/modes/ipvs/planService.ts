@@ -1,8 +1,9 @@
 // The plan of one Service in ipvs mode.
 import type { RealServer, SchedulerFlag } from '../../kernel/ipvs/types.js';
 import { type Family, joinHostPort } from '../../net/address.js';
+import type { AddressPorts } from '../../net/addressPorts.js';
 import { networkContains, parseNetwork } from '../../net/network.js';
-import type { Endpoint, Frontend, NodeFacts, ServicePlanInput, ServicePort } from '../../services/types.js';
+import type { Frontend, NodeFacts, ServicePlanInput, ServicePort } from '../../services/types.js';
 import type { Plan } from '../mode.js';
 import { type Item, itemMap, type VirtualServiceItem } from './items.js';
 import type { IpvsOptions } from './options.js';
@@ -28,8 +29,8 @@ export function planService(
 
 /** The terminating endpoints of a Service, as `address:port`. */
 export function terminatingOf({ ports }: ServicePlanInput): ReadonlySet<string> {
-  const terminating = ports.flatMap(({ endpoints }) => endpoints.filter((endpoint) => endpoint.terminating));
-  return terminating.length === 0 ? NONE : new Set(terminating.map(idOf));
+  const terminating = ports.flatMap(({ endpoints }) => [...endpoints.terminating]);
+  return terminating.length === 0 ? NONE : new Set(terminating);
 }
 
 const NONE: ReadonlySet<string> = new Set();
@@ -42,9 +43,7 @@ function planPort(
   terminated: ReadonlySet<string>,
 ): Item[] {
   const { host } = node;
-  const items = port.endpoints
-    .filter((endpoint) => endpoint.local)
-    .map((endpoint) => loopBack(port, endpoint));
+  const items = placesOf(port.endpoints.local).map((place) => loopBack(port, place));
   const chosen = realServersOf(port, node, options);
   for (const frontend of port.frontends) {
     const addresses = frontend.kind === 'nodePort' ? host.nodePortAddresses[port.family] : [frontend.address];
@@ -66,8 +65,14 @@ function planPort(
   return items;
 }
 
-function idOf({ address, port }: Endpoint): string {
-  return joinHostPort(address, port);
+/** An address and port of a list. */
+interface Place {
+  readonly address: string;
+  readonly port: number;
+}
+
+function placesOf(list: AddressPorts): Place[] {
+  return Array.from({ length: list.size }, (_, i) => ({ address: list.addressAt(i), port: list.portAt(i) }));
 }
 
 /** The union. If the second set is empty, the first set itself, which many frontends share. */
@@ -78,7 +83,7 @@ function union(a: ReadonlySet<string>, b: ReadonlySet<string>): ReadonlySet<stri
 /**
  * Masquerades the traffic of a pod to itself through a Service, in any state: its source must not be its own address.
  */
-function loopBack(port: ServicePort, endpoint: Endpoint): Item {
+function loopBack(port: ServicePort, endpoint: Place): Item {
   return entry('KUBE-LOOP-BACK', port.family, {
     address: endpoint.address,
     protocol: port.protocol,
@@ -99,11 +104,10 @@ function realServersOf(
   node: NodeFacts,
   { cures }: IpvsOptions,
 ): (frontend: Frontend) => Chosen {
-  const ordered = (endpoints: readonly Endpoint[]): Chosen => {
-    const realServers = realServersAt(
-      cures.has('endpoint-order') ? inOrderOf(node.name, endpoints) : endpoints,
-    );
-    return { realServers, drainable: othersThan(realServers, port.endpoints) };
+  const ordered = (endpoints: AddressPorts): Chosen => {
+    const places = placesOf(endpoints);
+    const realServers = realServersAt(cures.has('endpoint-order') ? inOrderOf(node.name, places) : places);
+    return { realServers, drainable: new Set(port.endpoints.addressPorts.without(endpoints)) };
   };
   const cluster = ordered(port.clusterEndpoints);
   const local = ordered(port.localEndpoints);
@@ -114,15 +118,8 @@ function realServersOf(
   };
 }
 
-function othersThan(
-  realServers: ReadonlyMap<string, RealServer>,
-  endpoints: readonly Endpoint[],
-): Set<string> {
-  return new Set(endpoints.map(idOf).filter((id) => !realServers.has(id)));
-}
-
 /** A fixed order that differs between nodes: otherwise, the first connection of every node uses the same endpoint. */
-function inOrderOf(node: string, endpoints: readonly Endpoint[]): Endpoint[] {
+function inOrderOf(node: string, endpoints: readonly Place[]): Place[] {
   const rank = new Map(
     endpoints.map((endpoint) => [endpoint, hash(`${node} ${endpoint.address}:${endpoint.port}`)]),
   );
@@ -136,7 +133,7 @@ function hash(text: string): number {
   return value;
 }
 
-function realServersAt(endpoints: readonly Endpoint[]): ReadonlyMap<string, RealServer> {
+function realServersAt(endpoints: readonly Place[]): ReadonlyMap<string, RealServer> {
   return new Map(
     endpoints.map(({ address, port }) => [
       joinHostPort(address, port),

@@ -3,7 +3,7 @@ import { NetlinkError } from '../../../src/errors.js';
 import { type Comparison, type Desired, type Mode, ROLLED_BACK } from '../../../src/modes/mode.js';
 import { nodePortHost } from '../../../src/modes/shared/nodePortAddresses.js';
 import { joinHostPort } from '../../../src/net/address.js';
-import type { Endpoint, NodeFacts, ServicePlanInput } from '../../../src/services/types.js';
+import type { NodeFacts, ServicePlanInput } from '../../../src/services/types.js';
 import { type MapKernel, type MapOperation, UNDONE } from './mapKernel.js';
 
 type Item =
@@ -60,7 +60,7 @@ function planService({ ports }: ServicePlanInput, { host }: NodeFacts): Map<stri
   const items = new Map<string, Item>();
   for (const { family, protocol, frontends, clusterEndpoints, localEndpoints } of ports) {
     for (const { kind, address, port, localPolicy } of frontends) {
-      const endpoints = (localPolicy ? localEndpoints : clusterEndpoints).map(idOf);
+      const endpoints = [...(localPolicy ? localEndpoints : clusterEndpoints)];
       for (const each of kind === 'nodePort' ? host.nodePortAddresses[family] : [address]) {
         const name = `${joinHostPort(each, port)}/${protocol}`;
         items.set(`entry ${name}`, { kind: 'entry', name, endpoints });
@@ -68,10 +68,6 @@ function planService({ ports }: ServicePlanInput, { host }: NodeFacts): Map<stri
     }
   }
   return items;
-}
-
-function idOf({ address, port }: Endpoint): string {
-  return joinHostPort(address, port);
 }
 
 /** The table is created first, and deleted last. */
@@ -96,7 +92,8 @@ function compare(desired: Desired<Item>, known: ReadonlyMap<string, Item>): Comp
         phases.last.push({ key, phase: 'delete', call: { do: 'deleteTable' } });
       }
     },
-    operations: () => [...phases.create, ...phases.set, ...phases.delete, ...phases.last],
+    additions: () => [...phases.create.splice(0), ...phases.set.splice(0)],
+    removals: () => [...phases.delete, ...phases.last],
   };
 }
 

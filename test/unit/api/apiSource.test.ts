@@ -29,7 +29,7 @@ describe('ApiSource', () => {
     await until('the changes are reported', () => follower.changes.length === 5);
     const told = follower.objects.get('EndpointSlice demo/web') as EndpointSlice;
     assert.deepEqual(
-      told.endpoints.map(({ address }) => address),
+      Array.from(told.endpoints, ({ address }) => address),
       ['10.0.0.3'],
     );
     assert.equal(follower.objects.has('Service demo/web'), false);

@@ -133,7 +133,10 @@ describe('a slice', () => {
   it('that was readable keeps its endpoints when none can be read, and otherwise has those that can', async () => {
     const { server, follower } = await startBoth();
     const addresses = () =>
-      (follower.objects.get('EndpointSlice demo/a') as EndpointSlice).endpoints.map(({ address }) => address);
+      Array.from(
+        (follower.objects.get('EndpointSlice demo/a') as EndpointSlice).endpoints,
+        ({ address }) => address,
+      );
     server.store.set(slice('a', ['10.0.0.5', '10.0.0.300']));
     await until('it is read in part', () => addresses().join() === '10.0.0.5');
     server.store.set(slice('a', ['10.0.0.301', '10.0.0.300']));
@@ -150,7 +153,7 @@ describe('a slice', () => {
     const raw = slice('a', ['10.0.0.1']);
     server.store.set({ ...raw, endpoints: [{ addresses: ['10.0.0.1'], nodeName: 7 }] });
     await until('it is reported', () => follower.problems.length === 1);
-    assert.equal(known().endpoints[0]?.nodeName, 'node-a');
+    assert.equal(known().endpoints.at(0).nodeName, 'node-a');
     server.store.set({ ...raw, addressType: 'IPv7' });
     await until('it is reported, too', () => follower.problems.length === 2);
     assert.equal(known().family, 4);

@@ -4,7 +4,10 @@ import { describe, it } from 'node:test';
 import { selectFlows, staleFlows } from '../../../src/conntrack/staleFlows.js';
 import type { Flow } from '../../../src/kernel/conntrack/types.js';
 import { familyOf } from '../../../src/net/address.js';
-import type { Endpoint, Frontend, ServicePort } from '../../../src/services/types.js';
+import { AddressPorts } from '../../../src/net/addressPorts.js';
+import type { Endpoint } from '../../../src/services/endpointList.js';
+import type { Frontend, ServicePort } from '../../../src/services/types.js';
+import { endpointList } from '../../support/endpoints.js';
 
 /** `10.0.0.1:5353`, `[fd00::1]:5353`. */
 function split(text: string): { address: string; port: number } {
@@ -34,15 +37,17 @@ function frontend(text: string): Frontend {
 
 /** A Service port. The lists for traffic policies are empty, because they must have no effect. */
 function port(frontends: string[], endpoints: string[], more: Partial<ServicePort> = {}): ServicePort {
+  const family = more.family ?? familyOf(split(frontends[0]?.split(' ')[1] ?? '').address);
+  const list = endpointList(family, endpoints.map(endpoint));
   return {
-    family: familyOf(split(frontends[0]?.split(' ')[1] ?? '').address),
+    family,
     portName: 'dns',
     protocol: 'udp',
     affinitySeconds: 0,
     frontends: frontends.map(frontend),
-    endpoints: endpoints.map(endpoint),
-    clusterEndpoints: [],
-    localEndpoints: [],
+    endpoints: list,
+    clusterEndpoints: AddressPorts.none(family),
+    localEndpoints: AddressPorts.none(family),
     ...more,
   };
 }

@@ -79,7 +79,7 @@ describe('bad fields are named, and the rest is kept', () => {
       'EndpointSlice demo/web-a: endpoints[2].addresses[0]: must be an IPv4 address, as the slice\'s addressType says, found "fd00::1"',
     ]);
     assert.deepEqual(
-      (decodeObject(raw).object as EndpointSlice).endpoints.map(({ address }) => address),
+      Array.from((decodeObject(raw).object as EndpointSlice).endpoints, ({ address }) => address),
       ['10.0.0.3'],
     );
   });

@@ -23,8 +23,8 @@ describe('interning', () => {
     const [a, b] = ['a', 'b'].map((name) => sliceOf(raw(name), interning));
     assert.deepEqual([a, b], [sliceOf(raw('a')), sliceOf(raw('b'))]);
     assert.equal(a?.ports, b?.ports);
-    assert.equal(a?.endpoints[0]?.zoneHints, b?.endpoints[1]?.zoneHints);
-    assert.equal(a?.endpoints[0]?.nodeHints, b?.endpoints[0]?.nodeHints);
+    assert.equal(a?.endpoints.at(0).zoneHints, b?.endpoints.at(1).zoneHints);
+    assert.equal(a?.endpoints.at(0).nodeHints, b?.endpoints.at(0).nodeHints);
   });
 
   it('is bounded, and gives equal values beyond its bound', () => {
@@ -32,7 +32,7 @@ describe('interning', () => {
     for (let i = 0; i < 30_000; i++) {
       const raw = slice('a', ['10.0.0.1']);
       raw['endpoints'] = [{ addresses: ['10.0.0.1'], nodeName: `node-${i}` }];
-      assert.equal(sliceOf(raw, interning).endpoints[0]?.nodeName, `node-${i}`);
+      assert.equal(sliceOf(raw, interning).endpoints.at(0).nodeName, `node-${i}`);
     }
   });
 
@@ -41,6 +41,6 @@ describe('interning', () => {
     const { ports } = sliceOf(slice('a', ['10.0.0.1']), interning);
     const raw = slice('b', ['10.0.0.1']);
     raw['endpoints'] = [{ addresses: ['10.0.0.1'], nodeName: JSON.stringify(ports) }];
-    assert.equal(sliceOf(raw, interning).endpoints[0]?.nodeName, JSON.stringify(ports));
+    assert.equal(sliceOf(raw, interning).endpoints.at(0).nodeName, JSON.stringify(ports));
   });
 });

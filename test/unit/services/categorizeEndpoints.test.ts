@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { AddressPorts } from '../../../src/net/addressPorts.js';
 import { categorizeEndpoints } from '../../../src/services/categorizeEndpoints.js';
-import type { Endpoint } from '../../../src/services/types.js';
+import type { Endpoint } from '../../../src/services/endpointList.js';
+import { endpointList } from '../../support/endpoints.js';
 
 const NODE = { name: 'node-a', zone: 'zone-a' };
+
+/** The address of an endpoint `a` to `d`. */
+function addressOf(name: string): string {
+  return `10.0.0.${name.charCodeAt(0)}`;
+}
 
 /** `r` ready, `s` serving, `t` terminating, `L` local, `@zone-a` and `%node-a` hints. */
 function endpoint(name: string, marks: string): Endpoint {
@@ -14,7 +21,7 @@ function endpoint(name: string, marks: string): Endpoint {
       .map((mark) => mark.slice(1));
   const has = (mark: string) => marks.split(' ')[0]?.includes(mark) ?? false;
   return {
-    address: name,
+    address: addressOf(name),
     port: 80,
     ready: has('r'),
     serving: has('s'),
@@ -59,8 +66,11 @@ describe('categorizeEndpoints selects', () => {
   for (const [what, marks, cluster, local] of cases) {
     it(what, () => {
       const endpoints = Object.entries(marks).map(([name, text]) => endpoint(name, text));
-      const chosen = categorizeEndpoints(endpoints, { cluster: true, local: true }, NODE);
-      const names = (list: readonly Endpoint[]) => list.map(({ address }) => address).join(' ');
+      const chosen = categorizeEndpoints(endpointList(4, endpoints), { cluster: true, local: true }, NODE);
+      const names = (list: AddressPorts) =>
+        Array.from({ length: list.size }, (_, i) =>
+          String.fromCharCode(Number(list.addressAt(i).split('.')[3])),
+        ).join(' ');
       assert.equal(names(chosen.clusterEndpoints), cluster);
       assert.equal(names(chosen.localEndpoints), local);
     });
@@ -68,19 +78,17 @@ describe('categorizeEndpoints selects', () => {
 
   it('nothing for an unused list', () => {
     const endpoints = [endpoint('a', 'rsL')];
-    assert.deepEqual(categorizeEndpoints(endpoints, { cluster: false, local: false }, NODE), {
-      clusterEndpoints: [],
-      localEndpoints: [],
-    });
+    const chosen = categorizeEndpoints(endpointList(4, endpoints), { cluster: false, local: false }, NODE);
+    assert.deepEqual([chosen.clusterEndpoints.size, chosen.localEndpoints.size], [0, 0]);
   });
 
   it('all if the zone of the node is unknown', () => {
     const endpoints = [endpoint('a', 'rs @zone-a'), endpoint('b', 'rs @zone-b')];
     const chosen = categorizeEndpoints(
-      endpoints,
+      endpointList(4, endpoints),
       { cluster: true, local: false },
       { name: 'node-a', zone: '' },
     );
-    assert.equal(chosen.clusterEndpoints.length, 2);
+    assert.equal(chosen.clusterEndpoints.size, 2);
   });
 });

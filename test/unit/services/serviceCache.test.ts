@@ -32,7 +32,7 @@ function decoded(raw: unknown): KubernetesObject {
 
 function addressesOf(cache: ServiceCache, name: string): string[] {
   const frontends = cache.planInput(`demo/${name}`, NODE);
-  return frontends?.ports[0]?.endpoints.map(({ address }) => address) ?? [];
+  return Array.from(frontends?.ports[0]?.endpoints ?? [], ({ address }) => address);
 }
 
 describe('ServiceCache', () => {

@@ -1,0 +1,193 @@
+// The endpoints of an EndpointSlice in columns: a cluster has tens of thousands of them, and an object for each, with its
+// address as text, would take ten times the memory.
+import type { Family } from '../net/address.js';
+import { type AddressPorts, AddressPortsBuilder } from '../net/addressPorts.js';
+import type { Interning } from './interning.js';
+
+/** One of `endpoints`, with the defaults of its conditions filled in. */
+export interface SliceEndpoint {
+  /** Canonical address. */
+  readonly address: string;
+  readonly ready: boolean;
+  readonly serving: boolean;
+  readonly terminating: boolean;
+  /** Empty when unknown: such an endpoint is not local to any node. */
+  readonly nodeName: string;
+  /** `hints.forZones[].name`. */
+  readonly zoneHints: readonly string[];
+  /** `hints.forNodes[].name`. */
+  readonly nodeHints: readonly string[];
+}
+
+/** The conditions of an endpoint, as bits. */
+export const CONDITIONS = { ready: 1, serving: 2, terminating: 4 } as const;
+
+/** Endpoints, each address and port once, sorted by number. Immutable. Iteration makes an object for each endpoint. */
+export class SliceEndpoints implements Iterable<SliceEndpoint> {
+  /** The addresses. Those of a slice have the port of its first `ports`, so that most Services need no other list. */
+  readonly addressPorts: AddressPorts;
+  /** One character for each endpoint: its code is the sum of the endpoint's {@link CONDITIONS}. Slices share it. */
+  readonly conditions: string;
+  /** Name of the node of each endpoint; empty if unknown. */
+  readonly nodeNames: readonly string[];
+  /** Zone hints of each endpoint; undefined if no endpoint has any. */
+  readonly zoneHints: readonly (readonly string[])[] | undefined;
+  /** Node hints of each endpoint; undefined if no endpoint has any. */
+  readonly nodeHints: readonly (readonly string[])[] | undefined;
+
+  /** @internal Columns of the same order, from the builder. */
+  constructor(
+    addressPorts: AddressPorts,
+    conditions: string,
+    nodeNames: readonly string[],
+    zoneHints?: readonly (readonly string[])[],
+    nodeHints?: readonly (readonly string[])[],
+  ) {
+    this.addressPorts = addressPorts;
+    this.conditions = conditions;
+    this.nodeNames = nodeNames;
+    this.zoneHints = zoneHints;
+    this.nodeHints = nodeHints;
+  }
+
+  /** The endpoints of a slice. Throws a RangeError for an address that is not of the family. */
+  static of(family: Family, endpoints: Iterable<SliceEndpoint>): SliceEndpoints {
+    const builder = new SliceEndpointsBuilder(family);
+    for (const { address, ready, serving, terminating, nodeName, zoneHints, nodeHints } of endpoints) {
+      const conditions = conditionsOf(ready, serving, terminating);
+      if (!builder.add(address, 0, { conditions, nodeName, zoneHints, nodeHints }))
+        throw new RangeError(`endpoint ${address}: must have an IPv${family} address`);
+    }
+    return builder.build();
+  }
+
+  /** Number of endpoints. */
+  get size(): number {
+    return this.conditions.length;
+  }
+
+  /** The endpoint with this index. */
+  at(index: number): SliceEndpoint {
+    const conditions = this.conditions.charCodeAt(index);
+    return {
+      address: this.addressPorts.addressAt(index),
+      ready: (conditions & CONDITIONS.ready) !== 0,
+      serving: (conditions & CONDITIONS.serving) !== 0,
+      terminating: (conditions & CONDITIONS.terminating) !== 0,
+      nodeName: this.nodeNames[index] as string,
+      zoneHints: this.zoneHints?.[index] ?? NO_NAMES,
+      nodeHints: this.nodeHints?.[index] ?? NO_NAMES,
+    };
+  }
+
+  /** The endpoints, in the order of their addresses. */
+  *[Symbol.iterator](): Generator<SliceEndpoint, void> {
+    for (let index = 0; index < this.size; index++) yield this.at(index);
+  }
+}
+
+/** The sum of conditions. */
+export function conditionsOf(ready: boolean, serving: boolean, terminating: boolean): number {
+  return (
+    (ready ? CONDITIONS.ready : 0) |
+    (serving ? CONDITIONS.serving : 0) |
+    (terminating ? CONDITIONS.terminating : 0)
+  );
+}
+
+/** An endpoint without its address. */
+export interface EndpointState {
+  /** See {@link CONDITIONS}. */
+  readonly conditions: number;
+  readonly nodeName: string;
+  readonly zoneHints: readonly string[];
+  readonly nodeHints: readonly string[];
+}
+
+/** Collects endpoints in any order. */
+export class SliceEndpointsBuilder {
+  readonly #addressPorts: AddressPortsBuilder;
+  readonly #interning: Interning | undefined;
+  readonly #conditions: number[] = [];
+  readonly #nodeNames: string[] = [];
+  readonly #zoneHints: (readonly string[])[] = [];
+  readonly #nodeHints: (readonly string[])[] = [];
+  #hasZoneHints = false;
+  #hasNodeHints = false;
+
+  /** @param interning makes builders share equal columns; by default, none are shared */
+  constructor(family: Family, interning?: Interning) {
+    this.#addressPorts = new AddressPortsBuilder(family);
+    this.#interning = interning;
+  }
+
+  /** Adds an endpoint. Returns false, and adds nothing, if the text is not an address of the family. */
+  add(address: string, port: number, state: EndpointState): boolean {
+    if (!this.#addressPorts.add(address, port)) return false;
+    this.#addState(state.conditions, state.nodeName, state.zoneHints, state.nodeHints);
+    return true;
+  }
+
+  /** Adds all endpoints of a slice with these addresses and ports. */
+  addAll(endpoints: SliceEndpoints, addressPorts: AddressPorts): void {
+    const { conditions, nodeNames, zoneHints, nodeHints } = endpoints;
+    for (let i = 0; i < endpoints.size; i++) {
+      this.#addressPorts.addFrom(addressPorts, i);
+      this.#addState(
+        conditions.charCodeAt(i),
+        nodeNames[i] as string,
+        zoneHints?.[i] ?? NO_NAMES,
+        nodeHints?.[i] ?? NO_NAMES,
+      );
+    }
+  }
+
+  /**
+   * The endpoints. The builder must not be used afterwards.
+   *
+   * Of endpoints with the same address and port, one is included: while a pod moves between slices, it is in both. The
+   * one that is not terminating wins (kube-proxy since 1.36), then the one on this node, then the one that is ready.
+   *
+   * @param nodeName name of this node; by default, none
+   */
+  build(nodeName = ''): SliceEndpoints {
+    const rank = (entry: number) => {
+      const conditions = this.#conditions[entry] as number;
+      const isHere = nodeName !== '' && this.#nodeNames[entry] === nodeName;
+      return (
+        (conditions & CONDITIONS.terminating ? 4 : 0) +
+        (isHere ? 0 : 2) +
+        (conditions & CONDITIONS.ready ? 0 : 1)
+      );
+    };
+    const { list, order } = this.#addressPorts.buildOrdered((a, b) => rank(a) - rank(b));
+    // slice(): an array that grew by push() has unused space, and these arrays stay.
+    const sorted = <T>(column: readonly T[]) => order?.map((entry) => column[entry] as T) ?? column.slice();
+    // No spread into one call: a list may have more elements than a call may have arguments.
+    let conditions = '';
+    for (const each of sorted(this.#conditions)) conditions += String.fromCharCode(each);
+    return new SliceEndpoints(
+      list,
+      this.#interning?.text(conditions) ?? conditions,
+      sorted(this.#nodeNames),
+      this.#hasZoneHints ? sorted(this.#zoneHints) : undefined,
+      this.#hasNodeHints ? sorted(this.#nodeHints) : undefined,
+    );
+  }
+
+  #addState(
+    conditions: number,
+    nodeName: string,
+    zoneHints: readonly string[],
+    nodeHints: readonly string[],
+  ): void {
+    this.#conditions.push(conditions);
+    this.#nodeNames.push(nodeName);
+    this.#zoneHints.push(zoneHints);
+    this.#nodeHints.push(nodeHints);
+    this.#hasZoneHints ||= zoneHints.length > 0;
+    this.#hasNodeHints ||= nodeHints.length > 0;
+  }
+}
+
+const NO_NAMES: readonly string[] = Object.freeze([]);

@@ -1,0 +1,96 @@
+// The endpoints of a Service port. They are columns, which a cluster with a hundred thousand endpoints needs; an object for an
+// endpoint is made on request.
+import type { AddressPorts } from '../net/addressPorts.js';
+import { CONDITIONS, type SliceEndpoints } from '../objects/sliceEndpoints.js';
+
+/** An address and port that serves a Service port, usually of a pod. */
+export interface Endpoint {
+  /** Canonical address. */
+  readonly address: string;
+  readonly port: number;
+  readonly ready: boolean;
+  readonly serving: boolean;
+  readonly terminating: boolean;
+  /** It is on this node. */
+  readonly local: boolean;
+  readonly zoneHints: readonly string[];
+  readonly nodeHints: readonly string[];
+}
+
+/** The state of an endpoint as bits: its conditions, and whether it is on this node. */
+export const STATE = { ...CONDITIONS, local: 8 } as const;
+
+/** Every endpoint of a Service port in any state, once, sorted by address and port as numbers. Immutable. */
+export class EndpointList implements Iterable<Endpoint> {
+  /** The addresses and ports of all endpoints. */
+  readonly addressPorts: AddressPorts;
+  // Not #private: isDeepStrictEqual, with which tests compare, does not see those.
+  private readonly columns: SliceEndpoints;
+  private readonly nodeName: string;
+
+  /**
+   * @param addressPorts those of the endpoints at the port of this list
+   * @param columns the endpoints, in the same order
+   * @param nodeName name of this node; the endpoints on it are local
+   */
+  constructor(addressPorts: AddressPorts, columns: SliceEndpoints, nodeName: string) {
+    this.addressPorts = addressPorts;
+    this.columns = columns;
+    this.nodeName = nodeName;
+  }
+
+  /** Number of endpoints. */
+  get size(): number {
+    return this.addressPorts.size;
+  }
+
+  /** The endpoints on this node, in any state. */
+  get local(): AddressPorts {
+    return this.select(STATE.local);
+  }
+
+  /** The endpoints that are terminating. */
+  get terminating(): AddressPorts {
+    return this.select(STATE.terminating);
+  }
+
+  /** Zone hints of each endpoint; undefined if no endpoint has any. */
+  get zoneHints(): readonly (readonly string[])[] | undefined {
+    return this.columns.zoneHints;
+  }
+
+  /** Node hints of each endpoint; undefined if no endpoint has any. */
+  get nodeHints(): readonly (readonly string[])[] | undefined {
+    return this.columns.nodeHints;
+  }
+
+  /** Whether the endpoint with this index has all these bits of {@link STATE}. */
+  is(state: number, index: number): boolean {
+    const conditions = state & ~STATE.local;
+    if ((this.columns.conditions.charCodeAt(index) & conditions) !== conditions) return false;
+    return (state & STATE.local) === 0 || this.#isLocal(index);
+  }
+
+  /** The endpoints that have all these bits of {@link STATE}. The list of all, if all have them. */
+  select(state: number): AddressPorts {
+    return this.addressPorts.filter((index) => this.is(state, index));
+  }
+
+  /** Whether an endpoint has all these bits of {@link STATE}. */
+  has(state: number): boolean {
+    for (let index = 0; index < this.size; index++) if (this.is(state, index)) return true;
+    return false;
+  }
+
+  /** The endpoints, in order, each as a new object. */
+  *[Symbol.iterator](): Generator<Endpoint, void> {
+    for (let index = 0; index < this.size; index++) {
+      const { nodeName: _, address, ...state } = this.columns.at(index);
+      yield { address, port: this.addressPorts.portAt(index), ...state, local: this.#isLocal(index) };
+    }
+  }
+
+  #isLocal(index: number): boolean {
+    return this.nodeName !== '' && this.columns.nodeNames[index] === this.nodeName;
+  }
+}

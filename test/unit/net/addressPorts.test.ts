@@ -1,0 +1,115 @@
+// Lists of address:port as numbers.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import type { Family } from '../../../src/net/address.js';
+import { AddressPorts, AddressPortsBuilder } from '../../../src/net/addressPorts.js';
+
+const TEXTS: Readonly<Record<Family, readonly string[]>> = {
+  4: ['0.0.0.0:0', '0.0.0.1:1', '10.0.0.9:80', '10.0.0.10:80', '10.0.0.10:81', '255.255.255.255:65535'],
+  6: ['[::]:0', '[::1]:443', '[fd00::1]:80', '[fd00::1]:81', '[fd00:0:0:1::1]:80', '[fe80::ffff:1]:1'],
+};
+
+function list(family: Family, ...texts: string[]): AddressPorts {
+  const made = AddressPorts.ofTexts(family, texts);
+  assert.ok(made, texts.join());
+  return made;
+}
+
+for (const family of [4, 6] as const) {
+  describe(`IPv${family}`, () => {
+    const all = TEXTS[family];
+    const [first = '', second = '', third = ''] = all;
+
+    it('has each text once, sorted, whatever the order of the input', () => {
+      for (const input of [all, [...all].reverse(), [...all, ...all], [third, first, second, ...all]]) {
+        const made = list(family, ...input);
+        assert.deepEqual([...made], all);
+        assert.equal(made.size, all.length);
+      }
+    });
+
+    it('gives address, port and bytes of an entry', () => {
+      const made = list(family, ...all);
+      for (const [i, text] of all.entries()) {
+        assert.equal(made.textAt(i), text);
+        assert.equal(`${made.portAt(i)}`, text.slice(text.lastIndexOf(':') + 1));
+        const bytes = new Uint8Array(20);
+        made.writeAddress(i, bytes, 2);
+        const builder = new AddressPortsBuilder(family);
+        builder.addBytes(bytes, 2, made.portAt(i));
+        assert.deepEqual([...builder.build()], [text]);
+        assert.ok(builder.add(made.addressAt(i), 7));
+      }
+    });
+
+    it('compares with other lists', () => {
+      const made = list(family, ...all);
+      assert.ok(made.equals(list(family, ...all)));
+      assert.ok(!made.equals(list(family, ...all.slice(1))));
+      assert.ok(!made.equals(list(family, ...all.slice(1), family === 4 ? '9.9.9.9:9' : '[9::9]:9')));
+      assert.ok(!made.equals(AddressPorts.none(family === 4 ? 6 : 4)));
+      const few = list(family, third, first);
+      assert.deepEqual([made.indexOf(few, 0), made.indexOf(few, 1)], [0, 2]);
+      assert.equal(few.indexOf(made, 1), -1);
+      assert.ok(few.compareAt(0, few, 1) < 0 && few.compareAt(1, few, 0) > 0);
+    });
+
+    it('makes other lists', () => {
+      const made = list(family, ...all);
+      const few = list(family, third, first);
+      assert.deepEqual(
+        [...made.without(few)],
+        all.filter((text) => text !== first && text !== third),
+      );
+      assert.deepEqual([...few.with(list(family, second, first))], [first, second, third]);
+      assert.equal(
+        made.filter(() => true),
+        made,
+      );
+      assert.equal(
+        made.filter(() => false),
+        AddressPorts.none(family),
+      );
+      assert.equal(few.without(AddressPorts.none(family)), few);
+      assert.equal(few.with(AddressPorts.none(family)), few);
+      assert.equal(AddressPorts.none(family).with(few), few);
+    });
+  });
+}
+
+it('refuses texts that are not of the family', () => {
+  for (const text of ['', '10.0.0.1', ':80', '10.0.0:80', '[fd00::1]:80', '10.0.0.1:']) {
+    assert.equal(AddressPorts.ofTexts(4, [text]), undefined, text);
+  }
+  assert.equal(AddressPorts.ofTexts(6, ['10.0.0.1:80']), undefined);
+  assert.equal(new AddressPortsBuilder(6).add('10.0.0.1', 80), false);
+});
+
+for (const [family, size] of [
+  [4, 8],
+  [6, 24],
+] as const) {
+  it(`takes ${size} bytes for an IPv${family} entry`, () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    manyOf(family); // compiles the code
+    collect();
+    const before = process.memoryUsage().heapUsed;
+    const made = manyOf(family);
+    collect();
+    const each = (process.memoryUsage().heapUsed - before) / made.size;
+    assert.ok(each <= size * 1.1, `${each} bytes for an IPv${family} entry`);
+  });
+}
+
+function manyOf(family: Family): AddressPorts {
+  const builder = new AddressPortsBuilder(family);
+  for (let i = 0; i < 100_000; i++) {
+    const high = i >> 8;
+    const low = i & 255;
+    builder.add(family === 4 ? `10.${high >> 8}.${high & 255}.${low}` : `fd00::${high}:${low}`, 80);
+  }
+  return builder.build();
+}

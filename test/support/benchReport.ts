@@ -47,7 +47,7 @@ export function report(more: Partial<BenchReport> = {}): BenchReport {
         { services: 100, endpoints: 10 },
         { services: 10_000, endpoints: 10 },
       ],
-      scenarios: ['full'],
+      scenarios: ['full', 'conntrack'],
       opponents: ['ours', 'raw', 'execFile'],
       repetitions: 3,
       seed: 1,

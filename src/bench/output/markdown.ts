@@ -1,6 +1,7 @@
 // A document in Markdown with the figures of one or more reports. Pure.
 import { OPPONENTS } from '../scenarios.js';
 import type { BenchReport, TargetResult } from '../types.js';
+import { benchCommand } from './benchCommand.js';
 import { machineFacts, machineLine } from './machine.js';
 import {
   estimateNote,
@@ -12,24 +13,22 @@ import {
   type Table,
   targetTable,
 } from './table.js';
-import { groupedText, spanText } from './units.js';
+import { spanText } from './units.js';
 
 /** What a document needs beside the reports. */
 export interface DocumentParts {
   readonly reports: readonly BenchReport[];
   readonly targets: readonly TargetResult[];
-  /** The command that measured them. */
-  readonly command: string;
   /** The path of the chart of a scenario, relative to the document; undefined if it has none. */
   readonly chart: (report: BenchReport, scenario: ScenarioFigures) => string | undefined;
 }
 
 /** The document. */
-export function markdownDocument({ reports, targets, command, chart }: DocumentParts): string {
+export function markdownDocument({ reports, targets, chart }: DocumentParts): string {
   return `${[
     '# Benchmarks',
-    `Written by \`${command}\`; do not edit. Times are wall-clock times, as the median with the least and the greatest of all runs.
-Figures of another machine are of little use, but ratios between lines of one table hold there too: run the command on your
+    `Written by \`kube-netlink-proxy bench\`; do not edit it. Each time is a wall-clock time: the median of all runs, with the least and the
+greatest. Figures of another machine are of little use, but the ratios of one table hold elsewhere too: run the command on your
 own node.`,
     '## Targets',
     markdownTable(targetTable(targets)),
@@ -41,12 +40,13 @@ own node.`,
 }
 
 function reportSection(report: BenchReport, chart: DocumentParts['chart']): string[] {
-  const { machine, options, memory, started, duration, unavailable } = report;
+  const { machine, options, memory, started, duration } = report;
   const facts = { columns: [left('machine'), left('')], rows: machineFacts(machine) };
-  const reasons = reasonLines(unavailable).map((line) => `- ${line}.`);
+  const reasons = reasonLines(report).map((line) => `- ${line}.`);
   return [
     `## ${machineLine(machine)}`,
-    `Measured from ${started}, for ${spanText(duration * 1000)}: ${options.repetitions} runs of each figure after a warm-up, seed ${options.seed}, at most ${groupedText(options.sample)} commands of ways that start a process for each operation.`,
+    `Measured at ${started} in ${spanText(duration * 1000)}, by this command:`,
+    `\`\`\`sh\n${benchCommand(options)}\n\`\`\``,
     markdownTable(facts),
     ...scenariosOf(report).flatMap((found) => scenarioSection(report, found, chart)),
     ...(memory.length === 0

@@ -8,17 +8,12 @@ export interface MergedReport {
   readonly targets: readonly TargetResult[];
 }
 
-/** Merges reports: each target has the value of the first report that measured it, otherwise all reasons. */
+/** Merges reports: each target has the result of the first report that measured it, otherwise that of the first report. */
 export function mergeReports(reports: readonly BenchReport[]): MergedReport {
   const ids = [...new Set(reports.flatMap(({ targets }) => targets.map(({ id }) => id)))];
-  const targets = ids.map((id) => {
+  const targets = ids.flatMap((id) => {
     const results = reports.flatMap((report) => report.targets.filter((target) => target.id === id));
-    return results.find(({ value }) => value !== undefined) ?? withAllReasons(results);
+    return results.find(({ value }) => value !== undefined) ?? results[0] ?? [];
   });
   return { version: 1, reports, targets };
-}
-
-function withAllReasons(results: readonly TargetResult[]): TargetResult {
-  const reasons = [...new Set(results.flatMap(({ reason }) => reason ?? []))];
-  return { ...(results[0] as TargetResult), ...(reasons.length > 0 ? { reason: reasons.join('; ') } : {}) };
 }

@@ -1,6 +1,6 @@
 // Tables of figures, for text and Markdown alike. Pure.
 import { OPPONENTS, SCENARIOS, type Scenario } from '../scenarios.js';
-import type { BenchReport, Figure, MemoryFigure, Size, TargetResult, Unavailable } from '../types.js';
+import type { BenchReport, Figure, MemoryFigure, Size, TargetResult } from '../types.js';
 import { durationText, groupedText, megabytesText, numberText } from './units.js';
 
 /** A table of text. */
@@ -99,10 +99,14 @@ export function memoryTable(memory: readonly MemoryFigure[]): Table {
   };
 }
 
-/** The figures that could not be measured: a line for each reason, with the scenarios and ways that it concerns. */
-export function reasonLines(unavailable: readonly Unavailable[]): string[] {
+/** The requested figures that could not be measured: a line for each reason, with the scenarios and ways that it concerns. */
+export function reasonLines({
+  unavailable,
+  options,
+}: Pick<BenchReport, 'unavailable' | 'options'>): string[] {
   const byReason = new Map<string, string[]>();
   for (const { scenario, opponent, reason } of unavailable) {
+    if (!options.scenarios.includes(scenario)) continue;
     const names = byReason.get(reason) ?? [];
     names.push(opponent === undefined ? scenario : `${scenario} by ${opponent}`);
     byReason.set(reason, names);

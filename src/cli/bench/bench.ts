@@ -62,9 +62,8 @@ const TERMINAL: ProgressOutput = {
 
 function show(reports: readonly BenchReport[], options: Invocation['options'], output: Output): void {
   const merged = mergeReports(reports);
-  const command = `kube-netlink-proxy ${process.argv.slice(2).join(' ')}`;
   const folder = options['folder'] as string | undefined;
-  if (folder !== undefined) writeFiles(folder, benchFiles(merged, command));
+  if (folder !== undefined) writeFiles(folder, benchFiles(merged));
   const { targets } = merged;
   if (options['targets'] === true) {
     writeReport(output, { targets }, () => targetLines(targets, output.style));
@@ -73,7 +72,7 @@ function show(reports: readonly BenchReport[], options: Invocation['options'], o
   const [only] = reports;
   const result = reports.length === 1 && only ? only : merged;
   writeReport(output, result, (wide) => {
-    if (output.format === 'markdown') return [markdown(merged, command)];
+    if (output.format === 'markdown') return [markdown(merged)];
     return [
       ...reports.flatMap((report) => reportLines(report, wide, output.style)),
       ...targetLines(targets, output.style),
@@ -82,6 +81,6 @@ function show(reports: readonly BenchReport[], options: Invocation['options'], o
 }
 
 /** The document without charts, which are files. */
-function markdown(merged: MergedReport, command: string): string {
-  return markdownDocument({ ...merged, command, chart: () => undefined }).trimEnd();
+function markdown(merged: MergedReport): string {
+  return markdownDocument({ ...merged, chart: () => undefined }).trimEnd();
 }

@@ -17,16 +17,11 @@ export interface BenchFile {
   readonly text: string;
 }
 
-/**
- * The files of a report. Pure.
- *
- * @param command the command line that measured it
- */
-export function benchFiles(merged: MergedReport, command: string): BenchFile[] {
+/** The files of a report. Pure. */
+export function benchFiles(merged: MergedReport): BenchFile[] {
   const charts = chartsOf(merged.reports);
   const document = markdownDocument({
     ...merged,
-    command,
     chart: (report, { scenario }) => charts.get(report)?.get(scenario.name)?.path,
   });
   return [

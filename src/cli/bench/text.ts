@@ -16,7 +16,7 @@ import { tableLines } from '../output/table.js';
 
 /** The lines of a report: machine, a table for each scenario, memory, and figures that were not measured. */
 export function reportLines(report: BenchReport, wide: boolean, style: Style): string[] {
-  const { machine, memory, unavailable, duration, options } = report;
+  const { machine, memory, duration, options } = report;
   return [
     ...titled(`${machineLine(machine)}; ${options.repetitions} runs, ${spanText(duration * 1000)}`, style, [
       ...(wide ? machineFacts(machine).map(([name, value]) => `  ${name}: ${value}`) : []),
@@ -27,7 +27,7 @@ export function reportLines(report: BenchReport, wide: boolean, style: Style): s
       return titled(scenario.title, style, lines);
     }),
     ...(memory.length === 0 ? [] : titled('Memory of the agent', style, plainTable(memoryTable(memory)))),
-    ...reasonLines(unavailable).map((line) => style('warning', `not measured: ${line}`)),
+    ...reasonLines(report).map((line) => style('warning', `not measured: ${line}`)),
   ];
 }
 

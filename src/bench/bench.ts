@@ -1,11 +1,13 @@
 // The benchmark: its jobs in their order, one repetition after another, so that all opponents meet the same noise.
 import { performance } from 'node:perf_hooks';
 import { familyJob, fullJob } from './additions.js';
+import type { ProxyCommand } from './against/types.js';
 import { conntrackJob } from './conntrackJob.js';
 import type { Context, Job } from './context.js';
 import { libraryJob } from './library.js';
-import { kernelJob, memoryJob, proxyJob } from './lives.js';
+import { inMemoryJob, kernelJob, proxyJob } from './lives.js';
 import { describeMachine, hasTool } from './machine.js';
+import { agentJob } from './memory.js';
 import { NO_IPVS } from './phases.js';
 import { Results } from './results.js';
 import { Sandbox } from './sandbox.js';
@@ -31,18 +33,21 @@ export const BENCH_DEFAULTS = { repetitions: 5, seed: 1, sample: 50, countSystem
  * Runs a benchmark. Every run is in a new network namespace, into which it moves the thread: nothing of the machine's own network
  * changes, and the caller must not use the network afterwards. Rejects with a NetlinkError without CAP_SYS_ADMIN and
  * CAP_NET_ADMIN, and with the signal's reason. Whatever else fails is in {@link BenchReport.unavailable}.
+ *
+ * @param agent the command as an agent; without it, its memory is not measured
  */
 export async function runBench(
   options: BenchOptions,
   events: BenchEvents = {},
   signal?: AbortSignal,
+  agent?: ProxyCommand,
 ): Promise<BenchReport> {
   const started = new Date().toISOString();
   const began = performance.now();
   const machine = await describeMachine();
   const results = new Results();
   const counter = options.countSystemCalls && hasTool('strace') ? new SystemCallCounter() : undefined;
-  const context: Context = { options, events, results, signal, counter, programmes: new Map() };
+  const context: Context = { options, events, results, signal, counter, agent, programmes: new Map() };
   await findObstacles(results);
   const jobs = jobsOf(options, results, counter !== undefined);
   events.planned?.(
@@ -50,7 +55,7 @@ export async function runBench(
   );
   for (const job of jobs) await runJob(job, context);
   const figures = results.figures();
-  const unavailable = results.reasons;
+  const { memory, reasons: unavailable } = results;
   const native = machine.virtualization === undefined;
   return {
     version: 1,
@@ -59,9 +64,9 @@ export async function runBench(
     machine,
     options,
     figures,
-    memory: [],
+    memory,
     unavailable,
-    targets: targetsOf({ figures, memory: [], unavailable, native }),
+    targets: targetsOf({ figures, memory, unavailable, native }),
   };
 }
 
@@ -88,6 +93,7 @@ const OF_IPVS: readonly ScenarioName[] = [
   'drain',
   'deletion',
   'audit',
+  'memory',
 ];
 /** Opponents that run tools, and the tools that each scenario needs for them. */
 const BY_TOOLS: readonly OpponentName[] = ['toolBatch', 'spawn', 'execFile'];
@@ -157,6 +163,7 @@ function jobsOfSteps(steps: readonly Step[], size: Size): Job[] {
   const families = take(({ scenario }) => FAMILIES.has(scenario));
   const flows = take(({ scenario }) => scenario === 'conntrack');
   const library = take(({ scenario }) => SIZELESS.has(scenario));
+  const agents = take(({ scenario }) => scenario === 'memory');
   const inMemory = take(({ scenario }) => IN_MEMORY.has(scenario));
   const proxy = take(({ opponent }) => opponent === 'ours');
   const full = take(({ scenario }) => scenario === 'full');
@@ -169,7 +176,9 @@ function jobsOfSteps(steps: readonly Step[], size: Size): Job[] {
     ...(needsProxy ? [proxyJob(proxy, size)] : []),
     ...full.map(fullJob),
     ...(kernel.length > 0 ? [kernelJob(kernel, size)] : []),
-    ...(inMemory.length > 0 ? [memoryJob(inMemory, size)] : []),
+    ...(inMemory.length > 0 ? [inMemoryJob(inMemory, size)] : []),
+    // Measured once: the memory hardly varies.
+    ...agents.filter(({ repetition }) => repetition === 1).map(agentJob),
     ...library.map((step) => libraryJob(step as Parameters<typeof libraryJob>[0])),
   ];
 }

@@ -1,5 +1,8 @@
 // What the steps of a benchmark share: options, results, events, and the end on request.
-import { type Cost, resetPeak, residentMemory } from './cost.js';
+
+import { memoryOf } from './against/procfs.js';
+import type { ProxyCommand } from './against/types.js';
+import { type Cost, resetPeak } from './cost.js';
 import type { Programme } from './phases.js';
 import type { Result, Results } from './results.js';
 import { collectGarbage, Sandbox } from './sandbox.js';
@@ -15,6 +18,8 @@ export interface Context {
   readonly signal?: AbortSignal | undefined;
   /** Absent if system calls are not counted. */
   readonly counter?: SystemCallCounter | undefined;
+  /** The command as an agent, whose memory is measured. */
+  readonly agent?: ProxyCommand | undefined;
   /** The programme of a whole node, by size, once the proxy has programmed it. */
   readonly programmes: Map<string, Programme>;
 }
@@ -75,10 +80,10 @@ async function measure({ results }: Context, step: Step, work: Work): Promise<vo
   const memory = { parentMemory: 0, peakMemory: 0 };
   const measured = await work(async (run) => {
     collectGarbage();
-    memory.parentMemory = residentMemory().now;
+    memory.parentMemory = memoryOf(process.pid).resident;
     resetPeak();
     const result = await run();
-    memory.peakMemory = Math.max(memory.peakMemory, residentMemory().peak);
+    memory.peakMemory = Math.max(memory.peakMemory, memoryOf(process.pid).peak);
     return result;
   });
   results.add(

@@ -1,7 +1,8 @@
 // The cost of a run: time, CPU time and memory of this process, and CPU time of its children.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import type { NativeCost } from '../kernel/addon.js';
+import { childrenTimeOf } from './against/procfs.js';
 
 /** The cost of one run. Times are in ms. */
 export interface Cost {
@@ -16,12 +17,9 @@ export interface Cost {
   readonly messages?: number;
 }
 
-/** Ticks in `/proc/PID/stat` are of 10 ms on every architecture that is supported (USER_HZ). */
-const TICK = 10;
-
 /** Measures from its construction to `stop()`. */
 export class Meter {
-  readonly #children = childrenTime();
+  readonly #children = childrenTimeOf(process.pid);
   readonly #usage = process.cpuUsage();
   readonly #began = performance.now();
 
@@ -32,7 +30,7 @@ export class Meter {
       wall,
       user: user / 1000,
       system: system / 1000,
-      children: childrenTime() - this.#children,
+      children: childrenTimeOf(process.pid) - this.#children,
       processes,
     };
   }
@@ -76,20 +74,6 @@ export function scaled(cost: Cost, times: number): Cost {
     processes: Math.round(cost.processes * times),
     ...(cost.messages !== undefined && { messages: Math.round(cost.messages * times) }),
   };
-}
-
-/** CPU time of the children that ended, in ms: the 16th and 17th field of proc(5), behind a name that may have spaces. */
-function childrenTime(): number {
-  const text = readFileSync('/proc/self/stat', 'latin1');
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[13]) + Number(fields[14])) * TICK;
-}
-
-/** Resident memory of this process, now and at its highest since {@link resetPeak}, in bytes. */
-export function residentMemory(): { readonly now: number; readonly peak: number } {
-  const text = readFileSync('/proc/self/status', 'latin1');
-  const field = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(text)?.[1] ?? 0) * 1024;
-  return { now: field('VmRSS'), peak: field('VmHWM') };
 }
 
 /** Forgets the highest resident memory up to now. */

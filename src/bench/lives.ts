@@ -87,7 +87,7 @@ async function live(context: Context, job: Pick<Job, 'steps'>, size: Size, sandb
 }
 
 /** The proxy's own part: its kernel accepts everything. */
-export function memoryJob(steps: readonly Step[], size: Size): Job {
+export function inMemoryJob(steps: readonly Step[], size: Size): Job {
   return {
     steps,
     async run(context) {

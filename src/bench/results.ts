@@ -1,7 +1,7 @@
 // Collects the results of runs, and makes figures of them.
 import type { Cost } from './cost.js';
 import { median, medianRun, spread } from './statistics.js';
-import type { Figure, Step, Unavailable } from './types.js';
+import type { Figure, MemoryFigure, Step, Unavailable } from './types.js';
 
 /** The result of one run of one step. */
 export interface Result {
@@ -31,6 +31,7 @@ export function seriesOf({ scenario, opponent, size }: Omit<Step, 'repetition'>)
 
 /** All results of a benchmark. */
 export class Results {
+  readonly memory: MemoryFigure[] = [];
   readonly #series = new Map<string, Series>();
   readonly #unavailable = new Map<string, Unavailable>();
 

@@ -104,6 +104,7 @@ export const SCENARIOS: readonly Scenario[] = [
     operation: 'change of the kernel',
     opponents: ['ours'],
   },
+  { name: 'memory', title: 'Memory of the agent', operation: 'endpoint', opponents: ['ours'] },
   {
     name: 'oneOperation',
     title: 'Library: one operation',

@@ -247,7 +247,8 @@ function find(
   return reason?.reason ?? `${scenario} by ${opponent} was not measured at ${services} x 10`;
 }
 
-function memoryOf({ memory }: Measured, services: number): MemoryFigure | string {
+function memoryOf({ memory, unavailable }: Measured, services: number): MemoryFigure | string {
   const found = memory.find(({ size }) => size.services === services && size.endpoints === 10);
-  return found ?? `the memory was not measured at ${services} x 10`;
+  const reason = unavailable.find(({ scenario }) => scenario === 'memory')?.reason;
+  return found ?? reason ?? `the memory was not measured at ${services} x 10`;
 }

@@ -28,6 +28,8 @@ export type ScenarioName =
   | 'fullInMemory'
   /** `nodeLabel` on the same kernel. */
   | 'nodeLabelInMemory'
+  /** Memory of the command as an agent: a {@link MemoryFigure}, and no {@link Figure}. */
+  | 'memory'
   /** The library: one addition of a real server; without IPVS, of an address. */
   | 'oneOperation'
   /** The library: one batch of 1 000 additions of real servers; without IPVS, of addresses. */

@@ -1,18 +1,34 @@
 // The benchmark at its smallest sizes. Every run is in a network namespace of its own.
 import assert from 'node:assert/strict';
 import { readlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import type { ProxyCommand } from '../../src/bench/against/types.js';
 import { BENCH_DEFAULTS, runBench } from '../../src/bench/bench.js';
 import { inSandbox } from '../../src/bench/context.js';
 import { adderOf } from '../../src/bench/opponents.js';
 import { type Phase, type Programme, sizeOf } from '../../src/bench/phases.js';
 import { type FamilyScenario, familyProgramme, readProgramme } from '../../src/bench/programmes.js';
 import { OPPONENTS, SCENARIOS } from '../../src/bench/scenarios.js';
-import type { BenchReport, Figure, OpponentName, ScenarioName, Step } from '../../src/bench/types.js';
+import type {
+  BenchReport,
+  Figure,
+  MemoryFigure,
+  OpponentName,
+  ScenarioName,
+  Step,
+} from '../../src/bench/types.js';
 import { loadAddon } from '../../src/kernel/addon.js';
+import { ROOT } from '../support/paths.js';
 
 const SIZE = { services: 3, endpoints: 2 };
 const SAMPLE = 1000;
+const AGENT: ProxyCommand = {
+  name: 'ours',
+  command: `${process.execPath} ${join(ROOT, 'dist/src/cli/main.js')} --kubeconfig={kubeconfig} --hostname-override={node} --proxy-mode=ipvs --logging-format=json`,
+  passPattern: /"msg":"synced"/,
+};
+const NOTHING: MemoryFigure = { size: SIZE, idleResident: 0, resident: 0 };
 
 describe('every opponent', () => {
   for (const scenario of ['ipvs', 'ipset', 'addresses'] as const satisfies readonly FamilyScenario[]) {
@@ -71,9 +87,11 @@ describe('a benchmark', () => {
         started: (step) => started.push(step),
         ended: (step) => ended.push(step),
       },
+      undefined,
+      AGENT,
     );
     assert.deepEqual(report.unavailable, []);
-    const expected = SCENARIOS.flatMap(({ name, opponents }) =>
+    const expected = SCENARIOS.filter(({ name }) => name !== 'memory').flatMap(({ name, opponents }) =>
       opponents.map((opponent) => `${name} ${opponent}`),
     );
     assert.deepEqual(
@@ -81,6 +99,12 @@ describe('a benchmark', () => {
       expected.sort(),
     );
     assert.ok(report.figures.every(({ wall, first }) => wall.min > 0 && first > 0));
+  });
+
+  it('measures the memory of the agent', () => {
+    const [{ size, idleResident, resident } = NOTHING, ...others] = report.memory;
+    assert.deepEqual([size, others], [SIZE, []]);
+    for (const bytes of [idleResident, resident]) assert.ok(bytes > 20e6 && bytes < 500e6, `${bytes} bytes`);
   });
 
   it('reports its steps as they were planned', () => {

@@ -8,6 +8,7 @@ import { describeMachine } from '../machine.js';
 import { Sandbox } from '../sandbox.js';
 import { spread as spreadOf } from '../statistics.js';
 import type { Size } from '../types.js';
+import { kubeconfigFor } from './kubeconfig.js';
 import { newestProcessId } from './procfs.js';
 import { ProxyProcess } from './proxyProcess.js';
 import type {
@@ -164,16 +165,4 @@ function figureOf(runs: readonly Run[]): Omit<ProxyFigure, 'proxy' | 'size'> {
     ...(nodeChange.length > 0 && { nodeChange: spreadOf(nodeChange) }),
     ...(startedByChange.length > 0 && { startedByChange: spreadOf(startedByChange) }),
   };
-}
-
-/** A kubeconfig for a server without authentication, in JSON, which is YAML too. */
-function kubeconfigFor(server: string): string {
-  return JSON.stringify({
-    apiVersion: 'v1',
-    kind: 'Config',
-    clusters: [{ name: 'bench', cluster: { server } }],
-    users: [{ name: 'bench', user: {} }],
-    contexts: [{ name: 'bench', context: { cluster: 'bench', user: 'bench' } }],
-    'current-context': 'bench',
-  });
 }

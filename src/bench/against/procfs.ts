@@ -18,12 +18,21 @@ function kilobytes(status: string, field: string): number {
 
 /** CPU time of a process and of its children that ended and were waited for, in ms. Throws if it has ended. */
 export function cpuTimeOf(pid: number): number {
+  return ticksOf(pid).reduce((sum, value) => sum + value, 0) * TICK;
+}
+
+/** CPU time of the children of a process that ended and were waited for, in ms. Throws if it has ended. */
+export function childrenTimeOf(pid: number): number {
+  const [, , user = 0, system = 0] = ticksOf(pid);
+  return (user + system) * TICK;
+}
+
+/** utime, stime, cutime and cstime: fields 14 to 17. */
+function ticksOf(pid: number): number[] {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   // The second field, the name of the command in parentheses, may contain anything.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  // utime, stime, cutime and cstime are fields 14 to 17.
-  const ticks = fields.slice(11, 15).map(Number);
-  return ticks.reduce((sum, value) => sum + value, 0) * TICK;
+  return fields.slice(11, 15).map(Number);
 }
 
 /**

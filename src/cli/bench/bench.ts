@@ -8,7 +8,7 @@ import { readReports } from '../../bench/output/readReport.js';
 import type { BenchOptions, BenchReport } from '../../bench/types.js';
 import type { CommandRunner, Invocation } from '../command.js';
 import { type Output, writeReport } from '../output/output.js';
-import { againstOptions, runAgainst } from './against.js';
+import { againstOptions, ownCommand, runAgainst } from './against.js';
 import { benchFiles, writeFiles } from './folder.js';
 import { isIsolated, runIsolated } from './isolate.js';
 import { benchOptions, progressForm } from './options.js';
@@ -48,7 +48,7 @@ async function measure(
   // Imported late: the measurement opens the addon, which showing earlier reports does not need.
   const { runBench } = await import('../../bench/bench.js');
   try {
-    return await runBench(wanted, progress);
+    return await runBench(wanted, progress, undefined, ownCommand());
   } finally {
     progress.close();
   }

@@ -7,6 +7,7 @@
 namespace {
 
 Napi::Object Init(Napi::Env /*env*/, Napi::Object exports) {
+  knp::binding::InitBench(exports);
   knp::binding::InitConntrack(exports);
   knp::binding::InitIpset(exports);
   knp::binding::InitIpvs(exports);

@@ -5,6 +5,7 @@
 
 namespace knp::binding {
 
+void InitBench(Napi::Object exports);
 void InitConntrack(Napi::Object exports);
 void InitIpset(Napi::Object exports);
 void InitIpvs(Napi::Object exports);

@@ -26,6 +26,7 @@ export type CommandName =
   | 'plan'
   | 'diff'
   | 'explain'
+  | 'bench'
   | 'completion'
   | 'man';
 

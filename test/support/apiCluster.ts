@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { parseAllDocuments } from 'yaml';
+import type { RawObject } from '../../src/bench/apiServer/store.js';
 import { ApiServer, type ApiServerOptions } from './apiServer/server.js';
-import type { RawObject } from './apiServer/store.js';
 
 /** A running API server with objects from manifests. */
 export class ApiCluster {

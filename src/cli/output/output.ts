@@ -2,11 +2,8 @@
 import { yaml } from '../../yaml.js';
 import { hasColours, type Style, styleFor } from './colours.js';
 
-/** Output formats, with the words of kubectl. `text` is for people, and `wide` has more columns. */
-export const FORMATS = ['text', 'wide', 'json', 'yaml'] as const;
-
-/** An output format. */
-export type Format = (typeof FORMATS)[number];
+/** An output format, with the words of kubectl: `text` is for people, and `wide` has more columns. */
+export type Format = 'text' | 'wide' | 'json' | 'yaml' | 'markdown';
 
 /** The output of a command. */
 export interface Output {
@@ -33,7 +30,7 @@ export function processOutput(format: Format): Output {
  * Writes a result in the requested format.
  *
  * @param report the result for `json` and `yaml`: plain values
- * @param lines the lines of the result for people
+ * @param lines the lines of the result for people, also those of `markdown`
  */
 export function writeReport(
   output: Output,

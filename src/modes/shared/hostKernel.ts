@@ -8,6 +8,7 @@ import { openProcNet } from '../../kernel/procNet/index.js';
 import { openRtnetlink, watchRtnetlink } from '../../kernel/rtnetlink/index.js';
 import type { RtnetlinkEvent } from '../../kernel/rtnetlink/types.js';
 import { openSysctl } from '../../kernel/sysctl/index.js';
+import type { OpenOptions } from '../../kernel/types.js';
 import type { Family } from '../../net/address.js';
 import type { HostChange } from '../../services/types.js';
 import { openParts } from './openParts.js';
@@ -19,9 +20,15 @@ const HOST_SETTLES = 200;
 /** Parts of the kernel of this process's network namespace. */
 export type HostKernel = Awaited<ReturnType<typeof openHostKernel>>;
 
-/** Opens all parts. If one cannot be opened, closes the others and rejects with its NetlinkError. */
-export async function openHostKernel() {
-  const parts = await openParts({ conntrack: openConntrack, rtnetlink: openRtnetlink });
+/**
+ * Opens all parts. If one cannot be opened, closes the others and rejects with its NetlinkError. The options are those of the
+ * netlink families; iptables, settings and /proc/net are of the process.
+ */
+export async function openHostKernel(options: OpenOptions = {}) {
+  const parts = await openParts({
+    conntrack: () => openConntrack(options),
+    rtnetlink: () => openRtnetlink(options),
+  });
   return {
     ...parts,
     iptables: openIptables(),
@@ -29,7 +36,7 @@ export async function openHostKernel() {
     procNet: openProcNet(),
     /** Calls `changed` after changes of links or addresses, until closed. */
     watchHost: sharedWatch<HostChange>((changed) =>
-      watchRtnetlink({ gather: HOST_SETTLES }, ({ lost, events }) =>
+      watchRtnetlink({ ...options, gather: HOST_SETTLES }, ({ lost, events }) =>
         changed({ lost, ...hostChanges(events) }),
       ),
     ),

@@ -1,8 +1,8 @@
-// Responses of the tests' API server: complete bodies, bodies damaged by a fault, and Status objects.
+// Faults of the tests' API server, and the responses that they damage.
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import { constants, gzipSync } from 'node:zlib';
+import { type EncodedBody, encodeBody } from '../../../src/bench/apiServer/responses.js';
 
 /** A fault of one request. */
 export type Fault =
@@ -32,34 +32,30 @@ export type Fault =
   /** There is no response. */
   | { readonly silent: true };
 
-/** Minimum size of a body that is compressed for clients that accept it, in bytes, as in kube-apiserver. */
-const COMPRESSED_FROM = 128 * 1024;
-
 /** Sends a body, or the part that the fault permits. */
-export function send(response: ServerResponse, status: number, body: string, fault: Fault | undefined): void {
-  let bytes: Buffer = Buffer.from(body);
-  const headers: Record<string, string> = { 'Content-Type': 'application/json' };
-  const accepted = String(response.req.headers['accept-encoding'] ?? '');
-  if (fault && 'gzip' in fault) {
-    bytes = fault.gzip;
-    headers['Content-Encoding'] = 'gzip';
-  } else if (accepted.includes('gzip') && bytes.length >= COMPRESSED_FROM) {
-    bytes = gzipSync(bytes, { level: constants.Z_BEST_SPEED });
-    headers['Content-Encoding'] = 'gzip';
-  }
+export function sendDamaged(response: ServerResponse, status: number, body: string, fault: Fault): void {
+  const { bytes, headers } = bodyOf(response, body, fault);
   if (!response.headersSent) response.writeHead(status, headers);
-  if (fault && 'reset' in fault) {
+  if ('reset' in fault) {
     response.write(bytes.subarray(0, fault.reset), () => response.socket && reset(response.socket));
-  } else if (fault && 'cut' in fault) {
+  } else if ('cut' in fault) {
     response.end(bytes.subarray(0, fault.cut));
-  } else if (fault && 'stall' in fault) {
+  } else if ('stall' in fault) {
     response.write(bytes.subarray(0, fault.stall));
-  } else if (fault && 'pieces' in fault) {
+  } else if ('pieces' in fault) {
     writePieces(response, bytes, fault.pieces);
     response.end();
   } else {
     response.end(bytes);
   }
+}
+
+function bodyOf(response: ServerResponse, body: string, fault: Fault): EncodedBody {
+  if (!('gzip' in fault)) return encodeBody(response, body);
+  return {
+    bytes: fault.gzip,
+    headers: { 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' },
+  };
 }
 
 /** Each piece is a separate HTTP chunk, and arrives separately. */
@@ -71,40 +67,4 @@ export function writePieces(response: ServerResponse, bytes: Buffer, size: numbe
 export function reset(socket: Socket): void {
   if (socket instanceof TLSSocket) socket.destroy();
   else socket.resetAndDestroy();
-}
-
-/** Sends an error. */
-export function sendStatus(response: ServerResponse, code: number, reason = '', retryAfter?: number): void {
-  response.writeHead(code, retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) });
-  response.end(JSON.stringify(statusObject(code, reason)));
-}
-
-/** A Status object (meta/v1). */
-export function statusObject(code: number, reason: string, more: object = {}): object {
-  return {
-    kind: 'Status',
-    apiVersion: 'v1',
-    status: 'Failure',
-    message: `refused with ${code}`,
-    reason,
-    code,
-    ...more,
-  };
-}
-
-/** The response to a resourceVersion newer than the server's newest: NewTooLargeResourceVersionError. */
-export function sendTooLarge(
-  response: ServerResponse,
-  { asked, current, retryAfter }: { asked: number; current: number; retryAfter: number },
-): void {
-  const status = statusObject(504, 'Timeout', {
-    message: `Timeout: Too large resource version: ${asked}, current: ${current}`,
-    details: {
-      causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
-      retryAfterSeconds: retryAfter,
-    },
-  });
-  const header = retryAfter > 0 ? { 'Retry-After': `${retryAfter}` } : {};
-  response.writeHead(504, { 'Content-Type': 'application/json', ...header });
-  response.end(JSON.stringify(status));
 }

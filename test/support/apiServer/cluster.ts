@@ -5,13 +5,13 @@ import { isDeepStrictEqual } from 'node:util';
 import { ApiSource, type ApiSourceOptions, type ApiTrouble } from '../../../src/api/apiSource.js';
 import { ApiClient } from '../../../src/api/client.js';
 import { type ConnectionOptions, connectToApi } from '../../../src/api/connection.js';
+import { parseSelectors } from '../../../src/bench/apiServer/store.js';
 import { describeProblem } from '../../../src/errors.js';
 import { decodeObject } from '../../../src/objects/decode.js';
 import type { KubernetesObject } from '../../../src/objects/types.js';
 import { identityOf } from '../../../src/source/manifestFile.js';
 import type { Source } from '../../../src/source/source.js';
 import type { ApiServer } from './server.js';
-import { parseSelectors } from './store.js';
 
 /** Times in tests: tens of ms instead of seconds. */
 export const QUICK = {

@@ -1,30 +1,26 @@
-// A small API server on 127.0.0.1: lists in pages, watches with versions and bookmarks, and the faults of a network, an
+// The API server with what tests need: TLS, clients with credentials, records of requests, and the faults of a network, an
 // intermediate proxy or a failing server.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo, Server, Socket } from 'node:net';
+import type { Server, Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { TLSSocket } from 'node:tls';
-import { type Fault, reset, send, sendStatus, sendTooLarge, statusObject, writePieces } from './answers.js';
+import { sendStatus } from '../../../src/bench/apiServer/responses.js';
+import {
+  eventLine,
+  ApiServer as PlainServer,
+  RESOURCES,
+  type ReceivedRequest,
+  type Watcher,
+} from '../../../src/bench/apiServer/server.js';
+import { type Fault, reset, sendDamaged, writePieces } from './answers.js';
 import type { KeyPair } from './certificates.js';
 import { faultsOfEvent } from './eventRules.js';
-import {
-  parseSelectors,
-  type RawObject,
-  type Selector,
-  Store,
-  type StoredEvent,
-  seenThrough,
-} from './store.js';
 
 /** A received request. */
-export interface SeenRequest {
+export interface SeenRequest extends ReceivedRequest {
   readonly at: number;
-  readonly method: string;
-  readonly path: string;
-  readonly query: Readonly<Record<string, string>>;
   readonly headers: IncomingMessage['headers'];
-  readonly body: string;
   /** Name of the client's certificate; empty for none. */
   readonly certificate: string;
 }
@@ -45,46 +41,29 @@ export interface ApiServerOptions {
   readonly versionWait?: number;
 }
 
-const KINDS: Readonly<Record<string, readonly [apiVersion: string, kind: string]>> = {
-  '/api/v1/services': ['v1', 'Service'],
-  '/api/v1/nodes': ['v1', 'Node'],
-  '/apis/discovery.k8s.io/v1/endpointslices': ['discovery.k8s.io/v1', 'EndpointSlice'],
-};
-
-/** Duration of a watch without timeoutSeconds, in s: kube-apiserver's `--min-request-timeout`. */
-const DEFAULT_WATCH = 1800;
-
-interface Watcher {
-  readonly path: string;
-  readonly response: ServerResponse;
-  readonly timer: NodeJS.Timeout;
-  send(event: object): void;
-}
-
 /** A running server. */
-export class ApiServer {
-  readonly store = new Store();
+export class ApiServer extends PlainServer {
   readonly requests: SeenRequest[] = [];
   /** The cache never reaches a requested version. */
   staysBehind = false;
   readonly #connections: Socket[] = [];
   readonly #options: ApiServerOptions;
-  readonly #sockets = new Set<Socket>();
-  readonly #watchers = new Set<Watcher>();
   readonly #faults: { readonly matches: RegExp; readonly fault: Fault }[] = [];
-  #server: Server | undefined;
-  #port = 0;
+  /** The faults of the responses under way. */
+  readonly #faultOf = new WeakMap<ServerResponse, Fault>();
   #tls: KeyPair | undefined;
   #frozen = false;
 
   constructor(options: ApiServerOptions = {}) {
+    super();
     this.#options = options;
     this.#tls = options.tls;
   }
 
   /** `https://127.0.0.1:PORT`, and the prefix. */
-  get url(): string {
-    return `${this.#tls ? 'https' : 'http'}://127.0.0.1:${this.#port}${this.#options.prefix ?? ''}`;
+  override get url(): string {
+    const plain = super.url;
+    return `${this.#tls ? plain.replace(/^http:/, 'https:') : plain}${this.#options.prefix ?? ''}`;
   }
 
   /** Number of connections so far. */
@@ -97,39 +76,9 @@ export class ApiServer {
     return this.#connections.reduce((sum, { bytesWritten }) => sum + bytesWritten, 0);
   }
 
-  /** Listens; after {@link close}, on the same port. */
-  async start(): Promise<this> {
-    const answer = (request: IncomingMessage, response: ServerResponse) => {
-      this.#answer(request, response).catch((error) => response.destroy(error));
-    };
-    const { clientCA } = this.#options;
-    const authentication = clientCA ? { ca: clientCA, requestCert: true, rejectUnauthorized: false } : {};
-    const server: Server = this.#tls
-      ? createTlsServer({ ...this.#tls, ...authentication }, answer)
-      : createServer(answer);
-    this.#server = server;
-    server.on('connection', (socket: Socket) => {
-      this.#connections.push(socket);
-      this.#sockets.add(socket);
-      socket.on('close', () => this.#sockets.delete(socket));
-      // Clients may disconnect at any time.
-      socket.on('error', () => {});
-    });
+  override start(): Promise<this> {
     this.#frozen = false;
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject).listen(this.#port, '127.0.0.1', resolve);
-    });
-    this.#port = (server.address() as AddressInfo).port;
-    return this;
-  }
-
-  /** Resets every connection and stops listening. */
-  async close(): Promise<void> {
-    const server = this.#server;
-    this.#server = undefined;
-    const closed = new Promise<void>((resolve) => (server ? server.close(() => resolve()) : resolve()));
-    this.resetConnections();
-    await closed;
+    return super.start();
   }
 
   /** Uses another certificate for new connections. */
@@ -151,13 +100,13 @@ export class ApiServer {
 
   /** Resets every connection. */
   resetConnections(): void {
-    for (const socket of this.#sockets) reset(socket);
+    for (const socket of this.sockets) reset(socket);
   }
 
   /** Stops sending on open connections without closing them, as when a middlebox has lost their state. */
   freeze(): void {
     this.#frozen = true;
-    for (const watcher of this.#watchers) {
+    for (const watcher of this.watchers) {
       watcher.send = () => {};
       clearTimeout(watcher.timer);
     }
@@ -170,31 +119,42 @@ export class ApiServer {
 
   /** Ends the watches of a path without an error. */
   endWatches(path: string): void {
-    for (const watcher of this.#watchers) if (watcher.path === path) watcher.response.end();
+    for (const watcher of this.watchers) if (watcher.path === path) watcher.response.end();
   }
 
   /** Sends unmodified text over the watches of a path. */
   write(path: string, text: string): void {
-    for (const watcher of this.#watchers) if (watcher.path === path) watcher.response.write(text);
+    for (const watcher of this.watchers) if (watcher.path === path) watcher.response.write(text);
   }
 
   /** Sends a bookmark over the watches of a path. */
   bookmark(path: string): void {
-    const [apiVersion, kind] = KINDS[path] ?? [];
+    const [apiVersion, kind] = RESOURCES[path] ?? [];
     const metadata = { resourceVersion: String(this.store.version) };
-    for (const watcher of this.#watchers) {
+    for (const watcher of this.watchers) {
       if (watcher.path === path) watcher.send({ type: 'BOOKMARK', object: { apiVersion, kind, metadata } });
     }
   }
 
-  /** Number of open watches of a path. */
-  watching(path: string): number {
-    return [...this.#watchers].filter((watcher) => watcher.path === path).length;
+  protected override makeServer(
+    answer: (request: IncomingMessage, response: ServerResponse) => void,
+  ): Server {
+    const { clientCA } = this.#options;
+    const authentication = clientCA ? { ca: clientCA, requestCert: true, rejectUnauthorized: false } : {};
+    const server: Server = this.#tls
+      ? createTlsServer({ ...this.#tls, ...authentication }, answer)
+      : createServer(answer);
+    return server.on('connection', (socket: Socket) => this.#connections.push(socket));
   }
 
-  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  protected override endConnections(): void {
+    this.resetConnections();
+  }
+
+  protected override async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (this.#frozen) return;
-    const seen = await this.#see(request);
+    const seen = await this.receive(request);
+    this.requests.push(seen);
     const line = `${seen.method} ${decodeURIComponent(request.url ?? '')}`;
     const index = this.#faults.findIndex(({ matches }) => matches.test(line));
     const fault = index < 0 ? undefined : this.#faults.splice(index, 1)[0]?.fault;
@@ -203,53 +163,68 @@ export class ApiServer {
     if (fault && 'status' in fault && fault.after) await wait(fault.after);
     if (fault && 'status' in fault) return sendStatus(response, fault.status, fault.reason, fault.retryAfter);
     if (!this.#letsIn(seen)) return sendStatus(response, 401, 'Unauthorized');
+    if (fault) this.#faultOf.set(response, fault);
     const [, namespace] = /^\/apis\/events\.k8s\.io\/v1\/namespaces\/([^/]+)\/events$/.exec(seen.path) ?? [];
     if (seen.method === 'POST' && namespace !== undefined) {
       const broken = faultsOfEvent(seen.body, namespace);
       if (broken.length > 0) return sendStatus(response, 422, `Invalid: ${broken.join(', ')}`);
-      return send(response, 201, seen.body, fault);
     }
-    // Like a real server: all pages are of the same version of the list.
-    if (seen.query['continue'] && seen.query['resourceVersion'])
-      return sendStatus(response, 400, 'BadRequest');
-    const kind = KINDS[seen.path];
-    if (!kind || seen.method !== 'GET') return sendStatus(response, 404, 'NotFound');
-    const selects = parseSelectors(seen.query['labelSelector'] ?? '', seen.query['fieldSelector'] ?? '');
-    if (seen.query['watch'] === 'true') this.#watch(seen, kind[1], selects, response, fault);
-    else if (await this.#reaches(seen.query)) this.#list(seen, kind, selects, response, fault);
-    else {
-      const [asked, current] = [Number(seen.query['resourceVersion']), this.store.version];
-      // Only a server that waited sends Retry-After.
-      sendTooLarge(response, { asked, current, retryAfter: this.#options.versionWait === 0 ? 0 : 1 });
-    }
+    return this.route(seen, response);
   }
 
-  async #see(request: IncomingMessage): Promise<SeenRequest> {
-    let body = '';
-    for await (const chunk of request) body += String(chunk);
-    const url = new URL(request.url ?? '', 'http://server');
+  protected override async receive(request: IncomingMessage): Promise<SeenRequest> {
     const { socket } = request;
+    const at = performance.now();
+    const received = await super.receive(request);
     const encrypted = socket instanceof TLSSocket && socket.authorized;
-    const seen = {
-      at: performance.now(),
-      method: request.method ?? '',
-      path: url.pathname.slice((this.#options.prefix ?? '').length),
-      query: Object.fromEntries(url.searchParams),
+    return {
+      ...received,
+      at,
+      path: received.path.slice((this.#options.prefix ?? '').length),
       headers: request.headers,
-      body,
       certificate: encrypted ? String(socket.getPeerCertificate().subject.CN) : '',
     };
-    this.requests.push(seen);
-    return seen;
   }
 
   /** Whether the minimum version of a list exists, possibly after some time. */
-  async #reaches({ resourceVersion, resourceVersionMatch }: SeenRequest['query']): Promise<boolean> {
-    if (resourceVersionMatch !== 'NotOlderThan') return true;
+  protected override async reaches(query: ReceivedRequest['query']): Promise<boolean> {
+    if (query['resourceVersionMatch'] !== 'NotOlderThan') return true;
     const end = performance.now() + (this.#options.versionWait ?? 3_000);
-    const reached = () => !this.staysBehind && this.store.version >= Number(resourceVersion);
-    while (!reached() && performance.now() < end) await wait(5);
+    const reached = async () => !this.staysBehind && (await super.reaches(query));
+    while (!(await reached()) && performance.now() < end) await wait(5);
     return reached();
+  }
+
+  /** Only a server that waited sends Retry-After. */
+  protected override get retryAfter(): number {
+    return this.#options.versionWait === 0 ? 0 : 1;
+  }
+
+  protected override isPaged(query: ReceivedRequest['query']): boolean {
+    return this.#options.pagesOld || super.isPaged(query);
+  }
+
+  protected override sentItems(items: readonly unknown[], response: ServerResponse): readonly unknown[] {
+    const fault = this.#faultOf.get(response);
+    return fault && 'items' in fault ? fault.items : items;
+  }
+
+  protected override sendBody(response: ServerResponse, status: number, body: string): void {
+    const fault = this.#faultOf.get(response);
+    if (fault) sendDamaged(response, status, body, fault);
+    else super.sendBody(response, status, body);
+  }
+
+  protected override openWatch(response: ServerResponse): Watcher['send'] {
+    const fault = this.#faultOf.get(response);
+    if (fault && 'garbage' in fault) response.write(fault.garbage);
+    if (fault && ('reset' in fault || 'cut' in fault)) {
+      return (event) => sendDamaged(response, 200, eventLine(event), fault);
+    }
+    if (fault && 'pieces' in fault) {
+      return (event) => writePieces(response, Buffer.from(eventLine(event)), fault.pieces);
+    }
+    return super.openWatch(response);
   }
 
   #letsIn({ headers, certificate }: SeenRequest): boolean {
@@ -257,87 +232,4 @@ export class ApiServer {
     if (!tokens || certificate !== '') return true;
     return tokens.has(headers.authorization?.replace(/^Bearer /, '') ?? '');
   }
-
-  #list(
-    { query }: SeenRequest,
-    [apiVersion, kind]: readonly [string, string],
-    selects: Selector,
-    response: ServerResponse,
-    fault: Fault | undefined,
-  ): void {
-    const token = query['continue']
-      ? JSON.parse(query['continue'])
-      : { from: 0, version: this.store.version };
-    // Pages show the version of the first page. If the list has changed and its events are deleted, it is too old.
-    if (token.version < this.store.version && this.store.since(token.version) === undefined) {
-      sendStatus(response, 410, 'Expired');
-      return;
-    }
-    const all = this.store.list(kind, selects);
-    const paged = query['resourceVersion'] !== '0' || this.#options.pagesOld;
-    const limit = paged && query['limit'] ? Number(query['limit']) : all.length;
-    const sent = fault && 'items' in fault ? fault.items : undefined;
-    const items = all
-      .slice(token.from, token.from + limit)
-      .map(({ apiVersion: _, kind: __, ...item }) => item);
-    const next =
-      token.from + limit < all.length ? { from: token.from + limit, version: token.version } : undefined;
-    const metadata = {
-      resourceVersion: String(token.version),
-      ...(next ? { continue: JSON.stringify(next) } : {}),
-    };
-    const body = JSON.stringify({ kind: `${kind}List`, apiVersion, metadata, items: sent ?? items });
-    send(response, 200, body, fault);
-  }
-
-  #watch(
-    { path, query }: SeenRequest,
-    kind: string,
-    selects: Selector,
-    response: ServerResponse,
-    fault: Fault | undefined,
-  ): void {
-    response.writeHead(200, { 'Content-Type': 'application/json' });
-    response.flushHeaders();
-    const watcher: Watcher = {
-      path,
-      response,
-      timer: setTimeout(() => response.end(), Number(query['timeoutSeconds'] ?? DEFAULT_WATCH) * 1000),
-      send: (event) => response.write(`${JSON.stringify(event)}\n`),
-    };
-    if (fault && 'garbage' in fault) response.write(fault.garbage);
-    if (fault && ('reset' in fault || 'cut' in fault)) {
-      watcher.send = (event) => send(response, 200, `${JSON.stringify(event)}\n`, fault);
-    }
-    if (fault && 'pieces' in fault) {
-      watcher.send = (event) =>
-        writePieces(response, Buffer.from(`${JSON.stringify(event)}\n`), fault.pieces);
-    }
-    // A watch from a version that does not exist yet sends nothing until the store reaches it.
-    let from = Number(query['resourceVersion']);
-    const tell = (event: StoredEvent) => {
-      if (event.version <= from) return;
-      from = event.version;
-      const seen = event.object.kind === kind ? seenThrough(selects, event) : undefined;
-      if (seen && !response.writableEnded) watcher.send({ type: seen.type, object: seen.object });
-    };
-    const missed = this.store.since(Number(query['resourceVersion']));
-    if (!missed) {
-      watcher.send({ type: 'ERROR', object: statusObject(410, 'Expired') });
-      clearTimeout(watcher.timer);
-      response.end();
-      return;
-    }
-    for (const event of missed) tell(event);
-    const stop = this.store.listen(tell);
-    this.#watchers.add(watcher);
-    response.on('close', () => {
-      clearTimeout(watcher.timer);
-      stop();
-      this.#watchers.delete(watcher);
-    });
-  }
 }
-
-/** An object of a test's cluster. */
-export type { RawObject };

@@ -1,0 +1,159 @@
+// The raw limits of the benchmark. Unlike the clients they run on the JavaScript thread, in whose network
+// namespace they work, so that nothing but the kernel is measured.
+#include <sched.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "bench/commands.h"
+#include "bench/cost.h"
+#include "bench/entries.h"
+#include "bench/messages.h"
+#include "binding/classes.h"
+#include "binding/job.h"
+
+namespace knp::binding {
+namespace {
+
+using netlink::Status;
+
+constexpr size_t kMessageAlignment = 4;
+
+Napi::Value ToValue(Napi::Env env, const bench::Cost& cost) {
+  Napi::Object object = Napi::Object::New(env);
+  const auto set = [&](const char* name, uint64_t value) { object.Set(name, static_cast<double>(value)); };
+  set("wall", cost.wall);
+  set("user", cost.user);
+  set("system", cost.system);
+  set("children", cost.children);
+  set("systemCalls", cost.system_calls);
+  set("messages", cost.messages);
+  set("processes", cost.processes);
+  return object;
+}
+
+// Throws the status if it is a failure.
+Napi::Value Checked(Napi::Env env, const Status& status, Napi::Value value) {
+  if (status.ok()) return value;
+  ToError(env, status).ThrowAsJavaScriptException();
+  return {};
+}
+
+template <typename Work>
+Napi::Value Measured(Napi::Env env, Work work) {
+  bench::Cost cost;
+  const Status status = work(&cost);
+  return Checked(env, status, ToValue(env, cost));
+}
+
+// The class PreparedMessages of the addon.
+class PreparedMessages : public Napi::ObjectWrap<PreparedMessages> {
+ public:
+  // new PreparedMessages(protocol, messages, load, datagramSize)
+  explicit PreparedMessages(const Napi::CallbackInfo& info) : Napi::ObjectWrap<PreparedMessages>(info) {
+    uint32_t protocol = 0;
+    uint32_t load = 0;
+    uint32_t datagram_size = 0;
+    std::vector<uint8_t> messages;
+    if (!ReadNumber(info, 0, &protocol) || !ReadRecords(info, 1, kMessageAlignment, false, &messages) ||
+        !ReadNumber(info, 2, &load) || !ReadNumber(info, 3, &datagram_size)) {
+      return;
+    }
+    Checked(info.Env(),
+            messages_.Prepare(static_cast<int>(protocol), std::move(messages), load, datagram_size),
+            info.Env().Undefined());
+  }
+
+  static void Init(Napi::Object exports) {
+    exports.Set("PreparedMessages", DefineClass(exports.Env(), "PreparedMessages",
+                                                {InstanceMethod<&PreparedMessages::Send>("send")}));
+  }
+
+ private:
+  Napi::Value Send(const Napi::CallbackInfo& info) {
+    return Measured(info.Env(), [this](bench::Cost* cost) { return messages_.Send(cost); });
+  }
+
+  bench::PreparedMessages messages_;
+};
+
+// False after having thrown a TypeError.
+bool ReadCommands(const Napi::CallbackInfo& info, std::vector<bench::Command>* out) {
+  const auto refuse = [&] {
+    Napi::TypeError::New(info.Env(), "argument 1 must be an array of arrays of strings")
+        .ThrowAsJavaScriptException();
+    return false;
+  };
+  if (!info[0].IsArray()) return refuse();
+  const auto commands = info[0].As<Napi::Array>();
+  for (uint32_t i = 0; i < commands.Length(); i++) {
+    Napi::HandleScope scope(info.Env());
+    const Napi::Value value = commands.Get(i);
+    if (!value.IsArray()) return refuse();
+    const auto words = value.As<Napi::Array>();
+    bench::Command& command = out->emplace_back();
+    for (uint32_t j = 0; j < words.Length(); j++) {
+      const Napi::Value word = words.Get(j);
+      if (!word.IsString()) return refuse();
+      command.push_back(word.As<Napi::String>().Utf8Value());
+    }
+  }
+  return true;
+}
+
+// The class PreparedCommands of the addon.
+class PreparedCommands : public Napi::ObjectWrap<PreparedCommands> {
+ public:
+  // new PreparedCommands(commands, input)
+  explicit PreparedCommands(const Napi::CallbackInfo& info) : Napi::ObjectWrap<PreparedCommands>(info) {
+    std::vector<bench::Command> commands;
+    std::vector<uint8_t> input;
+    if (!ReadCommands(info, &commands) || !ReadRecords(info, 1, 1, false, &input)) return;
+    Checked(info.Env(), commands_.Prepare(std::move(commands), input), info.Env().Undefined());
+  }
+
+  static void Init(Napi::Object exports) {
+    exports.Set("PreparedCommands", DefineClass(exports.Env(), "PreparedCommands",
+                                                {InstanceMethod<&PreparedCommands::Run>("run")}));
+  }
+
+ private:
+  Napi::Value Run(const Napi::CallbackInfo& info) {
+    return Measured(info.Env(), [this](bench::Cost* cost) { return commands_.Run(cost); });
+  }
+
+  bench::PreparedCommands commands_;
+};
+
+// addEntriesWithLibipset(set, entries)
+Napi::Value AddEntries(const Napi::CallbackInfo& info) {
+  std::string set;
+  std::vector<uint8_t> records;
+  if (!ReadText(info, 0, &set) || !ReadRecords(info, 1, sizeof(bench::PreparedEntry), false, &records)) {
+    return {};
+  }
+  std::vector<bench::PreparedEntry> entries(records.size() / sizeof(bench::PreparedEntry));
+  if (!entries.empty()) std::memcpy(entries.data(), records.data(), records.size());
+  return Measured(info.Env(), [&](bench::Cost* cost) { return bench::AddEntries(set, entries, cost); });
+}
+
+// enterNewNetworkNamespace()
+Napi::Value EnterNewNetworkNamespace(const Napi::CallbackInfo& info) {
+  const Status status =
+      unshare(CLONE_NEWNET) == 0 ? Status{} : Status::Errno(errno, "cannot make a network namespace");
+  return Checked(info.Env(), status, info.Env().Undefined());
+}
+
+}  // namespace
+
+void InitBench(Napi::Object exports) {
+  PreparedMessages::Init(exports);
+  PreparedCommands::Init(exports);
+  exports.Set("addEntriesWithLibipset",
+              Napi::Function::New<AddEntries>(exports.Env(), "addEntriesWithLibipset"));
+  exports.Set("enterNewNetworkNamespace",
+              Napi::Function::New<EnterNewNetworkNamespace>(exports.Env(), "enterNewNetworkNamespace"));
+}
+
+}  // namespace knp::binding

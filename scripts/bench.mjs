@@ -1,0 +1,131 @@
+// `npm run bench`: installs missing packages, builds, and runs the benchmark, in a VM for IPVS and on this machine's kernel for
+// the rest.
+
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { HELP, parseOptions } from './bench/options.mjs';
+import { CHECKOUT } from './lib/checkout.mjs';
+import { Failure, reportFailures } from './lib/failure.mjs';
+import { BUILD_PACKAGES, ensurePackages, WITNESS_PACKAGES } from './lib/packages.mjs';
+import { nodeScript } from './lib/steps.mjs';
+import { chooseVehicle } from './vm/vehicles.mjs';
+
+const COMMAND = [process.execPath, join(CHECKOUT, 'dist/src/cli/main.js'), 'bench'];
+
+// 10 000 Services with 10 endpoints in the guest's kernel, in the proxy, and in the API server.
+const GUEST = ['--memory', '4096', '--timeout', '14400'];
+
+/** Scenarios that need no IPVS, and run on this machine's kernel. */
+const NATIVE = ['ipset', 'addresses', 'conntrack', 'fullInMemory', 'nodeLabelInMemory'];
+/** The others. */
+const IPVS = [
+  'ipvs',
+  'full',
+  'endpoint',
+  'restart',
+  'nodeLabel',
+  'drain',
+  'deletion',
+  'audit',
+  'oneOperation',
+  'batch',
+];
+
+process.exitCode = await reportFailures('bench', () => bench(process.argv.slice(2)));
+
+/**
+ * @param {readonly string[]} args
+ * @returns {Promise<number>} the exit status
+ */
+async function bench(args) {
+  const options = parseOptions(args);
+  if (options.help) {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  prepare();
+  const vehicle = options.vehicle ?? (await chooseVehicle());
+  const inVm =
+    vehicle === 'namespace' ? [] : nodeScript('scripts/vm.mjs', '--vehicle', vehicle, ...GUEST, '--');
+  if (options.against)
+    return measure([...inVm, ...COMMAND, ...options.measured, ...options.shown], 'inherit');
+  const folder = mkdtempSync(join(tmpdir(), 'kube-netlink-proxy-bench-'));
+  try {
+    const reports = [];
+    for (const { title, command, scenarios } of runsOf(options.scenarios, inVm)) {
+      process.stderr.write(`== ${title}: ${scenarios.join(', ')}\n`);
+      const progress = ['--progress', process.stderr.isTTY ? 'bar' : 'lines', '-o', 'json'];
+      const selected = ['--scenarios', scenarios.join(','), ...progress];
+      const report = join(folder, `${title}.json`);
+      const status = await measure([...command, ...options.measured, ...selected], report);
+      if (status !== 0) return status;
+      reports.push(report);
+    }
+    return await measure([...COMMAND, ...reports, ...options.shown], 'inherit');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** Installs and builds with all output on standard error, because standard output is for the result. */
+function prepare() {
+  ensurePackages({ ...BUILD_PACKAGES, ...WITNESS_PACKAGES });
+  const [program = '', ...args] = nodeScript('scripts/build.mjs', '--install');
+  const { status } = spawnSync(program, args, { cwd: CHECKOUT, stdio: ['ignore', 2, 2] });
+  if (status !== 0) throw new Failure('the build failed; its messages are above');
+}
+
+/**
+ * The runs of the command: one in the VM and one here, or all here.
+ *
+ * @param {readonly string[] | undefined} wanted scenarios; undefined for all
+ * @param {readonly string[]} inVm starts a command in the VM; empty if this machine's kernel has IPVS
+ */
+function runsOf(wanted, inVm) {
+  const select = (/** @type {readonly string[]} */ names) =>
+    names.filter((name) => wanted?.includes(name) ?? true);
+  // Namespaces of this machine's kernel need root, which User Mode Linux does not.
+  const divided = inVm.length > 0 && process.getuid?.() === 0;
+  const runs = divided
+    ? [
+        { title: 'in the VM', command: [...inVm, ...COMMAND], scenarios: select(IPVS) },
+        { title: 'on this machine', command: COMMAND, scenarios: select(NATIVE) },
+      ]
+    : [{ title: 'all', command: [...inVm, ...COMMAND], scenarios: select([...IPVS, ...NATIVE]) }];
+  const found = runs.filter(({ scenarios }) => scenarios.length > 0);
+  const unknown = wanted?.find((name) => ![...IPVS, ...NATIVE].includes(name));
+  if (unknown !== undefined || found.length === 0) {
+    throw new Failure(
+      `--scenarios must be of ${[...IPVS, ...NATIVE].join(', ')}; found ${unknown ?? 'none'}`,
+    );
+  }
+  return found;
+}
+
+/**
+ * Runs a command.
+ *
+ * @param {readonly string[]} command
+ * @param {string} output a file for its standard output, or `inherit`
+ * @returns {Promise<number>} its exit status
+ */
+async function measure([program = '', ...args], output) {
+  const child = spawn(program, args, {
+    stdio: ['ignore', output === 'inherit' ? 'inherit' : 'pipe', 'inherit'],
+  });
+  // Ctrl-C ends the command, which then cleans up; its status follows.
+  const ignore = () => {};
+  process.on('SIGINT', ignore);
+  try {
+    const ended = once(child, 'close');
+    const text = child.stdout ? await child.stdout.setEncoding('utf8').toArray() : [];
+    const [status] = /** @type {[number | null]} */ (await ended);
+    if (output !== 'inherit') writeFileSync(output, text.join(''));
+    return status ?? 1;
+  } finally {
+    process.off('SIGINT', ignore);
+  }
+}

@@ -1,0 +1,81 @@
+// The command line of `npm run bench`: its own options, and those of `kube-netlink-proxy bench`.
+
+import { Failure } from '../lib/failure.mjs';
+import { vehicleNamed } from '../vm/vehicles.mjs';
+
+export const HELP = `Usage: npm run bench [-- OPTIONS]
+
+Runs the benchmark of \`kube-netlink-proxy bench\` from this checkout. The scenarios of IPVS run in the vehicle of the kernel
+tests (npm run vm -- --help), the others on this machine's kernel, in network namespaces of their own, if you are root. Both
+results are shown as one report. Progress is on standard error.
+
+  --vehicle NAME      namespace, uml or qemu (default: the first that is available)
+  --json              same as -o json
+  --help              print this text
+
+  --scenarios, --opponents, --sizes, --repetitions, --sample, --seed, --quick, --system-calls: what is measured
+  --targets, -o FORMAT, --folder DIR: what is shown
+  --against COMMAND, --pass-pattern PATTERN: another proxy, in the vehicle
+
+\`node dist/src/cli/main.js bench --help\` describes them. The document of the repository is written by
+\`npm run bench -- --folder docs\`.
+`;
+
+/** Options with a value that are for the measurement. */
+const MEASURED = [
+  '--opponents',
+  '--sizes',
+  '--repetitions',
+  '--sample',
+  '--seed',
+  '--against',
+  '--pass-pattern',
+];
+/** Options with a value that are for the result. */
+const SHOWN = ['-o', '--output', '--folder'];
+
+/**
+ * @typedef {object} BenchOptions
+ * @property {boolean} help
+ * @property {import('../vm/vehicles.mjs').VehicleName | undefined} vehicle
+ * @property {boolean} against whether another proxy is measured
+ * @property {string[] | undefined} scenarios
+ * @property {string[]} measured arguments of the measurement
+ * @property {string[]} shown arguments of the result
+ */
+
+/**
+ * @param {readonly string[]} args
+ * @returns {BenchOptions}
+ */
+export function parseOptions(args) {
+  /** @type {BenchOptions} */
+  const options = {
+    help: false,
+    vehicle: undefined,
+    against: false,
+    scenarios: undefined,
+    measured: [],
+    shown: [],
+  };
+  const rest = [...args];
+  for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
+    const [name = '', inline] = word.split(/=(.*)/s);
+    const value = () => {
+      const found = inline ?? rest.shift();
+      if (!found) throw new Failure(`${name} needs a value (see --help)`);
+      return found;
+    };
+    if (word === '--help') options.help = true;
+    else if (word === '--json') options.shown.push('-o', 'json');
+    else if (word === '--targets') options.shown.push(word);
+    else if (word === '--quick' || word === '--system-calls') options.measured.push(word);
+    else if (name === '--vehicle') options.vehicle = vehicleNamed(name, value());
+    else if (name === '--scenarios') options.scenarios = value().split(',');
+    else if (MEASURED.includes(name)) options.measured.push(name, value());
+    else if (SHOWN.includes(name)) options.shown.push(name, value());
+    else throw new Failure(`unknown option ${word} (see --help)`);
+    if (name === '--against') options.against = true;
+  }
+  return options;
+}

@@ -1,0 +1,46 @@
+// Jobs that add a programme to an empty kernel, one opponent after another.
+import { type Context, inSandbox, type Job, sizeKey, takeStep } from './context.js';
+import { adderOf } from './opponents.js';
+import { countOperations, type Programme, sampleOf } from './phases.js';
+import { type FamilyScenario, familyProgramme } from './programmes.js';
+import type { OpponentName, Step } from './types.js';
+
+/** Opponents of which only a sample of the operations is run. */
+const SAMPLED: ReadonlySet<OpponentName> = new Set(['spawn', 'execFile']);
+
+/** The addition of one family's operations. */
+export function familyJob(step: Step & { readonly scenario: FamilyScenario }): Job {
+  return {
+    steps: [step],
+    run: (context) => addProgramme(context, step, () => familyProgramme(step.scenario, step.size)),
+  };
+}
+
+/** The addition of everything that the proxy programmed, by another opponent. */
+export function fullJob(step: Step): Job {
+  return {
+    steps: [step],
+    run: (context) =>
+      addProgramme(context, step, () => {
+        const programme = context.programmes.get(sizeKey(step.size));
+        if (!programme) throw new Error('the proxy has not programmed the kernel');
+        return programme;
+      }),
+  };
+}
+
+async function addProgramme(context: Context, step: Step, find: () => Programme): Promise<void> {
+  if (context.results.isUnavailable(step)) return;
+  await inSandbox(async (sandbox) => {
+    await takeStep(context, step, async (window) => {
+      const { options } = context;
+      const programme = find();
+      await sandbox.makeRoom(programme);
+      const run = await adderOf(step.opponent, options.sample)(programme.phases, sandbox);
+      const cost = await window(run);
+      const operations = countOperations(programme.phases);
+      const sample = countOperations(sampleOf(programme.phases, options.sample));
+      return [{ cost, operations, ...(SAMPLED.has(step.opponent) && sample < operations && { sample }) }];
+    });
+  });
+}

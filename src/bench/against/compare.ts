@@ -1,0 +1,168 @@
+// Measures two proxies one after the other, each in new network namespaces, with an API server of objects in memory.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ApiServer } from '../apiServer/server.js';
+import { makeRawCluster, NODE_NAME } from '../cluster.js';
+import { describeMachine } from '../machine.js';
+import { Sandbox } from '../sandbox.js';
+import { spread as spreadOf } from '../statistics.js';
+import type { Size } from '../types.js';
+import { kubeconfigFor } from './kubeconfig.js';
+import { newestProcessId } from './procfs.js';
+import { ProxyProcess } from './proxyProcess.js';
+import type {
+  AgainstOptions,
+  AgainstProgress,
+  AgainstReport,
+  FailedProxy,
+  ProxyCommand,
+  ProxyFigure,
+} from './types.js';
+
+/** Changes of one endpoint, and of the node, in each run. */
+const CHANGES = 5;
+
+/** A proxy is idle if no pass ended for this time, in ms: kube-proxy's minSyncPeriod is 1 s. */
+const QUIET = 1500;
+/** Longest wait for that, in ms. */
+const QUIET_LIMIT = 30_000;
+
+/** Longest wait for the pass of a change, in ms: a proxy that needs no pass for a change does not log one. */
+const CHANGE_LIMIT = 10_000;
+
+/** The values of one run. */
+interface Run {
+  readonly firstSync: number;
+  readonly cpu: number;
+  readonly resident: number;
+  readonly peak: number;
+  readonly started: number;
+  readonly endpointChange: readonly number[];
+  readonly startedByChange: readonly number[];
+  readonly nodeChange: readonly number[];
+}
+
+/** Measures the proxies alternately, so that a change of the machine's load concerns both. A failed proxy is reported. */
+export async function compareProxies(
+  options: AgainstOptions,
+  progress: AgainstProgress,
+): Promise<AgainstReport> {
+  const started = new Date().toISOString();
+  const figures: ProxyFigure[] = [];
+  const failed: FailedProxy[] = [];
+  for (const size of options.sizes) {
+    const runs = new Map<ProxyCommand, Run[]>(options.proxies.map((proxy) => [proxy, []]));
+    for (let repetition = 1; repetition <= options.repetitions; repetition++) {
+      for (const [proxy, done] of runs) {
+        progress(proxy.name, size, repetition);
+        try {
+          done.push(await measureOnce(proxy, size, options));
+        } catch (error) {
+          runs.delete(proxy);
+          failed.push({ proxy: proxy.name, size, reason: (error as Error).message });
+        }
+      }
+    }
+    for (const [{ name }, done] of runs) figures.push({ proxy: name, size, ...figureOf(done) });
+  }
+  const other = options.proxies.find(({ name }) => name === 'other');
+  return {
+    version: 1,
+    started,
+    machine: await describeMachine(),
+    command: other?.command ?? '',
+    passPattern: other?.passPattern.source ?? '',
+    figures,
+    failed,
+  };
+}
+
+/** Starts a proxy in a new namespace, measures it, and ends it. */
+async function measureOnce(command: ProxyCommand, size: Size, options: AgainstOptions): Promise<Run> {
+  const sandbox = await Sandbox.enter();
+  const folder = mkdtempSync(join(tmpdir(), 'kube-netlink-proxy-bench-'));
+  const server = await new ApiServer().start();
+  try {
+    const kubeconfig = join(folder, 'kubeconfig');
+    writeFileSync(kubeconfig, kubeconfigFor(server.url));
+    const cluster = makeRawCluster(size, options.seed);
+    for (const { object } of cluster.objects()) server.store.set(object);
+    const before = newestProcessId();
+    const proxy = new ProxyProcess(command, { kubeconfig, node: NODE_NAME });
+    try {
+      const first = await proxy.passAfter(0, options.timeout);
+      if (first === undefined) {
+        throw new Error(
+          `no line matched ${command.passPattern} within ${options.timeout} ms${proxy.lastLines}`,
+        );
+      }
+      const { resident, peak } = proxy.memory;
+      return {
+        firstSync: first - proxy.began,
+        cpu: proxy.cpuTime,
+        resident,
+        peak,
+        started: newestProcessId() - before,
+        ...(await measureChanges(proxy, server, cluster)),
+      };
+    } finally {
+      await proxy.end();
+    }
+  } finally {
+    await server.close();
+    rmSync(folder, { recursive: true, force: true });
+    await sandbox.leave();
+  }
+}
+
+/** Changes endpoints and the node, each after the proxy has been idle. */
+async function measureChanges(
+  proxy: ProxyProcess,
+  { store }: ApiServer,
+  cluster: ReturnType<typeof makeRawCluster>,
+): Promise<Pick<Run, 'endpointChange' | 'startedByChange' | 'nodeChange'>> {
+  const endpointChange: number[] = [];
+  const startedByChange: number[] = [];
+  const nodeChange: number[] = [];
+  for (let i = 0; i < CHANGES; i++) {
+    const before = newestProcessId();
+    const took = await passOf(proxy, () => store.set(cluster.replaceEndpoint().object));
+    if (took === undefined) continue;
+    endpointChange.push(took);
+    startedByChange.push(newestProcessId() - before);
+  }
+  for (let i = 0; i < CHANGES; i++) {
+    const took = await passOf(proxy, () => store.set(cluster.nodeInZone(`zone-${1 + (i % 2)}`).object));
+    if (took === undefined) break;
+    nodeChange.push(took);
+  }
+  return { endpointChange, startedByChange, nodeChange };
+}
+
+/** The time from a change to the end of the next pass, in ms; undefined if no pass followed. */
+async function passOf(proxy: ProxyProcess, change: () => void): Promise<number | undefined> {
+  await proxy.quiet(QUIET, QUIET_LIMIT);
+  const { passes } = proxy;
+  const began = performance.now();
+  change();
+  const ended = await proxy.passAfter(passes, CHANGE_LIMIT);
+  return ended === undefined ? undefined : ended - began;
+}
+
+function figureOf(runs: readonly Run[]): Omit<ProxyFigure, 'proxy' | 'size'> {
+  const each = (value: (run: Run) => number) => spreadOf(runs.map(value));
+  const all = (values: (run: Run) => readonly number[]) => runs.flatMap(values);
+  const [endpointChange, nodeChange] = [all((run) => run.endpointChange), all((run) => run.nodeChange)];
+  const startedByChange = all((run) => run.startedByChange);
+  return {
+    firstSync: each((run) => run.firstSync),
+    cpu: each((run) => run.cpu),
+    resident: each((run) => run.resident),
+    peak: each((run) => run.peak),
+    started: each((run) => run.started),
+    ...(endpointChange.length > 0 && { endpointChange: spreadOf(endpointChange) }),
+    ...(nodeChange.length > 0 && { nodeChange: spreadOf(nodeChange) }),
+    ...(startedByChange.length > 0 && { startedByChange: spreadOf(startedByChange) }),
+  };
+}

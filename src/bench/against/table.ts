@@ -1,0 +1,41 @@
+// The comparison of two proxies as a table. Pure.
+import { sizeText, type Table } from '../output/table.js';
+import { durationText, groupedText, megabytesText } from '../output/units.js';
+import type { AgainstReport, ProxyFigure, ProxyName } from './types.js';
+
+const TITLES: Readonly<Record<ProxyName, string>> = { ours: 'kube-netlink-proxy', other: 'other' };
+
+/** The values of a figure, each by its median. */
+const COLUMNS: readonly { readonly title: string; readonly cell: (figure: ProxyFigure) => string }[] = [
+  { title: 'Services x endpoints', cell: ({ size }) => sizeText(size) },
+  { title: 'first sync', cell: ({ firstSync }) => durationText(firstSync.median) },
+  { title: 'endpoint changed', cell: ({ endpointChange }) => orNoPass(endpointChange, durationText) },
+  { title: 'node changed', cell: ({ nodeChange }) => orNoPass(nodeChange, durationText) },
+  { title: 'CPU', cell: ({ cpu }) => durationText(cpu.median) },
+  { title: 'resident', cell: ({ resident }) => megabytesText(resident.median) },
+  { title: 'peak', cell: ({ peak }) => megabytesText(peak.median) },
+  { title: 'started', cell: ({ started }) => groupedText(started.median) },
+  { title: 'by a change', cell: ({ startedByChange }) => orNoPass(startedByChange, groupedText) },
+];
+
+/** A row for each proxy and size. `started` are processes and threads. */
+export function againstTable({ figures }: Pick<AgainstReport, 'figures'>): Table {
+  return {
+    columns: [
+      { title: 'proxy', align: 'left' },
+      ...COLUMNS.map(({ title }) => ({ title, align: 'right' as const })),
+    ],
+    rows: figures.map((figure) => [TITLES[figure.proxy], ...COLUMNS.map(({ cell }) => cell(figure))]),
+  };
+}
+
+/** Sentences on proxies that could not be measured. */
+export function failureLines({ failed }: Pick<AgainstReport, 'failed'>): string[] {
+  return failed.map(
+    ({ proxy, size, reason }) => `not measured: ${TITLES[proxy]}, ${sizeText(size)}: ${reason}`,
+  );
+}
+
+function orNoPass(spread: ProxyFigure['endpointChange'], text: (value: number) => string): string {
+  return spread === undefined ? 'no pass' : text(spread.median);
+}

@@ -1,0 +1,71 @@
+// The comparison of this proxy with another one: its options and its report.
+import type { Machine, Size, Spread } from '../types.js';
+
+/** One of the two proxies. */
+export type ProxyName = 'ours' | 'other';
+
+/** A command line that starts a proxy, and how its passes are recognized. */
+export interface ProxyCommand {
+  readonly name: ProxyName;
+  /** For `sh -c`. `{kubeconfig}` and `{node}` are replaced by the path of a kubeconfig and the name of the node. */
+  readonly command: string;
+  /** Matches the line of its log at the end of a pass. */
+  readonly passPattern: RegExp;
+}
+
+/** The options of a comparison. */
+export interface AgainstOptions {
+  readonly proxies: readonly ProxyCommand[];
+  readonly sizes: readonly Size[];
+  /** Starts of each proxy at each size. */
+  readonly repetitions: number;
+  /** Seed of the clusters. */
+  readonly seed: number;
+  /** Longest time of a first sync, in ms. */
+  readonly timeout: number;
+}
+
+/** A proxy at one size. Times are in ms; they end when the line of a pass is read. */
+export interface ProxyFigure {
+  readonly proxy: ProxyName;
+  readonly size: Size;
+  /** From the start of the process to the end of its first pass. */
+  readonly firstSync: Spread;
+  /** From the change of an EndpointSlice at the API server to the end of the next pass. Absent if none followed. */
+  readonly endpointChange?: Spread;
+  /** The same for a label of the node. */
+  readonly nodeChange?: Spread;
+  /** CPU time of the process and of its ended children until the end of the first pass, in ms. */
+  readonly cpu: Spread;
+  /** Resident memory after the first pass (VmRSS), and at its highest (VmHWM), in bytes. */
+  readonly resident: Spread;
+  readonly peak: Spread;
+  /** Processes and threads that were started until the end of the first pass. */
+  readonly started: Spread;
+  /** The same for one changed endpoint. Absent if no pass followed. */
+  readonly startedByChange?: Spread;
+}
+
+/** A proxy that could not be measured. */
+export interface FailedProxy {
+  readonly proxy: ProxyName;
+  readonly size: Size;
+  /** With the end of its log. */
+  readonly reason: string;
+}
+
+/** The result of a comparison. */
+export interface AgainstReport {
+  readonly version: 1;
+  /** RFC 3339. */
+  readonly started: string;
+  readonly machine: Machine;
+  /** The command of the other proxy, and the pattern of its passes. */
+  readonly command: string;
+  readonly passPattern: string;
+  readonly figures: readonly ProxyFigure[];
+  readonly failed: readonly FailedProxy[];
+}
+
+/** Called before each start of a proxy. */
+export type AgainstProgress = (proxy: ProxyName, size: Size, repetition: number) => void;

@@ -1,0 +1,184 @@
+// The benchmark: its jobs in their order, one repetition after another, so that all opponents meet the same noise.
+import { performance } from 'node:perf_hooks';
+import { familyJob, fullJob } from './additions.js';
+import type { ProxyCommand } from './against/types.js';
+import { conntrackJob } from './conntrackJob.js';
+import type { Context, Job } from './context.js';
+import { libraryJob } from './library.js';
+import { inMemoryJob, kernelJob, proxyJob } from './lives.js';
+import { describeMachine, hasTool } from './machine.js';
+import { agentJob } from './memory.js';
+import { NO_IPVS } from './phases.js';
+import { Results } from './results.js';
+import { Sandbox } from './sandbox.js';
+import { SCENARIOS } from './scenarios.js';
+import { SystemCallCounter } from './systemCalls.js';
+import { targetsOf } from './targets.js';
+import { PACKAGES } from './toolCommands.js';
+import type {
+  BenchEvents,
+  BenchOptions,
+  BenchReport,
+  OpponentName,
+  ScenarioName,
+  Size,
+  Step,
+} from './types.js';
+import { weightOf } from './weights.js';
+
+/** The defaults of a benchmark. */
+export const BENCH_DEFAULTS = { repetitions: 5, seed: 1, sample: 50, countSystemCalls: true } as const;
+
+/**
+ * Runs a benchmark. Every run is in a new network namespace, into which it moves the thread: nothing of the machine's own network
+ * changes, and the caller must not use the network afterwards. Rejects with a NetlinkError without CAP_SYS_ADMIN and
+ * CAP_NET_ADMIN, and with the signal's reason. Whatever else fails is in {@link BenchReport.unavailable}.
+ *
+ * @param agent the command as an agent; without it, its memory is not measured
+ */
+export async function runBench(
+  options: BenchOptions,
+  events: BenchEvents = {},
+  signal?: AbortSignal,
+  agent?: ProxyCommand,
+): Promise<BenchReport> {
+  const started = new Date().toISOString();
+  const began = performance.now();
+  const machine = await describeMachine();
+  const results = new Results();
+  const counter = options.countSystemCalls && hasTool('strace') ? new SystemCallCounter() : undefined;
+  const context: Context = { options, events, results, signal, counter, agent, programmes: new Map() };
+  await findObstacles(results);
+  const jobs = jobsOf(options, results, counter !== undefined);
+  events.planned?.(
+    jobs.flatMap(({ steps }) => steps.map((step) => ({ ...step, weight: weightOf(step, options) }))),
+  );
+  for (const job of jobs) await runJob(job, context);
+  const figures = results.figures();
+  const { memory, reasons: unavailable } = results;
+  const native = machine.virtualization === undefined;
+  return {
+    version: 1,
+    started,
+    duration: (performance.now() - began) / 1000,
+    machine,
+    options,
+    figures,
+    memory,
+    unavailable,
+    targets: targetsOf({ figures, memory, unavailable, native }),
+  };
+}
+
+async function runJob(job: Job, context: Context): Promise<void> {
+  context.signal?.throwIfAborted();
+  try {
+    await job.run(context);
+  } catch (error) {
+    context.signal?.throwIfAborted();
+    // The preparation failed: no step of the job can be measured.
+    for (const { scenario, opponent } of job.steps) {
+      context.results.unavailable({ scenario, opponent, reason: (error as Error).message });
+    }
+  }
+}
+
+/** Scenarios that need IPVS. */
+const OF_IPVS: readonly ScenarioName[] = [
+  'ipvs',
+  'full',
+  'endpoint',
+  'restart',
+  'nodeLabel',
+  'drain',
+  'deletion',
+  'audit',
+  'memory',
+];
+/** Opponents that run tools, and the tools that each scenario needs for them. */
+const BY_TOOLS: readonly OpponentName[] = ['toolBatch', 'spawn', 'execFile'];
+const TOOLS: Partial<Record<ScenarioName, readonly string[]>> = {
+  ipvs: ['ipvsadm'],
+  ipset: ['ipset'],
+  addresses: ['ip'],
+  conntrack: ['conntrack'],
+  full: ['ipvsadm', 'ipset', 'ip', 'iptables-restore'],
+  endpoint: ['ipvsadm'],
+};
+
+/** Records what this machine lacks. Rejects if it cannot make a network namespace. */
+async function findObstacles(results: Results): Promise<void> {
+  const sandbox = await Sandbox.enter();
+  const hasIpvs = sandbox.ipvs !== undefined;
+  await sandbox.leave();
+  if (!hasIpvs) for (const scenario of OF_IPVS) results.unavailable({ scenario, reason: NO_IPVS });
+  for (const [scenario, tools] of Object.entries(TOOLS) as [ScenarioName, readonly string[]][]) {
+    const missing = tools.find((tool) => !hasTool(tool));
+    if (missing === undefined) continue;
+    const reason = `the tool ${missing} is missing: install the package ${PACKAGES[missing]}`;
+    for (const opponent of BY_TOOLS) results.unavailable({ scenario, opponent, reason });
+  }
+}
+
+/** All jobs in their order: sizes, then repetitions, then scenarios with their opponents. */
+function jobsOf(options: BenchOptions, results: Results, counting: boolean): Job[] {
+  const { sizes, repetitions } = options;
+  const smallest = sizes.reduce((least, size) => (size.services < least.services ? size : least));
+  const jobs: Job[] = [];
+  for (const size of sizes) {
+    const last = counting && size === smallest ? repetitions + 1 : repetitions;
+    for (let repetition = 0; repetition <= last; repetition++) {
+      const steps = stepsOf(options, size, repetition, size === smallest).filter(
+        (step) => !results.isUnavailable(step),
+      );
+      jobs.push(...jobsOfSteps(steps, size));
+    }
+  }
+  return jobs;
+}
+
+/** Scenarios without a size, which are measured once. */
+const SIZELESS: ReadonlySet<ScenarioName> = new Set(['oneOperation', 'batch']);
+
+function stepsOf(options: BenchOptions, size: Size, repetition: number, withSizeless: boolean): Step[] {
+  return SCENARIOS.filter(
+    ({ name }) => options.scenarios.includes(name) && (withSizeless || !SIZELESS.has(name)),
+  ).flatMap(({ name, opponents }) =>
+    opponents
+      .filter((opponent) => options.opponents.includes(opponent))
+      .map((opponent) => ({ scenario: name, opponent, size, repetition })),
+  );
+}
+
+const FAMILIES: ReadonlySet<ScenarioName> = new Set(['ipvs', 'ipset', 'addresses']);
+const IN_MEMORY: ReadonlySet<ScenarioName> = new Set(['fullInMemory', 'nodeLabelInMemory']);
+
+function jobsOfSteps(steps: readonly Step[], size: Size): Job[] {
+  const others = new Set(steps);
+  const take = (matches: (step: Step) => boolean): Step[] => {
+    const taken = [...others].filter(matches);
+    for (const step of taken) others.delete(step);
+    return taken;
+  };
+  const families = take(({ scenario }) => FAMILIES.has(scenario));
+  const flows = take(({ scenario }) => scenario === 'conntrack');
+  const library = take(({ scenario }) => SIZELESS.has(scenario));
+  const agents = take(({ scenario }) => scenario === 'memory');
+  const inMemory = take(({ scenario }) => IN_MEMORY.has(scenario));
+  const proxy = take(({ opponent }) => opponent === 'ours');
+  const full = take(({ scenario }) => scenario === 'full');
+  const kernel = [...others];
+  // What the opponents of the proxy add is read from the kernel that the proxy has programmed.
+  const needsProxy = proxy.length + full.length + kernel.length > 0;
+  return [
+    ...families.map((step) => familyJob(step as Parameters<typeof familyJob>[0])),
+    ...flows.map(conntrackJob),
+    ...(needsProxy ? [proxyJob(proxy, size)] : []),
+    ...full.map(fullJob),
+    ...(kernel.length > 0 ? [kernelJob(kernel, size)] : []),
+    ...(inMemory.length > 0 ? [inMemoryJob(inMemory, size)] : []),
+    // Measured once: the memory hardly varies.
+    ...agents.filter(({ repetition }) => repetition === 1).map(agentJob),
+    ...library.map((step) => libraryJob(step as Parameters<typeof libraryJob>[0])),
+  ];
+}

@@ -1,0 +1,125 @@
+// What the steps of a benchmark share: options, results, events, and the end on request.
+
+import { memoryOf } from './against/procfs.js';
+import type { ProxyCommand } from './against/types.js';
+import { type Cost, resetPeak } from './cost.js';
+import type { Programme } from './phases.js';
+import type { Result, Results } from './results.js';
+import { collectGarbage, Sandbox } from './sandbox.js';
+import type { SystemCallCounter } from './systemCalls.js';
+import type { BenchEvents, BenchOptions, OpponentName, ScenarioName, Size, Step } from './types.js';
+
+/** The state of a benchmark. */
+export interface Context {
+  readonly options: BenchOptions;
+  readonly events: BenchEvents;
+  readonly results: Results;
+  /** Throws its reason between two steps when it is aborted. */
+  readonly signal?: AbortSignal | undefined;
+  /** Absent if system calls are not counted. */
+  readonly counter?: SystemCallCounter | undefined;
+  /** The command as an agent, whose memory is measured. */
+  readonly agent?: ProxyCommand | undefined;
+  /** The programme of a whole node, by size, once the proxy has programmed it. */
+  readonly programmes: Map<string, Programme>;
+}
+
+/** Several steps that need the same preparation. */
+export interface Job {
+  readonly steps: readonly Step[];
+  run(context: Context): Promise<void>;
+}
+
+/** What a measured piece of work reports; the memory is added here. */
+export type Measured = Pick<Result, 'cost' | 'operations' | 'sample' | 'longestBlock' | 'firstService'>;
+
+/** Whether a step is the run in which system calls are counted. */
+export function isCounting({ options }: Context, { repetition }: Step): boolean {
+  return repetition > options.repetitions;
+}
+
+/** The step of a scenario by an opponent, among those of a job. */
+export function stepOf(
+  job: Pick<Job, 'steps'>,
+  scenario: ScenarioName,
+  opponent: OpponentName,
+): Step | undefined {
+  return job.steps.find((step) => step.scenario === scenario && step.opponent === opponent);
+}
+
+/** Runs what is measured of a step: the rest of its work is preparation. */
+export type Window = <T>(run: () => Promise<T>) => Promise<T>;
+
+/**
+ * Does the work of a step, and records its results. An error makes the step unavailable, and is not thrown.
+ *
+ * @param work runs what is measured through the window, once or several times
+ */
+export async function takeStep(
+  context: Context,
+  step: Step | undefined,
+  work: (window: Window) => Promise<readonly Measured[]>,
+): Promise<void> {
+  if (!step || context.results.isUnavailable(step)) return;
+  context.signal?.throwIfAborted();
+  context.events.started?.(step);
+  try {
+    if (isCounting(context, step)) await countCalls(context, step, work);
+    else await measure(context, step, work);
+  } catch (error) {
+    const { scenario, opponent } = step;
+    context.results.unavailable({ scenario, opponent, reason: (error as Error).message });
+  } finally {
+    context.events.ended?.(step);
+  }
+}
+
+type Work = Parameters<typeof takeStep>[2];
+
+async function measure({ results }: Context, step: Step, work: Work): Promise<void> {
+  const memory = { parentMemory: 0, peakMemory: 0 };
+  const measured = await work(async (run) => {
+    collectGarbage();
+    memory.parentMemory = memoryOf(process.pid).resident;
+    resetPeak();
+    const result = await run();
+    memory.peakMemory = Math.max(memory.peakMemory, memoryOf(process.pid).peak);
+    return result;
+  });
+  results.add(
+    step,
+    measured.map((one) => ({ ...one, ...memory })),
+  );
+}
+
+async function countCalls({ counter, results }: Context, step: Step, work: Work): Promise<void> {
+  if (!counter) return;
+  let calls = 0;
+  const measured = await work(async (run) => {
+    const counted = await counter.count(run);
+    calls += counted.calls;
+    return counted.result;
+  });
+  // Of one run, as all other numbers of a figure.
+  results.addSystemCalls(step, Math.round(calls / measured.length));
+}
+
+/** Does work in a sandbox of its own. */
+export async function inSandbox<T>(work: (sandbox: Sandbox) => Promise<T>): Promise<T> {
+  const sandbox = await Sandbox.enter();
+  try {
+    return await work(sandbox);
+  } finally {
+    await sandbox.leave();
+  }
+}
+
+/** A key for a size. */
+export function sizeKey({ services, endpoints }: Size): string {
+  return `${services} x ${endpoints}`;
+}
+
+/** Measured work without anything else to report. */
+export function plain(cost: Cost, operations: number): Measured {
+  return { cost, operations };
+}

@@ -1,0 +1,53 @@
+// Jobs of the library alone: one operation after another, and batches of 1 000. Real servers; without IPVS, addresses.
+
+import { addressAt, FIRST_SERVICE } from './cluster.js';
+import { type Context, inSandbox, type Job, type Measured, plain, takeStep } from './context.js';
+import { adderOf } from './opponents.js';
+import type { Phase, ServedService } from './phases.js';
+import { served } from './programmes.js';
+import { type Sandbox, VIRTUAL_LINK } from './sandbox.js';
+import type { OpponentName, Step } from './types.js';
+
+/** Operations that are measured together as one operation each, because a clock read costs as much as one. */
+const ROUND_TRIPS = 500;
+const BATCH = 1000;
+/** Batches in one run. */
+const BATCHES = 5;
+
+/** One of the two scenarios of the library, by one opponent. */
+export function libraryJob(step: Step & { readonly scenario: 'oneOperation' | 'batch' }): Job {
+  return {
+    steps: [step],
+    run: (context: Context) =>
+      inSandbox((sandbox) =>
+        takeStep(context, step, async (window) => {
+          const results: Measured[] = [];
+          const [size, runs] = step.scenario === 'batch' ? [BATCH, BATCHES] : [ROUND_TRIPS, 1];
+          if (!sandbox.ipvs) await sandbox.makeRoom({ sets: [], link: VIRTUAL_LINK });
+          for (let run = 0; run < runs; run++) {
+            const add = await adderOf(adderNameOf(step), 0)([await phaseOf(sandbox, run, size)], sandbox);
+            results.push(plain(await window(add), size));
+          }
+          return results;
+        }),
+      ),
+  };
+}
+
+/** Single operations of the library are those of the opponent `single`. */
+function adderNameOf({ scenario, opponent }: Step): OpponentName {
+  return scenario === 'oneOperation' && opponent === 'ours' ? 'single' : opponent;
+}
+
+/** Additions of which none exists yet. */
+async function phaseOf({ ipvs }: Sandbox, run: number, size: number): Promise<Phase> {
+  if (ipvs) {
+    // The virtual service is one of the operations.
+    return {
+      kind: 'services',
+      services: [served(addressAt(FIRST_SERVICE, run), run, size - 1)] satisfies ServedService[],
+    };
+  }
+  const addresses = Array.from({ length: size }, (_, place) => addressAt(FIRST_SERVICE, run * size + place));
+  return { kind: 'addresses', link: VIRTUAL_LINK, addresses };
+}

@@ -1,0 +1,16 @@
+// The command line that measures a report again. Pure.
+import { OPPONENTS, SCENARIOS } from '../scenarios.js';
+import type { BenchOptions } from '../types.js';
+
+/** The command with all options that have an effect on the figures. */
+export function benchCommand(options: BenchOptions): string {
+  const { sizes, scenarios, opponents, repetitions, sample, seed, countSystemCalls } = options;
+  return [
+    'kube-netlink-proxy bench',
+    ...(scenarios.length === SCENARIOS.length ? [] : [`--scenarios ${scenarios.join(',')}`]),
+    ...(opponents.length === OPPONENTS.length ? [] : [`--opponents ${opponents.join(',')}`]),
+    `--sizes ${sizes.map(({ services, endpoints }) => `${services}x${endpoints}`).join(',')}`,
+    `--repetitions ${repetitions} --sample ${sample} --seed ${seed}`,
+    ...(countSystemCalls ? ['--system-calls'] : []),
+  ].join(' ');
+}

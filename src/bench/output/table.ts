@@ -1,0 +1,161 @@
+// Tables of figures, for text and Markdown alike. Pure.
+import { OPPONENTS, SCENARIOS, type Scenario } from '../scenarios.js';
+import type { BenchReport, Figure, MemoryFigure, Size, TargetResult } from '../types.js';
+import { durationText, groupedText, megabytesText, numberText } from './units.js';
+
+/** A table of text. */
+export interface Table {
+  readonly columns: readonly { readonly title: string; readonly align: 'left' | 'right' }[];
+  /** A cell for each column. */
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** The figures of a scenario in a report. */
+export interface ScenarioFigures {
+  readonly scenario: Scenario;
+  readonly figures: readonly Figure[];
+}
+
+/** The scenarios that a report has figures of, in the order of the scenarios. */
+export function scenariosOf({ figures }: Pick<BenchReport, 'figures'>): ScenarioFigures[] {
+  return SCENARIOS.map((scenario) => ({
+    scenario,
+    figures: figures.filter((figure) => figure.scenario === scenario.name),
+  })).filter((found) => found.figures.length > 0);
+}
+
+/** A column of figures; `undefined` in every row removes it. */
+interface FigureColumn {
+  readonly title: string;
+  readonly cell: (figure: Figure, all: readonly Figure[]) => string | undefined;
+  /** Only in wide tables. */
+  readonly wide?: true;
+  readonly align?: 'left';
+}
+
+const COLUMNS: readonly FigureColumn[] = [
+  { title: 'Services', cell: ({ size }) => groupedText(size.services) },
+  { title: 'by', cell: ({ opponent }) => titleOf(opponent), align: 'left' },
+  { title: 'min', cell: (figure) => estimated(figure, durationText(figure.wall.min)) },
+  { title: 'median', cell: (figure) => estimated(figure, durationText(figure.wall.median)) },
+  { title: 'max', cell: (figure) => estimated(figure, durationText(figure.wall.max)) },
+  { title: '÷ ours', cell: ratioToOurs },
+  { title: 'CPU', cell: (figure) => estimated(figure, durationText(figure.cpu.median)) },
+  { title: 'operations', cell: ({ operations }) => groupedText(operations) },
+  { title: 'processes', cell: ({ processes }) => groupedText(processes) },
+  { title: 'first run', cell: ({ first }) => durationText(first), wide: true },
+  { title: 'messages', cell: ({ messages }) => optional(messages, groupedText), wide: true },
+  { title: 'system calls', cell: ({ systemCalls }) => optional(systemCalls, groupedText), wide: true },
+  { title: 'memory before', cell: ({ parentMemory }) => megabytesText(parentMemory), wide: true },
+  { title: 'peak memory', cell: ({ peakMemory }) => megabytesText(peakMemory), wide: true },
+  { title: 'longest block', cell: ({ longestBlock }) => optional(longestBlock, durationText), wide: true },
+  {
+    title: 'first Service',
+    cell: ({ firstService }) => optional(firstService?.median, durationText),
+    wide: true,
+  },
+];
+
+/** The figures of one scenario, by size and way; `≈` marks figures that were extrapolated. */
+export function figureTable(figures: readonly Figure[], wide: boolean): Table {
+  const shown = COLUMNS.filter((column) => wide || !column.wide);
+  const cells = shown.map(({ cell }) => figures.map((figure) => cell(figure, figures)));
+  const kept = shown.flatMap((column, i) => {
+    const values = cells[i] as readonly (string | undefined)[];
+    return values.every((value) => value === undefined) ? [] : [{ column, values }];
+  });
+  return {
+    columns: kept.map(({ column }) => ({ title: column.title, align: column.align ?? 'right' })),
+    rows: figures.map((_, row) => kept.map(({ values }) => values[row] ?? '')),
+  };
+}
+
+/** The note of a table with extrapolated figures; undefined if it has none. */
+export function estimateNote(figures: readonly Figure[]): string | undefined {
+  const samples = figures.flatMap(({ sample }) => sample ?? []);
+  if (samples.length === 0) return undefined;
+  const [least, most] = [Math.min(...samples), Math.max(...samples)].map(groupedText);
+  return `≈ was extrapolated from ${least === most ? most : `${least} to ${most}`} measured operations.`;
+}
+
+/** Memory of the agent. */
+export function memoryTable(memory: readonly MemoryFigure[]): Table {
+  const right = (title: string) => ({ title, align: 'right' as const });
+  return {
+    columns: [
+      right('Services x endpoints'),
+      right('idle'),
+      right('resident'),
+      right('resident per endpoint'),
+      right('heap per endpoint'),
+    ],
+    rows: memory.map(({ size, idleResident, resident, idleHeap, heap }) => [
+      sizeText(size),
+      megabytesText(idleResident),
+      megabytesText(resident),
+      bytesEach(resident - idleResident, size),
+      idleHeap === undefined || heap === undefined ? '' : bytesEach(heap - idleHeap, size),
+    ]),
+  };
+}
+
+/** The requested figures that could not be measured: a line for each reason, with the scenarios and ways that it concerns. */
+export function reasonLines({
+  unavailable,
+  options,
+}: Pick<BenchReport, 'unavailable' | 'options'>): string[] {
+  const byReason = new Map<string, string[]>();
+  for (const { scenario, opponent, reason } of unavailable) {
+    if (!options.scenarios.includes(scenario)) continue;
+    const names = byReason.get(reason) ?? [];
+    names.push(opponent === undefined ? scenario : `${scenario} by ${opponent}`);
+    byReason.set(reason, names);
+  }
+  return [...byReason].map(([reason, names]) => `${names.join(', ')}: ${reason}`);
+}
+
+/** The targets with their values. */
+export function targetTable(targets: readonly TargetResult[]): Table {
+  const left = (title: string) => ({ title, align: 'left' as const });
+  return {
+    columns: [left('target'), left('limit'), { title: 'value', align: 'right' }, left('met')],
+    rows: targets.map(({ name, target, value, met, reason }) => [
+      name,
+      target,
+      value === undefined ? '' : numberText(value),
+      value === undefined ? `not measured: ${reason ?? 'no figure'}` : met ? 'yes' : 'no',
+    ]),
+  };
+}
+
+/** `10 000 x 10`. */
+export function sizeText({ services, endpoints }: Size): string {
+  return `${groupedText(services)} x ${endpoints}`;
+}
+
+/** The title of a way to do the operations. */
+export function titleOf(name: Figure['opponent']): string {
+  return OPPONENTS.find((opponent) => opponent.name === name)?.title ?? name;
+}
+
+function estimated({ sample }: Figure, text: string): string {
+  return sample === undefined ? text : `≈ ${text}`;
+}
+
+function ratioToOurs(figure: Figure, all: readonly Figure[]): string | undefined {
+  const ours = all.find(({ opponent, size }) => opponent === 'ours' && isSame(size, figure.size));
+  if (!ours || all.length === 1 || ours.wall.median === 0) return undefined;
+  return numberText(figure.wall.median / ours.wall.median);
+}
+
+function isSame(a: Size, b: Size): boolean {
+  return a.services === b.services && a.endpoints === b.endpoints;
+}
+
+function optional(value: number | undefined, text: (value: number) => string): string | undefined {
+  return value === undefined ? undefined : text(value);
+}
+
+function bytesEach(bytes: number, { services, endpoints }: Size): string {
+  return `${groupedText(bytes / (services * endpoints))} B`;
+}

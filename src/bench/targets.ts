@@ -1,0 +1,254 @@
+// The targets of the project, and their values. Pure.
+import type {
+  Figure,
+  Measured,
+  MemoryFigure,
+  OpponentName,
+  ScenarioName,
+  TargetDefinition,
+  TargetResult,
+} from './types.js';
+
+/** Sizes of which targets speak. */
+const LARGE = 10_000;
+const SMALL = 100;
+
+const LARGE_NAME = '10 000 x 10';
+
+/** All targets, in their order. */
+export const TARGETS: readonly TargetDefinition[] = [
+  ratio(
+    'full-to-raw',
+    `full programming, ${LARGE_NAME}: wall ÷ raw batched limit`,
+    '≤',
+    1.25,
+    ['full', 'ours'],
+    ['full', 'raw'],
+  ),
+  ratio(
+    'commands-to-full',
+    `full programming, ${LARGE_NAME}: one command each ÷ ours`,
+    '≥',
+    100,
+    ['full', 'execFile'],
+    ['full', 'ours'],
+  ),
+  ratio(
+    'batch-modes-to-full',
+    `full programming, ${LARGE_NAME}: tools' batch modes ÷ ours`,
+    '≥',
+    2,
+    ['full', 'toolBatch'],
+    ['full', 'ours'],
+  ),
+  ratio(
+    'single-to-full',
+    `full programming, ${LARGE_NAME}: one request each ÷ ours`,
+    '≥',
+    1.5,
+    ['full', 'single'],
+    ['full', 'ours'],
+  ),
+  {
+    id: 'endpoint-scaling',
+    name: 'one endpoint changed: time at 10 000 ÷ time at 100 Services',
+    relation: '≤',
+    limit: 1.2,
+    unit: '',
+    compute: (measured) =>
+      quotient(
+        medianWall(measured, 'endpoint', 'ours', LARGE),
+        medianWall(measured, 'endpoint', 'ours', SMALL),
+      ),
+  },
+  {
+    id: 'endpoint-messages',
+    name: 'one endpoint replaced: kernel messages (one addition, one deletion)',
+    relation: '=',
+    limit: 2,
+    unit: '',
+    compute: (measured) =>
+      of(
+        find(measured, 'endpoint', 'ours', LARGE),
+        ({ messages }) => messages ?? 'messages were not counted',
+      ),
+  },
+  {
+    id: 'restart-operations',
+    name: 'restart on a programmed kernel: operations',
+    relation: '=',
+    limit: 0,
+    unit: '',
+    compute: (measured) => of(find(measured, 'restart', 'ours', LARGE), ({ operations }) => operations),
+  },
+  ratio(
+    'restart-to-raw',
+    `restart, ${LARGE_NAME}: wall ÷ raw lists of the same state`,
+    '≤',
+    1.5,
+    ['restart', 'ours'],
+    ['restart', 'raw'],
+  ),
+  {
+    id: 'node-label',
+    name: 'label of the node changed, 10 000 Services, native',
+    relation: '≤',
+    limit: 50,
+    unit: 'ms',
+    compute: (measured) => natively(measured, 'nodeLabel', 'nodeLabelInMemory', ({ wall }) => wall.median),
+  },
+  {
+    id: 'first-service',
+    name: 'time to the first usable Service ÷ time of the full pass, 10 000 Services',
+    relation: '≤',
+    limit: 0.1,
+    unit: '',
+    compute: (measured) =>
+      of(find(measured, 'full', 'ours', LARGE), ({ firstService, wall }) =>
+        firstService ? firstService.median / wall.median : 'the vital Services were not seen',
+      ),
+  },
+  {
+    id: 'event-loop',
+    name: 'longest block of the event loop, full programming of 10 000 Services, native',
+    relation: '≤',
+    limit: 20,
+    unit: 'ms',
+    compute: (measured) =>
+      natively(measured, 'full', 'fullInMemory', ({ longestBlock }) => longestBlock ?? 'it was not measured'),
+  },
+  resident('resident-1000', 1000, 80),
+  resident('resident-5000', 5000, 130),
+  {
+    id: 'bytes-per-endpoint',
+    name: 'resident memory for each endpoint above the idle process, 5 000 x 10',
+    relation: '≤',
+    limit: 400,
+    unit: 'B',
+    compute: (measured) =>
+      of(
+        memoryOf(measured, 5000),
+        ({ resident: now, idleResident, size }) => (now - idleResident) / (size.services * size.endpoints),
+      ),
+  },
+  ratio(
+    'library-one',
+    'library: one operation ÷ raw round trip',
+    '≤',
+    2,
+    ['oneOperation', 'ours'],
+    ['oneOperation', 'rawSingle'],
+  ),
+  ratio(
+    'library-batch',
+    'library: batch of 1 000 ÷ raw batch',
+    '≤',
+    1.2,
+    ['batch', 'ours'],
+    ['batch', 'raw'],
+  ),
+];
+
+type Which = readonly [scenario: ScenarioName, opponent: OpponentName];
+type Value = number | string;
+
+/** The targets with their values. */
+export function targetsOf(measured: Measured): TargetResult[] {
+  return TARGETS.map(({ id, name, relation, limit, unit, compute }) => {
+    const target = `${relation} ${limit}${unit && ` ${unit}`}`;
+    const value = compute(measured);
+    if (typeof value === 'string') return { id, name, target, reason: value };
+    return { id, name, target, value, met: holds(value, relation, limit) };
+  });
+}
+
+function holds(value: number, relation: TargetDefinition['relation'], limit: number): boolean {
+  if (relation === '=') return value === limit;
+  return relation === '≤' ? value <= limit : value >= limit;
+}
+
+/** The quotient of two medians; scenarios without a size are compared at any. */
+function ratio(
+  id: string,
+  name: string,
+  relation: '≤' | '≥',
+  limit: number,
+  [scenario, opponent]: Which,
+  [other, otherOpponent]: Which,
+): TargetDefinition {
+  const compute = (measured: Measured): Value =>
+    quotient(
+      medianWall(measured, scenario, opponent, LARGE),
+      medianWall(measured, other, otherOpponent, LARGE),
+    );
+  return { id, name, relation, limit, unit: '', compute };
+}
+
+function resident(id: string, services: number, limit: number): TargetDefinition {
+  return {
+    id,
+    name: `resident memory, ${services === 1000 ? '1 000' : '5 000'} x 10`,
+    relation: '≤',
+    limit,
+    unit: 'MB',
+    compute: (measured) => of(memoryOf(measured, services), ({ resident: bytes }) => bytes / 1e6),
+  };
+}
+
+/** A figure of a kernel that is not virtual: with IPVS, or else with the kernel in memory. */
+function natively(
+  measured: Measured,
+  scenario: ScenarioName,
+  inMemory: ScenarioName,
+  read: (figure: Figure) => Value,
+): Value {
+  if (!measured.native) return 'only a kernel that is not virtual counts';
+  const found = find(measured, scenario, 'ours', LARGE);
+  return of(typeof found === 'string' ? find(measured, inMemory, 'ours', LARGE) : found, read);
+}
+
+function quotient(dividend: Value, divisor: Value): Value {
+  if (typeof dividend === 'string') return dividend;
+  return typeof divisor === 'string' ? divisor : dividend / divisor;
+}
+
+function medianWall(
+  measured: Measured,
+  scenario: ScenarioName,
+  opponent: OpponentName,
+  services: number,
+): Value {
+  return of(find(measured, scenario, opponent, services), ({ wall }) => wall.median);
+}
+
+function of<T>(found: T | string, read: (found: T) => Value): Value {
+  return typeof found === 'string' ? found : read(found);
+}
+
+/** Scenarios that have one size only. */
+const SIZELESS: ReadonlySet<ScenarioName> = new Set(['oneOperation', 'batch']);
+
+function find(
+  measured: Measured,
+  scenario: ScenarioName,
+  opponent: OpponentName,
+  services: number,
+): Figure | string {
+  const found = measured.figures.find(
+    (figure) =>
+      figure.scenario === scenario &&
+      figure.opponent === opponent &&
+      (SIZELESS.has(scenario) || (figure.size.services === services && figure.size.endpoints === 10)),
+  );
+  if (found) return found;
+  const reason = measured.unavailable.find(
+    (one) => one.scenario === scenario && (one.opponent === undefined || one.opponent === opponent),
+  );
+  return reason?.reason ?? `${scenario} by ${opponent} was not measured at ${services} x 10`;
+}
+
+function memoryOf({ memory, unavailable }: Measured, services: number): MemoryFigure | string {
+  const found = memory.find(({ size }) => size.services === services && size.endpoints === 10);
+  const reason = unavailable.find(({ scenario }) => scenario === 'memory')?.reason;
+  return found ?? reason ?? `the memory was not measured at ${services} x 10`;
+}

@@ -1,0 +1,28 @@
+// The expected time of steps, for the progress: a guess, of which only the proportions matter. Pure.
+import type { BenchOptions, OpponentName, Step } from './types.js';
+
+/** µs for each operation. */
+const EACH: Readonly<Record<OpponentName, number>> = {
+  ours: 10,
+  raw: 5,
+  rawLibipset: 2,
+  rawSingle: 30,
+  single: 70,
+  toolBatch: 60,
+  spawn: 3000,
+  execFile: 5000,
+};
+
+/** Preparation of any step, in µs. */
+const FIXED = 100_000;
+
+/** The expected time of a step, in µs. */
+export function weightOf({ scenario, opponent, size }: Step, { sample }: BenchOptions): number {
+  const { services, endpoints } = size;
+  const all = { ipvs: services * (1 + endpoints), full: services * (4 + endpoints), ipset: 2 * services }[
+    scenario as string
+  ];
+  const operations = all ?? services;
+  const isSampled = opponent === 'spawn' || opponent === 'execFile';
+  return FIXED + EACH[opponent] * (isSampled ? Math.min(sample, operations) : operations);
+}

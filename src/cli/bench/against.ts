@@ -1,0 +1,94 @@
+// bench --against: another proxy beside this one.
+import { againstTable, failureLines } from '../../bench/against/table.js';
+import type { AgainstOptions, AgainstReport, ProxyCommand } from '../../bench/against/types.js';
+import { machineLine } from '../../bench/output/machine.js';
+import { sizeText } from '../../bench/output/table.js';
+import type { BenchOptions, Size } from '../../bench/types.js';
+import { UsageError } from '../../config/commandLine.js';
+import type { Invocation } from '../command.js';
+import type { Style } from '../output/colours.js';
+import { type Output, writeReport } from '../output/output.js';
+import { plainTable } from './text.js';
+
+/** kube-proxy's line, in ipvs mode with `-v=4` and in the other modes with `-v=2`. */
+const KUBE_PROXY_PASS = 'syncProxyRules complete';
+
+/** Sizes without `--sizes`: a first sync of kube-proxy in ipvs mode takes minutes with 1000 Services. */
+const USUAL_SIZES: readonly Size[] = [100, 1000].map((services) => ({ services, endpoints: 10 }));
+
+/** Longest time of a first sync, in ms. */
+const TIMEOUT = 1_800_000;
+
+/** Options that have no effect with `--against`. */
+const OTHERS = ['scenarios', 'opponents', 'sample', 'systemCalls', 'targets', 'folder'] as const;
+
+/** The options of a comparison; undefined without `--against`. Throws {@link UsageError}. */
+export function againstOptions(
+  options: Invocation['options'],
+  bench: BenchOptions,
+): AgainstOptions | undefined {
+  const command = options['against'] as string | undefined;
+  const pattern = options['passPattern'] as string | undefined;
+  if (command === undefined) {
+    if (pattern !== undefined) throw new UsageError('--pass-pattern needs --against');
+    return undefined;
+  }
+  const wrong = OTHERS.find((name) => options[name] !== undefined);
+  if (wrong !== undefined) {
+    const flag = wrong.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    throw new UsageError(`--${flag} has no effect with --against`);
+  }
+  if (!command.includes('{kubeconfig}'))
+    throw new UsageError('--against: the command must contain {kubeconfig}');
+  const other: ProxyCommand = {
+    name: 'other',
+    command,
+    passPattern: readPattern(pattern ?? KUBE_PROXY_PASS),
+  };
+  const usualSizes = options['sizes'] === undefined && options['quick'] !== true;
+  return {
+    proxies: [ownCommand(), other],
+    sizes: usualSizes ? USUAL_SIZES : bench.sizes,
+    repetitions: bench.repetitions,
+    seed: bench.seed,
+    timeout: TIMEOUT,
+  };
+}
+
+/** Upper and lower case are the same, because kube-proxy's modes write the line differently. */
+function readPattern(text: string): RegExp {
+  try {
+    return new RegExp(text, 'i');
+  } catch (error) {
+    throw new UsageError(`--pass-pattern: ${(error as Error).message}`);
+  }
+}
+
+/** This program as an agent. */
+export function ownCommand(): ProxyCommand {
+  const program = [process.execPath, ...process.execArgv, process.argv[1] ?? ''].map((word) => `"${word}"`);
+  const flags =
+    '--kubeconfig={kubeconfig} --hostname-override={node} --proxy-mode=ipvs --logging-format=json';
+  return { name: 'ours', command: `${program.join(' ')} ${flags}`, passPattern: /"msg":"synced"/ };
+}
+
+/** Measures and prints a comparison. */
+export async function runAgainst(options: AgainstOptions, output: Output): Promise<number> {
+  // Imported late: it opens the addon.
+  const { compareProxies } = await import('../../bench/against/compare.js');
+  const report = await compareProxies(options, (proxy, size, repetition) => {
+    output.note(`${proxy}, ${sizeText(size)}, run ${repetition} of ${options.repetitions}`);
+  });
+  writeReport(output, report, () => againstLines(report, output.style));
+  return 0;
+}
+
+function againstLines(report: AgainstReport, style: Style): string[] {
+  return [
+    style('heading', machineLine(report.machine)),
+    ...plainTable(againstTable(report)),
+    ...failureLines(report).map((line) => style('warning', line)),
+    'Medians. Started are processes and threads until the end of the first sync, and by one changed endpoint.',
+    `The other proxy: ${report.command}`,
+  ];
+}

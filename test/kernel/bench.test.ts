@@ -1,0 +1,215 @@
+// The benchmark at its smallest sizes. Every run is in a network namespace of its own.
+import assert from 'node:assert/strict';
+import { readlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import type { ProxyCommand } from '../../src/bench/against/types.js';
+import { BENCH_DEFAULTS, runBench } from '../../src/bench/bench.js';
+import { inSandbox } from '../../src/bench/context.js';
+import { adderOf } from '../../src/bench/opponents.js';
+import { type Phase, type Programme, sizeOf } from '../../src/bench/phases.js';
+import { type FamilyScenario, familyProgramme, readProgramme } from '../../src/bench/programmes.js';
+import { OPPONENTS, SCENARIOS } from '../../src/bench/scenarios.js';
+import type {
+  BenchReport,
+  Figure,
+  MemoryFigure,
+  OpponentName,
+  ScenarioName,
+  Step,
+} from '../../src/bench/types.js';
+import { loadAddon } from '../../src/kernel/addon.js';
+import { ROOT } from '../support/paths.js';
+
+const SIZE = { services: 3, endpoints: 2 };
+const SAMPLE = 1000;
+const AGENT: ProxyCommand = {
+  name: 'ours',
+  command: `${process.execPath} ${join(ROOT, 'dist/src/cli/main.js')} --kubeconfig={kubeconfig} --hostname-override={node} --proxy-mode=ipvs --logging-format=json`,
+  passPattern: /"msg":"synced"/,
+};
+const NOTHING: MemoryFigure = { size: SIZE, idleResident: 0, resident: 0 };
+
+describe('every opponent', () => {
+  for (const scenario of ['ipvs', 'ipset', 'addresses'] as const satisfies readonly FamilyScenario[]) {
+    it(`leaves the same state: ${scenario}`, async () => {
+      const programme = familyProgramme(scenario, SIZE);
+      const opponents = SCENARIOS.find(({ name }) => name === scenario)?.opponents ?? [];
+      for (const opponent of opponents) {
+        const found = await stateAfter(programme, opponent);
+        assert.deepEqual(sorted(found), sorted(programme.phases), `${opponent} of ${opponents.join(', ')}`);
+      }
+    });
+  }
+});
+
+async function stateAfter(programme: Programme, opponent: OpponentName): Promise<Phase[]> {
+  return inSandbox(async (sandbox) => {
+    await sandbox.makeRoom(programme);
+    await (await adderOf(opponent, SAMPLE)(programme.phases, sandbox))();
+    const { phases } = await readProgramme(sandbox, []);
+    return phases.filter((phase) => sizeOf(phase) > 0);
+  });
+}
+
+/** Phases as text, in an order that does not depend on the kernel. */
+function sorted(phases: readonly Phase[]): unknown[] {
+  const texts = phases.map((phase) => {
+    if (phase.kind === 'entries')
+      return [phase.set.name, ...phase.entries.map((entry) => text(entry)).sort()];
+    if (phase.kind !== 'services') return phase;
+    return phase.services.map(({ service, realServers }) => [text(service), ...realServers.map(text).sort()]);
+  });
+  return texts.map((each) => JSON.stringify(each)).sort();
+}
+
+/** Fields in the order of their names: the order in which they were listed has no meaning. */
+function text(value: object): string {
+  return JSON.stringify(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+describe('a benchmark', () => {
+  let report: BenchReport;
+  const started: Step[] = [];
+  const ended: Step[] = [];
+  const planned: Step[] = [];
+  const namespace = readlinkSync('/proc/self/ns/net');
+
+  it('measures every scenario by every opponent', async () => {
+    const all = {
+      scenarios: SCENARIOS.map(({ name }) => name),
+      opponents: OPPONENTS.map(({ name }) => name),
+    };
+    report = await runBench(
+      { ...BENCH_DEFAULTS, ...all, sizes: [SIZE], repetitions: 1, sample: 3, countSystemCalls: false },
+      {
+        planned: (steps) => planned.push(...steps),
+        started: (step) => started.push(step),
+        ended: (step) => ended.push(step),
+      },
+      undefined,
+      AGENT,
+    );
+    assert.deepEqual(report.unavailable, []);
+    const expected = SCENARIOS.filter(({ name }) => name !== 'memory').flatMap(({ name, opponents }) =>
+      opponents.map((opponent) => `${name} ${opponent}`),
+    );
+    assert.deepEqual(
+      report.figures.map(({ scenario, opponent }) => `${scenario} ${opponent}`).sort(),
+      expected.sort(),
+    );
+    assert.ok(report.figures.every(({ wall, first }) => wall.min > 0 && first > 0));
+  });
+
+  it('measures the memory of the agent', () => {
+    const [{ size, idleResident, resident } = NOTHING, ...others] = report.memory;
+    assert.deepEqual([size, others], [SIZE, []]);
+    for (const bytes of [idleResident, resident]) assert.ok(bytes > 20e6 && bytes < 500e6, `${bytes} bytes`);
+  });
+
+  it('reports its steps as they were planned', () => {
+    const names = (steps: readonly Step[]) =>
+      steps.map(({ scenario, opponent, repetition }) => `${scenario} ${opponent} ${repetition}`).sort();
+    assert.deepEqual(names(started), names(planned));
+    assert.deepEqual(names(ended), names(planned));
+  });
+
+  it('counts messages, processes and operations', () => {
+    const { services, endpoints } = SIZE;
+    assert.equal(figure('ipvs', 'raw').messages, services * (1 + endpoints));
+    assert.equal(figure('ipset', 'raw').messages, 2);
+    assert.equal(figure('ipset', 'rawSingle').messages, 2 * services);
+    assert.equal(figure('ipvs', 'execFile').processes, services * (1 + endpoints));
+    assert.equal(figure('ipvs', 'toolBatch').processes, 1);
+    assert.equal(figure('ipvs', 'spawn').sample, 3);
+  });
+
+  it('sees that the proxy sends exactly the change of an endpoint', () => {
+    const { operations, messages, processes } = figure('endpoint', 'ours');
+    assert.deepEqual({ operations, messages, processes }, { operations: 2, messages: 2, processes: 0 });
+  });
+
+  it('sees that a restart, an audit and a label change nothing', () => {
+    for (const scenario of ['restart', 'audit', 'nodeLabel'] as const) {
+      assert.equal(figure(scenario, 'ours').operations, 0, scenario);
+    }
+  });
+
+  it('sees the vital Services complete before the end of the pass', () => {
+    const { firstService, wall } = figure('full', 'ours');
+    assert.ok(firstService && firstService.median > 0 && firstService.median <= wall.median);
+  });
+
+  it('has left the network namespace of the process', () => {
+    assert.notEqual(readlinkSync('/proc/self/ns/net'), namespace);
+  });
+
+  function figure(scenario: ScenarioName, opponent: OpponentName): Figure {
+    const found = report.figures.find((one) => one.scenario === scenario && one.opponent === opponent);
+    assert.ok(found, `${scenario} by ${opponent}`);
+    return found;
+  }
+});
+
+it('a benchmark ends between two steps when it is aborted', async () => {
+  const controller = new AbortController();
+  const steps: Step[] = [];
+  const reason = new Error('enough');
+  await assert.rejects(
+    runBench(
+      {
+        ...BENCH_DEFAULTS,
+        scenarios: ['addresses'],
+        opponents: ['ours', 'raw'],
+        sizes: [SIZE],
+        countSystemCalls: false,
+      },
+      {
+        ended: (step) => {
+          steps.push(step);
+          if (steps.length === 2) controller.abort(reason);
+        },
+      },
+      controller.signal,
+    ),
+    reason,
+  );
+  assert.equal(steps.length, 2);
+});
+
+it('prepared messages with a wrong length are refused', () => {
+  const { PreparedMessages } = loadAddon();
+  for (const length of [0, 15, 24]) {
+    const message = new Uint8Array(16);
+    message[0] = length;
+    assert.throws(() => new PreparedMessages(0, message, 1, 8192), {
+      errno: 22,
+      message: 'message 1 has a wrong length',
+    });
+  }
+});
+
+it('a command that fails is named, with its own words', () => {
+  const commands = new (loadAddon().PreparedCommands)([['sh', '-c', 'echo no >&2; exit 3']], Buffer.alloc(0));
+  assert.throws(() => commands.run(), {
+    errno: 5,
+    message: 'sh -c echo no >&2; exit 3 ended with status 3: no\n',
+  });
+});
+
+it('a command reads its input', () => {
+  const compare = ['sh', '-c', 'test "$(cat)" = "some text"'];
+  const commands = new (loadAddon().PreparedCommands)([compare, compare], Buffer.from('some text'));
+  assert.equal(commands.run().processes, 2);
+});
+
+it('a message that the kernel refuses ends the raw limit with its number', async () => {
+  await inSandbox(async (sandbox) => {
+    const programme = familyProgramme('addresses', SIZE);
+    await sandbox.makeRoom(programme);
+    const add = adderOf('raw', SAMPLE);
+    await (await add(programme.phases, sandbox))();
+    const again = await add(programme.phases, sandbox);
+    await assert.rejects(again(), { errno: 17, message: /^message 1 / });
+  });
+});

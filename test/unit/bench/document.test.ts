@@ -1,0 +1,159 @@
+// Tables, the document in Markdown, merged reports, and reports that are read again.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { markdownDocument, markdownTable } from '../../../src/bench/output/markdown.js';
+import { mergeReports } from '../../../src/bench/output/merge.js';
+import { InvalidReport, readReports } from '../../../src/bench/output/readReport.js';
+import { figureTable, memoryTable, targetTable } from '../../../src/bench/output/table.js';
+import { benchFiles } from '../../../src/cli/bench/folder.js';
+import { reportLines, targetLines } from '../../../src/cli/bench/text.js';
+import { figure, report } from '../../support/benchReport.js';
+
+const plain = (text: string) => text.replaceAll('\u00a0', ' ');
+
+describe('a table of figures', () => {
+  it('has the spread, the ratio to ours, and marks extrapolated figures', () => {
+    const { columns, rows } = figureTable(report().figures.slice(0, 3), false);
+    assert.deepEqual(
+      columns.map(({ title }) => title),
+      ['Services', 'by', 'min', 'median', 'max', '÷ ours', 'CPU', 'operations', 'processes'],
+    );
+    assert.deepEqual(
+      rows.map((row) => row.map(plain).join(' | ')),
+      [
+        '100 | raw limit (C++) | 4.00 ms | 8.00 ms | 16.0 ms | 0.800 | 8.00 ms | 1400 | 0',
+        '100 | kube-netlink-proxy | 5.00 ms | 10.0 ms | 20.0 ms | 1.00 | 10.0 ms | 1400 | 0',
+        '100 | one command each (Node) | ≈ 1.00 s | ≈ 2.00 s | ≈ 4.00 s | 200 | ≈ 2.00 s | 1400 | 1400',
+      ],
+    );
+  });
+
+  it('compares figures of the same size only', () => {
+    const { columns, rows } = figureTable([figure('ours', 100, 10), figure('raw', 1000, 5)], false);
+    const ratio = columns.findIndex(({ title }) => title === '÷ ours');
+    assert.deepEqual(
+      rows.map((row) => row[ratio]),
+      ['1.00', ''],
+    );
+  });
+
+  it('has no columns without values', () => {
+    const titles = (more: object) =>
+      figureTable([figure('ours', 100, 1, more)], true).columns.map(({ title }) => title);
+    assert.ok(!titles({}).includes('system calls'));
+    assert.ok(titles({ systemCalls: 12 }).includes('system calls'));
+  });
+});
+
+describe('other tables', () => {
+  it('show memory by endpoint, and the reason of a target without a value', () => {
+    const size = { services: 1000, endpoints: 10 };
+    const [row] = memoryTable([{ size, idleResident: 60e6, resident: 64e6 }]).rows;
+    assert.deepEqual(row?.map(plain), ['1000 x 10', '60.0 MB', '64.0 MB', '400 B', '']);
+    assert.deepEqual(
+      targetTable(report().targets).rows.map((cells) => cells.slice(1)),
+      [
+        ['≤ 1.25', '1.25', 'yes'],
+        ['≤ 80 MB', '', 'not measured: it runs only on hardware'],
+      ],
+    );
+  });
+});
+
+describe('text', () => {
+  it('has a table for each scenario, and names what was not measured', () => {
+    const lines = reportLines(report(), false, (_, text) => text);
+    assert.ok(lines.includes('Full programming of a node'), lines.join('\n'));
+    assert.ok(lines.includes('not measured: conntrack: the kernel has no conntrack'), lines.join('\n'));
+    assert.ok(lines.includes('≈ was extrapolated from 200 measured operations.'), lines.join('\n'));
+    const styles: string[] = [];
+    targetLines(report().targets, (name, text) => {
+      styles.push(name);
+      return text;
+    });
+    assert.deepEqual(styles, ['good', 'faint']);
+  });
+});
+
+describe('the document', () => {
+  it('has machine, targets, a section for each scenario with its chart, and the reasons of missing figures', () => {
+    const one = report();
+    const text = markdownDocument({
+      reports: [one],
+      targets: one.targets,
+      chart: () => 'benchmarks/full.svg',
+    });
+    assert.match(text, /^# Benchmarks\n\nWritten by `kube-netlink-proxy bench`/);
+    assert.match(
+      text,
+      /\nkube-netlink-proxy bench --scenarios full,conntrack --opponents ours,raw,execFile --sizes 100x10,10000x10 --repetitions 3 --sample 200 --seed 1\n/,
+    );
+    assert.match(text, /\n## Linux 6\.1\.0, User Mode Linux, 1 CPU\n/);
+    assert.match(
+      text,
+      /\n!\[Full programming of a node: time by number of Services\]\(benchmarks\/full\.svg\)\n/,
+    );
+    assert.match(text, /\n\| full programming ÷ raw limit \| ≤ 1\.25 \| 1\.25 \| yes \|\n/);
+    assert.match(text, /\n- conntrack: the kernel has no conntrack\.\n/);
+    assert.match(text, /ipset v7\.17 \\\| protocol 7/);
+  });
+
+  it('has tables in which every row has every cell', () => {
+    const table = markdownTable(figureTable(report().figures, true));
+    const counts = table.split('\n').map((line) => line.split('|').length);
+    assert.equal(new Set(counts).size, 1, table);
+  });
+
+  it('is written with its charts and the report', () => {
+    const merged = mergeReports([report(), report({ machine: { ...report().machine, kernel: '6.12' } })]);
+    const files = benchFiles(merged);
+    assert.deepEqual(
+      files.map(({ path }) => path),
+      [
+        'benchmarks.md',
+        'benchmarks/report.json',
+        'benchmarks/full.svg',
+        'benchmarks/full-Linux-6.12-User-Mode-Linux-1-CPU.svg',
+      ],
+    );
+    for (const { path } of files.slice(2)) assert.ok(files[0]?.text.includes(`](${path})`), path);
+    assert.deepEqual(readReports(files[1]?.text ?? '', 'report.json'), merged.reports);
+  });
+});
+
+describe('merged reports', () => {
+  it('have the first measured value of each target, or the first reason', () => {
+    const target = { id: 'idle', name: 'idle memory', target: '≤ 80 MB' };
+    const [first, second] = [report(), report({ targets: [{ ...target, value: 79, met: true }] })];
+    assert.deepEqual(mergeReports([first, second]).targets, [
+      first.targets[0],
+      { ...target, value: 79, met: true },
+    ]);
+    const neither = mergeReports([first, report({ targets: [{ ...target, reason: 'there is no IPVS' }] })]);
+    assert.equal(neither.targets[1]?.reason, 'it runs only on hardware');
+  });
+});
+
+describe('a report as JSON', () => {
+  it('is read again, alone or merged', () => {
+    assert.deepEqual(readReports(JSON.stringify(report()), 'a.json'), [report()]);
+  });
+
+  it('is refused with the field and the rule', () => {
+    const refusals: [text: string, message: RegExp][] = [
+      ['{', /^a\.json is not JSON: /],
+      ['3', /^a\.json: a report must be an object$/],
+      ['{"version":2}', /^a\.json: version must be 1, found 2$/],
+      ['{"reports":3}', /^a\.json: reports must be a list$/],
+      ['{"reports":[{"version":1}]}', /^a\.json: reports\[0\]: figures must be a list$/],
+      [JSON.stringify({ ...report(), machine: 'x' }), /^a\.json: machine must be an object$/],
+    ];
+    for (const [text, message] of refusals) {
+      assert.throws(
+        () => readReports(text, 'a.json'),
+        (error: Error) => error instanceof InvalidReport && message.test(error.message),
+        text,
+      );
+    }
+  });
+});

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { spread } from '../../../src/bench/statistics.js';
+import { TARGETS, targetsOf } from '../../../src/bench/targets.js';
+import type { Figure, Measured, MemoryFigure, OpponentName, ScenarioName } from '../../../src/bench/types.js';
+
+describe('targets', () => {
+  it('are those of the project', () => {
+    const limits = TARGETS.map(
+      ({ id, relation, limit, unit }) => `${id} ${relation} ${limit}${unit && ` ${unit}`}`,
+    );
+    assert.deepEqual(limits, [
+      'full-to-raw ≤ 1.25',
+      'commands-to-full ≥ 100',
+      'batch-modes-to-full ≥ 2',
+      'single-to-full ≥ 1.5',
+      'endpoint-scaling ≤ 1.2',
+      'endpoint-messages = 2',
+      'restart-operations = 0',
+      'restart-to-raw ≤ 1.5',
+      'node-label ≤ 50 ms',
+      'first-service ≤ 0.1',
+      'event-loop ≤ 20 ms',
+      'resident-1000 ≤ 80 MB',
+      'resident-5000 ≤ 130 MB',
+      'bytes-per-endpoint ≤ 400 B',
+      'library-one ≤ 2',
+      'library-batch ≤ 1.2',
+    ]);
+  });
+
+  it('are computed from medians of the same scenario at 10 000 x 10', () => {
+    const measured = withFigures([
+      figure('full', 'ours', 10_000, [90, 100, 500]),
+      figure('full', 'raw', 10_000, [80]),
+      figure('full', 'raw', 5000, [1]),
+      figure('full', 'execFile', 10_000, [12_000]),
+      figure('full', 'toolBatch', 10_000, [150]),
+      figure('full', 'single', 10_000, [150]),
+    ]);
+    assert.deepEqual(resultOf(measured, 'full-to-raw'), [1.25, true]);
+    assert.deepEqual(resultOf(measured, 'commands-to-full'), [120, true]);
+    assert.deepEqual(resultOf(measured, 'batch-modes-to-full'), [1.5, false]);
+    assert.deepEqual(resultOf(measured, 'single-to-full'), [1.5, true]);
+  });
+
+  it('compare a change of one endpoint at 10 000 and at 100 Services, and count its messages', () => {
+    const measured = withFigures([
+      { ...figure('endpoint', 'ours', 10_000, [3]), messages: 3 },
+      figure('endpoint', 'ours', 100, [2]),
+    ]);
+    assert.deepEqual(resultOf(measured, 'endpoint-scaling'), [1.5, false]);
+    assert.deepEqual(resultOf(measured, 'endpoint-messages'), [3, false]);
+  });
+
+  it('compare a restart with the lists of the same state, and count its operations', () => {
+    const measured = withFigures([
+      { ...figure('restart', 'ours', 10_000, [14]), operations: 0 },
+      figure('restart', 'raw', 10_000, [10]),
+    ]);
+    assert.deepEqual(resultOf(measured, 'restart-to-raw'), [1.4, true]);
+    assert.deepEqual(resultOf(measured, 'restart-operations'), [0, true]);
+  });
+
+  it('have the time to the first usable Service as a part of the whole', () => {
+    const full = { ...figure('full', 'ours', 10_000, [1000]), firstService: spread([200]) };
+    assert.deepEqual(resultOf(withFigures([full]), 'first-service'), [0.2, false]);
+  });
+
+  it('take times without a ratio from a real machine, with the kernel in memory where it has no IPVS', () => {
+    const figures = [
+      figure('nodeLabelInMemory', 'ours', 10_000, [40]),
+      { ...figure('fullInMemory', 'ours', 10_000, [900]), longestBlock: 21 },
+    ];
+    const native = withFigures(figures);
+    assert.deepEqual(resultOf(native, 'node-label'), [40, true]);
+    assert.deepEqual(resultOf(native, 'event-loop'), [21, false]);
+    const kernel = withFigures([...figures, figure('nodeLabel', 'ours', 10_000, [60])]);
+    assert.deepEqual(resultOf(kernel, 'node-label'), [60, false]);
+    const reason = 'only a kernel that is not virtual counts';
+    assert.deepEqual(resultOf({ ...kernel, native: false }, 'node-label'), [reason, undefined]);
+  });
+
+  it('have the memory of the process, in MB and for each endpoint', () => {
+    const memory: MemoryFigure[] = [
+      { size: { services: 1000, endpoints: 10 }, idleResident: 60e6, resident: 81e6 },
+      { size: { services: 5000, endpoints: 10 }, idleResident: 60e6, resident: 80e6 },
+    ];
+    const measured = { ...withFigures([]), memory };
+    assert.deepEqual(resultOf(measured, 'resident-1000'), [81, false]);
+    assert.deepEqual(resultOf(measured, 'resident-5000'), [80, true]);
+    assert.deepEqual(resultOf(measured, 'bytes-per-endpoint'), [400, true]);
+  });
+
+  it('take the figures of the library at any size', () => {
+    const measured = withFigures([
+      figure('oneOperation', 'ours', 10, [30]),
+      figure('oneOperation', 'rawSingle', 10, [10]),
+      figure('batch', 'ours', 10, [11]),
+      figure('batch', 'raw', 10, [10]),
+    ]);
+    assert.deepEqual(resultOf(measured, 'library-one'), [3, false]);
+    assert.deepEqual(resultOf(measured, 'library-batch'), [1.1, true]);
+  });
+
+  it('that were not measured have the reason, and are neither met nor missed', () => {
+    const reason = 'the kernel has no IPVS';
+    const measured = { ...withFigures([]), unavailable: [{ scenario: 'full' as const, reason }] };
+    const found = targetsOf(measured).find(({ id }) => id === 'full-to-raw');
+    assert.deepEqual(found?.reason, reason);
+    assert.equal(found && 'met' in found, false);
+    assert.equal(
+      resultOf(measured, 'restart-operations')[0],
+      'restart by ours was not measured at 10000 x 10',
+    );
+  });
+});
+
+function resultOf(measured: Measured, id: string): [number | string | undefined, boolean | undefined] {
+  const found = targetsOf(measured).find((target) => target.id === id);
+  return [found?.value ?? found?.reason, found?.met];
+}
+
+function withFigures(figures: readonly Figure[]): Measured {
+  return { figures, memory: [], unavailable: [], native: true };
+}
+
+function figure(
+  scenario: ScenarioName,
+  opponent: OpponentName,
+  services: number,
+  wall: readonly number[],
+): Figure {
+  return {
+    scenario,
+    opponent,
+    size: { services, endpoints: 10 },
+    operations: 1,
+    wall: spread(wall),
+    cpu: spread(wall),
+    cpuTime: { user: 0, system: 0, children: 0 },
+    first: 1,
+    parentMemory: 1,
+    peakMemory: 1,
+    processes: 0,
+  };
+}

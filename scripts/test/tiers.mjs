@@ -38,6 +38,7 @@ export const TIERS = [
     native: true,
     needs: IPVS,
     others: {
+      'bench-here.': ['ipset'],
       'conntrack.': ['conntrack', 'zones'],
       'conntrack-options.': ['conntrack', 'zones'],
       'conntrack-surroundings.': ['conntrack', 'modules'],

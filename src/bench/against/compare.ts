@@ -19,9 +19,6 @@ import type {
   ProxyFigure,
 } from './types.js';
 
-/** Changes of one endpoint, and of the node, in each run. */
-const CHANGES = 5;
-
 /** A proxy is idle if no pass ended for this time, in ms: kube-proxy's minSyncPeriod is 1 s. */
 const QUIET = 1500;
 /** Longest wait for that, in ms. */
@@ -103,7 +100,7 @@ async function measureOnce(command: ProxyCommand, size: Size, options: AgainstOp
         resident,
         peak,
         started: newestProcessId() - before,
-        ...(await measureChanges(proxy, server, cluster)),
+        ...(await measureChanges(proxy, server, cluster, options.changes)),
       };
     } finally {
       await proxy.end();
@@ -120,18 +117,19 @@ async function measureChanges(
   proxy: ProxyProcess,
   { store }: ApiServer,
   cluster: ReturnType<typeof makeRawCluster>,
+  changes: number,
 ): Promise<Pick<Run, 'endpointChange' | 'startedByChange' | 'nodeChange'>> {
   const endpointChange: number[] = [];
   const startedByChange: number[] = [];
   const nodeChange: number[] = [];
-  for (let i = 0; i < CHANGES; i++) {
+  for (let i = 0; i < changes; i++) {
     const before = newestProcessId();
     const took = await passOf(proxy, () => store.set(cluster.replaceEndpoint().object));
     if (took === undefined) continue;
     endpointChange.push(took);
     startedByChange.push(newestProcessId() - before);
   }
-  for (let i = 0; i < CHANGES; i++) {
+  for (let i = 0; i < changes; i++) {
     const took = await passOf(proxy, () => store.set(cluster.nodeInZone(`zone-${1 + (i % 2)}`).object));
     if (took === undefined) break;
     nodeChange.push(took);

@@ -81,8 +81,8 @@ Status PreparedCommands::RunOne(size_t index, Cost* cost) {
   if (lseek(input_.get(), 0, SEEK_SET) < 0) return Status::Errno(errno, "lseek");
   const Redirections redirections(input_.get(), output_.get());
   pid_t child = 0;
-  const int failed =
-      posix_spawnp(&child, arguments_[index][0], redirections.get(), nullptr, arguments_[index].data(), environ);
+  const int failed = posix_spawnp(&child, arguments_[index][0], redirections.get(), nullptr,
+                                  arguments_[index].data(), environ);
   if (failed != 0) return Status::Errno(failed, "cannot run " + commands_[index].front());
   int status = 0;
   while (waitpid(child, &status, 0) < 0) {

@@ -6,7 +6,8 @@ namespace knp::bench {
 namespace {
 
 uint64_t Now() {
-  return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
+  return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch() /
+                               std::chrono::nanoseconds(1));
 }
 
 uint64_t Nanoseconds(const timeval& time) {
@@ -29,8 +30,8 @@ void Meter::Stop(Cost* cost) const {
   cost->user += Nanoseconds(now.ru_utime) - Nanoseconds(self_.ru_utime);
   cost->system += Nanoseconds(now.ru_stime) - Nanoseconds(self_.ru_stime);
   static_cast<void>(getrusage(RUSAGE_CHILDREN, &now));
-  cost->children += Nanoseconds(now.ru_utime) - Nanoseconds(children_.ru_utime) +
-                    Nanoseconds(now.ru_stime) - Nanoseconds(children_.ru_stime);
+  cost->children += Nanoseconds(now.ru_utime) - Nanoseconds(children_.ru_utime) + Nanoseconds(now.ru_stime) -
+                    Nanoseconds(children_.ru_stime);
 }
 
 }  // namespace knp::bench

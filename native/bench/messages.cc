@@ -48,8 +48,8 @@ Status PreparedMessages::Prepare(int protocol, std::vector<uint8_t> messages, si
   return {};
 }
 
-// Numbers the messages from 1, and asks for an acknowledgement of the last one of each load: the kernel reports every
-// error unasked.
+// Numbers the messages from 1, and asks for an acknowledgement of the last one of each load: the kernel
+// reports every error unasked.
 Status PreparedMessages::SplitIntoLoads(size_t load) {
   loads_.clear();
   uint32_t sequence = 0;

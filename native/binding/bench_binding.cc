@@ -1,5 +1,5 @@
-// The raw limits of the benchmark. Unlike the clients they run on the JavaScript thread, in whose network namespace they
-// work, so that nothing but the kernel is measured.
+// The raw limits of the benchmark. Unlike the clients they run on the JavaScript thread, in whose network
+// namespace they work, so that nothing but the kernel is measured.
 #include <sched.h>
 
 #include <cerrno>
@@ -150,7 +150,8 @@ Napi::Value EnterNewNetworkNamespace(const Napi::CallbackInfo& info) {
 void InitBench(Napi::Object exports) {
   PreparedMessages::Init(exports);
   PreparedCommands::Init(exports);
-  exports.Set("addEntriesWithLibipset", Napi::Function::New<AddEntries>(exports.Env(), "addEntriesWithLibipset"));
+  exports.Set("addEntriesWithLibipset",
+              Napi::Function::New<AddEntries>(exports.Env(), "addEntriesWithLibipset"));
   exports.Set("enterNewNetworkNamespace",
               Napi::Function::New<EnterNewNetworkNamespace>(exports.Env(), "enterNewNetworkNamespace"));
 }

@@ -32,12 +32,12 @@ export function fullJob(step: Step): Job {
 async function addProgramme(context: Context, step: Step, find: () => Programme): Promise<void> {
   if (context.results.isUnavailable(step)) return;
   await inSandbox(async (sandbox) => {
-    await takeStep(context, step, async () => {
+    await takeStep(context, step, async (window) => {
       const { options } = context;
       const programme = find();
       await sandbox.makeRoom(programme);
       const run = await adderOf(step.opponent, options.sample)(programme.phases, sandbox);
-      const cost = await run();
+      const cost = await window(run);
       const operations = countOperations(programme.phases);
       const sample = countOperations(sampleOf(programme.phases, options.sample));
       return [{ cost, operations, ...(SAMPLED.has(step.opponent) && sample < operations && { sample }) }];

@@ -23,7 +23,7 @@ export function conntrackJob(step: Step): Job {
     run: (context: Context) =>
       inSandbox(async (sandbox) => {
         await addFlows(sandbox, step.size.services);
-        await takeStep(context, step, () => deleteFlows(sandbox, step));
+        await takeStep(context, step, (window) => window(() => deleteFlows(sandbox, step)));
       }),
   };
 }

@@ -42,36 +42,61 @@ export function stepOf(
   return job.steps.find((step) => step.scenario === scenario && step.opponent === opponent);
 }
 
-/** Does the work of a step, and records its results. An error makes the step unavailable, and is not thrown. */
+/** Runs what is measured of a step: the rest of its work is preparation. */
+export type Window = <T>(run: () => Promise<T>) => Promise<T>;
+
+/**
+ * Does the work of a step, and records its results. An error makes the step unavailable, and is not thrown.
+ *
+ * @param work runs what is measured through the window, once or several times
+ */
 export async function takeStep(
   context: Context,
   step: Step | undefined,
-  work: () => Promise<readonly Measured[]>,
+  work: (window: Window) => Promise<readonly Measured[]>,
 ): Promise<void> {
   if (!step || context.results.isUnavailable(step)) return;
   context.signal?.throwIfAborted();
   context.events.started?.(step);
   try {
-    collectGarbage();
-    const parentMemory = residentMemory().now;
-    resetPeak();
-    if (isCounting(context, step)) {
-      const calls = await context.counter?.count(work);
-      if (calls !== undefined) context.results.addSystemCalls(step, calls);
-    } else {
-      const measured = await work();
-      const peakMemory = residentMemory().peak;
-      context.results.add(
-        step,
-        measured.map((one) => ({ ...one, parentMemory, peakMemory })),
-      );
-    }
+    if (isCounting(context, step)) await countCalls(context, step, work);
+    else await measure(context, step, work);
   } catch (error) {
     const { scenario, opponent } = step;
     context.results.unavailable({ scenario, opponent, reason: (error as Error).message });
   } finally {
     context.events.ended?.(step);
   }
+}
+
+type Work = Parameters<typeof takeStep>[2];
+
+async function measure({ results }: Context, step: Step, work: Work): Promise<void> {
+  const memory = { parentMemory: 0, peakMemory: 0 };
+  const measured = await work(async (run) => {
+    collectGarbage();
+    memory.parentMemory = residentMemory().now;
+    resetPeak();
+    const result = await run();
+    memory.peakMemory = Math.max(memory.peakMemory, residentMemory().peak);
+    return result;
+  });
+  results.add(
+    step,
+    measured.map((one) => ({ ...one, ...memory })),
+  );
+}
+
+async function countCalls({ counter, results }: Context, step: Step, work: Work): Promise<void> {
+  if (!counter) return;
+  let calls = 0;
+  const measured = await work(async (run) => {
+    const counted = await counter.count(run);
+    calls += counted.calls;
+    return counted.result;
+  });
+  // Of one run, as all other numbers of a figure.
+  results.addSystemCalls(step, Math.round(calls / measured.length));
 }
 
 /** Does work in a sandbox of its own. */

@@ -2,7 +2,6 @@
 
 import { addressAt, FIRST_SERVICE } from './cluster.js';
 import { type Context, inSandbox, type Job, type Measured, plain, takeStep } from './context.js';
-import type { Cost } from './cost.js';
 import { adderOf } from './opponents.js';
 import type { Phase, ServedService } from './phases.js';
 import { served } from './programmes.js';
@@ -21,12 +20,13 @@ export function libraryJob(step: Step & { readonly scenario: 'oneOperation' | 'b
     steps: [step],
     run: (context: Context) =>
       inSandbox((sandbox) =>
-        takeStep(context, step, async () => {
+        takeStep(context, step, async (window) => {
           const results: Measured[] = [];
           const [size, runs] = step.scenario === 'batch' ? [BATCH, BATCHES] : [ROUND_TRIPS, 1];
           if (!sandbox.ipvs) await sandbox.makeRoom({ sets: [], link: VIRTUAL_LINK });
           for (let run = 0; run < runs; run++) {
-            results.push(plain(await addOnce(sandbox, run, size, adderNameOf(step)), size));
+            const add = await adderOf(adderNameOf(step), 0)([await phaseOf(sandbox, run, size)], sandbox);
+            results.push(plain(await window(add), size));
           }
           return results;
         }),
@@ -37,11 +37,6 @@ export function libraryJob(step: Step & { readonly scenario: 'oneOperation' | 'b
 /** Single operations of the library are those of the opponent `single`. */
 function adderNameOf({ scenario, opponent }: Step): OpponentName {
   return scenario === 'oneOperation' && opponent === 'ours' ? 'single' : opponent;
-}
-
-async function addOnce(sandbox: Sandbox, run: number, size: number, adder: OpponentName): Promise<Cost> {
-  const add = await adderOf(adder, 0)([await phaseOf(sandbox, run, size)], sandbox);
-  return add();
 }
 
 /** Additions of which none exists yet. */

@@ -16,11 +16,18 @@ import {
 } from './context.js';
 import { costOf, sumOf } from './cost.js';
 import { adderOf, DATAGRAM, execAll, spawnAll } from './opponents.js';
-import type { Programme, Restore, ServedService, ServerChange } from './phases.js';
+import {
+  type KernelNumbers,
+  NO_IPVS,
+  type Programme,
+  type Restore,
+  type ServedService,
+  type ServerChange,
+} from './phases.js';
 import { readProgramme, realServer } from './programmes.js';
 import { emptyKernel, type MeasuredPass, type ProxyKernel, ProxyRun } from './proxyRun.js';
-import { changeMessages, type KernelNumbers, listMessages } from './rawMessages.js';
-import { NO_IPVS, type Sandbox } from './sandbox.js';
+import { changeMessages, listMessages } from './rawMessages.js';
+import type { Sandbox } from './sandbox.js';
 import { changeCommand } from './toolCommands.js';
 import type { OpponentName, ScenarioName, Size, Step } from './types.js';
 
@@ -41,12 +48,17 @@ async function live(context: Context, job: Pick<Job, 'steps'>, size: Size, sandb
   const kernel: ProxyKernel = { ...host, ipvs, ipset, sysctl };
   const cluster = makeCluster(size, context.options.seed);
   const take = (scenario: ScenarioName, work: () => Promise<MeasuredPass | readonly MeasuredPass[]>) =>
-    takeStep(context, stepOf(job, scenario, 'ours'), async () => [await work()].flat().map(measured));
+    takeStep(context, stepOf(job, scenario, 'ours'), async (window) =>
+      [await window(work)].flat().map(measured),
+    );
   const begin = async (run: ProxyRun, scenario?: ScenarioName) => {
     const objects = cluster.objects();
     const step = scenario && stepOf(job, scenario, 'ours');
     if (!step) await run.begin(objects);
-    else await takeStep(context, step, async () => [withFirstService(await run.begin(objects))]);
+    else
+      await takeStep(context, step, async (window) => [
+        withFirstService(await window(() => run.begin(objects))),
+      ]);
   };
 
   const first = new ProxyRun(kernel);
@@ -82,11 +94,11 @@ export function memoryJob(steps: readonly Step[], size: Size): Job {
       const cluster = makeCluster(size, context.options.seed);
       const objects = cluster.objects();
       const run = new ProxyRun(emptyKernel());
-      await takeStep(context, stepOf({ steps }, 'fullInMemory', 'ours'), async () => [
-        measured(await run.begin(objects)),
+      await takeStep(context, stepOf({ steps }, 'fullInMemory', 'ours'), async (window) => [
+        measured(await window(() => run.begin(objects))),
       ]);
-      await takeStep(context, stepOf({ steps }, 'nodeLabelInMemory', 'ours'), async () =>
-        (await changeNode(run, cluster)).map(measured),
+      await takeStep(context, stepOf({ steps }, 'nodeLabelInMemory', 'ours'), async (window) =>
+        (await window(() => changeNode(run, cluster))).map(measured),
       );
       await run.stop();
     },
@@ -105,15 +117,18 @@ export function kernelJob(steps: readonly Step[], size: Size): Job {
         await (await adderOf('raw', 0)(programme.phases, sandbox))();
         const numbers = await sandbox.numbers();
         for (const scenario of ['restart', 'audit'] as const) {
-          await takeStep(context, stepOf({ steps }, scenario, 'raw'), async () => [
-            await readAll(programme, numbers),
+          await takeStep(context, stepOf({ steps }, scenario, 'raw'), async (window) => [
+            await window(prepareLists(programme, numbers)),
           ]);
         }
         const endpoints = new Endpoints(servicesOf(programme));
         for (const opponent of CHANGERS) {
-          await takeStep(context, stepOf({ steps }, 'endpoint', opponent), () =>
-            repeated(CHANGES, () => replaceServer(opponent, endpoints.replace(), numbers)),
-          );
+          await takeStep(context, stepOf({ steps }, 'endpoint', opponent), (window) => {
+            const runs = Array.from({ length: CHANGES }, () =>
+              prepareChange(opponent, endpoints.replace(), numbers),
+            );
+            return window(() => eachOf(runs));
+          });
         }
       }),
   };
@@ -149,27 +164,23 @@ class Endpoints {
 }
 
 /** Carries the changes out. */
-async function replaceServer(
+function prepareChange(
   opponent: (typeof CHANGERS)[number],
   changes: readonly ServerChange[],
   numbers: KernelNumbers,
-): Promise<Measured> {
+): () => Promise<Measured> {
   if (opponent === 'spawn' || opponent === 'execFile') {
-    const commands = changes.map(changeCommand);
-    return plain(await (opponent === 'spawn' ? spawnAll(commands) : execAll(commands))(), changes.length);
+    const run = (opponent === 'spawn' ? spawnAll : execAll)(changes.map(changeCommand));
+    return async () => plain(await run(), changes.length);
   }
   const { protocol, bytes, count } = changeMessages(changes, numbers);
-  const messages = new (loadAddon().PreparedMessages)(
-    protocol,
-    bytes,
-    opponent === 'raw' ? count : 1,
-    DATAGRAM,
-  );
-  return plain(costOf(messages.send()), count);
+  const load = opponent === 'raw' ? count : 1;
+  const messages = new (loadAddon().PreparedMessages)(protocol, bytes, load, DATAGRAM);
+  return async () => plain(costOf(messages.send()), count);
 }
 
 /** Lists everything of a programme, and the rules as the proxy does. */
-async function readAll(programme: Programme, numbers: KernelNumbers): Promise<Measured> {
+function prepareLists(programme: Programme, numbers: KernelNumbers): () => Promise<Measured> {
   const services = servicesOf(programme);
   const sets = programme.sets.map(({ name }) => name);
   const lists = listMessages({ services, sets }, numbers).map(
@@ -178,7 +189,7 @@ async function readAll(programme: Programme, numbers: KernelNumbers): Promise<Me
   );
   const families = new Set(restoresOf(programme).map(({ family }) => family));
   const rules = spawnAll([...families].map((family) => ({ command: [iptables('save', family)], input: '' })));
-  return plain(sumOf([...lists.map((list) => costOf(list.send())), await rules()]), 0);
+  return async () => plain(sumOf([...lists.map((list) => costOf(list.send())), await rules()]), 0);
 }
 
 function changeNode(run: ProxyRun, cluster: Cluster): Promise<MeasuredPass[]> {
@@ -186,9 +197,13 @@ function changeNode(run: ProxyRun, cluster: Cluster): Promise<MeasuredPass[]> {
   return repeated(NODE_CHANGES, () => run.report([cluster.nodeInZone(`zone-${++zone}`)]));
 }
 
-async function repeated<T>(times: number, work: () => Promise<T>): Promise<T[]> {
+function repeated<T>(times: number, work: () => Promise<T>): Promise<T[]> {
+  return eachOf(new Array<() => Promise<T>>(times).fill(work));
+}
+
+async function eachOf<T>(runs: readonly (() => Promise<T>)[]): Promise<T[]> {
   const results: T[] = [];
-  for (let time = 0; time < times; time++) results.push(await work());
+  for (const run of runs) results.push(await run());
   return results;
 }
 

@@ -3,9 +3,16 @@ import { execFile } from 'node:child_process';
 import { loadAddon } from '../kernel/addon.js';
 import { packedEntries } from './bytes.js';
 import { type Cost, costOf, Meter, scaled, sumOf } from './cost.js';
-import { countOperations, libraryOperations, type Phase, sampleOf } from './phases.js';
-import { additionMessages, type KernelNumbers } from './rawMessages.js';
-import { check, NO_IPVS, type Sandbox } from './sandbox.js';
+import {
+  countOperations,
+  type KernelNumbers,
+  libraryOperations,
+  NO_IPVS,
+  type Phase,
+  sampleOf,
+} from './phases.js';
+import { additionMessages } from './rawMessages.js';
+import { check, type Sandbox } from './sandbox.js';
 import { batchCommands, singleCommands, type ToolCommand } from './toolCommands.js';
 import type { OpponentName } from './types.js';
 

@@ -39,6 +39,17 @@ export interface Programme {
   readonly phases: readonly Phase[];
 }
 
+/** Numbers of this kernel that messages contain. */
+export interface KernelNumbers {
+  /** Id of the generic family IPVS; absent without it. */
+  readonly ipvs?: number;
+  /** Index of the link of the addresses. */
+  readonly link: number;
+}
+
+/** Why a scenario cannot be measured. */
+export const NO_IPVS = 'the kernel has no IPVS';
+
 /** The operations of a phase for the library; none for rules, which have no such client. */
 export type LibraryOperations =
   | { readonly client: 'ipvs'; readonly operations: readonly IpvsOperation[] }

@@ -91,8 +91,10 @@ export async function readProgramme(sandbox: Sandbox, restores: readonly Restore
   phases.push({ kind: 'rules', restores });
   const services = await readServices(sandbox);
   if (services.length > 0) phases.push({ kind: 'services', services });
-  const listed = await sandbox.host.rtnetlink.listAddresses(VIRTUAL_LINK);
-  const addresses = listed.map(({ address }) => address).sort(byNumber);
+  const listed = await sandbox.host.rtnetlink.listAddresses();
+  const addresses = listed
+    .flatMap(({ link, address }) => (link === VIRTUAL_LINK ? [address] : []))
+    .sort(byNumber);
   if (addresses.length > 0) phases.push({ kind: 'addresses', link: VIRTUAL_LINK, addresses });
   return { sets, link: VIRTUAL_LINK, phases };
 }

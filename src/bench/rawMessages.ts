@@ -3,8 +3,7 @@
 import type { SetEntry } from '../kernel/ipset/types.js';
 import { AttributeWriter, genericHeader, NLA_F_NET_BYTEORDER } from '../kernel/netlink/index.js';
 import { addressBytes } from './bytes.js';
-import type { Phase, ServedService, ServerChange } from './phases.js';
-import { NO_IPVS } from './sandbox.js';
+import { type KernelNumbers, NO_IPVS, type Phase, type ServedService, type ServerChange } from './phases.js';
 
 /** Messages for one socket. */
 export interface RawMessages {
@@ -12,14 +11,6 @@ export interface RawMessages {
   readonly protocol: number;
   readonly bytes: Uint8Array;
   readonly count: number;
-}
-
-/** Numbers of this kernel that messages contain. */
-export interface KernelNumbers {
-  /** Id of the generic family IPVS; absent without it. */
-  readonly ipvs?: number;
-  /** Index of the link of the addresses. */
-  readonly link: number;
 }
 
 /** Entries in one message: about as many as a message of 64 KiB, whose attributes have 16-bit lengths, holds. */

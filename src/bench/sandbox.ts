@@ -14,14 +14,11 @@ import { openNetlink } from '../kernel/netlink/index.js';
 import type { Sysctl } from '../kernel/sysctl/index.js';
 import { type HostKernel, openHostKernel } from '../modes/shared/hostKernel.js';
 import { NODE_ADDRESS } from './cluster.js';
-import type { Programme } from './phases.js';
-import type { KernelNumbers } from './rawMessages.js';
+import type { KernelNumbers, Programme } from './phases.js';
 
 /** The link of the virtual addresses: kube-proxy's name. */
 export const VIRTUAL_LINK = 'kube-ipvs0';
 const NODE_LINK = 'node0';
-/** Why a scenario cannot be measured. */
-export const NO_IPVS = 'the kernel has no IPVS';
 
 /** Parts of the kernel in a namespace of their own, and numbers of the kernel. */
 export class Sandbox {

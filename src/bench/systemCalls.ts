@@ -11,8 +11,8 @@ const LOOK_EVERY = 10;
 
 /** Counts the system calls of runs. */
 export class SystemCallCounter {
-  /** The system calls of this process and of the processes that it starts, while `work` runs. */
-  async count(work: () => Promise<unknown>): Promise<number> {
+  /** The result of `work`, and the system calls of this process and of the processes that it starts meanwhile. */
+  async count<T>(work: () => Promise<T>): Promise<{ readonly result: T; readonly calls: number }> {
     const folder = mkdtempSync(join(tmpdir(), 'system-calls-'));
     const output = join(folder, 'summary');
     const strace = spawn('strace', ['-f', '-c', '-U', 'calls,name', '-o', output, '-p', `${process.pid}`], {
@@ -20,11 +20,11 @@ export class SystemCallCounter {
     });
     try {
       await attached(strace);
-      await work();
+      const result = await work();
       const ended = new Promise((resolve) => strace.once('exit', resolve));
       strace.kill('SIGINT');
       await ended;
-      return totalOf(readFileSync(output, 'utf8'));
+      return { result, calls: totalOf(readFileSync(output, 'utf8')) };
     } finally {
       strace.kill();
       rmSync(folder, { recursive: true });

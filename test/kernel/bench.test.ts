@@ -9,6 +9,7 @@ import { type Phase, type Programme, sizeOf } from '../../src/bench/phases.js';
 import { type FamilyScenario, familyProgramme, readProgramme } from '../../src/bench/programmes.js';
 import { OPPONENTS, SCENARIOS } from '../../src/bench/scenarios.js';
 import type { BenchReport, Figure, OpponentName, ScenarioName, Step } from '../../src/bench/types.js';
+import { loadAddon } from '../../src/kernel/addon.js';
 
 const SIZE = { services: 3, endpoints: 2 };
 const SAMPLE = 1000;
@@ -150,6 +151,32 @@ it('a benchmark ends between two steps when it is aborted', async () => {
     reason,
   );
   assert.equal(steps.length, 2);
+});
+
+it('prepared messages with a wrong length are refused', () => {
+  const { PreparedMessages } = loadAddon();
+  for (const length of [0, 15, 24]) {
+    const message = new Uint8Array(16);
+    message[0] = length;
+    assert.throws(() => new PreparedMessages(0, message, 1, 8192), {
+      errno: 22,
+      message: 'message 1 has a wrong length',
+    });
+  }
+});
+
+it('a command that fails is named, with its own words', () => {
+  const commands = new (loadAddon().PreparedCommands)([['sh', '-c', 'echo no >&2; exit 3']], Buffer.alloc(0));
+  assert.throws(() => commands.run(), {
+    errno: 5,
+    message: 'sh -c echo no >&2; exit 3 ended with status 3: no\n',
+  });
+});
+
+it('a command reads its input', () => {
+  const compare = ['sh', '-c', 'test "$(cat)" = "some text"'];
+  const commands = new (loadAddon().PreparedCommands)([compare, compare], Buffer.from('some text'));
+  assert.equal(commands.run().processes, 2);
 });
 
 it('a message that the kernel refuses ends the raw limit with its number', async () => {

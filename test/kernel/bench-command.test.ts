@@ -19,7 +19,7 @@ test('the proxy, the limit and the tools are measured, and the targets with them
     ...['--sizes', '5x2', '--repetitions', '1', '--sample', '2', '-o', 'json'],
   ]);
   assert.equal(status, 0, stderr);
-  const { figures, unavailable, targets, machine } = JSON.parse(stdout) as BenchReport;
+  const { figures, unavailable, targets, machine, memory } = JSON.parse(stdout) as BenchReport;
   assert.deepEqual(unavailable, []);
   const measured = figures.map(({ scenario, opponent }) => `${scenario} ${opponent}`);
   const missing = [
@@ -39,6 +39,8 @@ test('the proxy, the limit and the tools are measured, and the targets with them
     assert.ok(wall.min > 0 && wall.min <= wall.median && wall.median <= wall.max, `${scenario} ${opponent}`);
   }
   assert.equal(typeof targets.find(({ id }) => id.startsWith('endpoint-messages'))?.value, 'number', stdout);
+  const [agent] = memory;
+  assert.ok(agent && agent.idleResident > 10e6 && agent.resident > 10e6, stderr);
   assert.ok(Object.keys(machine.tools).includes('ipvsadm'), stdout);
 });
 

@@ -69,7 +69,7 @@ function readPattern(text: string): RegExp {
 }
 
 /** This program as an agent. */
-function ownCommand(): ProxyCommand {
+export function ownCommand(): ProxyCommand {
   const program = [process.execPath, ...process.execArgv, process.argv[1] ?? ''].map((word) => `"${word}"`);
   const flags =
     '--kubeconfig={kubeconfig} --hostname-override={node} --proxy-mode=ipvs --logging-format=json';

@@ -8,7 +8,7 @@ import { readReports } from '../../bench/output/readReport.js';
 import type { BenchOptions, BenchReport } from '../../bench/types.js';
 import type { CommandRunner, Invocation } from '../command.js';
 import { type Output, writeReport } from '../output/output.js';
-import { againstOptions, runAgainst } from './against.js';
+import { againstOptions, ownCommand, runAgainst } from './against.js';
 import { benchFiles, writeFiles } from './folder.js';
 import { isIsolated, runIsolated } from './isolate.js';
 import { benchOptions, progressForm } from './options.js';
@@ -37,7 +37,7 @@ function readFile(path: string): BenchReport[] {
 async function measure(
   wanted: BenchOptions,
   options: Invocation['options'],
-  { format }: Output,
+  { format, note }: Output,
 ): Promise<BenchReport> {
   const form = progressForm(
     options['progress'] as 'auto' | ProgressForm,
@@ -48,9 +48,28 @@ async function measure(
   // Imported late: the measurement opens the addon, which showing earlier reports does not need.
   const { runBench } = await import('../../bench/bench.js');
   try {
-    return await runBench(wanted, progress);
+    const report = await runBench(wanted, progress);
+    return await withMemory(report, note);
   } finally {
     progress.close();
+  }
+}
+
+/** Adds the memory of the agent, if the proxy's full programming was measured. */
+async function withMemory(report: BenchReport, note: Output['note']): Promise<BenchReport> {
+  const { figures, unavailable, machine, options } = report;
+  if (!figures.some(({ scenario, opponent }) => scenario === 'full' && opponent === 'ours')) return report;
+  const [{ measureMemory }, { targetsOf }] = await Promise.all([
+    import('../../bench/against/memory.js'),
+    import('../../bench/targets.js'),
+  ]);
+  try {
+    const memory = await measureMemory(ownCommand(), options.sizes, options.seed);
+    const native = machine.virtualization === undefined;
+    return { ...report, memory, targets: targetsOf({ figures, memory, unavailable, native }) };
+  } catch (error) {
+    note(`the memory of the agent was not measured: ${(error as Error).message}`);
+    return report;
   }
 }
 

@@ -40,6 +40,7 @@ export const TIERS = [
     native: true,
     needs: IPVS,
     others: {
+      'bench-here.': ['ipset'],
       'conntrack.': ['conntrack', 'zones'],
       'conntrack-options.': ['conntrack', 'zones'],
       'conntrack-surroundings.': ['conntrack', 'modules'],

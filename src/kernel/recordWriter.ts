@@ -173,7 +173,7 @@ export class RecordWriter {
   }
 
   /** Begins a record, without attributes, with the bytes of the one before it. */
-  repeat(): void {
+  repeatRecord(): void {
     this.#bytes.copyWithin(this.#start, this.#start - this.#size, this.#start);
   }
 

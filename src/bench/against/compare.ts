@@ -1,16 +1,11 @@
 // Measures two proxies one after the other, each in new network namespaces, with an API server of objects in memory.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { ApiServer } from '../apiServer/server.js';
-import { makeRawCluster, NODE_NAME } from '../cluster.js';
+import type { ApiServer } from '../apiServer/server.js';
+import { makeRawCluster } from '../cluster.js';
 import { describeMachine } from '../machine.js';
-import { Sandbox } from '../sandbox.js';
 import { spread as spreadOf } from '../statistics.js';
 import type { Size } from '../types.js';
-import { kubeconfigFor } from './kubeconfig.js';
 import { newestProcessId } from './procfs.js';
-import { ProxyProcess } from './proxyProcess.js';
+import type { ProxyProcess } from './proxyProcess.js';
 import type {
   AgainstOptions,
   AgainstProgress,
@@ -19,9 +14,7 @@ import type {
   ProxyCommand,
   ProxyFigure,
 } from './types.js';
-
-/** Changes of one endpoint, and of the node, in each run. */
-const CHANGES = 5;
+import { withProxy } from './withProxy.js';
 
 /** A proxy is idle if no pass ended for this time, in ms: kube-proxy's minSyncPeriod is 1 s. */
 const QUIET = 1500;
@@ -78,42 +71,24 @@ export async function compareProxies(
   };
 }
 
-/** Starts a proxy in a new namespace, measures it, and ends it. */
-async function measureOnce(command: ProxyCommand, size: Size, options: AgainstOptions): Promise<Run> {
-  const sandbox = await Sandbox.enter();
-  const folder = mkdtempSync(join(tmpdir(), 'kube-netlink-proxy-bench-'));
-  const server = await new ApiServer().start();
-  try {
-    const kubeconfig = join(folder, 'kubeconfig');
-    writeFileSync(kubeconfig, kubeconfigFor(server.url));
-    const cluster = makeRawCluster(size, options.seed);
-    for (const { object } of cluster.objects()) server.store.set(object);
+/** Starts a proxy, measures it, and ends it. */
+function measureOnce(command: ProxyCommand, size: Size, options: AgainstOptions): Promise<Run> {
+  const cluster = makeRawCluster(size, options.seed);
+  const objects = cluster.objects().map(({ object }) => object);
+  return withProxy(command, objects, async (start, server) => {
     const before = newestProcessId();
-    const proxy = new ProxyProcess(command, { kubeconfig, node: NODE_NAME });
-    try {
-      const first = await proxy.passAfter(0, options.timeout);
-      if (first === undefined) {
-        throw new Error(
-          `no line matched ${command.passPattern} within ${options.timeout} ms${proxy.lastLines}`,
-        );
-      }
-      const { resident, peak } = proxy.memory;
-      return {
-        firstSync: first - proxy.began,
-        cpu: proxy.cpuTime,
-        resident,
-        peak,
-        started: newestProcessId() - before,
-        ...(await measureChanges(proxy, server, cluster)),
-      };
-    } finally {
-      await proxy.end();
-    }
-  } finally {
-    await server.close();
-    rmSync(folder, { recursive: true, force: true });
-    await sandbox.leave();
-  }
+    const proxy = start();
+    const first = await proxy.firstPass(options.timeout);
+    const { resident, peak } = proxy.memory;
+    return {
+      firstSync: first - proxy.began,
+      cpu: proxy.cpuTime,
+      resident,
+      peak,
+      started: newestProcessId() - before,
+      ...(await measureChanges(proxy, server, cluster, options.changes)),
+    };
+  });
 }
 
 /** Changes endpoints and the node, each after the proxy has been idle. */
@@ -121,18 +96,19 @@ async function measureChanges(
   proxy: ProxyProcess,
   { store }: ApiServer,
   cluster: ReturnType<typeof makeRawCluster>,
+  changes: number,
 ): Promise<Pick<Run, 'endpointChange' | 'startedByChange' | 'nodeChange'>> {
   const endpointChange: number[] = [];
   const startedByChange: number[] = [];
   const nodeChange: number[] = [];
-  for (let i = 0; i < CHANGES; i++) {
+  for (let i = 0; i < changes; i++) {
     const before = newestProcessId();
     const took = await passOf(proxy, () => store.set(cluster.replaceEndpoint().object));
     if (took === undefined) continue;
     endpointChange.push(took);
     startedByChange.push(newestProcessId() - before);
   }
-  for (let i = 0; i < CHANGES; i++) {
+  for (let i = 0; i < changes; i++) {
     const took = await passOf(proxy, () => store.set(cluster.nodeInZone(`zone-${1 + (i % 2)}`).object));
     if (took === undefined) break;
     nodeChange.push(took);

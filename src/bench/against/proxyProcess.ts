@@ -65,11 +65,18 @@ export class ProxyProcess {
     for (;;) {
       const pass = this.#passes[count];
       if (pass !== undefined) return pass;
-      if (this.#failure !== undefined) throw new Error(`${this.#failure}${this.lastLines}`);
+      if (this.#failure !== undefined) throw new Error(`${this.#failure}${this.#story}`);
       const left = late - performance.now();
       if (left <= 0) return undefined;
       await this.#change(left);
     }
+  }
+
+  /** The end of its first pass, as of `performance.now()`. Rejects after the time limit, in ms, and if the proxy has ended. */
+  async firstPass(limit: number): Promise<number> {
+    const first = await this.passAfter(0, limit);
+    if (first !== undefined) return first;
+    throw new Error(`no line matched ${this.#pattern} within ${limit} ms${this.#story}`);
   }
 
   /** Waits until no pass ended for a time; gives up after the limit. Both in ms. */
@@ -91,7 +98,7 @@ export class ProxyProcess {
   }
 
   /** The last lines of its log, for an error. */
-  get lastLines(): string {
+  get #story(): string {
     return this.#lastLines.length === 0
       ? '; it logged nothing'
       : `; its log ends:\n${this.#lastLines.join('\n')}`;

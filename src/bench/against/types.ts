@@ -19,6 +19,8 @@ export interface AgainstOptions {
   readonly sizes: readonly Size[];
   /** Starts of each proxy at each size. */
   readonly repetitions: number;
+  /** Changes of one endpoint, and of the node, after each start. */
+  readonly changes: number;
   /** Seed of the clusters. */
   readonly seed: number;
   /** Longest time of a first sync, in ms. */

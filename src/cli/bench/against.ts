@@ -16,6 +16,9 @@ const KUBE_PROXY_PASS = 'syncProxyRules complete';
 /** Sizes without `--sizes`: a first sync of kube-proxy in ipvs mode takes minutes with 1000 Services. */
 const USUAL_SIZES: readonly Size[] = [100, 1000].map((services) => ({ services, endpoints: 10 }));
 
+/** Changes of one endpoint, and of the node, after each start; one with `--quick`. */
+const CHANGES = 5;
+
 /** Longest time of a first sync, in ms. */
 const TIMEOUT = 1_800_000;
 
@@ -50,6 +53,7 @@ export function againstOptions(
     proxies: [ownCommand(), other],
     sizes: usualSizes ? USUAL_SIZES : bench.sizes,
     repetitions: bench.repetitions,
+    changes: options['quick'] === true ? 1 : CHANGES,
     seed: bench.seed,
     timeout: TIMEOUT,
   };

@@ -164,7 +164,7 @@ class PartsBatch {
 
   /** Writes the record before it again, with another address and port. */
   #repeat(list: AddressPorts, index: number): void {
-    this.#writer.repeat();
+    this.#writer.repeatRecord();
     this.#writer.listed(list, index, SERVER.address, SERVER.port, OPERATION.argument);
     this.#writer.finish();
     this.#sent.push(this.results.length);

@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import { PALETTES } from '../../../src/bench/output/chartStyle.js';
 import { labelPlaces } from '../../../src/bench/output/labelPlaces.js';
 import { decadesAround, decadesOf, logScale } from '../../../src/bench/output/logScale.js';
+import { marker } from '../../../src/bench/output/marker.js';
 import { scenarioChart } from '../../../src/bench/output/scenarioChart.js';
 import { scenariosOf } from '../../../src/bench/output/table.js';
 import { durationText, groupedText, numberText, spanText } from '../../../src/bench/output/units.js';
@@ -98,6 +99,8 @@ describe('a chart', () => {
     assert.equal(lines.length, OPPONENTS.length);
     const strokes = lines.map(({ attributes }) => /stroke-\d+/.exec(attributes['class'] ?? '')?.[0]);
     assert.equal(new Set(strokes).size, OPPONENTS.length, `${strokes}`);
+    const shapes = OPPONENTS.map((_, place) => marker(place, 0, 0, 1).replace(/mark-\d+/, ''));
+    assert.equal(new Set(shapes).size, OPPONENTS.length, 'lines differ without colours');
     const [light = '', dark = ''] = svg.split('@media (prefers-color-scheme: dark)');
     for (const stroke of strokes) {
       assert.match(light, new RegExp(`\\.${stroke} \\{`));

@@ -1,0 +1,65 @@
+// The command bench at its smallest size: its figures and targets, and another proxy.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { AgainstReport } from '../../src/bench/against/types.js';
+import type { BenchReport } from '../../src/bench/types.js';
+import { bench } from '../support/benchProcess.js';
+import { ROOT } from '../support/paths.js';
+
+test('the proxy, the limit and the tools are measured, and the targets with them', () => {
+  const scenarios = [
+    '--scenarios',
+    'full,endpoint,oneOperation',
+    '--opponents',
+    'ours,raw,rawSingle,toolBatch',
+  ];
+  const { status, stdout, stderr } = bench([
+    ...scenarios,
+    ...['--sizes', '5x2', '--repetitions', '1', '--sample', '2', '-o', 'json'],
+  ]);
+  assert.equal(status, 0, stderr);
+  const { figures, unavailable, targets, machine, memory } = JSON.parse(stdout) as BenchReport;
+  assert.deepEqual(unavailable, []);
+  const measured = figures.map(({ scenario, opponent }) => `${scenario} ${opponent}`);
+  const missing = ['full ours', 'full raw', 'full toolBatch', 'endpoint ours', 'oneOperation ours'];
+  assert.deepEqual(
+    missing.filter((name) => !measured.includes(name)),
+    [],
+    `${measured}`,
+  );
+  for (const { scenario, opponent, wall } of figures) {
+    assert.ok(wall.min > 0 && wall.min <= wall.median && wall.median <= wall.max, `${scenario} ${opponent}`);
+  }
+  const changed = figures.find(({ scenario, opponent }) => scenario === 'endpoint' && opponent === 'ours');
+  assert.equal(changed?.messages, 2, 'one addition and one deletion');
+  assert.ok(
+    targets.length > 10 && targets.every(({ value, reason }) => value !== undefined || reason),
+    stdout,
+  );
+  const [agent] = memory;
+  assert.ok(agent && agent.idleResident > 10e6 && agent.resident > 10e6, stderr);
+  assert.ok(Object.keys(machine.tools).includes('ipvsadm'), stdout);
+});
+
+test('another proxy is measured beside this one', () => {
+  const script = join(ROOT, 'dist/test/support/otherProxy.js');
+  const { status, stdout, stderr } = bench([
+    ...['--against', `"${process.execPath}" ${script} {kubeconfig}`, '--pass-pattern', '^other: a pass'],
+    ...['--sizes', '5x2', '--repetitions', '1', '--quick', '-o', 'json'],
+  ]);
+  assert.equal(status, 0, stderr);
+  const { figures, failed } = JSON.parse(stdout) as AgainstReport;
+  assert.deepEqual(failed, []);
+  const [ours, other] = figures;
+  assert.deepEqual([ours?.proxy, other?.proxy], ['ours', 'other']);
+  for (const figure of figures) {
+    assert.ok(figure.firstSync.median > 0 && figure.cpu.median > 0, stdout);
+    assert.ok(figure.resident.median > 10e6 && figure.peak.median >= figure.resident.median * 0.9, stdout);
+    assert.ok(figure.started.median >= 1, stdout);
+    assert.equal(figure.endpointChange?.values.length, 1, stdout);
+  }
+  assert.equal(ours?.startedByChange?.median, 0, 'a changed endpoint starts no process');
+  assert.ok((other?.startedByChange?.median ?? 0) >= 1, stdout);
+  assert.equal(other?.nodeChange?.values.length, 1, stdout);
+});

@@ -7,6 +7,7 @@ import {
   serviceKey,
 } from '../objects/types.js';
 import { Claims } from './claims.js';
+import { NodeCache } from './nodeCache.js';
 import { type OrderOfService, orderOfService } from './orderOfService.js';
 import { claimsOf, planInputOf } from './planInput.js';
 import type { NodeFacts, ServicePlanInput } from './types.js';
@@ -21,7 +22,7 @@ export class ServiceCache {
   readonly #slices = new Map<string, Map<string, EndpointSlice>>();
   /** `namespace/slice` → the Service that the slice is stored for. */
   readonly #serviceOfSlice = new Map<string, string>();
-  readonly #nodes = new Map<string, Node>();
+  readonly #nodes = new NodeCache();
   readonly #claims = new Claims();
 
   /**
@@ -36,8 +37,7 @@ export class ServiceCache {
       case 'EndpointSlice':
         return this.#fileSlice(object, type === 'set' ? serviceKey(object) : undefined);
       case 'Node':
-        if (type === 'set') this.#nodes.set(object.name, object);
-        else this.#nodes.delete(object.name);
+        this.#nodes.set(object, type === 'set');
         return [{ node: object.name }];
     }
   }
@@ -64,10 +64,9 @@ export class ServiceCache {
     return this.#nodes.get(name);
   }
 
-  /** Addresses of all nodes except the named one. */
-  addressesOfOthers(name: string): Set<string> {
-    const others = [...this.#nodes.values()].filter((node) => node.name !== name);
-    return new Set(others.flatMap(({ addresses }) => addresses));
+  /** Addresses of all nodes except the named one. The same set until one of them changes. */
+  addressesOfOthers(name: string): ReadonlySet<string> {
+    return this.#nodes.addressesOfOthers(name);
   }
 
   /** The input of a Service's plan on the node; undefined if there is no such Service. */

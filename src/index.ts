@@ -35,6 +35,7 @@ export {
   type Known,
   type Maintenance,
   type Mode,
+  type Outlook,
   type Pass,
   type Plan,
   ROLLED_BACK,

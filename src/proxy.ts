@@ -275,7 +275,7 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
 
   #inputs(): Inputs {
     const { conntrack } = this.#parts;
-    const isFrontend = (addressAndPort: string) => this.#cache.isUdpFrontend(addressAndPort);
+    const isFrontend = (address: string, port: number) => this.#cache.isUdpFrontend(address, port);
     return {
       ...(conntrack && { followUp: new StaleFlowCleaner(conntrack, isFrontend) }),
       serviceNames: () => this.#cache.serviceNames(),

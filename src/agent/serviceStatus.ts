@@ -15,12 +15,11 @@ const POLICIES = ['internal', 'external'] as const;
 export class ServiceStatus {
   readonly #healthChecks = new Map<string, ServiceHealthCheck>();
   #changed = new Map<string, ServiceHealthCheck | undefined>();
-  /** `internal 4` → Services with policy Local that have endpoints, but none on this node. */
-  readonly #withoutLocal = new Map<string, Set<string>>(
-    POLICIES.flatMap((policy) =>
-      FAMILIES.map((family): [string, Set<string>] => [`${policy} ${family}`, new Set()]),
-    ),
-  );
+  /** Services with policy Local that have endpoints, but none on this node. */
+  readonly #withoutLocal: Readonly<Record<PolicyName, Readonly<Record<Family, Set<string>>>>> = {
+    internal: { 4: new Set(), 6: new Set() },
+    external: { 4: new Set(), 6: new Set() },
+  };
 
   /** Updates the status of a Service; undefined if it was deleted. */
   note(service: string, frontends: ServicePlanInput | undefined): void {
@@ -29,9 +28,9 @@ export class ServiceStatus {
     for (const policy of POLICIES) {
       for (const family of FAMILIES) {
         const lacking = ports.some((port) => port.family === family && lacksLocal(port, policy));
-        const services = this.#withoutLocal.get(`${policy} ${family}`);
-        if (lacking) services?.add(service);
-        else services?.delete(service);
+        const services = this.#withoutLocal[policy][family];
+        if (lacking) services.add(service);
+        else services.delete(service);
       }
     }
   }
@@ -56,7 +55,7 @@ export class ServiceStatus {
 
   /** Number of Services with policy Local that have endpoints, but none on this node. */
   withoutLocal(policy: PolicyName, family: Family): number {
-    return this.#withoutLocal.get(`${policy} ${family}`)?.size ?? 0;
+    return this.#withoutLocal[policy][family].size;
   }
 }
 

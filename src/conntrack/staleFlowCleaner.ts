@@ -37,7 +37,7 @@ export class StaleFlowCleaner {
   readonly #pending = new Map<string, { readonly port: ServicePort; checks: number }>();
 
   /**
-   * @param isFrontend whether an `address:port` is a cluster, external or load-balancer IP with a UDP port of a Service
+   * @param isFrontend whether an address and port is a cluster, external or load-balancer IP with a UDP port of a Service
    */
   constructor(conntrack: Pick<Conntrack, 'list' | 'deleteFlows'>, isFrontend: IsFrontend) {
     this.#conntrack = conntrack;

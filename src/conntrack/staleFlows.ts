@@ -5,8 +5,8 @@ import { joinHostPort } from '../net/address.js';
 import { STATE } from '../services/endpointList.js';
 import type { Frontend, ServicePort } from '../services/types.js';
 
-/** Whether an `address:port` is a cluster, external or load-balancer IP with a UDP port of any Service. */
-export type IsFrontend = (addressAndPort: string) => boolean;
+/** Whether an address and port is a cluster, external or load-balancer IP with a UDP port of any Service. */
+export type IsFrontend = (address: string, port: number) => boolean;
 
 /**
  * The flows to list after changes of these Service ports: one selection for each UDP frontend. A port without a serving
@@ -48,7 +48,9 @@ export function staleFlows(
     const sentTo = joinHostPort(destination, destinationPort);
     const serving =
       endpoints.get(sentTo) ??
-      (isFrontend(sentTo) ? undefined : endpoints.get(nodePortName(flow.family, destinationPort)));
+      (isFrontend(destination, destinationPort)
+        ? undefined
+        : endpoints.get(nodePortName(flow.family, destinationPort)));
     if (serving === undefined || serving.size === 0) continue;
     if (!serving.has(joinHostPort(flow.reply.source, flow.reply.sourcePort))) stale.push(flow);
   }

@@ -22,21 +22,31 @@ type Child<Value> = unknown extends Value ? Untyped : NonNullable<Value>;
 /** The type of the objects of a list. */
 type Element<Value> = NonNullable<Value> extends readonly (infer Item)[] ? Item : Untyped;
 
+/** A record without fields. */
+const NONE: Untyped = Object.freeze({});
+
 /**
  * An object's fields, with the path that leads to them. `Of` is the type that the object should have: the compiler checks
  * the names of the fields that are read, and which method reads them. At run time nothing is believed.
+ *
+ * The path is made only for a problem: hundreds of thousands of endpoints have none.
  */
 export class Fields<Of = Untyped> {
   readonly #object: string;
   readonly #problems: Problem[];
   readonly #values: Untyped;
-  readonly #path: string;
+  /** The fields that these are nested in, by the name of their field and its index; -1 if it is not a list. */
+  readonly #parent: Fields | undefined;
+  readonly #name: string;
+  readonly #index: number;
 
-  constructor(object: string, problems: Problem[], values: Untyped, path = '') {
+  constructor(object: string, problems: Problem[], values: Untyped, parent?: Fields, name = '', index = -1) {
     this.#object = object;
     this.#problems = problems;
     this.#values = values;
-    this.#path = path;
+    this.#parent = parent;
+    this.#name = name;
+    this.#index = index;
   }
 
   /** The same fields, read as those of a type. */
@@ -52,7 +62,7 @@ export class Fields<Of = Untyped> {
   /** Reports that a field breaks a rule. */
   report(name: string, rule: string, value: unknown = this.#values[name]): undefined {
     const shown = value === undefined ? {} : { value };
-    this.#problems.push({ object: this.#object, field: this.#path + name, rule, ...shown });
+    this.#problems.push({ object: this.#object, field: this.#path() + name, rule, ...shown });
     return undefined;
   }
 
@@ -71,44 +81,45 @@ export class Fields<Of = Untyped> {
    * undefined to leave the rest as it is.
    */
   restoring<T>(read: () => T, restore: (part: T) => T | undefined): T {
-    const first = this.#problems.length;
+    const problems = this.#problems;
+    const first = problems.length;
     const part = read();
-    if (this.#problems.length === first) return part;
+    if (problems.length === first) return part;
     const restored = restore(part);
     if (restored === undefined) return part;
-    this.#problems.splice(first, Number.POSITIVE_INFINITY, ...this.#problems.slice(first).map(kept));
+    problems.splice(first, Number.POSITIVE_INFINITY, ...problems.slice(first).map(kept));
     return restored;
   }
 
   /** Whether a field is present; null counts as absent. */
   has(name: keyof Of & string): boolean {
-    return this.#has(name);
+    return !isAbsent(this.#values[name]);
   }
 
   /** A nested object; an absent one has no fields. */
   child<N extends Name<Of, object>>(name: N): Fields<Child<Of[N & keyof Of]>> {
     const value = this.#values[name];
-    if (!this.#has(name)) return this.#at(`${name}.`, {});
-    if (!isRecord(value)) {
-      this.report(name, 'must be an object');
-      return this.#at(`${name}.`, {});
-    }
-    return this.#at(`${name}.`, value);
+    if (isRecord(value)) return this.#at(value, name);
+    if (!isAbsent(value)) this.report(name, 'must be an object');
+    return this.#at(NONE, name);
   }
 
   /** The objects of a list, each with its index in the path; absent means empty. */
   children<N extends Name<Of, readonly object[]>>(name: N): Fields<Element<Of[N & keyof Of]>>[] {
-    return this.#list(name).flatMap((value, i) => {
-      if (isRecord(value)) return [this.#at<Element<Of[N & keyof Of]>>(`${name}[${i}].`, value)];
-      this.report(`${name}[${i}]`, 'must be an object', value);
-      return [];
-    });
+    const children: Fields<Element<Of[N & keyof Of]>>[] = [];
+    const list = this.#list(name);
+    for (let i = 0; i < list.length; i++) {
+      const value = list[i];
+      if (isRecord(value)) children.push(this.#at(value, name, i));
+      else this.report(`${name}[${i}]`, 'must be an object', value);
+    }
+    return children;
   }
 
   /** Text without surrounding space, or the default when absent. */
   text(name: Name<Of, string>, absent = ''): string {
     const value = this.#values[name];
-    if (!this.#has(name)) return absent;
+    if (isAbsent(value)) return absent;
     if (typeof value === 'string') return value.trim();
     this.report(name, 'must be text');
     return absent;
@@ -130,8 +141,8 @@ export class Fields<Of = Untyped> {
 
   /** One of a few words, or the default when absent; undefined when it is another. */
   word<T extends string>(name: Name<Of, string>, words: readonly T[], absent: T): T | undefined {
-    if (!this.#has(name)) return absent;
     const value = this.#values[name];
+    if (isAbsent(value)) return absent;
     const found = words.find((word) => word === value);
     return found ?? this.report(name, `must be ${listWords(words)}`);
   }
@@ -145,7 +156,7 @@ export class Fields<Of = Untyped> {
   /** A condition, or the default when absent. */
   flag(name: Name<Of, boolean>, absent: boolean): boolean {
     const value = this.#values[name];
-    if (!this.#has(name)) return absent;
+    if (isAbsent(value)) return absent;
     if (typeof value === 'boolean') return value;
     this.report(name, 'must be true or false');
     return absent;
@@ -154,7 +165,7 @@ export class Fields<Of = Untyped> {
   /** A whole number within bounds, or the default when absent; undefined for any other value. */
   integer(name: Name<Of, number>, min: number, max: number, absent?: number): number | undefined {
     const value = this.#values[name];
-    if (!this.#has(name) && absent !== undefined) return absent;
+    if (isAbsent(value) && absent !== undefined) return absent;
     if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value;
     return this.report(name, `must be an integer from ${min} to ${max}`);
   }
@@ -162,7 +173,7 @@ export class Fields<Of = Untyped> {
   /** A point in time, in ms since 1970; undefined when absent. A client library may have made a Date of its text. */
   time(name: Name<Of, string | Date>): number | undefined {
     const value = this.#values[name];
-    if (!this.#has(name)) return undefined;
+    if (isAbsent(value)) return undefined;
     const time =
       typeof value === 'string' ? Date.parse(value) : value instanceof Date ? value.getTime() : Number.NaN;
     return Number.isNaN(time) ? this.report(name, 'must be a time as in RFC 3339') : time;
@@ -181,21 +192,34 @@ export class Fields<Of = Untyped> {
     return canonicalAddress(text) ?? this.report(name, ADDRESS_RULE);
   }
 
-  /** The first address of a list that must have one; undefined when the list is empty or the value is no address. */
+  /** The first text of a list of addresses that must have one, without surrounding space; undefined for any other value. */
   firstAddress(name: Name<Of, readonly string[]>): string | undefined {
     const first = this.#list(name)[0];
     if (first === undefined) return this.report(name, 'must hold an address');
-    const address = typeof first === 'string' ? canonicalAddress(first.trim()) : undefined;
-    return address ?? this.report(`${name}[0]`, ADDRESS_RULE, first);
+    return typeof first === 'string' ? first.trim() : this.report(`${name}[0]`, ADDRESS_RULE, first);
+  }
+
+  /**
+   * Reports that the text that {@link firstAddress} returned is not an address, or not one of the family.
+   *
+   * @param rule the rule that an address of the other family breaks
+   */
+  refuseFirstAddress(name: Name<Of, readonly string[]>, text: string, rule: string): undefined {
+    const address = canonicalAddress(text);
+    return this.report(
+      `${name}[0]`,
+      address === undefined ? ADDRESS_RULE : rule,
+      address ?? this.#list(name)[0],
+    );
   }
 
   /** The canonical addresses of a list. Blank values are passed over; any other value is reported. */
-  addresses(name: Name<Of, readonly string[]>): string[] {
+  addresses(name: Name<Of, readonly string[]>): readonly string[] {
     return this.#texts(name, (text) => canonicalAddress(text), ADDRESS_RULE);
   }
 
   /** The canonical, masked networks of a list. */
-  networks(name: Name<Of, readonly string[]>): string[] {
+  networks(name: Name<Of, readonly string[]>): readonly string[] {
     return this.#texts(
       name,
       (text) => {
@@ -206,12 +230,10 @@ export class Fields<Of = Untyped> {
     );
   }
 
-  #has(name: string): boolean {
-    return this.#values[name] !== undefined && this.#values[name] !== null;
-  }
-
-  #texts(name: string, read: (text: string) => string | undefined, rule: string): string[] {
-    return this.#list(name).flatMap((value, i) => {
+  #texts(name: string, read: (text: string) => string | undefined, rule: string): readonly string[] {
+    const list = this.#list(name);
+    if (list.length === 0) return NO_VALUES;
+    return list.flatMap((value, i) => {
       if (typeof value === 'string' && value.trim() === '') return [];
       const result = typeof value === 'string' ? read(value.trim()) : undefined;
       if (result !== undefined) return [result];
@@ -222,15 +244,29 @@ export class Fields<Of = Untyped> {
 
   #list(name: string): readonly unknown[] {
     const value = this.#values[name];
-    if (!this.#has(name)) return [];
+    if (isAbsent(value)) return NO_VALUES;
     if (Array.isArray(value)) return value;
     this.report(name, 'must be a list');
-    return [];
+    return NO_VALUES;
   }
 
-  #at<Type>(step: string, values: Untyped): Fields<Type> {
-    return new Fields<Type>(this.#object, this.#problems, values, this.#path + step);
+  #at<Type>(values: Untyped, name: string, index?: number): Fields<Type> {
+    return new Fields<Type>(this.#object, this.#problems, values, this as unknown as Fields, name, index);
   }
+
+  /** `spec.ports[0].`. */
+  #path(): string {
+    if (!this.#parent) return '';
+    const index = this.#index < 0 ? '' : `[${this.#index}]`;
+    return `${this.#parent.#path()}${this.#name}${index}.`;
+  }
+}
+
+const NO_VALUES: readonly never[] = Object.freeze([]);
+
+/** Null counts as absent. */
+function isAbsent(value: unknown): value is undefined | null {
+  return value === undefined || value === null;
 }
 
 const ADDRESS_RULE = 'must be an IPv4 or IPv6 address';

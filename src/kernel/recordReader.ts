@@ -55,6 +55,11 @@ export class RecordReader {
     return formatAddress(new Uint8Array(this.#view.buffer, start, family === 4 ? 4 : 16));
   }
 
+  /** The place of an address in the bytes that are read. */
+  placeOf(field: Place<'address'>, part = 0): number {
+    return this.#at + part + field;
+  }
+
   /** A copy of `length` bytes, from `offset` on. */
   bytes(offset: number, length: number): Uint8Array {
     const start = this.#at + offset;

@@ -1,5 +1,6 @@
 // Writes values into the fixed-size records that cross to the addon, and finds the values that break a rule.
 import { type Family, readAddress } from '../net/address.js';
+import type { AddressPorts } from '../net/addressPorts.js';
 import { type IpProtocol, PROTOCOL_NUMBERS, type Protocol } from '../net/protocol.js';
 import { argumentError, type Fault } from './arguments.js';
 import type { Place, TextPlace } from './layout.js';
@@ -151,6 +152,17 @@ export class RecordWriter {
     if (family !== undefined) return family;
     this.fail(path, value, 'must be an IPv4 or IPv6 address', typeof value !== 'string');
     return 4;
+  }
+
+  /** The address and the port of an entry of a list. */
+  listed(list: AddressPorts, index: number, address: Place<'address'>, port: Place<'u16'>, part = 0): void {
+    list.writeAddress(index, this.#bytes, this.#start + part + address);
+    this.u16(port, list.portAt(index), part);
+  }
+
+  /** Begins a record, without attributes, with the bytes of the one before it. */
+  repeat(): void {
+    this.#bytes.copyWithin(this.#start, this.#start - this.#size, this.#start);
   }
 
   #writeText(text: string, start: number, longest: number): boolean {

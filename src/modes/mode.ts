@@ -125,7 +125,7 @@ export interface Mode<Item, Operation extends KeyedOperation> {
 
   /**
    * The items that belong to no single Service. Its cost does not depend on the number of Services. If the outlook is
-   * not complete, the items serve the Services of any plans that follow, except those for which {@link affectsNode}
+   * not complete, the items serve the Services of any plans that follow, except those for which {@link Mode.affectsNode}
    * returns true.
    */
   planNode(desired: Desired<Item>, node: NodeFacts, outlook: Outlook): Plan<Item>;
@@ -169,8 +169,8 @@ export interface Mode<Item, Operation extends KeyedOperation> {
   /** The item of a failed operation, which may now be in the kernel. Undefined if the operation has no item. */
   subjectOf(operation: Operation, known: ReadonlyMap<string, Item>): Item | undefined;
 
-  /** An operation as the lines of a readable diff. */
-  describe(operation: Operation, known: Known<Item>): string[];
+  /** The lines of a readable diff, for each of the kernel's operations that an operation makes. */
+  describe(operation: Operation, known: Known<Item>): string[][];
 
   /**
    * Applies operations, in order. Returns one result for each. A batch may be a transaction: the operation that made it

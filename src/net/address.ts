@@ -30,6 +30,16 @@ export function readAddress(text: string, bytes: Uint8Array, at: number): Family
   return 4;
 }
 
+/** 4 bytes for an address that is being read. */
+const four = new Uint8Array(4);
+
+/** The 32 bits of an IPv4 address as a number; undefined if the text is none in dotted notation. */
+export function numberOfIPv4(text: string): number | undefined {
+  if (!readIPv4(text, 0, four, 0)) return undefined;
+  const [a = 0, b = 0, c = 0, d = 0] = four;
+  return a * 2 ** 24 + ((b << 16) | (c << 8) | d);
+}
+
 /** The canonical text of 4 or 16 bytes (RFC 5952; as Go's `net.IP.String`). */
 export function formatAddress(bytes: Uint8Array): string {
   return bytes.length === 4 ? `${bytes[0]}.${bytes[1]}.${bytes[2]}.${bytes[3]}` : formatIPv6(bytes);

@@ -1,8 +1,13 @@
 // discovery.k8s.io/v1 EndpointSlice → EndpointSlice.
 
-import type { DiscoveryV1EndpointPort, V1Endpoint, V1EndpointSlice } from '@kubernetes/client-node';
+import type {
+  DiscoveryV1EndpointPort,
+  V1Endpoint,
+  V1EndpointHints,
+  V1EndpointSlice,
+} from '@kubernetes/client-node';
 import type { Fields } from '../input/fields.js';
-import { type Family, familyOf } from '../net/address.js';
+import { canonicalAddress, type Family } from '../net/address.js';
 import type { Interning } from './interning.js';
 import {
   conditionsOf,
@@ -85,22 +90,15 @@ function decodeEndpoints(fields: Fields<V1EndpointSlice>, around: Around): Slice
   const builder = new SliceEndpointsBuilder(family, interning);
   // With the port of most slices, which have one, their addresses need no other list for the Service port.
   const port = ports[0]?.port ?? 0;
+  const rule = `must be an IPv${family} address, as the slice's addressType says`;
   for (const endpoint of fields.children('endpoints')) {
-    const address = decodeAddress(endpoint, family);
-    if (address !== undefined) builder.add(address, port, decodeState(endpoint, address, around));
+    // The API allows several addresses and gives the further ones no meaning: kube-proxy reads the first only.
+    const address = endpoint.firstAddress('addresses');
+    if (address === undefined) continue;
+    if (!builder.add(address, port, () => decodeState(endpoint, address, around)))
+      endpoint.refuseFirstAddress('addresses', address, rule);
   }
   return builder.build();
-}
-
-/** The API allows several addresses and gives the further ones no meaning: kube-proxy reads the first only. */
-function decodeAddress(fields: Fields<V1Endpoint>, family: Family): string | undefined {
-  const address = fields.firstAddress('addresses');
-  if (address === undefined || familyOf(address) === family) return address;
-  return fields.report(
-    'addresses[0]',
-    `must be an IPv${family} address, as the slice's addressType says`,
-    address,
-  );
 }
 
 function decodeState(
@@ -109,11 +107,7 @@ function decodeState(
   { former, interning }: Around,
 ): EndpointState {
   const conditions = fields.child('conditions');
-  const hints = fields.child('hints');
-  const names = (list: 'forZones' | 'forNodes') =>
-    interning.list(hints.children(list).map((hint) => hint.text('name')));
-  // The search for the former endpoint walks over all of them: only an unreadable name needs it.
-  const known = () => former && [...former].find((endpoint) => endpoint.address === address);
+  const hints = fields.has('hints') ? fields.child('hints') : undefined;
   return {
     conditions: conditionsOf(
       conditions.flag('ready', true),
@@ -123,10 +117,27 @@ function decodeState(
     nodeName: interning.text(
       fields.restoring(
         () => fields.text('nodeName'),
-        () => known()?.nodeName || undefined,
+        () => nodeNameIn(former, address),
       ),
     ),
-    zoneHints: names('forZones'),
-    nodeHints: names('forNodes'),
+    zoneHints: hints ? decodeHints(hints, 'forZones', interning) : NO_NAMES,
+    nodeHints: hints ? decodeHints(hints, 'forNodes', interning) : NO_NAMES,
   };
+}
+
+const NO_NAMES: readonly string[] = Object.freeze([]);
+
+function decodeHints(
+  hints: Fields<V1EndpointHints>,
+  list: 'forZones' | 'forNodes',
+  interning: Interning,
+): readonly string[] {
+  return interning.list(hints.children(list).map((hint) => hint.text('name')));
+}
+
+/** The name of the node of a former endpoint; undefined if it is unknown. The address may be in any spelling. */
+function nodeNameIn(former: SliceEndpoints | undefined, text: string): string | undefined {
+  const address = canonicalAddress(text);
+  const known = former && [...former].find((endpoint) => endpoint.address === address);
+  return known?.nodeName || undefined;
 }

@@ -3,6 +3,7 @@
 import type { V1LoadBalancerStatus, V1Service, V1ServicePort, V1ServiceSpec } from '@kubernetes/client-node';
 import type { Fields } from '../input/fields.js';
 import { type Family, familyOf } from '../net/address.js';
+import type { Interning } from './interning.js';
 import type { ObjectName, PerFamily, Service, ServiceObjectPort } from './types.js';
 
 const TYPES = ['ClusterIP', 'NodePort', 'LoadBalancer', 'ExternalName'] as const;
@@ -14,7 +15,8 @@ const AFFINITY_SECONDS = { default: 10_800, max: 86_400 };
 export function decodeService(
   { namespace, name }: ObjectName,
   fields: Fields<V1Service>,
-  former?: Service,
+  former: Service | undefined,
+  interning: Interning,
 ): Service | undefined {
   const metadata = fields.child('metadata');
   const labels = metadata.child('labels');
@@ -37,9 +39,12 @@ export function decodeService(
       () => decodeClusterIPs(spec),
       (read) => withFamiliesOf(former?.clusterIPs ?? {}, read),
     ),
-    ports: spec.orFormer(
-      () => spec.children('ports').flatMap((port) => decodePort(port, former?.ports)),
-      former?.ports,
+    ports: shared(
+      spec.orFormer(
+        () => spec.children('ports').flatMap((port) => decodePort(port, former?.ports)),
+        former?.ports,
+      ),
+      interning,
     ),
     affinitySeconds: decodeAffinity(spec, former?.affinitySeconds),
     externalTrafficPolicy: policy('externalTrafficPolicy'),
@@ -54,6 +59,11 @@ export function decodeService(
       spec.orFormer(() => spec.integer('healthCheckNodePort', 0, 65_535, 0), former?.healthCheckNodePort) ??
       0,
   };
+}
+
+/** Many Services have equal ports. A node port is that of one Service only. */
+function shared(ports: readonly ServiceObjectPort[], interning: Interning): readonly ServiceObjectPort[] {
+  return ports.some(({ nodePort }) => nodePort !== 0) ? ports : interning.list(ports);
 }
 
 /** A port is identified by its name: an unreadable port keeps its last readable value. */
@@ -78,15 +88,23 @@ function decodePort(
  */
 function decodeClusterIPs(spec: Fields<V1ServiceSpec>): PerFamily<string> {
   const only = spec.text('clusterIP');
-  if (only === 'None') return {};
-  const byFamily = (addresses: readonly string[]) =>
-    Object.fromEntries(addresses.map((address) => [familyOf(address), address])) as PerFamily<string>;
+  if (only === 'None') return NO_ADDRESSES;
   const families = spec.words('ipFamilies', ['IPv4', 'IPv6'] as const);
   const first = only === '' ? undefined : spec.address('clusterIP');
   if (families.length === 0 || !spec.has('clusterIPs')) return byFamily(first === undefined ? [] : [first]);
   const clusterIPs = spec.addresses('clusterIPs');
   const wanted = new Set<Family>(families.map((family) => (family === 'IPv4' ? 4 : 6)));
   return byFamily(clusterIPs.filter((address) => wanted.has(familyOf(address))));
+}
+
+const NO_ADDRESSES: PerFamily<string> = Object.freeze({});
+
+/** The last address of each family. Literals: an object that is filled later reserves room for many more families. */
+function byFamily(addresses: readonly string[]): PerFamily<string> {
+  const four = addresses.findLast((address) => familyOf(address) === 4);
+  const six = addresses.findLast((address) => familyOf(address) === 6);
+  if (four === undefined) return six === undefined ? NO_ADDRESSES : { 6: six };
+  return six === undefined ? { 4: four } : { 4: four, 6: six };
 }
 
 /** Adds the families that were readable before and are not now; undefined if there are none. */
@@ -107,8 +125,12 @@ function decodeAffinity(spec: Fields<V1ServiceSpec>, former: number | undefined)
   );
 }
 
-function decodeIngress(loadBalancer: Fields<V1LoadBalancerStatus>): string[] {
-  return loadBalancer.children('ingress').flatMap((ingress) => {
+const NO_INGRESS: readonly string[] = Object.freeze([]);
+
+function decodeIngress(loadBalancer: Fields<V1LoadBalancerStatus>): readonly string[] {
+  const all = loadBalancer.children('ingress');
+  if (all.length === 0) return NO_INGRESS;
+  return all.flatMap((ingress) => {
     const ip = ingress.address('ip');
     return ip !== undefined && ingress.word('ipMode', ['VIP', 'Proxy'], 'VIP') === 'VIP' ? [ip] : [];
   });

@@ -55,7 +55,7 @@ export class SliceEndpoints implements Iterable<SliceEndpoint> {
     const builder = new SliceEndpointsBuilder(family);
     for (const { address, ready, serving, terminating, nodeName, zoneHints, nodeHints } of endpoints) {
       const conditions = conditionsOf(ready, serving, terminating);
-      if (!builder.add(address, 0, { conditions, nodeName, zoneHints, nodeHints }))
+      if (!builder.add(address, 0, () => ({ conditions, nodeName, zoneHints, nodeHints })))
         throw new RangeError(`endpoint ${address}: must have an IPv${family} address`);
     }
     return builder.build();
@@ -121,10 +121,15 @@ export class SliceEndpointsBuilder {
     this.#interning = interning;
   }
 
-  /** Adds an endpoint. Returns false, and adds nothing, if the text is not an address of the family. */
-  add(address: string, port: number, state: EndpointState): boolean {
+  /**
+   * Adds an endpoint. Returns false, and adds nothing, if the text is not an address of the family.
+   *
+   * @param read reads the rest of the endpoint, if the text is such an address
+   */
+  add(address: string, port: number, read: () => EndpointState): boolean {
     if (!this.#addressPorts.add(address, port)) return false;
-    this.#addState(state.conditions, state.nodeName, state.zoneHints, state.nodeHints);
+    const { conditions, nodeName, zoneHints, nodeHints } = read();
+    this.#addState(conditions, nodeName, zoneHints, nodeHints);
     return true;
   }
 

@@ -244,10 +244,11 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     this.#planner.planRest();
     const keys = await everyKey(this.#planner, this.#kernel);
     const operations = await this.#kernel.differences(keys);
-    return operations.map((operation) => {
+    return operations.flatMap((operation) => {
       const { phase, key } = operation;
-      const lines = this.#mode.describe(operation, this.#kernel.known);
-      return { phase, key, ...this.#planner.ownersOf(key), state: this.#stateOf(key), lines };
+      const state = this.#stateOf(key);
+      const parts = this.#mode.describe(operation, this.#kernel.known);
+      return parts.map((lines) => ({ phase, key, ...this.#planner.ownersOf(key), state, lines }));
     });
   }
 

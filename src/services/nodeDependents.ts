@@ -38,25 +38,22 @@ export class NodeDependents {
 
   /** Records the input of a Service's plan; undefined if the Service was deleted. */
   planned(service: string, input: ServicePlanInput | undefined): void {
-    const ports = input?.ports ?? [];
-    const all = ports.flatMap((port) => port.frontends);
-    mark(
-      this.#zone,
-      service,
-      ports.some(({ endpoints }) => endpoints.zoneHints !== undefined),
-    );
-    mark(
-      this.#nodeIPs,
-      service,
-      all.some(({ sourceRanges }) => sourceRanges.length > 0),
-    );
-    mark(
-      this.#nodePorts,
-      service,
-      all.some(({ kind }) => kind === 'nodePort'),
-    );
-    const outside = all.filter(({ kind }) => kind === 'externalIP' || kind === 'loadBalancerIP');
-    this.#file(service, new Set(outside.map(({ address }) => address)));
+    let zone = false;
+    let nodeIPs = false;
+    let nodePorts = false;
+    let outside = NONE;
+    for (const { endpoints, frontends } of input?.ports ?? []) {
+      zone ||= endpoints.zoneHints !== undefined;
+      for (const { kind, address, sourceRanges } of frontends) {
+        nodeIPs ||= sourceRanges.length > 0;
+        nodePorts ||= kind === 'nodePort';
+        if (kind === 'externalIP' || kind === 'loadBalancerIP') outside = new Set(outside).add(address);
+      }
+    }
+    mark(this.#zone, service, zone);
+    mark(this.#nodeIPs, service, nodeIPs);
+    mark(this.#nodePorts, service, nodePorts);
+    this.#file(service, outside);
   }
 
   /** Services whose plans may change. */
@@ -85,6 +82,8 @@ export class NodeDependents {
     }
   }
 }
+
+const NONE: ReadonlySet<string> = new Set();
 
 function mark(services: Set<string>, service: string, belongs: boolean): void {
   if (belongs) services.add(service);

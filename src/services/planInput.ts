@@ -1,9 +1,8 @@
 // A Service and its slices → the input of its plan: its frontends and the endpoints that get their traffic.
 import { type Family, familyOf } from '../net/address.js';
-import type { Protocol } from '../net/protocol.js';
-import { type EndpointSlice, type Service, type ServiceObjectPort, serviceKey } from '../objects/types.js';
+import type { EndpointSlice, Service, ServiceObjectPort } from '../objects/types.js';
 import { categorizeEndpoints, type Uses, type Whereabouts } from './categorizeEndpoints.js';
-import { addressClaim, nodePortClaim } from './claims.js';
+import { type Claim, claimOf } from './claims.js';
 import { endpointsOfPort } from './endpoints.js';
 import type { Frontend, ServicePlanInput, ServicePort } from './types.js';
 
@@ -13,97 +12,124 @@ export function isProxied(service: Service): boolean {
   return !service.notOurs && !headless && service.type !== 'ExternalName';
 }
 
-/** The keys of all claims of a Service: its addresses with ports, and its node ports. */
-export function claimsOf(service: Service): Set<string> {
-  return new Set(
-    portsOf(service).flatMap(({ family, port }) =>
-      frontendsOfPort(service, port, family).map((frontend) => claimOf(frontend, family, port.protocol)),
-    ),
-  );
+/** The frontends of a Service port in one family. */
+export interface PortFrontends {
+  readonly family: Family;
+  readonly port: ServiceObjectPort;
+  readonly frontends: readonly Frontend[];
 }
 
-/** The key of the claim for a frontend. */
-export function claimOf({ kind, address, port }: Frontend, family: Family, protocol: Protocol): string {
-  return kind === 'nodePort' ? nodePortClaim(family, port, protocol) : addressClaim(address, port, protocol);
+const FAMILIES = [4, 6] as const;
+
+/** The frontends of each port of a Service, once for each of its families; none if the Service is not proxied. */
+export function frontendsOf(service: Service): readonly PortFrontends[] {
+  const found: PortFrontends[] = [];
+  if (!isProxied(service)) return found;
+  for (const family of FAMILIES) {
+    const clusterIP = service.clusterIPs[family];
+    if (clusterIP === undefined) continue;
+    for (const port of service.ports)
+      found.push({ family, port, frontends: frontendsOfPort(service, clusterIP, port, family) });
+  }
+  return found;
+}
+
+/** The keys of all claims of a Service: its addresses with ports, and its node ports. */
+export function claimsOf(service: Service): readonly Claim[] {
+  const claims: Claim[] = [];
+  for (const { family, port, frontends } of frontendsOf(service))
+    for (const frontend of frontends) claims.push(claimOf(frontend, family, port.protocol));
+  return claims;
+}
+
+/** The surroundings of a plan. */
+export interface PlanSurroundings {
+  readonly slices: readonly EndpointSlice[];
+  readonly node: Whereabouts;
+  /** Whether the Service wins this claim: frontends of lost claims are not included. Default: it wins all. */
+  readonly holds?: ((claim: Claim) => boolean) | undefined;
 }
 
 /**
- * The input of a Service's plan on the given node.
+ * The input of a Service's plan.
  *
- * @param holds whether the Service wins the claim of this key; frontends of lost claims are not included
+ * @param key `namespace/name` of the Service
  */
-export function planInputOf(
-  service: Service,
-  slices: Iterable<EndpointSlice>,
-  node: Whereabouts,
-  holds: (claim: string) => boolean = () => true,
-): ServicePlanInput {
-  const all = [...slices];
-  const ports = portsOf(service).map(({ family, port }) =>
-    servicePort(service, port, family, all, node, holds),
-  );
+export function planInputOf(key: string, service: Service, around: PlanSurroundings): ServicePlanInput {
+  const ports = frontendsOf(service).map((port) => servicePort(service, port, around));
   const checked = service.type === 'LoadBalancer' && externalPolicyIsLocal(service) && ports.length > 0;
   return {
-    service: serviceKey(service),
+    service: key,
     createdAt: service.createdAt,
     ports,
     healthCheckNodePort: checked ? service.healthCheckNodePort : 0,
   };
 }
 
-/** The ports of a proxied Service, once for each of its families. */
-function portsOf(service: Service): { readonly family: Family; readonly port: ServiceObjectPort }[] {
-  if (!isProxied(service)) return [];
-  const families = ([4, 6] as const).filter((family) => service.clusterIPs[family] !== undefined);
-  return families.flatMap((family) => service.ports.map((port) => ({ family, port })));
-}
-
 function servicePort(
   service: Service,
-  port: ServiceObjectPort,
-  family: Family,
-  slices: readonly EndpointSlice[],
-  node: Whereabouts,
-  holds: (claim: string) => boolean,
+  { family, port, frontends: claimed }: PortFrontends,
+  { slices, node, holds }: PlanSurroundings,
 ): ServicePort {
-  const frontends = frontendsOfPort(service, port, family).filter((frontend) =>
-    holds(claimOf(frontend, family, port.protocol)),
+  const { name: portName, protocol } = port;
+  const frontends = holds
+    ? claimed.filter((frontend) => holds(claimOf(frontend, family, protocol)))
+    : claimed;
+  const endpoints = endpointsOfPort(slices, { family, name: portName, protocol }, node.name);
+  const { clusterEndpoints, localEndpoints } = categorizeEndpoints(
+    endpoints,
+    usesOf(service, frontends),
+    node,
   );
-  const endpoints = endpointsOfPort(slices, { family, name: port.name, protocol: port.protocol }, node.name);
+  const { affinitySeconds } = service;
   return {
     family,
-    portName: port.name,
-    protocol: port.protocol,
-    affinitySeconds: service.affinitySeconds,
+    portName,
+    protocol,
+    affinitySeconds,
     frontends,
     endpoints,
-    ...categorizeEndpoints(endpoints, usesOf(service, frontends), node),
+    clusterEndpoints,
+    localEndpoints,
   };
 }
 
-function frontendsOfPort(service: Service, port: ServiceObjectPort, family: Family): Frontend[] {
-  const local = externalPolicyIsLocal(service);
-  const ofFamily = (addresses: readonly string[]) =>
-    addresses.filter((address) => familyOf(address) === family);
-  const at = (kind: Frontend['kind'], address: string, sourceRanges: readonly string[] = []): Frontend => ({
-    kind,
-    address,
-    port: kind === 'nodePort' ? port.nodePort : port.port,
-    localPolicy: kind === 'clusterIP' ? service.internalTrafficPolicy === 'Local' : local,
-    sourceRanges,
-  });
-  const ranges = sourceRangesOf(service, family);
-  return [
-    at('clusterIP', service.clusterIPs[family] ?? ''),
-    ...ofFamily(service.externalIPs).map((address) => at('externalIP', address)),
-    ...ofFamily(service.loadBalancerIPs).map((address) => at('loadBalancerIP', address, ranges)),
-    ...(port.nodePort === 0 ? [] : [at('nodePort', '')]),
-  ];
+function frontendsOfPort(
+  service: Service,
+  clusterIP: string,
+  { port, nodePort }: ServiceObjectPort,
+  family: Family,
+): Frontend[] {
+  const internal = service.internalTrafficPolicy === 'Local';
+  const external = externalPolicyIsLocal(service);
+  const frontends = [frontend('clusterIP', clusterIP, port, internal)];
+  for (const address of service.externalIPs) {
+    if (familyOf(address) === family) frontends.push(frontend('externalIP', address, port, external));
+  }
+  for (const address of service.loadBalancerIPs) {
+    if (familyOf(address) !== family) continue;
+    const ranges = sourceRangesOf(service, family);
+    frontends.push(frontend('loadBalancerIP', address, port, external, ranges));
+  }
+  if (nodePort !== 0) frontends.push(frontend('nodePort', '', nodePort, external));
+  return frontends;
+}
+
+const NO_RANGES: readonly string[] = Object.freeze([]);
+
+function frontend(
+  kind: Frontend['kind'],
+  address: string,
+  port: number,
+  localPolicy: boolean,
+  sourceRanges = NO_RANGES,
+): Frontend {
+  return { kind, address, port, localPolicy, sourceRanges };
 }
 
 /** If any range is `0.0.0.0/0` or `::/0`, there is no restriction (Kubernetes 1.34). */
 function sourceRangesOf(service: Service, family: Family): readonly string[] {
-  if (service.sourceRanges.some((range) => range.endsWith('/0'))) return [];
+  if (service.sourceRanges.some((range) => range.endsWith('/0'))) return NO_RANGES;
   return service.sourceRanges.filter((range) => familyOf(range) === family);
 }
 

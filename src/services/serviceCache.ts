@@ -6,22 +6,38 @@ import {
   type Service,
   serviceKey,
 } from '../objects/types.js';
-import { Claims } from './claims.js';
+import { addressClaim, type Claim, type Claimant, Claims, claimOf, describeClaim } from './claims.js';
 import { NodeCache } from './nodeCache.js';
+import { listOf, type OneOrMore, oneOrMore } from './oneOrMore.js';
 import { type OrderOfService, orderOfService } from './orderOfService.js';
-import { claimsOf, planInputOf } from './planInput.js';
+import { claimsOf, frontendsOf, planInputOf } from './planInput.js';
 import type { NodeFacts, ServicePlanInput } from './types.js';
 
 /** The name of a Service or of a node that a change affects. */
 export type Touched = { readonly service: string } | { readonly node: string };
 
+/** A Service with its slices. Slices may exist before their Service and after it. */
+class Entry implements Claimant {
+  /** All parts of the proxy share this text. */
+  readonly service: string;
+  object: Service | undefined;
+  slices: OneOrMore<EndpointSlice>;
+
+  constructor(service: string) {
+    this.service = service;
+  }
+
+  get createdAt(): number {
+    return this.object?.createdAt ?? 0;
+  }
+}
+
 /** All objects that the source has reported. */
 export class ServiceCache {
-  readonly #services = new Map<string, Service>();
-  /** Service → slice name → slice. A slice may exist before its Service and after it. */
+  /** `namespace/name` → Service. */
+  readonly #entries = new Map<string, Entry>();
+  /** Namespace → name → slice, as it is stored for its Service. */
   readonly #slices = new Map<string, Map<string, EndpointSlice>>();
-  /** `namespace/slice` → the Service that the slice is stored for. */
-  readonly #serviceOfSlice = new Map<string, string>();
   readonly #nodes = new NodeCache();
   readonly #claims = new Claims();
 
@@ -35,7 +51,7 @@ export class ServiceCache {
       case 'Service':
         return this.#setService(object, type === 'set');
       case 'EndpointSlice':
-        return this.#fileSlice(object, type === 'set' ? serviceKey(object) : undefined);
+        return this.#setSlice(object, type === 'set');
       case 'Node':
         this.#nodes.set(object, type === 'set');
         return [{ node: object.name }];
@@ -43,8 +59,8 @@ export class ServiceCache {
   }
 
   /** Names of all Services, as `namespace/name`. */
-  serviceNames(): IterableIterator<string> {
-    return this.#services.keys();
+  *serviceNames(): Generator<string, void> {
+    for (const { service, object } of this.#entries.values()) if (object) yield service;
   }
 
   /** The order in which these Services are programmed. Names of deleted Services are last. */
@@ -52,7 +68,7 @@ export class ServiceCache {
     const existing: Service[] = [];
     const deleted: string[] = [];
     for (const name of names) {
-      const service = this.#services.get(name);
+      const service = this.#entries.get(name)?.object;
       if (service) existing.push(service);
       else deleted.push(name);
     }
@@ -71,54 +87,82 @@ export class ServiceCache {
 
   /** The input of a Service's plan on the node; undefined if there is no such Service. */
   planInput(service: string, node: NodeFacts): ServicePlanInput | undefined {
-    const object = this.#services.get(service);
-    const slices = this.#slices.get(service)?.values() ?? [];
-    return object && planInputOf(object, slices, node, (claim) => this.#claims.holder(claim) === service);
+    const entry = this.#entries.get(service);
+    if (!entry?.object) return undefined;
+    const holds = (claim: Claim) => this.#claims.holder(claim) === service;
+    return planInputOf(entry.service, entry.object, {
+      slices: listOf(entry.slices),
+      node,
+      holds: this.#claims.contested ? holds : undefined,
+    });
   }
 
-  /** Claims of a Service that an older Service wins → the name of the older Service. */
+  /** Claims of a Service that an older Service wins, as text → the name of the older Service. */
   lostClaims(service: string): ReadonlyMap<string, string> {
-    const object = this.#services.get(service);
-    return object ? this.#claims.lost(service, claimsOf(object)) : NO_CLAIMS;
+    const object = this.#entries.get(service)?.object;
+    if (!object || !this.#claims.contested) return NO_CLAIMS;
+    const lost = new Map<string, string>();
+    for (const { family, port, frontends } of frontendsOf(object)) {
+      for (const frontend of frontends) {
+        const holder = this.#claims.holder(claimOf(frontend, family, port.protocol));
+        if (holder !== undefined && holder !== service)
+          lost.set(describeClaim(frontend, family, port.protocol), holder);
+      }
+    }
+    return lost;
   }
 
-  /** Whether an `address:port` is a cluster, external or load-balancer IP with a UDP port of any Service. */
-  isUdpFrontend(addressAndPort: string): boolean {
-    return this.#claims.holder(`${addressAndPort}/udp`) !== undefined;
+  /** Whether an address and port is a cluster, external or load-balancer IP with a UDP port of any Service. */
+  isUdpFrontend(address: string, port: number): boolean {
+    return this.#claims.holder(addressClaim(address, port, 'udp')) !== undefined;
   }
 
   #setService(object: Service, exists: boolean): Touched[] {
-    const service = serviceKey(object);
-    const former = this.#services.get(service);
-    if (exists) this.#services.set(service, object);
-    else this.#services.delete(service);
-    const claimant = { service, createdAt: object.createdAt };
-    const others = this.#claims.replace(
-      claimant,
-      former ? claimsOf(former) : [],
-      exists ? claimsOf(object) : [],
-    );
-    return [service, ...others].map((name) => ({ service: name }));
+    const entry = this.#entryOf(serviceKey(object));
+    const { service, object: former } = entry;
+    entry.object = exists ? object : undefined;
+    const before = former ? claimsOf(former) : [];
+    const others = this.#claims.replace(entry, before, exists ? claimsOf(object) : []);
+    this.#removeIfEmpty(entry);
+    const touched: Touched[] = [{ service }];
+    for (const other of others) touched.push({ service: other });
+    return touched;
   }
 
-  /**
-   * Stores a slice for a Service, or removes it if undefined. The label may have changed: removes the old entry first.
-   */
-  #fileSlice(slice: EndpointSlice, under: string | undefined): Touched[] {
-    const id = `${slice.namespace}/${slice.name}`;
-    const former = this.#serviceOfSlice.get(id);
-    if (former !== undefined) {
-      const slices = this.#slices.get(former);
-      slices?.delete(slice.name);
-      if (slices?.size === 0) this.#slices.delete(former);
-      this.#serviceOfSlice.delete(id);
+  /** Stores or removes a slice. Its label may have changed: the old slice is removed from its own Service first. */
+  #setSlice(slice: EndpointSlice, exists: boolean): Touched[] {
+    const { namespace, name } = slice;
+    const slices = this.#slices.get(namespace) ?? new Map<string, EndpointSlice>();
+    const touched: Touched[] = [];
+    const former = slices.get(name);
+    if (former) {
+      const entry = this.#entryOf(serviceKey(former));
+      entry.slices = oneOrMore(listOf(entry.slices).filter((each) => each !== former));
+      slices.delete(name);
+      this.#removeIfEmpty(entry);
+      touched.push({ service: entry.service });
     }
-    if (under !== undefined) {
-      const slices = this.#slices.get(under) ?? new Map<string, EndpointSlice>();
-      this.#slices.set(under, slices.set(slice.name, slice));
-      this.#serviceOfSlice.set(id, under);
+    if (exists) {
+      const entry = this.#entryOf(serviceKey(slice));
+      entry.slices = oneOrMore([...listOf(entry.slices), slice]);
+      slices.set(name, slice);
+      if (former?.serviceName !== slice.serviceName) touched.push({ service: entry.service });
     }
-    return [...new Set([former, under])].flatMap((service) => (service === undefined ? [] : { service }));
+    if (slices.size > 0) this.#slices.set(namespace, slices);
+    else this.#slices.delete(namespace);
+    return touched;
+  }
+
+  #entryOf(service: string): Entry {
+    const known = this.#entries.get(service);
+    if (known) return known;
+    const entry = new Entry(service);
+    this.#entries.set(service, entry);
+    return entry;
+  }
+
+  #removeIfEmpty({ service, object, slices }: Entry): void {
+    if (!object && slices === undefined) this.#entries.delete(service);
   }
 }
 

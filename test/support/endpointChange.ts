@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { LineReader } from '../../src/api/json.js';
 import { PACKING } from '../../src/kernel/ipvs/packing.js';
+import { changeOperation } from '../../src/kernel/ipvs/serverLists.js';
 import { RecordWriter } from '../../src/kernel/recordWriter.js';
 import { FakeKernel } from '../../src/kernel/testing/index.js';
 import { createIpvsMode, IPVS_DEFAULTS, type Item, type Operation } from '../../src/modes/ipvs/index.js';
@@ -97,8 +98,9 @@ export async function representations(): Promise<Representation[]> {
   const object = await apply(event.object);
   const [operation] = seen.operations;
   if (seen.operations.length !== 1 || operation?.call.on !== 'ipvs') throw new Error('not one operation');
+  const change = changeOperation(operation.call.change, 0);
   const writer = new RecordWriter(PACKING.recordSize, 1);
-  PACKING.write(operation.call.operation, writer);
+  PACKING.write(change, writer);
   if (writer.finish()) throw new Error('the operation of the example is invalid');
   const item = [...(seen.plan?.values() ?? [])].find(({ kind }) => kind === 'virtualService');
   const [port] = seen.input?.ports ?? [];
@@ -118,12 +120,12 @@ export async function representations(): Promise<Representation[]> {
     {
       name: 'VirtualServiceItem',
       file: 'src/modes/ipvs/items.ts',
-      example: show(item && 'realServers' in item && item.realServers.get('10.244.1.8:8080')),
+      example: show(item && 'realServers' in item && [...item.realServers]),
     },
     {
       name: 'Operation',
       file: 'src/modes/ipvs/operations.ts',
-      example: `${operation.phase}: ${operation.call.operation.do} 10.244.1.8:8080`,
+      example: `${operation.phase}: ${change.do} 10.244.1.8:8080`,
     },
     {
       name: 'operation record',

@@ -13,7 +13,7 @@ export function endpointList(family: Family, endpoints: readonly Endpoint[]): En
   for (const { address, port, ready, serving, terminating, local, zoneHints, nodeHints } of endpoints) {
     const conditions = conditionsOf(ready, serving, terminating);
     const nodeName = local ? HERE : '';
-    if (!builder.add(address, port, { conditions, nodeName, zoneHints, nodeHints }))
+    if (!builder.add(address, port, () => ({ conditions, nodeName, zoneHints, nodeHints })))
       throw new Error(`${address} is no IPv${family} address`);
   }
   const columns = builder.build(HERE);

@@ -48,7 +48,7 @@ const FLOORS: readonly Floor[] = [
   // The interfaces of the kernel's parts without implementation: types, the notation of set entries, and names of states.
   {
     name: 'kernel types',
-    files: /^kernel\/(.*\/)?(types|entry|states|reports)\.ts$/,
+    files: /^kernel\/(.*\/)?(types|entry|states|reports|serverLists)\.ts$/,
     imports: ['errors', 'net'],
   },
   {
@@ -85,7 +85,7 @@ const FLOORS: readonly Floor[] = [
   {
     name: 'mode effects',
     files:
-      /^modes\/[^/]+\/(apply|observe|observeAlone|draining|prepare|tampering|kernel|index|explain\/readFacts)\.ts$/,
+      /^modes\/[^/]+\/(apply|batchSender|observe|observeAlone|draining|prepare|tampering|kernel|index|explain\/readFacts)\.ts$/,
     imports: ['errors', 'net', 'timeSlice', 'kernel types', 'kernel', 'mode contract', 'services', 'mode'],
   },
   { name: 'mode', files: /^modes\/[^/]+\//, imports: ['net', 'services', 'kernel types', 'mode contract'] },

@@ -50,7 +50,9 @@ export class TestNode<Kernel extends NodeKernel> {
       node: () => this.#node(),
       refresh: async () => {},
       taken: () => {},
-      followUp: new StaleFlowCleaner(kernel.conntrack, (dialled) => this.#cache.isUdpFrontend(dialled)),
+      followUp: new StaleFlowCleaner(kernel.conntrack, (address, port) =>
+        this.#cache.isUdpFrontend(address, port),
+      ),
     };
     this.reconciler = new Reconciler(this.mode, inputs, () => this.now);
   }

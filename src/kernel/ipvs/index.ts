@@ -7,6 +7,7 @@ import { readAll } from '../listing.js';
 import type { CallOptions, Listing, OpenOptions, OperationResult } from '../types.js';
 import { capabilitiesOf } from './capabilities.js';
 import { ConnectionListing, packFilter } from './connections.js';
+import { applyParts, readServerLists } from './listRecords.js';
 import { asking, CONNECTIONS, nameService } from './names.js';
 import { packServiceId, packServiceIds } from './operations.js';
 import { PACKING } from './packing.js';
@@ -18,7 +19,9 @@ import {
   readServices,
   readTimeouts,
 } from './records.js';
+import type { ChangePart, RealServers, ServerLists } from './serverLists.js';
 import type {
+  AddressId,
   ConnectionFilter,
   Ipvs,
   IpvsCapabilities,
@@ -58,7 +61,7 @@ export async function openIpvs(options: OpenOptions = {}): Promise<Ipvs> {
   return new IpvsClient(await openCalls(native, options, asking('open')));
 }
 
-class IpvsClient extends Client<NativeIpvsClient, IpvsOperation> implements Ipvs {
+class IpvsClient extends Client<NativeIpvsClient, IpvsOperation> implements Ipvs, ServerLists {
   /** Number of the last listing of connections. */
   #listings = 0;
 
@@ -77,6 +80,18 @@ class IpvsClient extends Client<NativeIpvsClient, IpvsOperation> implements Ipvs
     const attempt = asking('listRealServers');
     const listing = await this.calls.run(attempt, (client) => client.listServers(records), options);
     return readAll(readRealServers(listing), options?.signal);
+  }
+
+  /** As {@link ServerLists.listServers}. */
+  async listServers(ids: readonly AddressId[]): Promise<RealServers[]> {
+    const records = packServiceIds(ids, 'ipvs.listRealServers');
+    const listing = await this.calls.run(asking('listRealServers'), (client) => client.listServers(records));
+    return readAll(readServerLists(listing, ids));
+  }
+
+  /** As {@link ServerLists.applyChanges}. */
+  applyChanges(parts: readonly ChangePart[]): Promise<OperationResult[]> {
+    return applyParts(this.calls, parts);
   }
 
   async get(id: VirtualServiceId, options?: CallOptions): Promise<VirtualServiceState | undefined> {

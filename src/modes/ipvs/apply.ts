@@ -1,147 +1,172 @@
-// Applies operations, in order. Consecutive operations of one phase on the same part of the kernel are one batch.
-
+// Applies operations, in order. Consecutive operations of one phase on the same part of the kernel are one group.
 import { NetlinkError } from '../../errors.js';
+import type { IpsetOperation } from '../../kernel/ipset/types.js';
+import { type ChangePart, changeName, listsOf } from '../../kernel/ipvs/serverLists.js';
+import type { RtnetlinkOperation } from '../../kernel/rtnetlink/types.js';
 import { TimeSlice } from '../../timeSlice.js';
+import { BatchSender, type Part, type Result, resultOf, single } from './batchSender.js';
 import type { IpvsKernel } from './kernel.js';
 import type { KernelCall, Operation } from './operations.js';
 
-type Result = NetlinkError | undefined;
-
-/** Maximum operations in one batch. Short batches let other work, and the end of the process, run in between. */
-const MOST = 256;
-
-/** Returns one result per operation. A failure does not stop later operations. */
+/** Returns one result per operation, its first error. A failure does not stop later operations. */
 export async function apply(kernel: IpvsKernel, operations: readonly Operation[]): Promise<Result[]> {
-  const results: Result[] = [];
-  const failed = unknownAmong(operations);
-  const slice = new TimeSlice();
-  for (let start = 0; start < operations.length; ) {
-    const first = operations[start] as Operation;
-    let end = start + 1;
-    const limit = Math.min(operations.length, start + MOST);
-    while (end < limit && goTogether(first, operations[end] as Operation)) end++;
-    for (const [operation, result] of await together(kernel, operations.slice(start, end), failed)) {
-      if (result) failed.add(operation.key);
-      results.push(result);
-    }
-    start = end;
-    if (slice.spend()) await slice.yield();
+  const run = new Run(kernel, operations);
+  for (let start = 0; start < operations.length; ) start = await run.applyGroup(start);
+  return run.results;
+}
+
+type CallOn<On extends KernelCall['on']> = Extract<KernelCall, { readonly on: On }>;
+
+/** One list of operations that is being applied. */
+class Run {
+  readonly results: Result[];
+  readonly #kernel: IpvsKernel;
+  readonly #operations: readonly Operation[];
+  /** Keys whose operation failed or whose state is unknown; undefined if no operation waits for one. */
+  readonly #failed: Set<string> | undefined;
+  readonly #slice = new TimeSlice();
+
+  constructor(kernel: IpvsKernel, operations: readonly Operation[]) {
+    this.#kernel = kernel;
+    this.#operations = operations;
+    this.results = new Array<Result>(operations.length).fill(undefined);
+    this.#failed = unknownAmong(operations);
   }
-  return results;
+
+  /** Applies the group that begins with an operation; returns the index after its last operation. */
+  async applyGroup(start: number): Promise<number> {
+    const end = this.#endOf(start);
+    await this.#applyAll(start, end);
+    if (this.#failed) {
+      for (let index = start; index < end; index++) {
+        if (this.results[index]) this.#failed.add(this.#at(index).key);
+      }
+    }
+    if (this.#slice.spend()) await this.#slice.yield();
+    return end;
+  }
+
+  #applyAll(start: number, end: number): Promise<void> {
+    const { ipvs, ipset, rtnetlink } = this.#kernel;
+    switch (this.#at(start).call.on) {
+      case 'ipvs': {
+        const lists = listsOf(ipvs);
+        const part: Part<ChangePart> = {
+          family: 'ipvs',
+          apply: (parts) => lists.applyChanges(parts),
+          nameOf: ({ change, from }, number) => changeName(change, from + number),
+        };
+        return this.#send(start, end, part, (call: CallOn<'ipvs'>, from, to) => ({
+          change: call.change,
+          from,
+          to,
+        }));
+      }
+      case 'ipset': {
+        const part = single('ipset', (batch: readonly IpsetOperation[]) => ipset.apply(batch));
+        return this.#send(start, end, part, (call: CallOn<'ipset'>) => call.operation);
+      }
+      case 'rtnetlink': {
+        const part = single('rtnetlink', (batch: readonly RtnetlinkOperation[]) => rtnetlink.apply(batch));
+        return this.#send(start, end, part, (call: CallOn<'rtnetlink'>) => call.operation);
+      }
+      case 'iptables':
+        return this.#restore(start, end);
+      case 'timeouts':
+      case 'sysctl':
+        return this.#write(start, end);
+    }
+  }
+
+  /** A group has one phase: an address is added only after its virtual services. */
+  #endOf(start: number): number {
+    const { phase, call } = this.#at(start);
+    let end = start + 1;
+    for (; end < this.#operations.length; end++) {
+      const next = this.#at(end);
+      if (next.phase !== phase || next.call.on !== call.on) break;
+    }
+    return end;
+  }
+
+  #at(index: number): Operation {
+    return this.#operations[index] as Operation;
+  }
+
+  /**
+   * Sends the kernel's operations of a group, except those that are held back.
+   *
+   * @param unitOf some of the kernel's operations of a call: those with the numbers from `from` to `to` - 1
+   */
+  async #send<Call extends KernelCall, Unit>(
+    start: number,
+    end: number,
+    part: Part<Unit>,
+    unitOf: (call: Call, from: number, to: number) => Unit,
+  ): Promise<void> {
+    const sender = new BatchSender(part, this.results);
+    for (let index = start; index < end; index++) {
+      const operation = this.#at(index);
+      if (this.#isHeldBack(operation)) {
+        this.results[index] = heldBack(operation);
+        continue;
+      }
+      for (let from = 0; from < operation.size; ) {
+        const to = Math.min(operation.size, from + sender.room);
+        const before = sender.add(unitOf(operation.call as Call, from, to), to - from, index);
+        if (before) await before;
+        from = to;
+      }
+      if (this.#slice.spend(1)) await this.#slice.yield();
+    }
+    await sender.end();
+  }
+
+  #isHeldBack({ after }: Operation): boolean {
+    return after?.some((key) => this.#failed?.has(key)) ?? false;
+  }
+
+  /** Starts one process for each family with changes. */
+  async #restore(start: number, end: number): Promise<void> {
+    const group = this.#operations.slice(start, end);
+    const calls = group.map(({ call }) => call as CallOn<'iptables'>);
+    for (const family of new Set(calls.map((call) => call.family))) {
+      const changes = calls.filter((call) => call.family === family).map(({ operation }) => operation);
+      const error = await resultOf('iptables', () => this.#kernel.iptables.restore(family, changes));
+      for (const [i, call] of calls.entries()) if (call.family === family) this.results[start + i] = error;
+    }
+  }
+
+  /** Writes settings at the same time. */
+  async #write(start: number, end: number): Promise<void> {
+    const { ipvs, sysctl } = this.#kernel;
+    const write = async (index: number) => {
+      const { call } = this.#at(index);
+      if (call.on === 'timeouts') {
+        const { tcp, tcpFin, udp } = call.timeouts;
+        const set = () => ipvs.setTimeouts({ tcp, tcpFin, udp });
+        this.results[index] = await resultOf('ipvs.setTimeouts', set);
+      } else if (call.on === 'sysctl') {
+        this.results[index] = await resultOf('sysctl.write', () => sysctl.write(call.name, call.value));
+      }
+    };
+    await Promise.all(Array.from({ length: end - start }, (_, i) => write(start + i)));
+  }
 }
 
-/** Keys in `after` for which there is no operation: their state is unknown. */
-function unknownAmong(operations: readonly Operation[]): Set<string> {
-  const awaited = new Set(operations.flatMap(({ after = [] }) => after));
-  if (awaited.size > 0) for (const { key } of operations) awaited.delete(key);
+/** Keys in `after` for which there is no operation: their state is unknown. Undefined if no operation has `after`. */
+function unknownAmong(operations: readonly Operation[]): Set<string> | undefined {
+  let awaited: Set<string> | undefined;
+  for (const { after } of operations) {
+    if (!after) continue;
+    awaited ??= new Set();
+    for (const key of after) awaited.add(key);
+  }
+  if (awaited) for (const { key } of operations) awaited.delete(key);
   return awaited;
-}
-
-/** Whether both are in one batch. A batch has one phase: an address is added only after its virtual services. */
-function goTogether(a: Operation, b: Operation): boolean {
-  return a.phase === b.phase && a.call.on === b.call.on;
-}
-
-/** Applies a group. Returns its operations with their results; those after a failed one are held back. */
-async function together(
-  kernel: IpvsKernel,
-  group: readonly Operation[],
-  failed: ReadonlySet<string>,
-): Promise<[Operation, Result][]> {
-  const due = group.filter(({ after = [] }) => !after.some((key) => failed.has(key)));
-  const answers = await batch(
-    kernel,
-    due.map(({ call }) => call),
-  );
-  const results = new Map(
-    due.map((operation, i) => [operation, isDone(operation, answers[i]) ? undefined : answers[i]]),
-  );
-  return group.map((operation) => [
-    operation,
-    results.has(operation) ? results.get(operation) : heldBack(operation),
-  ]);
-}
-
-/** Errors that mean that the change has already been made. These are successes. */
-const NOTHING_TO_DO: Readonly<Record<string, readonly string[]>> = {
-  addAddress: ['EEXIST'],
-  deleteAddress: ['EADDRNOTAVAIL', 'ENODEV'],
-  deleteLink: ['ENODEV'],
-  deleteService: ['ESRCH'],
-  deleteRealServer: ['ENOENT', 'ESRCH'],
-};
-
-function isDone({ call }: Operation, error: Result): boolean {
-  if (error === undefined || (call.on !== 'rtnetlink' && call.on !== 'ipvs')) return false;
-  return NOTHING_TO_DO[call.operation.do]?.includes(error.code) ?? false;
 }
 
 function heldBack({ key, after = [] }: Operation): NetlinkError {
   const hint = `waits for ${after.join(', ')}`;
   return new NetlinkError({ code: 'ERR_HELD_BACK', operation: 'kernel.apply', target: key, hint });
-}
-
-/** All calls are on one part of the kernel. If the batch itself fails, each call has its error. */
-async function batch(kernel: IpvsKernel, calls: readonly KernelCall[]): Promise<Result[]> {
-  try {
-    switch (calls[0]?.on) {
-      case 'ipvs':
-        return await kernel.ipvs.apply(only(calls, 'ipvs').map(({ operation }) => operation));
-      case 'ipset':
-        return await kernel.ipset.apply(only(calls, 'ipset').map(({ operation }) => operation));
-      case 'rtnetlink':
-        return await kernel.rtnetlink.apply(only(calls, 'rtnetlink').map(({ operation }) => operation));
-      case 'iptables':
-        return await restore(kernel, only(calls, 'iptables'));
-      case 'timeouts':
-        return await Promise.all(only(calls, 'timeouts').map((call) => setTimeouts(kernel, call)));
-      case 'sysctl':
-        return await Promise.all(only(calls, 'sysctl').map((call) => writeSysctl(kernel, call)));
-      default:
-        return [];
-    }
-  } catch (error) {
-    return calls.map(() => asNetlinkError(error, calls[0]?.on ?? 'kernel'));
-  }
-}
-
-type CallOn<On extends KernelCall['on']> = Extract<KernelCall, { readonly on: On }>;
-
-function only<On extends KernelCall['on']>(calls: readonly KernelCall[], on: On): CallOn<On>[] {
-  return calls.filter((call): call is CallOn<On> => call.on === on);
-}
-
-/** Starts one process for each family with changes. */
-async function restore(kernel: IpvsKernel, calls: readonly CallOn<'iptables'>[]): Promise<Result[]> {
-  const families = [...new Set(calls.map(({ family }) => family))];
-  const errors = new Map<number, Result>();
-  for (const family of families) {
-    const operations = calls.filter((call) => call.family === family).map(({ operation }) => operation);
-    errors.set(family, await kernel.iptables.restore(family, operations));
-  }
-  return calls.map(({ family }) => errors.get(family));
-}
-
-async function setTimeouts(kernel: IpvsKernel, { timeouts }: CallOn<'timeouts'>): Promise<Result> {
-  try {
-    const { tcp, tcpFin, udp } = timeouts;
-    await kernel.ipvs.setTimeouts({ tcp, tcpFin, udp });
-    return undefined;
-  } catch (error) {
-    return asNetlinkError(error, 'ipvs.setTimeouts');
-  }
-}
-
-async function writeSysctl(kernel: IpvsKernel, { name, value }: CallOn<'sysctl'>): Promise<Result> {
-  try {
-    await kernel.sysctl.write(name, value);
-    return undefined;
-  } catch (error) {
-    return asNetlinkError(error, 'sysctl.write');
-  }
-}
-
-function asNetlinkError(error: unknown, operation: string): NetlinkError {
-  if (error instanceof NetlinkError) return error;
-  return new NetlinkError({ code: 'ERR_UNKNOWN', operation, kernelMessage: String(error) });
 }

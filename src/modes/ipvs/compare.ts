@@ -1,14 +1,10 @@
 // Desired and known → operations, in order. Pure. The cost depends only on the compared keys.
 import type { IpsetOperation, SetDefinition } from '../../kernel/ipset/types.js';
-import type {
-  AddressId,
-  IpvsTimeouts,
-  RealServer,
-  SchedulerFlag,
-  VirtualService,
-} from '../../kernel/ipvs/types.js';
+import { noChange } from '../../kernel/ipvs/serverLists.js';
+import type { AddressId, IpvsTimeouts } from '../../kernel/ipvs/types.js';
 import { familyOf } from '../../net/address.js';
 import type { Comparison, Desired } from '../mode.js';
+import { compareServer, isSameServer } from './compareServer.js';
 import {
   type Item,
   LINK,
@@ -25,7 +21,7 @@ import {
   ORDER,
   type Phase,
   REMOVALS,
-  type ServerOperation,
+  serverOperation,
 } from './operations.js';
 import { recordOf, recordsNaming } from './ownership.js';
 
@@ -37,19 +33,25 @@ export function compare(
 ): Comparison<Operation> {
   const steps = new Steps();
   for (const [key, item] of unknown) {
-    if (item?.kind === 'virtualService' && !desired.get(key)) steps.goes(item.service, key);
+    if (item?.kind === 'virtualService' && !desired.get(key)) steps.leaves(item.service, key);
   }
   return {
     look(key) {
       const want = desired.get(key);
       const have = known.get(key);
+      if (want === have) return;
       if (want?.kind === 'virtualService') {
-        changeServer(steps, key, want, have?.kind === 'virtualService' ? have : undefined);
-        return;
+        compareServer(steps, key, want, have?.kind === 'virtualService' ? have : undefined);
+      } else if (want) {
+        const step = stepTowards(want, have);
+        if (step) steps.add(...step, key, want);
+        else if (want.kind === 'set' && have?.kind === 'set') rebuildSet(steps, key, want, have, desired);
+      } else if (have?.kind === 'virtualService') {
+        if (!have.foreign) steps.deleteServer(key, have);
+      } else {
+        const step = have && stepAway(have, desired);
+        if (step) steps.add(...step, key, undefined);
       }
-      const step = want ? stepTowards(want, have) : have && stepAway(have, desired);
-      if (step) steps.add(...step, key, want);
-      else if (want?.kind === 'set' && have?.kind === 'set') rebuildSet(steps, key, want, have, desired);
     },
     additions: () => steps.additions(),
     removals: () => steps.removals(known),
@@ -60,20 +62,29 @@ export function compare(
 class Steps {
   readonly #phases = new Map<Phase, Operation[]>(ORDER.map((phase) => [phase, []]));
   /** Record of deleted virtual services → their keys. */
-  readonly #going = new Map<string, string[]>();
+  readonly #leaving = new Map<string, string[]>();
+
+  push(operation: Operation): void {
+    this.#phases.get(operation.phase)?.push(operation);
+  }
 
   add(phase: Phase, call: KernelCall, key: string, becomes: Item | undefined): void {
-    this.#phases.get(phase)?.push({ key, phase, call, becomes });
-    if (call.on !== 'ipvs' || call.operation.do !== 'deleteService') return;
-    const { service } = call.operation;
-    if (!('address' in service)) return;
-    this.goes(service, key);
+    this.push({ key, phase, size: 1, call, becomes });
+  }
+
+  /** The kernel also deletes its real servers. */
+  deleteServer(key: string, { service }: VirtualServiceItem): void {
+    const change = { ...noChange(service), verb: 'deleteService' } as const;
+    this.push(serverOperation('deleteServers', key, change, undefined));
+    this.leaves(service, key);
   }
 
   /** A virtual service is deleted: in this pass, or in a later one while it is unknown. */
-  goes(service: AddressId, key: string): void {
+  leaves(service: AddressId, key: string): void {
     for (const record of recordsNaming(service)) {
-      this.#going.set(record, [...(this.#going.get(record) ?? []), key]);
+      const keys = this.#leaving.get(record);
+      if (keys) keys.push(key);
+      else this.#leaving.set(record, [key]);
     }
   }
 
@@ -84,7 +95,7 @@ class Steps {
   removals(known: ReadonlyMap<string, Item>): Operation[] {
     return REMOVALS.flatMap((phase) => {
       const operations = this.#take(phase);
-      const held = phase === 'deleteEntries' && this.#going.size > 0;
+      const held = phase === 'deleteEntries' && this.#leaving.size > 0;
       return held ? this.#heldUntilGone(operations, known) : operations;
     });
   }
@@ -102,7 +113,7 @@ class Steps {
   #heldUntilGone(entries: readonly Operation[], known: ReadonlyMap<string, Item>): Operation[] {
     return entries.map((operation) => {
       const item = known.get(operation.key);
-      const after = item && this.#going.get(recordOf(item) ?? '');
+      const after = item && this.#leaving.get(recordOf(item) ?? '');
       return after ? { ...operation, after } : operation;
     });
   }
@@ -144,7 +155,7 @@ function stepTowards(want: Exclude<Item, VirtualServiceItem>, have: Item | undef
  * The call that removes an item. Undefined for foreign items, for settings, and for items that are removed with
  * another: entries with their set, addresses with their link. Links, sets and chains are removed only in a clean-up.
  */
-function stepAway(have: Item, desired: Desired<Item>): Step | undefined {
+function stepAway(have: Exclude<Item, VirtualServiceItem>, desired: Desired<Item>): Step | undefined {
   if ('foreign' in have && have.foreign) return undefined;
   switch (have.kind) {
     case 'entry':
@@ -153,9 +164,6 @@ function stepAway(have: Item, desired: Desired<Item>): Step | undefined {
     case 'address':
       if (!desired.get(LINK_KEY)) return undefined;
       return ['deleteAddresses', rtnetlink({ do: 'deleteAddress', address: bound(have.address) })];
-    case 'virtualService':
-      // The kernel also deletes its real servers.
-      return ['deleteServers', ipvs({ do: 'deleteService', service: have.service })];
     case 'chain':
       return [
         'deleteRules',
@@ -195,48 +203,6 @@ function rebuildSet(steps: Steps, key: string, want: SetItem, have: SetItem, des
   add({ do: 'destroy', name: REBUILD }, want);
 }
 
-function changeServer(
-  steps: Steps,
-  key: string,
-  want: VirtualServiceItem,
-  have: VirtualServiceItem | undefined,
-): void {
-  const { service } = want;
-  // A foreign virtual service that a plan needs is adopted by an update: its connections survive.
-  if (!have || have.foreign || !equalSettings(service, have.service)) {
-    const operation: ServerOperation = { do: have ? 'updateService' : 'addService', service };
-    const realServers = new Map(have?.realServers);
-    steps.add('addServers', ipvs(operation), key, { ...want, realServers, changing: true });
-  }
-  for (const [id, realServer] of want.realServers) {
-    const there = have?.realServers.get(id);
-    if (there && equalRealServers(realServer, there)) continue;
-    const operation: ServerOperation = {
-      do: there ? 'updateRealServer' : 'addRealServer',
-      service,
-      realServer,
-    };
-    steps.add('addServers', ipvs(operation), key, want);
-  }
-  for (const [id, realServer] of have?.realServers ?? []) {
-    if (want.realServers.has(id)) continue;
-    if (!mayDrain(want, id, realServer)) {
-      steps.add('deleteServers', ipvs({ do: 'deleteRealServer', service, realServer }), key, want);
-    } else if (realServer.weight !== 0) {
-      const drained = { ...realServer, weight: 0 };
-      steps.add('deleteServers', ipvs({ do: 'updateRealServer', service, realServer: drained }), key, want);
-    }
-  }
-}
-
-/**
- * Whether a real server that is no longer desired is drained: only with TCP, while its endpoint still exists or if it
- * is already draining. If the endpoint disappears without termination, its connections are reset instead.
- */
-function mayDrain({ service, drainable }: VirtualServiceItem, id: string, { weight }: RealServer): boolean {
-  return service.protocol === 'tcp' && (weight === 0 || (drainable?.has(id) ?? false));
-}
-
 /**
  * Whether a desired item can replace the known one if no difference was found. Not if the known item has more state:
  * draining real servers, a foreign link or chain, the size of a set, unchanged timeouts.
@@ -244,12 +210,11 @@ function mayDrain({ service, drainable }: VirtualServiceItem, id: string, { weig
 export function isSame(want: Item, have: Item): boolean {
   if ('foreign' in have && have.foreign) return false;
   if (want.kind === 'virtualService') {
-    return have.kind === 'virtualService' && want.realServers.size === have.realServers.size;
+    return have.kind === 'virtualService' && isSameServer(want, have);
   }
   return want.kind !== 'set' && want.kind !== 'timeouts';
 }
 
-const ipvs = (operation: ServerOperation): KernelCall => ({ on: 'ipvs', operation });
 const ipset = (operation: IpsetOperation): KernelCall => ({ on: 'ipset', operation });
 const rtnetlink = (operation: Extract<KernelCall, { on: 'rtnetlink' }>['operation']): KernelCall => ({
   on: 'rtnetlink',
@@ -269,30 +234,6 @@ function equalSets(a: SetDefinition, b: SetItem['set']): boolean {
 
 function equalRanges({ range: a }: SetDefinition, { range: b }: SetDefinition): boolean {
   return a?.[0] === b?.[0] && a?.[1] === b?.[1];
-}
-
-/** Netmask and persistence engine are not compared, as in kube-proxy: the kernel never changes them. */
-function equalSettings(a: VirtualService, b: VirtualService): boolean {
-  return (
-    a.scheduler === b.scheduler &&
-    a.onePacket === b.onePacket &&
-    a.persistence?.timeout === b.persistence?.timeout &&
-    equalFlags(a.schedulerFlags, b.schedulerFlags)
-  );
-}
-
-/** Both are in the order of their bits. */
-function equalFlags(a: readonly SchedulerFlag[], b: readonly SchedulerFlag[]): boolean {
-  return a.length === b.length && a.every((flag, i) => flag === b[i]);
-}
-
-function equalRealServers(a: RealServer, b: RealServer): boolean {
-  return (
-    a.weight === b.weight &&
-    a.forwarding === b.forwarding &&
-    a.upperThreshold === b.upperThreshold &&
-    a.lowerThreshold === b.lowerThreshold
-  );
 }
 
 function equalTimeouts(want: IpvsTimeouts, have: IpvsTimeouts): boolean {

@@ -2,32 +2,36 @@
 import { formatEntry } from '../../kernel/ipset/entry.js';
 import type { IpsetOperation } from '../../kernel/ipset/types.js';
 import type { IptablesOperation } from '../../kernel/iptables/types.js';
+import { type ChangeOperation, changeOperation } from '../../kernel/ipvs/serverLists.js';
 import type { VirtualService } from '../../kernel/ipvs/types.js';
 import type { RtnetlinkOperation } from '../../kernel/rtnetlink/types.js';
 import { joinHostPort } from '../../net/address.js';
 import type { Known } from '../mode.js';
 import type { Item } from './items.js';
-import type { Operation, ServerOperation } from './operations.js';
+import type { Operation } from './operations.js';
 
-/** Lines of a readable diff: `+` adds, `-` removes, `~` changes. */
-export function describe({ key, call }: Operation, known: Known<Item>): string[] {
+/** Lines of a readable diff, for each of the kernel's operations: `+` adds, `-` removes, `~` changes. */
+export function describe({ key, size, call }: Operation, known: Known<Item>): string[][] {
   switch (call.on) {
     case 'sysctl': {
       const now = known.get(key);
-      return [`~ sysctl ${call.name} = ${call.value} (now ${now?.kind === 'sysctl' ? now.value : 'absent'})`];
+      const value = now?.kind === 'sysctl' ? now.value : 'absent';
+      return [[`~ sysctl ${call.name} = ${call.value} (now ${value})`]];
     }
     case 'timeouts': {
       const { tcp, tcpFin, udp } = call.timeouts;
-      return [`~ timeouts tcp ${tcp} tcpfin ${tcpFin} udp ${udp} (seconds, 0 as it is)`];
+      return [[`~ timeouts tcp ${tcp} tcpfin ${tcpFin} udp ${udp} (seconds, 0 as it is)`]];
     }
     case 'rtnetlink':
-      return [describeLink(call.operation)];
+      return [[describeLink(call.operation)]];
     case 'ipset':
-      return [describeSet(call.operation)];
+      return [[describeSet(call.operation)]];
     case 'ipvs':
-      return [describeServer(call.operation)];
+      return Array.from({ length: size }, (_, index) => [
+        describeServer(changeOperation(call.change, index)),
+      ]);
     case 'iptables':
-      return describeRules(call.operation, known.get(key));
+      return [describeRules(call.operation, known.get(key))];
   }
 }
 
@@ -65,7 +69,7 @@ function describeSet(operation: IpsetOperation): string {
   }
 }
 
-function describeServer(operation: ServerOperation): string {
+function describeServer(operation: ChangeOperation): string {
   const sign = { add: '+', upd: '~', del: '-' }[operation.do.slice(0, 3)];
   const { service } = operation;
   const name = `${joinHostPort(service.address, service.port)}/${service.protocol}`;

@@ -1,12 +1,13 @@
 // Draining real servers: they get no new connections, and are removed after their last one has ended. Weight 0 in the
 // kernel is the record; this list has only the start of each draining and the time of the next count.
 import { NetlinkError } from '../../errors.js';
-import type { RealServer, VirtualServiceState } from '../../kernel/ipvs/types.js';
-import { joinHostPort } from '../../net/address.js';
+import { noChange, type RealServerChange, serverId } from '../../kernel/ipvs/serverLists.js';
+import type { RealServer, RealServerId, VirtualServiceState } from '../../kernel/ipvs/types.js';
 import type { Maintenance, Pass } from '../mode.js';
 import type { Item } from './items.js';
 import type { IpvsKernel } from './kernel.js';
-import type { Operation } from './operations.js';
+import { type Operation, serverOperation } from './operations.js';
+import { serverOf, withOthers } from './realServers.js';
 
 /** Time between two counts of the connections of one virtual service's draining real servers, in ms. */
 export const DRAINING_CHECK = 5000;
@@ -34,21 +35,20 @@ export class DrainingServers {
   observe(found: ReadonlyMap<string, Item>): void {
     for (const [key, item] of found) {
       if (item.kind !== 'virtualService' || item.foreign) continue;
-      for (const [id, { weight }] of item.realServers) if (weight === 0) this.#add(key, id);
+      for (const [id, { weight }] of item.others ?? []) if (weight === 0) this.#add(key, id);
     }
   }
 
   /** Records an acknowledged operation. */
   learn({ key, call }: Operation): void {
     if (call.on !== 'ipvs') return;
-    const { operation } = call;
-    if (!('realServer' in operation)) {
-      if (operation.do === 'deleteService') this.#removeAll(key);
-      return;
+    const { verb, others } = call.change;
+    if (verb === 'deleteService') this.#removeAll(key);
+    for (const one of others) {
+      const id = serverId(one.realServer);
+      if (one.do === 'updateRealServer' && one.realServer.weight === 0) this.#add(key, id);
+      else this.#remove(key, id);
     }
-    const id = joinHostPort(operation.realServer.address, operation.realServer.port);
-    if (operation.do === 'updateRealServer' && operation.realServer.weight === 0) this.#add(key, id);
-    else this.#remove(key, id);
   }
 
   /** Number of draining real servers. */
@@ -74,7 +74,8 @@ export class DrainingServers {
     const failures: Failure[] = [];
     const look = async (key: string) => {
       try {
-        operations.push(...(await this.#look(key, ipvs, pass, bound)));
+        const operation = await this.#look(key, ipvs, pass, bound);
+        if (operation) operations.push(operation);
       } catch (error) {
         if (!(error instanceof NetlinkError)) throw error;
         failures.push({ key: `draining real servers of ${key}`, error });
@@ -93,32 +94,35 @@ export class DrainingServers {
     ipvs: IpvsKernel['ipvs'],
     { desired, known, now }: Pass<Item>,
     bound: number,
-  ): Promise<Operation[]> {
+  ): Promise<Operation | undefined> {
     const have = known.get(key);
     const want = desired.get(key);
     const since = this.#unsettled(key, have, want);
-    if (since === undefined || have?.kind !== 'virtualService') return [];
+    if (since === undefined || have?.kind !== 'virtualService') return undefined;
     // Before the count: if it fails, it is repeated after the same delay.
     this.#postpone(key, now + DRAINING_CHECK);
     const connections = connectionsOf(await ipvs.get(have.service));
-    const operations: Operation[] = [];
+    const others: RealServerChange[] = [];
+    const remaining = new Map(have.others);
     for (const [id, start = now] of since) {
       since.set(id, start);
-      const realServer = have.realServers.get(id);
+      const realServer = have.others?.get(id);
       // A kept real server with weight 0 is in `want`: it is not removed while some objects are unreadable.
-      if (!realServer || wantedIn(want, id) || ((connections.get(id) ?? 0) > 0 && now - start < bound))
-        continue;
-      const operation = { do: 'deleteRealServer', service: have.service, realServer } as const;
-      operations.push({ key, phase: 'deleteServers', call: { on: 'ipvs', operation }, becomes: have });
+      if (!realServer || wantedIn(want, realServer)) continue;
+      if ((connections.get(id) ?? 0) > 0 && now - start < bound) continue;
+      others.push({ do: 'deleteRealServer', realServer });
+      remaining.delete(id);
     }
-    return operations;
+    if (others.length === 0) return undefined;
+    const change = { ...noChange(have.service), others };
+    return serverOperation('deleteServers', key, change, withOthers(have, remaining));
   }
 
   /** The real servers that are still draining. Removes those that no longer exist or that a plan uses again. */
   #unsettled(key: string, have: Item | undefined, want: Item | undefined): Since | undefined {
     for (const id of this.#servers.get(key)?.keys() ?? []) {
-      const there = have?.kind === 'virtualService' && have.realServers.get(id)?.weight === 0;
-      if (!there || (wantedIn(want, id)?.weight ?? 0) > 0) this.#remove(key, id);
+      const server = have?.kind === 'virtualService' ? have.others?.get(id) : undefined;
+      if (server?.weight !== 0 || (wantedIn(want, server)?.weight ?? 0) > 0) this.#remove(key, id);
     }
     return this.#servers.get(key);
   }
@@ -157,15 +161,15 @@ export class DrainingServers {
   }
 }
 
-function wantedIn(want: Item | undefined, id: string): RealServer | undefined {
-  return want?.kind === 'virtualService' ? want.realServers.get(id) : undefined;
+function wantedIn(want: Item | undefined, id: RealServerId): RealServer | undefined {
+  return want?.kind === 'virtualService' ? serverOf(want, id) : undefined;
 }
 
 function connectionsOf(state: VirtualServiceState | undefined): Map<string, number> {
   return new Map(
-    state?.realServers.map(({ address, port, activeConnections, inactiveConnections }) => [
-      joinHostPort(address, port),
-      activeConnections + inactiveConnections,
+    state?.realServers.map((server) => [
+      serverId(server),
+      server.activeConnections + server.inactiveConnections,
     ]),
   );
 }

@@ -15,7 +15,7 @@ import { observeAlone } from './observeAlone.js';
 import { learn, type Operation, subjectOf } from './operations.js';
 import type { IpvsOptions } from './options.js';
 import { affectsNode, planNode } from './planNode.js';
-import { planService, terminatingOf } from './planService.js';
+import { planService, type Terminating, terminatingOf } from './planService.js';
 import { watchDevice } from './tampering.js';
 
 export type { Item } from './items.js';
@@ -28,7 +28,7 @@ export { checkScheduler, prepare, probeScheduler } from './prepare.js';
 export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<Item, Operation> {
   const draining = new DrainingServers();
   /** Service → endpoints that were terminating in its last plan; only Services with such endpoints. */
-  const terminated = new Map<string, ReadonlySet<string>>();
+  const terminated = new Map<string, Terminating>();
   /** Keys of the virtual services that this process added and has not deleted. */
   const made = new Set<string>();
   const { watchHost } = kernel;
@@ -43,7 +43,7 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
     planService(input, node) {
       const plan = planService(input, node, options, terminated.get(input.service));
       const terminating = terminatingOf(input);
-      if (terminating.size > 0) terminated.set(input.service, terminating);
+      if (terminating) terminated.set(input.service, terminating);
       else terminated.delete(input.service);
       return plan;
     },
@@ -88,6 +88,6 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
 
 function recordMade(made: Set<string>, { key, call }: Operation): void {
   if (call.on !== 'ipvs') return;
-  if (call.operation.do === 'addService') made.add(key);
-  else if (call.operation.do === 'deleteService') made.delete(key);
+  if (call.change.verb === 'addService') made.add(key);
+  else if (call.change.verb === 'deleteService') made.delete(key);
 }

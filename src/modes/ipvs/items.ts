@@ -3,28 +3,27 @@
 import { formatEntry } from '../../kernel/ipset/entry.js';
 import type { SetDefinition, SetEntry, SetReference } from '../../kernel/ipset/types.js';
 import type { Chain, Jump } from '../../kernel/iptables/types.js';
-import type { AddressId, IpvsTimeouts, RealServer, VirtualService } from '../../kernel/ipvs/types.js';
+import type { RealServers } from '../../kernel/ipvs/serverLists.js';
+import type { AddressId, IpvsTimeouts, VirtualService } from '../../kernel/ipvs/types.js';
 import { type Family, joinHostPort } from '../../net/address.js';
+import type { AddressPorts } from '../../net/addressPorts.js';
 import type { Protocol } from '../../net/protocol.js';
 
 /** The dummy link that makes virtual IPs local addresses, so that their packets reach IPVS. Its state stays down. */
 export const LINK = 'kube-ipvs0';
 
-/** A virtual service with an address, and its real servers by `address:port`. */
-export interface VirtualServiceItem {
+/** A virtual service with an address, and its real servers. */
+export interface VirtualServiceItem extends RealServers {
   readonly kind: 'virtualService';
   readonly service: AddressId & VirtualService;
-  readonly realServers: ReadonlyMap<string, RealServer>;
-  /**
-   * Endpoints that are not real servers and whose connections may drain, as `address:port`. Absent if there are none.
-   */
-  readonly drainable?: ReadonlySet<string>;
+  /** Endpoints that are not real servers and whose connections may drain. Absent if there are none. */
+  readonly drainable?: AddressPorts;
+  /** Name of the node in whose order real servers are added ({@link orderOn}). Absent: in the order of the list. */
+  readonly orderedFor?: string;
   /**
    * Read from the kernel, and not recorded as ours or kube-proxy's. Adopted if a plan needs it, otherwise not changed.
    */
   readonly foreign?: true;
-  /** Its update is not complete: no plan shares its `realServers`. */
-  readonly changing?: true;
 }
 
 /** The temporary set that is filled and then swapped with the set that it replaces. */

@@ -2,6 +2,7 @@
 // an object.
 import type { Keep } from '../mode.js';
 import { type Item, isOurs, itemMap } from './items.js';
+import { joined, withOthers, without } from './realServers.js';
 import { nodeDropsOf } from './rules.js';
 
 /** Kinds of items that belong to Services. */
@@ -16,11 +17,12 @@ export const keep: Keep<Item> = {
   },
   beyond(found, wanted) {
     if (found.kind !== 'virtualService' || wanted.kind !== 'virtualService') return undefined;
-    const unexplained = [...found.realServers].filter(([id]) => !wanted.realServers.has(id));
-    return unexplained.length === 0 ? undefined : { ...found, realServers: new Map(unexplained) };
+    const { realServers, others } = without(found, wanted);
+    if (realServers.size === 0 && !others) return undefined;
+    return withOthers({ ...found, realServers }, others);
   },
   join(wanted, rest) {
     if (wanted.kind !== 'virtualService' || rest.kind !== 'virtualService') return wanted;
-    return { ...wanted, realServers: new Map([...rest.realServers, ...wanted.realServers]) };
+    return joined(wanted, without(rest, wanted));
   },
 };

@@ -1,8 +1,9 @@
 // Reads our items from the kernel.
 import type { SetHeader, SetReference, SetState, SetType } from '../../kernel/ipset/types.js';
 import type { SavedRules, Table } from '../../kernel/iptables/types.js';
-import type { AddressId, RealServer, VirtualService } from '../../kernel/ipvs/types.js';
-import { type Family, familyOf, isLinkLocalIPv6, joinHostPort } from '../../net/address.js';
+import { listsOf, type RealServers } from '../../kernel/ipvs/serverLists.js';
+import type { AddressId, VirtualService } from '../../kernel/ipvs/types.js';
+import { type Family, familyOf, isLinkLocalIPv6 } from '../../net/address.js';
 import { networkContains, parseNetwork } from '../../net/network.js';
 import {
   type Item,
@@ -173,25 +174,24 @@ async function* observeServers(
     (service): service is VirtualService & AddressId =>
       'address' in service && families.includes(familyOf(service.address)),
   );
+  const servers = listsOf(ipvs);
   for (let start = 0; start < services.length; start += SERVICES) {
     const some = services.slice(start, start + SERVICES);
-    const realServers = await ipvs.listRealServers(some);
-    yield itemMap(some.map((service, i) => serverItem(service, realServers[i] ?? [], isOurs(service))));
+    const lists = await servers.listServers(some);
+    yield itemMap(some.map((service, i) => serverItem(service, lists[i] as RealServers, isOurs(service))));
   }
 }
 
 /** The item of a virtual service in the kernel. */
 export function serverItem(
   service: VirtualService & AddressId,
-  realServers: readonly RealServer[],
+  realServers: RealServers,
   ours: boolean,
 ): VirtualServiceItem {
   return {
     kind: 'virtualService',
     service: serviceOf(service),
-    realServers: new Map(
-      realServers.map((server) => [joinHostPort(server.address, server.port), settingsOf(server)]),
-    ),
+    ...realServers,
     ...(ours ? {} : { foreign: true }),
   };
 }
@@ -201,12 +201,6 @@ function serviceOf(service: VirtualService & AddressId): VirtualService & Addres
   const { address, port, protocol, scheduler, schedulerFlags, onePacket, persistence } = service;
   const settings = { address, port, protocol, scheduler, schedulerFlags, onePacket };
   return persistence ? { ...settings, persistence } : settings;
-}
-
-/** Copies single fields: a listing may have more. */
-function settingsOf(server: RealServer): RealServer {
-  const { address, port, weight, forwarding, upperThreshold, lowerThreshold } = server;
-  return { address, port, weight, forwarding, upperThreshold, lowerThreshold };
 }
 
 /** The chains and jumps of a family that belong to ipvs mode or to iptables mode. */

@@ -1,6 +1,7 @@
 // Reads single items after their operations failed, without reading all others.
 import { NetlinkError } from '../../errors.js';
-import type { Family } from '../../net/address.js';
+import { realServersOf } from '../../kernel/ipvs/serverLists.js';
+import { type Family, familyOf } from '../../net/address.js';
 import type { Desired, Found } from '../mode.js';
 import { type Item, keyOf, type SetItem } from './items.js';
 import type { IpvsKernel } from './kernel.js';
@@ -57,7 +58,9 @@ async function readServer(
 ): Promise<Item[]> {
   const { address, port, protocol } = service;
   const state = await ipvs.get(service);
-  return state ? [serverItem({ ...state, address, port, protocol }, state.realServers, !foreign)] : [];
+  if (!state) return [];
+  const realServers = realServersOf(familyOf(address), state.realServers);
+  return [serverItem({ ...state, address, port, protocol }, realServers, !foreign)];
 }
 
 async function readSets({ ipset }: IpvsKernel, wanted: readonly SetItem[]): Promise<Item[]> {

@@ -1,145 +1,148 @@
 // The plan of one Service in ipvs mode.
-import type { RealServer, SchedulerFlag } from '../../kernel/ipvs/types.js';
-import { type Family, joinHostPort } from '../../net/address.js';
+import type { SchedulerFlag } from '../../kernel/ipvs/types.js';
+import type { Family } from '../../net/address.js';
 import type { AddressPorts } from '../../net/addressPorts.js';
 import { networkContains, parseNetwork } from '../../net/network.js';
+import type { Protocol } from '../../net/protocol.js';
 import type { Frontend, NodeFacts, ServicePlanInput, ServicePort } from '../../services/types.js';
 import type { Plan } from '../mode.js';
-import { type Item, itemMap, type VirtualServiceItem } from './items.js';
+import { type Item, keyOf, type VirtualServiceItem } from './items.js';
 import type { IpvsOptions } from './options.js';
 import { type SetRole, setOf } from './sets.js';
 
 /**
  * The items of one Service.
  *
- * @param terminated endpoints that were terminating in the last plan of the Service, as `address:port`: after their
- *   removal from the slices, their connections may still drain
+ * @param terminated endpoints that were terminating in the last plan of the Service: after their removal from the
+ *   slices, their connections may still drain
  */
 export function planService(
   service: ServicePlanInput,
   node: NodeFacts,
   options: IpvsOptions,
-  terminated: ReadonlySet<string> = NONE,
+  terminated: Terminating = NONE,
 ): Plan<Item> {
-  const ports = service.ports.filter((port) => options.families.includes(port.family));
-  return itemMap(
-    ports.flatMap((port) => planPort(port, service.healthCheckNodePort, node, options, terminated)),
-  );
+  const plan = new Map<string, Item>();
+  for (const port of service.ports) {
+    if (options.families.includes(port.family)) {
+      planPort(plan, port, service.healthCheckNodePort, node, options, terminated[port.family]);
+    }
+  }
+  return plan;
 }
 
-/** The terminating endpoints of a Service, as `address:port`. */
-export function terminatingOf({ ports }: ServicePlanInput): ReadonlySet<string> {
-  const terminating = ports.flatMap(({ endpoints }) => [...endpoints.terminating]);
-  return terminating.length === 0 ? NONE : new Set(terminating);
+/** Endpoints in each family; undefined if there are none. */
+export type Terminating = { readonly [family in Family]?: AddressPorts };
+
+const NONE: Terminating = {};
+
+/** The terminating endpoints of a Service; undefined if there are none. */
+export function terminatingOf({ ports }: ServicePlanInput): Terminating | undefined {
+  let found: { [family in Family]?: AddressPorts } | undefined;
+  for (const { family, endpoints } of ports) {
+    const { terminating } = endpoints;
+    if (terminating.size === 0) continue;
+    found ??= {};
+    found[family] = found[family]?.with(terminating) ?? terminating;
+  }
+  return found;
 }
 
-const NONE: ReadonlySet<string> = new Set();
+function put(plan: Map<string, Item>, item: Item): void {
+  plan.set(keyOf(item), item);
+}
 
 function planPort(
+  plan: Map<string, Item>,
   port: ServicePort,
   healthCheckNodePort: number,
   node: NodeFacts,
   options: IpvsOptions,
-  terminated: ReadonlySet<string>,
-): Item[] {
+  terminated: AddressPorts | undefined,
+): void {
   const { host } = node;
-  const items = placesOf(port.endpoints.local).map((place) => loopBack(port, place));
-  const chosen = realServersOf(port, node, options);
+  const { local } = port.endpoints;
+  for (let index = 0; index < local.size; index++) put(plan, loopBack(port, local, index));
+  const choice = new Choice(port, node, options, terminated);
+  let hasNodePort = false;
   for (const frontend of port.frontends) {
+    hasNodePort ||= frontend.kind === 'nodePort';
     const addresses = frontend.kind === 'nodePort' ? host.nodePortAddresses[port.family] : [frontend.address];
-    const { realServers, drainable } = chosen(frontend);
-    const ends = drainable.size + terminated.size > 0 ? { drainable: union(drainable, terminated) } : {};
+    const servers = choice.of(frontend);
+    const bound = isBound(frontend, node, options);
     for (const address of addresses) {
       const service = settingsOf(port, address, frontend.port, options.scheduler);
-      items.push({ kind: 'virtualService', service, realServers, ...ends });
-      if (isBound(frontend, node, options)) items.push(...binding(address, port.family));
+      put(plan, { kind: 'virtualService', service, ...servers });
+      if (!bound) continue;
+      put(plan, { kind: 'address', address });
+      put(plan, entry('KUBE-IPVS-IPS', port.family, { address }));
     }
-    items.push(...entries(port, frontend, addresses, node));
+    putEntries(plan, port, frontend, addresses, node);
   }
-  const unreachable =
-    port.frontends.some(({ kind }) => kind === 'nodePort') &&
-    host.nodePortAddresses[port.family].length === 0;
+  const unreachable = hasNodePort && host.nodePortAddresses[port.family].length === 0;
   if (healthCheckNodePort !== 0 && !unreachable) {
-    items.push(entry('KUBE-HEALTH-CHECK-NODE-PORT', port.family, { port: healthCheckNodePort }));
+    put(plan, entry('KUBE-HEALTH-CHECK-NODE-PORT', port.family, { port: healthCheckNodePort }));
   }
-  return items;
-}
-
-/** An address and port of a list. */
-interface Place {
-  readonly address: string;
-  readonly port: number;
-}
-
-function placesOf(list: AddressPorts): Place[] {
-  return Array.from({ length: list.size }, (_, i) => ({ address: list.addressAt(i), port: list.portAt(i) }));
-}
-
-/** The union. If the second set is empty, the first set itself, which many frontends share. */
-function union(a: ReadonlySet<string>, b: ReadonlySet<string>): ReadonlySet<string> {
-  return b.size === 0 ? a : new Set([...a, ...b]);
 }
 
 /**
  * Masquerades the traffic of a pod to itself through a Service, in any state: its source must not be its own address.
  */
-function loopBack(port: ServicePort, endpoint: Place): Item {
-  return entry('KUBE-LOOP-BACK', port.family, {
-    address: endpoint.address,
-    protocol: port.protocol,
-    port: endpoint.port,
-    address2: endpoint.address,
-  });
+function loopBack({ family, protocol }: ServicePort, local: AddressPorts, index: number): Item {
+  const address = local.addressAt(index);
+  return entry('KUBE-LOOP-BACK', family, { address, protocol, port: local.portAt(index), address2: address });
 }
 
 /** The real servers of a frontend, and the other endpoints of the port. */
-type Chosen = Required<Pick<VirtualServiceItem, 'realServers' | 'drainable'>>;
+type Servers = Pick<VirtualServiceItem, 'realServers' | 'drainable' | 'orderedFor'>;
 
-/**
- * The real servers of a frontend. With policy Local, these are the local endpoints or, if there are none, those for
- * policy Cluster: kube-proxy has this fallback only in ipvs mode.
- */
-function realServersOf(
-  port: ServicePort,
-  node: NodeFacts,
-  { cures }: IpvsOptions,
-): (frontend: Frontend) => Chosen {
-  const ordered = (endpoints: AddressPorts): Chosen => {
-    const places = placesOf(endpoints);
-    const realServers = realServersAt(cures.has('endpoint-order') ? inOrderOf(node.name, places) : places);
-    return { realServers, drainable: new Set(port.endpoints.addressPorts.without(endpoints)) };
-  };
-  const cluster = ordered(port.clusterEndpoints);
-  const local = ordered(port.localEndpoints);
-  return ({ kind, localPolicy }) => {
-    if (!localPolicy) return cluster;
-    const strict = cures.has(kind === 'clusterIP' ? 'internal-local' : 'external-local');
-    return local.realServers.size > 0 || strict ? local : cluster;
-  };
-}
+/** Chooses the real servers of the frontends of one port, which share them. */
+class Choice {
+  readonly #port: ServicePort;
+  readonly #node: NodeFacts;
+  readonly #cures: IpvsOptions['cures'];
+  readonly #terminated: AddressPorts | undefined;
+  #cluster: Servers | undefined;
+  #local: Servers | undefined;
 
-/** A fixed order that differs between nodes: otherwise, the first connection of every node uses the same endpoint. */
-function inOrderOf(node: string, endpoints: readonly Place[]): Place[] {
-  const rank = new Map(
-    endpoints.map((endpoint) => [endpoint, hash(`${node} ${endpoint.address}:${endpoint.port}`)]),
-  );
-  return [...endpoints].sort((a, b) => (rank.get(a) ?? 0) - (rank.get(b) ?? 0));
-}
+  constructor(
+    port: ServicePort,
+    node: NodeFacts,
+    { cures }: IpvsOptions,
+    terminated: AddressPorts | undefined,
+  ) {
+    this.#port = port;
+    this.#node = node;
+    this.#cures = cures;
+    this.#terminated = terminated;
+  }
 
-/** FNV-1a, 32 bits. */
-function hash(text: string): number {
-  let value = 0x811c9dc5;
-  for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193) >>> 0;
-  return value;
-}
+  /**
+   * With policy Local, these are the local endpoints or, if there are none, those for policy Cluster: kube-proxy has
+   * this fallback only in ipvs mode.
+   */
+  of({ kind, localPolicy }: Frontend): Servers {
+    if (localPolicy) {
+      const strict = this.#cures.has(kind === 'clusterIP' ? 'internal-local' : 'external-local');
+      if (strict || this.#port.localEndpoints.size > 0) {
+        this.#local ??= this.#serversAt(this.#port.localEndpoints);
+        return this.#local;
+      }
+    }
+    this.#cluster ??= this.#serversAt(this.#port.clusterEndpoints);
+    return this.#cluster;
+  }
 
-function realServersAt(endpoints: readonly Place[]): ReadonlyMap<string, RealServer> {
-  return new Map(
-    endpoints.map(({ address, port }) => [
-      joinHostPort(address, port),
-      { address, port, weight: 1, forwarding: 'masquerade', upperThreshold: 0, lowerThreshold: 0 },
-    ]),
-  );
+  #serversAt(realServers: AddressPorts): Servers {
+    const all = this.#port.endpoints.addressPorts;
+    const rest = realServers.size < all.size ? all.without(realServers) : undefined;
+    const drainable = this.#terminated ? (rest?.with(this.#terminated) ?? this.#terminated) : rest;
+    return {
+      realServers,
+      ...(drainable && { drainable }),
+      ...(this.#cures.has('endpoint-order') && { orderedFor: this.#node.name }),
+    };
+  }
 }
 
 /** As in kube-proxy, the Maglev scheduler includes the source port in its hash. */
@@ -169,53 +172,51 @@ function isBound({ kind, address }: Frontend, node: NodeFacts, { cures }: IpvsOp
   return !cures.has('other-nodes') || !node.otherNodes.has(address);
 }
 
-function binding(address: string, family: Family): Item[] {
-  return [{ kind: 'address', address }, entry('KUBE-IPVS-IPS', family, { address })];
-}
-
 /** The set entries with which rules match traffic to the frontend. */
-function entries(
+function putEntries(
+  plan: Map<string, Item>,
   port: ServicePort,
   frontend: Frontend,
   addresses: readonly string[],
   node: NodeFacts,
-): Item[] {
-  const dialled = { address: frontend.address, protocol: port.protocol, port: frontend.port };
-  switch (frontend.kind) {
-    case 'clusterIP':
-      return [entry('KUBE-CLUSTER-IP', port.family, dialled)];
-    case 'externalIP':
-      return [
-        entry(frontend.localPolicy ? 'KUBE-EXTERNAL-IP-LOCAL' : 'KUBE-EXTERNAL-IP', port.family, dialled),
-      ];
-    case 'loadBalancerIP':
-      return [
-        entry('KUBE-LOAD-BALANCER', port.family, dialled),
-        ...(frontend.localPolicy ? [entry('KUBE-LOAD-BALANCER-LOCAL', port.family, dialled)] : []),
-        ...sourceRangeItems(port, frontend, node),
-      ];
-    case 'nodePort':
-      return nodePortEntries(port, frontend, addresses);
+): void {
+  const { family, protocol } = port;
+  const { kind, localPolicy } = frontend;
+  if (kind === 'nodePort') {
+    putNodePortEntries(plan, port, frontend, addresses);
+    return;
+  }
+  const dialled = { address: frontend.address, protocol, port: frontend.port };
+  if (kind === 'clusterIP') {
+    put(plan, entry('KUBE-CLUSTER-IP', family, dialled));
+  } else if (kind === 'externalIP') {
+    put(plan, entry(localPolicy ? 'KUBE-EXTERNAL-IP-LOCAL' : 'KUBE-EXTERNAL-IP', family, dialled));
+  } else {
+    put(plan, entry('KUBE-LOAD-BALANCER', family, dialled));
+    if (localPolicy) put(plan, entry('KUBE-LOAD-BALANCER-LOCAL', family, dialled));
+    for (const item of sourceRangeItems(port, frontend, node)) put(plan, item);
   }
 }
 
-function nodePortEntries(port: ServicePort, frontend: Frontend, addresses: readonly string[]): Item[] {
-  const { family, protocol } = port;
-  if (addresses.length === 0) return [];
-  if (protocol === 'sctp') {
-    const roles: SetRole[] = ['KUBE-NODE-PORT-SCTP-HASH'];
-    if (frontend.localPolicy) roles.push('KUBE-NODE-PORT-LOCAL-SCTP-HASH');
-    return roles.flatMap((role) =>
-      addresses.map((address) => entry(role, family, { address, protocol, port: frontend.port })),
-    );
-  }
-  const roles: SetRole[] =
-    protocol === 'tcp'
-      ? ['KUBE-NODE-PORT-TCP', 'KUBE-NODE-PORT-LOCAL-TCP']
-      : ['KUBE-NODE-PORT-UDP', 'KUBE-NODE-PORT-LOCAL-UDP'];
-  const used = frontend.localPolicy ? roles : roles.slice(0, 1);
-  return used.map((role) => entry(role, family, { port: frontend.port }));
+function putNodePortEntries(
+  plan: Map<string, Item>,
+  { family, protocol }: ServicePort,
+  { port, localPolicy }: Frontend,
+  addresses: readonly string[],
+): void {
+  if (addresses.length === 0) return;
+  const [role, localRole] = NODE_PORT_SETS[protocol];
+  const values = protocol === 'sctp' ? addresses.map((address) => ({ address, protocol, port })) : [{ port }];
+  for (const value of values) put(plan, entry(role, family, value));
+  if (localPolicy) for (const value of values) put(plan, entry(localRole, family, value));
 }
+
+/** The sets of node ports: of all, and of those with policy Local. */
+const NODE_PORT_SETS: Readonly<Record<Protocol, readonly [SetRole, SetRole]>> = {
+  tcp: ['KUBE-NODE-PORT-TCP', 'KUBE-NODE-PORT-LOCAL-TCP'],
+  udp: ['KUBE-NODE-PORT-UDP', 'KUBE-NODE-PORT-LOCAL-UDP'],
+  sctp: ['KUBE-NODE-PORT-SCTP-HASH', 'KUBE-NODE-PORT-LOCAL-SCTP-HASH'],
+};
 
 /**
  * Source ranges allow their networks. Traffic of the node itself, whose source is the VIP, is allowed with the node IP.

@@ -44,7 +44,7 @@ export function createMapMode(kernel: MapKernel, auditPeriod: number): Mode<Item
       else known.delete(key);
     },
     subjectOf: ({ key }, known) => known.get(key),
-    describe: ({ key, call }) => [`${call.do === 'set' || call.do === 'createTable' ? '+' : '-'} ${key}`],
+    describe: ({ key, call }) => [[`${call.do === 'set' || call.do === 'createTable' ? '+' : '-'} ${key}`]],
     apply: (operations) => apply(kernel, operations),
     async *observe() {
       yield itemsOf(kernel);

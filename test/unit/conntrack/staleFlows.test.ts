@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { selectFlows, staleFlows } from '../../../src/conntrack/staleFlows.js';
 import type { Flow } from '../../../src/kernel/conntrack/types.js';
-import { familyOf } from '../../../src/net/address.js';
+import { familyOf, joinHostPort } from '../../../src/net/address.js';
 import { AddressPorts } from '../../../src/net/addressPorts.js';
 import type { Endpoint } from '../../../src/services/endpointList.js';
 import type { Frontend, ServicePort } from '../../../src/services/types.js';
@@ -87,7 +87,7 @@ function stale(ports: ServicePort[], flows: string[], frontends: string[] = []):
   const found = staleFlows(
     flows.map((text) => flow(text)),
     ports,
-    (address) => frontends.includes(address),
+    (address, port) => frontends.includes(joinHostPort(address, port)),
   );
   const texts = new Map(flows.map((text) => [JSON.stringify(flow(text)), text]));
   return found.map((one) => texts.get(JSON.stringify(one)) ?? '?');

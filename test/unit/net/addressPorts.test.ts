@@ -1,6 +1,7 @@
 // Lists of address:port as numbers.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Family } from '../../../src/net/address.js';
@@ -54,6 +55,52 @@ for (const family of [4, 6] as const) {
       assert.deepEqual([made.indexOf(few, 0), made.indexOf(few, 1)], [0, 2]);
       assert.equal(few.indexOf(made, 1), -1);
       assert.ok(few.compareAt(0, few, 1) < 0 && few.compareAt(1, few, 0) > 0);
+    });
+
+    it('compares with isDeepStrictEqual, as objects are compared', () => {
+      assert.ok(isDeepStrictEqual(list(family, ...all), list(family, ...all)));
+      assert.ok(!isDeepStrictEqual(list(family, ...all), list(family, ...all.slice(1))));
+    });
+
+    it('gives the same addresses another port', () => {
+      const addresses = family === 4 ? ['10.0.0.1', '255.255.255.255'] : ['[fd00::1]', '[ffff::ffff:ffff]'];
+      const at = (port: number) => list(family, ...addresses.map((address) => `${address}:${port}`));
+      for (const [before, after] of [
+        [80, 65_535],
+        [65_535, 0],
+        [0, 1],
+      ] as const) {
+        assert.deepEqual([...at(before).atPort(after)], [...at(after)]);
+      }
+      const made = at(80);
+      assert.equal(made.atPort(80), made);
+      assert.equal(AddressPorts.none(family).atPort(80), AddressPorts.none(family));
+    });
+
+    it('gives the order in which entries were added, and of two equal ones the preferred', () => {
+      const built = (texts: readonly string[], prefer: (a: number, b: number) => number) => {
+        const builder = new AddressPortsBuilder(family);
+        for (const text of texts) builder.addFrom(list(family, text), 0);
+        const { list: made, order } = builder.buildOrdered(prefer);
+        assert.deepEqual([...made], all.slice(0, 3));
+        return order;
+      };
+      assert.equal(
+        built([first, second, third], () => 0),
+        undefined,
+      );
+      assert.deepEqual(
+        built([third, first, second], () => 0),
+        [1, 2, 0],
+      );
+      assert.deepEqual(
+        built([first, second, first, third], (a, b) => a - b),
+        [0, 1, 3],
+      );
+      assert.deepEqual(
+        built([first, second, first, third], (a, b) => b - a),
+        [2, 1, 3],
+      );
     });
 
     it('makes other lists', () => {

@@ -1,9 +1,13 @@
 // Conflicts between Services that claim the same address and port.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { addressClaim, Claims, nodePortClaim } from '../../../src/services/claims.js';
+import type { Family } from '../../../src/net/address.js';
+import type { Protocol } from '../../../src/net/protocol.js';
+import { addressClaim, Claims, claimOf, describeClaim } from '../../../src/services/claims.js';
+import type { Frontend } from '../../../src/services/types.js';
 
 const VIP = addressClaim('192.0.2.1', 80, 'tcp');
+const OTHER = addressClaim('192.0.2.1', 81, 'tcp');
 const OLD = { service: 'demo/z', createdAt: 1 };
 const YOUNG = { service: 'demo/a', createdAt: 2 };
 
@@ -16,8 +20,7 @@ describe('Claims', () => {
       const claims = new Claims();
       for (const claimant of order) claims.replace(claimant, [], [VIP]);
       assert.equal(claims.holder(VIP), 'demo/z');
-      assert.deepEqual([...claims.lost('demo/a', [VIP])], [[VIP, 'demo/z']]);
-      assert.deepEqual([...claims.lost('demo/z', [VIP])], []);
+      assert.ok(claims.contested);
     }
   });
 
@@ -39,14 +42,59 @@ describe('Claims', () => {
     assert.equal(claims.holder(VIP), undefined);
   });
 
-  it('distinguishes protocols, ports and families', () => {
-    const keys = new Set([
-      addressClaim('192.0.2.1', 53, 'udp'),
-      addressClaim('192.0.2.1', 53, 'tcp'),
-      addressClaim('fd00::1', 53, 'tcp'),
-      nodePortClaim(4, 53, 'tcp'),
-      nodePortClaim(6, 53, 'tcp'),
-    ]);
-    assert.equal(keys.size, 5);
+  it('is contested while several Services claim the same key', () => {
+    const claims = new Claims();
+    claims.replace(OLD, [], [VIP, OTHER, VIP]);
+    assert.equal(claims.contested, false, 'a Service has no conflict with itself');
+    claims.replace(YOUNG, [], [VIP, OTHER]);
+    const third = { service: 'demo/b', createdAt: 3 };
+    claims.replace(third, [], [VIP]);
+    assert.equal(claims.contested, true);
+    claims.replace(OLD, [VIP, OTHER], [VIP]);
+    claims.replace(YOUNG, [VIP, OTHER], []);
+    assert.equal(claims.contested, true, 'of the third Service');
+    claims.replace(third, [VIP], []);
+    assert.equal(claims.contested, false);
+    assert.equal(claims.holder(VIP), 'demo/z');
+  });
+});
+
+describe('the key of a claim', () => {
+  const at = (kind: Frontend['kind'], address: string, port: number): Frontend => ({
+    kind,
+    address,
+    port,
+    localPolicy: false,
+    sourceRanges: [],
+  });
+  const all: [Frontend, Family, Protocol, string][] = [
+    [at('clusterIP', '192.0.2.1', 53), 4, 'udp', '192.0.2.1:53/udp'],
+    [at('clusterIP', '192.0.2.1', 53), 4, 'tcp', '192.0.2.1:53/tcp'],
+    [at('clusterIP', '192.0.2.1', 53), 4, 'sctp', '192.0.2.1:53/sctp'],
+    [at('clusterIP', '192.0.2.1', 54), 4, 'tcp', '192.0.2.1:54/tcp'],
+    [at('clusterIP', '0.0.0.0', 53), 4, 'tcp', '0.0.0.0:53/tcp'],
+    [at('clusterIP', '255.255.255.255', 65_535), 4, 'sctp', '255.255.255.255:65535/sctp'],
+    [at('clusterIP', '255.255.255.255', 65_535), 4, 'udp', '255.255.255.255:65535/udp'],
+    [at('externalIP', 'fd00::1', 53), 6, 'tcp', '[fd00::1]:53/tcp'],
+    [at('nodePort', '', 53), 4, 'tcp', 'IPv4 node port 53/tcp'],
+    [at('nodePort', '', 53), 6, 'tcp', 'IPv6 node port 53/tcp'],
+    [at('nodePort', '', 53), 6, 'udp', 'IPv6 node port 53/udp'],
+    [at('nodePort', '', 54), 4, 'tcp', 'IPv4 node port 54/tcp'],
+  ];
+
+  it('distinguishes addresses, ports, protocols and families', () => {
+    const keys = all.map(([frontend, family, protocol]) => claimOf(frontend, family, protocol));
+    assert.equal(new Set(keys).size, all.length);
+    for (const key of keys) assert.ok(typeof key === 'string' || Number.isSafeInteger(key), `${key}`);
+  });
+
+  it('is the same for all kinds of frontends with the address', () => {
+    const [cluster, external] = [at('clusterIP', '192.0.2.1', 80), at('externalIP', '192.0.2.1', 80)];
+    assert.equal(claimOf(cluster, 4, 'tcp'), claimOf(external, 4, 'tcp'));
+  });
+
+  it('has a text for people', () => {
+    for (const [frontend, family, protocol, text] of all)
+      assert.equal(describeClaim(frontend, family, protocol), text);
   });
 });

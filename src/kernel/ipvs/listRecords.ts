@@ -1,0 +1,173 @@
+// Lists of real servers ↔ records of the addon, without an object or a text for each real server.
+import { performance } from 'node:perf_hooks';
+import { familyOf } from '../../net/address.js';
+import type { AddressPorts } from '../../net/addressPorts.js';
+import type { NativeClient } from '../addon.js';
+import { invalidOperation } from '../arguments.js';
+import type { Calls } from '../calls.js';
+import { type Attempt, toNetlinkError } from '../failures.js';
+import type { Reading } from '../listing.js';
+import { RecordReader } from '../recordReader.js';
+import { RecordWriter } from '../recordWriter.js';
+import type { OperationResult } from '../types.js';
+import { FORWARDING, LISTED_SERVER, LISTED_SERVICE, OPERATION, SERVER, SERVICE } from './layouts.js';
+import { attemptOf } from './names.js';
+import { writeOperation } from './operations.js';
+import { readServer } from './records.js';
+import {
+  type ChangeOperation,
+  type ChangePart,
+  changeName,
+  changeOperation,
+  operationsOf,
+  type RealServers,
+  RealServersBuilder,
+  type ServiceChange,
+} from './serverLists.js';
+import type { AddressId, IpvsOperation } from './types.js';
+
+/** Reads the real servers of each of these virtual services, which are in a listing in this order. */
+export function* readServerLists(bytes: Uint8Array, ids: readonly AddressId[]): Reading<RealServers> {
+  const reader = new RecordReader(bytes);
+  for (const { address } of ids) {
+    const family = familyOf(address);
+    const builder = new RealServersBuilder(family);
+    const count = reader.u32(SERVICE.realServers, LISTED_SERVICE.service);
+    reader.skip(LISTED_SERVICE.SIZE);
+    for (let i = 0; i < count; i++) {
+      if (reader.u8(SERVER.family, LISTED_SERVER.server) === family && isCommon(reader)) {
+        const port = reader.u16(SERVER.port, LISTED_SERVER.server);
+        builder.common.addBytes(bytes, reader.placeOf(SERVER.address, LISTED_SERVER.server), port);
+      } else {
+        builder.add(readServer(reader, LISTED_SERVER.server));
+      }
+      reader.skip(LISTED_SERVER.SIZE);
+    }
+    yield builder.build();
+  }
+}
+
+function isCommon(reader: RecordReader): boolean {
+  const part = LISTED_SERVER.server;
+  return (
+    reader.u32(SERVER.weight, part) === 1 &&
+    reader.u8(SERVER.forwarding, part) === FORWARDING.masquerade &&
+    reader.u32(SERVER.upperThreshold, part) === 0 &&
+    reader.u32(SERVER.lowerThreshold, part) === 0
+  );
+}
+
+/** Makes changes as one batch: see `ServerLists` in `serverLists.ts`. An operation that breaks a rule is not sent. */
+export async function applyParts<Client extends NativeClient>(
+  calls: Calls<Client, IpvsOperation>,
+  parts: readonly ChangePart[],
+): Promise<OperationResult[]> {
+  const batch = new PartsBatch(parts);
+  const { onBatch } = calls;
+  const started = onBatch ? performance.now() : 0;
+  const report = (results: readonly (Error | undefined)[]) =>
+    onBatch?.({
+      // Made on request: the metrics need only the names.
+      get operations() {
+        return parts.flatMap(operationsOf);
+      },
+      names: batch.names(),
+      results,
+      duration: performance.now() - started,
+    });
+  try {
+    const failures = await calls.run({ operation: 'ipvs.apply' }, (client) => client.apply(batch.records()));
+    for (const failure of failures) batch.fail(failure.index, (attempt) => toNetlinkError(failure, attempt));
+  } catch (error) {
+    report(new Array<Error>(batch.size).fill(error as Error));
+    throw error;
+  }
+  report(batch.results);
+  return batch.results;
+}
+
+/** The records and the results of a batch. */
+class PartsBatch {
+  readonly size: number;
+  readonly results: OperationResult[] = [];
+  readonly #parts: readonly ChangePart[];
+  readonly #writer: RecordWriter;
+  /** The place of the operation of each record in the batch. */
+  readonly #sent: number[] = [];
+
+  constructor(parts: readonly ChangePart[]) {
+    this.size = parts.reduce((size, { from, to }) => size + to - from, 0);
+    this.#parts = parts;
+    this.#writer = new RecordWriter(OPERATION.SIZE, this.size);
+    for (const part of parts) this.#writePart(part);
+  }
+
+  records(): Uint8Array {
+    return this.#writer.records();
+  }
+
+  /** Sets the result of the operation of a record. */
+  fail(record: number, errorOf: (attempt: Attempt) => OperationResult): void {
+    const place = this.#sent[record];
+    const operation = place === undefined ? undefined : this.#operationAt(place);
+    if (place !== undefined && operation) this.results[place] = errorOf(attemptOf(operation));
+  }
+
+  /** The names of all operations. */
+  names(): string[] {
+    const names: string[] = [];
+    for (const { change, from, to } of this.#parts) {
+      for (let number = from; number < to; number++) names.push(changeName(change, number));
+    }
+    return names;
+  }
+
+  #operationAt(place: number): ChangeOperation | undefined {
+    let rest = place;
+    for (const { change, from, to } of this.#parts) {
+      if (rest < to - from) return changeOperation(change, from + rest);
+      rest -= to - from;
+    }
+    return undefined;
+  }
+
+  #writePart({ change, from, to }: ChangePart): void {
+    const { verb, added, order, deleted } = change;
+    const afterService = verb === undefined ? 0 : 1;
+    const afterAdded = afterService + added.size;
+    const afterDeleted = afterAdded + deleted.size;
+    for (let number = from; number < to; number++) {
+      if (!this.#write(change, number)) continue;
+      // The others of its list differ from it only in address and port.
+      if (number >= afterService && number < afterAdded) {
+        for (const end = Math.min(to, afterAdded); number + 1 < end; number++) {
+          const index = number + 1 - afterService;
+          this.#repeat(added, order?.[index] ?? index);
+        }
+      } else if (number >= afterAdded && number < afterDeleted) {
+        for (const end = Math.min(to, afterDeleted); number + 1 < end; number++) {
+          this.#repeat(deleted, number + 1 - afterAdded);
+        }
+      }
+    }
+  }
+
+  /** Writes an operation. Returns false if it breaks a rule. */
+  #write(change: ServiceChange, number: number): boolean {
+    const operation = changeOperation(change, number);
+    writeOperation(operation, this.#writer);
+    const fault = this.#writer.finish();
+    if (!fault) this.#sent.push(this.results.length);
+    this.results.push(fault && invalidOperation(attemptOf(operation), fault));
+    return !fault;
+  }
+
+  /** Writes the record before it again, with another address and port. */
+  #repeat(list: AddressPorts, index: number): void {
+    this.#writer.repeat();
+    this.#writer.listed(list, index, SERVER.address, SERVER.port, OPERATION.argument);
+    this.#writer.finish();
+    this.#sent.push(this.results.length);
+    this.results.push(undefined);
+  }
+}

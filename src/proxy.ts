@@ -186,16 +186,18 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
   #apply(changes: readonly ObjectChange[]): void {
     this.#oldest ??= now();
     this.#parts.events.changed?.(changes);
+    let nodes = false;
     for (const change of changes) {
       for (const touched of this.#cache.apply(change)) {
         if (!('service' in touched)) {
-          this.#nodeChanged();
+          nodes = true;
           continue;
         }
         this.#reconciler.touch(touched.service);
         if (change.object.kind === 'Service') this.#reportConflicts(touched.service);
       }
     }
+    if (nodes) this.#nodeChanged();
   }
 
   #reportConflicts(service: string): void {

@@ -55,6 +55,11 @@ export class DesiredState<Item> implements Desired<Item> {
     return this.#groups.get(name) ?? NOTHING;
   }
 
+  /** Whether groups have changed since the last call of {@link takeGroupChanges}. */
+  get groupsChanged(): boolean {
+    return this.#changedGroups.size > 0;
+  }
+
   /** Number of owners whose plans are not empty. */
   get plans(): number {
     return this.#plans.size;
@@ -72,7 +77,9 @@ export class DesiredState<Item> implements Desired<Item> {
 
   /** Names of the owners of a key; the first wins. */
   ownersOf(key: string): string[] {
-    return this.#listOf(key).map(({ owner }) => owner.name);
+    const plans = this.#plansOf.get(key);
+    if (plans === undefined) return [];
+    return (isList(plans) ? plans : [plans]).map(({ owner }) => owner.name);
   }
 
   /** Whether several owners have the key. */
@@ -128,10 +135,11 @@ export class DesiredState<Item> implements Desired<Item> {
   }
 
   #release(key: string, item: Item, former: OwnedPlan<Item>): void {
-    const others = this.#listOf(key).filter((other) => other !== former);
-    const [heir] = others;
-    if (heir) {
-      this.#plansOf.set(key, others.length === 1 ? heir : others);
+    const plans = this.#plansOf.get(key);
+    if (isList(plans)) {
+      const others = plans.filter((other) => other !== former);
+      const [heir] = others;
+      if (heir) this.#plansOf.set(key, others.length === 1 ? heir : others);
       return;
     }
     this.#plansOf.delete(key);
@@ -145,12 +153,6 @@ export class DesiredState<Item> implements Desired<Item> {
 
   #noteChange(name: string, group: ReadonlySet<string>): void {
     if (!this.#changedGroups.has(name)) this.#changedGroups.set(name, group.size);
-  }
-
-  #listOf(key: string): readonly OwnedPlan<Item>[] {
-    const plans = this.#plansOf.get(key);
-    if (plans === undefined) return [];
-    return isList(plans) ? plans : [plans];
   }
 }
 

@@ -199,6 +199,7 @@ export class Planner<Item, Operation extends KeyedOperation> {
    * @returns whether only the complete plan of the node serves the changed items
    */
   #noteGroups(): boolean {
+    if (!this.desired.groupsChanged) return false;
     let waits = false;
     const complete = this.#complete;
     for (const [group, { before, now }] of this.desired.takeGroupChanges()) {

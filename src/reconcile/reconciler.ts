@@ -162,7 +162,7 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     const node = first && unplanned.length > 0 ? await this.#nodeAhead(countServices(unplanned)) : undefined;
     if (node) await this.#programAhead({ planned, unplanned }, node, record);
     else {
-      await this.#planPieces(unplanned);
+      for (const services of unplanned) await planner.plan(services);
       planner.planRest();
       const keys = await everyKey(planner, this.#kernel);
       await this.#program([...listsOf(planner.services())], keys, record);

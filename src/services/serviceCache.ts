@@ -7,6 +7,7 @@ import {
   serviceKey,
 } from '../objects/types.js';
 import { addressClaim, type Claim, type Claimant, Claims, claimOf, describeClaim } from './claims.js';
+import { NodeCache } from './nodeCache.js';
 import { listOf, type OneOrMore, oneOrMore } from './oneOrMore.js';
 import { type OrderOfService, orderOfService } from './orderOfService.js';
 import { claimsOf, frontendsOf, planInputOf } from './planInput.js';
@@ -37,7 +38,7 @@ export class ServiceCache {
   readonly #entries = new Map<string, Entry>();
   /** Namespace → name → slice, as it is stored for its Service. */
   readonly #slices = new Map<string, Map<string, EndpointSlice>>();
-  readonly #nodes = new Map<string, Node>();
+  readonly #nodes = new NodeCache();
   readonly #claims = new Claims();
 
   /**
@@ -52,8 +53,7 @@ export class ServiceCache {
       case 'EndpointSlice':
         return this.#setSlice(object, type === 'set');
       case 'Node':
-        if (type === 'set') this.#nodes.set(object.name, object);
-        else this.#nodes.delete(object.name);
+        this.#nodes.set(object, type === 'set');
         return [{ node: object.name }];
     }
   }
@@ -80,10 +80,9 @@ export class ServiceCache {
     return this.#nodes.get(name);
   }
 
-  /** Addresses of all nodes except the named one. */
-  addressesOfOthers(name: string): Set<string> {
-    const others = [...this.#nodes.values()].filter((node) => node.name !== name);
-    return new Set(others.flatMap(({ addresses }) => addresses));
+  /** Addresses of all nodes except the named one. The same set until one of them changes. */
+  addressesOfOthers(name: string): ReadonlySet<string> {
+    return this.#nodes.addressesOfOthers(name);
   }
 
   /** The input of a Service's plan on the node; undefined if there is no such Service. */

@@ -72,12 +72,13 @@ function slice(n: number, ...states: ('ready' | 'terminating' | '')[]): ObjectCh
   });
 }
 
-const node = (zone: string) =>
+const node = (zone: string, { name = 'node-a', address = '192.168.50.10', labels = {}, spec = {} } = {}) =>
   set({
     apiVersion: 'v1',
     kind: 'Node',
-    metadata: { name: 'node-a', labels: { 'topology.kubernetes.io/zone': zone } },
-    status: { addresses: [{ type: 'InternalIP', address: '192.168.50.10' }] },
+    metadata: { name, labels: { ...labels, 'topology.kubernetes.io/zone': zone } },
+    spec,
+    status: { addresses: [{ type: 'InternalIP', address }] },
   });
 
 const hostChange = (link: string, address: string): HostChange => ({
@@ -235,6 +236,35 @@ describe('with 100 Services and with 10 000 the cost is the same', () => {
   it('of a change of zone: plans of the Services with hints', async () => {
     const { plans } = await atEachSize(({ change }) => change(node('zone-b')));
     assert.equal(plans, SPECIAL + 1, 'and the node');
+  });
+
+  it('of a label of the node that no plan depends on: none', async () => {
+    const { plans, comparisons, calls } = await atEachSize(({ change }) =>
+      change(node('zone-a', { labels: { disk: 'ssd' } })),
+    );
+    assert.deepEqual({ plans, comparisons, calls }, { plans: 0, comparisons: 0, calls: 0 });
+  });
+
+  it("of a change of the node's pod networks: one plan of the node", async () => {
+    const { plans, calls } = await atEachSize(({ change }) =>
+      change(node('zone-a', { spec: { podCIDRs: ['10.244.0.0/24'] } })),
+    );
+    assert.deepEqual({ plans, calls }, { plans: 1, calls: 0 });
+  });
+
+  it('of a label of another node, however many nodes there are', async () => {
+    const costs: Counts[] = [];
+    for (const size of [10, 2000]) {
+      const { change, proxy } = await cluster(100);
+      const others = Array.from({ length: size }, (_, n) =>
+        node('zone-b', { name: `node-${n}`, address: `172.16.${n >> 8}.${n & 255}` }),
+      );
+      const many = await change(...others);
+      assert.ok(many.entries < 600 + 8 * size, `${many.entries} entries for ${size} nodes`);
+      costs.push(await change(node('zone-c', { name: 'node-5', address: '172.16.0.5' })));
+      await proxy.stop();
+    }
+    assert.deepEqual(costs[1], costs[0]);
   });
 
   it('of a failed operation, and of each retry', async () => {

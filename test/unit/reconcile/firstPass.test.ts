@@ -256,8 +256,10 @@ describe('a restart', () => {
     await expected.node.sync();
     let moments = 0;
     for (let calls = 0, ended = true; ended; calls++) {
-      const { node, kernel } = recorded(restricted());
-      ended = await endAfter(calls, node);
+      const kernel = new FakeKernel();
+      const { seen, ended: end } = endingKernel(kernel, calls);
+      const { node } = recorded(restricted(), seen);
+      ended = await Promise.race([end, node.sync().then(() => false)]);
       const next = recorded(restricted(), kernel);
       assert.deepEqual((await next.node.sync()).failures, []);
       assert.deepEqual(sorted(next.node), sorted(expected.node), `after ${calls} calls`);
@@ -267,33 +269,38 @@ describe('a restart', () => {
   });
 });
 
-/**
- * Runs a pass until the kernel has made this number of calls that change it. Further ones never end.
- *
- * @returns false if the pass ended before
- */
-async function endAfter(calls: number, node: FakeNode): Promise<boolean> {
-  const { ipvs, ipset, rtnetlink, iptables } = node.kernel;
+/** A kernel as a process sees it that ends after this number of calls that change it: further ones never end. */
+function endingKernel(kernel: FakeKernel, calls: number) {
   let made = 0;
-  const restore: (() => void)[] = [];
   let end = () => {};
   const ended = new Promise<boolean>((resolve) => {
     end = () => resolve(true);
   });
-  const limit = <Part extends object, Name extends keyof Part>(part: Part, name: Name) => {
-    const call = part[name] as (...args: unknown[]) => Promise<unknown>;
-    part[name] = ((...args: unknown[]) => {
-      if (made++ < calls) return call.apply(part, args);
-      end();
-      return new Promise(() => {});
-    }) as Part[Name];
-    restore.push(() => {
-      part[name] = call as Part[Name];
+  const ending = <Part extends object>(part: Part): Part => {
+    let recorder: unknown;
+    return new Proxy(part, {
+      get(target, name) {
+        if (name === 'restore' && recorder) return recorder;
+        const value: unknown = Reflect.get(target, name, target);
+        if (typeof value !== 'function') return value;
+        if (name !== 'apply' && name !== 'restore') return value.bind(target);
+        return (...args: unknown[]) => {
+          if (made++ < calls) return value.apply(target, args);
+          end();
+          return new Promise(() => {});
+        };
+      },
+      // The recorder of this process alone; faults belong to the kernel.
+      set(target, name, value) {
+        if (name !== 'restore') return Reflect.set(target, name, value, target);
+        recorder = value;
+        return true;
+      },
     });
   };
-  for (const part of [ipvs, ipset, rtnetlink]) limit(part, 'apply');
-  limit(iptables, 'restore');
-  const result = await Promise.race([ended, node.sync().then(() => false)]);
-  for (const undo of restore) undo();
-  return result;
+  const parts = (['ipvs', 'ipset', 'rtnetlink', 'iptables'] as const).map((name) => [
+    name,
+    ending(kernel[name]),
+  ]);
+  return { seen: Object.assign(Object.create(kernel) as FakeKernel, Object.fromEntries(parts)), ended };
 }

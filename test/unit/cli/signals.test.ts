@@ -3,7 +3,10 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { it } from 'node:test';
 
-/** A process that runs a command, sends itself a signal, and prints the reason of its end after 50 ms. */
+/**
+ * A process that runs a command, sends itself a signal, and prints the reason of its end after 50 ms. On a busy machine, these may
+ * be over before the event loop has read the signal, which it does before it runs callbacks of setImmediate().
+ */
 const PROGRAM = `
   import { readFlags } from ${JSON.stringify(import.meta.resolve('../../../src/config/commandLine.js'))};
   import { logHangups, stopSignal } from ${JSON.stringify(import.meta.resolve('../../../src/cli/signals.js'))};
@@ -12,7 +15,7 @@ const PROGRAM = `
   const stop = stopSignal(readFlags(args));
   logHangups(openLog({ verbosity: 0, format: 'text' }));
   process.kill(process.pid, signal);
-  setTimeout(() => console.log('stop: ' + stop.reason), 50);
+  setTimeout(() => setImmediate(() => console.log('stop: ' + stop.reason)), 50);
 `;
 
 const NODE = ['--input-type=module', '-e', PROGRAM];

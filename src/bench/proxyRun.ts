@@ -162,8 +162,9 @@ class BatchCounter {
   processes = 0;
   readonly #parts: BatchSource<unknown>[];
   #began = 0;
-  /** Time of the last operation on the vital Services, in ms: it adds an address, after the rules are in place. */
-  #vital: number | undefined;
+  /** Addresses of vital Services that have not been added. An address is added after everything else of its Service. */
+  readonly #missing = new Set<string>();
+  #firstService: number | undefined;
 
   constructor(kernel: ProxyKernel) {
     const { ipvs, ipset, rtnetlink, conntrack } = kernel;
@@ -176,12 +177,14 @@ class BatchCounter {
   begin(): void {
     this.operations = 0;
     this.processes = 0;
-    this.#vital = undefined;
+    for (const address of VITAL_ADDRESSES) this.#missing.add(address);
+    this.#firstService = undefined;
     this.#began = performance.now();
   }
 
+  /** Time until the vital Services were complete, in ms; undefined if they were not added. */
   get firstService(): number | undefined {
-    return this.#vital === undefined ? undefined : this.#vital - this.#began;
+    return this.#firstService;
   }
 
   /** iptables with each process counted, and each restore recorded. */
@@ -207,21 +210,16 @@ class BatchCounter {
     for (const part of this.#parts) part.onBatch = undefined;
   }
 
-  #count({ operations }: Batch<unknown>): void {
+  #count({ operations, results }: Batch<unknown>): void {
     this.operations += operations.length;
-    if (operations.some(isVital)) this.#vital = performance.now();
+    // The vital Services are the first, and the operations are many: nothing else is looked at.
+    if (this.#missing.size === 0) return;
+    for (const [i, operation] of operations.entries()) {
+      const { address } = operation as { readonly address?: { readonly address?: string } };
+      if (address?.address !== undefined && !results[i]) this.#missing.delete(address.address);
+    }
+    if (this.#missing.size === 0) this.#firstService = performance.now() - this.#began;
   }
-}
-
-const VITAL: ReadonlySet<string> = new Set(VITAL_ADDRESSES);
-
-/** Whether an operation is for a virtual service, an entry or an address of a vital Service. */
-function isVital(operation: unknown): boolean {
-  const { service, entry, address } = operation as Partial<
-    Record<'service' | 'entry' | 'address', { readonly address?: string }>
-  >;
-  const found = service?.address ?? entry?.address ?? address?.address;
-  return found !== undefined && VITAL.has(found);
 }
 
 /** A kernel that accepts every operation and has nothing: what remains is the proxy's own part. */

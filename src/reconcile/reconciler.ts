@@ -166,6 +166,7 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
       planner.planRest();
       await this.#kernel.program(everything(planner, this.#kernel.known), record);
     }
+    this.#kernel.compact();
     return countServices(pieces);
   }
 

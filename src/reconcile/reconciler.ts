@@ -58,7 +58,7 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
 
   /** The next pass plans this Service again. */
   touch(service: string): void {
-    this.#planner.touch([service]);
+    this.#planner.touchOne(service);
   }
 
   /** The next pass plans every Service again. */

@@ -232,6 +232,7 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     audit.done = audit.done ? together(audit.done, done) : done;
     if (keys) return undefined;
     if (this.#audit === audit) this.#audit = undefined;
+    this.#kernel.compact();
     return audit.done;
   }
 

@@ -10,9 +10,11 @@ import { FakeNode } from '../../support/testNode.js';
 /** Text of Services with a slice each; neighbours share an external IP. */
 const services = (count: number) =>
   Array.from({ length: count }, (_, n) => {
-    const spec = `  externalIPs: [192.0.2.${(n >> 1) & 127}]`;
+    const spec = `  externalIPs: [192.0.2.${n >> 1}]`;
+    const text = service(`web-${n}`, `10.96.${n >> 8}.${n & 255}`, spec);
+    // Another port, otherwise only the older Service has the external IP.
     return (
-      service(`web-${n}`, `10.96.${n >> 8}.${n & 255}`, spec) + slice(`web-${n}`, `10.0.${n >> 8}.${n & 255}`)
+      text.replace('{port: 80}', `{port: ${80 + (n & 1)}}`) + slice(`web-${n}`, `10.0.${n >> 8}.${n & 255}`)
     );
   }).join('');
 

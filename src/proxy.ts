@@ -312,6 +312,7 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
 
 /** A problem for each address and port that an older Service has. */
 function conflictsOf(service: string, lost: ReadonlyMap<string, string>): Problem[] {
+  if (lost.size === 0) return [];
   const [namespace = '', name = ''] = service.split('/');
   return [...lost].map(([value, holder]) => ({
     object: `Service ${service}`,

@@ -16,7 +16,8 @@ export async function applyOperations<Item, Operation extends KeyedOperation>(
 ): Promise<(NetlinkError | undefined)[]> {
   const results = await mode.apply(operations);
   for (let attempt = 1; attempt < MOST_ATTEMPTS; attempt++) {
-    const again = [...operations.keys()].filter((i) => results[i]?.code === ROLLED_BACK);
+    const again: number[] = [];
+    for (let i = 0; i < operations.length; i++) if (results[i]?.code === ROLLED_BACK) again.push(i);
     if (again.length === 0) break;
     const repeated = await mode.apply(again.map((i) => operations[i] as Operation));
     let changed = false;

@@ -21,6 +21,8 @@ export class KernelState<Item, Operation extends KeyedOperation> {
   readonly #mode: Mode<Item, Operation>;
   readonly #planner: Planner<Item, Operation>;
   readonly #tried: (key: string) => void;
+  /** Number of known items that were replaced by the desired ones since the last copy. */
+  #replaced = 0;
 
   /** @param tried called with the key of each operation */
   constructor(mode: Mode<Item, Operation>, planner: Planner<Item, Operation>, tried: (key: string) => void) {
@@ -83,7 +85,14 @@ export class KernelState<Item, Operation extends KeyedOperation> {
       if (!this.#mode.isSame(want, have)) continue;
       this.known.delete(key); // A map keeps the text of a key that it has.
       this.known.set(key, want);
+      this.#replaced++;
     }
+  }
+
+  /** Saves memory: after deletions, a map may have room for twice its items. A copy has not. */
+  compact(): void {
+    if (this.#replaced > this.known.size / 4) this.known = new Map(this.known);
+    this.#replaced = 0;
   }
 
   async #applyAndShare(

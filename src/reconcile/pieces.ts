@@ -44,15 +44,15 @@ export async function* everything<Item, Operation extends KeyedOperation>(
   }
   for (const key of planner.keptKeys) if (!desired.isShared(key)) keys.push(key);
   for (const key of shared) keys.push(key);
-  for (const key of await undesired(desired, known)) keys.push(key);
+  for (const key of await undesired(desired, known.keys())) keys.push(key);
   yield { keys, last: true };
 }
 
 /** The known keys that are not desired. Collected in time slices. */
-async function undesired<Item>(desired: DesiredState<Item>, known: Known<Item>): Promise<string[]> {
+async function undesired<Item>(desired: DesiredState<Item>, known: Iterable<string>): Promise<string[]> {
   const keys: string[] = [];
   const slice = new TimeSlice();
-  for (const key of known.keys()) {
+  for (const key of known) {
     if (!desired.has(key)) keys.push(key);
     if (slice.spend(1)) await slice.yield();
   }
@@ -79,6 +79,8 @@ export async function* planAhead<Item, Operation extends KeyedOperation>(
   shared: Set<string>,
 ): AsyncIterable<Piece> {
   const { desired } = planner;
+  /** The others are added by this pass, and are desired. */
+  const found = [...known.keys()];
   const waiting: string[] = [];
   const ready = (plan: PlannedKeys): Piece => {
     const keys: string[] = [];
@@ -97,6 +99,6 @@ export async function* planAhead<Item, Operation extends KeyedOperation>(
     if (desired.isShared(key)) shared.add(key);
     else keys.add(key);
   }
-  for (const key of await undesired(desired, known)) keys.add(key);
+  for (const key of await undesired(desired, found)) keys.add(key);
   yield { keys, last: true };
 }

@@ -46,9 +46,14 @@ export class Planner<Item, Operation extends KeyedOperation> {
     this.desired = new DesiredState((item) => mode.groupOf(item));
   }
 
+  /** The next pass plans this Service again. */
+  touchOne(service: string): void {
+    this.#touched.add(service);
+  }
+
   /** The next pass plans these Services again. */
   touch(services: Iterable<string>): void {
-    for (const service of services) this.#touched.add(service);
+    for (const service of services) this.touchOne(service);
   }
 
   /** The next pass plans every Service again. */

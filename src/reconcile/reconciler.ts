@@ -59,7 +59,7 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
 
   /** The next pass plans this Service again. */
   touch(service: string): void {
-    this.#planner.touch([service]);
+    this.#planner.touchOne(service);
   }
 
   /** The next pass plans every Service again. */
@@ -169,6 +169,7 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
       planner.planRest();
       await this.#kernel.program(everything(planner, this.#kernel.known), record);
     }
+    this.#kernel.compact();
     return countServices(pieces);
   }
 
@@ -234,6 +235,7 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     audit.done = audit.done ? together(audit.done, done) : done;
     if (keys) return undefined;
     if (this.#audit === audit) this.#audit = undefined;
+    this.#kernel.compact();
     return audit.done;
   }
 

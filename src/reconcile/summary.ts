@@ -72,8 +72,13 @@ export class PassRecord {
 
   /** Adds operations, including those that fail. */
   count(operations: readonly KeyedOperation[]): void {
-    this.#operations += countOperations(operations);
-    for (const { phase, size = 1 } of operations) {
+    // Consecutive operations mostly have the same phase.
+    for (let start = 0, end = 0; start < operations.length; start = end) {
+      const { phase } = operations[start] as KeyedOperation;
+      let size = 0;
+      for (; end < operations.length && operations[end]?.phase === phase; end++)
+        size += operations[end]?.size ?? 1;
+      this.#operations += size;
       this.#phases.set(phase, (this.#phases.get(phase) ?? 0) + size);
     }
   }

@@ -60,10 +60,10 @@ export class Claims {
    * @returns other Services that claim one of its previous or new keys: they may win or lose a claim
    */
   replace(claimant: Claimant, before: Iterable<Claim>, now: Iterable<Claim>): ReadonlySet<string> {
-    const others = new Set<string>();
+    const others: string[] = [];
     for (const claim of before) this.#remove(claim, claimant.service, others);
     for (const claim of now) this.#add(claim, claimant, others);
-    return others;
+    return others.length === 0 ? NOBODY : new Set(others);
   }
 
   /** The Service that wins a claim; undefined if none claims it. */
@@ -71,7 +71,7 @@ export class Claims {
     return firstOf(this.#claimants.get(claim))?.service;
   }
 
-  #add(claim: Claim, claimant: Claimant, others: Set<string>): void {
+  #add(claim: Claim, claimant: Claimant, others: string[]): void {
     const known = this.#claimants.get(claim);
     if (known === undefined) {
       this.#claimants.set(claim, claimant);
@@ -80,14 +80,14 @@ export class Claims {
     const before = listOf(known);
     // A Service may have an address twice.
     if (before.some(({ service }) => service === claimant.service)) return;
-    for (const { service } of before) others.add(service);
+    for (const { service } of before) others.push(service);
     this.#set(claim, before, [...before, claimant].sort(byAge));
   }
 
-  #remove(claim: Claim, service: string, others: Set<string>): void {
+  #remove(claim: Claim, service: string, others: string[]): void {
     const before = listOf(this.#claimants.get(claim));
     const rest = before.filter((claimant) => claimant.service !== service);
-    for (const claimant of rest) others.add(claimant.service);
+    for (const claimant of rest) others.push(claimant.service);
     this.#set(claim, before, rest);
   }
 
@@ -97,6 +97,8 @@ export class Claims {
     else this.#claimants.set(claim, oneOrMore(now));
   }
 }
+
+const NOBODY: ReadonlySet<string> = new Set();
 
 /** Services of equal age are ordered by name. */
 function byAge(a: Claimant, b: Claimant): number {

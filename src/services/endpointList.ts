@@ -1,6 +1,6 @@
 // The endpoints of a Service port. They are columns, which a cluster with a hundred thousand endpoints needs; an object for an
 // endpoint is made on request.
-import type { AddressPorts } from '../net/addressPorts.js';
+import { AddressPorts } from '../net/addressPorts.js';
 import { CONDITIONS, type SliceEndpoints } from '../objects/sliceEndpoints.js';
 
 /** An address and port that serves a Service port, usually of a pod. */
@@ -20,6 +20,8 @@ export interface Endpoint {
 /** The state of an endpoint as bits: its conditions, and whether it is on this node. */
 export const STATE = { ...CONDITIONS, local: 8 } as const;
 
+const ALL_CONDITIONS = CONDITIONS.ready | CONDITIONS.serving | CONDITIONS.terminating;
+
 /** Every endpoint of a Service port in any state, once, sorted by address and port as numbers. Immutable. */
 export class EndpointList implements Iterable<Endpoint> {
   /** The addresses and ports of all endpoints. */
@@ -27,6 +29,9 @@ export class EndpointList implements Iterable<Endpoint> {
   // Not #private: isDeepStrictEqual, with which tests compare, does not see those.
   private readonly columns: SliceEndpoints;
   private readonly nodeName: string;
+  /** The conditions that all endpoints have, and those that any has: nearly always, they answer for all endpoints. */
+  private readonly common: number;
+  private readonly any: number;
 
   /**
    * @param addressPorts those of the endpoints at the port of this list
@@ -37,6 +42,16 @@ export class EndpointList implements Iterable<Endpoint> {
     this.addressPorts = addressPorts;
     this.columns = columns;
     this.nodeName = nodeName;
+    const { conditions } = columns;
+    let common = ALL_CONDITIONS;
+    let any = 0;
+    for (let index = 0; index < conditions.length; index++) {
+      const code = conditions.charCodeAt(index);
+      common &= code;
+      any |= code;
+    }
+    this.common = common;
+    this.any = any;
   }
 
   /** Number of endpoints. */
@@ -66,13 +81,18 @@ export class EndpointList implements Iterable<Endpoint> {
 
   /** Whether the endpoint with this index has all these bits of {@link STATE}. */
   is(state: number, index: number): boolean {
-    const conditions = state & ~STATE.local;
+    const conditions = state & ALL_CONDITIONS;
     if ((this.columns.conditions.charCodeAt(index) & conditions) !== conditions) return false;
     return (state & STATE.local) === 0 || this.#isLocal(index);
   }
 
   /** The endpoints that have all these bits of {@link STATE}. The list of all, if all have them. */
   select(state: number): AddressPorts {
+    const conditions = state & ALL_CONDITIONS;
+    const here = (state & STATE.local) !== 0;
+    if ((this.any & conditions) !== conditions || (here && !this.#hasLocal()))
+      return AddressPorts.none(this.addressPorts.family);
+    if ((this.common & conditions) === conditions && !here) return this.addressPorts;
     return this.addressPorts.filter((index) => this.is(state, index));
   }
 
@@ -88,6 +108,10 @@ export class EndpointList implements Iterable<Endpoint> {
       const { nodeName: _, address, ...state } = this.columns.at(index);
       yield { address, port: this.addressPorts.portAt(index), ...state, local: this.#isLocal(index) };
     }
+  }
+
+  #hasLocal(): boolean {
+    return this.nodeName !== '' && this.columns.nodeNames.includes(this.nodeName);
   }
 
   #isLocal(index: number): boolean {

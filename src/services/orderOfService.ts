@@ -1,6 +1,6 @@
 // The order in which Services are programmed at the start: first those that the rest of the cluster needs, then the
 // others by age.
-import { type Service, serviceKey } from '../objects/types.js';
+import type { Service } from '../objects/types.js';
 import { isProxied } from './planInput.js';
 
 /** Services in the order of programming, as `namespace/name`. */
@@ -24,14 +24,21 @@ export function isVital(service: Service): boolean {
   return ports.some(({ protocol, port }) => protocol === 'udp' && port === DNS_PORT);
 }
 
+/** A Service with its key. */
+export interface KeyedService {
+  /** `namespace/name`. */
+  readonly service: string;
+  readonly object: Service;
+}
+
 /** The order of Services. Services of equal age keep their order. */
-export function orderOfService(services: Iterable<Service>): OrderOfService {
+export function orderOfService(services: Iterable<KeyedService>): OrderOfService {
   const vital: string[] = [];
-  const others: Service[] = [];
-  for (const service of services) {
-    if (isVital(service)) vital.push(serviceKey(service));
-    else others.push(service);
+  const others: KeyedService[] = [];
+  for (const keyed of services) {
+    if (isVital(keyed.object)) vital.push(keyed.service);
+    else others.push(keyed);
   }
-  others.sort((a, b) => a.createdAt - b.createdAt);
-  return { vital, others: others.map(serviceKey) };
+  others.sort((a, b) => a.object.createdAt - b.object.createdAt);
+  return { vital, others: others.map(({ service }) => service) };
 }

@@ -9,7 +9,7 @@ import {
 import { addressClaim, type Claim, type Claimant, Claims, claimOf, describeClaim } from './claims.js';
 import { NodeCache } from './nodeCache.js';
 import { listOf, type OneOrMore, oneOrMore } from './oneOrMore.js';
-import { type OrderOfService, orderOfService } from './orderOfService.js';
+import { type KeyedService, type OrderOfService, orderOfService } from './orderOfService.js';
 import { claimsOf, frontendsOf, planInputOf } from './planInput.js';
 import type { NodeFacts, ServicePlanInput } from './types.js';
 
@@ -65,11 +65,11 @@ export class ServiceCache {
 
   /** The order in which these Services are programmed. Names of deleted Services are last. */
   order(names: Iterable<string>): OrderOfService {
-    const existing: Service[] = [];
+    const existing: KeyedService[] = [];
     const deleted: string[] = [];
     for (const name of names) {
-      const service = this.#entries.get(name)?.object;
-      if (service) existing.push(service);
+      const entry = this.#entries.get(name);
+      if (entry?.object) existing.push({ service: entry.service, object: entry.object });
       else deleted.push(name);
     }
     const { vital, others } = orderOfService(existing);

@@ -13,7 +13,8 @@ export class OpenProblems {
 
   /** Replaces the problems of an object or file by those that it has now. Reports the difference. */
   set(about: string, problems: readonly Problem[]): void {
-    const before = this.#open.get(about) ?? [];
+    const before = this.#open.get(about) ?? NONE;
+    if (problems.length === 0 && before.length === 0) return;
     if (problems.length === 0) this.#open.delete(about);
     else this.#open.set(about, problems);
     const mended = without(before, problems);
@@ -27,6 +28,8 @@ export class OpenProblems {
     for (const key of [...this.#open.keys()]) if (!about.has(key)) this.set(key, []);
   }
 }
+
+const NONE: readonly Problem[] = [];
 
 function without(problems: readonly Problem[], others: readonly Problem[]): Problem[] {
   if (problems.length === 0 || others.length === 0) return [...problems];

@@ -131,5 +131,5 @@ describe('bytes of the heap', async () => {
   // A virtual service has the list of the slice itself.
   check('an endpoint in the plans and the known state', endpoint('state'), 1);
   check('a Service in the decoded objects', service('objects'), 2100);
-  check('a Service in the plans and the known state', service('state'), 2300);
+  check('a Service in the plans and the known state', service('state'), 2200);
 });

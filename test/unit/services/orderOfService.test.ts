@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { decodeObject } from '../../../src/objects/decode.js';
-import type { Service } from '../../../src/objects/types.js';
+import { type Service, serviceKey } from '../../../src/objects/types.js';
 import { isVital, orderOfService } from '../../../src/services/orderOfService.js';
 
 function service(name: string, createdAt: string, spec: object = { ports: [{ port: 80 }] }): Service {
@@ -44,7 +44,8 @@ it('vital Services are apart, the others are ordered by age, and those of equal 
     service('demo/a', '2026-02-01T00:00:00Z'),
     service('demo/old', '2026-01-01T00:00:00Z'),
   ];
-  assert.deepEqual(orderOfService(services), {
+  const keyed = services.map((object) => ({ service: serviceKey(object), object }));
+  assert.deepEqual(orderOfService(keyed), {
     vital: ['kube-system/kube-dns'],
     others: ['demo/old', 'demo/b', 'demo/a', 'demo/young'],
   });

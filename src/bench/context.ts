@@ -31,7 +31,7 @@ export interface Job {
 }
 
 /** What a measured piece of work reports; the memory is added here. */
-export type Measured = Pick<Result, 'cost' | 'operations' | 'sample' | 'longestBlock' | 'firstService'>;
+export type Measured = Omit<Result, 'parentMemory' | 'peakMemory'>;
 
 /** Whether a step is the run in which system calls are counted. */
 export function isCounting({ options }: Context, { repetition }: Step): boolean {

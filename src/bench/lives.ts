@@ -27,7 +27,7 @@ import {
 import { readProgramme, realServer } from './programmes.js';
 import { emptyKernel, type MeasuredPass, type ProxyKernel, ProxyRun } from './proxyRun.js';
 import { changeMessages, listMessages } from './rawMessages.js';
-import type { Sandbox } from './sandbox.js';
+import { collectGarbage, type Sandbox } from './sandbox.js';
 import { changeCommand } from './toolCommands.js';
 import type { OpponentName, ScenarioName, Size, Step } from './types.js';
 
@@ -92,17 +92,26 @@ export function inMemoryJob(steps: readonly Step[], size: Size): Job {
     steps,
     async run(context) {
       const cluster = makeCluster(size, context.options.seed);
-      const objects = cluster.objects();
       const run = new ProxyRun(emptyKernel());
-      await takeStep(context, stepOf({ steps }, 'fullInMemory', 'ours'), async (window) => [
-        measured(await window(() => run.begin(objects))),
-      ]);
+      await takeStep(context, stepOf({ steps }, 'fullInMemory', 'ours'), async (window) => {
+        const before = usedHeap();
+        const objects = [...cluster.objects()];
+        const pass = await window(() => run.begin(objects));
+        objects.length = 0; // the proxy has those that it keeps
+        return [{ ...measured(pass), heap: usedHeap() - before }];
+      });
       await takeStep(context, stepOf({ steps }, 'nodeLabelInMemory', 'ours'), async (window) =>
         (await window(() => changeNode(run, cluster))).map(measured),
       );
       await run.stop();
     },
   };
+}
+
+/** In bytes, after a garbage collection. */
+function usedHeap(): number {
+  collectGarbage();
+  return process.memoryUsage().heapUsed;
 }
 
 /** The opponents of the life of a proxy, on a kernel that the raw limit has programmed. */

@@ -162,9 +162,8 @@ class BatchCounter {
   processes = 0;
   readonly #parts: BatchSource<unknown>[];
   #began = 0;
-  /** Times of the last operations on the vital Services, and of the last rules before the last of them, in ms. */
+  /** Time of the last operation on the vital Services, in ms: it adds an address, after the rules are in place. */
   #vital: number | undefined;
-  #rules: number | undefined;
 
   constructor(kernel: ProxyKernel) {
     const { ipvs, ipset, rtnetlink, conntrack } = kernel;
@@ -178,12 +177,11 @@ class BatchCounter {
     this.operations = 0;
     this.processes = 0;
     this.#vital = undefined;
-    this.#rules = undefined;
     this.#began = performance.now();
   }
 
   get firstService(): number | undefined {
-    return this.#vital === undefined ? undefined : Math.max(this.#vital, this.#rules ?? 0) - this.#began;
+    return this.#vital === undefined ? undefined : this.#vital - this.#began;
   }
 
   /** iptables with each process counted, and each restore recorded. */
@@ -197,12 +195,10 @@ class BatchCounter {
         this.processes++;
         return iptables.saveTables(family);
       },
-      restore: async (family, operations) => {
+      restore: (family, operations) => {
         this.processes++;
         restores.push({ family, operations });
-        const error = await iptables.restore(family, operations);
-        this.#rules = performance.now();
-        return error;
+        return iptables.restore(family, operations);
       },
     };
   }

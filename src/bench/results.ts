@@ -13,6 +13,7 @@ export interface Result {
   readonly parentMemory: number;
   readonly peakMemory: number;
   readonly longestBlock?: number;
+  readonly heap?: number;
   readonly firstService?: number | undefined;
 }
 
@@ -87,6 +88,7 @@ function figureOf({ step, first, results, systemCalls }: Series): Figure {
     });
   const middle = results[medianRun(each(({ cost }) => cost.wall))] as Result;
   const blocks = each(({ longestBlock }) => longestBlock);
+  const heaps = each(({ heap }) => heap);
   const services = each(({ firstService }) => firstService);
   const { user, system, children, processes, messages } = middle.cost;
   return {
@@ -105,6 +107,7 @@ function figureOf({ step, first, results, systemCalls }: Series): Figure {
     ...(messages !== undefined && { messages }),
     ...(systemCalls !== undefined && { systemCalls }),
     ...(blocks.length > 0 && { longestBlock: median(blocks) }),
+    ...(heaps.length > 0 && { heap: median(heaps) }),
     ...(services.length > 0 && { firstService: spread(services) }),
   };
 }

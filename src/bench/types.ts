@@ -108,6 +108,8 @@ export interface Figure {
   readonly systemCalls?: number;
   /** Longest time for which the event loop was blocked, in ms, median. Only scenarios with Services by `ours`. */
   readonly longestBlock?: number;
+  /** Heap that the proxy keeps after the pass, with its objects, after a garbage collection, in bytes. Only `fullInMemory`. */
+  readonly heap?: number;
   /** Time until the cluster's DNS Service and the API's own were complete in the kernel, in ms. Only `full` by `ours`. */
   readonly firstService?: Spread;
 }
@@ -119,9 +121,6 @@ export interface MemoryFigure {
   readonly idleResident: number;
   /** Resident memory after the first pass, in bytes. */
   readonly resident: number;
-  /** Used heap without any Service, and after the first pass, after a garbage collection, in bytes. Absent if not measured. */
-  readonly idleHeap?: number;
-  readonly heap?: number;
 }
 
 /** A figure that could not be measured. */

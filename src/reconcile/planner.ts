@@ -145,7 +145,7 @@ export class Planner<Item, Operation extends KeyedOperation> {
       const waits = this.#noteGroups();
       for (const key of keys) planned.keys.add(key);
       if (waits) for (const key of keys) planned.waiting.add(key);
-      if (slice.spend()) await slice.yield();
+      if (slice.spend(8)) await slice.yield();
     }
     return planned;
   }

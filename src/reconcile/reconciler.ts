@@ -1,5 +1,6 @@
 // Decides when to plan, compare and apply. Depends on the contract of a mode, not on IPVS, ipset or iptables.
 import type { DisturbedCheck, KeyedOperation, Mode } from '../modes/mode.js';
+import { TimeSlice } from '../timeSlice.js';
 import { Audit } from './audit.js';
 import type { Inputs } from './inputs.js';
 import { KernelState } from './kernelState.js';
@@ -150,9 +151,11 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     try {
       if (planner.held) await record.waitFor(reading);
       pieces = planner.take();
+      const slice = new TimeSlice();
       for (const piece of pieces) {
         if (read) break;
         planned.push(await planner.plan(piece));
+        await slice.yield(); // else the reading waits for the plans
       }
     } finally {
       await record.waitFor(reading);

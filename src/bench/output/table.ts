@@ -48,6 +48,7 @@ const COLUMNS: readonly FigureColumn[] = [
   { title: 'system calls', cell: ({ systemCalls }) => optional(systemCalls, groupedText), wide: true },
   { title: 'memory before', cell: ({ parentMemory }) => megabytesText(parentMemory), wide: true },
   { title: 'peak memory', cell: ({ peakMemory }) => megabytesText(peakMemory), wide: true },
+  { title: 'heap per endpoint', cell: ({ heap, size }) => optional(heap, (bytes) => bytesEach(bytes, size)) },
   { title: 'longest block', cell: ({ longestBlock }) => optional(longestBlock, durationText), wide: true },
   {
     title: 'first Service',
@@ -87,14 +88,12 @@ export function memoryTable(memory: readonly MemoryFigure[]): Table {
       right('idle'),
       right('resident'),
       right('resident per endpoint'),
-      right('heap per endpoint'),
     ],
-    rows: memory.map(({ size, idleResident, resident, idleHeap, heap }) => [
+    rows: memory.map(({ size, idleResident, resident }) => [
       sizeText(size),
       megabytesText(idleResident),
       megabytesText(resident),
       bytesEach(resident - idleResident, size),
-      idleHeap === undefined || heap === undefined ? '' : bytesEach(heap - idleHeap, size),
     ]),
   };
 }

@@ -4,8 +4,11 @@ import { NetlinkError } from '../../errors.js';
 /** The result of an operation: its first error, or undefined. */
 export type Result = NetlinkError | undefined;
 
-/** Maximum operations in one batch. Short batches let other work, and the end of the process, run in between. */
-const MOST = 256;
+/**
+ * Maximum operations in one batch. A batch costs a turn of the event loop and a trip to another thread. Short batches let
+ * other work, and the end of the process, run in between.
+ */
+const MOST = 1024;
 
 /** Errors that mean that the change has already been made. These are successes. */
 const NOTHING_TO_DO: Readonly<Record<string, readonly string[]>> = {

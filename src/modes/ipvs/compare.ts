@@ -103,7 +103,7 @@ class Steps {
   #take(phase: Phase): Operation[] {
     const operations = this.#phases.get(phase) ?? [];
     this.#phases.set(phase, []);
-    return operations;
+    return phase === 'addEntries' || phase === 'deleteEntries' ? bySet(operations) : operations;
   }
 
   /**
@@ -117,6 +117,19 @@ class Steps {
       return after ? { ...operation, after } : operation;
     });
   }
+}
+
+/** Entries of a set one after another: libipset sends them in one message, and begins a new one for another set. */
+function bySet(operations: readonly Operation[]): Operation[] {
+  const sets = new Map<string, Operation[]>();
+  for (const operation of operations) {
+    const { call } = operation;
+    const name = call.on === 'ipset' && 'set' in call.operation ? call.operation.set.name : '';
+    const entries = sets.get(name);
+    if (entries) entries.push(operation);
+    else sets.set(name, [operation]);
+  }
+  return [...sets.values()].flat();
 }
 
 type Step = readonly [phase: Phase, call: KernelCall];

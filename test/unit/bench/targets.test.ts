@@ -81,12 +81,13 @@ describe('targets', () => {
     assert.deepEqual(resultOf({ ...kernel, native: false }, 'node-label'), [reason, undefined]);
   });
 
-  it('have the memory of the process, in MB and for each endpoint', () => {
+  it('have the memory of the process in MB, and the heap for each endpoint', () => {
     const memory: MemoryFigure[] = [
       { size: { services: 1000, endpoints: 10 }, idleResident: 60e6, resident: 81e6 },
       { size: { services: 5000, endpoints: 10 }, idleResident: 60e6, resident: 80e6 },
     ];
-    const measured = { ...withFigures([]), memory };
+    const heap = { ...figure('fullInMemory', 'ours', 10_000, [900]), heap: 40e6 };
+    const measured = { ...withFigures([heap]), memory };
     assert.deepEqual(resultOf(measured, 'resident-1000'), [81, false]);
     assert.deepEqual(resultOf(measured, 'resident-5000'), [80, true]);
     assert.deepEqual(resultOf(measured, 'bytes-per-endpoint'), [400, true]);

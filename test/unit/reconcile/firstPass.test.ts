@@ -9,7 +9,7 @@ import { PIECE } from '../../../src/reconcile/planner.js';
 import { HOST } from '../../support/manifests.js';
 import { FakeNode } from '../../support/testNode.js';
 
-const SERVICES = PIECE + 10;
+const SERVICES = 3 * PIECE + 10;
 /** Services whose planning takes longer than a time slice: the kernel has been read before they are planned. */
 const SLOW = 12;
 

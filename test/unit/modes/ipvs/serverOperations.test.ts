@@ -89,12 +89,12 @@ describe('one operation for each phase', () => {
 describe('an operation that is larger than a batch', () => {
   it('is sent in several batches', async () => {
     const { node, batches, change } = setUp();
-    await change(...addresses(1000));
-    assert.deepEqual(batches, [256, 256, 256, 233]);
-    assert.equal(present(node).length, 1000);
-    await change(...addresses(500, '10.1'));
-    assert.deepEqual(batches, [256, 244, 256, 256, 256, 232]);
-    assert.equal(present(node).length, 500);
+    await change(...addresses(4000));
+    assert.deepEqual(batches, [1024, 1024, 1024, 929]);
+    assert.equal(present(node).length, 4000);
+    await change(...addresses(2000, '10.1'));
+    assert.deepEqual(batches, [1024, 976, 1024, 1024, 1024, 928]);
+    assert.equal(present(node).length, 2000);
   });
 
   it('has its first error as result; every other real server is added, and only the failed ones are retried', async () => {

@@ -114,7 +114,7 @@ function runsOf(wanted, inVm) {
   const unknown = wanted?.find((name) => ![...IPVS, ...NATIVE].includes(name));
   if (unknown !== undefined || found.length === 0) {
     throw new Failure(
-      `--scenarios must be of ${[...IPVS, ...NATIVE].join(', ')}; found ${unknown ?? 'none'}`,
+      `--scenarios must be of ${[...new Set([...IPVS, ...NATIVE])].join(', ')}; found ${unknown ?? 'none'}`,
     );
   }
   return found;

@@ -12,7 +12,9 @@ export interface Desired<Item> {
   /** The desired item of a key. If several owners have the key, the item of the oldest one. */
   get(key: string): Item | undefined;
   keys(): IterableIterator<string>;
-  /** Keys of the desired items in a group (see {@link Mode.groupOf}). */
+  /** Number of the desired items in a group (see {@link Mode.groupOf}). */
+  groupSize(name: string): number;
+  /** Their keys. From its first call, the keys of this group are listed, which takes memory. */
   group(name: string): ReadonlySet<string>;
 }
 
@@ -163,7 +165,10 @@ export interface Mode<Item, Operation extends KeyedOperation> {
   /** Removes the state of a deleted Service. */
   forget?(service: string): void;
 
-  /** Applies an acknowledged operation to the known items. */
+  /**
+   * Applies an acknowledged operation to the known items. To save memory, an added item is known as the same object as
+   * the desired one.
+   */
   learn(known: Known<Item>, operation: Operation): void;
 
   /** The item of a failed operation, which may now be in the kernel. Undefined if the operation has no item. */

@@ -14,15 +14,25 @@ interface OwnedPlan<Item> {
   readonly plan: Plan<Item>;
 }
 
-/** A change of a group, see {@link DesiredState.takeGroupChanges}. */
-export interface GroupChange {
-  /** Number of keys before. */
+/** A group, and how it changed. */
+export interface Group {
+  readonly name: string;
+  /** Number of its keys. */
+  readonly size: number;
+  /** Number of its keys before its last change was taken. */
   readonly before: number;
-  /** Number of keys now. */
-  readonly now: number;
 }
 
-const NOTHING: ReadonlySet<string> = new Set();
+/** A group while its keys are added and removed. */
+interface GroupState {
+  readonly name: string;
+  size: number;
+  before: number;
+  /** It is in the list of changed groups. */
+  changed: boolean;
+  /** Undefined until the keys are first asked for: most groups are only counted. */
+  keys: Set<string> | undefined;
+}
 
 /** The plans of all owners, merged by key. */
 export class DesiredState<Item> implements Desired<Item> {
@@ -34,9 +44,10 @@ export class DesiredState<Item> implements Desired<Item> {
    * key costs one entry.
    */
   readonly #plansOf = new Map<string, OwnedPlan<Item> | readonly OwnedPlan<Item>[]>();
-  readonly #groups = new Map<string, Set<string>>();
-  /** Group → its number of keys at the last call of `takeGroupChanges`; only groups that have changed since. */
-  readonly #changedGroups = new Map<string, number>();
+  /** Groups that have or had keys. Modes have a constant number of them. */
+  readonly #groups = new Map<string, GroupState>();
+  /** Groups that have changed since the last call of `takeGroupChanges`. */
+  #changedGroups: GroupState[] = [];
 
   constructor(groupOf: (item: Item) => string | undefined) {
     this.#groupOf = groupOf;
@@ -47,17 +58,28 @@ export class DesiredState<Item> implements Desired<Item> {
     return (isList(plans) ? plans[0] : plans)?.plan.get(key);
   }
 
+  has(key: string): boolean {
+    return this.#plansOf.has(key);
+  }
+
   keys(): IterableIterator<string> {
     return this.#plansOf.keys();
   }
 
+  groupSize(name: string): number {
+    return this.#groups.get(name)?.size ?? 0;
+  }
+
+  /** The first call for a group that has keys visits all desired items. */
   group(name: string): ReadonlySet<string> {
-    return this.#groups.get(name) ?? NOTHING;
+    const group = this.#groupNamed(name);
+    group.keys ??= new Set(group.size === 0 ? [] : this.#keysIn(name));
+    return group.keys;
   }
 
   /** Whether groups have changed since the last call of {@link takeGroupChanges}. */
   get groupsChanged(): boolean {
-    return this.#changedGroups.size > 0;
+    return this.#changedGroups.length > 0;
   }
 
   /** Number of owners whose plans are not empty. */
@@ -88,27 +110,29 @@ export class DesiredState<Item> implements Desired<Item> {
   }
 
   /** Groups to which keys were added, or from which keys were removed, since the last call. */
-  takeGroupChanges(): Map<string, GroupChange> {
-    const changes = new Map<string, GroupChange>();
-    for (const [name, before] of this.#changedGroups)
-      changes.set(name, { before, now: this.group(name).size });
-    this.#changedGroups.clear();
-    return changes;
+  takeGroupChanges(take: (group: Group) => void): void {
+    const groups = this.#changedGroups;
+    this.#changedGroups = [];
+    for (const group of groups) {
+      take(group);
+      group.before = group.size;
+      group.changed = false;
+    }
   }
 
   /**
    * Replaces the plan of an owner.
    *
-   * @returns the keys whose desired item may have changed
+   * @returns the keys whose desired item may have changed, each once
    */
-  replace(owner: Owner, plan: Plan<Item>): Set<string> {
+  replace(owner: Owner, plan: Plan<Item>): string[] {
     const former = this.#plans.get(owner.name);
-    const touched = new Set(plan.keys());
+    const touched = [...plan.keys()];
     if (former) {
       for (const [key, item] of former.plan) {
         if (plan.has(key)) continue;
         this.#release(key, item, former);
-        touched.add(key);
+        touched.push(key);
       }
     }
     const owned = { owner, plan };
@@ -127,11 +151,10 @@ export class DesiredState<Item> implements Desired<Item> {
       this.#plansOf.set(key, others.length === 0 ? owned : [...others, owned].sort(byRank));
     }
     if (plans !== undefined) return;
-    const name = this.#groupOf(item);
-    if (name === undefined) return;
-    const group = this.#groups.get(name) ?? new Set();
-    this.#noteChange(name, group);
-    this.#groups.set(name, group.add(key));
+    const group = this.#changing(item);
+    if (group === undefined) return;
+    group.size++;
+    group.keys?.add(key);
   }
 
   #release(key: string, item: Item, former: OwnedPlan<Item>): void {
@@ -143,16 +166,37 @@ export class DesiredState<Item> implements Desired<Item> {
       return;
     }
     this.#plansOf.delete(key);
-    const name = this.#groupOf(item);
-    const group = name === undefined ? undefined : this.#groups.get(name);
-    if (name === undefined || !group?.has(key)) return;
-    this.#noteChange(name, group);
-    group.delete(key);
-    if (group.size === 0) this.#groups.delete(name);
+    const group = this.#changing(item);
+    if (group === undefined) return;
+    group.size--;
+    group.keys?.delete(key);
   }
 
-  #noteChange(name: string, group: ReadonlySet<string>): void {
-    if (!this.#changedGroups.has(name)) this.#changedGroups.set(name, group.size);
+  /** The group of an item that is being added or removed; undefined if the item has none. */
+  #changing(item: Item): GroupState | undefined {
+    const name = this.#groupOf(item);
+    if (name === undefined) return undefined;
+    const group = this.#groupNamed(name);
+    if (!group.changed) {
+      group.changed = true;
+      this.#changedGroups.push(group);
+    }
+    return group;
+  }
+
+  #groupNamed(name: string): GroupState {
+    const known = this.#groups.get(name);
+    if (known) return known;
+    const group = { name, size: 0, before: 0, changed: false, keys: undefined };
+    this.#groups.set(name, group);
+    return group;
+  }
+
+  *#keysIn(name: string): Iterable<string> {
+    for (const key of this.#plansOf.keys()) {
+      const item = this.get(key);
+      if (item !== undefined && this.#groupOf(item) === name) yield key;
+    }
   }
 }
 

@@ -64,7 +64,8 @@ export class KernelState<Item, Operation extends KeyedOperation> {
     record.count(operations);
     const results = await applyOperations(this.#mode, operations);
     const slice = new TimeSlice();
-    for (const [i, operation] of operations.entries()) {
+    for (let i = 0; i < operations.length; i++) {
+      const operation = operations[i] as Operation;
       if (slice.spend(1)) await slice.yield();
       this.#tried(operation.key);
       const error = results[i];
@@ -73,30 +74,16 @@ export class KernelState<Item, Operation extends KeyedOperation> {
     }
   }
 
-  /** Saves memory: known items that equal the desired ones become the same objects. */
+  /** Saves memory: known items that equal the desired ones become the same objects, and so do their keys. */
   share(keys: Iterable<string>): void {
     for (const key of keys) {
       const have = this.known.get(key);
-      if (have === undefined) continue;
-      const shared = this.#shared(key, have);
-      if (shared !== have) this.known.set(key, shared);
+      const want = this.#planner.desired.get(key);
+      if (have === undefined || want === undefined || want === have || this.unknown.has(key)) continue;
+      if (!this.#mode.isSame(want, have)) continue;
+      this.known.delete(key); // A map keeps the text of a key that it has.
+      this.known.set(key, want);
     }
-  }
-
-  /** The same for all items and their keys. */
-  async shareAll(): Promise<void> {
-    const known: Known<Item> = new Map();
-    const slice = new TimeSlice();
-    for (const key of this.#planner.desired.keys()) {
-      const have = this.known.get(key);
-      if (have !== undefined) known.set(key, this.#shared(key, have));
-      if (slice.spend(1)) await slice.yield();
-    }
-    for (const [key, have] of this.known) {
-      if (!known.has(key)) known.set(key, have);
-      if (slice.spend(1)) await slice.yield();
-    }
-    this.known = known;
   }
 
   async #applyAndShare(
@@ -112,28 +99,22 @@ export class KernelState<Item, Operation extends KeyedOperation> {
     return this.#mode.compare(this.#planner.desired, this.known, this.unknown);
   }
 
-  /** Compares the keys that are not unknown, and returns them. */
+  /** Compares the keys that are not unknown. Returns those with a known item. */
   async #look(comparison: { look(key: string): void }, keys: Iterable<string>): Promise<string[]> {
-    const looked: string[] = [];
+    const known: string[] = [];
     const slice = new TimeSlice();
     for (const key of keys) {
       if (this.unknown.has(key)) continue;
       comparison.look(key);
-      looked.push(key);
+      if (this.known.has(key)) known.push(key);
       if (slice.spend(1)) await slice.yield();
     }
-    return looked;
+    return known;
   }
 
   #fail(operation: Operation, error: NetlinkError, record: PassRecord): void {
     const { key } = operation;
     record.failures.push({ key, error, vital: this.#planner.isVital(key) });
     this.unknown.set(key, this.#mode.subjectOf(operation, this.known));
-  }
-
-  #shared(key: string, have: Item): Item {
-    const want = this.#planner.desired.get(key);
-    if (want === undefined || want === have || this.unknown.has(key)) return have;
-    return this.#mode.isSame(want, have) ? want : have;
   }
 }

@@ -1,20 +1,9 @@
 // Divides the keys of a large pass into pieces, so that the kernel works on one piece while the next is prepared.
-import type { KeyedOperation } from '../modes/mode.js';
+import type { KeyedOperation, Known } from '../modes/mode.js';
 import { TimeSlice } from '../timeSlice.js';
+import type { DesiredState } from './desiredState.js';
 import type { KernelState, Piece } from './kernelState.js';
 import { PIECE, type PlannedKeys, type Planner } from './planner.js';
-
-/** Lists of at most {@link PIECE} Services. */
-export function* listsOf(services: Iterable<string>): Iterable<string[]> {
-  let list: string[] = [];
-  for (const service of services) {
-    list.push(service);
-    if (list.length < PIECE) continue;
-    yield list;
-    list = [];
-  }
-  if (list.length > 0) yield list;
-}
 
 /**
  * The keys after all plans: those of the node, then those that only one Service has, with all keys of a Service in one
@@ -33,18 +22,39 @@ export function* divide<Item, Operation extends KeyedOperation>(
   yield { keys, last: true };
 }
 
-/** All keys, desired or known. Collected in time slices. */
-export async function everyKey<Item, Operation extends KeyedOperation>(
-  { desired }: Planner<Item, Operation>,
-  { known }: KernelState<Item, Operation>,
-): Promise<Set<string>> {
-  const keys = new Set<string>();
-  const slice = new TimeSlice();
-  for (const map of [desired, known]) {
-    for (const key of map.keys()) {
-      keys.add(key);
-      if (slice.spend(1)) await slice.yield();
+/** Every key, desired or known, after all plans: one piece for few Services, otherwise in the order of {@link divide}. */
+export async function* everything<Item, Operation extends KeyedOperation>(
+  planner: Planner<Item, Operation>,
+  known: Known<Item>,
+): AsyncIterable<Piece> {
+  const { desired } = planner;
+  const few = desired.plans <= PIECE;
+  const shared = new Set<string>();
+  let keys = [...planner.nodeKeys];
+  let services = 0;
+  for (const service of planner.services()) {
+    if (!few && services++ % PIECE === 0) {
+      yield { keys, last: false };
+      keys = [];
     }
+    for (const key of desired.planOf(service)?.keys() ?? []) {
+      if (!desired.isShared(key)) keys.push(key);
+      else if (!planner.isVital(key)) shared.add(key);
+    }
+  }
+  for (const key of planner.keptKeys) if (!desired.isShared(key)) keys.push(key);
+  for (const key of shared) keys.push(key);
+  for (const key of await undesired(desired, known)) keys.push(key);
+  yield { keys, last: true };
+}
+
+/** The known keys that are not desired. Collected in time slices. */
+async function undesired<Item>(desired: DesiredState<Item>, known: Known<Item>): Promise<string[]> {
+  const keys: string[] = [];
+  const slice = new TimeSlice();
+  for (const key of known.keys()) {
+    if (!desired.has(key)) keys.push(key);
+    if (slice.spend(1)) await slice.yield();
   }
   return keys;
 }
@@ -70,20 +80,23 @@ export async function* planAhead<Item, Operation extends KeyedOperation>(
 ): AsyncIterable<Piece> {
   const { desired } = planner;
   const waiting: string[] = [];
-  const alone = (keys: Iterable<string>) =>
-    [...keys].filter((key) => !(desired.isShared(key) && shared.add(key)));
   const ready = (plan: PlannedKeys): Piece => {
-    waiting.push(...plan.waiting);
-    return { keys: alone(plan.keys).filter((key) => !plan.waiting.has(key)), last: false };
+    const keys: string[] = [];
+    for (const key of plan.keys) {
+      if (desired.isShared(key)) shared.add(key);
+      else if (plan.waiting.has(key)) waiting.push(key);
+      else keys.push(key);
+    }
+    return { keys, last: false };
   };
   yield { keys: node, last: false };
   for (const plan of planned) yield ready(plan);
   for (const list of unplanned) yield ready(await planner.plan(list));
-  const keys = [...planner.planRest(), ...alone(waiting)];
-  const slice = new TimeSlice();
-  for (const key of known.keys()) {
-    if (desired.get(key) === undefined) keys.push(key);
-    if (slice.spend(1)) await slice.yield();
+  const keys = new Set(planner.planRest());
+  for (const key of waiting) {
+    if (desired.isShared(key)) shared.add(key);
+    else keys.add(key);
   }
+  for (const key of await undesired(desired, known)) keys.add(key);
   yield { keys, last: true };
 }

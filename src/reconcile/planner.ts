@@ -18,11 +18,11 @@ const KEPT: Owner = { name: '/', rank: Number.POSITIVE_INFINITY };
 /** Owner of the node's own plan. No Service can have this name. */
 const NODE: Owner = { name: '', rank: -1 };
 
-/** The keys of planned Services whose desired item may have changed. */
+/** The keys of planned Services whose desired item may have changed. Those that several Services have may repeat. */
 export interface PlannedKeys {
-  readonly keys: Set<string>;
+  readonly keys: Iterable<string>;
   /** Those of Services that only the complete plan of the node serves. A subset of `keys`. */
-  readonly waiting: Set<string>;
+  readonly waiting: ReadonlySet<string>;
 }
 
 /** The plans of all Services and of the node. */
@@ -101,6 +101,11 @@ export class Planner<Item, Operation extends KeyedOperation> {
     return this.desired.planOf(NODE.name)?.keys() ?? [];
   }
 
+  /** Keys of the kept items. */
+  get keptKeys(): Iterable<string> {
+    return this.desired.planOf(KEPT.name)?.keys() ?? [];
+  }
+
   /** Whether the item is in the node's own plan. */
   isVital(key: string): boolean {
     return this.desired.planOf(NODE.name)?.has(key) ?? false;
@@ -138,16 +143,22 @@ export class Planner<Item, Operation extends KeyedOperation> {
 
   /** Plans a piece of the Services. */
   async plan(services: readonly string[]): Promise<PlannedKeys> {
-    const planned: PlannedKeys = { keys: new Set(), waiting: new Set() };
+    const all: string[] = [];
+    const waiting = new Set<string>();
+    let again = false;
     const slice = new TimeSlice();
     for (const service of services) {
+      again ||= this.desired.planOf(service) !== undefined;
       const keys = this.#planService(service);
       const waits = this.#noteGroups();
-      for (const key of keys) planned.keys.add(key);
-      if (waits) for (const key of keys) planned.waiting.add(key);
+      for (const key of keys) {
+        all.push(key);
+        if (waits) waiting.add(key);
+      }
       if (slice.spend(8)) await slice.yield();
     }
-    return planned;
+    // A key may have left the plan of one Service for that of another.
+    return { keys: again ? new Set(all) : all, waiting };
   }
 
   /**
@@ -166,7 +177,7 @@ export class Planner<Item, Operation extends KeyedOperation> {
   /** After the Services: plans kept items, and the node if a fact or group that it depends on has changed. */
   planRest(): Set<string> {
     const kept = this.#kept ? this.#kept.takeChanged() : new Map();
-    const keys = kept ? this.desired.replace(KEPT, kept) : new Set<string>();
+    const keys = new Set(kept ? this.desired.replace(KEPT, kept) : []);
     this.#noteGroups();
     const node = this.#inputs.node();
     if (node === this.#plannedNode && !this.#nodeAffected) return keys;
@@ -182,7 +193,7 @@ export class Planner<Item, Operation extends KeyedOperation> {
   }
 
   /** Uses the current facts of the node. If they change later in this pass, the affected Services are touched again. */
-  #planService(service: string): Set<string> {
+  #planService(service: string): string[] {
     const input = this.#inputs.planInput(service);
     const node = this.#inputs.node();
     const owner = { name: service, rank: input?.createdAt ?? 0 };
@@ -202,10 +213,11 @@ export class Planner<Item, Operation extends KeyedOperation> {
     if (!this.desired.groupsChanged) return false;
     let waits = false;
     const complete = this.#complete;
-    for (const [group, { before, now }] of this.desired.takeGroupChanges()) {
-      this.#nodeAffected ||= this.#mode.affectsNode(group, before, now, complete);
-      waits ||= this.#mode.affectsNode(group, before, now, { ...complete, complete: false });
-    }
+    const ahead = { ...complete, complete: false };
+    this.desired.takeGroupChanges(({ name, before, size }) => {
+      this.#nodeAffected ||= this.#mode.affectsNode(name, before, size, complete);
+      waits ||= this.#mode.affectsNode(name, before, size, ahead);
+    });
     return waits;
   }
 }

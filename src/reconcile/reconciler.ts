@@ -5,7 +5,7 @@ import { Audit } from './audit.js';
 import type { Inputs } from './inputs.js';
 import { KernelState } from './kernelState.js';
 import { observeAll } from './observeAll.js';
-import { divide, everyKey, listsOf, planAhead } from './pieces.js';
+import { divide, everything, planAhead } from './pieces.js';
 import { type PlannedKeys, Planner } from './planner.js';
 import { PassRecord, type SyncSummary, together } from './summary.js';
 
@@ -167,10 +167,8 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     else {
       for (const services of unplanned) await planner.plan(services);
       planner.planRest();
-      const keys = await everyKey(planner, this.#kernel);
-      await this.#program([...listsOf(planner.services())], keys, record);
+      await this.#kernel.program(everything(planner, this.#kernel.known), record);
     }
-    await this.#kernel.shareAll();
     return countServices(pieces);
   }
 
@@ -245,7 +243,9 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     await this.#observe();
     await this.#planPieces(this.#planner.take());
     this.#planner.planRest();
-    const keys = await everyKey(this.#planner, this.#kernel);
+    const keys: string[] = [];
+    for await (const piece of everything(this.#planner, this.#kernel.known))
+      for (const key of piece.keys) keys.push(key);
     const operations = await this.#kernel.differences(keys);
     return operations.flatMap((operation) => {
       const { phase, key } = operation;

@@ -47,7 +47,7 @@ function planFamily(
   { complete, services }: Outlook,
   options: IpvsOptions,
 ): Item[] {
-  const size = (role: SetRole) => desired.group(setOf(role, family).name).size;
+  const size = (role: SetRole) => desired.groupSize(setOf(role, family).name);
   const follow = complete ? 0 : Math.min(services, MAX_ELEMENTS);
   const expected = (role: SetRole) => Math.max(size(role), ENTRY_PER_SERVICE.has(role) ? follow : 0);
   const nodeDrops = [...desired.group(nodeDropGroup(family))].map((key) => desired.get(key) as NodeDrop);

@@ -23,8 +23,8 @@ function desiredState() {
 describe('DesiredState', () => {
   it('returns the keys of the previous and of the new plan', () => {
     const all = desiredState();
-    assert.deepEqual(all.replace(old, plan({ a: '1', b: '1' })), new Set(['a', 'b']));
-    assert.deepEqual(all.replace(old, plan({ b: '2', c: '2' })), new Set(['b', 'c', 'a']));
+    assert.deepEqual(all.replace(old, plan({ a: '1', b: '1' })), ['a', 'b']);
+    assert.deepEqual(all.replace(old, plan({ b: '2', c: '2' })), ['b', 'c', 'a']);
     assert.deepEqual([...all.keys()], ['b', 'c']);
     assert.equal(all.get('b')?.value, '2');
     assert.equal(all.get('a'), undefined);
@@ -67,10 +67,37 @@ describe('DesiredState', () => {
     const all = desiredState();
     all.replace(old, plan({ x: '1', y: '1' }, 'set'));
     all.replace(young, plan({ y: '1', z: '1' }, 'set'));
+    assert.equal(all.groupSize('set'), 3);
     assert.deepEqual([...all.group('set')].sort(), ['x', 'y', 'z']);
     all.replace(old, new Map());
+    assert.equal(all.groupSize('set'), 2);
     assert.deepEqual([...all.group('set')].sort(), ['y', 'z']);
     all.replace(young, new Map());
+    assert.equal(all.groupSize('set'), 0);
     assert.equal(all.group('set').size, 0);
+  });
+
+  it('lists the keys of a group from the first call, also if it has none then', () => {
+    const all = desiredState();
+    assert.equal(all.group('set').size, 0);
+    all.replace(old, plan({ x: '1', y: '1' }, 'set'));
+    all.replace(young, plan({ z: '1' }, 'other'));
+    assert.deepEqual([...all.group('set')], ['x', 'y']);
+    assert.deepEqual([...all.group('other')], ['z']);
+  });
+
+  it('returns the changes of groups once', () => {
+    const all = desiredState();
+    const changes = () => {
+      const found: [string, number, number][] = [];
+      all.takeGroupChanges(({ name, before, size }) => found.push([name, before, size]));
+      return found;
+    };
+    all.replace(old, plan({ x: '1', y: '1' }, 'set'));
+    all.replace(young, plan({ y: '1', z: '1' }, 'set'));
+    assert.deepEqual([all.groupsChanged, changes()], [true, [['set', 0, 3]]]);
+    assert.deepEqual([all.groupsChanged, changes()], [false, []]);
+    all.replace(young, new Map());
+    assert.deepEqual(changes(), [['set', 3, 2]]);
   });
 });

@@ -92,11 +92,11 @@ struct Service {
   static constexpr records::U8 kProtocol{1};
   static constexpr records::U16 kPort{2};
   static constexpr records::U32 kFirewallMark{4};
-  static constexpr records::U32 kFlags{8};
-  static constexpr records::U32 kTimeout{12};
-  static constexpr records::U8 kNetmask{16};
-  static constexpr records::U32 kRealServers{20};
-  static constexpr records::Address kAddress{24};
+  static constexpr records::Address kAddress{8};
+  static constexpr records::U32 kFlags{24};
+  static constexpr records::U32 kTimeout{28};
+  static constexpr records::U8 kNetmask{32};
+  static constexpr records::U32 kRealServers{36};
   static constexpr records::Text kScheduler{40, 16};
   static constexpr records::Text kPersistenceEngine{56, 16};
 };

@@ -79,6 +79,9 @@ export function makeRawCluster(size: Size, seed: number): Cluster<RawChange> {
     compareText(`${one.namespace}/${one.name}`, `${other.namespace}/${other.name}`),
   );
   const others = members.filter(({ namespace }) => namespace === 'demo');
+  // An endpoint of a Service with a node port is a real server of two virtual services: changes would differ in size.
+  const plain = others.filter(({ nodePort }) => nodePort === undefined);
+  const replacing = plain.length > 0 ? plain : others;
   let replaced = 0;
   return {
     size,
@@ -86,7 +89,7 @@ export function makeRawCluster(size: Size, seed: number): Cluster<RawChange> {
     nodeInZone: node,
     replaceEndpoint() {
       // Far from one another in the list.
-      const member = others[(replaced++ * 37) % others.length] as Member;
+      const member = replacing[(replaced++ * 37) % replacing.length] as Member;
       member.endpoints = [...member.endpoints.slice(1), ...newPods(1)];
       return slice(member);
     },

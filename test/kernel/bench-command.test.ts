@@ -10,7 +10,7 @@ import { ROOT } from '../support/paths.js';
 test('the proxy, the limit and the tools are measured, and the targets with them', () => {
   const scenarios = [
     '--scenarios',
-    'full,endpoint,oneOperation',
+    'full,endpoint,oneOperation,memory',
     '--opponents',
     'ours,raw,rawSingle,toolBatch',
   ];

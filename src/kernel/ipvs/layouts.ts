@@ -36,6 +36,7 @@ export const SERVICE = layout({
   port: u16,
   /** 0 for a service that is named by its address. */
   firewallMark: u32,
+  address,
   flags: u32,
   /** Of persistence, in seconds. */
   timeout: u32,
@@ -44,7 +45,6 @@ export const SERVICE = layout({
   unused: unused(3),
   /** In a listing: number of the real servers that follow. */
   realServers: u32,
-  address,
   scheduler: text(16),
   persistenceEngine: text(16),
 });

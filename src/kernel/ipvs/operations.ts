@@ -35,7 +35,7 @@ const LONGEST_TIMEOUT = 2_147_483;
 /** That of ipvsadm 1.31, whose manual says 300. */
 const DEFAULT_PERSISTENCE = 360;
 /** Bytes of a service record with the fields that name the service. */
-const NAME_LENGTH = SERVICE.scheduler.offset;
+const NAME_LENGTH = SERVICE.flags;
 /** The longest payload of UDP over IPv4. */
 const LONGEST_MESSAGE = 65_507;
 

@@ -7,7 +7,7 @@ import { FLOW } from '../../../src/kernel/conntrack/layouts.js';
 import { readFlows } from '../../../src/kernel/conntrack/records.js';
 import { readListing as readSets } from '../../../src/kernel/ipset/listing.js';
 import { ConnectionListing } from '../../../src/kernel/ipvs/connections.js';
-import { LISTED_SERVER, LISTED_SERVICE } from '../../../src/kernel/ipvs/layouts.js';
+import { LISTED_SERVER, LISTED_SERVICE, SERVICE } from '../../../src/kernel/ipvs/layouts.js';
 import { readListing as readServices } from '../../../src/kernel/ipvs/records.js';
 import { type Reading, RecordListing, readAll } from '../../../src/kernel/listing.js';
 import { ADDRESS } from '../../../src/kernel/rtnetlink/layouts.js';
@@ -70,6 +70,9 @@ async function longestBlockOf(read: () => Promise<unknown>): Promise<{ longest: 
   return { longest: Math.max(0, ...lengths), turns: blocks.length };
 }
 
+/** The place of the number of real servers in a listed virtual service. */
+const REAL_SERVERS = LISTED_SERVICE.service + SERVICE.realServers;
+
 /** A listing of one object with as many parts: the header of the object has their number at `at`. */
 function nested(header: number, at: number, part: number): Uint8Array {
   const bytes = new Uint8Array(header + RECORDS * part);
@@ -125,7 +128,7 @@ describe(`no listing of ${RECORDS} records blocks the event loop for more than $
     ['routes', () => readAll(readRoutes(routes()))],
     [
       'real servers of one virtual service',
-      () => readAll(readServices(nested(LISTED_SERVICE.SIZE, 20, LISTED_SERVER.SIZE))),
+      () => readAll(readServices(nested(LISTED_SERVICE.SIZE, REAL_SERVERS, LISTED_SERVER.SIZE))),
     ],
     ['entries of one set', () => readAll(readSets(nested(92, 24, 40)))],
     ['connections', () => new ConnectionListing(connectionPieces, () => true).toArray()],

@@ -109,7 +109,7 @@ test('an IPVS operation is packed byte for byte', () => {
   const expected = new Uint8Array(120);
   expected[0] = 5;
   expected.set([4, 17, 53, 0], 8);
-  expected.set([10, 96, 0, 1], 8 + 24);
+  expected.set([10, 96, 0, 1], 8 + 8);
   expected.set([4, 0, 0x2b, 0x19, 4, 3, 2, 1, 7, 0, 0, 0, 6], 80);
   expected.set([10, 0, 0, 4], 80 + 24);
   assert.deepEqual([...writer.records()], [...expected]);

@@ -15,6 +15,7 @@ bool MayRunHere(napi_env env);
 // The loop time of this thread, and the clock that it uses.
 LoopTime* LoopTimeHere();
 uint64_t ClockNow();
+// When the event loop began its current turn, in ns; 0 if that is not known.
 uint64_t TurnBegin(napi_env env);
 
 // Runs `call` and records the time that it took. Returns its result.

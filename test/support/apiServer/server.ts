@@ -131,8 +131,10 @@ export class ApiServer extends PlainServer {
   bookmark(path: string): void {
     const [apiVersion, kind] = RESOURCES[path] ?? [];
     const metadata = { resourceVersion: String(this.store.version) };
-    for (const watcher of this.watchers) {
-      if (watcher.path === path) watcher.send({ type: 'BOOKMARK', object: { apiVersion, kind, metadata } });
+    for (const { path: watched, response, send } of this.watchers) {
+      // One that was ended remains until its connection is closed.
+      if (watched !== path || response.writableEnded) continue;
+      send({ type: 'BOOKMARK', object: { apiVersion, kind, metadata } });
     }
   }
 

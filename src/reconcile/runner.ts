@@ -47,6 +47,9 @@ export interface Periods {
 /** If changes never pause, an audit starts after this number of audit periods. */
 export const OVERDUE = 10;
 
+/** The longest time of Node's timers, about 25 days, in ms: for a longer one they fire at once. */
+export const LONGEST_TIMER = 2 ** 31 - 1;
+
 /** Runs passes while there is work to do. */
 export class Runner {
   readonly #passes: Passes;
@@ -173,7 +176,7 @@ export class Runner {
       else this.#passes.startAudit();
       this.request();
     };
-    this.#armed.set(reason, this.#timers.set(run, milliseconds));
+    this.#armed.set(reason, this.#timers.set(run, Math.min(milliseconds, LONGEST_TIMER)));
   }
 
   #disarm(reason: Reason): void {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { NetlinkError } from '../../../src/errors.js';
-import { OVERDUE, type Passes, RETRY, Runner } from '../../../src/reconcile/runner.js';
+import { LONGEST_TIMER, OVERDUE, type Passes, RETRY, Runner } from '../../../src/reconcile/runner.js';
 import type { SyncSummary } from '../../../src/reconcile/summary.js';
 
 const summary = (failures: number, full = false, unknown = failures): SyncSummary => ({
@@ -26,7 +26,7 @@ const summary = (failures: number, full = false, unknown = failures): SyncSummar
 const AUDIT = 60_000;
 
 /** A runner with scripted passes and manual timers. */
-function setUp(results: (SyncSummary | Error)[], rest = 0) {
+function setUp(results: (SyncSummary | Error)[], rest = 0, audit = AUDIT) {
   const told: string[] = [];
   let slices = 3;
   const timers = new Map<object, { run: () => void; milliseconds: number }>();
@@ -71,7 +71,7 @@ function setUp(results: (SyncSummary | Error)[], rest = 0) {
       },
       clear: (timer) => timers.delete(timer as object),
     },
-    { audit: AUDIT, rest },
+    { audit, rest },
   );
   const settle = async () => {
     for (let i = 0; i < 10; i++) await turn();
@@ -143,6 +143,14 @@ describe('Runner', () => {
       fire(delays.at(-1) as number);
     }
     assert.deepEqual(delays, [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000, 30_000, 30_000]);
+  });
+
+  it('starts no audit at once if its period is longer than a timer can be', async () => {
+    const week = 7 * 24 * 3_600_000;
+    const { runner, settle, armed } = setUp([summary(0, true)], 0, week);
+    runner.request();
+    await settle();
+    assert.deepEqual(armed(), [week, LONGEST_TIMER]);
   });
 
   it('starts an audit after a period without changes, and after 10 periods with changes', async () => {

@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { HELP, parseOptions } from './bench/options.mjs';
 import { CHECKOUT } from './lib/checkout.mjs';
 import { Failure, reportFailures } from './lib/failure.mjs';
@@ -17,31 +18,6 @@ const COMMAND = [process.execPath, join(CHECKOUT, 'dist/src/cli/main.js'), 'benc
 
 // 10 000 Services with 10 endpoints in the guest's kernel, in the proxy, and in the API server.
 const GUEST = ['--memory', '4096', '--timeout', '14400'];
-
-/** Scenarios that need no IPVS, and run on this machine's kernel. */
-const NATIVE = [
-  'ipset',
-  'addresses',
-  'conntrack',
-  'fullInMemory',
-  'nodeLabelInMemory',
-  'oneOperation',
-  'batch',
-];
-/** Those that need it, and those of the library with IPVS. */
-const IPVS = [
-  'ipvs',
-  'full',
-  'endpoint',
-  'restart',
-  'nodeLabel',
-  'drain',
-  'deletion',
-  'audit',
-  'memory',
-  'oneOperation',
-  'batch',
-];
 
 process.exitCode = await reportFailures('bench', () => bench(process.argv.slice(2)));
 
@@ -64,7 +40,7 @@ async function bench(args) {
   const folder = mkdtempSync(join(tmpdir(), 'kube-netlink-proxy-bench-'));
   try {
     const reports = [];
-    for (const { title, command, scenarios } of runsOf(options.scenarios, inVm)) {
+    for (const { title, command, scenarios } of await runsOf(options.scenarios, inVm)) {
       process.stderr.write(`== ${title}: ${scenarios.join(', ')}\n`);
       const progress = ['--progress', process.stderr.isTTY ? 'bar' : 'lines', '-o', 'json'];
       const selected = ['--scenarios', scenarios.join(','), ...progress];
@@ -93,31 +69,32 @@ function prepare() {
  * @param {readonly string[] | undefined} wanted scenarios; undefined for all
  * @param {readonly string[]} inVm starts a command in the VM; empty if this machine's kernel has IPVS
  */
-function runsOf(wanted, inVm) {
-  const select = (/** @type {readonly string[]} */ names) =>
-    names.filter((name) => wanted?.includes(name) ?? true);
+async function runsOf(wanted, inVm) {
+  // The build has made it.
+  const { OF_IPVS, SCENARIOS, SIZELESS } = await import(
+    pathToFileURL(join(CHECKOUT, 'dist/src/bench/scenarios.js')).href
+  );
+  /** @type {string[]} */
+  const all = SCENARIOS.map((/** @type {{ name: string }} */ { name }) => name);
+  const unknown = wanted?.find((name) => !all.includes(name));
+  if (unknown !== undefined) throw new Failure(`--scenarios must be of ${all.join(', ')}; found ${unknown}`);
+  const selected = all.filter((name) => wanted?.includes(name) ?? true);
   // Namespaces of this machine's kernel need root, which User Mode Linux does not.
   const divided = inVm.length > 0 && process.getuid?.() === 0;
-  const runs = divided
-    ? [
-        { title: 'on this machine', command: COMMAND, scenarios: select(NATIVE) },
-        { title: 'in the VM', command: [...inVm, ...COMMAND], scenarios: select(IPVS) },
-      ]
-    : [
-        {
-          title: 'all',
-          command: [...inVm, ...COMMAND],
-          scenarios: select([...new Set([...IPVS, ...NATIVE])]),
-        },
-      ];
-  const found = runs.filter(({ scenarios }) => scenarios.length > 0);
-  const unknown = wanted?.find((name) => ![...IPVS, ...NATIVE].includes(name));
-  if (unknown !== undefined || found.length === 0) {
-    throw new Failure(
-      `--scenarios must be of ${[...new Set([...IPVS, ...NATIVE])].join(', ')}; found ${unknown ?? 'none'}`,
-    );
-  }
-  return found;
+  if (!divided) return [{ title: 'all', command: [...inVm, ...COMMAND], scenarios: selected }];
+  const runs = [
+    {
+      title: 'on this machine',
+      command: COMMAND,
+      scenarios: selected.filter((name) => !OF_IPVS.has(name)),
+    },
+    {
+      title: 'in the VM',
+      command: [...inVm, ...COMMAND],
+      scenarios: selected.filter((name) => OF_IPVS.has(name) || SIZELESS.has(name)),
+    },
+  ];
+  return runs.filter(({ scenarios }) => scenarios.length > 0);
 }
 
 /**

@@ -11,7 +11,7 @@ import { agentJob } from './memory.js';
 import { NO_IPVS } from './phases.js';
 import { Results } from './results.js';
 import { Sandbox } from './sandbox.js';
-import { SCENARIOS } from './scenarios.js';
+import { OF_IPVS, SCENARIOS, SIZELESS } from './scenarios.js';
 import { SystemCallCounter } from './systemCalls.js';
 import { targetsOf } from './targets.js';
 import { PACKAGES } from './toolCommands.js';
@@ -83,18 +83,6 @@ async function runJob(job: Job, context: Context): Promise<void> {
   }
 }
 
-/** Scenarios that need IPVS. */
-const OF_IPVS: readonly ScenarioName[] = [
-  'ipvs',
-  'full',
-  'endpoint',
-  'restart',
-  'nodeLabel',
-  'drain',
-  'deletion',
-  'audit',
-  'memory',
-];
 /** Opponents that run tools, and the tools that each scenario needs for them. */
 const BY_TOOLS: readonly OpponentName[] = ['toolBatch', 'spawn', 'execFile'];
 const TOOLS: Partial<Record<ScenarioName, readonly string[]>> = {
@@ -136,9 +124,6 @@ function jobsOf(options: BenchOptions, results: Results, counting: boolean): Job
   }
   return jobs;
 }
-
-/** Scenarios without a size, which are measured once. */
-const SIZELESS: ReadonlySet<ScenarioName> = new Set(['oneOperation', 'batch']);
 
 function stepsOf(options: BenchOptions, size: Size, repetition: number, withSizeless: boolean): Step[] {
   return SCENARIOS.filter(

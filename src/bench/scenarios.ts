@@ -10,6 +10,22 @@ export interface Scenario {
   readonly opponents: readonly OpponentName[];
 }
 
+/** Scenarios that need IPVS. */
+export const OF_IPVS: ReadonlySet<ScenarioName> = new Set<ScenarioName>([
+  'ipvs',
+  'full',
+  'endpoint',
+  'restart',
+  'nodeLabel',
+  'drain',
+  'deletion',
+  'audit',
+  'memory',
+]);
+
+/** Scenarios without a number of Services. They use IPVS where the kernel has it. */
+export const SIZELESS: ReadonlySet<ScenarioName> = new Set<ScenarioName>(['oneOperation', 'batch']);
+
 /** An opponent as it is shown and selected. */
 export interface Opponent {
   readonly name: OpponentName;

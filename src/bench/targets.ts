@@ -1,4 +1,5 @@
 // The targets of the project, and their values. Pure.
+import { SIZELESS } from './scenarios.js';
 import type {
   Figure,
   Measured,
@@ -223,9 +224,6 @@ function medianWall(
 function of<T>(found: T | string, read: (found: T) => Value): Value {
   return typeof found === 'string' ? found : read(found);
 }
-
-/** Scenarios that have one size only. */
-const SIZELESS: ReadonlySet<ScenarioName> = new Set(['oneOperation', 'batch']);
 
 function find(
   measured: Measured,

@@ -2,25 +2,51 @@
 import { performance } from 'node:perf_hooks';
 import type { BatchSource } from './types.js';
 
+/** A batch in a form from which its operations are made on request: most listeners need only their names. */
+export interface ReportedBatch<Operation> {
+  operations(): readonly Operation[];
+  names(): readonly string[];
+}
+
 /** Carries a batch out with `act`, and reports it. `act` resolves to one result for each operation. */
-export async function reported<Operation, Result extends Error | undefined>(
-  { onBatch }: BatchSource<Operation>,
+export function reported<Operation, Result extends Error | undefined>(
+  source: BatchSource<Operation>,
   operations: readonly Operation[],
   nameOf: (operation: Operation) => string,
   act: () => Promise<Result[]>,
 ): Promise<Result[]> {
+  return reportedBatch(source, { operations: () => operations, names: () => operations.map(nameOf) }, act);
+}
+
+/** As {@link reported}, for a batch in another form. */
+export async function reportedBatch<Operation, Result extends Error | undefined>(
+  { onBatch }: BatchSource<Operation>,
+  batch: ReportedBatch<Operation>,
+  act: () => Promise<Result[]>,
+): Promise<Result[]> {
   if (!onBatch) return act();
   const started = performance.now();
-  const report = (results: readonly (Error | undefined)[]) =>
-    onBatch({ operations, names: operations.map(nameOf), results, duration: performance.now() - started });
+  const report = (names: readonly string[], results: readonly (Error | undefined)[]) =>
+    onBatch({
+      get operations() {
+        return batch.operations();
+      },
+      names,
+      results,
+      duration: performance.now() - started,
+    });
   let results: Result[];
   try {
     results = await act();
   } catch (error) {
-    report(operations.map(() => error as Error));
+    const names = batch.names();
+    report(
+      names,
+      names.map(() => error as Error),
+    );
     throw error;
   }
-  report(results);
+  report(batch.names(), results);
   return results;
 }
 

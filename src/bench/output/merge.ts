@@ -8,12 +8,12 @@ export interface MergedReport {
   readonly targets: readonly TargetResult[];
 }
 
-/** Merges reports: each target has the result of the first report that measured it, otherwise that of the first report. */
+/** Merges reports: each target has the result of the first report that measured it, otherwise the reason of the last one. */
 export function mergeReports(reports: readonly BenchReport[]): MergedReport {
   const ids = [...new Set(reports.flatMap(({ targets }) => targets.map(({ id }) => id)))];
   const targets = ids.flatMap((id) => {
     const results = reports.flatMap((report) => report.targets.filter((target) => target.id === id));
-    return results.find(({ value }) => value !== undefined) ?? results[0] ?? [];
+    return results.find(({ value }) => value !== undefined) ?? results.at(-1) ?? [];
   });
   return { version: 1, reports, targets };
 }

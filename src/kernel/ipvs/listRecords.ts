@@ -1,5 +1,4 @@
 // Lists of real servers ↔ records of the addon, without an object or a text for each real server.
-import { performance } from 'node:perf_hooks';
 import { familyOf } from '../../net/address.js';
 import type { AddressPorts } from '../../net/addressPorts.js';
 import type { NativeClient } from '../addon.js';
@@ -9,6 +8,7 @@ import { type Attempt, toNetlinkError } from '../failures.js';
 import type { Reading } from '../listing.js';
 import { RecordReader } from '../recordReader.js';
 import { RecordWriter } from '../recordWriter.js';
+import { type ReportedBatch, reportedBatch } from '../reported.js';
 import type { OperationResult } from '../types.js';
 import { FORWARDING, LISTED_SERVER, LISTED_SERVICE, OPERATION, SERVER, SERVICE } from './layouts.js';
 import { attemptOf } from './names.js';
@@ -58,37 +58,20 @@ function isCommon(reader: RecordReader): boolean {
 }
 
 /** Makes changes as one batch: see `ServerLists` in `serverLists.ts`. An operation that breaks a rule is not sent. */
-export async function applyParts<Client extends NativeClient>(
+export function applyParts<Client extends NativeClient>(
   calls: Calls<Client, IpvsOperation>,
   parts: readonly ChangePart[],
 ): Promise<OperationResult[]> {
   const batch = new PartsBatch(parts);
-  const { onBatch } = calls;
-  const started = onBatch ? performance.now() : 0;
-  const report = (results: readonly (Error | undefined)[]) =>
-    onBatch?.({
-      // Made on request: the metrics need only the names.
-      get operations() {
-        return parts.flatMap(operationsOf);
-      },
-      names: batch.names(),
-      results,
-      duration: performance.now() - started,
-    });
-  try {
+  return reportedBatch(calls, batch, async () => {
     const failures = await calls.run({ operation: 'ipvs.apply' }, (client) => client.apply(batch.records()));
     for (const failure of failures) batch.fail(failure.index, (attempt) => toNetlinkError(failure, attempt));
-  } catch (error) {
-    report(new Array<Error>(batch.size).fill(error as Error));
-    throw error;
-  }
-  report(batch.results);
-  return batch.results;
+    return batch.results;
+  });
 }
 
 /** The records and the results of a batch. */
-class PartsBatch {
-  readonly size: number;
+class PartsBatch implements ReportedBatch<IpvsOperation> {
   readonly results: OperationResult[] = [];
   readonly #parts: readonly ChangePart[];
   readonly #writer: RecordWriter;
@@ -96,9 +79,9 @@ class PartsBatch {
   readonly #sent: number[] = [];
 
   constructor(parts: readonly ChangePart[]) {
-    this.size = parts.reduce((size, { from, to }) => size + to - from, 0);
+    const size = parts.reduce((sum, { from, to }) => sum + to - from, 0);
     this.#parts = parts;
-    this.#writer = new RecordWriter(OPERATION.SIZE, this.size);
+    this.#writer = new RecordWriter(OPERATION.SIZE, size);
     for (const part of parts) this.#writePart(part);
   }
 
@@ -113,7 +96,10 @@ class PartsBatch {
     if (place !== undefined && operation) this.results[place] = errorOf(attemptOf(operation));
   }
 
-  /** The names of all operations. */
+  operations(): ChangeOperation[] {
+    return this.#parts.flatMap(operationsOf);
+  }
+
   names(): string[] {
     const names: string[] = [];
     for (const { change, from, to } of this.#parts) {

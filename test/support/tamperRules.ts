@@ -22,6 +22,10 @@ export function tamperWithRules(iptables: FakeIptables, random: () => number): v
 }
 
 /** Replaces lines of the output of iptables-save. */
-export function edit(iptables: FakeIptables, family: Family, change: (line: string) => readonly string[]): void {
+export function edit(
+  iptables: FakeIptables,
+  family: Family,
+  change: (line: string) => readonly string[],
+): void {
   iptables.load(family, iptables.dump(family).split('\n').flatMap(change).join('\n'));
 }

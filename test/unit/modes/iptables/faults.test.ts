@@ -53,7 +53,9 @@ async function audit({ reconciler }: FakeIptablesNode): Promise<void> {
 function stateOf(node: FakeIptablesNode): string[] {
   const { iptables, ip6tables } = comparable(node.output());
   return [...iptables, ...ip6tables].map((chain) =>
-    /^\w+\/(INPUT|FORWARD|OUTPUT|PREROUTING|POSTROUTING)/.test(chain) ? chain.split('\n').sort().join('\n') : chain,
+    /^\w+\/(INPUT|FORWARD|OUTPUT|PREROUTING|POSTROUTING)/.test(chain)
+      ? chain.split('\n').sort().join('\n')
+      : chain,
   );
 }
 

@@ -41,7 +41,12 @@ it('the chains of a Service port and of an endpoint', () => {
 it('recognizes chains of Services, those of old versions too', () => {
   assert.ok(isPerService('nat', 'KUBE-SVC-CDGGSHYLG3RE2FKL'));
   assert.ok(isPerService('nat', 'KUBE-XLB-CDGGSHYLG3RE2FKL'));
-  for (const name of ['KUBE-SERVICES', 'KUBE-SVC-SHORT', 'KUBE-SVC-CDGGSHYLG3RE2FK1', 'MY-KUBE-SVC-CDGGSHYLG3RE2FKL'])
+  for (const name of [
+    'KUBE-SERVICES',
+    'KUBE-SVC-SHORT',
+    'KUBE-SVC-CDGGSHYLG3RE2FK1',
+    'MY-KUBE-SVC-CDGGSHYLG3RE2FKL',
+  ])
     assert.ok(!isPerService('nat', name), name);
   assert.ok(!isPerService('filter', 'KUBE-SVC-CDGGSHYLG3RE2FKL'));
 });

@@ -49,7 +49,9 @@ function judge(backend: string): void {
         }
         assert.deepEqual(report.fromNothing, []);
         assert.equal(report.restarted, 0, 'a restart');
-        assert.deepEqual(report.cleanUp, { left: [], differences: [] });
+        // KUBE-FIREWALL protects loopback addresses, which stay reachable.
+        const differences = report.cleanUp.differences.filter((line) => !line.includes('KUBE-FIREWALL'));
+        assert.deepEqual([report.cleanUp.left, differences], [[], []]);
         const written = Object.keys(report.settings);
         assert.ok(
           written.every((setting) => setting === 'net/ipv4/conf/all/route_localnet'),

@@ -32,7 +32,7 @@ export interface RuleItem extends ChainRule {
   readonly atEnd?: true;
   /** Number of equal rules in the chain, as read from the kernel, if there are several. */
   readonly copies?: number;
-  /** Other programs use the chain to which it jumps. */
+  /** Other programs use the chain to which it jumps, or need the rule too. */
   readonly foreign?: true;
 }
 

@@ -104,7 +104,10 @@ export function* observeRules(family: Family, saved: SavedRules): Generator<Item
   for (const layer of layers.values()) yield* layer;
 }
 
-/** Chains that a clean-up must not delete: rules of other programs jump to them, or are in KUBE-FIREWALL. */
+/**
+ * Chains that a clean-up must not delete: those to which rules of other programs jump, and KUBE-FIREWALL if it has rules.
+ * They are kubelet's, or protect loopback addresses, which stay reachable: no mode resets route_localnet.
+ */
 function foreignChains(family: Family, saved: SavedRules): Set<string> {
   const isOwn = (table: string, name: string) =>
     isPerService(table, name) ||
@@ -113,8 +116,7 @@ function foreignChains(family: Family, saved: SavedRules): Set<string> {
   const own = new Set(jumps(family).map(({ text }) => text));
   const foreign = targetsOfOthers(saved, isOwn, own);
   const firewall = `filter/${FIREWALL}`;
-  if (saved.get(firewall)?.some((rule) => family === 6 || rule !== BLOCK_LOCALNET.text))
-    foreign.add(firewall);
+  if ((saved.get(firewall) ?? []).length > 0) foreign.add(firewall);
   return foreign;
 }
 
@@ -133,7 +135,7 @@ function* ownJumps(family: Family, saved: SavedRules, foreign: ReadonlySet<strin
   }
 }
 
-/** A shared chain and its rules. In KUBE-FIREWALL, only one rule is ours. */
+/** A shared chain and its rules. In KUBE-FIREWALL, only one rule may be ours, or kubelet's: it is never deleted. */
 function* sharedItems(
   { name, ...where }: Omit<SharedChainItem, 'kind' | 'tail'>,
   rules: readonly string[],
@@ -147,8 +149,9 @@ function* sharedItems(
     if (name === FIREWALL && (family === 6 || rule !== BLOCK_LOCALNET.text)) continue;
     counts.set(rule, (counts.get(rule) ?? 0) + 1);
   }
+  const kept = name === FIREWALL ? ({ foreign: true } as const) : {};
   for (const [text, copies] of counts) {
-    yield { kind: 'rule', family, table, chain: name, text, ...(copies > 1 && { copies }) };
+    yield { kind: 'rule', family, table, chain: name, text, ...(copies > 1 && { copies }), ...kept };
   }
 }
 

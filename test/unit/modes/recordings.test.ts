@@ -1,6 +1,8 @@
 // Every recorded cluster, programmed into a kernel in memory in each mode: its state must equal that of kube-proxy.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { BLOCK_LOCALNET } from '../../../src/modes/iptables/fixedChains.js';
+import { ROUTE_LOCALNET } from '../../../src/modes/iptables/planNode.js';
 import { cleanUp } from '../../../src/reconcile/cleanUp.js';
 import { differences, type RecordedMode, type Scenario, scenarios } from '../../support/oracle.js';
 import { FakeIptablesNode, FakeNode } from '../../support/testNode.js';
@@ -37,17 +39,20 @@ function recordings<Node extends FakeNode | FakeIptablesNode>(
         const { failures, left } =
           restarted instanceof FakeNode ? await cleanUp(restarted.mode) : await cleanUp(restarted.mode);
         assert.deepEqual([failures, left], [[], []]);
+        const protects = iptables.dump(4).includes(BLOCK_LOCALNET.text);
+        assert.equal(protects, node.kernel.sysctl.values.get(ROUTE_LOCALNET) === '1');
         assert.deepEqual([iptables.dump(4), iptables.dump(6)].map(linesOf), empty);
       });
     });
   }
 }
 
-/** The lines of a dump, without a table that has no chains but its own. */
+/** The lines of a dump, without a table that has no chains but its own, and without KUBE-FIREWALL, which protects loopback addresses. */
 function linesOf(dump: string): string[] {
   return dump
     .replace(/^\*mangle\n(:\w+ ACCEPT \[0:0\]\n)*COMMIT\n/, '')
     .split('\n')
+    .filter((line) => !line.includes('KUBE-FIREWALL'))
     .sort();
 }
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { IptablesOperation } from '../../../../src/kernel/iptables/types.js';
+import { BLOCK_LOCALNET } from '../../../../src/modes/iptables/fixedChains.js';
 import { cleanUp } from '../../../../src/reconcile/cleanUp.js';
 import { scenarios } from '../../../support/oracle.js';
 import { edit } from '../../../support/tamperRules.js';
@@ -167,7 +168,21 @@ describe('state of other programs', () => {
     );
     const { failures, left } = await cleanUp(node.mode);
     assert.deepEqual([failures, left], [[], []]);
-    assert.deepEqual(sorted(iptables.dump(4)), before);
+    // The rule stays that protects loopback addresses: the setting that makes them reachable stays too.
+    const localnet = `-A KUBE-FIREWALL ${BLOCK_LOCALNET.text}`;
+    assert.deepEqual(sorted(iptables.dump(4)), [...before, localnet].sort());
+  });
+
+  it('the rule that protects loopback addresses stays when node ports are no longer served there', async () => {
+    const node = await programmed();
+    assert.ok(scenario);
+    const configuration = { ...scenario.configuration, iptables: { localhostNodePorts: false } };
+    const restarted = new FakeIptablesNode({ ...scenario, configuration }, node.kernel);
+    await restarted.load(objects);
+    assert.deepEqual((await restarted.sync()).failures, []);
+    const { rules } = await node.kernel.iptables.saveTables(4);
+    assert.deepEqual(rules.get('filter/KUBE-FIREWALL'), [BLOCK_LOCALNET.text]);
+    assert.match(rules.get('nat/KUBE-SERVICES')?.at(-1) ?? '', /^! -d 127/);
   });
 
   it('a chain to which a rule of another program jumps stays in a clean-up', async () => {
@@ -177,10 +192,8 @@ describe('state of other programs', () => {
     assert.equal(await iptables.restore(4, [{ do: 'insertRule', rule }]), undefined);
     assert.deepEqual((await cleanUp(node.mode)).failures, []);
     const { rules } = await iptables.saveTables(4);
-    assert.deepEqual(
-      [...rules.keys()].filter((id) => id.includes('KUBE-')),
-      ['nat/KUBE-MARK-MASQ'],
-    );
+    const left = [...rules.keys()].filter((id) => id.includes('KUBE-'));
+    assert.deepEqual(left.sort(), ['filter/KUBE-FIREWALL', 'nat/KUBE-MARK-MASQ']);
   });
 });
 

@@ -15,7 +15,6 @@ import {
 } from './fixedChains.js';
 import { type Item, keyOf, type RuleItem, type SharedChainItem } from './items.js';
 import type { IptablesKernel } from './kernel.js';
-import { loopbackServesNodePorts } from './loopback.js';
 import { isPerService } from './names.js';
 import type { IptablesOptions } from './options.js';
 import { ROUTE_LOCALNET } from './planNode.js';
@@ -72,13 +71,13 @@ function* inPieces(items: Iterable<Item>): Generator<ReadonlyMap<string, Item>> 
   if (piece.size > 0) yield piece;
 }
 
-/** The settings that the plan of a family has, if this kernel has them. */
+/** The settings that the plan of a family may have, if this kernel has them. */
 async function readSettings(
   { sysctl }: IptablesKernel,
   family: Family,
   options: IptablesOptions,
 ): Promise<Item[]> {
-  if (!loopbackServesNodePorts(options, family)) return [];
+  if (family !== 4 || !options.localhostNodePorts) return [];
   const value = await sysctl.read(ROUTE_LOCALNET);
   return value === undefined ? [] : [{ kind: 'sysctl', name: ROUTE_LOCALNET, value }];
 }

@@ -14,7 +14,7 @@ import {
   type NamedEndpoint,
   namedEndpoints,
 } from './endpointRules.js';
-import { type Item, keyOf } from './items.js';
+import { type Item, keyOf, type RuleItem } from './items.js';
 import { loopbackServesNodePorts } from './loopback.js';
 import { type PortChains, portChains, servicePortName } from './names.js';
 import type { IptablesOptions } from './options.js';
@@ -234,7 +234,9 @@ class PortPlan {
   #rule(table: Table, chain: string, text: string, atEnd = false): void {
     const { family } = this.#port;
     const service = this.#service;
-    this.#put({ kind: 'rule', family, table, chain, text, service, ...(atEnd && { atEnd }) });
+    const rule: RuleItem = { kind: 'rule', family, table, chain, text, service, ...(atEnd && { atEnd }) };
+    const equal = this.#plan.get(keyOf(rule));
+    this.#put(equal?.kind === 'rule' ? { ...equal, copies: (equal.copies ?? 1) + 1 } : rule);
   }
 
   #put(item: Item): void {

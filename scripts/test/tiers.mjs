@@ -28,7 +28,10 @@ export const TIERS = [
     name: 'oracle',
     native: true,
     needs: IPVS,
-    others: { 'iptablesMode.': ['conntrack', 'nftables', 'legacy tables'] },
+    others: {
+      'iptables-nft.': ['conntrack', 'nftables'],
+      'iptables-legacy.': ['conntrack', 'legacy tables'],
+    },
   },
   { name: 'unit', native: false, promtool: true, shells: true },
   { name: 'native', native: true },

@@ -1,4 +1,4 @@
-// The real kernel of this process's network namespace, for each mode: what a recorded cluster needs there.
+// The real kernel of this process's network namespace, as a recorded cluster needs it in each mode.
 import { release } from 'node:os';
 import { AttributeWriter, openNetlink } from '../../src/kernel/netlink/index.js';
 import type {

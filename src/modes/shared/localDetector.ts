@@ -10,7 +10,7 @@ export type LocalDetector =
   /** By input interface, in iptables' notation (`cni0`, `veth+`): modes BridgeInterface and InterfaceNamePrefix. */
   | { readonly by: 'interface'; readonly match: string };
 
-/** What local traffic of a family matches: its source network, or its input interface. */
+/** A match for local traffic of a family: its source network, or its input interface. */
 export type LocalMatch = { readonly network: string } | { readonly interface: string };
 
 /**

@@ -5,9 +5,14 @@ import type { NodeFacts } from '../../services/types.js';
 import { nodePortNetworks } from '../shared/nodePortAddresses.js';
 import type { IptablesOptions } from './options.js';
 
+/** Not loopback. */
+const SOME_NODE_IPS = { 4: '0.0.0.0', 6: '::' } as const;
+
 /**
  * Whether node ports are served on loopback addresses: only in IPv4, if `localhostNodePorts` is true and
- * `nodePortAddresses` does not exclude them.
+ * `nodePortAddresses` does not exclude them. `primary` excludes them, unless the node has no IPv4 address.
+ *
+ * @param nodeIPs by default, the node has addresses of both families
  */
 export function loopbackServesNodePorts(
   {
@@ -15,7 +20,7 @@ export function loopbackServesNodePorts(
     nodePortAddresses,
   }: Pick<IptablesOptions, 'localhostNodePorts' | 'nodePortAddresses'>,
   family: Family,
-  nodeIPs: NodeFacts['nodeIPs'],
+  nodeIPs: NodeFacts['nodeIPs'] = SOME_NODE_IPS,
 ): boolean {
   if (family !== 4 || !localhostNodePorts) return false;
   const networks = nodePortNetworks(nodePortAddresses, nodeIPs)[4];

@@ -39,6 +39,13 @@ describe('node ports on loopback addresses', () => {
     });
   }
 
+  it('are excluded by primary while the node IPs are unknown', () => {
+    const served = (nodePortAddresses: NodePortOptions['nodePortAddresses']) =>
+      loopbackServesNodePorts({ nodePortAddresses, localhostNodePorts: true }, 4);
+    assert.equal(served('primary'), false);
+    assert.equal(served([]), true);
+  });
+
   it('a node with IPv6 only has the setting and its protection, if node ports are served on its own addresses', () => {
     const node = nodeFacts('node-a', { bindAddress: ONLY_IPV6[6] });
     const keys = [...planNode(node, { ...IPTABLES_DEFAULTS, nodePortAddresses: 'primary' }).keys()];

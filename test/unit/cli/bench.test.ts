@@ -47,6 +47,7 @@ describe('the options of bench', () => {
     const quick = benchOptions({ seed: 1, quick: true });
     assert.deepEqual([quick.sizes.length, quick.repetitions, quick.sample], [1, 2, 20]);
     assert.equal(benchOptions({ seed: 1, quick: true, repetitions: 9 }).repetitions, 9);
+    assert.equal(benchOptions({ seed: 1, quick: true, budget: 3 }).budget, 3);
   });
 
   it('are refused with the rule', () => {

@@ -100,8 +100,8 @@ export class Sandbox {
   /** Removes what was programmed: otherwise the kernel does it during the next run. Closes the parts. */
   async leave(): Promise<void> {
     await this.ipvs?.flush();
-    const rules = await this.host.rtnetlink.getLink(VIRTUAL_LINK);
-    if (rules) check(await this.host.rtnetlink.apply([{ do: 'deleteLink', name: VIRTUAL_LINK }]));
+    const link = await this.host.rtnetlink.getLink(VIRTUAL_LINK);
+    if (link) check(await this.host.rtnetlink.apply([{ do: 'deleteLink', name: VIRTUAL_LINK }]));
     await this.ipvs?.close();
     await this.ipset.close();
     this.host.close();

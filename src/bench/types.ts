@@ -198,11 +198,11 @@ export interface TargetDefinition {
   /** `''` for ratios and counts. */
   readonly unit: '' | 'ms' | 'MB' | 'B';
   /** Its value; a string is the reason why it was not measured. */
-  readonly compute: (figures: Measured) => number | string;
+  readonly compute: (figures: TargetInput) => number | string;
 }
 
 /** The figures from which targets are computed. */
-export interface Measured {
+export interface TargetInput {
   readonly figures: readonly Figure[];
   readonly memory: readonly MemoryFigure[];
   readonly unavailable: readonly Unavailable[];

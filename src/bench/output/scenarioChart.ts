@@ -31,7 +31,7 @@ export function scenarioChart(
   const endpoints = [...new Set(figures.map(({ size }) => size.endpoints))].join(' or ');
   return {
     title: scenario.title,
-    subtitle: `Time: median of at most ${repetitions} runs, with the least and the greatest · ${machineLine(machine)}`,
+    subtitle: `Time: median of ${runsText(repetitions)}, with the least and the greatest · ${machineLine(machine)}`,
     xTitle: `Services with ${endpoints} endpoints each`,
     lines: [
       ...OPPONENTS.flatMap(({ name, title }) => lineOf(name, title, figures)),
@@ -42,6 +42,11 @@ export function scenarioChart(
     yText: (value) => durationText(value),
     yTickText: (value) => durationText(value, groupedText),
   };
+}
+
+/** `at most 5 runs`: the time of large sizes may permit fewer. */
+function runsText(repetitions: number): string {
+  return repetitions === 1 ? '1 run' : `at most ${repetitions} runs`;
 }
 
 function lineOf(name: OpponentName, title: string, all: readonly Figure[]): ChartLine[] {

@@ -38,7 +38,7 @@ export const PALETTES: Readonly<Record<Scheme, Palette>> = {
 export const LABEL_SIZE = 13;
 
 /** Mean width of a character of a label, in px: no font is read, so this is a bound for common fonts. */
-export const LABEL_CHARACTER = 7.1;
+export const LABEL_CHARACTER = 7.7;
 
 /** The style sheet of a chart. */
 export function chartStyle(scheme: Scheme): string {

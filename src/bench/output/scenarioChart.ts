@@ -4,7 +4,7 @@ import type { Figure, Machine, OpponentName } from '../types.js';
 import type { Chart, ChartLine, ChartPoint } from './lineChart.js';
 import { machineLine } from './machine.js';
 import type { ScenarioFigures } from './table.js';
-import { durationText, groupedText } from './units.js';
+import { durationText, groupedText, runsText } from './units.js';
 
 /** Places in the palette. */
 const COLOURS: readonly OpponentName[] = [
@@ -42,11 +42,6 @@ export function scenarioChart(
     yText: (value) => durationText(value),
     yTickText: (value) => durationText(value, groupedText),
   };
-}
-
-/** `at most 5 runs`: the time of large sizes may permit fewer. */
-function runsText(repetitions: number): string {
-  return repetitions === 1 ? '1 run' : `at most ${repetitions} runs`;
 }
 
 function lineOf(name: OpponentName, title: string, all: readonly Figure[]): ChartLine[] {

@@ -8,7 +8,13 @@ import { decadesAround, decadesOf, logScale } from '../../../src/bench/output/lo
 import { marker } from '../../../src/bench/output/marker.js';
 import { scenarioChart } from '../../../src/bench/output/scenarioChart.js';
 import { scenariosOf } from '../../../src/bench/output/table.js';
-import { durationText, groupedText, numberText, spanText } from '../../../src/bench/output/units.js';
+import {
+  durationText,
+  groupedText,
+  numberText,
+  runsText,
+  spanText,
+} from '../../../src/bench/output/units.js';
 import { element, escapeXml } from '../../../src/bench/output/xml.js';
 import { OPPONENTS } from '../../../src/bench/scenarios.js';
 import { figure, report } from '../../support/benchReport.js';
@@ -210,6 +216,7 @@ describe('figures', () => {
       '110 000',
       '1 000 000',
     ]);
+    assert.deepEqual([1, 5].map(runsText), ['1 run', 'at most 5 runs']);
     assert.deepEqual([800, 65_000, 3_720_000].map(spanText), ['1 s', '1 min 05 s', '1 h 02 min']);
   });
 });

@@ -177,6 +177,40 @@ it('a benchmark ends between two steps when it is aborted', async () => {
   assert.equal(steps.length, 2);
 });
 
+it('a benchmark leaves out the runs for which it has no time, but the first of each figure', async () => {
+  const planned: Step[] = [];
+  const started: Step[] = [];
+  const ended: Step[] = [];
+  const { figures } = await runBench(
+    {
+      ...BENCH_DEFAULTS,
+      scenarios: ['addresses'],
+      opponents: ['ours', 'raw'],
+      sizes: [SIZE],
+      budget: 0,
+      countSystemCalls: false,
+    },
+    {
+      planned: (steps) => planned.push(...steps),
+      started: (step) => started.push(step),
+      ended: (step) => ended.push(step),
+    },
+  );
+  assert.deepEqual(
+    figures.map(({ opponent, wall }) => [opponent, wall.values.length]),
+    [
+      ['ours', 1],
+      ['raw', 1],
+    ],
+  );
+  assert.deepEqual(
+    started.map(({ repetition }) => repetition),
+    [0, 0, 1, 1],
+  );
+  assert.equal(ended.length, planned.length);
+  assert.equal(planned.length, 2 * (1 + BENCH_DEFAULTS.repetitions));
+});
+
 it('prepared messages with a wrong length are refused', () => {
   const { PreparedMessages } = loadAddon();
   for (const length of [0, 15, 24]) {

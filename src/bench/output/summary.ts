@@ -3,7 +3,7 @@ import type { Figure } from '../types.js';
 import { titleOf } from './table.js';
 import { durationText, groupedText, numberText } from './units.js';
 
-/** The figures of the greatest size in words, as multiples of ours; undefined without ours. */
+/** The figures of the greatest size in words, as multiples of that of kube-netlink-proxy; undefined without it. */
 export function summaryText(figures: readonly Figure[]): string | undefined {
   const own = figures.filter(({ opponent }) => opponent === 'ours');
   const [last] = [...own].sort((a, b) => b.size.services - a.size.services);

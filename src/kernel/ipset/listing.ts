@@ -133,7 +133,9 @@ function readEntry(reader: RecordReader): SetEntry {
     reader.skip(ENTRY.SIZE);
     return entry;
   }
-  const attributes = readAttributes(reader, ENTRY.SIZE, units, (attribute) => readAttribute(entry, attribute));
+  const attributes = readAttributes(reader, ENTRY.SIZE, units, (attribute) =>
+    readAttribute(entry, attribute),
+  );
   if (attributes) entry.attributes = attributes;
   return entry;
 }

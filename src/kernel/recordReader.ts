@@ -1,5 +1,5 @@
 // Reads values from the fixed-size records that the addon returns.
-import { type Family, formatAddress, formatIPv4 } from '../net/address.js';
+import { type Family, formatAddress } from '../net/address.js';
 import type { Place, TextPlace } from './layout.js';
 
 /** Reads records one after another. `part` is the place of a record within the record, to whose layout the field belongs. */
@@ -70,9 +70,8 @@ export class RecordReader {
   }
 
   address(field: Place<'address'>, family: Family, part = 0): string {
-    const start = this.#at + part + field;
-    if (family === 4) return formatIPv4(this.#bytes, start); // without an object for four bytes
-    return formatAddress(this.#bytes.subarray(start, start + 16));
+    const start = this.#view.byteOffset + this.#at + part + field;
+    return formatAddress(new Uint8Array(this.#view.buffer, start, family === 4 ? 4 : 16));
   }
 
   /** The place of an address in the bytes that are read. */

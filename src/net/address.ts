@@ -42,12 +42,7 @@ export function numberOfIPv4(text: string): number | undefined {
 
 /** The canonical text of 4 or 16 bytes (RFC 5952; as Go's `net.IP.String`). */
 export function formatAddress(bytes: Uint8Array): string {
-  return bytes.length === 4 ? formatIPv4(bytes, 0) : formatIPv6(bytes);
-}
-
-/** The text of the IPv4 address in the 4 bytes at `at`. */
-export function formatIPv4(bytes: Uint8Array, at: number): string {
-  return `${bytes[at]}.${bytes[at + 1]}.${bytes[at + 2]}.${bytes[at + 3]}`;
+  return bytes.length === 4 ? `${bytes[0]}.${bytes[1]}.${bytes[2]}.${bytes[3]}` : formatIPv6(bytes);
 }
 
 /** The canonical text of an address; undefined if the text is not an address. */

@@ -150,10 +150,8 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     reading.catch(() => {}); // It is awaited below.
     try {
       if (planner.held) await record.waitFor(reading);
-      const slice = new TimeSlice();
-      await slice.yield(); // other callbacks run before and after the Services are sorted, which takes some ms
       pieces = planner.take();
-      await slice.yield();
+      const slice = new TimeSlice();
       for (const piece of pieces) {
         if (read) break;
         planned.push(await planner.plan(piece));

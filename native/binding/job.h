@@ -15,8 +15,9 @@
 
 namespace knp::binding {
 
-// The value that a promise resolves to. Records become a Uint8Array.
-Napi::Value ToValue(Napi::Env env, const std::vector<uint8_t>& records);
+// The value that a promise resolves to. Records become a Uint8Array; long ones are moved into it and not
+// copied.
+Napi::Value ToValue(Napi::Env env, std::vector<uint8_t> records);
 // Failures become an array of {index, errno, code, message}: `code` is empty where there is an errno.
 Napi::Value ToValue(Napi::Env env, const std::vector<netlink::Failure>& failures);
 // An Error with `errno`, `code` and `kernelMessage`, for a call that failed as a whole.
@@ -41,7 +42,7 @@ class Job : public Napi::AsyncWorker {
 
   void OnOK() override {
     if (status_.ok()) {
-      deferred_.Resolve(ToValue(Env(), result_));
+      deferred_.Resolve(ToValue(Env(), std::move(result_)));
     } else {
       deferred_.Reject(ToError(Env(), status_).Value());
     }

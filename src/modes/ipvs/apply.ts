@@ -113,11 +113,13 @@ class Run {
       }
       for (let from = 0; from < operation.size; ) {
         const to = Math.min(operation.size, from + sender.room);
+        const isFull = to - from === sender.room;
         const before = sender.add(unitOf(operation.call as Call, from, to), to - from, index);
         if (before) await before;
+        // To write the records of a batch is a long step, and all others are short.
+        if (isFull ? this.#slice.spend() : this.#slice.spend(1)) await this.#slice.yield();
         from = to;
       }
-      if (this.#slice.spend(1)) await this.#slice.yield();
     }
     await sender.end();
   }

@@ -112,7 +112,7 @@ Killed AwaitEnd(pid_t child, int cancelled, Clock::time_point deadline) {
 
 }  // namespace
 
-Run::Run() : cancelled_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+Run::Run() : cancelled_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), error_(cancelled_.open() ? 0 : errno) {}
 
 void Run::Cancel() {
   const uint64_t one = 1;
@@ -121,7 +121,7 @@ void Run::Cancel() {
 
 Status Run::Execute(const Command& command, const Environment& environment, const std::vector<uint8_t>& input,
                     const Limits& limits, End* end) {
-  if (!cancelled_.open()) return Status::Errno(EMFILE, "eventfd");
+  if (error_ != 0) return Status::Errno(error_, "eventfd");
   const Clock::time_point deadline = Clock::now() + limits.time;
   Descriptor file;
   Output output;

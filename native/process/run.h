@@ -50,6 +50,7 @@ class Run {
 
  private:
   netlink::Descriptor cancelled_;
+  int error_;  // of opening it
 };
 
 }  // namespace knp::process

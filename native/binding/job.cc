@@ -101,6 +101,22 @@ bool ReadText(const Napi::CallbackInfo& info, size_t argument, std::string* out)
   return true;
 }
 
+bool ReadTexts(const Napi::CallbackInfo& info, size_t argument, std::vector<std::string>* out) {
+  return ToTexts(info[argument], out) || Refuse(info.Env(), argument, "an array of strings");
+}
+
+bool ToTexts(const Napi::Value& value, std::vector<std::string>* out) {
+  if (!value.IsArray()) return false;
+  const auto texts = value.As<Napi::Array>();
+  for (uint32_t i = 0; i < texts.Length(); i++) {
+    Napi::HandleScope scope(value.Env());
+    const Napi::Value text = texts.Get(i);
+    if (!text.IsString()) return false;
+    out->push_back(text.As<Napi::String>().Utf8Value());
+  }
+  return true;
+}
+
 bool ReadNumber(const Napi::CallbackInfo& info, size_t argument, uint32_t* out) {
   const Napi::Value value = info[argument];
   const double number = value.IsNumber() ? value.As<Napi::Number>().DoubleValue() : -1;

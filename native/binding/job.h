@@ -65,6 +65,10 @@ bool ReadRecords(const Napi::CallbackInfo& info, size_t argument, size_t record_
                  std::vector<uint8_t>* out);
 // Reads a string argument. False after having thrown a TypeError.
 bool ReadText(const Napi::CallbackInfo& info, size_t argument, std::string* out);
+// Reads an argument that must be an array of strings. False after having thrown a TypeError.
+bool ReadTexts(const Napi::CallbackInfo& info, size_t argument, std::vector<std::string>* out);
+// Appends the strings of an array. False if the value is something else.
+bool ToTexts(const Napi::Value& value, std::vector<std::string>* out);
 // Reads an integer from 0 to 2^32 - 1. False after having thrown a TypeError.
 bool ReadNumber(const Napi::CallbackInfo& info, size_t argument, uint32_t* out);
 // Reads a number of milliseconds, 1 to 2^31 - 1. False after having thrown a TypeError.

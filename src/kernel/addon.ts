@@ -198,6 +198,20 @@ export interface NativeBench {
   enterNewNetworkNamespace(): void;
 }
 
+/** The end of a program: `native/binding/process_binding.cc`. */
+export interface NativeEnd {
+  /** Exit status; 0 if a signal ended it. */
+  readonly status: number;
+  /** Number of the signal that ended it, or 0. */
+  readonly signal: number;
+  /** The limit that it exceeded, time (`late`) or output (`long`), so that it was ended; else empty. */
+  readonly killed: '' | 'late' | 'long' | 'cancelled';
+  /** Standard output. */
+  readonly output: string;
+  /** Standard error. */
+  readonly errors: string;
+}
+
 /** The exports of the addon. */
 export interface Addon extends NativeBench {
   readonly IpvsClient: new () => NativeIpvsClient;
@@ -215,6 +229,22 @@ export interface Addon extends NativeBench {
   readonly IpsetClient: new () => NativeIpsetClient;
   readonly ConntrackClient: new () => NativeConntrackClient;
   readonly ConntrackWatch: new () => NativeConntrackWatch;
+  /**
+   * Runs a program, which is looked up in the PATH of the environment, in the network namespace of the JavaScript thread.
+   *
+   * @param words program and arguments
+   * @param environment `NAME=value`
+   * @param input its standard input
+   * @param timeout in ms
+   * @param maxOutput maximum of standard output, and of standard error, in bytes
+   */
+  runProgram(
+    words: readonly string[],
+    environment: readonly string[],
+    input: Uint8Array,
+    timeout: number,
+    maxOutput: number,
+  ): Promise<NativeEnd>;
 }
 
 let loaded: Addon | undefined;

@@ -1,6 +1,6 @@
 // The iptables rules of ipvs mode, as iptables-save prints them. Except in KUBE-IPVS-OUT-FILTER, their number does not
 // depend on the number of Services. Their order in a chain is significant.
-import type { Chain, Jump, Table } from '../../kernel/iptables/types.js';
+import type { Chain, Rule, Table } from '../../kernel/iptables/types.js';
 import type { Family } from '../../net/address.js';
 import { PROTOCOL_NUMBERS, type Protocol } from '../../net/protocol.js';
 import { localMatch } from '../shared/localDetector.js';
@@ -38,12 +38,12 @@ const JUMPS: readonly (readonly [table: Table, from: string, comment: string, to
 ];
 
 /** The jumps of a family, in the order of their insertion. */
-export function jumps(family: Family): Jump[] {
-  return JUMPS.map(([table, from, comment, to]) => ({
+export function jumps(family: Family): Rule[] {
+  return JUMPS.map(([table, chain, comment, to]) => ({
     family,
     table,
-    from,
-    rule: `-m comment --comment "${comment}" -j ${to}`,
+    chain,
+    text: `-m comment --comment "${comment}" -j ${to}`,
   }));
 }
 

@@ -6,6 +6,7 @@ import type { Configuration } from '../config/configuration.js';
 import { CONFIGURATION_UPDATED } from '../config/reload.js';
 import { externalConfiguration } from '../config/writeConfig.js';
 import type { OpenedMode } from '../modes/definition.js';
+import type { FormerMode } from '../modes/mode.js';
 import type { Family } from '../net/address.js';
 import { createProxy, type ProxyEvents } from '../proxy.js';
 import { ProxyHealth } from '../servers/health.js';
@@ -42,10 +43,11 @@ export interface AgentParts {
   readonly configFile: FollowedConfiguration | undefined;
   /** The values of all flags, for /flagz. */
   readonly flags: Readonly<Record<string, string>>;
-  readonly opened: Pick<
-    OpenedMode,
-    'mode' | 'formerModes' | 'families' | 'minSyncPeriod' | 'kernel' | 'parts'
-  >;
+  readonly opened: Pick<OpenedMode, 'mode' | 'families' | 'minSyncPeriod' | 'kernel' | 'parts'>;
+  /** Other modes that may have run on this node before; none by default. */
+  readonly formerModes?: readonly FormerMode[];
+  /** Maximum time for which connections keep the items of a former mode, in ms; default 15 minutes. */
+  readonly drainBound?: number | undefined;
   readonly source: Source;
   /** The node at the start of the agent. */
   readonly node: NodeFacts;
@@ -150,14 +152,16 @@ class Ending {
   }
 }
 
-function proxyOf({ opened, source, node, configuration, metrics }: AgentParts, events: ProxyEvents) {
-  const { mode, formerModes = [], minSyncPeriod, kernel, parts } = opened;
+function proxyOf(agent: AgentParts, events: ProxyEvents) {
+  const { opened, formerModes = [], drainBound, source, node, configuration, metrics } = agent;
+  const { mode, minSyncPeriod, kernel, parts } = opened;
   const { conntrack, iptables, rtnetlink, sysctl } = kernel;
   measure({ ...parts, conntrack, iptables, rtnetlink, sysctl }, metrics);
   return createProxy({
     source,
     mode,
     formerModes,
+    drainBound,
     rtnetlink,
     conntrack: withTimedListing(conntrack, metrics),
     watchHost: kernel.watchHost,

@@ -37,7 +37,7 @@ const REASONS_IN_MODE: Readonly<Record<string, Readonly<Record<string, string>>>
 };
 
 /** Flags without a field that only ipvs mode uses. */
-const IPVS_FLAGS: ReadonlySet<string> = new Set(['cures', 'drain-timeout', 'ipvs-own-all']);
+const IPVS_FLAGS: ReadonlySet<string> = new Set(['cures', 'ipvs-own-all']);
 
 /** Flags without effect that set no field, and the reason. */
 const FLAG_REASONS: Readonly<Record<string, string>> = {

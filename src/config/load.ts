@@ -53,10 +53,7 @@ export function loadConfiguration(command: KernelCommand): Loaded {
   const errors = configurationErrors(configuration);
   if (nodeName === '') errors.push('empty hostname is invalid');
   if (errors.length > 0) throw new ConfigurationError(errors.join('\n'));
-  const blankMode =
-    source.mode === '' && command.do !== 'cleanup'
-      ? [`mode ${BLANK_MODE}`]
-      : [];
+  const blankMode = source.mode === '' && command.do !== 'cleanup' ? [`mode ${BLANK_MODE}`] : [];
   const withManifests = command.manifests !== '' && !command.initOnly;
   const notices = [
     ...warnings,

@@ -85,7 +85,7 @@ const FLOORS: readonly Floor[] = [
   {
     name: 'mode effects',
     files:
-      /^modes\/[^/]+\/(apply|batchSender|observe|observeAlone|draining|prepare|tampering|kernel|index|explain\/readFacts)\.ts$/,
+      /^modes\/[^/]+\/(apply|batchSender|observe|observeAlone|draining|prepare|tampering|kernel|index|former|explain\/readFacts)\.ts$/,
     imports: ['errors', 'net', 'timeSlice', 'kernel types', 'kernel', 'mode contract', 'services', 'mode'],
   },
   { name: 'mode', files: /^modes\/[^/]+\//, imports: ['net', 'services', 'kernel types', 'mode contract'] },

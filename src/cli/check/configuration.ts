@@ -1,5 +1,10 @@
 // Checks a configuration file, and the flags of the agent. Pure.
-import { BLANK_MODE, type Configuration, completed, configurationErrors } from '../../config/configuration.js';
+import {
+  BLANK_MODE,
+  type Configuration,
+  completed,
+  configurationErrors,
+} from '../../config/configuration.js';
 import { DecodingError, decodeFile } from '../../config/file.js';
 import { ignoredFields } from '../../config/ignored.js';
 import { closestTo } from '../../config/suggestion.js';

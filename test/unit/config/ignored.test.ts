@@ -86,11 +86,10 @@ describe('a flag without effect', () => {
   });
 
   it('in the mode has one warning, but not with --cleanup, which removes the state of every mode', () => {
-    const flags = ['--cures=endpoint-order', '--drain-timeout=1m', '--ipvs-own-all'];
+    const flags = ['--cures=endpoint-order', '--ipvs-own-all'];
     assert.deepEqual(warningsIn('ipvs', ...flags), []);
     assert.deepEqual(warningsIn('iptables', ...flags), [
       '--cures has no effect: only ipvs mode uses it',
-      '--drain-timeout has no effect: only ipvs mode uses it',
       '--ipvs-own-all has no effect: only ipvs mode uses it',
     ]);
     assert.deepEqual(warningsIn('iptables', '--cleanup', '--ipvs-own-all'), []);

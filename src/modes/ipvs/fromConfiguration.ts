@@ -2,7 +2,7 @@
 
 import { UsageError } from '../../config/commandLine.js';
 import type { Configuration } from '../../config/configuration.js';
-import { canonicalNetworks, commonOptions } from '../shared/fromConfiguration.js';
+import { canonicalNetworks, localDetectorOf, nodePortAddressesOf } from '../shared/fromConfiguration.js';
 import { CURES, type Cure, IPVS_DEFAULTS, type IpvsOptions } from './options.js';
 
 /** The options of ipvs mode; `own` has those without a field in the configuration. */
@@ -11,11 +11,14 @@ export function ipvsOptions(
   own: Pick<IpvsOptions, 'families' | 'kernelRelease'> &
     Partial<Pick<IpvsOptions, 'ownAll' | 'drainBound' | 'cures'>>,
 ): IpvsOptions {
-  const { ipvs } = configuration;
+  const { ipvs, iptables } = configuration;
   return {
     ...IPVS_DEFAULTS,
-    ...commonOptions(configuration),
     scheduler: schedulerOf(configuration),
+    masqueradeAll: iptables.masqueradeAll,
+    masqueradeMark: 2 ** iptables.masqueradeBit,
+    localDetector: localDetectorOf(configuration),
+    nodePortAddresses: nodePortAddressesOf(configuration),
     strictARP: ipvs.strictARP,
     auditPeriod: ipvs.syncPeriod,
     timeouts: {

@@ -23,6 +23,7 @@ import { levelOf } from './log.js';
 import { measure, withTimedListing } from './measure.js';
 import { ownIdentity, watchForOtherAgents } from './otherAgents.js';
 import { followOwnNode } from './ownNode.js';
+import { withRuleMetrics } from './ruleMetrics.js';
 import { BindError, openServers } from './servers.js';
 import { telemetry } from './telemetry.js';
 
@@ -43,7 +44,10 @@ export interface AgentParts {
   readonly configFile: FollowedConfiguration | undefined;
   /** The values of all flags, for /flagz. */
   readonly flags: Readonly<Record<string, string>>;
-  readonly opened: Pick<OpenedMode, 'mode' | 'families' | 'minSyncPeriod' | 'kernel' | 'parts'>;
+  readonly opened: Pick<
+    OpenedMode,
+    'mode' | 'families' | 'minSyncPeriod' | 'kernel' | 'parts' | 'ruleCounts' | 'packetCounters'
+  >;
   /** Other modes that may have run on this node before; none by default. */
   readonly formerModes?: readonly FormerMode[];
   /** Maximum time for which connections keep the items of a former mode, in ms; default 15 minutes. */
@@ -153,10 +157,12 @@ class Ending {
 }
 
 function proxyOf(agent: AgentParts, events: ProxyEvents) {
-  const { opened, formerModes = [], drainBound, source, node, configuration, metrics } = agent;
+  const { opened, formerModes = [], drainBound, source, node, configuration, metrics, log } = agent;
   const { mode, minSyncPeriod, kernel, parts } = opened;
   const { conntrack, iptables, rtnetlink, sysctl } = kernel;
-  measure({ ...parts, conntrack, iptables, rtnetlink, sysctl }, metrics);
+  const { failedRestores } = measure({ ...parts, conntrack, iptables, rtnetlink, sysctl }, metrics);
+  const { ruleCounts, packetCounters } = opened;
+  if (packetCounters) metrics.countPackets(() => packetsOf(packetCounters, log));
   return createProxy({
     source,
     mode,
@@ -168,8 +174,21 @@ function proxyOf(agent: AgentParts, events: ProxyEvents) {
     nodeName: node.name,
     bindAddress: configuration.bindAddress,
     rest: minSyncPeriod,
-    events,
+    events: ruleCounts ? withRuleMetrics(events, { ruleCounts, failedRestores }, metrics) : events,
   });
+}
+
+/** Packets by counter; none if they cannot be read, so that the other metrics are shown. */
+async function packetsOf(
+  read: NonNullable<OpenedMode['packetCounters']>,
+  log: Logger,
+): Promise<ReadonlyMap<string, number>> {
+  try {
+    return await read();
+  } catch (error) {
+    log.error({ err: String(error) }, 'cannot read the counters of packets');
+    return new Map();
+  }
 }
 
 /** Adds the handling of changes of this node's Node object to the events. */

@@ -25,6 +25,15 @@ export interface FormerSettings extends Omit<ModeSettings, 'log'> {
   readonly families: readonly Family[];
 }
 
+/** Numbers of rules in the chains of a table. */
+export interface RuleCount {
+  readonly family: Family;
+  readonly table: 'filter' | 'nat';
+  readonly total: number;
+  /** Those that were written since the last call. */
+  readonly written: number;
+}
+
 /** A mode with the kernel that it programs. */
 export interface OpenedMode {
   readonly mode: Mode<unknown, KeyedOperation>;
@@ -37,6 +46,10 @@ export interface OpenedMode {
   readonly kernel: HostKernel;
   /** The mode's own parts of the kernel, by their name in metrics. */
   readonly parts: { readonly ipvs?: BatchSource<never>; readonly ipset?: BatchSource<never> };
+  /** Counts of the rules in our chains. Absent if their number does not depend on the Services. */
+  ruleCounts?(): readonly RuleCount[];
+  /** Packets by counter of nfacct. Absent if the mode or the kernel has none. Rejects with a NetlinkError. */
+  packetCounters?(): Promise<ReadonlyMap<string, number>>;
   /** Performs the steps that need more privileges, once (`--init-only`). Rejects with a NetlinkError. */
   prepare(): Promise<void>;
   /**

@@ -1,12 +1,14 @@
 // Selects the mode: `mode` of the configuration → its definition. No other file names a mode.
 import type { KernelCommand } from '../config/commandLine.js';
 import type { FormerSettings, ModeDefinition } from './definition.js';
+import { IPTABLES_MODE } from './iptables/open.js';
 import { IPVS_MODE } from './ipvs/open.js';
 import type { FormerMode } from './mode.js';
 
 /** By the value of `mode` in the configuration. */
 const MODES: Readonly<Record<string, ModeDefinition>> = {
   ipvs: IPVS_MODE,
+  iptables: IPTABLES_MODE,
 };
 
 /** Checks the flags of each mode. Throws UsageError for a value that its mode does not know. */

@@ -1,5 +1,5 @@
 // kube-proxy's metrics of the rules of iptables, in the modes whose rules depend on the number of Services.
-import type { RuleCount } from '../modes/definition.js';
+import type { RuleCount } from '../modes/mode.js';
 import type { Family } from '../net/address.js';
 import type { ProxyEvents } from '../proxy.js';
 import type { Metrics } from '../servers/metrics.js';

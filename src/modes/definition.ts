@@ -4,7 +4,7 @@ import type { KernelCommand } from '../config/commandLine.js';
 import type { Configuration } from '../config/configuration.js';
 import type { BatchSource } from '../kernel/types.js';
 import type { Family } from '../net/address.js';
-import type { FormerState, KeyedOperation, Mode } from './mode.js';
+import type { FormerState, KeyedOperation, Mode, RuleCount } from './mode.js';
 import type { HostKernel } from './shared/hostKernel.js';
 import type { RulesInUse } from './shared/rulesInUse.js';
 
@@ -23,15 +23,6 @@ export interface FormerSettings extends Omit<ModeSettings, 'log'> {
   readonly kernel: HostKernel;
   /** Families that can be programmed on this host. */
   readonly families: readonly Family[];
-}
-
-/** Numbers of rules in the chains of a table. */
-export interface RuleCount {
-  readonly family: Family;
-  readonly table: 'filter' | 'nat';
-  readonly total: number;
-  /** Those that were written since the last call. */
-  readonly written: number;
 }
 
 /** A mode with the kernel that it programs. */

@@ -1,15 +1,13 @@
 // Opens iptables mode: its parts of the kernel, and its options from the configuration and the host.
 import type { Logger } from 'pino';
-import type { Table } from '../../kernel/iptables/types.js';
 import { openNfacct } from '../../kernel/nfacct/index.js';
 import type { Nfacct } from '../../kernel/nfacct/types.js';
 import type { Sysctl } from '../../kernel/sysctl/index.js';
 import type { ModeDefinition, ModeSettings, OpenedMode } from '../definition.js';
 import type { Mode } from '../mode.js';
 import { type HostKernel, openHostKernel, usableFamilies } from '../shared/hostKernel.js';
-import { iptablesWithout, type RulesInUse } from '../shared/rulesInUse.js';
 import { countingObstacle, createCounters, readCounters } from './counters.js';
-import { FIREWALL, jumps, NODE_CHAINS, SHARED_CHAINS } from './fixedChains.js';
+import { formerState, RULES } from './former.js';
 import { iptablesOptions } from './fromConfiguration.js';
 import { createIptablesMode } from './index.js';
 import { loopbackServesNodePorts } from './loopback.js';
@@ -19,29 +17,6 @@ import { countingRules } from './ruleCounts.js';
 
 /** conntrack accepts TCP packets outside the window as valid. */
 const BE_LIBERAL = 'net/netfilter/nf_conntrack_tcp_be_liberal';
-
-/** The fixed chains and the rules in built-in chains. */
-const RULES: RulesInUse = {
-  chains: byTable((table) => [
-    ...NODE_CHAINS[table],
-    ...SHARED_CHAINS[table],
-    ...(table === 'filter' ? [FIREWALL] : []),
-  ]),
-  jumps,
-};
-
-/**
- * kubelet has the same chain with the same rule and jumps. The setting route_localnet stays, and without the rule, other
- * hosts could reach loopback addresses of this node.
- */
-const KEPT: RulesInUse = {
-  chains: byTable((table) => (table === 'filter' ? [FIREWALL] : [])),
-  jumps: (family) => jumps(family).filter(({ text }) => text === `-j ${FIREWALL}`),
-};
-
-function byTable<Value>(of: (table: Table) => Value): Record<Table, Value> {
-  return { nat: of('nat'), filter: of('filter'), mangle: of('mangle') };
-}
 
 /** iptables mode. */
 export const IPTABLES_MODE: ModeDefinition = {
@@ -61,11 +36,7 @@ export const IPTABLES_MODE: ModeDefinition = {
   },
   async openFormer({ kernel, families, configuration }) {
     const own = { families, nfacct: false, conntrackLiberal: false };
-    const iptables = iptablesWithout(kernel.iptables, KEPT);
-    return {
-      mode: createIptablesMode({ ...kernel, iptables }, iptablesOptions(configuration, own)),
-      close: () => {},
-    };
+    return formerState(kernel, iptablesOptions(configuration, own));
   },
 };
 

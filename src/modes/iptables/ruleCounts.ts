@@ -1,8 +1,7 @@
 // Numbers of our rules in the kernel, for kube-proxy's metrics. They are running counts: no pass walks all rules.
 import type { Table } from '../../kernel/iptables/types.js';
 import type { Family } from '../../net/address.js';
-import type { RuleCount } from '../definition.js';
-import type { Mode } from '../mode.js';
+import type { Mode, RuleCount } from '../mode.js';
 import type { Item } from './items.js';
 import type { Operation } from './operations.js';
 

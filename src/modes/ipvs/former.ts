@@ -5,8 +5,17 @@ import type { Iptables } from '../../kernel/iptables/types.js';
 import type { Ipvs } from '../../kernel/ipvs/types.js';
 import type { Rtnetlink } from '../../kernel/rtnetlink/types.js';
 import type { Family } from '../../net/address.js';
+import type { FormerState } from '../mode.js';
+import type { RulesInUse } from '../shared/rulesInUse.js';
+import { createIpvsMode } from './index.js';
 import { type Item, LINK, REBUILD } from './items.js';
+import type { IpvsKernel } from './kernel.js';
+import type { IpvsOptions } from './options.js';
+import { CHAINS, jumps } from './rules.js';
 import { SET_ROLES, setOf } from './sets.js';
+
+/** The chains, and the rules in built-in chains. */
+export const RULES: RulesInUse = { chains: CHAINS, jumps };
 
 /** Chains that only ipvs mode has. */
 const OWN_CHAINS = [
@@ -54,8 +63,14 @@ async function hasSets(open: TracesKernel['openIpset']): Promise<boolean> {
   }
 }
 
+/** The state that the mode left, and its connections. Close it together with the kernel. */
+export function formerState(kernel: IpvsKernel, options: IpvsOptions): Omit<FormerState, 'close'> {
+  const mode = createIpvsMode(kernel, options);
+  return { mode, connections: () => countConnections(kernel.ipvs, mode.observe()) };
+}
+
 /** Number of connections, with idle ones, of the virtual services among these items that are not foreign. */
-export async function countConnections(
+async function countConnections(
   ipvs: Pick<Ipvs, 'get'>,
   observed: AsyncIterable<ReadonlyMap<string, Item>>,
 ): Promise<number> {

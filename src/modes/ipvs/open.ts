@@ -9,11 +9,10 @@ import type { Family } from '../../net/address.js';
 import type { ModeDefinition, ModeSettings } from '../definition.js';
 import { openHostKernel, usableFamilies } from '../shared/hostKernel.js';
 import { openParts } from '../shared/openParts.js';
-import { countConnections, hasTraces } from './former.js';
+import { formerState, hasTraces, RULES } from './former.js';
 import { curesOf, ipvsOptions, schedulerOf } from './fromConfiguration.js';
 import { createIpvsMode } from './index.js';
 import { checkScheduler, prepare, probeScheduler } from './prepare.js';
-import { CHAINS, jumps } from './rules.js';
 
 /** The kernel has loaded ipset, or has it built in. */
 const IPSET_LOADED = '/sys/module/ip_set';
@@ -29,7 +28,7 @@ export const IPVS_MODE: ModeDefinition = {
     const options = optionsOf(settings, await usableFamilies(kernel.iptables, log));
     return {
       mode: createIpvsMode(kernel, options),
-      rules: { chains: CHAINS, jumps },
+      rules: RULES,
       families: options.families,
       minSyncPeriod: settings.configuration.ipvs.minSyncPeriod,
       kernel,
@@ -44,10 +43,8 @@ export const IPVS_MODE: ModeDefinition = {
     const mayHaveServices = settings.command.ownAll && existsSync(IPVS_LOADED);
     if (!mayHaveServices && !(await hasTraces(traces, families))) return undefined;
     const own = await openIpvsParts(settings.loadModules);
-    const mode = createIpvsMode({ ...host, ...own }, optionsOf(settings, families));
     return {
-      mode,
-      connections: () => countConnections(own.ipvs, mode.observe()),
+      ...formerState({ ...host, ...own }, optionsOf(settings, families)),
       close: () => {
         for (const part of Object.values(own)) part.close();
       },

@@ -112,7 +112,7 @@ test('iptables → ipvs: no request fails while the chains of iptables mode are 
   });
   const { ipvsadm, rules } = stateOf();
   assert.match(ipvsadm, /^-A -t 10\.96\.0\.80:80 /m);
-  assert.doesNotMatch(rules, /KUBE-(SVC|SEP|EXT|EXTERNAL-SERVICES|NODEPORTS|PROXY-CANARY)/);
+  assert.doesNotMatch(rules, /KUBE-(SVC-|SEP-|EXT-|EXTERNAL-SERVICES|NODEPORTS|PROXY-CANARY)/);
   assert.equal(await proxy.end('SIGTERM'), 0);
   const { stdout, stderr } = await runOnce(lab.namespace(NODE_A), manifests.path, flags('ipvs'));
   assert.match(stdout, /: 0 kernel operations /, stderr);

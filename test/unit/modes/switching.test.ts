@@ -130,6 +130,22 @@ it('all new items are programmed before one of the former mode is removed', asyn
   assert.deepEqual([kernel.ipvs.dump(), kernel.ipset.dump(), kernel.rtnetlink.dump('kube-ipvs0')], before);
 });
 
+it('ipvs mode replaces the rules of iptables mode only after its virtual services and addresses are there', async () => {
+  const { ipvs, iptables } = SCENARIOS.find(({ name }) => name === 'random-01') ?? assert.fail();
+  const kernel = new FakeKernel();
+  await start('iptables', iptables, kernel);
+  const fresh = new FakeKernel();
+  await start('ipvs', ipvs, fresh);
+  const leads = () => /^-A KUBE-SERVICES .*-j KUBE-SVC-/m.test(kernel.iptables.dump(4));
+  kernel.fault = (operation) => {
+    if (!leads()) assert.doesNotMatch(operation, /add/, 'after the rules were replaced');
+    return undefined;
+  };
+  await start('ipvs', ipvs, kernel);
+  assert.equal(leads(), false);
+  assert.equal(kernel.ipvs.dump(), fresh.ipvs.dump());
+});
+
 describe('the traces of ipvs mode', () => {
   const { ipvs, iptables } = SCENARIOS.find(({ name }) => name === 'random-01') ?? assert.fail();
   const found = ({ rtnetlink, iptables, ipset }: FakeKernel, withSets = true) => {

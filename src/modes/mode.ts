@@ -129,6 +129,8 @@ export interface FormerState {
   readonly mode: Mode<unknown, KeyedOperation>;
   /** Number of connections that end when the state is removed. Absent: none. Rejects with a NetlinkError. */
   connections?(): Promise<number>;
+  /** Work after its items have been removed. Absent: none. Rejects with a NetlinkError. */
+  finish?(): Promise<void>;
   close(): void;
 }
 

@@ -72,6 +72,7 @@ export class FormerModes {
       }
       const summary = await cleanUp(state.mode);
       this.#events.switched?.(former.name, summary);
+      await state.finish?.();
       return summary.left.length === 0;
     } finally {
       state.close();

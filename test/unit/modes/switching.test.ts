@@ -32,8 +32,16 @@ const SCENARIOS = MODES.ipvs.scenarios.flatMap((ipvs) => {
 
 /** The kernel as a former mode sees it. */
 function withoutRules(kernel: FakeKernel, used: RulesInUse) {
-  const { ipvs, ipset, rtnetlink, sysctl, procNet } = kernel;
-  return { ipvs, ipset, rtnetlink, sysctl, procNet, iptables: iptablesWithout(kernel.iptables, used) };
+  const { conntrack, ipvs, ipset, rtnetlink, sysctl, procNet } = kernel;
+  return {
+    conntrack,
+    ipvs,
+    ipset,
+    rtnetlink,
+    sysctl,
+    procNet,
+    iptables: iptablesWithout(kernel.iptables, used),
+  };
 }
 
 /** The state that a mode left, without the rules that the running one uses. */
@@ -190,4 +198,30 @@ it('a former ipvs mode counts the connections of its own virtual services', asyn
   ]);
   kernel.ipvs.activeConnections.set('192.0.2.2:9', 5);
   assert.equal(await count(), 0);
+});
+
+it('UDP flows through IPVS are deleted with its virtual services, and no others', async () => {
+  const { ipvs, iptables } = SCENARIOS.find(({ name }) => name === 'random-01') ?? assert.fail();
+  const kernel = new FakeKernel();
+  await start('ipvs', ipvs, kernel);
+  const [, address = '', port, server = '', serverPort] =
+    /^-a -u ([\d.]+):(\d+) -r ([\d.]+):(\d+)/m.exec(kernel.ipvs.dump()) ?? assert.fail('no UDP');
+  const flow = (sourcePort: number, destination = address, translated = false) => {
+    const original = { source: '10.0.0.9', destination, sourcePort, destinationPort: Number(port) };
+    const reply = {
+      source: server,
+      destination: '10.0.0.9',
+      sourcePort: Number(serverPort),
+      destinationPort: sourcePort,
+    };
+    const status = translated ? (['DST_NAT'] as const) : [];
+    kernel.conntrack.track({ protocol: 'udp', original, reply, status });
+  };
+  flow(4000);
+  flow(4001, address, true);
+  flow(4002, '192.0.2.7');
+  await start('iptables', iptables, kernel);
+  await remove('ipvs', kernel, 'iptables');
+  const left = await kernel.conntrack.list({ protocol: 'udp' }).toArray();
+  assert.deepEqual(left.map(({ original }) => original.sourcePort).sort(), [4001, 4002]);
 });

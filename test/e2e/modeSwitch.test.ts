@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Lab, openLab } from '../../demo/lab.js';
 import { ManifestFolder } from '../../demo/manifestFolder.js';
 import { CLIENT, NODE_A, SHELL, WEB, WEB_PORT } from '../../demo/places.js';
-import { ProxyProcess, runOnce } from '../../demo/proxyProcess.js';
+import { COMMAND, ProxyProcess, runOnce } from '../../demo/proxyProcess.js';
 import { closeAfter } from '../support/closeAfter.js';
 import { Crowd } from '../support/crowd.js';
 import { service, slice } from '../support/manifests.js';
@@ -116,6 +116,24 @@ test('iptables → ipvs: no request fails while the chains of iptables mode are 
   assert.equal(await proxy.end('SIGTERM'), 0);
   const { stdout, stderr } = await runOnce(lab.namespace(NODE_A), manifests.path, flags('ipvs'));
   assert.match(stdout, /: 0 kernel operations /, stderr);
+});
+
+test('a clean-up removes the state of both modes', async () => {
+  await whileAsking(async () => {
+    const { status, stderr } = await runOnce(lab.namespace(NODE_A), manifests.path, flags('iptables'));
+    assert.equal(status, 0, stderr);
+    assert.match(stderr, /connections still use the items of another mode/);
+  });
+  const before = stateOf();
+  assert.match(before.ipvsadm, /^-A -t 10\.96\.0\.80:80 /m);
+  assert.match(before.rules, /KUBE-SVC-/);
+  const printed = ask(lab.namespace(NODE_A), process.execPath, COMMAND, '--cleanup');
+  assert.match(printed, /none of our state is left\n$/);
+  const { ipvsadm, ipset, links, rules } = stateOf();
+  assert.deepEqual([ipvsadm, ipset], ['', '']);
+  assert.doesNotMatch(links, /kube-ipvs0/);
+  const left = rules.split('\n').filter((line) => /KUBE-/.test(line) && !/KUBE-FIREWALL/.test(line));
+  assert.deepEqual(left, []);
 });
 
 /** The state of the kernel as the tools print it. */

@@ -1,6 +1,6 @@
 // The chains and rules that a mode has whatever the Services are. Several modes have some of them; those of the running
 // mode are hidden from a former one.
-import type { Iptables, Rule, SavedRules, Table } from '../../kernel/iptables/types.js';
+import type { ChainRule, Iptables, SavedRules, Table } from '../../kernel/iptables/types.js';
 import type { Family } from '../../net/address.js';
 
 /** The chains of a mode, and its rules in built-in chains. */
@@ -8,7 +8,7 @@ export interface RulesInUse {
   /** Names of its chains, without those of single Services and endpoints. */
   readonly chains: Readonly<Record<Table, readonly string[]>>;
   /** Its rules in built-in chains. */
-  jumps(family: Family): readonly Rule[];
+  jumps(family: Family): readonly ChainRule[];
 }
 
 /** iptables without the chains and rules that the running mode uses: a former mode cannot remove what it does not find. */

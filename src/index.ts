@@ -19,6 +19,14 @@ export type {
   Step,
   Verdict,
 } from './modes/explanation.js';
+export {
+  createIptablesMode,
+  IPTABLES_DEFAULTS,
+  type IptablesKernel,
+  type IptablesOptions,
+} from './modes/iptables/index.js';
+export type { Item as IptablesItem } from './modes/iptables/items.js';
+export type { Operation as IptablesModeOperation } from './modes/iptables/operations.js';
 export { createIpvsMode, IPVS_DEFAULTS, type IpvsKernel, type IpvsOptions } from './modes/ipvs/index.js';
 export type { Item as IpvsItem } from './modes/ipvs/items.js';
 export type { Operation as IpvsModeOperation } from './modes/ipvs/operations.js';
@@ -28,6 +36,8 @@ export {
   type Desired,
   type DisturbedCheck,
   type DisturbedListener,
+  type FormerMode,
+  type FormerState,
   type Found,
   type HostRules,
   type Keep,
@@ -56,6 +66,7 @@ export type {
 } from './objects/types.js';
 export { createProxy, type ProxyEvents, type ProxyParts, type ServiceProxy } from './proxy.js';
 export type { CleanUpSummary } from './reconcile/cleanUp.js';
+export type { FormerModeEvents } from './reconcile/formerModes.js';
 export type { PlannedOperation } from './reconcile/reconciler.js';
 export type { Failure, SyncSummary } from './reconcile/summary.js';
 export { type Endpoint, type EndpointList, STATE } from './services/endpointList.js';

@@ -38,7 +38,7 @@ export const TIERS = [
     bundled: true,
     needs: IPVS,
     // iptables-nft, which most nodes use. The other tests use iptables-legacy where it is faster.
-    others: { 'once.': [...IPVS, 'nftables'] },
+    others: { 'iptablesMode.': ['conntrack'], 'once.': [...IPVS, 'nftables'] },
   },
   {
     name: 'kernel',

@@ -17,7 +17,6 @@ import {
   virtualServiceKey,
 } from './items.js';
 import type { IpvsKernel } from './kernel.js';
-import { isIptablesModeChain, leftoverJumps } from './leftovers.js';
 import type { IpvsOptions } from './options.js';
 import { recordOf, recordsNaming } from './ownership.js';
 import { sysctls } from './planNode.js';
@@ -208,9 +207,9 @@ function serviceOf(service: VirtualService & AddressId): VirtualService & Addres
   return persistence ? { ...settings, persistence } : settings;
 }
 
-/** The chains and jumps of a family that belong to ipvs mode or to iptables mode. */
+/** Our chains and jumps of a family. */
 export function observeRules(family: Family, saved: SavedRules): Item[] {
-  const known = [...jumps(family), ...leftoverJumps(family)];
+  const known = jumps(family);
   const taken = targetsOfOthers(saved, isKnownChain, new Set(known.map(({ text }) => text)));
   const items: Item[] = [];
   for (const [id, rules] of saved) {
@@ -224,7 +223,7 @@ export function observeRules(family: Family, saved: SavedRules): Item[] {
   return items;
 }
 
-/** Ignores tables that no mode uses. */
+/** Ignores tables that the mode does not use. */
 function isKnownChain(table: string, name: string): table is Table {
-  return (table in CHAINS && CHAINS[table as Table].includes(name)) || isIptablesModeChain(table, name);
+  return table in CHAINS && CHAINS[table as Table].includes(name);
 }

@@ -3,6 +3,7 @@
 import type { Chain, Jump, Table } from '../../kernel/iptables/types.js';
 import type { Family } from '../../net/address.js';
 import { PROTOCOL_NUMBERS, type Protocol } from '../../net/protocol.js';
+import { localMatch } from '../shared/localDetector.js';
 import type { NodeDrop } from './items.js';
 import type { IpvsOptions } from './options.js';
 import { commentOf, type SetRole, setOf } from './sets.js';
@@ -124,9 +125,10 @@ function masqueradeClusterIPs(
   const match = (dimensions: string) =>
     `${matchSet(family, 'KUBE-CLUSTER-IP', dimensions)} -j KUBE-MARK-MASQ`;
   if (masqueradeAll) return match('dst,dst');
-  if (localDetector.by === 'interface') return `! -i ${localDetector.match} ${match('dst,dst')}`;
-  const network = localDetector.by === 'network' ? localDetector.networks[family] : podNetwork;
-  return network === undefined ? match('src,dst') : `! -s ${network} ${match('dst,dst')}`;
+  const local = localMatch(localDetector, family, podNetwork);
+  if (local === undefined) return match('src,dst');
+  const option = 'interface' in local ? `-i ${local.interface}` : `-s ${local.network}`;
+  return `! ${option} ${match('dst,dst')}`;
 }
 
 /** Accepts traffic from other hosts, and traffic to local addresses, before the node-port rules. */

@@ -1,10 +1,10 @@
 // Differences between the programmed state and the state on which every Service depends in ipvs mode.
 import type { Cause } from '../../explanation.js';
+import type { Surroundings } from '../../shared/explain/surroundings.js';
 import type { IpvsOptions } from '../options.js';
 import { chains, jumps, nodeDropsOf } from '../rules.js';
 import { type SetRole, setOf } from '../sets.js';
-import { settingText } from './facts.js';
-import type { Surroundings } from './surroundings.js';
+import { CONNTRACK } from './facts.js';
 
 /** The differences. */
 export function warningsOf(node: Surroundings, options: IpvsOptions): Cause[] {
@@ -35,11 +35,10 @@ function missingRules(node: Surroundings, options: IpvsOptions): Cause[] {
 
 function wrongSettings(node: Surroundings): Cause[] {
   const settings = [
-    ['conntrack', 'ConntrackOff', 'IPVS masquerades nothing'],
-    ['forwarding', 'ForwardingOff', 'this node does not forward replies'],
+    [node.setting(CONNTRACK), 'ConntrackOff', 'IPVS masquerades nothing'],
+    [node.forwarding, 'ForwardingOff', 'this node does not forward replies'],
   ] as const;
-  return settings.flatMap(([name, code, effect]) => {
-    const setting = node.setting(name);
-    return setting.on ? [] : [{ code, text: `${effect}: ${settingText(node.facts, setting.name)}` }];
-  });
+  return settings.flatMap(([{ on, text }, code, effect]) =>
+    on ? [] : [{ code, text: `${effect}: ${text}` }],
+  );
 }

@@ -2,7 +2,7 @@
 import { networkContains, parseNetwork } from '../../../net/network.js';
 import { PROTOCOL_NUMBERS } from '../../../net/protocol.js';
 import type { Packet, RuleSurroundings, Tested } from './packet.js';
-import { type Condition, valueOf } from './ruleText.js';
+import { type Condition, optionValue } from './ruleText.js';
 import { testSet } from './setMatch.js';
 
 /** The result of a test, and the reason in words if it matches. */
@@ -82,7 +82,8 @@ const TESTS: Readonly<Record<string, Test>> = {
   // Matches of nfacct and `recent --set` count or record the packet, and match always.
   '--nfacct-name': () => known(true),
   '--set': () => known(true),
-  '--rcheck': (_values, packet, node, rule) => known(node.isRecent?.(valueOf(rule, '--name') ?? '', packet)),
+  '--rcheck': (_values, packet, node, rule) =>
+    known(node.isRecent?.(optionValue(rule, '--name') ?? '', packet)),
   '--mode': ([mode]) => known(mode === 'random' || undefined),
   '--probability': ([written]) => {
     const chance = Number(written);

@@ -41,7 +41,7 @@ export function readRule(text: string): Rule {
 }
 
 /** The value of an option of a rule; undefined if the rule does not have it. */
-export function valueOf(conditions: readonly Condition[], option: string): string | undefined {
+export function optionValue(conditions: readonly Condition[], option: string): string | undefined {
   return conditions.find((condition) => condition.option === option)?.values[0];
 }
 

@@ -23,7 +23,7 @@ export interface Scenario {
 }
 
 /** All recordings of a mode. */
-export function scenarios(mode: 'ipvs'): Scenario[] {
+export function scenarios(mode: 'ipvs' | 'iptables'): Scenario[] {
   return readdirSync(RECORDINGS)
     .sort()
     .map((name) => join(RECORDINGS, name, mode))

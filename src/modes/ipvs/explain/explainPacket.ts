@@ -157,7 +157,7 @@ class Path {
     }
     return {
       ...known,
-      verdict: verdictOf(selectable),
+      verdict: verdictOf(selectable.map(({ result }) => result)),
       causes: selectable.flatMap((endpoint) => endpoint.cause ?? []),
     };
   }

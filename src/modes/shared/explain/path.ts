@@ -160,12 +160,12 @@ export function atSocket({ node, trail, dialled }: Journey, unserved: () => Outc
   return { process: { address: process.address, port }, verdict: 'connects', causes: [] };
 }
 
-/** The result for endpoints of which each may be selected. */
-export function verdictOf(endpoints: readonly Pick<EndpointPath, 'result'>[]): Verdict {
-  const results = new Set(endpoints.map(({ result }) => result));
-  if (results.has('unknown')) return 'unknown';
-  if (results.size === 1) return endpoints[0]?.result ?? 'unknown';
-  return results.has('connects') ? 'partly' : 'hangs';
+/** The common verdict of ways of which each may be selected. */
+export function verdictOf(verdicts: readonly Verdict[]): Verdict {
+  const [first = 'unknown', ...others] = new Set(verdicts);
+  if (others.length === 0) return first;
+  if (verdicts.includes('unknown')) return 'unknown';
+  return verdicts.includes('connects') || verdicts.includes('partly') ? 'partly' : 'hangs';
 }
 
 /** Whether the packets to endpoints are masqueraded; absent if none gets one. */

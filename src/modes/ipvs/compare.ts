@@ -4,6 +4,7 @@ import { noChange } from '../../kernel/ipvs/serverLists.js';
 import type { AddressId, IpvsTimeouts } from '../../kernel/ipvs/types.js';
 import { familyOf } from '../../net/address.js';
 import type { Comparison, Desired } from '../mode.js';
+import { equalTexts } from '../shared/iptables/describe.js';
 import { compareServer, isSameServer } from './compareServer.js';
 import {
   type Item,
@@ -154,7 +155,7 @@ function stepTowards(want: Exclude<Item, VirtualServiceItem>, have: Item | undef
       return ['rules', { on: 'iptables', family: want.family, operation: { do: 'setChain', chain: want } }];
     case 'jump':
       if (have) return undefined;
-      return ['rules', { on: 'iptables', family: want.family, operation: { do: 'insertJump', jump: want } }];
+      return ['rules', { on: 'iptables', family: want.family, operation: { do: 'insertRule', rule: want } }];
     case 'address':
       return have
         ? undefined
@@ -185,7 +186,7 @@ function stepAway(have: Exclude<Item, VirtualServiceItem>, desired: Desired<Item
     case 'jump':
       return [
         'deleteRules',
-        { on: 'iptables', family: have.family, operation: { do: 'deleteJump', jump: have } },
+        { on: 'iptables', family: have.family, operation: { do: 'deleteRule', rule: have } },
       ];
     case 'set':
       return ['deleteSets', ipset({ do: 'destroy', name: have.set.name })];
@@ -252,8 +253,4 @@ function equalRanges({ range: a }: SetDefinition, { range: b }: SetDefinition): 
 function equalTimeouts(want: IpvsTimeouts, have: IpvsTimeouts): boolean {
   const kept = (wanted: number, had: number) => wanted === 0 || wanted === had;
   return kept(want.tcp, have.tcp) && kept(want.tcpFin, have.tcpFin) && kept(want.udp, have.udp);
-}
-
-function equalTexts(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((text, i) => text === b[i]);
 }

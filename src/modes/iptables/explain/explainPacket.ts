@@ -43,7 +43,7 @@ const EFFECTS_OF_RULES: ReadonlySet<CauseCode> = new Set([
 export function explainPacket(
   facts: PathFacts,
   question: PacketQuestion,
-  options: Pick<IptablesOptions, 'localDetector'>,
+  options: IptablesOptions,
 ): Explanation {
   const node = nodeOf(facts, options.localDetector);
   return explainWith(
@@ -52,7 +52,7 @@ export function explainPacket(
       node,
       meanings: IPTABLES_MEANINGS,
       follow: (journey) => new Path(journey).follow(),
-      warnings: warningsOf(node),
+      warnings: warningsOf(node, options),
       effectsOfRules: EFFECTS_OF_RULES,
     },
     question,

@@ -4,8 +4,9 @@ import type { KernelCommand } from '../config/commandLine.js';
 import type { Configuration } from '../config/configuration.js';
 import type { BatchSource } from '../kernel/types.js';
 import type { Family } from '../net/address.js';
-import type { KeyedOperation, Mode } from './mode.js';
+import type { FormerState, KeyedOperation, Mode } from './mode.js';
 import type { HostKernel } from './shared/hostKernel.js';
+import type { RulesInUse } from './shared/rulesInUse.js';
 
 /** Arguments for opening a mode. */
 export interface ModeSettings {
@@ -16,11 +17,28 @@ export interface ModeSettings {
   readonly log: Logger;
 }
 
+/** Arguments for opening the state of a mode that ran before. */
+export interface FormerSettings extends Omit<ModeSettings, 'log'> {
+  /** Of the running mode, without the rules that it uses. */
+  readonly kernel: HostKernel;
+  /** Families that can be programmed on this host. */
+  readonly families: readonly Family[];
+}
+
+/** Numbers of rules in the chains of a table. */
+export interface RuleCount {
+  readonly family: Family;
+  readonly table: 'filter' | 'nat';
+  readonly total: number;
+  /** Those that were written since the last call. */
+  readonly written: number;
+}
+
 /** A mode with the kernel that it programs. */
 export interface OpenedMode {
   readonly mode: Mode<unknown, KeyedOperation>;
-  /** Modes that may have run on this node before. Their items are removed after those of `mode` are programmed. */
-  readonly formerModes?: readonly Mode<unknown, KeyedOperation>[];
+  /** The chains and rules that other modes may have too. */
+  readonly rules: RulesInUse;
   /** Families that can be programmed on this host. */
   readonly families: readonly Family[];
   /** Time from the end of a pass to the start of the next, at least, in ms: `minSyncPeriod`. */
@@ -28,6 +46,10 @@ export interface OpenedMode {
   readonly kernel: HostKernel;
   /** The mode's own parts of the kernel, by their name in metrics. */
   readonly parts: { readonly ipvs?: BatchSource<never>; readonly ipset?: BatchSource<never> };
+  /** Counts of the rules in our chains. Absent if their number does not depend on the Services. */
+  ruleCounts?(): readonly RuleCount[];
+  /** Packets by counter of nfacct. Absent if the mode or the kernel has none. Rejects with a NetlinkError. */
+  packetCounters?(): Promise<ReadonlyMap<string, number>>;
   /** Performs the steps that need more privileges, once (`--init-only`). Rejects with a NetlinkError. */
   prepare(): Promise<void>;
   /**
@@ -49,4 +71,9 @@ export interface ModeDefinition {
   needsAllNodes(command: KernelCommand): boolean;
   /** Opens the kernel. Rejects with the NetlinkError of the part that cannot be opened. */
   open(settings: ModeSettings): Promise<OpenedMode>;
+  /**
+   * Opens the state that the mode left on this node; undefined if it left none, for which no module is loaded. Rejects
+   * with the NetlinkError of the part that cannot be opened or read.
+   */
+  openFormer(settings: FormerSettings): Promise<FormerState | undefined>;
 }

@@ -114,6 +114,24 @@ export interface DisturbedListener<Item> {
  */
 export const ROLLED_BACK = 'ERR_ROLLED_BACK';
 
+/** The state of a mode that ran on this node before, opened to be removed. */
+export interface FormerState {
+  readonly mode: Mode<unknown, KeyedOperation>;
+  /** Number of connections that end when the state is removed. Absent: none. Rejects with a NetlinkError. */
+  connections?(): Promise<number>;
+  close(): void;
+}
+
+/** A mode that may have run on this node before. */
+export interface FormerMode {
+  readonly name: string;
+  /**
+   * Opens its state; undefined if it left none. It has nothing that the running mode uses. Rejects with the NetlinkError
+   * of a part that cannot be opened or read.
+   */
+  open(): Promise<FormerState | undefined>;
+}
+
 /** A way to program the kernel (`ipvs`). All methods up to `describe` are pure. */
 export interface Mode<Item, Operation extends KeyedOperation> {
   readonly name: string;

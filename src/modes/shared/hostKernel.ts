@@ -60,22 +60,37 @@ function hostChanges(events: readonly RtnetlinkEvent[]): Pick<HostChange, 'addre
 }
 
 /** Families for which the host has both an IP stack and the iptables programs. Logs the other families. */
-export async function usableFamilies(iptables: Iptables, log: Logger): Promise<Family[]> {
-  const usable: Family[] = [];
-  for (const family of [4, 6] as const) {
-    const reason = await findObstacle(iptables, family);
-    if (reason === undefined) usable.push(family);
-    else log.warn({ err: reason }, `IPv${family} is left out`);
-  }
+export async function usableFamilies(iptables: Iptables, log: Pick<Logger, 'warn'>): Promise<Family[]> {
+  const { usable, unusable } = await findFamilies(iptables);
+  for (const { family, reason } of unusable) log.warn({ err: reason }, `IPv${family} is left out`);
   return usable;
 }
 
-async function findObstacle(iptables: Iptables, family: Family): Promise<string | undefined> {
-  if (family === 6 && !existsSync('/proc/net/if_inet6')) return 'the kernel runs without IPv6';
-  try {
-    await iptables.save(family);
-    return undefined;
-  } catch (error) {
-    return String(error);
+/** A family that cannot be programmed. */
+export interface UnusableFamily {
+  readonly family: Family;
+  /** The kernel has the family: the iptables programs failed. */
+  readonly inKernel: boolean;
+  readonly reason: string;
+}
+
+/** The families that can be programmed on this host, and the others. */
+export async function findFamilies(
+  iptables: Pick<Iptables, 'save'>,
+): Promise<{ readonly usable: Family[]; readonly unusable: readonly UnusableFamily[] }> {
+  const usable: Family[] = [];
+  const unusable: UnusableFamily[] = [];
+  for (const family of [4, 6] as const) {
+    if (family === 6 && !existsSync('/proc/net/if_inet6')) {
+      unusable.push({ family, inKernel: false, reason: 'the kernel runs without IPv6' });
+      continue;
+    }
+    try {
+      await iptables.save(family);
+      usable.push(family);
+    } catch (error) {
+      unusable.push({ family, inKernel: true, reason: String(error) });
+    }
   }
+  return { usable, unusable };
 }

@@ -29,8 +29,8 @@ function use(metrics: Metrics): void {
     metrics.noLocalEndpoints(family, 'external', 2);
     metrics.rules(family, 'nat', 40, 3);
     metrics.rules(family, 'filter', 20, 0);
-    metrics.restoreFailed(family, false);
-    metrics.restoreFailed(family, true);
+    metrics.restoreFailed(family);
+    metrics.partialRestoreFailed(family);
     metrics.conntrackReconciled(family, 0.01);
     metrics.conntrackDeleted(family, 7);
   }

@@ -5,8 +5,8 @@ import type { EndpointPath } from '../../explanation.js';
 import type { Journey } from '../../shared/explain/path.js';
 import { arrivalOf, failed, type Hop, type HopResult, reached } from '../../shared/explain/reply.js';
 import type { Packet } from '../../shared/packet/packet.js';
+import { ROUTE_LOCALNET } from '../planNode.js';
 import { FORWARD_HOOKS, INPUT_HOOKS, OUTPUT_HOOKS } from './hooks.js';
-import { ROUTE_LOCALNET } from './warnings.js';
 
 /**
  * The path of a packet to an endpoint.

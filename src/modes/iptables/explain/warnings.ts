@@ -4,10 +4,8 @@ import { missingRule, rulesMissing } from '../../shared/explain/rulesMissing.js'
 import type { Surroundings } from '../../shared/explain/surroundings.js';
 import { BLOCK_LOCALNET, jumps, nodeChains } from '../fixedChains.js';
 import type { IptablesOptions } from '../options.js';
+import { ROUTE_LOCALNET } from '../planNode.js';
 import { SERVICE_CHAIN } from './programmed.js';
-
-/** Without this setting, the kernel does not send packets of loopback addresses to other links. A path below /proc/sys. */
-export const ROUTE_LOCALNET = 'net/ipv4/conf/all/route_localnet';
 
 /** More empty chains than this are counted, and not listed. */
 const LISTED = 5;

@@ -33,7 +33,11 @@ export const TIERS = [
     bundled: true,
     needs: IPVS,
     // iptables-nft, which most nodes use. The other tests use iptables-legacy where it is faster.
-    others: { 'once.': [...IPVS, 'nftables'] },
+    others: {
+      'once.': [...IPVS, 'nftables'],
+      'packets-iptables-legacy.': ['iptables-legacy', 'bridge filter'],
+      'packets-iptables-nft.': ['nftables', 'bridge filter'],
+    },
   },
   {
     name: 'kernel',

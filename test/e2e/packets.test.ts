@@ -1,17 +1,16 @@
 // Real packets in ipvs mode, compared with test/support/packetTable.ts.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { describe, test } from 'node:test';
 import { CLIENT, NODE_A, SHELL } from '../../demo/places.js';
-import { COMMAND } from '../../demo/proxyProcess.js';
-import { examplesOf } from '../support/commandExamples.js';
 import { dialledAt, HEALTH_CHECK_NODE_PORT, HERE, THERE } from '../support/packetLab.js';
 import { IPVS } from '../support/packetModes.js';
 import {
   openedWorld,
   refusedAtOnce,
+  runCommand,
   testAffinity,
   testBrokenNode,
+  testExamples,
   testOwnPort,
   testSourceRanges,
   testTable,
@@ -19,7 +18,6 @@ import {
   VIRTUAL,
 } from '../support/packetTests.js';
 import { each, HOST_PORT, targets } from '../support/packetWorld.js';
-import { ROOT } from '../support/paths.js';
 import { request } from '../support/traffic.js';
 
 const opened = openedWorld(IPVS);
@@ -69,23 +67,10 @@ test('the load balancer and the dual-stack Service of examples/ reach all of the
   }
 });
 
-describe('the command explain', () => {
-  const run = (args: readonly string[]) => {
-    const command = ['netns', 'exec', opened().lab.namespace(NODE_A), process.execPath, COMMAND, ...args];
-    const { status, stdout, stderr } = spawnSync('ip', command, { cwd: ROOT, encoding: 'utf8' });
-    return { status, stdout, stderr };
-  };
+testExamples(opened, ({ command }) => !command.includes('--proxy-mode'));
 
-  const examples = examplesOf('docs/explain.md').examples.filter(
-    ({ command }) => !command.includes('--proxy-mode'),
-  );
-  assert.ok(examples.length > 0);
-  for (const { command, output, status } of examples) {
-    test(`prints the output in docs/explain.md: ${command}`, () => {
-      const result = run(command.split(' ').slice(1));
-      assert.deepEqual(result, { status, stdout: output, stderr: '' });
-    });
-  }
+describe('the command explain', () => {
+  const run = (args: readonly string[]) => runCommand(opened(), args);
 
   test('prints JSON, with the Service and the reason why it has no real server', () => {
     const { address, port } = dialledAt('inner', 'ClusterIP', 6);

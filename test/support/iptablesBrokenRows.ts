@@ -1,14 +1,10 @@
 // Faults of a node in iptables mode, and the fate of packets to its Services with each.
-import type { BrokenRow } from './brokenRows.js';
+import { type BrokenRow, COMMON_BROKEN_ROWS, REFUSED, RESTORE, SAVE, SILENT } from './brokenRows.js';
 import { HERE } from './packetLab.js';
-
-const SAVE = 'iptables-save >/tmp/knp-rules';
-const RESTORE = 'iptables-restore </tmp/knp-rules';
-const setting = (name: string, value: number) => `echo ${value} >/proc/sys/${name}`;
-const SILENT = ['no answer', 'no answer'];
 
 /** Valid for TCP over IPv4. */
 export const IPTABLES_BROKEN_ROWS: readonly BrokenRow[] = [
+  ...COMMON_BROKEN_ROWS,
   {
     about: 'chain KUBE-SERVICES is empty',
     breaks: [SAVE, 'iptables -t nat -F KUBE-SERVICES'],
@@ -32,18 +28,7 @@ export const IPTABLES_BROKEN_ROWS: readonly BrokenRow[] = [
     kind: 'NodePort',
     verdict: 'refused',
     cause: 'PortNotServed',
-    fates: ['ECONNREFUSED', 'ECONNREFUSED'],
-  },
-  {
-    about: 'all rules of table filter are flushed, and the policy of FORWARD is DROP',
-    breaks: [SAVE, 'iptables -F', 'iptables -P FORWARD DROP'],
-    restores: ['iptables -P FORWARD ACCEPT', RESTORE],
-    client: 'outside',
-    service: 'open',
-    kind: 'NodePort',
-    verdict: 'hangs',
-    cause: 'Rule',
-    fates: SILENT,
+    fates: REFUSED,
   },
   {
     about: 'a rule of another program rejects packets to the endpoint',
@@ -54,7 +39,7 @@ export const IPTABLES_BROKEN_ROWS: readonly BrokenRow[] = [
     kind: 'external IP',
     verdict: 'refused',
     cause: 'Rule',
-    fates: ['ECONNREFUSED', 'ECONNREFUSED'],
+    fates: REFUSED,
   },
   {
     about: 'nothing is masqueraded',
@@ -65,28 +50,6 @@ export const IPTABLES_BROKEN_ROWS: readonly BrokenRow[] = [
     kind: 'ClusterIP',
     verdict: 'hangs',
     cause: 'Hairpin',
-    fates: SILENT,
-  },
-  {
-    about: 'IP forwarding is disabled',
-    breaks: [setting('net/ipv4/ip_forward', 0)],
-    restores: [setting('net/ipv4/ip_forward', 1)],
-    client: 'outside',
-    service: 'open',
-    kind: 'NodePort',
-    verdict: 'hangs',
-    cause: 'ForwardingOff',
-    fates: SILENT,
-  },
-  {
-    about: 'frames between the ports of a bridge do not pass the rules',
-    breaks: [setting('net/bridge/bridge-nf-call-iptables', 0)],
-    restores: [setting('net/bridge/bridge-nf-call-iptables', 1)],
-    client: 'pod here',
-    service: 'local',
-    kind: 'ClusterIP',
-    verdict: 'hangs',
-    cause: 'BridgeFilterOff',
     fates: SILENT,
   },
 ];

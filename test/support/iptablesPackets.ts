@@ -10,6 +10,7 @@ import {
   openedWorld,
   testAffinity,
   testBrokenNode,
+  testExamples,
   testOwnPort,
   testSourceRanges,
   testTable,
@@ -40,6 +41,7 @@ export function testIptablesPackets(backend: 'nft' | 'legacy'): void {
   });
   testOwnPort();
   testAffinity();
+  testExamples(opened, ({ command }) => command.includes('--proxy-mode iptables'));
   testBrokenNode(IPTABLES);
 }
 

@@ -1,10 +1,12 @@
 // Real packets, compared with a table: the endpoints that each client reaches, the source addresses that they see, and the
 // packets that are rejected or dropped; over TCP and UDP, IPv4 and IPv6; and the explanations of all of them.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { before, describe, test } from 'node:test';
 import { NODE_A } from '../../demo/places.js';
+import { COMMAND } from '../../demo/proxyProcess.js';
 import type { Explanation } from '../../src/modes/explanation.js';
+import { type Example, examplesOf } from './commandExamples.js';
 import { fatesOf } from './explainer.js';
 import { dialledAt, HERE, THERE } from './packetLab.js';
 import type { PacketMode } from './packetModes.js';
@@ -20,6 +22,7 @@ import {
   type Target,
   targets,
 } from './packetWorld.js';
+import { ROOT } from './paths.js';
 
 /**
  * A TCP client without a reply retries after 1 s: a shorter time is a reply to the first packet. Over IPv6, Linux defers a
@@ -161,6 +164,25 @@ export function testAffinity(): void {
       }),
     );
   });
+}
+
+/** Runs the command on the node. */
+export function runCommand({ lab }: PacketWorld, args: readonly string[]) {
+  const command = ['netns', 'exec', lab.namespace(NODE_A), process.execPath, COMMAND, ...args];
+  const { status, stdout, stderr } = spawnSync('ip', command, { cwd: ROOT, encoding: 'utf8' });
+  return { status, stdout, stderr };
+}
+
+/** The examples of docs/explain.md that a condition selects. */
+export function testExamples(opened: () => PacketWorld, selects: (example: Example) => boolean): void {
+  const examples = examplesOf('docs/explain.md').examples.filter(selects);
+  assert.ok(examples.length > 0);
+  for (const { command, output, status } of examples) {
+    test(`prints the output in docs/explain.md: ${command}`, () => {
+      const result = runCommand(opened(), command.split(' ').slice(1));
+      assert.deepEqual(result, { status, stdout: output, stderr: '' });
+    });
+  }
 }
 
 /** Faults of the node. The proxy ends: nothing may follow. */

@@ -20,13 +20,21 @@ import {
 } from '../../shared/explain/path.js';
 import { percent } from '../../shared/packet/conditions.js';
 import type { Packet } from '../../shared/packet/packet.js';
-import type { Branch, MatchedRule } from '../../shared/packet/walk.js';
+import type { Branch, Decision, MatchedRule } from '../../shared/packet/walk.js';
 import type { IptablesOptions } from '../options.js';
 import { endpointPath } from './endpointPath.js';
 import { FORWARD_HOOKS, INPUT_HOOKS, OUTPUT_HOOKS } from './hooks.js';
 import { codeWithoutEndpoints, IPTABLES_MEANINGS } from './meanings.js';
 import { nodeOf } from './node.js';
-import { affinityOf, ENDPOINT_CHAIN, frontendRules, nodePortExclusion, POLICY_CHAIN } from './programmed.js';
+import {
+  affinityOf,
+  areRangesOf,
+  ENDPOINT_CHAIN,
+  type FrontendRule,
+  frontendRules,
+  nodePortExclusion,
+  POLICY_CHAIN,
+} from './programmed.js';
 import { warningsOf } from './warnings.js';
 
 /** Causes that may be the effect of missing rules. */
@@ -93,7 +101,7 @@ class Path {
   #translate(hook: 'PREROUTING' | 'OUTPUT', packet: Packet): Outcome {
     const { trail } = this.#journey;
     const begun = trail.pass([`raw/${hook}`, `mangle/${hook}`], packet);
-    if (begun.stopped) return stopped(this.#journey, begun.stopped);
+    if (begun.stopped) return this.#stopped(begun.stopped);
     const branches = trail.branches(`nat/${hook}`, begun.packet);
     const common = commonLength(branches);
     trail.rules(branches[0]?.matched.slice(0, common) ?? []);
@@ -163,11 +171,11 @@ class Path {
   #untranslated({ packet, matched, decision }: Branch, common: number): Outcome {
     const { trail, client } = this.#journey;
     trail.rules(matched.slice(common));
-    if (decision.fate !== 'accept') return stopped(this.#journey, decision);
+    if (decision.fate !== 'accept') return this.#stopped(decision);
     const isBound = describeAddress(this.#journey);
     if (client.place !== 'node') return isBound ? this.#received(packet) : this.#forwarded(packet);
     const sent = trail.pass(OUTPUT_HOOKS, packet);
-    if (sent.stopped) return stopped(this.#journey, sent.stopped);
+    if (sent.stopped) return this.#stopped(sent.stopped);
     if (!isBound) return this.#left();
     const { output: _, ...rest } = sent.packet;
     return this.#received({ ...rest, input: 'lo' });
@@ -175,7 +183,7 @@ class Path {
 
   #received(packet: Packet): Outcome {
     const input = this.#journey.trail.pass(INPUT_HOOKS, packet);
-    if (input.stopped) return stopped(this.#journey, input.stopped);
+    if (input.stopped) return this.#stopped(input.stopped);
     return atSocket(this.#journey, () => this.#unserved());
   }
 
@@ -192,7 +200,7 @@ class Path {
       );
     }
     const sent = trail.pass(FORWARD_HOOKS, { ...packet, output });
-    return sent.stopped ? stopped(this.#journey, sent.stopped) : this.#left();
+    return sent.stopped ? this.#stopped(sent.stopped) : this.#left();
   }
 
   /** The packet keeps its destination, which is no address of the node. */
@@ -215,11 +223,29 @@ class Path {
     );
   }
 
+  /**
+   * A rule stops the packet. The firewall of load balancers also drops packets that are in the source ranges, if the traffic
+   * policy leaves no endpoint for them.
+   */
+  #stopped(decision: Decision): Outcome {
+    const outcome = stopped(this.#journey, decision);
+    const { node, client, dialled } = this.#journey;
+    if (!outcome.causes.some(({ code }) => code === 'SourceRanges')) return outcome;
+    const own = ownRules(frontendRules(node.facts.tables, dialled.address), dialled);
+    const without = own.find((rule) => rule.without)?.without;
+    if (without === undefined || !areRangesOf(node.facts.tables, own, client.address)) return outcome;
+    return failure(
+      outcome.verdict,
+      codeWithoutEndpoints(without),
+      `${without}: ${decision.at} drops the packet`,
+    );
+  }
+
   /** Why no rule replaced the destination. */
   #missing(): Cause {
     const { node, dialled } = this.#journey;
     const known = frontendRules(node.facts.tables, dialled.address);
-    const own = known.filter(({ port, protocol }) => port === dialled.port && protocol === dialled.protocol);
+    const own = ownRules(known, dialled);
     const name = nameOf(dialled);
     const without = own.find((rule) => rule.without)?.without;
     if (without !== undefined) {
@@ -232,6 +258,11 @@ class Path {
     }
     return { code: 'AddressNotBound', text: `no link of this node has ${dialled.address}` };
   }
+}
+
+/** The rules of one port. */
+function ownRules(rules: readonly FrontendRule[], dialled: Journey['dialled']): FrontendRule[] {
+  return rules.filter(({ port, protocol }) => port === dialled.port && protocol === dialled.protocol);
 }
 
 /**

@@ -68,6 +68,8 @@ export interface FrontendRule {
   readonly kind: 'cluster IP' | 'external';
   readonly port: number;
   readonly protocol: string;
+  /** The chain to which it jumps, or `REJECT`, `DROP`. */
+  readonly target: string;
   /** The comment of a rule for a Service without endpoints: `default/web has no local endpoints`. */
   readonly without?: string;
 }
@@ -90,9 +92,24 @@ export function frontendRules({ rules }: SavedTables, address: string): Frontend
       const external = at.endsWith('-EXTERNAL-SERVICES') || /^KUBE-(EXT|FW)-/.test(target);
       const protocol = optionValue(conditions, '-p') ?? '';
       const without = at.startsWith('filter/') ? { without: commentIn(text) } : {};
-      return [{ kind: external ? 'external' : 'cluster IP', port, protocol, ...without }];
+      return [{ kind: external ? 'external' : 'cluster IP', port, protocol, target, ...without }];
     }),
   );
+}
+
+/** Whether the source ranges of a load-balancer IP contain a client; false without ranges. */
+export function areRangesOf(
+  tables: SavedTables,
+  frontends: readonly FrontendRule[],
+  client: string,
+): boolean {
+  return frontends
+    .filter(({ target }) => target.startsWith('KUBE-FW-'))
+    .flatMap(({ target }) => tables.rules.get(`nat/${target}`) ?? [])
+    .some((text) => {
+      const network = parseNetwork(optionValue(readRule(text).conditions, '-s') ?? '');
+      return network !== undefined && networkContains(network, client);
+    });
 }
 
 /**

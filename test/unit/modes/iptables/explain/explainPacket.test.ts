@@ -202,6 +202,45 @@ describe('faults of the rules', () => {
   });
 });
 
+describe('source ranges', () => {
+  const FRONTEND =
+    /^-A KUBE-SERVICES -d (\S+)\/32 .*"(\S+) loadbalancer IP".* --dport (\d+) -j (KUBE-FW-\S+)$/m;
+  const [, address = '', name, port, chain] = FRONTEND.exec(recordedRules(RANGES.folder, 4)) ?? [];
+  const range = new RegExp(`^-A ${chain} -s (\\S+)/\\d+ `, 'm');
+  const [, inRange = ''] = range.exec(recordedRules(RANGES.folder, 4)) ?? [];
+  const question = { address, port: Number(port), protocol: 'tcp' } as const;
+
+  it('exclude a client', () => {
+    assert.deepEqual(codes(ask(nodeOf(RANGES), { ...question, from: '233.252.0.1' })), [
+      'hangs',
+      'SourceRanges',
+    ]);
+  });
+
+  it('contain a client for which the traffic policy leaves no endpoint', () => {
+    const external = chain?.replace('-FW-', '-EXT-');
+    const rule = `-A KUBE-EXTERNAL-SERVICES -d ${address}/32 -p tcp -m comment --comment "${name} has no local endpoints" -m tcp --dport ${port} -j DROP`;
+    const facts = nodeOf(RANGES, (text) =>
+      text
+        .replace(new RegExp(`^-A ${external} .*\\n`, 'gm'), '')
+        .replace(/^-A KUBE-PROXY-FIREWALL /m, `${rule}\n-A KUBE-PROXY-FIREWALL `),
+    );
+    const client = inRange.replace(/\d+$/, '77');
+    const found = ask(facts, { ...question, from: client });
+    assert.deepEqual(
+      [found.verdict, found.causes[0]],
+      [
+        'hangs',
+        {
+          code: 'NoLocalEndpoint',
+          text: `${name} has no local endpoints: filter/KUBE-PROXY-FIREWALL drops the packet`,
+        },
+      ],
+    );
+    assert.equal(ask(facts, { ...question, from: '233.252.0.1' }).causes[0]?.code, 'SourceRanges');
+  });
+});
+
 describe('rules of other programs', () => {
   const before = (rule: string) => (text: string) => text.replace(/^-A FORWARD /m, `${rule}\n-A FORWARD `);
 

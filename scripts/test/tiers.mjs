@@ -38,7 +38,12 @@ export const TIERS = [
     bundled: true,
     needs: IPVS,
     // iptables-nft, which most nodes use. The other tests use iptables-legacy where it is faster.
-    others: { 'iptablesMode.': ['conntrack'], 'once.': [...IPVS, 'nftables'] },
+    others: {
+      'iptablesMode.': ['conntrack'],
+      'once.': [...IPVS, 'nftables'],
+      'packets-iptables-legacy.': ['iptables-legacy', 'bridge filter'],
+      'packets-iptables-nft.': ['nftables', 'bridge filter'],
+    },
   },
   {
     name: 'kernel',

@@ -56,6 +56,8 @@ export interface OpenedMode {
 
 /** A mode, before it is opened. */
 export interface ModeDefinition {
+  /** Services are virtual services of IPVS, which `services` and `top` list. */
+  readonly virtualServices?: true;
   /** Throws UsageError if a flag of this mode has an unknown value. */
   checkFlags(command: KernelCommand): void;
   /** Whether it needs the Node objects of other nodes. */

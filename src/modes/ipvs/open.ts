@@ -23,6 +23,7 @@ const IPVS_LOADED = '/proc/net/ip_vs';
 
 /** ipvs mode. */
 export const IPVS_MODE: ModeDefinition = {
+  virtualServices: true,
   checkFlags: ({ cures }) => void curesOf(cures),
   needsAllNodes: ({ cures }) => curesOf(cures).has('other-nodes'),
   async open({ log, ...settings }) {

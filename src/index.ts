@@ -22,7 +22,7 @@ export type {
 export { createIpvsMode, IPVS_DEFAULTS, type IpvsKernel, type IpvsOptions } from './modes/ipvs/index.js';
 export type { Item as IpvsItem } from './modes/ipvs/items.js';
 export type { Operation as IpvsModeOperation } from './modes/ipvs/operations.js';
-export { CURES, type Cure, type LocalDetector } from './modes/ipvs/options.js';
+export { CURES, type Cure } from './modes/ipvs/options.js';
 export {
   type Comparison,
   type Desired,
@@ -40,6 +40,7 @@ export {
   type Plan,
   ROLLED_BACK,
 } from './modes/mode.js';
+export type { LocalDetector } from './modes/shared/localDetector.js';
 export type { AddressPorts } from './net/addressPorts.js';
 export { CONDITIONS, type SliceEndpoint, SliceEndpoints } from './objects/sliceEndpoints.js';
 export type {

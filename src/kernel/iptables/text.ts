@@ -1,7 +1,10 @@
 // The text of iptables-save and iptables-restore.
 import type { IptablesOperation, Policy, SavedRules, Table } from './types.js';
 
-/** Reads the output of iptables-save: every chain with its rules. Counters and comments are ignored. */
+/**
+ * Reads the output of iptables-save: every chain with its rules. Counters and comments are ignored, and so is a second
+ * space before the name of an nfacct counter, which some versions print.
+ */
 export function parseSaved(text: string): SavedRules {
   const chains = new Map<string, string[]>();
   let table = '';
@@ -12,7 +15,8 @@ export function parseSaved(text: string): SavedRules {
       chains.set(`${table}/${line.slice(1).split(' ', 1)[0]}`, []);
     } else {
       const rule = /^(?:\[\d+:\d+\] )?-A (\S+) (.*?)\s*$/.exec(line);
-      if (rule) chains.get(`${table}/${rule[1]}`)?.push(rule[2] ?? '');
+      if (rule)
+        chains.get(`${table}/${rule[1]}`)?.push((rule[2] ?? '').replace('--nfacct-name  ', '--nfacct-name '));
     }
   }
   return chains;
@@ -32,35 +36,48 @@ export function parsePolicies(text: string): ReadonlyMap<string, Policy> {
 
 /**
  * The input of `iptables-restore --noflush` that makes the changes. Naming a chain in a `:` line creates or empties it;
- * chains that are not named stay as they are.
+ * chains that are not named stay as they are. In each table, rules are added before others are deleted, and chains are
+ * deleted when no rule jumps to them any more.
  */
 export function restoreInput(operations: readonly IptablesOperation[]): string {
   return (['nat', 'filter', 'mangle'] as const).flatMap((table) => tableInput(table, operations)).join('');
 }
 
+/** The table of an operation. */
+export function tableOf(operation: IptablesOperation): Table {
+  return 'chain' in operation ? operation.chain.table : operation.rule.table;
+}
+
 function tableInput(table: Table, operations: readonly IptablesOperation[]): string[] {
   const headers: string[] = [];
-  const rules: string[] = [];
-  const last: string[] = [];
+  const appended: string[] = [];
+  const inserted: string[] = [];
+  const deleted: string[] = [];
+  const chains: string[] = [];
   for (const operation of operations) {
-    if (('chain' in operation ? operation.chain : operation.jump).table !== table) continue;
+    if (tableOf(operation) !== table) continue;
     switch (operation.do) {
-      case 'setChain':
-        headers.push(`:${operation.chain.name} - [0:0]\n`);
-        rules.push(...operation.chain.rules.map((rule) => `-A ${operation.chain.name} ${rule}\n`));
+      case 'setChain': {
+        const { name, rules } = operation.chain;
+        headers.push(`:${name} - [0:0]\n`);
+        for (const rule of rules) appended.push(`-A ${name} ${rule}\n`);
         break;
-      case 'insertJump':
-        last.push(`-I ${operation.jump.from} ${operation.jump.rule}\n`);
+      }
+      case 'appendRule':
+        appended.push(`-A ${operation.rule.chain} ${operation.rule.text}\n`);
         break;
-      case 'deleteJump':
-        rules.push(`-D ${operation.jump.from} ${operation.jump.rule}\n`);
+      case 'insertRule':
+        inserted.push(`-I ${operation.rule.chain} ${operation.rule.text}\n`);
+        break;
+      case 'deleteRule':
+        deleted.push(`-D ${operation.rule.chain} ${operation.rule.text}\n`);
         break;
       case 'deleteChain':
         headers.push(`:${operation.chain.name} - [0:0]\n`);
-        last.push(`-X ${operation.chain.name}\n`);
+        chains.push(`-X ${operation.chain.name}\n`);
         break;
     }
   }
-  const lines = [...headers, ...rules, ...last];
+  const lines = [...headers, ...appended, ...inserted, ...deleted, ...chains];
   return lines.length === 0 ? [] : [`*${table}\n`, ...lines, 'COMMIT\n'];
 }

@@ -15,14 +15,14 @@ export interface Chain {
   readonly rules: readonly string[];
 }
 
-/** A rule of ours in a chain that others use too. */
-export interface Jump {
+/** One rule of a chain that has other rules too. */
+export interface Rule {
   readonly family: Family;
   readonly table: Table;
   /** The chain that has the rule: `INPUT`. */
-  readonly from: string;
+  readonly chain: string;
   /** Everything after `-A CHAIN `. */
-  readonly rule: string;
+  readonly text: string;
 }
 
 /** One change of the rules of a family. */
@@ -30,8 +30,11 @@ export type IptablesOperation =
   /** Creates the chain if it is missing and makes these its rules. */
   | { readonly do: 'setChain'; readonly chain: Chain }
   /** Inserts the rule at the head of its chain. */
-  | { readonly do: 'insertJump'; readonly jump: Jump }
-  | { readonly do: 'deleteJump'; readonly jump: Jump }
+  | { readonly do: 'insertRule'; readonly rule: Rule }
+  /** Appends the rule to the end of its chain. */
+  | { readonly do: 'appendRule'; readonly rule: Rule }
+  /** Deletes the first rule of the chain that has this text. */
+  | { readonly do: 'deleteRule'; readonly rule: Rule }
   /** Empties and deletes the chain; nothing may jump to it any more. */
   | { readonly do: 'deleteChain'; readonly chain: Omit<Chain, 'rules'> };
 
@@ -61,6 +64,8 @@ export interface Iptables extends BatchSource<IptablesRestore> {
   saveTables(family: Family): Promise<SavedTables>;
   /**
    * Makes all changes of one family in one `iptables-restore --noflush`: each table changes as a whole or not at all.
+   * In each table, chains are created or emptied first; then rules are appended, rules inserted, rules deleted, and
+   * chains deleted. Operations of one kind keep their order.
    * Resolves to the error that all of them share (`ERR_PROCESS`, with the output of the program), or undefined.
    */
   restore(family: Family, operations: readonly IptablesOperation[]): Promise<NetlinkError | undefined>;

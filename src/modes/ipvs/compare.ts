@@ -154,7 +154,7 @@ function stepTowards(want: Exclude<Item, VirtualServiceItem>, have: Item | undef
       return ['rules', { on: 'iptables', family: want.family, operation: { do: 'setChain', chain: want } }];
     case 'jump':
       if (have) return undefined;
-      return ['rules', { on: 'iptables', family: want.family, operation: { do: 'insertJump', jump: want } }];
+      return ['rules', { on: 'iptables', family: want.family, operation: { do: 'insertRule', rule: want } }];
     case 'address':
       return have
         ? undefined
@@ -185,7 +185,7 @@ function stepAway(have: Exclude<Item, VirtualServiceItem>, desired: Desired<Item
     case 'jump':
       return [
         'deleteRules',
-        { on: 'iptables', family: have.family, operation: { do: 'deleteJump', jump: have } },
+        { on: 'iptables', family: have.family, operation: { do: 'deleteRule', rule: have } },
       ];
     case 'set':
       return ['deleteSets', ipset({ do: 'destroy', name: have.set.name })];

@@ -87,9 +87,9 @@ function describeSettings({ scheduler, persistence }: VirtualService): string {
 }
 
 function describeRules(operation: IptablesOperation, have: Item | undefined): string[] {
-  if ('jump' in operation) {
-    const { family, table, from, rule } = operation.jump;
-    return [`${operation.do === 'insertJump' ? '+' : '-'} rule IPv${family} ${table}/${from} ${rule}`];
+  if ('rule' in operation) {
+    const { family, table, chain, text } = operation.rule;
+    return [`${operation.do === 'deleteRule' ? '-' : '+'} rule IPv${family} ${table}/${chain} ${text}`];
   }
   const { family, table, name } = operation.chain;
   const chain = `IPv${family} ${table}/${name}`;

@@ -4,7 +4,8 @@ import { UsageError } from '../../config/commandLine.js';
 import type { Configuration } from '../../config/configuration.js';
 import { type Family, familyOf } from '../../net/address.js';
 import { formatNetwork, parseNetwork } from '../../net/network.js';
-import { CURES, type Cure, IPVS_DEFAULTS, type IpvsOptions, type LocalDetector } from './options.js';
+import type { LocalDetector } from '../shared/localDetector.js';
+import { CURES, type Cure, IPVS_DEFAULTS, type IpvsOptions } from './options.js';
 
 /** The options of ipvs mode; `own` has those without a field in the configuration. */
 export function ipvsOptions(

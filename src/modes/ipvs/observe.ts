@@ -213,7 +213,7 @@ export function observeRules(family: Family, saved: SavedRules): Item[] {
     items.push({ kind: 'chain', family, table, name, rules, ...(taken.has(id) ? { foreign: true } : {}) });
   }
   for (const jump of [...jumps(family), ...leftoverJumps(family)]) {
-    if (saved.get(`${jump.table}/${jump.from}`)?.includes(jump.rule)) items.push({ kind: 'jump', ...jump });
+    if (saved.get(`${jump.table}/${jump.chain}`)?.includes(jump.text)) items.push({ kind: 'jump', ...jump });
   }
   return items;
 }
@@ -225,7 +225,7 @@ function isKnownChain(table: string, name: string): table is Table {
 
 /** Chains to which rules of other programs jump, such as kubelet and CNI plugins. */
 function takenByOthers(family: Family, saved: SavedRules): Set<string> {
-  const known = new Set([...jumps(family), ...leftoverJumps(family)].map(({ rule }) => rule));
+  const known = new Set([...jumps(family), ...leftoverJumps(family)].map(({ text }) => text));
   const taken = new Set<string>();
   for (const [id, rules] of saved) {
     const [table, name] = id.split('/') as [string, string];

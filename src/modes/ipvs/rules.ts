@@ -1,8 +1,9 @@
 // The iptables rules of ipvs mode, as iptables-save prints them. Except in KUBE-IPVS-OUT-FILTER, their number does not
 // depend on the number of Services. Their order in a chain is significant.
-import type { Chain, Jump, Table } from '../../kernel/iptables/types.js';
+import type { Chain, Rule, Table } from '../../kernel/iptables/types.js';
 import type { Family } from '../../net/address.js';
 import { PROTOCOL_NUMBERS, type Protocol } from '../../net/protocol.js';
+import { localMatch } from '../shared/localDetector.js';
 import type { NodeDrop } from './items.js';
 import type { IpvsOptions } from './options.js';
 import { commentOf, type SetRole, setOf } from './sets.js';
@@ -37,12 +38,12 @@ const JUMPS: readonly (readonly [table: Table, from: string, comment: string, to
 ];
 
 /** The jumps of a family, in the order of their insertion. */
-export function jumps(family: Family): Jump[] {
-  return JUMPS.map(([table, from, comment, to]) => ({
+export function jumps(family: Family): Rule[] {
+  return JUMPS.map(([table, chain, comment, to]) => ({
     family,
     table,
-    from,
-    rule: `-m comment --comment "${comment}" -j ${to}`,
+    chain,
+    text: `-m comment --comment "${comment}" -j ${to}`,
   }));
 }
 
@@ -124,9 +125,10 @@ function masqueradeClusterIPs(
   const match = (dimensions: string) =>
     `${matchSet(family, 'KUBE-CLUSTER-IP', dimensions)} -j KUBE-MARK-MASQ`;
   if (masqueradeAll) return match('dst,dst');
-  if (localDetector.by === 'interface') return `! -i ${localDetector.match} ${match('dst,dst')}`;
-  const network = localDetector.by === 'network' ? localDetector.networks[family] : podNetwork;
-  return network === undefined ? match('src,dst') : `! -s ${network} ${match('dst,dst')}`;
+  const local = localMatch(localDetector, family, podNetwork);
+  if (local === undefined) return match('src,dst');
+  const option = 'interface' in local ? `-i ${local.interface}` : `-s ${local.network}`;
+  return `! ${option} ${match('dst,dst')}`;
 }
 
 /** Accepts traffic from other hosts, and traffic to local addresses, before the node-port rules. */

@@ -3,10 +3,10 @@ import type { VirtualService } from '../../../kernel/ipvs/types.js';
 import { isLoopback } from '../../../net/address.js';
 import { networkContains, parseNetwork } from '../../../net/network.js';
 import type { ClientPlace } from '../../explanation.js';
+import type { LocalDetector } from '../../shared/localDetector.js';
 import type { RuleSurroundings } from '../../shared/packet/packet.js';
 import { readRule } from '../../shared/packet/ruleText.js';
 import { Topology } from '../../shared/packet/topology.js';
-import type { LocalDetector } from '../options.js';
 import { type SetRole, setOf } from '../sets.js';
 import { type ExplainFacts, settingNames } from './facts.js';
 

@@ -16,8 +16,8 @@ function missingRules(node: Surroundings, options: IpvsOptions): Cause[] {
   const { family, tables } = node.facts;
   const missing = (text: string): Cause => ({ code: 'RulesMissing', text });
   const lost = jumps(family)
-    .filter(({ table, from, rule }) => !tables.rules.get(`${table}/${from}`)?.includes(rule))
-    .map(({ table, from, rule }) => missing(`chain ${table}/${from} lacks the rule ${rule}`));
+    .filter(({ table, chain, text }) => !tables.rules.get(`${table}/${chain}`)?.includes(text))
+    .map(({ table, chain, text: rule }) => missing(`chain ${table}/${chain} lacks the rule ${rule}`));
   const outFilter = tables.rules.get('filter/KUBE-IPVS-OUT-FILTER') ?? [];
   const facts = {
     has: (role: SetRole) => (node.sets.get(setOf(role, family).name)?.entries.length ?? 0) > 0,

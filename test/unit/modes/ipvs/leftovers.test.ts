@@ -82,8 +82,8 @@ describe('after iptables mode', () => {
     node.kernel.iptables.load(6, others);
     await node.kernel.iptables.restore(4, [
       {
-        do: 'insertJump',
-        jump: { family: 4, table: 'filter', from: 'OUTPUT', rule: '-j KUBE-EXTERNAL-SERVICES' },
+        do: 'insertRule',
+        rule: { family: 4, table: 'filter', chain: 'OUTPUT', text: '-j KUBE-EXTERNAL-SERVICES' },
       },
     ]);
     assert.deepEqual((await node.sync()).failures, []);

@@ -74,7 +74,7 @@ function rulesText(): string {
         `*${table}`,
         ...base.map((name) => `:${name} ACCEPT [0:0]`),
         ...own.map(({ name }) => `:${name} - [0:0]`),
-        ...jumping.filter((jump) => jump.table === table).map(({ from, rule }) => `-A ${from} ${rule}`),
+        ...jumping.filter((jump) => jump.table === table).map(({ chain, text }) => `-A ${chain} ${text}`),
         ...own.flatMap(({ name, rules }) => rules.map((rule) => `-A ${name} ${rule}`)),
         'COMMIT\n',
       ].join('\n');

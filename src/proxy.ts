@@ -213,11 +213,13 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
   }
 
   #nodeChanged(): void {
-    const { nodeName } = this.#parts;
-    const { nodeIPs } = this.#node.facts;
+    const { nodeName, mode } = this.#parts;
+    const { nodeIPs, podCIDRs } = this.#node.facts;
     const others = this.#cache.addressesOfOthers(nodeName);
     this.#touch(this.#node.nodeChanged(this.#cache.node(nodeName), others));
     const now = this.#node.facts.nodeIPs;
+    if (mode.host.podNetworks && podCIDRs.join() !== this.#node.facts.podCIDRs.join())
+      this.#reconciler.touchAll();
     // Which addresses of the host matter may follow from the node's own: the next pass lists them anew.
     if (nodeIPs[4] !== now[4] || nodeIPs[6] !== now[6]) this.#reconciler.requestFullSync();
   }

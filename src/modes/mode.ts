@@ -96,6 +96,8 @@ export interface HostRules {
   uses(address: HostAddress, nodeIPs: NodeFacts['nodeIPs']): boolean;
   /** The facts, from the addresses that are used. */
   facts(addresses: readonly HostAddress[], nodeIPs: NodeFacts['nodeIPs']): HostFacts;
+  /** The plans of Services depend on the networks of this node's pods; by default, only that of the node does. */
+  readonly podNetworks?: boolean;
 }
 
 /** Decides whether another program changed our items, from the items that are known after the current pass. */

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { openIpvsKernel } from '../../src/modes/ipvs/open.js';
 import { cleanUp } from '../../src/reconcile/cleanUp.js';
 import { differences, type Scenario, scenarios } from '../support/oracle.js';
-import { TestNode } from '../support/testNode.js';
+import { IpvsNode } from '../support/testNode.js';
 import { feed, layOut, readSysctl, SYSCTLS, tool, toolOutput, tools } from '../support/tools.js';
 
 /** The result of a scenario. */
@@ -35,7 +35,7 @@ async function main(scenario: Scenario): Promise<ScenarioReport> {
   layOut(scenario);
   const kernel = await openIpvsKernel(false);
   const failures: string[] = [];
-  const newNode = () => new TestNode(scenario, kernel, release());
+  const newNode = () => new IpvsNode(scenario, kernel, release());
   const sync = async (node: ReturnType<typeof newNode>) => {
     const summary = await node.sync();
     failures.push(...summary.failures.map(({ error }) => error.message));

@@ -4,7 +4,8 @@ import type { IpsetOperation } from '../../kernel/ipset/types.js';
 import { type ChangePart, changeName, listsOf } from '../../kernel/ipvs/serverLists.js';
 import type { RtnetlinkOperation } from '../../kernel/rtnetlink/types.js';
 import { TimeSlice } from '../../timeSlice.js';
-import { BatchSender, type Part, type Result, resultOf, single } from './batchSender.js';
+import { type Result, resultOf } from '../shared/result.js';
+import { BatchSender, type Part, single } from './batchSender.js';
 import type { IpvsKernel } from './kernel.js';
 import type { KernelCall, Operation } from './operations.js';
 

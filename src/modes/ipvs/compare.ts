@@ -4,6 +4,7 @@ import { noChange } from '../../kernel/ipvs/serverLists.js';
 import type { AddressId, IpvsTimeouts } from '../../kernel/ipvs/types.js';
 import { familyOf } from '../../net/address.js';
 import type { Comparison, Desired } from '../mode.js';
+import { equalTexts } from '../shared/iptables/describe.js';
 import { compareServer, isSameServer } from './compareServer.js';
 import {
   type Item,
@@ -252,8 +253,4 @@ function equalRanges({ range: a }: SetDefinition, { range: b }: SetDefinition): 
 function equalTimeouts(want: IpvsTimeouts, have: IpvsTimeouts): boolean {
   const kept = (wanted: number, had: number) => wanted === 0 || wanted === had;
   return kept(want.tcp, have.tcp) && kept(want.tcpFin, have.tcpFin) && kept(want.udp, have.udp);
-}
-
-function equalTexts(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((text, i) => text === b[i]);
 }

@@ -7,6 +7,7 @@ export {
   type ObjectReference,
   type Problem,
   type ProblemReason,
+  ROLLED_BACK,
 } from './errors.js';
 export type {
   Cause,
@@ -38,7 +39,6 @@ export {
   type Outlook,
   type Pass,
   type Plan,
-  ROLLED_BACK,
 } from './modes/mode.js';
 export type { LocalDetector } from './modes/shared/localDetector.js';
 export type { AddressPorts } from './net/addressPorts.js';

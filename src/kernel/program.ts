@@ -29,11 +29,14 @@ export interface ProgramOptions {
 export class ProgramError extends Error {
   /** The errno name of a program that could not be started (`ENOENT`), else `ERR_PROCESS`. */
   readonly code: string;
+  /** Whether a signal or a limit ended it. */
+  readonly interrupted: boolean;
 
-  constructor(code: string, message: string) {
+  constructor(code: string, message: string, interrupted = false) {
     super(message);
     this.name = 'ProgramError';
     this.code = code;
+    this.interrupted = interrupted;
   }
 }
 
@@ -53,7 +56,7 @@ export async function runProgram(
   const end = await started(program, args, Buffer.from(input), timeout, maxOutput);
   const reason = reasonOf(end, timeout, maxOutput);
   if (reason === undefined) return end.output;
-  throw new ProgramError('ERR_PROCESS', reason);
+  throw new ProgramError('ERR_PROCESS', reason, end.signal > 0);
 }
 
 async function started(

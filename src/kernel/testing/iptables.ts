@@ -2,7 +2,7 @@
 import { NetlinkError } from '../../errors.js';
 import type { Family } from '../../net/address.js';
 import { program } from '../iptables/index.js';
-import { parsePolicies, parseSaved } from '../iptables/text.js';
+import { parsePolicies, parseSaved } from '../iptables/saved.js';
 import type {
   Iptables,
   IptablesOperation,

@@ -127,14 +127,17 @@ class Run {
     return after?.some((key) => this.#failed?.has(key)) ?? false;
   }
 
-  /** Starts one process for each family with changes. */
+  /** Changes the rules of each family by one restore. */
   async #restore(start: number, end: number): Promise<void> {
     const group = this.#operations.slice(start, end);
     const calls = group.map(({ call }) => call as CallOn<'iptables'>);
     for (const family of new Set(calls.map((call) => call.family))) {
       const changes = calls.filter((call) => call.family === family).map(({ operation }) => operation);
-      const error = await resultOf('iptables', () => this.#kernel.iptables.restore(family, changes));
-      for (const [i, call] of calls.entries()) if (call.family === family) this.results[start + i] = error;
+      const results = await this.#kernel.iptables.restore(family, changes);
+      let next = 0;
+      for (const [i, call] of calls.entries()) {
+        if (call.family === family) this.results[start + i] = results[next++];
+      }
     }
   }
 

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import type { Logger } from 'pino';
 import { openConntrack } from '../../kernel/conntrack/index.js';
-import { openIptables } from '../../kernel/iptables/index.js';
+import { type IptablesOpenOptions, openIptables } from '../../kernel/iptables/index.js';
 import type { Iptables } from '../../kernel/iptables/types.js';
 import { openProcNet } from '../../kernel/procNet/index.js';
 import { openRtnetlink, watchRtnetlink } from '../../kernel/rtnetlink/index.js';
@@ -17,6 +17,9 @@ import { sharedWatch } from './sharedWatch.js';
 /** Time for which changes of links and addresses are collected, in ms: a network plugin makes several for each pod. */
 const HOST_SETTLES = 200;
 
+/** The options of {@link openHostKernel}. */
+export type HostKernelOptions = OpenOptions & IptablesOpenOptions;
+
 /** Parts of the kernel of this process's network namespace. */
 export type HostKernel = Awaited<ReturnType<typeof openHostKernel>>;
 
@@ -24,14 +27,15 @@ export type HostKernel = Awaited<ReturnType<typeof openHostKernel>>;
  * Opens all parts. If one cannot be opened, closes the others and rejects with its NetlinkError. The options are those of the
  * netlink families; iptables, settings and /proc/net are of the process.
  */
-export async function openHostKernel(options: OpenOptions = {}) {
+export async function openHostKernel({ onFallback, ...options }: HostKernelOptions = {}) {
   const parts = await openParts({
     conntrack: () => openConntrack(options),
     rtnetlink: () => openRtnetlink(options),
   });
+  const iptables = openIptables(onFallback && { onFallback });
   return {
     ...parts,
-    iptables: openIptables(),
+    iptables,
     sysctl: openSysctl(),
     procNet: openProcNet(),
     /** Calls `changed` after changes of links or addresses, until closed. */
@@ -42,6 +46,8 @@ export async function openHostKernel(options: OpenOptions = {}) {
     ),
     close: () => {
       for (const part of Object.values(parts)) part.close();
+      // Nothing waits for its programs: they end with this process at the latest.
+      iptables.close().catch(() => {});
     },
   };
 }

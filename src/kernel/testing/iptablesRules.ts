@@ -61,8 +61,9 @@ export class FakeRules {
       if (operation.do !== 'deleteChain') continue;
       const id = chainOf(operation);
       if (this.#jumps.has(id)) return 'Too many links';
+      const rules = this.#chains.get(id) ?? [];
       this.#chains.delete(id);
-      this.#undo.push(() => this.#chains.set(id, []));
+      this.#undo.push(() => this.#chains.set(id, rules));
     }
     return undefined;
   }

@@ -44,7 +44,7 @@ export async function observeAlone(
   const failures = new Map<string, NetlinkError>();
   for (const family of options.families) {
     const ofFamily = (item: Item | undefined) =>
-      item?.kind === 'sysctl' ? family === 4 : item?.family === family;
+      item === undefined || (item.kind === 'sysctl' ? family === 4 : item.family === family);
     const keys = new Set([...items].filter(([, item]) => ofFamily(item)).map(([key]) => key));
     if (keys.size === 0) continue;
     try {

@@ -24,21 +24,21 @@ export { createIpvsMode, IPVS_DEFAULTS, type IpvsKernel, type IpvsOptions } from
 export type { Item as IpvsItem } from './modes/ipvs/items.js';
 export type { Operation as IpvsModeOperation } from './modes/ipvs/operations.js';
 export { CURES, type Cure } from './modes/ipvs/options.js';
-export {
-  type Comparison,
-  type Desired,
-  type DisturbedCheck,
-  type DisturbedListener,
-  type Found,
-  type HostRules,
-  type Keep,
-  type KeyedOperation,
-  type Known,
-  type Maintenance,
-  type Mode,
-  type Outlook,
-  type Pass,
-  type Plan,
+export type {
+  Comparison,
+  Desired,
+  DisturbedCheck,
+  DisturbedListener,
+  Found,
+  HostRules,
+  Keep,
+  KeyedOperation,
+  Known,
+  Maintenance,
+  Mode,
+  Outlook,
+  Pass,
+  Plan,
 } from './modes/mode.js';
 export type { LocalDetector } from './modes/shared/localDetector.js';
 export type { AddressPorts } from './net/addressPorts.js';

@@ -7,7 +7,7 @@ import { type FallbackListener, Restorer } from './restorer.js';
 import { mainErrorOf, resultsOf } from './results.js';
 import { parseTablesInSlices } from './saved.js';
 import { restoreTables } from './text.js';
-import type { Iptables, SavedTables } from './types.js';
+import type { Iptables } from './types.js';
 
 export { parsePolicies, parseSaved } from './saved.js';
 export { restoreInput } from './text.js';

@@ -43,7 +43,8 @@ export function resultsOf(count: number, outcome: Outcome): (NetlinkError | unde
   fill(results, rest, rolledBack(outcome, error));
   const culprits = named.filter(({ table, place }) => table === committed && place !== undefined);
   if (culprits.length === 0) fill(results, rest.slice(0, 1), error);
-  for (const { place, text } of culprits) if (place !== undefined) results[place] = errorOf(outcome, failure, text);
+  for (const { place, text } of culprits)
+    if (place !== undefined) results[place] = errorOf(outcome, failure, text);
   return results;
 }
 
@@ -85,7 +86,8 @@ function fill(
   tables: readonly RestoreTable[],
   error: NetlinkError,
 ): void {
-  for (const { places } of tables) for (const place of places) if (place !== undefined) results[place] = error;
+  for (const { places } of tables)
+    for (const place of places) if (place !== undefined) results[place] = error;
 }
 
 function errorOf({ program }: Outcome, { code, message }: RestoreFailure, line?: string): NetlinkError {

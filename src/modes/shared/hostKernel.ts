@@ -32,7 +32,8 @@ export async function openHostKernel({ onFallback, ...options }: HostKernelOptio
     conntrack: () => openConntrack(options),
     rtnetlink: () => openRtnetlink(options),
   });
-  const iptables = openIptables(onFallback && { onFallback });
+  const client = openIptables(onFallback && { onFallback });
+  const iptables: Iptables = client;
   return {
     ...parts,
     iptables,
@@ -47,7 +48,7 @@ export async function openHostKernel({ onFallback, ...options }: HostKernelOptio
     close: () => {
       for (const part of Object.values(parts)) part.close();
       // Nothing waits for its programs: they end with this process at the latest.
-      iptables.close().catch(() => {});
+      client.close().catch(() => {});
     },
   };
 }

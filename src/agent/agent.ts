@@ -150,9 +150,15 @@ class Ending {
   }
 }
 
-function proxyOf({ opened, source, node, configuration, metrics }: AgentParts, events: ProxyEvents) {
+function proxyOf({ opened, source, node, configuration, metrics, log }: AgentParts, events: ProxyEvents) {
   const { mode, formerModes = [], minSyncPeriod, kernel, parts } = opened;
   const { conntrack, iptables, rtnetlink, sysctl } = kernel;
+  iptables.onFallback = (program, reason) => {
+    log.warn(
+      { program, reason },
+      'the program cannot run for long: each change of its rules starts a process',
+    );
+  };
   measure({ ...parts, conntrack, iptables, rtnetlink, sysctl }, metrics);
   return createProxy({
     source,

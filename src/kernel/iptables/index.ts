@@ -3,7 +3,7 @@ import { NetlinkError } from '../../errors.js';
 import type { Family } from '../../net/address.js';
 import { ProgramError, runProgram } from '../program.js';
 import { reported, verbOf } from '../reported.js';
-import { type FallbackListener, Restorer } from './restorer.js';
+import { Restorer } from './restorer.js';
 import { mainErrorOf, resultsOf } from './results.js';
 import { parseTablesInSlices } from './saved.js';
 import { restoreTables } from './text.js';
@@ -12,15 +12,6 @@ import type { Iptables } from './types.js';
 export { parsePolicies, parseSaved } from './saved.js';
 export { restoreInput } from './text.js';
 export type * from './types.js';
-
-/** Options of {@link openIptables}. */
-export interface IptablesOpenOptions {
-  /**
-   * Called once for each family in which iptables-restore cannot run for long, so that each change starts a process: with
-   * the name of the program and the reason.
-   */
-  readonly onFallback?: FallbackListener;
-}
 
 /** An open client of iptables. */
 export interface IptablesClient extends Iptables {
@@ -32,7 +23,8 @@ export interface IptablesClient extends Iptables {
  * iptables and ip6tables of the process's network namespace. The first change of a family starts an iptables-restore, which
  * makes all later ones; it ends with close(), and at the latest with the thread that opened it.
  */
-export function openIptables({ onFallback = () => {} }: IptablesOpenOptions = {}): IptablesClient {
+export function openIptables(): IptablesClient {
+  const onFallback = (name: string, reason: string) => iptables.onFallback?.(name, reason);
   const restorers = {
     4: new Restorer(program('restore', 4), onFallback),
     6: new Restorer(program('restore', 6), onFallback),

@@ -30,9 +30,6 @@ const COMMENT = `#${' '.repeat(1022)}\n`;
 const LONGEST_INPUT = 1_000_000;
 const LONGEST_TIME = 3_600_000;
 
-/** Called when changes need a process each, because a long-lived one cannot be had. */
-export type FallbackListener = (program: string, reason: string) => void;
-
 /** A program that has acknowledged its start. */
 interface Running {
   readonly session: ProgramSession;
@@ -47,7 +44,7 @@ interface Running {
 /** The changes of one family. */
 export class Restorer {
   readonly #program: string;
-  readonly #onFallback: FallbackListener;
+  readonly #onFallback: (program: string, reason: string) => void;
   /** The program, while it starts or runs; resolves to undefined if none can be had. */
   #running: Promise<Running | undefined> | undefined;
   /** Ends with the last change. */
@@ -59,7 +56,8 @@ export class Restorer {
   /** Number of the last mark. */
   #marks = 0;
 
-  constructor(program: string, onFallback: FallbackListener) {
+  /** @param onFallback called once when changes need a process each, because a long-lived one cannot be had */
+  constructor(program: string, onFallback: (program: string, reason: string) => void) {
     this.#program = program;
     this.#onFallback = onFallback;
   }

@@ -58,6 +58,11 @@ export interface IptablesRestore {
 
 /** iptables of the process's network namespace. */
 export interface Iptables extends BatchSource<IptablesRestore> {
+  /**
+   * Called once for each family in which no iptables-restore can run for long, so that each change starts a process: with the
+   * name of the program and the reason.
+   */
+  onFallback?: ((program: string, reason: string) => void) | undefined;
   /** Every chain of every table. Runs one process. */
   save(family: Family): Promise<SavedRules>;
   /** The same, with the policies of the built-in chains. */

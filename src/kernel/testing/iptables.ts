@@ -70,7 +70,7 @@ export class FakeIptables implements Iptables, Faults {
     for (const [committed, { table }] of tables.entries()) {
       const refusal = this.#rules[family].change(table, operations, this.refuse);
       if (refusal === undefined) continue;
-      const line = tables[committed]?.places.indexOf(operations.indexOf(refusal.operation)) ?? 0;
+      const line = tables[committed]?.places.lastIndexOf(operations.indexOf(refusal.operation)) ?? 0;
       const before = tables.slice(0, committed).reduce((sum, { lines }) => sum + lines.length + 1, 0);
       const message = `line ${before + line + 1} failed: ${refusal.reason}`;
       const failure = { code: 'ERR_PROCESS', message, linesBefore: 0 };

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import type { Logger } from 'pino';
 import { openConntrack } from '../../kernel/conntrack/index.js';
-import { type IptablesOpenOptions, openIptables } from '../../kernel/iptables/index.js';
+import { openIptables } from '../../kernel/iptables/index.js';
 import type { Iptables } from '../../kernel/iptables/types.js';
 import { openProcNet } from '../../kernel/procNet/index.js';
 import { openRtnetlink, watchRtnetlink } from '../../kernel/rtnetlink/index.js';
@@ -17,9 +17,6 @@ import { sharedWatch } from './sharedWatch.js';
 /** Time for which changes of links and addresses are collected, in ms: a network plugin makes several for each pod. */
 const HOST_SETTLES = 200;
 
-/** The options of {@link openHostKernel}. */
-export type HostKernelOptions = OpenOptions & IptablesOpenOptions;
-
 /** Parts of the kernel of this process's network namespace. */
 export type HostKernel = Awaited<ReturnType<typeof openHostKernel>>;
 
@@ -27,12 +24,12 @@ export type HostKernel = Awaited<ReturnType<typeof openHostKernel>>;
  * Opens all parts. If one cannot be opened, closes the others and rejects with its NetlinkError. The options are those of the
  * netlink families; iptables, settings and /proc/net are of the process.
  */
-export async function openHostKernel({ onFallback, ...options }: HostKernelOptions = {}) {
+export async function openHostKernel(options: OpenOptions = {}) {
   const parts = await openParts({
     conntrack: () => openConntrack(options),
     rtnetlink: () => openRtnetlink(options),
   });
-  const client = openIptables(onFallback && { onFallback });
+  const client = openIptables();
   const iptables: Iptables = client;
   return {
     ...parts,

@@ -21,7 +21,7 @@ const ERRORS = ['ae-undocumented', 'ae-unresolved-link'];
  * fakes, and the name by which a module imports all types of another.
  */
 const INTERNAL = [
-  ...['SetItem', 'Chain', 'Jump', 'Entry', 'NodeDrop', 'VirtualServiceItem', 'Phase', 'KernelCall'],
+  ...['SetItem', 'Chain', 'ChainRule', 'Entry', 'NodeDrop', 'VirtualServiceItem', 'Phase', 'KernelCall'],
   ...['FakeClient', 'types'],
 ];
 /** Members may do without a comment where their name says all. */

@@ -24,7 +24,12 @@ const IPVS = ['ipvs', 'dummy device'];
 
 /** @type {readonly Tier[]} In the order of their start, the longest first. */
 export const TIERS = [
-  { name: 'oracle', native: true, needs: IPVS },
+  {
+    name: 'oracle',
+    native: true,
+    needs: IPVS,
+    others: { 'iptablesMode.': ['conntrack', 'nftables', 'legacy tables'] },
+  },
   { name: 'unit', native: false, promtool: true, shells: true },
   { name: 'native', native: true },
   {

@@ -6,7 +6,14 @@ import { pino } from 'pino';
 import { telemetry } from '../../src/agent/telemetry.js';
 import { NetlinkError } from '../../src/errors.js';
 import { FakeKernel } from '../../src/kernel/testing/index.js';
-import { createIpvsMode, IPVS_DEFAULTS, type IpvsOptions } from '../../src/modes/ipvs/index.js';
+import { createIptablesMode, IPTABLES_DEFAULTS } from '../../src/modes/iptables/index.js';
+import {
+  createIpvsMode,
+  IPVS_DEFAULTS,
+  type IpvsKernel,
+  type IpvsOptions,
+} from '../../src/modes/ipvs/index.js';
+import type { KeyedOperation, Mode } from '../../src/modes/mode.js';
 import { decodeObject } from '../../src/objects/decode.js';
 import type { ObjectChange } from '../../src/objects/types.js';
 import { createProxy, type ProxyEvents } from '../../src/proxy.js';
@@ -19,6 +26,8 @@ import { Counters, type Counts } from '../support/counts.js';
 import { HostNotifications } from '../support/hostNotifications.js';
 
 const SIZES = [100, 10_000];
+/** Both have so many endpoints that kube-proxy omits their comments: bytes can be compared. */
+const LARGE_SIZES = [600, 10_000];
 /** Number of Services that a change of the node may affect. It is the same in every cluster. */
 const SPECIAL = 20;
 
@@ -99,10 +108,29 @@ function agentEvents(): ProxyEvents {
   });
 }
 
+interface ClusterOptions extends Partial<IpvsOptions> {
+  readonly audit?: number;
+  /** Default `ipvs`. */
+  readonly mode?: 'ipvs' | 'iptables';
+}
+
+/** A mode on a kernel, with counts. */
+function countedMode(
+  kernel: FakeKernel & Pick<IpvsKernel, 'watchHost'>,
+  name: 'ipvs' | 'iptables',
+  options: Partial<IpvsOptions> & { readonly auditPeriod: number },
+): Mode<unknown, KeyedOperation> {
+  const mode =
+    name === 'ipvs'
+      ? counters.ofMode(createIpvsMode(kernel, { ...IPVS_DEFAULTS, kernelRelease: '6.1.0', ...options }))
+      : counters.ofMode(createIptablesMode(kernel, { ...IPTABLES_DEFAULTS, ...options }));
+  return mode as unknown as Mode<unknown, KeyedOperation>;
+}
+
 /** A running proxy with this number of Services. */
 async function cluster(
   size: number,
-  { audit = 3_600_000, ...options }: Partial<IpvsOptions> & { audit?: number } = {},
+  { audit = 3_600_000, mode: name = 'ipvs', ...options }: ClusterOptions = {},
 ) {
   const kernel = new FakeKernel();
   const passes: SyncSummary[] = [];
@@ -111,14 +139,7 @@ async function cluster(
   let source: SourceEvents | undefined;
   const host = new HostNotifications();
   const { watchHost } = host;
-  const mode = counters.ofMode(
-    createIpvsMode(Object.assign(kernel, { watchHost }), {
-      ...IPVS_DEFAULTS,
-      kernelRelease: '6.1.0',
-      auditPeriod: audit,
-      ...options,
-    }),
-  );
+  const mode = countedMode(Object.assign(kernel, { watchHost }), name, { auditPeriod: audit, ...options });
   const proxy = createProxy({
     source: {
       async start(to) {
@@ -188,7 +209,7 @@ async function atEachSize(
   options?: Parameters<typeof cluster>[1],
 ): Promise<Counts> {
   const costs: Counts[] = [];
-  for (const size of SIZES) {
+  for (const size of options?.mode === 'iptables' ? LARGE_SIZES : SIZES) {
     const one = await cluster(size, options);
     costs.push(await scenario(one));
     await one.proxy.stop();
@@ -327,5 +348,53 @@ describe('with 100 Services and with 10 000 the cost is the same', () => {
       { audit: 300 },
     );
     assert.deepEqual({ plans, calls }, { plans: 1, calls: 1 });
+  });
+});
+
+describe('in iptables mode, with 600 Services and with 10 000 the cost is the same', () => {
+  const inIptables = { mode: 'iptables' } as const;
+
+  it('of one endpoint: one plan, one restore, of its chains only', async () => {
+    const { plans, calls, bytes } = await atEachSize(
+      ({ change }) => change(slice(50, 'ready', 'ready', 'ready')),
+      inIptables,
+    );
+    assert.deepEqual({ plans, calls }, { plans: 1, calls: 1 });
+    assert.ok(bytes < 1000, `${bytes} bytes`);
+  });
+
+  it('of a new Service and its first endpoint: one restore', async () => {
+    const { plans, calls, bytes } = await atEachSize(
+      ({ change }) => change(service(20_000), slice(20_000, 'ready')),
+      inIptables,
+    );
+    assert.deepEqual({ plans, calls }, { plans: 1, calls: 1 });
+    assert.ok(bytes < 1000, `${bytes} bytes`);
+  });
+
+  it('of a Service that loses its endpoints, with policy Local and a node port: one restore', async () => {
+    const { plans, calls } = await atEachSize(({ change }) => change(slice(5)), inIptables);
+    assert.deepEqual({ plans, calls }, { plans: 1, calls: 1 });
+  });
+
+  it("of a change of the node's pod networks, if they detect local traffic: plans of all Services", async () => {
+    const detector = { localDetector: { by: 'nodeNetwork' }, ...inIptables } as const;
+    const { change, proxy } = await cluster(100, detector);
+    const { plans } = await change(node('zone-a', { spec: { podCIDRs: ['10.244.0.0/24'] } }));
+    assert.equal(plans, 101, 'those of the Services, and the node');
+    await proxy.stop();
+  });
+
+  it('of an address of the host: none', async () => {
+    const cost = await atEachSize(
+      async ({ costOf, hostChanged, tell }) =>
+        costOf(() => {
+          hostChanged(hostChange('eth0', '192.168.50.77'));
+          tell.changed([slice(50, 'ready')]);
+        }),
+      inIptables,
+    );
+    const { plans, calls } = cost;
+    assert.deepEqual({ plans, calls }, { plans: 1, calls: 1 }, 'those of the endpoint');
   });
 });

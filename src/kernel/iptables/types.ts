@@ -16,7 +16,7 @@ export interface Chain {
 }
 
 /** One rule of a chain that has other rules too. */
-export interface Rule {
+export interface ChainRule {
   readonly family: Family;
   readonly table: Table;
   /** The chain that has the rule: `INPUT`. */
@@ -30,11 +30,11 @@ export type IptablesOperation =
   /** Creates the chain if it is missing and makes these its rules. */
   | { readonly do: 'setChain'; readonly chain: Chain }
   /** Inserts the rule at the head of its chain. */
-  | { readonly do: 'insertRule'; readonly rule: Rule }
+  | { readonly do: 'insertRule'; readonly rule: ChainRule }
   /** Appends the rule to the end of its chain. */
-  | { readonly do: 'appendRule'; readonly rule: Rule }
+  | { readonly do: 'appendRule'; readonly rule: ChainRule }
   /** Deletes the first rule of the chain that has this text. */
-  | { readonly do: 'deleteRule'; readonly rule: Rule }
+  | { readonly do: 'deleteRule'; readonly rule: ChainRule }
   /** Empties and deletes the chain; nothing may jump to it any more. */
   | { readonly do: 'deleteChain'; readonly chain: Omit<Chain, 'rules'> };
 

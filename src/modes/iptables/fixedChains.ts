@@ -1,5 +1,5 @@
 // The chains and rules of the node, which depend on no Service. Rules are text as iptables-save prints them.
-import type { Chain, Rule, Table } from '../../kernel/iptables/types.js';
+import type { Chain, ChainRule, Table } from '../../kernel/iptables/types.js';
 import type { Family } from '../../net/address.js';
 import type { HostFacts } from '../../services/types.js';
 import { acceptForwarded, masqueradeMarked, setMark } from '../shared/iptables/fixedRules.js';
@@ -50,7 +50,7 @@ const JUMPS: readonly (readonly [table: Table, chain: string, match: string, com
   ];
 
 /** The jumps of a family, in the order of their insertion. */
-export function jumps(family: Family): Rule[] {
+export function jumps(family: Family): ChainRule[] {
   return JUMPS.map(([table, chain, match, text, to]) => ({
     family,
     table,
@@ -60,7 +60,7 @@ export function jumps(family: Family): Rule[] {
 }
 
 /** The rule that protects addresses 127.0.0.0/8, which the setting route_localnet makes reachable for other hosts. */
-export const BLOCK_LOCALNET: Rule = {
+export const BLOCK_LOCALNET: ChainRule = {
   family: 4,
   table: 'filter',
   chain: FIREWALL,

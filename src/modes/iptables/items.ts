@@ -1,6 +1,6 @@
 // The items of iptables mode in the kernel. Rules of Services in chains of all Services are items of their own, so that
 // such a chain is never written as a whole.
-import type { Chain, Rule, Table } from '../../kernel/iptables/types.js';
+import type { Chain, ChainRule, Table } from '../../kernel/iptables/types.js';
 import type { Family } from '../../net/address.js';
 
 /** A chain whose rules are written together: of one Service port, of one endpoint, or of the node. */
@@ -24,7 +24,7 @@ export interface SharedChainItem extends Omit<Chain, 'rules'> {
 }
 
 /** One rule of a chain that has other rules too. */
-export interface RuleItem extends Rule {
+export interface RuleItem extends ChainRule {
   readonly kind: 'rule';
   /** `namespace/name`; undefined for rules of the node and for those that were only read. */
   readonly service?: string;

@@ -1,22 +1,19 @@
 // The names of the chains of Service ports and endpoints: hashes, as in kube-proxy.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Protocol } from '../../net/protocol.js';
 
 /** RFC 4648, section 6. */
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
-const HASH_LENGTH = 16;
 
-/** The first 16 characters of the SHA-256 of a text, in base32. */
+/** The first 16 characters of the SHA-256 of a text, in base32: 80 bits. */
 export function hashOf(text: string): string {
-  const bytes = createHash('sha256').update(text).digest();
-  let hash = '';
-  let bits = 0;
-  let count = 0;
-  for (let at = 0; hash.length < HASH_LENGTH; at++) {
-    bits = ((bits << 8) | (bytes[at] as number)) & 0xfff;
-    for (count += 8; count >= 5; count -= 5) hash += BASE32[(bits >> (count - 5)) & 31];
+  const hex = hash('sha256', text, 'hex');
+  let name = '';
+  for (let at = 0; at < 20; at += 5) {
+    const bits = Number.parseInt(hex.slice(at, at + 5), 16);
+    for (let shift = 15; shift >= 0; shift -= 5) name += BASE32[(bits >> shift) & 31];
   }
-  return hash;
+  return name;
 }
 
 /** The name of a Service port in comments and hashes: `default/web:http`, or `default/web` for a port without a name. */

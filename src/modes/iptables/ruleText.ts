@@ -29,10 +29,18 @@ export function localTraffic(local: LocalMatch, not: '' | '! ', destination = ''
 /** The number of values of a random number of the kernel (xt_statistic). */
 const RANDOM_RANGE = 2 ** 31;
 
+/** Results for small numbers: most Services have few endpoints. */
+const probabilities: string[] = [];
+const MOST_KNOWN = 256;
+
 /** The probability 1/n as iptables writes and prints it: 10 decimals, rounded to a multiple of 2^-31, with 11 decimals. */
 export function probability(n: number): string {
+  const known = probabilities[n];
+  if (known !== undefined) return known;
   const written = Number((1 / n).toFixed(10));
-  return (Math.round(written * RANDOM_RANGE) / RANDOM_RANGE).toFixed(11);
+  const text = (Math.round(written * RANDOM_RANGE) / RANDOM_RANGE).toFixed(11);
+  if (n <= MOST_KNOWN) probabilities[n] = text;
+  return text;
 }
 
 /** The options of the `recent` list of an endpoint, after the verb. */

@@ -1,7 +1,7 @@
 // Chains and rules of a former kube-proxy in iptables mode: they would still match traffic. Chains of both modes
 // (KUBE-SERVICES in table nat, KUBE-POSTROUTING, …) are rewritten; the others are removed after our rules are
 // programmed.
-import type { Rule } from '../../kernel/iptables/types.js';
+import type { ChainRule } from '../../kernel/iptables/types.js';
 import type { Family } from '../../net/address.js';
 
 /** Chains of Service ports, their local endpoints, external addresses and firewalls, and of endpoints. */
@@ -33,7 +33,7 @@ const JUMPS: readonly (readonly [from: string, match: string, comment: string, t
 ];
 
 /** The jumps that only iptables mode has. */
-export function leftoverJumps(family: Family): Rule[] {
+export function leftoverJumps(family: Family): ChainRule[] {
   return JUMPS.map(([chain, match, comment, to]) => ({
     family,
     table: 'filter',

@@ -1,6 +1,6 @@
 // The iptables rules of ipvs mode, as iptables-save prints them. Except in KUBE-IPVS-OUT-FILTER, their number does not
 // depend on the number of Services. Their order in a chain is significant.
-import type { Chain, Rule, Table } from '../../kernel/iptables/types.js';
+import type { Chain, ChainRule, Table } from '../../kernel/iptables/types.js';
 import type { Family } from '../../net/address.js';
 import { PROTOCOL_NUMBERS, type Protocol } from '../../net/protocol.js';
 import { acceptForwarded, masqueradeMarked, reject, setMark } from '../shared/iptables/fixedRules.js';
@@ -39,7 +39,7 @@ const JUMPS: readonly (readonly [table: Table, from: string, comment: string, to
 ];
 
 /** The jumps of a family, in the order of their insertion. */
-export function jumps(family: Family): Rule[] {
+export function jumps(family: Family): ChainRule[] {
   return JUMPS.map(([table, chain, comment, to]) => ({
     family,
     table,

@@ -1,7 +1,7 @@
 // The contract of iptables: the behaviour that both backends of the kernel and the fake share.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { Chain, Iptables, IptablesOperation, Rule } from '../../../src/kernel/iptables/types.js';
+import type { Chain, ChainRule, Iptables, IptablesOperation } from '../../../src/kernel/iptables/types.js';
 
 const JUMP = '-p tcp -m tcp --dport 80 -j KNP-B';
 const OTHER = '-p udp -m udp --dport 53 -j RETURN';
@@ -15,7 +15,7 @@ function chain(name: string, ...rules: string[]): Chain {
   return { family: 4, table: 'nat', name, rules };
 }
 
-function rule(text: string, name = 'KNP-A'): Rule {
+function rule(text: string, name = 'KNP-A'): ChainRule {
   return { family: 4, table: 'nat', chain: name, text };
 }
 

@@ -53,10 +53,11 @@ std::string Output::TakeText() {
   return std::exchange(text_, {});
 }
 
-Cancellation::Cancellation() : event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+Cancellation::Cancellation()
+    : event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), error_(event_.open() ? 0 : errno) {}
 
 Status Cancellation::Check() const {
-  return event_.open() ? Status{} : Status::Errno(EMFILE, "eventfd");
+  return error_ == 0 ? Status{} : Status::Errno(error_, "eventfd");
 }
 
 void Cancellation::Cancel() const {

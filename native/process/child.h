@@ -57,7 +57,7 @@ class Output {
 class Cancellation {
  public:
   Cancellation();
-  // EMFILE if it could not be made.
+  // The error with which it could not be made, if any.
   netlink::Status Check() const;
   // Any thread may call.
   void Cancel() const;
@@ -66,6 +66,7 @@ class Cancellation {
 
  private:
   netlink::Descriptor event_;
+  int error_;  // of opening it
 };
 
 // Milliseconds for poll(2) until then, at least 0.

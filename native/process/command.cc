@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <paths.h>
-#include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -11,9 +10,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <utility>
-
-extern char** environ;
 
 namespace knp::process {
 namespace {

@@ -1,9 +1,9 @@
 #include "process/run.h"
 
 #include <poll.h>
-#include <signal.h>
 
 #include <array>
+#include <csignal>
 
 namespace knp::process {
 

@@ -13,6 +13,15 @@ export function loadModule(name: string): Promise<string | undefined> {
   return modprobe(name);
 }
 
+/**
+ * Loads several kernel modules with one process; the others if some cannot be loaded.
+ *
+ * @returns the messages of modprobe, or undefined when all are loaded or built in
+ */
+export function loadModules(names: readonly string[]): Promise<string | undefined> {
+  return modprobe('-a', ...names);
+}
+
 /** Whether the kernel has a module: loaded, built in or to be loaded; not at all; or this host cannot know. */
 export type ModulePresence = 'there' | 'missing' | 'unknown';
 

@@ -1,12 +1,11 @@
 // Programs: how they are found and started, and the ends of their runs.
-#include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <fstream>
 #include <thread>
 

@@ -57,9 +57,13 @@ export async function* observe(
     yield piece;
   }
   yield* observeServers(kernel, options, ownership(records, made, options));
-  for (const family of options.families) {
-    yield itemMap(observeRules(family, await kernel.iptables.save(family)));
-  }
+  yield itemMap(await readRules(kernel, options));
+}
+
+/** The chains and jumps of all families. Their programs run at the same time. */
+async function readRules({ iptables }: IpvsKernel, { families }: IpvsOptions): Promise<Item[]> {
+  const read = async (family: Family) => observeRules(family, await iptables.save(family));
+  return (await Promise.all(families.map(read))).flat();
 }
 
 /** kube-ipvs0 with its addresses, and the sets: they record which virtual services are ours. */

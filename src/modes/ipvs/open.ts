@@ -1,24 +1,28 @@
 // Opens ipvs mode: its parts of the kernel, and its options from the configuration and the command line.
 import { release } from 'node:os';
+import type { Logger } from 'pino';
 import { NetlinkError } from '../../errors.js';
 import { openIpset } from '../../kernel/ipset/index.js';
 import { type Ipvs, openIpvs } from '../../kernel/ipvs/index.js';
-import { loadModule } from '../../kernel/modules.js';
+import { loadModule, loadModules } from '../../kernel/modules.js';
 import type { ModeDefinition } from '../definition.js';
 import { openHostKernel, usableFamilies } from '../shared/hostKernel.js';
 import { openParts } from '../shared/openParts.js';
 import { curesOf, ipvsOptions, schedulerOf } from './fromConfiguration.js';
 import { createIpvsMode } from './index.js';
+import { kernelModules } from './modules.js';
 import { checkScheduler, prepare, probeScheduler } from './prepare.js';
 
 /** ipvs mode. */
 export const IPVS_MODE: ModeDefinition = {
   checkFlags: ({ cures }) => void curesOf(cures),
   needsAllNodes: ({ cures }) => curesOf(cures).has('other-nodes'),
-  async open({ configuration, command, loadModules, log }) {
-    const kernel = await openIpvsKernel(loadModules);
+  async open({ configuration, command, loadModules: load, log }) {
+    const loading = load ? loadAhead(schedulerOf(configuration), log) : undefined;
+    const kernel = await openIpvsKernel(load);
+    const [families] = await Promise.all([usableFamilies(kernel.iptables, log), loading]);
     const options = ipvsOptions(configuration, {
-      families: await usableFamilies(kernel.iptables, log),
+      families,
       kernelRelease: release(),
       ownAll: command.ownAll,
       cures: curesOf(command.cures),
@@ -36,6 +40,12 @@ export const IPVS_MODE: ModeDefinition = {
     };
   },
 };
+
+/** Loads modules before the first pass needs them. A failure is none of the mode: a module may be built in, or not needed. */
+async function loadAhead(scheduler: string, log: Logger): Promise<void> {
+  const said = await loadModules(kernelModules(scheduler)).catch(String);
+  if (said !== undefined) log.debug({ err: said }, 'not all kernel modules were loaded ahead');
+}
 
 /** The parts of the kernel that ipvs mode needs. */
 export type OpenIpvsKernel = Awaited<ReturnType<typeof openIpvsKernel>>;

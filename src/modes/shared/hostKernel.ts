@@ -65,13 +65,13 @@ function hostChanges(events: readonly RtnetlinkEvent[]): Pick<HostChange, 'addre
 
 /** Families for which the host has both an IP stack and the iptables programs. Logs the other families. */
 export async function usableFamilies(iptables: Iptables, log: Logger): Promise<Family[]> {
-  const usable: Family[] = [];
-  for (const family of [4, 6] as const) {
-    const reason = await findObstacle(iptables, family);
-    if (reason === undefined) usable.push(family);
-    else log.warn({ err: reason }, `IPv${family} is left out`);
-  }
-  return usable;
+  const families = [4, 6] as const;
+  const obstacles = await Promise.all(families.map((family) => findObstacle(iptables, family)));
+  return families.filter((family, i) => {
+    const reason = obstacles[i];
+    if (reason !== undefined) log.warn({ err: reason }, `IPv${family} is left out`);
+    return reason === undefined;
+  });
 }
 
 async function findObstacle(iptables: Iptables, family: Family): Promise<string | undefined> {

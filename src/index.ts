@@ -7,6 +7,7 @@ export {
   type ObjectReference,
   type Problem,
   type ProblemReason,
+  ROLLED_BACK,
 } from './errors.js';
 export type {
   Cause,
@@ -31,24 +32,23 @@ export { createIpvsMode, IPVS_DEFAULTS, type IpvsKernel, type IpvsOptions } from
 export type { Item as IpvsItem } from './modes/ipvs/items.js';
 export type { Operation as IpvsModeOperation } from './modes/ipvs/operations.js';
 export { CURES, type Cure } from './modes/ipvs/options.js';
-export {
-  type Comparison,
-  type Desired,
-  type DisturbedCheck,
-  type DisturbedListener,
-  type FormerMode,
-  type FormerState,
-  type Found,
-  type HostRules,
-  type Keep,
-  type KeyedOperation,
-  type Known,
-  type Maintenance,
-  type Mode,
-  type Outlook,
-  type Pass,
-  type Plan,
-  ROLLED_BACK,
+export type {
+  Comparison,
+  Desired,
+  DisturbedCheck,
+  DisturbedListener,
+  FormerMode,
+  FormerState,
+  Found,
+  HostRules,
+  Keep,
+  KeyedOperation,
+  Known,
+  Maintenance,
+  Mode,
+  Outlook,
+  Pass,
+  Plan,
 } from './modes/mode.js';
 export type { LocalDetector } from './modes/shared/localDetector.js';
 export type { AddressPorts } from './net/addressPorts.js';

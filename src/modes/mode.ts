@@ -109,12 +109,6 @@ export interface DisturbedListener<Item> {
   disturbed(check: DisturbedCheck<Item>): void;
 }
 
-/**
- * The error code of a correct operation that was rolled back because another operation of its transaction failed. The
- * reconciler immediately retries it without the failed one.
- */
-export const ROLLED_BACK = 'ERR_ROLLED_BACK';
-
 /** Numbers of rules in the chains of a table. */
 export interface RuleCount {
   readonly family: Family;
@@ -211,7 +205,7 @@ export interface Mode<Item, Operation extends KeyedOperation> {
 
   /**
    * Applies operations, in order. Returns one result for each. A batch may be a transaction: the operation that made it
-   * fail has its error, and the others have {@link ROLLED_BACK}.
+   * fail has its error, and the others have `ERR_ROLLED_BACK`. The reconciler immediately retries these without it.
    */
   apply(operations: readonly Operation[]): Promise<(NetlinkError | undefined)[]>;
 

@@ -1,6 +1,6 @@
 // A node with kube-proxy's recorded rules of iptables mode: the facts of explanations, and the Services of its objects.
 import { readFileSync } from 'node:fs';
-import { parsePolicies, parseSaved } from '../../src/kernel/iptables/text.js';
+import { parsePolicies, parseSaved } from '../../src/kernel/iptables/saved.js';
 import type { PathFacts } from '../../src/modes/shared/explain/facts.js';
 import type { Family } from '../../src/net/address.js';
 import { formatNetwork, type Network, parseNetwork } from '../../src/net/network.js';

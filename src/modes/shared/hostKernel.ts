@@ -29,9 +29,11 @@ export async function openHostKernel(options: OpenOptions = {}) {
     conntrack: () => openConntrack(options),
     rtnetlink: () => openRtnetlink(options),
   });
+  const client = openIptables();
+  const iptables: Iptables = client;
   return {
     ...parts,
-    iptables: openIptables(),
+    iptables,
     sysctl: openSysctl(),
     procNet: openProcNet(),
     /** Calls `changed` after changes of links or addresses, until closed. */
@@ -42,6 +44,8 @@ export async function openHostKernel(options: OpenOptions = {}) {
     ),
     close: () => {
       for (const part of Object.values(parts)) part.close();
+      // Nothing waits for its programs: they end with this process at the latest.
+      client.close().catch(() => {});
     },
   };
 }

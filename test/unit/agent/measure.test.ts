@@ -53,7 +53,8 @@ it('a batch that fails completely counts as a failure of each operation', async 
 it('a failed restore is counted', async () => {
   const { kernel, measuredKernel, told, failedRestores } = setUp();
   kernel.iptables.fault = failNth(1);
-  const error = await measuredKernel.iptables.restore(6, []);
+  const chain = { family: 6, table: 'nat', name: 'A', rules: [] } as const;
+  const [error] = await measuredKernel.iptables.restore(6, [{ do: 'setChain', chain }]);
   assert.deepEqual([failedRestores(), failedRestores()], [[6], []]);
   assert.equal(error?.code, 'ENOMEM');
   assert.deepEqual(told, ['iptables restore ENOMEM 1', 'iptables batch of 1', 'restore of IPv6 failed']);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { SetEntry, SetState } from '../../../../src/kernel/ipset/types.js';
-import { parsePolicies, parseSaved } from '../../../../src/kernel/iptables/text.js';
+import { parsePolicies, parseSaved } from '../../../../src/kernel/iptables/saved.js';
 import type { Packet, RuleSurroundings } from '../../../../src/modes/shared/packet/packet.js';
 import { readRule } from '../../../../src/modes/shared/packet/ruleText.js';
 import { testSet } from '../../../../src/modes/shared/packet/setMatch.js';

@@ -28,7 +28,10 @@ export const TIERS = [
     name: 'oracle',
     native: true,
     needs: IPVS,
-    others: { 'iptablesMode.': ['conntrack', 'nftables', 'iptables-legacy'] },
+    others: {
+      'iptables-nft.': ['conntrack', 'nftables'],
+      'iptables-legacy.': ['conntrack', 'iptables-legacy'],
+    },
   },
   { name: 'unit', native: false, promtool: true, shells: true },
   { name: 'native', native: true },

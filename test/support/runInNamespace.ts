@@ -11,19 +11,21 @@ const run = promisify(execFile);
 interface Call {
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** Time limit, in ms; default 5 minutes. */
+  readonly limit?: number;
 }
 
 /** Returns the JSON that the script prints. Removes the namespace. */
 export async function runInNamespace<Report>(
   name: string,
   script: string,
-  { args, env = {} }: Call,
+  { args, env = {}, limit = 300_000 }: Call,
 ): Promise<Report> {
   const namespace = `knp-${name}`;
   tool('ip', 'netns', 'add', namespace);
   try {
     const command = ['netns', 'exec', namespace, process.execPath, join(ROOT, 'dist/test/oracle', script)];
-    const options = { maxBuffer: 64 << 20, timeout: 300_000, env: { ...process.env, ...env } };
+    const options = { maxBuffer: 64 << 20, timeout: limit, env: { ...process.env, ...env } };
     const { stdout } = await run('ip', [...command, ...args], options);
     return JSON.parse(stdout) as Report;
   } finally {

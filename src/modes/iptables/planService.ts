@@ -67,10 +67,7 @@ class PortPlan {
     const podNetwork = node.podCIDRs.find((network) => familyOf(network) === family);
     this.#local = localMatch(options.localDetector, family, podNetwork);
     this.#cluster = namedEndpoints(this.#balanced, port.clusterEndpoints);
-    this.#here =
-      port.localEndpoints === port.clusterEndpoints
-        ? this.#cluster
-        : namedEndpoints(this.#balanced, port.localEndpoints);
+    this.#here = namedEndpoints(this.#balanced, port.localEndpoints);
   }
 
   build(): void {

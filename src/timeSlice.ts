@@ -5,28 +5,38 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 /** Length of a slice, in ms. */
 const LENGTH = 2;
 /** Number of steps between two reads of the clock: on some machines, a read is a system call. */
-const STEPS = 64;
+const FEWEST_STEPS = 64;
+/** The same for steps that take far less than a microsecond. */
+const MOST_STEPS = 512;
+/** The time between two reads of the clock that is short enough to double the number of steps, in ms. */
+const SHORT = LENGTH / 16;
 
 /** The time slice of one loop. */
 export class TimeSlice {
   #since = performance.now();
+  #read = this.#since;
   #steps = 0;
+  #interval = FEWEST_STEPS;
 
   /**
    * Counts steps of the loop. Returns true if the slice has ended and the loop must await {@link yield}.
    *
    * @param steps 1 for a step of a few microseconds; by default, the step is long and the clock is read after it
    */
-  spend(steps = STEPS): boolean {
+  spend(steps = MOST_STEPS): boolean {
     this.#steps += steps;
-    if (this.#steps < STEPS) return false;
+    if (this.#steps < this.#interval) return false;
     this.#steps = 0;
-    return performance.now() - this.#since > LENGTH;
+    const now = performance.now();
+    this.#interval = now - this.#read < SHORT ? Math.min(2 * this.#interval, MOST_STEPS) : FEWEST_STEPS;
+    this.#read = now;
+    return now - this.#since > LENGTH;
   }
 
   /** Runs the waiting callbacks once, and starts the next slice. */
   async yield(): Promise<void> {
     await nextTurn();
     this.#since = performance.now();
+    this.#read = this.#since;
   }
 }

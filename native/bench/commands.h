@@ -8,26 +8,24 @@
 #include "bench/cost.h"
 #include "netlink/network_namespace.h"
 #include "netlink/status.h"
+#include "process/command.h"
 
 namespace knp::bench {
 
-// A program, found in PATH, and its arguments.
-using Command = std::vector<std::string>;
-
 class PreparedCommands {
  public:
-  // Each command reads `input` from its standard input.
-  netlink::Status Prepare(std::vector<Command> commands, const std::vector<uint8_t>& input);
+  // Programs, found in PATH, with their arguments. Each reads `input` from its standard input.
+  netlink::Status Prepare(std::vector<std::vector<std::string>> commands, const std::vector<uint8_t>& input);
 
   // Runs all of them once. EIO with the command and its standard error if one fails.
   netlink::Status Run(Cost* cost);
 
  private:
-  netlink::Status RunOne(size_t index, Cost* cost);
-  netlink::Status Failed(size_t index, int status);
+  netlink::Status RunOne(const process::Command& command, Cost* cost);
+  netlink::Status Failed(const process::Command& command, int status);
 
-  std::vector<Command> commands_;
-  std::vector<std::vector<char*>> arguments_;
+  std::vector<process::Command> commands_;
+  process::Environment environment_ = process::Environment::OfThisProcess();
   netlink::Descriptor input_;
   netlink::Descriptor output_;
 };

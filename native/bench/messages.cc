@@ -17,7 +17,7 @@ namespace {
 
 using netlink::Status;
 
-constexpr int kSocketBuffer = 4 << 20;
+constexpr int kSocketBuffer = 4 << 20;  // in bytes
 constexpr time_t kSecondsForReply = 60;
 
 }  // namespace

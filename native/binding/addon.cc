@@ -12,6 +12,7 @@ Napi::Object Init(Napi::Env /*env*/, Napi::Object exports) {
   knp::binding::InitIpset(exports);
   knp::binding::InitIpvs(exports);
   knp::binding::InitNetlink(exports);
+  knp::binding::InitProcess(exports);
   knp::binding::InitRtnetlink(exports);
   return exports;
 }

@@ -79,27 +79,20 @@ class PreparedMessages : public Napi::ObjectWrap<PreparedMessages> {
 };
 
 // False after having thrown a TypeError.
-bool ReadCommands(const Napi::CallbackInfo& info, std::vector<bench::Command>* out) {
-  const auto refuse = [&] {
-    Napi::TypeError::New(info.Env(), "argument 1 must be an array of arrays of strings")
-        .ThrowAsJavaScriptException();
-    return false;
-  };
-  if (!info[0].IsArray()) return refuse();
-  const auto commands = info[0].As<Napi::Array>();
-  for (uint32_t i = 0; i < commands.Length(); i++) {
-    Napi::HandleScope scope(info.Env());
-    const Napi::Value value = commands.Get(i);
-    if (!value.IsArray()) return refuse();
-    const auto words = value.As<Napi::Array>();
-    bench::Command& command = out->emplace_back();
-    for (uint32_t j = 0; j < words.Length(); j++) {
-      const Napi::Value word = words.Get(j);
-      if (!word.IsString()) return refuse();
-      command.push_back(word.As<Napi::String>().Utf8Value());
+bool ReadCommands(const Napi::CallbackInfo& info, std::vector<std::vector<std::string>>* out) {
+  bool valid = info[0].IsArray();
+  if (valid) {
+    const auto commands = info[0].As<Napi::Array>();
+    for (uint32_t i = 0; valid && i < commands.Length(); i++) {
+      Napi::HandleScope scope(info.Env());
+      valid = ToTexts(commands.Get(i), &out->emplace_back());
     }
   }
-  return true;
+  if (!valid) {
+    Napi::TypeError::New(info.Env(), "argument 1 must be an array of arrays of strings")
+        .ThrowAsJavaScriptException();
+  }
+  return valid;
 }
 
 // The class PreparedCommands of the addon.
@@ -107,7 +100,7 @@ class PreparedCommands : public Napi::ObjectWrap<PreparedCommands> {
  public:
   // new PreparedCommands(commands, input)
   explicit PreparedCommands(const Napi::CallbackInfo& info) : Napi::ObjectWrap<PreparedCommands>(info) {
-    std::vector<bench::Command> commands;
+    std::vector<std::vector<std::string>> commands;
     std::vector<uint8_t> input;
     if (!ReadCommands(info, &commands) || !ReadRecords(info, 1, 1, false, &input)) return;
     Checked(info.Env(), commands_.Prepare(std::move(commands), input), info.Env().Undefined());

@@ -10,6 +10,7 @@ void InitConntrack(Napi::Object exports);
 void InitIpset(Napi::Object exports);
 void InitIpvs(Napi::Object exports);
 void InitNetlink(Napi::Object exports);
+void InitProcess(Napi::Object exports);
 void InitRtnetlink(Napi::Object exports);
 
 }  // namespace knp::binding

@@ -46,18 +46,15 @@ class IpvsClient : public ClientBinding<IpvsClient, ipvs::Client> {
   }
 
   Napi::Value ListServices(const Napi::CallbackInfo& info) {
-    const auto list = [](ipvs::Client* client, Services* out) { return client->ListServices(out); };
-    return StartListing<ServiceState>(info, list, ipvs::StoreListing);
+    return Start<Records>(info, [](ipvs::Client* client, Records* out) { return client->ListServices(out); });
   }
 
   Napi::Value ListServers(const Napi::CallbackInfo& info) {
     Records records;
     if (!ReadRecords(info, 0, ipvs::layout::Service::kSize, false, &records)) return {};
-    const auto list = [records = std::move(records)](ipvs::Client* client, Services* out) {
-      *out = ipvs::LoadServices(records.data(), records.size());
-      return client->ListServers(out);
-    };
-    return StartListing<ServiceState>(info, list, ipvs::StoreListing);
+    return Start<Records>(info, [records = std::move(records)](ipvs::Client* client, Records* out) {
+      return client->ListServers(ipvs::LoadServiceIds(records.data(), records.size()), out);
+    });
   }
 
   Napi::Value Get(const Napi::CallbackInfo& info) {

@@ -1,6 +1,7 @@
 #include "binding/job.h"
 
 #include <cmath>
+#include <memory>
 
 namespace knp::binding {
 namespace {
@@ -29,6 +30,9 @@ const char* CodeOf(netlink::Fault fault) {
   return "";
 }
 
+// Bytes. Memory that V8 does not own costs more than a copy of a page.
+constexpr size_t kLongestCopied = 16384;
+
 bool Refuse(Napi::Env env, size_t argument, const std::string& expected) {
   Napi::TypeError::New(env, "argument " + std::to_string(argument + 1) + " must be " + expected)
       .ThrowAsJavaScriptException();
@@ -37,8 +41,16 @@ bool Refuse(Napi::Env env, size_t argument, const std::string& expected) {
 
 }  // namespace
 
-Napi::Value ToValue(Napi::Env env, const std::vector<uint8_t>& records) {
-  return Napi::Buffer<uint8_t>::Copy(env, records.data(), records.size());
+Napi::Value ToValue(Napi::Env env, std::vector<uint8_t> records) {
+  if (records.size() < kLongestCopied) {
+    return Napi::Buffer<uint8_t>::Copy(env, records.data(), records.size());
+  }
+  auto owned = std::make_unique<std::vector<uint8_t>>(std::move(records));
+  std::vector<uint8_t>* kept = owned.release();
+  // Copies after all where V8 has no memory of others, and calls the finalizer then too.
+  return Napi::Buffer<uint8_t>::NewOrCopy(
+      env, kept->data(), kept->size(),
+      [](Napi::Env /*env*/, uint8_t* /*bytes*/, std::vector<uint8_t>* held) { delete held; }, kept);
 }
 
 Napi::Value ToValue(Napi::Env env, const std::vector<netlink::Failure>& failures) {
@@ -86,6 +98,22 @@ bool ReadText(const Napi::CallbackInfo& info, size_t argument, std::string* out)
   const Napi::Value value = info[argument];
   if (!value.IsString()) return Refuse(info.Env(), argument, "a string");
   *out = value.As<Napi::String>().Utf8Value();
+  return true;
+}
+
+bool ReadTexts(const Napi::CallbackInfo& info, size_t argument, std::vector<std::string>* out) {
+  return ToTexts(info[argument], out) || Refuse(info.Env(), argument, "an array of strings");
+}
+
+bool ToTexts(const Napi::Value& value, std::vector<std::string>* out) {
+  if (!value.IsArray()) return false;
+  const auto texts = value.As<Napi::Array>();
+  for (uint32_t i = 0; i < texts.Length(); i++) {
+    Napi::HandleScope scope(value.Env());
+    const Napi::Value text = texts.Get(i);
+    if (!text.IsString()) return false;
+    out->push_back(text.As<Napi::String>().Utf8Value());
+  }
   return true;
 }
 

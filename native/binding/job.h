@@ -15,8 +15,9 @@
 
 namespace knp::binding {
 
-// The value that a promise resolves to. Records become a Uint8Array.
-Napi::Value ToValue(Napi::Env env, const std::vector<uint8_t>& records);
+// The value that a promise resolves to. Records become a Uint8Array; long ones are moved into it and not
+// copied.
+Napi::Value ToValue(Napi::Env env, std::vector<uint8_t> records);
 // Failures become an array of {index, errno, code, message}: `code` is empty where there is an errno.
 Napi::Value ToValue(Napi::Env env, const std::vector<netlink::Failure>& failures);
 // An Error with `errno`, `code` and `kernelMessage`, for a call that failed as a whole.
@@ -41,7 +42,7 @@ class Job : public Napi::AsyncWorker {
 
   void OnOK() override {
     if (status_.ok()) {
-      deferred_.Resolve(ToValue(Env(), result_));
+      deferred_.Resolve(ToValue(Env(), std::move(result_)));
     } else {
       deferred_.Reject(ToError(Env(), status_).Value());
     }
@@ -64,6 +65,10 @@ bool ReadRecords(const Napi::CallbackInfo& info, size_t argument, size_t record_
                  std::vector<uint8_t>* out);
 // Reads a string argument. False after having thrown a TypeError.
 bool ReadText(const Napi::CallbackInfo& info, size_t argument, std::string* out);
+// Reads an argument that must be an array of strings. False after having thrown a TypeError.
+bool ReadTexts(const Napi::CallbackInfo& info, size_t argument, std::vector<std::string>* out);
+// Appends the strings of an array. False if the value is something else.
+bool ToTexts(const Napi::Value& value, std::vector<std::string>* out);
 // Reads an integer from 0 to 2^32 - 1. False after having thrown a TypeError.
 bool ReadNumber(const Napi::CallbackInfo& info, size_t argument, uint32_t* out);
 // Reads a number of milliseconds, 1 to 2^31 - 1. False after having thrown a TypeError.

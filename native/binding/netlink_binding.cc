@@ -12,7 +12,7 @@ using netlink::MessageWatch;
 constexpr size_t kAlignment = 4;
 
 // False after having thrown a TypeError.
-bool ReadNumber(Napi::Env env, const Napi::Value& value, const char* name, uint32_t* out) {
+bool ToNumber(Napi::Env env, const Napi::Value& value, const char* name, uint32_t* out) {
   if (!value.IsNumber()) {
     Napi::TypeError::New(env, std::string(name) + " must be a number").ThrowAsJavaScriptException();
     return false;
@@ -28,7 +28,7 @@ bool ReadGroups(const Napi::CallbackInfo& info, std::vector<uint32_t>* out) {
   }
   const auto groups = info[1].As<Napi::Array>();
   for (uint32_t i = 0; i < groups.Length(); i++) {
-    if (!ReadNumber(info.Env(), groups.Get(i), "a group", &out->emplace_back())) return false;
+    if (!ToNumber(info.Env(), groups.Get(i), "a group", &out->emplace_back())) return false;
   }
   return true;
 }
@@ -39,7 +39,7 @@ class NetlinkClient : public ClientBinding<NetlinkClient, netlink::Client> {
   // new NetlinkClient(protocol)
   explicit NetlinkClient(const Napi::CallbackInfo& info) : ClientBinding(info) {
     uint32_t protocol = 0;
-    if (ReadNumber(info.Env(), info[0], "protocol", &protocol)) {
+    if (ToNumber(info.Env(), info[0], "protocol", &protocol)) {
       client()->SetProtocol(static_cast<int>(protocol));
     }
   }
@@ -75,7 +75,7 @@ class NetlinkWatch : public WatchBinding<NetlinkWatch, MessageWatch> {
   explicit NetlinkWatch(const Napi::CallbackInfo& info) : WatchBinding(info) {
     uint32_t protocol = 0;
     std::vector<uint32_t> groups;
-    if (ReadNumber(info.Env(), info[0], "protocol", &protocol) && ReadGroups(info, &groups)) {
+    if (ToNumber(info.Env(), info[0], "protocol", &protocol) && ReadGroups(info, &groups)) {
       client()->SetGroups(static_cast<int>(protocol), std::move(groups));
     }
   }

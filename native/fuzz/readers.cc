@@ -29,6 +29,23 @@ bool ReadService(const Message& message) {
   return !ipvs::StoreListing(services).empty();
 }
 
+bool ReadServiceAlone(const Message& message) {
+  ipvs::Service service;
+  if (!ipvs::DecodeService(message, &service).ok()) return false;
+  std::vector<uint8_t> listing;
+  ipvs::AppendService(service, &listing);
+  return true;
+}
+
+bool ReadServerAlone(const Message& message) {
+  ipvs::RealServer server;
+  if (!ipvs::DecodeServer(message, AF_INET, &server).ok()) return false;
+  std::vector<uint8_t> listing;
+  ipvs::AppendService({}, &listing);
+  ipvs::AppendServer(server, 0, &listing);
+  return true;
+}
+
 bool ReadServerOf(const Message& message, uint16_t family) {
   std::vector<ipvs::ServiceState> services(1);
   services.front().servers.resize(1);
@@ -160,6 +177,8 @@ bool ReadAcknowledgement(const Message& message) {
 const Reader kReaders[] = {
     {"ipvs virtual service", ReadService},
     {"ipvs real server", ReadServer},
+    {"ipvs virtual service without counters", ReadServiceAlone},
+    {"ipvs real server without counters", ReadServerAlone},
     {"ipvs name of a service", ReadServiceId},
     {"ipvs info", ReadInfo},
     {"ipvs timeouts", ReadTimeouts},

@@ -5,6 +5,7 @@
 #include <linux/netlink.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "records/fields.h"
@@ -26,6 +27,10 @@ constexpr uint8_t kInterfaceVersion = 6;
 // IPSET_MAXNAMELEN less the terminator.
 constexpr size_t kLongestName = IPSET_MAXNAMELEN - 1;
 constexpr uint32_t kExtensions = IPSET_FLAG_WITH_COUNTERS | IPSET_FLAG_WITH_COMMENT | IPSET_FLAG_WITH_SKBINFO;
+
+// Entries for which memory is reserved: as many as the maximum of a set by default, because the number is
+// from a message.
+constexpr uint32_t kMostReserved = 65536;
 
 constexpr uint16_t MessageType(ipset_cmd command) {
   return static_cast<uint16_t>(NFNL_SUBSYS_IPSET << 8 | command);
@@ -174,6 +179,11 @@ void ReadEntries(AttributeReader attributes, std::vector<Entry>* out, ReadError*
   }
 }
 
+// Whether a part of a listing is about the last set.
+bool Continues(const std::vector<SetState>& sets, const SetState& part) {
+  return !sets.empty() && sets.back().header.name == part.header.name;
+}
+
 // IPSET_ATTR_DATA of a set.
 void ReadParameters(AttributeReader attributes, SetHeader* out, ReadError* error) {
   while (attributes.Next()) {
@@ -253,7 +263,13 @@ Status DecodeListPart(const Message& message, std::vector<SetState>* sets) {
         ReadParameters(attributes.Nested(), &part.header, &error);
         break;
       case IPSET_ATTR_ADT:
-        ReadEntries(attributes.Nested(), &part.entries, &error);
+        // The kernel sends the name and the number of elements first.
+        if (!has_type && Continues(*sets, part)) {
+          ReadEntries(attributes.Nested(), &sets->back().entries, &error);
+        } else {
+          part.entries.reserve(std::min(part.header.elements, kMostReserved));
+          ReadEntries(attributes.Nested(), &part.entries, &error);
+        }
         break;
       default:
         break;
@@ -265,11 +281,10 @@ Status DecodeListPart(const Message& message, std::vector<SetState>* sets) {
     sets->push_back(std::move(part));
     return {};
   }
-  if (sets->empty() || sets->back().header.name != part.header.name) {
+  // Entries before the name have no set.
+  if (!Continues(*sets, part) || !part.entries.empty()) {
     return Status::Of(Fault::kMalformedReply, "entries of a set that was not begun");
   }
-  std::vector<Entry>& entries = sets->back().entries;
-  entries.insert(entries.end(), part.entries.begin(), part.entries.end());
   return {};
 }
 

@@ -6,8 +6,12 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstring>
+#include <functional>
 #include <memory>
+#include <string_view>
 #include <unordered_set>
 #include <utility>
 
@@ -45,22 +49,41 @@ bool IsVerb(Verb verb) {
   return false;
 }
 
-// Equal for equal names, for finding duplicates.
-std::string KeyOf(const ServiceId& id) {
-  std::string key(reinterpret_cast<const char*>(id.address.data()), id.address.size());
-  for (const uint32_t part :
-       {uint32_t{id.family}, uint32_t{id.protocol}, uint32_t{id.port}, id.firewall_mark}) {
-    key.append(reinterpret_cast<const char*>(&part), sizeof(part));
+// Equal for equal names, for finding duplicates: the address and other fields.
+using Name = std::array<uint8_t, 32>;
+
+struct HashOfName {
+  size_t operator()(const Name& name) const {
+    const std::string_view bytes(reinterpret_cast<const char*>(name.data()), name.size());
+    return std::hash<std::string_view>()(bytes);
   }
-  return key;
+};
+
+using Names = std::unordered_set<Name, HashOfName>;
+
+Name NameOf(const AddressBytes& address, const std::array<uint32_t, 4>& fields) {
+  Name name;
+  static_assert(sizeof(address) + sizeof(fields) == sizeof(name));
+  std::memcpy(name.data(), address.data(), sizeof(address));
+  std::memcpy(name.data() + sizeof(address), fields.data(), sizeof(fields));
+  return name;
 }
 
-std::string KeyOf(const RealServer& server) {
-  std::string key(reinterpret_cast<const char*>(server.address.data()), server.address.size());
-  for (const uint32_t part : {uint32_t{server.family}, uint32_t{server.port}}) {
-    key.append(reinterpret_cast<const char*>(&part), sizeof(part));
-  }
-  return key;
+Name NameOf(const Service& service) {
+  const ServiceId& id = service.id;
+  return NameOf(id.address, {id.family, id.protocol, id.port, id.firewall_mark});
+}
+
+Name NameOf(const ServiceState& state) {
+  return NameOf(state.service);
+}
+
+Name NameOf(const RealServer& server) {
+  return NameOf(server.address, {server.family, server.port, 0, 0});
+}
+
+Name NameOf(const RealServerState& state) {
+  return NameOf(state.server);
 }
 
 }  // namespace
@@ -148,18 +171,35 @@ std::vector<netlink::Failure> Client::Send(const OperationRecords& operations) {
 
 Status Client::List(std::vector<ServiceState>* out) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  Status status = RetryAfterReload([&] { return DumpServices(out); });
-  return status.ok() ? DumpServersOfEach(out) : status;
+  const auto add = [&](ServiceState service) { out->push_back(std::move(service)); };
+  Status status = RetryAfterReload([&] { return DumpServices<ServiceState>([out] { out->clear(); }, add); });
+  for (auto service = out->begin(); status.ok() && service != out->end(); service++) {
+    status = DumpServersOf(&*service);
+  }
+  return status;
 }
 
-Status Client::ListServices(std::vector<ServiceState>* out) {
+Status Client::ListServices(std::vector<uint8_t>* records) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return RetryAfterReload([&] { return DumpServices(out); });
+  const auto add = [&](const Service& service) { AppendService(service, records); };
+  return RetryAfterReload([&] { return DumpServices<Service>([records] { records->clear(); }, add); });
 }
 
-Status Client::ListServers(std::vector<ServiceState>* services) {
+Status Client::ListServers(const std::vector<ServiceId>& ids, std::vector<uint8_t>* records) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return RetryAfterReload([&] { return DumpServersOfEach(services); });
+  for (const ServiceId& id : ids) {
+    const size_t begin = records->size();
+    const auto restart = [&] {
+      records->resize(begin);
+      Service service;
+      service.id = id;
+      AppendService(service, records);
+    };
+    const auto add = [&](const RealServer& server) { AppendServer(server, begin, records); };
+    Status status = RetryAfterReload([&] { return DumpServers<RealServer>(id, restart, add); });
+    if (!status.ok()) return status;
+  }
+  return {};
 }
 
 Status Client::Get(const ServiceId& id, ServiceState* out) {
@@ -174,7 +214,7 @@ Status Client::Get(const ServiceId& id, ServiceState* out) {
   });
   if (!status.ok()) return status;
   if (!found) return Status::Of(netlink::Fault::kMalformedReply, "no virtual service in the reply");
-  return DumpServers(out);
+  return DumpServersOf(out);
 }
 
 Status Client::GetInfo(Info* out) {
@@ -229,46 +269,48 @@ Status Client::Ask(const Encode& encode, const Handler& on_reply) {
   return netlink::Query(&commands_, &request, on_reply);
 }
 
-Status Client::DumpServices(std::vector<ServiceState>* out) {
+template <typename Decoded, typename Add>
+Status Client::DumpServices(const Restart& restart, const Add& add) {
   std::vector<uint8_t> request;
   MessageBuilder builder(&request);
   if (!EncodeListServices(&builder, family_id_)) return Status::Errno(EMSGSIZE);
-  std::unordered_set<std::string> seen;
-  const auto restart = [&] {
-    out->clear();
+  Names seen;
+  const auto begin = [&] {
+    restart();
     seen.clear();
   };
-  return netlink::Dump(&services_, &request, restart, [&](const Message& reply) {
-    ServiceState service;
+  return netlink::Dump(&services_, &request, begin, [&](const Message& reply) {
+    Decoded service;
     Status status = DecodeService(reply, &service);
-    if (status.ok() && seen.insert(KeyOf(service.service.id)).second) out->push_back(std::move(service));
+    if (status.ok() && seen.insert(NameOf(service)).second) add(std::move(service));
     return status;
   });
 }
 
-Status Client::DumpServersOfEach(std::vector<ServiceState>* services) {
-  for (ServiceState& service : *services) {
-    Status status = DumpServers(&service);
-    if (!status.ok()) return status;
-  }
-  return {};
-}
-
-Status Client::DumpServers(ServiceState* service) {
+template <typename Decoded, typename Add>
+Status Client::DumpServers(const ServiceId& id, const Restart& restart, const Add& add) {
   std::vector<uint8_t> request;
   MessageBuilder builder(&request);
-  const ServiceId& id = service->service.id;
   if (!EncodeListServers(&builder, family_id_, id)) return Status::Errno(EMSGSIZE);
-  std::unordered_set<std::string> seen;
-  const auto restart = [&] {
-    service->servers.clear();
+  Names seen;
+  const auto begin = [&] {
+    restart();
     seen.clear();
   };
-  return netlink::Dump(&servers_, &request, restart, [&](const Message& reply) {
-    RealServerState server;
+  return netlink::Dump(&servers_, &request, begin, [&](const Message& reply) {
+    Decoded server;
     Status status = DecodeServer(reply, id.family, &server);
-    if (status.ok() && seen.insert(KeyOf(server.server)).second) service->servers.push_back(server);
+    if (status.ok() && seen.insert(NameOf(server)).second) add(server);
     return status;
+  });
+}
+
+Status Client::DumpServersOf(ServiceState* service) {
+  std::vector<RealServerState>& servers = service->servers;
+  const auto add = [&](const RealServerState& server) { servers.push_back(server); };
+  return RetryAfterReload([&] {
+    return DumpServers<RealServerState>(
+        service->service.id, [&] { servers.clear(); }, add);
   });
 }
 

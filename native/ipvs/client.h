@@ -40,10 +40,11 @@ class Client {
   // (NLM_F_DUMP_INTR is never set): duplicates are removed, and services added or deleted meanwhile may be
   // missing.
   netlink::Status List(std::vector<ServiceState>* out);
-  // Every service, without its servers: one dump. As consistent as List().
-  netlink::Status ListServices(std::vector<ServiceState>* out);
-  // The servers of each service in the list; the kernel lists none for a service that does not exist.
-  netlink::Status ListServers(std::vector<ServiceState>* services);
+  // Every service, without its servers and counters, as records: one dump. As consistent as List().
+  netlink::Status ListServices(std::vector<uint8_t>* records);
+  // The servers of each of these services, without counters and connections, as records; the kernel lists
+  // none for a service that does not exist.
+  netlink::Status ListServers(const std::vector<ServiceId>& ids, std::vector<uint8_t>* records);
   // One service with its servers; ESRCH when there is none.
   netlink::Status Get(const ServiceId& id, ServiceState* out);
 
@@ -60,14 +61,18 @@ class Client {
  private:
   using Encode = std::function<bool(netlink::MessageBuilder*)>;
   using Handler = std::function<netlink::Status(const netlink::Message&)>;
+  using Restart = std::function<void()>;
 
   netlink::Status LookUpFamily();
   std::vector<netlink::Failure> Send(const OperationRecords& operations);
   void Explain(const OperationRecords& operations, std::vector<netlink::Failure>* failures) const;
   netlink::Status Ask(const Encode& encode, const Handler& on_reply);
-  netlink::Status DumpServices(std::vector<ServiceState>* out);
-  netlink::Status DumpServers(ServiceState* service);
-  netlink::Status DumpServersOfEach(std::vector<ServiceState>* services);
+  // Each dump calls `restart` before it begins, which may be several times, and `add` for each object.
+  template <typename Decoded, typename Add>
+  netlink::Status DumpServices(const Restart& restart, const Add& add);
+  template <typename Decoded, typename Add>
+  netlink::Status DumpServers(const ServiceId& id, const Restart& restart, const Add& add);
+  netlink::Status DumpServersOf(ServiceState* service);
   netlink::Status RetryAfterReload(const std::function<netlink::Status()>& call);
 
   std::mutex mutex_;

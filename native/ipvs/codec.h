@@ -34,6 +34,9 @@ netlink::Status DecodeService(const netlink::Message& message, ServiceState* out
 // IPVS_CMD_NEW_DEST, in replies as in requests. `service_family` is used when the kernel does not
 // send the server's own family (before 3.18).
 netlink::Status DecodeServer(const netlink::Message& message, uint16_t service_family, RealServerState* out);
+// The same without counters and connections, which most attributes are about.
+netlink::Status DecodeService(const netlink::Message& message, Service* out);
+netlink::Status DecodeServer(const netlink::Message& message, uint16_t service_family, RealServer* out);
 // The IPVS_CMD_ATTR_SERVICE that names the service in requests.
 netlink::Status DecodeServiceId(const netlink::Message& message, ServiceId* out);
 netlink::Status DecodeInfo(const netlink::Message& message, Info* out);

@@ -40,7 +40,7 @@ struct Statistics {
 };
 
 void ReadStatistics(AttributeReader attributes, bool has_64_bits, Statistics* out) {
-  if (out->has_64_bits && !has_64_bits) return;
+  if (out == nullptr || (out->has_64_bits && !has_64_bits)) return;
   out->has_64_bits = has_64_bits;
   const auto value = [&attributes] { return attributes.size() == 4 ? attributes.U32() : attributes.U64(); };
   while (attributes.Next()) {
@@ -85,8 +85,8 @@ void ReadStatistics(AttributeReader attributes, bool has_64_bits, Statistics* ou
 struct ServiceAttributes {
   Service service;
   size_t address_size = 0;
-  bool named = false;  // has a mark or a protocol
-  Statistics statistics;
+  bool named = false;                // has a mark or a protocol
+  Statistics* statistics = nullptr;  // null: not read
 };
 
 void ReadService(AttributeReader attributes, ServiceAttributes* out) {
@@ -126,10 +126,10 @@ void ReadService(AttributeReader attributes, ServiceAttributes* out) {
         service.persistence_engine = attributes.String(kLongestName);
         break;
       case IPVS_SVC_ATTR_STATS:
-        ReadStatistics(attributes.Nested(), false, &out->statistics);
+        ReadStatistics(attributes.Nested(), false, out->statistics);
         break;
       case IPVS_SVC_ATTR_STATS64:
-        ReadStatistics(attributes.Nested(), true, &out->statistics);
+        ReadStatistics(attributes.Nested(), true, out->statistics);
         break;
       default:
         break;
@@ -141,7 +141,7 @@ void ReadService(AttributeReader attributes, ServiceAttributes* out) {
 struct ServerAttributes {
   RealServerState state;
   size_t address_size = 0;
-  Statistics statistics;
+  Statistics* statistics = nullptr;  // null: not read
 };
 
 void ReadServer(AttributeReader attributes, ServerAttributes* out) {
@@ -188,10 +188,10 @@ void ReadServer(AttributeReader attributes, ServerAttributes* out) {
         out->state.persistent_connections = attributes.U32();
         break;
       case IPVS_DEST_ATTR_STATS:
-        ReadStatistics(attributes.Nested(), false, &out->statistics);
+        ReadStatistics(attributes.Nested(), false, out->statistics);
         break;
       case IPVS_DEST_ATTR_STATS64:
-        ReadStatistics(attributes.Nested(), true, &out->statistics);
+        ReadStatistics(attributes.Nested(), true, out->statistics);
         break;
       default:
         break;
@@ -263,16 +263,44 @@ Status ReadNamedService(const Message& message, ServiceAttributes* out) {
   return {};
 }
 
+Status ReadNamedServer(const Message& message, uint16_t service_family, ServerAttributes* out) {
+  RealServer& server = out->state.server;
+  server.family = service_family;
+  ReadError error;
+  AttributeReader attributes = FirstLevel(message, &error);
+  bool found = false;
+  while (attributes.Next()) {
+    if (attributes.type() != IPVS_CMD_ATTR_DEST) continue;
+    found = true;
+    ReadServer(attributes.Nested(), out);
+  }
+  const bool address = SettleAddress(server.family, out->address_size, &server.address);
+  if (!error.ok()) return error.ToStatus();
+  if (!found || !IsInternet(server.family) || !address) {
+    return Status::Of(Fault::kMalformedReply, "real server without a name");
+  }
+  return {};
+}
+
 }  // namespace
 
 Status DecodeService(const Message& message, ServiceState* out) {
+  Statistics statistics;
   ServiceAttributes read;
+  read.statistics = &statistics;
   Status status = ReadNamedService(message, &read);
   if (!status.ok()) return status;
   out->service = std::move(read.service);
-  out->counters = read.statistics.counters;
-  out->rates = read.statistics.rates;
+  out->counters = statistics.counters;
+  out->rates = statistics.rates;
   return {};
+}
+
+Status DecodeService(const Message& message, Service* out) {
+  ServiceAttributes read;
+  Status status = ReadNamedService(message, &read);
+  if (status.ok()) *out = std::move(read.service);
+  return status;
 }
 
 Status DecodeServiceId(const Message& message, ServiceId* out) {
@@ -283,26 +311,22 @@ Status DecodeServiceId(const Message& message, ServiceId* out) {
 }
 
 Status DecodeServer(const Message& message, uint16_t service_family, RealServerState* out) {
-  ReadError error;
+  Statistics statistics;
   ServerAttributes read;
-  read.state.server.family = service_family;
-  AttributeReader attributes = FirstLevel(message, &error);
-  bool found = false;
-  while (attributes.Next()) {
-    if (attributes.type() != IPVS_CMD_ATTR_DEST) continue;
-    found = true;
-    ReadServer(attributes.Nested(), &read);
-  }
-  RealServer& server = read.state.server;
-  const bool address = SettleAddress(server.family, read.address_size, &server.address);
-  if (!error.ok()) return error.ToStatus();
-  if (!found || !IsInternet(server.family) || !address) {
-    return Status::Of(Fault::kMalformedReply, "real server without a name");
-  }
+  read.statistics = &statistics;
+  Status status = ReadNamedServer(message, service_family, &read);
+  if (!status.ok()) return status;
   *out = read.state;
-  out->counters = read.statistics.counters;
-  out->rates = read.statistics.rates;
+  out->counters = statistics.counters;
+  out->rates = statistics.rates;
   return {};
+}
+
+Status DecodeServer(const Message& message, uint16_t service_family, RealServer* out) {
+  ServerAttributes read;
+  Status status = ReadNamedServer(message, service_family, &read);
+  if (status.ok()) *out = read.state.server;
+  return status;
 }
 
 Status DecodeDaemon(const Message& message, Daemon* out) {

@@ -147,9 +147,8 @@ void StoreListedServer(const RealServerState& state, uint8_t* record) {
   StoreCounters(state.rates, At(record, Field::kRates));
 }
 
-void StoreService(const ServiceState& state, uint8_t* record) {
+void StoreService(const Service& service, size_t real_servers, uint8_t* record) {
   using Field = layout::Service;
-  const Service& service = state.service;
   records::StoreFamily(record, Field::kFamily, service.id.family);
   Store(record, Field::kProtocol, service.id.protocol);
   Store(record, Field::kPort, service.id.port);
@@ -157,7 +156,7 @@ void StoreService(const ServiceState& state, uint8_t* record) {
   Store(record, Field::kFlags, service.flags);
   Store(record, Field::kTimeout, service.timeout);
   Store(record, Field::kNetmask, PrefixOf(service.id.family, service.netmask));
-  Store(record, Field::kRealServers, state.servers.size());
+  Store(record, Field::kRealServers, real_servers);
   Store(record, Field::kAddress, service.id.address);
   Store(record, Field::kScheduler, service.scheduler);
   Store(record, Field::kPersistenceEngine, service.persistence_engine);
@@ -165,7 +164,7 @@ void StoreService(const ServiceState& state, uint8_t* record) {
 
 void StoreListedService(const ServiceState& state, uint8_t* record) {
   using Field = layout::ListedService;
-  StoreService(state, At(record, Field::kService));
+  StoreService(state.service, state.servers.size(), At(record, Field::kService));
   StoreCounters(state.counters, At(record, Field::kCounters));
   StoreCounters(state.rates, At(record, Field::kRates));
 }
@@ -184,10 +183,21 @@ Service LoadService(const uint8_t* record) {
   return service;
 }
 
-std::vector<ServiceState> LoadServices(const uint8_t* records, size_t size) {
-  return records::LoadEach<layout::Service>(records, size, [](const uint8_t* record) {
-    return ServiceState{LoadService(record), {}, {}, {}};
-  });
+std::vector<ServiceId> LoadServiceIds(const uint8_t* records, size_t size) {
+  return records::LoadEach<layout::Service>(records, size, LoadServiceId);
+}
+
+void AppendService(const Service& service, std::vector<uint8_t>* listing) {
+  listing->resize(listing->size() + layout::Service::kSize);
+  StoreService(service, 0, listing->data() + listing->size() - layout::Service::kSize);
+}
+
+void AppendServer(const RealServer& server, size_t service, std::vector<uint8_t>* listing) {
+  using Field = layout::Service;
+  listing->resize(listing->size() + layout::Server::kSize);
+  StoreServer(server, listing->data() + listing->size() - layout::Server::kSize);
+  uint8_t* record = listing->data() + service;
+  Store(record, Field::kRealServers, Load(record, Field::kRealServers) + 1);
 }
 
 Operation OperationRecords::operator[](size_t index) const {

@@ -13,8 +13,8 @@ namespace knp::ipvs {
 // Reads whole records; the caller has checked the length. Values are not checked: JavaScript has validated
 // them, and the kernel refuses any other.
 Service LoadService(const uint8_t* record);
-// Services to be listed, from whole service records; of each only the id matters.
-std::vector<ServiceState> LoadServices(const uint8_t* records, size_t size);
+// The names of services, from whole service records.
+std::vector<ServiceId> LoadServiceIds(const uint8_t* records, size_t size);
 
 // Operations in whole records, which outlive it. Each is read when it is asked for: a batch of thousands
 // needs no memory for all of them.
@@ -34,6 +34,10 @@ class OperationRecords {
 
 // Each service, followed by its servers.
 std::vector<uint8_t> StoreListing(const std::vector<ServiceState>& services);
+// The same without counters and connections, one object after another, because the whole is long.
+void AppendService(const Service& service, std::vector<uint8_t>* listing);
+// Adds a server to the last service, whose record begins at `service`.
+void AppendServer(const RealServer& server, size_t service, std::vector<uint8_t>* listing);
 std::vector<uint8_t> StoreInfo(const Info& info);
 std::vector<uint8_t> StoreTimeouts(const Timeouts& timeouts);
 std::vector<uint8_t> StoreDaemons(const std::vector<Daemon>& daemons);

@@ -13,7 +13,7 @@ results are shown as one report. Progress is on standard error.
   --json              same as -o json
   --help              print this text
 
-  --scenarios, --opponents, --sizes, --repetitions, --sample, --seed, --quick, --system-calls: what is measured
+  --scenarios, --opponents, --sizes, --repetitions, --budget, --sample, --seed, --quick, --system-calls: what is measured
   --targets, -o FORMAT, --folder DIR: what is shown
   --against COMMAND, --pass-pattern PATTERN: another proxy, in the vehicle
 
@@ -26,6 +26,7 @@ const MEASURED = [
   '--opponents',
   '--sizes',
   '--repetitions',
+  '--budget',
   '--sample',
   '--seed',
   '--against',

@@ -10,10 +10,12 @@ import { describeMachine, hasTool } from './machine.js';
 import { agentJob } from './memory.js';
 import { NO_IPVS } from './phases.js';
 import { Results } from './results.js';
+import { rulesJob } from './rulesJob.js';
 import { Sandbox } from './sandbox.js';
 import { OF_IPVS, SCENARIOS, SIZELESS } from './scenarios.js';
 import { SystemCallCounter } from './systemCalls.js';
 import { targetsOf } from './targets.js';
+import { TimeBudget } from './timeBudget.js';
 import { PACKAGES } from './toolCommands.js';
 import type {
   BenchEvents,
@@ -27,7 +29,13 @@ import type {
 import { weightOf } from './weights.js';
 
 /** The defaults of a benchmark. */
-export const BENCH_DEFAULTS = { repetitions: 5, seed: 1, sample: 50, countSystemCalls: true } as const;
+export const BENCH_DEFAULTS = {
+  repetitions: 5,
+  budget: 60,
+  seed: 1,
+  sample: 50,
+  countSystemCalls: true,
+} as const;
 
 /**
  * Runs a benchmark. Every run is in a new network namespace, into which it moves the thread: nothing of the machine's own network
@@ -53,10 +61,11 @@ export async function runBench(
   events.planned?.(
     jobs.flatMap(({ steps }) => steps.map((step) => ({ ...step, weight: weightOf(step, options) }))),
   );
-  for (const job of jobs) await runJob(job, context);
+  const budget = new TimeBudget(options);
+  for (const job of jobs) await runJob(job, context, budget);
   const figures = results.figures();
   const { memory, reasons: unavailable } = results;
-  const native = machine.virtualization === undefined;
+  const native = !EMULATORS.has(machine.virtualization);
   return {
     version: 1,
     started,
@@ -70,10 +79,19 @@ export async function runBench(
   };
 }
 
-async function runJob(job: Job, context: Context): Promise<void> {
+/** Machines on which times without a ratio have no meaning. */
+const EMULATORS: ReadonlySet<string | undefined> = new Set(['User Mode Linux', 'QEMU']);
+
+async function runJob(job: Job, context: Context, budget: TimeBudget): Promise<void> {
   context.signal?.throwIfAborted();
+  if (!budget.allows(job)) {
+    for (const step of job.steps) context.events.ended?.(step);
+    return;
+  }
+  const began = performance.now();
   try {
     await job.run(context);
+    budget.spend(job, performance.now() - began);
   } catch (error) {
     context.signal?.throwIfAborted();
     // The preparation failed: no step of the job can be measured.
@@ -90,6 +108,7 @@ const TOOLS: Partial<Record<ScenarioName, readonly string[]>> = {
   ipset: ['ipset'],
   addresses: ['ip'],
   conntrack: ['conntrack'],
+  rules: ['iptables-restore'],
   full: ['ipvsadm', 'ipset', 'ip', 'iptables-restore'],
   endpoint: ['ipvsadm'],
 };
@@ -115,7 +134,7 @@ function jobsOf(options: BenchOptions, results: Results, counting: boolean): Job
   const jobs: Job[] = [];
   for (const size of sizes) {
     const last = counting && size === smallest ? repetitions + 1 : repetitions;
-    for (let repetition = 0; repetition <= last; repetition++) {
+    for (let repetition = size === smallest ? 0 : 1; repetition <= last; repetition++) {
       const steps = stepsOf(options, size, repetition, size === smallest).filter(
         (step) => !results.isUnavailable(step),
       );
@@ -147,6 +166,7 @@ function jobsOfSteps(steps: readonly Step[], size: Size): Job[] {
   };
   const families = take(({ scenario }) => FAMILIES.has(scenario));
   const flows = take(({ scenario }) => scenario === 'conntrack');
+  const rules = take(({ scenario }) => scenario === 'rules');
   const library = take(({ scenario }) => SIZELESS.has(scenario));
   const agents = take(({ scenario }) => scenario === 'memory');
   const inMemory = take(({ scenario }) => IN_MEMORY.has(scenario));
@@ -158,6 +178,7 @@ function jobsOfSteps(steps: readonly Step[], size: Size): Job[] {
   return [
     ...families.map((step) => familyJob(step as Parameters<typeof familyJob>[0])),
     ...flows.map(conntrackJob),
+    ...rules.map(rulesJob),
     ...(needsProxy ? [proxyJob(proxy, size)] : []),
     ...full.map(fullJob),
     ...(kernel.length > 0 ? [kernelJob(kernel, size)] : []),

@@ -5,12 +5,12 @@ import { type Context, inSandbox, type Job, type Measured, plain, takeStep } fro
 import { adderOf } from './opponents.js';
 import type { Phase, ServedService } from './phases.js';
 import { served } from './programmes.js';
-import { type Sandbox, VIRTUAL_LINK } from './sandbox.js';
+import { check, type Sandbox, VIRTUAL_LINK } from './sandbox.js';
 import type { OpponentName, Step } from './types.js';
 
 /** Operations that are measured together as one operation each, because a clock read costs as much as one. */
 const ROUND_TRIPS = 500;
-/** Single operations before those that are measured: V8 compiles a function after it has run often. */
+/** Operations before those that are measured: V8 compiles a function after it has run often. */
 const WARM_UP = 2000;
 const BATCH = 1000;
 /** Batches in one run. */
@@ -18,24 +18,20 @@ const BATCHES = 5;
 
 /** One of the two scenarios of the library, by one opponent. */
 export function libraryJob(step: Step & { readonly scenario: 'oneOperation' | 'batch' }): Job {
+  const [size, runs] = step.scenario === 'batch' ? [BATCH, BATCHES] : [ROUND_TRIPS, 1];
   return {
     steps: [step],
     run: (context: Context) =>
       inSandbox((sandbox) =>
         takeStep(context, step, async (window) => {
           const results: Measured[] = [];
-          const [size, runs] = step.scenario === 'batch' ? [BATCH, BATCHES] : [ROUND_TRIPS, 1];
-          if (!sandbox.ipvs) await sandbox.makeRoom({ sets: [], link: VIRTUAL_LINK });
-          if (runs === 1) {
-            const warmUp = await adderOf(adderNameOf(step), 0)(
-              [await phaseOf(sandbox, runs, WARM_UP)],
-              sandbox,
-            );
-            await warmUp();
-          }
+          const prepare = async (run: number, operations: number) => {
+            if (!sandbox.ipvs) await renewLink(sandbox);
+            return adderOf(adderNameOf(step), 0)([phaseOf(sandbox, run, operations)], sandbox);
+          };
+          await (await prepare(runs, WARM_UP))();
           for (let run = 0; run < runs; run++) {
-            const add = await adderOf(adderNameOf(step), 0)([await phaseOf(sandbox, run, size)], sandbox);
-            results.push(plain(await window(add), size));
+            results.push(plain(await window(await prepare(run, size)), size));
           }
           return results;
         }),
@@ -43,13 +39,21 @@ export function libraryJob(step: Step & { readonly scenario: 'oneOperation' | 'b
   };
 }
 
+/** Makes the link anew: the kernel takes longer for each address, the more the link has. */
+async function renewLink({ host, linkKind }: Sandbox): Promise<void> {
+  if (await host.rtnetlink.getLink(VIRTUAL_LINK)) {
+    check(await host.rtnetlink.apply([{ do: 'deleteLink', name: VIRTUAL_LINK }]));
+  }
+  check(await host.rtnetlink.apply([{ do: 'addLink', name: VIRTUAL_LINK, kind: linkKind }]));
+}
+
 /** Single operations of the library are those of the opponent `single`. */
 function adderNameOf({ scenario, opponent }: Step): OpponentName {
   return scenario === 'oneOperation' && opponent === 'ours' ? 'single' : opponent;
 }
 
-/** Additions of which none exists yet. */
-async function phaseOf({ ipvs }: Sandbox, run: number, size: number): Promise<Phase> {
+/** Additions of which none exists yet. @param run a virtual service of its own for each */
+function phaseOf({ ipvs }: Sandbox, run: number, size: number): Phase {
   if (ipvs) {
     // The virtual service is one of the operations.
     return {
@@ -57,6 +61,6 @@ async function phaseOf({ ipvs }: Sandbox, run: number, size: number): Promise<Ph
       services: [served(addressAt(FIRST_SERVICE, run), run, size - 1)] satisfies ServedService[],
     };
   }
-  const addresses = Array.from({ length: size }, (_, place) => addressAt(FIRST_SERVICE, run * size + place));
+  const addresses = Array.from({ length: size }, (_, place) => addressAt(FIRST_SERVICE, place));
   return { kind: 'addresses', link: VIRTUAL_LINK, addresses };
 }

@@ -6,7 +6,7 @@ import { delimiter, join } from 'node:path';
 import { PACKAGE_ROOT } from '../packageRoot.js';
 import type { Machine } from './types.js';
 
-/** Tools, and how each prints its version. */
+/** Tools, and how each prints its version, in a line that begins with its name. */
 const TOOLS: Readonly<Record<string, readonly string[]>> = {
   ipvsadm: ['--version'],
   ipset: ['version'],
@@ -20,7 +20,8 @@ export async function describeMachine(): Promise<Machine> {
   const tools: Record<string, string> = {};
   for (const [tool, words] of Object.entries(TOOLS)) {
     if (!hasTool(tool)) continue;
-    tools[tool] = await firstLine(tool, words);
+    const version = await versionOf(tool, words);
+    if (version !== undefined) tools[tool] = version;
   }
   const virtualization = findVirtualization();
   const { version } = JSON.parse(readFileSync(join(PACKAGE_ROOT, 'package.json'), 'utf8')) as {
@@ -51,20 +52,22 @@ export function hasTool(name: string): boolean {
   });
 }
 
-function firstLine(tool: string, words: readonly string[]): Promise<string> {
+/** Undefined if the tool prints none: ipvsadm without its kernel module. */
+function versionOf(tool: string, words: readonly string[]): Promise<string | undefined> {
   return new Promise((resolve) => {
+    // The exit status has no meaning: ipset without its kernel module ends with an error, after the version.
     execFile(tool, words, (_error, stdout, stderr) => {
-      // ipset without a kernel module ends with an error, after the version.
-      resolve((stdout || stderr).split('\n', 1)[0]?.trim() ?? '');
+      const lines = `${stdout}\n${stderr}`.split('\n').map((line) => line.trim());
+      resolve(lines.find((line) => line.startsWith(`${tool} `)));
     });
   });
 }
 
-/** User Mode Linux names itself in /proc/cpuinfo, and hypervisors in the processor's flags and the machine's product name. */
+/** User Mode Linux names itself in /proc/cpuinfo, QEMU in the machine's vendor, and each hypervisor sets a flag of the processor. */
 function findVirtualization(): string | undefined {
   const processor = readFileSync('/proc/cpuinfo', 'utf8');
   if (/^vendor_id\s*:\s*User Mode Linux/m.test(processor)) return 'User Mode Linux';
-  const product = '/sys/class/dmi/id/sys_vendor';
-  if (existsSync(product) && readFileSync(product, 'utf8').includes('QEMU')) return 'QEMU';
-  return undefined;
+  const vendor = '/sys/class/dmi/id/sys_vendor';
+  if (existsSync(vendor) && readFileSync(vendor, 'utf8').includes('QEMU')) return 'QEMU';
+  return /^flags\s*:.*\bhypervisor\b/m.test(processor) ? 'virtual machine' : undefined;
 }

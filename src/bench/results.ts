@@ -100,7 +100,7 @@ function figureOf({ step, first, results, systemCalls }: Series): Figure {
     wall: spread(each(({ cost }) => cost.wall)),
     cpu: spread(each(({ cost }) => cost.user + cost.system + cost.children)),
     cpuTime: { user, system, children },
-    first: (first ?? middle).cost.wall,
+    ...(first && { first: first.cost.wall }),
     parentMemory: median(each(({ parentMemory }) => parentMemory)),
     peakMemory: median(each(({ peakMemory }) => peakMemory)),
     processes,

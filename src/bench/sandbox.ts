@@ -1,6 +1,7 @@
 // A network namespace for each run: the kernel keeps deleted real servers in a list that slows additions for minutes, and
 // nothing of the machine's own network may change.
 import { readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { NetlinkError } from '../errors.js';
@@ -19,6 +20,12 @@ import type { KernelNumbers, Programme } from './phases.js';
 /** The link of the virtual addresses: kube-proxy's name. */
 export const VIRTUAL_LINK = 'kube-ipvs0';
 const NODE_LINK = 'node0';
+
+/**
+ * Time after which the kernel has removed the former namespace, in ms: until then it holds the lock of rtnetlink for some ms at a
+ * time, for which the first operations of a run would wait.
+ */
+const REMOVAL = 60;
 
 /** Parts of the kernel in a namespace of their own, and numbers of the kernel. */
 export class Sandbox {
@@ -47,6 +54,7 @@ export class Sandbox {
     if (readlinkSync('/proc/self/ns/net') === former)
       throw new Error('the network namespace is still the former one');
     // The namespace of a process is that of its main thread; the other threads stay where they are.
+    await delay(REMOVAL);
     const options = { netns: process.pid, timeout: 120_000 };
     const host = await openHostKernel(options);
     const ipset = await openIpset(options);
@@ -92,8 +100,8 @@ export class Sandbox {
   /** Removes what was programmed: otherwise the kernel does it during the next run. Closes the parts. */
   async leave(): Promise<void> {
     await this.ipvs?.flush();
-    const rules = await this.host.rtnetlink.getLink(VIRTUAL_LINK);
-    if (rules) check(await this.host.rtnetlink.apply([{ do: 'deleteLink', name: VIRTUAL_LINK }]));
+    const link = await this.host.rtnetlink.getLink(VIRTUAL_LINK);
+    if (link) check(await this.host.rtnetlink.apply([{ do: 'deleteLink', name: VIRTUAL_LINK }]));
     await this.ipvs?.close();
     await this.ipset.close();
     this.host.close();

@@ -5,7 +5,9 @@ import type { OpponentName, ScenarioName, Size } from './types.js';
 export interface Scenario {
   readonly name: ScenarioName;
   readonly title: string;
-  /** What one operation is: the unit of {@link Figure.operations}. */
+  /** Sentences for readers of the report. */
+  readonly description: string;
+  /** The unit of {@link Figure.operations}. */
   readonly operation: string;
   readonly opponents: readonly OpponentName[];
 }
@@ -23,8 +25,8 @@ export const OF_IPVS: ReadonlySet<ScenarioName> = new Set<ScenarioName>([
   'memory',
 ]);
 
-/** Scenarios without a number of Services. They use IPVS where the kernel has it. */
-export const SIZELESS: ReadonlySet<ScenarioName> = new Set<ScenarioName>(['oneOperation', 'batch']);
+/** Scenarios that do not depend on the number of Services. Those of the library use IPVS where the kernel has it. */
+export const SIZELESS: ReadonlySet<ScenarioName> = new Set<ScenarioName>(['rules', 'oneOperation', 'batch']);
 
 /** An opponent as it is shown and selected. */
 export interface Opponent {
@@ -55,81 +57,128 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'ipvs',
     title: 'Add virtual services and real servers',
+    description: 'A virtual service for each Service, and a real server in it for each endpoint.',
     operation: 'virtual service or real server',
     opponents: EACH,
   },
   {
     name: 'ipset',
     title: 'Add entries to sets',
+    description:
+      'One entry for each Service in a set of type hash:ip,port, and one in a set of type hash:ip.',
     operation: 'entry',
     opponents: ['ours', 'raw', 'rawLibipset', 'rawSingle', 'single', 'toolBatch', 'spawn', 'execFile'],
   },
-  { name: 'addresses', title: 'Add addresses to a link', operation: 'address', opponents: EACH },
+  {
+    name: 'addresses',
+    title: 'Add addresses to a link',
+    description: 'One address for each Service on a link that is down.',
+    operation: 'address',
+    opponents: EACH,
+  },
   {
     name: 'conntrack',
     title: 'Delete the UDP flows of one Service',
+    description: 'Four flows of each Service exist. Those of one Service are found and deleted.',
     operation: 'deletion',
     opponents: ['ours', 'spawn', 'execFile'],
   },
-  { name: 'full', title: 'Full programming of a node', operation: 'change of the kernel', opponents: EACH },
+  {
+    name: 'rules',
+    title: 'Save and restore the rules',
+    description:
+      'The processes iptables-save and iptables-restore, for both families, with the rules of ipvs mode.',
+    operation: 'process',
+    opponents: ['ours', 'raw', 'execFile'],
+  },
+  {
+    name: 'full',
+    title: 'Full programming of a node',
+    description:
+      'All sets, entries, rules, virtual services, real servers and addresses that a node needs, in an empty kernel. kube-netlink-proxy also reads the kernel, and computes from the objects what the node needs; the other ways begin with the finished list.',
+    operation: 'change of the kernel',
+    opponents: EACH,
+  },
   {
     name: 'endpoint',
     title: 'One endpoint changed',
+    description:
+      'One endpoint of one Service is replaced: a real server is added, and another one deleted. The time of kube-netlink-proxy is from the report of the change to the acknowledgement of the kernel.',
     operation: 'change of the kernel',
     opponents: ['ours', 'raw', 'rawSingle', 'spawn', 'execFile'],
   },
   {
     name: 'restart',
     title: 'Restart on a programmed kernel',
+    description:
+      'A new process finds the kernel as it must be. It reads and compares everything, and changes nothing. The raw limit only reads.',
     operation: 'change of the kernel',
     opponents: ['ours', 'raw'],
   },
   {
     name: 'nodeLabel',
     title: 'Label of the node changed',
+    description: 'The zone of the node changes, on which no Service depends.',
     operation: 'change of the kernel',
     opponents: ['ours'],
   },
   {
     name: 'drain',
     title: 'Endpoints of every tenth Service terminate',
+    description:
+      'All endpoints of every tenth Service terminate: each real server gets the weight 0 until its connections end.',
     operation: 'change of the kernel',
     opponents: ['ours'],
   },
   {
     name: 'deletion',
     title: 'Deletion of all Services',
+    description: 'All Services and EndpointSlices are deleted, and the kernel is empty again.',
     operation: 'change of the kernel',
     opponents: ['ours'],
   },
   {
     name: 'audit',
     title: 'Audit of an unchanged kernel',
+    description: 'The periodic comparison with a kernel that nobody has changed. The raw limit only reads.',
     operation: 'change of the kernel',
     opponents: ['ours', 'raw'],
   },
   {
     name: 'fullInMemory',
     title: 'Full programming, kernel in memory',
+    description:
+      'The same as the full programming of a node, with functions in place of the kernel that accept everything: the work of the process alone.',
     operation: 'change of the kernel',
     opponents: ['ours'],
   },
   {
     name: 'nodeLabelInMemory',
     title: 'Label of the node changed, kernel in memory',
+    description: 'The same as the label of the node, with functions in place of the kernel.',
     operation: 'change of the kernel',
     opponents: ['ours'],
   },
-  { name: 'memory', title: 'Memory of the agent', operation: 'endpoint', opponents: ['ours'] },
+  {
+    name: 'memory',
+    title: 'Memory of the agent',
+    description:
+      'Resident memory of the command as an agent, with the objects of an API server in another process.',
+    operation: 'endpoint',
+    opponents: ['ours'],
+  },
   {
     name: 'oneOperation',
     title: 'Library: one operation',
+    description:
+      '500 additions, each awaited before the next one. They are real servers; without IPVS, addresses.',
     operation: 'real server',
     opponents: ['ours', 'rawSingle'],
   },
   {
     name: 'batch',
     title: 'Library: batch of 1 000 operations',
+    description: '1 000 additions in one call. They are real servers; without IPVS, addresses.',
     operation: 'real server',
     opponents: ['ours', 'raw'],
   },

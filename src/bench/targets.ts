@@ -2,11 +2,11 @@
 import { SIZELESS } from './scenarios.js';
 import type {
   Figure,
-  Measured,
   MemoryFigure,
   OpponentName,
   ScenarioName,
   TargetDefinition,
+  TargetInput,
   TargetResult,
 } from './types.js';
 
@@ -153,7 +153,7 @@ type Which = readonly [scenario: ScenarioName, opponent: OpponentName];
 type Value = number | string;
 
 /** The targets with their values. */
-export function targetsOf(measured: Measured): TargetResult[] {
+export function targetsOf(measured: TargetInput): TargetResult[] {
   return TARGETS.map(({ id, name, relation, limit, unit, compute }) => {
     const target = `${relation} ${limit}${unit && ` ${unit}`}`;
     const value = compute(measured);
@@ -176,7 +176,7 @@ function ratio(
   [scenario, opponent]: Which,
   [other, otherOpponent]: Which,
 ): TargetDefinition {
-  const compute = (measured: Measured): Value =>
+  const compute = (measured: TargetInput): Value =>
     quotient(
       medianWall(measured, scenario, opponent, LARGE),
       medianWall(measured, other, otherOpponent, LARGE),
@@ -197,12 +197,12 @@ function resident(id: string, services: number, limit: number): TargetDefinition
 
 /** A figure of a kernel that is not virtual: with IPVS, or else with the kernel in memory. */
 function natively(
-  measured: Measured,
+  measured: TargetInput,
   scenario: ScenarioName,
   inMemory: ScenarioName,
   read: (figure: Figure) => Value,
 ): Value {
-  if (!measured.native) return 'only a kernel that is not virtual counts';
+  if (!measured.native) return 'times in User Mode Linux and QEMU do not count';
   const found = find(measured, scenario, 'ours', LARGE);
   return of(typeof found === 'string' ? find(measured, inMemory, 'ours', LARGE) : found, read);
 }
@@ -213,7 +213,7 @@ function quotient(dividend: Value, divisor: Value): Value {
 }
 
 function medianWall(
-  measured: Measured,
+  measured: TargetInput,
   scenario: ScenarioName,
   opponent: OpponentName,
   services: number,
@@ -226,7 +226,7 @@ function of<T>(found: T | string, read: (found: T) => Value): Value {
 }
 
 function find(
-  measured: Measured,
+  measured: TargetInput,
   scenario: ScenarioName,
   opponent: OpponentName,
   services: number,
@@ -244,7 +244,7 @@ function find(
   return reason?.reason ?? `${scenario} by ${opponent} was not measured at ${services} x 10`;
 }
 
-function memoryOf({ memory, unavailable }: Measured, services: number): MemoryFigure | string {
+function memoryOf({ memory, unavailable }: TargetInput, services: number): MemoryFigure | string {
   const found = memory.find(({ size }) => size.services === services && size.endpoints === 10);
   const reason = unavailable.find(({ scenario }) => scenario === 'memory')?.reason;
   return found ?? reason ?? `the memory was not measured at ${services} x 10`;

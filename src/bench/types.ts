@@ -10,6 +10,8 @@ export type ScenarioName =
   | 'addresses'
   /** Deletion of the UDP flows of one address, among flows of all addresses. */
   | 'conntrack'
+  /** The rules of ipvs mode: the processes that save and restore those of both families. */
+  | 'rules'
   /** Everything that a node needs: sets, entries, rules, virtual services, real servers, addresses. */
   | 'full'
   /** One endpoint of one Service is replaced: from the source's report to the kernel's acknowledgement. */
@@ -94,8 +96,8 @@ export interface Figure {
   readonly cpu: Spread;
   /** Of the median run by `wall`. */
   readonly cpuTime: CpuTime;
-  /** Time of the first run, the warm-up, in ms: code that is not compiled yet. */
-  readonly first: number;
+  /** Time of the warm-up, in ms: code that is not compiled yet. Only at the least size. */
+  readonly first?: number;
   /** Resident memory of this process before the run, in bytes: the price of each fork depends on it. Median. */
   readonly parentMemory: number;
   /** Highest resident memory of this process during the run, in bytes. Median. */
@@ -141,7 +143,7 @@ export interface Machine {
   readonly processors: number;
   /** In bytes. */
   readonly memory: number;
-  /** `User Mode Linux`, `QEMU`; absent on hardware or if unknown. */
+  /** `User Mode Linux`, `QEMU`, or `virtual machine` for others; absent on hardware or if unknown. */
   readonly virtualization?: string;
   readonly node: string;
   /** Version of this package. */
@@ -155,8 +157,10 @@ export interface BenchOptions {
   readonly sizes: readonly Size[];
   readonly scenarios: readonly ScenarioName[];
   readonly opponents: readonly OpponentName[];
-  /** Measured runs of each figure, after one warm-up. */
+  /** Measured runs of each figure, at most. At the least size a warm-up precedes them. */
   readonly repetitions: number;
+  /** Time for the runs of each figure, in s. No run starts that would exceed it, but every figure has one run. */
+  readonly budget: number;
   /** Seed of the clusters. */
   readonly seed: number;
   /** Commands of the opponents that start a process for each operation, at most. */
@@ -179,7 +183,7 @@ export interface BenchEvents {
   /** Before the first step: all steps, in their order. `weight` is proportional to the expected time. */
   planned?(steps: readonly (Step & { readonly weight: number })[]): void;
   started?(step: Step): void;
-  /** The step ended; it may have failed, then it is in {@link BenchReport.unavailable}. */
+  /** The step ended, or was left out for lack of time; it may have failed, then it is in {@link BenchReport.unavailable}. */
   ended?(step: Step): void;
 }
 
@@ -194,15 +198,15 @@ export interface TargetDefinition {
   /** `''` for ratios and counts. */
   readonly unit: '' | 'ms' | 'MB' | 'B';
   /** Its value; a string is the reason why it was not measured. */
-  readonly compute: (figures: Measured) => number | string;
+  readonly compute: (figures: TargetInput) => number | string;
 }
 
 /** The figures from which targets are computed. */
-export interface Measured {
+export interface TargetInput {
   readonly figures: readonly Figure[];
   readonly memory: readonly MemoryFigure[];
   readonly unavailable: readonly Unavailable[];
-  /** Whether the kernel ran in a virtual machine or in User Mode Linux. */
+  /** Whether code and system calls take the time that they take on hardware: neither User Mode Linux nor QEMU. */
   readonly native: boolean;
 }
 

@@ -16,8 +16,14 @@ const EACH: Readonly<Record<OpponentName, number>> = {
 /** Preparation of any step, in µs. */
 const FIXED = 100_000;
 
-/** The expected time of a step, in µs. */
-export function weightOf({ scenario, opponent, size }: Step, { sample }: BenchOptions): number {
+/** The expected time of a step, in µs; 0 if the time of its figure is then expected to be over. */
+export function weightOf(step: Step, options: BenchOptions): number {
+  const each = timeOf(step, options);
+  const left = options.budget * 1e6 - each * (step.repetition - 1);
+  return step.repetition <= 1 || each <= left ? each : 0;
+}
+
+function timeOf({ scenario, opponent, size }: Step, { sample }: BenchOptions): number {
   const { services, endpoints } = size;
   const all = { ipvs: services * (1 + endpoints), full: services * (4 + endpoints), ipset: 2 * services }[
     scenario as string

@@ -195,7 +195,7 @@ for some ms. With reports of earlier runs as arguments, it measures nothing and 
     options: [
       {
         flags: '--scenarios <names>',
-        help: 'comma-separated, of ipvs, ipset, addresses, conntrack, full, endpoint, restart, nodeLabel, drain, deletion, audit, fullInMemory, nodeLabelInMemory, memory, oneOperation and batch; default: all',
+        help: 'comma-separated, of ipvs, ipset, addresses, conntrack, rules, full, endpoint, restart, nodeLabel, drain, deletion, audit, fullInMemory, nodeLabelInMemory, memory, oneOperation and batch; default: all',
       },
       {
         flags: '--opponents <names>',
@@ -207,12 +207,17 @@ for some ms. With reports of earlier runs as arguments, it measures nothing and 
       },
       {
         flags: '--repetitions <count>',
-        help: 'measured runs of each figure, after a warm-up; default: 5',
+        help: 'measured runs of each figure, at most; default: 5',
+        number: { least: 1, whole: true },
+      },
+      {
+        flags: '--budget <seconds>',
+        help: 'time for the runs of each figure, in s; a run that would exceed it is left out, but every figure has one run; default: 30',
         number: { least: 1, whole: true },
       },
       {
         flags: '--sample <count>',
-        help: 'commands that are measured of ways that start a process for each change; the others are extrapolated; default: 200',
+        help: 'commands that are measured of ways that start a process for each change; the others are extrapolated; default: 50',
         number: { least: 1, whole: true },
       },
       {

@@ -52,9 +52,11 @@ export class StaleFlowCleaner {
   /** Records the input of a Service's plan; undefined if the Service was deleted. */
   planned(service: string, input: ServicePlanInput | undefined): void {
     const former = this.#planned.get(service);
+    const ports = input?.ports.filter(({ protocol }) => protocol === 'udp') ?? [];
+    // Most Services have no UDP port.
+    if (ports.length === 0 && !former) return;
     const states = new Map<string, PortState>();
-    for (const port of input?.ports ?? []) {
-      if (port.protocol !== 'udp') continue;
+    for (const port of ports) {
       const name = `${port.family} ${port.portName}`;
       const state = stateOf(port);
       states.set(name, state);

@@ -198,6 +198,47 @@ export interface NativeBench {
   enterNewNetworkNamespace(): void;
 }
 
+/** The end of a program: `native/binding/process_binding.cc`. */
+export interface NativeEnd {
+  /** Exit status; 0 if a signal ended it. */
+  readonly status: number;
+  /** Number of the signal that ended it, or 0. */
+  readonly signal: number;
+  /** The limit that it exceeded, time (`late`) or output (`long`), so that it was ended; else empty. */
+  readonly killed: '' | 'late' | 'long' | 'cancelled';
+  /** Standard output. */
+  readonly output: string;
+  /** Standard error. */
+  readonly errors: string;
+}
+
+/** The answer of a program to a piece of input; if it did not acknowledge the piece, also its end. */
+export interface NativeAnswer extends NativeEnd {
+  readonly acknowledged: boolean;
+  /** Bytes of the piece that were written to the program; 0 if it had ended before. */
+  readonly written: number;
+}
+
+/** A program that runs for long: `native/process/session.h`. */
+export interface NativeSession {
+  /**
+   * Writes a piece of input, and waits until the output has the text of the acknowledgement or the program has ended. The first
+   * call starts the program, in the network namespace of the JavaScript thread. Rejects with ERR_CLOSED if the program ended in
+   * an earlier call.
+   *
+   * @param timeout in ms; the program is then ended
+   * @param maxOutput as in {@link Addon.runProgram}, for this call
+   */
+  exchange(
+    piece: Uint8Array,
+    acknowledgement: string,
+    timeout: number,
+    maxOutput: number,
+  ): Promise<NativeAnswer>;
+  /** Closes the input of the program, and waits for its end; after `timeout` ms it is ended with SIGKILL. */
+  close(timeout: number): Promise<void>;
+}
+
 /** The exports of the addon. */
 export interface Addon extends NativeBench {
   readonly IpvsClient: new () => NativeIpvsClient;
@@ -215,6 +256,29 @@ export interface Addon extends NativeBench {
   readonly IpsetClient: new () => NativeIpsetClient;
   readonly ConntrackClient: new () => NativeConntrackClient;
   readonly ConntrackWatch: new () => NativeConntrackWatch;
+  /**
+   * Runs a program, which is looked up in the PATH of the environment, in the network namespace of the JavaScript thread.
+   *
+   * @param words program and arguments
+   * @param environment `NAME=value`
+   * @param input its standard input
+   * @param timeout in ms
+   * @param maxOutput maximum of standard output, and of standard error, in bytes
+   */
+  runProgram(
+    words: readonly string[],
+    environment: readonly string[],
+    input: Uint8Array,
+    timeout: number,
+    maxOutput: number,
+  ): Promise<NativeEnd>;
+  /** Takes words and environment as {@link Addon.runProgram}. Throws a {@link NativeError} if there is no such program. */
+  readonly ProgramSession: new (
+    words: readonly string[],
+    environment: readonly string[],
+  ) => NativeSession;
+  /** The size of a page of memory, in bytes. */
+  readonly pageSize: number;
 }
 
 let loaded: Addon | undefined;

@@ -7,6 +7,8 @@ export class RecordReader {
   readonly #bytes: Buffer;
   readonly #view: DataView;
   #at = 0;
+  /** The last text of each field by the place of the field, with its own place in the bytes. */
+  readonly #texts = new Map<number, { readonly start: number; readonly text: string }>();
 
   constructor({ buffer, byteOffset, length }: Uint8Array) {
     this.#bytes = Buffer.from(buffer, byteOffset, length);
@@ -45,9 +47,26 @@ export class RecordReader {
     return this.#view.getUint32(at, true) + this.#view.getUint32(at + 4, true) * 2 ** 32;
   }
 
-  text({ offset }: TextPlace, part = 0): string {
+  /** Most texts of a listing are equal to the one before in the same field, or empty. */
+  text({ offset, width }: TextPlace, part = 0): string {
     const start = this.#at + part + offset;
-    return this.#bytes.toString('utf8', start, this.#bytes.indexOf(0, start));
+    if (this.#bytes[start] === 0) return '';
+    const field = part + offset;
+    const last = this.#texts.get(field);
+    if (last && this.#isEqual(start, last.start, width)) return last.text;
+    const text = this.#bytes.toString('utf8', start, this.#bytes.indexOf(0, start));
+    this.#texts.set(field, { start, text });
+    return text;
+  }
+
+  /** Whether two fields have the same text: bytes are equal up to a zero. */
+  #isEqual(start: number, other: number, width: number): boolean {
+    for (let i = 0; i < width; i++) {
+      const byte = this.#bytes[start + i];
+      if (byte !== this.#bytes[other + i]) return false;
+      if (byte === 0) break;
+    }
+    return true;
   }
 
   address(field: Place<'address'>, family: Family, part = 0): string {

@@ -35,12 +35,17 @@ test('a report, a document and charts, and the node as before', (t) => {
   const { figures } = JSON.parse(stdout) as BenchReport;
   assert.deepEqual([...new Set(figures.map(({ scenario }) => scenario))], ['ipset', 'addresses']);
   assert.deepEqual(readdirSync(join(folder, 'benchmarks')).sort(), [
+    'addresses-dark.svg',
     'addresses.svg',
+    'ipset-dark.svg',
     'ipset.svg',
     'report.json',
   ]);
   const document = readFileSync(join(folder, 'benchmarks.md'), 'utf8');
-  assert.match(document, /!\[Add entries to sets: time by number of Services\]\(benchmarks\/ipset\.svg\)/);
+  assert.match(
+    document,
+    /<img alt="Add entries to sets: time by number of Services" src="benchmarks\/ipset\.svg"\/>/,
+  );
   assert.match(stderr, /measures in a new network namespace/);
 });
 

@@ -98,7 +98,7 @@ describe('a benchmark', () => {
       report.figures.map(({ scenario, opponent }) => `${scenario} ${opponent}`).sort(),
       expected.sort(),
     );
-    assert.ok(report.figures.every(({ wall, first }) => wall.min > 0 && first > 0));
+    assert.ok(report.figures.every(({ wall, first }) => wall.min > 0 && (first ?? 0) > 0));
   });
 
   it('measures the memory of the agent', () => {
@@ -175,6 +175,40 @@ it('a benchmark ends between two steps when it is aborted', async () => {
     reason,
   );
   assert.equal(steps.length, 2);
+});
+
+it('a benchmark leaves out the runs for which it has no time, but the first of each figure', async () => {
+  const planned: Step[] = [];
+  const started: Step[] = [];
+  const ended: Step[] = [];
+  const { figures } = await runBench(
+    {
+      ...BENCH_DEFAULTS,
+      scenarios: ['addresses'],
+      opponents: ['ours', 'raw'],
+      sizes: [SIZE],
+      budget: 0,
+      countSystemCalls: false,
+    },
+    {
+      planned: (steps) => planned.push(...steps),
+      started: (step) => started.push(step),
+      ended: (step) => ended.push(step),
+    },
+  );
+  assert.deepEqual(
+    figures.map(({ opponent, wall }) => [opponent, wall.values.length]),
+    [
+      ['ours', 1],
+      ['raw', 1],
+    ],
+  );
+  assert.deepEqual(
+    started.map(({ repetition }) => repetition),
+    [0, 0, 1, 1],
+  );
+  assert.equal(ended.length, planned.length);
+  assert.equal(planned.length, 2 * (1 + BENCH_DEFAULTS.repetitions));
 });
 
 it('prepared messages with a wrong length are refused', () => {

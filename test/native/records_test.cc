@@ -190,6 +190,33 @@ TEST(AnIpvsListingIsWritten) {
   CHECK_EQUAL(Load(Load(listed, ListedServer::kCounters), Counters::kConnections), 8);
 }
 
+TEST(AListingWithoutCountersHasEachServiceWithItsNumberOfServersAndThem) {
+  using Service = knp::ipvs::layout::Service;
+  using Server = knp::ipvs::layout::Server;
+  knp::ipvs::Service service;
+  service.id.family = AF_INET;
+  service.id.port = 53;
+  service.scheduler = "wrr";
+  knp::ipvs::RealServer server;
+  server.family = AF_INET;
+  server.weight = 3;
+  std::vector<uint8_t> listing;
+  knp::ipvs::AppendService(service, &listing);
+  const size_t second = listing.size();
+  knp::ipvs::AppendService(service, &listing);
+  for (server.port = 80; server.port < 82; server.port++) {
+    knp::ipvs::AppendServer(server, second, &listing);
+  }
+  CHECK_EQUAL(listing.size(), 2 * Service::kSize + 2 * Server::kSize);
+  CHECK_EQUAL(Load(listing.data(), Service::kRealServers), 0);
+  CHECK_EQUAL(Load(listing.data() + second, Service::kRealServers), 2);
+  CHECK_EQUAL(Load(listing.data() + second, Service::kPort), 53);
+  CHECK_EQUAL(Load(listing.data() + second, Service::kScheduler), "wrr");
+  const uint8_t* last = listing.data() + listing.size() - Server::kSize;
+  CHECK_EQUAL(Load(last, Server::kPort), 81);
+  CHECK_EQUAL(Load(last, Server::kWeight), 3);
+}
+
 TEST(ADaemonIsWrittenAndReadAgain) {
   knp::ipvs::Daemon daemon;
   daemon.state = IP_VS_STATE_BACKUP;

@@ -1,4 +1,5 @@
-// The C++ tests with several threads, under ThreadSanitizer: watches, clients that threads share, and the lock of libipset.
+// The C++ tests with several threads, under ThreadSanitizer: watches, clients that threads share, programs
+// that another thread ends, and the lock of libipset.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -27,6 +28,7 @@ test('threads that share clients, watches and libipset: no data race', () => {
   assert.equal(stderr, '');
   assert.equal(status, 0, stdout);
   assert.match(stdout, /^ok ThreadsShareAClient$/m);
+  assert.match(stdout, /^ok AProgramIsEndedByAnotherThread$/m);
   assert.match(stdout, /^ok AWatchIsTakenFromWhileItReadsAndEnds$/m);
 });
 

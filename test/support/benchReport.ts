@@ -50,6 +50,7 @@ export function report(more: Partial<BenchReport> = {}): BenchReport {
       scenarios: ['full', 'conntrack'],
       opponents: ['ours', 'raw', 'execFile'],
       repetitions: 3,
+      budget: 60,
       seed: 1,
       sample: 200,
       countSystemCalls: false,

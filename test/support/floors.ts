@@ -17,6 +17,9 @@ interface Floor {
 
 const EVERYTHING = /.*/;
 
+/** The agent's programs are started by the addon (src/kernel/program.ts), because child_process copies the page tables of the agent. */
+const ALL_BUT_CHILD_PROCESS = /^(?!(node:)?child_process$)/;
+
 /** Large optional packages, which must be loaded with import(). */
 const ON_DEMAND = /^@kubernetes\/client-node$/;
 
@@ -55,7 +58,7 @@ const FLOORS: readonly Floor[] = [
     name: 'kernel',
     files: /^kernel\//,
     imports: ['errors', 'net', 'timeSlice', 'kernel types', 'packageRoot'],
-    outside: EVERYTHING,
+    outside: ALL_BUT_CHILD_PROCESS,
   },
   // The clean-up of UDP flows, common to all modes.
   {
@@ -80,12 +83,12 @@ const FLOORS: readonly Floor[] = [
       'mode',
       'mode effects',
     ],
-    outside: EVERYTHING,
+    outside: ALL_BUT_CHILD_PROCESS,
   },
   {
     name: 'mode effects',
     files:
-      /^modes\/[^/]+\/(apply|batchSender|result|observe|observeAlone|draining|prepare|tampering|kernel|index|explain\/readFacts)\.ts$/,
+      /^modes\/[^/]+\/(apply|leaveOut|batchSender|result|observe|observeAlone|draining|prepare|tampering|kernel|index|former|counters|explain\/readFacts)\.ts$/,
     imports: ['errors', 'net', 'timeSlice', 'kernel types', 'kernel', 'mode contract', 'services', 'mode'],
   },
   // Names of chains of iptables are hashes.
@@ -132,7 +135,7 @@ const FLOORS: readonly Floor[] = [
   { name: 'proxy', files: /^(proxy|index)\.ts$/, imports: ['*'], outside: /^node:(perf_hooks|util)$/ },
   // The benchmark runs the proxy and the clients of the kernel, and wires them itself.
   { name: 'bench', files: /^bench\//, imports: ['*'], outside: EVERYTHING },
-  { name: 'agent', files: /^agent\//, imports: ['*'], outside: EVERYTHING },
+  { name: 'agent', files: /^agent\//, imports: ['*'], outside: ALL_BUT_CHILD_PROCESS },
   { name: 'cli', files: /^cli\//, imports: ['*'], outside: EVERYTHING },
 ];
 

@@ -1,11 +1,11 @@
 // The real kernel of this process's network namespace, as a recorded cluster needs it in each mode.
 import { release } from 'node:os';
-import { AttributeWriter, openNetlink } from '../../src/kernel/netlink/index.js';
+import { openNfacct } from '../../src/kernel/nfacct/index.js';
+import { createCounters } from '../../src/modes/iptables/counters.js';
 import type {
   Item as IptablesItem,
   Operation as IptablesModeOperation,
 } from '../../src/modes/iptables/index.js';
-import { INVALID_COUNTER, LOCALHOST_COUNTER } from '../../src/modes/iptables/ruleText.js';
 import type { Item as IpvsItem, Operation as IpvsOperation } from '../../src/modes/ipvs/index.js';
 import { openIpvsKernel } from '../../src/modes/ipvs/open.js';
 import type { KeyedOperation } from '../../src/modes/mode.js';
@@ -124,21 +124,9 @@ function allRules(): string[] {
 /** The value that the mode changes, or keeps, in each case. */
 const WRONG_SETTINGS = Object.fromEntries(SYSCTLS.map((name) => [name, '0']));
 
-/** `NFNL_SUBSYS_ACCT << 8 | NFNL_MSG_ACCT_NEW`, and `NFACCT_NAME` (linux/netfilter/nfnetlink_acct.h). */
-const ADD_COUNTER = 7 << 8;
-const COUNTER_NAME = 1;
-/** `NLM_F_CREATE | NLM_F_REPLACE`. */
-const CREATE = 0x400 | 0x100;
-
 /** Creates the counters to which rules refer. */
 async function addCounters(): Promise<void> {
-  const netlink = await openNetlink({ protocol: 'netfilter' });
-  const header = new Uint8Array(4); // struct nfgenmsg
-  const messages = [INVALID_COUNTER, LOCALHOST_COUNTER].map((name) => {
-    const payload = new AttributeWriter(header).text(COUNTER_NAME, name).payload();
-    return { type: ADD_COUNTER, flags: CREATE, payload };
-  });
-  const results = await netlink.send(messages);
-  netlink.close();
-  for (const error of results) if (error) throw error;
+  const nfacct = await openNfacct();
+  await createCounters(nfacct);
+  nfacct.close();
 }

@@ -68,6 +68,12 @@ describe('floors', () => {
       "import '../modes/ipvs/index.js';",
       /only modes\/select\.ts knows which modes there are/,
     ],
+    [
+      'a program that Node starts, on the path of the agent',
+      'modes/ipvs/open.ts',
+      "import { execFile } from 'node:child_process';",
+      /mode selection may not reach outside, but imports node:child_process/,
+    ],
     ['a folder without a floor', 'helpers/a.ts', '', /is on no floor/],
     [
       'a package that is loaded on demand',

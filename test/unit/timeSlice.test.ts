@@ -17,7 +17,7 @@ describe('a time slice', () => {
     assert.ok(turns >= 5, `${turns} turns`);
   });
 
-  it('reads the clock once for 64 short steps, and after each long one', (t) => {
+  it('reads the clock once for 64 to 512 short steps, and after each long one', (t) => {
     const clock = t.mock.method(performance, 'now');
     const slice = new TimeSlice();
     const reads = (loop: () => void) => {
@@ -25,12 +25,17 @@ describe('a time slice', () => {
       loop();
       return clock.mock.callCount();
     };
-    assert.equal(
-      reads(() => {
-        for (let i = 0; i < 640; i++) slice.spend(1);
-      }),
-      10,
-    );
+    let now = 0;
+    const clockOf = (step: number) => clock.mock.mockImplementation(() => (now += step));
+    const shortSteps = () => {
+      for (let i = 0; i < 64 + 128 + 256 + 512 + 512; i++) slice.spend(1);
+    };
+    // Twice as many each time, while they take no time.
+    clockOf(0.01);
+    assert.equal(reads(shortSteps), 5);
+    // The first read finds that steps take longer now.
+    clockOf(1);
+    assert.equal(reads(shortSteps), 1 + (64 + 128 + 256 + 512) / 64);
     assert.equal(
       reads(() => {
         for (let i = 0; i < 10; i++) slice.spend();

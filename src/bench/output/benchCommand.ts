@@ -4,13 +4,13 @@ import type { BenchOptions } from '../types.js';
 
 /** The command with all options that have an effect on the figures. */
 export function benchCommand(options: BenchOptions): string {
-  const { sizes, scenarios, opponents, repetitions, sample, seed, countSystemCalls } = options;
+  const { sizes, scenarios, opponents, repetitions, budget, sample, seed, countSystemCalls } = options;
   return [
     'kube-netlink-proxy bench',
     ...(scenarios.length === SCENARIOS.length ? [] : [`--scenarios ${scenarios.join(',')}`]),
     ...(opponents.length === OPPONENTS.length ? [] : [`--opponents ${opponents.join(',')}`]),
     `--sizes ${sizes.map(({ services, endpoints }) => `${services}x${endpoints}`).join(',')}`,
-    `--repetitions ${repetitions} --sample ${sample} --seed ${seed}`,
+    `--repetitions ${repetitions} --budget ${budget} --sample ${sample} --seed ${seed}`,
     ...(countSystemCalls ? ['--system-calls'] : []),
   ].join(' ');
 }

@@ -38,11 +38,11 @@ export const PALETTES: Readonly<Record<Scheme, Palette>> = {
 export const LABEL_SIZE = 13;
 
 /** Mean width of a character of a label, in px: no font is read, so this is a bound for common fonts. */
-export const LABEL_CHARACTER = 7.1;
+export const LABEL_CHARACTER = 7.7;
 
-/** The style sheet of a chart: light colours, and dark ones where the reader prefers them. */
-export function chartStyle(): string {
-  return `${TYPE}${coloursOf(PALETTES.light)}@media (prefers-color-scheme: dark) {\n${coloursOf(PALETTES.dark)}}\n`;
+/** The style sheet of a chart. */
+export function chartStyle(scheme: Scheme): string {
+  return `${TYPE}${coloursOf(PALETTES[scheme])}`;
 }
 
 const TYPE = `

@@ -1,5 +1,5 @@
 // A chart of lines in SVG: both axes are logarithmic, and each line has its label at its end. Pure.
-import { chartStyle, LABEL_CHARACTER, LABEL_SIZE } from './chartStyle.js';
+import { chartStyle, LABEL_CHARACTER, LABEL_SIZE, type Scheme } from './chartStyle.js';
 import { labelPlaces } from './labelPlaces.js';
 import { decadesAround, decadesOf, type LogScale, logScale } from './logScale.js';
 import { marker } from './marker.js';
@@ -46,7 +46,7 @@ const [LEFT, TOP, BOTTOM] = [78, 84, 58];
 const [LABEL_SPACE, LABEL_GAP] = [26, LABEL_SIZE + 6];
 
 /** The chart as an SVG document that needs no script, font or other file. */
-export function lineChart(chart: Chart): string {
+export function lineChart(chart: Chart, scheme: Scheme): string {
   const plot = plotOf(chart);
   const root = {
     xmlns: 'http://www.w3.org/2000/svg',
@@ -63,7 +63,7 @@ export function lineChart(chart: Chart): string {
     [
       element('title', { id: 'title' }, escapeXml(chart.title)),
       element('desc', { id: 'description' }, escapeXml(chartDescription(chart))),
-      element('style', {}, escapeXml(chartStyle())),
+      element('style', {}, escapeXml(chartStyle(scheme))),
       element('rect', { class: 'paper', width: WIDTH, height: HEIGHT, rx: 8 }),
       textAt('title', 24, 34, chart.title),
       textAt('faint', 24, 56, chart.subtitle),

@@ -1,10 +1,12 @@
 // A document in Markdown with the figures of one or more reports. Pure.
-import { OPPONENTS } from '../scenarios.js';
+import { OPPONENTS, SCENARIOS } from '../scenarios.js';
 import type { BenchReport, TargetResult } from '../types.js';
 import { benchCommand } from './benchCommand.js';
 import { machineFacts, machineLine } from './machine.js';
+import { summaryText } from './summary.js';
 import {
   estimateNote,
+  FIGURE_LEGEND,
   figureTable,
   memoryTable,
   reasonLines,
@@ -14,27 +16,46 @@ import {
   targetTable,
 } from './table.js';
 import { spanText } from './units.js';
+import { element } from './xml.js';
 
 /** What a document needs beside the reports. */
 export interface DocumentParts {
   readonly reports: readonly BenchReport[];
   readonly targets: readonly TargetResult[];
-  /** The path of the chart of a scenario, relative to the document; undefined if it has none. */
-  readonly chart: (report: BenchReport, scenario: ScenarioFigures) => string | undefined;
+  /** The chart of a scenario; undefined if it has none. */
+  readonly chart: (report: BenchReport, scenario: ScenarioFigures) => Picture | undefined;
+  /** A link to the explanation of a target; undefined if there is none. */
+  readonly explanation: (id: string) => string | undefined;
+}
+
+/** A picture for both colour schemes: paths relative to the document. */
+export interface Picture {
+  readonly light: string;
+  readonly dark: string;
 }
 
 /** The document. */
-export function markdownDocument({ reports, targets, chart }: DocumentParts): string {
+export function markdownDocument({ reports, targets, chart, explanation }: DocumentParts): string {
   return `${[
     '# Benchmarks',
-    `Written by \`kube-netlink-proxy bench\`; do not edit it. Each time is a wall-clock time: the median of all runs, with the least and the
-greatest. Figures of another machine are of little use, but the ratios of one table hold elsewhere too: run the command on your
-own node.`,
+    `Written by \`kube-netlink-proxy bench\`; do not edit it.
+
+kube-netlink-proxy programs the kernel of a Kubernetes node for its Services. This document compares it with other ways to
+make the same changes, at several numbers of Services. Each run has a new network namespace, and the runs of all ways alternate,
+so that other load of the machine concerns all of them. Times depend on the machine; the ratios in one table hold elsewhere
+too. To repeat a measurement, run its command as root on your own node.`,
+    reports
+      .map((report) => `- [${machineLine(report.machine)}](#${anchorOf(report)}): ${scenarioNames(report)}.`)
+      .join('\n'),
     '## Targets',
-    markdownTable(targetTable(targets)),
-    '## Ways to do the same',
-    'Each way does the same operations, in the same order, in a new network namespace for each run.',
+    'The limits that the project has set for itself.',
+    markdownTable(linkedTargets(targets, explanation)),
+    '## Ways',
+    'The names in the column “by”. Each way makes the same changes in the same order.',
     OPPONENTS.map(({ title, description }) => `- **${title}**: ${description}.`).join('\n'),
+    '## Columns',
+    'Columns without a value are left out. Times are wall-clock times.',
+    FIGURE_LEGEND.map(([title, meaning]) => `- **${title}**: ${meaning}.`).join('\n'),
     ...reports.flatMap((report) => reportSection(report, chart)),
   ].join('\n\n')}\n`;
 }
@@ -53,7 +74,7 @@ function reportSection(report: BenchReport, chart: DocumentParts['chart']): stri
       ? []
       : [
           '### Memory of the agent',
-          'Of the command as an agent, with the objects of an API server in another process.',
+          SCENARIOS.find(({ name }) => name === 'memory')?.description ?? '',
           markdownTable(memoryTable(memory)),
         ]),
     ...(reasons.length === 0 ? [] : ['### Not measured here', reasons.join('\n')]),
@@ -65,14 +86,48 @@ function scenarioSection(
   found: ScenarioFigures,
   chart: DocumentParts['chart'],
 ): string[] {
+  const { scenario, figures } = found;
   const picture = chart(report, found);
-  const note = estimateNote(found.figures);
+  const notes = [summaryText(figures), estimateNote(figures)].filter((note) => note !== undefined);
   return [
-    `### ${found.scenario.title}`,
-    ...(picture === undefined ? [] : [`![${found.scenario.title}: time by number of Services](${picture})`]),
-    markdownTable(figureTable(found.figures, true)),
-    ...(note === undefined ? [] : [note]),
+    `### ${scenario.title}`,
+    `${scenario.description} One operation: ${scenario.operation}.`,
+    ...(picture === undefined
+      ? []
+      : [pictureElement(picture, `${scenario.title}: time by number of Services`)]),
+    ...notes,
+    markdownTable(figureTable(figures, true)),
   ];
+}
+
+/** `<picture>` of HTML: Markdown has no pictures by colour scheme. */
+function pictureElement({ light, dark }: Picture, alt: string): string {
+  const source = element('source', { media: '(prefers-color-scheme: dark)', srcset: dark });
+  return element('picture', {}, source, element('img', { alt, src: light }));
+}
+
+function linkedTargets(targets: readonly TargetResult[], explanation: DocumentParts['explanation']): Table {
+  const { columns, rows } = targetTable(targets);
+  const linked = rows.map((row, i) => {
+    const { id, met } = targets[i] as TargetResult;
+    const link = met === false ? explanation(id) : undefined;
+    return link === undefined ? row : [...row.slice(0, -1), `[${row.at(-1)}](${link})`];
+  });
+  return { columns, rows: linked };
+}
+
+function scenarioNames(report: BenchReport): string {
+  return scenariosOf(report)
+    .map(({ scenario }) => scenario.title)
+    .join(', ');
+}
+
+/** The anchor that GitHub makes of the heading of a report. */
+function anchorOf({ machine }: BenchReport): string {
+  return machineLine(machine)
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(' ', '-');
 }
 
 function left(title: string): Table['columns'][number] {

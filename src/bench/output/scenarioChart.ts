@@ -1,10 +1,10 @@
 // The chart of a scenario: time by number of Services, a line for each way to do the operations. Pure.
 import { OPPONENTS } from '../scenarios.js';
 import type { Figure, Machine, OpponentName } from '../types.js';
-import { type ChartLine, type ChartPoint, lineChart } from './lineChart.js';
+import type { Chart, ChartLine, ChartPoint } from './lineChart.js';
 import { machineLine } from './machine.js';
 import type { ScenarioFigures } from './table.js';
-import { durationText, groupedText } from './units.js';
+import { durationText, groupedText, runsText } from './units.js';
 
 /** Places in the palette. */
 const COLOURS: readonly OpponentName[] = [
@@ -20,18 +20,18 @@ const COLOURS: readonly OpponentName[] = [
 
 const LIMITS: ReadonlySet<OpponentName> = new Set<OpponentName>(['raw', 'rawLibipset']);
 
-/** The chart as SVG; undefined if a line would have one point only. */
+/** The chart; undefined if a line would have one point only. */
 export function scenarioChart(
   { scenario, figures }: ScenarioFigures,
   machine: Machine,
   repetitions: number,
-): string | undefined {
+): Chart | undefined {
   const sizes = [...new Set(figures.map(({ size }) => size.services))].sort((a, b) => a - b);
   if (sizes.length < 2) return undefined;
   const endpoints = [...new Set(figures.map(({ size }) => size.endpoints))].join(' or ');
-  return lineChart({
+  return {
     title: scenario.title,
-    subtitle: `Median of ${repetitions} runs, with the least and the greatest · ${machineLine(machine)}`,
+    subtitle: `Time: median of ${runsText(repetitions)}, with the least and the greatest · ${machineLine(machine)}`,
     xTitle: `Services with ${endpoints} endpoints each`,
     lines: [
       ...OPPONENTS.flatMap(({ name, title }) => lineOf(name, title, figures)),
@@ -41,7 +41,7 @@ export function scenarioChart(
     xText: groupedText,
     yText: (value) => durationText(value),
     yTickText: (value) => durationText(value, groupedText),
-  });
+  };
 }
 
 function lineOf(name: OpponentName, title: string, all: readonly Figure[]): ChartLine[] {

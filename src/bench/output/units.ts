@@ -44,6 +44,11 @@ export function megabytesText(bytes: number): string {
   return `${numberText(bytes / 1e6)}${NO_BREAK}MB`;
 }
 
+/** `at most 5 runs`: the time of large sizes may permit fewer. */
+export function runsText(repetitions: number): string {
+  return repetitions === 1 ? '1 run' : `at most ${repetitions} runs`;
+}
+
 /** The time left or elapsed: `8 s`, `1 min 05 s`, `1 h 02 min`. */
 export function spanText(milliseconds: number): string {
   const seconds = Math.round(milliseconds / 1000);

@@ -23,7 +23,7 @@ const CHANGES = 5;
 const TIMEOUT = 1_800_000;
 
 /** Options that have no effect with `--against`. */
-const OTHERS = ['scenarios', 'opponents', 'sample', 'systemCalls', 'targets', 'folder'] as const;
+const OTHERS = ['scenarios', 'opponents', 'budget', 'sample', 'systemCalls', 'targets', 'folder'] as const;
 
 /** The options of a comparison; undefined without `--against`. Throws {@link UsageError}. */
 export function againstOptions(

@@ -9,7 +9,7 @@ import type { BenchOptions, BenchReport } from '../../bench/types.js';
 import type { CommandRunner, Invocation } from '../command.js';
 import { type Output, writeReport } from '../output/output.js';
 import { againstOptions, ownCommand, runAgainst } from './against.js';
-import { benchFiles, writeFiles } from './folder.js';
+import { benchFiles, readExplanations, writeFiles } from './folder.js';
 import { isIsolated, runIsolated } from './isolate.js';
 import { benchOptions, progressForm } from './options.js';
 import { reportLines, targetLines } from './text.js';
@@ -63,7 +63,7 @@ const TERMINAL: ProgressOutput = {
 function show(reports: readonly BenchReport[], options: Invocation['options'], output: Output): void {
   const merged = mergeReports(reports);
   const folder = options['folder'] as string | undefined;
-  if (folder !== undefined) writeFiles(folder, benchFiles(merged));
+  if (folder !== undefined) writeFiles(folder, benchFiles(merged, readExplanations(folder)));
   const { targets } = merged;
   if (options['targets'] === true) {
     writeReport(output, { targets }, () => targetLines(targets, output.style));
@@ -82,5 +82,5 @@ function show(reports: readonly BenchReport[], options: Invocation['options'], o
 
 /** The document without charts, which are files. */
 function markdown(merged: MergedReport): string {
-  return markdownDocument({ ...merged, chart: () => undefined }).trimEnd();
+  return markdownDocument({ ...merged, chart: () => undefined, explanation: () => undefined }).trimEnd();
 }

@@ -8,9 +8,9 @@ import type { Format } from '../output/output.js';
 
 /** The options that `--quick` replaces, in both forms. */
 const USUAL = {
-  full: { sizes: SIZES, repetitions: 5, sample: 200 },
-  quick: { sizes: [{ services: 100, endpoints: 10 }], repetitions: 2, sample: 20 },
-} as const satisfies Record<string, Pick<BenchOptions, 'sizes' | 'repetitions' | 'sample'>>;
+  full: { sizes: SIZES, repetitions: 5, budget: 30, sample: 50 },
+  quick: { sizes: [{ services: 100, endpoints: 10 }], repetitions: 2, budget: 30, sample: 20 },
+} as const satisfies Record<string, Pick<BenchOptions, 'sizes' | 'repetitions' | 'budget' | 'sample'>>;
 
 /** Endpoints of each Service, if a size names none. */
 const USUAL_ENDPOINTS = 10;
@@ -28,6 +28,7 @@ export function benchOptions(options: Invocation['options']): BenchOptions {
     scenarios: readNames('--scenarios', text('scenarios'), SCENARIOS),
     opponents: readNames('--opponents', text('opponents'), OPPONENTS),
     repetitions: (options['repetitions'] as number | undefined) ?? usual.repetitions,
+    budget: (options['budget'] as number | undefined) ?? usual.budget,
     sample: (options['sample'] as number | undefined) ?? usual.sample,
     seed: options['seed'] as number,
     countSystemCalls: options['systemCalls'] === true,

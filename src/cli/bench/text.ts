@@ -9,7 +9,7 @@ import {
   type Table,
   targetTable,
 } from '../../bench/output/table.js';
-import { spanText } from '../../bench/output/units.js';
+import { runsText, spanText } from '../../bench/output/units.js';
 import type { BenchReport, TargetResult } from '../../bench/types.js';
 import type { Style } from '../output/colours.js';
 import { tableLines } from '../output/table.js';
@@ -18,9 +18,11 @@ import { tableLines } from '../output/table.js';
 export function reportLines(report: BenchReport, wide: boolean, style: Style): string[] {
   const { machine, memory, duration, options } = report;
   return [
-    ...titled(`${machineLine(machine)}; ${options.repetitions} runs, ${spanText(duration * 1000)}`, style, [
-      ...(wide ? machineFacts(machine).map(([name, value]) => `  ${name}: ${value}`) : []),
-    ]),
+    ...titled(
+      `${machineLine(machine)}; ${runsText(options.repetitions)}, ${spanText(duration * 1000)}`,
+      style,
+      [...(wide ? machineFacts(machine).map(([name, value]) => `  ${name}: ${value}`) : [])],
+    ),
     ...scenariosOf(report).flatMap(({ scenario, figures }) => {
       const note = estimateNote(figures);
       const lines = [...plainTable(figureTable(figures, wide)), ...(note === undefined ? [] : [note])];

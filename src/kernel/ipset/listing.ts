@@ -59,9 +59,10 @@ function readSet(reader: RecordReader): SetHeader {
     ...(flags & FLAGS.hasElements && { elements: reader.u32(SET.elements) }),
     extended: (flags & FLAGS.isExtended) !== 0,
   };
-  const listed = readAttributes(reader, SET.SIZE, reader.u8(SET.attributes));
-  const attributes = listed.filter((attribute) => !readParameter(set, attribute));
-  if (attributes.length > 0) set.attributes = attributes;
+  const attributes = readAttributes(reader, SET.SIZE, reader.u8(SET.attributes), (attribute) =>
+    readParameter(set, attribute),
+  );
+  if (attributes) set.attributes = attributes;
   return set;
 }
 
@@ -126,9 +127,16 @@ function readEntry(reader: RecordReader): SetEntry {
   const prefix2 = reader.u8(ENTRY.prefix2);
   if (fields & FIELDS.prefix2 && prefix2 !== full) entry.prefix2 = prefix2;
   if (fields & FIELDS.noMatch) entry.noMatch = true;
-  const listed = readAttributes(reader, ENTRY.SIZE, reader.u8(ENTRY.attributes));
-  const attributes = listed.filter((attribute) => !readAttribute(entry, attribute));
-  if (attributes.length > 0) entry.attributes = attributes;
+  const units = reader.u8(ENTRY.attributes);
+  // Most entries have none: the function for them costs as much as the rest.
+  if (units === 0) {
+    reader.skip(ENTRY.SIZE);
+    return entry;
+  }
+  const attributes = readAttributes(reader, ENTRY.SIZE, units, (attribute) =>
+    readAttribute(entry, attribute),
+  );
+  if (attributes) entry.attributes = attributes;
   return entry;
 }
 
@@ -196,19 +204,30 @@ function readExtension(entry: Writable<SetEntry>, type: number, value: Uint8Arra
   }
 }
 
-/** Goes on to the attributes behind a record of `size` bytes, which have so many units of 4 bytes, and behind them. */
-function readAttributes(reader: RecordReader, size: number, units: number): ListedAttribute[] {
+/**
+ * Goes on to the attributes behind a record of `size` bytes, which have so many units of 4 bytes, and behind them. Returns
+ * those that `read` has no field for; undefined if there are none.
+ */
+function readAttributes(
+  reader: RecordReader,
+  size: number,
+  units: number,
+  read: (attribute: ListedAttribute) => boolean,
+): ListedAttribute[] | undefined {
   reader.skip(size);
-  const attributes: ListedAttribute[] = [];
+  let others: ListedAttribute[] | undefined;
   for (let left = 4 * units; left > 0; ) {
     const length = reader.u16(ATTRIBUTE.length);
-    const value = reader.bytes(ATTRIBUTE.SIZE, length);
-    attributes.push({ type: reader.u16(ATTRIBUTE.type), value });
+    const attribute = { type: reader.u16(ATTRIBUTE.type), value: reader.bytes(ATTRIBUTE.SIZE, length) };
+    if (!read(attribute)) {
+      others ??= [];
+      others.push(attribute);
+    }
     const padded = ATTRIBUTE.SIZE + 4 * Math.ceil(length / 4);
     reader.skip(padded);
     left -= padded;
   }
-  return attributes;
+  return others;
 }
 
 /** A number of at most 4 bytes. */

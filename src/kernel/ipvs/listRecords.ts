@@ -10,10 +10,10 @@ import { RecordReader } from '../recordReader.js';
 import { RecordWriter } from '../recordWriter.js';
 import { type ReportedBatch, reportedBatch } from '../reported.js';
 import type { OperationResult } from '../types.js';
-import { FORWARDING, LISTED_SERVER, LISTED_SERVICE, OPERATION, SERVER, SERVICE } from './layouts.js';
+import { FORWARDING, OPERATION, SERVER } from './layouts.js';
 import { attemptOf } from './names.js';
 import { writeOperation } from './operations.js';
-import { readServer } from './records.js';
+import { readServer, skipService } from './records.js';
 import {
   type ChangeOperation,
   type ChangePart,
@@ -32,28 +32,24 @@ export function* readServerLists(bytes: Uint8Array, ids: readonly AddressId[]): 
   for (const { address } of ids) {
     const family = familyOf(address);
     const builder = new RealServersBuilder(family);
-    const count = reader.u32(SERVICE.realServers, LISTED_SERVICE.service);
-    reader.skip(LISTED_SERVICE.SIZE);
-    for (let i = 0; i < count; i++) {
-      if (reader.u8(SERVER.family, LISTED_SERVER.server) === family && isCommon(reader)) {
-        const port = reader.u16(SERVER.port, LISTED_SERVER.server);
-        builder.common.addBytes(bytes, reader.placeOf(SERVER.address, LISTED_SERVER.server), port);
+    for (let left = skipService(reader); left > 0; left--) {
+      if (reader.u8(SERVER.family) === family && isCommon(reader)) {
+        builder.common.addBytes(bytes, reader.placeOf(SERVER.address), reader.u16(SERVER.port));
       } else {
-        builder.add(readServer(reader, LISTED_SERVER.server));
+        builder.add(readServer(reader, 0));
       }
-      reader.skip(LISTED_SERVER.SIZE);
+      reader.skip(SERVER.SIZE);
     }
     yield builder.build();
   }
 }
 
 function isCommon(reader: RecordReader): boolean {
-  const part = LISTED_SERVER.server;
   return (
-    reader.u32(SERVER.weight, part) === 1 &&
-    reader.u8(SERVER.forwarding, part) === FORWARDING.masquerade &&
-    reader.u32(SERVER.upperThreshold, part) === 0 &&
-    reader.u32(SERVER.lowerThreshold, part) === 0
+    reader.u32(SERVER.weight) === 1 &&
+    reader.u8(SERVER.forwarding) === FORWARDING.masquerade &&
+    reader.u32(SERVER.upperThreshold) === 0 &&
+    reader.u32(SERVER.lowerThreshold) === 0
   );
 }
 

@@ -28,9 +28,10 @@ import type {
   RealServerState,
   SyncDaemon,
   VirtualService,
-  VirtualServiceId,
   VirtualServiceState,
 } from './types.js';
+
+type Writable<T> = { -readonly [Field in keyof T]: T[Field] };
 
 /** Reads a listing: services, each followed by its servers. */
 export function* readListing(bytes: Uint8Array): Reading<VirtualServiceState> {
@@ -39,7 +40,9 @@ export function* readListing(bytes: Uint8Array): Reading<VirtualServiceState> {
     const counters = readCounters(reader, LISTED_SERVICE.counters);
     const rates = readRates(reader, LISTED_SERVICE.rates);
     const realServers: RealServerState[] = [];
-    for (let left = skipService(reader); left > 0; left--) {
+    const count = reader.u32(SERVICE.realServers, LISTED_SERVICE.service);
+    reader.skip(LISTED_SERVICE.SIZE);
+    for (let left = count; left > 0; left--) {
       realServers.push(readServerState(reader));
       reader.skip(LISTED_SERVER.SIZE);
       yield undefined;
@@ -48,60 +51,63 @@ export function* readListing(bytes: Uint8Array): Reading<VirtualServiceState> {
   }
 }
 
-/** Reads a listing without real servers; counters are left out. */
+/** Reads a listing of services alone, without real servers and counters. */
 export function* readServices(bytes: Uint8Array): Reading<VirtualService> {
-  for (const reader = new RecordReader(bytes); reader.hasMore; reader.skip(LISTED_SERVICE.SIZE)) {
-    yield readService(reader, LISTED_SERVICE.service);
+  for (const reader = new RecordReader(bytes); reader.hasMore; reader.skip(SERVICE.SIZE)) {
+    yield readService(reader, 0);
   }
 }
 
-/** Reads the real servers of each service of a listing; connections and counters are left out. */
+/** Reads a listing of the real servers of some services, without connections and counters. */
 export function* readRealServers(bytes: Uint8Array): Reading<RealServer[]> {
   for (const reader = new RecordReader(bytes); reader.hasMore; ) {
     const realServers: RealServer[] = [];
     for (let left = skipService(reader); left > 0; left--) {
-      realServers.push(readServer(reader, LISTED_SERVER.server));
-      reader.skip(LISTED_SERVER.SIZE);
+      realServers.push(readServer(reader, 0));
+      reader.skip(SERVER.SIZE);
       yield undefined;
     }
     yield realServers;
   }
 }
 
-/** Skips a listed service, so that its real servers are next; returns their number. */
-function skipService(reader: RecordReader): number {
-  const count = reader.u32(SERVICE.realServers, LISTED_SERVICE.service);
-  reader.skip(LISTED_SERVICE.SIZE);
+/** Skips a service of a listing of real servers, which are next; returns their number. */
+export function skipService(reader: RecordReader): number {
+  const count = reader.u32(SERVICE.realServers);
+  reader.skip(SERVICE.SIZE);
   return count;
 }
 
 /** Reads the `SERVICE` at `part` of a record. */
 export function readService(reader: RecordReader, part: number): VirtualService {
-  const scheduler = reader.text(SERVICE.scheduler, part);
+  const service = readNamed(reader, part);
   const flags = reader.u32(SERVICE.flags, part);
+  // Set after the literal: spreading them into it, if they are there, takes several times as long as all else.
+  if (isPersistent(flags)) {
+    const netmask = reader.u8(SERVICE.netmask, part);
+    service.persistence = { timeout: reader.u32(SERVICE.timeout, part), netmask };
+  }
   const persistenceEngine = reader.text(SERVICE.persistenceEngine, part);
-  return {
-    ...readServiceId(reader, part),
-    scheduler,
-    schedulerFlags: schedulerFlagsOf(flags, scheduler),
-    onePacket: isOnePacket(flags),
-    ...(isPersistent(flags) && {
-      persistence: { timeout: reader.u32(SERVICE.timeout, part), netmask: reader.u8(SERVICE.netmask, part) },
-    }),
-    ...(persistenceEngine && { persistenceEngine }),
-  };
+  if (persistenceEngine !== '') service.persistenceEngine = persistenceEngine;
+  return service;
 }
 
-function readServiceId(reader: RecordReader, part: number): VirtualServiceId {
+/** The name of a service and the settings that every service has. */
+function readNamed(reader: RecordReader, part: number): Writable<VirtualService> {
+  const scheduler = reader.text(SERVICE.scheduler, part);
+  const flags = reader.u32(SERVICE.flags, part);
+  const schedulerFlags = schedulerFlagsOf(flags, scheduler);
+  const onePacket = isOnePacket(flags);
   const family = reader.u8(SERVICE.family, part) === 6 ? 6 : 4;
   const firewallMark = reader.u32(SERVICE.firewallMark, part);
-  if (firewallMark !== 0) return { firewallMark, family };
+  if (firewallMark !== 0) return { firewallMark, family, scheduler, schedulerFlags, onePacket };
   const number = reader.u8(SERVICE.protocol, part);
   const protocol = protocolOfNumber(number);
   // ip_vs_ctl.c takes no others: "Check for valid protocol: TCP or UDP or SCTP".
   if (!protocol) throw new RangeError(`virtual service of protocol ${number}`);
   const address = reader.address(SERVICE.address, family, part);
-  return { address, port: reader.u16(SERVICE.port, part), protocol };
+  const port = reader.u16(SERVICE.port, part);
+  return { address, port, protocol, scheduler, schedulerFlags, onePacket };
 }
 
 function readServerState(reader: RecordReader): RealServerState {
@@ -118,15 +124,16 @@ function readServerState(reader: RecordReader): RealServerState {
 /** Reads the `SERVER` at `part` of a record. */
 export function readServer(reader: RecordReader, part: number): RealServer {
   const forwarding = nameOf(FORWARDING, reader.u8(SERVER.forwarding, part)) ?? 'other';
-  return {
+  const server: Writable<RealServer> = {
     address: reader.address(SERVER.address, reader.u8(SERVER.family, part) === 6 ? 6 : 4, part),
     port: reader.u16(SERVER.port, part),
     weight: reader.u32(SERVER.weight, part),
     forwarding,
     upperThreshold: reader.u32(SERVER.upperThreshold, part),
     lowerThreshold: reader.u32(SERVER.lowerThreshold, part),
-    ...(forwarding === 'tunnel' && { encapsulation: readEncapsulation(reader, part) }),
   };
+  if (forwarding === 'tunnel') server.encapsulation = readEncapsulation(reader, part);
+  return server;
 }
 
 function readEncapsulation(reader: RecordReader, part: number): Encapsulation {

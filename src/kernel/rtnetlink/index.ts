@@ -205,7 +205,9 @@ class RtnetlinkClient extends Client<NativeRtnetlinkClient, Operation> implement
       return down;
     };
     for (const [place, operation] of operations.entries()) {
-      results[place] = await explained(results[place], () => leadsToLoopback(operation), isDown);
+      if (results[place]) {
+        results[place] = await explained(results[place], () => leadsToLoopback(operation), isDown);
+      }
     }
     return results;
   }

@@ -1,8 +1,10 @@
 // iptables in memory: chains and rules of both families, changed by whole restores.
-import { NetlinkError } from '../../errors.js';
+import type { NetlinkError } from '../../errors.js';
 import type { Family } from '../../net/address.js';
 import { program } from '../iptables/index.js';
-import { parsePolicies, parseSaved } from '../iptables/text.js';
+import { mainErrorOf, resultsOf } from '../iptables/results.js';
+import { parsePolicies, parseSaved } from '../iptables/saved.js';
+import { restoreTables } from '../iptables/text.js';
 import type {
   Iptables,
   IptablesOperation,
@@ -14,9 +16,8 @@ import type {
 import { reported, verbOf } from '../reported.js';
 import type { Batch } from '../types.js';
 import type { Fault, Faults } from './faults.js';
-import { FakeRules } from './iptablesRules.js';
+import { FakeRules, type Refuse } from './iptablesRules.js';
 
-const TABLES = ['nat', 'filter', 'mangle'] as const;
 const BASE_CHAINS = {
   mangle: ['PREROUTING', 'INPUT', 'FORWARD', 'OUTPUT', 'POSTROUTING'],
   filter: ['INPUT', 'FORWARD', 'OUTPUT'],
@@ -27,8 +28,10 @@ const BASE_CHAINS = {
 export class FakeIptables implements Iptables, Faults {
   fault: Fault = () => undefined;
   readFault: Fault = () => undefined;
+  /** Decides whether a rule is refused, as by a kernel without one of its matches. None is by default. */
+  refuse: Refuse = () => undefined;
   onBatch: ((batch: Batch<IptablesRestore>) => void) | undefined = undefined;
-  /** Restores done so far: each is a process in reality. */
+  /** Restores done so far. */
   restores = 0;
   #rules: Record<Family, FakeRules> = { 4: new FakeRules(baseChains()), 6: new FakeRules(baseChains()) };
   /** Built-in chains with a policy other than ACCEPT. */
@@ -44,25 +47,36 @@ export class FakeIptables implements Iptables, Faults {
     return { rules: await this.save(family), policies: parsePolicies(this.dump(family)) };
   }
 
-  async restore(family: Family, operations: readonly IptablesOperation[]): Promise<NetlinkError | undefined> {
+  async restore(
+    family: Family,
+    operations: readonly IptablesOperation[],
+  ): Promise<(NetlinkError | undefined)[]> {
     const restore = { do: 'restore', family } as const;
-    const [error] = await reported(this, [restore], verbOf, async () => [this.#restore(family, operations)]);
-    return error;
+    let results: (NetlinkError | undefined)[] = [];
+    await reported(this, [restore], verbOf, async () => {
+      results = this.#restore(family, operations);
+      return [mainErrorOf(results)];
+    });
+    return results;
   }
 
-  #restore(family: Family, operations: readonly IptablesOperation[]): NetlinkError | undefined {
+  #restore(family: Family, operations: readonly IptablesOperation[]): (NetlinkError | undefined)[] {
+    if (operations.length === 0) return [];
     this.restores++;
-    const operation = 'iptables.restore';
     const target = program('restore', family);
-    const fault = this.fault(operation, target);
-    if (fault) return fault;
-    for (const table of TABLES) {
-      const kernelMessage = this.#rules[family].change(table, operations);
-      if (kernelMessage !== undefined) {
-        return new NetlinkError({ code: 'ERR_PROCESS', operation, target, kernelMessage });
-      }
+    const fault = this.fault('iptables.restore', target);
+    if (fault) return operations.map(() => fault);
+    const tables = restoreTables(operations);
+    for (const [committed, { table }] of tables.entries()) {
+      const refusal = this.#rules[family].change(table, operations, this.refuse);
+      if (refusal === undefined) continue;
+      const line = tables[committed]?.places.lastIndexOf(operations.indexOf(refusal.operation)) ?? 0;
+      const before = tables.slice(0, committed).reduce((sum, { lines }) => sum + lines.length + 1, 0);
+      const message = `line ${before + line + 1} failed: ${refusal.reason}`;
+      const failure = { code: 'ERR_PROCESS', message, linesBefore: 0 };
+      return resultsOf(operations.length, { program: target, tables, committed, failure });
     }
-    return undefined;
+    return operations.map(() => undefined);
   }
 
   /** Makes these a family's rules and policies, as if somebody had made them before: the text of iptables-save. */

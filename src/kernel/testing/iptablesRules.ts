@@ -10,6 +10,15 @@ const TARGETS: ReadonlySet<string> = new Set([
   ...['MARK', 'CONNMARK', 'MASQUERADE', 'DNAT', 'SNAT', 'REDIRECT'],
 ]);
 
+/** The reason for which a rule of a chain (`nat/KUBE-SERVICES`) is refused; undefined to allow it. */
+export type Refuse = (chain: string, rule: string) => string | undefined;
+
+/** An operation that is refused, and the reason. */
+export interface Refusal {
+  readonly operation: IptablesOperation;
+  readonly reason: string;
+}
+
 /** The chains of one family: `nat/KUBE-SERVICES` → rules. */
 export class FakeRules {
   readonly #chains = new Map<string, string[]>();
@@ -30,52 +39,71 @@ export class FakeRules {
     return new Map([...this.#chains].map(([id, rules]) => [id, [...rules]]));
   }
 
-  /** Changes a table as a whole, or not at all. Returns the reason of a refusal, if any. */
-  change(table: Table, operations: readonly IptablesOperation[]): string | undefined {
+  /** Changes a table as a whole, or not at all. Returns the refusal, if there is one. */
+  change(table: Table, operations: readonly IptablesOperation[], refuse: Refuse): Refusal | undefined {
     this.#undo = [];
-    const refused = this.#apply(operations.filter((operation) => tableOf(operation) === table));
-    if (refused !== undefined) for (const step of this.#undo.reverse()) step();
-    return refused;
+    const refusal = this.#apply(
+      operations.filter((operation) => tableOf(operation) === table),
+      refuse,
+    );
+    if (refusal !== undefined) for (const step of this.#undo.reverse()) step();
+    return refusal;
   }
 
   /** In the order of the lines that restoreInput() writes. */
-  #apply(operations: readonly IptablesOperation[]): string | undefined {
+  #apply(operations: readonly IptablesOperation[], refuse: Refuse): Refusal | undefined {
     for (const operation of operations) if ('chain' in operation) this.#empty(chainOf(operation));
-    for (const operation of operations) {
-      const refused = this.#append(operation);
-      if (refused !== undefined) return refused;
-    }
-    for (const operation of operations) {
-      if (operation.do !== 'insertRule') continue;
-      const refused = this.#add(chainOf(operation), operation.rule.text, 0);
-      if (refused !== undefined) return refused;
-    }
-    for (const operation of operations) {
-      if (operation.do !== 'deleteRule') continue;
-      const id = chainOf(operation);
-      const place = this.#chains.get(id)?.indexOf(operation.rule.text) ?? -1;
-      if (place < 0) return 'Bad rule (does a matching rule exist in that chain?).';
-      this.#splice(id, place, 1);
-    }
-    for (const operation of operations) {
-      if (operation.do !== 'deleteChain') continue;
-      const id = chainOf(operation);
-      if (this.#jumps.has(id)) return 'Too many links';
-      const rules = this.#chains.get(id) ?? [];
-      this.#chains.delete(id);
-      this.#undo.push(() => this.#chains.set(id, rules));
+    for (const kind of ['appendRule', 'insertRule', 'deleteRule', 'deleteChain'] as const) {
+      for (const operation of operations) {
+        const reason = this.#change(kind, operation, refuse);
+        if (reason !== undefined) return { operation, reason };
+      }
     }
     return undefined;
   }
 
-  #append(operation: IptablesOperation): string | undefined {
-    if (operation.do !== 'setChain' && operation.do !== 'appendRule') return undefined;
+  /** Applies an operation if its lines are of this kind. Returns the reason of a refusal, if any. */
+  #change(
+    kind: 'appendRule' | 'insertRule' | 'deleteRule' | 'deleteChain',
+    operation: IptablesOperation,
+    refuse: Refuse,
+  ): string | undefined {
     const id = chainOf(operation);
-    const texts = operation.do === 'setChain' ? operation.chain.rules : [operation.rule.text];
-    for (const text of texts) {
-      const refused = this.#add(id, text, this.#chains.get(id)?.length ?? 0);
-      if (refused !== undefined) return refused;
+    switch (operation.do) {
+      case 'setChain':
+        return kind === 'appendRule' ? this.#append(id, operation.chain.rules, refuse) : undefined;
+      case 'appendRule':
+        return kind === 'appendRule' ? this.#append(id, [operation.rule.text], refuse) : undefined;
+      case 'insertRule':
+        return kind === 'insertRule' ? this.#add(id, operation.rule.text, 0, refuse) : undefined;
+      case 'deleteRule':
+        return kind === 'deleteRule' ? this.#delete(id, operation.rule.text) : undefined;
+      case 'deleteChain':
+        return kind === 'deleteChain' ? this.#remove(id) : undefined;
     }
+  }
+
+  #append(id: string, texts: readonly string[], refuse: Refuse): string | undefined {
+    for (const text of texts) {
+      const reason = this.#add(id, text, this.#chains.get(id)?.length ?? 0, refuse);
+      if (reason !== undefined) return reason;
+    }
+    return undefined;
+  }
+
+  #delete(id: string, text: string): string | undefined {
+    const place = this.#chains.get(id)?.indexOf(text) ?? -1;
+    if (place < 0) return 'Bad rule (does a matching rule exist in that chain?).';
+    this.#splice(id, place, 1);
+    return undefined;
+  }
+
+  #remove(id: string): string | undefined {
+    if (this.#jumps.has(id)) return 'Too many links';
+    // The same list: earlier steps are reverted in it.
+    const rules = this.#chains.get(id) ?? [];
+    this.#chains.delete(id);
+    this.#undo.push(() => this.#chains.set(id, rules));
     return undefined;
   }
 
@@ -90,7 +118,9 @@ export class FakeRules {
     this.#undo.push(() => this.#chains.delete(id));
   }
 
-  #add(id: string, text: string, place: number): string | undefined {
+  #add(id: string, text: string, place: number, refuse: Refuse): string | undefined {
+    const refused = refuse(id, text);
+    if (refused !== undefined) return refused;
     const target = targetOf(id, text);
     if (!this.#chains.has(id) || (target !== undefined && !this.#chains.has(target))) return NO_CHAIN;
     this.#splice(id, place, 0, text);

@@ -3,6 +3,8 @@ import type { Mode } from '../mode.js';
 import { apply } from './apply.js';
 import { compare, isSame } from './compare.js';
 import { describe } from './describe.js';
+import { explainPacket } from './explain/explainPacket.js';
+import { readFacts } from './explain/readFacts.js';
 import { nodePortHosts } from './host.js';
 import { type Item, isOurs } from './items.js';
 import { keep } from './keep.js';
@@ -38,5 +40,6 @@ export function createIptablesMode(kernel: IptablesKernel, options: IptablesOpti
     apply: (operations) => apply(kernel, operations),
     observe: () => observe(kernel, options),
     observeAlone: (items) => observeAlone(kernel, options, items),
+    explain: async (question) => explainPacket(await readFacts(kernel, question), question, options),
   };
 }

@@ -4,7 +4,7 @@ import type { IpsetOperation } from '../../kernel/ipset/types.js';
 import { type ChangePart, changeName, listsOf } from '../../kernel/ipvs/serverLists.js';
 import type { RtnetlinkOperation } from '../../kernel/rtnetlink/types.js';
 import { TimeSlice } from '../../timeSlice.js';
-import { type Result, resultOf } from '../shared/result.js';
+import { type Result, resultOf, resultsOf } from '../shared/result.js';
 import { BatchSender, type Part, single } from './batchSender.js';
 import type { IpvsKernel } from './kernel.js';
 import type { KernelCall, Operation } from './operations.js';
@@ -114,11 +114,13 @@ class Run {
       }
       for (let from = 0; from < operation.size; ) {
         const to = Math.min(operation.size, from + sender.room);
+        const isFull = to - from === sender.room;
         const before = sender.add(unitOf(operation.call as Call, from, to), to - from, index);
         if (before) await before;
+        // To write the records of a batch is a long step, and all others are short.
+        if (isFull ? this.#slice.spend() : this.#slice.spend(1)) await this.#slice.yield();
         from = to;
       }
-      if (this.#slice.spend(1)) await this.#slice.yield();
     }
     await sender.end();
   }
@@ -127,14 +129,18 @@ class Run {
     return after?.some((key) => this.#failed?.has(key)) ?? false;
   }
 
-  /** Starts one process for each family with changes. */
+  /** Changes the rules of each family by one restore. */
   async #restore(start: number, end: number): Promise<void> {
     const group = this.#operations.slice(start, end);
     const calls = group.map(({ call }) => call as CallOn<'iptables'>);
     for (const family of new Set(calls.map((call) => call.family))) {
       const changes = calls.filter((call) => call.family === family).map(({ operation }) => operation);
-      const error = await resultOf('iptables', () => this.#kernel.iptables.restore(family, changes));
-      for (const [i, call] of calls.entries()) if (call.family === family) this.results[start + i] = error;
+      const restore = () => this.#kernel.iptables.restore(family, changes);
+      const results = await resultsOf('iptables.restore', changes.length, restore);
+      let next = 0;
+      for (const [i, call] of calls.entries()) {
+        if (call.family === family) this.results[start + i] = results[next++];
+      }
     }
   }
 

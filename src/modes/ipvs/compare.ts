@@ -1,5 +1,6 @@
 // Desired and known → operations, in order. Pure. The cost depends only on the compared keys.
 import type { IpsetOperation, SetDefinition } from '../../kernel/ipset/types.js';
+import type { Chain } from '../../kernel/iptables/types.js';
 import { noChange } from '../../kernel/ipvs/serverLists.js';
 import type { AddressId, IpvsTimeouts } from '../../kernel/ipvs/types.js';
 import { familyOf } from '../../net/address.js';
@@ -25,6 +26,7 @@ import {
   serverOperation,
 } from './operations.js';
 import { recordOf, recordsNaming } from './ownership.js';
+import { CHAINS } from './rules.js';
 
 /** Compares one key at a time. */
 export function compare(
@@ -152,7 +154,10 @@ function stepTowards(want: Exclude<Item, VirtualServiceItem>, have: Item | undef
       return have ? undefined : ['addEntries', ipset({ do: 'add', set: want.set, entry: want.entry })];
     case 'chain':
       if (have?.kind === 'chain' && equalTexts(want.rules, have.rules)) return undefined;
-      return ['rules', { on: 'iptables', family: want.family, operation: { do: 'setChain', chain: want } }];
+      return [
+        have?.kind === 'chain' && leadsToOthers(have) ? 'replaceRules' : 'rules',
+        { on: 'iptables', family: want.family, operation: { do: 'setChain', chain: want } },
+      ];
     case 'jump':
       if (have) return undefined;
       return ['rules', { on: 'iptables', family: want.family, operation: { do: 'insertRule', rule: want } }];
@@ -163,6 +168,14 @@ function stepTowards(want: Exclude<Item, VirtualServiceItem>, have: Item | undef
     case 'nodeDrop':
       return undefined; // It is a rule of a chain.
   }
+}
+
+/** Whether a rule jumps to a chain of Kubernetes that ipvs mode does not have: one of iptables mode. */
+function leadsToOthers({ table, rules }: Chain): boolean {
+  return rules.some((rule) => {
+    const target = /-j (KUBE-\S+)/.exec(rule)?.[1];
+    return target !== undefined && !CHAINS[table].includes(target);
+  });
 }
 
 /**

@@ -17,7 +17,6 @@ import {
   virtualServiceKey,
 } from './items.js';
 import type { IpvsKernel } from './kernel.js';
-import { isIptablesModeChain, leftoverJumps } from './leftovers.js';
 import type { IpvsOptions } from './options.js';
 import { recordOf, recordsNaming } from './ownership.js';
 import { sysctls } from './planNode.js';
@@ -57,9 +56,13 @@ export async function* observe(
     yield piece;
   }
   yield* observeServers(kernel, options, ownership(records, made, options));
-  for (const family of options.families) {
-    yield itemMap(observeRules(family, await kernel.iptables.save(family)));
-  }
+  yield itemMap(await readRules(kernel, options));
+}
+
+/** The chains and jumps of all families. Their programs run at the same time. */
+async function readRules({ iptables }: IpvsKernel, { families }: IpvsOptions): Promise<Item[]> {
+  const read = async (family: Family) => observeRules(family, await iptables.save(family));
+  return (await Promise.all(families.map(read))).flat();
 }
 
 /** kube-ipvs0 with its addresses, and the sets: they record which virtual services are ours. */
@@ -204,9 +207,9 @@ function serviceOf(service: VirtualService & AddressId): VirtualService & Addres
   return persistence ? { ...settings, persistence } : settings;
 }
 
-/** The chains and jumps of a family that belong to ipvs mode or to iptables mode. */
+/** Our chains and jumps of a family. */
 export function observeRules(family: Family, saved: SavedRules): Item[] {
-  const known = [...jumps(family), ...leftoverJumps(family)];
+  const known = jumps(family);
   const taken = targetsOfOthers(saved, isKnownChain, new Set(known.map(({ text }) => text)));
   const items: Item[] = [];
   for (const [id, rules] of saved) {
@@ -220,7 +223,7 @@ export function observeRules(family: Family, saved: SavedRules): Item[] {
   return items;
 }
 
-/** Ignores tables that no mode uses. */
+/** Ignores tables that the mode does not use. */
 function isKnownChain(table: string, name: string): table is Table {
-  return (table in CHAINS && CHAINS[table as Table].includes(name)) || isIptablesModeChain(table, name);
+  return table in CHAINS && CHAINS[table as Table].includes(name);
 }

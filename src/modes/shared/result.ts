@@ -14,6 +14,19 @@ export async function resultOf(operation: string, call: () => Promise<unknown>):
   }
 }
 
+/** The results of one call that has several, or its error for each of them if it rejects. */
+export async function resultsOf(
+  operation: string,
+  count: number,
+  call: () => Promise<Result[]>,
+): Promise<Result[]> {
+  try {
+    return await call();
+  } catch (error) {
+    return new Array<Result>(count).fill(asNetlinkError(error, operation));
+  }
+}
+
 /** An error of any kind as a NetlinkError: `ERR_UNKNOWN` if it is none. */
 export function asNetlinkError(error: unknown, operation: string): NetlinkError {
   if (error instanceof NetlinkError) return error;

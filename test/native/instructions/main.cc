@@ -146,6 +146,17 @@ void WriteRealServer(uint8_t* record, size_t i) {
   Check(!ipvs::StoreListing(services).empty(), "listing");
 }
 
+[[gnu::noinline]] void MeasureDecodeRealServersWithoutCounters(const Bytes& datagram) {
+  Bytes listing;
+  ipvs::AppendService({}, &listing);
+  DecodeMany(datagram, [&](const netlink::Message& message) {
+    ipvs::RealServer server;
+    netlink::Status status = ipvs::DecodeServer(message, AF_INET, &server);
+    ipvs::AppendServer(server, 0, &listing);
+    return status;
+  });
+}
+
 [[gnu::noinline]] void MeasureDecodeFlows(const Bytes& datagram) {
   std::vector<conntrack::Flow> flows;
   DecodeMany(datagram, [&](const netlink::Message& message) {
@@ -198,6 +209,7 @@ int main(int argc, char** argv) {
     Store(record, ipset::layout::Operation::kAddress, AddressOf(i));
   }));
   MeasureDecodeRealServers(Read(folder + "ipvs-servers.reply"));
+  MeasureDecodeRealServersWithoutCounters(Read(folder + "ipvs-servers.reply"));
   MeasureDecodeFlows(Read(folder + "conntrack-flows4.reply"));
   MeasureDecodeAddresses(Read(folder + "route-addresses4.reply"));
   MeasureDecodeSetEntries(Read(folder + "ipset-many-1.reply"));

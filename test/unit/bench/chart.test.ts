@@ -1,13 +1,20 @@
 // Charts: well-formed SVG, positions on logarithmic axes, labels that do not overlap, and colours of both schemes.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { PALETTES } from '../../../src/bench/output/chartStyle.js';
+import { PALETTES, type Scheme } from '../../../src/bench/output/chartStyle.js';
 import { labelPlaces } from '../../../src/bench/output/labelPlaces.js';
+import { type Chart, lineChart } from '../../../src/bench/output/lineChart.js';
 import { decadesAround, decadesOf, logScale } from '../../../src/bench/output/logScale.js';
 import { marker } from '../../../src/bench/output/marker.js';
 import { scenarioChart } from '../../../src/bench/output/scenarioChart.js';
 import { scenariosOf } from '../../../src/bench/output/table.js';
-import { durationText, groupedText, numberText, spanText } from '../../../src/bench/output/units.js';
+import {
+  durationText,
+  groupedText,
+  numberText,
+  runsText,
+  spanText,
+} from '../../../src/bench/output/units.js';
 import { element, escapeXml } from '../../../src/bench/output/xml.js';
 import { OPPONENTS } from '../../../src/bench/scenarios.js';
 import { figure, report } from '../../support/benchReport.js';
@@ -37,10 +44,10 @@ function elementsOf(xml: string): { name: string; attributes: Record<string, str
   return found;
 }
 
-function chart(): string {
-  const [found] = scenariosOf(report());
+function chart(figures = report().figures, scheme: Scheme = 'light'): string {
+  const [found] = scenariosOf({ figures });
   assert.ok(found);
-  return scenarioChart(found, report().machine, 3) as string;
+  return lineChart(scenarioChart(found, report().machine, 3) as Chart, scheme);
 }
 
 describe('a chart', () => {
@@ -93,18 +100,18 @@ describe('a chart', () => {
       figure(name, 100, i + 1),
       figure(name, 1000, 10 * (i + 1)),
     ]);
-    const [found] = scenariosOf({ figures });
-    const svg = scenarioChart(found as NonNullable<typeof found>, report().machine, 3) as string;
+    const svg = chart(figures);
     const lines = elementsOf(svg).filter(({ attributes }) => attributes['class']?.startsWith('line '));
     assert.equal(lines.length, OPPONENTS.length);
     const strokes = lines.map(({ attributes }) => /stroke-\d+/.exec(attributes['class'] ?? '')?.[0]);
     assert.equal(new Set(strokes).size, OPPONENTS.length, `${strokes}`);
     const shapes = OPPONENTS.map((_, place) => marker(place, 0, 0, 1).replace(/mark-\d+/, ''));
     assert.equal(new Set(shapes).size, OPPONENTS.length, 'lines differ without colours');
-    const [light = '', dark = ''] = svg.split('@media (prefers-color-scheme: dark)');
-    for (const stroke of strokes) {
-      assert.match(light, new RegExp(`\\.${stroke} \\{`));
-      assert.match(dark, new RegExp(`\\.${stroke} \\{`));
+    for (const scheme of ['light', 'dark'] as const) {
+      const style = chart(figures, scheme);
+      for (const [place, colour] of PALETTES[scheme].lines.entries())
+        assert.ok(style.includes(`.stroke-${place} { stroke: ${colour} }`), `${scheme}: ${colour}`);
+      assert.ok(style.includes(`.paper { fill: ${PALETTES[scheme].paper} }`), scheme);
     }
     for (const { title } of OPPONENTS) assert.ok(svg.includes(`>${escapeXml(title)} <`), title);
   });
@@ -209,6 +216,7 @@ describe('figures', () => {
       '110 000',
       '1 000 000',
     ]);
+    assert.deepEqual([1, 5].map(runsText), ['1 run', 'at most 5 runs']);
     assert.deepEqual([800, 65_000, 3_720_000].map(spanText), ['1 s', '1 min 05 s', '1 h 02 min']);
   });
 });

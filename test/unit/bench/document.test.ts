@@ -4,7 +4,14 @@ import { describe, it } from 'node:test';
 import { markdownDocument, markdownTable } from '../../../src/bench/output/markdown.js';
 import { mergeReports } from '../../../src/bench/output/merge.js';
 import { InvalidReport, readReports } from '../../../src/bench/output/readReport.js';
-import { figureTable, memoryTable, targetTable } from '../../../src/bench/output/table.js';
+import { summaryText } from '../../../src/bench/output/summary.js';
+import {
+  FIGURE_LEGEND,
+  figureTable,
+  memoryTable,
+  scenariosOf,
+  targetTable,
+} from '../../../src/bench/output/table.js';
 import { benchFiles } from '../../../src/cli/bench/folder.js';
 import { reportLines, targetLines } from '../../../src/cli/bench/text.js';
 import { figure, report } from '../../support/benchReport.js';
@@ -16,14 +23,14 @@ describe('a table of figures', () => {
     const { columns, rows } = figureTable(report().figures.slice(0, 3), false);
     assert.deepEqual(
       columns.map(({ title }) => title),
-      ['Services', 'by', 'min', 'median', 'max', '÷ ours', 'CPU', 'operations', 'processes'],
+      ['Services', 'by', 'n', 'min', 'median', 'max', '÷ ours', 'CPU', 'operations', 'processes'],
     );
     assert.deepEqual(
       rows.map((row) => row.map(plain).join(' | ')),
       [
-        '100 | raw limit (C++) | 4.00 ms | 8.00 ms | 16.0 ms | 0.800 | 8.00 ms | 1400 | 0',
-        '100 | kube-netlink-proxy | 5.00 ms | 10.0 ms | 20.0 ms | 1.00 | 10.0 ms | 1400 | 0',
-        '100 | one command each (Node) | ≈ 1.00 s | ≈ 2.00 s | ≈ 4.00 s | 200 | ≈ 2.00 s | 1400 | 1400',
+        '100 | raw limit (C++) | 3 | 4.00 ms | 8.00 ms | 16.0 ms | 0.800 | 8.00 ms | 1400 | 0',
+        '100 | kube-netlink-proxy | 3 | 5.00 ms | 10.0 ms | 20.0 ms | 1.00 | 10.0 ms | 1400 | 0',
+        '100 | one command each (Node) | 3 | ≈ 1.00 s | ≈ 2.00 s | ≈ 4.00 s | 200 | ≈ 2.00 s | 1400 | 1400',
       ],
     );
   });
@@ -81,21 +88,50 @@ describe('the document', () => {
     const text = markdownDocument({
       reports: [one],
       targets: one.targets,
-      chart: () => 'benchmarks/full.svg',
+      chart: () => ({ light: 'benchmarks/full.svg', dark: 'benchmarks/full-dark.svg' }),
+      explanation: () => undefined,
     });
     assert.match(text, /^# Benchmarks\n\nWritten by `kube-netlink-proxy bench`/);
     assert.match(
       text,
-      /\nkube-netlink-proxy bench --scenarios full,conntrack --opponents ours,raw,execFile --sizes 100x10,10000x10 --repetitions 3 --sample 200 --seed 1\n/,
+      /\nkube-netlink-proxy bench --scenarios full,conntrack --opponents ours,raw,execFile --sizes 100x10,10000x10 --repetitions 3 --budget 60 --sample 200 --seed 1\n/,
     );
     assert.match(text, /\n## Linux 6\.1\.0, User Mode Linux, 1 CPU\n/);
     assert.match(
       text,
-      /\n!\[Full programming of a node: time by number of Services\]\(benchmarks\/full\.svg\)\n/,
+      /\n<picture><source media="\(prefers-color-scheme: dark\)" srcset="benchmarks\/full-dark\.svg"\/><img alt="Full programming of a node: time by number of Services" src="benchmarks\/full\.svg"\/><\/picture>\n/,
     );
     assert.match(text, /\n\| full programming ÷ raw limit \| ≤ 1\.25 \| 1\.25 \| yes \|\n/);
     assert.match(text, /\n- conntrack: the kernel has no conntrack\.\n/);
     assert.match(text, /ipset v7\.17 \\\| protocol 7/);
+    for (const { scenario } of scenariosOf(one))
+      assert.ok(text.includes(scenario.description), scenario.name);
+    for (const [title] of FIGURE_LEGEND) assert.ok(text.includes(`\n- **${title}**: `), title);
+  });
+
+  it('has a list of its reports, and links from missed targets to their explanations', () => {
+    const missed = { id: 'full-to-raw', name: 'full', target: '≤ 1.25', value: 3, met: false };
+    const merged = mergeReports([report({ targets: [missed, { ...missed, id: 'other' }] })]);
+    const [document] = benchFiles(merged, '# Performance\n\n### full-to-raw\n\nText.\n');
+    const text = document?.text ?? '';
+    assert.match(
+      text,
+      /\n\| full \| ≤ 1\.25 \| 3\.00 \| \[no\]\(performance\.md#full-to-raw\) \|\n\| full \| ≤ 1\.25 \| 3\.00 \| no \|\n/,
+    );
+    assert.match(
+      text,
+      /\n- \[Linux 6\.1\.0, User Mode Linux, 1 CPU\]\(#linux-610-user-mode-linux-1-cpu\): Full programming of a node\.\n/,
+    );
+    assert.doesNotMatch(benchFiles(merged)[0]?.text ?? '', /performance\.md/);
+  });
+
+  it('has the figures of the greatest size in words', () => {
+    assert.equal(
+      plain(summaryText(report().figures) ?? ''),
+      'kube-netlink-proxy takes 1.00 s with 10 000 Services: 100 times the time with 100, for 100 times the Services. The others take this multiple of it: raw limit (C++) 0.800; one command each (Node) ≈ 200.',
+    );
+    assert.equal(plain(summaryText([figure('ours', 100, 10)]) ?? ''), 'kube-netlink-proxy takes 10.0 ms.');
+    assert.equal(summaryText([figure('raw', 100, 10)]), undefined);
   });
 
   it('has tables in which every row has every cell', () => {
@@ -113,10 +149,12 @@ describe('the document', () => {
         'benchmarks.md',
         'benchmarks/report.json',
         'benchmarks/full.svg',
+        'benchmarks/full-dark.svg',
         'benchmarks/full-Linux-6.12-User-Mode-Linux-1-CPU.svg',
+        'benchmarks/full-Linux-6.12-User-Mode-Linux-1-CPU-dark.svg',
       ],
     );
-    for (const { path } of files.slice(2)) assert.ok(files[0]?.text.includes(`](${path})`), path);
+    for (const { path } of files.slice(2)) assert.ok(files[0]?.text.includes(`"${path}"`), path);
     assert.deepEqual(readReports(files[1]?.text ?? '', 'report.json'), merged.reports);
   });
 });

@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { spread } from '../../../src/bench/statistics.js';
 import { TARGETS, targetsOf } from '../../../src/bench/targets.js';
-import type { Figure, Measured, MemoryFigure, OpponentName, ScenarioName } from '../../../src/bench/types.js';
+import type {
+  Figure,
+  MemoryFigure,
+  OpponentName,
+  ScenarioName,
+  TargetInput,
+} from '../../../src/bench/types.js';
 
 describe('targets', () => {
   it('are those of the project', () => {
@@ -77,7 +83,7 @@ describe('targets', () => {
     assert.deepEqual(resultOf(native, 'event-loop'), [21, false]);
     const kernel = withFigures([...figures, figure('nodeLabel', 'ours', 10_000, [60])]);
     assert.deepEqual(resultOf(kernel, 'node-label'), [60, false]);
-    const reason = 'only a kernel that is not virtual counts';
+    const reason = 'times in User Mode Linux and QEMU do not count';
     assert.deepEqual(resultOf({ ...kernel, native: false }, 'node-label'), [reason, undefined]);
   });
 
@@ -117,12 +123,12 @@ describe('targets', () => {
   });
 });
 
-function resultOf(measured: Measured, id: string): [number | string | undefined, boolean | undefined] {
+function resultOf(measured: TargetInput, id: string): [number | string | undefined, boolean | undefined] {
   const found = targetsOf(measured).find((target) => target.id === id);
   return [found?.value ?? found?.reason, found?.met];
 }
 
-function withFigures(figures: readonly Figure[]): Measured {
+function withFigures(figures: readonly Figure[]): TargetInput {
   return { figures, memory: [], unavailable: [], native: true };
 }
 

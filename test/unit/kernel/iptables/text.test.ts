@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { parseSaved, restoreInput } from '../../../../src/kernel/iptables/text.js';
+import { parseSaved } from '../../../../src/kernel/iptables/saved.js';
+import { restoreInput } from '../../../../src/kernel/iptables/text.js';
 import { ROOT } from '../../../support/paths.js';
 
 it('reads the output of iptables-save, each table on its own', () => {

@@ -189,7 +189,7 @@ describe('state of other programs', () => {
     const node = await programmed();
     const { iptables } = node.kernel;
     const rule = { family: 4, table: 'nat', chain: 'POSTROUTING', text: '-j KUBE-MARK-MASQ' } as const;
-    assert.equal(await iptables.restore(4, [{ do: 'insertRule', rule }]), undefined);
+    assert.deepEqual(await iptables.restore(4, [{ do: 'insertRule', rule }]), [undefined]);
     assert.deepEqual((await cleanUp(node.mode)).failures, []);
     const { rules } = await iptables.saveTables(4);
     const left = [...rules.keys()].filter((id) => id.includes('KUBE-'));

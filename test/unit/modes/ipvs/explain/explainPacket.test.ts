@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { SetEntry, SetState } from '../../../../../src/kernel/ipset/types.js';
-import { parsePolicies, parseSaved } from '../../../../../src/kernel/iptables/text.js';
+import { parsePolicies, parseSaved } from '../../../../../src/kernel/iptables/saved.js';
 import type { VirtualService } from '../../../../../src/kernel/ipvs/types.js';
 import type { Explanation, PacketQuestion } from '../../../../../src/modes/explanation.js';
 import { explainPacket } from '../../../../../src/modes/ipvs/explain/explainPacket.js';

@@ -2,7 +2,6 @@
 import { formatAddress, isLoopback } from '../../../net/address.js';
 import { networkContains, parseNetwork } from '../../../net/network.js';
 import type { ClientPlace, Explanation, PacketQuestion } from '../../explanation.js';
-import { LINK } from '../items.js';
 import type { Surroundings } from './surroundings.js';
 
 /** Networks of documentation (RFC 5737, RFC 3849): an address of them represents any host outside the cluster. */
@@ -43,14 +42,9 @@ const PLACES: Readonly<Record<ClientPlace, string>> = {
 };
 
 /** `pod` for a cluster IP, `node` for a loopback address, otherwise `outside`. */
-function defaultPlace({ address, port }: PacketQuestion, node: Surroundings): 'pod' | 'node' | 'outside' {
+function defaultPlace({ address, port }: PacketQuestion, { mode }: Surroundings): 'pod' | 'node' | 'outside' {
   if (isLoopback(address)) return 'node';
-  if (node.hasEntry('KUBE-CLUSTER-IP', address, port)) return 'pod';
-  const external = (['KUBE-EXTERNAL-IP', 'KUBE-EXTERNAL-IP-LOCAL', 'KUBE-LOAD-BALANCER'] as const).some(
-    (role) => node.hasEntry(role, address, port),
-  );
-  const assigned = node.topology.assigned(address);
-  return !external && assigned?.link === LINK ? 'pod' : 'outside';
+  return mode.isClusterIP(address, port) ? 'pod' : 'outside';
 }
 
 /** The source of a packet of the node itself: a local destination is its own source. */
@@ -61,35 +55,38 @@ function sourceOfNode(destination: string, { isLocal, topology }: Surroundings):
 
 /** An unused address in the network of this node's pods. */
 function podOf(destination: string, node: Surroundings, by: string) {
-  const { facts, topology } = node;
-  const [endpoint] = node.localEndpoints;
+  const { facts, topology, mode } = node;
+  const [endpoint] = mode.localEndpoints;
   const network = facts.routes.find(({ network, gateway, link }) => {
-    if (gateway !== undefined || link === LINK || link === 'lo') return false;
+    if (gateway !== undefined || link === mode.ownLink || link === 'lo') return false;
     const candidate = lastAddressOf(network, () => true);
     return candidate !== undefined && node.placeOf(candidate) === 'pod';
   });
   if (network) {
-    const isFree = (address: string) => !node.localEndpoints.has(address) && !topology.isLocal(address);
+    const isFree = (address: string) => !mode.localEndpoints.has(address) && !topology.isLocal(address);
     const address = lastAddressOf(network.network, isFree);
     const reason = `${by}an unused address of the pods on this node, ${network.network} dev ${network.link}`;
     if (address !== undefined) return { address, reason };
   }
   if (endpoint !== undefined && endpoint !== destination) {
-    return { address: endpoint, reason: `${by}an endpoint on this node, which KUBE-LOOP-BACK contains` };
+    return {
+      address: endpoint,
+      reason: `${by}an endpoint on this node, which ${mode.localEndpointsIn} contains`,
+    };
   }
   throw new NoClientError('no network of pods on this node is known: give the address of a pod with --from');
 }
 
 /** A host outside the cluster: any one if there is a default route, otherwise one on the network of a link. */
 function hostOutside(node: Surroundings, by: string) {
-  const { facts, topology } = node;
-  const servers = new Set([...facts.realServers.values()].flat().map((server) => server.address));
-  const isFree = (address: string) => !servers.has(address) && !topology.isLocal(address);
+  const { facts, topology, mode } = node;
+  const isFree = (address: string) => !mode.endpoints.has(address) && !topology.isLocal(address);
   const any = lastAddressOf(ANY_NETWORK[facts.family], isFree);
   if (any !== undefined && topology.route(any))
     return { address: any, reason: `${by}an address that represents any host outside the cluster` };
   for (const { network, gateway, link } of facts.routes) {
-    if (gateway !== undefined || link === LINK || link === 'lo' || network.startsWith('fe80:')) continue;
+    if (gateway !== undefined || link === mode.ownLink || link === 'lo' || network.startsWith('fe80:'))
+      continue;
     const address = lastAddressOf(network, isFree);
     if (address !== undefined && node.placeOf(address) === 'outside') {
       return { address, reason: `${by}a host on ${network} dev ${link}; there is no default route` };

@@ -1,0 +1,171 @@
+// Programs that the addon starts: single runs, and sessions.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <memory>
+#include <utility>
+
+#include "binding/classes.h"
+#include "binding/thread_job.h"
+#include "process/run.h"
+#include "process/session.h"
+
+namespace knp::binding {
+namespace {
+
+using netlink::Status;
+
+// Types of this namespace, in which ThreadJob then looks for ToValue().
+struct ProgramEnd : process::End {};
+struct SessionAnswer : process::Answer {};
+struct Nothing {};
+
+const char* NameOf(process::Killed killed) {
+  switch (killed) {
+    case process::Killed::kNot:
+      return "";
+    case process::Killed::kLate:
+      return "late";
+    case process::Killed::kTooLong:
+      return "long";
+    case process::Killed::kCancelled:
+      return "cancelled";
+  }
+  return "";
+}
+
+// What both have: how a program ended, and its output.
+template <typename End>
+Napi::Object EndToValue(Napi::Env env, const End& end) {
+  Napi::Object object = Napi::Object::New(env);
+  object.Set("status", WIFEXITED(end.status) ? WEXITSTATUS(end.status) : 0);
+  object.Set("signal", WIFSIGNALED(end.status) ? WTERMSIG(end.status) : 0);
+  object.Set("killed", NameOf(end.killed));
+  object.Set("output", end.output);
+  object.Set("errors", end.errors);
+  return object;
+}
+
+Napi::Value ToValue(Napi::Env env, const ProgramEnd& end) {
+  return EndToValue(env, end);
+}
+
+Napi::Value ToValue(Napi::Env env, const SessionAnswer& answer) {
+  Napi::Object object = EndToValue(env, answer);
+  object.Set("acknowledged", answer.acknowledged);
+  object.Set("written", static_cast<double>(answer.written));
+  return object;
+}
+
+Napi::Value ToValue(Napi::Env env, const Nothing& /*none*/) {
+  return env.Undefined();
+}
+
+// Reads a time limit in ms and a limit of output in bytes, the arguments from this one on.
+bool ReadLimits(const Napi::CallbackInfo& info, size_t argument, process::Limits* limits) {
+  uint32_t output = 0;
+  if (!ReadMilliseconds(info, argument, &limits->time) || !ReadNumber(info, argument + 1, &output)) {
+    return false;
+  }
+  limits->output = output;
+  return true;
+}
+
+// A program with its arguments and its input.
+struct Task {
+  process::Command command;
+  process::Environment environment;
+  std::vector<uint8_t> input;
+  process::Limits limits;
+  process::Run run;
+};
+
+// runProgram(words, environment, input, timeout, maxOutput)
+Napi::Value RunProgram(const Napi::CallbackInfo& info) {
+  std::vector<std::string> words;
+  std::vector<std::string> variables;
+  std::vector<uint8_t> input;
+  process::Limits limits;
+  if (!ReadTexts(info, 0, &words) || !ReadTexts(info, 1, &variables) ||
+      !ReadRecords(info, 2, 1, false, &input) || !ReadLimits(info, 3, &limits)) {
+    return {};
+  }
+  const auto task = std::make_shared<Task>(
+      Task{{}, process::Environment(std::move(variables)), std::move(input), limits, {}});
+  const Status status = task->command.Prepare(std::move(words), task->environment);
+  if (!status.ok()) return ThreadJob<ProgramEnd>::Reject(info.Env(), status);
+  return ThreadJob<ProgramEnd>::Start(
+      info.Env(),
+      [task](ProgramEnd* end) {
+        return task->run.Execute(task->command, task->environment, task->input, task->limits, end);
+      },
+      [task] { task->run.Cancel(); });
+}
+
+// new ProgramSession(words, environment), with `exchange` and `close`. The program ends at the latest with
+// the JavaScript object.
+class SessionBinding : public Napi::ObjectWrap<SessionBinding> {
+ public:
+  explicit SessionBinding(const Napi::CallbackInfo& info) : Napi::ObjectWrap<SessionBinding>(info) {
+    std::vector<std::string> words;
+    std::vector<std::string> variables;
+    if (!ReadTexts(info, 0, &words) || !ReadTexts(info, 1, &variables)) return;
+    process::Environment environment(std::move(variables));
+    process::Command command;
+    const Status status = command.Prepare(std::move(words), environment);
+    if (!status.ok()) {
+      ToError(info.Env(), status).ThrowAsJavaScriptException();
+      return;
+    }
+    session_ = std::make_shared<process::Session>(std::move(command), std::move(environment));
+  }
+
+  static void Export(Napi::Object exports) {
+    exports.Set("ProgramSession", DefineClass(exports.Env(), "ProgramSession",
+                                              {InstanceMethod("exchange", &SessionBinding::Exchange),
+                                               InstanceMethod("close", &SessionBinding::Close)}));
+  }
+
+ private:
+  // exchange(piece, acknowledgement, timeout, maxOutput)
+  Napi::Value Exchange(const Napi::CallbackInfo& info) {
+    std::vector<uint8_t> piece;
+    std::string acknowledgement;
+    process::Limits limits;
+    if (!ReadRecords(info, 0, 1, false, &piece) || !ReadText(info, 1, &acknowledgement) ||
+        !ReadLimits(info, 2, &limits)) {
+      return {};
+    }
+    return ThreadJob<SessionAnswer>::Start(
+        info.Env(),
+        [session = session_, piece = std::move(piece), acknowledgement, limits](SessionAnswer* answer) {
+          return session->Exchange(piece, acknowledgement, limits, answer);
+        },
+        [session = session_] { session->Cancel(); });
+  }
+
+  // close(timeout)
+  Napi::Value Close(const Napi::CallbackInfo& info) {
+    std::chrono::milliseconds time{};
+    if (!ReadMilliseconds(info, 0, &time)) return {};
+    return ThreadJob<Nothing>::Start(
+        info.Env(),
+        [session = session_, time](Nothing* /*none*/) {
+          session->Close(time);
+          return Status{};
+        },
+        [session = session_] { session->Cancel(); });
+  }
+
+  std::shared_ptr<process::Session> session_;
+};
+
+}  // namespace
+
+void InitProcess(Napi::Object exports) {
+  exports.Set("runProgram", Napi::Function::New<RunProgram>(exports.Env(), "runProgram"));
+  SessionBinding::Export(exports);
+  exports.Set("pageSize", static_cast<double>(sysconf(_SC_PAGESIZE)));
+}
+
+}  // namespace knp::binding

@@ -1,0 +1,154 @@
+// Programs that the addon starts: input, output, limits and errors; and what they leave behind, which is nothing.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { openIptables } from '../../src/kernel/iptables/index.js';
+import { loadModule } from '../../src/kernel/modules.js';
+import { ProgramError, type ProgramOptions, runProgram } from '../../src/kernel/program.js';
+
+const ROUNDS = 100;
+const folder = mkdtempSync(join(tmpdir(), 'knp-program-'));
+after(() => rmSync(folder, { recursive: true }));
+
+const shell = (script: string, options?: ProgramOptions) => runProgram('sh', ['-c', script], options);
+
+/** The processes that this one has started, with those that have ended and were not reaped. */
+function children(): string[] {
+  return readdirSync('/proc/self/task').flatMap((thread) => {
+    const path = `/proc/self/task/${thread}/children`;
+    return existsSync(path) ? readFileSync(path, 'utf8').split(' ').filter(Boolean) : [];
+  });
+}
+
+/** Runs `act` with these programs, and no others, in PATH. */
+async function withPrograms(scripts: Record<string, string>, act: () => Promise<void>): Promise<void> {
+  const path = process.env['PATH'];
+  const own = mkdtempSync(join(folder, 'path-'));
+  for (const [name, script] of Object.entries(scripts)) {
+    writeFileSync(join(own, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  }
+  process.env['PATH'] = own;
+  try {
+    await act();
+  } finally {
+    process.env['PATH'] = path;
+  }
+}
+
+async function refused(running: Promise<unknown>, code: string, message: string): Promise<void> {
+  await assert.rejects(running, (error: ProgramError) => {
+    assert.ok(error instanceof ProgramError);
+    assert.deepEqual([error.code, error.message], [code, message]);
+    return true;
+  });
+}
+
+test('input, arguments and environment reach the program, and its output comes back', async () => {
+  process.env['KNP_PROGRAM_TEST'] = 'café';
+  const output = await runProgram('sh', ['-c', 'cat; echo " $1 $KNP_PROGRAM_TEST"', 'sh', 'ö'], {
+    input: 'ü',
+  });
+  assert.equal(output, 'ü ö café\n');
+  // More than pipes have room for.
+  const long = 'x'.repeat(4_000_000);
+  assert.ok((await runProgram('cat', [], { input: long })) === long);
+});
+
+test('a program that fails rejects with its standard error, or else with how it ended', async () => {
+  await refused(shell('echo " a reason " >&2; exit 2'), 'ERR_PROCESS', 'a reason');
+  await refused(shell('echo output; exit 2'), 'ERR_PROCESS', 'ended with status 2');
+  await refused(shell('kill -SEGV $$'), 'ERR_PROCESS', 'ended by SIGSEGV');
+});
+
+test('a program that cannot be started rejects with the reason', async () => {
+  await refused(runProgram('knp-no-such-program', []), 'ENOENT', 'spawn knp-no-such-program ENOENT');
+  await refused(runProgram('/knp/none', []), 'ENOENT', 'spawn /knp/none ENOENT');
+  const file = join(folder, 'not-executable');
+  writeFileSync(file, '#!/bin/sh\n');
+  chmodSync(file, 0o644);
+  await refused(runProgram(file, []), 'EACCES', `spawn ${file} EACCES`);
+  await refused(runProgram('sh', ['a\0b']), 'EINVAL', 'spawn sh EINVAL');
+  await withPrograms({}, async () => {
+    assert.equal(await loadModule('ip_vs'), 'spawn modprobe ENOENT');
+  });
+});
+
+test('a program that exceeds a limit is ended', async () => {
+  const late = refused(shell('sleep 60', { timeout: 500 }), 'ERR_PROCESS', 'no end after 500 ms');
+  while (children().length === 0) await delay(5);
+  await late;
+  await refused(shell('exec >&- 2>&-; sleep 60', { timeout: 100 }), 'ERR_PROCESS', 'no end after 100 ms');
+  await refused(shell('yes', { maxOutput: 5000 }), 'ERR_PROCESS', 'more than 5000 bytes of output');
+  assert.deepEqual(children(), []);
+});
+
+test('programs leave no descriptor, process or thread behind', async () => {
+  const counts = () => ['/proc/self/fd', '/proc/self/task'].map((path) => readdirSync(path).length);
+  await shell('exit');
+  const before = counts();
+  for (let round = 0; round < ROUNDS; round += 10) {
+    const ends = await Promise.allSettled(
+      Array.from({ length: 10 }, (_, i) => (i === 0 ? runProgram('/knp/none', []) : runProgram('true', []))),
+    );
+    assert.equal(ends.filter(({ status }) => status === 'rejected').length, 1);
+  }
+  // A descriptor of each is freed in a later turn of the event loop, and an ended thread is listed for a moment.
+  for (const deadline = Date.now() + 5000; `${counts()}` !== `${before}` && Date.now() < deadline; )
+    await delay(1);
+  assert.deepEqual(counts(), before);
+  assert.deepEqual(children(), []);
+});
+
+test('a program ends with the worker thread that runs it', async () => {
+  const file = join(folder, 'pid');
+  const script = `echo $$ > ${file}.new; mv ${file}.new ${file}; exec sleep 60`;
+  const worker = new Worker(new URL('program-worker.js', import.meta.url), { workerData: { script } });
+  await once(worker, 'message');
+  while (!existsSync(file)) await delay(5);
+  const started = Date.now();
+  await worker.terminate();
+  assert.ok(Date.now() - started < 20_000, 'the thread does not wait for the program');
+  assert.equal(existsSync(`/proc/${readFileSync(file, 'utf8').trim()}`), false);
+  assert.deepEqual(children(), []);
+});
+
+test('errors of the programs of iptables', async () => {
+  const iptables = openIptables();
+  const message = (error: Error | undefined) => error?.message;
+  const chain = { family: 4, table: 'nat', name: 'KUBE-TEST', rules: [] } as const;
+  const restore = async () => message((await iptables.restore(4, [{ do: 'setChain', chain }]))[0]);
+  const scripts = {
+    'iptables-restore': 'read -r line; echo "bad $line, $*" >&2; exit 1',
+    'iptables-save': 'exit 3',
+  };
+  await withPrograms(scripts, async () => {
+    assert.equal(await restore(), 'ERR_PROCESS: iptables.restore iptables-restore: bad *nat, --noflush -w 5');
+    const ended = 'ERR_PROCESS: iptables.save iptables-save: ended with status 3';
+    assert.equal(
+      message(
+        await iptables.save(4).then(
+          () => undefined,
+          (error: Error) => error,
+        ),
+      ),
+      ended,
+    );
+    await assert.rejects(iptables.save(6), {
+      code: 'ENOENT',
+      message: 'ENOENT: iptables.save ip6tables-save (install the package iptables)',
+    });
+  });
+});

@@ -8,7 +8,8 @@ import type { Sysctl } from '../../kernel/sysctl/index.js';
 export interface IptablesKernel {
   readonly iptables: Iptables;
   readonly sysctl: Sysctl;
-  /** Read by explanations, as {@link procNet} is. */
+  /** Read by explanations. */
   readonly rtnetlink: Pick<Rtnetlink, 'listLinks' | 'listAddresses'>;
+  /** Read by explanations. */
   readonly procNet: ProcNet;
 }

@@ -8,8 +8,7 @@ import type { Sysctl } from '../../kernel/sysctl/index.js';
 export interface IptablesKernel {
   readonly iptables: Iptables;
   readonly sysctl: Sysctl;
-  /** Read by explanations. */
+  /** Read by explanations, as `procNet` is. */
   readonly rtnetlink: Pick<Rtnetlink, 'listLinks' | 'listAddresses'>;
-  /** Read by explanations. */
   readonly procNet: ProcNet;
 }

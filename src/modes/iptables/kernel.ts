@@ -8,7 +8,7 @@ import type { Sysctl } from '../../kernel/sysctl/index.js';
 export interface IptablesKernel {
   readonly iptables: Iptables;
   readonly sysctl: Sysctl;
-  /** Read by explanations, as {@link procNet} is. */
+  /** Read by explanations, as `procNet` is. */
   readonly rtnetlink: Pick<Rtnetlink, 'listLinks' | 'listAddresses'>;
   readonly procNet: ProcNet;
 }

@@ -47,7 +47,7 @@ it('restores pass, and are reported once', async () => {
   let batches = 0;
   iptables.onBatch = () => batches++;
   const chain = { family: 4, table: 'nat', name: 'KUBE-OLD', rules: ['-j RETURN'] } as const;
-  assert.equal(await seen.restore(4, [{ do: 'setChain', chain }]), undefined);
+  assert.deepEqual(await seen.restore(4, [{ do: 'setChain', chain }]), [undefined]);
   assert.match(iptables.dump(4), /-A KUBE-OLD -j RETURN/);
   assert.equal(batches, 1);
 });

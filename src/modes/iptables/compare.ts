@@ -23,13 +23,21 @@ export function compare(desired: Desired<Item>, known: ReadonlyMap<string, Item>
 }
 
 /**
- * Whether a desired item can replace the known one if no difference was found. Not if the known item has more state, or
- * other comments.
+ * Whether a desired item can replace the known one. Not if the known item is foreign, or has other comments, or rules that
+ * remain to be deleted.
  */
 export function isSame(want: Item, have: Item): boolean {
   if ('foreign' in have && have.foreign) return false;
-  if (want.kind === 'chain') return have.kind === 'chain' && equalTexts(want.rules, have.rules);
-  return true;
+  switch (want.kind) {
+    case 'chain':
+      return have.kind === 'chain' && equalTexts(want.rules, have.rules);
+    case 'sharedChain':
+      return have.kind === 'sharedChain' && !have.strays && have.tail.length === want.tail.length;
+    case 'rule':
+      return have.kind === 'rule' && copiesOf(have) === copiesOf(want);
+    default:
+      return true;
+  }
 }
 
 /** Rules of a chain that is deleted are deleted with it. */

@@ -5,6 +5,7 @@
 //            │         (the proxy)      └── shell
 //            └── lan ── node-b ── cni0 ──── web-2
 import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { undoAtExit } from './atExit.js';
 import {
   CLIENT,
@@ -48,7 +49,9 @@ export function openLab(pods: readonly Pod[]): Lab {
   };
   try {
     // Pods on one bridge reach each other through the node's IPVS only if bridged frames pass netfilter hooks.
-    execFileSync('modprobe', ['br_netfilter'], { stdio: ['ignore', 'ignore', 'inherit'] });
+    if (!existsSync('/proc/sys/net/bridge')) {
+      execFileSync('modprobe', ['br_netfilter'], { stdio: ['ignore', 'ignore', 'inherit'] });
+    }
     const namespaces = places.map((place) => `netns add ${namespace(place)}`);
     const lan = hosts.map((host) => cable(namespace(host), 'eth0', namespace(LAN), host.name));
     const inner = pods.map((pod) => cable(namespace(pod), 'eth0', namespace(pod.node), pod.name));

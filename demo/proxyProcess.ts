@@ -134,8 +134,12 @@ export class ProxyProcess {
 }
 
 /** Runs the command with `--once` to its end. */
-export async function runOnce(namespace: string, manifests: string): Promise<Ended> {
-  const child = spawn('ip', [...commandIn(namespace, manifests), '--once'], {
+export async function runOnce(
+  namespace: string,
+  manifests: string,
+  flags: readonly string[] = [],
+): Promise<Ended> {
+  const child = spawn('ip', [...commandIn(namespace, manifests), ...flags, '--once'], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const forget = undoAtExit(() => child.kill('SIGKILL'));

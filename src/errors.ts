@@ -50,6 +50,12 @@ export class NetlinkError extends Error {
 }
 
 /**
+ * The error code of a correct operation that was rolled back because another operation of its transaction failed. It can be
+ * repeated at once without the failed one.
+ */
+export const ROLLED_BACK = 'ERR_ROLLED_BACK';
+
+/**
  * The effect of a problem: a field is ignored or has its default; the whole object is ignored; the last readable value
  * stays in use; the data has an unexpected kind; a file, or a document in it, is unreadable.
  */

@@ -7,6 +7,7 @@ export {
   type ObjectReference,
   type Problem,
   type ProblemReason,
+  ROLLED_BACK,
 } from './errors.js';
 export type {
   Cause,
@@ -19,27 +20,37 @@ export type {
   Step,
   Verdict,
 } from './modes/explanation.js';
+export {
+  createIptablesMode,
+  IPTABLES_DEFAULTS,
+  type IptablesKernel,
+  type IptablesOptions,
+} from './modes/iptables/index.js';
+export type { Item as IptablesItem } from './modes/iptables/items.js';
+export type { Operation as IptablesModeOperation } from './modes/iptables/operations.js';
 export { createIpvsMode, IPVS_DEFAULTS, type IpvsKernel, type IpvsOptions } from './modes/ipvs/index.js';
 export type { Item as IpvsItem } from './modes/ipvs/items.js';
 export type { Operation as IpvsModeOperation } from './modes/ipvs/operations.js';
-export { CURES, type Cure, type LocalDetector } from './modes/ipvs/options.js';
-export {
-  type Comparison,
-  type Desired,
-  type DisturbedCheck,
-  type DisturbedListener,
-  type Found,
-  type HostRules,
-  type Keep,
-  type KeyedOperation,
-  type Known,
-  type Maintenance,
-  type Mode,
-  type Outlook,
-  type Pass,
-  type Plan,
-  ROLLED_BACK,
+export { CURES, type Cure } from './modes/ipvs/options.js';
+export type {
+  Comparison,
+  Desired,
+  DisturbedCheck,
+  DisturbedListener,
+  FormerMode,
+  FormerState,
+  Found,
+  HostRules,
+  Keep,
+  KeyedOperation,
+  Known,
+  Maintenance,
+  Mode,
+  Outlook,
+  Pass,
+  Plan,
 } from './modes/mode.js';
+export type { LocalDetector } from './modes/shared/localDetector.js';
 export type { AddressPorts } from './net/addressPorts.js';
 export { CONDITIONS, type SliceEndpoint, SliceEndpoints } from './objects/sliceEndpoints.js';
 export type {
@@ -55,6 +66,7 @@ export type {
 } from './objects/types.js';
 export { createProxy, type ProxyEvents, type ProxyParts, type ServiceProxy } from './proxy.js';
 export type { CleanUpSummary } from './reconcile/cleanUp.js';
+export type { FormerModeEvents } from './reconcile/formerModes.js';
 export type { PlannedOperation } from './reconcile/reconciler.js';
 export type { Failure, SyncSummary } from './reconcile/summary.js';
 export { type Endpoint, type EndpointList, STATE } from './services/endpointList.js';

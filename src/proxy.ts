@@ -4,9 +4,9 @@ import { StaleFlowCleaner } from './conntrack/staleFlowCleaner.js';
 import type { Problem } from './errors.js';
 import type { Conntrack } from './kernel/conntrack/types.js';
 import type { Rtnetlink } from './kernel/rtnetlink/types.js';
-import type { KeyedOperation, Mode } from './modes/mode.js';
+import type { FormerMode, KeyedOperation, Mode } from './modes/mode.js';
 import type { ObjectChange } from './objects/types.js';
-import { type CleanUpSummary, cleanUp } from './reconcile/cleanUp.js';
+import { type FormerModeEvents, FormerModes } from './reconcile/formerModes.js';
 import type { Inputs } from './reconcile/inputs.js';
 import { NodeState } from './reconcile/nodeState.js';
 import { type PlannedOperation, Reconciler } from './reconcile/reconciler.js';
@@ -20,7 +20,7 @@ import type { Source } from './source/source.js';
 import { TimeSlice } from './timeSlice.js';
 
 /** Reports of a running proxy. */
-export interface ProxyEvents {
+export interface ProxyEvents extends FormerModeEvents {
   /** The source reported changes; the next pass programs them. */
   changed?(changes: readonly ObjectChange[]): void;
   /** A pass is wanted. */
@@ -39,8 +39,6 @@ export interface ProxyEvents {
   mended?(problems: readonly Problem[]): void;
   /** The kernel could not be read. */
   failed(error: unknown): void;
-  /** Items of a mode that ran before were removed; `left` in the summary has those that could not be. */
-  switched?(mode: string, summary: CleanUpSummary): void;
   /** A retry is due after this time, in ms. */
   retrying(milliseconds: number): void;
 }
@@ -50,7 +48,9 @@ export interface ProxyParts<Item, Operation extends KeyedOperation> {
   readonly source: Source;
   readonly mode: Mode<Item, Operation>;
   /** Other modes that may have run before: their items are removed once those of `mode` are in place. None by default. */
-  readonly formerModes?: readonly Mode<unknown, KeyedOperation>[];
+  readonly formerModes?: readonly FormerMode[];
+  /** Maximum time for which connections keep the items of a former mode, in ms; default 15 minutes. */
+  readonly drainBound?: number | undefined;
   readonly rtnetlink: Pick<Rtnetlink, 'listAddresses'>;
   /** Deletes stale UDP flows; without it they stay until they time out. */
   readonly conntrack?: Pick<Conntrack, 'list' | 'deleteFlows'> | undefined;
@@ -96,8 +96,7 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
   /** Addresses and ports that a Service names and an older one has. */
   readonly #conflicts: OpenProblems;
   #watches: { close(): void }[] = [];
-  /** Modes whose items have not been removed yet. */
-  #formerModes: readonly Mode<unknown, KeyedOperation>[];
+  readonly #formerModes: FormerModes;
   #synced = false;
   /** When the source reported the oldest change that no pass has begun with, and the oldest of the pass under way, in ms. */
   #oldest: number | undefined;
@@ -107,8 +106,8 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
 
   constructor(parts: ProxyParts<Item, Operation>) {
     this.#parts = parts;
-    const { mode, formerModes = [], nodeName, bindAddress, rest = 0, events } = parts;
-    this.#formerModes = formerModes;
+    const { mode, formerModes = [], drainBound, nodeName, bindAddress, rest = 0, events } = parts;
+    this.#formerModes = new FormerModes(formerModes, events, now, drainBound);
     this.#conflicts = new OpenProblems(events);
     this.#node = new NodeState(mode.host, nodeName, bindAddress);
     this.#reconciler = new Reconciler(mode, this.#inputs(), now);
@@ -137,7 +136,9 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
     const first = await this.#reconciler.sync();
     // Addresses that the first pass bound may be among those that node ports stand on.
     await this.#readHost();
-    return this.#reconciler.pending ? together(first, await this.#reconciler.sync()) : first;
+    const summary = this.#reconciler.pending ? together(first, await this.#reconciler.sync()) : first;
+    if (isComplete(summary)) await this.#formerModes.remove();
+    return summary;
   }
 
   async plan(): Promise<PlannedOperation[]> {
@@ -213,11 +214,13 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
   }
 
   #nodeChanged(): void {
-    const { nodeName } = this.#parts;
-    const { nodeIPs } = this.#node.facts;
+    const { nodeName, mode } = this.#parts;
+    const { nodeIPs, podCIDRs } = this.#node.facts;
     const others = this.#cache.addressesOfOthers(nodeName);
     this.#touch(this.#node.nodeChanged(this.#cache.node(nodeName), others));
     const now = this.#node.facts.nodeIPs;
+    if (mode.host.podNetworks && podCIDRs.join() !== this.#node.facts.podCIDRs.join())
+      this.#reconciler.touchAll();
     // Which addresses of the host matter may follow from the node's own: the next pass lists them anew.
     if (nodeIPs[4] !== now[4] || nodeIPs[6] !== now[6]) this.#reconciler.requestFullSync();
   }
@@ -236,25 +239,6 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
         this.#reconciler.requestFullSync();
         this.#request();
       });
-  }
-
-  /** After a full pass: traffic is served by the items of the new mode before those of another one are removed. */
-  #removeFormerModes(): void {
-    const modes = this.#formerModes;
-    this.#formerModes = [];
-    for (const mode of modes) this.#enqueue(() => this.#removeItemsOf(mode));
-  }
-
-  /** What could not be removed is tried again after the next full pass. */
-  async #removeItemsOf(mode: Mode<unknown, KeyedOperation>): Promise<void> {
-    try {
-      const summary = await cleanUp(mode);
-      this.#parts.events.switched?.(mode.name, summary);
-      if (summary.left.length > 0) this.#formerModes = [...this.#formerModes, mode];
-    } catch (error) {
-      this.#formerModes = [...this.#formerModes, mode];
-      this.#parts.events.failed(error);
-    }
   }
 
   async #hostChanged(change: HostChange): Promise<void> {
@@ -302,12 +286,18 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
       synced: (summary) => {
         events.synced(summary, now() - (this.#underWay ?? now()));
         this.#underWay = undefined;
-        if (summary.full && summary.failures.length === 0) this.#removeFormerModes();
+        // Traffic is served by the items of this mode before those of another one are removed.
+        if (isComplete(summary) && this.#formerModes.pending) this.#enqueue(() => this.#formerModes.remove());
       },
       failed: (error) => events.failed(error),
       retrying: (milliseconds) => events.retrying(milliseconds),
     };
   }
+}
+
+/** Whether the kernel has the whole desired state. */
+function isComplete({ full, failures, unknown }: SyncSummary): boolean {
+  return full && failures.length === 0 && unknown === 0;
 }
 
 /** A problem for each address and port that an older Service has. */

@@ -20,6 +20,10 @@ const TRIALS = {
   conntrack: 'conntrack -L',
   zones: 'conntrack -I -s 10.0.0.9 -d 10.0.0.1 -p udp --sport 4000 --dport 80 -t 100 -w 1',
   nftables: 'iptables-nft -t nat -N KNP-TRIAL && iptables-nft -t nat -A KNP-TRIAL -j MASQUERADE',
+  'iptables-legacy':
+    'iptables-legacy -t nat -N KNP-TRIAL && iptables-legacy -t nat -A KNP-TRIAL -j MASQUERADE',
+  'bridge filter':
+    'ip link add knp-trial type bridge && test -e /proc/sys/net/bridge/bridge-nf-call-iptables',
   'two processors': `[ ${availableParallelism()} -ge 2 ]`,
   // Modules belong to the whole machine: no test may unload one here, or prevent their loading.
   modules: 'false',

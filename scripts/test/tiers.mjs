@@ -24,7 +24,15 @@ const IPVS = ['ipvs', 'dummy device'];
 
 /** @type {readonly Tier[]} In the order of their start, the longest first. */
 export const TIERS = [
-  { name: 'oracle', native: true, needs: IPVS },
+  {
+    name: 'oracle',
+    native: true,
+    needs: IPVS,
+    others: {
+      'iptables-nft.': ['conntrack', 'nftables'],
+      'iptables-legacy.': ['conntrack', 'iptables-legacy'],
+    },
+  },
   { name: 'unit', native: false, promtool: true, shells: true },
   { name: 'native', native: true },
   {
@@ -33,7 +41,12 @@ export const TIERS = [
     bundled: true,
     needs: IPVS,
     // iptables-nft, which most nodes use. The other tests use iptables-legacy where it is faster.
-    others: { 'once.': [...IPVS, 'nftables'] },
+    others: {
+      'iptablesMode.': ['conntrack'],
+      'once.': [...IPVS, 'nftables'],
+      'packets-iptables-legacy.': ['iptables-legacy', 'bridge filter'],
+      'packets-iptables-nft.': ['nftables', 'bridge filter'],
+    },
   },
   {
     name: 'kernel',
@@ -46,6 +59,7 @@ export const TIERS = [
       'conntrack-surroundings.': ['conntrack', 'modules'],
       'contract-netfilter.': ['conntrack', 'ipset'],
       'descriptors.': ['conntrack', 'ipset'],
+      'iptables-': ['nftables'],
       'ipset-types.': ['ipset', 'ipset types'],
       'ipset-': ['ipset'],
       'ipset.': ['ipset'],

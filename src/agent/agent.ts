@@ -6,6 +6,7 @@ import type { Configuration } from '../config/configuration.js';
 import { CONFIGURATION_UPDATED } from '../config/reload.js';
 import { externalConfiguration } from '../config/writeConfig.js';
 import type { OpenedMode } from '../modes/definition.js';
+import type { FormerMode } from '../modes/mode.js';
 import type { Family } from '../net/address.js';
 import { createProxy, type ProxyEvents } from '../proxy.js';
 import { ProxyHealth } from '../servers/health.js';
@@ -22,6 +23,7 @@ import { levelOf } from './log.js';
 import { measure, withTimedListing } from './measure.js';
 import { ownIdentity, watchForOtherAgents } from './otherAgents.js';
 import { followOwnNode } from './ownNode.js';
+import { withRuleMetrics } from './ruleMetrics.js';
 import { BindError, openServers } from './servers.js';
 import { telemetry } from './telemetry.js';
 
@@ -44,8 +46,12 @@ export interface AgentParts {
   readonly flags: Readonly<Record<string, string>>;
   readonly opened: Pick<
     OpenedMode,
-    'mode' | 'formerModes' | 'families' | 'minSyncPeriod' | 'kernel' | 'parts'
+    'mode' | 'families' | 'minSyncPeriod' | 'kernel' | 'parts' | 'ruleCounts' | 'packetCounters'
   >;
+  /** Other modes that may have run on this node before; none by default. */
+  readonly formerModes?: readonly FormerMode[];
+  /** Maximum time for which connections keep the items of a former mode, in ms; default 15 minutes. */
+  readonly drainBound?: number | undefined;
   readonly source: Source;
   /** The node at the start of the agent. */
   readonly node: NodeFacts;
@@ -150,22 +156,45 @@ class Ending {
   }
 }
 
-function proxyOf({ opened, source, node, configuration, metrics }: AgentParts, events: ProxyEvents) {
-  const { mode, formerModes = [], minSyncPeriod, kernel, parts } = opened;
+function proxyOf(agent: AgentParts, events: ProxyEvents) {
+  const { opened, formerModes = [], drainBound, source, node, configuration, metrics, log } = agent;
+  const { mode, minSyncPeriod, kernel, parts } = opened;
   const { conntrack, iptables, rtnetlink, sysctl } = kernel;
-  measure({ ...parts, conntrack, iptables, rtnetlink, sysctl }, metrics);
+  iptables.onFallback = (program, reason) => {
+    log.warn(
+      { program, reason },
+      'the program cannot run for long: each change of its rules starts a process',
+    );
+  };
+  const { failedRestores } = measure({ ...parts, conntrack, iptables, rtnetlink, sysctl }, metrics);
+  const { ruleCounts, packetCounters } = opened;
+  if (packetCounters) metrics.countPackets(() => packetsOf(packetCounters, log));
   return createProxy({
     source,
     mode,
     formerModes,
+    drainBound,
     rtnetlink,
     conntrack: withTimedListing(conntrack, metrics),
     watchHost: kernel.watchHost,
     nodeName: node.name,
     bindAddress: configuration.bindAddress,
     rest: minSyncPeriod,
-    events,
+    events: ruleCounts ? withRuleMetrics(events, { ruleCounts, failedRestores }, metrics) : events,
   });
+}
+
+/** Packets by counter; none if they cannot be read, so that the other metrics are shown. */
+async function packetsOf(
+  read: NonNullable<OpenedMode['packetCounters']>,
+  log: Logger,
+): Promise<ReadonlyMap<string, number>> {
+  try {
+    return await read();
+  } catch (error) {
+    log.error({ err: String(error) }, 'cannot read the counters of packets');
+    return new Map();
+  }
 }
 
 /** Adds the handling of changes of this node's Node object to the events. */

@@ -50,6 +50,13 @@ export function logEvents(log: Logger): ProxyEvents {
       log[left.length > 0 ? 'warn' : 'info']({ mode, operations, left }, 'removed items of another mode');
       logFailures(log, summary);
     },
+    kept: (mode, connections) =>
+      log.info(
+        { mode, connections },
+        'connections still use the items of another mode, which stay until they end',
+      ),
+    unswitched: (mode, error) =>
+      log.error({ mode, err: String(error) }, 'cannot remove the items of another mode'),
     failed: (error) => log.error({ err: String(error) }, 'cannot read the kernel'),
     retrying: (milliseconds) => log.info({ milliseconds }, 'retrying after a failure'),
   };

@@ -18,16 +18,25 @@ export type KernelMetrics = Pick<
   'operations' | 'batch' | 'restoreFailed' | 'conntrackReconciled' | 'conntrackDeleted'
 >;
 
+/** The measurements that others take. */
+export interface Measured {
+  /** The families of the restores of iptables that failed since the last call, one for each failure. */
+  failedRestores(): readonly Family[];
+}
+
 /** Counts the operations of all further batches by kind and result. */
-export function measure(parts: ReportingParts, metrics: KernelMetrics): void {
+export function measure(parts: ReportingParts, metrics: KernelMetrics): Measured {
   const { conntrack, iptables, ...others } = parts;
+  let failed: Family[] = [];
   for (const [family, part] of Object.entries(others) as [KernelFamily, BatchSource<never>][]) {
     part.onBatch = (batch) => count(metrics, family, batch);
   }
   iptables.onBatch = (batch) => {
     count(metrics, 'iptables', batch);
     for (const [i, { family }] of batch.operations.entries()) {
-      if (batch.results[i]) metrics.restoreFailed(family, false);
+      if (!batch.results[i]) continue;
+      metrics.restoreFailed(family);
+      failed.push(family);
     }
   };
   conntrack.onBatch = (batch) => {
@@ -36,6 +45,13 @@ export function measure(parts: ReportingParts, metrics: KernelMetrics): void {
       const isDeleted = change.do === 'deleteFlow' && !batch.results[i];
       if (isDeleted) metrics.conntrackDeleted(familyOf(change.flow.original.destination), 1);
     }
+  };
+  return {
+    failedRestores() {
+      const families = failed;
+      failed = [];
+      return families;
+    },
   };
 }
 

@@ -99,6 +99,8 @@ export function telemetry(listeners: Listeners): ProxyEvents {
       waits();
     },
     ...(logged.switched && { switched: logged.switched }),
+    ...(logged.kept && { kept: logged.kept }),
+    ...(logged.unswitched && { unswitched: logged.unswitched }),
     retrying: logged.retrying,
   };
 }

@@ -82,7 +82,7 @@ async function addWithLibrary(phase: Phase, sandbox: Sandbox, batch: number): Pr
   if (phase.kind === 'rules') {
     return measured(async () => {
       for (const { family, operations } of phase.restores) {
-        check([await sandbox.host.iptables.restore(family, operations)]);
+        check(await sandbox.host.iptables.restore(family, operations));
       }
       return phase.restores.length;
     });

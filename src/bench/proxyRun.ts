@@ -245,7 +245,7 @@ export function emptyKernel(): ProxyKernel {
     iptables: {
       save: async () => new Map(),
       saveTables: async () => ({ rules: new Map(), policies: new Map() }),
-      restore: async () => undefined,
+      restore: async (_family, operations) => operations.map(() => undefined),
     },
     sysctl: { read: async () => undefined, write: async () => {} },
     procNet: { routes: async () => [], listeningSockets: async () => [] },

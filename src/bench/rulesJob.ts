@@ -58,7 +58,7 @@ function prepare({ opponent }: Step, restores: readonly Restore[], { host }: San
   return async () => {
     const meter = new Meter();
     for (const { family } of restores) await host.iptables.save(family);
-    for (const { family, operations } of restores) check([await host.iptables.restore(family, operations)]);
+    for (const { family, operations } of restores) check(await host.iptables.restore(family, operations));
     return meter.stop(2 * restores.length);
   };
 }

@@ -3,7 +3,8 @@ import type { Logger } from 'pino';
 import { logEvents, logFailures } from '../agent/logEvents.js';
 import type { Configuration } from '../config/configuration.js';
 import type { OpenedMode } from '../modes/definition.js';
-import type { KeyedOperation } from '../modes/mode.js';
+import type { FormerMode, KeyedOperation } from '../modes/mode.js';
+import type { UnusableFamily } from '../modes/shared/hostKernel.js';
 import { createProxy, type ProxyParts, type ServiceProxy } from '../proxy.js';
 import { cleanUp } from '../reconcile/cleanUp.js';
 import type { PlannedOperation } from '../reconcile/reconciler.js';
@@ -18,6 +19,10 @@ export interface PassParts {
     readonly mode: OpenedMode['mode'];
     readonly kernel: Pick<ProxyParts<unknown, KeyedOperation>, 'rtnetlink' | 'conntrack'>;
   };
+  /** Other modes that may have run on this node before; none by default. */
+  readonly formerModes?: readonly FormerMode[];
+  /** Maximum time for which connections keep the items of a former mode, in ms; default 15 minutes. */
+  readonly drainBound?: number | undefined;
   readonly source: Source;
   readonly node: NodeFacts;
   readonly configuration: Configuration;
@@ -54,17 +59,50 @@ export async function runOnce(parts: PassParts): Promise<number> {
   return summary.failures.length === 0 && unread().length === 0 ? 0 : 1;
 }
 
-/** Removes all our items and prints the remaining ones. Status 1 if items remain or an operation failed. */
-export async function runCleanUp(mode: Parameters<typeof cleanUp>[0], log: Logger): Promise<number> {
-  const result = await cleanUp(mode);
-  const { operations, failures, left } = result;
-  logFailures(log, result);
-  process.stdout.write(describeCleanUp(operations, left));
-  return failures.length === 0 && left.length === 0 ? 0 : 1;
+/** The parts of a clean-up. */
+export interface CleanUpParts {
+  /** All modes. */
+  readonly modes: readonly FormerMode[];
+  /** Families that cannot be programmed. */
+  readonly unusable: readonly UnusableFamily[];
+  readonly log: Logger;
+  /** Prints the command's output. */
+  readonly print: (text: string) => void;
+}
+
+/**
+ * Removes the items of all modes and prints the remaining ones. A mode or a family that cannot be read does not prevent
+ * the removal of the others. Status 1 if items remain or something failed.
+ */
+export async function runCleanUp({ modes, unusable, log, print }: CleanUpParts): Promise<number> {
+  let operations = 0;
+  let failed = false;
+  for (const { family, inKernel, reason } of unusable) {
+    if (!inKernel) continue;
+    failed = true;
+    log.error({ err: reason }, `cannot remove the rules of IPv${family}`);
+  }
+  const left: string[] = [];
+  for (const { name, open } of modes) {
+    try {
+      const state = await open();
+      if (!state) continue;
+      const result = await cleanUp(state.mode).finally(() => state.close());
+      logFailures(log, result);
+      operations += result.operations;
+      left.push(...result.left);
+      failed ||= result.failures.length > 0;
+    } catch (error) {
+      failed = true;
+      log.error({ mode: name, err: String(error) }, 'cannot remove the items of a mode');
+    }
+  }
+  print(describeCleanUp(operations, left, failed));
+  return failed || left.length > 0 ? 1 : 0;
 }
 
 /** A proxy for one pass, without watches, and the unreadable inputs of its source. */
-function proxyOf({ opened, source, node, configuration, log }: PassParts): {
+function proxyOf({ opened, formerModes = [], drainBound, source, node, configuration, log }: PassParts): {
   readonly proxy: ServiceProxy;
   readonly unread: () => readonly string[];
 } {
@@ -78,6 +116,8 @@ function proxyOf({ opened, source, node, configuration, log }: PassParts): {
   const proxy = createProxy({
     source,
     mode: opened.mode,
+    formerModes,
+    drainBound,
     rtnetlink: opened.kernel.rtnetlink,
     conntrack: opened.kernel.conntrack,
     watchHost: async () => ({ close() {} }),

@@ -13,7 +13,10 @@ import { type Loaded, loadConfiguration } from '../config/load.js';
 import type { ConfigurationFile } from '../config/reload.js';
 import { writeConfiguration } from '../config/writeConfig.js';
 import type { ModeDefinition, OpenedMode } from '../modes/definition.js';
-import { checkModeFlags, selectMode } from '../modes/select.js';
+import type { FormerMode } from '../modes/mode.js';
+import { checkModeFlags, formerModes, selectMode } from '../modes/select.js';
+import { findFamilies, openHostKernel } from '../modes/shared/hostKernel.js';
+import { iptablesWithout } from '../modes/shared/rulesInUse.js';
 import type { Metrics } from '../servers/metrics.js';
 import { type NodeParts, nodeFacts } from '../services/nodeFacts.js';
 import type { NodeFacts } from '../services/types.js';
@@ -29,6 +32,8 @@ interface Session extends Loaded {
   readonly command: KernelCommand;
   readonly log: Logger;
   readonly opened: OpenedMode;
+  /** Other modes that may have run on this node before. */
+  readonly former: readonly FormerMode[];
   /** Aborted when the process receives a stop signal; the reason is the signal's name. */
   readonly stop: AbortSignal;
   /** Shows the operations of the command `plan`. */
@@ -68,21 +73,42 @@ export async function run(
 }
 
 async function runOnKernel(
-  begun: Omit<Session, 'opened'>,
+  begun: Omit<Session, 'opened' | 'former'>,
   definition: ModeDefinition,
   origin: Manifests | ApiOrigin | undefined,
 ): Promise<number> {
   const { command, configuration, log } = begun;
+  if (command.do === 'cleanup') return cleanUpHost(begun);
   // A plan changes nothing; therefore it loads no module.
-  const opened = await definition.open({ configuration, command, loadModules: command.do !== 'plan', log });
+  const settings = { configuration, command, loadModules: command.do !== 'plan', log };
+  const opened = await definition.open(settings);
   try {
-    const session = { ...begun, opened };
-    if (command.do === 'cleanup') return await runCleanUp(opened.mode, log);
+    const { families } = opened;
+    const iptables = iptablesWithout(opened.kernel.iptables, opened.rules);
+    const kernel = { ...opened.kernel, iptables };
+    const session = { ...begun, opened, former: formerModes(definition, { ...settings, kernel, families }) };
     if (origin === undefined) return await initialize(session);
     if (opened.families.length === 0) throw new Error('iptables is not available on this host');
     return 'api' in origin ? await runOnApi(session, origin) : await runOnManifests(session, origin);
   } finally {
     opened.kernel.close();
+  }
+}
+
+/** `--cleanup`: the same for every mode of the configuration. */
+async function cleanUpHost({
+  command,
+  configuration,
+  log,
+}: Pick<Session, keyof Loaded | 'command' | 'log'>): Promise<number> {
+  const kernel = await openHostKernel();
+  try {
+    const { usable, unusable } = await findFamilies(kernel.iptables);
+    const settings = { configuration, command, loadModules: true, kernel, families: usable };
+    const modes = formerModes(undefined, settings);
+    return await runCleanUp({ modes, unusable, log, print });
+  } finally {
+    kernel.close();
   }
 }
 
@@ -173,9 +199,9 @@ async function runAgentOnApi(session: Session, api: Api, node: NodeFacts, metric
 
 /** Runs or plans one pass. */
 async function runPass(session: Session, source: Source, node: NodeFacts): Promise<number> {
-  const { command, opened, configuration, log } = session;
-  const print = (text: string) => process.stdout.write(text);
-  const parts = { opened, source, node, configuration, log, print };
+  const { command, opened, former: formerModes, configuration, log } = session;
+  const { drainBound } = command;
+  const parts = { opened, formerModes, drainBound, source, node, configuration, log, print };
   if (command.do === 'plan') {
     const unknown = await opened.check();
     if (unknown !== undefined) log.warn(unknown);
@@ -185,9 +211,13 @@ async function runPass(session: Session, source: Source, node: NodeFacts): Promi
   return runOnce(parts);
 }
 
+function print(text: string): void {
+  process.stdout.write(text);
+}
+
 /** @param situation the node, to validate a changed configuration; undefined if the source is manifests */
 function agentParts(session: Session, metrics: Metrics, situation: NodeSituation | undefined) {
-  const { command, configuration, file, log, opened, stop } = session;
+  const { command, configuration, file, log, opened, former, stop } = session;
   const read = (former: ConfigurationFile) => () =>
     recheck({ command, former, mode: opened, node: situation });
   return {
@@ -199,6 +229,8 @@ function agentParts(session: Session, metrics: Metrics, situation: NodeSituation
     configFile: file && { file, read: read(file) },
     flags: Object.fromEntries(flagTexts(command.given)),
     opened,
+    formerModes: former,
+    drainBound: command.drainBound,
     stop,
   };
 }

@@ -17,10 +17,14 @@ export function describeSummary(summary: SyncSummary, unread: readonly string[])
   return `${lines.join('\n')}\n`;
 }
 
-/** The number of operations of a clean-up, and the items that remain. */
-export function describeCleanUp(operations: number, left: readonly string[]): string {
-  const rest =
-    left.length === 0 ? ['none of our state is left'] : ['left:', ...left.map((key) => `  ${key}`)];
+/**
+ * The number of operations of a clean-up, and the items that remain.
+ *
+ * @param failed whether a part could not be cleaned up
+ */
+export function describeCleanUp(operations: number, left: readonly string[], failed: boolean): string {
+  const none = failed ? 'more of our state may be left: see the errors' : 'none of our state is left';
+  const rest = left.length === 0 ? [none] : ['left:', ...left.map((key) => `  ${key}`)];
   return `${[count(operations, 'kernel operation'), ...rest].join('\n')}\n`;
 }
 

@@ -29,6 +29,10 @@ export function decodeFields(raw: Readonly<Record<string, unknown>>): Decoded {
   return { configuration: withServers(decoded), problems, unknown };
 }
 
+/** The warning about a blank `mode`: see docs/decisions/0023. */
+export const BLANK_MODE =
+  'is blank, which means ipvs mode here; in kube-proxy it means iptables mode: set it to ipvs or iptables';
+
 /** The defaults of every field. */
 export function defaultConfiguration(): Configuration {
   return decodeFields({}).configuration;

@@ -160,7 +160,7 @@ export const KUBE_PROXY_FLAGS = {
   'iptables-localhost-nodeports': {
     type: 'bool',
     field: 'iptables.localhostNodePorts',
-    help: 'no effect: ipvs mode serves no node ports on loopback addresses',
+    help: 'iptables mode: serve node ports on IPv4 loopback addresses; no effect in ipvs mode',
   },
   'iptables-masquerade-bit': {
     type: 'int32',
@@ -170,9 +170,13 @@ export const KUBE_PROXY_FLAGS = {
   'iptables-min-sync-period': {
     type: 'duration',
     field: 'iptables.minSyncPeriod',
-    help: 'no effect in ipvs mode',
+    help: 'iptables mode: minimum time from the end of a pass to the start of the next',
   },
-  'iptables-sync-period': { type: 'duration', field: 'iptables.syncPeriod', help: 'no effect in ipvs mode' },
+  'iptables-sync-period': {
+    type: 'duration',
+    field: 'iptables.syncPeriod',
+    help: 'iptables mode: time without changes after which the kernel state is read and repaired',
+  },
   'ipvs-exclude-cidrs': {
     type: 'strings',
     field: 'ipvs.excludeCIDRs',
@@ -311,7 +315,7 @@ export const KUBE_PROXY_FLAGS = {
     help: "name prefix of the pods' interfaces, for --detect-local-mode=InterfaceNamePrefix",
   },
   profiling: { type: 'bool', field: 'enableProfiling', help: 'serve profiles on the metrics server' },
-  'proxy-mode': { type: 'string', field: 'mode', help: 'ipvs; blank means ipvs too' },
+  'proxy-mode': { type: 'string', field: 'mode', help: 'iptables or ipvs; blank means ipvs' },
   'proxy-port-range': {
     type: 'port-range',
     field: 'portRange',

@@ -6,18 +6,15 @@ import { FLAGS, type FlagValue } from './flags.js';
 import type { Configuration } from './schema.js';
 
 const WINDOWS = 'it is only for Windows';
-const OTHER_MODE = 'ipvs mode does not use it';
+const OTHER_MODE = 'only nftables mode uses it';
 const UNBUFFERED = 'every log line is written at once, to standard error';
 
-/** Fields and sections without effect, and the reason. */
+/** Fields and sections without effect in every mode, and the reason. */
 const REASONS: Readonly<Record<string, string>> = {
   'clientConnection.acceptContentTypes': 'requests to the API server use JSON',
   'clientConnection.contentType': 'requests to the API server use JSON',
   configSyncPeriod: 'objects are not resynced, because audits read the kernel itself',
   featureGates: `the only gates with an effect are ${EFFECTIVE_GATES.join(', ')}`,
-  'iptables.localhostNodePorts': 'ipvs mode serves no node ports on loopback addresses',
-  'iptables.minSyncPeriod': OTHER_MODE,
-  'iptables.syncPeriod': OTHER_MODE,
   'logging.flushFrequency': UNBUFFERED,
   'logging.options.json': UNBUFFERED,
   'logging.options.text': UNBUFFERED,
@@ -28,6 +25,19 @@ const REASONS: Readonly<Record<string, string>> = {
   windowsRunAsService: WINDOWS,
   winkernel: WINDOWS,
 };
+
+/** Fields and sections without effect in one mode, and the reason. */
+const REASONS_IN_MODE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  ipvs: {
+    'iptables.localhostNodePorts': 'ipvs mode serves no node ports on loopback addresses',
+    'iptables.minSyncPeriod': 'ipvs mode does not use it',
+    'iptables.syncPeriod': 'ipvs mode does not use it',
+  },
+  iptables: { ipvs: 'iptables mode does not use it' },
+};
+
+/** Flags without a field that only ipvs mode uses. */
+const IPVS_FLAGS: ReadonlySet<string> = new Set(['cures', 'ipvs-own-all']);
 
 /** Flags without effect that set no field, and the reason. */
 const FLAG_REASONS: Readonly<Record<string, string>> = {
@@ -47,7 +57,7 @@ const REASONS_WITH_MANIFESTS: Readonly<Record<string, string>> = {
 
 const EFFECTIVE: ReadonlySet<string> = new Set(EFFECTIVE_GATES.map((gate) => `featureGates.${gate}`));
 
-/** The reason why a field has no effect; undefined if it has one. */
+/** The reason why a field has no effect in any mode; undefined if it has one. */
 export function whyIgnored(path: string): string | undefined {
   return EFFECTIVE.has(path) ? undefined : reasonAmong(REASONS, path);
 }
@@ -63,7 +73,10 @@ function reasonAmong(reasons: Readonly<Record<string, string>>, path: string): s
  */
 export function ignoredFields(configuration: Configuration, withManifests: boolean): string[] {
   const defaults = leaves(defaultConfiguration());
-  const reasons = withManifests ? REASONS_WITH_MANIFESTS : {};
+  const reasons = {
+    ...(REASONS_IN_MODE[configuration.mode] ?? {}),
+    ...(withManifests ? REASONS_WITH_MANIFESTS : {}),
+  };
   return [...leaves(configuration)].flatMap(([path, value]) => {
     const reason = whyIgnored(path) ?? reasonAmong(reasons, path);
     if (reason === undefined || value === defaults.get(path)) return [];
@@ -71,8 +84,12 @@ export function ignoredFields(configuration: Configuration, withManifests: boole
   });
 }
 
-/** A warning for each given flag that has no effect or is deprecated. */
-export function flagWarnings(given: ReadonlyMap<string, FlagValue>): string[] {
+/**
+ * A warning for each given flag that has no effect or is deprecated.
+ *
+ * @param mode `mode` of the configuration; undefined if it is unknown
+ */
+export function flagWarnings(given: ReadonlyMap<string, FlagValue>, mode: string | undefined): string[] {
   const withConfig = Boolean(given.get('config'));
   return [...given.keys()].flatMap((name) => {
     const flag = FLAGS.get(name);
@@ -80,6 +97,10 @@ export function flagWarnings(given: ReadonlyMap<string, FlagValue>): string[] {
     if (reason !== undefined) return [`--${name} has no effect: ${reason}`];
     if (name === 'master' && given.get('manifests')) {
       return [`--master has no effect: ${NO_API_SERVER}`];
+    }
+    // A clean-up removes the state of every mode.
+    if (mode === 'iptables' && IPVS_FLAGS.has(name) && !given.get('cleanup')) {
+      return [`--${name} has no effect: only ipvs mode uses it`];
     }
     if (withConfig && !flag?.withConfig) return [`--${name} has no effect: --config is given`];
     return flag?.deprecated === undefined ? [] : [`Flag --${name} has been deprecated, ${flag.deprecated}`];

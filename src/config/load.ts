@@ -2,6 +2,7 @@
 import { hostname } from 'node:os';
 import type { KernelCommand } from './commandLine.js';
 import {
+  BLANK_MODE,
   completed,
   configurationErrors,
   DEFAULT_PORTS,
@@ -52,23 +53,20 @@ export function loadConfiguration(command: KernelCommand): Loaded {
   const errors = configurationErrors(configuration);
   if (nodeName === '') errors.push('empty hostname is invalid');
   if (errors.length > 0) throw new ConfigurationError(errors.join('\n'));
-  const blankMode =
-    source.mode === '' && command.do !== 'cleanup'
-      ? ['mode is blank, which means ipvs mode here; in kube-proxy it means iptables mode']
-      : [];
+  const blankMode = source.mode === '' && command.do !== 'cleanup' ? [`mode ${BLANK_MODE}`] : [];
   const withManifests = command.manifests !== '' && !command.initOnly;
   const notices = [
     ...warnings,
-    ...flagWarnings(given),
+    ...flagWarnings(given, configuration.mode),
     ...blankMode,
     ...ignoredFields(configuration, withManifests),
   ];
   return { configuration, nodeName, file, notices };
 }
 
-/** A clean-up is the same for all of kube-proxy's modes, so it accepts a configuration of any of them. */
+/** A clean-up removes the state of every mode, so it accepts a configuration of any of kube-proxy's modes. */
 function modeFor(command: KernelCommand, { mode }: Configuration): string {
-  return command.do === 'cleanup' && ['iptables', 'nftables'].includes(mode) ? 'ipvs' : mode;
+  return command.do === 'cleanup' && mode === 'nftables' ? 'ipvs' : mode;
 }
 
 function readFile(path: string, given: ReadonlyMap<string, FlagValue>) {

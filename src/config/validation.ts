@@ -131,18 +131,18 @@ function validateKernel(
   }
 }
 
-/** kube-proxy also has iptables mode, its default, and nftables mode: docs/decisions/0008. */
+/** kube-proxy also has nftables mode, and a blank mode means iptables mode there: docs/decisions/0023. */
 function validateMode(errors: FieldErrors, mode: string): void {
-  if (mode === 'ipvs') return;
-  const known = mode === 'iptables' || mode === 'nftables';
-  const why = known ? `${mode} mode is not available; ` : '';
-  const rule = 'must be ipvs or blank (blank means the best-available proxy [currently ipvs])';
+  if (mode === 'ipvs' || mode === 'iptables') return;
+  const why = mode === 'nftables' ? 'nftables mode is not available; ' : '';
+  const rule = 'must be iptables, ipvs or blank (blank means the best-available proxy [currently ipvs])';
   errors.invalid('Mode.ProxyMode', mode, why + rule);
 }
 
-/** In ipvs mode, kube-proxy validates the periods of the ipvs section. */
-function validatePeriods(errors: FieldErrors, { configSyncPeriod, ipvs }: Configuration): void {
-  const { syncPeriod, minSyncPeriod } = ipvs;
+/** kube-proxy validates only the periods of the section of its mode. */
+function validatePeriods(errors: FieldErrors, configuration: Configuration): void {
+  const { configSyncPeriod, mode } = configuration;
+  const { syncPeriod, minSyncPeriod } = configuration[mode === 'iptables' ? 'iptables' : 'ipvs'];
   if (configSyncPeriod <= 0) errors.invalid('ConfigSyncPeriod', formatDuration(configSyncPeriod), POSITIVE);
   if (syncPeriod <= 0) errors.invalid('SyncPeriod', formatDuration(syncPeriod), POSITIVE);
   errors.durationAtLeastZero('MinSyncPeriod', minSyncPeriod);

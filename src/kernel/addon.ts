@@ -212,6 +212,33 @@ export interface NativeEnd {
   readonly errors: string;
 }
 
+/** The answer of a program to a piece of input; if it did not acknowledge the piece, also its end. */
+export interface NativeAnswer extends NativeEnd {
+  readonly acknowledged: boolean;
+  /** Bytes of the piece that were written to the program; 0 if it had ended before. */
+  readonly written: number;
+}
+
+/** A program that runs for long: `native/process/session.h`. */
+export interface NativeSession {
+  /**
+   * Writes a piece of input, and waits until the output has the text of the acknowledgement or the program has ended. The first
+   * call starts the program, in the network namespace of the JavaScript thread. Rejects with ERR_CLOSED if the program ended in
+   * an earlier call.
+   *
+   * @param timeout in ms; the program is then ended
+   * @param maxOutput as in {@link Addon.runProgram}, for this call
+   */
+  exchange(
+    piece: Uint8Array,
+    acknowledgement: string,
+    timeout: number,
+    maxOutput: number,
+  ): Promise<NativeAnswer>;
+  /** Closes the input of the program, and waits for its end; after `timeout` ms it is ended with SIGKILL. */
+  close(timeout: number): Promise<void>;
+}
+
 /** The exports of the addon. */
 export interface Addon extends NativeBench {
   readonly IpvsClient: new () => NativeIpvsClient;
@@ -245,6 +272,13 @@ export interface Addon extends NativeBench {
     timeout: number,
     maxOutput: number,
   ): Promise<NativeEnd>;
+  /** Takes words and environment as {@link Addon.runProgram}. Throws a {@link NativeError} if there is no such program. */
+  readonly ProgramSession: new (
+    words: readonly string[],
+    environment: readonly string[],
+  ) => NativeSession;
+  /** The size of a page of memory, in bytes. */
+  readonly pageSize: number;
 }
 
 let loaded: Addon | undefined;

@@ -29,11 +29,14 @@ export interface ProgramOptions {
 export class ProgramError extends Error {
   /** The errno name of a program that could not be started (`ENOENT`), else `ERR_PROCESS`. */
   readonly code: string;
+  /** Whether a signal or a limit ended it. */
+  readonly interrupted: boolean;
 
-  constructor(code: string, message: string) {
+  constructor(code: string, message: string, interrupted = false) {
     super(message);
     this.name = 'ProgramError';
     this.code = code;
+    this.interrupted = interrupted;
   }
 }
 
@@ -53,7 +56,7 @@ export async function runProgram(
   const end = await started(program, args, Buffer.from(input), timeout, maxOutput);
   const reason = reasonOf(end, timeout, maxOutput);
   if (reason === undefined) return end.output;
-  throw new ProgramError('ERR_PROCESS', reason);
+  throw new ProgramError('ERR_PROCESS', reason, end.signal > 0);
 }
 
 async function started(
@@ -63,24 +66,34 @@ async function started(
   timeout: number,
   maxOutput: number,
 ): Promise<NativeEnd> {
-  const environment = Object.entries(process.env).map(([name, value]) => `${name}=${value}`);
   try {
-    return await loadAddon().runProgram([program, ...args], environment, input, timeout, maxOutput);
+    return await loadAddon().runProgram([program, ...args], environment(), input, timeout, maxOutput);
   } catch (error) {
-    const { errno = 0 } = error as Partial<NativeError>;
-    if (errno === 0) throw error;
-    const code = errnoName(errno);
-    throw new ProgramError(code, `spawn ${program} ${code}`);
+    throw startError(program, error);
   }
 }
 
+/** The environment variables of this process: `NAME=value`. */
+export function environment(): string[] {
+  return Object.entries(process.env).map(([name, value]) => `${name}=${value}`);
+}
+
+/** The error for a program that the addon could not start. Other errors are returned as they are. */
+export function startError(program: string, error: unknown): unknown {
+  const { errno = 0 } = error as Partial<NativeError>;
+  if (errno === 0) return error;
+  const code = errnoName(errno);
+  return new ProgramError(code, `spawn ${program} ${code}`);
+}
+
 /** The reason why a program failed; undefined if it did not. */
-function reasonOf(
+export function reasonOf(
   { status, signal, killed, errors }: NativeEnd,
   timeout: number,
   maxOutput: number,
+  expected = 'end',
 ): string | undefined {
-  if (killed === 'late') return `no end after ${timeout} ms`;
+  if (killed === 'late') return `no ${expected} after ${timeout} ms`;
   if (killed === 'long') return `more than ${maxOutput} bytes of output`;
   if (status === 0 && signal === 0) return undefined;
   const how =

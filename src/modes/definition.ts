@@ -4,8 +4,9 @@ import type { KernelCommand } from '../config/commandLine.js';
 import type { Configuration } from '../config/configuration.js';
 import type { BatchSource } from '../kernel/types.js';
 import type { Family } from '../net/address.js';
-import type { KeyedOperation, Mode } from './mode.js';
+import type { FormerState, KeyedOperation, Mode, RuleCount } from './mode.js';
 import type { HostKernel } from './shared/hostKernel.js';
+import type { RulesInUse } from './shared/rulesInUse.js';
 
 /** Arguments for opening a mode. */
 export interface ModeSettings {
@@ -16,11 +17,19 @@ export interface ModeSettings {
   readonly log: Logger;
 }
 
+/** Arguments for opening the state of a mode that ran before. */
+export interface FormerSettings extends Omit<ModeSettings, 'log'> {
+  /** Of the running mode, without the rules that it uses. */
+  readonly kernel: HostKernel;
+  /** Families that can be programmed on this host. */
+  readonly families: readonly Family[];
+}
+
 /** A mode with the kernel that it programs. */
 export interface OpenedMode {
   readonly mode: Mode<unknown, KeyedOperation>;
-  /** Modes that may have run on this node before. Their items are removed after those of `mode` are programmed. */
-  readonly formerModes?: readonly Mode<unknown, KeyedOperation>[];
+  /** The chains and rules that other modes may have too. */
+  readonly rules: RulesInUse;
   /** Families that can be programmed on this host. */
   readonly families: readonly Family[];
   /** Time from the end of a pass to the start of the next, at least, in ms: `minSyncPeriod`. */
@@ -28,6 +37,10 @@ export interface OpenedMode {
   readonly kernel: HostKernel;
   /** The mode's own parts of the kernel, by their name in metrics. */
   readonly parts: { readonly ipvs?: BatchSource<never>; readonly ipset?: BatchSource<never> };
+  /** Counts of the rules in our chains. Absent if their number does not depend on the Services. */
+  ruleCounts?(): readonly RuleCount[];
+  /** Packets by counter of nfacct. Absent if the mode or the kernel has none. Rejects with a NetlinkError. */
+  packetCounters?(): Promise<ReadonlyMap<string, number>>;
   /** Performs the steps that need more privileges, once (`--init-only`). Rejects with a NetlinkError. */
   prepare(): Promise<void>;
   /**
@@ -43,10 +56,17 @@ export interface OpenedMode {
 
 /** A mode, before it is opened. */
 export interface ModeDefinition {
+  /** Services are virtual services of IPVS, which `services` and `top` list. */
+  readonly virtualServices?: true;
   /** Throws UsageError if a flag of this mode has an unknown value. */
   checkFlags(command: KernelCommand): void;
   /** Whether it needs the Node objects of other nodes. */
   needsAllNodes(command: KernelCommand): boolean;
   /** Opens the kernel. Rejects with the NetlinkError of the part that cannot be opened. */
   open(settings: ModeSettings): Promise<OpenedMode>;
+  /**
+   * Opens the state that the mode left on this node; undefined if it left none, for which no module is loaded. Rejects
+   * with the NetlinkError of the part that cannot be opened or read.
+   */
+  openFormer(settings: FormerSettings): Promise<FormerState | undefined>;
 }

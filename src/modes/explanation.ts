@@ -37,9 +37,9 @@ export type Verdict =
 export type CauseCode =
   /** No address of this node equals the destination: the packet leaves the node, or no route leads to it. */
   | 'AddressNotBound'
-  /** The client's own address is not on a route of this node. */
+  /** No route of this node leads to the client, or to the address that the node itself connects to. */
   | 'NoRoute'
-  /** The address is a virtual IP, but no Service has this port. */
+  /** No Service has this port at the address. */
   | 'PortNotServed'
   /** The virtual service exists, but the entry that exempts it from KUBE-IPVS-FILTER is missing. */
   | 'EntryMissing'
@@ -47,8 +47,10 @@ export type CauseCode =
   | 'NoVirtualService'
   /** The node port is served on other addresses of the node only. */
   | 'NodePortAddress'
-  /** The virtual service has no real server. */
+  /** The virtual service has no real server: the Service has no usable endpoint. */
   | 'NoRealServer'
+  /** The traffic policy is Local, and the Service has no usable endpoint on this node. */
+  | 'NoLocalEndpoint'
   /** All real servers have weight 0, or have reached their threshold. */
   | 'NoCapacity'
   /** The source ranges of the Service do not contain the client. */
@@ -69,6 +71,8 @@ export type CauseCode =
   | 'ConntrackOff'
   /** A packet to a loopback address arrives from another host. */
   | 'Loopback'
+  /** The kernel does not send packets of loopback addresses to other links (`route_localnet`). */
+  | 'LocalnetOff'
   /** No route leads to the endpoint. */
   | 'EndpointUnreachable';
 
@@ -95,7 +99,10 @@ export interface Step {
 export interface EndpointPath {
   /** `address:port`. */
   readonly endpoint: string;
-  readonly weight: number;
+  /** The weight of the real server of IPVS; absent in other modes. */
+  readonly weight?: number;
+  /** The probability that a rule selects it, from 0 to 1; absent in ipvs mode. */
+  readonly share?: number;
   /** Whether the scheduler can select it. */
   readonly selectable: boolean;
   /** It is on this node: an address of the node, or of one of its pods. */
@@ -113,12 +120,13 @@ export interface EndpointPath {
   readonly cause?: Cause;
 }
 
-/** The virtual service that accepts the packet. */
+/** The virtual service that accepts the packet; in iptables mode the chain that selects an endpoint. */
 export interface ExplainedService {
-  /** As ipvsadm prints it: `TCP 10.96.0.10:53`, `FWM 7`. */
+  /** As ipvsadm prints it: `TCP 10.96.0.10:53`, `FWM 7`; in iptables mode the chain: `KUBE-SVC-TCOU7JCQXEZGVUNU`. */
   readonly name: string;
+  /** In iptables mode `random`. */
   readonly scheduler: string;
-  /** Timeout of persistence, in s; 0 without persistence. */
+  /** Timeout of persistence (session affinity), in s; 0 without persistence. */
   readonly persistence: number;
 }
 
@@ -139,7 +147,7 @@ export interface Explanation {
   readonly endpoints: readonly EndpointPath[];
   /** `some`: it depends on the endpoint. Absent if no endpoint gets the packet. */
   readonly masquerade?: 'yes' | 'no' | 'some';
-  /** A process of this node that gets the packet, because IPVS does not. */
+  /** A process of this node that gets the packet, because no Service does. */
   readonly process?: { readonly address: string; readonly port: number };
   readonly verdict: Verdict;
   /** The reasons, unless the verdict is `connects`. */

@@ -1,6 +1,7 @@
 // The contract between the reconciler and a mode. A mode plans the kernel's state and programs it; the reconciler
 // decides when. Modes share only this contract.
 import type { NetlinkError } from '../errors.js';
+import type { Family } from '../net/address.js';
 import type { HostAddress, HostFacts, NodeFacts, ServicePlanInput } from '../services/types.js';
 import type { Explanation, PacketQuestion } from './explanation.js';
 
@@ -96,6 +97,8 @@ export interface HostRules {
   uses(address: HostAddress, nodeIPs: NodeFacts['nodeIPs']): boolean;
   /** The facts, from the addresses that are used. */
   facts(addresses: readonly HostAddress[], nodeIPs: NodeFacts['nodeIPs']): HostFacts;
+  /** The plans of Services depend on the networks of this node's pods; by default, only that of the node does. */
+  readonly podNetworks?: boolean;
 }
 
 /** Decides whether another program changed our items, from the items that are known after the current pass. */
@@ -106,11 +109,34 @@ export interface DisturbedListener<Item> {
   disturbed(check: DisturbedCheck<Item>): void;
 }
 
-/**
- * The error code of a correct operation that was rolled back because another operation of its transaction failed. The
- * reconciler immediately retries it without the failed one.
- */
-export const ROLLED_BACK = 'ERR_ROLLED_BACK';
+/** Numbers of rules in the chains of a table. */
+export interface RuleCount {
+  readonly family: Family;
+  readonly table: 'filter' | 'nat';
+  readonly total: number;
+  /** Those that were written since the last call. */
+  readonly written: number;
+}
+
+/** The state of a mode that ran on this node before, opened to be removed. */
+export interface FormerState {
+  readonly mode: Mode<unknown, KeyedOperation>;
+  /** Number of connections that end when the state is removed. Absent: none. Rejects with a NetlinkError. */
+  connections?(): Promise<number>;
+  /** Work after its items have been removed. Absent: none. Rejects with a NetlinkError. */
+  finish?(): Promise<void>;
+  close(): void;
+}
+
+/** A mode that may have run on this node before. */
+export interface FormerMode {
+  readonly name: string;
+  /**
+   * Opens its state; undefined if it left none. It has nothing that the running mode uses. Rejects with the NetlinkError
+   * of a part that cannot be opened or read.
+   */
+  open(): Promise<FormerState | undefined>;
+}
 
 /** A way to program the kernel (`ipvs`). All methods up to `describe` are pure. */
 export interface Mode<Item, Operation extends KeyedOperation> {
@@ -179,7 +205,7 @@ export interface Mode<Item, Operation extends KeyedOperation> {
 
   /**
    * Applies operations, in order. Returns one result for each. A batch may be a transaction: the operation that made it
-   * fail has its error, and the others have {@link ROLLED_BACK}.
+   * fail has its error, and the others have `ERR_ROLLED_BACK`. The reconciler immediately retries these without it.
    */
   apply(operations: readonly Operation[]): Promise<(NetlinkError | undefined)[]>;
 

@@ -1,11 +1,14 @@
 // Selects the mode: `mode` of the configuration → its definition. No other file names a mode.
 import type { KernelCommand } from '../config/commandLine.js';
-import type { ModeDefinition } from './definition.js';
+import type { FormerSettings, ModeDefinition } from './definition.js';
+import { IPTABLES_MODE } from './iptables/open.js';
 import { IPVS_MODE } from './ipvs/open.js';
+import type { FormerMode } from './mode.js';
 
 /** By the value of `mode` in the configuration. */
 const MODES: Readonly<Record<string, ModeDefinition>> = {
   ipvs: IPVS_MODE,
+  iptables: IPTABLES_MODE,
 };
 
 /** Checks the flags of each mode. Throws UsageError for a value that its mode does not know. */
@@ -25,4 +28,19 @@ export function selectMode(
   const definition = Object.hasOwn(modes, name) ? modes[name] : undefined;
   if (definition) return definition;
   throw new Error(`mode: must be one of ${Object.keys(modes).join(', ')}; found ${name}`);
+}
+
+/**
+ * The modes that may have run on this node before.
+ *
+ * @param running the mode that runs now, which is left out; undefined: none runs, in a clean-up
+ */
+export function formerModes(
+  running: ModeDefinition | undefined,
+  settings: FormerSettings,
+  modes: Readonly<Record<string, ModeDefinition>> = MODES,
+): FormerMode[] {
+  return Object.entries(modes)
+    .filter(([, definition]) => definition !== running)
+    .map(([name, definition]) => ({ name, open: () => definition.openFormer(settings) }));
 }

@@ -1,7 +1,7 @@
 // Applies operations through a mode. If a batch is a transaction, one failed operation rolls back all others of it;
 // these are retried without it.
-import type { NetlinkError } from '../errors.js';
-import { type KeyedOperation, type Mode, ROLLED_BACK } from '../modes/mode.js';
+import { type NetlinkError, ROLLED_BACK } from '../errors.js';
+import type { KeyedOperation, Mode } from '../modes/mode.js';
 
 /** Maximum attempts in one pass. Each attempt omits the operations that failed in the one before. */
 const MOST_ATTEMPTS = 8;

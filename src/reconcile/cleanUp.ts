@@ -22,12 +22,17 @@ export async function cleanUp<Item, Operation extends KeyedOperation>(
   const comparison = mode.compare(nothing, known);
   for (const key of known.keys()) comparison.look(key);
   const operations = [...comparison.additions(), ...comparison.removals()];
+  // Reading the rules starts processes.
+  if (operations.length === 0) return { operations: 0, failures: [], left: left(mode, known) };
   const results = await applyOperations(mode, operations);
   const failures = operations.flatMap(({ key }, i) => {
     const error = results[i];
     return error ? [{ key, error, vital: false }] : [];
   });
-  const after = await observeAll(mode);
-  const left = [...after].filter(([, item]) => mode.isOurs(item)).map(([key]) => key);
-  return { operations: countOperations(operations), failures, left };
+  return { operations: countOperations(operations), failures, left: left(mode, await observeAll(mode)) };
+}
+
+/** The keys of our items. */
+function left<Item>(mode: Pick<Mode<Item, never>, 'isOurs'>, known: ReadonlyMap<string, Item>): string[] {
+  return [...known].filter(([, item]) => mode.isOurs(item)).map(([key]) => key);
 }

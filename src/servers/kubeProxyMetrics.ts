@@ -94,3 +94,39 @@ export function kubeProxyMetrics(registry: Registry) {
     ),
   };
 }
+
+/** Counters of nfacct, with their metrics. */
+const PACKETS = [
+  {
+    counter: 'ct_state_invalid_dropped_pkts',
+    name: 'iptables_ct_state_invalid_dropped_packets_total',
+    help: 'packets dropped by iptables to work around conntrack problems',
+  },
+  {
+    counter: 'localhost_nps_accepted_pkts',
+    name: 'iptables_localhost_nodeports_accepted_packets_total',
+    help: 'Number of packets accepted on nodeports of loopback interface',
+  },
+] as const;
+
+/**
+ * Registers the counters of packets, which the kernel has.
+ *
+ * @param read packets by name of the counter
+ */
+export function packetMetrics(registry: Registry, read: () => Promise<ReadonlyMap<string, number>>): void {
+  for (const { counter, name, help } of PACKETS) {
+    new Counter({
+      name: `kubeproxy_${name}`,
+      help: `[ALPHA] ${help}`,
+      registers: [registry],
+      async collect() {
+        // The kernel has the number: it continues after a restart of this process.
+        const packets = (await read()).get(counter);
+        this.reset();
+        if (packets === undefined) this.remove();
+        else this.inc(packets);
+      },
+    });
+  }
+}

@@ -1,7 +1,7 @@
 // The metrics of the process, updated by methods, in a registry of our own.
 import { Gauge, Registry } from 'prom-client';
 import type { Family } from '../net/address.js';
-import { kubeProxyMetrics } from './kubeProxyMetrics.js';
+import { kubeProxyMetrics, packetMetrics } from './kubeProxyMetrics.js';
 import { ownMetrics } from './ownMetrics.js';
 import { processMetrics } from './processMetrics.js';
 import { textOf } from './text.js';
@@ -50,8 +50,16 @@ export interface Metrics {
   noLocalEndpoints(family: Family, policy: 'internal' | 'external', services: number): void;
   /** Number of our rules in a table, and number of those that the last pass wrote. */
   rules(family: Family, table: string, total: number, written: number): void;
-  /** iptables-restore failed; `partial` if its input had only some of the chains. */
-  restoreFailed(family: Family, partial: boolean): void;
+  /** iptables-restore failed. */
+  restoreFailed(family: Family): void;
+  /** One of these failures was outside of a full pass. */
+  partialRestoreFailed(family: Family): void;
+  /**
+   * Shows counters of packets of nfacct from now on.
+   *
+   * @param read packets by name of the counter, without those that do not exist; it is called for each scrape
+   */
+  countPackets(read: () => Promise<ReadonlyMap<string, number>>): void;
   /** A search for stale UDP flows ended. */
   conntrackReconciled(family: Family, seconds: number): void;
   /** Stale UDP flows were deleted. */
@@ -111,8 +119,9 @@ export function openMetrics({ version, kubernetesVersion, startedAt, now }: Metr
       theirs.rulesTotal.set({ ...label(family), table }, total);
       theirs.rulesLast.set({ ...label(family), table }, written);
     },
-    restoreFailed: (family, partial) =>
-      (partial ? theirs.partialRestoreFailures : theirs.restoreFailures).inc(label(family)),
+    restoreFailed: (family) => theirs.restoreFailures.inc(label(family)),
+    partialRestoreFailed: (family) => theirs.partialRestoreFailures.inc(label(family)),
+    countPackets: (read) => packetMetrics(registry, read),
     conntrackReconciled: (family, seconds) => theirs.conntrackDuration.observe(label(family), seconds),
     conntrackDeleted: (family, flows) => theirs.conntrackDeleted.inc(label(family), flows),
     probed: (probe, status) => theirs[probe].inc({ code: `${status}` }),

@@ -46,6 +46,7 @@ export function claimsOf(service: Service): readonly Claim[] {
 export interface PlanSurroundings {
   readonly slices: readonly EndpointSlice[];
   readonly node: Whereabouts;
+  readonly totalEndpoints: ServicePlanInput['totalEndpoints'];
   /** Whether the Service wins this claim: frontends of lost claims are not included. Default: it wins all. */
   readonly holds?: ((claim: Claim) => boolean) | undefined;
 }
@@ -63,6 +64,7 @@ export function planInputOf(key: string, service: Service, around: PlanSurroundi
     createdAt: service.createdAt,
     ports,
     healthCheckNodePort: checked ? service.healthCheckNodePort : 0,
+    totalEndpoints: around.totalEndpoints,
   };
 }
 

@@ -7,6 +7,7 @@ import {
   serviceKey,
 } from '../objects/types.js';
 import { addressClaim, type Claim, type Claimant, Claims, claimOf, describeClaim } from './claims.js';
+import { EndpointCount } from './endpointCount.js';
 import { NodeCache } from './nodeCache.js';
 import { listOf, type OneOrMore, oneOrMore } from './oneOrMore.js';
 import { type KeyedService, type OrderOfService, orderOfService } from './orderOfService.js';
@@ -40,6 +41,7 @@ export class ServiceCache {
   readonly #slices = new Map<string, Map<string, EndpointSlice>>();
   readonly #nodes = new NodeCache();
   readonly #claims = new Claims();
+  readonly #endpoints = new EndpointCount();
 
   /**
    * Applies a change. It may affect several Services: a slice may change its Service, and a Service may claim an
@@ -93,6 +95,7 @@ export class ServiceCache {
     return planInputOf(entry.service, entry.object, {
       slices: listOf(entry.slices),
       node,
+      totalEndpoints: this.#endpoints.total,
       holds: this.#claims.contested ? holds : undefined,
     });
   }
@@ -120,7 +123,9 @@ export class ServiceCache {
   #setService(object: Service, exists: boolean): Touched[] {
     const entry = this.#entryOf(serviceKey(object));
     const { service, object: former } = entry;
-    entry.object = exists ? object : undefined;
+    this.#endpoints.change(entry, () => {
+      entry.object = exists ? object : undefined;
+    });
     const before = former ? claimsOf(former) : [];
     const others = this.#claims.replace(entry, before, exists ? claimsOf(object) : []);
     this.#removeIfEmpty(entry);
@@ -137,14 +142,18 @@ export class ServiceCache {
     const former = slices.get(name);
     if (former) {
       const entry = this.#entryOf(serviceKey(former));
-      entry.slices = oneOrMore(listOf(entry.slices).filter((each) => each !== former));
+      this.#endpoints.change(entry, () => {
+        entry.slices = oneOrMore(listOf(entry.slices).filter((each) => each !== former));
+      });
       slices.delete(name);
       this.#removeIfEmpty(entry);
       touched.push({ service: entry.service });
     }
     if (exists) {
       const entry = this.#entryOf(serviceKey(slice));
-      entry.slices = oneOrMore([...listOf(entry.slices), slice]);
+      this.#endpoints.change(entry, () => {
+        entry.slices = oneOrMore([...listOf(entry.slices), slice]);
+      });
       slices.set(name, slice);
       if (former?.serviceName !== slice.serviceName) touched.push({ service: entry.service });
     }

@@ -45,6 +45,11 @@ export interface ServicePlanInput {
   readonly ports: readonly ServicePort[];
   /** Port of the load balancer's health check; 0 for none. */
   readonly healthCheckNodePort: number;
+  /**
+   * Number of endpoints of all Service ports in each family, in any state, when the input was made. Its changes do not
+   * affect the Service's plan in a way that the kernel must see.
+   */
+  readonly totalEndpoints: Readonly<Record<Family, number>>;
 }
 
 /** An address of the host, with its link. */

@@ -1,4 +1,5 @@
-// A node on which kube-proxy ran in iptables mode: its connections survive, and its chains are removed.
+// A node on which kube-proxy ran in iptables mode, and the proxy runs in ipvs mode: its connections survive, and its chains
+// are removed.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { before, test } from 'node:test';
@@ -36,7 +37,7 @@ before(async () => {
   open = await Connection.open('10.96.10.10');
   assert.equal(await open.ask(), 'the pod');
   proxy = await node.pod(readDeployed<DaemonSet>('base/daemonset.yaml').spec.template.spec).start();
-  await proxy.logged(/ INFO +synced /);
+  await proxy.logged(/ INFO +removed items of another mode /);
 });
 
 test('an open connection survives', async () => {

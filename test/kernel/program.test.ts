@@ -129,7 +129,7 @@ test('errors of the programs of iptables', async () => {
   const iptables = openIptables();
   const message = (error: Error | undefined) => error?.message;
   const chain = { family: 4, table: 'nat', name: 'KUBE-TEST', rules: [] } as const;
-  const restore = async () => message(await iptables.restore(4, [{ do: 'setChain', chain }]));
+  const restore = async () => message((await iptables.restore(4, [{ do: 'setChain', chain }]))[0]);
   const scripts = {
     'iptables-restore': 'read -r line; echo "bad $line, $*" >&2; exit 1',
     'iptables-save': 'exit 3',

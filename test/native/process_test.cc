@@ -11,16 +11,20 @@
 
 #include "check.h"
 #include "process/run.h"
+#include "process/session.h"
 
 namespace {
 
+using knp::netlink::Fault;
 using knp::netlink::Status;
+using knp::process::Answer;
 using knp::process::Command;
 using knp::process::End;
 using knp::process::Environment;
 using knp::process::Killed;
 using knp::process::Limits;
 using knp::process::Run;
+using knp::process::Session;
 
 constexpr std::chrono::milliseconds kLong{20'000};
 constexpr size_t kMostOutput = 1000;
@@ -42,6 +46,28 @@ Status Shell(const std::string& script, End* end, Limits limits = {kLong, kMostO
   Run run;
   return status.ok() ? run.Execute(command, environment, Bytes(input), limits, end) : status;
 }
+
+// A script that reads its input for long.
+class Reader {
+ public:
+  explicit Reader(const std::string& script) : session_(CommandOf(script), Path("/usr/bin:/bin")) {}
+
+  Status Exchange(const std::string& piece, const std::string& acknowledgement, Answer* answer,
+                  Limits limits = {kLong, kMostOutput}) {
+    return session_.Exchange(Bytes(piece), acknowledgement, limits, answer);
+  }
+
+  Session* operator->() { return &session_; }
+
+ private:
+  static Command CommandOf(const std::string& script) {
+    Command command;
+    CHECK(command.Prepare({"sh", "-c", script}, Path("/usr/bin:/bin")).ok());
+    return command;
+  }
+
+  Session session_;
+};
 
 // Whether this process has children, ended or not.
 bool HasChildren() {
@@ -180,4 +206,102 @@ TEST(CommandsThatCannotBeAreRefused) {
   CHECK(command.Prepare({"/nowhere/tool"}, environment).ok());
   End end;
   CHECK(Run().Execute(command, environment, {}, {kLong, kMostOutput}, &end).is_errno(ENOENT));
+}
+
+TEST(ASessionIsOneProgramForAllPieces) {
+  Reader reader("while read -r line; do echo \"$$ $line\"; echo warning >&2; done");
+  std::string child;
+  for (const char* piece : {"1", "2", "3"}) {
+    Answer answer;
+    const std::string line = std::string(piece) + "\n";
+    CHECK(reader.Exchange(line, " " + line, &answer).ok());
+    CHECK(answer.acknowledged);
+    CHECK_EQUAL(answer.written, line.size());
+    const std::string said = answer.output.substr(0, answer.output.find(' '));
+    CHECK(child.empty() || child == said);
+    child = said;
+  }
+  reader->Close(kLong);
+  CHECK(!HasChildren());
+  Answer answer;
+  CHECK(reader.Exchange("4\n", "4", &answer).fault == Fault::kClosed);
+}
+
+TEST(ASessionReadsOutputWhileItWrites) {
+  // Far more than the socket and the pipe have room for: without reading, both would wait for ever.
+  Reader reader("cat");
+  std::string piece(8'000'000, 'x');
+  piece += "end\n";
+  Answer answer;
+  CHECK(reader.Exchange(piece, "end\n", &answer, {kLong, 2 * piece.size()}).ok());
+  CHECK(answer.acknowledged);
+  CHECK_EQUAL(answer.output.size(), piece.size());
+}
+
+TEST(ASessionReportsTheEndOfItsProgram) {
+  Reader reader("read -r line; echo \"got $line\"; echo bad >&2; exit 3");
+  Answer answer;
+  CHECK(reader.Exchange("one\ntwo\n", "two", &answer).ok());
+  CHECK(!answer.acknowledged);
+  CHECK(answer.written > 0);
+  CHECK_EQUAL(answer.output, "got one\n");
+  CHECK_EQUAL(answer.errors, "bad\n");
+  CHECK(WIFEXITED(answer.status) && WEXITSTATUS(answer.status) == 3);
+  CHECK(!HasChildren());
+}
+
+TEST(ASessionWritesNothingToAProgramThatEndedBefore) {
+  Reader reader("read -r line; echo $$");
+  Answer first;
+  CHECK(reader.Exchange("one\n", "\n", &first).ok());
+  CHECK(first.acknowledged);
+  siginfo_t ended{};
+  CHECK(waitid(P_PID, std::stoul(first.output), &ended, WEXITED | WNOWAIT) == 0);
+  Answer second;
+  CHECK(reader.Exchange("two\n", "two", &second).ok());
+  CHECK(!second.acknowledged);
+  CHECK_EQUAL(second.written, 0U);
+  CHECK(!HasChildren());
+}
+
+TEST(ASessionEndsAProgramThatExceedsALimit) {
+  for (const bool late : {true, false}) {
+    Reader reader(late ? "sleep 60" : "yes");
+    Answer answer;
+    const std::chrono::milliseconds time = late ? std::chrono::milliseconds(100) : kLong;
+    CHECK(reader.Exchange("x", "none", &answer, {time, kMostOutput}).ok());
+    CHECK(!answer.acknowledged);
+    CHECK(answer.killed == (late ? Killed::kLate : Killed::kTooLong));
+    CHECK(WIFSIGNALED(answer.status) && WTERMSIG(answer.status) == SIGKILL);
+    CHECK(!HasChildren());
+  }
+}
+
+TEST(ASessionIsEndedByAnotherThread) {
+  Reader reader("sleep 60");
+  std::thread other([&reader] { reader->Cancel(); });
+  Answer answer;
+  CHECK(reader.Exchange("x", "none", &answer).ok());
+  other.join();
+  CHECK(answer.killed == Killed::kCancelled);
+  CHECK(!HasChildren());
+}
+
+TEST(AProgramEndsWithItsSession) {
+  {
+    Reader reader("trap '' TERM; read -r line; echo ready; exec sleep 60");
+    Answer answer;
+    CHECK(reader.Exchange("x\n", "ready", &answer).ok());
+    CHECK(answer.acknowledged);
+  }
+  CHECK(!HasChildren());
+}
+
+TEST(ASessionWithoutAProgram) {
+  Command command;
+  CHECK(command.Prepare({"/nowhere/tool"}, Path("/usr/bin:/bin")).ok());
+  Session session(std::move(command), Path("/usr/bin:/bin"));
+  Answer answer;
+  CHECK(session.Exchange({}, "none", {kLong, kMostOutput}, &answer).is_errno(ENOENT));
+  session.Close(kLong);
 }

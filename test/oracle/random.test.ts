@@ -1,5 +1,5 @@
 // Some random clusters on a real kernel: the state after several changes equals the state after one pass on an empty kernel.
-// test/unit/modes/ipvs/random.test.ts does this for many more with fakes.
+// test/unit/modes/random.test.ts does this for many more with fakes.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { runInNamespace } from '../support/runInNamespace.js';
@@ -24,11 +24,9 @@ function judge(seeds: readonly number[]): void {
   describe(`seeds ${seeds[0]} to ${seeds.at(-1)}`, () => {
     let reports: readonly RandomReport[];
     before(async () => {
-      reports = await runInNamespace<RandomReport[]>(
-        `random-${seeds[0]}`,
-        'runRandom.js',
-        ...seeds.map(String),
-      );
+      reports = await runInNamespace<RandomReport[]>(`random-${seeds[0]}`, 'runRandom.js', {
+        args: seeds.map(String),
+      });
     });
     for (const [i, seed] of seeds.entries()) {
       it(`seed ${seed}: the state step by step equals the state from an empty kernel`, () => {

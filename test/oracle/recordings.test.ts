@@ -32,7 +32,10 @@ function judge(scenario: Scenario): void {
   describe(scenario.name, () => {
     let report: ScenarioReport;
     before(async () => {
-      report = await runInNamespace<ScenarioReport>(scenario.name, 'runScenario.js', scenario.name);
+      const reports = await runInNamespace<Record<string, ScenarioReport>>(scenario.name, 'runScenario.js', {
+        args: ['ipvs', scenario.name],
+      });
+      report = reports[scenario.name] as ScenarioReport;
     });
 
     it('reaches the recorded state at every step, and a second pass has no operations', () => {

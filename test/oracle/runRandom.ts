@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type OpenIpvsKernel as Kernel, openIpvsKernel } from '../../src/modes/ipvs/open.js';
 import { cleanUp } from '../../src/reconcile/cleanUp.js';
 import { comparable, RANDOM_HOST, RandomCluster } from '../support/randomCluster.js';
-import { TestNode } from '../support/testNode.js';
+import { IpvsNode } from '../support/testNode.js';
 import { layOut, toolOutput } from '../support/tools.js';
 
 /** Number of changes of each cluster, each of up to eight objects. */
@@ -31,13 +31,13 @@ export interface RandomReport {
 async function main(seed: number, kernel: Kernel): Promise<RandomReport> {
   const failures: string[] = [];
   let operations = 0;
-  const sync = async (node: TestNode<Kernel>) => {
+  const sync = async (node: IpvsNode<Kernel>) => {
     const summary = await node.sync();
     failures.push(...summary.failures.map(({ error }) => error.message));
     return summary.operations;
   };
   const cluster = new RandomCluster(seed);
-  const node = new TestNode(RANDOM_HOST, kernel, release());
+  const node = new IpvsNode(RANDOM_HOST, kernel, release());
   for (let i = 0; i < CHANGES; i++) {
     cluster.change();
     node.set(cluster.objects);
@@ -47,7 +47,7 @@ async function main(seed: number, kernel: Kernel): Promise<RandomReport> {
   node.reconciler.requestFullSync();
   const again = await sync(node);
   const left = [...(await cleanUp(node.mode)).left];
-  const fresh = new TestNode(RANDOM_HOST, kernel, release());
+  const fresh = new IpvsNode(RANDOM_HOST, kernel, release());
   fresh.set(cluster.objects);
   await sync(fresh);
   const fromNothing = comparable(toolOutput());

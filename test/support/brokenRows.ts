@@ -19,28 +19,21 @@ export interface BrokenRow {
 }
 
 const VIP = '10.96.30.1';
-const SAVE = 'iptables-save >/tmp/knp-rules';
-const RESTORE = 'iptables-restore </tmp/knp-rules';
+/** Saves the rules in a file, for {@link RESTORE}. */
+export const SAVE = 'iptables-save >/tmp/knp-rules';
+/** The saved rules. */
+export const RESTORE = 'iptables-restore </tmp/knp-rules';
 const setting = (name: string, value: number) => `echo ${value} >/proc/sys/${name}`;
 const weights = (weight: number) =>
   [HERE, THERE].map(({ ipv4 }) => `ipvsadm -e -t ${VIP}:80 -r ${ipv4}:8080 -m -w ${weight}`);
-const REFUSED = ['ECONNREFUSED', 'ECONNREFUSED'];
-const SILENT = ['no answer', 'no answer'];
+/** Fates of two connections. */
+export const REFUSED = ['ECONNREFUSED', 'ECONNREFUSED'];
+/** Fates of two connections. */
+export const SILENT = ['no answer', 'no answer'];
 const HERE_ONLY = ['no answer', `${HERE.name} sees 192.168.50.100`];
 
-/** Valid for TCP over IPv4. */
-export const BROKEN_ROWS: readonly BrokenRow[] = [
-  {
-    about: 'chain KUBE-SERVICES is empty',
-    breaks: [SAVE, 'iptables -t nat -F KUBE-SERVICES'],
-    restores: [RESTORE],
-    client: 'outside',
-    service: 'open',
-    kind: 'NodePort',
-    verdict: 'partly',
-    cause: 'ReplyBypasses',
-    fates: HERE_ONLY,
-  },
+/** Faults with the same effect in every mode. Valid for TCP over IPv4. */
+export const COMMON_BROKEN_ROWS: readonly BrokenRow[] = [
   {
     about: 'all rules of table filter are flushed, and the policy of FORWARD is DROP',
     breaks: [SAVE, 'iptables -F', 'iptables -P FORWARD DROP'],
@@ -51,6 +44,44 @@ export const BROKEN_ROWS: readonly BrokenRow[] = [
     verdict: 'hangs',
     cause: 'Rule',
     fates: SILENT,
+  },
+  {
+    about: 'IP forwarding is disabled',
+    breaks: [setting('net/ipv4/ip_forward', 0)],
+    restores: [setting('net/ipv4/ip_forward', 1)],
+    client: 'outside',
+    service: 'open',
+    kind: 'NodePort',
+    verdict: 'hangs',
+    cause: 'ForwardingOff',
+    fates: SILENT,
+  },
+  {
+    about: 'frames between the ports of a bridge do not pass the rules',
+    breaks: [setting('net/bridge/bridge-nf-call-iptables', 0)],
+    restores: [setting('net/bridge/bridge-nf-call-iptables', 1)],
+    client: 'pod here',
+    service: 'local',
+    kind: 'ClusterIP',
+    verdict: 'hangs',
+    cause: 'BridgeFilterOff',
+    fates: SILENT,
+  },
+];
+
+/** Faults in ipvs mode. */
+export const BROKEN_ROWS: readonly BrokenRow[] = [
+  ...COMMON_BROKEN_ROWS,
+  {
+    about: 'chain KUBE-SERVICES is empty',
+    breaks: [SAVE, 'iptables -t nat -F KUBE-SERVICES'],
+    restores: [RESTORE],
+    client: 'outside',
+    service: 'open',
+    kind: 'NodePort',
+    verdict: 'partly',
+    cause: 'ReplyBypasses',
+    fates: HERE_ONLY,
   },
   {
     about: 'a rule of another program rejects the client',
@@ -131,28 +162,6 @@ export const BROKEN_ROWS: readonly BrokenRow[] = [
     kind: 'ClusterIP',
     verdict: 'hangs',
     cause: 'Hairpin',
-    fates: SILENT,
-  },
-  {
-    about: 'IP forwarding is disabled',
-    breaks: [setting('net/ipv4/ip_forward', 0)],
-    restores: [setting('net/ipv4/ip_forward', 1)],
-    client: 'outside',
-    service: 'open',
-    kind: 'NodePort',
-    verdict: 'hangs',
-    cause: 'ForwardingOff',
-    fates: SILENT,
-  },
-  {
-    about: 'frames between the ports of a bridge do not pass the rules',
-    breaks: [setting('net/bridge/bridge-nf-call-iptables', 0)],
-    restores: [setting('net/bridge/bridge-nf-call-iptables', 1)],
-    client: 'pod here',
-    service: 'local',
-    kind: 'ClusterIP',
-    verdict: 'hangs',
-    cause: 'BridgeFilterOff',
     fates: SILENT,
   },
   {

@@ -1,8 +1,8 @@
 // Counts work through hooks, without a clock: equal counts mean equal cost on every machine.
 
+import { restoreInput } from '../../src/kernel/iptables/index.js';
 import type { FakeKernel } from '../../src/kernel/testing/index.js';
-import type { Item, Operation } from '../../src/modes/ipvs/index.js';
-import type { Mode } from '../../src/modes/mode.js';
+import type { KeyedOperation, Mode } from '../../src/modes/mode.js';
 
 /** Numbers of calls and items. */
 export interface Counts {
@@ -18,9 +18,11 @@ export interface Counts {
   pieces: number;
   /** Entries that any code of this process sets in maps or adds to sets. */
   entries: number;
+  /** Bytes of the input of iptables-restore. */
+  bytes: number;
 }
 
-const NONE: Counts = { plans: 0, comparisons: 0, calls: 0, messages: 0, pieces: 0, entries: 0 };
+const NONE: Counts = { plans: 0, comparisons: 0, calls: 0, messages: 0, pieces: 0, entries: 0, bytes: 0 };
 
 /** Counters that run from their creation until {@link stop}. */
 export class Counters {
@@ -44,7 +46,7 @@ export class Counters {
   }
 
   /** The same mode, with counts of its plans, comparisons and observed parts. */
-  ofMode(mode: Mode<Item, Operation>): Mode<Item, Operation> {
+  ofMode<Item, Operation extends KeyedOperation>(mode: Mode<Item, Operation>): Mode<Item, Operation> {
     const counts = this.#counts;
     return {
       ...mode,
@@ -88,6 +90,12 @@ export class Counters {
     ]) {
       for (const name of CALLS) this.#countCall(part as unknown as Record<string, unknown>, name);
     }
+    const { iptables } = kernel;
+    const restore = iptables.restore.bind(iptables);
+    iptables.restore = (family, operations) => {
+      this.#counts.bytes += restoreInput(operations).length;
+      return restore(family, operations);
+    };
   }
 
   #countCall(part: Record<string, unknown>, name: string): void {
@@ -115,7 +123,7 @@ export class Counters {
   }
 }
 
-/** All kernel methods that ipvs mode uses. */
+/** All kernel methods that the modes use. */
 const CALLS = [
   'list',
   'listServices',

@@ -7,22 +7,27 @@ import type { AskExplain } from './explainProcess.js';
 
 const PROCESS = fileURLToPath(new URL('./explainProcess.js', import.meta.url));
 
+/** The fate of a packet that reaches no endpoint. */
+const FATES: Readonly<Record<string, string>> = { refused: 'ECONNREFUSED', hangs: 'no answer' };
+
 /** Explains packets in a namespace. */
 export class Explainer {
   readonly #process: NamespaceProcess<AskExplain, Explanation[]>;
+  readonly #mode: AskExplain['mode'];
 
-  private constructor(process: NamespaceProcess<AskExplain, Explanation[]>) {
+  private constructor(process: NamespaceProcess<AskExplain, Explanation[]>, mode: AskExplain['mode']) {
     this.#process = process;
+    this.#mode = mode;
   }
 
   /** Starts a process; resolves when it is ready. */
-  static async open(namespace: string): Promise<Explainer> {
-    return new Explainer(await NamespaceProcess.open(namespace, PROCESS));
+  static async open(namespace: string, mode: AskExplain['mode']): Promise<Explainer> {
+    return new Explainer(await NamespaceProcess.open(namespace, PROCESS), mode);
   }
 
   /** The explanations, in order. The kernel must not change meanwhile. */
   explain(questions: readonly PacketQuestion[]): Promise<Explanation[]> {
-    return this.#process.ask({ questions });
+    return this.#process.ask({ mode: this.#mode, questions });
   }
 
   close(): Promise<void> {
@@ -36,8 +41,7 @@ export class Explainer {
  */
 export function fatesOf({ endpoints, verdict }: Explanation, pods: readonly Pod[]): string[] {
   const fates = endpoints.filter(({ selectable }) => selectable).map((endpoint) => fateOf(endpoint, pods));
-  if (fates.length === 0)
-    return Array.from({ length: 2 }, () => (verdict === 'refused' ? 'ECONNREFUSED' : verdict));
+  if (fates.length === 0) return Array.from({ length: 2 }, () => FATES[verdict] ?? verdict);
   return (fates.length === 1 ? [...fates, ...fates] : fates).sort();
 }
 

@@ -88,10 +88,16 @@ const FLOORS: readonly Floor[] = [
   {
     name: 'mode effects',
     files:
-      /^modes\/[^/]+\/(apply|batchSender|observe|observeAlone|draining|prepare|tampering|kernel|index|explain\/readFacts)\.ts$/,
+      /^modes\/[^/]+\/(apply|leaveOut|batchSender|result|observe|observeAlone|draining|prepare|tampering|kernel|index|former|counters|explain\/readFacts)\.ts$/,
     imports: ['errors', 'net', 'timeSlice', 'kernel types', 'kernel', 'mode contract', 'services', 'mode'],
   },
-  { name: 'mode', files: /^modes\/[^/]+\//, imports: ['net', 'services', 'kernel types', 'mode contract'] },
+  // Names of chains of iptables are hashes.
+  {
+    name: 'mode',
+    files: /^modes\/[^/]+\//,
+    imports: ['net', 'services', 'kernel types', 'mode contract'],
+    outside: /^node:crypto$/,
+  },
   {
     name: 'reconcile',
     files: /^reconcile\//,

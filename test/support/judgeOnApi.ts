@@ -16,7 +16,9 @@ export function judgeOnApi(recordings: readonly Scenario[]): void {
   describe('recordings of kube-proxy, with an API server', { concurrency: 2 }, () => {
     for (const scenario of recordings) {
       it(`${scenario.name}: the recorded state and health responses at every step`, async () => {
-        const report = await runInNamespace<ApiReport>(`api-${scenario.name}`, 'runOnApi.js', scenario.name);
+        const report = await runInNamespace<ApiReport>(`api-${scenario.name}`, 'runOnApi.js', {
+          args: [scenario.name],
+        });
         assert.equal(report.failures, 0);
         assert.equal(report.status, 0);
         assert.equal(report.steps.length, scenario.steps.length);

@@ -22,8 +22,11 @@ export interface Scenario {
   readonly steps: readonly string[];
 }
 
+/** A mode with recordings. */
+export type RecordedMode = 'ipvs' | 'iptables';
+
 /** All recordings of a mode. */
-export function scenarios(mode: 'ipvs'): Scenario[] {
+export function scenarios(mode: RecordedMode): Scenario[] {
   return readdirSync(RECORDINGS)
     .sort()
     .map((name) => join(RECORDINGS, name, mode))

@@ -175,6 +175,23 @@ export function routeVirtualIPs(lab: Lab): void {
   execFileSync('ip', ['netns', 'exec', lab.namespace(NODE_A), 'sh', '-ec', unlimited]);
 }
 
+/**
+ * Makes the proxy's node a router, with default routes by way of a host that forwards nothing. iptables mode does not
+ * enable IP forwarding, and the kernel rejects a packet to a virtual IP before the rules of table filter if no route leads
+ * to it.
+ */
+export function makeRouter(lab: Lab): void {
+  set(
+    lab,
+    NODE_A,
+    FAMILIES.map(
+      (family) => `route add ${family === 4 ? '0.0.0.0/0' : '::/0'} via ${addressOf(CLIENT, family)}`,
+    ),
+  );
+  const forward = 'echo 1 >/proc/sys/net/ipv4/ip_forward';
+  execFileSync('ip', ['netns', 'exec', lab.namespace(NODE_A), 'sh', '-ec', forward]);
+}
+
 function set(lab: Lab, place: Place, commands: readonly string[]): void {
   const input = commands.map((command) => `${command}\n`).join('');
   execFileSync('ip', ['-n', lab.namespace(place), '-batch', '-'], {

@@ -31,6 +31,8 @@ export type Seen =
   | 'lost'
   /** The endpoint is never selected. */
   | 'none'
+  /** No endpoint is selected, and the client gets no answer. */
+  | 'dropped'
   | 'refused';
 
 /** Results of two connections, one for each endpoint: the endpoint on this node, and the one on the other node. */

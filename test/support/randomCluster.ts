@@ -1,4 +1,5 @@
 // Random clusters and random changes, from a seed.
+import { parseSaved } from '../../src/kernel/iptables/index.js';
 import { decodeObject } from '../../src/objects/decode.js';
 import type { KubernetesObject } from '../../src/objects/types.js';
 import { identityOf } from '../../src/source/manifestFile.js';
@@ -170,20 +171,33 @@ export class RandomCluster {
   }
 }
 
-/** The state for comparisons. The order of virtual services and entries depends on history and is irrelevant. */
+/**
+ * The state for comparisons. The order of virtual services, of entries, of chains, and of the rules of Services in a shared
+ * chain depends on history and is irrelevant.
+ */
 export function comparable({ ipvsadm, ipset, address, iptables, ip6tables }: ToolOutput) {
   const lines = (text: string) => text.split('\n').sort();
-  const rules = (text: string) =>
-    text
-      .replace(/^#.*\n/gm, '')
-      .replace(/ \[\d+:\d+\]$/gm, '')
-      .split('\n');
   return {
     ipvsadm: lines(ipvsadm),
     ipset: lines(ipset.replaceAll(/ (hashsize|bucketsize|initval) \w+/g, '')),
     // Without the index and hardware address of kube-ipvs0, which the kernel chooses.
     address: lines(address).filter((line) => !/^\d+: |^ +link\//.test(line)),
-    iptables: rules(iptables),
-    ip6tables: rules(ip6tables),
+    iptables: comparableRules(iptables),
+    ip6tables: comparableRules(ip6tables),
   };
+}
+
+/** Each chain with its rules, as lines. In shared chains of iptables mode, the rules are sorted, except for the tail. */
+function comparableRules(text: string): string[] {
+  const shared = text.includes(':KUBE-EXTERNAL-SERVICES')
+    ? /\/KUBE-(SERVICES|EXTERNAL-SERVICES|NODEPORTS|PROXY-FIREWALL)$/
+    : undefined;
+  return [...parseSaved(text)]
+    .map(([chain, rules]) => {
+      const isTail = (rule: string) => rule.includes('this must be the last rule');
+      const tail = rules.slice(rules.findLastIndex((rule) => !isTail(rule)) + 1);
+      const sorted = shared?.test(chain) ? [...rules.slice(0, rules.length - tail.length)].sort() : undefined;
+      return [chain, ...(sorted ? [...sorted, ...tail.sort()] : rules)].join('\n  ');
+    })
+    .sort();
 }

@@ -7,6 +7,8 @@ export interface TestKernel {
   open(auditPeriod: number): AgentParts['opened'];
   /** The state that the mode programmed, as lines. */
   state(): string;
+  /** Whether the state has a frontend with this `address:port` of TCP, with endpoints or without. */
+  serves(dialled: string): boolean;
   /** Whether connections to an `address:port` reach the endpoint `address:port`. */
   leadsTo(dialled: string, endpoint: string): boolean;
 }

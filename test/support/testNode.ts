@@ -1,12 +1,25 @@
 // A node with manifests: the complete path from text to kernel state, on a fake or a real kernel.
 import { readFileSync } from 'node:fs';
+import type { Configuration } from '../../src/config/configuration.js';
 import { StaleFlowCleaner } from '../../src/conntrack/staleFlowCleaner.js';
 import type { Problem } from '../../src/errors.js';
 import type { Conntrack } from '../../src/kernel/conntrack/types.js';
 import { FakeKernel } from '../../src/kernel/testing/index.js';
+import { iptablesOptions } from '../../src/modes/iptables/fromConfiguration.js';
+import {
+  createIptablesMode,
+  type Item as IptablesItem,
+  type IptablesKernel,
+  type Operation as IptablesModeOperation,
+} from '../../src/modes/iptables/index.js';
 import { ipvsOptions } from '../../src/modes/ipvs/fromConfiguration.js';
-import { createIpvsMode, type IpvsKernel, type Item, type Operation } from '../../src/modes/ipvs/index.js';
-import type { Mode } from '../../src/modes/mode.js';
+import {
+  createIpvsMode,
+  type Item as IpvsItem,
+  type IpvsKernel,
+  type Operation as IpvsOperation,
+} from '../../src/modes/ipvs/index.js';
+import type { KeyedOperation, Mode } from '../../src/modes/mode.js';
 import type { KubernetesObject } from '../../src/objects/types.js';
 import { Reconciler } from '../../src/reconcile/reconciler.js';
 import type { SyncSummary } from '../../src/reconcile/summary.js';
@@ -17,32 +30,34 @@ import { readManifest } from '../../src/source/manifestFile.js';
 import { decodeConfiguration } from './decodeConfiguration.js';
 import type { Scenario, ToolOutput } from './oracle.js';
 
-/** The parts of the kernel that a node needs. */
-type NodeKernel = IpvsKernel & { readonly conntrack: Pick<Conntrack, 'list' | 'deleteFlows'> };
+/** The flows that a node deletes. */
+type NodeConntrack = Pick<Conntrack, 'list' | 'deleteFlows'>;
 
-/** A node with its objects, and the reconciler that programs its kernel. */
-export class TestNode<Kernel extends NodeKernel> {
-  readonly kernel: Kernel;
+/** The parts of a recording that a node needs. */
+type NodeScenario = Pick<Scenario, 'configuration' | 'interfaces'>;
+
+/** A node with its objects, and the reconciler that programs its kernel in one mode. */
+export class TestNode<Item, Operation extends KeyedOperation> {
   readonly mode: Mode<Item, Operation>;
   readonly reconciler: Reconciler<Item, Operation>;
   readonly problems: Problem[] = [];
   /** Time of the clock, in ms. */
   now = 0;
   readonly #cache = new ServiceCache();
-  readonly #scenario: Pick<Scenario, 'configuration' | 'interfaces'>;
+  readonly #scenario: NodeScenario;
   #facts: NodeFacts | undefined;
   #objects = new Map<string, KubernetesObject>();
 
   constructor(
-    scenario: Pick<Scenario, 'configuration' | 'interfaces'>,
-    kernel: Kernel,
-    kernelRelease: string,
+    scenario: NodeScenario,
+    conntrack: NodeConntrack,
+    openMode: (configuration: Configuration) => Mode<Item, Operation>,
   ) {
     this.#scenario = scenario;
-    this.kernel = kernel;
-    const { configuration, problems } = decodeConfiguration(scenario.configuration);
+    const { mode: _, ...fields } = scenario.configuration; // The class selects the mode.
+    const { configuration, problems } = decodeConfiguration(fields);
     if (problems.length > 0) throw new Error(JSON.stringify(problems));
-    this.mode = createIpvsMode(kernel, ipvsOptions(configuration, { families: [4, 6], kernelRelease }));
+    this.mode = openMode(configuration);
     const inputs = {
       serviceNames: () => this.#cache.serviceNames(),
       order: (services: Iterable<string>) => this.#cache.order(services),
@@ -50,9 +65,7 @@ export class TestNode<Kernel extends NodeKernel> {
       node: () => this.#node(),
       refresh: async () => {},
       taken: () => {},
-      followUp: new StaleFlowCleaner(kernel.conntrack, (address, port) =>
-        this.#cache.isUdpFrontend(address, port),
-      ),
+      followUp: new StaleFlowCleaner(conntrack, (address, port) => this.#cache.isUdpFrontend(address, port)),
     };
     this.reconciler = new Reconciler(this.mode, inputs, () => this.now);
   }
@@ -102,23 +115,70 @@ export class TestNode<Kernel extends NodeKernel> {
   }
 }
 
-/** A node with a fake kernel. */
-export class FakeNode extends TestNode<FakeKernel> {
+/** A node in ipvs mode. */
+export class IpvsNode<Kernel extends IpvsKernel & { readonly conntrack: NodeConntrack }> extends TestNode<
+  IpvsItem,
+  IpvsOperation
+> {
+  readonly kernel: Kernel;
+
+  constructor(scenario: NodeScenario, kernel: Kernel, kernelRelease: string) {
+    super(scenario, kernel.conntrack, (configuration) =>
+      createIpvsMode(kernel, ipvsOptions(configuration, { families: [4, 6], kernelRelease })),
+    );
+    this.kernel = kernel;
+  }
+}
+
+/** A node in iptables mode. */
+export class IptablesNode<
+  Kernel extends IptablesKernel & { readonly conntrack: NodeConntrack },
+> extends TestNode<IptablesItem, IptablesModeOperation> {
+  readonly kernel: Kernel;
+
+  /** @param nfacct the kernel counts packets with nfacct, as that of the recordings */
+  constructor(scenario: NodeScenario, kernel: Kernel, nfacct = true) {
+    const own = { families: [4, 6], nfacct, conntrackLiberal: false } as const;
+    super(scenario, kernel.conntrack, (configuration) =>
+      createIptablesMode(kernel, iptablesOptions(configuration, own)),
+    );
+    this.kernel = kernel;
+  }
+}
+
+/** A node in ipvs mode with a fake kernel. */
+export class FakeNode extends IpvsNode<FakeKernel> {
   /** @param kernel a kernel that has state, to test a restart */
-  constructor(scenario: Pick<Scenario, 'configuration' | 'interfaces'>, kernel = new FakeKernel()) {
+  constructor(scenario: NodeScenario, kernel = new FakeKernel()) {
     super(scenario, kernel, '6.1.0');
   }
 
   /** The state of the fake kernel in the format of the tools. */
   output(): ToolOutput {
-    const { ipvs, ipset, iptables, rtnetlink, sysctl } = this.kernel;
-    return {
-      ipvsadm: ipvs.dump(),
-      ipset: ipset.dump(),
-      iptables: iptables.dump(4),
-      ip6tables: iptables.dump(6),
-      address: rtnetlink.dump('kube-ipvs0'),
-      sysctl: [...sysctl.values].map(([name, value]) => `${name.replaceAll('/', '.')} = ${value}\n`).join(''),
-    };
+    return outputOf(this.kernel);
   }
+}
+
+/** A node in iptables mode with a fake kernel. */
+export class FakeIptablesNode extends IptablesNode<FakeKernel> {
+  /** @param kernel a kernel that has state, to test a restart */
+  constructor(scenario: NodeScenario, kernel = new FakeKernel()) {
+    super(scenario, kernel);
+  }
+
+  /** The state of the fake kernel in the format of the tools. */
+  output(): ToolOutput {
+    return outputOf(this.kernel);
+  }
+}
+
+function outputOf({ ipvs, ipset, iptables, rtnetlink, sysctl }: FakeKernel): ToolOutput {
+  return {
+    ipvsadm: ipvs.dump(),
+    ipset: ipset.dump(),
+    iptables: iptables.dump(4),
+    ip6tables: iptables.dump(6),
+    address: rtnetlink.dump('kube-ipvs0'),
+    sysctl: [...sysctl.values].map(([name, value]) => `${name.replaceAll('/', '.')} = ${value}\n`).join(''),
+  };
 }

@@ -35,7 +35,10 @@ function emptyKernel(): IpvsKernel {
       listAddresses: async () => [],
       apply,
     },
-    iptables: { save: async () => new Map(), restore: async () => undefined },
+    iptables: {
+      save: async () => new Map(),
+      restore: (_family: 4 | 6, operations: readonly unknown[]) => apply(operations),
+    },
     sysctl: { read: async () => '1', write: async () => {} },
     procNet: {},
   };

@@ -85,7 +85,9 @@ async function configurationsAmong(files: readonly string[]): Promise<Map<string
 
 /** The problems of the flags: their values, unless a file has the configuration, and flags without effect. */
 function flagProblems(flags: KernelCommand): CheckedProblem[] {
-  const problems = flagWarnings(flags.given).map((line): CheckedProblem => {
+  // With a file, the mode is in the file.
+  const mode = flags.config === undefined ? (flags.given.get('proxy-mode') as string) || 'ipvs' : undefined;
+  const problems = flagWarnings(flags.given, mode).map((line): CheckedProblem => {
     const [, flag = '', rule = ''] = /^(?:Flag )?(--\S+) (.*)$/s.exec(line) ?? [];
     return { file: COMMAND_LINE, object: 'flags', field: flag, rule, level: 'warning' };
   });

@@ -1,5 +1,10 @@
 // Checks a configuration file, and the flags of the agent. Pure.
-import { type Configuration, completed, configurationErrors } from '../../config/configuration.js';
+import {
+  BLANK_MODE,
+  type Configuration,
+  completed,
+  configurationErrors,
+} from '../../config/configuration.js';
 import { DecodingError, decodeFile } from '../../config/file.js';
 import { ignoredFields } from '../../config/ignored.js';
 import { closestTo } from '../../config/suggestion.js';
@@ -57,8 +62,7 @@ function warningsOf(file: string, configuration: Configuration, withManifests: b
     return at(file, field, reason.join(' '), 'warning');
   });
   if (configuration.mode === '') {
-    const rule = 'is blank, which means ipvs mode here; in kube-proxy it means iptables mode';
-    ignored.push(at(file, 'mode', rule, 'warning'));
+    ignored.push(at(file, 'mode', BLANK_MODE, 'warning'));
   }
   if (configuration.detectLocalMode === 'ClusterCIDR' && configuration.clusterCIDR === '') {
     const rule = 'is blank: with detectLocalMode ClusterCIDR, no traffic is detected as that of local pods';

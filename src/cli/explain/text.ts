@@ -1,5 +1,6 @@
 // An explanation as text for people.
 import type { EndpointPath, Explanation, Step, Verdict } from '../../modes/explanation.js';
+import { percent } from '../../modes/shared/packet/conditions.js';
 import { joinHostPort } from '../../net/address.js';
 
 /** The Service of the destination, from the objects. */
@@ -62,6 +63,7 @@ function withoutComment(rule: string): string {
 function endpointLine({
   endpoint,
   weight,
+  share,
   source,
   masqueraded,
   result,
@@ -70,7 +72,8 @@ function endpointLine({
 }: EndpointPath): string {
   const seen = source === undefined ? '' : `, sees ${source}${masqueraded ? ' (masqueraded)' : ''}`;
   const place = onThisNode ? 'this node' : 'another node';
-  return `to ${endpoint}, weight ${weight}, ${place}${seen}: ${selectable ? result : 'not selected'}`;
+  const part = share === undefined ? `weight ${weight}` : `share ${percent(share)}`;
+  return `to ${endpoint}, ${part}, ${place}${seen}: ${selectable ? result : 'not selected'}`;
 }
 
 function section(title: string, lines: readonly string[]): string[] {

@@ -1,11 +1,11 @@
 // The command services: the virtual services of this node, under the names of their Services.
 import { setTimeout as wait } from 'node:timers/promises';
-import { openIpvs } from '../../kernel/ipvs/index.js';
 import type { Ipvs } from '../../kernel/ipvs/types.js';
 import type { CommandRunner } from '../command.js';
 import { type Output, writeReport } from '../output/output.js';
 import { count } from '../summary.js';
 import type { ServiceNames } from './names.js';
+import { openVirtualServices } from './openVirtualServices.js';
 import { type ReadNames, readNames } from './readNames.js';
 import { servicesReport } from './report.js';
 import { matching, serviceLines } from './table.js';
@@ -14,7 +14,7 @@ import { matching, serviceLines } from './table.js';
 export const runServices: CommandRunner = async ({ args, options, flags, output }) => {
   const read = await readNames(flags);
   noteNames(read, output);
-  const ipvs = await openIpvs();
+  const ipvs = await openVirtualServices(flags);
   try {
     await printServices({
       ipvs,

@@ -1,66 +1,89 @@
-// The text of iptables-save and iptables-restore.
-import type { IptablesOperation, Policy, SavedRules, Table } from './types.js';
-
-/** Reads the output of iptables-save: every chain with its rules. Counters and comments are ignored. */
-export function parseSaved(text: string): SavedRules {
-  const chains = new Map<string, string[]>();
-  let table = '';
-  for (const line of text.split('\n')) {
-    if (line.startsWith('*')) {
-      table = line.slice(1).trim();
-    } else if (line.startsWith(':')) {
-      chains.set(`${table}/${line.slice(1).split(' ', 1)[0]}`, []);
-    } else {
-      const rule = /^(?:\[\d+:\d+\] )?-A (\S+) (.*?)\s*$/.exec(line);
-      if (rule) chains.get(`${table}/${rule[1]}`)?.push(rule[2] ?? '');
-    }
-  }
-  return chains;
-}
-
-/** Reads the policies of the built-in chains from the output of iptables-save: `filter/INPUT` → `DROP`. */
-export function parsePolicies(text: string): ReadonlyMap<string, Policy> {
-  const policies = new Map<string, Policy>();
-  let table = '';
-  for (const line of text.split('\n')) {
-    if (line.startsWith('*')) table = line.slice(1).trim();
-    const header = /^:(\S+) (ACCEPT|DROP)\b/.exec(line);
-    if (header) policies.set(`${table}/${header[1]}`, header[2] as Policy);
-  }
-  return policies;
-}
+// The input of iptables-restore.
+import type { IptablesOperation, Table } from './types.js';
 
 /**
  * The input of `iptables-restore --noflush` that makes the changes. Naming a chain in a `:` line creates or empties it;
- * chains that are not named stay as they are.
+ * chains that are not named stay as they are. In each table, rules are added before others are deleted, and chains are
+ * deleted when no rule jumps to them any more.
  */
 export function restoreInput(operations: readonly IptablesOperation[]): string {
-  return (['nat', 'filter', 'mangle'] as const).flatMap((table) => tableInput(table, operations)).join('');
+  return restoreTables(operations)
+    .map(({ lines }) => lines.join(''))
+    .join('');
 }
 
-function tableInput(table: Table, operations: readonly IptablesOperation[]): string[] {
-  const headers: string[] = [];
-  const rules: string[] = [];
-  const last: string[] = [];
-  for (const operation of operations) {
-    if (('chain' in operation ? operation.chain : operation.jump).table !== table) continue;
+/** The part of the input for one table, which changes as a whole or not at all. */
+export interface RestoreTable {
+  readonly table: Table;
+  /** Its lines, from the name of the table to COMMIT. */
+  readonly lines: readonly string[];
+  /** For each line, the place of its operation; undefined for the first and the last line. */
+  readonly places: readonly (number | undefined)[];
+}
+
+/** The input of {@link restoreInput}, by table. */
+export function restoreTables(operations: readonly IptablesOperation[]): RestoreTable[] {
+  const tables = (['nat', 'filter', 'mangle'] as const).map((table) => ({ table, lines: new TableLines() }));
+  for (const [place, operation] of operations.entries()) {
+    const table = tableOf(operation);
+    tables.find((each) => each.table === table)?.lines.add(operation, place);
+  }
+  return tables.flatMap(({ table, lines }) => (lines.isEmpty ? [] : [lines.finish(table)]));
+}
+
+/** The table of an operation. */
+export function tableOf(operation: IptablesOperation): Table {
+  return 'chain' in operation ? operation.chain.table : operation.rule.table;
+}
+
+/** The kinds of lines, in their order. */
+const KINDS = ['headers', 'appended', 'inserted', 'deleted', 'chains'] as const;
+
+/** Lines of one table, by kind. */
+class TableLines {
+  readonly #kinds: Record<(typeof KINDS)[number], { readonly text: string; readonly place: number }[]> = {
+    headers: [],
+    appended: [],
+    inserted: [],
+    deleted: [],
+    chains: [],
+  };
+
+  get isEmpty(): boolean {
+    return KINDS.every((kind) => this.#kinds[kind].length === 0);
+  }
+
+  add(operation: IptablesOperation, place: number): void {
+    const { headers, appended, inserted, deleted, chains } = this.#kinds;
     switch (operation.do) {
-      case 'setChain':
-        headers.push(`:${operation.chain.name} - [0:0]\n`);
-        rules.push(...operation.chain.rules.map((rule) => `-A ${operation.chain.name} ${rule}\n`));
+      case 'setChain': {
+        const { name, rules } = operation.chain;
+        headers.push({ text: `:${name} - [0:0]\n`, place });
+        for (const rule of rules) appended.push({ text: `-A ${name} ${rule}\n`, place });
         break;
-      case 'insertJump':
-        last.push(`-I ${operation.jump.from} ${operation.jump.rule}\n`);
+      }
+      case 'appendRule':
+        appended.push({ text: `-A ${operation.rule.chain} ${operation.rule.text}\n`, place });
         break;
-      case 'deleteJump':
-        rules.push(`-D ${operation.jump.from} ${operation.jump.rule}\n`);
+      case 'insertRule':
+        inserted.push({ text: `-I ${operation.rule.chain} ${operation.rule.text}\n`, place });
+        break;
+      case 'deleteRule':
+        deleted.push({ text: `-D ${operation.rule.chain} ${operation.rule.text}\n`, place });
         break;
       case 'deleteChain':
-        headers.push(`:${operation.chain.name} - [0:0]\n`);
-        last.push(`-X ${operation.chain.name}\n`);
+        headers.push({ text: `:${operation.chain.name} - [0:0]\n`, place });
+        chains.push({ text: `-X ${operation.chain.name}\n`, place });
         break;
     }
   }
-  const lines = [...headers, ...rules, ...last];
-  return lines.length === 0 ? [] : [`*${table}\n`, ...lines, 'COMMIT\n'];
+
+  finish(table: Table): RestoreTable {
+    const lines = KINDS.flatMap((kind) => this.#kinds[kind]);
+    return {
+      table,
+      lines: [`*${table}\n`, ...lines.map(({ text }) => text), 'COMMIT\n'],
+      places: [undefined, ...lines.map(({ place }) => place), undefined],
+    };
+  }
 }

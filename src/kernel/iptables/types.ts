@@ -15,14 +15,14 @@ export interface Chain {
   readonly rules: readonly string[];
 }
 
-/** A rule of ours in a chain that others use too. */
-export interface Jump {
+/** One rule of a chain that has other rules too. */
+export interface ChainRule {
   readonly family: Family;
   readonly table: Table;
   /** The chain that has the rule: `INPUT`. */
-  readonly from: string;
+  readonly chain: string;
   /** Everything after `-A CHAIN `. */
-  readonly rule: string;
+  readonly text: string;
 }
 
 /** One change of the rules of a family. */
@@ -30,8 +30,11 @@ export type IptablesOperation =
   /** Creates the chain if it is missing and makes these its rules. */
   | { readonly do: 'setChain'; readonly chain: Chain }
   /** Inserts the rule at the head of its chain. */
-  | { readonly do: 'insertJump'; readonly jump: Jump }
-  | { readonly do: 'deleteJump'; readonly jump: Jump }
+  | { readonly do: 'insertRule'; readonly rule: ChainRule }
+  /** Appends the rule to the end of its chain. */
+  | { readonly do: 'appendRule'; readonly rule: ChainRule }
+  /** Deletes the first rule of the chain that has this text. */
+  | { readonly do: 'deleteRule'; readonly rule: ChainRule }
   /** Empties and deletes the chain; nothing may jump to it any more. */
   | { readonly do: 'deleteChain'; readonly chain: Omit<Chain, 'rules'> };
 
@@ -53,15 +56,31 @@ export interface IptablesRestore {
   readonly family: Family;
 }
 
-/** iptables of the process's network namespace. Each call runs one process. */
+/** iptables of the process's network namespace. */
 export interface Iptables extends BatchSource<IptablesRestore> {
-  /** Every chain of every table. */
+  /**
+   * Called once for each family in which no iptables-restore can run for long, so that each change starts a process: with the
+   * name of the program and the reason.
+   */
+  onFallback?: ((program: string, reason: string) => void) | undefined;
+  /** Every chain of every table. Runs one process. */
   save(family: Family): Promise<SavedRules>;
   /** The same, with the policies of the built-in chains. */
   saveTables(family: Family): Promise<SavedTables>;
   /**
-   * Makes all changes of one family in one `iptables-restore --noflush`: each table changes as a whole or not at all.
-   * Resolves to the error that all of them share (`ERR_PROCESS`, with the output of the program), or undefined.
+   * Makes all changes of one family in one input of `iptables-restore --noflush`: each table changes as a whole or not at
+   * all, in the order nat, filter, mangle. Changes of one family wait for each other.
+   * In each table, chains are created or emptied first; then rules are appended, rules inserted, rules deleted, and
+   * chains deleted. Operations of one kind keep their order.
+   *
+   * Resolves to one result for each operation, undefined if its table was committed. The first table that cannot be changed
+   * is the last one that is tried. The operations that the program names have errors of their own: `ERR_PROCESS`, with the
+   * output of the program. If it names none, all operations of that table share one error. The other operations have
+   * `ERR_ROLLED_BACK`.
+   *
+   * All operations that were not committed share one error if none of them is the cause: `EBUSY` (another program held the
+   * lock of iptables for 5 s), `ERR_UNKNOWN_OUTCOME` (the program was ended by a signal or a time limit: some of the tables
+   * may have been changed), `ENOENT` or another errno name (it cannot be started).
    */
-  restore(family: Family, operations: readonly IptablesOperation[]): Promise<NetlinkError | undefined>;
+  restore(family: Family, operations: readonly IptablesOperation[]): Promise<(NetlinkError | undefined)[]>;
 }

@@ -18,6 +18,7 @@ export class FakeSysctl implements Sysctl, Faults {
     ['net/ipv4/ip_forward', '0'],
     ['net/ipv4/conf/all/arp_ignore', '0'],
     ['net/ipv4/conf/all/arp_announce', '0'],
+    ['net/ipv4/conf/all/route_localnet', '0'],
   ]);
 
   async read(name: string): Promise<string | undefined> {

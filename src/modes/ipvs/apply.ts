@@ -4,7 +4,8 @@ import type { IpsetOperation } from '../../kernel/ipset/types.js';
 import { type ChangePart, changeName, listsOf } from '../../kernel/ipvs/serverLists.js';
 import type { RtnetlinkOperation } from '../../kernel/rtnetlink/types.js';
 import { TimeSlice } from '../../timeSlice.js';
-import { BatchSender, type Part, type Result, resultOf, single } from './batchSender.js';
+import { type Result, resultOf, resultsOf } from '../shared/result.js';
+import { BatchSender, type Part, single } from './batchSender.js';
 import type { IpvsKernel } from './kernel.js';
 import type { KernelCall, Operation } from './operations.js';
 
@@ -128,14 +129,18 @@ class Run {
     return after?.some((key) => this.#failed?.has(key)) ?? false;
   }
 
-  /** Starts one process for each family with changes. */
+  /** Changes the rules of each family by one restore. */
   async #restore(start: number, end: number): Promise<void> {
     const group = this.#operations.slice(start, end);
     const calls = group.map(({ call }) => call as CallOn<'iptables'>);
     for (const family of new Set(calls.map((call) => call.family))) {
       const changes = calls.filter((call) => call.family === family).map(({ operation }) => operation);
-      const error = await resultOf('iptables', () => this.#kernel.iptables.restore(family, changes));
-      for (const [i, call] of calls.entries()) if (call.family === family) this.results[start + i] = error;
+      const restore = () => this.#kernel.iptables.restore(family, changes);
+      const results = await resultsOf('iptables.restore', changes.length, restore);
+      let next = 0;
+      for (const [i, call] of calls.entries()) {
+        if (call.family === family) this.results[start + i] = results[next++];
+      }
     }
   }
 

@@ -1,8 +1,5 @@
 // Sends operations to one part of the kernel in batches.
-import { NetlinkError } from '../../errors.js';
-
-/** The result of an operation: its first error, or undefined. */
-export type Result = NetlinkError | undefined;
+import { asNetlinkError, type Result } from '../shared/result.js';
 
 /**
  * Maximum operations in one batch. A batch costs a turn of the event loop and a trip to another thread. Short batches let
@@ -108,19 +105,4 @@ export class BatchSender<Unit> {
       }
     }
   }
-}
-
-/** The result of one call: the error with which it resolves or rejects, if any. */
-export async function resultOf(operation: string, call: () => Promise<unknown>): Promise<Result> {
-  try {
-    const result = await call();
-    return result instanceof NetlinkError ? result : undefined;
-  } catch (error) {
-    return asNetlinkError(error, operation);
-  }
-}
-
-function asNetlinkError(error: unknown, operation: string): NetlinkError {
-  if (error instanceof NetlinkError) return error;
-  return new NetlinkError({ code: 'ERR_UNKNOWN', operation, kernelMessage: String(error) });
 }

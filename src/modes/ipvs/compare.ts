@@ -1,9 +1,11 @@
 // Desired and known → operations, in order. Pure. The cost depends only on the compared keys.
 import type { IpsetOperation, SetDefinition } from '../../kernel/ipset/types.js';
+import type { Chain } from '../../kernel/iptables/types.js';
 import { noChange } from '../../kernel/ipvs/serverLists.js';
 import type { AddressId, IpvsTimeouts } from '../../kernel/ipvs/types.js';
 import { familyOf } from '../../net/address.js';
 import type { Comparison, Desired } from '../mode.js';
+import { equalTexts } from '../shared/iptables/describe.js';
 import { compareServer, isSameServer } from './compareServer.js';
 import {
   type Item,
@@ -24,6 +26,7 @@ import {
   serverOperation,
 } from './operations.js';
 import { recordOf, recordsNaming } from './ownership.js';
+import { CHAINS } from './rules.js';
 
 /** Compares one key at a time. */
 export function compare(
@@ -151,10 +154,13 @@ function stepTowards(want: Exclude<Item, VirtualServiceItem>, have: Item | undef
       return have ? undefined : ['addEntries', ipset({ do: 'add', set: want.set, entry: want.entry })];
     case 'chain':
       if (have?.kind === 'chain' && equalTexts(want.rules, have.rules)) return undefined;
-      return ['rules', { on: 'iptables', family: want.family, operation: { do: 'setChain', chain: want } }];
+      return [
+        have?.kind === 'chain' && leadsToOthers(have) ? 'replaceRules' : 'rules',
+        { on: 'iptables', family: want.family, operation: { do: 'setChain', chain: want } },
+      ];
     case 'jump':
       if (have) return undefined;
-      return ['rules', { on: 'iptables', family: want.family, operation: { do: 'insertJump', jump: want } }];
+      return ['rules', { on: 'iptables', family: want.family, operation: { do: 'insertRule', rule: want } }];
     case 'address':
       return have
         ? undefined
@@ -162,6 +168,14 @@ function stepTowards(want: Exclude<Item, VirtualServiceItem>, have: Item | undef
     case 'nodeDrop':
       return undefined; // It is a rule of a chain.
   }
+}
+
+/** Whether a rule jumps to a chain of Kubernetes that ipvs mode does not have: one of iptables mode. */
+function leadsToOthers({ table, rules }: Chain): boolean {
+  return rules.some((rule) => {
+    const target = /-j (KUBE-\S+)/.exec(rule)?.[1];
+    return target !== undefined && !CHAINS[table].includes(target);
+  });
 }
 
 /**
@@ -185,7 +199,7 @@ function stepAway(have: Exclude<Item, VirtualServiceItem>, desired: Desired<Item
     case 'jump':
       return [
         'deleteRules',
-        { on: 'iptables', family: have.family, operation: { do: 'deleteJump', jump: have } },
+        { on: 'iptables', family: have.family, operation: { do: 'deleteRule', rule: have } },
       ];
     case 'set':
       return ['deleteSets', ipset({ do: 'destroy', name: have.set.name })];
@@ -252,8 +266,4 @@ function equalRanges({ range: a }: SetDefinition, { range: b }: SetDefinition): 
 function equalTimeouts(want: IpvsTimeouts, have: IpvsTimeouts): boolean {
   const kept = (wanted: number, had: number) => wanted === 0 || wanted === had;
   return kept(want.tcp, have.tcp) && kept(want.tcpFin, have.tcpFin) && kept(want.udp, have.udp);
-}
-
-function equalTexts(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((text, i) => text === b[i]);
 }

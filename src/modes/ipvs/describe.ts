@@ -1,12 +1,13 @@
 // Operations as a readable diff.
 import { formatEntry } from '../../kernel/ipset/entry.js';
 import type { IpsetOperation } from '../../kernel/ipset/types.js';
-import type { IptablesOperation } from '../../kernel/iptables/types.js';
 import { type ChangeOperation, changeOperation } from '../../kernel/ipvs/serverLists.js';
 import type { VirtualService } from '../../kernel/ipvs/types.js';
 import type { RtnetlinkOperation } from '../../kernel/rtnetlink/types.js';
 import { joinHostPort } from '../../net/address.js';
 import type { Known } from '../mode.js';
+import { describeSetting } from '../shared/describeSetting.js';
+import { describeRules } from '../shared/iptables/describe.js';
 import type { Item } from './items.js';
 import type { Operation } from './operations.js';
 
@@ -15,8 +16,7 @@ export function describe({ key, size, call }: Operation, known: Known<Item>): st
   switch (call.on) {
     case 'sysctl': {
       const now = known.get(key);
-      const value = now?.kind === 'sysctl' ? now.value : 'absent';
-      return [[`~ sysctl ${call.name} = ${call.value} (now ${value})`]];
+      return [[describeSetting(call, now?.kind === 'sysctl' ? now.value : undefined)]];
     }
     case 'timeouts': {
       const { tcp, tcpFin, udp } = call.timeouts;
@@ -30,8 +30,10 @@ export function describe({ key, size, call }: Operation, known: Known<Item>): st
       return Array.from({ length: size }, (_, index) => [
         describeServer(changeOperation(call.change, index)),
       ]);
-    case 'iptables':
-      return [describeRules(call.operation, known.get(key))];
+    case 'iptables': {
+      const now = known.get(key);
+      return [describeRules(call.operation, now?.kind === 'chain' ? now.rules : undefined)];
+    }
   }
 }
 
@@ -84,21 +86,4 @@ function describeServer(operation: ChangeOperation): string {
 
 function describeSettings({ scheduler, persistence }: VirtualService): string {
   return persistence ? `${scheduler} persistent ${persistence.timeout}s` : scheduler;
-}
-
-function describeRules(operation: IptablesOperation, have: Item | undefined): string[] {
-  if ('jump' in operation) {
-    const { family, table, from, rule } = operation.jump;
-    return [`${operation.do === 'insertJump' ? '+' : '-'} rule IPv${family} ${table}/${from} ${rule}`];
-  }
-  const { family, table, name } = operation.chain;
-  const chain = `IPv${family} ${table}/${name}`;
-  if (operation.do === 'deleteChain') return [`- chain ${chain}`];
-  const before = have?.kind === 'chain' ? have.rules : [];
-  const after = operation.chain.rules;
-  return [
-    `${have ? '~' : '+'} chain ${chain}`,
-    ...before.filter((rule) => !after.includes(rule)).map((rule) => `    - ${rule}`),
-    ...after.filter((rule) => !before.includes(rule)).map((rule) => `    + ${rule}`),
-  ];
 }

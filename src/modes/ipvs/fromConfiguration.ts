@@ -2,9 +2,8 @@
 
 import { UsageError } from '../../config/commandLine.js';
 import type { Configuration } from '../../config/configuration.js';
-import { type Family, familyOf } from '../../net/address.js';
-import { formatNetwork, parseNetwork } from '../../net/network.js';
-import { CURES, type Cure, IPVS_DEFAULTS, type IpvsOptions, type LocalDetector } from './options.js';
+import { canonicalNetworks, localDetectorOf, nodePortAddressesOf } from '../shared/fromConfiguration.js';
+import { CURES, type Cure, IPVS_DEFAULTS, type IpvsOptions } from './options.js';
 
 /** The options of ipvs mode; `own` has those without a field in the configuration. */
 export function ipvsOptions(
@@ -12,14 +11,14 @@ export function ipvsOptions(
   own: Pick<IpvsOptions, 'families' | 'kernelRelease'> &
     Partial<Pick<IpvsOptions, 'ownAll' | 'drainBound' | 'cures'>>,
 ): IpvsOptions {
-  const { ipvs, iptables, nodePortAddresses: nodePorts } = configuration;
+  const { ipvs, iptables } = configuration;
   return {
     ...IPVS_DEFAULTS,
     scheduler: schedulerOf(configuration),
     masqueradeAll: iptables.masqueradeAll,
     masqueradeMark: 2 ** iptables.masqueradeBit,
-    localDetector: localDetector(configuration),
-    nodePortAddresses: nodePorts[0] === 'primary' ? 'primary' : canonicalNetworks(nodePorts),
+    localDetector: localDetectorOf(configuration),
+    nodePortAddresses: nodePortAddressesOf(configuration),
     strictARP: ipvs.strictARP,
     auditPeriod: ipvs.syncPeriod,
     timeouts: {
@@ -35,32 +34,6 @@ export function ipvsOptions(
 /** The scheduler of every virtual service; an empty field means the default. */
 export function schedulerOf({ ipvs }: Configuration): string {
   return ipvs.scheduler || IPVS_DEFAULTS.scheduler;
-}
-
-function localDetector({ detectLocalMode, detectLocal, clusterCIDR }: Configuration): LocalDetector {
-  switch (detectLocalMode) {
-    case 'ClusterCIDR':
-      return { by: 'network', networks: byFamily(canonicalNetworks(clusterCIDR.split(','))) };
-    case 'NodeCIDR':
-      return { by: 'nodeNetwork' };
-    case 'BridgeInterface':
-      return { by: 'interface', match: detectLocal.bridgeInterface };
-    case 'InterfaceNamePrefix':
-      return { by: 'interface', match: `${detectLocal.interfaceNamePrefix}+` };
-  }
-}
-
-/** Networks in canonical form. They are valid: the configuration has been validated. */
-function canonicalNetworks(texts: readonly string[]): string[] {
-  return texts.flatMap((text) => {
-    const network = parseNetwork(text);
-    return network ? [formatNetwork(network)] : [];
-  });
-}
-
-/** The first network of each family. */
-function byFamily(networks: readonly string[]): { [family in Family]?: string } {
-  return Object.fromEntries(networks.toReversed().map((network) => [familyOf(network), network]));
 }
 
 /** The kernel's timeouts are in whole seconds. */

@@ -18,10 +18,11 @@ import { affectsNode, planNode } from './planNode.js';
 import { planService, type Terminating, terminatingOf } from './planService.js';
 import { watchDevice } from './tampering.js';
 
+export type { LocalDetector } from '../shared/localDetector.js';
 export type { Item } from './items.js';
 export type { IpvsKernel } from './kernel.js';
 export { type Operation, ORDER } from './operations.js';
-export { CURES, type Cure, IPVS_DEFAULTS, type IpvsOptions, type LocalDetector } from './options.js';
+export { CURES, type Cure, IPVS_DEFAULTS, type IpvsOptions } from './options.js';
 export { checkScheduler, prepare, probeScheduler } from './prepare.js';
 
 /** Creates ipvs mode from its pure parts and a kernel. */

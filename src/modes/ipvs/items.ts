@@ -2,7 +2,7 @@
 // from a log line.
 import { formatEntry } from '../../kernel/ipset/entry.js';
 import type { SetDefinition, SetEntry, SetReference } from '../../kernel/ipset/types.js';
-import type { Chain, Jump } from '../../kernel/iptables/types.js';
+import type { Chain, ChainRule } from '../../kernel/iptables/types.js';
 import type { RealServers } from '../../kernel/ipvs/serverLists.js';
 import type { AddressId, IpvsTimeouts, VirtualService } from '../../kernel/ipvs/types.js';
 import { type Family, joinHostPort } from '../../net/address.js';
@@ -62,7 +62,7 @@ export type Item =
   | SetItem
   /** Foreign: rules of other programs jump to it. */
   | ({ readonly kind: 'chain'; readonly foreign?: true } & Chain)
-  | ({ readonly kind: 'jump' } & Jump)
+  | ({ readonly kind: 'jump' } & ChainRule)
   /** Foreign: excluded from deletion by configuration. */
   | { readonly kind: 'address'; readonly address: string; readonly foreign?: true }
   | Entry
@@ -82,7 +82,7 @@ export function keyOf(item: Item): string {
     case 'chain':
       return `chain ${item.family} ${item.table}/${item.name}`;
     case 'jump':
-      return `jump ${item.family} ${item.table}/${item.from} ${item.rule}`;
+      return `jump ${item.family} ${item.table}/${item.chain} ${item.text}`;
     case 'address':
       return `address ${item.address}`;
     case 'entry':

@@ -5,6 +5,7 @@ import { listsOf, type RealServers } from '../../kernel/ipvs/serverLists.js';
 import type { AddressId, VirtualService } from '../../kernel/ipvs/types.js';
 import { type Family, familyOf, isLinkLocalIPv6 } from '../../net/address.js';
 import { networkContains, parseNetwork } from '../../net/network.js';
+import { splitChainId, targetsOfOthers } from '../shared/iptables/targets.js';
 import {
   type Item,
   itemMap,
@@ -16,7 +17,6 @@ import {
   virtualServiceKey,
 } from './items.js';
 import type { IpvsKernel } from './kernel.js';
-import { isIptablesModeChain, leftoverJumps } from './leftovers.js';
 import type { IpvsOptions } from './options.js';
 import { recordOf, recordsNaming } from './ownership.js';
 import { sysctls } from './planNode.js';
@@ -207,37 +207,23 @@ function serviceOf(service: VirtualService & AddressId): VirtualService & Addres
   return persistence ? { ...settings, persistence } : settings;
 }
 
-/** The chains and jumps of a family that belong to ipvs mode or to iptables mode. */
+/** Our chains and jumps of a family. */
 export function observeRules(family: Family, saved: SavedRules): Item[] {
-  const taken = takenByOthers(family, saved);
+  const known = jumps(family);
+  const taken = targetsOfOthers(saved, isKnownChain, new Set(known.map(({ text }) => text)));
   const items: Item[] = [];
   for (const [id, rules] of saved) {
-    const [table, name] = id.split('/') as [string, string];
+    const [table, name] = splitChainId(id);
     if (!isKnownChain(table, name)) continue;
     items.push({ kind: 'chain', family, table, name, rules, ...(taken.has(id) ? { foreign: true } : {}) });
   }
-  for (const jump of [...jumps(family), ...leftoverJumps(family)]) {
-    if (saved.get(`${jump.table}/${jump.from}`)?.includes(jump.rule)) items.push({ kind: 'jump', ...jump });
+  for (const jump of known) {
+    if (saved.get(`${jump.table}/${jump.chain}`)?.includes(jump.text)) items.push({ kind: 'jump', ...jump });
   }
   return items;
 }
 
-/** Ignores tables that no mode uses. */
+/** Ignores tables that the mode does not use. */
 function isKnownChain(table: string, name: string): table is Table {
-  return (table in CHAINS && CHAINS[table as Table].includes(name)) || isIptablesModeChain(table, name);
-}
-
-/** Chains to which rules of other programs jump, such as kubelet and CNI plugins. */
-function takenByOthers(family: Family, saved: SavedRules): Set<string> {
-  const known = new Set([...jumps(family), ...leftoverJumps(family)].map(({ rule }) => rule));
-  const taken = new Set<string>();
-  for (const [id, rules] of saved) {
-    const [table, name] = id.split('/') as [string, string];
-    if (isKnownChain(table, name)) continue;
-    for (const rule of rules) {
-      const target = known.has(rule) ? undefined : /-[jg] (\S+)/.exec(rule)?.[1];
-      if (target !== undefined) taken.add(`${table}/${target}`);
-    }
-  }
-  return taken;
+  return table in CHAINS && CHAINS[table as Table].includes(name);
 }

@@ -1,42 +1,59 @@
 // Opens ipvs mode: its parts of the kernel, and its options from the configuration and the command line.
+import { existsSync } from 'node:fs';
 import { release } from 'node:os';
 import type { Logger } from 'pino';
 import { NetlinkError } from '../../errors.js';
 import { openIpset } from '../../kernel/ipset/index.js';
 import { type Ipvs, openIpvs } from '../../kernel/ipvs/index.js';
 import { loadModule, loadModules } from '../../kernel/modules.js';
-import type { ModeDefinition } from '../definition.js';
+import type { Family } from '../../net/address.js';
+import type { ModeDefinition, ModeSettings } from '../definition.js';
 import { openHostKernel, usableFamilies } from '../shared/hostKernel.js';
 import { openParts } from '../shared/openParts.js';
+import { formerState, hasTraces, RULES } from './former.js';
 import { curesOf, ipvsOptions, schedulerOf } from './fromConfiguration.js';
 import { createIpvsMode } from './index.js';
 import { kernelModules } from './modules.js';
 import { checkScheduler, prepare, probeScheduler } from './prepare.js';
 
+/** The kernel has loaded ipset, or has it built in. */
+const IPSET_LOADED = '/sys/module/ip_set';
+/** The kernel has loaded IPVS, or has it built in. */
+const IPVS_LOADED = '/proc/net/ip_vs';
+
 /** ipvs mode. */
 export const IPVS_MODE: ModeDefinition = {
+  virtualServices: true,
   checkFlags: ({ cures }) => void curesOf(cures),
   needsAllNodes: ({ cures }) => curesOf(cures).has('other-nodes'),
-  async open({ configuration, command, loadModules: load, log }) {
-    const loading = load ? loadAhead(schedulerOf(configuration), log) : undefined;
+  async open({ log, ...settings }) {
+    const load = settings.loadModules;
+    const loading = load ? loadAhead(schedulerOf(settings.configuration), log) : undefined;
     const kernel = await openIpvsKernel(load);
     const [families] = await Promise.all([usableFamilies(kernel.iptables, log), loading]);
-    const options = ipvsOptions(configuration, {
-      families,
-      kernelRelease: release(),
-      ownAll: command.ownAll,
-      cures: curesOf(command.cures),
-      ...(command.drainBound === undefined ? {} : { drainBound: command.drainBound }),
-    });
+    const options = optionsOf(settings, families);
     return {
       mode: createIpvsMode(kernel, options),
+      rules: RULES,
       families: options.families,
-      minSyncPeriod: configuration.ipvs.minSyncPeriod,
+      minSyncPeriod: settings.configuration.ipvs.minSyncPeriod,
       kernel,
       parts: { ipvs: kernel.ipvs, ipset: kernel.ipset },
       prepare: () => prepare(kernel, options),
       probe: (changed) => probeScheduler(kernel, schedulerOf(changed)),
       check: () => checkScheduler(kernel, options.scheduler),
+    };
+  },
+  async openFormer({ kernel: host, families, ...settings }) {
+    const traces = { ...host, openIpset: existsSync(IPSET_LOADED) ? openIpset : undefined };
+    const mayHaveServices = settings.command.ownAll && existsSync(IPVS_LOADED);
+    if (!mayHaveServices && !(await hasTraces(traces, families))) return undefined;
+    const own = await openIpvsParts(settings.loadModules);
+    return {
+      ...formerState({ ...host, ...own }, optionsOf(settings, families)),
+      close: () => {
+        for (const part of Object.values(own)) part.close();
+      },
     };
   },
 };
@@ -45,6 +62,16 @@ export const IPVS_MODE: ModeDefinition = {
 async function loadAhead(scheduler: string, log: Logger): Promise<void> {
   const said = await loadModules(kernelModules(scheduler)).catch(String);
   if (said !== undefined) log.debug({ err: said }, 'not all kernel modules were loaded ahead');
+}
+
+function optionsOf({ configuration, command }: Omit<ModeSettings, 'log'>, families: readonly Family[]) {
+  return ipvsOptions(configuration, {
+    families,
+    kernelRelease: release(),
+    ownAll: command.ownAll,
+    cures: curesOf(command.cures),
+    ...(command.drainBound === undefined ? {} : { drainBound: command.drainBound }),
+  });
 }
 
 /** The parts of the kernel that ipvs mode needs. */
@@ -56,11 +83,7 @@ export type OpenIpvsKernel = Awaited<ReturnType<typeof openIpvsKernel>>;
  * @param load load the module ip_vs if it is missing
  */
 export async function openIpvsKernel(load: boolean) {
-  const parts = await openParts({
-    ipvs: load ? openIpvsWithModule : openIpvs,
-    ipset: openIpset,
-    host: openHostKernel,
-  });
+  const parts = await openParts({ ...ipvsParts(load), host: openHostKernel });
   const { ipvs, ipset, host } = parts;
   return {
     ...host,
@@ -70,6 +93,15 @@ export async function openIpvsKernel(load: boolean) {
       for (const part of Object.values(parts)) part.close();
     },
   };
+}
+
+/** Opens the parts that only ipvs mode needs. */
+function openIpvsParts(load: boolean) {
+  return openParts(ipvsParts(load));
+}
+
+function ipvsParts(load: boolean) {
+  return { ipvs: load ? openIpvsWithModule : () => openIpvs(), ipset: () => openIpset() };
 }
 
 /** The netlink family of IPVS exists only while ip_vs is loaded; the kernel does not load it on demand. */

@@ -24,8 +24,12 @@ export const ADDITIONS = [
   'addAddresses',
 ] as const;
 
-/** The order of the phases that remove. They follow all additions of a pass. */
+/**
+ * The order of the phases that remove. They follow all additions of a pass. A chain that leads to chains of another mode
+ * serves traffic until then.
+ */
 export const REMOVALS = [
+  'replaceRules',
   'deleteAddresses',
   'deleteServers',
   'deleteEntries',

@@ -1,15 +1,7 @@
 // The options of ipvs mode. Names in comments are fields of KubeProxyConfiguration.
 import type { IpvsTimeouts } from '../../kernel/ipvs/types.js';
 import type { Family } from '../../net/address.js';
-
-/** How rules detect local traffic (`detectLocalMode`). */
-export type LocalDetector =
-  /** By source network in each family: mode ClusterCIDR. A family without a network has no detector. */
-  | { readonly by: 'network'; readonly networks: { readonly [family in Family]?: string } }
-  /** By the network of this node's pods: mode NodeCIDR. */
-  | { readonly by: 'nodeNetwork' }
-  /** By input interface, in iptables' notation (`cni0`, `veth+`): modes BridgeInterface and InterfaceNamePrefix. */
-  | { readonly by: 'interface'; readonly match: string };
+import type { LocalDetector } from '../shared/localDetector.js';
 
 /**
  * Faults of kube-proxy that are reproduced by default, because a cure changes the kernel's steady state. Each has a

@@ -1,8 +1,10 @@
 // The iptables rules of ipvs mode, as iptables-save prints them. Except in KUBE-IPVS-OUT-FILTER, their number does not
 // depend on the number of Services. Their order in a chain is significant.
-import type { Chain, Jump, Table } from '../../kernel/iptables/types.js';
+import type { Chain, ChainRule, Table } from '../../kernel/iptables/types.js';
 import type { Family } from '../../net/address.js';
 import { PROTOCOL_NUMBERS, type Protocol } from '../../net/protocol.js';
+import { acceptForwarded, masqueradeMarked, reject, setMark } from '../shared/iptables/fixedRules.js';
+import { localMatch } from '../shared/localDetector.js';
 import type { NodeDrop } from './items.js';
 import type { IpvsOptions } from './options.js';
 import { commentOf, type SetRole, setOf } from './sets.js';
@@ -37,12 +39,12 @@ const JUMPS: readonly (readonly [table: Table, from: string, comment: string, to
 ];
 
 /** The jumps of a family, in the order of their insertion. */
-export function jumps(family: Family): Jump[] {
-  return JUMPS.map(([table, from, comment, to]) => ({
+export function jumps(family: Family): ChainRule[] {
+  return JUMPS.map(([table, chain, comment, to]) => ({
     family,
     table,
-    from,
-    rule: `-m comment --comment "${comment}" -j ${to}`,
+    chain,
+    text: `-m comment --comment "${comment}" -j ${to}`,
   }));
 }
 
@@ -98,21 +100,10 @@ function natRules(family: Family, facts: RuleFacts, options: IpvsOptions): Rules
     ],
     'nat/KUBE-POSTROUTING': [
       ...when('KUBE-LOOP-BACK', `${match('KUBE-LOOP-BACK', 'dst,dst,src')} -j MASQUERADE`),
-      ...masqueradeMarked(hex(options.masqueradeMark)),
+      ...masqueradeMarked(options.masqueradeMark),
     ],
-    'nat/KUBE-MARK-MASQ': [
-      `-j MARK --set-xmark ${hex(options.masqueradeMark)}/${hex(options.masqueradeMark)}`,
-    ],
+    'nat/KUBE-MARK-MASQ': setMark(options.masqueradeMark),
   };
-}
-
-/** Clears the mark before masquerading, so that the packet is not masqueraded again after encapsulation. */
-function masqueradeMarked(mark: string): string[] {
-  return [
-    `-m mark ! --mark ${mark}/${mark} -j RETURN`,
-    `-j MARK --set-xmark ${mark}/0x0`,
-    '-m comment --comment "kubernetes service traffic requiring SNAT" -j MASQUERADE --random-fully',
-  ];
 }
 
 /** Masquerades traffic to cluster IPs: all, or all that is not local, or without a detector only that of the node. */
@@ -124,9 +115,10 @@ function masqueradeClusterIPs(
   const match = (dimensions: string) =>
     `${matchSet(family, 'KUBE-CLUSTER-IP', dimensions)} -j KUBE-MARK-MASQ`;
   if (masqueradeAll) return match('dst,dst');
-  if (localDetector.by === 'interface') return `! -i ${localDetector.match} ${match('dst,dst')}`;
-  const network = localDetector.by === 'network' ? localDetector.networks[family] : podNetwork;
-  return network === undefined ? match('src,dst') : `! -s ${network} ${match('dst,dst')}`;
+  const local = localMatch(localDetector, family, podNetwork);
+  if (local === undefined) return match('src,dst');
+  const option = 'interface' in local ? `-i ${local.interface}` : `-s ${local.network}`;
+  return `! ${option} ${match('dst,dst')}`;
 }
 
 /** Accepts traffic from other hosts, and traffic to local addresses, before the node-port rules. */
@@ -149,18 +141,13 @@ function filterRules(
   { has, nodeDrops }: RuleFacts,
   { masqueradeMark, cures }: IpvsOptions,
 ): RulesByChain {
-  const mark = hex(masqueradeMark);
   const when = (role: SetRole, dimensions: string, target: string) =>
     has(role) ? [`${matchSet(family, role, dimensions)} -j ${target}`] : [];
   const accept = ([protocol, role, dimensions]: (typeof NODE_PORT_SETS)[number]) =>
     has(role) ? [`-p ${protocol} ${matchSet(family, role, dimensions)} -j ACCEPT`] : [];
   const pass = (role: SetRole, dimensions = 'dst,dst') => `${bareMatch(family, role, dimensions)} -j RETURN`;
-  const unreachable = family === 4 ? 'icmp-port-unreachable' : 'icmp6-port-unreachable';
   return {
-    'filter/KUBE-FORWARD': [
-      `-m comment --comment "kubernetes forwarding rules" -m mark --mark ${mark}/${mark} -j ACCEPT`,
-      '-m comment --comment "kubernetes forwarding conntrack rule" -m conntrack --ctstate RELATED,ESTABLISHED -j ACCEPT',
-    ],
+    'filter/KUBE-FORWARD': acceptForwarded(masqueradeMark),
     'filter/KUBE-NODE-PORT': [
       `${matchSet(family, 'KUBE-HEALTH-CHECK-NODE-PORT', 'dst')} -j ACCEPT`,
       ...(cures.has('accept-node-ports') ? NODE_PORT_SETS.flatMap(accept) : []),
@@ -178,7 +165,7 @@ function filterRules(
       pass('KUBE-EXTERNAL-IP'),
       pass('KUBE-EXTERNAL-IP-LOCAL'),
       pass('KUBE-HEALTH-CHECK-NODE-PORT', 'dst'),
-      `-m conntrack --ctstate NEW ${bareMatch(family, 'KUBE-IPVS-IPS', 'dst')} -j REJECT --reject-with ${unreachable}`,
+      `-m conntrack --ctstate NEW ${bareMatch(family, 'KUBE-IPVS-IPS', 'dst')} -j ${reject(family)}`,
     ],
     'filter/KUBE-IPVS-OUT-FILTER': nodeDrops.map(dropFromNode).sort(),
   };
@@ -210,8 +197,4 @@ function matchSet(family: Family, role: SetRole, dimensions: string): string {
 
 function bareMatch(family: Family, role: SetRole, dimensions = 'dst,dst'): string {
   return `-m set --match-set ${setOf(role, family).name} ${dimensions}`;
-}
-
-function hex(mark: number): string {
-  return `0x${mark.toString(16)}`;
 }

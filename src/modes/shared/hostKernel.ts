@@ -29,9 +29,11 @@ export async function openHostKernel(options: OpenOptions = {}) {
     conntrack: () => openConntrack(options),
     rtnetlink: () => openRtnetlink(options),
   });
+  const client = openIptables();
+  const iptables: Iptables = client;
   return {
     ...parts,
-    iptables: openIptables(),
+    iptables,
     sysctl: openSysctl(),
     procNet: openProcNet(),
     /** Calls `changed` after changes of links or addresses, until closed. */
@@ -42,6 +44,8 @@ export async function openHostKernel(options: OpenOptions = {}) {
     ),
     close: () => {
       for (const part of Object.values(parts)) part.close();
+      // Nothing waits for its programs: they end with this process at the latest.
+      client.close().catch(() => {});
     },
   };
 }
@@ -60,22 +64,42 @@ function hostChanges(events: readonly RtnetlinkEvent[]): Pick<HostChange, 'addre
 }
 
 /** Families for which the host has both an IP stack and the iptables programs. Logs the other families. */
-export async function usableFamilies(iptables: Iptables, log: Logger): Promise<Family[]> {
-  const families = [4, 6] as const;
-  const obstacles = await Promise.all(families.map((family) => findObstacle(iptables, family)));
-  return families.filter((family, i) => {
-    const reason = obstacles[i];
-    if (reason !== undefined) log.warn({ err: reason }, `IPv${family} is left out`);
-    return reason === undefined;
-  });
+export async function usableFamilies(iptables: Iptables, log: Pick<Logger, 'warn'>): Promise<Family[]> {
+  const { usable, unusable } = await findFamilies(iptables);
+  for (const { family, reason } of unusable) log.warn({ err: reason }, `IPv${family} is left out`);
+  return usable;
 }
 
-async function findObstacle(iptables: Iptables, family: Family): Promise<string | undefined> {
-  if (family === 6 && !existsSync('/proc/net/if_inet6')) return 'the kernel runs without IPv6';
+/** A family that cannot be programmed. */
+export interface UnusableFamily {
+  readonly family: Family;
+  /** The kernel has the family: the iptables programs failed. */
+  readonly inKernel: boolean;
+  readonly reason: string;
+}
+
+/** The families that can be programmed on this host, and the others. */
+export async function findFamilies(
+  iptables: Pick<Iptables, 'save'>,
+): Promise<{ readonly usable: Family[]; readonly unusable: readonly UnusableFamily[] }> {
+  const families = [4, 6] as const;
+  const obstacles = await Promise.all(families.map((family) => findObstacle(iptables, family)));
+  return {
+    usable: families.filter((_, i) => obstacles[i] === undefined),
+    unusable: obstacles.filter((obstacle) => obstacle !== undefined),
+  };
+}
+
+async function findObstacle(
+  iptables: Pick<Iptables, 'save'>,
+  family: Family,
+): Promise<UnusableFamily | undefined> {
+  if (family === 6 && !existsSync('/proc/net/if_inet6'))
+    return { family, inKernel: false, reason: 'the kernel runs without IPv6' };
   try {
     await iptables.save(family);
     return undefined;
   } catch (error) {
-    return String(error);
+    return { family, inKernel: true, reason: String(error) };
   }
 }

@@ -25,18 +25,16 @@ export interface NodePortRules {
 export function nodePortHost({ nodePortAddresses: given, ownLink, onOwnLink }: NodePortRules): HostRules {
   const isOrdinary = ({ link, address }: HostAddress) =>
     link !== ownLink && !isLoopback(address) && !isLinkLocalIPv6(address);
-  const networksOf = (nodeIPs: NodeIPs) => (given === 'primary' ? ownNetworks(nodeIPs) : given);
   return {
     uses(hostAddress, nodeIPs) {
       const { link, address } = hostAddress;
       if (isOrdinary(hostAddress)) return true;
       if (isLoopback(address) || (link === ownLink && !onOwnLink)) return false;
-      const within = restriction(familyOf(address), networksOf(nodeIPs));
+      const within = nodePortNetworks(given, nodeIPs)[familyOf(address)];
       return within?.some((network) => networkContains(network, address)) ?? false;
     },
     facts(hostAddresses, nodeIPs) {
-      const networks = networksOf(nodeIPs);
-      const within = { 4: restriction(4, networks), 6: restriction(6, networks) };
+      const within = nodePortNetworks(given, nodeIPs);
       const others = hostAddresses.filter(isOrdinary).map(({ address }) => address);
       const all = hostAddresses.filter(({ link }) => onOwnLink || link !== ownLink);
       return {
@@ -49,6 +47,19 @@ export function nodePortHost({ nodePortAddresses: given, ownLink, onOwnLink }: N
       };
     },
   };
+}
+
+/**
+ * The networks to which node ports are restricted in each family; undefined if they are not.
+ *
+ * @param given networks, canonical; or `primary`: the node's own addresses. Empty: no restriction
+ */
+export function nodePortNetworks(
+  given: NodePortRules['nodePortAddresses'],
+  nodeIPs: NodeIPs,
+): Readonly<Record<Family, readonly Network[] | undefined>> {
+  const networks = given === 'primary' ? ownNetworks(nodeIPs) : given;
+  return { 4: restriction(4, networks), 6: restriction(6, networks) };
 }
 
 /** The node's own addresses, each as a network. */

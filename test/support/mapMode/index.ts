@@ -19,6 +19,7 @@ export function mapKernel(): TestKernel {
       entries()
         .map(([name, endpoints]) => `${name} -> ${endpoints.join(', ')}\n`)
         .join(''),
+    serves: (dialled) => entries().some(([name]) => name === `${dialled}/tcp`),
     leadsTo: (dialled, endpoint) =>
       entries().some(([name, endpoints]) => name === `${dialled}/tcp` && endpoints.includes(endpoint)),
   };

@@ -1,6 +1,6 @@
 // A minimal mode: frontends and their endpoints in one map, which is changed by transactions.
-import { NetlinkError } from '../../../src/errors.js';
-import { type Comparison, type Desired, type Mode, ROLLED_BACK } from '../../../src/modes/mode.js';
+import { NetlinkError, ROLLED_BACK } from '../../../src/errors.js';
+import type { Comparison, Desired, Mode } from '../../../src/modes/mode.js';
 import { nodePortHost } from '../../../src/modes/shared/nodePortAddresses.js';
 import { joinHostPort } from '../../../src/net/address.js';
 import type { NodeFacts, ServicePlanInput } from '../../../src/services/types.js';

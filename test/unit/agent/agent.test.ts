@@ -167,11 +167,11 @@ function tests(newKernel: () => TestKernel): void {
         () => agent.logged('KubeProxyConfiguration: contents').length > 0,
       );
       server.store.set(service('c', '10.96.0.3'));
-      await until('it follows', () => agent.kernel.state().includes('10.96.0.3:80'));
+      await until('it follows', () => agent.kernel.serves('10.96.0.3:80'));
       assert.equal(agent.ended(), undefined);
       writeFileSync(path, `${GOOD}ipvs: {scheduler: rr}\n`);
       assert.equal(await agent.status, 1);
-      assert.match(agent.kernel.state(), /10\.96\.0\.3:80/);
+      assert.ok(agent.kernel.serves('10.96.0.3:80'));
     });
   });
 
@@ -194,7 +194,7 @@ function tests(newKernel: () => TestKernel): void {
       await until('it has programmed the kernel', () => programmed(agent.kernel));
       server.store.set(node('node-a', { podCIDRs: ['10.244.9.0/24'] }));
       server.store.set(service('c', '10.96.0.3'));
-      await until('it follows', () => agent.kernel.state().includes('10.96.0.3:80'));
+      await until('it follows', () => agent.kernel.serves('10.96.0.3:80'));
       agent.stop();
       assert.equal(await agent.status, 0);
       assert.ok(programmed(agent.kernel));
@@ -210,7 +210,7 @@ function tests(newKernel: () => TestKernel): void {
       server.store.set({ ...service('b', ''), spec: { clusterIP: '10.96.0.2', ports: [{ port: 'http' }] } });
       server.store.set(service('c', '10.96.0.3'));
       const reports = () => agent.logged('last readable value stays in use').length;
-      await until('it follows', () => agent.kernel.state().includes('10.96.0.3:80'));
+      await until('it follows', () => agent.kernel.serves('10.96.0.3:80'));
       // Services and slices are two watches: either may be first.
       await until('it has reported all of them', () => reports() >= 3);
       const after = agent.kernel.state().split('\n');
@@ -265,7 +265,7 @@ function tests(newKernel: () => TestKernel): void {
       assert.equal(agent.kernel.state(), before);
       await server.start();
       await until('the deleted Service is removed', () => !agent.kernel.state().includes('10.96.0.1'));
-      assert.match(agent.kernel.state(), /10\.96\.0\.2:80/);
+      assert.ok(agent.kernel.serves('10.96.0.2:80'));
       agent.stop();
       assert.equal(await agent.status, 0);
     });

@@ -18,9 +18,9 @@ function setUp() {
     conntrackReconciled: (family) => told.push(`looked at flows of IPv${family}`),
     conntrackDeleted: (family, flows) => told.push(`deleted ${flows} of IPv${family}`),
   };
-  measure(kernel, metrics);
+  const { failedRestores } = measure(kernel, metrics);
   const conntrack = withTimedListing(kernel.conntrack, metrics);
-  return { kernel, measuredKernel: { ...kernel, conntrack }, told };
+  return { kernel, measuredKernel: { ...kernel, conntrack }, told, failedRestores };
 }
 
 const SERVICE = { address: '10.96.0.1', port: 80, protocol: 'tcp' } as const;
@@ -51,9 +51,11 @@ it('a batch that fails completely counts as a failure of each operation', async 
 });
 
 it('a failed restore is counted', async () => {
-  const { kernel, measuredKernel, told } = setUp();
+  const { kernel, measuredKernel, told, failedRestores } = setUp();
   kernel.iptables.fault = failNth(1);
-  const error = await measuredKernel.iptables.restore(6, []);
+  const chain = { family: 6, table: 'nat', name: 'A', rules: [] } as const;
+  const [error] = await measuredKernel.iptables.restore(6, [{ do: 'setChain', chain }]);
+  assert.deepEqual([failedRestores(), failedRestores()], [[6], []]);
   assert.equal(error?.code, 'ENOMEM');
   assert.deepEqual(told, ['iptables restore ENOMEM 1', 'iptables batch of 1', 'restore of IPv6 failed']);
 });

@@ -71,7 +71,7 @@ describe("kubeadm's configuration", () => {
 
   it('has one warning: blank means ipvs mode here', () => {
     assert.deepEqual(notices, [
-      'mode is blank, which means ipvs mode here; in kube-proxy it means iptables mode',
+      'mode is blank, which means ipvs mode here; in kube-proxy it means iptables mode: set it to ipvs or iptables',
     ]);
   });
 
@@ -246,10 +246,10 @@ describe('a configuration that is loaded', () => {
   it('may have any mode of kube-proxy for a clean-up', () => {
     for (const mode of ['', 'ipvs', 'iptables', 'nftables']) {
       const { configuration, notices } = load(`${HEAD}mode: "${mode}"\n`, '--cleanup');
-      assert.deepEqual([configuration.mode, notices], ['ipvs', []]);
+      assert.deepEqual([configuration.mode, notices], [mode === 'iptables' ? mode : 'ipvs', []]);
     }
     assert.match(refusal(() => load(`${HEAD}mode: zz\n`, '--cleanup'))[0] ?? '', /Mode\.ProxyMode/);
-    assert.match(refusal(() => load(`${HEAD}mode: iptables\n`))[0] ?? '', /iptables mode is not available/);
+    assert.match(refusal(() => load(`${HEAD}mode: nftables\n`))[0] ?? '', /nftables mode is not available/);
   });
 
   it('is that of the file: other flags have no effect, and a warning', () => {

@@ -6,7 +6,9 @@ import { decodeConfiguration } from '../../support/decodeConfiguration.js';
 
 const warnings = (raw: Record<string, unknown>, withManifests = false) =>
   ignoredFields(decodeConfiguration(raw).configuration, withManifests);
-const warningsOf = (...args: string[]) => flagWarnings((readFlags(args) as KernelCommand).given);
+const warningsOf = (...args: string[]) => warningsIn('ipvs', ...args);
+const warningsIn = (mode: string, ...args: string[]) =>
+  flagWarnings((readFlags(args) as KernelCommand).given, mode);
 
 describe('a field without effect', () => {
   const cases: [raw: Record<string, unknown>, path: string][] = [
@@ -18,6 +20,8 @@ describe('a field without effect', () => {
     [{ iptables: { localhostNodePorts: false } }, 'iptables.localhostNodePorts'],
     [{ iptables: { syncPeriod: '1m' } }, 'iptables.syncPeriod'],
     [{ iptables: { minSyncPeriod: '5s' } }, 'iptables.minSyncPeriod'],
+    [{ mode: 'iptables', ipvs: { scheduler: 'lc' } }, 'ipvs.scheduler'],
+    [{ mode: 'iptables', ipvs: { strictARP: true } }, 'ipvs.strictARP'],
     [{ clientConnection: { contentType: 'application/json' } }, 'clientConnection.contentType'],
     [{ clientConnection: { acceptContentTypes: 'x' } }, 'clientConnection.acceptContentTypes'],
     [{ configSyncPeriod: '1m' }, 'configSyncPeriod'],
@@ -44,6 +48,8 @@ describe('a field without effect', () => {
       nodePortAddresses: ['primary'],
     };
     assert.deepEqual(warnings(raw), []);
+    const iptables = { localhostNodePorts: false, syncPeriod: '1m', minSyncPeriod: '5s', masqueradeBit: 3 };
+    assert.deepEqual(warnings({ mode: 'iptables', iptables }), []);
   });
 });
 
@@ -77,6 +83,16 @@ describe('a flag without effect', () => {
       ['--cluster-cidr has no effect: --config is given'],
     );
     assert.deepEqual(warningsOf('--cluster-cidr=10.0.0.0/8'), []);
+  });
+
+  it('in the mode has one warning, but not with --cleanup, which removes the state of every mode', () => {
+    const flags = ['--cures=endpoint-order', '--ipvs-own-all'];
+    assert.deepEqual(warningsIn('ipvs', ...flags), []);
+    assert.deepEqual(warningsIn('iptables', ...flags), [
+      '--cures has no effect: only ipvs mode uses it',
+      '--ipvs-own-all has no effect: only ipvs mode uses it',
+    ]);
+    assert.deepEqual(warningsIn('iptables', '--cleanup', '--ipvs-own-all'), []);
   });
 
   it("or that is deprecated has kube-proxy's warning", () => {

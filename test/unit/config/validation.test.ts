@@ -68,15 +68,15 @@ const cases: [raw: Record<string, unknown>, problems: string[]][] = [
   [
     { mode: 'zz' },
     [
-      `${K}.Mode.ProxyMode: Invalid value: "zz": must be ipvs or blank (blank means the best-available proxy [currently ipvs])`,
+      `${K}.Mode.ProxyMode: Invalid value: "zz": must be iptables, ipvs or blank (blank means the best-available proxy [currently ipvs])`,
     ],
   ],
-  ...(['iptables', 'nftables'] as const).map((mode): [Record<string, unknown>, string[]] => [
-    { mode },
+  [
+    { mode: 'nftables' },
     [
-      `${K}.Mode.ProxyMode: Invalid value: "${mode}": ${mode} mode is not available; must be ipvs or blank (blank means the best-available proxy [currently ipvs])`,
+      `${K}.Mode.ProxyMode: Invalid value: "nftables": nftables mode is not available; must be iptables, ipvs or blank (blank means the best-available proxy [currently ipvs])`,
     ],
-  ]),
+  ],
   // Other fields.
   [
     { clientConnection: { burst: -1 } },
@@ -91,6 +91,16 @@ const cases: [raw: Record<string, unknown>, problems: string[]][] = [
     ],
   ],
   [{ ipvs: { minSyncPeriod: '-1s' } }, [`${K}.MinSyncPeriod: ${NOT_NEGATIVE}`]],
+  // Only the periods of the mode's own section count.
+  [{ mode: 'ipvs', iptables: { syncPeriod: '-1s' } }, []],
+  [{ mode: 'iptables', ipvs: { syncPeriod: '-1s' } }, []],
+  [{ mode: 'iptables', iptables: { minSyncPeriod: '-1s' } }, [`${K}.MinSyncPeriod: ${NOT_NEGATIVE}`]],
+  [
+    { mode: 'iptables', iptables: { minSyncPeriod: '1m' } },
+    [
+      `${K}.SyncPeriod: Invalid value: "1m0s": must be greater than or equal to KubeProxyConfiguration.MinSyncPeriod`,
+    ],
+  ],
   [
     { ipvs: { minSyncPeriod: '1m', syncPeriod: '30s' } },
     [

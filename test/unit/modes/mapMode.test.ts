@@ -1,10 +1,10 @@
 // Tests the contract of modes with a minimal mode: transactions, audits, notifications, clean-up, and a switch of
 // modes.
 import assert from 'node:assert/strict';
-import { afterEach, it } from 'node:test';
+import { afterEach, describe, it } from 'node:test';
 import { NetlinkError } from '../../../src/errors.js';
 import { createIpvsMode, IPVS_DEFAULTS } from '../../../src/modes/ipvs/index.js';
-import type { KeyedOperation, Mode } from '../../../src/modes/mode.js';
+import type { FormerMode, FormerState, KeyedOperation, Mode } from '../../../src/modes/mode.js';
 import { createProxy, type ServiceProxy } from '../../../src/proxy.js';
 import { cleanUp } from '../../../src/reconcile/cleanUp.js';
 import type { SyncSummary } from '../../../src/reconcile/summary.js';
@@ -25,8 +25,29 @@ afterEach(async () => {
 
 type AnyMode = Mode<unknown, KeyedOperation>;
 
+/** A mode that ran before, with as many connections as `connections` returns. */
+function former(mode: AnyMode, connections?: () => number): FormerMode & { opened: number; closed: number } {
+  const counted = connections && { connections: async () => connections() };
+  const result = {
+    name: mode.name,
+    opened: 0,
+    closed: 0,
+    async open(): Promise<FormerState> {
+      result.opened++;
+      return { mode, ...counted, close: () => void result.closed++ };
+    },
+  };
+  return result;
+}
+
 /** Starts a proxy with the objects of this manifest. */
-async function start({ host }: MapKernel, mode: AnyMode, text: string, formerModes: readonly AnyMode[] = []) {
+async function start(
+  { host }: MapKernel,
+  mode: AnyMode,
+  text: string,
+  formerModes: readonly FormerMode[] = [],
+  drainBound?: number,
+) {
   const passes: SyncSummary[] = [];
   const switched: string[] = [];
   let source: SourceEvents | undefined;
@@ -39,6 +60,7 @@ async function start({ host }: MapKernel, mode: AnyMode, text: string, formerMod
     },
     mode,
     formerModes,
+    drainBound,
     rtnetlink: host.rtnetlink,
     conntrack: host.conntrack,
     watchHost: host.watchHost,
@@ -49,6 +71,8 @@ async function start({ host }: MapKernel, mode: AnyMode, text: string, formerMod
       failed: (error) => assert.fail(String(error)),
       retrying: () => {},
       switched: (name, { left }) => switched.push(`${name} left ${left.length}`),
+      kept: (name, connections) => switched.push(`${name} kept for ${connections}`),
+      unswitched: (name, error) => switched.push(`${name}: ${String(error)}`),
     },
   });
   running.push(proxy);
@@ -130,13 +154,13 @@ it('a switch from ipvs mode and back removes the items of the former mode after 
     if (operation.includes('delete')) inPlace ??= stateOf(kernel);
     return undefined;
   };
-  const toMap = await start(kernel, mapMode(), WEB + API, [ipvsMode()]);
+  const toMap = await start(kernel, mapMode(), WEB + API, [former(ipvsMode())]);
   await until('the former mode is gone', () => toMap.switched.length > 0);
   assert.deepEqual(inPlace, STATE);
   assert.deepEqual([toMap.switched, hasIpvs(), stateOf(kernel)], [['ipvs left 0'], false, STATE]);
   await stop();
 
-  const toIpvs = await start(kernel, ipvsMode(), WEB + API, [mapMode()]);
+  const toIpvs = await start(kernel, ipvsMode(), WEB + API, [former(mapMode())]);
   await until('the former mode is gone', () => toIpvs.switched.length > 0);
   assert.deepEqual([toIpvs.switched, hasIpvs(), kernel.table], [['map left 0'], true, undefined]);
 });
@@ -152,9 +176,68 @@ it('the removal of items of a former mode is retried after the next full pass', 
   for (const proxy of running.splice(0)) await proxy.stop();
   const busy = new NetlinkError({ code: 'EBUSY', operation: 'map.deleteTable' });
   kernel.fault = (operation) => (operation === 'deleteTable' ? busy : undefined);
-  const { switched } = await start(kernel, ipvsMode, WEB, [createMapMode(kernel, NO_AUDIT)]);
+  const mapMode = former(createMapMode(kernel, NO_AUDIT));
+  const { switched } = await start(kernel, ipvsMode, WEB, [mapMode]);
   await until('it was tried', () => switched.length > 0);
   kernel.fault = () => undefined;
   await until('it is gone', () => kernel.table === undefined);
   assert.deepEqual([switched[0], switched.at(-1)], ['map left 1', 'map left 0']);
+  assert.equal(mapMode.opened, mapMode.closed);
+});
+
+describe('the items of a former mode', () => {
+  const ipvsMode = (kernel: MapKernel) =>
+    createIpvsMode(kernel.host, { ...IPVS_DEFAULTS, auditPeriod: 20, kernelRelease: '6.1.0' });
+  const leftByMap = async () => {
+    const kernel = new MapKernel();
+    await start(kernel, createMapMode(kernel, NO_AUDIT), WEB);
+    for (const proxy of running.splice(0)) await proxy.stop();
+    return kernel;
+  };
+
+  it('stay while connections need them', async () => {
+    const kernel = await leftByMap();
+    let connections = 2;
+    const mapMode = former(createMapMode(kernel, NO_AUDIT), () => connections);
+    const { switched } = await start(kernel, ipvsMode(kernel), WEB, [mapMode]);
+    await until('it was looked at again', () => switched.length > 1);
+    assert.deepEqual([switched.slice(0, 2), kernel.table?.size], [Array(2).fill('map kept for 2'), 1]);
+    connections = 0;
+    await until('it is gone', () => switched.at(-1) === 'map left 0');
+    assert.deepEqual([kernel.table, mapMode.opened - mapMode.closed], [undefined, 0]);
+  });
+
+  it('stay no longer than the time limit', async () => {
+    const kernel = await leftByMap();
+    const mapMode = former(createMapMode(kernel, NO_AUDIT), () => 1);
+    const { switched } = await start(kernel, ipvsMode(kernel), WEB, [mapMode], 100);
+    await until('it is gone', () => switched.at(-1) === 'map left 0');
+    assert.equal(switched[0], 'map kept for 1');
+  });
+
+  it('that cannot be read are reported, and those of other modes are removed', async () => {
+    const kernel = await leftByMap();
+    const broken: FormerMode = { name: 'broken', open: () => Promise.reject(new Error('no module')) };
+    const absent: FormerMode = { name: 'absent', open: async () => undefined };
+    const mapMode = former(createMapMode(kernel, NO_AUDIT));
+    const { switched } = await start(kernel, ipvsMode(kernel), WEB, [broken, absent, mapMode]);
+    await until('it was tried again', () => switched.filter((line) => line.startsWith('broken')).length > 1);
+    assert.deepEqual(switched.slice(0, 3), [
+      'broken: Error: no module',
+      'map left 0',
+      'broken: Error: no module',
+    ]);
+    assert.equal(mapMode.opened, 1);
+  });
+
+  it('stay while the pass of the running mode has failures', async () => {
+    const kernel = await leftByMap();
+    kernel.host.ipvs.fault = (operation) =>
+      operation === 'ipvs.addService' ? new NetlinkError({ code: 'ENOMEM', operation }) : undefined;
+    const { passes, switched } = await start(kernel, ipvsMode(kernel), WEB, [
+      former(createMapMode(kernel, NO_AUDIT)),
+    ]);
+    await until('an audit ended', () => passes.filter(({ full }) => full).length > 1);
+    assert.deepEqual([switched, kernel.table?.size], [[], 1]);
+  });
 });

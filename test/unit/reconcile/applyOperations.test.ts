@@ -1,8 +1,7 @@
 // Batches that are transactions: the failed operation has its error, and the others are retried without it.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { NetlinkError } from '../../../src/errors.js';
-import { ROLLED_BACK } from '../../../src/modes/mode.js';
+import { NetlinkError, ROLLED_BACK } from '../../../src/errors.js';
 import { applyOperations } from '../../../src/reconcile/applyOperations.js';
 
 const failure = (code: string) => new NetlinkError({ code, operation: 'test.apply' });

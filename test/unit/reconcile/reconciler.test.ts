@@ -160,12 +160,12 @@ describe('a full pass', () => {
     await node.kernel.rtnetlink.apply([{ do: 'deleteLink', name: 'kube-ipvs0' }]);
     await node.kernel.iptables.restore(4, [
       {
-        do: 'deleteJump',
-        jump: {
+        do: 'deleteRule',
+        rule: {
           family: 4,
           table: 'nat',
-          from: 'OUTPUT',
-          rule: '-m comment --comment "kubernetes service portals" -j KUBE-SERVICES',
+          chain: 'OUTPUT',
+          text: '-m comment --comment "kubernetes service portals" -j KUBE-SERVICES',
         },
       },
     ]);

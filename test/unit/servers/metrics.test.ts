@@ -29,8 +29,8 @@ function use(metrics: Metrics): void {
     metrics.noLocalEndpoints(family, 'external', 2);
     metrics.rules(family, 'nat', 40, 3);
     metrics.rules(family, 'filter', 20, 0);
-    metrics.restoreFailed(family, false);
-    metrics.restoreFailed(family, true);
+    metrics.restoreFailed(family);
+    metrics.partialRestoreFailed(family);
     metrics.conntrackReconciled(family, 0.01);
     metrics.conntrackDeleted(family, 7);
   }
@@ -353,3 +353,18 @@ async function complaints(text: string): Promise<string[]> {
   if (status !== 0 && status !== 3) throw new Error(`promtool: ${status}\n${stderr}`);
   return stderr.split('\n').filter(Boolean);
 }
+
+it('counters of packets have the numbers of the kernel at each scrape, and no series without a counter', async () => {
+  const metrics = open();
+  const packets = new Map([['localhost_nps_accepted_pkts', 3]]);
+  const lines = async () =>
+    (await metrics.text()).split('\n').filter((line) => /^kubeproxy_iptables_.*packets/.test(line));
+  assert.deepEqual(await lines(), []);
+  metrics.countPackets(async () => packets);
+  assert.deepEqual(await lines(), ['kubeproxy_iptables_localhost_nodeports_accepted_packets_total 3']);
+  packets.set('localhost_nps_accepted_pkts', 5).set('ct_state_invalid_dropped_pkts', 0);
+  assert.deepEqual(await lines(), [
+    'kubeproxy_iptables_ct_state_invalid_dropped_packets_total 0',
+    'kubeproxy_iptables_localhost_nodeports_accepted_packets_total 5',
+  ]);
+});

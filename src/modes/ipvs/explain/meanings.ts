@@ -1,5 +1,5 @@
 // The purpose of the rules of ipvs mode, in words. Other rules are described by their effect.
-import type { MatchedRule } from '../../shared/packet/walk.js';
+import type { RuleMeanings } from '../../shared/explain/trail.js';
 
 /** By chain and target. */
 const MEANINGS: Readonly<Record<string, string>> = {
@@ -19,8 +19,14 @@ const MEANINGS: Readonly<Record<string, string>> = {
   'filter/KUBE-IPVS-OUT-FILTER DROP': 'no source range contains this node, the packet is dropped',
 };
 
-/** A rule that matched, in words: why it matched, and its purpose. */
-export function describeRule({ at, target, reasons, effect }: MatchedRule): string {
-  const meaning = MEANINGS[`${at} ${target}`] ?? effect;
-  return reasons === '' ? meaning : `${reasons}: ${meaning}`;
-}
+/** Chains of which a drop means that the source ranges of a Service exclude the client. */
+const SOURCE_RANGES = /\/KUBE-(SOURCE-RANGES-FIREWALL|IPVS-OUT-FILTER)$/;
+
+/** The purpose of the rules. */
+export const IPVS_MEANINGS: RuleMeanings = {
+  meaningOf: ({ at, target }) => MEANINGS[`${at} ${target}`],
+  causeOf: ({ at }, of) =>
+    SOURCE_RANGES.test(at)
+      ? { code: 'SourceRanges', text: `${at} drops ${of}: no source range contains its source` }
+      : undefined,
+};

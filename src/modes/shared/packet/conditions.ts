@@ -2,13 +2,15 @@
 import { networkContains, parseNetwork } from '../../../net/network.js';
 import { PROTOCOL_NUMBERS } from '../../../net/protocol.js';
 import type { Packet, RuleSurroundings, Tested } from './packet.js';
-import type { Condition } from './ruleText.js';
+import { type Condition, optionValue } from './ruleText.js';
 import { testSet } from './setMatch.js';
 
 /** The result of a test, and the reason in words if it matches. */
 export interface ConditionTest {
   readonly matches: Tested;
   readonly because?: string;
+  /** The probability of a match, if chance decides; `matches` is undefined then. */
+  readonly chance?: number;
 }
 
 /** The result without negation, and the reasons in words for both results. */
@@ -16,7 +18,13 @@ interface PlainTest extends ConditionTest {
   readonly otherwise?: string;
 }
 
-type Test = (values: readonly string[], packet: Packet, node: RuleSurroundings) => PlainTest;
+/** @param rule all conditions of the rule: some options of a match refer to its other options */
+type Test = (
+  values: readonly string[],
+  packet: Packet,
+  node: RuleSurroundings,
+  rule: readonly Condition[],
+) => PlainTest;
 
 const known = (matches: Tested): PlainTest => ({ matches });
 
@@ -61,7 +69,8 @@ const TESTS: Readonly<Record<string, Test>> = {
       otherwise: `the packet does not have mark ${hex(value)}`,
     };
   },
-  '--ctstate': ([states = ''], { state }) => known(states.split(',').includes(state)),
+  '--ctstate': ([states = ''], { state, translated = false }) =>
+    known(states.split(',').some((each) => each === state || (each === 'DNAT' && translated))),
   '--physdev-is-in': (_values, { fromBridgePort }) => known(fromBridgePort),
   '--vproto': ([number], { via }) =>
     known(via !== undefined && PROTOCOL_NUMBERS[via.protocol] === Number(number)),
@@ -70,19 +79,52 @@ const TESTS: Readonly<Record<string, Test>> = {
     because: `its virtual service has the address ${address}`,
   }),
   '--vport': ([port], { via }) => known(via !== undefined && via.port === Number(port)),
+  // Matches of nfacct and `recent --set` count or record the packet, and match always.
+  '--nfacct-name': () => known(true),
+  '--set': () => known(true),
+  '--rcheck': (_values, packet, node, rule) =>
+    known(node.isRecent?.(optionValue(rule, '--name') ?? '', packet)),
+  '--mode': ([mode]) => known(mode === 'random' || undefined),
+  '--probability': ([written]) => {
+    const chance = Number(written);
+    return { matches: undefined, chance, because: `selected with probability ${percent(chance)}` };
+  },
+  ...Object.fromEntries(
+    ['--seconds', '--reap', '--name', '--mask', '--rsource'].map((option) => [option, refinesRecent]),
+  ),
 };
 
-/** Tests a condition; undefined if its option, or a value of it, is unknown. */
-export function testCondition(condition: Condition, packet: Packet, node: RuleSurroundings): ConditionTest {
+/** Options that refine `--rcheck` or `--set` of the match `recent`. */
+function refinesRecent(...[, , , rule]: Parameters<Test>): PlainTest {
+  return known(rule.some(({ option }) => option === '--rcheck' || option === '--set') || undefined);
+}
+
+/**
+ * Tests a condition; undefined if its option, or a value of it, is unknown.
+ *
+ * @param rule all conditions of its rule
+ */
+export function testCondition(
+  condition: Condition,
+  packet: Packet,
+  node: RuleSurroundings,
+  rule: readonly Condition[],
+): ConditionTest {
   const test = Object.hasOwn(TESTS, condition.option) ? TESTS[condition.option] : undefined;
   if (!test) return { matches: undefined };
-  const { matches, because, otherwise } = test(condition.values, packet, node);
+  const { matches, because, otherwise, chance } = test(condition.values, packet, node, rule);
   const negated = matches === undefined ? undefined : !matches;
   const reason = condition.negated ? otherwise : because;
   return {
     matches: condition.negated ? negated : matches,
     ...(reason === undefined ? {} : { because: reason }),
+    ...(chance === undefined ? {} : { chance: condition.negated ? 1 - chance : chance }),
   };
+}
+
+/** A probability in percent, rounded to two decimals: `33.33 %`. */
+export function percent(chance: number): string {
+  return `${Number((chance * 100).toFixed(2))} %`;
 }
 
 function hex(mark: number): string {

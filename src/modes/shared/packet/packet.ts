@@ -31,6 +31,8 @@ export interface Packet {
   readonly fromBridgePort: boolean;
   /** The virtual service of its IPVS connection; absent before IPVS. */
   readonly via?: AddressId;
+  /** A rule replaced the destination of its connection (status DNAT of conntrack). */
+  readonly translated?: true;
 }
 
 /** State of the node that rules refer to. */
@@ -39,6 +41,8 @@ export interface RuleSurroundings {
   readonly sets: ReadonlyMap<string, SetState>;
   /** Whether an address is one of the node. */
   isLocal(address: string): boolean;
+  /** Whether a list of the match `recent` has the source of the packet; absent: unknown for all lists. */
+  isRecent?(list: string, packet: Packet): Tested;
 }
 
 /** The result of a test: true, false, or undefined if it is not understood. */

@@ -40,6 +40,18 @@ export function readRule(text: string): Rule {
   };
 }
 
+/** The value of an option of a rule; undefined if the rule does not have it. */
+export function optionValue(conditions: readonly Condition[], option: string): string | undefined {
+  return conditions.find((condition) => condition.option === option)?.values[0];
+}
+
+/** The comment of a rule, without quotes; empty if it has none. */
+export function commentIn(text: string): string {
+  const words = wordsOf(text);
+  const at = words.findIndex(([word, quoted]) => word === '--comment' && !quoted);
+  return at < 0 ? '' : (words[at + 1]?.[0] ?? '');
+}
+
 /** A condition as iptables-save prints it. */
 export function conditionText({ option, values, negated }: Condition): string {
   return [...(negated ? ['!'] : []), option, ...values].join(' ');

@@ -3,6 +3,7 @@ import type { SavedTables } from '../../../kernel/iptables/types.js';
 import { type ConditionTest, testCondition } from './conditions.js';
 import { all, type Packet, type RuleSurroundings } from './packet.js';
 import { conditionText, type Rule, readRule } from './ruleText.js';
+import { translatedBy } from './translation.js';
 
 /** A rule that matched the packet. */
 export interface MatchedRule {
@@ -36,12 +37,18 @@ export interface Decision {
 /** The result of a walk. */
 export interface Walk {
   readonly decision: Decision;
-  /** The packet with the marks that rules set. */
+  /** The packet with the marks that rules set, and the destination that they replaced. */
   readonly packet: Packet;
   readonly matched: readonly MatchedRule[];
   readonly unknown: readonly UnknownRule[];
   /** The new source: `link` is the address of the output link (MASQUERADE), otherwise an address (SNAT). */
   readonly source?: 'link' | string;
+}
+
+/** One of the walks that chance selects from. */
+export interface Branch extends Walk {
+  /** Its probability. The probabilities of all branches add up to 1. */
+  readonly share: number;
 }
 
 /** Targets that neither decide about a packet nor change a field that rules of Services test; empty: no target. */
@@ -62,122 +69,213 @@ const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
 ]);
 /** Chains may call each other at most this deep; the kernel refuses loops. */
 const MAX_DEPTH = 64;
+/** With this many branches, a rule of chance is not understood. Many more than a Service has endpoints. */
+const MAX_BRANCHES = 100_000;
 
 /**
- * Walks through a built-in chain and the chains that it calls.
+ * Walks through a built-in chain and the chains that it calls. A rule that matches by chance, or replaces the
+ * destination, is not understood.
  *
  * @param hook `nat/PREROUTING`; a table without this chain accepts
  */
 export function walk(tables: SavedTables, hook: string, packet: Packet, node: RuleSurroundings): Walk {
-  const walker = new Walker(tables, node, packet);
-  return walker.run(hook);
+  const [only] = new Walker(tables, node, false).run(hook, packet);
+  return only as Walk;
 }
+
+/**
+ * The same, for rules that select an endpoint: a rule that matches by chance makes two branches, and a rule may replace
+ * the destination. The branches are in the order of their rules.
+ */
+export function branches(
+  tables: SavedTables,
+  hook: string,
+  packet: Packet,
+  node: RuleSurroundings,
+): Branch[] {
+  return new Walker(tables, node, true).run(hook, packet);
+}
+
+/** A position in a chain. */
+interface Frame {
+  readonly at: string;
+  /** Index of the next rule. */
+  next: number;
+  /** Number of matched rules after the jump to this chain; -1 for a built-in chain. */
+  readonly matched: number;
+}
+
+/** A branch that has not ended. */
+interface Way {
+  packet: Packet;
+  source: string | undefined;
+  share: number;
+  readonly matched: MatchedRule[];
+  readonly unknown: UnknownRule[];
+  /** The innermost chain is last. */
+  readonly frames: Frame[];
+}
+
+interface WrittenRule extends Rule {
+  readonly text: string;
+}
+
+/** The rules of each chain, read once: the packet to each endpoint passes the same chains. */
+const READ = new WeakMap<readonly string[], readonly WrittenRule[]>();
 
 class Walker {
   readonly #tables: SavedTables;
   readonly #node: RuleSurroundings;
-  readonly #matched: MatchedRule[] = [];
-  readonly #unknown: UnknownRule[] = [];
-  #packet: Packet;
-  #source: string | undefined;
+  /** Follow rules of chance, and rules that replace the destination. */
+  readonly #selects: boolean;
+  /** Branches that are not finished. */
+  readonly #open: Way[] = [];
+  #made = 1;
 
-  constructor(tables: SavedTables, node: RuleSurroundings, packet: Packet) {
+  constructor(tables: SavedTables, node: RuleSurroundings, selects: boolean) {
     this.#tables = tables;
     this.#node = node;
-    this.#packet = packet;
+    this.#selects = selects;
   }
 
-  run(hook: string): Walk {
-    const decided = this.#chain(hook, 0);
-    const policy = this.#tables.policies.get(hook) === 'DROP' ? 'drop' : 'accept';
-    return {
-      decision: decided ?? { fate: policy, at: hook },
-      packet: this.#packet,
-      matched: this.#matched,
-      unknown: this.#unknown,
-      ...(this.#source === undefined ? {} : { source: this.#source }),
-    };
+  run(hook: string, packet: Packet): Branch[] {
+    const frames = [{ at: hook, next: 0, matched: -1 }];
+    this.#open.push({ packet, source: undefined, share: 1, matched: [], unknown: [], frames });
+    const ended: Branch[] = [];
+    for (let way = this.#open.pop(); way; way = this.#open.pop()) {
+      const decided = this.#finish(way);
+      const policy = this.#tables.policies.get(hook) === 'DROP' ? 'drop' : 'accept';
+      const { source, frames: _, ...rest } = way;
+      ended.push({
+        ...rest,
+        decision: decided ?? { fate: policy, at: hook },
+        ...(source === undefined ? {} : { source }),
+      });
+    }
+    return ended;
   }
 
-  /** Returns the decision, or undefined if the packet returns to the caller. */
-  #chain(at: string, depth: number): Decision | undefined {
-    for (const text of this.#tables.rules.get(at) ?? []) {
-      const rule = readRule(text);
-      const reasons = this.#test(at, text, rule);
-      if (reasons === undefined) continue;
-      const result = this.#follow(at, text, rule, reasons, depth);
-      if (result !== 'next') return result;
+  /** Returns the decision, or undefined if no rule decides. */
+  #finish(way: Way): Decision | undefined {
+    for (let frame = way.frames.at(-1); frame; frame = way.frames.at(-1)) {
+      const rule = this.#rulesOf(frame.at)[frame.next++];
+      if (!rule) {
+        way.frames.pop();
+        // A chain in which no rule matches is no step.
+        if (way.matched.length === frame.matched) way.matched.pop();
+        continue;
+      }
+      const reasons = this.#test(way, frame, rule);
+      const decided = reasons === undefined ? undefined : this.#follow(way, frame, rule, reasons);
+      if (decided) return decided;
     }
     return undefined;
   }
 
+  #rulesOf(at: string): readonly WrittenRule[] {
+    const texts = this.#tables.rules.get(at) ?? [];
+    const read = READ.get(texts) ?? texts.map((text) => ({ text, ...readRule(text) }));
+    READ.set(texts, read);
+    return read;
+  }
+
   /** The reasons why a rule matches; undefined if it does not match, or is not understood. */
-  #test(at: string, text: string, { conditions }: Rule): string | undefined {
-    const tests = conditions.map((condition) => testCondition(condition, this.#packet, this.#node));
+  #test(way: Way, { at }: Frame, { text, conditions }: WrittenRule): string | undefined {
+    const tests = conditions.map((each) => testCondition(each, way.packet, this.#node, conditions));
     const matches = all(tests.map((test) => test.matches));
     if (matches === undefined) {
+      const open = tests.filter((test) => test.matches === undefined);
+      const follows = this.#selects && this.#made < MAX_BRANCHES;
+      if (follows && open.every(({ chance }) => chance !== undefined)) {
+        this.#fork(
+          way,
+          open.reduce((product, { chance = 1 }) => product * chance, 1),
+        );
+        return reasonsOf(tests);
+      }
       const part = conditions.filter((_, i) => tests[i]?.matches === undefined).map(conditionText);
-      this.#unknown.push({ at, rule: ruleText(at, text), part: part.join(' ') });
+      way.unknown.push({ at, rule: ruleText(at, text), part: part.join(' ') });
     }
     return matches ? reasonsOf(tests) : undefined;
   }
 
-  /** The effect of a rule that matches: a decision, undefined to return to the caller, or `next` for the next rule. */
-  #follow(
-    at: string,
-    text: string,
-    rule: Rule,
-    reasons: string,
-    depth: number,
-  ): Decision | undefined | 'next' {
+  /** Adds the branch in which a rule does not match. */
+  #fork(way: Way, chance: number): void {
+    const { matched, unknown, frames } = way;
+    const other = { ...way, share: way.share * (1 - chance), matched: [...matched], unknown: [...unknown] };
+    if (other.share > 0) this.#open.push({ ...other, frames: frames.map((frame) => ({ ...frame })) });
+    this.#made += 1;
+    way.share *= chance;
+  }
+
+  /** The effect of a rule that matches: its decision, or undefined to continue. */
+  #follow(way: Way, frame: Frame, rule: WrittenRule, reasons: string): Decision | undefined {
+    const { at } = frame;
     const { target = '', targetOptions } = rule;
     const table = at.slice(0, at.indexOf('/'));
+    const written = ruleText(at, rule.text);
+    const note = (effect: string) => way.matched.push({ at, rule: written, target, reasons, effect });
+    const decide = (fate: Decision['fate'], effect: string): Decision => {
+      note(effect);
+      return { fate, at, rule: written };
+    };
     const chain = `${table}/${target}`;
-    const written = ruleText(at, text);
-    const note = (effect: string) => this.#matched.push({ at, rule: written, target, reasons, effect });
-    if (this.#tables.rules.has(chain) && depth < MAX_DEPTH) {
-      const length = note(`continues in chain ${target}`);
-      const decided = this.#chain(chain, depth + 1);
-      // A chain in which no rule matches is no step.
-      if (this.#matched.length === length && !decided) this.#matched.pop();
-      return decided || rule.goto ? decided : 'next';
+    if (this.#tables.rules.has(chain) && way.frames.length <= MAX_DEPTH) {
+      if (rule.goto) frame.next = Number.POSITIVE_INFINITY;
+      way.frames.push({ at: chain, next: 0, matched: note(`continues in chain ${target}`) });
+      return undefined;
     }
     switch (target) {
       case 'ACCEPT':
-        note(`table ${table} accepts the packet`);
-        return { fate: 'accept', at, rule: written };
+        return decide('accept', `table ${table} accepts the packet`);
       case 'RETURN':
         note('leaves the chain');
+        way.frames.pop();
         return undefined;
       case 'DROP':
-        note('drops the packet');
-        return { fate: 'drop', at, rule: written };
+        return decide('drop', 'drops the packet');
       case 'REJECT':
-        note(`rejects the packet with ${targetOptions.get('reject-with') ?? 'an ICMP message'}`);
-        return { fate: 'reject', at, rule: written };
+        return decide(
+          'reject',
+          `rejects the packet with ${targetOptions.get('reject-with') ?? 'an ICMP message'}`,
+        );
       case 'MASQUERADE':
-        this.#source = 'link';
-        note('masquerades the packet');
-        return { fate: 'accept', at, rule: written };
+        way.source = 'link';
+        return decide('accept', 'masquerades the packet');
       case 'SNAT':
-        this.#source = firstAddress(targetOptions.get('to-source') ?? '');
-        note(`replaces the source by ${this.#source}`);
-        return { fate: 'accept', at, rule: written };
+        way.source = firstAddress(targetOptions.get('to-source') ?? '');
+        return decide('accept', `replaces the source by ${way.source}`);
       default:
-        if (target === 'MARK' && targetOptions.has('set-xmark')) note(this.#mark(rule));
-        else if (!WITHOUT_EFFECT.has(target)) this.#unknown.push({ at, rule: written, part: `-j ${target}` });
-        return 'next';
+        return this.#change(way, frame, rule, note) ? { fate: 'accept', at, rule: written } : undefined;
     }
   }
 
-  /** `--set-xmark VALUE/MASK` clears the bits of the mask, and inverts those of the value. */
-  #mark({ targetOptions }: Rule): string {
-    const written = targetOptions.get('set-xmark') ?? '';
-    const [value = 0, mask = 0xffff_ffff] = written.split('/').map(Number);
-    const mark = ((this.#packet.mark & ~mask) ^ value) >>> 0;
-    this.#packet = { ...this.#packet, mark };
-    return `the packet now has mark 0x${mark.toString(16)}`;
+  /** A target that changes the packet; returns whether it decides. A target that is not understood is skipped. */
+  #change(way: Way, { at }: Frame, rule: WrittenRule, note: (effect: string) => void): boolean {
+    const { target = '', targetOptions } = rule;
+    const written = targetOptions.get('set-xmark');
+    if (target === 'MARK' && written !== undefined) {
+      way.packet = marked(way.packet, written);
+      note(`the packet now has mark 0x${way.packet.mark.toString(16)}`);
+      return false;
+    }
+    const translated = this.#selects ? translatedBy(target, targetOptions, way.packet) : undefined;
+    if (translated) {
+      way.packet = translated.packet;
+      note(`replaces the destination by ${translated.destination}`);
+      return true;
+    }
+    if (!WITHOUT_EFFECT.has(target)) {
+      way.unknown.push({ at, rule: ruleText(at, rule.text), part: `-j ${target}` });
+    }
+    return false;
   }
+}
+
+/** `--set-xmark VALUE/MASK` clears the bits of the mask, and inverts those of the value. */
+function marked(packet: Packet, written: string): Packet {
+  const [value = 0, mask = 0xffff_ffff] = written.split('/').map(Number);
+  return { ...packet, mark: ((packet.mark & ~mask) ^ value) >>> 0 };
 }
 
 function reasonsOf(tests: readonly ConditionTest[]): string {

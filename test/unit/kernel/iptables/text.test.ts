@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { parseSaved, restoreInput } from '../../../../src/kernel/iptables/text.js';
+import { parseSaved } from '../../../../src/kernel/iptables/saved.js';
+import { restoreInput } from '../../../../src/kernel/iptables/text.js';
 import { ROOT } from '../../../support/paths.js';
 
 it('reads the output of iptables-save, each table on its own', () => {
@@ -21,19 +22,26 @@ it('reads rules with counters, and ignores lines that are no rule', () => {
   assert.deepEqual([...saved], [['nat/A', ['-j RETURN']]]);
 });
 
+it('reads the name of a counter after one or two spaces', () => {
+  const saved = parseSaved('*filter\n:A - [0:0]\n-A A -m nfacct --nfacct-name  x -j DROP\nCOMMIT\n');
+  assert.deepEqual(saved.get('filter/A'), ['-m nfacct --nfacct-name x -j DROP']);
+});
+
 it('writes one restore: each table once, chains before rules, removals after', () => {
   const chain = (name: string, ...rules: string[]) => ({ family: 4, table: 'nat', name, rules }) as const;
-  const jump = { family: 4, table: 'filter', from: 'INPUT', rule: '-j A' } as const;
+  const rule = { family: 4, table: 'filter', chain: 'INPUT', text: '-j A' } as const;
   const text = restoreInput([
-    { do: 'insertJump', jump },
+    { do: 'deleteRule', rule: { ...rule, chain: 'OUTPUT' } },
+    { do: 'insertRule', rule },
+    { do: 'insertRule', rule: { ...rule, text: '-j B' } },
     { do: 'setChain', chain: chain('B', '-j A', '-j RETURN') },
     { do: 'setChain', chain: chain('A') },
-    { do: 'deleteJump', jump: { ...jump, from: 'OUTPUT' } },
+    { do: 'appendRule', rule: { ...rule, text: '-j C' } },
     { do: 'deleteChain', chain: chain('C') },
   ]);
   assert.equal(
     text,
     '*nat\n:B - [0:0]\n:A - [0:0]\n:C - [0:0]\n-A B -j A\n-A B -j RETURN\n-X C\nCOMMIT\n' +
-      '*filter\n-D OUTPUT -j A\n-I INPUT -j A\nCOMMIT\n',
+      '*filter\n-A INPUT -j C\n-I INPUT -j A\n-I INPUT -j B\n-D OUTPUT -j A\nCOMMIT\n',
   );
 });

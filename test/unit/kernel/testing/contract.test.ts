@@ -10,6 +10,7 @@ import type { Sysctl } from '../../../../src/kernel/sysctl/index.js';
 import {
   FakeConntrack,
   FakeIpset,
+  FakeIptables,
   FakeIpvs,
   FakeKernel,
   FakeNetlink,
@@ -17,6 +18,7 @@ import {
 } from '../../../../src/kernel/testing/index.js';
 import { conntrackContract } from '../../../support/contract/conntrack.js';
 import { ipsetContract } from '../../../support/contract/ipset.js';
+import { iptablesContract } from '../../../support/contract/iptables.js';
 import { ipvsContract } from '../../../support/contract/ipvs.js';
 import { GET_NONE, LINK_TYPE, netlinkContract } from '../../../support/contract/netlink.js';
 import { rtnetlinkContract } from '../../../support/contract/rtnetlink.js';
@@ -34,6 +36,7 @@ new FakeKernel() satisfies {
 
 describe('a fake of IPVS', () => ipvsContract(async () => new FakeIpvs()));
 describe('a fake of ipset', () => ipsetContract(async () => new FakeIpset()));
+describe('a fake of iptables', () => iptablesContract(async () => new FakeIptables()));
 describe('a fake of rtnetlink', () => {
   rtnetlinkContract(async () => new FakeRtnetlink(), 'dummy');
   rtnetlinkObjectsContract(async () => new FakeRtnetlink());

@@ -24,7 +24,7 @@ it('the modules are those of the scheduler, the link, the sets and the rules', (
     const facts = { has: () => true, nodeDrops: [drop], podNetwork: undefined };
     const rules = [
       ...chains(family, facts, options).flatMap((chain) => chain.rules),
-      ...jumps(family).map(({ rule }) => rule),
+      ...jumps(family).map(({ text }) => text),
     ];
     for (const rule of rules) {
       for (const name of modulesOf(rule, family === 4 ? 'ipt_REJECT' : 'ip6t_REJECT')) found.add(name);

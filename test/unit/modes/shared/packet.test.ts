@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { SetEntry, SetState } from '../../../../src/kernel/ipset/types.js';
-import { parsePolicies, parseSaved } from '../../../../src/kernel/iptables/text.js';
+import { parsePolicies, parseSaved } from '../../../../src/kernel/iptables/saved.js';
 import type { Packet, RuleSurroundings } from '../../../../src/modes/shared/packet/packet.js';
 import { readRule } from '../../../../src/modes/shared/packet/ruleText.js';
 import { testSet } from '../../../../src/modes/shared/packet/setMatch.js';
 import { Topology } from '../../../../src/modes/shared/packet/topology.js';
-import { walk } from '../../../../src/modes/shared/packet/walk.js';
+import { branches, walk } from '../../../../src/modes/shared/packet/walk.js';
 
 const PACKET: Packet = {
   family: 4,
@@ -42,7 +42,10 @@ const SETS = [
 const NODE: RuleSurroundings = {
   sets: new Map(SETS.map((set) => [set.set.name, set])),
   isLocal: (address) => address === '10.96.0.10',
+  isRecent: (list) => list === 'KNOWN' || undefined,
 };
+
+const UPDATE = '--update --name KNOWN --mask 255.255.255.255 --rsource';
 
 function follow(rules: readonly string[], packet = PACKET, policy = 'ACCEPT') {
   const chains = ['INPUT', 'A', 'B'].map((name) => `:${name} ${name === 'INPUT' ? policy : '-'} [0:0]`);
@@ -95,9 +98,23 @@ describe('conditions', () => {
     ['-m limit --limit 5/min', '--limit 5/min'],
     ['-m addrtype --dst-type BROADCAST', '--dst-type BROADCAST'],
     ['-p udp -m limit --limit 5/min', false],
+    ['-p tcp -m tcp --dport 80 -m nfacct --nfacct-name  counter', true],
+    ['-m recent --set --name A --mask 255.255.255.255 --rsource', true],
+    ['-m recent --rcheck --seconds 60 --reap --name KNOWN --mask 255.255.255.255 --rsource', true],
+    ['-m recent --rcheck --seconds 60 --reap --name OTHER --mask 255.255.255.255 --rsource', '--rcheck'],
+    ['-m recent --update --name KNOWN --mask 255.255.255.255 --rsource', UPDATE],
+    ['-m statistic --mode random --probability 0.50000000000', '--probability 0.50000000000'],
+    ['-m statistic --mode nth --every 3 --packet 0', '--mode nth --every 3 --packet 0'],
+    ['-m conntrack --ctstate DNAT', false],
   ] as const) {
     it(`${conditions}: ${expected}`, () => assert.equal(matches(conditions), expected));
   }
+
+  it('the status DNAT of the connection', () => {
+    const packet: Packet = { ...PACKET, translated: true };
+    assert.equal(matches('-m conntrack --ctstate RELATED,DNAT', packet), true);
+    assert.equal(matches('-m conntrack ! --ctstate RELATED,ESTABLISHED,DNAT', packet), false);
+  });
 
   it('the virtual service of the packet', () => {
     const packet: Packet = { ...PACKET, via: { address: '10.96.0.10', port: 80, protocol: 'tcp' } };
@@ -239,5 +256,74 @@ describe('the topology of a node', () => {
   it('has the whole loopback network', () => {
     assert.ok(topology.isLocal('127.9.9.9'));
     assert.ok(!topology.isLocal('192.168.50.11'));
+  });
+});
+
+describe('branches', () => {
+  const branch = (...rules: string[]) => {
+    const chains = ['PREROUTING', 'A', 'B', 'C'].map((name) => `:${name} - [0:0]`);
+    const text = ['*nat', ...chains, ...rules, 'COMMIT', ''].join('\n');
+    const tables = { rules: parseSaved(text), policies: parsePolicies(text) };
+    return branches(tables, 'nat/PREROUTING', PACKET, NODE).map(({ share, packet, unknown, matched }) => ({
+      to: `${packet.destination}:${packet.port}`,
+      share: Number(share.toFixed(6)),
+      marked: packet.mark,
+      translated: packet.translated ?? false,
+      unknown: unknown.length,
+      rules: matched.length,
+    }));
+  };
+  const chance = (probability: number) => `-m statistic --mode random --probability ${probability}`;
+  const dnat = (destination: string) => `-p tcp -j DNAT --to-destination ${destination}`;
+  const known = { marked: 0, translated: true, unknown: 0 };
+
+  it('one for each endpoint, in the order of the rules, and one for none', () => {
+    const rules = [
+      '-A PREROUTING -j A',
+      `-A A ${chance(0.25)} -j B`,
+      `-A A ${chance(0.5)} -j C`,
+      `-A B ${dnat('10.244.1.11:8080')}`,
+      `-A C -j MARK --set-xmark 0x1/0x1`,
+      `-A C ${dnat('10.244.1.12')}`,
+    ];
+    assert.deepEqual(branch(...rules), [
+      { ...known, to: '10.244.1.11:8080', share: 0.25, rules: 3 },
+      { ...known, to: '10.244.1.12:80', share: 0.375, rules: 4, marked: 1 },
+      { ...known, to: '10.96.0.10:80', share: 0.375, rules: 0, translated: false },
+    ]);
+  });
+
+  it('the negation has the other probability, and two conditions of chance multiply', () => {
+    const negated = `-m statistic --mode random ! --probability 0.2`;
+    assert.deepEqual(branch(`-A PREROUTING ${negated} ${dnat('10.244.1.11:1')}`)[0]?.share, 0.8);
+    assert.deepEqual(
+      branch(`-A PREROUTING ${negated} ${chance(0.5)} ${dnat('10.244.1.11:1')}`)[0]?.share,
+      0.4,
+    );
+  });
+
+  it('a rule that matches always makes one branch', () => {
+    const [only, ...others] = branch(`-A PREROUTING ${chance(1)} ${dnat('10.244.1.11:1')}`);
+    assert.deepEqual([only?.share, others], [1, []]);
+  });
+
+  it('destinations in brackets, without a port, and ranges, which are not understood', () => {
+    const to = (destination: string) => branch(`-A PREROUTING ${dnat(destination)}`)[0];
+    assert.equal(to('[fd00::7]:8080')?.to, 'fd00::7:8080');
+    assert.equal(to('fd00::7')?.to, 'fd00::7:80');
+    assert.deepEqual(
+      [to('10.0.0.1-10.0.0.9:80')?.unknown, to('10.0.0.1-10.0.0.9:80')?.translated],
+      [1, false],
+    );
+    assert.equal(to('10.0.0.1:80 --random --persistent')?.to, '10.0.0.1:80');
+  });
+
+  it('a thousand endpoints', () => {
+    const rules = Array.from({ length: 1000 }, (_, i) => [
+      `-A A ${i === 999 ? '' : chance(1 / (1000 - i))} ${dnat(`10.244.${i >> 8}.${i & 255}:80`)}`,
+    ]).flat();
+    const found = branch('-A PREROUTING -j A', ...rules);
+    assert.equal(found.length, 1000);
+    assert.ok(found.every(({ share }) => Math.abs(share - 0.001) < 1e-6));
   });
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { SetEntry, SetState } from '../../../../../src/kernel/ipset/types.js';
-import { parsePolicies, parseSaved } from '../../../../../src/kernel/iptables/text.js';
+import { parsePolicies, parseSaved } from '../../../../../src/kernel/iptables/saved.js';
 import type { VirtualService } from '../../../../../src/kernel/ipvs/types.js';
 import type { Explanation, PacketQuestion } from '../../../../../src/modes/explanation.js';
 import { explainPacket } from '../../../../../src/modes/ipvs/explain/explainPacket.js';
@@ -74,7 +74,7 @@ function rulesText(): string {
         `*${table}`,
         ...base.map((name) => `:${name} ACCEPT [0:0]`),
         ...own.map(({ name }) => `:${name} - [0:0]`),
-        ...jumping.filter((jump) => jump.table === table).map(({ from, rule }) => `-A ${from} ${rule}`),
+        ...jumping.filter((jump) => jump.table === table).map(({ chain, text }) => `-A ${chain} ${text}`),
         ...own.flatMap(({ name, rules }) => rules.map((rule) => `-A ${name} ${rule}`)),
         'COMMIT\n',
       ].join('\n');

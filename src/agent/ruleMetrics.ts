@@ -1,0 +1,31 @@
+// kube-proxy's metrics of the rules of iptables, in the modes whose rules depend on the number of Services.
+import type { RuleCount } from '../modes/mode.js';
+import type { Family } from '../net/address.js';
+import type { ProxyEvents } from '../proxy.js';
+import type { Metrics } from '../servers/metrics.js';
+
+/** The sources of the metrics. */
+export interface RuleSources {
+  /** The counts of rules; those of the written rules begin again at 0. */
+  readonly ruleCounts: () => readonly RuleCount[];
+  /** The families of the restores that failed since the last call, one for each failure. */
+  readonly failedRestores: () => readonly Family[];
+}
+
+/** The events, with an update of the metrics after each pass. As in kube-proxy, only a full pass restores all rules. */
+export function withRuleMetrics(
+  events: ProxyEvents,
+  { ruleCounts, failedRestores }: RuleSources,
+  metrics: Pick<Metrics, 'rules' | 'partialRestoreFailed'>,
+): ProxyEvents {
+  return {
+    ...events,
+    synced(summary, latency) {
+      for (const { family, table, total, written } of ruleCounts()) {
+        metrics.rules(family, table, total, written);
+      }
+      for (const family of failedRestores()) if (!summary.full) metrics.partialRestoreFailed(family);
+      events.synced(summary, latency);
+    },
+  };
+}

@@ -1,0 +1,201 @@
+// One iptables-restore that runs for long and makes the changes of a family, so that a change starts no process.
+//
+// With --verbose, the program prints comments back. One after each COMMIT, with a number, acknowledges the table. The C library
+// holds output to a pipe back until its buffer is full, and the buffer has the size of a page at most, so that comments of that
+// size after the last number make the program write it. A pseudo-terminal, which C libraries do not buffer, would need devpts in
+// the container, and stdbuf(1) is missing in small images.
+import { performance } from 'node:perf_hooks';
+import { loadAddon } from '../addon.js';
+import { ProgramError, runProgram } from '../program.js';
+import { type Answer, ProgramSession } from '../programSession.js';
+import type { Outcome, RestoreFailure } from './results.js';
+import type { RestoreTable } from './text.js';
+
+/** Keeps chains that are not named; waits 5 s for the lock, which legacy iptables has. */
+const ARGUMENTS = ['--noflush', '-w', '5'] as const;
+/** Time limit of a restore, in ms, and what it grows by for each character of the input. */
+const TIMEOUT = 30_000;
+const TIMEOUT_OF_CHARACTER = 0.05;
+/** Time in which a new program must acknowledge that it runs, in ms. It has nothing to do but to start. */
+const START_TIMEOUT = 10_000;
+/** Time after which a long-lived program is tried again where none could be had, in ms. */
+const RETRY_AFTER = 600_000;
+/** One line of comments, in bytes. The program reads lines of up to 10 KiB. */
+const COMMENT = `#${' '.repeat(1022)}\n`;
+
+/**
+ * A program is replaced after so many characters of input, after so many ms, or after an error. Small changes do not make it
+ * grow, but it keeps the memory that one large input needs: 35 MB with nf_tables for 3 MB of input.
+ */
+const LONGEST_INPUT = 1_000_000;
+const LONGEST_TIME = 3_600_000;
+
+/** A program that has acknowledged its start. */
+interface Running {
+  readonly session: ProgramSession;
+  /** When it started, in ms. */
+  readonly since: number;
+  /** Lines that it has read. */
+  lines: number;
+  /** Characters that it has read, without its start. */
+  characters: number;
+}
+
+/** The changes of one family. */
+export class Restorer {
+  readonly #program: string;
+  readonly #onFallback: (program: string, reason: string) => void;
+  /** The program, while it starts or runs; resolves to undefined if none can be had. */
+  #running: Promise<Running | undefined> | undefined;
+  /** Ends with the last change. */
+  #last: Promise<unknown> = Promise.resolve();
+  /** Until then, in ms, each change has a process of its own. */
+  #alone = 0;
+  #reported = false;
+  #closed = false;
+  /** Number of the last mark. */
+  #marks = 0;
+
+  /** @param onFallback called once when changes need a process each, because a long-lived one cannot be had */
+  constructor(program: string, onFallback: (program: string, reason: string) => void) {
+    this.#program = program;
+    this.#onFallback = onFallback;
+  }
+
+  /** Restores tables, in order, when earlier calls have ended. */
+  restore(tables: readonly RestoreTable[]): Promise<Outcome> {
+    const outcome = this.#last.then(() => this.#restore(tables));
+    this.#last = outcome.catch(() => {});
+    return outcome;
+  }
+
+  /** Lets changes already made finish, then ends the program. Later changes fail with ERR_CLOSED. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#last;
+    const running = await this.#running;
+    this.#running = undefined;
+    await running?.session.close();
+  }
+
+  async #restore(tables: readonly RestoreTable[]): Promise<Outcome> {
+    if (this.#closed) {
+      return this.#failed(tables, { code: 'ERR_CLOSED', message: 'the client was closed', linesBefore: 0 });
+    }
+    // A program that was ended while it had nothing to do has taken nothing of the change.
+    for (let attempt = 0; attempt < 2; attempt++) {
+      const running = await this.#start();
+      if (!running) break;
+      const outcome = await this.#send(running, tables);
+      if (outcome) return outcome;
+    }
+    return this.#restoreAlone(tables);
+  }
+
+  #start(): Promise<Running | undefined> {
+    this.#running ??= performance.now() < this.#alone ? undefined : this.#open();
+    return this.#running ?? Promise.resolve(undefined);
+  }
+
+  /** Starts a program, and waits until it acknowledges a mark. Never rejects. */
+  async #open(): Promise<Running | undefined> {
+    let reason: string;
+    try {
+      const session = new ProgramSession(this.#program, ['--verbose', ...ARGUMENTS]);
+      const mark = this.#nextMark();
+      const answer = await session.exchange(mark + padding(), mark, START_TIMEOUT);
+      if (answer.acknowledged) {
+        return { session, since: performance.now(), lines: 1 + paddingLines(), characters: 0 };
+      }
+      reason = String(answer.reason);
+    } catch (error) {
+      reason = (error as Error).message;
+    }
+    this.#running = undefined;
+    this.#alone = performance.now() + RETRY_AFTER;
+    if (!this.#reported) this.#onFallback(this.#program, reason);
+    this.#reported = true;
+    return undefined;
+  }
+
+  /** Returns undefined if the program had ended before. */
+  async #send(running: Running, tables: readonly RestoreTable[]): Promise<Outcome | undefined> {
+    const marks = tables.map(() => this.#nextMark());
+    const text = tables.map(({ lines }, i) => lines.join('') + marks[i]).join('') + padding();
+    const linesBefore = running.lines;
+    let answer: Answer;
+    try {
+      answer = await running.session.exchange(text, marks.at(-1) ?? '', timeoutOf(text));
+    } catch (error) {
+      this.#running = undefined;
+      return this.#failed(tables, failureOf(error, linesBefore));
+    }
+    if (answer.acknowledged) {
+      running.lines += tables.reduce((sum, { lines }) => sum + lines.length + 1, paddingLines());
+      running.characters += text.length;
+      this.#renew(running);
+      return { program: this.#program, tables, committed: tables.length, failure: undefined };
+    }
+    this.#running = undefined;
+    if (!answer.written) return undefined;
+    const lost = marks.findIndex((mark) => !answer.output.includes(mark));
+    const message = String(answer.reason);
+    return {
+      program: this.#program,
+      tables,
+      committed: lost,
+      failure: { code: codeOf(message, answer.interrupted), message, linesBefore },
+    };
+  }
+
+  /** Replaces a program that is due, before the next change needs it. */
+  #renew({ session, since, characters }: Running): void {
+    if (characters < LONGEST_INPUT && performance.now() - since < LONGEST_TIME) return;
+    this.#running = this.#open();
+    // At the latest, the program ends with its session, which nothing refers to any more.
+    session.close().catch(() => {});
+  }
+
+  /** Makes the changes in a process of their own. */
+  async #restoreAlone(tables: readonly RestoreTable[]): Promise<Outcome> {
+    const input = tables.map(({ lines }) => `${lines.join('')}${this.#nextMark()}`).join('');
+    try {
+      await runProgram(this.#program, ARGUMENTS, { input, timeout: timeoutOf(input) });
+      return { program: this.#program, tables, committed: tables.length, failure: undefined };
+    } catch (error) {
+      return this.#failed(tables, failureOf(error, 0));
+    }
+  }
+
+  #failed(tables: readonly RestoreTable[], failure: RestoreFailure): Outcome {
+    return { program: this.#program, tables, committed: undefined, failure };
+  }
+
+  #nextMark(): string {
+    return `# ${++this.#marks}\n`;
+  }
+}
+
+function timeoutOf(input: string): number {
+  return Math.ceil(TIMEOUT + input.length * TIMEOUT_OF_CHARACTER);
+}
+
+function paddingLines(): number {
+  return Math.ceil(loadAddon().pageSize / COMMENT.length);
+}
+
+function padding(): string {
+  return COMMENT.repeat(paddingLines());
+}
+
+function failureOf(error: unknown, linesBefore: number): RestoreFailure {
+  if (!(error instanceof ProgramError)) throw error;
+  const { code, message, interrupted } = error;
+  return { code: code === 'ERR_PROCESS' ? codeOf(message, interrupted) : code, message, linesBefore };
+}
+
+/** The code of a failure, from the reason for which the program ended. */
+function codeOf(message: string, interrupted: boolean): string {
+  if (interrupted) return 'ERR_UNKNOWN_OUTCOME';
+  return message.includes('holding the xtables lock') ? 'EBUSY' : 'ERR_PROCESS';
+}

@@ -1,0 +1,121 @@
+// From the failure of iptables-restore to one result for each operation. Pure.
+import { NetlinkError, ROLLED_BACK } from '../../errors.js';
+import type { RestoreTable } from './text.js';
+
+/** How a restore failed. */
+export interface RestoreFailure {
+  /**
+   * `ERR_PROCESS` if the program refused a table; otherwise none of the operations is the cause: see the results of
+   * `Iptables.restore`.
+   */
+  readonly code: string;
+  /** The reason: the output of the program, or how it ended. */
+  readonly message: string;
+  /** Number of lines that the program had read before the first table. */
+  readonly linesBefore: number;
+}
+
+/** The input of a restore, and how it ended. */
+export interface Outcome {
+  /** Name of the program. */
+  readonly program: string;
+  /** The tables of the input. One line, the mark of the table, follows each. */
+  readonly tables: readonly RestoreTable[];
+  /** Number of tables that were committed, from the first one; undefined if only `failure` tells. */
+  readonly committed: number | undefined;
+  /** Undefined if all tables were committed. */
+  readonly failure: RestoreFailure | undefined;
+}
+
+/** One result for each of so many operations, as `Iptables.restore` describes them. */
+export function resultsOf(count: number, outcome: Outcome): (NetlinkError | undefined)[] {
+  const results = new Array<NetlinkError | undefined>(count).fill(undefined);
+  const { tables, failure } = outcome;
+  if (!failure) return results;
+  const named = namedLines(outcome, failure);
+  const committed = outcome.committed ?? named[0]?.table ?? 0;
+  const rest = tables.slice(committed);
+  const error = errorOf(outcome, failure);
+  if (failure.code !== 'ERR_PROCESS') {
+    fill(results, rest, error);
+    return results;
+  }
+  fill(results, rest, rolledBack(outcome, error));
+  const culprits = named.filter(({ table, place }) => table === committed && place !== undefined);
+  if (culprits.length === 0) fill(results, rest.slice(0, 1), error);
+  for (const { place, text } of culprits)
+    if (place !== undefined) results[place] = errorOf(outcome, failure, text);
+  return results;
+}
+
+/** The error of a restore as a whole, from the results of its operations. */
+export function mainErrorOf(results: readonly (NetlinkError | undefined)[]): NetlinkError | undefined {
+  return results.find((result) => result !== undefined && result.code !== ROLLED_BACK);
+}
+
+/** A line that the program named. */
+interface NamedLine {
+  /** Place of its table. */
+  readonly table: number;
+  /** Place of its operation; undefined for COMMIT, where the program refuses a table without the name of a rule. */
+  readonly place: number | undefined;
+  readonly text: string;
+}
+
+/**
+ * The forms in which the versions and backends of iptables-restore name lines: `line 7 failed`, `Error occurred at line: 7`,
+ * and, for each refused operation, `line 7: RULE_APPEND failed (…)`.
+ */
+const LINE = /\bline:? (\d+)(?::| failed|$)/gm;
+
+/** The lines of tables that the program named. */
+function namedLines({ tables }: Outcome, { message, linesBefore }: RestoreFailure): NamedLine[] {
+  return [...message.matchAll(LINE)].flatMap(([, number]) => {
+    let line = Number(number) - linesBefore - 1;
+    for (const [table, { lines, places }] of tables.entries()) {
+      const text = lines[line]?.trim();
+      if (text !== undefined) return [{ table, place: places[line], text }];
+      line -= lines.length + 1;
+    }
+    return [];
+  });
+}
+
+function fill(
+  results: (NetlinkError | undefined)[],
+  tables: readonly RestoreTable[],
+  error: NetlinkError,
+): void {
+  for (const { places } of tables)
+    for (const place of places) if (place !== undefined) results[place] = error;
+}
+
+function errorOf({ program }: Outcome, { code, message }: RestoreFailure, line?: string): NetlinkError {
+  return new NetlinkError({
+    code,
+    operation: 'iptables.restore',
+    target: line === undefined ? program : `${program}: ${line}`,
+    kernelMessage: code === 'ENOENT' ? undefined : message,
+    hint: hintOf(code),
+  });
+}
+
+function hintOf(code: string): string | undefined {
+  switch (code) {
+    case 'ENOENT':
+      return 'install the package iptables';
+    case 'ERR_UNKNOWN_OUTCOME':
+      return 'the kernel may have done it: observe before sending it again';
+    default:
+      return undefined;
+  }
+}
+
+function rolledBack({ program }: Outcome, cause: NetlinkError): NetlinkError {
+  return new NetlinkError({
+    code: ROLLED_BACK,
+    operation: 'iptables.restore',
+    target: program,
+    kernelMessage: cause.kernelMessage,
+  });
+}

@@ -1,0 +1,58 @@
+// Counters of nfacct ↔ messages of netlink (include/uapi/linux/netfilter/nfnetlink_acct.h).
+import { NetlinkError } from '../../errors.js';
+import { AttributeReader } from '../netlink/attributeReader.js';
+import { AttributeWriter } from '../netlink/attributeWriter.js';
+import type { NetlinkMessage, NetlinkRequest } from '../netlink/types.js';
+import type { NfacctCounter } from './types.js';
+
+/** `NFNL_SUBSYS_ACCT`, in the upper byte of the type of a message. */
+const SUBSYSTEM = 7;
+/** `enum nfnl_acct_msg_types` */
+const NFNL_MSG_ACCT = { new: 0, get: 1 } as const;
+/** `enum nfnl_acct_type`. The numbers are in network order. */
+const NFACCT = { name: 1, packets: 2, bytes: 3 } as const;
+/** `struct nfgenmsg`: family, version and resource. */
+const HEADER = 4;
+/** `NFACCT_NAME_MAX` is 32, with the zero. */
+const LONGEST_NAME = 31;
+/** `NLM_F_CREATE` */
+const CREATE = 0x400;
+
+/** The request to create a counter. */
+export function addRequest(name: string): NetlinkRequest {
+  return { type: messageType(NFNL_MSG_ACCT.new), flags: CREATE, payload: named(name, 'nfacct.add') };
+}
+
+/** The request for a counter. */
+export function getRequest(name: string): NetlinkRequest {
+  return { type: messageType(NFNL_MSG_ACCT.get), payload: named(name, 'nfacct.get') };
+}
+
+/** Reads a counter. Throws a NetlinkError `ERR_MALFORMED_REPLY` if the message is not one. */
+export function readCounter({ payload }: NetlinkMessage): NfacctCounter {
+  const operation = 'nfacct.get';
+  let name: string | undefined;
+  let packets = 0n;
+  let bytes = 0n;
+  for (const attribute of new AttributeReader(payload, { offset: HEADER, operation })) {
+    if (attribute.type === NFACCT.name) name = attribute.text();
+    else if (attribute.type === NFACCT.packets) packets = attribute.u64be();
+    else if (attribute.type === NFACCT.bytes) bytes = attribute.u64be();
+  }
+  if (name !== undefined) return { name, packets, bytes };
+  const kernelMessage = 'the message has no name of a counter';
+  throw new NetlinkError({ code: 'ERR_MALFORMED_REPLY', operation, kernelMessage });
+}
+
+function messageType(verb: number): number {
+  return (SUBSYSTEM << 8) | verb;
+}
+
+function named(name: string, operation: string): Uint8Array {
+  const { length } = Buffer.from(name);
+  if (length === 0 || length > LONGEST_NAME || name.includes('\0')) {
+    const kernelMessage = `name must have 1 to ${LONGEST_NAME} bytes and no zero`;
+    throw new NetlinkError({ code: 'ERR_INVALID_ARGUMENT', operation, target: name, kernelMessage });
+  }
+  return new AttributeWriter(new Uint8Array(HEADER)).text(NFACCT.name, name).payload();
+}

@@ -1,0 +1,157 @@
+// Desired and known → operations, in order. Pure. The cost depends only on the compared keys.
+import type { IptablesOperation } from '../../kernel/iptables/types.js';
+import type { Comparison, Desired } from '../mode.js';
+import { equalTexts } from '../shared/iptables/describe.js';
+import { type ChainItem, chainKey, type Item, type RuleItem, type SharedChainItem } from './items.js';
+import { ADDITIONS, type KernelCall, type Operation, ORDER, type Phase, REMOVALS } from './operations.js';
+
+/** Compares one key at a time. */
+export function compare(desired: Desired<Item>, known: ReadonlyMap<string, Item>): Comparison<Operation> {
+  const steps = new Steps();
+  return {
+    look(key) {
+      const want = desired.get(key);
+      const have = known.get(key);
+      if (want === have) return;
+      const step = new KeySteps(steps, key, want, have);
+      if (want) step.towards(want, have);
+      else if (have && !isRemovedWithChain(have, desired, known)) step.away(have);
+    },
+    additions: () => steps.take(ADDITIONS),
+    removals: () => steps.take(REMOVALS),
+  };
+}
+
+/**
+ * Whether a desired item can replace the known one if no difference was found. Not if the known item has more state, or
+ * other comments.
+ */
+export function isSame(want: Item, have: Item): boolean {
+  if ('foreign' in have && have.foreign) return false;
+  if (want.kind === 'chain') return have.kind === 'chain' && equalTexts(want.rules, have.rules);
+  return true;
+}
+
+/** Rules of a chain that is deleted are deleted with it. */
+function isRemovedWithChain(have: Item, desired: Desired<Item>, known: ReadonlyMap<string, Item>): boolean {
+  if (have.kind !== 'rule') return false;
+  const key = chainKey(have.family, have.table, have.chain);
+  const chain = known.get(key);
+  return chain?.kind === 'sharedChain' && !chain.foreign && desired.get(key) === undefined;
+}
+
+/** Operations by phase. */
+class Steps {
+  readonly #phases = new Map<Phase, Operation[]>(ORDER.map((phase) => [phase, []]));
+
+  push(operation: Operation): void {
+    this.#phases.get(operation.phase)?.push(operation);
+  }
+
+  take(phases: readonly Phase[]): Operation[] {
+    return phases.flatMap((phase) => {
+      const operations = this.#phases.get(phase) ?? [];
+      this.#phases.set(phase, []);
+      return operations;
+    });
+  }
+}
+
+/** The operations of one key. */
+class KeySteps {
+  readonly #steps: Steps;
+  readonly #key: string;
+  readonly #service: string | undefined;
+
+  constructor(steps: Steps, key: string, want: Item | undefined, have: Item | undefined) {
+    this.#steps = steps;
+    this.#key = key;
+    this.#service = serviceOf(want) ?? serviceOf(have);
+  }
+
+  /** Creates or changes the item. */
+  towards(want: Item, have: Item | undefined): void {
+    switch (want.kind) {
+      case 'sysctl':
+        if (have?.kind === 'sysctl' && have.value === want.value) return;
+        this.#push('settings', { on: 'sysctl', name: want.name, value: want.value }, want);
+        return;
+      case 'chain':
+        if (have?.kind === 'chain' && equalButForComments(want.rules, have.rules)) return;
+        this.#rules('chains', { do: 'setChain', chain: want }, want);
+        return;
+      case 'sharedChain':
+        if (have?.kind === 'sharedChain') this.#tail(want, have);
+        else this.#rules('chains', { do: 'setChain', chain: { ...want, rules: want.tail } }, want);
+        return;
+      case 'rule':
+        if (have?.kind === 'rule') this.#deleteCopies(have, 1);
+        else this.#rules('rules', { do: want.atEnd ? 'appendRule' : 'insertRule', rule: want }, want);
+    }
+  }
+
+  /** Removes the item, unless it is foreign or a setting. */
+  away(have: Item): void {
+    if (have.kind === 'sysctl' || have.foreign) return;
+    if (have.kind === 'rule') this.#deleteCopies(have, 0);
+    else this.#rules('deleteChains', { do: 'deleteChain', chain: have }, undefined);
+  }
+
+  /** The new rules of a tail are appended before the others are deleted: of equal rules, the first one is deleted. */
+  #tail(want: SharedChainItem, have: SharedChainItem): void {
+    const { family, table, name: chain } = want;
+    const tail = [...have.tail];
+    const strays = [...(have.strays ?? [])];
+    const now = (): SharedChainItem => ({
+      ...want,
+      tail: [...tail],
+      ...(strays.length > 0 && { strays: [...strays] }),
+    });
+    for (const text of want.tail.filter((rule) => !have.tail.includes(rule))) {
+      tail.push(text);
+      this.#rules('rules', { do: 'appendRule', rule: { family, table, chain, text } }, now());
+    }
+    const remove = (list: string[], text: string) => {
+      list.splice(list.indexOf(text), 1);
+      this.#rules('deleteRules', { do: 'deleteRule', rule: { family, table, chain, text } }, now());
+    };
+    for (const text of have.strays ?? []) remove(strays, text);
+    for (const text of have.tail) if (!want.tail.includes(text)) remove(tail, text);
+  }
+
+  #deleteCopies(have: RuleItem, left: 0 | 1): void {
+    const { copies: _, ...rule } = have;
+    for (let number = (have.copies ?? 1) - 1; number >= left; number--) {
+      const becomes = number === 0 ? undefined : number === 1 ? rule : { ...rule, copies: number };
+      this.#rules('deleteRules', { do: 'deleteRule', rule: have }, becomes);
+    }
+  }
+
+  #rules(phase: Phase, operation: IptablesOperation, becomes: Item | undefined): void {
+    const { family } = 'chain' in operation ? operation.chain : operation.rule;
+    this.#push(phase, { on: 'iptables', family, operation }, becomes);
+  }
+
+  #push(phase: Phase, call: KernelCall, becomes: Item | undefined): void {
+    this.#steps.push({ key: this.#key, phase, call, becomes, service: this.#service });
+  }
+}
+
+function serviceOf(item: Item | undefined): string | undefined {
+  return item && 'service' in item ? item.service : undefined;
+}
+
+const COMMENT = /-m comment --comment "[^"]*" /;
+
+/**
+ * Whether chains have the same rules, except that rules of one may have no comments: kube-proxy omits those of
+ * endpoints in a large cluster, and a cluster that becomes large must not change every chain.
+ */
+function equalButForComments(a: ChainItem['rules'], b: ChainItem['rules']): boolean {
+  return a.length === b.length && a.every((rule, i) => equalRules(rule, b[i] as string));
+}
+
+function equalRules(a: string, b: string): boolean {
+  if (a === b) return true;
+  return a.length > b.length ? a.replace(COMMENT, '') === b : a === b.replace(COMMENT, '');
+}

@@ -1,0 +1,45 @@
+// iptables mode: load balancing by rules that translate addresses. Every Service port and endpoint has a chain.
+import type { Mode } from '../mode.js';
+import { apply } from './apply.js';
+import { compare, isSame } from './compare.js';
+import { describe } from './describe.js';
+import { explainPacket } from './explain/explainPacket.js';
+import { readFacts } from './explain/readFacts.js';
+import { nodePortHosts } from './host.js';
+import { type Item, isOurs } from './items.js';
+import { keep } from './keep.js';
+import type { IptablesKernel } from './kernel.js';
+import { observe, observeAlone } from './observe.js';
+import { learn, type Operation, subjectOf } from './operations.js';
+import type { IptablesOptions } from './options.js';
+import { planNode } from './planNode.js';
+import { planService } from './planService.js';
+
+export type { Item } from './items.js';
+export type { IptablesKernel } from './kernel.js';
+export { type Operation, ORDER } from './operations.js';
+export { IPTABLES_DEFAULTS, type IptablesOptions } from './options.js';
+
+/** Creates iptables mode from its pure parts and a kernel. */
+export function createIptablesMode(kernel: IptablesKernel, options: IptablesOptions): Mode<Item, Operation> {
+  return {
+    name: 'iptables',
+    auditPeriod: options.auditPeriod,
+    host: nodePortHosts(options),
+    planService: (input, node) => planService(input, node, options),
+    planNode: (_desired, node) => planNode(node, options),
+    affectsNode: () => false,
+    groupOf: () => undefined,
+    isOurs,
+    compare,
+    isSame,
+    keep,
+    learn,
+    subjectOf,
+    describe,
+    apply: (operations) => apply(kernel, operations),
+    observe: () => observe(kernel, options),
+    observeAlone: (items) => observeAlone(kernel, options, items),
+    explain: async (question) => explainPacket(await readFacts(kernel, question), question, options),
+  };
+}

@@ -1,0 +1,74 @@
+// The items of iptables mode in the kernel. Rules of Services in chains of all Services are items of their own, so that
+// such a chain is never written as a whole.
+import type { Chain, ChainRule, Table } from '../../kernel/iptables/types.js';
+import type { Family } from '../../net/address.js';
+
+/** A chain whose rules are written together: of one Service port, of one endpoint, or of the node. */
+export interface ChainItem extends Chain {
+  readonly kind: 'chain';
+  /** `namespace/name`; undefined for chains of the node and for those that were only read. */
+  readonly service?: string;
+  /** Rules of other programs jump to it. */
+  readonly foreign?: true;
+}
+
+/** A chain whose rules are items, except for its tail. */
+export interface SharedChainItem extends Omit<Chain, 'rules'> {
+  readonly kind: 'sharedChain';
+  /** The last rules of the chain, in any order. */
+  readonly tail: readonly string[];
+  /** Rules of a tail that other rules follow, as read from the kernel. */
+  readonly strays?: readonly string[];
+  /** Other programs use the chain. */
+  readonly foreign?: true;
+}
+
+/** One rule of a chain that has other rules too. */
+export interface RuleItem extends ChainRule {
+  readonly kind: 'rule';
+  /** `namespace/name`; undefined for rules of the node and for those that were only read. */
+  readonly service?: string;
+  /** It is appended to the chain; by default, it is inserted at the head. */
+  readonly atEnd?: true;
+  /** Number of equal rules in the chain, as read from the kernel, if there are several. */
+  readonly copies?: number;
+  /** Other programs use the chain to which it jumps, or need the rule too. */
+  readonly foreign?: true;
+}
+
+/** One item, desired or known. */
+export type Item =
+  | { readonly kind: 'sysctl'; readonly name: string; readonly value: string }
+  | ChainItem
+  | SharedChainItem
+  | RuleItem;
+
+/** The key of an item. Items with equal keys are the same item in the kernel, possibly with different settings. */
+export function keyOf(item: Item): string {
+  switch (item.kind) {
+    case 'sysctl':
+      return `sysctl ${item.name}`;
+    case 'chain':
+    case 'sharedChain':
+      return chainKey(item.family, item.table, item.name);
+    case 'rule':
+      return `rule ${item.family} ${item.table}/${item.chain} ${item.text}`;
+  }
+}
+
+/** `chain 4 nat/KUBE-SERVICES`. */
+export function chainKey(family: Family, table: Table, name: string): string {
+  return `chain ${family} ${table}/${name}`;
+}
+
+/** Whether a clean-up removes the item: settings are never reset, and foreign items stay. */
+export function isOurs(item: Item): boolean {
+  return item.kind !== 'sysctl' && !item.foreign;
+}
+
+/** Items by key. */
+export function itemMap(items: Iterable<Item>): Map<string, Item> {
+  const map = new Map<string, Item>();
+  for (const item of items) map.set(keyOf(item), item);
+  return map;
+}

@@ -1,0 +1,171 @@
+// Reads our items from the kernel.
+import { NetlinkError } from '../../errors.js';
+import type { SavedRules, Table } from '../../kernel/iptables/types.js';
+import type { Family } from '../../net/address.js';
+import type { Found } from '../mode.js';
+import { splitChainId, targetsOfOthers } from '../shared/iptables/targets.js';
+import {
+  BLOCK_LOCALNET,
+  FIREWALL,
+  hasTail,
+  isTail,
+  jumps,
+  NODE_CHAINS,
+  SHARED_CHAINS,
+} from './fixedChains.js';
+import { type Item, keyOf, type RuleItem, type SharedChainItem } from './items.js';
+import type { IptablesKernel } from './kernel.js';
+import { loopbackServesNodePorts } from './loopback.js';
+import { isPerService } from './names.js';
+import type { IptablesOptions } from './options.js';
+import { ROUTE_LOCALNET } from './planNode.js';
+
+/** Maximum items in a piece. */
+const PIECE = 256;
+
+/** Our items, in pieces. Rules and chains precede the chains to which they jump, so that an audit removes them first. */
+export async function* observe(
+  kernel: IptablesKernel,
+  options: IptablesOptions,
+): AsyncGenerator<ReadonlyMap<string, Item>> {
+  for (const family of options.families) {
+    yield* inPieces(await readSettings(kernel, family, options));
+    yield* inPieces(observeRules(family, await kernel.iptables.save(family)));
+  }
+}
+
+/** The state of these items in the kernel, from one reading of the rules of each family. */
+export async function observeAlone(
+  kernel: IptablesKernel,
+  options: IptablesOptions,
+  items: ReadonlyMap<string, Item | undefined>,
+): Promise<Found<Item>> {
+  const found = new Map<string, Item>();
+  const failures = new Map<string, NetlinkError>();
+  for (const family of options.families) {
+    const ofFamily = (item: Item | undefined) =>
+      item === undefined || (item.kind === 'sysctl' ? family === 4 : item.family === family);
+    const keys = new Set([...items].filter(([, item]) => ofFamily(item)).map(([key]) => key));
+    if (keys.size === 0) continue;
+    try {
+      const settings = await readSettings(kernel, family, options);
+      for (const item of [...settings, ...observeRules(family, await kernel.iptables.save(family))]) {
+        const key = keyOf(item);
+        if (keys.has(key)) found.set(key, item);
+      }
+    } catch (error) {
+      if (!(error instanceof NetlinkError)) throw error;
+      for (const key of keys) failures.set(key, error);
+    }
+  }
+  return { items: found, failures };
+}
+
+function* inPieces(items: Iterable<Item>): Generator<ReadonlyMap<string, Item>> {
+  let piece = new Map<string, Item>();
+  for (const item of items) {
+    piece.set(keyOf(item), item);
+    if (piece.size < PIECE) continue;
+    yield piece;
+    piece = new Map();
+  }
+  if (piece.size > 0) yield piece;
+}
+
+/** The settings that the plan of a family has, if this kernel has them. */
+async function readSettings(
+  { sysctl }: IptablesKernel,
+  family: Family,
+  options: IptablesOptions,
+): Promise<Item[]> {
+  if (!loopbackServesNodePorts(options, family)) return [];
+  const value = await sysctl.read(ROUTE_LOCALNET);
+  return value === undefined ? [] : [{ kind: 'sysctl', name: ROUTE_LOCALNET, value }];
+}
+
+/** The chains of Services, in an order in which each jumps only to later ones. */
+const LAYERS = ['KUBE-FW-', 'KUBE-XLB-', 'KUBE-EXT-', 'KUBE-SVL-', 'KUBE-SVC-', 'KUBE-SEP-'];
+
+/** The items of a family. */
+export function* observeRules(family: Family, saved: SavedRules): Generator<Item> {
+  const foreign = foreignChains(family, saved);
+  yield* ownJumps(family, saved, foreign);
+  const layers = new Map(LAYERS.map((prefix) => [prefix, [] as Item[]]));
+  for (const [id, rules] of saved) {
+    const [table, name] = splitChainId(id) as [Table, string];
+    const marked = foreign.has(id) ? ({ foreign: true } as const) : {};
+    const chain = { family, table, name, ...marked };
+    if (isShared(table, name)) yield* sharedItems(chain, rules);
+    else if (NODE_CHAINS[table]?.includes(name)) yield { kind: 'chain', ...chain, rules };
+    else if (isPerService(table, name)) {
+      layers.get(name.slice(0, name.lastIndexOf('-') + 1))?.push({ kind: 'chain', ...chain, rules });
+    }
+  }
+  for (const layer of layers.values()) yield* layer;
+}
+
+/**
+ * Chains that a clean-up must not delete: those to which rules of other programs jump, and KUBE-FIREWALL if it has rules.
+ * They are kubelet's, or protect loopback addresses, which stay reachable: no mode resets route_localnet.
+ */
+function foreignChains(family: Family, saved: SavedRules): Set<string> {
+  const isOwn = (table: string, name: string) =>
+    isPerService(table, name) ||
+    (NODE_CHAINS[table as Table]?.includes(name) ?? false) ||
+    (SHARED_CHAINS[table as Table]?.includes(name) ?? false);
+  const own = new Set(jumps(family).map(({ text }) => text));
+  const foreign = targetsOfOthers(saved, isOwn, own);
+  const firewall = `filter/${FIREWALL}`;
+  if ((saved.get(firewall) ?? []).length > 0) foreign.add(firewall);
+  return foreign;
+}
+
+function isShared(table: Table, name: string): boolean {
+  return SHARED_CHAINS[table]?.includes(name) || (table === 'filter' && name === FIREWALL);
+}
+
+/** The rules in built-in chains. Those to a foreign KUBE-FIREWALL are foreign too: kubelet inserts the same ones. */
+function* ownJumps(family: Family, saved: SavedRules, foreign: ReadonlySet<string>): Generator<RuleItem> {
+  const kubelet = foreign.has(`filter/${FIREWALL}`);
+  for (const jump of jumps(family)) {
+    const copies = saved.get(`${jump.table}/${jump.chain}`)?.filter((rule) => rule === jump.text).length ?? 0;
+    if (copies === 0) continue;
+    const marked = kubelet && jump.text.endsWith(FIREWALL) ? ({ foreign: true } as const) : {};
+    yield { kind: 'rule', ...jump, ...(copies > 1 && { copies }), ...marked };
+  }
+}
+
+/** A shared chain and its rules. In KUBE-FIREWALL, only one rule may be ours, or kubelet's: it is never deleted. */
+function* sharedItems(
+  { name, ...where }: Omit<SharedChainItem, 'kind' | 'tail'>,
+  rules: readonly string[],
+): Generator<Item> {
+  const { family, table, foreign } = where;
+  const { tail, strays, others } = splitTail(hasTail(table, name), rules);
+  const marked = foreign ? ({ foreign } as const) : {};
+  yield { kind: 'sharedChain', family, table, name, tail, ...(strays.length > 0 && { strays }), ...marked };
+  const counts = new Map<string, number>();
+  for (const rule of others) {
+    if (name === FIREWALL && (family === 6 || rule !== BLOCK_LOCALNET.text)) continue;
+    counts.set(rule, (counts.get(rule) ?? 0) + 1);
+  }
+  const kept = name === FIREWALL ? ({ foreign: true } as const) : {};
+  for (const [text, copies] of counts) {
+    yield { kind: 'rule', family, table, chain: name, text, ...(copies > 1 && { copies }), ...kept };
+  }
+}
+
+/** The last rules of a chain that belong to its tail, each once; the same kind of rules before others; and the others. */
+function splitTail(has: boolean, rules: readonly string[]) {
+  if (!has) return { tail: [], strays: [], others: rules };
+  const lastOther = rules.findLastIndex((rule) => !isTail(rule));
+  const last = rules.slice(lastOther + 1);
+  const tail = [...new Set(last)];
+  const repeated = last.filter((rule, i) => last.indexOf(rule) !== i);
+  const before = rules.slice(0, lastOther + 1);
+  return {
+    tail,
+    strays: [...before.filter(isTail), ...repeated],
+    others: before.filter((rule) => !isTail(rule)),
+  };
+}

@@ -1,0 +1,120 @@
+// Opens iptables mode: its parts of the kernel, and its options from the configuration and the host.
+import type { Logger } from 'pino';
+import { openNfacct } from '../../kernel/nfacct/index.js';
+import type { Nfacct } from '../../kernel/nfacct/types.js';
+import type { Sysctl } from '../../kernel/sysctl/index.js';
+import type { ModeDefinition, ModeSettings, OpenedMode } from '../definition.js';
+import type { Mode } from '../mode.js';
+import { type HostKernel, openHostKernel, usableFamilies } from '../shared/hostKernel.js';
+import { countingObstacle, createCounters, readCounters } from './counters.js';
+import { formerState, RULES } from './former.js';
+import { iptablesOptions } from './fromConfiguration.js';
+import { createIptablesMode } from './index.js';
+import { loopbackServesNodePorts } from './loopback.js';
+import type { IptablesOptions } from './options.js';
+import { ROUTE_LOCALNET } from './planNode.js';
+import { countingRules } from './ruleCounts.js';
+
+/** conntrack accepts TCP packets outside the window as valid. */
+const BE_LIBERAL = 'net/netfilter/nf_conntrack_tcp_be_liberal';
+
+/** iptables mode. */
+export const IPTABLES_MODE: ModeDefinition = {
+  checkFlags: () => {},
+  needsAllNodes: () => false,
+  async open({ log, ...settings }) {
+    const kernel = await openHostKernel();
+    let nfacct: Nfacct | undefined;
+    try {
+      nfacct = await openCounters(settings.loadModules, log);
+      return await openedMode({ kernel, nfacct, settings, log });
+    } catch (error) {
+      nfacct?.close();
+      kernel.close();
+      throw error;
+    }
+  },
+  async openFormer({ kernel, families, configuration }) {
+    const own = { families, nfacct: false, conntrackLiberal: false };
+    return formerState(kernel, iptablesOptions(configuration, own));
+  },
+};
+
+async function openedMode({
+  kernel,
+  nfacct,
+  settings: { configuration, command, loadModules },
+  log,
+}: {
+  readonly kernel: HostKernel;
+  readonly nfacct: Nfacct | undefined;
+  readonly settings: Omit<ModeSettings, 'log'>;
+  readonly log: Logger;
+}): Promise<OpenedMode> {
+  // With manifests, the settings of conntrack are not written.
+  const willBeLiberal = configuration.conntrack.tcpBeLiberal && command.manifests === '';
+  const options = iptablesOptions(configuration, {
+    families: await usableFamilies(kernel.iptables, log),
+    nfacct: nfacct !== undefined,
+    conntrackLiberal: willBeLiberal || ((await kernel.sysctl.read(BE_LIBERAL)) ?? '0') !== '0',
+  });
+  const { mode, take } = countingRules(createIptablesMode(kernel, options), options.families);
+  return {
+    // Another program may have deleted a counter that no rule uses yet.
+    mode: nfacct && loadModules ? withCounters(mode, nfacct) : mode,
+    rules: RULES,
+    families: options.families,
+    minSyncPeriod: configuration.iptables.minSyncPeriod,
+    kernel: {
+      ...kernel,
+      close: () => {
+        nfacct?.close();
+        kernel.close();
+      },
+    },
+    parts: {},
+    ruleCounts: take,
+    ...(nfacct && { packetCounters: () => readCounters(nfacct) }),
+    prepare: () => prepare(kernel, options),
+    // The programs could read the rules. A missing match is an error of its rule, in the first pass.
+    probe: async () => {},
+    check: async () => undefined,
+  };
+}
+
+/** nfacct, if the kernel can count packets. With `create`, its counters exist. */
+async function openCounters(create: boolean, log: Logger): Promise<Nfacct | undefined> {
+  let nfacct: Nfacct | undefined;
+  let obstacle: string | undefined;
+  try {
+    nfacct = await openNfacct();
+    obstacle = await countingObstacle(nfacct);
+    if (obstacle === undefined && create) await createCounters(nfacct);
+  } catch (error) {
+    obstacle = String(error);
+  }
+  if (obstacle === undefined) return nfacct;
+  nfacct?.close();
+  log.info({ err: obstacle }, 'dropped and accepted packets are not counted: this kernel has no nfacct');
+  return undefined;
+}
+
+/** Creates the counters before each full reading: rules with a counter that does not exist cannot be added. */
+function withCounters<Counted extends Pick<Mode<unknown, never>, 'observe'>>(
+  mode: Counted,
+  nfacct: Nfacct,
+): Counted {
+  return {
+    ...mode,
+    async *observe() {
+      await createCounters(nfacct);
+      yield* mode.observe();
+    },
+  };
+}
+
+/** Changes the kernel settings that differ. Rejects with the first NetlinkError. */
+async function prepare({ sysctl }: { readonly sysctl: Sysctl }, options: IptablesOptions): Promise<void> {
+  if (!options.families.includes(4) || !loopbackServesNodePorts(options, 4)) return;
+  if ((await sysctl.read(ROUTE_LOCALNET)) !== '1') await sysctl.write(ROUTE_LOCALNET, '1');
+}

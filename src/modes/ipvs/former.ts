@@ -1,0 +1,123 @@
+// The state that ipvs mode, or kube-proxy in its ipvs mode, left on a node where another mode runs now.
+import { NetlinkError } from '../../errors.js';
+import type { Conntrack, FlowSelection } from '../../kernel/conntrack/types.js';
+import type { Ipset } from '../../kernel/ipset/types.js';
+import type { Iptables } from '../../kernel/iptables/types.js';
+import type { AddressId, Ipvs } from '../../kernel/ipvs/types.js';
+import type { Rtnetlink } from '../../kernel/rtnetlink/types.js';
+import { type Family, familyOf } from '../../net/address.js';
+import type { FormerState } from '../mode.js';
+import type { RulesInUse } from '../shared/rulesInUse.js';
+import { createIpvsMode } from './index.js';
+import { LINK, REBUILD } from './items.js';
+import type { IpvsKernel } from './kernel.js';
+import type { IpvsOptions } from './options.js';
+import { CHAINS, jumps } from './rules.js';
+import { SET_ROLES, setOf } from './sets.js';
+
+/** The chains, and the rules in built-in chains. */
+export const RULES: RulesInUse = { chains: CHAINS, jumps };
+
+/** Chains that only ipvs mode has. */
+const OWN_CHAINS = [
+  'nat/KUBE-NODE-PORT',
+  'nat/KUBE-LOAD-BALANCER',
+  'filter/KUBE-NODE-PORT',
+  'filter/KUBE-SOURCE-RANGES-FIREWALL',
+  'filter/KUBE-IPVS-FILTER',
+  'filter/KUBE-IPVS-OUT-FILTER',
+];
+
+/** The parts of the kernel in which the state is found without IPVS. */
+export interface TracesKernel {
+  readonly rtnetlink: Pick<Rtnetlink, 'getLink'>;
+  readonly iptables: Pick<Iptables, 'save'>;
+  /** Undefined if the kernel has not loaded ipset. */
+  readonly openIpset: (() => Promise<Pick<Ipset, 'list' | 'close'>>) | undefined;
+}
+
+/** Whether ipvs mode left kube-ipvs0, a chain or a set. Loads no kernel module. */
+export async function hasTraces(kernel: TracesKernel, families: readonly Family[]): Promise<boolean> {
+  if (await kernel.rtnetlink.getLink(LINK)) return true;
+  for (const family of families) {
+    const saved = await kernel.iptables.save(family);
+    if (OWN_CHAINS.some((chain) => saved.has(chain))) return true;
+  }
+  return hasSets(kernel.openIpset);
+}
+
+async function hasSets(open: TracesKernel['openIpset']): Promise<boolean> {
+  if (!open) return false;
+  let ipset: Awaited<ReturnType<typeof open>>;
+  try {
+    ipset = await open();
+  } catch (error) {
+    // Without libipset, no proxy on this host made sets.
+    if (error instanceof NetlinkError && error.code === 'ERR_LIBRARY') return false;
+    throw error;
+  }
+  try {
+    const names = new Set<string>(SET_ROLES.flatMap((role) => [setOf(role, 4).name, setOf(role, 6).name]));
+    return (await ipset.list()).some(({ name }) => names.has(name) || name === REBUILD);
+  } finally {
+    ipset.close();
+  }
+}
+
+/** The parts of the kernel that have the state. */
+export type FormerKernel = IpvsKernel & { readonly conntrack: Pick<Conntrack, 'list' | 'deleteFlows'> };
+
+/** The state that the mode left, and its connections. Close it together with the kernel. */
+export function formerState(kernel: FormerKernel, options: IpvsOptions): Omit<FormerState, 'close'> {
+  const mode = createIpvsMode(kernel, options);
+  /** Virtual services that were found, by key. */
+  const found = new Map<string, AddressId>();
+  async function* observe() {
+    for await (const piece of mode.observe()) {
+      for (const [key, item] of piece) {
+        if (item.kind === 'virtualService' && !item.foreign) found.set(key, item.service);
+      }
+      yield piece;
+    }
+  }
+  return {
+    mode: { ...mode, observe },
+    async connections() {
+      for await (const _ of observe());
+      return countConnections(kernel.ipvs, found.values());
+    },
+    finish: () => deleteFlows(kernel.conntrack, found.values()),
+  };
+}
+
+/** Number of connections of virtual services, with idle ones. */
+async function countConnections(ipvs: Pick<Ipvs, 'get'>, services: Iterable<AddressId>): Promise<number> {
+  let count = 0;
+  for (const service of services) {
+    for (const { activeConnections, inactiveConnections } of (await ipvs.get(service))?.realServers ?? []) {
+      count += activeConnections + inactiveConnections;
+    }
+  }
+  return count;
+}
+
+/**
+ * Deletes the UDP flows to virtual services, if IPVS has translated them and not a rule: their packets have a flow, so
+ * that no rule translates them, and a client that sends often would keep such a flow. Rejects with the NetlinkError of a
+ * flow.
+ */
+async function deleteFlows(
+  conntrack: FormerKernel['conntrack'],
+  services: Iterable<AddressId>,
+): Promise<void> {
+  const selections = [...services]
+    .filter(({ protocol }) => protocol === 'udp')
+    .map(({ address, port }): FlowSelection => {
+      const original = { destination: address, destinationPort: port };
+      return { family: familyOf(address), protocol: 'udp', original };
+    });
+  if (selections.length === 0) return;
+  const flows = await conntrack.list(selections).toArray();
+  const untranslated = flows.filter(({ status }) => !status.includes('DST_NAT'));
+  for (const error of await conntrack.deleteFlows(untranslated)) if (error) throw error;
+}

@@ -1,0 +1,87 @@
+// Removes the state of modes that ran on this node before, after the running mode has programmed its own.
+import type { FormerMode, FormerState } from '../modes/mode.js';
+import { type CleanUpSummary, cleanUp } from './cleanUp.js';
+
+/** Maximum time for which connections keep the state of a former mode, in ms. */
+const DRAIN_BOUND = 15 * 60_000;
+
+/** Reports about former modes. */
+export interface FormerModeEvents {
+  /** Items of a mode were removed; `left` in the summary has those that could not be. */
+  switched?(mode: string, summary: CleanUpSummary): void;
+  /** The items of a mode stay, because this number of connections needs them. */
+  kept?(mode: string, connections: number): void;
+  /** The state of a mode could not be opened, read or removed. */
+  unswitched?(mode: string, error: unknown): void;
+}
+
+/** The modes whose state has not been removed yet. */
+export class FormerModes {
+  #modes: readonly FormerMode[];
+  readonly #events: FormerModeEvents;
+  readonly #now: () => number;
+  readonly #bound: number;
+  /** Time of the first attempt, in ms. */
+  #since: number | undefined;
+
+  /**
+   * @param now monotonic time, in ms
+   * @param bound maximum time for which connections keep the state of a mode, in ms
+   */
+  constructor(
+    modes: readonly FormerMode[],
+    events: FormerModeEvents,
+    now: () => number,
+    bound: number = DRAIN_BOUND,
+  ) {
+    this.#modes = modes;
+    this.#events = events;
+    this.#now = now;
+    this.#bound = bound;
+  }
+
+  /** Whether the state of a mode may remain. */
+  get pending(): boolean {
+    return this.#modes.length > 0;
+  }
+
+  /** Removes the state of each mode. Call it after a full pass without failures; again while {@link pending}. */
+  async remove(): Promise<void> {
+    this.#since ??= this.#now();
+    const left: FormerMode[] = [];
+    for (const mode of this.#modes) {
+      try {
+        if (!(await this.#removed(mode))) left.push(mode);
+      } catch (error) {
+        left.push(mode);
+        this.#events.unswitched?.(mode.name, error);
+      }
+    }
+    this.#modes = left;
+  }
+
+  /** Whether nothing of the mode is left. */
+  async #removed(former: FormerMode): Promise<boolean> {
+    const state = await former.open();
+    if (!state) return true;
+    try {
+      const connections = await this.#connectionsOf(state);
+      if (connections > 0) {
+        this.#events.kept?.(former.name, connections);
+        return false;
+      }
+      const summary = await cleanUp(state.mode);
+      this.#events.switched?.(former.name, summary);
+      await state.finish?.();
+      return summary.left.length === 0;
+    } finally {
+      state.close();
+    }
+  }
+
+  /** Connections for which the state stays: none after the time limit. */
+  async #connectionsOf(state: FormerState): Promise<number> {
+    if (this.#now() - (this.#since ?? 0) >= this.#bound) return 0;
+    return (await state.connections?.()) ?? 0;
+  }
+}

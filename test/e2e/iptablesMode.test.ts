@@ -1,0 +1,104 @@
+// The agent in iptables mode, on a kernel that need not have IPVS: its servers, its metrics, node ports on loopback
+// addresses, and the clean-up.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { before, test } from 'node:test';
+import { COMMAND } from '../../demo/proxyProcess.js';
+import { AgentProcess } from '../support/agentProcess.js';
+import { closeAfter } from '../support/closeAfter.js';
+import { service, slice } from '../support/manifests.js';
+import { tool, tools } from '../support/tools.js';
+
+const POD = '10.244.1.7';
+const FLAGS = ['--proxy-mode=iptables', '--cluster-cidr=10.244.0.0/16', '--hostname-override=node-a'];
+
+let agent: AgentProcess;
+let folder: string;
+let modprobe: string;
+
+before(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'knp-iptables-'));
+  closeAfter({ close: () => rmSync(folder, { recursive: true }) });
+  tools('ip link set lo up', `ip address add ${POD}/32 dev lo`);
+  const manifests = join(folder, 'objects.yaml');
+  const spec = '  type: NodePort\n';
+  writeFileSync(
+    manifests,
+    service('web', '10.96.0.1', spec).replace('port: 80', 'port: 80, nodePort: 30080') + slice('web', POD),
+  );
+  recordModprobe();
+  agent = closeAfter(new AgentProcess([`--manifests=${manifests}`, ...FLAGS]));
+  assert.match(await agent.logged(/"msg":"synced"/), /"failures":0/);
+});
+
+/** Puts a modprobe that records its arguments before the real one. */
+function recordModprobe(): void {
+  modprobe = join(folder, 'modprobe.txt');
+  const real = tools('command -v modprobe || echo true')[0]?.trim();
+  const script = join(folder, 'modprobe');
+  writeFileSync(script, `#!/bin/sh\necho "$@" >>${modprobe}\nexec ${real} "$@"\n`);
+  chmodSync(script, 0o755);
+  process.env['PATH'] = `${folder}:${process.env['PATH']}`;
+}
+
+async function get(path: string): Promise<string> {
+  return (await fetch(`http://127.0.0.1:10249/${path}`)).text();
+}
+
+/** The values of a metric, by their labels. */
+async function metric(name: string): Promise<Record<string, number>> {
+  const lines = (await get('metrics')).split('\n').filter((line) => line.startsWith(name));
+  return Object.fromEntries(
+    lines.map((line) => line.slice(name.length).split(' ')).map(([labels, value]) => [labels, Number(value)]),
+  );
+}
+
+test('the metrics server names the mode', async () => {
+  assert.equal(await get('proxyMode'), 'iptables');
+});
+
+test('the metrics have the number of rules in our chains', async () => {
+  const rules = (family: 4 | 6, table: string) => {
+    const saved = tool(family === 4 ? 'iptables-save' : 'ip6tables-save', '-t', table);
+    return saved.match(/^-A KUBE-/gm)?.length ?? 0;
+  };
+  const expected = ([4, 6] as const).flatMap((family) =>
+    ['filter', 'nat'].map((table) => [`{ip_family="IPv${family}",table="${table}"}`, rules(family, table)]),
+  );
+  assert.deepEqual(await metric('kubeproxy_sync_proxy_rules_iptables_total'), Object.fromEntries(expected));
+  assert.deepEqual(await metric('kubeproxy_sync_proxy_rules_iptables_restore_failures_total'), {});
+});
+
+test('a node port on a loopback address leads to the endpoint, and is counted', async () => {
+  const server = createServer((_, response) => response.end('the pod'));
+  closeAfter({ close: () => void server.close() });
+  await new Promise<void>((resolve) => server.listen(8080, POD, resolve));
+  const response = await fetch('http://127.0.0.1:30080/', { headers: { connection: 'close' } });
+  assert.equal(await response.text(), 'the pod');
+  assert.equal((await metric('kubeproxy_iptables_localhost_nodeports_accepted_packets_total'))[''], 1);
+});
+
+test('IPVS is not loaded', async () => {
+  await agent.end('SIGTERM');
+  const loaded = existsSync(modprobe) ? readFileSync(modprobe, 'utf8') : '';
+  assert.doesNotMatch(loaded, /ip_vs/);
+});
+
+test('a clean-up leaves only the chain that kubelet has too, and loads no IPVS', () => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [COMMAND, '--cleanup'], {
+    encoding: 'utf8',
+  });
+  assert.equal(status, 0, stderr);
+  assert.match(stdout, /none of our state is left\n$/);
+  for (const save of ['iptables-save', 'ip6tables-save']) {
+    const left = tool(save)
+      .split('\n')
+      .filter((line) => /KUBE-/.test(line) && !/KUBE-FIREWALL/.test(line));
+    assert.deepEqual(left, []);
+  }
+  assert.doesNotMatch(existsSync(modprobe) ? readFileSync(modprobe, 'utf8') : '', /ip_vs/);
+});

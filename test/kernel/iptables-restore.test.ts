@@ -1,0 +1,253 @@
+// iptables on this machine's kernel, with both backends: changes without a process each, errors, and the ends of the programs.
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, afterEach, beforeEach, describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { loadAddon } from '../../src/kernel/addon.js';
+import { type IptablesClient, openIptables } from '../../src/kernel/iptables/index.js';
+import { codesOf, iptablesContract, setChain } from '../support/contract/iptables.js';
+
+const PATH = process.env['PATH'];
+const folder = mkdtempSync(join(tmpdir(), 'knp-iptables-'));
+/** A line for each start of a restore: its process id. */
+const starts = join(folder, 'starts');
+const lock = join(folder, 'lock');
+// This machine's lock belongs to its own rules.
+process.env['XTABLES_LOCKFILE'] = lock;
+after(() => rmSync(folder, { recursive: true }));
+
+/** Makes these the programs of iptables. `before` is run by each restore at its start. */
+function useBackend(backend: string, before = ''): void {
+  const own = mkdtempSync(join(folder, `${backend}-`));
+  for (const name of ['iptables', 'ip6tables']) {
+    const real = `${name}-${backend}`;
+    const script = `#!/bin/sh\necho $$ >>${starts}\n${before}\nexec ${real}-restore "$@"\n`;
+    writeFileSync(join(own, `${name}-restore`), script, { mode: 0o755 });
+    writeFileSync(join(own, `${name}-save`), `#!/bin/sh\nexec ${real}-save "$@"\n`, { mode: 0o755 });
+  }
+  process.env['PATH'] = `${own}:${PATH}`;
+}
+
+function started(): number[] {
+  return existsSync(starts) ? readFileSync(starts, 'utf8').trim().split('\n').map(Number) : [];
+}
+
+/** Waits until a process has ended, reaped or not. */
+async function gone(pid: number): Promise<void> {
+  for (const deadline = Date.now() + 20_000; existsSync(`/proc/${pid}/exe`) && Date.now() < deadline; )
+    await delay(5);
+  assert.equal(existsSync(`/proc/${pid}/exe`), false);
+}
+
+const opened: IptablesClient[] = [];
+function open(): IptablesClient {
+  const iptables = openIptables();
+  opened.push(iptables);
+  return iptables;
+}
+
+beforeEach(() => {
+  loadAddon().enterNewNetworkNamespace();
+  rmSync(starts, { force: true });
+});
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((iptables) => iptables.close()));
+  process.env['PATH'] = PATH;
+});
+
+for (const backend of ['nft', 'legacy']) {
+  describe(backend, () => {
+    beforeEach(() => useBackend(backend));
+
+    iptablesContract(async () => open());
+
+    it('a change starts no process', async () => {
+      const iptables = open();
+      for (let i = 0; i < 100; i++) {
+        assert.deepEqual(
+          codesOf(await iptables.restore(4, [setChain('KNP-A', `-s 10.0.0.${i}/32 -j RETURN`)])),
+          ['ok'],
+        );
+      }
+      assert.equal(started().length, 1);
+      const save = `iptables-${backend}-save`;
+      assert.match(execFileSync(save, { encoding: 'utf8' }), /-A KNP-A -s 10\.0\.0\.99\/32 -j RETURN/);
+    });
+
+    it('names the operation of every kind of refusal, or fails its table', async () => {
+      const iptables = open();
+      const refused = [
+        '-s 1.2.3.400/32 -j RETURN',
+        '--knp-option -j RETURN',
+        '-p tcp -m tcp --dport 99999 -j RETURN',
+        '-m set --match-set KNP-NONE src -j RETURN',
+        '-m statistic --mode random --probability 7 -j RETURN',
+        '-p tcp -j DNAT --to-destination 999.1.1.1:80',
+      ];
+      for (const [i, text] of refused.entries()) {
+        const results = await iptables.restore(4, [
+          setChain('KNP-A', '-j RETURN'),
+          setChain('KNP-B', '-j RETURN', text),
+          setChain('KNP-C', '-j RETURN'),
+        ]);
+        assert.deepEqual(codesOf(results), ['ERR_ROLLED_BACK', 'ERR_PROCESS', 'ERR_ROLLED_BACK'], text);
+        assert.equal(results[1]?.target, `iptables-restore: -A KNP-B ${text}`);
+        assert.equal(started().length, i + 1);
+      }
+      // The kernel itself refuses the target in this table. Legacy iptables names only COMMIT.
+      const wrong = (name: string, text: string) =>
+        ({ do: 'setChain', chain: { family: 4, table: 'filter', name, rules: [text] } }) as const;
+      const results = await iptables.restore(4, [
+        setChain('KNP-A', '-j RETURN'),
+        wrong('KNP-B', '-j MASQUERADE'),
+        wrong('KNP-C', '-j RETURN'),
+      ]);
+      const rest = backend === 'nft' ? 'ERR_ROLLED_BACK' : 'ERR_PROCESS';
+      assert.deepEqual(codesOf(results), ['ok', 'ERR_PROCESS', rest]);
+      assert.equal(results[1] === results[2], backend === 'legacy');
+    });
+
+    it('a program that was ended while it had nothing to do is replaced, and nothing is lost', async () => {
+      const iptables = open();
+      await iptables.restore(4, [setChain('KNP-A')]);
+      const pid = started()[0] as number;
+      process.kill(pid, 'SIGKILL');
+      await gone(pid);
+      assert.deepEqual(codesOf(await iptables.restore(4, [setChain('KNP-B')])), ['ok']);
+      assert.equal(started().length, 2);
+    });
+
+    it('the outcome of a change is unknown if the program is ended meanwhile', async () => {
+      const iptables = open();
+      await iptables.restore(4, [setChain('KNP-A')]);
+      const pid = started()[0] as number;
+      process.kill(pid, 'SIGSTOP');
+      const change = iptables.restore(4, [setChain('KNP-B'), setChain('KNP-C')]);
+      await delay(50);
+      process.kill(pid, 'SIGKILL');
+      assert.deepEqual(codesOf(await change), ['ERR_UNKNOWN_OUTCOME', 'ERR_UNKNOWN_OUTCOME']);
+      assert.deepEqual(codesOf(await iptables.restore(4, [setChain('KNP-B')])), ['ok']);
+    });
+
+    it('a large change is made, and the program is then replaced', async () => {
+      const iptables = open();
+      const rules = Array.from({ length: 250 }, (_, i) => `-s 10.1.1.${i}/32 -j RETURN`);
+      const chains = Array.from({ length: 150 }, (_, i) => setChain(`KNP-${i}`, ...rules));
+      const results = await iptables.restore(4, chains);
+      assert.ok(results.every((error) => error === undefined));
+      assert.deepEqual(codesOf(await iptables.restore(4, [setChain('KNP-A')])), ['ok']);
+      assert.equal(started().length, 2);
+      await gone(started()[0] as number);
+      assert.deepEqual((await iptables.save(4)).get('nat/KNP-149'), rules);
+    });
+
+    it('other programs change rules between two changes', async () => {
+      const iptables = open();
+      await iptables.restore(4, [setChain('KNP-A', '-j RETURN')]);
+      execFileSync(`iptables-${backend}`, ['-w', '5', '-t', 'nat', '-A', 'KNP-A', '-j', 'ACCEPT']);
+      const rule = { family: 4, table: 'nat', chain: 'KNP-A', text: '-j RETURN' } as const;
+      assert.deepEqual(codesOf(await iptables.restore(4, [{ do: 'deleteRule', rule }])), ['ok']);
+      assert.deepEqual((await iptables.save(4)).get('nat/KNP-A'), ['-j ACCEPT']);
+    });
+
+    it('the program ends with the client', async () => {
+      const iptables = open();
+      await iptables.restore(4, [setChain('KNP-A')]);
+      await iptables.close();
+      await gone(started()[0] as number);
+      assert.deepEqual(codesOf(await iptables.restore(4, [setChain('KNP-A')])), ['ERR_CLOSED']);
+    });
+  });
+}
+
+it('a change fails if another program holds the lock for too long', async () => {
+  useBackend('legacy');
+  const iptables = open();
+  await iptables.restore(4, [setChain('KNP-A')]);
+  const holder = spawn('flock', [lock, 'sh', '-c', 'echo; exec sleep 60'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  await once(holder.stdout, 'data');
+  try {
+    const results = await iptables.restore(4, [setChain('KNP-B'), setChain('KNP-C')]);
+    assert.deepEqual(codesOf(results), ['EBUSY', 'EBUSY']);
+  } finally {
+    // flock passes the lock to its child; both end with the group of the shell that runs sleep.
+    execFileSync('sh', ['-c', `for pid in $(cat /proc/${holder.pid}/task/*/children); do kill $pid; done`]);
+    await once(holder, 'exit');
+  }
+  assert.deepEqual(codesOf(await iptables.restore(4, [setChain('KNP-B')])), ['ok']);
+});
+
+it('each change has a process of its own if the program cannot run for long, which is reported once', async () => {
+  useBackend('nft', 'case "$*" in *--verbose*) echo "no such option" >&2; exit 2; esac');
+  const iptables = open();
+  const reports: string[] = [];
+  iptables.onFallback = (program, reason) => reports.push(`${program}: ${reason}`);
+  for (const name of ['KNP-A', 'KNP-B']) {
+    assert.deepEqual(codesOf(await iptables.restore(4, [setChain(name)])), ['ok']);
+  }
+  const results = await iptables.restore(4, [
+    setChain('KNP-C'),
+    {
+      do: 'setChain',
+      chain: { family: 4, table: 'filter', name: 'KNP-F', rules: ['-s 1.2.3.400 -j RETURN'] },
+    },
+    { do: 'setChain', chain: { family: 4, table: 'filter', name: 'KNP-G', rules: [] } },
+  ]);
+  assert.deepEqual(codesOf(results), ['ok', 'ERR_PROCESS', 'ERR_ROLLED_BACK']);
+  assert.deepEqual(reports, ['iptables-restore: no such option']);
+  assert.equal(started().length, 4);
+});
+
+it('a program that ends with an error before its start was acknowledged fails the change with its own error', async () => {
+  useBackend('nft', 'echo "broken" >&2; exit 3');
+  const [error] = await open().restore(4, [setChain('KNP-A')]);
+  assert.equal(error?.message, 'ERR_PROCESS: iptables.restore iptables-restore: broken');
+});
+
+it('a program that is missing is an error of the change', async () => {
+  process.env['PATH'] = folder;
+  const [error] = await open().restore(4, [setChain('KNP-A')]);
+  assert.equal(error?.message, 'ENOENT: iptables.restore iptables-restore (install the package iptables)');
+});
+
+/** Makes a change and runs on. */
+const AGENT = `
+  import { parentPort } from 'node:worker_threads';
+  const { openIptables } = await import(${JSON.stringify(new URL('../../src/kernel/iptables/index.js', import.meta.url).href)});
+  const [error] = await openIptables().restore(4, [
+    { do: 'setChain', chain: { family: 4, table: 'nat', name: 'KNP-A', rules: [] } },
+  ]);
+  if (error) throw error;
+  parentPort ? parentPort.postMessage('done') : console.log('done');
+  setInterval(() => {}, 1000);
+`;
+
+it('the program ends with the process that started it, even if that is killed', async () => {
+  useBackend('nft');
+  const agent = spawn(process.execPath, ['--input-type=module', '-e', AGENT], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(agent.stdout, 'data');
+  const [pid = 0] = started();
+  assert.ok(existsSync(`/proc/${pid}/exe`));
+  agent.kill('SIGKILL');
+  await gone(pid);
+});
+
+it('the program ends with the thread that started it', async () => {
+  useBackend('nft');
+  const file = join(folder, 'worker.mjs');
+  writeFileSync(file, AGENT);
+  const worker = new Worker(file);
+  await once(worker, 'message');
+  const [pid = 0] = started();
+  await worker.terminate();
+  await gone(pid);
+});

@@ -1,0 +1,123 @@
+// The contract of iptables: the behaviour that both backends of the kernel and the fake share.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import type { Chain, ChainRule, Iptables, IptablesOperation } from '../../../src/kernel/iptables/types.js';
+
+const JUMP = '-p tcp -m tcp --dport 80 -j KNP-B';
+const OTHER = '-p udp -m udp --dport 53 -j RETURN';
+
+/** An operation that makes these the rules of a chain. */
+export function setChain(name: string, ...rules: string[]): IptablesOperation {
+  return { do: 'setChain', chain: chain(name, ...rules) };
+}
+
+function chain(name: string, ...rules: string[]): Chain {
+  return { family: 4, table: 'nat', name, rules };
+}
+
+function rule(text: string, name = 'KNP-A'): ChainRule {
+  return { family: 4, table: 'nat', chain: name, text };
+}
+
+/** The codes of results; `ok` for undefined. */
+export function codesOf(results: Awaited<ReturnType<Iptables['restore']>>): string[] {
+  return results.map((result) => result?.code ?? 'ok');
+}
+
+/** Registers the tests. `open` opens iptables in a network namespace without rules. */
+export function iptablesContract(open: () => Promise<Iptables>): void {
+  it('makes all changes of a restore, in the order of their kinds', async () => {
+    const iptables = await open();
+    assert.deepEqual(codesOf(await iptables.restore(4, [setChain('KNP-A', OTHER), setChain('KNP-B')])), [
+      'ok',
+      'ok',
+    ]);
+    const changes: IptablesOperation[] = [
+      { do: 'deleteChain', chain: chain('KNP-B') },
+      { do: 'deleteRule', rule: rule(OTHER) },
+      { do: 'insertRule', rule: rule('-j RETURN') },
+      { do: 'insertRule', rule: rule('-p tcp -j ACCEPT') },
+      { do: 'appendRule', rule: rule('-p tcp -j RETURN') },
+      setChain('KNP-C', '-j KNP-A', '-j RETURN'),
+    ];
+    assert.deepEqual(
+      codesOf(await iptables.restore(4, changes)),
+      changes.map(() => 'ok'),
+    );
+    const rules = await iptables.save(4);
+    assert.deepEqual(rules.get('nat/KNP-A'), ['-p tcp -j ACCEPT', '-j RETURN', '-p tcp -j RETURN']);
+    assert.deepEqual(rules.get('nat/KNP-C'), ['-j KNP-A', '-j RETURN']);
+    assert.equal(rules.has('nat/KNP-B'), false);
+    assert.equal((await iptables.save(6)).has('nat/KNP-A'), false);
+  });
+
+  it('does nothing for no changes', async () => {
+    assert.deepEqual(await (await open()).restore(6, []), []);
+  });
+
+  it('makes changes of one family one after another, and keeps the families apart', async () => {
+    const iptables = await open();
+    const name = (i: number) => `KNP-${i}`;
+    const results = await Promise.all([
+      ...Array.from({ length: 20 }, (_, i) =>
+        iptables.restore(4, [setChain(name(i), ...(i === 0 ? [] : [`-j ${name(i - 1)}`]))]),
+      ),
+      iptables.restore(6, [{ do: 'setChain', chain: { ...chain('KNP-6', '-j RETURN'), family: 6 } }]),
+    ]);
+    assert.ok(results.every(([error]) => error === undefined));
+    assert.deepEqual((await iptables.save(4)).get('nat/KNP-19'), ['-j KNP-18']);
+    assert.deepEqual((await iptables.save(6)).get('nat/KNP-6'), ['-j RETURN']);
+  });
+
+  const culprits: readonly [title: string, operation: IptablesOperation, text: string][] = [
+    [
+      'the deletion of a rule that is missing',
+      { do: 'deleteRule', rule: rule('-j DROP') },
+      '-D KNP-A -j DROP',
+    ],
+    [
+      'a rule for a chain that is missing',
+      { do: 'appendRule', rule: rule('-j RETURN', 'KNP-N') },
+      '-A KNP-N',
+    ],
+    ['the deletion of a chain with jumps to it', { do: 'deleteChain', chain: chain('KNP-B') }, 'KNP-B'],
+  ];
+  for (const [title, culprit, text] of culprits) {
+    it(`names ${title}, and rolls back its table only`, async () => {
+      const iptables = await open();
+      await iptables.restore(4, [setChain('KNP-A', JUMP), setChain('KNP-B')]);
+      const mangled = { ...chain('KNP-M'), table: 'mangle' } as const;
+      const filtered = { ...chain('KNP-F', '-j RETURN'), table: 'filter' } as const;
+      const inFilter =
+        'rule' in culprit
+          ? { ...culprit, rule: { ...culprit.rule, table: 'filter' as const } }
+          : { ...culprit, chain: { ...culprit.chain, table: 'filter' as const } };
+      await iptables.restore(4, [
+        { do: 'setChain', chain: { ...chain('KNP-A', JUMP), table: 'filter' } },
+        { do: 'setChain', chain: { ...chain('KNP-B'), table: 'filter' } },
+      ]);
+      const results = await iptables.restore(4, [
+        { do: 'setChain', chain: mangled },
+        { do: 'setChain', chain: filtered },
+        inFilter as IptablesOperation,
+        setChain('KNP-D', '-j RETURN'),
+      ]);
+      assert.deepEqual(codesOf(results), ['ERR_ROLLED_BACK', 'ERR_ROLLED_BACK', 'ERR_PROCESS', 'ok']);
+      assert.ok(results[2]?.target?.includes(text), results[2]?.message);
+      const rules = await iptables.save(4);
+      assert.deepEqual(rules.get('nat/KNP-D'), ['-j RETURN']);
+      assert.equal(rules.has('filter/KNP-F'), false);
+      assert.deepEqual(rules.get('filter/KNP-A'), [JUMP]);
+      // The next change is made as if there had been no other.
+      assert.deepEqual(codesOf(await iptables.restore(4, [{ do: 'setChain', chain: filtered }])), ['ok']);
+    });
+  }
+
+  it('a jump to a chain that is missing fails its table', async () => {
+    const iptables = await open();
+    const results = await iptables.restore(4, [setChain('KNP-A', '-j KNP-NONE'), setChain('KNP-D')]);
+    assert.ok(results[0] !== undefined && results[1] !== undefined);
+    assert.ok(codesOf(results).includes('ERR_PROCESS'));
+    assert.equal((await iptables.save(4)).has('nat/KNP-D'), false);
+  });
+}

@@ -1,0 +1,55 @@
+// Faults of a node in iptables mode, and the fate of packets to its Services with each.
+import { type BrokenRow, COMMON_BROKEN_ROWS, REFUSED, RESTORE, SAVE, SILENT } from './brokenRows.js';
+import { HERE } from './packetLab.js';
+
+/** Valid for TCP over IPv4. */
+export const IPTABLES_BROKEN_ROWS: readonly BrokenRow[] = [
+  ...COMMON_BROKEN_ROWS,
+  {
+    about: 'chain KUBE-SERVICES is empty',
+    breaks: [SAVE, 'iptables -t nat -F KUBE-SERVICES'],
+    restores: [RESTORE],
+    client: 'pod here',
+    service: 'open',
+    kind: 'ClusterIP',
+    verdict: 'hangs',
+    cause: 'AddressNotBound',
+    fates: SILENT,
+  },
+  {
+    about: 'the jump to KUBE-SERVICES is missing, and no process listens on the node port',
+    breaks: [
+      SAVE,
+      'iptables -t nat -D PREROUTING -m comment --comment "kubernetes service portals" -j KUBE-SERVICES',
+    ],
+    restores: [RESTORE],
+    client: 'outside',
+    service: 'open',
+    kind: 'NodePort',
+    verdict: 'refused',
+    cause: 'PortNotServed',
+    fates: REFUSED,
+  },
+  {
+    about: 'a rule of another program rejects packets to the endpoint',
+    breaks: [SAVE, `iptables -I FORWARD -d ${HERE.ipv4} -p tcp -j REJECT`],
+    restores: [RESTORE],
+    client: 'outside',
+    service: 'local',
+    kind: 'external IP',
+    verdict: 'refused',
+    cause: 'Rule',
+    fates: REFUSED,
+  },
+  {
+    about: 'nothing is masqueraded',
+    breaks: [SAVE, 'iptables -t nat -F KUBE-POSTROUTING'],
+    restores: [RESTORE],
+    client: 'itself',
+    service: 'local',
+    kind: 'ClusterIP',
+    verdict: 'hangs',
+    cause: 'Hairpin',
+    fates: SILENT,
+  },
+];

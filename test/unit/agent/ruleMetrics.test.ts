@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { withRuleMetrics } from '../../../src/agent/ruleMetrics.js';
+import type { RuleCount } from '../../../src/modes/mode.js';
+import type { SyncSummary } from '../../../src/reconcile/summary.js';
+
+it('after each pass, the rules are counted, and failed restores of a pass that was not full', () => {
+  const shown: unknown[] = [];
+  const metrics = {
+    rules: (...values: unknown[]) => shown.push(values),
+    partialRestoreFailed: (family: number) => shown.push(`partial ${family}`),
+  };
+  let failed: (4 | 6)[] = [4, 4, 6];
+  const counts: RuleCount[] = [{ family: 4, table: 'nat', total: 12, written: 3 }];
+  const sources = { ruleCounts: () => counts, failedRestores: () => failed.splice(0) };
+  const events = { synced: () => shown.push('synced'), problems() {}, failed() {}, retrying() {} };
+  const { synced } = withRuleMetrics(events, sources, metrics);
+  const pass = (full: boolean) => synced({ full } as SyncSummary, 0);
+  pass(false);
+  assert.deepEqual(shown.splice(0), [[4, 'nat', 12, 3], 'partial 4', 'partial 4', 'partial 6', 'synced']);
+  failed = [4];
+  pass(true);
+  assert.deepEqual(shown.splice(0), [[4, 'nat', 12, 3], 'synced']);
+});

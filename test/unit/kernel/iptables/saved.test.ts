@@ -1,0 +1,37 @@
+// A long output of iptables-save does not block the event loop.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { parseTables, parseTablesInSlices } from '../../../../src/kernel/iptables/saved.js';
+import { LoopBlocks } from '../../../support/loopBlocks.js';
+
+const RULES = 50_000;
+/** Longest block, in ms. A slice has 2 ms; the rest is for the garbage collector. */
+const LONGEST_BLOCK = 10;
+const ROUNDS = 3;
+
+const name = (i: number) => `KUBE-SEP-${String(i).padStart(16, '0')}`;
+
+/** The output of a node with a chain of one rule for each endpoint. */
+function longOutput(): string {
+  const headers = Array.from({ length: RULES }, (_, i) => `:${name(i)} - [0:0]\n`);
+  const rules = Array.from(
+    { length: RULES },
+    (_, i) =>
+      `-A ${name(i)} -p tcp -m comment --comment "demo/s${i}" -m tcp -j DNAT --to-destination 10.0.0.9:80\n`,
+  );
+  return `*nat\n:INPUT ACCEPT [0:0]\n${headers.join('')}${rules.join('')}COMMIT\n`;
+}
+
+it(`${RULES} rules are read in time slices, with the same result`, async () => {
+  const text = longOutput();
+  const expected = parseTables(text);
+  const longest: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const blocks = new LoopBlocks();
+    const tables = await parseTablesInSlices(text);
+    longest.push(blocks.take());
+    blocks.close();
+    if (round === 0) assert.deepEqual(tables, expected);
+  }
+  assert.ok(Math.min(...longest) <= LONGEST_BLOCK, `blocked for ${longest.map((ms) => ms.toFixed(1))} ms`);
+});

@@ -1,0 +1,59 @@
+// The running counts of rules, against a count of all rules in the kernel, in every recorded cluster.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { FakeKernel } from '../../../../src/kernel/testing/index.js';
+import { iptablesOptions } from '../../../../src/modes/iptables/fromConfiguration.js';
+import { createIptablesMode } from '../../../../src/modes/iptables/index.js';
+import { type CountedMode, countingRules } from '../../../../src/modes/iptables/ruleCounts.js';
+import { scenarios } from '../../../support/oracle.js';
+import { TestNode } from '../../../support/testNode.js';
+
+const FAMILIES = [4, 6] as const;
+
+/** The rules in our chains, by family and table, as iptables-save has them. */
+function counted({ iptables }: FakeKernel): string[] {
+  return FAMILIES.flatMap((family) =>
+    (['filter', 'nat'] as const).map((table) => {
+      const [, section = ''] =
+        new RegExp(`^\\*${table}\\n(.*?)^COMMIT`, 'ms').exec(iptables.dump(family)) ?? [];
+      return `${family} ${table} ${section.match(/^-A KUBE-/gm)?.length ?? 0}`;
+    }),
+  );
+}
+
+const totals = ({ take }: CountedMode) =>
+  take().map(({ family, table, total }) => `${family} ${table} ${total}`);
+
+for (const scenario of scenarios('iptables')) {
+  it(scenario.name, async () => {
+    const kernel = new FakeKernel();
+    let counting: CountedMode | undefined;
+    const node = new TestNode(scenario, kernel.conntrack, (configuration) => {
+      const own = { families: FAMILIES, nfacct: true, conntrackLiberal: false };
+      counting = countingRules(createIptablesMode(kernel, iptablesOptions(configuration, own)), FAMILIES);
+      return counting.mode;
+    });
+    assert.ok(counting);
+    for (const step of scenario.steps) {
+      await node.load(`${step}/objects.yaml`);
+      await node.sync();
+      assert.deepEqual(totals(counting), counted(kernel), step);
+    }
+    assert.ok(counting.take().every(({ written }) => written === 0));
+    // Another program deletes a chain: the number follows the kernel.
+    await kernel.iptables.restore(4, [
+      { do: 'setChain', chain: { family: 4, table: 'filter', name: 'KUBE-FORWARD', rules: [] } },
+    ]);
+    node.reconciler.requestFullSync();
+    await node.sync();
+    assert.deepEqual(
+      counting.take().map(({ total, written }) => [total > 0, written]),
+      [
+        [true, 3],
+        [true, 0],
+        [true, 0],
+        [true, 0],
+      ],
+    );
+  });
+}

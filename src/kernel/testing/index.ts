@@ -25,6 +25,7 @@ export { FakeEvents } from './events.js';
 export { type Fault, type Faults, failNth } from './faults.js';
 export { FakeIpset } from './ipset.js';
 export { FakeIptables } from './iptables.js';
+export type { Refuse } from './iptablesRules.js';
 export { FakeIpvs } from './ipvs.js';
 export { FakeNetlink, type NetlinkAnswer } from './netlink.js';
 export { FakeProcNet } from './procNet.js';

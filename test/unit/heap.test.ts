@@ -35,7 +35,10 @@ function emptyKernel(): IpvsKernel {
       listAddresses: async () => [],
       apply,
     },
-    iptables: { save: async () => new Map(), restore: async () => undefined },
+    iptables: {
+      save: async () => new Map(),
+      restore: async (_family: unknown, changes: readonly unknown[]) => changes.map(() => undefined),
+    },
     sysctl: { read: async () => '1', write: async () => {} },
     procNet: {},
   };

@@ -11,7 +11,7 @@ import { comment, count, hostNetwork, INVALID_COUNTER } from './ruleText.js';
 /** The chain whose loss shows that another program deleted all rules; kubelet has its own. */
 const CANARY = 'KUBE-PROXY-CANARY';
 
-/** The chain that kubelet may use too: rules of others in it stay. */
+/** The chain that kubelet may use too: rules of other programs in it stay. */
 export const FIREWALL = 'KUBE-FIREWALL';
 
 /** Chains whose rules belong to different Services, by table. */

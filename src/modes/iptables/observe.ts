@@ -140,11 +140,11 @@ function* sharedItems(
   rules: readonly string[],
 ): Generator<Item> {
   const { family, table, foreign } = where;
-  const { tail, strays, others } = splitTail(hasTail(table, name), rules);
+  const { tail, strays, rest } = splitTail(hasTail(table, name), rules);
   const marked = foreign ? ({ foreign } as const) : {};
   yield { kind: 'sharedChain', family, table, name, tail, ...(strays.length > 0 && { strays }), ...marked };
   const counts = new Map<string, number>();
-  for (const rule of others) {
+  for (const rule of rest) {
     if (name === FIREWALL && (family === 6 || rule !== BLOCK_LOCALNET.text)) continue;
     counts.set(rule, (counts.get(rule) ?? 0) + 1);
   }
@@ -154,9 +154,9 @@ function* sharedItems(
   }
 }
 
-/** The last rules of a chain that belong to its tail, each once; the same kind of rules before others; and the others. */
+/** The last rules of a chain that belong to its tail, each once; the same kind of rules before others; and the rest. */
 function splitTail(has: boolean, rules: readonly string[]) {
-  if (!has) return { tail: [], strays: [], others: rules };
+  if (!has) return { tail: [], strays: [], rest: rules };
   const lastOther = rules.findLastIndex((rule) => !isTail(rule));
   const last = rules.slice(lastOther + 1);
   const tail = [...new Set(last)];
@@ -165,6 +165,6 @@ function splitTail(has: boolean, rules: readonly string[]) {
   return {
     tail,
     strays: [...before.filter(isTail), ...repeated],
-    others: before.filter((rule) => !isTail(rule)),
+    rest: before.filter((rule) => !isTail(rule)),
   };
 }

@@ -15,7 +15,7 @@ import { openIpvs } from '../../src/kernel/ipvs/index.js';
 import { openNetlink } from '../../src/kernel/netlink/index.js';
 import { openRtnetlink } from '../../src/kernel/rtnetlink/index.js';
 
-/** Growth of the resident memory after the warm-up, in MiB: the heap of V8 breathes by several. */
+/** Growth of the resident memory after the warm-up, in MiB: the heap of V8 varies by several. */
 export const MOST_GROWTH = 24;
 /** Operations of one call. */
 const BATCH = 500;

@@ -6,15 +6,22 @@ import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { soak } from './soak.js';
 
+const ATTEMPTS = 2;
 const WORKER = new URL('./soakWorker.js', import.meta.url);
 
 /** Registers the tests. */
 export function soakTests(families: readonly string[], operations: number, opens: number): void {
   for (const family of families) {
     test(`${family}: ${operations} operations and ${opens} opens leave neither memory nor descriptors`, async (t) => {
-      const [line, isWithin] = await soak(family, operations, opens);
-      t.diagnostic(line);
-      assert.ok(isWithin, line);
+      // A leak grows in each attempt. Memory that a thread keeps for itself grows once, and more on a busy machine.
+      const lines: string[] = [];
+      for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+        const [line, isWithin] = await soak(family, operations, opens);
+        t.diagnostic(line);
+        if (isWithin) return;
+        lines.push(line);
+      }
+      assert.fail(lines.join('\n'));
     });
 
     test(`${family}: workers that are terminated in the middle of a call leave it usable`, async () => {

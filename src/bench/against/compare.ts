@@ -102,8 +102,11 @@ async function measureChanges(
   const startedByChange: number[] = [];
   const nodeChange: number[] = [];
   for (let i = 0; i < changes; i++) {
-    const before = newestProcessId();
-    const took = await passOf(proxy, () => store.set(cluster.replaceEndpoint().object));
+    let before = 0;
+    const took = await passOf(proxy, () => {
+      before = newestProcessId();
+      store.set(cluster.replaceEndpoint().object);
+    });
     if (took === undefined) continue;
     endpointChange.push(took);
     startedByChange.push(newestProcessId() - before);

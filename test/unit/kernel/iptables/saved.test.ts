@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { keepYoungGenerationSmall } from '../../../../src/cli/heap.js';
 import { parseTables, parseTablesInSlices } from '../../../../src/kernel/iptables/saved.js';
 import { LoopBlocks } from '../../../support/loopBlocks.js';
 
@@ -25,6 +26,7 @@ function longOutput(): string {
 }
 
 it(`${RULES} rules are read in time slices, with the same result`, async () => {
+  keepYoungGenerationSmall(); // as in the agent
   const text = longOutput();
   const expected = parseTables(text);
   const longest: number[] = [];

@@ -82,9 +82,9 @@ async function addWithLibrary(phase: Phase, sandbox: Sandbox, batch: number): Pr
   if (phase.kind === 'rules') {
     return measured(async () => {
       for (const { family, operations } of phase.restores) {
-        check(await sandbox.host.iptables.restore(family, operations));
+        check(await sandbox.iptables.restore(family, operations));
       }
-      return phase.restores.length;
+      return 0;
     });
   }
   const { client, operations } = libraryOperations(phase);
@@ -106,7 +106,7 @@ function applierOf(client: 'ipvs' | 'ipset' | 'rtnetlink', { ipvs, ipset, host }
 }
 
 async function prepareMessages(phase: Phase, numbers: KernelNumbers, each: boolean): Promise<Run> {
-  if (phase.kind === 'rules') return spawnAll(batchCommands(phase));
+  if (phase.kind === 'rules') return spawnAll(singleCommands(phase));
   const { protocol, bytes } = additionMessages(phase, numbers, each);
   const messages = new (loadAddon().PreparedMessages)(protocol, bytes, each ? 1 : RAW_LOAD, DATAGRAM);
   return async () => costOf(messages.send());
@@ -164,7 +164,7 @@ function exec([program, ...words]: ToolCommand['command'], input: string): Promi
   });
 }
 
-/** @param work resolves to the number of processes that it started */
+/** @param work resolves to the number of processes that it started, without those of the addon */
 function measured(work: () => Promise<number>): Run {
   return async () => {
     const meter = new Meter();

@@ -12,6 +12,7 @@ export interface Result {
   readonly sample?: number;
   readonly parentMemory: number;
   readonly peakMemory: number;
+  readonly input?: number;
   readonly longestBlock?: number;
   readonly heap?: number;
   readonly firstService?: number | undefined;
@@ -104,6 +105,7 @@ function figureOf({ step, first, results, systemCalls }: Series): Figure {
     parentMemory: median(each(({ parentMemory }) => parentMemory)),
     peakMemory: median(each(({ peakMemory }) => peakMemory)),
     processes,
+    ...(middle.input !== undefined && { input: middle.input }),
     ...(messages !== undefined && { messages }),
     ...(systemCalls !== undefined && { systemCalls }),
     ...(blocks.length > 0 && { longestBlock: median(blocks) }),

@@ -68,9 +68,9 @@ export class ProxyRun {
     });
   }
 
-  /** What it restored, in order. */
+  /** What it has restored up to now, in order. */
   get restores(): readonly Restore[] {
-    return this.#watch.restores;
+    return [...this.#watch.restores];
   }
 
   /** Starts the proxy with all objects, and waits for the end of the full pass. */
@@ -107,8 +107,8 @@ export class ProxyRun {
     delay.enable();
     await new Promise((resolve) => setTimeout(resolve, 4 * RESOLUTION));
     delay.reset();
-    this.#watch.begin();
     const meter = new Meter();
+    this.#watch.begin();
     report(this.#source);
     const summary = await ended;
     const cost = meter.stop();

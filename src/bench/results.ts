@@ -89,6 +89,7 @@ function figureOf({ step, first, results, systemCalls }: Series): Figure {
     });
   const middle = results[medianRun(each(({ cost }) => cost.wall))] as Result;
   const blocks = each(({ longestBlock }) => longestBlock);
+  const inputs = each(({ input }) => input);
   const heaps = each(({ heap }) => heap);
   const services = each(({ firstService }) => firstService);
   const { user, system, children, processes, messages } = middle.cost;
@@ -105,7 +106,7 @@ function figureOf({ step, first, results, systemCalls }: Series): Figure {
     parentMemory: median(each(({ parentMemory }) => parentMemory)),
     peakMemory: median(each(({ peakMemory }) => peakMemory)),
     processes,
-    ...(middle.input !== undefined && { input: middle.input }),
+    ...(inputs.length > 0 && { input: median(inputs) }),
     ...(messages !== undefined && { messages }),
     ...(systemCalls !== undefined && { systemCalls }),
     ...(blocks.length > 0 && { longestBlock: median(blocks) }),

@@ -123,7 +123,7 @@ export interface Figure {
   readonly peakMemory: number;
   /** Processes that were started. */
   readonly processes: number;
-  /** Bytes of input for iptables-restore, without the marks that acknowledge it. Only scenarios with Services by `ours`. */
+  /** Bytes of input for iptables-restore, without the marks that acknowledge it, median. Only scenarios with Services by `ours`. */
   readonly input?: number;
   /** Messages sent to the kernel by netlink, where this process sends them. */
   readonly messages?: number;

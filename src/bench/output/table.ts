@@ -82,7 +82,7 @@ const COLUMNS: readonly FigureColumn[] = [
   },
   {
     title: 'input',
-    meaning: 'bytes of input for iptables-restore',
+    meaning: 'bytes of input for iptables-restore, median',
     cell: ({ input }) => optional(input, (bytes) => (bytes === 0 ? undefined : `${groupedText(bytes)} B`)),
     wide: true,
   },

@@ -160,11 +160,17 @@ class SessionBinding : public Napi::ObjectWrap<SessionBinding> {
   std::shared_ptr<process::Session> session_;
 };
 
+// startedPrograms()
+Napi::Value StartedPrograms(const Napi::CallbackInfo& info) {
+  return Napi::Number::New(info.Env(), static_cast<double>(process::StartedPrograms()));
+}
+
 }  // namespace
 
 void InitProcess(Napi::Object exports) {
   exports.Set("runProgram", Napi::Function::New<RunProgram>(exports.Env(), "runProgram"));
   SessionBinding::Export(exports);
+  exports.Set("startedPrograms", Napi::Function::New<StartedPrograms>(exports.Env(), "startedPrograms"));
   exports.Set("pageSize", static_cast<double>(sysconf(_SC_PAGESIZE)));
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <utility>
@@ -18,6 +19,8 @@ namespace {
 
 using netlink::Descriptor;
 using netlink::Status;
+
+std::atomic<uint64_t> started_programs{0};
 
 std::vector<char*> PointersOf(std::vector<std::string>* texts) {
   std::vector<char*> pointers;
@@ -147,7 +150,13 @@ Status Command::Start(const Environment& environment, const Streams& streams, pi
   const DefaultSignals signals;
   const int error = posix_spawn(child, file_.c_str(), files.get(), signals.get(), arguments_.data(),
                                 environment.pointers());
-  return error == 0 ? Status{} : Status::Errno(error, "cannot run " + words_.front());
+  if (error != 0) return Status::Errno(error, "cannot run " + words_.front());
+  started_programs++;
+  return {};
+}
+
+uint64_t StartedPrograms() {
+  return started_programs;
 }
 
 Status OpenInput(const std::vector<uint8_t>& bytes, Descriptor* out) {

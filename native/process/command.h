@@ -68,6 +68,9 @@ class Command {
   std::string file_;
 };
 
+// Number of programs that this process has started by Command::Start().
+uint64_t StartedPrograms();
+
 // Opens a file in memory with these bytes, to be read from its beginning.
 netlink::Status OpenInput(const std::vector<uint8_t>& bytes, netlink::Descriptor* out);
 

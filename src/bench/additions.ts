@@ -1,8 +1,9 @@
 // Jobs that add a programme to an empty kernel, one opponent after another.
-import { type Context, inSandbox, type Job, sizeKey, takeStep } from './context.js';
+import { type Context, inSandbox, type Job, programmeOf, takeStep } from './context.js';
 import { adderOf } from './opponents.js';
 import { countOperations, type Programme, sampleOf } from './phases.js';
 import { type FamilyScenario, familyProgramme } from './programmes.js';
+import { modeOf } from './scenarios.js';
 import type { OpponentName, Step } from './types.js';
 
 /** Opponents of which only a sample of the operations is run. */
@@ -21,11 +22,7 @@ export function fullJob(step: Step): Job {
   return {
     steps: [step],
     run: (context) =>
-      addProgramme(context, step, () => {
-        const programme = context.programmes.get(sizeKey(step.size));
-        if (!programme) throw new Error('the proxy has not programmed the kernel');
-        return programme;
-      }),
+      addProgramme(context, step, () => programmeOf(context, modeOf(step.scenario), step.size)),
   };
 }
 
@@ -40,7 +37,9 @@ async function addProgramme(context: Context, step: Step, find: () => Programme)
       const cost = await window(run);
       const operations = countOperations(programme.phases);
       const sample = countOperations(sampleOf(programme.phases, options.sample));
-      return [{ cost, operations, ...(SAMPLED.has(step.opponent) && sample < operations && { sample }) }];
+      // Rules are not sampled.
+      const sampled = SAMPLED.has(step.opponent) && sample > 0 && sample < operations;
+      return [{ cost, operations, ...(sampled && { sample }) }];
     });
   });
 }

@@ -4,15 +4,16 @@ import { familyJob, fullJob } from './additions.js';
 import type { ProxyCommand } from './against/types.js';
 import { conntrackJob } from './conntrackJob.js';
 import type { Context, Job } from './context.js';
+import { kernelJob } from './kernelJob.js';
 import { libraryJob } from './library.js';
-import { inMemoryJob, kernelJob, proxyJob } from './lives.js';
+import { inMemoryJob, proxyJob } from './lives.js';
 import { describeMachine, hasTool } from './machine.js';
 import { agentJob } from './memory.js';
 import { NO_IPVS } from './phases.js';
 import { Results } from './results.js';
 import { rulesJob } from './rulesJob.js';
 import { Sandbox } from './sandbox.js';
-import { OF_IPVS, SCENARIOS, SIZELESS } from './scenarios.js';
+import { LIVES, modeOf, OF_IPVS, SCENARIOS, SIZELESS } from './scenarios.js';
 import { SystemCallCounter } from './systemCalls.js';
 import { targetsOf } from './targets.js';
 import { TimeBudget } from './timeBudget.js';
@@ -21,6 +22,7 @@ import type {
   BenchEvents,
   BenchOptions,
   BenchReport,
+  ModeName,
   OpponentName,
   ScenarioName,
   Size,
@@ -109,6 +111,9 @@ const TOOLS: Partial<Record<ScenarioName, readonly string[]>> = {
   addresses: ['ip'],
   conntrack: ['conntrack'],
   rules: ['iptables-restore'],
+  rulesAgain: ['iptables-restore'],
+  iptablesFull: ['iptables-restore'],
+  iptablesEndpoint: ['iptables-restore'],
   full: ['ipvsadm', 'ipset', 'ip', 'iptables-restore'],
   endpoint: ['ipvsadm'],
 };
@@ -147,15 +152,16 @@ function jobsOf(options: BenchOptions, results: Results, counting: boolean): Job
 function stepsOf(options: BenchOptions, size: Size, repetition: number, withSizeless: boolean): Step[] {
   return SCENARIOS.filter(
     ({ name }) => options.scenarios.includes(name) && (withSizeless || !SIZELESS.has(name)),
-  ).flatMap(({ name, opponents }) =>
+  ).flatMap(({ name, opponents, most = {} }) =>
     opponents
       .filter((opponent) => options.opponents.includes(opponent))
+      .filter((opponent) => size.services <= (most[opponent] ?? size.services))
       .map((opponent) => ({ scenario: name, opponent, size, repetition })),
   );
 }
 
 const FAMILIES: ReadonlySet<ScenarioName> = new Set(['ipvs', 'ipset', 'addresses']);
-const IN_MEMORY: ReadonlySet<ScenarioName> = new Set(['fullInMemory', 'nodeLabelInMemory']);
+const RULES: ReadonlySet<ScenarioName> = new Set(['rules', 'rulesAgain']);
 
 function jobsOfSteps(steps: readonly Step[], size: Size): Job[] {
   const others = new Set(steps);
@@ -166,25 +172,41 @@ function jobsOfSteps(steps: readonly Step[], size: Size): Job[] {
   };
   const families = take(({ scenario }) => FAMILIES.has(scenario));
   const flows = take(({ scenario }) => scenario === 'conntrack');
-  const rules = take(({ scenario }) => scenario === 'rules');
+  const rules = take(({ scenario }) => RULES.has(scenario));
   const library = take(({ scenario }) => SIZELESS.has(scenario));
   const agents = take(({ scenario }) => scenario === 'memory');
-  const inMemory = take(({ scenario }) => IN_MEMORY.has(scenario));
-  const proxy = take(({ opponent }) => opponent === 'ours');
-  const full = take(({ scenario }) => scenario === 'full');
-  const kernel = [...others];
-  // What the opponents of the proxy add is read from the kernel that the proxy has programmed.
-  const needsProxy = proxy.length + full.length + kernel.length > 0;
   return [
     ...families.map((step) => familyJob(step as Parameters<typeof familyJob>[0])),
     ...flows.map(conntrackJob),
     ...rules.map(rulesJob),
-    ...(needsProxy ? [proxyJob(proxy, size)] : []),
-    ...full.map(fullJob),
-    ...(kernel.length > 0 ? [kernelJob(kernel, size)] : []),
-    ...(inMemory.length > 0 ? [inMemoryJob(inMemory, size)] : []),
+    ...(['ipvs', 'iptables'] as const).flatMap((mode) =>
+      jobsOfMode(
+        take(({ scenario }) => modeOf(scenario) === mode),
+        size,
+        mode,
+      ),
+    ),
     // Measured once: the memory hardly varies.
     ...agents.filter(({ repetition }) => repetition === 1).map(agentJob),
     ...library.map((step) => libraryJob(step as Parameters<typeof libraryJob>[0])),
+  ];
+}
+
+/** The jobs of the life of the proxy in a mode, and of its opponents. */
+function jobsOfMode(steps: readonly Step[], size: Size, mode: ModeName): Job[] {
+  const life = LIVES[mode];
+  const scenariosInMemory = Object.values(life.inMemory);
+  const inMemory = steps.filter(({ scenario }) => scenariosInMemory.includes(scenario));
+  const onKernel = steps.filter((step) => !inMemory.includes(step));
+  const proxy = onKernel.filter(({ opponent }) => opponent === 'ours');
+  const opponents = onKernel.filter(({ opponent }) => opponent !== 'ours');
+  const full = opponents.filter(({ scenario }) => scenario === life.full);
+  const later = opponents.filter((step) => !full.includes(step));
+  return [
+    // What the opponents of the proxy add is read from the kernel that the proxy has programmed.
+    ...(onKernel.length > 0 ? [proxyJob(proxy, size, mode)] : []),
+    ...full.map(fullJob),
+    ...(later.length > 0 ? [kernelJob(later, size, mode)] : []),
+    ...(inMemory.length > 0 ? [inMemoryJob(inMemory, size, mode)] : []),
   ];
 }

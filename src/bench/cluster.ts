@@ -19,6 +19,12 @@ const ZONES = 3;
 const NODE_PORT_EVERY = 10;
 /** The pods' network: 10.128.0.0/9. */
 const FIRST_POD = 0x0a80_0000;
+/**
+ * The network of pods that replace others, 10.255.0.0/16, and the number of Services that have them: as many as a cluster of
+ * 100 Services has without a node port. The changes of larger clusters are then the same, byte by byte.
+ */
+const FIRST_NEW_POD = 0x0aff_0000;
+const REPLACED = 90;
 /** The Services' network, behind the addresses of the vital Services: 10.97.0.0/16. */
 export const FIRST_SERVICE = 0x0a61_0000;
 
@@ -74,14 +80,14 @@ export function makeRawCluster(size: Size, seed: number): Cluster<RawChange> {
   const random = seededRandom(seed);
   let pods = 0;
   const newPods = (count: number) => Array.from({ length: count }, () => addressAt(FIRST_POD, pods++));
-  const members = [...vitalMembers(newPods), ...otherMembers(size, random, newPods)];
-  members.sort((one, other) =>
+  const created = [...vitalMembers(newPods), ...otherMembers(size, random, newPods)];
+  const members = [...created].sort((one, other) =>
     compareText(`${one.namespace}/${one.name}`, `${other.namespace}/${other.name}`),
   );
-  const others = members.filter(({ namespace }) => namespace === 'demo');
+  const others = created.filter(({ namespace }) => namespace === 'demo');
   // An endpoint of a Service with a node port is a real server of two virtual services: changes would differ in size.
   const plain = others.filter(({ nodePort }) => nodePort === undefined);
-  const replacing = plain.length > 0 ? plain : others;
+  const replacing = (plain.length > 0 ? plain : others).slice(0, REPLACED);
   let replaced = 0;
   return {
     size,
@@ -89,8 +95,8 @@ export function makeRawCluster(size: Size, seed: number): Cluster<RawChange> {
     nodeInZone: node,
     replaceEndpoint() {
       // Far from one another in the list.
-      const member = replacing[(replaced++ * 37) % replacing.length] as Member;
-      member.endpoints = [...member.endpoints.slice(1), ...newPods(1)];
+      const member = replacing[(replaced * 37) % replacing.length] as Member;
+      member.endpoints = [...member.endpoints.slice(1), addressAt(FIRST_NEW_POD, replaced++)];
       return slice(member);
     },
     terminate() {

@@ -7,7 +7,7 @@ import type { Programme } from './phases.js';
 import type { Result, Results } from './results.js';
 import { collectGarbage, Sandbox } from './sandbox.js';
 import type { SystemCallCounter } from './systemCalls.js';
-import type { BenchEvents, BenchOptions, OpponentName, ScenarioName, Size, Step } from './types.js';
+import type { BenchEvents, BenchOptions, ModeName, OpponentName, ScenarioName, Size, Step } from './types.js';
 
 /** The state of a benchmark. */
 export interface Context {
@@ -20,7 +20,7 @@ export interface Context {
   readonly counter?: SystemCallCounter | undefined;
   /** The command as an agent, whose memory is measured. */
   readonly agent?: ProxyCommand | undefined;
-  /** The programme of a whole node, by size, once the proxy has programmed it. */
+  /** The programme of a whole node, by mode and size, once the proxy has programmed it. */
   readonly programmes: Map<string, Programme>;
 }
 
@@ -114,9 +114,23 @@ export async function inSandbox<T>(work: (sandbox: Sandbox) => Promise<T>): Prom
   }
 }
 
-/** A key for a size. */
-export function sizeKey({ services, endpoints }: Size): string {
-  return `${services} x ${endpoints}`;
+/** The programme of a whole node. Throws if the proxy has not programmed the kernel. */
+export function programmeOf({ programmes }: Context, mode: ModeName, size: Size): Programme {
+  const programme = programmes.get(programmeKey(mode, size));
+  if (!programme) throw new Error('the proxy has not programmed the kernel');
+  return programme;
+}
+
+/** The key of a programme. */
+export function programmeKey(mode: ModeName, { services, endpoints }: Size): string {
+  return `${mode} ${services} x ${endpoints}`;
+}
+
+/** Does pieces of work, one after another. */
+export async function eachOf<T>(runs: readonly (() => Promise<T>)[]): Promise<T[]> {
+  const results: T[] = [];
+  for (const run of runs) results.push(await run());
+  return results;
 }
 
 /** Measured work without anything else to report. */

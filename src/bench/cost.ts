@@ -1,7 +1,7 @@
 // The cost of a run: time, CPU time and memory of this process, and CPU time of its children.
 import { writeFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
-import type { NativeCost } from '../kernel/addon.js';
+import { loadAddon, type NativeCost } from '../kernel/addon.js';
 import { childrenTimeOf } from './against/procfs.js';
 
 /** The cost of one run. Times are in ms. */
@@ -10,8 +10,9 @@ export interface Cost {
   /** CPU time of all threads of this process. */
   readonly user: number;
   readonly system: number;
-  /** CPU time of the children that ended, to 10 ms. */
+  /** CPU time of the children, to 10 ms. */
   readonly children: number;
+  /** Processes that were started. */
   readonly processes: number;
   /** Messages that were sent by netlink, if they were counted. */
   readonly messages?: number;
@@ -20,10 +21,12 @@ export interface Cost {
 /** Measures from its construction to `stop()`. */
 export class Meter {
   readonly #children = childrenTimeOf(process.pid);
+  readonly #started = loadAddon().startedPrograms();
   readonly #usage = process.cpuUsage();
   readonly #began = performance.now();
 
-  stop(processes = 0): Cost {
+  /** @param others processes that the addon did not start */
+  stop(others = 0): Cost {
     const wall = performance.now() - this.#began;
     const { user, system } = process.cpuUsage(this.#usage);
     return {
@@ -31,7 +34,7 @@ export class Meter {
       user: user / 1000,
       system: system / 1000,
       children: childrenTimeOf(process.pid) - this.#children,
-      processes,
+      processes: loadAddon().startedPrograms() - this.#started + others,
     };
   }
 }

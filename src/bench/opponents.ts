@@ -12,7 +12,6 @@ import {
   sampleOf,
 } from './phases.js';
 import { additionMessages } from './rawMessages.js';
-import { processesOfRestore } from './restorePrograms.js';
 import { check, type Sandbox } from './sandbox.js';
 import { batchCommands, singleCommands, type ToolCommand } from './toolCommands.js';
 import type { OpponentName } from './types.js';
@@ -82,13 +81,10 @@ function sampled(limit: number, prepare: (phase: Phase, sandbox: Sandbox) => Pro
 async function addWithLibrary(phase: Phase, sandbox: Sandbox, batch: number): Promise<Run> {
   if (phase.kind === 'rules') {
     return measured(async () => {
-      const { iptables } = sandbox.host;
-      let processes = 0;
       for (const { family, operations } of phase.restores) {
-        processes += processesOfRestore(iptables, family);
-        check(await iptables.restore(family, operations));
+        check(await sandbox.iptables.restore(family, operations));
       }
-      return processes;
+      return 0;
     });
   }
   const { client, operations } = libraryOperations(phase);
@@ -110,7 +106,7 @@ function applierOf(client: 'ipvs' | 'ipset' | 'rtnetlink', { ipvs, ipset, host }
 }
 
 async function prepareMessages(phase: Phase, numbers: KernelNumbers, each: boolean): Promise<Run> {
-  if (phase.kind === 'rules') return spawnAll(batchCommands(phase));
+  if (phase.kind === 'rules') return spawnAll(singleCommands(phase));
   const { protocol, bytes } = additionMessages(phase, numbers, each);
   const messages = new (loadAddon().PreparedMessages)(protocol, bytes, each ? 1 : RAW_LOAD, DATAGRAM);
   return async () => costOf(messages.send());
@@ -168,7 +164,7 @@ function exec([program, ...words]: ToolCommand['command'], input: string): Promi
   });
 }
 
-/** @param work resolves to the number of processes that it started */
+/** @param work resolves to the number of processes that it started, without those of the addon */
 function measured(work: () => Promise<number>): Run {
   return async () => {
     const meter = new Meter();

@@ -37,6 +37,8 @@ export interface Programme {
   readonly sets: readonly SetDefinition[];
   readonly link?: string;
   readonly phases: readonly Phase[];
+  /** Restores of later changes of one endpoint each. Only iptables mode. */
+  readonly changes?: readonly (readonly Restore[])[];
 }
 
 /** Numbers of this kernel that messages contain. */
@@ -61,6 +63,25 @@ export function countOperations(phases: readonly Phase[]): number {
   return phases.reduce((sum, phase) => sum + sizeOf(phase), 0);
 }
 
+/** The restores of a programme. */
+export function restoresOf({ phases }: Programme): readonly Restore[] {
+  return phases.flatMap((phase) => (phase.kind === 'rules' ? phase.restores : []));
+}
+
+/** Restores with one for each family, which makes all changes at once. Of the changes of a chain, the last one remains. */
+export function joinedByFamily(restores: readonly Restore[]): Restore[] {
+  return ([4, 6] as const).flatMap((family) => {
+    const all = restores.flatMap((restore) => (restore.family === family ? restore.operations : []));
+    const last = new Map(all.flatMap((each) => (each.do === 'setChain' ? [[chainOf(each), each]] : [])));
+    const operations = all.filter((each) => each.do !== 'setChain' || last.get(chainOf(each)) === each);
+    return operations.length > 0 ? [{ family, operations }] : [];
+  });
+}
+
+function chainOf({ chain }: Extract<IptablesOperation, { do: 'setChain' }>): string {
+  return `${chain.table}/${chain.name}`;
+}
+
 /** Operations of a phase. */
 export function sizeOf(phase: Phase): number {
   switch (phase.kind) {
@@ -71,7 +92,7 @@ export function sizeOf(phase: Phase): number {
     case 'addresses':
       return phase.addresses.length;
     case 'rules':
-      return phase.restores.length;
+      return phase.restores.reduce((sum, { operations }) => sum + operations.length, 0);
   }
 }
 

@@ -12,6 +12,7 @@ export interface Result {
   readonly sample?: number;
   readonly parentMemory: number;
   readonly peakMemory: number;
+  readonly input?: number;
   readonly longestBlock?: number;
   readonly heap?: number;
   readonly firstService?: number | undefined;
@@ -88,6 +89,7 @@ function figureOf({ step, first, results, systemCalls }: Series): Figure {
     });
   const middle = results[medianRun(each(({ cost }) => cost.wall))] as Result;
   const blocks = each(({ longestBlock }) => longestBlock);
+  const inputs = each(({ input }) => input);
   const heaps = each(({ heap }) => heap);
   const services = each(({ firstService }) => firstService);
   const { user, system, children, processes, messages } = middle.cost;
@@ -104,6 +106,7 @@ function figureOf({ step, first, results, systemCalls }: Series): Figure {
     parentMemory: median(each(({ parentMemory }) => parentMemory)),
     peakMemory: median(each(({ peakMemory }) => peakMemory)),
     processes,
+    ...(inputs.length > 0 && { input: median(inputs) }),
     ...(messages !== undefined && { messages }),
     ...(systemCalls !== undefined && { systemCalls }),
     ...(blocks.length > 0 && { longestBlock: median(blocks) }),

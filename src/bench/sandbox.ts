@@ -8,6 +8,7 @@ import { NetlinkError } from '../errors.js';
 import { loadAddon } from '../kernel/addon.js';
 import { openIpset } from '../kernel/ipset/index.js';
 import type { Ipset } from '../kernel/ipset/types.js';
+import { type IptablesClient, openIptables } from '../kernel/iptables/index.js';
 import { openIpvs } from '../kernel/ipvs/index.js';
 import type { Ipvs } from '../kernel/ipvs/types.js';
 import { loadModule } from '../kernel/modules.js';
@@ -29,14 +30,16 @@ const REMOVAL = 60;
 
 /** Parts of the kernel in a namespace of their own, and numbers of the kernel. */
 export class Sandbox {
-  readonly host: HostKernel;
+  readonly host: Omit<HostKernel, 'iptables'>;
+  /** Its programs start in the namespace with the first restore of a family, and end with {@link leave}. */
+  readonly iptables: IptablesClient = openIptables();
   readonly ipset: Ipset;
   /** Absent if the kernel has no IPVS. */
   readonly ipvs: Ipvs | undefined;
   /** Kind of links without hardware: dummy, or bridge where the kernel has no dummy. */
   readonly linkKind: string;
 
-  private constructor(host: HostKernel, ipset: Ipset, ipvs: Ipvs | undefined, linkKind: string) {
+  private constructor(host: Sandbox['host'], ipset: Ipset, ipvs: Ipvs | undefined, linkKind: string) {
     this.host = host;
     this.ipset = ipset;
     this.ipvs = ipvs;
@@ -104,6 +107,8 @@ export class Sandbox {
     if (link) check(await this.host.rtnetlink.apply([{ do: 'deleteLink', name: VIRTUAL_LINK }]));
     await this.ipvs?.close();
     await this.ipset.close();
+    // Its programs keep the namespace, and must not use time of the next run.
+    await this.iptables.close();
     this.host.close();
   }
 

@@ -1,5 +1,5 @@
 // The scenarios and the opponents: their titles, and which opponents each scenario has.
-import type { OpponentName, ScenarioName, Size } from './types.js';
+import type { ModeName, OpponentName, ScenarioName, Size } from './types.js';
 
 /** A scenario as it is shown and selected. */
 export interface Scenario {
@@ -10,6 +10,8 @@ export interface Scenario {
   /** The unit of {@link Figure.operations}. */
   readonly operation: string;
   readonly opponents: readonly OpponentName[];
+  /** Greatest number of Services for an opponent whose time grows faster than the size; the description has it too. */
+  readonly most?: Partial<Readonly<Record<OpponentName, number>>>;
 }
 
 /** Scenarios that need IPVS. */
@@ -25,8 +27,57 @@ export const OF_IPVS: ReadonlySet<ScenarioName> = new Set<ScenarioName>([
   'memory',
 ]);
 
+/** The life of a proxy in a mode, as scenarios. */
+export interface Life {
+  readonly full: ScenarioName;
+  readonly nodeLabel: ScenarioName;
+  readonly endpoint: ScenarioName;
+  readonly restart: ScenarioName;
+  readonly audit: ScenarioName;
+  readonly drain?: ScenarioName;
+  readonly deletion?: ScenarioName;
+  /** With a kernel in memory. */
+  readonly inMemory: {
+    readonly full: ScenarioName;
+    readonly nodeLabel?: ScenarioName;
+    readonly endpoint?: ScenarioName;
+  };
+}
+
+/** The lives of the proxy, by mode. */
+export const LIVES: Readonly<Record<ModeName, Life>> = {
+  ipvs: {
+    full: 'full',
+    nodeLabel: 'nodeLabel',
+    endpoint: 'endpoint',
+    restart: 'restart',
+    audit: 'audit',
+    drain: 'drain',
+    deletion: 'deletion',
+    inMemory: { full: 'fullInMemory', nodeLabel: 'nodeLabelInMemory' },
+  },
+  iptables: {
+    full: 'iptablesFull',
+    nodeLabel: 'iptablesNodeLabel',
+    endpoint: 'iptablesEndpoint',
+    restart: 'iptablesRestart',
+    audit: 'iptablesAudit',
+    inMemory: { full: 'iptablesFullInMemory', endpoint: 'iptablesEndpointInMemory' },
+  },
+};
+
+/** The mode of which a scenario of the proxy is. */
+export function modeOf(scenario: ScenarioName): ModeName {
+  return scenario.startsWith('iptables') ? 'iptables' : 'ipvs';
+}
+
 /** Scenarios that do not depend on the number of Services. Those of the library use IPVS where the kernel has it. */
-export const SIZELESS: ReadonlySet<ScenarioName> = new Set<ScenarioName>(['rules', 'oneOperation', 'batch']);
+export const SIZELESS: ReadonlySet<ScenarioName> = new Set<ScenarioName>([
+  'rules',
+  'rulesAgain',
+  'oneOperation',
+  'batch',
+]);
 
 /** An opponent as it is shown and selected. */
 export interface Opponent {
@@ -87,8 +138,16 @@ export const SCENARIOS: readonly Scenario[] = [
     name: 'rules',
     title: 'Save and restore the rules',
     description:
-      'The processes iptables-save and iptables-restore, for both families, with the rules of ipvs mode.',
-    operation: 'process',
+      'iptables-save and iptables-restore for both families, with the rules of ipvs mode, as at the start of the proxy. kube-netlink-proxy starts as many processes as the other ways: its iptables-restore of each family runs on.',
+    operation: 'save or restore',
+    opponents: ['ours', 'raw', 'execFile'],
+  },
+  {
+    name: 'rulesAgain',
+    title: 'Restore the rules again',
+    description:
+      'The same rules are restored once more. The iptables-restore of kube-netlink-proxy runs since the first restore; the other ways start one for each family.',
+    operation: 'restore',
     opponents: ['ours', 'raw', 'execFile'],
   },
   {
@@ -160,6 +219,62 @@ export const SCENARIOS: readonly Scenario[] = [
     opponents: ['ours'],
   },
   {
+    name: 'iptablesFull',
+    title: 'iptables mode: full programming',
+    description:
+      'All chains and rules that a node needs in iptables mode, in an empty kernel. kube-netlink-proxy also reads the kernel, computes the rules from the objects, and sends them in pieces of 256 Services. The raw limit and the commands restore the same finished pieces; the batch mode restores everything of a family at once, of at most 1 000 Services, because the time of iptables-restore grows faster than its input.',
+    operation: 'change of the kernel',
+    opponents: ['ours', 'raw', 'toolBatch', 'execFile'],
+    most: { toolBatch: 1000 },
+  },
+  {
+    name: 'iptablesEndpoint',
+    title: 'iptables mode: one endpoint changed',
+    description:
+      'One endpoint of one Service is replaced. The time of kube-netlink-proxy is from the report of the change to the acknowledgement of iptables-restore; the other ways restore the same finished rules.',
+    operation: 'change of the kernel',
+    opponents: ['ours', 'raw', 'execFile'],
+  },
+  {
+    name: 'iptablesRestart',
+    title: 'iptables mode: restart on a programmed kernel',
+    description:
+      'A new process finds the rules as they must be. It reads and compares all of them, and changes nothing. The raw limit only runs iptables-save for each family.',
+    operation: 'change of the kernel',
+    opponents: ['ours', 'raw'],
+  },
+  {
+    name: 'iptablesNodeLabel',
+    title: 'iptables mode: label of the node changed',
+    description: 'The zone of the node changes, on which no Service depends.',
+    operation: 'change of the kernel',
+    opponents: ['ours'],
+  },
+  {
+    name: 'iptablesAudit',
+    title: 'iptables mode: audit of unchanged rules',
+    description:
+      'The periodic comparison with rules that nobody has changed. The raw limit only runs iptables-save for each family.',
+    operation: 'change of the kernel',
+    opponents: ['ours', 'raw'],
+  },
+  {
+    name: 'iptablesFullInMemory',
+    title: 'iptables mode: full programming, kernel in memory',
+    description:
+      'The same as the full programming in iptables mode, with functions in place of the programs: the work of the process alone, with the input for iptables-restore.',
+    operation: 'change of the kernel',
+    opponents: ['ours'],
+  },
+  {
+    name: 'iptablesEndpointInMemory',
+    title: 'iptables mode: one endpoint changed, kernel in memory',
+    description:
+      'The same as one endpoint in iptables mode, with functions in place of the programs: the work of the process alone, with the input for iptables-restore.',
+    operation: 'change of the kernel',
+    opponents: ['ours'],
+  },
+  {
     name: 'memory',
     title: 'Memory of the agent',
     description:
@@ -190,7 +305,7 @@ export const OPPONENTS: readonly Opponent[] = [
     name: 'raw',
     title: 'raw limit (C++)',
     description:
-      'a C++ loop that sends prepared messages, many in one buffer, and the same iptables-restore processes',
+      'a C++ loop that sends prepared messages, many in one buffer, and starts iptables-restore by posix_spawn with the same input',
   },
   {
     name: 'rawLibipset',
@@ -211,7 +326,8 @@ export const OPPONENTS: readonly Opponent[] = [
   {
     name: 'toolBatch',
     title: "tools' batch modes",
-    description: 'one process of ipvsadm -R, ipset restore or ip -batch for all operations of a kind',
+    description:
+      'one process of ipvsadm -R, ipset restore, ip -batch or iptables-restore for all operations of a kind',
   },
   {
     name: 'spawn',

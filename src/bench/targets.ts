@@ -12,7 +12,10 @@ import type {
 
 /** Sizes of which targets speak. */
 const LARGE = 10_000;
+const MIDDLE = 1000;
 const SMALL = 100;
+
+const NOT_NATIVE = 'times in User Mode Linux and QEMU do not count';
 
 const LARGE_NAME = '10 000 x 10';
 
@@ -118,6 +121,49 @@ export const TARGETS: readonly TargetDefinition[] = [
     compute: (measured) =>
       natively(measured, 'full', 'fullInMemory', ({ longestBlock }) => longestBlock ?? 'it was not measured'),
   },
+  {
+    id: 'iptables-endpoint-scaling',
+    name: 'iptables mode, one endpoint changed: own time at 10 000 ÷ at 100 Services',
+    relation: '≤',
+    limit: 1.2,
+    unit: '',
+    compute: (measured) =>
+      quotient(
+        medianWall(measured, 'iptablesEndpointInMemory', 'ours', LARGE),
+        medianWall(measured, 'iptablesEndpointInMemory', 'ours', SMALL),
+      ),
+  },
+  {
+    id: 'iptables-endpoint-input',
+    name: 'iptables mode, one endpoint changed: bytes for iptables-restore at 10 000 ÷ at 100 Services',
+    relation: '=',
+    limit: 1,
+    unit: '',
+    compute: (measured) => quotient(inputOfChange(measured, LARGE), inputOfChange(measured, SMALL)),
+  },
+  {
+    id: 'iptables-full',
+    name: 'iptables mode, full programming, 1 000 x 10, native',
+    relation: '≤',
+    limit: 4300,
+    unit: 'ms',
+    compute: (measured) =>
+      measured.native ? medianWall(measured, 'iptablesFull', 'ours', MIDDLE) : NOT_NATIVE,
+  },
+  {
+    id: 'iptables-full-own',
+    name: 'iptables mode, full programming, 1 000 x 10: own time ÷ whole time, native',
+    relation: '≤',
+    limit: 0.1,
+    unit: '',
+    compute: (measured) =>
+      measured.native
+        ? quotient(
+            medianWall(measured, 'iptablesFullInMemory', 'ours', MIDDLE),
+            medianWall(measured, 'iptablesFull', 'ours', MIDDLE),
+          )
+        : NOT_NATIVE,
+  },
   resident('resident-1000', 1000, 80),
   resident('resident-5000', 5000, 130),
   {
@@ -202,7 +248,7 @@ function natively(
   inMemory: ScenarioName,
   read: (figure: Figure) => Value,
 ): Value {
-  if (!measured.native) return 'times in User Mode Linux and QEMU do not count';
+  if (!measured.native) return NOT_NATIVE;
   const found = find(measured, scenario, 'ours', LARGE);
   return of(typeof found === 'string' ? find(measured, inMemory, 'ours', LARGE) : found, read);
 }
@@ -219,6 +265,13 @@ function medianWall(
   services: number,
 ): Value {
   return of(find(measured, scenario, opponent, services), ({ wall }) => wall.median);
+}
+
+function inputOfChange(measured: TargetInput, services: number): Value {
+  return of(
+    find(measured, 'iptablesEndpointInMemory', 'ours', services),
+    ({ input }) => input ?? 'it was not measured',
+  );
 }
 
 function of<T>(found: T | string, read: (found: T) => Value): Value {

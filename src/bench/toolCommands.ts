@@ -2,7 +2,7 @@
 import { formatSets } from '../kernel/ipset/save.js';
 import { program, restoreInput } from '../kernel/iptables/index.js';
 import { formatRules } from '../kernel/ipvs/rules.js';
-import type { Phase, Restore, ServerChange } from './phases.js';
+import { joinedByFamily, type Phase, type Restore, type ServerChange } from './phases.js';
 
 /** A program with its arguments, and its standard input. */
 export interface ToolCommand {
@@ -36,7 +36,7 @@ export function changeCommand({ deleted, service, realServer }: ServerChange): T
 
 /** One command for all operations of the phase, in the batch mode of its tool. */
 export function batchCommands(phase: Phase): ToolCommand[] {
-  if (phase.kind === 'rules') return phase.restores.map(restoreCommand);
+  if (phase.kind === 'rules') return joinedByFamily(phase.restores).map(restoreCommand);
   const [first, ...words] = BATCHES[phase.kind];
   return [{ command: [first, ...words], input: `${linesOf(phase).join('\n')}\n` }];
 }
@@ -69,6 +69,12 @@ function linesOf(phase: Exclude<Phase, { kind: 'rules' }>): string[] {
     case 'addresses':
       return phase.addresses.map((address) => `addr add ${address}/32 dev ${phase.link}`);
   }
+}
+
+/** The commands that print the rules of each family of these restores. */
+export function saveCommands(restores: readonly Restore[]): ToolCommand[] {
+  const families = new Set(restores.map(({ family }) => family));
+  return [...families].map((family) => ({ command: [program('save', family)], input: '' }));
 }
 
 function restoreCommand({ family, operations }: Restore): ToolCommand {

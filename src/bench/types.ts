@@ -10,8 +10,10 @@ export type ScenarioName =
   | 'addresses'
   /** Deletion of the UDP flows of one address, among flows of all addresses. */
   | 'conntrack'
-  /** The rules of ipvs mode: the processes that save and restore those of both families. */
+  /** The rules of ipvs mode: those of both families are saved and restored. */
   | 'rules'
+  /** The same rules are restored once more. */
+  | 'rulesAgain'
   /** Everything that a node needs: sets, entries, rules, virtual services, real servers, addresses. */
   | 'full'
   /** One endpoint of one Service is replaced: from the source's report to the kernel's acknowledgement. */
@@ -30,6 +32,20 @@ export type ScenarioName =
   | 'fullInMemory'
   /** `nodeLabel` on the same kernel. */
   | 'nodeLabelInMemory'
+  /** iptables mode: everything that a node needs, in an empty kernel. */
+  | 'iptablesFull'
+  /** iptables mode: one endpoint of one Service is replaced. */
+  | 'iptablesEndpoint'
+  /** iptables mode: a start of the proxy on a kernel that is already programmed. */
+  | 'iptablesRestart'
+  /** iptables mode: the zone of the node changes, and nothing follows. */
+  | 'iptablesNodeLabel'
+  /** iptables mode: one audit of an unchanged kernel. */
+  | 'iptablesAudit'
+  /** The proxy's own part of `iptablesFull`, with the text for iptables-restore. */
+  | 'iptablesFullInMemory'
+  /** The proxy's own part of `iptablesEndpoint`, with the text for iptables-restore. */
+  | 'iptablesEndpointInMemory'
   /** Memory of the command as an agent: a {@link MemoryFigure}, and no {@link Figure}. */
   | 'memory'
   /** The library: one addition of a real server; without IPVS, of an address. */
@@ -37,11 +53,14 @@ export type ScenarioName =
   /** The library: one batch of 1 000 additions of real servers; without IPVS, of addresses. */
   | 'batch';
 
+/** A mode of the proxy. */
+export type ModeName = 'ipvs' | 'iptables';
+
 /** A way to do the operations of a scenario. Titles are in `scenarios.ts`. */
 export type OpponentName =
   /** This project: the proxy where the scenario has Services, else the library with batches. */
   | 'ours'
-  /** A C++ loop that sends prepared messages, many in one buffer; for rules, the same `iptables-restore` processes. */
+  /** A C++ loop that sends prepared messages, many in one buffer; for rules, `iptables-restore` with the same input, by posix_spawn. */
   | 'raw'
   /** The same loop, with entries of sets through libipset's data API. Only ipset. */
   | 'rawLibipset'
@@ -49,7 +68,7 @@ export type OpponentName =
   | 'rawSingle'
   /** The library with one awaited call for each operation. */
   | 'single'
-  /** The batch modes of the tools: `ipvsadm -R`, `ipset restore`, `ip -batch`. */
+  /** The batch modes of the tools: `ipvsadm -R`, `ipset restore`, `ip -batch`, one `iptables-restore`. */
   | 'toolBatch'
   /** A process for each operation with posix_spawn, from C++. */
   | 'spawn'
@@ -71,7 +90,7 @@ export interface Spread {
   readonly values: readonly number[];
 }
 
-/** CPU time of the process with all its threads, and of its children that have ended, in ms. */
+/** CPU time of the process with all its threads, and of its children, in ms. */
 export interface CpuTime {
   readonly user: number;
   readonly system: number;
@@ -104,6 +123,8 @@ export interface Figure {
   readonly peakMemory: number;
   /** Processes that were started. */
   readonly processes: number;
+  /** Bytes of input for iptables-restore, without the marks that acknowledge it, median. Only scenarios with Services by `ours`. */
+  readonly input?: number;
   /** Messages sent to the kernel by netlink, where this process sends them. */
   readonly messages?: number;
   /** System calls of the process and of its children, counted by strace in a run of its own. Absent if not counted. */

@@ -277,6 +277,8 @@ export interface Addon extends NativeBench {
     words: readonly string[],
     environment: readonly string[],
   ) => NativeSession;
+  /** Number of programs that the addon has started in this process, also from other threads. */
+  startedPrograms(): number;
   /** The size of a page of memory, in bytes. */
   readonly pageSize: number;
 }

@@ -3,12 +3,17 @@ import assert from 'node:assert/strict';
 import { readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { childrenOf } from '../../src/bench/against/procfs.js';
 import type { ProxyCommand } from '../../src/bench/against/types.js';
 import { BENCH_DEFAULTS, runBench } from '../../src/bench/bench.js';
+import { makeCluster } from '../../src/bench/cluster.js';
 import { inSandbox } from '../../src/bench/context.js';
+import { iptablesMode } from '../../src/bench/modes.js';
 import { adderOf } from '../../src/bench/opponents.js';
 import { type Phase, type Programme, sizeOf } from '../../src/bench/phases.js';
 import { type FamilyScenario, familyProgramme, readProgramme } from '../../src/bench/programmes.js';
+import { ProxyRun } from '../../src/bench/proxyRun.js';
+import { check, Sandbox } from '../../src/bench/sandbox.js';
 import { OPPONENTS, SCENARIOS } from '../../src/bench/scenarios.js';
 import type {
   BenchReport,
@@ -41,6 +46,51 @@ describe('every opponent', () => {
       }
     });
   }
+});
+
+it('every opponent leaves the same rules: iptables mode', async () => {
+  const cluster = makeCluster(SIZE, 1);
+  const { programme, rules } = await inSandbox(async (sandbox) => {
+    const { host, iptables, sysctl } = sandbox;
+    const run = new ProxyRun(iptablesMode, { ...host, iptables, sysctl });
+    const { restores } = await run.begin(cluster.objects());
+    await run.stop();
+    return {
+      programme: { sets: [], phases: [{ kind: 'rules', restores } as const] },
+      rules: await rulesOf(sandbox),
+    };
+  });
+  assert.ok(rules.length > 30, `${rules.length} chains`);
+  for (const opponent of ['raw', 'toolBatch', 'execFile'] as const) {
+    const found = await inSandbox(async (sandbox) => {
+      await (await adderOf(opponent, SAMPLE)(programme.phases, sandbox))();
+      return rulesOf(sandbox);
+    });
+    assert.deepEqual(found, rules, opponent);
+  }
+});
+
+/** The chains of both families. The order of the Services' rules in KUBE-SERVICES depends on the number of restores. */
+async function rulesOf({ iptables }: Sandbox): Promise<unknown[]> {
+  const families = await Promise.all(([4, 6] as const).map((family) => iptables.save(family)));
+  return families.flatMap((chains, place) =>
+    [...chains]
+      .map(([chain, rules]) => [place, chain, chain.endsWith('KUBE-SERVICES') ? [...rules].sort() : rules])
+      .sort(([, one], [, other]) => (String(one) < String(other) ? -1 : 1)),
+  );
+}
+
+it('the programs of iptables run in the namespace of their run, and end with it', async () => {
+  const sandbox = await Sandbox.enter();
+  const chain = { family: 4, table: 'filter', name: 'BENCH', rules: [] } as const;
+  try {
+    check(await sandbox.iptables.restore(4, [{ do: 'setChain', chain }]));
+    const programs = childrenOf(process.pid).map(({ pid }) => readlinkSync(`/proc/${pid}/ns/net`));
+    assert.deepEqual(programs, [readlinkSync('/proc/self/ns/net')]);
+  } finally {
+    await sandbox.leave();
+  }
+  assert.deepEqual(childrenOf(process.pid), []);
 });
 
 async function stateAfter(programme: Programme, opponent: OpponentName): Promise<Phase[]> {
@@ -124,20 +174,44 @@ describe('a benchmark', () => {
     assert.equal(figure('ipvs', 'spawn').sample, 3);
   });
 
+  it('counts the processes of rules: the second restore by the proxy starts none', () => {
+    const rules = (['rules', 'rulesAgain'] as const).map((scenario) => [
+      figure(scenario, 'ours').processes,
+      figure(scenario, 'raw').processes,
+      figure(scenario, 'execFile').processes,
+    ]);
+    assert.deepEqual(rules, [
+      [4, 4, 4],
+      [0, 2, 2],
+    ]);
+    const { processes, input, operations } = figure('iptablesEndpoint', 'ours');
+    assert.equal(processes, 0);
+    assert.equal(figure('iptablesEndpoint', 'raw').processes, 1);
+    assert.equal(operations, figure('iptablesEndpoint', 'raw').operations);
+    assert.ok(input !== undefined && input > 100, `${input} bytes`);
+    assert.equal(input, figure('iptablesEndpointInMemory', 'ours').input);
+    // Two saves, and the program of each family that runs on.
+    assert.equal(figure('iptablesFull', 'ours').processes, 4);
+    assert.equal(figure('iptablesFull', 'toolBatch').processes, 2);
+  });
+
   it('sees that the proxy sends exactly the change of an endpoint', () => {
     const { operations, messages, processes } = figure('endpoint', 'ours');
     assert.deepEqual({ operations, messages, processes }, { operations: 2, messages: 2, processes: 0 });
   });
 
   it('sees that a restart, an audit and a label change nothing', () => {
-    for (const scenario of ['restart', 'audit', 'nodeLabel'] as const) {
+    const unchanged = ['restart', 'audit', 'nodeLabel'] as const;
+    for (const scenario of [...unchanged, 'iptablesRestart', 'iptablesAudit', 'iptablesNodeLabel'] as const) {
       assert.equal(figure(scenario, 'ours').operations, 0, scenario);
     }
   });
 
   it('sees the vital Services complete before the end of the pass', () => {
-    const { firstService, wall } = figure('full', 'ours');
-    assert.ok(firstService && firstService.median > 0 && firstService.median <= wall.median);
+    for (const scenario of ['full', 'iptablesFull'] as const) {
+      const { firstService, wall } = figure(scenario, 'ours');
+      assert.ok(firstService && firstService.median > 0 && firstService.median <= wall.median, scenario);
+    }
   });
 
   it('has left the network namespace of the process', () => {

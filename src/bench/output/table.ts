@@ -61,7 +61,7 @@ const COLUMNS: readonly FigureColumn[] = [
   },
   {
     title: 'CPU',
-    meaning: 'CPU time of the process with all its threads and of its children that ended, median',
+    meaning: 'CPU time of the process with all its threads and of its children, median',
     cell: (figure) => estimated(figure, durationText(figure.cpu.median)),
   },
   {
@@ -78,6 +78,12 @@ const COLUMNS: readonly FigureColumn[] = [
     title: 'first run',
     meaning: 'time of the warm-up, when nothing is compiled yet; only with the fewest Services',
     cell: (figure) => optional(figure.first, (first) => estimated(figure, durationText(first))),
+    wide: true,
+  },
+  {
+    title: 'input',
+    meaning: 'bytes of input for iptables-restore, median',
+    cell: ({ input }) => optional(input, (bytes) => (bytes === 0 ? undefined : `${groupedText(bytes)} B`)),
     wide: true,
   },
   {
@@ -222,7 +228,10 @@ function isSame(a: Size, b: Size): boolean {
   return a.services === b.services && a.endpoints === b.endpoints;
 }
 
-function optional(value: number | undefined, text: (value: number) => string): string | undefined {
+function optional(
+  value: number | undefined,
+  text: (value: number) => string | undefined,
+): string | undefined {
   return value === undefined ? undefined : text(value);
 }
 

@@ -39,6 +39,16 @@ describe('the cluster of the benchmark', () => {
     assert.notDeepEqual(cluster.replaceEndpoint(), change);
   });
 
+  it('replaces the same endpoints by the same ones in a larger cluster', () => {
+    const [small, large] = [100, 300].map((services) => makeCluster({ services, endpoints: 4 }, 1));
+    const changes = Array.from({ length: 20 }, () => small?.replaceEndpoint());
+    assert.deepEqual(
+      changes,
+      Array.from({ length: 20 }, () => large?.replaceEndpoint()),
+    );
+    assert.equal(new Set(changes.map((change) => change?.object.name)).size, 20);
+  });
+
   it('terminates the endpoints of every tenth Service', () => {
     assert.equal(makeCluster(SIZE, 1).terminate().length, 3);
   });

@@ -27,6 +27,10 @@ describe('targets', () => {
       'node-label ≤ 50 ms',
       'first-service ≤ 0.1',
       'event-loop ≤ 20 ms',
+      'iptables-endpoint-scaling ≤ 1.2',
+      'iptables-endpoint-input = 1',
+      'iptables-full ≤ 4300 ms',
+      'iptables-full-own ≤ 0.1',
       'resident-1000 ≤ 80 MB',
       'resident-5000 ≤ 130 MB',
       'bytes-per-endpoint ≤ 400 B',
@@ -48,6 +52,19 @@ describe('targets', () => {
     assert.deepEqual(resultOf(measured, 'commands-to-full'), [120, true]);
     assert.deepEqual(resultOf(measured, 'batch-modes-to-full'), [1.5, false]);
     assert.deepEqual(resultOf(measured, 'single-to-full'), [1.5, true]);
+  });
+
+  it('of iptables mode compare the part of the process alone', () => {
+    const measured = withFigures([
+      { ...figure('iptablesEndpointInMemory', 'ours', 10_000, [0.6]), input: 1500 },
+      { ...figure('iptablesEndpointInMemory', 'ours', 100, [0.4]), input: 1000 },
+      figure('iptablesFull', 'ours', 1000, [2000]),
+      figure('iptablesFullInMemory', 'ours', 1000, [100]),
+    ]);
+    assert.deepEqual(resultOf(measured, 'iptables-endpoint-scaling'), [0.6 / 0.4, false]);
+    assert.deepEqual(resultOf(measured, 'iptables-endpoint-input'), [1.5, false]);
+    assert.deepEqual(resultOf(measured, 'iptables-full'), [2000, true]);
+    assert.deepEqual(resultOf(measured, 'iptables-full-own'), [0.05, true]);
   });
 
   it('compare a change of one endpoint at 10 000 and at 100 Services, and count its messages', () => {

@@ -46,6 +46,8 @@ export const TIERS = [
       'once.': [...IPVS, 'nftables'],
       'packets-iptables-legacy.': ['iptables-legacy', 'bridge filter'],
       'packets-iptables-nft.': ['nftables', 'bridge filter'],
+      'rollout-iptables-legacy.': ['conntrack', 'iptables-legacy', 'bridge filter'],
+      'rollout-iptables-nft.': ['conntrack', 'nftables', 'bridge filter'],
     },
   },
   {

@@ -47,7 +47,7 @@ Napi::Value ToValue(Napi::Env env, std::vector<uint8_t> records) {
   }
   auto owned = std::make_unique<std::vector<uint8_t>>(std::move(records));
   std::vector<uint8_t>* kept = owned.release();
-  // Copies after all where V8 has no memory of others, and calls the finalizer then too.
+  // Copies after all where V8 takes no external memory, and calls the finalizer then too.
   return Napi::Buffer<uint8_t>::NewOrCopy(
       env, kept->data(), kept->size(),
       [](Napi::Env /*env*/, uint8_t* /*bytes*/, std::vector<uint8_t>* held) { delete held; }, kept);

@@ -12,6 +12,7 @@ import {
   sampleOf,
 } from './phases.js';
 import { additionMessages } from './rawMessages.js';
+import { processesOfRestore } from './restorePrograms.js';
 import { check, type Sandbox } from './sandbox.js';
 import { batchCommands, singleCommands, type ToolCommand } from './toolCommands.js';
 import type { OpponentName } from './types.js';
@@ -81,10 +82,13 @@ function sampled(limit: number, prepare: (phase: Phase, sandbox: Sandbox) => Pro
 async function addWithLibrary(phase: Phase, sandbox: Sandbox, batch: number): Promise<Run> {
   if (phase.kind === 'rules') {
     return measured(async () => {
+      const { iptables } = sandbox.host;
+      let processes = 0;
       for (const { family, operations } of phase.restores) {
-        check(await sandbox.host.iptables.restore(family, operations));
+        processes += processesOfRestore(iptables, family);
+        check(await iptables.restore(family, operations));
       }
-      return phase.restores.length;
+      return processes;
     });
   }
   const { client, operations } = libraryOperations(phase);

@@ -17,6 +17,7 @@ import type { SourceEvents } from '../source/source.js';
 import { NODE_NAME, VITAL_ADDRESSES } from './cluster.js';
 import { type Cost, Meter } from './cost.js';
 import type { Restore } from './phases.js';
+import { processesOfRestore } from './restorePrograms.js';
 
 /** The kernel of a proxy. */
 export interface ProxyKernel extends IpvsKernel {
@@ -199,7 +200,7 @@ class BatchCounter {
         return iptables.saveTables(family);
       },
       restore: (family, operations) => {
-        this.processes++;
+        this.processes += processesOfRestore(iptables, family);
         restores.push({ family, operations });
         return iptables.restore(family, operations);
       },

@@ -33,8 +33,7 @@ export function decodeService(
     createdAt:
       metadata.orFormer(() => metadata.time('creationTimestamp'), former?.createdAt || undefined) ?? 0,
     type,
-    notOurs:
-      labels.has('service.kubernetes.io/service-proxy-name') || labels.has('service.kubernetes.io/headless'),
+    notOurs: labels.has('service.kubernetes.io/service-proxy-name'),
     clusterIPs: spec.restoring(
       () => decodeClusterIPs(spec),
       (read) => withFamiliesOf(former?.clusterIPs ?? {}, read),

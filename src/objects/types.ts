@@ -15,7 +15,7 @@ export interface Service {
   /** `metadata.creationTimestamp`, ms since 1970; 0 when unknown. The older of two Services gets an address that both want. */
   readonly createdAt: number;
   readonly type: 'ClusterIP' | 'NodePort' | 'LoadBalancer' | 'ExternalName';
-  /** Has a label that assigns it to another proxy, or to none: `service.kubernetes.io/service-proxy-name`, `…/headless`. */
+  /** Label `service.kubernetes.io/service-proxy-name` assigns it to another proxy. */
   readonly notOurs: boolean;
   /** Cluster IP per family; empty for a headless Service. */
   readonly clusterIPs: PerFamily<string>;

@@ -129,10 +129,10 @@ function frontend(
   return { kind, address, port, localPolicy, sourceRanges };
 }
 
-/** If any range is `0.0.0.0/0` or `::/0`, there is no restriction (Kubernetes 1.34). */
+/** If a range is `0.0.0.0/0` or `::/0`, its family has no restriction (kube-proxy since 1.34). */
 function sourceRangesOf(service: Service, family: Family): readonly string[] {
-  if (service.sourceRanges.some((range) => range.endsWith('/0'))) return NO_RANGES;
-  return service.sourceRanges.filter((range) => familyOf(range) === family);
+  const ranges = service.sourceRanges.filter((range) => familyOf(range) === family);
+  return ranges.some((range) => range.endsWith('/0')) ? NO_RANGES : ranges;
 }
 
 /** externalTrafficPolicy applies only if there are external frontends: node ports, load-balancer IPs, external IPs. */

@@ -155,6 +155,14 @@ for (const backend of ['nft', 'legacy']) {
       assert.deepEqual((await iptables.save(4)).get('nat/KNP-A'), ['-j ACCEPT']);
     });
 
+    it('a program that has nothing to do for 6 s runs on', async () => {
+      const iptables = open();
+      await iptables.restore(4, [setChain('KNP-A')]);
+      await delay(6000);
+      assert.deepEqual(codesOf(await iptables.restore(4, [setChain('KNP-B')])), ['ok']);
+      assert.equal(started().length, 1);
+    });
+
     it('the program ends with the client', async () => {
       const iptables = open();
       await iptables.restore(4, [setChain('KNP-A')]);
@@ -165,23 +173,38 @@ for (const backend of ['nft', 'legacy']) {
   });
 }
 
-it('a change fails if another program holds the lock for too long', async () => {
-  useBackend('legacy');
-  const iptables = open();
-  await iptables.restore(4, [setChain('KNP-A')]);
-  const holder = spawn('flock', [lock, 'sh', '-c', 'echo; exec sleep 60'], {
+/** Holds the lock of legacy iptables for so many s, or until end(). */
+async function holdLock(seconds: number): Promise<{ end(): Promise<void> }> {
+  const holder = spawn('flock', [lock, 'sh', '-c', `echo; exec sleep ${seconds}`], {
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   await once(holder.stdout, 'data');
-  try {
-    const results = await iptables.restore(4, [setChain('KNP-B'), setChain('KNP-C')]);
-    assert.deepEqual(codesOf(results), ['EBUSY', 'EBUSY']);
-  } finally {
-    // flock passes the lock to its child; both end with the group of the shell that runs sleep.
-    execFileSync('sh', ['-c', `for pid in $(cat /proc/${holder.pid}/task/*/children); do kill $pid; done`]);
-    await once(holder, 'exit');
-  }
+  return {
+    async end() {
+      // The child of flock holds the lock too.
+      execFileSync('sh', ['-c', `for pid in $(cat /proc/${holder.pid}/task/*/children); do kill $pid; done`]);
+      await once(holder, 'exit');
+    },
+  };
+}
+
+it('a change waits while another program holds the lock, and fails if it does for too long', async () => {
+  useBackend('legacy');
+  const iptables = open();
+  await iptables.restore(4, [setChain('KNP-A')]);
+  await holdLock(1);
+  const begun = Date.now();
   assert.deepEqual(codesOf(await iptables.restore(4, [setChain('KNP-B')])), ['ok']);
+  assert.ok(Date.now() - begun >= 500);
+  const holder = await holdLock(60);
+  try {
+    const results = await iptables.restore(4, [setChain('KNP-C'), setChain('KNP-D')]);
+    assert.deepEqual(codesOf(results), ['ERR_UNKNOWN_OUTCOME', 'ERR_UNKNOWN_OUTCOME']);
+    assert.match(String(results[0]?.message), /: no answer after \d+ ms \(.*the lock of iptables/);
+  } finally {
+    await holder.end();
+  }
+  assert.deepEqual(codesOf(await iptables.restore(4, [setChain('KNP-C')])), ['ok']);
 });
 
 it('each change has a process of its own if the program cannot run for long, which is reported once', async () => {

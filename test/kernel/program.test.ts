@@ -135,7 +135,7 @@ test('errors of the programs of iptables', async () => {
     'iptables-save': 'exit 3',
   };
   await withPrograms(scripts, async () => {
-    assert.equal(await restore(), 'ERR_PROCESS: iptables.restore iptables-restore: bad *nat, --noflush -w 5');
+    assert.equal(await restore(), 'ERR_PROCESS: iptables.restore iptables-restore: bad *nat, --noflush -w');
     const ended = 'ERR_PROCESS: iptables.save iptables-save: ended with status 3';
     assert.equal(
       message(

@@ -37,7 +37,7 @@ function emptyKernel(): IpvsKernel {
     },
     iptables: {
       save: async () => new Map(),
-      restore: (_family: 4 | 6, operations: readonly unknown[]) => apply(operations),
+      restore: async (_family: unknown, changes: readonly unknown[]) => changes.map(() => undefined),
     },
     sysctl: { read: async () => '1', write: async () => {} },
     procNet: {},

@@ -11,10 +11,13 @@ import { type Answer, ProgramSession } from '../programSession.js';
 import type { Outcome, RestoreFailure } from './results.js';
 import type { RestoreTable } from './text.js';
 
-/** Keeps chains that are not named; waits 5 s for the lock, which legacy iptables has. */
-const ARGUMENTS = ['--noflush', '-w', '5'] as const;
-/** Time limit of a restore, in ms, and what it grows by for each character of the input. */
-const TIMEOUT = 30_000;
+/**
+ * Keeps chains that are not named; waits for the lock, which legacy iptables has. With a time limit of its own, legacy iptables
+ * sets an alarm, which interrupts the reading of the next change and so ends the program.
+ */
+const ARGUMENTS = ['--noflush', '-w'] as const;
+/** Time limit of a restore, with the wait for the lock, and its part for each character of the input, in ms. */
+const TIMEOUT = 10_000;
 const TIMEOUT_OF_CHARACTER = 0.05;
 /** Time in which a new program must acknowledge that it runs, in ms. It has nothing to do but to start. */
 const START_TIMEOUT = 10_000;
@@ -144,7 +147,7 @@ export class Restorer {
       program: this.#program,
       tables,
       committed: lost,
-      failure: { code: codeOf(message, answer.interrupted), message, linesBefore },
+      failure: { code: codeOf(answer.interrupted), message, linesBefore },
     };
   }
 
@@ -191,11 +194,10 @@ function padding(): string {
 function failureOf(error: unknown, linesBefore: number): RestoreFailure {
   if (!(error instanceof ProgramError)) throw error;
   const { code, message, interrupted } = error;
-  return { code: code === 'ERR_PROCESS' ? codeOf(message, interrupted) : code, message, linesBefore };
+  return { code: code === 'ERR_PROCESS' ? codeOf(interrupted) : code, message, linesBefore };
 }
 
-/** The code of a failure, from the reason for which the program ended. */
-function codeOf(message: string, interrupted: boolean): string {
-  if (interrupted) return 'ERR_UNKNOWN_OUTCOME';
-  return message.includes('holding the xtables lock') ? 'EBUSY' : 'ERR_PROCESS';
+/** A program that a signal or a time limit ended may have changed some tables. */
+function codeOf(interrupted: boolean): string {
+  return interrupted ? 'ERR_UNKNOWN_OUTCOME' : 'ERR_PROCESS';
 }

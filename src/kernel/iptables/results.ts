@@ -105,7 +105,7 @@ function hintOf(code: string): string | undefined {
     case 'ENOENT':
       return 'install the package iptables';
     case 'ERR_UNKNOWN_OUTCOME':
-      return 'the kernel may have done it: observe before sending it again';
+      return 'the kernel may have done it: observe before sending it again; another program may hold the lock of iptables';
     default:
       return undefined;
   }

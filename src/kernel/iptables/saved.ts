@@ -33,20 +33,21 @@ export async function parseTablesInSlices(text: string): Promise<SavedTables> {
  */
 class SavedReader {
   readonly tables = { rules: new Map<string, string[]>(), policies: new Map<string, Policy>() };
-  readonly #text: string;
+  /** Lines are cut from bytes: V8 keeps the whole text alive for each part of it that is in use. */
+  readonly #bytes: Buffer;
   #place = 0;
   #table = '';
 
   constructor(text: string) {
-    this.#text = text;
+    this.#bytes = Buffer.from(text);
   }
 
   /** Returns false after the last line. */
   readLine(): boolean {
-    if (this.#place >= this.#text.length) return false;
-    const found = this.#text.indexOf('\n', this.#place);
-    const end = found < 0 ? this.#text.length : found;
-    this.#add(this.#text.slice(this.#place, end));
+    if (this.#place >= this.#bytes.length) return false;
+    const found = this.#bytes.indexOf('\n', this.#place);
+    const end = found < 0 ? this.#bytes.length : found;
+    this.#add(this.#bytes.toString('utf8', this.#place, end));
     this.#place = end + 1;
     return true;
   }

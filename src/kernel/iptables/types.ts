@@ -78,9 +78,9 @@ export interface Iptables extends BatchSource<IptablesRestore> {
    * output of the program. If it names none, all operations of that table share one error. The other operations have
    * `ERR_ROLLED_BACK`.
    *
-   * All operations that were not committed share one error if none of them is the cause: `EBUSY` (another program held the
-   * lock of iptables for 5 s), `ERR_UNKNOWN_OUTCOME` (the program was ended by a signal or a time limit: some of the tables
-   * may have been changed), `ENOENT` or another errno name (it cannot be started).
+   * All operations that were not committed share one error if none of them is the cause: `ERR_UNKNOWN_OUTCOME` (the program was
+   * ended by a signal, or by a time limit of 10 s and 50 ms for each 1000 characters, for which another program may have held the
+   * lock of iptables: some of the tables may have been changed), `ENOENT` or another errno name (it cannot be started).
    */
   restore(family: Family, operations: readonly IptablesOperation[]): Promise<(NetlinkError | undefined)[]>;
 }

@@ -23,13 +23,21 @@ export function compare(desired: Desired<Item>, known: ReadonlyMap<string, Item>
 }
 
 /**
- * Whether a desired item can replace the known one if no difference was found. Not if the known item has more state, or
- * other comments.
+ * Whether a desired item can replace the known one. Not if the known item is foreign, or has other comments, or rules that
+ * remain to be deleted.
  */
 export function isSame(want: Item, have: Item): boolean {
   if ('foreign' in have && have.foreign) return false;
-  if (want.kind === 'chain') return have.kind === 'chain' && equalTexts(want.rules, have.rules);
-  return true;
+  switch (want.kind) {
+    case 'chain':
+      return have.kind === 'chain' && equalTexts(want.rules, have.rules);
+    case 'sharedChain':
+      return have.kind === 'sharedChain' && !have.strays && have.tail.length === want.tail.length;
+    case 'rule':
+      return have.kind === 'rule' && copiesOf(have) === copiesOf(want);
+    default:
+      return true;
+  }
 }
 
 /** Rules of a chain that is deleted are deleted with it. */
@@ -85,15 +93,14 @@ class KeySteps {
         else this.#rules('chains', { do: 'setChain', chain: { ...want, rules: want.tail } }, want);
         return;
       case 'rule':
-        if (have?.kind === 'rule') this.#deleteCopies(have, 1);
-        else this.#rules('rules', { do: want.atEnd ? 'appendRule' : 'insertRule', rule: want }, want);
+        this.#copies(want, have?.kind === 'rule' ? copiesOf(have) : 0, copiesOf(want));
     }
   }
 
   /** Removes the item, unless it is foreign or a setting. */
   away(have: Item): void {
     if (have.kind === 'sysctl' || have.foreign) return;
-    if (have.kind === 'rule') this.#deleteCopies(have, 0);
+    if (have.kind === 'rule') this.#copies(have, copiesOf(have), 0);
     else this.#rules('deleteChains', { do: 'deleteChain', chain: have }, undefined);
   }
 
@@ -119,11 +126,13 @@ class KeySteps {
     for (const text of have.tail) if (!want.tail.includes(text)) remove(tail, text);
   }
 
-  #deleteCopies(have: RuleItem, left: 0 | 1): void {
-    const { copies: _, ...rule } = have;
-    for (let number = (have.copies ?? 1) - 1; number >= left; number--) {
-      const becomes = number === 0 ? undefined : number === 1 ? rule : { ...rule, copies: number };
-      this.#rules('deleteRules', { do: 'deleteRule', rule: have }, becomes);
+  /** Adds or deletes equal rules until there are as many as wanted. */
+  #copies(rule: RuleItem, had: number, wanted: number): void {
+    for (let number = had + 1; number <= wanted; number++) {
+      this.#rules('rules', { do: rule.atEnd ? 'appendRule' : 'insertRule', rule }, withCopies(rule, number));
+    }
+    for (let number = had - 1; number >= wanted; number--) {
+      this.#rules('deleteRules', { do: 'deleteRule', rule }, withCopies(rule, number));
     }
   }
 
@@ -135,6 +144,17 @@ class KeySteps {
   #push(phase: Phase, call: KernelCall, becomes: Item | undefined): void {
     this.#steps.push({ key: this.#key, phase, call, becomes, service: this.#service });
   }
+}
+
+function copiesOf({ copies = 1 }: RuleItem): number {
+  return copies;
+}
+
+function withCopies(item: RuleItem, number: number): RuleItem | undefined {
+  const { copies, ...rule } = item;
+  if (number === 0) return undefined;
+  if (number === copiesOf(item)) return item;
+  return number === 1 ? rule : { ...rule, copies: number };
 }
 
 function serviceOf(item: Item | undefined): string | undefined {

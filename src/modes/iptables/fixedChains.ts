@@ -1,7 +1,7 @@
 // The chains and rules of the node, which depend on no Service. Rules are text as iptables-save prints them.
 import type { Chain, ChainRule, Table } from '../../kernel/iptables/types.js';
 import type { Family } from '../../net/address.js';
-import type { HostFacts } from '../../services/types.js';
+import type { NodeFacts } from '../../services/types.js';
 import { acceptForwarded, masqueradeMarked, setMark } from '../shared/iptables/fixedRules.js';
 import type { SharedChainItem } from './items.js';
 import { loopbackServesNodePorts } from './loopback.js';
@@ -11,7 +11,7 @@ import { comment, count, hostNetwork, INVALID_COUNTER } from './ruleText.js';
 /** The chain whose loss shows that another program deleted all rules; kubelet has its own. */
 const CANARY = 'KUBE-PROXY-CANARY';
 
-/** The chain that kubelet may use too: rules of others in it stay. */
+/** The chain that kubelet may use too: rules of other programs in it stay. */
 export const FIREWALL = 'KUBE-FIREWALL';
 
 /** Chains whose rules belong to different Services, by table. */
@@ -88,13 +88,13 @@ export function nodeChains(family: Family, options: IptablesOptions): Chain[] {
 }
 
 /** The chains of a family whose rules belong to different Services. */
-export function sharedChains(family: Family, host: HostFacts, options: IptablesOptions): SharedChainItem[] {
+export function sharedChains(family: Family, node: NodeFacts, options: IptablesOptions): SharedChainItem[] {
   const chains = (['nat', 'filter'] as const).flatMap((table) =>
     SHARED_CHAINS[table].map(
       (name): SharedChainItem => ({ kind: 'sharedChain', family, table, name, tail: [] }),
     ),
   );
-  const tail = nodePortTail(family, host, options);
+  const tail = nodePortTail(family, node, options);
   return [
     ...chains.map((chain) => (hasTail(chain.table, chain.name) ? { ...chain, tail } : chain)),
     { kind: 'sharedChain', family, table: 'filter', name: FIREWALL, tail: [] },
@@ -113,12 +113,12 @@ export function isTail(rule: string): boolean {
   return rule.includes(TAIL);
 }
 
-function nodePortTail(family: Family, host: HostFacts, options: IptablesOptions): string[] {
+function nodePortTail(family: Family, { host, nodeIPs }: NodeFacts, options: IptablesOptions): string[] {
   if (!host.unrestricted.has(family)) {
     const to = (address: string) => `-d ${hostNetwork(address, family)} ${TAIL} -j KUBE-NODEPORTS`;
     return host.nodePortAddresses[family].map(to);
   }
   const loopback = family === 4 ? '127.0.0.0/8' : '::1/128';
-  const except = loopbackServesNodePorts(options, family) ? '' : `! -d ${loopback} `;
+  const except = loopbackServesNodePorts(options, family, nodeIPs) ? '' : `! -d ${loopback} `;
   return [`${except}${TAIL} -m addrtype --dst-type LOCAL -j KUBE-NODEPORTS`];
 }

@@ -16,7 +16,7 @@ export function nodePortHosts(
 ): HostRules {
   const serves = ({ address }: HostAddress, nodeIPs: NodeIPs) => {
     const family = familyOf(address);
-    if (isLoopback(address) && !loopbackServesNodePorts(options, family)) return false;
+    if (isLoopback(address) && !loopbackServesNodePorts(options, family, nodeIPs)) return false;
     const networks = nodePortNetworks(options.nodePortAddresses, nodeIPs)[family];
     return networks?.some((network) => networkContains(network, address)) ?? false;
   };

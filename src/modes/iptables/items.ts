@@ -30,7 +30,7 @@ export interface RuleItem extends ChainRule {
   readonly service?: string;
   /** It is appended to the chain; by default, it is inserted at the head. */
   readonly atEnd?: true;
-  /** Number of equal rules in the chain, as read from the kernel, if there are several. */
+  /** Number of equal rules in the chain, if there are several: kube-proxy adds one for each time that a Service lists an address. */
   readonly copies?: number;
   /** Other programs use the chain to which it jumps, or need the rule too. */
   readonly foreign?: true;

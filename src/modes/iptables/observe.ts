@@ -15,7 +15,6 @@ import {
 } from './fixedChains.js';
 import { type Item, keyOf, type RuleItem, type SharedChainItem } from './items.js';
 import type { IptablesKernel } from './kernel.js';
-import { loopbackServesNodePorts } from './loopback.js';
 import { isPerService } from './names.js';
 import type { IptablesOptions } from './options.js';
 import { ROUTE_LOCALNET } from './planNode.js';
@@ -72,13 +71,13 @@ function* inPieces(items: Iterable<Item>): Generator<ReadonlyMap<string, Item>> 
   if (piece.size > 0) yield piece;
 }
 
-/** The settings that the plan of a family has, if this kernel has them. */
+/** The settings that the plan of a family may have, if this kernel has them. */
 async function readSettings(
   { sysctl }: IptablesKernel,
   family: Family,
   options: IptablesOptions,
 ): Promise<Item[]> {
-  if (!loopbackServesNodePorts(options, family)) return [];
+  if (family !== 4 || !options.localhostNodePorts) return [];
   const value = await sysctl.read(ROUTE_LOCALNET);
   return value === undefined ? [] : [{ kind: 'sysctl', name: ROUTE_LOCALNET, value }];
 }
@@ -141,11 +140,11 @@ function* sharedItems(
   rules: readonly string[],
 ): Generator<Item> {
   const { family, table, foreign } = where;
-  const { tail, strays, others } = splitTail(hasTail(table, name), rules);
+  const { tail, strays, rest } = splitTail(hasTail(table, name), rules);
   const marked = foreign ? ({ foreign } as const) : {};
   yield { kind: 'sharedChain', family, table, name, tail, ...(strays.length > 0 && { strays }), ...marked };
   const counts = new Map<string, number>();
-  for (const rule of others) {
+  for (const rule of rest) {
     if (name === FIREWALL && (family === 6 || rule !== BLOCK_LOCALNET.text)) continue;
     counts.set(rule, (counts.get(rule) ?? 0) + 1);
   }
@@ -155,9 +154,9 @@ function* sharedItems(
   }
 }
 
-/** The last rules of a chain that belong to its tail, each once; the same kind of rules before others; and the others. */
+/** The last rules of a chain that belong to its tail, each once; the same kind of rules before others; and the rest. */
 function splitTail(has: boolean, rules: readonly string[]) {
-  if (!has) return { tail: [], strays: [], others: rules };
+  if (!has) return { tail: [], strays: [], rest: rules };
   const lastOther = rules.findLastIndex((rule) => !isTail(rule));
   const last = rules.slice(lastOther + 1);
   const tail = [...new Set(last)];
@@ -166,6 +165,6 @@ function splitTail(has: boolean, rules: readonly string[]) {
   return {
     tail,
     strays: [...before.filter(isTail), ...repeated],
-    others: before.filter((rule) => !isTail(rule)),
+    rest: before.filter((rule) => !isTail(rule)),
   };
 }

@@ -13,10 +13,10 @@ export const ROUTE_LOCALNET = 'net/ipv4/conf/all/route_localnet';
 export function planNode(node: NodeFacts, options: IptablesOptions): Plan<Item> {
   const items: Item[] = [];
   for (const family of options.families) {
-    const loopback = loopbackServesNodePorts(options, family);
+    const loopback = loopbackServesNodePorts(options, family, node.nodeIPs);
     if (loopback) items.push({ kind: 'sysctl', name: ROUTE_LOCALNET, value: '1' });
     for (const chain of nodeChains(family, options)) items.push({ kind: 'chain', ...chain });
-    items.push(...sharedChains(family, node.host, options));
+    items.push(...sharedChains(family, node, options));
     if (loopback) items.push({ kind: 'rule', ...BLOCK_LOCALNET });
     for (const rule of jumps(family)) items.push({ kind: 'rule', ...rule });
   }

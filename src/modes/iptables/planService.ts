@@ -14,7 +14,7 @@ import {
   type NamedEndpoint,
   namedEndpoints,
 } from './endpointRules.js';
-import { type Item, keyOf } from './items.js';
+import { type Item, keyOf, type RuleItem } from './items.js';
 import { loopbackServesNodePorts } from './loopback.js';
 import { type PortChains, portChains, servicePortName } from './names.js';
 import type { IptablesOptions } from './options.js';
@@ -38,7 +38,7 @@ class PortPlan {
   readonly #port: ServicePort;
   readonly #service: string;
   readonly #healthCheckNodePort: number;
-  readonly #nodeIP: string;
+  readonly #nodeIPs: NodeFacts['nodeIPs'];
   readonly #options: IptablesOptions;
   readonly #balanced: BalancedPort;
   readonly #chains: PortChains;
@@ -58,7 +58,7 @@ class PortPlan {
     this.#port = port;
     this.#service = service;
     this.#healthCheckNodePort = healthCheckNodePort;
-    this.#nodeIP = node.nodeIPs[family];
+    this.#nodeIPs = node.nodeIPs;
     this.#options = options;
     const comments = totalEndpoints[family] <= LARGE_CLUSTER;
     const name = servicePortName(service, portName);
@@ -154,7 +154,9 @@ class PortPlan {
     const allow = (network: string) =>
       `-s ${network} ${comment(`${this.#name} loadbalancer IP`)} -j ${external}`;
     const networks = ranges.flatMap((range) => parseNetwork(range) ?? []);
-    const own = networks.some((network) => networkContains(network, this.#nodeIP)) ? frontends : [];
+    const own = networks.some((network) => networkContains(network, this.#nodeIPs[this.#port.family]))
+      ? frontends
+      : [];
     this.#chain(firewall, [
       ...ranges.map(allow),
       ...own.map(({ address }) => allow(hostNetwork(address, this.#port.family))),
@@ -193,7 +195,7 @@ class PortPlan {
     const { family, protocol } = this.#port;
     const match = toPort(protocol, port, this.#name);
     const { external } = this.#chains;
-    if (this.#options.nfacct && loopbackServesNodePorts(this.#options, family)) {
+    if (this.#options.nfacct && loopbackServesNodePorts(this.#options, family, this.#nodeIPs)) {
       const counted = `-d 127.0.0.0/8 ${match} ${count(LOCALHOST_COUNTER)} -j ${external}`;
       this.#rule('nat', 'KUBE-NODEPORTS', counted);
     }
@@ -229,7 +231,9 @@ class PortPlan {
   #rule(table: Table, chain: string, text: string, atEnd = false): void {
     const { family } = this.#port;
     const service = this.#service;
-    this.#put({ kind: 'rule', family, table, chain, text, service, ...(atEnd && { atEnd }) });
+    const rule: RuleItem = { kind: 'rule', family, table, chain, text, service, ...(atEnd && { atEnd }) };
+    const equal = this.#plan.get(keyOf(rule));
+    this.#put(equal?.kind === 'rule' ? { ...equal, copies: (equal.copies ?? 1) + 1 } : rule);
   }
 
   #put(item: Item): void {

@@ -246,6 +246,15 @@ describe('cluster IPs', () => {
   });
 });
 
+it('another proxy serves a Service if a label says so; the label of headless endpoints has no effect', () => {
+  const notOurs = (labels: object) =>
+    (decodeObject({ ...service({}), metadata: { namespace: 'demo', name: 'web', labels } }).object as Service)
+      .notOurs;
+  assert.equal(notOurs({ 'service.kubernetes.io/service-proxy-name': '' }), true);
+  assert.equal(notOurs({ 'service.kubernetes.io/service-proxy-name': 'other' }), true);
+  assert.equal(notOurs({ 'service.kubernetes.io/headless': '' }), false);
+});
+
 describe('nodes', () => {
   const decoded = (metadata: object, spec: object = {}) =>
     decodeObject({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'a', ...metadata }, spec })

@@ -1,6 +1,8 @@
-// A long output of iptables-save does not block the event loop.
+// A long output of iptables-save does not block the event loop, and does not stay in memory.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { parseTables, parseTablesInSlices } from '../../../../src/kernel/iptables/saved.js';
 import { LoopBlocks } from '../../../support/loopBlocks.js';
 
@@ -34,4 +36,34 @@ it(`${RULES} rules are read in time slices, with the same result`, async () => {
     if (round === 0) assert.deepEqual(tables, expected);
   }
   assert.ok(Math.min(...longest) <= LONGEST_BLOCK, `blocked for ${longest.map((ms) => ms.toFixed(1))} ms`);
+});
+
+/** Maximum growth of the heap by one rule that stays, as a share of the length of the output. */
+const SHARE = 0.1;
+
+it('a rule that stays in use does not keep the others in memory', () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const used = () => {
+    collect();
+    return process.memoryUsage().heapUsed;
+  };
+  const before = used();
+  let length = 0;
+  const rules = [false, true].map((isLast) => {
+    // As it is read from a process: one piece of memory.
+    const text = Buffer.from(longOutput()).toString();
+    length += text.length;
+    const chain = `nat/${name(isLast ? RULES - 1 : 0)}`;
+    return parseTables(text).rules.get(chain)?.[0];
+  });
+  /^$/.exec(''); // The last match of a regular expression keeps its text.
+  const grown = used() - before;
+  assert.equal(rules.filter(Boolean).length, 2);
+  assert.ok(grown < SHARE * length, `${grown} bytes of ${length}`);
+});
+
+it('text that is not ASCII', () => {
+  const { rules } = parseTables('*filter\n:A - [0:0]\n-A A -m comment --comment "Büro 東京" -j DROP\nCOMMIT');
+  assert.deepEqual(rules.get('filter/A'), ['-m comment --comment "Büro 東京" -j DROP']);
 });

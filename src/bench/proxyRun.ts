@@ -199,6 +199,10 @@ class BatchCounter {
         this.processes++;
         return iptables.saveTables(family);
       },
+      listRules: (family, table, chain) => {
+        this.processes++;
+        return iptables.listRules(family, table, chain);
+      },
       restore: (family, operations) => {
         this.processes += processesOfRestore(iptables, family);
         restores.push({ family, operations });
@@ -246,6 +250,7 @@ export function emptyKernel(): ProxyKernel {
     iptables: {
       save: async () => new Map(),
       saveTables: async () => ({ rules: new Map(), policies: new Map() }),
+      listRules: async () => [],
       restore: async (_family, operations) => operations.map(() => undefined),
     },
     sysctl: { read: async () => undefined, write: async () => {} },

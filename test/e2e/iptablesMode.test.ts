@@ -82,9 +82,10 @@ test('a node port on a loopback address leads to the endpoint, and is counted', 
   assert.equal((await metric('kubeproxy_iptables_localhost_nodeports_accepted_packets_total'))[''], 1);
 });
 
-test('IPVS is not loaded', async () => {
+test('the modules of rules are loaded by one modprobe, and IPVS is not', async () => {
   await agent.end('SIGTERM');
-  const loaded = existsSync(modprobe) ? readFileSync(modprobe, 'utf8') : '';
+  const loaded = readFileSync(modprobe, 'utf8');
+  assert.equal(loaded.match(/^-a .*\bxt_statistic\b/gm)?.length, 1, loaded);
   assert.doesNotMatch(loaded, /ip_vs/);
 });
 

@@ -43,6 +43,7 @@ export const TIERS = [
     // iptables-nft, which most nodes use. The other tests use iptables-legacy where it is faster.
     others: {
       'iptablesMode.': ['conntrack'],
+      'flushedTables.': ['conntrack', 'nftables', 'bridge filter'],
       'once.': [...IPVS, 'nftables'],
       'packets-iptables-legacy.': ['iptables-legacy', 'bridge filter'],
       'packets-iptables-nft.': ['nftables', 'bridge filter'],

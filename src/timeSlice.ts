@@ -2,6 +2,9 @@
 import { performance } from 'node:perf_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
+/** The longest time of Node's timers, about 25 days, in ms: for a longer one they fire at once. */
+export const LONGEST_TIMER = 2 ** 31 - 1;
+
 /** Length of a slice, in ms. */
 const LENGTH = 2;
 /** Number of steps between two reads of the clock: on some machines, a read is a system call. */

@@ -43,9 +43,12 @@ export const TIERS = [
     // iptables-nft, which most nodes use. The other tests use iptables-legacy where it is faster.
     others: {
       'iptablesMode.': ['conntrack'],
+      'flushedTables.': ['conntrack', 'nftables', 'bridge filter'],
       'once.': [...IPVS, 'nftables'],
       'packets-iptables-legacy.': ['iptables-legacy', 'bridge filter'],
       'packets-iptables-nft.': ['nftables', 'bridge filter'],
+      'rollout-iptables-legacy.': ['conntrack', 'iptables-legacy', 'bridge filter'],
+      'rollout-iptables-nft.': ['conntrack', 'nftables', 'bridge filter'],
     },
   },
   {

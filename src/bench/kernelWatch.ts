@@ -58,6 +58,7 @@ export class KernelWatch {
     return {
       save: (family) => iptables.save(family),
       saveTables: (family) => iptables.saveTables(family),
+      listRules: (family, table, chain) => iptables.listRules(family, table, chain),
       restore: async (family, operations) => {
         this.restores.push({ family, operations });
         const results = await iptables.restore(family, operations);

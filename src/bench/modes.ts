@@ -69,6 +69,7 @@ export function emptyKernel(): IpvsKernel {
     iptables: {
       save: async () => new Map(),
       saveTables: async () => ({ rules: new Map(), policies: new Map() }),
+      listRules: async () => [],
       restore: async (_family, operations) => {
         restoreInput(operations);
         return operations.map(() => undefined);

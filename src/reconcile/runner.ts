@@ -1,6 +1,7 @@
 // Runs passes, one at a time: immediately if idle, otherwise one for all changes that arrive meanwhile. Retries
 // failures with back-off.
 import { Backoff } from '../backoff.js';
+import { LONGEST_TIMER } from '../timeSlice.js';
 import type { SyncSummary } from './summary.js';
 
 /** The passes and audits that the runner starts. */
@@ -46,9 +47,6 @@ export interface Periods {
 
 /** If changes never pause, an audit starts after this number of audit periods. */
 export const OVERDUE = 10;
-
-/** The longest time of Node's timers, about 25 days, in ms: for a longer one they fire at once. */
-export const LONGEST_TIMER = 2 ** 31 - 1;
 
 /** Runs passes while there is work to do. */
 export class Runner {

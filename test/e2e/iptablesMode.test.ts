@@ -1,12 +1,14 @@
 // The agent in iptables mode, on a kernel that need not have IPVS: its servers, its metrics, node ports on loopback
-// addresses, and the clean-up.
+// addresses, the flows of UDP clients, and the clean-up.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { createSocket } from 'node:dgram';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { COMMAND } from '../../demo/proxyProcess.js';
 import { AgentProcess } from '../support/agentProcess.js';
 import { closeAfter } from '../support/closeAfter.js';
@@ -16,20 +18,25 @@ import { tool, tools } from '../support/tools.js';
 const POD = '10.244.1.7';
 const FLAGS = ['--proxy-mode=iptables', '--cluster-cidr=10.244.0.0/16', '--hostname-override=node-a'];
 
+const WEB =
+  service('web', '10.96.0.1', '  type: NodePort\n').replace('port: 80', 'port: 80, nodePort: 30080') +
+  slice('web', POD);
+
 let agent: AgentProcess;
+let manifests: string;
 let folder: string;
 let modprobe: string;
 
 before(async () => {
   folder = mkdtempSync(join(tmpdir(), 'knp-iptables-'));
   closeAfter({ close: () => rmSync(folder, { recursive: true }) });
-  tools('ip link set lo up', `ip address add ${POD}/32 dev lo`);
-  const manifests = join(folder, 'objects.yaml');
-  const spec = '  type: NodePort\n';
-  writeFileSync(
-    manifests,
-    service('web', '10.96.0.1', spec).replace('port: 80', 'port: 80, nodePort: 30080') + slice('web', POD),
+  tools(
+    'ip link set lo up',
+    'ip route add 10.96.0.0/16 dev lo',
+    ...[POD, '10.244.1.8', '10.244.1.9'].map((address) => `ip address add ${address}/32 dev lo`),
   );
+  manifests = join(folder, 'objects.yaml');
+  writeFileSync(manifests, WEB);
   recordModprobe();
   agent = closeAfter(new AgentProcess([`--manifests=${manifests}`, ...FLAGS]));
   assert.match(await agent.logged(/"msg":"synced"/), /"failures":0/);
@@ -82,9 +89,32 @@ test('a node port on a loopback address leads to the endpoint, and is counted', 
   assert.equal((await metric('kubeproxy_iptables_localhost_nodeports_accepted_packets_total'))[''], 1);
 });
 
-test('IPVS is not loaded', async () => {
+test('the flow of a UDP client is deleted with its endpoint', async () => {
+  const udp = (endpoint: string) =>
+    (service('dns', '10.96.0.2') + slice('dns', endpoint)).replaceAll('{port: ', '{protocol: UDP, port: ');
+  const programmed = (endpoint: string) =>
+    until(() => tool('iptables-save', '-t', 'nat').includes(`--to-destination ${endpoint}:8080`));
+  const flows = () => tool('sh', '-c', 'conntrack -L -p udp --orig-dst 10.96.0.2 2>/dev/null || true');
+  writeFileSync(manifests, WEB + udp('10.244.1.8'));
+  await programmed('10.244.1.8');
+  const socket = closeAfter(createSocket('udp4'));
+  await new Promise((resolve) => socket.send('query', 80, '10.96.0.2', resolve));
+  assert.match(flows(), /src=10\.244\.1\.8 /);
+  writeFileSync(manifests, WEB + udp('10.244.1.9'));
+  await programmed('10.244.1.9');
+  await until(() => !flows().includes('src=10.244.1.8 '));
+});
+
+/** Waits until a condition is true, for at most 10 s. */
+async function until(condition: () => boolean): Promise<void> {
+  for (const deadline = Date.now() + 10_000; !condition(); await delay(20))
+    assert.ok(Date.now() < deadline, `not within 10 s: ${condition}`);
+}
+
+test('the modules of rules are loaded by one modprobe, and IPVS is not', async () => {
   await agent.end('SIGTERM');
-  const loaded = existsSync(modprobe) ? readFileSync(modprobe, 'utf8') : '';
+  const loaded = readFileSync(modprobe, 'utf8');
+  assert.equal(loaded.match(/^-a .*\bxt_statistic\b/gm)?.length, 1, loaded);
   assert.doesNotMatch(loaded, /ip_vs/);
 });
 

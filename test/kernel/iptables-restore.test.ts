@@ -28,7 +28,8 @@ function useBackend(backend: string, before = ''): void {
     const real = `${name}-${backend}`;
     const script = `#!/bin/sh\necho $$ >>${starts}\n${before}\nexec ${real}-restore "$@"\n`;
     writeFileSync(join(own, `${name}-restore`), script, { mode: 0o755 });
-    writeFileSync(join(own, `${name}-save`), `#!/bin/sh\nexec ${real}-save "$@"\n`, { mode: 0o755 });
+    for (const verb of ['', '-save'])
+      writeFileSync(join(own, name + verb), `#!/bin/sh\nexec ${real}${verb} "$@"\n`, { mode: 0o755 });
   }
   process.env['PATH'] = `${own}:${PATH}`;
 }

@@ -71,7 +71,8 @@ const FLOORS: readonly Floor[] = [
   // The list of modes and their opening: the only files that connect a mode with the configuration.
   {
     name: 'mode selection',
-    files: /^modes\/((definition|select)\.ts$|[^/]+\/(open|openParts|hostKernel|fromConfiguration)\.ts$)/,
+    files:
+      /^modes\/((definition|select)\.ts$|[^/]+\/(open|openParts|hostKernel|loadAhead|fromConfiguration)\.ts$)/,
     imports: [
       'errors',
       'net',

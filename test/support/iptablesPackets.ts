@@ -1,10 +1,7 @@
 // The packet tests of iptables mode with one backend of iptables.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { closeAfter } from './closeAfter.js';
+import { selectBackend } from './iptablesBackend.js';
 import { IPTABLES } from './packetModes.js';
 import {
   openedWorld,
@@ -43,17 +40,4 @@ export function testIptablesPackets(backend: 'nft' | 'legacy'): void {
   testAffinity();
   testExamples(opened, ({ command }) => command.includes('--proxy-mode iptables'));
   testBrokenNode(IPTABLES);
-}
-
-const PROGRAMS = ['iptables', 'ip6tables'].flatMap((program) => [
-  program,
-  `${program}-save`,
-  `${program}-restore`,
-]);
-
-function selectBackend(backend: 'nft' | 'legacy'): void {
-  const folder = mkdtempSync(join(tmpdir(), 'knp-iptables-'));
-  closeAfter({ close: () => rmSync(folder, { recursive: true }) });
-  for (const program of PROGRAMS) symlinkSync(`/usr/sbin/xtables-${backend}-multi`, join(folder, program));
-  process.env['PATH'] = `${folder}:${process.env['PATH']}`;
 }

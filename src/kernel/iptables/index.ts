@@ -5,9 +5,9 @@ import { ProgramError, runProgram } from '../program.js';
 import { reported, verbOf } from '../reported.js';
 import { Restorer } from './restorer.js';
 import { mainErrorOf, resultsOf } from './results.js';
-import { parseTablesInSlices } from './saved.js';
+import { parseSaved, parseTablesInSlices } from './saved.js';
 import { restoreTables } from './text.js';
-import type { Iptables } from './types.js';
+import type { Iptables, Table } from './types.js';
 
 export { parsePolicies, parseSaved } from './saved.js';
 export { restoreInput } from './text.js';
@@ -33,6 +33,7 @@ export function openIptables(): IptablesClient {
   const iptables: IptablesClient = {
     save: async (family) => (await saveTables(family)).rules,
     saveTables,
+    listRules,
     async restore(family, operations) {
       const restore = { do: 'restore', family } as const;
       let results: Awaited<ReturnType<Iptables['restore']>> = [];
@@ -54,20 +55,35 @@ export function openIptables(): IptablesClient {
 
 /** The program of a family. */
 export function program(verb: 'save' | 'restore', family: Family): string {
-  return `${family === 4 ? 'iptables' : 'ip6tables'}-${verb}`;
+  return `${command(family)}-${verb}`;
 }
 
-async function saved(family: Family): Promise<string> {
-  const command = program('save', family);
+function command(family: Family): string {
+  return family === 4 ? 'iptables' : 'ip6tables';
+}
+
+function saved(family: Family): Promise<string> {
+  return read('iptables.save', program('save', family), []);
+}
+
+/** `-S` prints rules as iptables-save does. `-w`: iptables-legacy waits for its lock. */
+async function listRules(family: Family, table: Table, chain: string): Promise<readonly string[]> {
+  const place = `${table}/${chain}`;
+  const text = await read('iptables.listRules', command(family), ['-w', '-t', table, '-S', chain], place);
+  return parseSaved(`*${table}\n:${chain} - [0:0]\n${text}`).get(place) ?? [];
+}
+
+/** The output of a program that changes nothing. */
+async function read(operation: string, program: string, args: string[], target = program): Promise<string> {
   try {
-    return await runProgram(command, []);
+    return await runProgram(program, args);
   } catch (error) {
     if (!(error instanceof ProgramError)) throw error;
     const missing = error.code === 'ENOENT';
     throw new NetlinkError({
       code: missing ? 'ENOENT' : 'ERR_PROCESS',
-      operation: 'iptables.save',
-      target: command,
+      operation,
+      target,
       kernelMessage: missing ? undefined : error.message,
       hint: missing ? 'install the package iptables' : undefined,
     });

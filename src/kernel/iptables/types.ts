@@ -68,6 +68,12 @@ export interface Iptables extends BatchSource<IptablesRestore> {
   /** The same, with the policies of the built-in chains. */
   saveTables(family: Family): Promise<SavedTables>;
   /**
+   * The rules of one chain, in order, as `save` has them. Runs one process, which with the nf_tables backend reads only
+   * this chain. Rejects with `ERR_PROCESS` if the chain does not exist, or if another program held the lock of iptables for
+   * 30 s.
+   */
+  listRules(family: Family, table: Table, chain: string): Promise<readonly string[]>;
+  /**
    * Makes all changes of one family in one input of `iptables-restore --noflush`: each table changes as a whole or not at
    * all, in the order nat, filter, mangle. Changes of one family wait for each other.
    * In each table, chains are created or emptied first; then rules are appended, rules inserted, rules deleted, and

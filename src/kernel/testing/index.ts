@@ -17,6 +17,7 @@ export type {
   Policy,
   SavedRules,
   SavedTables,
+  Table,
 } from '../iptables/types.js';
 export type { ListeningSocket, NetworkRoute, ProcNet } from '../procNet/types.js';
 export type { Sysctl, SysctlWrite } from '../sysctl/index.js';

@@ -1,5 +1,5 @@
 // iptables in memory: chains and rules of both families, changed by whole restores.
-import type { NetlinkError } from '../../errors.js';
+import { NetlinkError } from '../../errors.js';
 import type { Family } from '../../net/address.js';
 import { program } from '../iptables/index.js';
 import { mainErrorOf, resultsOf } from '../iptables/results.js';
@@ -12,6 +12,7 @@ import type {
   Policy,
   SavedRules,
   SavedTables,
+  Table,
 } from '../iptables/types.js';
 import { reported, verbOf } from '../reported.js';
 import type { Batch } from '../types.js';
@@ -45,6 +46,20 @@ export class FakeIptables implements Iptables, Faults {
 
   async saveTables(family: Family): Promise<SavedTables> {
     return { rules: await this.save(family), policies: parsePolicies(this.dump(family)) };
+  }
+
+  async listRules(family: Family, table: Table, chain: string): Promise<readonly string[]> {
+    const place = `${table}/${chain}`;
+    const fault = this.readFault('iptables.listRules', place);
+    if (fault) throw fault;
+    const rules = this.#rules[family].saved().get(place);
+    if (rules) return rules;
+    throw new NetlinkError({
+      code: 'ERR_PROCESS',
+      operation: 'iptables.listRules',
+      target: place,
+      kernelMessage: 'No chain/target/match by that name.',
+    });
   }
 
   async restore(

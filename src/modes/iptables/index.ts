@@ -14,6 +14,7 @@ import { learn, type Operation, subjectOf } from './operations.js';
 import type { IptablesOptions } from './options.js';
 import { planNode } from './planNode.js';
 import { planService } from './planService.js';
+import { watchTables } from './tampering.js';
 
 export type { Item } from './items.js';
 export type { IptablesKernel } from './kernel.js';
@@ -40,6 +41,7 @@ export function createIptablesMode(kernel: IptablesKernel, options: IptablesOpti
     apply: (operations) => apply(kernel, operations),
     observe: () => observe(kernel, options),
     observeAlone: (items) => observeAlone(kernel, options, items),
+    watch: (listener) => watchTables(kernel.iptables, options, listener),
     explain: async (question) => explainPacket(await readFacts(kernel, question), question, options),
   };
 }

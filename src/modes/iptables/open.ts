@@ -6,11 +6,13 @@ import type { Sysctl } from '../../kernel/sysctl/index.js';
 import type { ModeDefinition, ModeSettings, OpenedMode } from '../definition.js';
 import type { Mode } from '../mode.js';
 import { type HostKernel, openHostKernel, usableFamilies } from '../shared/hostKernel.js';
+import { loadAhead } from '../shared/loadAhead.js';
 import { countingObstacle, createCounters, readCounters } from './counters.js';
 import { formerState, RULES } from './former.js';
 import { iptablesOptions } from './fromConfiguration.js';
 import { createIptablesMode } from './index.js';
 import { loopbackServesNodePorts } from './loopback.js';
+import { KERNEL_MODULES } from './modules.js';
 import type { IptablesOptions } from './options.js';
 import { ROUTE_LOCALNET } from './planNode.js';
 import { countingRules } from './ruleCounts.js';
@@ -23,11 +25,14 @@ export const IPTABLES_MODE: ModeDefinition = {
   checkFlags: () => {},
   needsAllNodes: () => false,
   async open({ log, ...settings }) {
+    const loading = settings.loadModules ? loadAhead(KERNEL_MODULES, log) : undefined;
     const kernel = await openHostKernel();
     let nfacct: Nfacct | undefined;
     try {
       nfacct = await openCounters(settings.loadModules, log);
-      return await openedMode({ kernel, nfacct, settings, log });
+      const opened = await openedMode({ kernel, nfacct, settings, log });
+      await loading;
+      return opened;
     } catch (error) {
       nfacct?.close();
       kernel.close();

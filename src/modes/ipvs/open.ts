@@ -1,14 +1,14 @@
 // Opens ipvs mode: its parts of the kernel, and its options from the configuration and the command line.
 import { existsSync } from 'node:fs';
 import { release } from 'node:os';
-import type { Logger } from 'pino';
 import { NetlinkError } from '../../errors.js';
 import { openIpset } from '../../kernel/ipset/index.js';
 import { type Ipvs, openIpvs } from '../../kernel/ipvs/index.js';
-import { loadModule, loadModules } from '../../kernel/modules.js';
+import { loadModule } from '../../kernel/modules.js';
 import type { Family } from '../../net/address.js';
 import type { ModeDefinition, ModeSettings } from '../definition.js';
 import { openHostKernel, usableFamilies } from '../shared/hostKernel.js';
+import { loadAhead } from '../shared/loadAhead.js';
 import { openParts } from '../shared/openParts.js';
 import { formerState, hasTraces, RULES } from './former.js';
 import { curesOf, ipvsOptions, schedulerOf } from './fromConfiguration.js';
@@ -28,7 +28,7 @@ export const IPVS_MODE: ModeDefinition = {
   needsAllNodes: ({ cures }) => curesOf(cures).has('other-nodes'),
   async open({ log, ...settings }) {
     const load = settings.loadModules;
-    const loading = load ? loadAhead(schedulerOf(settings.configuration), log) : undefined;
+    const loading = load ? loadAhead(kernelModules(schedulerOf(settings.configuration)), log) : undefined;
     const kernel = await openIpvsKernel(load);
     const [families] = await Promise.all([usableFamilies(kernel.iptables, log), loading]);
     const options = optionsOf(settings, families);
@@ -57,12 +57,6 @@ export const IPVS_MODE: ModeDefinition = {
     };
   },
 };
-
-/** Loads modules before the first pass needs them. A failure is none of the mode: a module may be built in, or not needed. */
-async function loadAhead(scheduler: string, log: Logger): Promise<void> {
-  const said = await loadModules(kernelModules(scheduler)).catch(String);
-  if (said !== undefined) log.debug({ err: said }, 'not all kernel modules were loaded ahead');
-}
 
 function optionsOf({ configuration, command }: Omit<ModeSettings, 'log'>, families: readonly Family[]) {
   return ipvsOptions(configuration, {

@@ -19,6 +19,11 @@ export function iptablesWithout(iptables: Iptables, used: RulesInUse): Iptables 
       const { rules, policies } = await iptables.saveTables(family);
       return { rules: remaining(rules, family, used), policies };
     },
+    async listRules(family, table, chain) {
+      const place = `${table}/${chain}`;
+      const rules = new Map([[place, await iptables.listRules(family, table, chain)]]);
+      return remaining(rules, family, used).get(place) ?? [];
+    },
     restore: (family, operations) => iptables.restore(family, operations),
     get onBatch() {
       return iptables.onBatch;

@@ -51,6 +51,21 @@ export function iptablesContract(open: () => Promise<Iptables>): void {
     assert.equal((await iptables.save(6)).has('nat/KNP-A'), false);
   });
 
+  it('lists the rules of one chain as it saves them', async () => {
+    const iptables = await open();
+    await iptables.restore(4, [setChain('KNP-A', '-m comment --comment "two words" -j RETURN', OTHER)]);
+    const saved = (await iptables.save(4)).get('nat/KNP-A');
+    assert.equal(saved?.length, 2);
+    assert.deepEqual(await iptables.listRules(4, 'nat', 'KNP-A'), saved);
+    assert.deepEqual(await iptables.listRules(4, 'nat', 'PREROUTING'), []);
+    assert.deepEqual(await iptables.listRules(6, 'filter', 'FORWARD'), []);
+    await assert.rejects(iptables.listRules(4, 'nat', 'KNP-B'), {
+      code: 'ERR_PROCESS',
+      operation: 'iptables.listRules',
+      target: 'nat/KNP-B',
+    });
+  });
+
   it('does nothing for no changes', async () => {
     assert.deepEqual(await (await open()).restore(6, []), []);
   });

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { NetlinkError } from '../../../src/errors.js';
-import { LONGEST_TIMER, OVERDUE, type Passes, RETRY, Runner } from '../../../src/reconcile/runner.js';
+import { OVERDUE, type Passes, RETRY, Runner } from '../../../src/reconcile/runner.js';
 import type { SyncSummary } from '../../../src/reconcile/summary.js';
+import { LONGEST_TIMER } from '../../../src/timeSlice.js';
 
 const summary = (failures: number, full = false, unknown = failures): SyncSummary => ({
   full,

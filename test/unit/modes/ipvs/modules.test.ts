@@ -4,17 +4,10 @@ import { it } from 'node:test';
 import { IPVS_DEFAULTS } from '../../../../src/modes/ipvs/index.js';
 import { kernelModules } from '../../../../src/modes/ipvs/modules.js';
 import { chains, jumps } from '../../../../src/modes/ipvs/rules.js';
+import { modulesOf } from '../../../support/ruleModules.js';
 
 /** Modules that are loaded on demand, because few rules need them. */
 const ON_DEMAND = ['xt_physdev', 'xt_ipvs'];
-
-/** The modules of a rule: `-m set` → `xt_set`, `-j REJECT` → `ipt_REJECT`. */
-function modulesOf(rule: string, rejecting: string): string[] {
-  const names = [...rule.matchAll(/-(?:m|j) ([A-Za-z]+)(?= |$)/g)].map(([, name]) => name ?? '');
-  return names
-    .filter((name) => !['ACCEPT', 'RETURN', 'DROP'].includes(name))
-    .map((name) => (name === 'REJECT' ? rejecting : name === 'MARK' ? 'xt_mark' : `xt_${name}`));
-}
 
 it('the modules are those of the scheduler, the link, the sets and the rules', () => {
   const options = { ...IPVS_DEFAULTS, kernelRelease: '6.1.0', families: [4, 6] as const };
@@ -27,7 +20,7 @@ it('the modules are those of the scheduler, the link, the sets and the rules', (
       ...jumps(family).map(({ text }) => text),
     ];
     for (const rule of rules) {
-      for (const name of modulesOf(rule, family === 4 ? 'ipt_REJECT' : 'ip6t_REJECT')) found.add(name);
+      for (const name of modulesOf(rule, family)) found.add(name);
     }
   }
   const sets = ['ipportip', 'ipport', 'ipportnet', 'ip'].map((fields) => `ip_set_hash_${fields}`);

@@ -38,6 +38,8 @@ it('chains in use, and rules in use in other chains, are not read', async () => 
   assert.equal(rules.has('nat/KUBE-SERVICES'), false);
   // A chain of the same name in another table.
   assert.deepEqual([rules.get('nat/KUBE-OLD'), rules.get('filter/KUBE-SERVICES')], [[], []]);
+  assert.deepEqual(await seen.listRules(4, 'nat', 'PREROUTING'), ['-j KUBE-OLD']);
+  assert.deepEqual(await seen.listRules(4, 'nat', 'KUBE-SERVICES'), []);
   const tables = await seen.saveTables(4);
   assert.deepEqual([tables.rules, tables.policies.get('filter/INPUT')], [rules, 'DROP']);
 });

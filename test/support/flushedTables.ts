@@ -1,0 +1,124 @@
+// The tests of tables that another program flushes while the proxy runs in iptables mode.
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Lab, openLab } from '../../demo/lab.js';
+import { ManifestFolder } from '../../demo/manifestFolder.js';
+import { NODE_A } from '../../demo/places.js';
+import { ProxyProcess } from '../../demo/proxyProcess.js';
+import { closeAfter } from './closeAfter.js';
+import { service, slice } from './manifests.js';
+import { ask } from './witnesses.js';
+
+/** The period of looks and audits, in s. If changes never pause, audits are ten times as rare. */
+const PERIOD = 3;
+/** Tolerance for timers, a pass, and reading the rules on a busy machine, in ms. */
+const SLACK = 2000;
+
+const FLAGS = [
+  '--proxy-mode=iptables',
+  `--iptables-sync-period=${PERIOD}s`,
+  '--iptables-min-sync-period=0s',
+  '-v=4',
+];
+
+let lab: Lab;
+let manifests: ManifestFolder;
+let proxy: ProxyProcess;
+let intact: string;
+
+const shell = (script: string) => ask(lab.namespace(NODE_A), 'sh', '-ec', script);
+
+/** The rules, without those of the Service that changes; in one shell with a damage before, so that no repair is between. */
+function rules(before = ''): string {
+  return shell(`${before}\niptables-save; ip6tables-save`)
+    .split('\n')
+    .filter((line) => /^(-A|:KUBE-)/.test(line) && !line.includes('demo/changing'))
+    .map((line) => line.replace(/ \[\d+:\d+\]$/, ''))
+    .filter((line) => !/^:KUBE-(SVC|SEP)-/.test(line))
+    .sort()
+    .join('\n');
+}
+
+/** Waits until the rules are intact; resolves to the time from the damage, in ms. */
+async function repaired(damage: string): Promise<number> {
+  const since = performance.now();
+  assert.notEqual(rules(damage), intact);
+  for (;;) {
+    const now = rules();
+    const took = performance.now() - since;
+    if (now === intact) return took;
+    assert.ok(took < 10 * PERIOD * 1000, `not repaired:\n${now}`);
+    await delay(50);
+  }
+}
+
+const FLUSHES: Readonly<Record<string, string>> = {
+  'the rules of table nat': 'iptables -t nat -F',
+  'the rules of table filter': 'iptables -t filter -F; ip6tables -t filter -F',
+  'all tables with their chains, and so the canaries': `
+    for program in iptables ip6tables; do
+      printf '*%s\\nCOMMIT\\n' nat filter mangle | $program-restore
+    done`,
+};
+
+/** The chain of Service demo/steady. */
+const CHAIN =
+  "chain=$(iptables-save -t nat | sed -n 's/^-A KUBE-SERVICES .*steady cluster IP.* -j //p'); test -n $chain";
+
+const DAMAGES: Readonly<Record<string, string>> = {
+  'an emptied chain of a Service': `${CHAIN}; iptables -t nat -F $chain`,
+  'a deleted chain of a Service': `${CHAIN}
+    iptables-save -t nat | sed -n "s/^-A \\(.* -j $chain\\)$/iptables -t nat -D \\1/p" | sh -e
+    iptables -t nat -F $chain; iptables -t nat -X $chain`,
+};
+
+/** The tests of a file. */
+export function testFlushedTables(): void {
+  before(async () => {
+    lab = closeAfter(openLab([]));
+    manifests = closeAfter(new ManifestFolder(''));
+    manifests.write('steady.yaml', service('steady', '10.96.0.80') + slice('steady', '10.244.1.10'));
+    change(0);
+    proxy = closeAfter(new ProxyProcess(lab.namespace(NODE_A), manifests.path, FLAGS));
+    assert.equal((await proxy.programmed()).failures, 0);
+    intact = rules();
+    assert.match(intact, /demo\/steady cluster IP/);
+  });
+
+  for (const [what, damage] of Object.entries(FLUSHES)) {
+    test(`while endpoints change all the time, ${what} are repaired within a period`, async (context) => {
+      let over = false;
+      const changing = changeUntil(() => over);
+      const took = await repaired(damage).finally(() => {
+        over = true;
+      });
+      await changing;
+      context.diagnostic(`${took.toFixed(0)} ms`);
+      assert.ok(took < PERIOD * 1000 + SLACK, `it took ${took} ms`);
+    });
+  }
+
+  for (const [what, damage] of Object.entries(DAMAGES)) {
+    test(`${what} is repaired within an audit period without changes`, async (context) => {
+      const took = await repaired(damage);
+      context.diagnostic(`${took.toFixed(0)} ms`);
+      assert.ok(took < PERIOD * 1000 + SLACK, `it took ${took} ms`);
+    });
+  }
+}
+
+/** Changes the endpoint of another Service. */
+function change(i: number): void {
+  manifests.write(
+    'changing.yaml',
+    service('changing', '10.96.0.81') + slice('changing', `10.244.1.${20 + (i % 200)}`),
+  );
+}
+
+async function changeUntil(over: () => boolean): Promise<void> {
+  for (let i = 1; !over(); i++) {
+    change(i);
+    await delay(100);
+  }
+}

@@ -1,0 +1,87 @@
+// The look for tables that another program flushed.
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, it, mock } from 'node:test';
+import { NetlinkError } from '../../../../src/errors.js';
+import type { FakeIptables } from '../../../../src/kernel/testing/index.js';
+import { IPTABLES_DEFAULTS } from '../../../../src/modes/iptables/index.js';
+import { type Item, itemMap } from '../../../../src/modes/iptables/items.js';
+import { observeRules } from '../../../../src/modes/iptables/observe.js';
+import { watchTables } from '../../../../src/modes/iptables/tampering.js';
+import type { DisturbedCheck } from '../../../../src/modes/mode.js';
+import { scenarios } from '../../../support/oracle.js';
+import { edit } from '../../../support/tamperRules.js';
+import { FakeIptablesNode } from '../../../support/testNode.js';
+
+const PERIOD = 30_000;
+
+let iptables: FakeIptables;
+let known: ReadonlyMap<string, Item>;
+let checks: DisturbedCheck<Item>[];
+let watch: { close(): void };
+
+beforeEach(async () => {
+  const [scenario] = scenarios('iptables');
+  assert.ok(scenario);
+  const node = new FakeIptablesNode(scenario);
+  assert.deepEqual((await node.sync()).failures, []);
+  iptables = node.kernel.iptables;
+  const items = ([4, 6] as const).map(async (family) => [
+    ...observeRules(family, await iptables.save(family)),
+  ]);
+  known = itemMap((await Promise.all(items)).flat());
+  checks = [];
+  mock.timers.enable({ apis: ['setInterval'] });
+  const options = { ...IPTABLES_DEFAULTS, auditPeriod: PERIOD };
+  watch = await watchTables(iptables, options, { disturbed: (check) => checks.push(check) });
+});
+
+afterEach(() => {
+  watch.close();
+  mock.timers.reset();
+});
+
+/** Whether each family is found to be disturbed in the next period. */
+async function look(): Promise<boolean[]> {
+  checks.length = 0;
+  mock.timers.tick(PERIOD);
+  return Promise.all(checks.map((check) => check(known)));
+}
+
+/** Deletes all rules of a table, and with `chains` also its chains. */
+function flush(family: 4 | 6, flushed: string, chains: boolean): void {
+  let table = '';
+  edit(iptables, family, (line) => {
+    if (line.startsWith('*')) table = line.slice(1);
+    const deleted = line.startsWith('-A ') || (chains && line.startsWith(':KUBE-'));
+    return table === flushed && deleted ? [] : [line];
+  });
+}
+
+it('an untouched node is not disturbed', async () => {
+  assert.deepEqual(await look(), [false, false]);
+  assert.deepEqual(await look(), [false, false]);
+});
+
+for (const table of ['nat', 'filter'])
+  for (const chains of [false, true])
+    it(`the flush of table ${table}${chains ? ' with its chains' : ''} is found in its family`, async () => {
+      flush(6, table, chains);
+      assert.deepEqual(await look(), [false, true]);
+    });
+
+it('a jump that is not known to exist is not missed', async () => {
+  flush(4, 'nat', false);
+  known = new Map([...known].filter(([, item]) => item.kind !== 'rule' || item.table !== 'nat'));
+  assert.deepEqual(await look(), [false, false]);
+});
+
+it('an error of iptables rejects: the caller reads everything', async () => {
+  const error = new NetlinkError({ code: 'ERR_PROCESS', operation: 'iptables.listRules' });
+  iptables.readFault = (operation) => (operation === 'iptables.listRules' ? error : undefined);
+  await assert.rejects(look(), error);
+});
+
+it('nothing is looked at after the end', async () => {
+  watch.close();
+  assert.deepEqual(await look(), []);
+});

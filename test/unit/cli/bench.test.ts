@@ -27,6 +27,16 @@ describe('the options of bench', () => {
     );
   });
 
+  it('are all listed by the help', () => {
+    const { options = [] } = COMMANDS.find(({ name }) => name === 'bench') ?? {};
+    const listed = (flag: string) => {
+      const { help = '' } = options.find(({ flags }) => flags.startsWith(flag)) ?? {};
+      return (/, of (.*);/.exec(help)?.[1] ?? '').split(/, | and /).sort();
+    };
+    assert.deepEqual(listed('--scenarios'), SCENARIOS.map(({ name }) => name).sort());
+    assert.deepEqual(listed('--opponents'), OPPONENTS.map(({ name }) => name).sort());
+  });
+
   it('are selected in the order of the measurement', () => {
     const selected = benchOptions({
       seed: 7,

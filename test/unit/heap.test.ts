@@ -114,14 +114,20 @@ async function bytesOf(services: number, endpoints: number): Promise<Bytes> {
   return { objects: cached - start, state: planned - cached };
 }
 
+/** The least of two measurements: V8 compiles code in the background, whose bytes are on the heap too. */
+async function leastOf(services: number, endpoints: number): Promise<Bytes> {
+  const [one, other] = [await bytesOf(services, endpoints), await bytesOf(services, endpoints)];
+  return { objects: Math.min(one.objects, other.objects), state: Math.min(one.state, other.state) };
+}
+
 const SERVICES = 1000;
 const FEW = 10;
 const MANY = 110;
 
 describe('bytes of the heap', async () => {
-  await bytesOf(100, FEW); // compiles the code
-  const few = await bytesOf(SERVICES, FEW);
-  const many = await bytesOf(SERVICES, MANY);
+  await bytesOf(SERVICES, FEW); // compiles the code
+  const few = await leastOf(SERVICES, FEW);
+  const many = await leastOf(SERVICES, MANY);
   const endpoint = (part: keyof Bytes) => (many[part] - few[part]) / SERVICES / (MANY - FEW);
   const service = (part: keyof Bytes) => few[part] / SERVICES - FEW * endpoint(part);
 

@@ -222,7 +222,7 @@ function ratio(
   return { id, name, relation, limit, unit: '', compute };
 }
 
-/** The quotient of a figure of ours at 10 000 Services and at 100. */
+/** The quotient of one of our figures at 10 000 Services and at 100. */
 function scaling(
   id: string,
   name: string,

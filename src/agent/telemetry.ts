@@ -23,7 +23,7 @@ export interface Listeners {
 
 /** Event handlers of a proxy that forward to all listeners. */
 export function telemetry(listeners: Listeners): ProxyEvents {
-  const { log, families, metrics, health, leftOut } = listeners;
+  const { log, families, metrics, health } = listeners;
   const status = new ServiceStatus();
   const changed = new ChangeMetrics(families, metrics);
   /** Another pass was requested since the last one began. */
@@ -65,6 +65,24 @@ export function telemetry(listeners: Listeners): ProxyEvents {
       changed.programmed();
       listeners.serviceHealth.update(status.takeHealthCheckChanges());
     },
+    ...inputEvents(listeners, logged),
+    failed(error) {
+      logged.failed(error);
+      waits();
+    },
+    ...(logged.switched && { switched: logged.switched }),
+    ...(logged.kept && { kept: logged.kept }),
+    ...(logged.unswitched && { unswitched: logged.unswitched }),
+    retrying: logged.retrying,
+  };
+}
+
+/** The events of invalid and unreadable input. */
+function inputEvents(
+  { metrics, health, leftOut }: Listeners,
+  logged: ProxyEvents,
+): Pick<ProxyEvents, 'incomplete' | 'problems' | 'mended'> {
+  return {
     incomplete(unread) {
       logged.incomplete?.(unread);
       metrics.unread(unread.length);
@@ -78,14 +96,6 @@ export function telemetry(listeners: Listeners): ProxyEvents {
       logged.mended?.(problems);
       leftOut.mended(problems);
     },
-    failed(error) {
-      logged.failed(error);
-      waits();
-    },
-    ...(logged.switched && { switched: logged.switched }),
-    ...(logged.kept && { kept: logged.kept }),
-    ...(logged.unswitched && { unswitched: logged.unswitched }),
-    retrying: logged.retrying,
   };
 }
 

@@ -2,38 +2,14 @@
 // known state of the kernel. Measured as the difference between two clusters, so that the fixed part does not count.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createIpvsMode, IPVS_DEFAULTS, type IpvsKernel } from '../../src/modes/ipvs/index.js';
+import { emptyKernel } from '../../src/bench/modes.js';
+import { createIpvsMode, IPVS_DEFAULTS } from '../../src/modes/ipvs/index.js';
 import { decodeObject } from '../../src/objects/decode.js';
 import type { KubernetesObject } from '../../src/objects/types.js';
 import { Reconciler } from '../../src/reconcile/reconciler.js';
 import { nodeFacts } from '../../src/services/nodeFacts.js';
 import { ServiceCache } from '../../src/services/serviceCache.js';
 import { heapInUse } from '../support/garbage.js';
-
-/** A kernel that accepts everything and keeps nothing. */
-function emptyKernel(): IpvsKernel {
-  const apply = async (operations: readonly unknown[]) => new Array(operations.length).fill(undefined);
-  const kernel = {
-    ipvs: {
-      ...{ listServices: async () => [], listRealServers: async () => [], get: async () => undefined, apply },
-      ...{ timeouts: async () => ({ tcp: 0, tcpFin: 0, udp: 0 }), setTimeouts: async () => {} },
-    },
-    ipset: { list: async () => [], get: async () => undefined, apply },
-    rtnetlink: {
-      getLink: async () => undefined,
-      listLinks: async () => [],
-      listAddresses: async () => [],
-      apply,
-    },
-    iptables: {
-      save: async () => new Map(),
-      restore: async (_family: unknown, changes: readonly unknown[]) => changes.map(() => undefined),
-    },
-    sysctl: { read: async () => '1', write: async () => {} },
-    procNet: {},
-  };
-  return kernel as unknown as IpvsKernel;
-}
 
 function objectOf(raw: object): KubernetesObject {
   // As text first: in the agent, every string of an object is from a JSON text of its own.

@@ -217,12 +217,11 @@ Status DecodeAddress(const Message& message, Address* out) {
     address.peer = address.bytes;
     peer_size = local_size;
   }
+  const size_t width = address.family == AF_INET6 ? 16 : 4;
   address.has_broadcast = broadcast_size != 0;
-  const size_t expected = address.family == AF_INET6 ? 16 : 4;
-  if (local_size != expected || peer_size != expected ||
-      (address.has_broadcast && broadcast_size != expected) || address.prefix > expected * 8) {
+  const bool fits = local_size == width && peer_size == width && address.prefix <= width * 8;
+  if (!fits || (address.has_broadcast && broadcast_size != width))
     return Status::Of(Fault::kMalformedReply, "address of unexpected width");
-  }
   *out = address;
   return {};
 }

@@ -20,14 +20,14 @@ export type KernelMetrics = Pick<
 
 /** The measurements that others take. */
 export interface Measured {
-  /** The families of the restores of iptables that failed since the last call, one for each failure. */
-  failedRestores(): readonly Family[];
+  /** The number of restores of iptables that failed since the last call, by family. */
+  failedRestores(): ReadonlyMap<Family, number>;
 }
 
 /** Counts the operations of all further batches by kind and result. */
 export function measure(parts: ReportingParts, metrics: KernelMetrics): Measured {
   const { conntrack, iptables, ...others } = parts;
-  let failed: Family[] = [];
+  let failed = new Map<Family, number>();
   for (const [family, part] of Object.entries(others) as [KernelFamily, BatchSource<never>][]) {
     part.onBatch = (batch) => count(metrics, family, batch);
   }
@@ -36,7 +36,7 @@ export function measure(parts: ReportingParts, metrics: KernelMetrics): Measured
     for (const [i, { family }] of batch.operations.entries()) {
       if (!batch.results[i]) continue;
       metrics.restoreFailed(family);
-      failed.push(family);
+      failed.set(family, (failed.get(family) ?? 0) + 1);
     }
   };
   conntrack.onBatch = (batch) => {
@@ -48,9 +48,9 @@ export function measure(parts: ReportingParts, metrics: KernelMetrics): Measured
   };
   return {
     failedRestores() {
-      const families = failed;
-      failed = [];
-      return families;
+      const counts = failed;
+      failed = new Map();
+      return counts;
     },
   };
 }

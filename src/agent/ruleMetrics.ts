@@ -8,8 +8,8 @@ import type { Metrics } from '../servers/metrics.js';
 export interface RuleSources {
   /** The counts of rules; those of the written rules begin again at 0. */
   readonly ruleCounts: () => readonly RuleCount[];
-  /** The families of the restores that failed since the last call, one for each failure. */
-  readonly failedRestores: () => readonly Family[];
+  /** The number of restores that failed since the last call, by family. */
+  readonly failedRestores: () => ReadonlyMap<Family, number>;
 }
 
 /** The events, with an update of the metrics after each pass. As in kube-proxy, only a full pass restores all rules. */
@@ -24,7 +24,8 @@ export function withRuleMetrics(
       for (const { family, table, total, written } of ruleCounts()) {
         metrics.rules(family, table, total, written);
       }
-      for (const family of failedRestores()) if (!summary.full) metrics.partialRestoreFailed(family);
+      const failed = failedRestores();
+      if (!summary.full) for (const [family, count] of failed) metrics.partialRestoreFailed(family, count);
       events.synced(summary, latency);
     },
   };

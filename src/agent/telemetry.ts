@@ -1,6 +1,7 @@
 // Forwards the events of the proxy to the log, metrics, health, and the health-check ports of Services.
 import type { Logger } from 'pino';
 import type { Family } from '../net/address.js';
+import type { ObjectChange } from '../objects/types.js';
 import type { ProxyEvents } from '../proxy.js';
 import type { ProxyHealth } from '../servers/health.js';
 import type { Metrics } from '../servers/metrics.js';
@@ -22,11 +23,9 @@ export interface Listeners {
 
 /** Event handlers of a proxy that forward to all listeners. */
 export function telemetry(listeners: Listeners): ProxyEvents {
-  const { log, families, metrics, health, leftOut } = listeners;
+  const { log, families, metrics, health } = listeners;
   const status = new ServiceStatus();
-  const triggers = new TriggerTimes(Date.now());
-  /** Number of changed Services and slices that no pass has read yet. */
-  const waiting = { services: 0, slices: 0 };
+  const changed = new ChangeMetrics(families, metrics);
   /** Another pass was requested since the last one began. */
   let another = false;
   const logged = logEvents(log);
@@ -35,17 +34,7 @@ export function telemetry(listeners: Listeners): ProxyEvents {
     for (const family of families) health.queued(family);
   };
   return {
-    changed(changes) {
-      const services = changes.filter(({ object }) => object.kind === 'Service').length;
-      const slices = changes.filter(({ object }) => object.kind === 'EndpointSlice').length;
-      // kube-proxy counts each change of a Service once per family.
-      metrics.serviceChanges(services * families.length);
-      metrics.endpointChanges(slices);
-      waiting.services += services;
-      waiting.slices += slices;
-      metrics.pending(waiting.services, waiting.slices);
-      for (const change of changes) triggers.note(change);
-    },
+    changed: (changes) => changed.add(changes),
     queued() {
       another = true;
       for (const family of families) {
@@ -55,10 +44,7 @@ export function telemetry(listeners: Listeners): ProxyEvents {
     },
     taken() {
       another = false;
-      triggers.taken();
-      waiting.services = 0;
-      waiting.slices = 0;
-      metrics.pending(0, 0);
+      changed.taken();
     },
     planned: (service, frontends) => status.note(service, frontends),
     synced(summary, latency) {
@@ -76,11 +62,27 @@ export function telemetry(listeners: Listeners): ProxyEvents {
       }
       for (const family of families) health.updated(family);
       if (another) waits();
-      for (const { family, triggeredAt } of triggers.programmed()) {
-        metrics.programmed(family, (Date.now() - triggeredAt) / 1000);
-      }
+      changed.programmed();
       listeners.serviceHealth.update(status.takeHealthCheckChanges());
     },
+    ...inputEvents(listeners, logged),
+    failed(error) {
+      logged.failed(error);
+      waits();
+    },
+    ...(logged.switched && { switched: logged.switched }),
+    ...(logged.kept && { kept: logged.kept }),
+    ...(logged.unswitched && { unswitched: logged.unswitched }),
+    retrying: logged.retrying,
+  };
+}
+
+/** The events of invalid and unreadable input. */
+function inputEvents(
+  { metrics, health, leftOut }: Listeners,
+  logged: ProxyEvents,
+): Pick<ProxyEvents, 'incomplete' | 'problems' | 'mended'> {
+  return {
     incomplete(unread) {
       logged.incomplete?.(unread);
       metrics.unread(unread.length);
@@ -94,15 +96,48 @@ export function telemetry(listeners: Listeners): ProxyEvents {
       logged.mended?.(problems);
       leftOut.mended(problems);
     },
-    failed(error) {
-      logged.failed(error);
-      waits();
-    },
-    ...(logged.switched && { switched: logged.switched }),
-    ...(logged.kept && { kept: logged.kept }),
-    ...(logged.unswitched && { unswitched: logged.unswitched }),
-    retrying: logged.retrying,
   };
+}
+
+/** The metrics of changes that no pass has read yet, and of those that are not programmed yet. */
+class ChangeMetrics {
+  readonly #families: readonly Family[];
+  readonly #metrics: Metrics;
+  readonly #triggers = new TriggerTimes(Date.now());
+  #services = 0;
+  #slices = 0;
+
+  constructor(families: readonly Family[], metrics: Metrics) {
+    this.#families = families;
+    this.#metrics = metrics;
+  }
+
+  add(changes: readonly ObjectChange[]): void {
+    const services = changes.filter(({ object }) => object.kind === 'Service').length;
+    const slices = changes.filter(({ object }) => object.kind === 'EndpointSlice').length;
+    // kube-proxy counts each change of a Service once per family.
+    this.#metrics.serviceChanges(services * this.#families.length);
+    this.#metrics.endpointChanges(slices);
+    this.#services += services;
+    this.#slices += slices;
+    this.#metrics.pending(this.#services, this.#slices);
+    for (const change of changes) this.#triggers.note(change);
+  }
+
+  /** A pass has read the changes. */
+  taken(): void {
+    this.#triggers.taken();
+    this.#services = 0;
+    this.#slices = 0;
+    this.#metrics.pending(0, 0);
+  }
+
+  /** The changes that a pass had read are in the kernel. */
+  programmed(): void {
+    for (const { family, triggeredAt } of this.#triggers.programmed()) {
+      this.#metrics.programmed(family, (Date.now() - triggeredAt) / 1000);
+    }
+  }
 }
 
 function updateWithoutLocal(status: ServiceStatus, families: readonly Family[], metrics: Metrics): void {

@@ -34,7 +34,7 @@ export interface Job {
 export type Measured = Omit<Result, 'parentMemory' | 'peakMemory'>;
 
 /** Whether a step is the run in which system calls are counted. */
-export function isCounting({ options }: Context, { repetition }: Step): boolean {
+function isCounting({ options }: Context, { repetition }: Step): boolean {
   return repetition > options.repetitions;
 }
 

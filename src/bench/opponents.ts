@@ -23,9 +23,9 @@ export type Adder = (phases: readonly Phase[], sandbox: Sandbox) => Promise<Run>
 export type Run = () => Promise<Cost>;
 
 /** Operations of a call of the library. */
-export const LIBRARY_BATCH = 4096;
+const LIBRARY_BATCH = 4096;
 /** Messages of a buffer of the raw limit. */
-export const RAW_LOAD = 256;
+const RAW_LOAD = 256;
 /** Bytes offered for the answers of additions, which are short. */
 export const DATAGRAM = 8192;
 

@@ -53,18 +53,14 @@ export const TARGETS: readonly TargetDefinition[] = [
     ['full', 'single'],
     ['full', 'ours'],
   ),
-  {
-    id: 'endpoint-scaling',
-    name: 'one endpoint changed: time at 10 000 ÷ time at 100 Services',
-    relation: '≤',
-    limit: 1.2,
-    unit: '',
-    compute: (measured) =>
-      quotient(
-        medianWall(measured, 'endpoint', 'ours', LARGE),
-        medianWall(measured, 'endpoint', 'ours', SMALL),
-      ),
-  },
+  scaling(
+    'endpoint-scaling',
+    'one endpoint changed: time at 10 000 ÷ time at 100 Services',
+    'endpoint',
+    '≤',
+    1.2,
+    medianWall,
+  ),
   {
     id: 'endpoint-messages',
     name: 'one endpoint replaced: kernel messages (one addition, one deletion)',
@@ -121,26 +117,22 @@ export const TARGETS: readonly TargetDefinition[] = [
     compute: (measured) =>
       natively(measured, 'full', 'fullInMemory', ({ longestBlock }) => longestBlock ?? 'it was not measured'),
   },
-  {
-    id: 'iptables-endpoint-scaling',
-    name: 'iptables mode, one endpoint changed: own time at 10 000 ÷ at 100 Services',
-    relation: '≤',
-    limit: 1.2,
-    unit: '',
-    compute: (measured) =>
-      quotient(
-        medianWall(measured, 'iptablesEndpointInMemory', 'ours', LARGE),
-        medianWall(measured, 'iptablesEndpointInMemory', 'ours', SMALL),
-      ),
-  },
-  {
-    id: 'iptables-endpoint-input',
-    name: 'iptables mode, one endpoint changed: bytes for iptables-restore at 10 000 ÷ at 100 Services',
-    relation: '=',
-    limit: 1,
-    unit: '',
-    compute: (measured) => quotient(inputOfChange(measured, LARGE), inputOfChange(measured, SMALL)),
-  },
+  scaling(
+    'iptables-endpoint-scaling',
+    'iptables mode, one endpoint changed: own time at 10 000 ÷ at 100 Services',
+    'iptablesEndpointInMemory',
+    '≤',
+    1.2,
+    medianWall,
+  ),
+  scaling(
+    'iptables-endpoint-input',
+    'iptables mode, one endpoint changed: bytes for iptables-restore at 10 000 ÷ at 100 Services',
+    'iptablesEndpointInMemory',
+    '=',
+    1,
+    inputOf,
+  ),
   {
     id: 'iptables-full',
     name: 'iptables mode, full programming, 1 000 x 10, native',
@@ -230,6 +222,20 @@ function ratio(
   return { id, name, relation, limit, unit: '', compute };
 }
 
+/** The quotient of one of our figures at 10 000 Services and at 100. */
+function scaling(
+  id: string,
+  name: string,
+  scenario: ScenarioName,
+  relation: '≤' | '=',
+  limit: number,
+  figureOf: typeof medianWall,
+): TargetDefinition {
+  const compute = (measured: TargetInput): Value =>
+    quotient(figureOf(measured, scenario, 'ours', LARGE), figureOf(measured, scenario, 'ours', SMALL));
+  return { id, name, relation, limit, unit: '', compute };
+}
+
 function resident(id: string, services: number, limit: number): TargetDefinition {
   return {
     id,
@@ -267,11 +273,13 @@ function medianWall(
   return of(find(measured, scenario, opponent, services), ({ wall }) => wall.median);
 }
 
-function inputOfChange(measured: TargetInput, services: number): Value {
-  return of(
-    find(measured, 'iptablesEndpointInMemory', 'ours', services),
-    ({ input }) => input ?? 'it was not measured',
-  );
+function inputOf(
+  measured: TargetInput,
+  scenario: ScenarioName,
+  opponent: OpponentName,
+  services: number,
+): Value {
+  return of(find(measured, scenario, opponent, services), ({ input }) => input ?? 'it was not measured');
 }
 
 function of<T>(found: T | string, read: (found: T) => Value): Value {

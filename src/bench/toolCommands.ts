@@ -41,11 +41,6 @@ export function batchCommands(phase: Phase): ToolCommand[] {
   return [{ command: [first, ...words], input: `${linesOf(phase).join('\n')}\n` }];
 }
 
-/** The tool of a phase. */
-export function toolOf({ kind }: Phase): string {
-  return kind === 'rules' ? 'iptables-restore' : TOOLS[kind];
-}
-
 const TOOLS = { services: 'ipvsadm', entries: 'ipset', addresses: 'ip' } as const;
 
 const BATCHES = {

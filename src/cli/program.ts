@@ -63,7 +63,7 @@ export function readCommand(args: readonly string[], columns: number): Reading {
 }
 
 /** All commands. `act` is called with the arguments of the one that was given. */
-export function createProgram(act: (read: ReadArguments) => void = () => {}): Command {
+function createProgram(act: (read: ReadArguments) => void = () => {}): Command {
   const program = new Command('kube-netlink-proxy').helpCommand(false);
   for (const definition of COMMANDS) addCommand(program, definition, act);
   return program;

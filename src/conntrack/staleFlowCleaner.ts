@@ -9,7 +9,7 @@ import type { ServicePlanInput, ServicePort } from '../services/types.js';
 import { type IsFrontend, selectFlows, staleFlows } from './staleFlows.js';
 
 /** Time from a deletion to the next check, in ms: a new stale flow may have been created meanwhile. */
-export const FLOW_CHECK = 1000;
+const FLOW_CHECK = 1000;
 
 /** Maximum number of checks after one change: flows that still reappear are created deliberately. */
 const MOST_CHECKS = 3;

@@ -111,7 +111,7 @@ export function sendAll<Operation, Client extends NativeClient>(
 }
 
 /** As {@link applyOne}, with an operation in any form that the addon's client takes. */
-export async function sendOne<Operation, Client extends NativeClient>(
+async function sendOne<Operation, Client extends NativeClient>(
   calls: Calls<Client, Operation>,
   operation: Operation,
   naming: Naming<Operation>,

@@ -9,7 +9,7 @@ const END_TIMEOUT = 5000;
 
 /** The answer of a program to a piece of input. */
 export interface Answer {
-  /** Whether the program acknowledged the piece, and runs on. Otherwise it has ended, and the session with it. */
+  /** Whether the program acknowledged the piece, and still runs. Otherwise it has ended, and the session with it. */
   readonly acknowledged: boolean;
   /** Whether a part of the piece was written. Otherwise the program had ended before. */
   readonly written: boolean;

@@ -1,6 +1,8 @@
 // kube-proxy's metrics, with the names, labels, buckets and help texts of kube-proxy 1.36.
 import { Counter, exponentialBuckets, Gauge, Histogram, linearBuckets, type Registry } from 'prom-client';
 
+/** The prefix of metrics of passes. */
+const RULES = 'sync_proxy_rules';
 const DURATIONS = exponentialBuckets(0.001, 2, 15);
 
 /** 0, 0.25 and 0.5, then every second to 60, every 5 to 115, and every 30 to 300; in seconds. */
@@ -14,22 +16,36 @@ const PROGRAMMING_DURATIONS = [
 
 /** Registers the metrics. A metric with labels has no series before its first use. */
 export function kubeProxyMetrics(registry: Registry) {
-  const registers = [registry];
+  const make = makers(registry);
+  return {
+    ...syncMetrics(make),
+    ...changeMetrics(make),
+    ...ruleMetrics(make),
+    ...probeMetrics(make),
+    ...conntrackMetrics(make),
+  };
+}
+
+type Makers = ReturnType<typeof makers>;
+
+/** Functions that register a metric; without other labels, it has the label of the IP family. */
+function makers(registry: Registry) {
   const alpha = (name: string, help: string) => ({
     name: `kubeproxy_${name}`,
     help: `[ALPHA] ${help}`,
-    registers,
+    registers: [registry],
   });
   const labelNames = ['ip_family'] as const;
-  const counter = (name: string, help: string) => new Counter({ ...alpha(name, help), labelNames });
-  const gauge = (name: string, help: string) => new Gauge({ ...alpha(name, help), labelNames });
-  const duration = (name: string, help: string, buckets = DURATIONS) =>
-    new Histogram({ ...alpha(name, help), labelNames, buckets });
-  const rules = (name: string, help: string) =>
-    new Gauge({ ...alpha(name, help), labelNames: ['ip_family', 'table'] as const });
-  const probes = (name: string, help: string) =>
-    new Counter({ ...alpha(name, help), labelNames: ['code'] as const });
-  const RULES = 'sync_proxy_rules';
+  return {
+    alpha,
+    counter: (name: string, help: string) => new Counter({ ...alpha(name, help), labelNames }),
+    gauge: (name: string, help: string) => new Gauge({ ...alpha(name, help), labelNames }),
+    duration: (name: string, help: string, buckets = DURATIONS) =>
+      new Histogram({ ...alpha(name, help), labelNames, buckets }),
+  };
+}
+
+function syncMetrics({ gauge, duration }: Makers) {
   return {
     syncDuration: duration(`${RULES}_duration_seconds`, 'SyncProxyRules latency in seconds'),
     fullSyncDuration: duration(
@@ -53,6 +69,11 @@ export function kubeProxyMetrics(registry: Registry) {
       'In Cluster Network Programming Latency in seconds',
       PROGRAMMING_DURATIONS,
     ),
+  };
+}
+
+function changeMetrics({ alpha }: Makers) {
+  return {
     endpointChangesPending: new Gauge(
       alpha(`${RULES}_endpoint_changes_pending`, 'Pending proxy rules Endpoint changes'),
     ),
@@ -65,6 +86,20 @@ export function kubeProxyMetrics(registry: Registry) {
     serviceChanges: new Counter(
       alpha(`${RULES}_service_changes_total`, 'Cumulative proxy rules Service changes'),
     ),
+    noLocalEndpoints: new Gauge({
+      ...alpha(
+        `${RULES}_no_local_endpoints_total`,
+        'Number of services with a Local traffic policy and no endpoints',
+      ),
+      labelNames: ['ip_family', 'traffic_policy'] as const,
+    }),
+  };
+}
+
+function ruleMetrics({ alpha, counter }: Makers) {
+  const rules = (name: string, help: string) =>
+    new Gauge({ ...alpha(name, help), labelNames: ['ip_family', 'table'] as const });
+  return {
     rulesTotal: rules(`${RULES}_iptables_total`, 'Total number of iptables rules owned by kube-proxy'),
     rulesLast: rules(`${RULES}_iptables_last`, 'Number of iptables rules written by kube-proxy in last sync'),
     restoreFailures: counter(
@@ -75,15 +110,20 @@ export function kubeProxyMetrics(registry: Registry) {
       `${RULES}_iptables_partial_restore_failures_total`,
       'Cumulative proxy iptables partial restore failures',
     ),
-    noLocalEndpoints: new Gauge({
-      ...alpha(
-        `${RULES}_no_local_endpoints_total`,
-        'Number of services with a Local traffic policy and no endpoints',
-      ),
-      labelNames: ['ip_family', 'traffic_policy'] as const,
-    }),
+  };
+}
+
+function probeMetrics({ alpha }: Makers) {
+  const probes = (name: string, help: string) =>
+    new Counter({ ...alpha(name, help), labelNames: ['code'] as const });
+  return {
     healthz: probes('proxy_healthz_total', 'Cumulative proxy healthz HTTP status'),
     livez: probes('proxy_livez_total', 'Cumulative proxy livez HTTP status'),
+  };
+}
+
+function conntrackMetrics({ counter, duration }: Makers) {
+  return {
     conntrackDuration: duration(
       'conntrack_reconciler_sync_duration_seconds',
       'ReconcileConntrackFlowsLatency latency in seconds',

@@ -52,8 +52,8 @@ export interface Metrics {
   rules(family: Family, table: string, total: number, written: number): void;
   /** iptables-restore failed. */
   restoreFailed(family: Family): void;
-  /** One of these failures was outside of a full pass. */
-  partialRestoreFailed(family: Family): void;
+  /** So many of these failures were outside of a full pass. */
+  partialRestoreFailed(family: Family, count: number): void;
   /**
    * Shows counters of packets of nfacct from now on.
    *
@@ -120,7 +120,7 @@ export function openMetrics({ version, kubernetesVersion, startedAt, now }: Metr
       theirs.rulesLast.set({ ...label(family), table }, written);
     },
     restoreFailed: (family) => theirs.restoreFailures.inc(label(family)),
-    partialRestoreFailed: (family) => theirs.partialRestoreFailures.inc(label(family)),
+    partialRestoreFailed: (family, count) => theirs.partialRestoreFailures.inc(label(family), count),
     countPackets: (read) => packetMetrics(registry, read),
     conntrackReconciled: (family, seconds) => theirs.conntrackDuration.observe(label(family), seconds),
     conntrackDeleted: (family, flows) => theirs.conntrackDeleted.inc(label(family), flows),

@@ -4,7 +4,7 @@ import { nodeIdentity } from './nodeIdentity.js';
 import type { HostFacts, NodeFacts } from './types.js';
 
 /** A host without known addresses. */
-export const NO_HOST: HostFacts = {
+const NO_HOST: HostFacts = {
   nodePortAddresses: { 4: [], 6: [] },
   unrestricted: new Set([4, 6]),
   addresses: new Set(),

@@ -4,97 +4,77 @@ import { describe, test } from 'node:test';
 import { CLIENT, NODE_A, SHELL } from '../../demo/places.js';
 import { dialledAt, HEALTH_CHECK_NODE_PORT, HERE, THERE } from '../support/packetLab.js';
 import { IPVS } from '../support/packetModes.js';
-import {
-  openedWorld,
-  refusedAtOnce,
-  runCommand,
-  testAffinity,
-  testBrokenNode,
-  testExamples,
-  testOwnPort,
-  testSourceRanges,
-  testTable,
-  testWithoutEndpoints,
-  VIRTUAL,
-} from '../support/packetTests.js';
+import { refusedAtOnce, runCommand, testPackets, VIRTUAL } from '../support/packetTests.js';
 import { each, HOST_PORT, targets } from '../support/packetWorld.js';
 import { request } from '../support/traffic.js';
 
-const opened = openedWorld(IPVS);
-
-testTable(IPVS);
-testSourceRanges(IPVS);
-testWithoutEndpoints(IPVS);
-
-describe('rejected immediately at virtual IPs', { concurrency: 2 }, () => {
-  const clients = ['pod here', 'node', 'outside'] as const;
-  for (const kind of VIRTUAL) {
-    test(`a port of the node, at the ${kind}`, async () => {
-      const all = clients.flatMap((client) => targets(client, 'open', kind));
-      await refusedAtOnce(all.map((target) => ({ ...target, port: HOST_PORT })));
-    });
-    test(`an unused port, at the ${kind}`, async () => {
-      const all = clients.flatMap((client) => targets(client, 'open', kind));
-      await refusedAtOnce(all.map((target) => ({ ...target, port: HOST_PORT + 1 })));
-    });
-  }
-});
-
-testOwnPort();
-testAffinity();
-
-test('the health check node port is open at every virtual IP, and the proxy responds', async () => {
-  for (const kind of VIRTUAL) {
-    const all = targets('outside', 'open', kind).filter(({ protocol }) => protocol === 'tcp');
-    const answers = await each(all, (target) => opened().dial({ ...target, port: HEALTH_CHECK_NODE_PORT }));
-    for (const answer of Object.values(answers)) {
-      const { service, localEndpoints } = answer as object as Readonly<Record<string, unknown>>;
-      const want = { service: { namespace: 'packets', name: 'local' }, localEndpoints: 1 };
-      assert.deepEqual({ service, localEndpoints }, want, `${kind}: ${JSON.stringify(answer)}`);
+testPackets(IPVS, (opened) => {
+  describe('rejected immediately at virtual IPs', { concurrency: 2 }, () => {
+    const clients = ['pod here', 'node', 'outside'] as const;
+    for (const kind of VIRTUAL) {
+      test(`a port of the node, at the ${kind}`, async () => {
+        const all = clients.flatMap((client) => targets(client, 'open', kind));
+        await refusedAtOnce(all.map((target) => ({ ...target, port: HOST_PORT })));
+      });
+      test(`an unused port, at the ${kind}`, async () => {
+        const all = clients.flatMap((client) => targets(client, 'open', kind));
+        await refusedAtOnce(all.map((target) => ({ ...target, port: HOST_PORT + 1 })));
+      });
     }
-  }
-});
-
-test('the load balancer and the dual-stack Service of examples/ reach all of their endpoints', async () => {
-  const [outside, shell] = [opened().station(CLIENT), opened().station(SHELL)];
-  for (const route of [
-    { name: 'load-balancer IP, from outside', from: outside, address: '203.0.113.20', port: 80 },
-    { name: 'IPv4 ClusterIP, from a pod', from: shell, address: '10.96.10.40', port: 80 },
-    { name: 'IPv6 ClusterIP, from a pod', from: shell, address: 'fd00:10:96::40', port: 80 },
-  ]) {
-    const { failures } = await request(route, 4, [HERE.name, THERE.name]);
-    assert.deepEqual(failures, []);
-  }
-});
-
-testExamples(opened, ({ command }) => !command.includes('--proxy-mode'));
-
-describe('the command explain', () => {
-  const run = (args: readonly string[]) => runCommand(opened(), args);
-
-  test('prints JSON, with the Service and the reason why it has no real server', () => {
-    const { address, port } = dialledAt('inner', 'ClusterIP', 6);
-    const flags = [
-      '-o',
-      'json',
-      '--from=pod',
-      '--manifests',
-      opened().manifests.path,
-      '--hostname-override',
-      NODE_A.name,
-    ];
-    const { stdout, status } = run(['explain', `[${address}]:${port}/udp`, ...flags]);
-    const { verdict, causes, service, client } = JSON.parse(stdout);
-    assert.deepEqual([status, verdict, causes[0].code, client.place], [1, 'refused', 'NoRealServer', 'pod']);
-    assert.deepEqual([service.service, service.portName], ['packets/inner', 'udp']);
-    assert.match(service.reason, /^internalTrafficPolicy of Service packets\/inner is Local, /);
   });
 
-  test('fails with status 2 for an invalid argument', () => {
-    const { stdout, stderr, status } = run(['explain', '10.96.0.1']);
-    assert.deepEqual([status, stdout], [2, '']);
-    assert.match(stderr, /Error: .*IP:PORT/);
+  test('the health check node port is open at every virtual IP, and the proxy responds', async () => {
+    for (const kind of VIRTUAL) {
+      const all = targets('outside', 'open', kind).filter(({ protocol }) => protocol === 'tcp');
+      const answers = await each(all, (target) => opened().dial({ ...target, port: HEALTH_CHECK_NODE_PORT }));
+      for (const answer of Object.values(answers)) {
+        const { service, localEndpoints } = answer as object as Readonly<Record<string, unknown>>;
+        const want = { service: { namespace: 'packets', name: 'local' }, localEndpoints: 1 };
+        assert.deepEqual({ service, localEndpoints }, want, `${kind}: ${JSON.stringify(answer)}`);
+      }
+    }
+  });
+
+  test('the load balancer and the dual-stack Service of examples/ reach all of their endpoints', async () => {
+    const [outside, shell] = [opened().station(CLIENT), opened().station(SHELL)];
+    for (const route of [
+      { name: 'load-balancer IP, from outside', from: outside, address: '203.0.113.20', port: 80 },
+      { name: 'IPv4 ClusterIP, from a pod', from: shell, address: '10.96.10.40', port: 80 },
+      { name: 'IPv6 ClusterIP, from a pod', from: shell, address: 'fd00:10:96::40', port: 80 },
+    ]) {
+      const { failures } = await request(route, 4, [HERE.name, THERE.name]);
+      assert.deepEqual(failures, []);
+    }
+  });
+
+  describe('the command explain', () => {
+    const run = (args: readonly string[]) => runCommand(opened(), args);
+
+    test('prints JSON, with the Service and the reason why it has no real server', () => {
+      const { address, port } = dialledAt('inner', 'ClusterIP', 6);
+      const flags = [
+        '-o',
+        'json',
+        '--from=pod',
+        '--manifests',
+        opened().manifests.path,
+        '--hostname-override',
+        NODE_A.name,
+      ];
+      const { stdout, status } = run(['explain', `[${address}]:${port}/udp`, ...flags]);
+      const { verdict, causes, service, client } = JSON.parse(stdout);
+      assert.deepEqual(
+        [status, verdict, causes[0].code, client.place],
+        [1, 'refused', 'NoRealServer', 'pod'],
+      );
+      assert.deepEqual([service.service, service.portName], ['packets/inner', 'udp']);
+      assert.match(service.reason, /^internalTrafficPolicy of Service packets\/inner is Local, /);
+    });
+
+    test('fails with status 2 for an invalid argument', () => {
+      const { stdout, stderr, status } = run(['explain', '10.96.0.1']);
+      assert.deepEqual([status, stdout], [2, '']);
+      assert.match(stderr, /Error: .*IP:PORT/);
+    });
   });
 });
-
-testBrokenNode(IPVS);

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
 import { after, afterEach, beforeEach, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
@@ -241,7 +242,20 @@ it('a program that is missing is an error of the change', async () => {
   assert.equal(error?.message, 'ENOENT: iptables.restore iptables-restore (install the package iptables)');
 });
 
-/** Makes a change and runs on. */
+it('a program that was missing is tried again after 10 minutes, and then makes all changes', async (t) => {
+  process.env['PATH'] = folder;
+  const iptables = open();
+  assert.deepEqual(codesOf(await iptables.restore(4, [setChain('KNP-A')])), ['ENOENT']);
+  useBackend('nft');
+  const later = performance.now() + 600_000;
+  t.mock.method(performance, 'now', () => later);
+  for (const name of ['KNP-A', 'KNP-B']) {
+    assert.deepEqual(codesOf(await iptables.restore(4, [setChain(name)])), ['ok']);
+  }
+  assert.equal(started().length, 1);
+});
+
+/** Makes a change and waits. */
 const AGENT = `
   import { parentPort } from 'node:worker_threads';
   const { openIptables } = await import(${JSON.stringify(new URL('../../src/kernel/iptables/index.js', import.meta.url).href)});

@@ -3,7 +3,7 @@ import type { FlowChanges, FlowSelection, NewFlow } from '../../src/kernel/connt
 
 export const ENDS = '-s 10.0.0.9 -d 10.0.0.1';
 export const UDP = `${ENDS} -p udp --orig-port-src 4000 --orig-port-dst 80`;
-export const TCP = `${ENDS} -p tcp --sport 4000 --dport 80 --state ESTABLISHED`;
+const TCP = `${ENDS} -p tcp --sport 4000 --dport 80 --state ESTABLISHED`;
 export const original = {
   source: '10.0.0.9',
   destination: '10.0.0.1',
@@ -12,8 +12,8 @@ export const original = {
 };
 export const udp: NewFlow = { protocol: 'udp', original, timeout: 100 };
 export const tcp: NewFlow = { ...udp, protocol: 'tcp', tcpState: 'ESTABLISHED' };
-export const ends = { source: '10.0.0.9', destination: '10.0.0.1' };
-export const ends6 = { source: 'fd00::9', destination: 'fd00::1' };
+const ends = { source: '10.0.0.9', destination: '10.0.0.1' };
+const ends6 = { source: 'fd00::9', destination: 'fd00::1' };
 
 /** Options that an added flow has, `conntrack -I` with them, and the same flow for the library. */
 export const ADDED: readonly [options: string, words: string, flow: NewFlow][] = [

@@ -134,6 +134,42 @@ function countedMode(
   return mode as unknown as Mode<unknown, KeyedOperation>;
 }
 
+/** Functions of a test that run in the middle of a pass. */
+interface Hooks {
+  /** Runs after each observed part of the kernel's state. */
+  piece?: (() => void) | undefined;
+  /** Runs when the pass has read the changes. */
+  taken?: (() => void) | undefined;
+}
+
+function withHooks<Observed extends Mode<unknown, KeyedOperation>>(mode: Observed, hooks: Hooks): Observed {
+  return {
+    ...mode,
+    async *observe() {
+      for await (const piece of mode.observe()) {
+        hooks.piece?.();
+        yield piece;
+      }
+    },
+  };
+}
+
+/** The events of an agent, and the summaries of all passes. */
+function recordingEvents(hooks: Hooks, passes: SyncSummary[]): ProxyEvents {
+  const events = agentEvents();
+  return {
+    ...events,
+    taken() {
+      hooks.taken?.();
+      events.taken?.();
+    },
+    synced(summary, latency) {
+      events.synced(summary, latency);
+      passes.push(summary);
+    },
+  };
+}
+
 /** A running proxy with this number of Services. */
 export async function cluster(
   size: number,
@@ -141,8 +177,7 @@ export async function cluster(
 ) {
   const kernel = new FakeKernel();
   const passes: SyncSummary[] = [];
-  const events = agentEvents();
-  const hooks: { piece?: (() => void) | undefined; taken?: (() => void) | undefined } = {};
+  const hooks: Hooks = {};
   let source: SourceEvents | undefined;
   const host = new HostNotifications();
   const { watchHost } = host;
@@ -154,15 +189,7 @@ export async function cluster(
       },
       stop() {},
     },
-    mode: {
-      ...mode,
-      async *observe() {
-        for await (const piece of mode.observe()) {
-          hooks.piece?.();
-          yield piece;
-        }
-      },
-    },
+    mode: withHooks(mode, hooks),
     rtnetlink: {
       listAddresses: async () => [
         { link: 'eth0', address: '192.168.50.10', prefix: 24, scope: 'global', flags: [] },
@@ -172,17 +199,7 @@ export async function cluster(
     conntrack: kernel.conntrack,
     watchHost,
     nodeName: 'node-a',
-    events: {
-      ...events,
-      taken() {
-        hooks.taken?.();
-        events.taken?.();
-      },
-      synced(summary, latency) {
-        events.synced(summary, latency);
-        passes.push(summary);
-      },
-    },
+    events: recordingEvents(hooks, passes),
   });
   await proxy.start();
   assert.ok(source);

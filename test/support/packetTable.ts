@@ -1,5 +1,8 @@
-// The expected results of packets to virtual IPs: client, frontend, the source address that each endpoint sees, and the
-// reason. Derived from the rules of KUBE-SERVICES and the routes of the lab, not from observation.
+// The expected results of packets to virtual IPs in each mode: client, frontend, the source address that each endpoint
+// sees, and the reason. Derived from the rules of kube-proxy and the routes of the lab, not from observation.
+
+/** The modes of the table. */
+export type TableMode = 'ipvs' | 'iptables';
 
 /** Clients. `itself` is the endpoint on this node; `stranger` is a second address of the machine outside. */
 export type Client = 'pod here' | 'itself' | 'pod elsewhere' | 'node' | 'outside' | 'stranger';
@@ -43,18 +46,17 @@ export interface Frontend {
   readonly about: string;
   readonly service: ServiceName;
   readonly kind: Kind;
-  readonly rows: readonly Row[];
+  readonly rows: Readonly<Record<TableMode, readonly Row[]>>;
 }
 
-const PODS_KEEP = 'packets to KUBE-CLUSTER-IP are masqueraded only if the source is outside the cluster CIDR';
-const NODE_TO_CLUSTER_IP =
-  'its source is the cluster IP itself, which is outside the cluster CIDR: masqueraded';
-const NOT_A_POD = 'it is outside the cluster CIDR: masqueraded';
-const HAIRPIN =
-  'KUBE-LOOP-BACK masquerades packets of an endpoint to itself; no other rule masquerades pods here';
+const PODS_KEEP = 'packets to a cluster IP are masqueraded only if the source is outside the cluster CIDR';
+const NOT_A_POD = 'its source is outside the cluster CIDR: masqueraded';
+const HAIRPIN = 'packets of an endpoint to itself are masqueraded; no other rule masquerades pods here';
 const SHORT_WAY = 'the source is kept, and the pod on the client’s bridge replies directly, without the NAT';
-const ALL_MARKED = (set: string) => `with policy Cluster, all packets to ${set} are masqueraded`;
-const KEPT = (set: string) => `${set} is exempt from masquerading, so that the endpoint sees its client`;
+const ALL_MARKED =
+  'with external policy Cluster, all packets to addresses outside the cluster are masqueraded';
+
+const KEPT = 'its set is exempt from masquerading, so that the endpoint sees its client';
 const KEPT_ITSELF = 'exempt from masquerading as a client, but not from KUBE-LOOP-BACK as its own endpoint';
 const OWN_SOURCE =
   'the node connects to its own address, which is also its source, and nothing is masqueraded';
@@ -63,157 +65,151 @@ const FALLBACK_SHORT =
   'without a local endpoint the cluster’s are used; they reply directly to the client, without the NAT';
 const FALLBACK_OWN =
   'without a local endpoint the cluster’s are used; the reply returns, because the lab routes virtual IPs to this node';
-const NO_LOCAL =
+const NO_REAL_SERVER =
   'internalTrafficPolicy Local without a local endpoint or another frontend that needs the cluster’s: no real server';
 
-/** Policy Cluster: everything is masqueraded, for all clients. */
-const everybodyMarked = (set: string): Row[] =>
-  (['pod here', 'itself', 'pod elsewhere', 'node', 'outside'] as const).map((client) => [
-    client,
-    'node',
-    'node',
-    ALL_MARKED(set),
-  ]);
+const PODS_CLUSTER =
+  'with policy Local, KUBE-EXT sends pods of the cluster to all endpoints, and keeps their source';
+const NODE_CLUSTER = 'with policy Local, KUBE-EXT sends the node to all endpoints, masqueraded';
+const LOCAL_ONLY = 'with policy Local, KUBE-EXT sends other clients to KUBE-SVL, and keeps their source';
+const NO_LOCAL = 'a rule of table filter drops packets to a Service without local endpoints';
 
-/** Policy Local with a local endpoint: only a pod that connects to itself is masqueraded. */
-const clientsKept = (set: string): Row[] => [
-  ['pod here', 'client', 'none', KEPT(set)],
-  ['itself', 'node', 'none', KEPT_ITSELF],
-  ['pod elsewhere', 'client', 'none', KEPT(set)],
-  ['node', 'dialled', 'none', OWN_SOURCE],
-  ['outside', 'client', 'none', KEPT(set)],
-];
+const inEachMode = (rows: readonly Row[]) => ({ ipvs: rows, iptables: rows });
 
-/** Policy Local without a local endpoint. */
-const FALLEN_BACK: readonly Row[] = [
-  ['pod here', 'none', 'client', FALLBACK],
-  ['pod elsewhere', 'none', 'lost', FALLBACK_SHORT],
-  ['node', 'none', 'dialled', FALLBACK_OWN],
-  ['outside', 'none', 'lost', FALLBACK_SHORT],
-];
+/** The same result for clients at both endpoints. */
+const forAll = (clients: readonly Client[], seen: Seen, because: string): readonly Row[] =>
+  clients.map((client) => [client, seen, seen, because]);
 
-/** Each row is valid for TCP and UDP, IPv4 and IPv6. */
-export const TABLE: readonly Frontend[] = [
+/** The clients of Services without an endpoint here. */
+const NO_ENDPOINT_HERE = ['pod here', 'pod elsewhere', 'node', 'outside'] as const;
+
+/** External policy Cluster: everything is masqueraded, for all clients. */
+const EXTERNAL_CLUSTER = inEachMode(
+  forAll(['pod here', 'itself', 'pod elsewhere', 'node', 'outside'], 'node', ALL_MARKED),
+);
+
+/** External policy Local with an endpoint on each node. In ipvs mode, only a pod that connects to itself is masqueraded. */
+const EXTERNAL_LOCAL: Frontend['rows'] = {
+  ipvs: [
+    ['pod here', 'client', 'none', KEPT],
+    ['itself', 'node', 'none', KEPT_ITSELF],
+    ['pod elsewhere', 'client', 'none', KEPT],
+    ['node', 'dialled', 'none', OWN_SOURCE],
+    ['outside', 'client', 'none', KEPT],
+  ],
+  iptables: [
+    ['pod here', 'client', 'client', PODS_CLUSTER],
+    ['itself', 'node', 'client', `${PODS_CLUSTER}; ${HAIRPIN}`],
+    ['pod elsewhere', 'client', 'lost', `${PODS_CLUSTER}; ${SHORT_WAY}`],
+    ['node', 'node', 'node', NODE_CLUSTER],
+    ['outside', 'client', 'none', LOCAL_ONLY],
+  ],
+};
+
+/** External policy Local with an endpoint on the other node only. */
+const EXTERNAL_AWAY: Frontend['rows'] = {
+  ipvs: [
+    ['pod here', 'none', 'client', FALLBACK],
+    ['pod elsewhere', 'none', 'lost', FALLBACK_SHORT],
+    ['node', 'none', 'dialled', FALLBACK_OWN],
+    ['outside', 'none', 'lost', FALLBACK_SHORT],
+  ],
+  iptables: [
+    ['pod here', 'none', 'client', PODS_CLUSTER],
+    ['pod elsewhere', 'none', 'lost', `${PODS_CLUSTER}; ${SHORT_WAY}`],
+    ['node', 'none', 'node', NODE_CLUSTER],
+    ['outside', 'dropped', 'dropped', NO_LOCAL],
+  ],
+};
+
+const CLUSTER_IP: readonly Frontend[] = [
   {
     about: 'ClusterIP, internal policy Cluster',
     service: 'open',
     kind: 'ClusterIP',
-    rows: [
+    rows: inEachMode([
       ['pod here', 'client', 'client', PODS_KEEP],
       ['itself', 'node', 'client', HAIRPIN],
       ['pod elsewhere', 'client', 'lost', SHORT_WAY],
-      ['node', 'node', 'node', NODE_TO_CLUSTER_IP],
+      ['node', 'node', 'node', NOT_A_POD],
       ['outside', 'node', 'node', NOT_A_POD],
-    ],
+    ]),
   },
   {
     about: 'ClusterIP, internal policy Local',
     service: 'local',
     kind: 'ClusterIP',
-    rows: [
+    rows: inEachMode([
       ['pod here', 'client', 'none', PODS_KEEP],
       ['itself', 'node', 'none', HAIRPIN],
       ['pod elsewhere', 'client', 'none', PODS_KEEP],
-      ['node', 'node', 'none', NODE_TO_CLUSTER_IP],
+      ['node', 'node', 'none', NOT_A_POD],
       ['outside', 'node', 'none', NOT_A_POD],
-    ],
+    ]),
   },
   {
     about: 'ClusterIP only, internal policy Local, no local endpoint',
     service: 'inner',
     kind: 'ClusterIP',
-    rows: [
-      ['pod here', 'refused', 'refused', NO_LOCAL],
-      ['pod elsewhere', 'refused', 'refused', NO_LOCAL],
-      ['node', 'refused', 'refused', NO_LOCAL],
-      ['outside', 'refused', 'refused', NO_LOCAL],
-    ],
+    rows: {
+      ipvs: forAll(NO_ENDPOINT_HERE, 'refused', NO_REAL_SERVER),
+      iptables: forAll(NO_ENDPOINT_HERE, 'dropped', NO_LOCAL),
+    },
   },
   {
     about: 'ClusterIP with other frontends, internal policy Local, no local endpoint',
     service: 'away',
     kind: 'ClusterIP',
-    rows: [
-      ['pod here', 'none', 'client', `${FALLBACK}, and ${PODS_KEEP}`],
-      ['pod elsewhere', 'none', 'lost', FALLBACK_SHORT],
-      ['node', 'none', 'node', NODE_TO_CLUSTER_IP],
-      ['outside', 'none', 'node', NOT_A_POD],
-    ],
+    rows: {
+      ipvs: [
+        ['pod here', 'none', 'client', `${FALLBACK}, and ${PODS_KEEP}`],
+        ['pod elsewhere', 'none', 'lost', FALLBACK_SHORT],
+        ['node', 'none', 'node', NOT_A_POD],
+        ['outside', 'none', 'node', NOT_A_POD],
+      ],
+      iptables: forAll(NO_ENDPOINT_HERE, 'dropped', NO_LOCAL),
+    },
   },
   {
     about: 'ClusterIP with the port number of another Service’s node port',
     service: 'alike',
     kind: 'ClusterIP',
-    rows: [
-      [
-        'pod here',
-        'node',
-        'node',
-        'KUBE-NODE-PORT matches only the port, and a virtual IP is a local address',
+    rows: {
+      ipvs: [
+        [
+          'pod here',
+          'node',
+          'node',
+          'KUBE-NODE-PORT matches only the port, and a virtual IP is a local address',
+        ],
       ],
-    ],
-  },
-  {
-    about: 'NodePort, external policy Cluster',
-    service: 'open',
-    kind: 'NodePort',
-    rows: everybodyMarked('KUBE-NODE-PORT-TCP and -UDP'),
-  },
-  {
-    about: 'NodePort, external policy Local',
-    service: 'local',
-    kind: 'NodePort',
-    rows: clientsKept('KUBE-NODE-PORT-LOCAL-TCP and -UDP'),
-  },
-  {
-    about: 'NodePort, external policy Local, no local endpoint',
-    service: 'away',
-    kind: 'NodePort',
-    rows: FALLEN_BACK,
-  },
-  {
-    about: 'external IP, external policy Cluster',
-    service: 'open',
-    kind: 'external IP',
-    rows: everybodyMarked('KUBE-EXTERNAL-IP'),
-  },
-  {
-    about: 'external IP, external policy Local',
-    service: 'local',
-    kind: 'external IP',
-    rows: clientsKept('KUBE-EXTERNAL-IP-LOCAL'),
-  },
-  {
-    about: 'external IP, external policy Local, no local endpoint',
-    service: 'away',
-    kind: 'external IP',
-    rows: FALLEN_BACK,
-  },
-  {
-    about: 'load-balancer IP, external policy Cluster',
-    service: 'open',
-    kind: 'load-balancer IP',
-    rows: everybodyMarked('KUBE-LOAD-BALANCER'),
-  },
-  {
-    about: 'load-balancer IP, external policy Local',
-    service: 'local',
-    kind: 'load-balancer IP',
-    rows: clientsKept('KUBE-LOAD-BALANCER-LOCAL'),
-  },
-  {
-    about: 'load-balancer IP, external policy Local, no local endpoint',
-    service: 'away',
-    kind: 'load-balancer IP',
-    rows: FALLEN_BACK,
+      iptables: [
+        ['pod here', 'client', 'client', 'KUBE-NODEPORTS is reached only by packets to local addresses'],
+      ],
+    },
   },
 ];
 
-/** The clients that source ranges accept. */
+/** Each row is valid for TCP and UDP, IPv4 and IPv6. */
+export const TABLE: readonly Frontend[] = [
+  ...CLUSTER_IP,
+  ...(['NodePort', 'external IP', 'load-balancer IP'] as const).flatMap((kind): Frontend[] => [
+    { about: `${kind}, external policy Cluster`, service: 'open', kind, rows: EXTERNAL_CLUSTER },
+    { about: `${kind}, external policy Local`, service: 'local', kind, rows: EXTERNAL_LOCAL },
+    {
+      about: `${kind}, external policy Local, no local endpoint`,
+      service: 'away',
+      kind,
+      rows: EXTERNAL_AWAY,
+    },
+  ]),
+];
+
+/** The clients that source ranges accept, in each mode. */
 export type Admission = readonly [client: Client, kind: Kind, 'admitted' | 'dropped', because: string];
 
-const IN_RANGE = 'KUBE-LOAD-BALANCER-SOURCE-CIDR has its network';
-const OUT_OF_RANGE = 'in no range: KUBE-SOURCE-RANGES-FIREWALL drops packets that it does not return';
+const IN_RANGE = 'a source range has its address';
+const OUT_OF_RANGE = 'it is in no source range: a rule of table filter drops its packets';
 const POD_OUT_OF_RANGE = `no exception for pods: ${OUT_OF_RANGE}`;
 const NOT_GUARDED = 'source ranges apply only to load-balancer IPs';
 
@@ -233,6 +229,6 @@ export const ADMISSIONS: Readonly<Record<'lan' | 'strangers', readonly Admission
     ['outside', 'load-balancer IP', 'dropped', OUT_OF_RANGE],
     ['stranger', 'load-balancer IP', 'admitted', IN_RANGE],
     ['pod here', 'load-balancer IP', 'dropped', POD_OUT_OF_RANGE],
-    ['node', 'load-balancer IP', 'dropped', 'the node’s own address is in no range: KUBE-IPVS-OUT-FILTER'],
+    ['node', 'load-balancer IP', 'dropped', `the node’s own address represents it: ${OUT_OF_RANGE}`],
   ],
 };

@@ -10,7 +10,7 @@ import { type Example, examplesOf } from './commandExamples.js';
 import { fatesOf } from './explainer.js';
 import { dialledAt, HERE, THERE } from './packetLab.js';
 import type { PacketMode } from './packetModes.js';
-import type { Frontend } from './packetTable.js';
+import { ADMISSIONS, type Frontend, TABLE } from './packetTable.js';
 import {
   each,
   expectedFates,
@@ -36,21 +36,32 @@ export const VIRTUAL = ['ClusterIP', 'external IP', 'load-balancer IP'] as const
 
 let world: PacketWorld;
 
-/** Opens the lab of a mode before the tests of a file; returns it while they run. */
-export function openedWorld(mode: PacketMode): () => PacketWorld {
+/**
+ * The packet tests of a mode: those of every mode, its own, and the faults of the node.
+ *
+ * @param own the mode's own tests; the lab is open while they run
+ */
+export function testPackets(mode: PacketMode, own: (opened: () => PacketWorld) => void): void {
   before(async () => {
     world = await PacketWorld.open(mode);
   });
-  return () => world;
+  testTable(mode);
+  testSourceRanges();
+  testWithoutEndpoints(mode);
+  testOwnPort();
+  testAffinity();
+  testExamples(mode);
+  own(() => world);
+  testBrokenNode(mode);
 }
 
 const CLIENTS = ['pod here', 'itself', 'pod elsewhere', 'node', 'outside'] as const;
 
 /** Each row of the table, with its explanation. */
-export function testTable(mode: PacketMode): void {
+function testTable(mode: PacketMode): void {
   for (const client of CLIENTS) {
-    const rows = mode.table.flatMap((frontend) =>
-      frontend.rows.filter(([dialler]) => dialler === client).map((row) => ({ frontend, row })),
+    const rows = TABLE.flatMap((frontend) =>
+      frontend.rows[mode.name].filter(([dialler]) => dialler === client).map((row) => ({ frontend, row })),
     );
     describe(`${client === 'itself' ? 'an endpoint that connects to itself' : client}`, () => {
       const found = new Map<Frontend, Record<string, string[]>>();
@@ -91,10 +102,10 @@ export function testTable(mode: PacketMode): void {
 }
 
 /** The clients that source ranges accept. */
-export function testSourceRanges(mode: PacketMode): void {
+function testSourceRanges(): void {
   describe('source ranges', { concurrency: true }, () => {
     for (const service of ['lan', 'strangers'] as const) {
-      for (const [client, kind, fate, because] of mode.admissions[service]) {
+      for (const [client, kind, fate, because] of ADMISSIONS[service]) {
         test(`${client} → ${kind} of Service ${service}: ${fate}`, async () => {
           const patience = fate === 'dropped' ? SILENCE : undefined;
           const all = targets(client, service, kind);
@@ -120,7 +131,7 @@ export function testSourceRanges(mode: PacketMode): void {
 }
 
 /** Services without endpoints. */
-export function testWithoutEndpoints(mode: PacketMode): void {
+function testWithoutEndpoints(mode: PacketMode): void {
   describe('rejected immediately', { concurrency: 2 }, () => {
     for (const kind of ['NodePort', ...VIRTUAL] as const) {
       test(`${kind} of a Service without endpoints`, async () => {
@@ -138,7 +149,7 @@ export function testWithoutEndpoints(mode: PacketMode): void {
 }
 
 /** A process of the node. */
-export function testOwnPort(): void {
+function testOwnPort(): void {
   test('the node responds on its own port at its own address', async () => {
     const all = targets('outside', 'open', 'NodePort').map((target) => ({ ...target, port: HOST_PORT }));
     for (const outcome of Object.values(await each(all, (target) => world.dial(target)))) {
@@ -148,7 +159,7 @@ export function testOwnPort(): void {
 }
 
 /** Session affinity. */
-export function testAffinity(): void {
+function testAffinity(): void {
   test('with session affinity, a client keeps one endpoint at each address', async () => {
     const all = (['pod here', 'outside'] as const).flatMap((client) =>
       (['NodePort', ...VIRTUAL] as const).flatMap((kind) => targets(client, 'sticky', kind)),
@@ -173,20 +184,21 @@ export function runCommand({ lab }: PacketWorld, args: readonly string[]) {
   return { status, stdout, stderr };
 }
 
-/** The examples of docs/explain.md that a condition selects. */
-export function testExamples(opened: () => PacketWorld, selects: (example: Example) => boolean): void {
-  const examples = examplesOf('docs/explain.md').examples.filter(selects);
+/** The examples of docs/explain.md in a mode; those without the flag are in ipvs mode. */
+function testExamples(mode: PacketMode): void {
+  const modeOf = ({ command }: Example) => /--proxy-mode (\S+)/.exec(command)?.[1] ?? 'ipvs';
+  const examples = examplesOf('docs/explain.md').examples.filter((example) => modeOf(example) === mode.name);
   assert.ok(examples.length > 0);
   for (const { command, output, status } of examples) {
     test(`prints the output in docs/explain.md: ${command}`, () => {
-      const result = runCommand(opened(), command.split(' ').slice(1));
+      const result = runCommand(world, command.split(' ').slice(1));
       assert.deepEqual(result, { status, stdout: output, stderr: '' });
     });
   }
 }
 
 /** Faults of the node. The proxy ends: nothing may follow. */
-export function testBrokenNode(mode: PacketMode): void {
+function testBrokenNode(mode: PacketMode): void {
   describe('a broken node, without the proxy that would repair it', () => {
     before(() => world.proxy.end('SIGKILL'));
     const onNode = (commands: readonly string[]) =>

@@ -144,7 +144,7 @@ function pairOf(seen: ReadonlySet<string>): string[] {
 const NO_ANSWER = 'no answer';
 
 /** The question to `explain` about a connection. */
-export function questionOf({ client, family, protocol, address, port }: Target): PacketQuestion {
+function questionOf({ client, family, protocol, address, port }: Target): PacketQuestion {
   const from =
     client === 'node' ? 'node' : (dialledFrom(client, family) ?? addressOf(PLACES[client], family));
   return { address, port, protocol, from };

@@ -16,7 +16,7 @@ import { PACKING as RTNETLINK } from '../../src/kernel/rtnetlink/packing.js';
 import { readAddresses } from '../../src/kernel/rtnetlink/records.js';
 
 /** Operations of a round. */
-export const COUNT = 10_000;
+const COUNT = 10_000;
 const ROUNDS = 30;
 
 /** Something whose time is measured for both families. */

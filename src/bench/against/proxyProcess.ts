@@ -139,7 +139,7 @@ export class ProxyProcess {
 }
 
 /** A command with its placeholders replaced, quoted for the shell. */
-export function filledIn(command: string, places: Placeholders): string {
+function filledIn(command: string, places: Placeholders): string {
   return command.replaceAll(/\{(kubeconfig|node)\}/g, (_, name: keyof Placeholders) => quoted(places[name]));
 }
 

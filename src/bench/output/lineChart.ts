@@ -78,7 +78,7 @@ export function lineChart(chart: Chart, scheme: Scheme): string {
 }
 
 /** The chart in words, for readers who do not see it. */
-export function chartDescription({ subtitle, xTitle, lines, xText, yText }: Chart): string {
+function chartDescription({ subtitle, xTitle, lines, xText, yText }: Chart): string {
   const series = lines.map(({ name, points }) => {
     return `${name}: ${points.map(({ x, y }) => `${yText(y)} at ${xText(x)}`).join(', ')}.`;
   });

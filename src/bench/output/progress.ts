@@ -42,7 +42,7 @@ export function progressBar({ share, elapsed, left, step }: ProgressState, colum
 }
 
 /** `Full programming of a node, 1000 x 10, tools' batch modes`, and the run if it is not the warm-up. */
-export function stepText({ scenario, opponent, size, repetition }: Step): string {
+function stepText({ scenario, opponent, size, repetition }: Step): string {
   const what = SCENARIOS.find(({ name }) => name === scenario)?.title ?? scenario;
   const by = OPPONENTS.find(({ name }) => name === opponent)?.title ?? opponent;
   return `${what}, ${sizeText(size)}, ${by}, ${repetition === 0 ? 'warm-up' : `run ${repetition}`}`;

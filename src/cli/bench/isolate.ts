@@ -28,7 +28,7 @@ export function isIsolated(env: NodeJS.ProcessEnv = process.env): boolean {
  * The command that runs another one in new network, mount and process namespaces. The kernel removes all that the
  * command leaves, with the namespaces, when it or this process ends.
  */
-export function isolated(command: readonly string[]): string[] {
+function isolated(command: readonly string[]): string[] {
   // A tmpfs hides /run: locks of iptables and named network namespaces are the benchmark's own. The shell is process 1 of its
   // namespace, and waits for processes that lost their parents.
   const setUp = 'mount -t tmpfs tmpfs /run && mkdir -p /run/lock /run/netns && "$@"; exit $?';

@@ -36,7 +36,7 @@ export function benchOptions(options: Invocation['options']): BenchOptions {
 }
 
 /** Sizes as `--sizes` has them: `100,1000x5`. Throws {@link UsageError}. */
-export function readSizes(text: string): Size[] {
+function readSizes(text: string): Size[] {
   const sizes = text.split(',').map((part): Size => {
     const [, services, endpoints] = /^(\d{1,6})(?:x(\d{1,6}))?$/.exec(part) ?? [];
     if (services === undefined) {

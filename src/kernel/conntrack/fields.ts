@@ -7,7 +7,7 @@ import { checkObject, LARGEST_U32 } from './tuples.js';
 import type { MaskedMark } from './types.js';
 
 /** Largest label (`XT_CONNLABEL_MAXBIT`). */
-export const LARGEST_LABEL = 127;
+const LARGEST_LABEL = 127;
 
 const MARK_FIELDS: ReadonlySet<string> = new Set(['value', 'mask']);
 

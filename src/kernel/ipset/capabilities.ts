@@ -21,7 +21,7 @@ export function readTypes(records: Uint8Array): SupportedType[] {
 }
 
 /** The library in the file with this path. */
-export function libraryOf(path: string): LoadedLibrary {
+function libraryOf(path: string): LoadedLibrary {
   return { path, version: basename(path).replace(/^libipset\.so\.?/, '') };
 }
 

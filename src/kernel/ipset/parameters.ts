@@ -30,7 +30,7 @@ const WRITE: Readonly<Record<Parameter, Write>> = {
 };
 
 /** The flag of each parameter that is true or false. */
-export const PARAMETER_FLAGS: Readonly<Partial<Record<Parameter, number>>> = {
+const PARAMETER_FLAGS: Readonly<Partial<Record<Parameter, number>>> = {
   counters: FLAG.withCounters,
   comment: FLAG.withComment,
   skbInfo: FLAG.withSkbInfo,

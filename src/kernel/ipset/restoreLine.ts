@@ -78,7 +78,7 @@ function readParameter(parameter: Parameter, type: string, value: string): unkno
 }
 
 /** A decimal or hexadecimal number. */
-export function readNumber(option: string, value: string): number {
+function readNumber(option: string, value: string): number {
   if (!/^(\d+|0x[0-9a-f]+)$/i.test(value)) throw new LineFault(`${option} must be a number, found ${value}`);
   return Number(value);
 }

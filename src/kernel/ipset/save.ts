@@ -24,7 +24,7 @@ export function formatSets(sets: Iterable<SavedSet>): string {
 }
 
 /** The `create` line of a set, with its parameters in the tool's order. */
-export function formatSet(set: SetDefinition): string {
+function formatSet(set: SetDefinition): string {
   const words = ['create', set.name, set.type];
   for (const parameter of SHAPES[set.type]?.parameters ?? []) {
     const value = set[parameter];

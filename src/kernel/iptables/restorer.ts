@@ -95,9 +95,11 @@ export class Restorer {
     return this.#restoreAlone(tables);
   }
 
-  #start(): Promise<Running | undefined> {
-    this.#running ??= performance.now() < this.#alone ? undefined : this.#open();
-    return this.#running ?? Promise.resolve(undefined);
+  async #start(): Promise<Running | undefined> {
+    if (!this.#running && performance.now() >= this.#alone) this.#running = this.#open();
+    const running = await this.#running;
+    if (!running) this.#running = undefined;
+    return running;
   }
 
   /** Starts a program, and waits until it acknowledges a mark. Never rejects. */
@@ -114,7 +116,6 @@ export class Restorer {
     } catch (error) {
       reason = (error as Error).message;
     }
-    this.#running = undefined;
     this.#alone = performance.now() + RETRY_AFTER;
     if (!this.#reported) this.#onFallback(this.#program, reason);
     this.#reported = true;

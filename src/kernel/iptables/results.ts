@@ -21,7 +21,7 @@ export interface Outcome {
   readonly program: string;
   /** The tables of the input. One line, the mark of the table, follows each. */
   readonly tables: readonly RestoreTable[];
-  /** Number of tables that were committed, from the first one; undefined if only `failure` tells. */
+  /** Number of tables that were committed, from the first one; undefined if only `failure` shows it. */
   readonly committed: number | undefined;
   /** Undefined if all tables were committed. */
   readonly failure: RestoreFailure | undefined;

@@ -17,7 +17,7 @@ import type {
 } from '../conntrack/types.js';
 
 /** The number of a protocol. */
-export function numberOf(protocol: IpProtocol): number {
+function numberOf(protocol: IpProtocol): number {
   return typeof protocol === 'number' ? protocol : PROTOCOL_NUMBERS[protocol];
 }
 

@@ -1,5 +1,5 @@
 // Detects that another program deleted the rules of a table. kube-proxy looks for its canary chain in table mangle, which few
-// rules have, and so finds only programs that delete all tables. Here each table with rules is looked at.
+// rules have, and so finds only programs that delete all tables. This mode checks each table that has rules.
 import type { ChainRule, Iptables } from '../../kernel/iptables/types.js';
 import type { Family } from '../../net/address.js';
 import { LONGEST_TIMER } from '../../timeSlice.js';
@@ -14,7 +14,7 @@ import type { IptablesOptions } from './options.js';
  */
 const WATCHED: readonly string[] = ['nat/PREROUTING', 'filter/FORWARD'];
 
-/** Looks for the jumps once in each `auditPeriod`, also if changes never pause, until closed. */
+/** Looks for the jumps once in each `auditPeriod`, even if changes never pause, until closed. */
 export async function watchTables(
   iptables: Pick<Iptables, 'listRules'>,
   { families, auditPeriod }: Pick<IptablesOptions, 'families' | 'auditPeriod'>,

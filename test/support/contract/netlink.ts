@@ -5,7 +5,7 @@ import type { Netlink, NetlinkRequest } from '../../../src/kernel/netlink/types.
 import { closed, outcomes } from './refusals.js';
 
 /** `RTM_GETLINK` of lo, which is allowed to everybody. */
-export const GET_LO: NetlinkRequest = {
+const GET_LO: NetlinkRequest = {
   type: 18,
   payload: Uint8Array.of(0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
 };

@@ -55,7 +55,7 @@ it('a failed restore is counted', async () => {
   kernel.iptables.fault = failNth(1);
   const chain = { family: 6, table: 'nat', name: 'A', rules: [] } as const;
   const [error] = await measuredKernel.iptables.restore(6, [{ do: 'setChain', chain }]);
-  assert.deepEqual([failedRestores(), failedRestores()], [[6], []]);
+  assert.deepEqual([failedRestores(), failedRestores()], [new Map([[6, 1]]), new Map()]);
   assert.equal(error?.code, 'ENOMEM');
   assert.deepEqual(told, ['iptables restore ENOMEM 1', 'iptables batch of 1', 'restore of IPv6 failed']);
 });

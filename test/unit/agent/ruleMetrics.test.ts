@@ -8,17 +8,19 @@ it('after each pass, the rules are counted, and failed restores of a pass that w
   const shown: unknown[] = [];
   const metrics = {
     rules: (...values: unknown[]) => shown.push(values),
-    partialRestoreFailed: (family: number) => shown.push(`partial ${family}`),
+    partialRestoreFailed: (family: number, count: number) => shown.push(`partial ${family} ${count}`),
   };
-  let failed: (4 | 6)[] = [4, 4, 6];
+  const failed = new Map<4 | 6, number>([
+    [4, 2],
+    [6, 1],
+  ]);
   const counts: RuleCount[] = [{ family: 4, table: 'nat', total: 12, written: 3 }];
-  const sources = { ruleCounts: () => counts, failedRestores: () => failed.splice(0) };
+  const sources = { ruleCounts: () => counts, failedRestores: () => failed };
   const events = { synced: () => shown.push('synced'), problems() {}, failed() {}, retrying() {} };
   const { synced } = withRuleMetrics(events, sources, metrics);
   const pass = (full: boolean) => synced({ full } as SyncSummary, 0);
   pass(false);
-  assert.deepEqual(shown.splice(0), [[4, 'nat', 12, 3], 'partial 4', 'partial 4', 'partial 6', 'synced']);
-  failed = [4];
+  assert.deepEqual(shown.splice(0), [[4, 'nat', 12, 3], 'partial 4 2', 'partial 6 1', 'synced']);
   pass(true);
   assert.deepEqual(shown.splice(0), [[4, 'nat', 12, 3], 'synced']);
 });

@@ -30,7 +30,7 @@ function use(metrics: Metrics): void {
     metrics.rules(family, 'nat', 40, 3);
     metrics.rules(family, 'filter', 20, 0);
     metrics.restoreFailed(family);
-    metrics.partialRestoreFailed(family);
+    metrics.partialRestoreFailed(family, 1);
     metrics.conntrackReconciled(family, 0.01);
     metrics.conntrackDeleted(family, 7);
   }

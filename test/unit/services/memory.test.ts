@@ -1,14 +1,10 @@
 // The memory of objects: bytes for each Service, and for each of its endpoints.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { decodeObject } from '../../../src/objects/decode.js';
 import { Interning } from '../../../src/objects/interning.js';
 import { ServiceCache } from '../../../src/services/serviceCache.js';
-
-setFlagsFromString('--expose-gc');
-const collect = runInNewContext('gc') as () => void;
+import { heapInUse } from '../../support/garbage.js';
 
 const SERVICES = 2000;
 
@@ -55,9 +51,8 @@ function slice(n: number, endpoints: number): unknown {
 }
 
 /** The bytes of a Service with this number of endpoints. */
-function bytesOf(endpoints: number): number {
-  collect();
-  const before = process.memoryUsage().heapUsed;
+async function bytesOf(endpoints: number): Promise<number> {
+  const before = await heapInUse();
   const cache = new ServiceCache();
   const interning = new Interning();
   for (let n = 0; n < SERVICES; n++) {
@@ -67,15 +62,14 @@ function bytesOf(endpoints: number): number {
       cache.apply({ type: 'set', object });
     }
   }
-  collect();
-  const bytes = (process.memoryUsage().heapUsed - before) / SERVICES;
+  const bytes = ((await heapInUse()) - before) / SERVICES;
   assert.equal([...cache.serviceNames()].length, SERVICES);
   return bytes;
 }
 
-it('an endpoint takes at most 24 bytes, and a Service with its slice 1400', () => {
-  bytesOf(1); // compiles the code
-  const [few, many] = [bytesOf(10), bytesOf(50)];
+it('an endpoint takes at most 24 bytes, and a Service with its slice 1400', async () => {
+  await bytesOf(1); // compiles the code
+  const [few, many] = [await bytesOf(10), await bytesOf(50)];
   const endpoint = (many - few) / 40;
   assert.ok(endpoint <= 24, `${endpoint} bytes for an endpoint`);
   const rest = few - 10 * endpoint;

@@ -44,7 +44,7 @@ const SETTINGS = new Set([...COMMON, ...KINDS, 'master', 'name', 'bridgePort']);
 const PEER = new Set([...COMMON, 'name']);
 
 /** A link by name or index; else a fault. */
-export function checkLink(writer: MessageWriter, path: string, value: unknown): LinkReference {
+function checkLink(writer: MessageWriter, path: string, value: unknown): LinkReference {
   if (isLinkName(value)) return value;
   if (typeof value === 'number') return writer.check.integer(path, value, 1, MOST);
   const rule = `${linkName.rule}, or an index`;

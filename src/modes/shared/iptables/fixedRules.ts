@@ -2,7 +2,7 @@
 import type { Family } from '../../../net/address.js';
 
 /** A mark as iptables-save prints it: `0x4000`. */
-export function hex(mark: number): string {
+function hex(mark: number): string {
   return `0x${mark.toString(16)}`;
 }
 

@@ -78,7 +78,7 @@ for (const { title, committed, message, expected } of [
   it(`an error that names ${title}`, () => assert.deepEqual(results(committed, message), expected));
 }
 
-it('the line tells which tables were committed, if nothing else does', () => {
+it('the line shows which tables were committed, if nothing else does', () => {
   const alone = { linesBefore: 0 };
   assert.deepEqual(results(undefined, 'line 10 failed', alone), ['ok', '-A B -j B', 'ok']);
   assert.deepEqual(results(undefined, 'line 11 failed', alone), ['ok', 'ERR_PROCESS', 'ok']);

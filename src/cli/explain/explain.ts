@@ -5,6 +5,7 @@ import { loadConfiguration } from '../../config/load.js';
 import type { Explanation, PacketQuestion } from '../../modes/explanation.js';
 import { checkModeFlags, selectMode } from '../../modes/select.js';
 import type { CommandRunner } from '../command.js';
+import { modeOfNode } from '../modeOfNode.js';
 import { writeReport } from '../output/output.js';
 import { serviceOf } from './objects.js';
 import { readQuestion } from './question.js';
@@ -38,10 +39,11 @@ async function explain(question: PacketQuestion, flags: KernelCommand): Promise<
   const { configuration } = loaded;
   const service = await serviceOf(flags, loaded, question);
   const log = openLog(configuration.logging);
-  const definition = selectMode(configuration.mode);
+  const mode = await modeOfNode(flags, configuration);
+  const definition = selectMode(mode);
   const opened = await definition.open({ configuration, command: flags, loadModules: false, log });
   try {
-    if (!opened.mode.explain) throw new Error(`mode ${configuration.mode} cannot explain packets`);
+    if (!opened.mode.explain) throw new Error(`mode ${mode} cannot explain packets`);
     const explanation = await opened.mode.explain(question);
     return service === undefined ? explanation : { ...explanation, service };
   } finally {

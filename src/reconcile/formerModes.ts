@@ -17,28 +17,33 @@ export interface FormerModeEvents {
   unswitched?(mode: string, error: unknown): void;
 }
 
+/** The clock of the process. */
+export interface Clock {
+  /** Monotonic time, in ms. */
+  now(): number;
+  /** Resolves after this time, in ms. */
+  pause(milliseconds: number): Promise<unknown>;
+}
+
 /** The modes whose state has not been removed yet. */
 export class FormerModes {
   #modes: readonly FormerMode[];
   readonly #events: FormerModeEvents;
-  readonly #now: () => number;
+  readonly #clock: Clock;
   readonly #bound: number;
   /** Time of the first attempt, in ms. */
   #since: number | undefined;
 
-  /**
-   * @param now monotonic time, in ms
-   * @param bound maximum time for which connections keep the state of a mode, in ms
-   */
+  /** @param bound maximum time for which connections keep the state of a mode, in ms */
   constructor(
     modes: readonly FormerMode[],
     events: FormerModeEvents,
-    now: () => number,
+    clock: Clock,
     bound: number = DRAIN_BOUND,
   ) {
     this.#modes = modes;
     this.#events = events;
-    this.#now = now;
+    this.#clock = clock;
     this.#bound = bound;
   }
 
@@ -49,7 +54,7 @@ export class FormerModes {
 
   /** Removes the state of each mode. Call it after a full pass without failures; again while {@link pending}. */
   async remove(): Promise<void> {
-    this.#since ??= this.#now();
+    this.#since ??= this.#clock.now();
     const left: FormerMode[] = [];
     for (const mode of this.#modes) {
       try {
@@ -104,7 +109,7 @@ export class FormerModes {
         this.#events.kept?.(former.name, connections);
         return false;
       }
-      const summary = await cleanUp(state.mode);
+      const summary = await cleanUp(state.mode, (milliseconds) => this.#clock.pause(milliseconds));
       this.#events.switched?.(former.name, summary);
       await state.finish?.();
       return summary.left.length === 0;
@@ -115,7 +120,7 @@ export class FormerModes {
 
   /** Connections for which the state stays: none after the time limit. */
   async #connectionsOf(state: FormerState): Promise<number> {
-    const now = this.#now();
+    const now = this.#clock.now();
     if (now - (this.#since ?? now) >= this.#bound) return 0;
     return (await state.connections?.()) ?? 0;
   }

@@ -2,6 +2,7 @@
 // read with the tools, removed, programmed on an empty kernel, and read again. Prints the results as JSON, so that a
 // namespace needs only one process. Arguments: seeds.
 import { release } from 'node:os';
+import { setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { type OpenIpvsKernel as Kernel, openIpvsKernel } from '../../src/modes/ipvs/open.js';
 import { cleanUp } from '../../src/reconcile/cleanUp.js';
@@ -46,12 +47,12 @@ async function main(seed: number, kernel: Kernel): Promise<RandomReport> {
   const stepwise = comparable(toolOutput());
   node.reconciler.requestFullSync();
   const again = await sync(node);
-  const left = [...(await cleanUp(node.mode)).left];
+  const left = [...(await cleanUp(node.mode, wait)).left];
   const fresh = new IpvsNode(RANDOM_HOST, kernel, release());
   fresh.set(cluster.objects);
   await sync(fresh);
   const fromNothing = comparable(toolOutput());
-  left.push(...(await cleanUp(fresh.mode)).left);
+  left.push(...(await cleanUp(fresh.mode, wait)).left);
   const same = isDeepStrictEqual(stepwise, fromNothing);
   return { seed, operations, failures, stepwise, fromNothing: same ? 'the same' : fromNothing, again, left };
 }

@@ -1,4 +1,5 @@
 // One pass, and then an exit: --once, --cleanup, and the preview of plan and diff.
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { logEvents, logFailures } from '../agent/logEvents.js';
 import type { Configuration } from '../config/configuration.js';
@@ -59,14 +60,28 @@ export async function runPreview(parts: PassParts, show: (preview: Preview) => v
   return operations.length === 0 ? 0 : 1;
 }
 
-/** Programs the kernel and prints a summary. Status 1 if an operation failed or an input is unreadable. */
+/**
+ * Programs the kernel and prints a summary. Status 1 if an operation failed, the state of a former mode could not be
+ * removed, or an input is unreadable.
+ */
 export async function runOnce(parts: PassParts): Promise<number> {
-  const { proxy, unread } = proxyOf(parts);
+  let unremoved = false;
+  const logged = logEvents(parts.log);
+  const { proxy, unread } = proxyOf(parts, {
+    switched(mode, summary) {
+      unremoved ||= summary.failures.length > 0;
+      logged.switched?.(mode, summary);
+    },
+    unswitched(mode, error) {
+      unremoved = true;
+      logged.unswitched?.(mode, error);
+    },
+  });
   const summary = await proxy.once();
   await proxy.stop();
   logFailures(parts.log, summary);
   parts.print(describeSummary(summary, unread()));
-  return summary.failures.length === 0 && unread().length === 0 ? 0 : 1;
+  return summary.failures.length === 0 && !unremoved && unread().length === 0 ? 0 : 1;
 }
 
 /** The parts of a clean-up. */
@@ -97,7 +112,7 @@ export async function runCleanUp({ modes, unusable, log, print }: CleanUpParts):
     try {
       const state = await open();
       if (!state) continue;
-      const result = await cleanUp(state.mode).finally(() => state.close());
+      const result = await cleanUp(state.mode, wait).finally(() => state.close());
       logFailures(log, result);
       operations += result.operations;
       left.push(...result.left);

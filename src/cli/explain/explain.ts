@@ -7,7 +7,7 @@ import { checkModeFlags, selectMode } from '../../modes/select.js';
 import type { CommandRunner } from '../command.js';
 import { modeOfNode } from '../modeOfNode.js';
 import { writeReport } from '../output/output.js';
-import { serviceOf } from './objects.js';
+import { findFrontend } from './objects.js';
 import { readQuestion } from './question.js';
 import { explanationLines, type ServiceOfFrontend } from './text.js';
 
@@ -37,15 +37,17 @@ async function explain(question: PacketQuestion, flags: KernelCommand): Promise<
   checkModeFlags(flags);
   const loaded = loadConfiguration(flags);
   const { configuration } = loaded;
-  const service = await serviceOf(flags, loaded, question);
+  const found = await findFrontend(flags, loaded, question);
   const log = openLog(configuration.logging);
   const mode = await modeOfNode(flags, configuration);
   const definition = selectMode(mode);
   const opened = await definition.open({ configuration, command: flags, loadModules: false, log });
   try {
     if (!opened.mode.explain) throw new Error(`mode ${mode} cannot explain packets`);
-    const explanation = await opened.mode.explain(question);
-    return service === undefined ? explanation : { ...explanation, service };
+    const explanation = await opened.mode.explain(
+      found?.isClusterIP ? { ...question, clusterIP: true } : question,
+    );
+    return found === undefined ? explanation : { ...explanation, service: found.service };
   } finally {
     opened.kernel.close();
   }

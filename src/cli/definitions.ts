@@ -150,7 +150,8 @@ objects need; see diff for the items instead of the operations.`,
     name: 'diff',
     summary: 'print the items in which the kernel differs from the objects',
     description: `Reads the objects and the kernel like plan, and prints each item that is missing in the kernel, that differs, or
-that no object needs any more, by Service, and the items of another mode that ran on the node before. It is the check that a node has the state that it should have.`,
+that no object needs any more, by Service, and the items of another mode that ran on the node before. It is the check
+that a node has the state that it should have.`,
     options: [],
     formats: REPORTS,
     inputs: true,

@@ -1,8 +1,8 @@
-// --cleanup and plan: all modes, even if one of them or a family cannot be read.
+// --cleanup, --once and plan: all modes, even if one of them or a family cannot be read.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { pino } from 'pino';
-import { type Preview, runCleanUp, runPreview } from '../../../src/cli/passes.js';
+import { type PassParts, type Preview, runCleanUp, runOnce, runPreview } from '../../../src/cli/passes.js';
 import { readInputFlags } from '../../../src/config/commandLine.js';
 import { loadConfiguration } from '../../../src/config/load.js';
 import { NetlinkError } from '../../../src/errors.js';
@@ -77,33 +77,40 @@ describe('a clean-up', () => {
   });
 });
 
+/** The parts of a pass on a node where these modes may have run before, and the lines that it logs. */
+function passOf(kernel: FakeKernel, formerModes: readonly FormerMode[]) {
+  const lines: string[] = [];
+  const parts: PassParts = {
+    opened: { mode: createMapMode(new MapKernel(), 60_000), kernel },
+    formerModes,
+    source: { start: async () => {}, stop() {} },
+    node: nodeFacts('node-a'),
+    configuration: loadConfiguration(readInputFlags([])).configuration,
+    log: pino({ base: null }, { write: (line: string) => lines.push(line) }),
+    print: () => {},
+  };
+  return { parts, lines };
+}
+
+/** A node on which iptables mode left one chain. */
+async function withChain() {
+  const kernel = new FakeKernel();
+  await kernel.iptables.restore(4, [{ do: 'setChain', chain: CHAIN }]);
+  const iptables: FormerMode = { name: 'iptables', open: async () => formerState(kernel, IPTABLES_DEFAULTS) };
+  return { kernel, iptables };
+}
+
 describe('a plan', () => {
   it('lists the removal of what a former mode left, names a mode that cannot be opened, and changes nothing', async () => {
-    const kernel = new FakeKernel();
-    await kernel.iptables.restore(4, [{ do: 'setChain', chain: CHAIN }]);
+    const { kernel, iptables } = await withChain();
     const before = kernel.iptables.dump(4);
-    const iptables: FormerMode = {
-      name: 'iptables',
-      open: async () => formerState(kernel, IPTABLES_DEFAULTS),
-    };
-    const none: FormerMode = { name: 'nftables', open: async () => undefined };
-    const plan = async (formerModes: readonly FormerMode[]) => {
-      const lines: string[] = [];
+    const plan = async (...formerModes: FormerMode[]) => {
+      const { parts, lines } = passOf(kernel, formerModes);
       const shown: Preview[] = [];
-      const { configuration } = loadConfiguration(readInputFlags([]));
-      const parts = {
-        opened: { mode: createMapMode(new MapKernel(), 60_000), kernel },
-        formerModes,
-        source: { start: async () => {}, stop() {} },
-        node: nodeFacts('node-a'),
-        configuration,
-        log: pino({ base: null }, { write: (line: string) => lines.push(line) }),
-        print: () => {},
-      };
       const status = await runPreview(parts, (preview) => shown.push(preview));
       return { status, log: lines.join(''), operations: shown.flatMap(({ operations }) => operations) };
     };
-    const found = await plan([none, iptables]);
+    const found = await plan({ name: 'nftables', open: async () => undefined }, iptables);
     assert.deepEqual([found.status, found.log], [1, '']);
     const former = found.operations.filter(({ formerMode }) => formerMode !== undefined);
     assert.deepEqual(former, [
@@ -114,10 +121,31 @@ describe('a plan', () => {
         lines: [`- chain IPv4 nat/${CHAIN.name}`],
       },
     ]);
-    const { status, log, operations } = await plan([UNREADABLE, iptables]);
+    const { status, log, operations } = await plan(UNREADABLE, iptables);
     assert.deepEqual([status, operations], [2, found.operations]);
     assert.match(log, LOGGED);
     assert.match(log, /"msg":"cannot read the items of another mode"/);
     assert.equal(kernel.iptables.dump(4), before);
+  });
+});
+
+describe('--once', () => {
+  it('removes what a former mode left', async () => {
+    const { kernel, iptables } = await withChain();
+    const { parts, lines } = passOf(kernel, [iptables]);
+    assert.equal(await runOnce(parts), 0);
+    assert.match(lines.join(''), /"mode":"iptables","operations":1,"left":\[\]/);
+    assert.doesNotMatch(kernel.iptables.dump(4), /KUBE/);
+  });
+
+  it('has status 1 if a mode cannot be opened, or an item cannot be removed', async () => {
+    const { kernel, iptables } = await withChain();
+    const unopened = passOf(kernel, [UNREADABLE]);
+    assert.equal(await runOnce(unopened.parts), 1);
+    assert.match(unopened.lines.join(''), LOGGED);
+    kernel.fault = (operation) => (operation === 'iptables.restore' ? IPVS_ERROR : undefined);
+    const failed = passOf(kernel, [iptables]);
+    assert.equal(await runOnce(failed.parts), 1);
+    assert.match(failed.lines.join(''), /"left":\["chain IPv4 nat\/KUBE-SVC-A+"\]/);
   });
 });

@@ -111,7 +111,7 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
   constructor(parts: ProxyParts<Item, Operation>) {
     this.#parts = parts;
     const { mode, formerModes = [], drainBound, nodeName, bindAddress, rest = 0, events } = parts;
-    this.#formerModes = new FormerModes(formerModes, events, { now, pause }, drainBound);
+    this.#formerModes = new FormerModes(formerModes, events, now, drainBound);
     this.#conflicts = new OpenProblems(events);
     this.#node = new NodeState(mode.host, nodeName, bindAddress);
     this.#reconciler = new Reconciler(mode, this.#inputs(), now);
@@ -320,8 +320,4 @@ function conflictsOf(service: string, lost: ReadonlyMap<string, string>): Proble
 
 function now(): number {
   return performance.now();
-}
-
-function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }

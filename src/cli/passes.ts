@@ -1,5 +1,4 @@
 // One pass, and then an exit: --once, --cleanup, and the preview of plan and diff.
-import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { logEvents, logFailures } from '../agent/logEvents.js';
 import type { Configuration } from '../config/configuration.js';
@@ -112,7 +111,7 @@ export async function runCleanUp({ modes, unusable, log, print }: CleanUpParts):
     try {
       const state = await open();
       if (!state) continue;
-      const result = await cleanUp(state.mode, wait).finally(() => state.close());
+      const result = await cleanUp(state.mode).finally(() => state.close());
       logFailures(log, result);
       operations += result.operations;
       left.push(...result.left);

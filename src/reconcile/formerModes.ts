@@ -17,33 +17,28 @@ export interface FormerModeEvents {
   unswitched?(mode: string, error: unknown): void;
 }
 
-/** The clock of the process. */
-export interface Clock {
-  /** Monotonic time, in ms. */
-  now(): number;
-  /** Resolves after this time, in ms. */
-  pause(milliseconds: number): Promise<unknown>;
-}
-
 /** The modes whose state has not been removed yet. */
 export class FormerModes {
   #modes: readonly FormerMode[];
   readonly #events: FormerModeEvents;
-  readonly #clock: Clock;
+  readonly #now: () => number;
   readonly #bound: number;
   /** Time of the first attempt, in ms. */
   #since: number | undefined;
 
-  /** @param bound maximum time for which connections keep the state of a mode, in ms */
+  /**
+   * @param now monotonic time, in ms
+   * @param bound maximum time for which connections keep the state of a mode, in ms
+   */
   constructor(
     modes: readonly FormerMode[],
     events: FormerModeEvents,
-    clock: Clock,
+    now: () => number,
     bound: number = DRAIN_BOUND,
   ) {
     this.#modes = modes;
     this.#events = events;
-    this.#clock = clock;
+    this.#now = now;
     this.#bound = bound;
   }
 
@@ -54,7 +49,7 @@ export class FormerModes {
 
   /** Removes the state of each mode. Call it after a full pass without failures; again while {@link pending}. */
   async remove(): Promise<void> {
-    this.#since ??= this.#clock.now();
+    this.#since ??= this.#now();
     const left: FormerMode[] = [];
     for (const mode of this.#modes) {
       try {
@@ -109,7 +104,7 @@ export class FormerModes {
         this.#events.kept?.(former.name, connections);
         return false;
       }
-      const summary = await cleanUp(state.mode, (milliseconds) => this.#clock.pause(milliseconds));
+      const summary = await cleanUp(state.mode);
       this.#events.switched?.(former.name, summary);
       await state.finish?.();
       return summary.left.length === 0;
@@ -120,7 +115,7 @@ export class FormerModes {
 
   /** Connections for which the state stays: none after the time limit. */
   async #connectionsOf(state: FormerState): Promise<number> {
-    const now = this.#clock.now();
+    const now = this.#now();
     if (now - (this.#since ?? now) >= this.#bound) return 0;
     return (await state.connections?.()) ?? 0;
   }

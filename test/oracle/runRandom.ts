@@ -2,7 +2,6 @@
 // read with the tools, removed, programmed on an empty kernel, and read again. Prints the results as JSON, so that a
 // namespace needs only one process. Arguments: seeds.
 import { release } from 'node:os';
-import { setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { type OpenIpvsKernel as Kernel, openIpvsKernel } from '../../src/modes/ipvs/open.js';
 import { cleanUp } from '../../src/reconcile/cleanUp.js';
@@ -47,12 +46,12 @@ async function main(seed: number, kernel: Kernel): Promise<RandomReport> {
   const stepwise = comparable(toolOutput());
   node.reconciler.requestFullSync();
   const again = await sync(node);
-  const left = [...(await cleanUp(node.mode, wait)).left];
+  const left = [...(await cleanUp(node.mode)).left];
   const fresh = new IpvsNode(RANDOM_HOST, kernel, release());
   fresh.set(cluster.objects);
   await sync(fresh);
   const fromNothing = comparable(toolOutput());
-  left.push(...(await cleanUp(fresh.mode, wait)).left);
+  left.push(...(await cleanUp(fresh.mode)).left);
   const same = isDeepStrictEqual(stepwise, fromNothing);
   return { seed, operations, failures, stepwise, fromNothing: same ? 'the same' : fromNothing, again, left };
 }

@@ -2,7 +2,6 @@
 // JSON for the test, so that a namespace needs only one process. Arguments: the mode, and names of recordings.
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import type { KeyedOperation } from '../../src/modes/mode.js';
 import { cleanUp } from '../../src/reconcile/cleanUp.js';
 import { GROUNDS, type Ground } from '../support/grounds.js';
@@ -66,11 +65,11 @@ async function main<Item, Operation extends KeyedOperation>(
   // With one step, the first start was already at the last step.
   let fromNothing: string[] = [];
   if (scenario.steps.length > 1) {
-    failures.push(...(await cleanUp(node.mode, wait)).failures.map(({ error }) => error.message));
+    failures.push(...(await cleanUp(node.mode)).failures.map(({ error }) => error.message));
     await restart();
     fromNothing = differences(last, ground.output());
   }
-  const final = await cleanUp(node.mode, wait);
+  const final = await cleanUp(node.mode);
   failures.push(...final.failures.map(({ error }) => error.message));
   const cleaned = { left: final.left, differences: lineDifferences(before, ground.everything()) };
   return { steps, restarted, fromNothing, settings, timeouts, cleanUp: cleaned, failures };

@@ -130,26 +130,7 @@ it('a clean-up removes everything', async () => {
   const kernel = new MapKernel();
   const mode = createMapMode(kernel, NO_AUDIT);
   await start(kernel, mode, WEB + API);
-  const unused = () => assert.fail('nothing is in use');
-  assert.deepEqual(await cleanUp(mode, unused), { operations: 3, failures: [], left: [] });
-  assert.equal(kernel.table, undefined);
-});
-
-it('a clean-up tries again to remove what is in use, for a limited time', async () => {
-  const kernel = new MapKernel();
-  const mode = createMapMode(kernel, NO_AUDIT);
-  await start(kernel, mode, WEB + API);
-  const busy = new NetlinkError({ code: 'EBUSY', operation: 'map.delete' });
-  kernel.fault = (_, target) => (target === 'table' ? busy : undefined);
-  const pauses: number[] = [];
-  const inUse = await cleanUp(mode, async (milliseconds) => void pauses.push(milliseconds));
-  assert.deepEqual(pauses, [50, 100, 200, 400]);
-  assert.deepEqual(inUse.failures, [{ key: 'table', error: busy, vital: false }]);
-  assert.deepEqual([inUse.operations, inUse.left], [3, ['table']]);
-  const soonUnused = async () => {
-    kernel.fault = () => undefined;
-  };
-  assert.deepEqual(await cleanUp(mode, soonUnused), { operations: 1, failures: [], left: [] });
+  assert.deepEqual(await cleanUp(mode), { operations: 3, failures: [], left: [] });
   assert.equal(kernel.table, undefined);
 });
 

@@ -1,7 +1,6 @@
 // Every recorded cluster, programmed into a kernel in memory in each mode: its state must equal that of kube-proxy.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { setTimeout as wait } from 'node:timers/promises';
 import { BLOCK_LOCALNET } from '../../../src/modes/iptables/fixedChains.js';
 import { ROUTE_LOCALNET } from '../../../src/modes/iptables/planNode.js';
 import { cleanUp } from '../../../src/reconcile/cleanUp.js';
@@ -38,9 +37,7 @@ function recordings<Node extends FakeNode | FakeIptablesNode>(
         await restarted.load(`${last}/objects.yaml`);
         assert.equal((await restarted.sync()).operations, 0);
         const { failures, left } =
-          restarted instanceof FakeNode
-            ? await cleanUp(restarted.mode, wait)
-            : await cleanUp(restarted.mode, wait);
+          restarted instanceof FakeNode ? await cleanUp(restarted.mode) : await cleanUp(restarted.mode);
         assert.deepEqual([failures, left], [[], []]);
         const protects = iptables.dump(4).includes(BLOCK_LOCALNET.text);
         assert.equal(protects, node.kernel.sysctl.values.get(ROUTE_LOCALNET) === '1');

@@ -1,7 +1,6 @@
 // Rules that another program changed: each is found, and repaired with the smallest operation.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { setTimeout as wait } from 'node:timers/promises';
 import type { IptablesOperation } from '../../../../src/kernel/iptables/types.js';
 import { BLOCK_LOCALNET } from '../../../../src/modes/iptables/fixedChains.js';
 import { cleanUp } from '../../../../src/reconcile/cleanUp.js';
@@ -167,7 +166,7 @@ describe('state of other programs', () => {
       programmedRules.get('filter/INPUT')?.filter((rule) => rule === '-j KUBE-FIREWALL').length,
       1,
     );
-    const { failures, left } = await cleanUp(node.mode, wait);
+    const { failures, left } = await cleanUp(node.mode);
     assert.deepEqual([failures, left], [[], []]);
     // The rule stays that protects loopback addresses: the setting that makes them reachable stays too.
     const localnet = `-A KUBE-FIREWALL ${BLOCK_LOCALNET.text}`;
@@ -191,7 +190,7 @@ describe('state of other programs', () => {
     const { iptables } = node.kernel;
     const rule = { family: 4, table: 'nat', chain: 'POSTROUTING', text: '-j KUBE-MARK-MASQ' } as const;
     assert.deepEqual(await iptables.restore(4, [{ do: 'insertRule', rule }]), [undefined]);
-    assert.deepEqual((await cleanUp(node.mode, wait)).failures, []);
+    assert.deepEqual((await cleanUp(node.mode)).failures, []);
     const { rules } = await iptables.saveTables(4);
     const left = [...rules.keys()].filter((id) => id.includes('KUBE-'));
     assert.deepEqual(left.sort(), ['filter/KUBE-FIREWALL', 'nat/KUBE-MARK-MASQ']);

@@ -67,7 +67,7 @@ export type {
 export { createProxy, type ProxyEvents, type ProxyParts, type ServiceProxy } from './proxy.js';
 export type { CleanUpSummary } from './reconcile/cleanUp.js';
 export type { FormerModeEvents } from './reconcile/formerModes.js';
-export type { PlannedOperation } from './reconcile/reconciler.js';
+export type { PlannedOperation } from './reconcile/plannedOperation.js';
 export type { Failure, SyncSummary } from './reconcile/summary.js';
 export { type Endpoint, type EndpointList, STATE } from './services/endpointList.js';
 export type { NamedFrontend } from './services/namedFrontends.js';

@@ -9,7 +9,8 @@ import type { ObjectChange } from './objects/types.js';
 import { type FormerModeEvents, FormerModes } from './reconcile/formerModes.js';
 import type { Inputs } from './reconcile/inputs.js';
 import { NodeState } from './reconcile/nodeState.js';
-import { type PlannedOperation, Reconciler } from './reconcile/reconciler.js';
+import type { PlannedOperation } from './reconcile/plannedOperation.js';
+import { Reconciler } from './reconcile/reconciler.js';
 import { Runner, type RunnerEvents } from './reconcile/runner.js';
 import { type SyncSummary, together } from './reconcile/summary.js';
 import { type NamedFrontend, namedFrontends } from './services/namedFrontends.js';
@@ -71,7 +72,10 @@ export interface ServiceProxy {
   start(): Promise<void>;
   /** Reads the source and makes one full pass. */
   once(): Promise<SyncSummary>;
-  /** Reads the source and resolves to the operations of a full pass, in order; changes nothing. */
+  /**
+   * Reads the source and resolves to the operations of a full pass, then those that remove the state of former modes, in
+   * order; changes nothing.
+   */
   plan(): Promise<PlannedOperation[]>;
   /** The frontends of all Services as they are now known, with their names. Read in time slices. */
   frontends(): Promise<NamedFrontend[]>;
@@ -143,7 +147,7 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
 
   async plan(): Promise<PlannedOperation[]> {
     await this.#begin(() => {});
-    return this.#reconciler.preview();
+    return [...(await this.#reconciler.preview()), ...(await this.#formerModes.preview())];
   }
 
   async frontends(): Promise<NamedFrontend[]> {

@@ -42,6 +42,7 @@ export const TIERS = [
     needs: IPVS,
     // iptables-nft, which most nodes use. The other tests use iptables-legacy where it is faster.
     others: {
+      'iptablesCommands.': ['conntrack', 'ipset'],
       'iptablesMode.': ['conntrack'],
       'flushedTables.': ['conntrack', 'nftables', 'bridge filter'],
       'once.': [...IPVS, 'nftables'],

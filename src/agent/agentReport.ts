@@ -31,7 +31,7 @@ export interface AgentReport {
   /** `0.1.0`. */
   readonly version: string;
   readonly node: string;
-  /** `ipvs`. */
+  /** `ipvs` or `iptables`. */
   readonly mode: string;
   readonly families: readonly Family[];
   /** Start of the process, RFC 3339. */
@@ -42,8 +42,8 @@ export interface AgentReport {
   readonly kernelError: string | null;
   /** Number of operations that repaired changes by other programs, since the start. */
   readonly repaired: number;
-  /** Number of real servers with weight 0 whose connections have not ended. */
-  readonly draining: number;
+  /** Number of real servers with weight 0 whose connections have not ended. Absent in modes without real servers. */
+  readonly draining?: number;
   /** Number of problems of objects that are left out, completely or partly. */
   readonly leftOut: number;
   /** The first 100 of them. */
@@ -58,7 +58,7 @@ export class AgentState {
   #lastPass: PassReport | null = null;
   #kernelError: string | null = null;
   #repaired = 0;
-  #draining = 0;
+  #draining: number | undefined;
 
   /** @param now time of day, in ms since 1970 */
   constructor(
@@ -94,7 +94,7 @@ export class AgentState {
       lastPass: this.#lastPass,
       kernelError: this.#kernelError,
       repaired: this.#repaired,
-      draining: this.#draining,
+      ...(this.#draining === undefined ? {} : { draining: this.#draining }),
       leftOut: lines.length,
       problems: lines.slice(0, LISTED),
     };
@@ -104,7 +104,7 @@ export class AgentState {
     const { full, services, operations, failures, unknown, milliseconds, repaired, counts } = summary;
     this.#kernelError = null;
     this.#repaired += repaired;
-    this.#draining = counts['draining'] ?? 0;
+    this.#draining = counts['draining'];
     this.#lastPass = {
       endedAt: new Date(this.#now()).toISOString(),
       full,

@@ -15,6 +15,10 @@ const VIRTUAL_SERVICE_FILTER = {
   help: 'show only virtual services that have one of these texts in their name or address',
 } as const;
 
+/** How a command that reads the kernel of the node selects the mode. */
+const MODE_OF_NODE = `Without --config and --proxy-mode, the mode is that of the
+agent, or kube-proxy, that runs on this node.`;
+
 /** All commands, in the order of the help. */
 export const COMMANDS: readonly CommandDefinition[] = [
   {
@@ -23,7 +27,7 @@ export const COMMANDS: readonly CommandDefinition[] = [
     description: `Lists the virtual services in the kernel, under the names of their Services, with their scheduler and real
 servers, the weights and connections of these, and the rates of new connections. The names are those of
 the running agent; with --manifests, --kubeconfig or --master, those of these objects. Without names, the list
-has addresses only.`,
+has addresses only. Only ipvs mode has virtual services. ${MODE_OF_NODE}`,
     arguments: [VIRTUAL_SERVICE_FILTER],
     options: [
       {
@@ -130,8 +134,9 @@ are deprecated or have no effect; they change the exit status only with --strict
     name: 'plan',
     summary: 'print the operations that run would carry out on this kernel, and change nothing',
     description: `Reads the objects and the kernel like run, and prints the operations that run would carry out, by Service, in
-groups that have the order of their execution. Nothing is changed, and no module is loaded. On a node without any of
-our state, it is everything that the objects need; see diff for the items instead of the operations.`,
+groups that have the order of their execution. The last group removes the state of another mode that ran on the node
+before. Nothing is changed, and no module is loaded. On a node without any of our state, it is everything that the
+objects need; see diff for the items instead of the operations.`,
     options: [],
     formats: REPORTS,
     inputs: true,
@@ -145,7 +150,8 @@ our state, it is everything that the objects need; see diff for the items instea
     name: 'diff',
     summary: 'print the items in which the kernel differs from the objects',
     description: `Reads the objects and the kernel like plan, and prints each item that is missing in the kernel, that differs, or
-that no object needs any more, by Service. It is the check that a node has the state that it should have.`,
+that no object needs any more, by Service, and the items of another mode that ran on the node before. It is the check
+that a node has the state that it should have.`,
     options: [],
     formats: REPORTS,
     inputs: true,
@@ -156,8 +162,8 @@ that no object needs any more, by Service. It is the check that a node has the s
     name: 'explain',
     summary: 'explain why a client reaches an address and port, or why it does not',
     description: `Follows a packet of a new connection through the kernel of this node as it is programmed now: addresses, rules,
-sets, virtual service, real servers, and the address that each endpoint sees. It changes nothing and sends no packet. With
---manifests, --kubeconfig or --master, it names the Service.`,
+sets, endpoints, and the address that each endpoint sees. It changes nothing and sends no packet. With
+--manifests, --kubeconfig or --master, it names the Service. ${MODE_OF_NODE}`,
     arguments: [
       {
         syntax: '<frontend>',

@@ -1,5 +1,5 @@
 // The command diff: the items in which the kernel differs from the objects, by Service.
-import type { PlannedOperation } from '../reconcile/reconciler.js';
+import type { PlannedOperation } from '../reconcile/plannedOperation.js';
 import type { CommandRunner } from './command.js';
 import { groupsOf, type Owned } from './grouping.js';
 import type { Style, StyleName } from './output/colours.js';
@@ -21,7 +21,7 @@ export const runDiff: CommandRunner = async ({ flags, output }) => {
 export interface Difference extends Owned {
   /** Its key: `virtual service 10.96.0.80:80/tcp`. */
   readonly item: string;
-  /** Its state in the kernel: `unwanted` if no object needs it. */
+  /** Its state in the kernel: `unwanted` if no object needs it, or a former mode left it. */
   readonly state: PlannedOperation['state'];
   /** The changes that it needs, as lines of a readable diff. */
   readonly lines: readonly string[];
@@ -37,10 +37,13 @@ export interface DiffReport {
 /** The report of a preview: one difference for all operations of an item. */
 export function diffReport({ operations, unread }: Preview): DiffReport {
   const byItem = new Map<string, Difference & { readonly lines: string[] }>();
-  for (const { key, state, node, services, lines } of operations) {
-    const difference = byItem.get(key) ?? { item: key, state, node, services, lines: [] };
+  for (const { key, state, node, services, formerMode, lines } of operations) {
+    const owners = { node, services, ...(formerMode === undefined ? {} : { formerMode }) };
+    // A former mode may have an item with the same key.
+    const id = `${formerMode ?? ''} ${key}`;
+    const difference = byItem.get(id) ?? { item: key, state, ...owners, lines: [] };
     difference.lines.push(...lines);
-    byItem.set(key, difference);
+    byItem.set(id, difference);
   }
   return { differences: [...byItem.values()], unread };
 }

@@ -6,15 +6,17 @@ export interface Owned {
   readonly node: boolean;
   /** Services whose plans have the item. */
   readonly services: readonly string[];
+  /** The former mode that left the item; absent for items of the running mode. */
+  readonly formerMode?: string;
 }
 
-/** What the same Services own, or the node, or no one. */
+/** The items of the same Services, of the node, of no owner, or of a former mode. */
 export interface Group<Member> {
   readonly heading: string;
   readonly members: Member[];
 }
 
-/** The groups, in order: the node's, those of Services by name, and the one without an owner. */
+/** The groups, in order: the node's, those of Services by name, the one without an owner, and those of former modes. */
 export function groupsOf<Member extends Owned>(members: readonly Member[]): Group<Member>[] {
   const groups = new Map<string, Group<Member>>();
   for (const member of members) {
@@ -26,12 +28,14 @@ export function groupsOf<Member extends Owned>(members: readonly Member[]): Grou
   return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
 }
 
-function sortKeyOf({ node, services }: Owned): string {
+function sortKeyOf({ node, services, formerMode }: Owned): string {
+  if (formerMode !== undefined) return `3 ${formerMode}`;
   if (node) return '0';
   return services.length > 0 ? `1 ${services.join(' ')}` : '2';
 }
 
-function headingOf({ node, services }: Owned): string {
+function headingOf({ node, services, formerMode }: Owned): string {
+  if (formerMode !== undefined) return `no longer wanted, of ${formerMode} mode`;
   if (node) return 'the node';
   if (services.length === 0) return 'no longer wanted';
   return services.length === 1 ? `Service ${services[0]}` : `Services ${services.join(', ')}`;

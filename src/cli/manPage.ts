@@ -14,14 +14,14 @@ export function manPage(): string {
   return `${[
     `.TH KUBE\\-NETLINK\\-PROXY 8 "" "kube\\-netlink\\-proxy ${escaped(VERSION)}" "System Administration"`,
     '.SH NAME',
-    'kube\\-netlink\\-proxy \\- program Kubernetes Services into IPVS over netlink',
+    'kube\\-netlink\\-proxy \\- program Kubernetes Services into the kernel over netlink',
     '.SH SYNOPSIS',
     ...SYNOPSIS.flatMap(([name, rest]) => ['.B kube\\-netlink\\-proxy', `${name} ${rest}`.trim(), '.br']),
     '.SH DESCRIPTION',
-    paragraph(`kube-netlink-proxy is a drop-in replacement of kube-proxy in IPVS mode. Without a command, or with run, it
-is the agent of a node: it programs the kernel, and keeps it up to date until SIGTERM or SIGINT. The other commands are
-for people. They have options of their own, and accept the flags of the agent that say which configuration and which
-objects they read.`),
+    paragraph(`kube-netlink-proxy is a drop-in replacement of kube-proxy in its ipvs and iptables modes. Without a
+command, or with run, it is the agent of a node: it programs the kernel, and keeps it up to date until SIGTERM or
+SIGINT. The other commands are for people. They have options of their own, and accept the flags of the agent that say
+which configuration and which objects they read.`),
     '.SH COMMANDS',
     ...COMMAND_SYNTAX.flatMap(command),
     '.SH FLAGS OF THE AGENT',
@@ -36,6 +36,7 @@ objects they read.`),
     '.SH SEE ALSO',
     '.BR ipvsadm (8),',
     '.BR ipset (8),',
+    '.BR iptables (8),',
     '.BR ip (8)',
   ].join('\n')}\n`;
 }

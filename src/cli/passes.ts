@@ -7,7 +7,8 @@ import type { FormerMode, KeyedOperation } from '../modes/mode.js';
 import type { UnusableFamily } from '../modes/shared/hostKernel.js';
 import { createProxy, type ProxyParts, type ServiceProxy } from '../proxy.js';
 import { cleanUp } from '../reconcile/cleanUp.js';
-import type { PlannedOperation } from '../reconcile/reconciler.js';
+import type { FormerModeEvents } from '../reconcile/formerModes.js';
+import type { PlannedOperation } from '../reconcile/plannedOperation.js';
 import type { NodeFacts } from '../services/types.js';
 import type { Source } from '../source/source.js';
 import { FAILED } from './command.js';
@@ -39,24 +40,47 @@ export interface Preview {
   readonly unread: readonly string[];
 }
 
-/** Computes the operations of a full pass, and applies none. Status 0: none; 1: some; 2: an input is unreadable. */
+/**
+ * Computes the operations of a full pass, and applies none. Status 0: none; 1: some; 2: an input or the state of a former
+ * mode is unreadable.
+ */
 export async function runPreview(parts: PassParts, show: (preview: Preview) => void): Promise<number> {
-  const { proxy, unread } = proxyOf(parts);
+  let unreadMode = false;
+  const { proxy, unread } = proxyOf(parts, {
+    unswitched(mode, error) {
+      unreadMode = true;
+      parts.log.error({ mode, err: String(error) }, 'cannot read the items of another mode');
+    },
+  });
   const operations = await proxy.plan();
   await proxy.stop();
   show({ operations, unread: unread() });
-  if (unread().length > 0) return FAILED;
+  if (unread().length > 0 || unreadMode) return FAILED;
   return operations.length === 0 ? 0 : 1;
 }
 
-/** Programs the kernel and prints a summary. Status 1 if an operation failed or an input is unreadable. */
+/**
+ * Programs the kernel and prints a summary. Status 1 if an operation failed, the state of a former mode could not be
+ * removed, or an input is unreadable.
+ */
 export async function runOnce(parts: PassParts): Promise<number> {
-  const { proxy, unread } = proxyOf(parts);
+  let unremoved = false;
+  const logged = logEvents(parts.log);
+  const { proxy, unread } = proxyOf(parts, {
+    switched(mode, summary) {
+      unremoved ||= summary.failures.length > 0;
+      logged.switched?.(mode, summary);
+    },
+    unswitched(mode, error) {
+      unremoved = true;
+      logged.unswitched?.(mode, error);
+    },
+  });
   const summary = await proxy.once();
   await proxy.stop();
   logFailures(parts.log, summary);
   parts.print(describeSummary(summary, unread()));
-  return summary.failures.length === 0 && unread().length === 0 ? 0 : 1;
+  return summary.failures.length === 0 && !unremoved && unread().length === 0 ? 0 : 1;
 }
 
 /** The parts of a clean-up. */
@@ -101,14 +125,22 @@ export async function runCleanUp({ modes, unusable, log, print }: CleanUpParts):
   return failed || left.length > 0 ? 1 : 0;
 }
 
-/** A proxy for one pass, without watches, and the unreadable inputs of its source. */
-function proxyOf({ opened, formerModes = [], drainBound, source, node, configuration, log }: PassParts): {
+/**
+ * A proxy for one pass, without watches, and the unreadable inputs of its source.
+ *
+ * @param special handlers of events; by default, all events are logged
+ */
+function proxyOf(
+  { opened, formerModes = [], drainBound, source, node, configuration, log }: PassParts,
+  special: FormerModeEvents = {},
+): {
   readonly proxy: ServiceProxy;
   readonly unread: () => readonly string[];
 } {
   let unread: readonly string[] = [];
   const events = {
     ...logEvents(log),
+    ...special,
     incomplete: (names: readonly string[]) => {
       unread = names;
     },

@@ -1,5 +1,5 @@
 // The command plan: the operations that run would carry out, by Service.
-import type { PlannedOperation } from '../reconcile/reconciler.js';
+import type { PlannedOperation } from '../reconcile/plannedOperation.js';
 import type { CommandRunner } from './command.js';
 import { groupsOf } from './grouping.js';
 import type { Style } from './output/colours.js';
@@ -20,7 +20,7 @@ export const runPlan: CommandRunner = async ({ flags, output }) => {
 export interface PlanReport {
   /**
    * The operations, in the order of their execution: the `phase`, the `key` of the item, the owners of the item (`node`
-   * and `services`), the `state` of the item, and the `lines` of text.
+   * and `services`), the `state` of the item, the `formerMode` that left it, and the `lines` of text.
    */
   readonly operations: readonly PlannedOperation[];
   /** Names of the unreadable inputs. */
@@ -50,15 +50,20 @@ export function planLines({ operations, unread }: Preview, wide: boolean, style:
 }
 
 function summaryOf(operations: readonly PlannedOperation[]): string {
-  const ofNode = operations.filter(({ node }) => node).length;
-  const unwanted = operations.filter(({ node, services }) => !node && services.length === 0).length;
-  const ofServices = operations.filter(({ node, services }) => !node && services.length > 0);
+  const own = operations.filter(({ formerMode }) => formerMode === undefined);
+  const ofNode = own.filter(({ node }) => node).length;
+  const ofServices = own.filter(({ node, services }) => !node && services.length > 0);
   const services = new Set(ofServices.flatMap((operation) => operation.services)).size;
-  const parts = [
+  const formerModes = new Set(operations.flatMap(({ formerMode }) => formerMode ?? []));
+  const parts: (readonly [number: number, purpose: string])[] = [
     [ofNode, 'for the node'],
     [ofServices.length, `for ${count(services, 'Service')}`],
-    [unwanted, 'for items that are no longer wanted'],
-  ] as const;
+    [own.length - ofNode - ofServices.length, 'for items that are no longer wanted'],
+  ];
+  for (const mode of formerModes) {
+    const ofMode = operations.filter(({ formerMode }) => formerMode === mode).length;
+    parts.push([ofMode, `for items of ${mode} mode, which ran before`]);
+  }
   const shown = parts.filter(([number]) => number > 0).map(([number, purpose]) => `${number} ${purpose}`);
   return `${count(operations.length, 'operation')}: ${shown.join(', ')}`;
 }

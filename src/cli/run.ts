@@ -104,7 +104,7 @@ async function cleanUpHost({
   const kernel = await openHostKernel();
   try {
     const { usable, unusable } = await findFamilies(kernel.iptables);
-    const settings = { configuration, command, loadModules: true, kernel, families: usable };
+    const settings = { configuration, command, kernel, families: usable };
     const modes = formerModes(undefined, settings);
     return await runCleanUp({ modes, unusable, log, print });
   } finally {

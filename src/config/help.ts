@@ -34,7 +34,7 @@ kube-netlink-proxy --help lists the commands and the flags.
 
 /** The output of `--help`. */
 export function helpText(commands: readonly CommandSummary[]): string {
-  return `kube-netlink-proxy replaces kube-proxy: it programs Kubernetes Services into the kernel's IPVS over netlink.
+  return `kube-netlink-proxy replaces kube-proxy: it programs Kubernetes Services into the kernel, in ipvs or iptables mode.
 
 ${USAGE}
 Commands:

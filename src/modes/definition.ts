@@ -18,7 +18,7 @@ export interface ModeSettings {
 }
 
 /** Arguments for opening the state of a mode that ran before. */
-export interface FormerSettings extends Omit<ModeSettings, 'log'> {
+export interface FormerSettings extends Pick<ModeSettings, 'configuration' | 'command'> {
   /** Of the running mode, without the rules that it uses. */
   readonly kernel: HostKernel;
   /** Families that can be programmed on this host. */
@@ -65,8 +65,8 @@ export interface ModeDefinition {
   /** Opens the kernel. Rejects with the NetlinkError of the part that cannot be opened. */
   open(settings: ModeSettings): Promise<OpenedMode>;
   /**
-   * Opens the state that the mode left on this node; undefined if it left none, for which no module is loaded. Rejects
-   * with the NetlinkError of the part that cannot be opened or read.
+   * Opens the state that the mode left on this node; undefined if it left none. Loads no module: without it, the kernel has
+   * no such state. Rejects with the NetlinkError of the part that cannot be opened or read.
    */
   openFormer(settings: FormerSettings): Promise<FormerState | undefined>;
 }

@@ -16,6 +16,8 @@ export interface PacketQuestion {
    * `pod` for a cluster IP, `node` for a loopback address, otherwise `outside`.
    */
   readonly from?: string;
+  /** The destination is a cluster IP, even if the kernel lacks it. Default: found in the kernel. */
+  readonly clusterIP?: true;
 }
 
 /** The result for the client. */

@@ -1,5 +1,5 @@
 // Removes all our items from the kernel.
-import type { KeyedOperation, Mode } from '../modes/mode.js';
+import type { KeyedOperation, Known, Mode } from '../modes/mode.js';
 import { applyOperations } from './applyOperations.js';
 import { DesiredState } from './desiredState.js';
 import { observeAll } from './observeAll.js';
@@ -17,11 +17,8 @@ export interface CleanUpSummary {
 export async function cleanUp<Item, Operation extends KeyedOperation>(
   mode: Mode<Item, Operation>,
 ): Promise<CleanUpSummary> {
-  const nothing = new DesiredState<Item>((item) => mode.groupOf(item));
   const known = await observeAll(mode);
-  const comparison = mode.compare(nothing, known);
-  for (const key of known.keys()) comparison.look(key);
-  const operations = [...comparison.additions(), ...comparison.removals()];
+  const operations = removeAll(mode, known);
   // Reading the rules starts processes.
   if (operations.length === 0) return { operations: 0, failures: [], left: left(mode, known) };
   const results = await applyOperations(mode, operations);
@@ -30,6 +27,17 @@ export async function cleanUp<Item, Operation extends KeyedOperation>(
     return error ? [{ key, error, vital: false }] : [];
   });
   return { operations: countOperations(operations), failures, left: left(mode, await observeAll(mode)) };
+}
+
+/** The operations after which none of our known items is left, in order. */
+export function removeAll<Item, Operation extends KeyedOperation>(
+  mode: Mode<Item, Operation>,
+  known: Known<Item>,
+): Operation[] {
+  const nothing = new DesiredState<Item>((item) => mode.groupOf(item));
+  const comparison = mode.compare(nothing, known);
+  for (const key of known.keys()) comparison.look(key);
+  return [...comparison.additions(), ...comparison.removals()];
 }
 
 /** The keys of our items. */

@@ -1,6 +1,8 @@
-// Removes the state of modes that ran on this node before, after the running mode has programmed its own.
+// Removes the state of modes that ran on this node before, after the running mode has programmed its own, or plans that.
 import type { FormerMode, FormerState } from '../modes/mode.js';
-import { type CleanUpSummary, cleanUp } from './cleanUp.js';
+import { type CleanUpSummary, cleanUp, removeAll } from './cleanUp.js';
+import { observeAll } from './observeAll.js';
+import { describePlanned, type PlannedOperation } from './plannedOperation.js';
 
 /** Maximum time for which connections keep the state of a former mode, in ms. */
 const DRAIN_BOUND = 15 * 60_000;
@@ -60,6 +62,38 @@ export class FormerModes {
     this.#modes = left;
   }
 
+  /**
+   * The operations with which {@link remove} removes the state of each mode, in order. Applies none of them. Reports the
+   * connections for which the state stays until they end.
+   */
+  async preview(): Promise<PlannedOperation[]> {
+    const planned: PlannedOperation[] = [];
+    for (const mode of this.#modes) {
+      try {
+        planned.push(...(await this.#removals(mode)));
+      } catch (error) {
+        this.#events.unswitched?.(mode.name, error);
+      }
+    }
+    return planned;
+  }
+
+  async #removals({ name, open }: FormerMode): Promise<PlannedOperation[]> {
+    const state = await open();
+    if (!state) return [];
+    try {
+      const connections = await this.#connectionsOf(state);
+      if (connections > 0) this.#events.kept?.(name, connections);
+      const known = await observeAll(state.mode);
+      const item = { node: false, services: [], state: 'unwanted', formerMode: name } as const;
+      return removeAll(state.mode, known).flatMap((operation) =>
+        describePlanned(state.mode, operation, known, item),
+      );
+    } finally {
+      state.close();
+    }
+  }
+
   /** Whether nothing of the mode is left. */
   async #removed(former: FormerMode): Promise<boolean> {
     const state = await former.open();
@@ -81,7 +115,8 @@ export class FormerModes {
 
   /** Connections for which the state stays: none after the time limit. */
   async #connectionsOf(state: FormerState): Promise<number> {
-    if (this.#now() - (this.#since ?? 0) >= this.#bound) return 0;
+    const now = this.#now();
+    if (now - (this.#since ?? now) >= this.#bound) return 0;
     return (await state.connections?.()) ?? 0;
   }
 }

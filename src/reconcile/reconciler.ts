@@ -6,6 +6,7 @@ import type { Inputs } from './inputs.js';
 import { KernelState } from './kernelState.js';
 import { observeAll } from './observeAll.js';
 import { divide, everything, planAhead } from './pieces.js';
+import { describePlanned, type PlannedOperation } from './plannedOperation.js';
 import { type PlannedKeys, Planner } from './planner.js';
 import { PassRecord, type SyncSummary, together } from './summary.js';
 
@@ -16,23 +17,6 @@ const MOST_ALONE = 256;
 interface AuditUnderWay<Item> {
   readonly reads: Audit<Item>;
   done: SyncSummary | undefined;
-}
-
-/** An operation that a full pass would carry out. */
-export interface PlannedOperation {
-  /** Its phase in the mode's order. */
-  readonly phase: string;
-  readonly key: string;
-  /** The item is in the node's own plan. */
-  readonly node: boolean;
-  /**
-   * Services whose plans have the item; the first wins. If `node` is false and there is none, the item is not desired.
-   */
-  readonly services: readonly string[];
-  /** The state of the item in the kernel: `unwanted` if no plan has it. */
-  readonly state: 'missing' | 'different' | 'unwanted';
-  /** The operation as a readable diff. */
-  readonly lines: readonly string[];
 }
 
 /** Plans the changed Services, compares, and applies the differences. Runs one pass at a time. */
@@ -249,11 +233,11 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     for await (const piece of everything(this.#planner, this.#kernel.known))
       for (const key of piece.keys) keys.push(key);
     const operations = await this.#kernel.differences(keys);
+    const { known } = this.#kernel;
     return operations.flatMap((operation) => {
-      const { phase, key } = operation;
-      const state = this.#stateOf(key);
-      const parts = this.#mode.describe(operation, this.#kernel.known);
-      return parts.map((lines) => ({ phase, key, ...this.#planner.ownersOf(key), state, lines }));
+      const { key } = operation;
+      const item = { ...this.#planner.ownersOf(key), state: this.#stateOf(key) };
+      return describePlanned(this.#mode, operation, known, item);
     });
   }
 

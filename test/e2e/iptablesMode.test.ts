@@ -1,5 +1,5 @@
 // The agent in iptables mode, on a kernel that need not have IPVS: its servers, its metrics, node ports on loopback
-// addresses, the flows of UDP clients, and the clean-up.
+// addresses, health check node ports, the flows of UDP clients, and the clean-up.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
@@ -105,9 +105,49 @@ test('the flow of a UDP client is deleted with its endpoint', async () => {
   await until(() => !flows().includes('src=10.244.1.8 '));
 });
 
+test('a health check node port reports the endpoints on this node, and is open behind rules that drop', async () => {
+  const local = service(
+    'local',
+    '10.96.0.3',
+    '  type: LoadBalancer\n  externalTrafficPolicy: Local\n  healthCheckNodePort: 31555',
+  );
+  const endpointsOn = (...nodes: string[]) => {
+    const manifest = slice('local', ...nodes.map((_, i) => `10.244.1.${7 + i}`));
+    return manifest.replaceAll('conditions: {}', () => `conditions: {}, nodeName: ${nodes.shift()}`);
+  };
+  const answer = async () => {
+    const signal = AbortSignal.timeout(10_000);
+    const headers = { connection: 'close' };
+    const response = await fetch('http://127.0.0.1:31555/', { headers, signal });
+    const weight = response.headers.get('x-load-balancing-endpoint-weight');
+    const type = response.headers.get('content-type');
+    return { status: response.status, type, weight, body: await response.text() };
+  };
+  const expected = (status: number, endpoints: number) => ({
+    ...{ status, type: 'application/json', weight: String(endpoints) },
+    body: `{
+\t"service": {
+\t\t"namespace": "demo",
+\t\t"name": "local"
+\t},
+\t"localEndpoints": ${endpoints},
+\t"serviceProxyHealthy": true
+}`,
+  });
+  tool('iptables', '-A', 'INPUT', '-p', 'tcp', '--dport', '31555', '-j', 'DROP');
+  writeFileSync(manifests, WEB + local + endpointsOn('node-a', 'node-b', 'node-a'));
+  // The port is opened after the pass: before, the connection is refused.
+  await until(async () => (await answer().catch(() => undefined)) !== undefined);
+  assert.deepEqual(await answer(), expected(200, 2));
+  writeFileSync(manifests, WEB + local + endpointsOn('node-b'));
+  await until(async () => (await answer()).status === 503);
+  assert.deepEqual(await answer(), expected(503, 0));
+  tool('iptables', '-D', 'INPUT', '-p', 'tcp', '--dport', '31555', '-j', 'DROP');
+});
+
 /** Waits until a condition is true, for at most 10 s. */
-async function until(condition: () => boolean): Promise<void> {
-  for (const deadline = Date.now() + 10_000; !condition(); await delay(20))
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  for (const deadline = Date.now() + 10_000; !(await condition()); await delay(20))
     assert.ok(Date.now() < deadline, `not within 10 s: ${condition}`);
 }
 

@@ -5,13 +5,14 @@ import { before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Lab, openLab } from '../../demo/lab.js';
 import { ManifestFolder } from '../../demo/manifestFolder.js';
-import { CLIENT, NODE_A, SHELL, WEB, WEB_PORT } from '../../demo/places.js';
+import { CLIENT, CLUSTER_CIDR, NODE_A, SHELL, WEB, WEB_PORT } from '../../demo/places.js';
 import { COMMAND, ProxyProcess, runOnce } from '../../demo/proxyProcess.js';
+import type { PlannedOperation } from '../../src/index.js';
 import { closeAfter } from '../support/closeAfter.js';
 import { Crowd } from '../support/crowd.js';
 import { service, slice } from '../support/manifests.js';
 import { Replicas } from '../support/replica.js';
-import { ask } from '../support/witnesses.js';
+import { ask, witness } from '../support/witnesses.js';
 
 const CLUSTER_IP = '10.96.0.80';
 const EXTERNAL_IP = '203.0.113.80';
@@ -134,7 +135,26 @@ test('iptables → ipvs: no request fails while the chains of iptables mode are 
   assert.match(stdout, /: 0 kernel operations /, stderr);
 });
 
-test('a clean-up removes the state of both modes', async () => {
+/** The lines that a mode plans on the node, of its own items and of those that the other mode left. */
+function planOf(mode: string, other: string): { own: string[]; former: string[] } {
+  const node = [
+    '--manifests',
+    manifests.path,
+    '--hostname-override',
+    NODE_A.name,
+    '--cluster-cidr',
+    CLUSTER_CIDR,
+  ];
+  const command = [process.execPath, COMMAND, 'plan', '-o', 'json', `--proxy-mode=${mode}`, ...node];
+  // Exit status 1: there are operations.
+  const printed = ask(lab.namespace(NODE_A), 'sh', '-c', '"$@" || test $? = 1', 'sh', ...command);
+  const { operations } = JSON.parse(printed) as { operations: readonly PlannedOperation[] };
+  const linesOf = (former: string | undefined) =>
+    operations.filter(({ formerMode }) => formerMode === former).flatMap(({ lines }) => lines);
+  return { own: linesOf(undefined), former: linesOf(other) };
+}
+
+test('each mode plans the removal of what the other one left, and a clean-up removes both', async () => {
   await whileAsking(async () => {
     const { status, stderr } = await runOnce(lab.namespace(NODE_A), manifests.path, flags('iptables'));
     assert.equal(status, 0, stderr);
@@ -143,6 +163,17 @@ test('a clean-up removes the state of both modes', async () => {
   const before = stateOf();
   assert.match(before.ipvsadm, /^-A -t 10\.96\.0\.80:80 /m);
   assert.match(before.rules, /KUBE-SVC-/);
+  const witnessed = witness(lab.namespace(NODE_A));
+  const iptables = planOf('iptables', 'ipvs');
+  assert.deepEqual(iptables.own, []);
+  for (const line of ['virtual service 10.96.0.80:80/tcp', 'set KUBE-CLUSTER-IP', 'link kube-ipvs0'])
+    assert.ok(iptables.former.includes(`- ${line}`), iptables.former.join('\n'));
+  const ipvs = planOf('ipvs', 'iptables');
+  assert.ok(
+    ipvs.former.some((line) => line.startsWith('- chain IPv4 nat/KUBE-SVC-')),
+    ipvs.former.join('\n'),
+  );
+  assert.deepEqual(witness(lab.namespace(NODE_A)), witnessed);
   const printed = ask(lab.namespace(NODE_A), process.execPath, COMMAND, '--cleanup');
   assert.match(printed, /none of our state is left\n$/);
   const { ipvsadm, ipset, links, rules } = stateOf();

@@ -9,7 +9,12 @@ import { ConfigurationError, loadConfiguration } from '../../config/load.js';
 import { checkModeFlags } from '../../modes/select.js';
 import type { CommandRunner } from '../command.js';
 import { writeReport } from '../output/output.js';
-import { checkConfiguration, configurationProblems, lineProblem } from './configuration.js';
+import {
+  checkConfiguration,
+  configurationProblems,
+  configurationWarnings,
+  lineProblem,
+} from './configuration.js';
 import { CheckedManifests } from './manifests.js';
 import { type CheckedProblem, type CheckReport, checkLines, checkStatus } from './report.js';
 
@@ -83,7 +88,7 @@ async function configurationsAmong(files: readonly string[]): Promise<Map<string
   return found;
 }
 
-/** The problems of the flags: their values, unless a file has the configuration, and flags without effect. */
+/** The problems of the flags: their values, unless a file has the configuration, and those without effect. */
 function flagProblems(flags: KernelCommand): CheckedProblem[] {
   // With a file, the mode is in the file.
   const mode = flags.config === undefined ? (flags.given.get('proxy-mode') as string) || 'ipvs' : undefined;
@@ -94,7 +99,12 @@ function flagProblems(flags: KernelCommand): CheckedProblem[] {
   const setsField = [...flags.given.keys()].some((name) => FLAGS.get(name)?.field !== undefined);
   if (flags.config !== undefined || !setsField) return problems;
   try {
-    return [...problems, ...configurationProblems(COMMAND_LINE, loadConfiguration(flags).configuration)];
+    const { configuration } = loadConfiguration(flags);
+    return [
+      ...problems,
+      ...configurationProblems(COMMAND_LINE, configuration),
+      ...configurationWarnings(COMMAND_LINE, configuration, flags.manifests !== ''),
+    ];
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
     return [...problems, ...error.message.split('\n').map((line) => lineProblem(COMMAND_LINE, line))];

@@ -32,7 +32,7 @@ export function checkConfiguration(file: string, text: string, withManifests: bo
     const problems = [
       ...strict.map((rule) => lineProblem(file, rule)),
       ...configurationProblems(file, completed(configuration)),
-      ...warningsOf(file, configuration, withManifests),
+      ...configurationWarnings(file, configuration, withManifests),
     ];
     return { problems, unreadable: false };
   } catch (error) {
@@ -56,7 +56,16 @@ export function configurationProblems(file: string, configuration: Configuration
   return [...errors, { ...at(file, 'ipvs.scheduler', rule, 'error'), value: scheduler }];
 }
 
-function warningsOf(file: string, configuration: Configuration, withManifests: boolean): CheckedProblem[] {
+/**
+ * The fields that have no effect, or an effect that is rarely wanted.
+ *
+ * @param withManifests whether the agent reads its objects from manifests
+ */
+export function configurationWarnings(
+  file: string,
+  configuration: Configuration,
+  withManifests: boolean,
+): CheckedProblem[] {
   const ignored = ignoredFields(configuration, withManifests).map((line) => {
     const [field = '', ...reason] = line.split(' ');
     return at(file, field, reason.join(' '), 'warning');

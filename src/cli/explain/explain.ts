@@ -5,8 +5,9 @@ import { loadConfiguration } from '../../config/load.js';
 import type { Explanation, PacketQuestion } from '../../modes/explanation.js';
 import { checkModeFlags, selectMode } from '../../modes/select.js';
 import type { CommandRunner } from '../command.js';
+import { modeOfNode } from '../modeOfNode.js';
 import { writeReport } from '../output/output.js';
-import { serviceOf } from './objects.js';
+import { findFrontend } from './objects.js';
 import { readQuestion } from './question.js';
 import { explanationLines, type ServiceOfFrontend } from './text.js';
 
@@ -36,14 +37,17 @@ async function explain(question: PacketQuestion, flags: KernelCommand): Promise<
   checkModeFlags(flags);
   const loaded = loadConfiguration(flags);
   const { configuration } = loaded;
-  const service = await serviceOf(flags, loaded, question);
+  const found = await findFrontend(flags, loaded, question);
   const log = openLog(configuration.logging);
-  const definition = selectMode(configuration.mode);
+  const mode = await modeOfNode(flags, configuration);
+  const definition = selectMode(mode);
   const opened = await definition.open({ configuration, command: flags, loadModules: false, log });
   try {
-    if (!opened.mode.explain) throw new Error(`mode ${configuration.mode} cannot explain packets`);
-    const explanation = await opened.mode.explain(question);
-    return service === undefined ? explanation : { ...explanation, service };
+    if (!opened.mode.explain) throw new Error(`mode ${mode} cannot explain packets`);
+    const explanation = await opened.mode.explain(
+      found?.isClusterIP ? { ...question, clusterIP: true } : question,
+    );
+    return found === undefined ? explanation : { ...explanation, service: found.service };
   } finally {
     opened.kernel.close();
   }

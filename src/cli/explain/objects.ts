@@ -6,15 +6,21 @@ import { nodeFacts } from '../../services/nodeFacts.js';
 import { readObjects } from '../readObjects.js';
 import type { ServiceOfFrontend } from './text.js';
 
+/** A frontend of the objects. */
+export interface FoundFrontend {
+  readonly service: ServiceOfFrontend;
+  readonly isClusterIP: boolean;
+}
+
 /**
- * Finds the Service of a frontend. Undefined if no flag names objects, or no Service has it. Rejects with an Error if
+ * Finds a frontend and its Service. Undefined if no flag names objects, or no Service has it. Rejects with an Error if
  * the objects cannot be read.
  */
-export async function serviceOf(
+export async function findFrontend(
   flags: KernelCommand,
   loaded: Loaded,
   dialled: Dialled,
-): Promise<ServiceOfFrontend | undefined> {
+): Promise<FoundFrontend | undefined> {
   const objects = await readObjects(flags, loaded);
   if (!objects) return undefined;
   const { cache } = objects;
@@ -23,6 +29,9 @@ export async function serviceOf(
   const owner = frontendAt(cache, node, dialled);
   if (!owner) return undefined;
   const reason = reasonWithoutEndpoints(owner);
-  const { service, port } = owner;
-  return { service, portName: port.portName, ...(reason === undefined ? {} : { reason }) };
+  const { service, port, frontend } = owner;
+  return {
+    service: { service, portName: port.portName, ...(reason === undefined ? {} : { reason }) },
+    isClusterIP: frontend.kind === 'clusterIP',
+  };
 }

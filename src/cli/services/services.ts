@@ -1,20 +1,21 @@
 // The command services: the virtual services of this node, under the names of their Services.
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Ipvs } from '../../kernel/ipvs/types.js';
+import { type Ipvs, openIpvs } from '../../kernel/ipvs/index.js';
 import type { CommandRunner } from '../command.js';
 import { type Output, writeReport } from '../output/output.js';
 import { count } from '../summary.js';
 import type { ServiceNames } from './names.js';
-import { openVirtualServices } from './openVirtualServices.js';
 import { type ReadNames, readNames } from './readNames.js';
 import { servicesReport } from './report.js';
 import { matching, serviceLines } from './table.js';
+import { requireVirtualServices } from './virtualServices.js';
 
 /** `services`. */
 export const runServices: CommandRunner = async ({ args, options, flags, output }) => {
+  await requireVirtualServices(flags);
   const read = await readNames(flags);
   noteNames(read, output);
-  const ipvs = await openVirtualServices(flags);
+  const ipvs = await openIpvs();
   try {
     await printServices({
       ipvs,

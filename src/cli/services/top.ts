@@ -1,19 +1,21 @@
 // The command top: the busiest virtual services, refreshed until the user ends it.
+import { openIpvs } from '../../kernel/ipvs/index.js';
 import type { Ipvs, VirtualServiceState } from '../../kernel/ipvs/types.js';
 import type { CommandRunner } from '../command.js';
 import type { Output } from '../output/output.js';
 import { fitted } from '../output/table.js';
 import type { ServiceNames } from './names.js';
-import { openVirtualServices } from './openVirtualServices.js';
 import { readNames } from './readNames.js';
 import { servicesReport } from './report.js';
 import { noteNames } from './services.js';
 import { matching, serviceLines } from './table.js';
 import { openTerminal, type Terminal } from './terminal.js';
 import { lastLine, ORDERS, type Order, orderOfKey, sorted, titleLine } from './topScreen.js';
+import { requireVirtualServices } from './virtualServices.js';
 
 /** `top`. */
 export const runTop: CommandRunner = async ({ args, options, flags, output }) => {
+  await requireVirtualServices(flags);
   const read = await readNames(flags);
   noteNames(read, output);
   const order = ORDERS.find((known) => known === options['sort']) ?? 'rate';
@@ -23,7 +25,7 @@ export const runTop: CommandRunner = async ({ args, options, flags, output }) =>
   const count = once
     ? 1
     : ((options['count'] as number | undefined) ?? (live ? Number.POSITIVE_INFINITY : 1));
-  const ipvs = await openVirtualServices(flags);
+  const ipvs = await openIpvs();
   const parts = { ipvs, names: read.names, texts: args, interval, order, count };
   const terminal = live ? openTerminal() : undefined;
   try {

@@ -40,10 +40,11 @@ export function decodeAgentReport(text: string): AgentReport | undefined {
   if (!isRecord(answer)) return undefined;
   const { lastPass, version, node, mode, startedAt, problems, families } = answer;
   const texts = [version, node, mode, startedAt].every((value) => typeof value === 'string');
-  const numbers = ['repaired', 'draining', 'leftOut'].every((name) => typeof answer[name] === 'number');
+  const numbers = ['repaired', 'leftOut'].every((name) => typeof answer[name] === 'number');
+  const counts = ['number', 'undefined'].includes(typeof answer['draining']);
   const lists = Array.isArray(problems) && Array.isArray(families);
   const pass = lastPass === null || (isRecord(lastPass) && Array.isArray(lastPass['failures']));
-  return texts && numbers && lists && pass ? (answer as unknown as AgentReport) : undefined;
+  return texts && numbers && counts && lists && pass ? (answer as unknown as AgentReport) : undefined;
 }
 
 function parsed(text: string): unknown {
@@ -112,7 +113,7 @@ export function statusLines(
       'drift',
       repaired === 0 ? 'none since the start' : `${count(repaired, 'operation')} repaired changes by others`,
     ),
-    row('draining', count(draining, 'real server')),
+    ...(draining === undefined ? [] : [row('draining', count(draining, 'real server'))]),
     row('left out', leftOut === 0 ? 'nothing' : count(leftOut, 'problem')),
     ...problems.map((problem) => `  ${excerpt(problem)}`),
   ];

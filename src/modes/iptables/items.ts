@@ -52,13 +52,13 @@ export function keyOf(item: Item): string {
     case 'sharedChain':
       return chainKey(item.family, item.table, item.name);
     case 'rule':
-      return `rule ${item.family} ${item.table}/${item.chain} ${item.text}`;
+      return `rule IPv${item.family} ${item.table}/${item.chain} ${item.text}`;
   }
 }
 
-/** `chain 4 nat/KUBE-SERVICES`. */
+/** `chain IPv4 nat/KUBE-SERVICES`. */
 export function chainKey(family: Family, table: Table, name: string): string {
-  return `chain ${family} ${table}/${name}`;
+  return `chain IPv${family} ${table}/${name}`;
 }
 
 /** Whether a clean-up removes the item: settings are never reset, and foreign items stay. */

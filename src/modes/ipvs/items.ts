@@ -80,9 +80,9 @@ export function keyOf(item: Item): string {
     case 'set':
       return setKey(item.set.name);
     case 'chain':
-      return `chain ${item.family} ${item.table}/${item.name}`;
+      return `chain IPv${item.family} ${item.table}/${item.name}`;
     case 'jump':
-      return `jump ${item.family} ${item.table}/${item.chain} ${item.text}`;
+      return `jump IPv${item.family} ${item.table}/${item.chain} ${item.text}`;
     case 'address':
       return `address ${item.address}`;
     case 'entry':

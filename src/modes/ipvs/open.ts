@@ -10,6 +10,7 @@ import type { ModeDefinition, ModeSettings } from '../definition.js';
 import { openHostKernel, usableFamilies } from '../shared/hostKernel.js';
 import { loadAhead } from '../shared/loadAhead.js';
 import { openParts } from '../shared/openParts.js';
+import { NO_IPSET, NO_IPVS } from './absent.js';
 import { formerState, hasTraces, RULES } from './former.js';
 import { curesOf, ipvsOptions, schedulerOf } from './fromConfiguration.js';
 import { createIpvsMode } from './index.js';
@@ -45,10 +46,15 @@ export const IPVS_MODE: ModeDefinition = {
     };
   },
   async openFormer({ kernel: host, families, ...settings }) {
-    const traces = { ...host, openIpset: existsSync(IPSET_LOADED) ? openIpset : undefined };
-    const mayHaveServices = settings.command.ownAll && existsSync(IPVS_LOADED);
+    const hasIpvs = existsSync(IPVS_LOADED);
+    const hasIpset = existsSync(IPSET_LOADED);
+    const traces = { ...host, openIpset: hasIpset ? openIpset : undefined };
+    const mayHaveServices = settings.command.ownAll && hasIpvs;
     if (!mayHaveServices && !(await hasTraces(traces, families))) return undefined;
-    const own = await openIpvsParts(settings.loadModules);
+    const own = await openParts({
+      ipvs: async () => (hasIpvs ? openIpvs() : NO_IPVS),
+      ipset: async () => (hasIpset ? openIpset() : NO_IPSET),
+    });
     return {
       ...formerState({ ...host, ...own }, optionsOf(settings, families)),
       close: () => {
@@ -58,7 +64,10 @@ export const IPVS_MODE: ModeDefinition = {
   },
 };
 
-function optionsOf({ configuration, command }: Omit<ModeSettings, 'log'>, families: readonly Family[]) {
+function optionsOf(
+  { configuration, command }: Pick<ModeSettings, 'configuration' | 'command'>,
+  families: readonly Family[],
+) {
   return ipvsOptions(configuration, {
     families,
     kernelRelease: release(),
@@ -77,7 +86,11 @@ export type OpenIpvsKernel = Awaited<ReturnType<typeof openIpvsKernel>>;
  * @param load load the module ip_vs if it is missing
  */
 export async function openIpvsKernel(load: boolean) {
-  const parts = await openParts({ ...ipvsParts(load), host: openHostKernel });
+  const parts = await openParts({
+    ipvs: load ? openIpvsWithModule : () => openIpvs(),
+    ipset: () => openIpset(),
+    host: openHostKernel,
+  });
   const { ipvs, ipset, host } = parts;
   return {
     ...host,
@@ -87,15 +100,6 @@ export async function openIpvsKernel(load: boolean) {
       for (const part of Object.values(parts)) part.close();
     },
   };
-}
-
-/** Opens the parts that only ipvs mode needs. */
-function openIpvsParts(load: boolean) {
-  return openParts(ipvsParts(load));
-}
-
-function ipvsParts(load: boolean) {
-  return { ipvs: load ? openIpvsWithModule : () => openIpvs(), ipset: () => openIpset() };
 }
 
 /** The netlink family of IPVS exists only while ip_vs is loaded; the kernel does not load it on demand. */

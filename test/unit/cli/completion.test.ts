@@ -139,7 +139,7 @@ describe('the man page', () => {
     const text = output('groff', '-man', '-Tutf8', '-P-cbou', path).replaceAll('\u2010', '-');
     for (const name of FLAGS.keys()) assert.match(text, new RegExp(`--${name}\\b`), name);
     for (const { name } of COMMANDS) assert.match(text, new RegExp(`^ {3}${name}\\b`, 'm'), name);
-    assert.match(text, /^SEE ALSO\n {7}ipvsadm\(8\), ipset\(8\), ip\(8\)$/m);
+    assert.match(text, /^SEE ALSO\n {7}ipvsadm\(8\), ipset\(8\), iptables\(8\), ip\(8\)$/m);
   });
 
   it('has no control line made of text', () => {

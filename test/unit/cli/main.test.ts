@@ -56,7 +56,7 @@ describe('the command', () => {
         '--metrics-bind-address=127.0.0.1:9',
       );
       assert.deepEqual([status, stdout], [2, ''], stderr);
-      assert.match(stderr, /\nError: mode: iptables has no virtual services of IPVS to list; .* explain /);
+      assert.match(stderr, /^Error: mode: iptables has no virtual services of IPVS to list; .* explain /);
     }
   });
 

@@ -1,16 +1,30 @@
-// --cleanup: all modes, even if one of them or a family cannot be read.
+// --cleanup, --once and plan: all modes, even if one of them or a family cannot be read.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { pino } from 'pino';
-import { runCleanUp } from '../../../src/cli/passes.js';
+import { type PassParts, type Preview, runCleanUp, runOnce, runPreview } from '../../../src/cli/passes.js';
+import { readInputFlags } from '../../../src/config/commandLine.js';
+import { loadConfiguration } from '../../../src/config/load.js';
 import { NetlinkError } from '../../../src/errors.js';
 import { FakeKernel } from '../../../src/kernel/testing/index.js';
 import { formerState } from '../../../src/modes/iptables/former.js';
 import { IPTABLES_DEFAULTS } from '../../../src/modes/iptables/index.js';
 import type { FormerMode } from '../../../src/modes/mode.js';
 import type { UnusableFamily } from '../../../src/modes/shared/hostKernel.js';
+import { nodeFacts } from '../../../src/services/nodeFacts.js';
+import { MapKernel } from '../../support/mapMode/mapKernel.js';
+import { createMapMode } from '../../support/mapMode/mapMode.js';
 
 const CHAIN = { family: 4, table: 'nat', name: 'KUBE-SVC-AAAAAAAAAAAAAAAA', rules: [] } as const;
+
+const IPVS_ERROR = new NetlinkError({
+  code: 'EPERM',
+  operation: 'ipvs.open',
+  hint: 'run with CAP_NET_ADMIN',
+});
+
+/** A mode whose state cannot be opened. */
+const UNREADABLE: FormerMode = { name: 'ipvs', open: () => Promise.reject(IPVS_ERROR) };
 
 /** A clean-up of a node with one chain of iptables mode, and other modes. */
 async function cleaned(others: readonly FormerMode[] = [], unusable: readonly UnusableFamily[] = []) {
@@ -35,6 +49,8 @@ async function cleaned(others: readonly FormerMode[] = [], unusable: readonly Un
   return { status, printed, log: lines.join(''), rules: kernel.iptables.dump(4) };
 }
 
+const LOGGED = /"mode":"ipvs","err":"NetlinkError: EPERM: ipvs\.open \(run with CAP_NET_ADMIN\)"/;
+
 describe('a clean-up', () => {
   it('removes the items of every mode that left some', async () => {
     const none: FormerMode = { name: 'ipvs', open: async () => undefined };
@@ -44,17 +60,10 @@ describe('a clean-up', () => {
   });
 
   it('names a mode that cannot be opened, and removes the others', async () => {
-    const hint = 'IPVS needs the kernel module ip_vs';
-    const error = new NetlinkError({ code: 'ENOENT', operation: 'ipvs.open', hint });
-    const { status, printed, log, rules } = await cleaned([
-      { name: 'ipvs', open: () => Promise.reject(error) },
-    ]);
+    const { status, printed, log, rules } = await cleaned([UNREADABLE]);
     assert.equal(status, 1);
     assert.equal(printed, '1 kernel operation\nmore of our state may be left: see the errors\n');
-    assert.match(
-      log,
-      /"mode":"ipvs","err":"NetlinkError: ENOENT: ipvs\.open \(IPVS needs the kernel module ip_vs\)"/,
-    );
+    assert.match(log, LOGGED);
     assert.doesNotMatch(rules, /KUBE/);
   });
 
@@ -65,5 +74,78 @@ describe('a clean-up', () => {
     assert.match(missing.log, /ip6tables-save.*"msg":"cannot remove the rules of IPv6"/);
     const without = await cleaned([], [{ family: 6, inKernel: false, reason: 'no IPv6' }]);
     assert.deepEqual([without.status, without.log], [0, '']);
+  });
+});
+
+/** The parts of a pass on a node where these modes may have run before, and the lines that it logs. */
+function passOf(kernel: FakeKernel, formerModes: readonly FormerMode[]) {
+  const lines: string[] = [];
+  const parts: PassParts = {
+    opened: { mode: createMapMode(new MapKernel(), 60_000), kernel },
+    formerModes,
+    source: { start: async () => {}, stop() {} },
+    node: nodeFacts('node-a'),
+    configuration: loadConfiguration(readInputFlags([])).configuration,
+    log: pino({ base: null }, { write: (line: string) => lines.push(line) }),
+    print: () => {},
+  };
+  return { parts, lines };
+}
+
+/** A node on which iptables mode left one chain. */
+async function withChain() {
+  const kernel = new FakeKernel();
+  await kernel.iptables.restore(4, [{ do: 'setChain', chain: CHAIN }]);
+  const iptables: FormerMode = { name: 'iptables', open: async () => formerState(kernel, IPTABLES_DEFAULTS) };
+  return { kernel, iptables };
+}
+
+describe('a plan', () => {
+  it('lists the removal of what a former mode left, names a mode that cannot be opened, and changes nothing', async () => {
+    const { kernel, iptables } = await withChain();
+    const before = kernel.iptables.dump(4);
+    const plan = async (...formerModes: FormerMode[]) => {
+      const { parts, lines } = passOf(kernel, formerModes);
+      const shown: Preview[] = [];
+      const status = await runPreview(parts, (preview) => shown.push(preview));
+      return { status, log: lines.join(''), operations: shown.flatMap(({ operations }) => operations) };
+    };
+    const found = await plan({ name: 'nftables', open: async () => undefined }, iptables);
+    assert.deepEqual([found.status, found.log], [1, '']);
+    const former = found.operations.filter(({ formerMode }) => formerMode !== undefined);
+    assert.deepEqual(former, [
+      {
+        phase: 'deleteChains',
+        key: `chain IPv4 nat/${CHAIN.name}`,
+        ...{ node: false, services: [], state: 'unwanted', formerMode: 'iptables' },
+        lines: [`- chain IPv4 nat/${CHAIN.name}`],
+      },
+    ]);
+    const { status, log, operations } = await plan(UNREADABLE, iptables);
+    assert.deepEqual([status, operations], [2, found.operations]);
+    assert.match(log, LOGGED);
+    assert.match(log, /"msg":"cannot read the items of another mode"/);
+    assert.equal(kernel.iptables.dump(4), before);
+  });
+});
+
+describe('--once', () => {
+  it('removes what a former mode left', async () => {
+    const { kernel, iptables } = await withChain();
+    const { parts, lines } = passOf(kernel, [iptables]);
+    assert.equal(await runOnce(parts), 0);
+    assert.match(lines.join(''), /"mode":"iptables","operations":1,"left":\[\]/);
+    assert.doesNotMatch(kernel.iptables.dump(4), /KUBE/);
+  });
+
+  it('has status 1 if a mode cannot be opened, or an item cannot be removed', async () => {
+    const { kernel, iptables } = await withChain();
+    const unopened = passOf(kernel, [UNREADABLE]);
+    assert.equal(await runOnce(unopened.parts), 1);
+    assert.match(unopened.lines.join(''), LOGGED);
+    kernel.fault = (operation) => (operation === 'iptables.restore' ? IPVS_ERROR : undefined);
+    const failed = passOf(kernel, [iptables]);
+    assert.equal(await runOnce(failed.parts), 1);
+    assert.match(failed.lines.join(''), /"left":\["chain IPv4 nat\/KUBE-SVC-A+"\]/);
   });
 });

@@ -71,6 +71,32 @@ it('operations are listed by Service, those of the node first, with a summary', 
   );
 });
 
+it('the items that a former mode left are last, with its name', () => {
+  const item = { phase: 'deleteRules', node: false, services: [], state: 'unwanted' } as const;
+  const operations = [
+    { ...item, key: 'rule', lines: ['- rule'], formerMode: 'iptables' },
+    { ...item, key: 'rule', lines: ['- rule'] },
+  ];
+  assert.equal(
+    planText(operations, []),
+    `no longer wanted
+  - rule
+no longer wanted, of iptables mode
+  - rule
+
+2 operations: 1 for items that are no longer wanted, 1 for items of iptables mode, which ran before
+`,
+  );
+  const { differences } = diffReport({ operations, unread: [] });
+  assert.deepEqual(
+    differences.map(({ item, formerMode }) => [item, formerMode]),
+    [
+      ['rule', 'iptables'],
+      ['rule', undefined],
+    ],
+  );
+});
+
 it('JSON has each operation with its phase, its key and its owners', async () => {
   const kernel = new FakeKernel();
   const { operations } = await plan(kernel, OBJECTS);

@@ -110,6 +110,15 @@ describe('the report', () => {
     );
   });
 
+  it('has no line about draining in a mode without real servers', () => {
+    const { collected, events } = state();
+    events.synced({ ...PASS, counts: {} }, 1);
+    const agent = decodeAgentReport(JSON.stringify(collected.report()));
+    assert.ok(agent && !('draining' in agent));
+    const lines = statusLines(statusReport(HEALTHY, agent), NOW, (_, text) => text);
+    assert.ok(!lines.some((line) => line.includes('draining')));
+  });
+
   const faults: [
     name: string,
     health: Partial<typeof HEALTHY>,

@@ -59,7 +59,7 @@ async function start(mode: ModeName, scenario: Scenario, kernel: FakeKernel): Pr
   return node;
 }
 
-/** Removes the state of the former mode, and returns its number of operations. */
+/** Removes the state of the former mode as it was planned, and returns the number of operations. */
 async function remove(from: ModeName, kernel: FakeKernel, to: ModeName): Promise<number> {
   let operations = -1;
   const formerModes = new FormerModes(
@@ -73,10 +73,18 @@ async function remove(from: ModeName, kernel: FakeKernel, to: ModeName): Promise
     },
     () => 0,
   );
+  const before = stateOf(kernel);
+  const planned = await formerModes.preview();
+  assert.deepEqual(stateOf(kernel), before, 'a plan changes nothing');
+  for (const { formerMode, state, node, services } of planned)
+    assert.deepEqual({ formerMode, state, node, services }, { ...UNWANTED, formerMode: from });
   await formerModes.remove();
+  assert.equal(operations, planned.length);
   assert.equal(formerModes.pending, false);
   return operations;
 }
+
+const UNWANTED = { state: 'unwanted', node: false, services: [] };
 
 /** kubelet has this chain too, so it stays. */
 const KUBELETS = /KUBE-FIREWALL/;

@@ -147,8 +147,9 @@ class Path {
     if (chain === undefined) return {};
     const persistence = affinityOf(node.facts.tables, chain);
     const kept = persistence > 0 ? `; a client keeps its endpoint for ${persistence} s` : '';
-    const number = `${selected.length} endpoint${selected.length === 1 ? '' : 's'}`;
-    trail.step(`nat/${chain}`, `selects one of ${number} at random${kept}`);
+    const choice =
+      selected.length === 1 ? 'its only endpoint' : `one of ${selected.length} endpoints at random`;
+    trail.step(`nat/${chain}`, `selects ${choice}${kept}`);
     return { virtualService: { name: chain, scheduler: 'random', persistence } };
   }
 

@@ -42,9 +42,12 @@ const PLACES: Readonly<Record<ClientPlace, string>> = {
 };
 
 /** `pod` for a cluster IP, `node` for a loopback address, otherwise `outside`. */
-function defaultPlace({ address, port }: PacketQuestion, { mode }: Surroundings): 'pod' | 'node' | 'outside' {
+function defaultPlace(
+  { address, port, clusterIP }: PacketQuestion,
+  { mode }: Surroundings,
+): 'pod' | 'node' | 'outside' {
   if (isLoopback(address)) return 'node';
-  return mode.isClusterIP(address, port) ? 'pod' : 'outside';
+  return clusterIP || mode.isClusterIP(address, port) ? 'pod' : 'outside';
 }
 
 /** The source of a packet of the node itself: a local destination is its own source. */

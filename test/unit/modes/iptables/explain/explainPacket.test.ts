@@ -330,6 +330,10 @@ describe('clients', () => {
     assert.equal(place({ address, port: Number(port), protocol: 'tcp' }), 'outside');
     assert.equal(ask(nodeOf(NODE_PORT), REMOTE).client.place, 'pod');
     assert.equal(ask(nodeOf(NODE_PORT), { ...REMOTE, address: '127.0.0.1' }).client.place, 'node');
+    // The rules of a cluster IP of the objects may be missing.
+    const missing = { ...REMOTE, address: '10.96.99.99' };
+    assert.equal(place(missing), 'outside');
+    assert.equal(place({ ...missing, clusterIP: true }), 'pod');
   });
 
   it('an endpoint of policy Local is on this node, even if no route shows it', () => {

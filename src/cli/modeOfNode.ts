@@ -1,0 +1,28 @@
+// The mode of a command that reads the kernel of this node.
+import type { KernelCommand } from '../config/commandLine.js';
+import type { Configuration } from '../config/configuration.js';
+import { askAgent, NoAnswer } from './agentClient.js';
+
+/** Time limit of the agent's answer, in ms. */
+const ANSWER_LIMIT = 5000;
+
+/**
+ * The mode that the flags select. If they select none, the mode of the agent, or of kube-proxy, that runs on this node; if none
+ * answers, the default.
+ *
+ * @param configuration of the flags
+ */
+export async function modeOfNode(
+  flags: Pick<KernelCommand, 'config' | 'given'>,
+  configuration: Pick<Configuration, 'mode' | 'metricsBindAddress'>,
+): Promise<string> {
+  if (flags.config !== undefined || flags.given.get('proxy-mode')) return configuration.mode;
+  try {
+    const { status, text } = await askAgent(configuration.metricsBindAddress, '/proxyMode', ANSWER_LIMIT);
+    // Any program may listen on the port.
+    return status === 200 && /^[a-z]+$/.test(text) ? text : configuration.mode;
+  } catch (error) {
+    if (error instanceof NoAnswer) return configuration.mode;
+    throw error;
+  }
+}

@@ -1,0 +1,38 @@
+// An operation of a pass that is shown and not applied.
+import type { KeyedOperation, Known, Mode } from '../modes/mode.js';
+
+/** An operation that a full pass would carry out. */
+export interface PlannedOperation {
+  /** Its phase in the mode's order. */
+  readonly phase: string;
+  readonly key: string;
+  /** The item is in the node's own plan. */
+  readonly node: boolean;
+  /**
+   * Services whose plans have the item; the first wins. If `node` is false and there is none, the item is not desired.
+   */
+  readonly services: readonly string[];
+  /** The state of the item in the kernel: `unwanted` if no plan has it. */
+  readonly state: 'missing' | 'different' | 'unwanted';
+  /**
+   * The name of the mode that ran on this node before and left the item, which is removed after the pass. Absent for
+   * items of the running mode.
+   */
+  readonly formerMode?: string;
+  /** The operation as a readable diff. */
+  readonly lines: readonly string[];
+}
+
+/** An item, apart from the operations that change it. */
+export type PlannedItem = Pick<PlannedOperation, 'node' | 'services' | 'state' | 'formerMode'>;
+
+/** Describes an operation of a mode: one planned operation for each of the kernel's operations that it makes. */
+export function describePlanned<Item, Operation extends KeyedOperation>(
+  mode: Pick<Mode<Item, Operation>, 'describe'>,
+  operation: Operation,
+  known: Known<Item>,
+  item: PlannedItem,
+): PlannedOperation[] {
+  const { phase, key } = operation;
+  return mode.describe(operation, known).map((lines) => ({ phase, key, ...item, lines }));
+}

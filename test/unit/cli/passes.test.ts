@@ -8,7 +8,7 @@ import { FakeKernel } from '../../../src/kernel/testing/index.js';
 import { formerState } from '../../../src/modes/iptables/former.js';
 import { IPTABLES_DEFAULTS } from '../../../src/modes/iptables/index.js';
 import type { FormerMode } from '../../../src/modes/mode.js';
-import type { UnusableFamily } from '../../../src/modes/shared/hostKernel.js';
+import type { UnusableFamily } from '../../../src/modes/shared/families.js';
 
 const CHAIN = { family: 4, table: 'nat', name: 'KUBE-SVC-AAAAAAAAAAAAAAAA', rules: [] } as const;
 

@@ -111,7 +111,7 @@ function lack(
     operation: 'iptables.probe',
     target: `IPv${family}: ${features.map(titleOf).join(', ')}`,
     kernelMessage,
-    hint: `the rules of Services need ${modules.join(', ')}: ${hints.join('; ')}`,
+    hint: `the rules of Services need ${features.length === 1 ? 'it' : 'them'}: ${hints.join('; ')}`,
   });
 }
 

@@ -1,5 +1,4 @@
 // The families that can be programmed on this host: those whose programs run, and whose tables the kernel has.
-import { existsSync } from 'node:fs';
 import type { Logger } from 'pino';
 import { NetlinkError, ROLLED_BACK } from '../../errors.js';
 import { HOST, type Machine, moduleHint, stateOfModule } from '../../kernel/hints.js';
@@ -44,11 +43,12 @@ export type TableTest = (family: Family, tables: readonly NeededTable[]) => Prom
 export async function usableFamilies(
   iptables: Pick<Iptables, 'save' | 'restore'>,
   { log, mayChange }: { readonly log: Pick<Logger, 'warn'>; readonly mayChange: boolean },
+  machine: Machine = HOST,
 ): Promise<Families['usable']> {
   const test: TableTest = mayChange
-    ? (family, tables) => testTables(iptables, family, tables)
-    : async (family, tables) => checkTables(family, tables);
-  const { usable, unusable } = await findFamilies(iptables, test);
+    ? (family, tables) => testTables(iptables, family, tables, machine)
+    : async (family, tables) => checkTables(family, tables, machine);
+  const { usable, unusable } = await findFamilies(iptables, test, machine);
   for (const { family, reason } of unusable) log.warn({ err: reason }, `IPv${family} is left out`);
   return usable;
 }
@@ -61,11 +61,12 @@ export async function usableFamilies(
 export async function findFamilies(
   iptables: Pick<Iptables, 'save'>,
   test: TableTest = async () => {},
+  machine: Machine = HOST,
 ): Promise<Families> {
   const usable = new Map<Family, SavedRules>();
   const unusable: UnusableFamily[] = [];
   const families = [4, 6] as const;
-  const found = await Promise.all(families.map((family) => examine(iptables, family, test)));
+  const found = await Promise.all(families.map((family) => examine(iptables, family, { test, machine })));
   for (const result of found) {
     if ('rules' in result) usable.set(result.family, result.rules);
     else unusable.push(result);
@@ -76,9 +77,9 @@ export async function findFamilies(
 async function examine(
   iptables: Pick<Iptables, 'save'>,
   family: Family,
-  test: TableTest,
+  { test, machine }: { readonly test: TableTest; readonly machine: Machine },
 ): Promise<{ readonly family: Family; readonly rules: SavedRules } | UnusableFamily> {
-  if (family === 6 && !existsSync('/proc/net/if_inet6'))
+  if (family === 6 && !machine.exists('/proc/net/if_inet6'))
     return { family, inKernel: false, reason: 'the kernel runs without IPv6' };
   try {
     const rules = await iptables.save(family);
@@ -101,11 +102,11 @@ function hiddenTables(saved: SavedRules): NeededTable[] {
 }
 
 /** Tests the tables by one restore, which leaves no chain. */
-export async function testTables(
+async function testTables(
   iptables: Pick<Iptables, 'restore'>,
   family: Family,
   tables: readonly NeededTable[],
-  machine: Machine = HOST,
+  machine: Machine,
 ): Promise<void> {
   const trial = tables.map(
     (table) => ({ do: 'deleteChain', chain: { family, table, name: TRIAL } }) as const,
@@ -122,7 +123,7 @@ export async function testTables(
 }
 
 /** Looks for the modules of the tables. The backend of iptables is unknown: a table is missing if neither backend can have it. */
-export function checkTables(family: Family, tables: readonly NeededTable[], machine: Machine = HOST): void {
+function checkTables(family: Family, tables: readonly NeededTable[], machine: Machine): void {
   for (const table of tables) {
     const modules = [xtablesModule(family, table), nftablesModule(table)];
     if (modules.some((module) => stateOfModule(module, machine) !== 'missing')) continue;

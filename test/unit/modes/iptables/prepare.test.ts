@@ -1,5 +1,6 @@
 // The probe and the check of the matches and targets that Services need.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { it } from 'node:test';
 import { NetlinkError } from '../../../../src/errors.js';
 import { FakeIptables, FakeKernel } from '../../../../src/kernel/testing/index.js';
@@ -131,4 +132,23 @@ it('the chain of a probe that was interrupted is deleted by the first pass of th
   const saved = await kernel.iptables.save(4);
   assert.ok(!saved.has(`nat/${PROBE_CHAIN}`));
   assert.equal(isProgrammed(saved), true);
+});
+
+it('all matches and targets of the recordings are probed, except those that only some Services need', () => {
+  const used = new Set<string>();
+  for (const { steps } of scenarios('iptables')) {
+    for (const file of ['iptables.txt', 'ip6tables.txt']) {
+      const text = readFileSync(`${steps.at(-1)}/${file}`, 'utf8').replace(/"[^"]*"/g, '""');
+      for (const [, name] of text.matchAll(/ -m (\w+)/g)) used.add(`match ${name}`);
+      for (const [, name] of text.matchAll(/ -j (?!KUBE-)(\w+)/g)) used.add(`target ${name}`);
+    }
+  }
+  for (const { kind, name } of FEATURES)
+    assert.ok(used.delete(`${kind} ${name}`), `${kind} ${name} is not used`);
+  const verdicts = ['target ACCEPT', 'target DROP', 'target RETURN'];
+  const ofSome = ['match nfacct', 'match recent', 'match sctp', 'target REJECT'];
+  assert.deepEqual(
+    [...used].filter((feature) => ![...verdicts, ...ofSome].includes(feature)),
+    [],
+  );
 });

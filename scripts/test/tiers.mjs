@@ -50,6 +50,7 @@ export const TIERS = [
       'packets-iptables-nft.': ['nftables', 'bridge filter'],
       'rollout-iptables-legacy.': ['conntrack', 'iptables-legacy', 'bridge filter'],
       'rollout-iptables-nft.': ['conntrack', 'nftables', 'bridge filter'],
+      'withheldModules.': ['iptables-legacy', 'modules'],
     },
   },
   {

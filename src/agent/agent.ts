@@ -160,12 +160,6 @@ function proxyOf(agent: AgentParts, events: ProxyEvents) {
   const { opened, formerModes = [], drainBound, source, node, configuration, metrics, log } = agent;
   const { mode, minSyncPeriod, kernel, parts } = opened;
   const { conntrack, iptables, rtnetlink, sysctl } = kernel;
-  iptables.onFallback = (program, reason) => {
-    log.warn(
-      { program, reason },
-      'the program cannot run for long: each change of its rules starts a process',
-    );
-  };
   const { failedRestores } = measure({ ...parts, conntrack, iptables, rtnetlink, sysctl }, metrics);
   const { ruleCounts, packetCounters } = opened;
   if (packetCounters) metrics.countPackets(() => packetsOf(packetCounters, log));

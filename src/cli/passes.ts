@@ -4,7 +4,7 @@ import { logEvents, logFailures } from '../agent/logEvents.js';
 import type { Configuration } from '../config/configuration.js';
 import type { OpenedMode } from '../modes/definition.js';
 import type { FormerMode, KeyedOperation } from '../modes/mode.js';
-import type { UnusableFamily } from '../modes/shared/hostKernel.js';
+import type { UnusableFamily } from '../modes/shared/families.js';
 import { createProxy, type ProxyParts, type ServiceProxy } from '../proxy.js';
 import { cleanUp } from '../reconcile/cleanUp.js';
 import type { FormerModeEvents } from '../reconcile/formerModes.js';

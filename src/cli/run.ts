@@ -15,7 +15,8 @@ import { writeConfiguration } from '../config/writeConfig.js';
 import type { ModeDefinition, OpenedMode } from '../modes/definition.js';
 import type { FormerMode } from '../modes/mode.js';
 import { checkModeFlags, formerModes, selectMode } from '../modes/select.js';
-import { findFamilies, openHostKernel } from '../modes/shared/hostKernel.js';
+import { findFamilies } from '../modes/shared/families.js';
+import { openHostKernel } from '../modes/shared/hostKernel.js';
 import { iptablesWithout } from '../modes/shared/rulesInUse.js';
 import type { Metrics } from '../servers/metrics.js';
 import { type NodeParts, nodeFacts } from '../services/nodeFacts.js';
@@ -104,7 +105,7 @@ async function cleanUpHost({
   const kernel = await openHostKernel();
   try {
     const { usable, unusable } = await findFamilies(kernel.iptables);
-    const settings = { configuration, command, kernel, families: usable };
+    const settings = { configuration, command, kernel, families: [...usable.keys()] };
     const modes = formerModes(undefined, settings);
     return await runCleanUp({ modes, unusable, log, print });
   } finally {

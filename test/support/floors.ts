@@ -72,7 +72,7 @@ const FLOORS: readonly Floor[] = [
   {
     name: 'mode selection',
     files:
-      /^modes\/((definition|select)\.ts$|[^/]+\/(open|openParts|hostKernel|loadAhead|fromConfiguration)\.ts$)/,
+      /^modes\/((definition|select)\.ts$|[^/]+\/(open|openParts|hostKernel|families|loadAhead|fromConfiguration)\.ts$)/,
     imports: [
       'errors',
       'net',

@@ -2,19 +2,18 @@
 import type { Logger } from 'pino';
 import { openNfacct } from '../../kernel/nfacct/index.js';
 import type { Nfacct } from '../../kernel/nfacct/types.js';
-import type { Sysctl } from '../../kernel/sysctl/index.js';
 import type { ModeDefinition, ModeSettings, OpenedMode } from '../definition.js';
 import type { Mode } from '../mode.js';
-import { type HostKernel, openHostKernel, usableFamilies } from '../shared/hostKernel.js';
+import { usableFamilies } from '../shared/families.js';
+import { type HostKernel, logFallback, openHostKernel } from '../shared/hostKernel.js';
 import { loadAhead } from '../shared/loadAhead.js';
 import { countingObstacle, createCounters, readCounters } from './counters.js';
+import { isProgrammed } from './features.js';
 import { formerState, RULES } from './former.js';
 import { iptablesOptions } from './fromConfiguration.js';
 import { createIptablesMode } from './index.js';
-import { loopbackServesNodePorts } from './loopback.js';
 import { KERNEL_MODULES } from './modules.js';
-import type { IptablesOptions } from './options.js';
-import { ROUTE_LOCALNET } from './planNode.js';
+import { checkFeatures, prepare, probeFeatures } from './prepare.js';
 import { countingRules } from './ruleCounts.js';
 
 /** conntrack accepts TCP packets outside the window as valid. */
@@ -58,8 +57,11 @@ async function openedMode({
 }): Promise<OpenedMode> {
   // With manifests, the settings of conntrack are not written.
   const willBeLiberal = configuration.conntrack.tcpBeLiberal && command.manifests === '';
+  logFallback(kernel.iptables, log);
+  const rules = await usableFamilies(kernel.iptables, { log, mayChange: loadModules });
+  let untested = [...rules].filter(([, saved]) => !isProgrammed(saved)).map(([family]) => family);
   const options = iptablesOptions(configuration, {
-    families: await usableFamilies(kernel.iptables, log),
+    families: [...rules.keys()],
     nfacct: nfacct !== undefined,
     conntrackLiberal: willBeLiberal || ((await kernel.sysctl.read(BE_LIBERAL)) ?? '0') !== '0',
   });
@@ -81,9 +83,12 @@ async function openedMode({
     ruleCounts: take,
     ...(nfacct && { packetCounters: () => readCounters(nfacct) }),
     prepare: () => prepare(kernel, options),
-    // The programs could read the rules. A missing match is an error of its rule, in the first pass.
-    probe: async () => {},
-    check: async () => undefined,
+    // No feature depends on the configuration: a family is tested once.
+    probe: async () => {
+      await probeFeatures(kernel.iptables, untested);
+      untested = [];
+    },
+    check: async () => checkFeatures(untested),
   };
 }
 
@@ -116,10 +121,4 @@ function withCounters<Counted extends Pick<Mode<unknown, never>, 'observe'>>(
       yield* mode.observe();
     },
   };
-}
-
-/** Changes the kernel settings that differ. Rejects with the first NetlinkError. */
-async function prepare({ sysctl }: { readonly sysctl: Sysctl }, options: IptablesOptions): Promise<void> {
-  if (!options.families.includes(4) || !loopbackServesNodePorts(options, 4)) return;
-  if ((await sysctl.read(ROUTE_LOCALNET)) !== '1') await sysctl.write(ROUTE_LOCALNET, '1');
 }

@@ -7,7 +7,8 @@ import { type Ipvs, openIpvs } from '../../kernel/ipvs/index.js';
 import { loadModule } from '../../kernel/modules.js';
 import type { Family } from '../../net/address.js';
 import type { ModeDefinition, ModeSettings } from '../definition.js';
-import { openHostKernel, usableFamilies } from '../shared/hostKernel.js';
+import { usableFamilies } from '../shared/families.js';
+import { logFallback, openHostKernel } from '../shared/hostKernel.js';
 import { loadAhead } from '../shared/loadAhead.js';
 import { openParts } from '../shared/openParts.js';
 import { NO_IPSET, NO_IPVS } from './absent.js';
@@ -31,8 +32,10 @@ export const IPVS_MODE: ModeDefinition = {
     const load = settings.loadModules;
     const loading = load ? loadAhead(kernelModules(schedulerOf(settings.configuration)), log) : undefined;
     const kernel = await openIpvsKernel(load);
-    const [families] = await Promise.all([usableFamilies(kernel.iptables, log), loading]);
-    const options = optionsOf(settings, families);
+    logFallback(kernel.iptables, log);
+    const usable = usableFamilies(kernel.iptables, { log, mayChange: load });
+    const [families] = await Promise.all([usable, loading]);
+    const options = optionsOf(settings, [...families.keys()]);
     return {
       mode: createIpvsMode(kernel, options),
       rules: RULES,

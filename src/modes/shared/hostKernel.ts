@@ -1,5 +1,4 @@
 // The parts of the kernel that every mode needs: addresses of the host, flows, iptables' programs, settings.
-import { existsSync } from 'node:fs';
 import type { Logger } from 'pino';
 import { openConntrack } from '../../kernel/conntrack/index.js';
 import { openIptables } from '../../kernel/iptables/index.js';
@@ -9,7 +8,6 @@ import { openRtnetlink, watchRtnetlink } from '../../kernel/rtnetlink/index.js';
 import type { RtnetlinkEvent } from '../../kernel/rtnetlink/types.js';
 import { openSysctl } from '../../kernel/sysctl/index.js';
 import type { OpenOptions } from '../../kernel/types.js';
-import type { Family } from '../../net/address.js';
 import type { HostChange } from '../../services/types.js';
 import { openParts } from './openParts.js';
 import { sharedWatch } from './sharedWatch.js';
@@ -50,6 +48,16 @@ export async function openHostKernel(options: OpenOptions = {}) {
   };
 }
 
+/** Logs that no iptables-restore of a family can run for long. */
+export function logFallback(iptables: Iptables, log: Pick<Logger, 'warn'>): void {
+  iptables.onFallback = (program, reason) => {
+    log.warn(
+      { program, reason },
+      'the program cannot run for long: each change of its rules starts a process',
+    );
+  };
+}
+
 function hostChanges(events: readonly RtnetlinkEvent[]): Pick<HostChange, 'addresses' | 'deletedLinks'> {
   return {
     addresses: events.flatMap((event) => {
@@ -61,45 +69,4 @@ function hostChanges(events: readonly RtnetlinkEvent[]): Pick<HostChange, 'addre
       event.kind === 'link' && event.deleted ? [event.link.name] : [],
     ),
   };
-}
-
-/** Families for which the host has both an IP stack and the iptables programs. Logs the other families. */
-export async function usableFamilies(iptables: Iptables, log: Pick<Logger, 'warn'>): Promise<Family[]> {
-  const { usable, unusable } = await findFamilies(iptables);
-  for (const { family, reason } of unusable) log.warn({ err: reason }, `IPv${family} is left out`);
-  return usable;
-}
-
-/** A family that cannot be programmed. */
-export interface UnusableFamily {
-  readonly family: Family;
-  /** The kernel has the family: the iptables programs failed. */
-  readonly inKernel: boolean;
-  readonly reason: string;
-}
-
-/** The families that can be programmed on this host, and the others. */
-export async function findFamilies(
-  iptables: Pick<Iptables, 'save'>,
-): Promise<{ readonly usable: Family[]; readonly unusable: readonly UnusableFamily[] }> {
-  const families = [4, 6] as const;
-  const obstacles = await Promise.all(families.map((family) => findObstacle(iptables, family)));
-  return {
-    usable: families.filter((_, i) => obstacles[i] === undefined),
-    unusable: obstacles.filter((obstacle) => obstacle !== undefined),
-  };
-}
-
-async function findObstacle(
-  iptables: Pick<Iptables, 'save'>,
-  family: Family,
-): Promise<UnusableFamily | undefined> {
-  if (family === 6 && !existsSync('/proc/net/if_inet6'))
-    return { family, inKernel: false, reason: 'the kernel runs without IPv6' };
-  try {
-    await iptables.save(family);
-    return undefined;
-  } catch (error) {
-    return { family, inKernel: true, reason: String(error) };
-  }
 }

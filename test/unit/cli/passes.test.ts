@@ -10,7 +10,7 @@ import { FakeKernel } from '../../../src/kernel/testing/index.js';
 import { formerState } from '../../../src/modes/iptables/former.js';
 import { IPTABLES_DEFAULTS } from '../../../src/modes/iptables/index.js';
 import type { FormerMode } from '../../../src/modes/mode.js';
-import type { UnusableFamily } from '../../../src/modes/shared/hostKernel.js';
+import type { UnusableFamily } from '../../../src/modes/shared/families.js';
 import { nodeFacts } from '../../../src/services/nodeFacts.js';
 import { MapKernel } from '../../support/mapMode/mapKernel.js';
 import { createMapMode } from '../../support/mapMode/mapMode.js';

@@ -1,13 +1,9 @@
 // Hints, on machines of every kind.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Machine, moduleHint, permissionHint, recent } from '../../../src/kernel/hints.js';
+import { moduleHint, permissionHint, recent } from '../../../src/kernel/hints.js';
 import { schedulerHint } from '../../../src/kernel/ipvs/names.js';
-
-/** A machine with these files. Folders of modules exist as far as a file is in them. */
-function machine(files: Readonly<Record<string, string>>): Machine {
-  return { release: '6.12.1', exists: (path) => path in files, read: (path) => files[path] };
-}
+import { machine } from '../../support/machine.js';
 
 const ALL = '000001ffffffffff';
 const FIRST_NAMESPACE = '         0          0 4294967295\n';

@@ -1,0 +1,153 @@
+// The families that can be programmed on this host: those whose programs run, and whose tables the kernel has.
+import type { Logger } from 'pino';
+import { NetlinkError, ROLLED_BACK } from '../../errors.js';
+import { HOST, type Machine, moduleHint, stateOfModule } from '../../kernel/hints.js';
+import { isNftables } from '../../kernel/iptables/backend.js';
+import type { Iptables, SavedRules } from '../../kernel/iptables/types.js';
+import type { Family } from '../../net/address.js';
+
+/**
+ * The tables without which no mode can serve a Service. Table mangle is none of them: it has only kube-proxy's canary, through
+ * which no packet passes.
+ */
+const TABLES = ['nat', 'filter'] as const;
+type NeededTable = (typeof TABLES)[number];
+
+/** A chain that is added and deleted in one restore, which both backends refuse without the table. */
+const TRIAL = 'KUBE-PROXY-PROBE';
+
+/** A family that cannot be programmed. */
+export interface UnusableFamily {
+  readonly family: Family;
+  /** The kernel has the family: the iptables programs failed, or a table is missing. */
+  readonly inKernel: boolean;
+  readonly reason: string;
+}
+
+/** The families of a host. */
+export interface Families {
+  /** Those that can be programmed, with the rules that they have. */
+  readonly usable: ReadonlyMap<Family, SavedRules>;
+  readonly unusable: readonly UnusableFamily[];
+}
+
+/** Rejects with a NetlinkError if the kernel lacks one of the tables, none of which has a chain now. */
+export type TableTest = (family: Family, tables: readonly NeededTable[]) => Promise<void>;
+
+/**
+ * Families for which the host has an IP stack, the iptables programs and the tables nat and filter, with their rules. Logs the
+ * other families. On a node that was programmed before, the rules show the tables, and nothing is tested.
+ *
+ * @param mayChange test a table that has no chain by a restore, which loads its kernel module; otherwise, its module is looked for
+ */
+export async function usableFamilies(
+  iptables: Pick<Iptables, 'save' | 'restore'>,
+  { log, mayChange }: { readonly log: Pick<Logger, 'warn'>; readonly mayChange: boolean },
+  machine: Machine = HOST,
+): Promise<Families['usable']> {
+  const test: TableTest = mayChange
+    ? (family, tables) => testTables(iptables, family, tables, machine)
+    : async (family, tables) => checkTables(family, tables, machine);
+  const { usable, unusable } = await findFamilies(iptables, test, machine);
+  for (const { family, reason } of unusable) log.warn({ err: reason }, `IPv${family} is left out`);
+  return usable;
+}
+
+/**
+ * The families that can be programmed on this host, and the others.
+ *
+ * @param test tests the tables; without it, a family without tables is usable, because it has nothing to remove
+ */
+export async function findFamilies(
+  iptables: Pick<Iptables, 'save'>,
+  test: TableTest = async () => {},
+  machine: Machine = HOST,
+): Promise<Families> {
+  const usable = new Map<Family, SavedRules>();
+  const unusable: UnusableFamily[] = [];
+  const families = [4, 6] as const;
+  const found = await Promise.all(families.map((family) => examine(iptables, family, { test, machine })));
+  for (const result of found) {
+    if ('rules' in result) usable.set(result.family, result.rules);
+    else unusable.push(result);
+  }
+  return { usable, unusable };
+}
+
+async function examine(
+  iptables: Pick<Iptables, 'save'>,
+  family: Family,
+  { test, machine }: { readonly test: TableTest; readonly machine: Machine },
+): Promise<{ readonly family: Family; readonly rules: SavedRules } | UnusableFamily> {
+  if (family === 6 && !machine.exists('/proc/net/if_inet6'))
+    return { family, inKernel: false, reason: 'the kernel runs without IPv6' };
+  try {
+    const rules = await iptables.save(family);
+    const hidden = hiddenTables(rules);
+    if (hidden.length > 0) await test(family, hidden);
+    return { family, rules };
+  } catch (error) {
+    return { family, inKernel: true, reason: String(error) };
+  }
+}
+
+/** The tables that have no chain: they are missing, or nothing has used them yet. */
+function hiddenTables(saved: SavedRules): NeededTable[] {
+  const hidden = new Set<NeededTable>(TABLES);
+  for (const id of saved.keys()) {
+    if (hidden.size === 0) break;
+    hidden.delete(id.slice(0, id.indexOf('/')) as NeededTable);
+  }
+  return [...hidden];
+}
+
+/** Tests the tables by one restore, which leaves no chain. */
+async function testTables(
+  iptables: Pick<Iptables, 'restore'>,
+  family: Family,
+  tables: readonly NeededTable[],
+  machine: Machine,
+): Promise<void> {
+  const trial = tables.map(
+    (table) => ({ do: 'deleteChain', chain: { family, table, name: TRIAL } }) as const,
+  );
+  const results = await iptables.restore(family, trial);
+  const first = results.findIndex((result) => result !== undefined && result.code !== ROLLED_BACK);
+  const [error, table] = [results[first], tables[first]];
+  // Another program holds the lock of iptables, which says nothing about the table. The first pass waits for the lock again.
+  if (error === undefined || table === undefined || error.code === 'ERR_UNKNOWN_OUTCOME') return;
+  const { code, kernelMessage } = error;
+  if (code !== 'ERR_PROCESS') throw error;
+  const module = isNftables(kernelMessage) ? nftablesModule(table) : xtablesModule(family, table);
+  throw missingTable(family, table, { code, kernelMessage, hint: moduleHint(module, machine) });
+}
+
+/** Looks for the modules of the tables. The backend of iptables is unknown: a table is missing if neither backend can have it. */
+function checkTables(family: Family, tables: readonly NeededTable[], machine: Machine): void {
+  for (const table of tables) {
+    const modules = [xtablesModule(family, table), nftablesModule(table)];
+    if (modules.some((module) => stateOfModule(module, machine) !== 'missing')) continue;
+    const hint = `the kernel ${machine.release} has neither module ${modules.join(' nor ')}`;
+    throw missingTable(family, table, { code: 'ENOENT', hint });
+  }
+}
+
+function missingTable(
+  family: Family,
+  table: NeededTable,
+  facts: { readonly code: string; readonly kernelMessage?: string | undefined; readonly hint: string },
+): NetlinkError {
+  return new NetlinkError({
+    operation: 'iptables.findTable',
+    target: `IPv${family} table ${table}`,
+    ...facts,
+  });
+}
+
+function xtablesModule(family: Family, table: NeededTable): string {
+  return `${family === 4 ? 'ip' : 'ip6'}table_${table}`;
+}
+
+function nftablesModule(table: NeededTable): string {
+  return table === 'nat' ? 'nft_chain_nat' : 'nf_tables';
+}

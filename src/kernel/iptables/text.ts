@@ -1,5 +1,5 @@
 // The input of iptables-restore.
-import type { IptablesOperation, Table } from './types.js';
+import type { ChainRule, IptablesOperation, Table } from './types.js';
 
 /**
  * The input of `iptables-restore --noflush` that makes the changes. Naming a chain in a `:` line creates or empties it;
@@ -33,7 +33,13 @@ export function restoreTables(operations: readonly IptablesOperation[]): Restore
 
 /** The table of an operation. */
 export function tableOf(operation: IptablesOperation): Table {
-  return 'chain' in operation ? operation.chain.table : operation.rule.table;
+  return changedPart(operation).table;
+}
+
+/** The chain, the rule or the rules that an operation changes. */
+export function changedPart(operation: IptablesOperation): Pick<ChainRule, 'family' | 'table'> {
+  if ('chain' in operation) return operation.chain;
+  return 'rules' in operation ? operation.rules : operation.rule;
 }
 
 /** The kinds of lines, in their order. */
@@ -68,6 +74,12 @@ class TableLines {
       case 'insertRule':
         inserted.push({ text: `-I ${operation.rule.chain} ${operation.rule.text}\n`, place });
         break;
+      case 'replaceRules': {
+        const { chain, before, after } = operation.rules;
+        for (const text of before) inserted.push({ text: `-D ${chain} ${text}\n`, place });
+        for (const text of after.toReversed()) inserted.push({ text: `-I ${chain} ${text}\n`, place });
+        break;
+      }
       case 'deleteRule':
         deleted.push({ text: `-D ${operation.rule.chain} ${operation.rule.text}\n`, place });
         break;

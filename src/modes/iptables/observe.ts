@@ -13,7 +13,7 @@ import {
   NODE_CHAINS,
   SHARED_CHAINS,
 } from './fixedChains.js';
-import { type Item, keyOf, type RuleItem, type SharedChainItem } from './items.js';
+import { commonPart, type Item, keyOf, type RuleItem, type SharedChainItem, withTexts } from './items.js';
 import type { IptablesKernel } from './kernel.js';
 import { isPerService } from './names.js';
 import type { IptablesOptions } from './options.js';
@@ -127,10 +127,10 @@ function isShared(table: Table, name: string): boolean {
 function* ownJumps(family: Family, saved: SavedRules, foreign: ReadonlySet<string>): Generator<RuleItem> {
   const kubelet = foreign.has(`filter/${FIREWALL}`);
   for (const jump of jumps(family)) {
-    const copies = saved.get(`${jump.table}/${jump.chain}`)?.filter((rule) => rule === jump.text).length ?? 0;
-    if (copies === 0) continue;
+    const texts = saved.get(`${jump.table}/${jump.chain}`)?.filter((rule) => rule === jump.text) ?? [];
     const marked = kubelet && jump.text.endsWith(FIREWALL) ? ({ foreign: true } as const) : {};
-    yield { kind: 'rule', ...jump, ...(copies > 1 && { copies }), ...marked };
+    const item = withTexts({ kind: 'rule', ...jump, ...marked }, texts);
+    if (item) yield item;
   }
 }
 
@@ -143,15 +143,18 @@ function* sharedItems(
   const { tail, strays, rest } = splitTail(hasTail(table, name), rules);
   const marked = foreign ? ({ foreign } as const) : {};
   yield { kind: 'sharedChain', family, table, name, tail, ...(strays.length > 0 && { strays }), ...marked };
-  const counts = new Map<string, number>();
-  for (const rule of rest) {
-    if (name === FIREWALL && (family === 6 || rule !== BLOCK_LOCALNET.text)) continue;
-    counts.set(rule, (counts.get(rule) ?? 0) + 1);
-  }
+  const groups = new Map<string, RuleItem>();
   const kept = name === FIREWALL ? ({ foreign: true } as const) : {};
-  for (const [text, copies] of counts) {
-    yield { kind: 'rule', family, table, chain: name, text, ...(copies > 1 && { copies }), ...kept };
+  for (const text of rest) {
+    if (name === FIREWALL && (family === 6 || text !== BLOCK_LOCALNET.text)) continue;
+    const common = commonPart({ table, chain: name, text });
+    const first = groups.get(common);
+    const item: RuleItem = first
+      ? { ...first, next: [...(first.next ?? []), text] }
+      : { kind: 'rule', family, table, chain: name, text, ...kept };
+    groups.set(common, item);
   }
+  yield* groups.values();
 }
 
 /** The last rules of a chain that belong to its tail, each once; the same kind of rules before others; and the rest. */

@@ -80,7 +80,7 @@ function sizeOf(item: Item | undefined): number {
     case 'sharedChain':
       return item.tail.length + (item.strays?.length ?? 0);
     case 'rule':
-      return item.chain.startsWith('KUBE-') ? (item.copies ?? 1) : 0;
+      return item.chain.startsWith('KUBE-') ? 1 + (item.next?.length ?? 0) : 0;
     default:
       return 0;
   }

@@ -39,6 +39,10 @@ async function repairsOf(node: FakeIptablesNode): Promise<string[]> {
 function textOf(operation: IptablesOperation): string {
   if ('rule' in operation)
     return `${operation.do} ${operation.rule.table}/${operation.rule.chain} ${operation.rule.text}`;
+  if ('rules' in operation) {
+    const { table, chain, before, after } = operation.rules;
+    return [`${operation.do} ${table}/${chain}`, ...before, '→', ...after].join(' | ');
+  }
   const { table, name } = operation.chain;
   const rules = operation.do === 'setChain' ? operation.chain.rules : [];
   return [`${operation.do} ${table}/${name}`, ...rules].join(' | ');

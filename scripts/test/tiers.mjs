@@ -44,6 +44,7 @@ export const TIERS = [
     others: {
       'iptablesMode.': ['conntrack'],
       'flushedTables.': ['conntrack', 'nftables', 'bridge filter'],
+      'flushedTables-legacy.': ['conntrack', 'iptables-legacy', 'bridge filter'],
       'once.': [...IPVS, 'nftables'],
       'packets-iptables-legacy.': ['iptables-legacy', 'bridge filter'],
       'packets-iptables-nft.': ['nftables', 'bridge filter'],

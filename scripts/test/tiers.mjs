@@ -45,6 +45,7 @@ export const TIERS = [
       'iptablesMode.': ['conntrack'],
       'flushedTables.': ['conntrack', 'nftables', 'bridge filter'],
       'flushedTables-legacy.': ['conntrack', 'iptables-legacy', 'bridge filter'],
+      'modeSwitch-nft.': [...IPVS, 'nftables'],
       'once.': [...IPVS, 'nftables'],
       'packets-iptables-legacy.': ['iptables-legacy', 'bridge filter'],
       'packets-iptables-nft.': ['nftables', 'bridge filter'],

@@ -1,5 +1,5 @@
 // The input of iptables-restore.
-import type { ChainRule, IptablesOperation, Table } from './types.js';
+import type { IptablesOperation, Table } from './types.js';
 
 /**
  * The input of `iptables-restore --noflush` that makes the changes. Naming a chain in a `:` line creates or empties it;
@@ -33,13 +33,8 @@ export function restoreTables(operations: readonly IptablesOperation[]): Restore
 
 /** The table of an operation. */
 export function tableOf(operation: IptablesOperation): Table {
-  return changedPart(operation).table;
-}
-
-/** The chain, the rule or the rules that an operation changes. */
-export function changedPart(operation: IptablesOperation): Pick<ChainRule, 'family' | 'table'> {
-  if ('chain' in operation) return operation.chain;
-  return 'rules' in operation ? operation.rules : operation.rule;
+  if ('chain' in operation) return operation.chain.table;
+  return 'rules' in operation ? operation.rules.table : operation.rule.table;
 }
 
 /** The kinds of lines, in their order. */

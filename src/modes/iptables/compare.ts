@@ -1,6 +1,6 @@
 // Desired and known → operations, in order. Pure. The cost depends only on the compared keys.
-import { changedPart } from '../../kernel/iptables/text.js';
 import type { IptablesOperation } from '../../kernel/iptables/types.js';
+import type { Family } from '../../net/address.js';
 import type { Comparison, Desired } from '../mode.js';
 import { equalTexts } from '../shared/iptables/describe.js';
 import {
@@ -169,13 +169,17 @@ class KeySteps {
     becomes: Item | undefined,
     service = this.#service,
   ): void {
-    const { family } = changedPart(operation);
-    this.#push(phase, { on: 'iptables', family, operation }, becomes, service);
+    this.#push(phase, { on: 'iptables', family: familyOf(operation), operation }, becomes, service);
   }
 
   #push(phase: Phase, call: KernelCall, becomes: Item | undefined, service = this.#service): void {
     this.#steps.push({ key: this.#key, phase, call, becomes, service });
   }
+}
+
+function familyOf(operation: IptablesOperation): Family {
+  if ('chain' in operation) return operation.chain.family;
+  return 'rules' in operation ? operation.rules.family : operation.rule.family;
 }
 
 /** The texts that remain if others are removed, each where it is first. */

@@ -8,6 +8,7 @@ import {
   BLOCK_LOCALNET,
   FIREWALL,
   hasTail,
+  isOwnChain,
   isTail,
   jumps,
   NODE_CHAINS,
@@ -108,12 +109,8 @@ export function* observeRules(family: Family, saved: SavedRules): Generator<Item
  * They are kubelet's, or protect loopback addresses, which stay reachable: no mode resets route_localnet.
  */
 function foreignChains(family: Family, saved: SavedRules): Set<string> {
-  const isOwn = (table: string, name: string) =>
-    isPerService(table, name) ||
-    (NODE_CHAINS[table as Table]?.includes(name) ?? false) ||
-    (SHARED_CHAINS[table as Table]?.includes(name) ?? false);
   const own = new Set(jumps(family).map(({ text }) => text));
-  const foreign = targetsOfOthers(saved, isOwn, own);
+  const foreign = targetsOfOthers(saved, isOwnChain, own);
   const firewall = `filter/${FIREWALL}`;
   if ((saved.get(firewall) ?? []).length > 0) foreign.add(firewall);
   return foreign;

@@ -3,4 +3,4 @@ import { selectBackend } from '../support/iptablesBackend.js';
 import { testModeSwitch } from '../support/modeSwitchTests.js';
 
 selectBackend('legacy');
-testModeSwitch();
+testModeSwitch('10s');

@@ -17,8 +17,6 @@ const CLUSTER_IP = '10.96.0.80';
 const EXTERNAL_IP = '203.0.113.80';
 /** Clients in each of the two crowds; half of them keep their connections. */
 const CROWD = { port: 80, keepAlive: 8, short: 8 };
-/** Connections of IPVS expire after two minutes, or after this time since the change of the mode. */
-const DRAIN = ['--drain-timeout', '10s'];
 /** After each audit, the removal of the former mode is tried again. */
 const AUDIT = ['--ipvs-sync-period=1s', '--iptables-sync-period=1s', '--iptables-min-sync-period=0s'];
 /** The longest time after which a first pass is interrupted, in ms; in the slower vehicles it takes longer. */
@@ -29,8 +27,9 @@ let lab: Lab;
 let manifests: ManifestFolder;
 let proxy: ProxyProcess;
 let crowds: readonly Crowd[];
+let drain: string;
 
-const flags = (mode: string) => [`--proxy-mode=${mode}`, ...DRAIN, ...AUDIT];
+const flags = (mode: string) => [`--proxy-mode=${mode}`, `--drain-timeout=${drain}`, ...AUDIT];
 const startProxy = (mode: string) =>
   closeAfter(new ProxyProcess(lab.namespace(NODE_A), manifests.path, flags(mode)));
 
@@ -77,7 +76,9 @@ async function change(mode: string): Promise<void> {
   assert.equal((await proxy.programmed()).failures, 0);
 }
 
-const removed = () => proxy.logged(({ msg }) => msg === 'removed items of another mode', 'the removal');
+/** Connections that the clients closed expire after two minutes too. */
+const removed = () =>
+  proxy.logged(({ msg }) => msg === 'removed items of another mode', 'the removal', 400_000);
 
 /** Chains that only iptables mode has. */
 const OF_IPTABLES_MODE = /KUBE-(SVC-|SEP-|EXT-|EXTERNAL-SERVICES|NODEPORTS|PROXY-CANARY)/;
@@ -91,8 +92,13 @@ async function chainsRemoved(): Promise<void> {
   }
 }
 
-/** The tests of a file. */
-export function testModeSwitch(): void {
+/**
+ * The tests of a file.
+ *
+ * @param drainTimeout connections of IPVS expire after two minutes, or after this time since the change of the mode: `10s`
+ */
+export function testModeSwitch(drainTimeout: string): void {
+  drain = drainTimeout;
   before(async () => {
     lab = closeAfter(openLab([SHELL, ...WEB]));
     manifests = closeAfter(new ManifestFolder(''));

@@ -6,7 +6,7 @@ import { STATE } from '../../services/endpointList.js';
 import type { Frontend, NodeFacts, ServicePlanInput, ServicePort } from '../../services/types.js';
 import type { Plan } from '../mode.js';
 import { reject } from '../shared/iptables/fixedRules.js';
-import { type LocalMatch, localMatch } from '../shared/localDetector.js';
+import { containsAll, type LocalMatch, localMatch } from '../shared/localDetector.js';
 import {
   type BalancedPort,
   balance,
@@ -123,7 +123,7 @@ class PortPlan {
     const destination = `-d ${hostNetwork(address, family)} `;
     const dialled = toPort(protocol, port, `${this.#name} cluster IP`);
     if (this.#options.masqueradeAll) return [`${destination}${dialled} -j KUBE-MARK-MASQ`];
-    if (!this.#local) return [];
+    if (!this.#local || containsAll(this.#local)) return [];
     return [`${localTraffic(this.#local, '! ', destination)}${dialled} -j KUBE-MARK-MASQ`];
   }
 

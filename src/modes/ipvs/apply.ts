@@ -5,6 +5,7 @@ import { type ChangePart, changeName, listsOf } from '../../kernel/ipvs/serverLi
 import type { RtnetlinkOperation } from '../../kernel/rtnetlink/types.js';
 import { TimeSlice } from '../../timeSlice.js';
 import { type Result, resultOf, resultsOf } from '../shared/result.js';
+import { applyToSets } from './applyToSets.js';
 import { BatchSender, type Part, single } from './batchSender.js';
 import type { IpvsKernel } from './kernel.js';
 import type { KernelCall, Operation } from './operations.js';
@@ -64,7 +65,7 @@ class Run {
         }));
       }
       case 'ipset': {
-        const part = single('ipset', (batch: readonly IpsetOperation[]) => ipset.apply(batch));
+        const part = single('ipset', (batch: readonly IpsetOperation[]) => applyToSets(ipset, batch));
         return this.#send(start, end, part, (call: CallOn<'ipset'>) => call.operation);
       }
       case 'rtnetlink': {

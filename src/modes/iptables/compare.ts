@@ -182,10 +182,10 @@ function familyOf(operation: IptablesOperation): Family {
   return 'rules' in operation ? operation.rules.family : operation.rule.family;
 }
 
-/** The texts that remain if others are removed, each where it is first. */
-function without(texts: readonly string[], others: readonly string[]): string[] {
+/** The texts that remain after a removal. Of equal texts, the first is removed. */
+function without(texts: readonly string[], removed: readonly string[]): string[] {
   const rest = [...texts];
-  for (const text of others) {
+  for (const text of removed) {
     const place = rest.indexOf(text);
     if (place >= 0) rest.splice(place, 1);
   }

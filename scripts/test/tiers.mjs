@@ -64,6 +64,7 @@ export const TIERS = [
       'contract-netfilter.': ['conntrack', 'ipset'],
       'descriptors.': ['conntrack', 'ipset'],
       'iptables-restore.': ['nftables'],
+      'iptables-refused.': ['nftables', 'iptables-legacy'],
       'iptables-sets.': ['nftables', 'ipset'],
       'ipset-types.': ['ipset', 'ipset types'],
       'ipset-': ['ipset'],

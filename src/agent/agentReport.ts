@@ -7,6 +7,16 @@ import type { LeftOut } from './leftOut.js';
 /** Number of failures and of problems that are listed. */
 const LISTED = 100;
 
+/** A failed operation. */
+export interface FailureReport {
+  /** The key of its item. */
+  readonly item: string;
+  /** The Services that need the item, `namespace/name`; none for items of the node, and for items to be removed. */
+  readonly services: readonly string[];
+  readonly code: string;
+  readonly message: string;
+}
+
 /** The last pass. */
 export interface PassReport {
   /** RFC 3339. */
@@ -23,7 +33,7 @@ export interface PassReport {
   /** Number of items whose last operation failed, in this pass or before it. */
   readonly unknown: number;
   /** The first 100 of them. */
-  readonly failures: readonly { readonly item: string; readonly code: string; readonly message: string }[];
+  readonly failures: readonly FailureReport[];
 }
 
 /** The state of the agent. */
@@ -114,8 +124,9 @@ export class AgentState {
       kernelMilliseconds: milliseconds.kernel,
       failed: failures.length,
       unknown,
-      failures: failures.slice(0, LISTED).map(({ key, error }) => ({
+      failures: failures.slice(0, LISTED).map(({ key, services = [], error }) => ({
         item: key,
+        services,
         code: error.code,
         message: error.message,
       })),

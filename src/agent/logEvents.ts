@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import { describeProblem } from '../errors.js';
 import type { ProxyEvents } from '../proxy.js';
-import type { SyncSummary } from '../reconcile/summary.js';
+import type { Failure, SyncSummary } from '../reconcile/summary.js';
 
 /** Event handlers that write a line for each pass with changes, and one for each failure. */
 export function logEvents(log: Logger): ProxyEvents {
@@ -62,9 +62,25 @@ export function logEvents(log: Logger): ProxyEvents {
   };
 }
 
-/** A line for each operation that failed. */
+/** A line for each operation that failed, and one for those of the same Services that failed together. */
 export function logFailures(log: Logger, { failures }: Pick<SyncSummary, 'failures'>): void {
-  for (const { key, error } of failures) log.error({ key, code: error.code }, error.message);
+  const together = new Map<string, { readonly failure: Failure; items: number }>();
+  const numbers = new Map<Failure['error'], number>();
+  for (const failure of failures) {
+    const number = numbers.get(failure.error) ?? numbers.size;
+    numbers.set(failure.error, number);
+    const id = [number, ...(failure.services ?? [])].join(' ');
+    const equal = together.get(id);
+    if (equal) equal.items++;
+    else together.set(id, { failure, items: 1 });
+  }
+  for (const { failure, items } of together.values()) {
+    const { key, error, services } = failure;
+    log.error(
+      { key, code: error.code, ...(services && { services }), ...(items > 1 && { items }) },
+      error.message,
+    );
+  }
 }
 
 function round(milliseconds: number): number {

@@ -6,7 +6,12 @@ import { type Api, openApi } from '../agent/api.js';
 import { openLog } from '../agent/log.js';
 import { applySettings } from '../agent/processSettings.js';
 import type { KernelCommand } from '../config/commandLine.js';
-import { clusterCIDRWarning, crossCheck, type NodeSituation } from '../config/crossChecks.js';
+import {
+  allAddressesRule,
+  clusterCIDRWarning,
+  crossCheck,
+  type NodeSituation,
+} from '../config/crossChecks.js';
 import { fileError } from '../config/goSyntax.js';
 import { flagLines, flagTexts } from '../config/help.js';
 import { type Loaded, loadConfiguration } from '../config/load.js';
@@ -249,6 +254,8 @@ async function ownFacts(
 function warnOfClusterCIDR({ configuration, log }: Session, { primaryFamily }: NodeFacts): void {
   const warning = clusterCIDRWarning(configuration, primaryFamily);
   if (warning !== undefined) log.warn(warning);
+  const rule = allAddressesRule(configuration);
+  if (rule !== undefined) log.error({ field: 'clusterCIDR' }, `clusterCIDR ${rule}`);
 }
 
 /** Validates the configuration for the node. Throws an Error if they are incompatible. */

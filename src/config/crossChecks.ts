@@ -53,6 +53,17 @@ export function clusterCIDRWarning(
   return `Detect-local-mode set to ClusterCIDR, but no cluster CIDR specified for primary IP family ipFamily=${JSON.stringify(name(primaryFamily))} clusterCIDR=${JSON.stringify(clusterCIDR)}`;
 }
 
+/**
+ * The rule that clusterCIDR breaks if it contains all addresses; undefined if it does not, or detectLocalMode is not ClusterCIDR.
+ * kube-proxy does not check this: with iptables-nft, all its rules are then refused.
+ */
+export function allAddressesRule({ detectLocalMode, clusterCIDR }: Configuration): string | undefined {
+  if (detectLocalMode !== 'ClusterCIDR') return undefined;
+  const all = clusterCIDR.split(',').find((network) => parseNetwork(network)?.prefix === 0);
+  if (all === undefined) return undefined;
+  return `must not contain all addresses (${all}): every client counts as a local pod, so that traffic to cluster IPs is not masqueraded`;
+}
+
 function checkNodePorts(
   { clusterCIDR, nodePortAddresses, ipvs }: Configuration,
   { primaryFamily, nodeIPs, podCIDRs }: NodeSituation,

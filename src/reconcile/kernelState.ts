@@ -123,7 +123,7 @@ export class KernelState<Item, Operation extends KeyedOperation> {
 
   #fail(operation: Operation, error: NetlinkError, record: PassRecord): void {
     const { key } = operation;
-    record.failures.push({ key, error, vital: this.#planner.isVital(key) });
+    record.failures.push({ key, error, ...this.#planner.concernOf(key) });
     this.unknown.set(key, this.#mode.subjectOf(operation, this.known));
   }
 }

@@ -5,6 +5,7 @@ import { TimeSlice } from '../timeSlice.js';
 import { DesiredState, type Owner } from './desiredState.js';
 import type { Inputs } from './inputs.js';
 import { Kept } from './kept.js';
+import type { Failure } from './summary.js';
 
 /**
  * Maximum Services in a piece. The kernel needs several milliseconds for the items of as many, and planning them takes
@@ -99,6 +100,12 @@ export class Planner<Item, Operation extends KeyedOperation> {
     const owners = this.desired.ownersOf(key);
     const services = owners.filter((owner) => owner !== NODE.name && owner !== KEPT.name);
     return { services, node: owners.includes(NODE.name) };
+  }
+
+  /** Whom the failure of an item concerns. */
+  concernOf(key: string): Pick<Failure, 'services' | 'vital'> {
+    const { services } = this.ownersOf(key);
+    return { vital: this.isVital(key), ...(services.length > 0 && { services }) };
   }
 
   /** Keys of the node's own items. */

@@ -313,7 +313,7 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     }
     this.#retry = false;
     for (const [key, error] of failures) {
-      record.failures.push({ key, error, vital: this.#planner.isVital(key) });
+      record.failures.push({ key, error, ...this.#planner.concernOf(key) });
     }
     return again;
   }

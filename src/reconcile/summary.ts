@@ -7,6 +7,8 @@ import type { ServicePlanInput } from '../services/types.js';
 export interface Failure {
   readonly key: string;
   readonly error: NetlinkError;
+  /** Services whose plans have the item, `namespace/name`. Absent for items of the node, and for items that no plan has. */
+  readonly services?: readonly string[];
   /** The item is in the node's own plan: without it, possibly no Service works. */
   readonly vital: boolean;
 }

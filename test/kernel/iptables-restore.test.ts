@@ -11,6 +11,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { loadAddon } from '../../src/kernel/addon.js';
 import { type IptablesClient, openIptables } from '../../src/kernel/iptables/index.js';
+import { Restorer, type RestorerOptions } from '../../src/kernel/iptables/restorer.js';
+import { restoreTables } from '../../src/kernel/iptables/text.js';
+import type { IptablesOperation } from '../../src/kernel/iptables/types.js';
 import { codesOf, iptablesContract, setChain } from '../support/contract/iptables.js';
 
 const PATH = process.env['PATH'];
@@ -46,12 +49,25 @@ async function gone(pid: number): Promise<void> {
   assert.equal(existsSync(`/proc/${pid}/exe`), false);
 }
 
-const opened: IptablesClient[] = [];
+const opened: Pick<IptablesClient, 'close'>[] = [];
 function open(): IptablesClient {
   const iptables = openIptables();
   opened.push(iptables);
   return iptables;
 }
+
+/** The changes of IPv4, with a clock or a time limit of the test. The reports of fallbacks are added to the last argument. */
+function restorerOf(options: RestorerOptions, reports: string[]): Restorer {
+  const restorer = new Restorer(
+    'iptables-restore',
+    (program, reason) => reports.push(`${program}: ${reason}`),
+    options,
+  );
+  opened.push(restorer);
+  return restorer;
+}
+
+const tablesOf = (...operations: IptablesOperation[]) => restoreTables(operations);
 
 beforeEach(() => {
   loadAddon().enterNewNetworkNamespace();
@@ -228,6 +244,56 @@ it('each change has a process of its own if the program cannot run for long, whi
   assert.deepEqual(codesOf(results), ['ok', 'ERR_PROCESS', 'ERR_ROLLED_BACK']);
   assert.deepEqual(reports, ['iptables-restore: no such option']);
   assert.equal(started().length, 4);
+});
+
+for (const [what, program] of [
+  ['reads its input, but', 'cat >/dev/null'],
+  ['reads nothing and', 'sleep 1000'],
+]) {
+  it(`a program that ${what} never answers is ended, and each change has a process of its own`, async () => {
+    useBackend('nft', `case "$*" in *--verbose*) exec ${program};; esac`);
+    const reports: string[] = [];
+    let now = 0;
+    const restorer = restorerOf({ now: () => now, startTimeout: 300 }, reports);
+    await restorer.restore(tablesOf(setChain('KNP-A')));
+    const [silent = 0, alone = 0] = started();
+    await gone(silent);
+    await gone(alone);
+    await restorer.restore(tablesOf(setChain('KNP-B')));
+    assert.deepEqual(reports, ['iptables-restore: no answer after 300 ms']);
+    assert.equal(started().length, 3);
+    // After 10 minutes, it is tried again.
+    now += 600_000;
+    await restorer.restore(tablesOf(setChain('KNP-C')));
+    assert.equal(started().length, 5);
+    await restorer.close();
+    for (const pid of started()) await gone(pid);
+    const rules = await open().save(4);
+    for (const name of ['KNP-A', 'KNP-B', 'KNP-C']) assert.ok(rules.has(`nat/${name}`), name);
+  });
+}
+
+it('a program is replaced after an hour, and no change is lost', async () => {
+  useBackend('nft');
+  let now = 0;
+  const restorer = restorerOf({ now: () => now }, []);
+  await restorer.restore(tablesOf(setChain('KNP-A')));
+  now += 3_599_999;
+  await restorer.restore(tablesOf(setChain('KNP-B')));
+  assert.equal(started().length, 1);
+  now++;
+  const names = Array.from({ length: 20 }, (_, i) => `KNP-${i}`);
+  const outcomes = await Promise.all(names.map((name) => restorer.restore(tablesOf(setChain(name)))));
+  assert.deepEqual(
+    outcomes.map(({ failure }) => failure),
+    names.map(() => undefined),
+  );
+  assert.equal(started().length, 2);
+  await gone(started()[0] as number);
+  const rules = await open().save(4);
+  for (const name of names) assert.ok(rules.has(`nat/${name}`), name);
+  await restorer.close();
+  await gone(started()[1] as number);
 });
 
 it('a program that ends with an error before its start was acknowledged fails the change with its own error', async () => {

@@ -2,8 +2,8 @@
 
 import { parseSaved, type SavedRules } from '../../src/kernel/iptables/index.js';
 import { FakeKernel } from '../../src/kernel/testing/index.js';
-import { createIptablesMode, IPTABLES_DEFAULTS } from '../../src/modes/iptables/index.js';
-import { countingRules } from '../../src/modes/iptables/ruleCounts.js';
+import { IPTABLES_DEFAULTS } from '../../src/modes/iptables/index.js';
+import { createCountedMode } from '../../src/modes/iptables/ruleCounts.js';
 import { createIpvsMode, IPVS_DEFAULTS } from '../../src/modes/ipvs/index.js';
 import { mapKernel } from './mapMode/index.js';
 import type { TestKernel } from './testKernel.js';
@@ -24,7 +24,7 @@ function iptablesKernel(): TestKernel {
   return {
     open(auditPeriod) {
       const options = { ...IPTABLES_DEFAULTS, families: [4] as const, auditPeriod };
-      const { mode, take } = countingRules(createIptablesMode(kernel, options), options.families);
+      const { mode, take } = createCountedMode(kernel, options);
       return {
         mode,
         families: options.families,

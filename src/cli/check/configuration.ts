@@ -5,6 +5,7 @@ import {
   completed,
   configurationErrors,
 } from '../../config/configuration.js';
+import { allAddressesRule } from '../../config/crossChecks.js';
 import { DecodingError, decodeFile } from '../../config/file.js';
 import { ignoredFields } from '../../config/ignored.js';
 import { closestTo } from '../../config/suggestion.js';
@@ -77,6 +78,8 @@ export function configurationWarnings(
     const rule = 'is blank: with detectLocalMode ClusterCIDR, no traffic is detected as that of local pods';
     ignored.push(at(file, 'clusterCIDR', rule, 'warning'));
   }
+  const rule = allAddressesRule(configuration);
+  if (rule !== undefined) ignored.push(at(file, 'clusterCIDR', rule, 'warning'));
   return ignored;
 }
 

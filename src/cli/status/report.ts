@@ -1,5 +1,5 @@
 // The state of the running agent: the result of `status -o json`, from the answers of its servers. Pure.
-import type { AgentReport } from '../../agent/agentReport.js';
+import type { AgentReport, FailureReport } from '../../agent/agentReport.js';
 import { excerpt } from '../../errors.js';
 import { isRecord } from '../../input/fields.js';
 import type { Style } from '../output/colours.js';
@@ -107,7 +107,7 @@ export function statusLines(
     row('node', `${excerpt(node)}${health.nodeEligible ? '' : ' (being removed)'}`),
     row('started', ago(startedAt)),
     row('last pass', lastPass ? passText(lastPass, ago(lastPass.endedAt)) : 'none has ended'),
-    ...(lastPass?.failures ?? []).map(({ message }) => `  ${excerpt(message)}`),
+    ...(lastPass?.failures ?? []).map((failure) => `  ${failureText(failure)}`),
     ...(kernelError === null ? [] : [row('kernel', excerpt(kernelError))]),
     row(
       'drift',
@@ -117,6 +117,11 @@ export function statusLines(
     row('left out', leftOut === 0 ? 'nothing' : count(leftOut, 'problem')),
     ...problems.map((problem) => `  ${excerpt(problem)}`),
   ];
+}
+
+/** Agents before this field have no Services in their answers. */
+function failureText({ services = [], message }: FailureReport): string {
+  return [...(services.length > 0 ? [excerpt(services.join(', '))] : []), excerpt(message)].join(': ');
 }
 
 function passText(pass: NonNullable<AgentReport['lastPass']>, when: string): string {

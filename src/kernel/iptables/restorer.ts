@@ -19,7 +19,7 @@ const ARGUMENTS = ['--noflush', '-w'] as const;
 /** Time limit of a restore, with the wait for the lock, and its part for each character of the input, in ms. */
 const TIMEOUT = 10_000;
 const TIMEOUT_OF_CHARACTER = 0.05;
-/** Time in which a new program must acknowledge that it runs, in ms. It has nothing to do but to start. */
+/** Default of {@link RestorerOptions.startTimeout}. */
 const START_TIMEOUT = 10_000;
 /** Time after which a long-lived program is tried again where none could be had, in ms. */
 const RETRY_AFTER = 600_000;
@@ -44,10 +44,20 @@ interface Running {
   characters: number;
 }
 
+/** The clock and the time limit of a {@link Restorer}, for tests. */
+export interface RestorerOptions {
+  /** Monotonic time, in ms. */
+  readonly now?: () => number;
+  /** Time in which a new program must acknowledge that it runs, in ms; default 10 s. It has nothing to do but to start. */
+  readonly startTimeout?: number;
+}
+
 /** The changes of one family. */
 export class Restorer {
   readonly #program: string;
   readonly #onFallback: (program: string, reason: string) => void;
+  readonly #now: () => number;
+  readonly #startTimeout: number;
   /** The program, while it starts or runs; resolves to undefined if none can be had. */
   #running: Promise<Running | undefined> | undefined;
   /** Ends with the last change. */
@@ -60,9 +70,15 @@ export class Restorer {
   #marks = 0;
 
   /** @param onFallback called once when changes need a process each, because a long-lived one cannot be had */
-  constructor(program: string, onFallback: (program: string, reason: string) => void) {
+  constructor(
+    program: string,
+    onFallback: (program: string, reason: string) => void,
+    { now = () => performance.now(), startTimeout = START_TIMEOUT }: RestorerOptions = {},
+  ) {
     this.#program = program;
     this.#onFallback = onFallback;
+    this.#now = now;
+    this.#startTimeout = startTimeout;
   }
 
   /** Restores tables, in order, when earlier calls have ended. */
@@ -96,7 +112,7 @@ export class Restorer {
   }
 
   async #start(): Promise<Running | undefined> {
-    if (!this.#running && performance.now() >= this.#alone) this.#running = this.#open();
+    if (!this.#running && this.#now() >= this.#alone) this.#running = this.#open();
     const running = await this.#running;
     if (!running) this.#running = undefined;
     return running;
@@ -108,15 +124,15 @@ export class Restorer {
     try {
       const session = new ProgramSession(this.#program, ['--verbose', ...ARGUMENTS]);
       const mark = this.#nextMark();
-      const answer = await session.exchange(mark + padding(), mark, START_TIMEOUT);
+      const answer = await session.exchange(mark + padding(), mark, this.#startTimeout);
       if (answer.acknowledged) {
-        return { session, since: performance.now(), lines: 1 + paddingLines(), characters: 0 };
+        return { session, since: this.#now(), lines: 1 + paddingLines(), characters: 0 };
       }
       reason = String(answer.reason);
     } catch (error) {
       reason = (error as Error).message;
     }
-    this.#alone = performance.now() + RETRY_AFTER;
+    this.#alone = this.#now() + RETRY_AFTER;
     if (!this.#reported) this.#onFallback(this.#program, reason);
     this.#reported = true;
     return undefined;
@@ -154,7 +170,7 @@ export class Restorer {
 
   /** Replaces a program that is due, before the next change needs it. */
   #renew({ session, since, characters }: Running): void {
-    if (characters < LONGEST_INPUT && performance.now() - since < LONGEST_TIME) return;
+    if (characters < LONGEST_INPUT && this.#now() - since < LONGEST_TIME) return;
     this.#running = this.#open();
     // At the latest, the program ends with its session, which nothing refers to any more.
     session.close().catch(() => {});

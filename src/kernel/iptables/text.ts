@@ -33,7 +33,8 @@ export function restoreTables(operations: readonly IptablesOperation[]): Restore
 
 /** The table of an operation. */
 export function tableOf(operation: IptablesOperation): Table {
-  return 'chain' in operation ? operation.chain.table : operation.rule.table;
+  if ('chain' in operation) return operation.chain.table;
+  return 'rules' in operation ? operation.rules.table : operation.rule.table;
 }
 
 /** The kinds of lines, in their order. */
@@ -68,6 +69,12 @@ class TableLines {
       case 'insertRule':
         inserted.push({ text: `-I ${operation.rule.chain} ${operation.rule.text}\n`, place });
         break;
+      case 'replaceRules': {
+        const { chain, before, after } = operation.rules;
+        for (const text of before) inserted.push({ text: `-D ${chain} ${text}\n`, place });
+        for (const text of after.toReversed()) inserted.push({ text: `-I ${chain} ${text}\n`, place });
+        break;
+      }
       case 'deleteRule':
         deleted.push({ text: `-D ${operation.rule.chain} ${operation.rule.text}\n`, place });
         break;

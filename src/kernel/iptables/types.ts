@@ -25,6 +25,14 @@ export interface ChainRule {
   readonly text: string;
 }
 
+/** Rules of a chain that has other rules too, and those that replace them. */
+export interface RuleReplacement extends Omit<ChainRule, 'text'> {
+  /** The rules to delete, as text. Of equal rules, the first is deleted. */
+  readonly before: readonly string[];
+  /** The rules to insert, as text, in the order that they have afterwards. */
+  readonly after: readonly string[];
+}
+
 /** One change of the rules of a family. */
 export type IptablesOperation =
   /** Creates the chain if it is missing and makes these its rules. */
@@ -33,6 +41,8 @@ export type IptablesOperation =
   | { readonly do: 'insertRule'; readonly rule: ChainRule }
   /** Appends the rule to the end of its chain. */
   | { readonly do: 'appendRule'; readonly rule: ChainRule }
+  /** Replaces rules of a chain by others, which are then at its head. */
+  | { readonly do: 'replaceRules'; readonly rules: RuleReplacement }
   /** Deletes the first rule of the chain that has this text. */
   | { readonly do: 'deleteRule'; readonly rule: ChainRule }
   /** Empties and deletes the chain; nothing may jump to it any more. */
@@ -76,8 +86,8 @@ export interface Iptables extends BatchSource<IptablesRestore> {
   /**
    * Makes all changes of one family in one input of `iptables-restore --noflush`: each table changes as a whole or not at
    * all, in the order nat, filter, mangle. Changes of one family wait for each other.
-   * In each table, chains are created or emptied first; then rules are appended, rules inserted, rules deleted, and
-   * chains deleted. Operations of one kind keep their order.
+   * In each table, chains are created or emptied first; then rules are appended, rules inserted or replaced, rules deleted,
+   * and chains deleted. Operations of one kind keep their order.
    *
    * Resolves to one result for each operation, undefined if its table was committed. The first table that cannot be changed
    * is the last one that is tried. The operations that the program names have errors of their own: `ERR_PROCESS`, with the

@@ -15,6 +15,7 @@ export type {
   IptablesOperation,
   IptablesRestore,
   Policy,
+  RuleReplacement,
   SavedRules,
   SavedTables,
   Table,

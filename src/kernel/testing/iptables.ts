@@ -4,7 +4,7 @@ import type { Family } from '../../net/address.js';
 import { program } from '../iptables/index.js';
 import { mainErrorOf, resultsOf } from '../iptables/results.js';
 import { parsePolicies, parseSaved } from '../iptables/saved.js';
-import { restoreTables } from '../iptables/text.js';
+import { type RestoreTable, restoreTables } from '../iptables/text.js';
 import type {
   Iptables,
   IptablesOperation,
@@ -85,7 +85,8 @@ export class FakeIptables implements Iptables, Faults {
     for (const [committed, { table }] of tables.entries()) {
       const refusal = this.#rules[family].change(table, operations, this.refuse);
       if (refusal === undefined) continue;
-      const line = tables[committed]?.places.lastIndexOf(operations.indexOf(refusal.operation)) ?? 0;
+      const place = operations.indexOf(refusal.operation);
+      const line = lineOf(tables[committed], place, refusal.subject);
       const before = tables.slice(0, committed).reduce((sum, { lines }) => sum + lines.length + 1, 0);
       const message = `line ${before + line + 1} failed: ${refusal.reason}`;
       const failure = { code: 'ERR_PROCESS', message, linesBefore: 0 };
@@ -119,6 +120,14 @@ export class FakeIptables implements Iptables, Faults {
       })
       .join('');
   }
+}
+
+/** The last line of an operation that has a rule or names a chain. */
+function lineOf(table: RestoreTable | undefined, place: number, subject: string): number {
+  const found = table?.lines.findLastIndex(
+    (line, i) => table.places[i] === place && line.endsWith(` ${subject}\n`),
+  );
+  return found ?? 0;
 }
 
 /** iptables-save prints a second space before the name of a counter. */

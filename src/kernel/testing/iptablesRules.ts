@@ -1,6 +1,6 @@
 // The rules of one family in memory, changed as iptables-restore changes them.
 import { tableOf } from '../iptables/text.js';
-import type { IptablesOperation, SavedRules, Table } from '../iptables/types.js';
+import type { IptablesOperation, RuleReplacement, SavedRules, Table } from '../iptables/types.js';
 
 const NO_CHAIN = 'No chain/target/match by that name.';
 
@@ -16,6 +16,8 @@ export type Refuse = (chain: string, rule: string) => string | undefined;
 /** An operation that is refused, and the reason. */
 export interface Refusal {
   readonly operation: IptablesOperation;
+  /** The refused rule or the chain. */
+  readonly subject: string;
   readonly reason: string;
 }
 
@@ -24,6 +26,8 @@ export class FakeRules {
   readonly #chains = new Map<string, string[]>();
   /** Chain → number of rules that jump to it. */
   readonly #jumps = new Map<string, number>();
+  /** The rule or the chain of the change under way. */
+  #subject = '';
   /** Reverts the changes of the table under way, first to last. */
   #undo: (() => void)[] = [];
 
@@ -56,7 +60,7 @@ export class FakeRules {
     for (const kind of ['appendRule', 'insertRule', 'deleteRule', 'deleteChain'] as const) {
       for (const operation of operations) {
         const reason = this.#change(kind, operation, refuse);
-        if (reason !== undefined) return { operation, reason };
+        if (reason !== undefined) return { operation, subject: this.#subject, reason };
       }
     }
     return undefined;
@@ -76,6 +80,8 @@ export class FakeRules {
         return kind === 'appendRule' ? this.#append(id, [operation.rule.text], refuse) : undefined;
       case 'insertRule':
         return kind === 'insertRule' ? this.#add(id, operation.rule.text, 0, refuse) : undefined;
+      case 'replaceRules':
+        return kind === 'insertRule' ? this.#replace(id, operation.rules, refuse) : undefined;
       case 'deleteRule':
         return kind === 'deleteRule' ? this.#delete(id, operation.rule.text) : undefined;
       case 'deleteChain':
@@ -91,7 +97,20 @@ export class FakeRules {
     return undefined;
   }
 
+  #replace(id: string, { before, after }: RuleReplacement, refuse: Refuse): string | undefined {
+    for (const text of before) {
+      const reason = this.#delete(id, text);
+      if (reason !== undefined) return reason;
+    }
+    for (const text of after.toReversed()) {
+      const reason = this.#add(id, text, 0, refuse);
+      if (reason !== undefined) return reason;
+    }
+    return undefined;
+  }
+
   #delete(id: string, text: string): string | undefined {
+    this.#subject = text;
     const place = this.#chains.get(id)?.indexOf(text) ?? -1;
     if (place < 0) return 'Bad rule (does a matching rule exist in that chain?).';
     this.#splice(id, place, 1);
@@ -99,6 +118,7 @@ export class FakeRules {
   }
 
   #remove(id: string): string | undefined {
+    this.#subject = id.slice(id.indexOf('/') + 1);
     if (this.#jumps.has(id)) return 'Too many links';
     // The same list: earlier steps are reverted in it.
     const rules = this.#chains.get(id) ?? [];
@@ -119,6 +139,7 @@ export class FakeRules {
   }
 
   #add(id: string, text: string, place: number, refuse: Refuse): string | undefined {
+    this.#subject = text;
     const refused = refuse(id, text);
     if (refused !== undefined) return refused;
     const target = targetOf(id, text);
@@ -155,7 +176,7 @@ function targetOf(id: string, rule: string): string | undefined {
 }
 
 function chainOf(operation: IptablesOperation): string {
-  return 'chain' in operation
-    ? `${operation.chain.table}/${operation.chain.name}`
-    : `${operation.rule.table}/${operation.rule.chain}`;
+  if ('chain' in operation) return `${operation.chain.table}/${operation.chain.name}`;
+  const { table, chain } = 'rules' in operation ? operation.rules : operation.rule;
+  return `${table}/${chain}`;
 }

@@ -1,8 +1,17 @@
 // Desired and known → operations, in order. Pure. The cost depends only on the compared keys.
 import type { IptablesOperation } from '../../kernel/iptables/types.js';
+import type { Family } from '../../net/address.js';
 import type { Comparison, Desired } from '../mode.js';
 import { equalTexts } from '../shared/iptables/describe.js';
-import { type ChainItem, chainKey, type Item, type RuleItem, type SharedChainItem } from './items.js';
+import {
+  type ChainItem,
+  chainKey,
+  type Item,
+  type RuleItem,
+  type SharedChainItem,
+  textsOf,
+  withTexts,
+} from './items.js';
 import { ADDITIONS, type KernelCall, type Operation, ORDER, type Phase, REMOVALS } from './operations.js';
 
 /** Compares one key at a time. */
@@ -34,7 +43,7 @@ export function isSame(want: Item, have: Item): boolean {
     case 'sharedChain':
       return have.kind === 'sharedChain' && !have.strays && have.tail.length === want.tail.length;
     case 'rule':
-      return have.kind === 'rule' && copiesOf(have) === copiesOf(want);
+      return have.kind === 'rule' && equalTexts(textsOf(want), textsOf(have));
     default:
       return true;
   }
@@ -93,14 +102,14 @@ class KeySteps {
         else this.#rules('chains', { do: 'setChain', chain: { ...want, rules: want.tail } }, want);
         return;
       case 'rule':
-        this.#copies(want, have?.kind === 'rule' ? copiesOf(have) : 0, copiesOf(want));
+        this.#order(want, have?.kind === 'rule' ? have : undefined, textsOf(want));
     }
   }
 
   /** Removes the item, unless it is foreign or a setting. */
   away(have: Item): void {
     if (have.kind === 'sysctl' || have.foreign) return;
-    if (have.kind === 'rule') this.#copies(have, copiesOf(have), 0);
+    if (have.kind === 'rule') this.#order(have, have, []);
     else this.#rules('deleteChains', { do: 'deleteChain', chain: have }, undefined);
   }
 
@@ -126,35 +135,61 @@ class KeySteps {
     for (const text of have.tail) if (!want.tail.includes(text)) remove(tail, text);
   }
 
-  /** Adds or deletes equal rules until there are as many as wanted. */
-  #copies(rule: RuleItem, had: number, wanted: number): void {
-    for (let number = had + 1; number <= wanted; number++) {
-      this.#rules('rules', { do: rule.atEnd ? 'appendRule' : 'insertRule', rule }, withCopies(rule, number));
+  /** Rules of an item must be in order. They stay where they are if others only have to be inserted before them, or deleted. */
+  #order(item: RuleItem, have: RuleItem | undefined, wanted: readonly string[]): void {
+    const { family, table, chain, atEnd } = item;
+    const known = have ? textsOf(have) : [];
+    const stale = known.filter((text) => !wanted.includes(text));
+    const kept = known.filter((text) => wanted.includes(text));
+    const surplus = without(kept, wanted);
+    const missing = wanted.length - kept.length;
+    let now: readonly string[] = known;
+    if (missing >= 0 && equalTexts(kept, wanted.slice(missing))) {
+      for (let first = missing - 1; first >= 0; first--) {
+        const rule = { family, table, chain, text: wanted[first] as string };
+        now = [...wanted.slice(first), ...stale];
+        this.#rules('rules', { do: atEnd ? 'appendRule' : 'insertRule', rule }, withTexts(item, now));
+      }
+    } else if (!equalTexts(without(kept, surplus), wanted)) {
+      const rules = { family, table, chain, before: kept, after: wanted };
+      now = [...wanted, ...stale];
+      this.#rules('rules', { do: 'replaceRules', rules }, withTexts(item, now));
+      surplus.length = 0;
     }
-    for (let number = had - 1; number >= wanted; number--) {
-      this.#rules('deleteRules', { do: 'deleteRule', rule }, withCopies(rule, number));
+    for (const text of [...stale, ...surplus]) {
+      const rule = { family, table, chain, text };
+      now = without(now, [text]);
+      this.#rules('deleteRules', { do: 'deleteRule', rule }, withTexts(item, now), serviceOf(have));
     }
   }
 
-  #rules(phase: Phase, operation: IptablesOperation, becomes: Item | undefined): void {
-    const { family } = 'chain' in operation ? operation.chain : operation.rule;
-    this.#push(phase, { on: 'iptables', family, operation }, becomes);
+  #rules(
+    phase: Phase,
+    operation: IptablesOperation,
+    becomes: Item | undefined,
+    service = this.#service,
+  ): void {
+    this.#push(phase, { on: 'iptables', family: familyOf(operation), operation }, becomes, service);
   }
 
-  #push(phase: Phase, call: KernelCall, becomes: Item | undefined): void {
-    this.#steps.push({ key: this.#key, phase, call, becomes, service: this.#service });
+  #push(phase: Phase, call: KernelCall, becomes: Item | undefined, service = this.#service): void {
+    this.#steps.push({ key: this.#key, phase, call, becomes, service });
   }
 }
 
-function copiesOf({ copies = 1 }: RuleItem): number {
-  return copies;
+function familyOf(operation: IptablesOperation): Family {
+  if ('chain' in operation) return operation.chain.family;
+  return 'rules' in operation ? operation.rules.family : operation.rule.family;
 }
 
-function withCopies(item: RuleItem, number: number): RuleItem | undefined {
-  const { copies, ...rule } = item;
-  if (number === 0) return undefined;
-  if (number === copiesOf(item)) return item;
-  return number === 1 ? rule : { ...rule, copies: number };
+/** The texts that remain after a removal. Of equal texts, the first is removed. */
+function without(texts: readonly string[], removed: readonly string[]): string[] {
+  const rest = [...texts];
+  for (const text of removed) {
+    const place = rest.indexOf(text);
+    if (place >= 0) rest.splice(place, 1);
+  }
+  return rest;
 }
 
 function serviceOf(item: Item | undefined): string | undefined {

@@ -5,6 +5,7 @@ import type { NodeFacts } from '../../services/types.js';
 import { acceptForwarded, masqueradeMarked, setMark } from '../shared/iptables/fixedRules.js';
 import type { SharedChainItem } from './items.js';
 import { loopbackServesNodePorts } from './loopback.js';
+import { isPerService } from './names.js';
 import type { IptablesOptions } from './options.js';
 import { comment, count, hostNetwork, INVALID_COUNTER } from './ruleText.js';
 
@@ -27,6 +28,12 @@ export const NODE_CHAINS: Readonly<Record<Table, readonly string[]>> = {
   filter: ['KUBE-FORWARD', CANARY],
   mangle: [CANARY],
 };
+
+/** Whether a chain belongs to kube-proxy alone: one of Services or of the node. KUBE-FIREWALL is kubelet's too. */
+export function isOwnChain(table: string, name: string): boolean {
+  const fixed = [SHARED_CHAINS, NODE_CHAINS].some((chains) => chains[table as Table]?.includes(name));
+  return fixed || isPerService(table, name);
+}
 
 const NEW = '-m conntrack --ctstate NEW ';
 

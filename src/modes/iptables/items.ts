@@ -2,6 +2,7 @@
 // such a chain is never written as a whole.
 import type { Chain, ChainRule, Table } from '../../kernel/iptables/types.js';
 import type { Family } from '../../net/address.js';
+import { equalTexts } from '../shared/iptables/describe.js';
 
 /** A chain whose rules are written together: of one Service port, of one endpoint, or of the node. */
 export interface ChainItem extends Chain {
@@ -30,8 +31,8 @@ export interface RuleItem extends ChainRule {
   readonly service?: string;
   /** It is appended to the chain; by default, it is inserted at the head. */
   readonly atEnd?: true;
-  /** Number of equal rules in the chain, if there are several: kube-proxy adds one for each time that a Service lists an address. */
-  readonly copies?: number;
+  /** The rules of the item that follow it, in this order: kube-proxy adds one for each time that a Service lists an address. */
+  readonly next?: readonly string[];
   /** Other programs use the chain to which it jumps, or need the rule too. */
   readonly foreign?: true;
 }
@@ -52,13 +53,38 @@ export function keyOf(item: Item): string {
     case 'sharedChain':
       return chainKey(item.family, item.table, item.name);
     case 'rule':
-      return `rule IPv${item.family} ${item.table}/${item.chain} ${item.text}`;
+      return `rule IPv${item.family} ${item.table}/${item.chain} ${commonPart(item)}`;
   }
 }
 
 /** `chain IPv4 nat/KUBE-SERVICES`. */
 export function chainKey(family: Family, table: Table, name: string): string {
   return `chain IPv${family} ${table}/${name}`;
+}
+
+const COMMENT = /-m comment --comment "[^"]*" /;
+const TARGET = /(?:^| )-[jg] .*$/;
+
+/**
+ * The part of a rule in a shared chain that the rules of one item have in common. In KUBE-SERVICES of table nat, these are its
+ * conditions: the first rule with them decides. In other chains, order has no effect, and only equal rules are one item.
+ */
+export function commonPart({ table, chain, text }: Pick<ChainRule, 'table' | 'chain' | 'text'>): string {
+  if (table !== 'nat' || chain !== 'KUBE-SERVICES') return text;
+  return text.replace(COMMENT, '').replace(TARGET, '');
+}
+
+/** The rules of an item, in their order. */
+export function textsOf({ text, next = [] }: RuleItem): readonly string[] {
+  return [text, ...next];
+}
+
+/** The item with these rules; undefined if there are none. */
+export function withTexts(item: RuleItem, texts: readonly string[]): RuleItem | undefined {
+  if (equalTexts(texts, textsOf(item))) return item;
+  const { next: _, ...rule } = item;
+  const [text, ...next] = texts;
+  return text === undefined ? undefined : { ...rule, text, ...(next.length > 0 && { next }) };
 }
 
 /** Whether a clean-up removes the item: settings are never reset, and foreign items stay. */

@@ -8,12 +8,13 @@ import {
   BLOCK_LOCALNET,
   FIREWALL,
   hasTail,
+  isOwnChain,
   isTail,
   jumps,
   NODE_CHAINS,
   SHARED_CHAINS,
 } from './fixedChains.js';
-import { type Item, keyOf, type RuleItem, type SharedChainItem } from './items.js';
+import { commonPart, type Item, keyOf, type RuleItem, type SharedChainItem, withTexts } from './items.js';
 import type { IptablesKernel } from './kernel.js';
 import { isPerService } from './names.js';
 import type { IptablesOptions } from './options.js';
@@ -108,12 +109,8 @@ export function* observeRules(family: Family, saved: SavedRules): Generator<Item
  * They are kubelet's, or protect loopback addresses, which stay reachable: no mode resets route_localnet.
  */
 function foreignChains(family: Family, saved: SavedRules): Set<string> {
-  const isOwn = (table: string, name: string) =>
-    isPerService(table, name) ||
-    (NODE_CHAINS[table as Table]?.includes(name) ?? false) ||
-    (SHARED_CHAINS[table as Table]?.includes(name) ?? false);
   const own = new Set(jumps(family).map(({ text }) => text));
-  const foreign = targetsOfOthers(saved, isOwn, own);
+  const foreign = targetsOfOthers(saved, isOwnChain, own);
   const firewall = `filter/${FIREWALL}`;
   if ((saved.get(firewall) ?? []).length > 0) foreign.add(firewall);
   return foreign;
@@ -127,10 +124,10 @@ function isShared(table: Table, name: string): boolean {
 function* ownJumps(family: Family, saved: SavedRules, foreign: ReadonlySet<string>): Generator<RuleItem> {
   const kubelet = foreign.has(`filter/${FIREWALL}`);
   for (const jump of jumps(family)) {
-    const copies = saved.get(`${jump.table}/${jump.chain}`)?.filter((rule) => rule === jump.text).length ?? 0;
-    if (copies === 0) continue;
+    const texts = saved.get(`${jump.table}/${jump.chain}`)?.filter((rule) => rule === jump.text) ?? [];
     const marked = kubelet && jump.text.endsWith(FIREWALL) ? ({ foreign: true } as const) : {};
-    yield { kind: 'rule', ...jump, ...(copies > 1 && { copies }), ...marked };
+    const item = withTexts({ kind: 'rule', ...jump, ...marked }, texts);
+    if (item) yield item;
   }
 }
 
@@ -143,15 +140,18 @@ function* sharedItems(
   const { tail, strays, rest } = splitTail(hasTail(table, name), rules);
   const marked = foreign ? ({ foreign } as const) : {};
   yield { kind: 'sharedChain', family, table, name, tail, ...(strays.length > 0 && { strays }), ...marked };
-  const counts = new Map<string, number>();
-  for (const rule of rest) {
-    if (name === FIREWALL && (family === 6 || rule !== BLOCK_LOCALNET.text)) continue;
-    counts.set(rule, (counts.get(rule) ?? 0) + 1);
-  }
+  const groups = new Map<string, RuleItem>();
   const kept = name === FIREWALL ? ({ foreign: true } as const) : {};
-  for (const [text, copies] of counts) {
-    yield { kind: 'rule', family, table, chain: name, text, ...(copies > 1 && { copies }), ...kept };
+  for (const text of rest) {
+    if (name === FIREWALL && (family === 6 || text !== BLOCK_LOCALNET.text)) continue;
+    const common = commonPart({ table, chain: name, text });
+    const first = groups.get(common);
+    const item: RuleItem = first
+      ? { ...first, next: [...(first.next ?? []), text] }
+      : { kind: 'rule', family, table, chain: name, text, ...kept };
+    groups.set(common, item);
   }
+  yield* groups.values();
 }
 
 /** The last rules of a chain that belong to its tail, each once; the same kind of rules before others; and the rest. */

@@ -11,10 +11,9 @@ import { countingObstacle, createCounters, readCounters } from './counters.js';
 import { isProgrammed } from './features.js';
 import { formerState, RULES } from './former.js';
 import { iptablesOptions } from './fromConfiguration.js';
-import { createIptablesMode } from './index.js';
 import { KERNEL_MODULES } from './modules.js';
 import { checkFeatures, prepare, probeFeatures } from './prepare.js';
-import { countingRules } from './ruleCounts.js';
+import { createCountedMode } from './ruleCounts.js';
 
 /** conntrack accepts TCP packets outside the window as valid. */
 const BE_LIBERAL = 'net/netfilter/nf_conntrack_tcp_be_liberal';
@@ -65,7 +64,7 @@ async function openedMode({
     nfacct: nfacct !== undefined,
     conntrackLiberal: willBeLiberal || ((await kernel.sysctl.read(BE_LIBERAL)) ?? '0') !== '0',
   });
-  const { mode, take } = countingRules(createIptablesMode(kernel, options), options.families);
+  const { mode, take } = createCountedMode(kernel, options);
   return {
     // Another program may have deleted a counter that no rule uses yet.
     mode: nfacct && loadModules ? withCounters(mode, nfacct) : mode,

@@ -6,7 +6,7 @@ import { STATE } from '../../services/endpointList.js';
 import type { Frontend, NodeFacts, ServicePlanInput, ServicePort } from '../../services/types.js';
 import type { Plan } from '../mode.js';
 import { reject } from '../shared/iptables/fixedRules.js';
-import { type LocalMatch, localMatch } from '../shared/localDetector.js';
+import { containsAll, type LocalMatch, localMatch } from '../shared/localDetector.js';
 import {
   type BalancedPort,
   balance,
@@ -123,7 +123,7 @@ class PortPlan {
     const destination = `-d ${hostNetwork(address, family)} `;
     const dialled = toPort(protocol, port, `${this.#name} cluster IP`);
     if (this.#options.masqueradeAll) return [`${destination}${dialled} -j KUBE-MARK-MASQ`];
-    if (!this.#local) return [];
+    if (!this.#local || containsAll(this.#local)) return [];
     return [`${localTraffic(this.#local, '! ', destination)}${dialled} -j KUBE-MARK-MASQ`];
   }
 
@@ -225,18 +225,16 @@ class PortPlan {
 
   #chain(name: string, rules: readonly string[]): void {
     const { family } = this.#port;
-    this.#put({ kind: 'chain', family, table: 'nat', name, rules, service: this.#service });
+    const chain: Item = { kind: 'chain', family, table: 'nat', name, rules, service: this.#service };
+    this.#plan.set(keyOf(chain), chain);
   }
 
   #rule(table: Table, chain: string, text: string, atEnd = false): void {
     const { family } = this.#port;
     const service = this.#service;
     const rule: RuleItem = { kind: 'rule', family, table, chain, text, service, ...(atEnd && { atEnd }) };
-    const equal = this.#plan.get(keyOf(rule));
-    this.#put(equal?.kind === 'rule' ? { ...equal, copies: (equal.copies ?? 1) + 1 } : rule);
-  }
-
-  #put(item: Item): void {
-    this.#plan.set(keyOf(item), item);
+    const key = keyOf(rule);
+    const first = this.#plan.get(key);
+    this.#plan.set(key, first?.kind === 'rule' ? { ...first, next: [...(first.next ?? []), text] } : rule);
   }
 }

@@ -1,14 +1,17 @@
-// Numbers of our rules in the kernel, for kube-proxy's metrics. They are running counts: no pass walks all rules.
-import type { Table } from '../../kernel/iptables/types.js';
+// Numbers of our rules in the kernel, for kube-proxy's metrics: as last read, with the changes since then. No pass walks all
+// rules. Changes by other programs count when the rules are read again: in retries, audits and full passes.
+import type { SavedRules, Table } from '../../kernel/iptables/types.js';
 import type { Family } from '../../net/address.js';
 import type { Mode, RuleCount } from '../mode.js';
+import { splitChainId } from '../shared/iptables/targets.js';
+import { BLOCK_LOCALNET, FIREWALL, isOwnChain } from './fixedChains.js';
+import { createIptablesMode } from './index.js';
 import type { Item } from './items.js';
+import type { IptablesKernel } from './kernel.js';
 import type { Operation } from './operations.js';
+import type { IptablesOptions } from './options.js';
 
 const TABLES = ['filter', 'nat'] as const;
-
-/** Rules by family and table. */
-type Counts = Map<string, number>;
 
 /** The mode with counted rules. */
 export interface CountedMode {
@@ -17,12 +20,11 @@ export interface CountedMode {
   take(): RuleCount[];
 }
 
-/** Counts the rules that a mode observes and writes. As in kube-proxy, rules in built-in chains do not count. */
-export function countingRules(mode: Mode<Item, Operation>, families: readonly Family[]): CountedMode {
-  let total: Counts = new Map();
-  let written: Counts = new Map();
-  /** Those of the observation under way. */
-  let observed: Counts | undefined;
+/** Creates iptables mode, and counts the rules that it reads and writes. As in kube-proxy, rules in built-in chains do not count. */
+export function createCountedMode(kernel: IptablesKernel, options: IptablesOptions): CountedMode {
+  const total = new Counts();
+  let written = new Counts();
+  const mode = createIptablesMode({ ...kernel, iptables: countingReads(kernel.iptables, total) }, options);
   return {
     mode: {
       ...mode,
@@ -30,46 +32,71 @@ export function countingRules(mode: Mode<Item, Operation>, families: readonly Fa
         const before = known.get(operation.key);
         mode.learn(known, operation);
         const after = known.get(operation.key);
-        for (const counts of observed ? [total, observed] : [total]) {
-          add(counts, before, -1);
-          add(counts, after, 1);
-        }
-        add(written, after, 1);
-      },
-      async *observe() {
-        const counts: Counts = new Map();
-        observed = counts;
-        try {
-          for await (const piece of mode.observe()) {
-            for (const item of piece.values()) add(counts, item, 1);
-            yield piece;
-          }
-          total = counts;
-        } finally {
-          if (observed === counts) observed = undefined;
-        }
+        total.add(before, -sizeOf(before));
+        total.add(after, sizeOf(after));
+        written.add(after, writtenBy(operation));
       },
     },
     take() {
-      const result = families.flatMap((family) =>
+      const result = options.families.flatMap((family) =>
         TABLES.map((table) => ({
           family,
           table,
-          total: total.get(key(family, table)) ?? 0,
-          written: written.get(key(family, table)) ?? 0,
+          total: total.get(family, table),
+          written: written.get(family, table),
         })),
       );
-      written = new Map();
+      written = new Counts();
       return result;
     },
   };
 }
 
-function add(counts: Counts, item: Item | undefined, sign: 1 | -1): void {
-  const size = sizeOf(item);
-  if (item === undefined || item.kind === 'sysctl' || size === 0) return;
-  const place = key(item.family, item.table);
-  counts.set(place, (counts.get(place) ?? 0) + sign * size);
+/** Each reading of a family replaces its counts: no operation is under way meanwhile. */
+function countingReads(iptables: IptablesKernel['iptables'], total: Counts): IptablesKernel['iptables'] {
+  return {
+    async save(family) {
+      const saved = await iptables.save(family);
+      total.setFamily(family, saved);
+      return saved;
+    },
+    saveTables: (family) => iptables.saveTables(family),
+    listRules: (family, table, chain) => iptables.listRules(family, table, chain),
+    restore: (family, operations) => iptables.restore(family, operations),
+  };
+}
+
+/** Rules by family and table. */
+class Counts {
+  readonly #counts = new Map<string, number>();
+
+  get(family: Family, table: Table): number {
+    return this.#counts.get(`${family} ${table}`) ?? 0;
+  }
+
+  /** Adds a number of rules of an item. */
+  add(item: Item | undefined, count: number): void {
+    if (item && item.kind !== 'sysctl') this.#add(item.family, item.table, count);
+  }
+
+  /** The counts of a family are those of its rules that were read. */
+  setFamily(family: Family, saved: SavedRules): void {
+    for (const table of TABLES) this.#counts.delete(`${family} ${table}`);
+    for (const [id, rules] of saved) {
+      const [table, name] = splitChainId(id) as [Table, string];
+      if (table === 'filter' && name === FIREWALL) {
+        this.#add(
+          family,
+          table,
+          family === 4 ? rules.filter((rule) => rule === BLOCK_LOCALNET.text).length : 0,
+        );
+      } else if (isOwnChain(table, name)) this.#add(family, table, rules.length);
+    }
+  }
+
+  #add(family: Family, table: Table, count: number): void {
+    if (count !== 0) this.#counts.set(`${family} ${table}`, this.get(family, table) + count);
+  }
 }
 
 /** Number of its rules that are in our chains. */
@@ -80,12 +107,25 @@ function sizeOf(item: Item | undefined): number {
     case 'sharedChain':
       return item.tail.length + (item.strays?.length ?? 0);
     case 'rule':
-      return item.chain.startsWith('KUBE-') ? (item.copies ?? 1) : 0;
+      return item.chain.startsWith('KUBE-') ? 1 + (item.next?.length ?? 0) : 0;
     default:
       return 0;
   }
 }
 
-function key(family: Family, table: Table): string {
-  return `${family} ${table}`;
+/** Number of rules in our chains that an operation writes. */
+function writtenBy({ call }: Operation): number {
+  if (call.on === 'sysctl') return 0;
+  const { operation } = call;
+  switch (operation.do) {
+    case 'setChain':
+      return operation.chain.rules.length;
+    case 'appendRule':
+    case 'insertRule':
+      return operation.rule.chain.startsWith('KUBE-') ? 1 : 0;
+    case 'replaceRules':
+      return operation.rules.after.length;
+    default:
+      return 0;
+  }
 }

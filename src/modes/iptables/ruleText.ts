@@ -2,7 +2,7 @@
 // matches, then the target.
 import type { Family } from '../../net/address.js';
 import type { Protocol } from '../../net/protocol.js';
-import type { LocalMatch } from '../shared/localDetector.js';
+import { containsAll, type LocalMatch } from '../shared/localDetector.js';
 
 /** `-m comment --comment "…"`. */
 export function comment(text: string): string {
@@ -19,8 +19,9 @@ export function toPort(protocol: Protocol, port: number, text: string, match = '
   return `-p ${protocol} ${comment(text)} ${match}-m ${protocol} --dport ${port}`;
 }
 
-/** Matches local traffic, or with `not` all other traffic, to a network. */
+/** Matches local traffic, or with `not` all other traffic, to a network. If all traffic is local, no rule matches other traffic. */
 export function localTraffic(local: LocalMatch, not: '' | '! ', destination = ''): string {
+  if (containsAll(local)) return destination;
   return 'network' in local
     ? `${not}-s ${local.network} ${destination}`
     : `${destination}${not}-i ${local.interface} `;

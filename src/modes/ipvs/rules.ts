@@ -4,7 +4,7 @@ import type { Chain, ChainRule, Table } from '../../kernel/iptables/types.js';
 import type { Family } from '../../net/address.js';
 import { PROTOCOL_NUMBERS, type Protocol } from '../../net/protocol.js';
 import { acceptForwarded, masqueradeMarked, reject, setMark } from '../shared/iptables/fixedRules.js';
-import { localMatch } from '../shared/localDetector.js';
+import { containsAll, localMatch } from '../shared/localDetector.js';
 import type { NodeDrop } from './items.js';
 import type { IpvsOptions } from './options.js';
 import { commentOf, type SetRole, setOf } from './sets.js';
@@ -78,7 +78,7 @@ function natRules(family: Family, facts: RuleFacts, options: IpvsOptions): Rules
     'nat/KUBE-SERVICES': [
       `-s ${family === 4 ? '127.0.0.0/8' : '::1/128'} -j RETURN`,
       ...when('KUBE-LOAD-BALANCER', `${match('KUBE-LOAD-BALANCER')} -j KUBE-LOAD-BALANCER`),
-      ...when('KUBE-CLUSTER-IP', masqueradeClusterIPs(family, facts, options)),
+      ...when('KUBE-CLUSTER-IP', ...masqueradeClusterIPs(family, facts, options)),
       ...when('KUBE-EXTERNAL-IP', `${match('KUBE-EXTERNAL-IP')} -j KUBE-MARK-MASQ`),
       ...when('KUBE-EXTERNAL-IP', ...acceptExternal(match('KUBE-EXTERNAL-IP'))),
       ...when('KUBE-EXTERNAL-IP-LOCAL', ...acceptExternal(match('KUBE-EXTERNAL-IP-LOCAL'))),
@@ -111,14 +111,15 @@ function masqueradeClusterIPs(
   family: Family,
   { podNetwork }: RuleFacts,
   { masqueradeAll, localDetector }: IpvsOptions,
-): string {
+): string[] {
   const match = (dimensions: string) =>
     `${matchSet(family, 'KUBE-CLUSTER-IP', dimensions)} -j KUBE-MARK-MASQ`;
-  if (masqueradeAll) return match('dst,dst');
+  if (masqueradeAll) return [match('dst,dst')];
   const local = localMatch(localDetector, family, podNetwork);
-  if (local === undefined) return match('src,dst');
+  if (local === undefined) return [match('src,dst')];
+  if (containsAll(local)) return [];
   const option = 'interface' in local ? `-i ${local.interface}` : `-s ${local.network}`;
-  return `! ${option} ${match('dst,dst')}`;
+  return [`! ${option} ${match('dst,dst')}`];
 }
 
 /** Accepts traffic from other hosts, and traffic to local addresses, before the node-port rules. */

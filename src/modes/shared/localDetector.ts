@@ -14,6 +14,15 @@ export type LocalDetector =
 export type LocalMatch = { readonly network: string } | { readonly interface: string };
 
 /**
+ * Whether a match contains all traffic: its network is 0.0.0.0/0 or ::/0. iptables-save omits such a network, and iptables-nft
+ * refuses a rule for the addresses outside it. kube-proxy writes the rule, so that no Service works with iptables-nft; with
+ * iptables-legacy, the rule matches nothing.
+ */
+export function containsAll(local: LocalMatch): boolean {
+  return 'network' in local && local.network.endsWith('/0');
+}
+
+/**
  * The match for local traffic in a family; undefined if there is no detector for it.
  *
  * @param podNetwork the network of this node's pods in the family, if known

@@ -51,6 +51,21 @@ export function iptablesContract(open: () => Promise<Iptables>): void {
     assert.equal((await iptables.save(6)).has('nat/KNP-A'), false);
   });
 
+  it('replaces rules: each first one with its text is deleted, and the others are at the head in their order', async () => {
+    const iptables = await open();
+    await iptables.restore(4, [setChain('KNP-B'), setChain('KNP-A', OTHER, JUMP, '-j RETURN', OTHER)]);
+    const place = { family: 4, table: 'nat', chain: 'KNP-A' } as const;
+    const rules = { ...place, before: [OTHER, JUMP], after: [JUMP, '-p tcp -j ACCEPT', OTHER] };
+    assert.deepEqual(codesOf(await iptables.restore(4, [{ do: 'replaceRules', rules }])), ['ok']);
+    const replaced = [JUMP, '-p tcp -j ACCEPT', OTHER, '-j RETURN', OTHER];
+    assert.deepEqual((await iptables.save(4)).get('nat/KNP-A'), replaced);
+    const missing = { ...place, before: [OTHER, '-j DROP'], after: ['-j ACCEPT'] };
+    const [refused] = await iptables.restore(4, [{ do: 'replaceRules', rules: missing }]);
+    assert.equal(refused?.code, 'ERR_PROCESS');
+    assert.ok(refused.target?.includes('-D KNP-A -j DROP'), refused.message);
+    assert.deepEqual((await iptables.save(4)).get('nat/KNP-A'), replaced);
+  });
+
   it('lists the rules of one chain as it saves them', async () => {
     const iptables = await open();
     await iptables.restore(4, [setChain('KNP-A', '-m comment --comment "two words" -j RETURN', OTHER)]);
@@ -84,7 +99,8 @@ export function iptablesContract(open: () => Promise<Iptables>): void {
     assert.deepEqual((await iptables.save(6)).get('nat/KNP-6'), ['-j RETURN']);
   });
 
-  const culprits: readonly [title: string, operation: IptablesOperation, text: string][] = [
+  type Culprit = Exclude<IptablesOperation, { do: 'replaceRules' }>;
+  const culprits: readonly [title: string, operation: Culprit, text: string][] = [
     [
       'the deletion of a rule that is missing',
       { do: 'deleteRule', rule: rule('-j DROP') },

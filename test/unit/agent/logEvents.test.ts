@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { pino } from 'pino';
 import { logEvents } from '../../../src/agent/logEvents.js';
+import { NetlinkError } from '../../../src/errors.js';
 import type { SyncSummary } from '../../../src/reconcile/summary.js';
 
 const AUDIT: SyncSummary = {
@@ -37,4 +38,44 @@ it('an audit without operations is logged at level debug', () => {
 
 it('a repair is logged as a warning after its pass', () => {
   assert.deepEqual(levels({}, { operations: 2, repaired: 2 }), ['info', 'info', 'warn']);
+});
+
+it('failures of one cause are one line for each Service', () => {
+  const lines: string[] = [];
+  const log = pino({ level: 'error' }, { write: (line) => lines.push(line) });
+  const refused = new NetlinkError({
+    code: 'ERR_PROCESS',
+    operation: 'iptables.restore',
+    target: '-A KUBE-SVC-A',
+  });
+  const other = new NetlinkError({
+    code: 'ERR_PROCESS',
+    operation: 'iptables.restore',
+    target: '-A KUBE-SVC-A',
+  });
+  const failure = (key: string, error: NetlinkError, ...services: string[]) => ({
+    key,
+    error,
+    vital: false,
+    ...(services.length > 0 && { services }),
+  });
+  const failures = [
+    failure('a', refused, 'demo/a'),
+    failure('b', refused, 'demo/b'),
+    failure('c', refused, 'demo/a'),
+    failure('d', refused),
+    failure('e', other, 'demo/a'),
+  ];
+  logEvents(log).synced?.({ ...AUDIT, failures }, 1);
+  const found = lines.map((line) => {
+    const { key, services, items, msg } = JSON.parse(line);
+    assert.equal(msg, refused.message);
+    return { key, services, items };
+  });
+  assert.deepEqual(found, [
+    { key: 'a', services: ['demo/a'], items: 2 },
+    { key: 'b', services: ['demo/b'], items: undefined },
+    { key: 'd', services: undefined, items: undefined },
+    { key: 'e', services: ['demo/a'], items: undefined },
+  ]);
 });

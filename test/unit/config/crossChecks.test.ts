@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { clusterCIDRWarning, crossCheck, type NodeSituation } from '../../../src/config/crossChecks.js';
+import {
+  allAddressesRule,
+  clusterCIDRWarning,
+  crossCheck,
+  type NodeSituation,
+} from '../../../src/config/crossChecks.js';
 import { decodeConfiguration } from '../../support/decodeConfiguration.js';
 
 const NODE: NodeSituation = {
@@ -131,6 +136,25 @@ it('a configuration that fits has no warning', () => {
   assert.deepEqual(check({ ...PORTS, healthzBindAddress: '[::]:10256' }, SINGLE), {
     warnings: [],
     faults: [],
+  });
+});
+
+describe('with a network of all addresses', () => {
+  const rule = (raw: Record<string, unknown>) => allAddressesRule(decodeConfiguration(raw).configuration);
+
+  it('clusterCIDR breaks a rule', () => {
+    for (const network of ['0.0.0.0/0', '::/0', '10.1.2.3/0']) {
+      const said = `must not contain all addresses (${network}): every client counts as a local pod, so that traffic to cluster IPs is not masqueraded`;
+      assert.equal(rule({ clusterCIDR: network }), said);
+      const other = network === '::/0' ? '10.244.0.0/16' : 'fd00::/48';
+      assert.equal(rule({ clusterCIDR: `${other},${network}` }), said);
+    }
+  });
+
+  it('it breaks none with smaller networks, without one, or with another detectLocalMode', () => {
+    assert.equal(rule({ clusterCIDR: '0.0.0.0/1,::/1' }), undefined);
+    assert.equal(rule({}), undefined);
+    assert.equal(rule({ detectLocalMode: 'NodeCIDR', clusterCIDR: '0.0.0.0/0' }), undefined);
   });
 });
 

@@ -11,6 +11,11 @@ export function describeRules(operation: IptablesOperation, before: readonly str
     const { family, table, chain, text } = operation.rule;
     return [`${operation.do === 'deleteRule' ? '-' : '+'} rule IPv${family} ${table}/${chain} ${text}`];
   }
+  if ('rules' in operation) {
+    const { family, table, chain, before: deleted, after: inserted } = operation.rules;
+    const line = (sign: string) => (text: string) => `${sign} rule IPv${family} ${table}/${chain} ${text}`;
+    return [...deleted.map(line('-')), ...inserted.map(line('+'))];
+  }
   const { family, table, name } = operation.chain;
   const chain = `IPv${family} ${table}/${name}`;
   if (operation.do === 'deleteChain') return [`- chain ${chain}`];

@@ -28,8 +28,9 @@ const CASES: readonly (readonly [title: string, want: Item, have: Item, same: bo
   ['a tail that other rules follow', SHARED, { ...SHARED, strays: SHARED.tail }, false],
   ['a tail with another rule', SHARED, { ...SHARED, tail: [...SHARED.tail, '-j RETURN'] }, false],
   ['an equal rule', { ...RULE, service: 'demo/web' }, RULE, true],
-  ['a rule with copies', RULE, { ...RULE, copies: 2 }, false],
-  ['as many copies', { ...RULE, copies: 2 }, { ...RULE, copies: 2 }, true],
+  ['a rule that another one follows', RULE, { ...RULE, next: ['-j B'] }, false],
+  ['equal rules that follow', { ...RULE, next: ['-j B'] }, { ...RULE, next: ['-j B'] }, true],
+  ['other rules that follow', { ...RULE, next: ['-j B'] }, { ...RULE, next: ['-j A'] }, false],
 ];
 
 for (const [title, want, have, same] of CASES) {

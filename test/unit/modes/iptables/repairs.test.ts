@@ -1,9 +1,11 @@
 // Rules that another program changed: each is found, and repaired with the smallest operation.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { IptablesOperation } from '../../../../src/kernel/iptables/types.js';
 import { BLOCK_LOCALNET } from '../../../../src/modes/iptables/fixedChains.js';
 import { cleanUp } from '../../../../src/reconcile/cleanUp.js';
+import { Runner } from '../../../../src/reconcile/runner.js';
 import { scenarios } from '../../../support/oracle.js';
 import { edit } from '../../../support/tamperRules.js';
 import { FakeIptablesNode } from '../../../support/testNode.js';
@@ -39,6 +41,10 @@ async function repairsOf(node: FakeIptablesNode): Promise<string[]> {
 function textOf(operation: IptablesOperation): string {
   if ('rule' in operation)
     return `${operation.do} ${operation.rule.table}/${operation.rule.chain} ${operation.rule.text}`;
+  if ('rules' in operation) {
+    const { table, chain, before, after } = operation.rules;
+    return [`${operation.do} ${table}/${chain}`, ...before, '→', ...after].join(' | ');
+  }
   const { table, name } = operation.chain;
   const rules = operation.do === 'setChain' ? operation.chain.rules : [];
   return [`${operation.do} ${table}/${name}`, ...rules].join(' | ');
@@ -144,6 +150,56 @@ describe('repairs with the smallest operation', () => {
     assert.equal(node.kernel.iptables.restores - restores, 2);
     assert.deepEqual(sorted(node.output().iptables), sorted(before.iptables));
   });
+});
+
+/** A Service whose first endpoint stays, and whose second one changes. */
+function manifest(changing: string): string {
+  const metadata = { namespace: 'demo', name: 'web', labels: { 'kubernetes.io/service-name': 'web' } };
+  const items = [
+    { apiVersion: 'v1', kind: 'Service', metadata, spec: { clusterIP: '10.96.0.1', ports: [{ port: 80 }] } },
+    {
+      apiVersion: 'discovery.k8s.io/v1',
+      kind: 'EndpointSlice',
+      metadata,
+      addressType: 'IPv4',
+      ports: [{ port: 80 }],
+      endpoints: ['10.244.2.1', changing].map((address) => ({ addresses: [address] })),
+    },
+  ];
+  return JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
+}
+
+it('a deleted chain of an endpoint, by the audit that follows a failed retry of its Service', async () => {
+  assert.ok(scenario);
+  const node = new FakeIptablesNode(scenario);
+  const { iptables } = node.kernel;
+  await node.loadText(manifest('10.244.2.2'));
+  assert.deepEqual((await node.sync()).failures, []);
+  const chain = /-A (KUBE-SEP-\w+) .*--to-destination 10\.244\.2\.1:80/.exec(iptables.dump(4))?.[1] ?? '';
+  edit(iptables, 4, (line) => (line.includes(chain) ? [] : [line]));
+  await node.loadText(manifest('10.244.2.3'));
+  const runner = new Runner(
+    node.reconciler,
+    { synced: ({ failures }) => failed.push(failures.length > 0), failed: assert.fail, retrying: () => {} },
+    {
+      set: (run, milliseconds) => setTimeout(run, milliseconds / 10),
+      clear: (timer) => clearTimeout(timer as NodeJS.Timeout),
+    },
+    { audit: 1e9 },
+  );
+  const failed: boolean[] = [];
+  runner.request();
+  for (let waited = 0; failed.at(-1) !== false || failed.length < 4; waited++) {
+    assert.ok(waited < 200, `passes that failed: ${failed}`);
+    await delay(10);
+  }
+  await runner.stop();
+  // The change, its retry, the audit, and the second retry.
+  assert.deepEqual(failed, [true, true, false, false]);
+  const fresh = new FakeIptablesNode(scenario);
+  await fresh.loadText(manifest('10.244.2.3'));
+  await fresh.sync();
+  assert.deepEqual(sorted(iptables.dump(4)), sorted(fresh.kernel.iptables.dump(4)));
 });
 
 describe('state of other programs', () => {

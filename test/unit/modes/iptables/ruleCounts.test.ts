@@ -1,11 +1,12 @@
 // The running counts of rules, against a count of all rules in the kernel, in every recorded cluster.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { NetlinkError } from '../../../../src/errors.js';
 import { FakeKernel } from '../../../../src/kernel/testing/index.js';
 import { iptablesOptions } from '../../../../src/modes/iptables/fromConfiguration.js';
-import { createIptablesMode } from '../../../../src/modes/iptables/index.js';
-import { type CountedMode, countingRules } from '../../../../src/modes/iptables/ruleCounts.js';
+import { type CountedMode, createCountedMode } from '../../../../src/modes/iptables/ruleCounts.js';
 import { scenarios } from '../../../support/oracle.js';
+import { edit } from '../../../support/tamperRules.js';
 import { TestNode } from '../../../support/testNode.js';
 
 const FAMILIES = [4, 6] as const;
@@ -30,7 +31,7 @@ for (const scenario of scenarios('iptables')) {
     let counting: CountedMode | undefined;
     const node = new TestNode(scenario, kernel.conntrack, (configuration) => {
       const own = { families: FAMILIES, nfacct: true, conntrackLiberal: false };
-      counting = countingRules(createIptablesMode(kernel, iptablesOptions(configuration, own)), FAMILIES);
+      counting = createCountedMode(kernel, iptablesOptions(configuration, own));
       return counting.mode;
     });
     assert.ok(counting);
@@ -40,6 +41,22 @@ for (const scenario of scenarios('iptables')) {
       assert.deepEqual(totals(counting), counted(kernel), step);
     }
     assert.ok(counting.take().every(({ written }) => written === 0));
+    // A restore fails although it was made, and others change rules meanwhile: the retry reads them.
+    const { iptables } = kernel;
+    iptables.fault = () => new NetlinkError({ code: 'ERR_UNKNOWN_OUTCOME', operation: 'iptables.restore' });
+    await node.load(`${scenario.steps[0]}/objects.yaml`);
+    node.reconciler.requestFullSync();
+    for (const family of FAMILIES)
+      edit(iptables, family, (line) => (/-j (REJECT|KUBE-MARK-MASQ)/.test(line) ? [] : [line]));
+    assert.ok((await node.sync()).failures.length > 0);
+    iptables.fault = () => undefined;
+    edit(iptables, 4, (line) => (line.startsWith('-A KUBE-S') ? [line, line] : [line]));
+    node.reconciler.retryFailed();
+    await node.sync();
+    assert.deepEqual(totals(counting), counted(kernel), 'after a retry');
+    node.reconciler.startAudit();
+    while (node.reconciler.auditing) await node.reconciler.auditSlice();
+    assert.deepEqual(totals(counting), counted(kernel), 'after an audit');
     // Another program deletes a chain: the number follows the kernel.
     await kernel.iptables.restore(4, [
       { do: 'setChain', chain: { family: 4, table: 'filter', name: 'KUBE-FORWARD', rules: [] } },

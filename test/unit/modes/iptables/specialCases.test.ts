@@ -275,6 +275,7 @@ describe('options', () => {
       rules: [`-i veth+ ${pods}`, `${clusterIP} ! -i veth+ ${dialled}`],
     },
     'no network': { configuration: { clusterCIDR: '' }, rules: [] },
+    'all addresses': { configuration: { clusterCIDR: '0.0.0.0/0' }, rules: [pods] },
     'all traffic to masquerade': {
       configuration: { iptables: { masqueradeAll: true } },
       rules: [`-s 10.244.0.0/16 ${pods}`, `${clusterIP} ${dialled}`],

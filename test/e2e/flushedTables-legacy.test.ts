@@ -1,0 +1,6 @@
+// Tables that another program flushes while the proxy runs in iptables mode, with iptables-legacy.
+import { testFlushedTables } from '../support/flushedTables.js';
+import { selectBackend } from '../support/iptablesBackend.js';
+
+selectBackend('legacy');
+testFlushedTables();

@@ -198,6 +198,21 @@ describe('the first pass of a large cluster', () => {
     assert.deepEqual((await pass).failures, []);
   });
 
+  it('restores the rules of both families at the same time', async () => {
+    const { node, kernel } = recorded(cluster());
+    const restore = kernel.iptables.restore.bind(kernel.iptables);
+    let underWay = 0;
+    let most = 0;
+    kernel.iptables.restore = async (family, operations) => {
+      most = Math.max(most, ++underWay);
+      await turn();
+      underWay--;
+      return restore(family, operations);
+    };
+    assert.deepEqual((await node.sync()).failures, []);
+    assert.equal(most, 2);
+  });
+
   it('has the same result as several passes of few Services', async () => {
     const { node } = recorded(restricted());
     await node.sync();

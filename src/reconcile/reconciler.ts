@@ -1,7 +1,6 @@
 // Decides when to plan, compare and apply. Depends on the contract of a mode, not on IPVS, ipset or iptables.
-import { setTimeout as delay } from 'node:timers/promises';
 import type { DisturbedCheck, KeyedOperation, Mode } from '../modes/mode.js';
-import { TimeSlice } from '../timeSlice.js';
+import { endsWithin, TimeSlice } from '../timeSlice.js';
 import { Audit } from './audit.js';
 import type { Inputs } from './inputs.js';
 import { KernelState } from './kernelState.js';
@@ -347,16 +346,6 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
       record.failures.push({ key, error, vital: this.#planner.isVital(key) });
     }
     return again;
-  }
-}
-
-/** Waits for the end of work, but no longer than this time, in ms. */
-async function endsWithin(time: number, work: Promise<unknown>): Promise<void> {
-  const timer = new AbortController();
-  try {
-    await Promise.race([work, delay(time, undefined, { signal: timer.signal })]);
-  } finally {
-    timer.abort();
   }
 }
 

@@ -12,35 +12,41 @@ interface Counted {
 
 /** A running total. An endpoint that is in several slices of a Service counts several times. */
 export class EndpointCount {
-  #total: Readonly<Record<Family, number>> = { 4: 0, 6: 0 };
+  #four = 0;
+  #six = 0;
+  /** Undefined after a change: an object for each change of a large cluster takes time. */
+  #total: Readonly<Record<Family, number>> | undefined;
 
   /** The total in each family. The same object until it changes. */
   get total(): Readonly<Record<Family, number>> {
+    this.#total ??= { 4: this.#four, 6: this.#six };
     return this.#total;
   }
 
   /** Changes the object or the slices of a Service. */
   change(service: Counted, make: () => void): void {
-    const before = count(service);
+    const four = count(service, 4);
+    const six = count(service, 6);
     make();
-    const after = count(service);
-    if (before[4] === after[4] && before[6] === after[6]) return;
-    this.#total = {
-      4: this.#total[4] - before[4] + after[4],
-      6: this.#total[6] - before[6] + after[6],
-    };
+    const addedFour = count(service, 4) - four;
+    const addedSix = count(service, 6) - six;
+    if (addedFour === 0 && addedSix === 0) return;
+    this.#four += addedFour;
+    this.#six += addedSix;
+    this.#total = undefined;
   }
 }
 
-function count({ object, slices }: Counted): Record<Family, number> {
-  const counts = { 4: 0, 6: 0 };
-  if (!object || slices === undefined || !isProxied(object)) return counts;
-  for (const { family, ports, endpoints } of listOf(slices)) {
-    if (object.clusterIPs[family] === undefined) continue;
-    for (const { name, protocol } of ports) {
+function count({ object, slices }: Counted, family: Family): number {
+  if (!object || slices === undefined || object.clusterIPs[family] === undefined || !isProxied(object))
+    return 0;
+  let total = 0;
+  for (const slice of listOf(slices)) {
+    if (slice.family !== family) continue;
+    for (const { name, protocol } of slice.ports) {
       const serves = object.ports.some((port) => port.name === name && port.protocol === protocol);
-      if (serves) counts[family] += endpoints.addressPorts.size;
+      if (serves) total += slice.endpoints.addressPorts.size;
     }
   }
-  return counts;
+  return total;
 }

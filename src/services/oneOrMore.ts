@@ -15,6 +15,11 @@ export function oneOrMore<T extends object>(list: readonly T[]): OneOrMore<T> {
   return list.length > 1 ? list : list[0];
 }
 
+/** The values, and one more at the end. */
+export function withValue<T extends object>(values: OneOrMore<T>, value: T): OneOrMore<T> {
+  return values === undefined ? value : [...listOf(values), value];
+}
+
 /** The first value. */
 export function firstOf<T extends object>(values: OneOrMore<T>): T | undefined {
   return values !== undefined && isList(values) ? values[0] : values;

@@ -19,19 +19,24 @@ export interface PortFrontends {
   readonly frontends: readonly Frontend[];
 }
 
-const FAMILIES = [4, 6] as const;
+const NO_PORTS: readonly PortFrontends[] = Object.freeze([]);
 
 /** The frontends of each port of a Service, once for each of its families; none if the Service is not proxied. */
 export function frontendsOf(service: Service): readonly PortFrontends[] {
-  const found: PortFrontends[] = [];
-  if (!isProxied(service)) return found;
-  for (const family of FAMILIES) {
-    const clusterIP = service.clusterIPs[family];
-    if (clusterIP === undefined) continue;
-    for (const port of service.ports)
-      found.push({ family, port, frontends: frontendsOfPort(service, clusterIP, port, family) });
-  }
-  return found;
+  if (!isProxied(service)) return NO_PORTS;
+  const [four, six] = [frontendsIn(service, 4), frontendsIn(service, 6)];
+  if (four.length === 0) return six;
+  return six.length === 0 ? four : [...four, ...six];
+}
+
+function frontendsIn(service: Service, family: Family): readonly PortFrontends[] {
+  const clusterIP = service.clusterIPs[family];
+  if (clusterIP === undefined) return NO_PORTS;
+  return service.ports.map((port) => ({
+    family,
+    port,
+    frontends: frontendsOfPort(service, clusterIP, port, family),
+  }));
 }
 
 /** The keys of all claims of a Service: its addresses with ports, and its node ports. */

@@ -9,7 +9,7 @@ import {
 import { addressClaim, type Claim, type Claimant, Claims, claimOf, describeClaim } from './claims.js';
 import { EndpointCount } from './endpointCount.js';
 import { NodeCache } from './nodeCache.js';
-import { listOf, type OneOrMore, oneOrMore } from './oneOrMore.js';
+import { listOf, type OneOrMore, oneOrMore, withValue } from './oneOrMore.js';
 import { type KeyedService, type OrderOfService, orderOfService } from './orderOfService.js';
 import { claimsOf, frontendsOf, planInputOf } from './planInput.js';
 import type { NodeFacts, ServicePlanInput } from './types.js';
@@ -138,28 +138,36 @@ export class ServiceCache {
   #setSlice(slice: EndpointSlice, exists: boolean): Touched[] {
     const { namespace, name } = slice;
     const slices = this.#slices.get(namespace) ?? new Map<string, EndpointSlice>();
-    const touched: Touched[] = [];
     const former = slices.get(name);
-    if (former) {
-      const entry = this.#entryOf(serviceKey(former));
-      this.#endpoints.change(entry, () => {
-        entry.slices = oneOrMore(listOf(entry.slices).filter((each) => each !== former));
-      });
-      slices.delete(name);
-      this.#removeIfEmpty(entry);
-      touched.push({ service: entry.service });
-    }
-    if (exists) {
-      const entry = this.#entryOf(serviceKey(slice));
-      this.#endpoints.change(entry, () => {
-        entry.slices = oneOrMore([...listOf(entry.slices), slice]);
-      });
-      slices.set(name, slice);
-      if (former?.serviceName !== slice.serviceName) touched.push({ service: entry.service });
-    }
+    const before = former && this.#removeSlice(former);
+    const now = exists ? this.#addSlice(slice) : undefined;
+    if (exists) slices.set(name, slice);
+    else slices.delete(name);
     if (slices.size > 0) this.#slices.set(namespace, slices);
     else this.#slices.delete(namespace);
-    return touched;
+    if (before !== undefined && now !== undefined && before !== now)
+      return [{ service: before }, { service: now }];
+    const service = now ?? before;
+    return service === undefined ? [] : [{ service }];
+  }
+
+  /** Returns the name of its Service. */
+  #addSlice(slice: EndpointSlice): string {
+    const entry = this.#entryOf(serviceKey(slice));
+    this.#endpoints.change(entry, () => {
+      entry.slices = withValue(entry.slices, slice);
+    });
+    return entry.service;
+  }
+
+  /** Returns the name of its Service. */
+  #removeSlice(slice: EndpointSlice): string {
+    const entry = this.#entryOf(serviceKey(slice));
+    this.#endpoints.change(entry, () => {
+      entry.slices = oneOrMore(listOf(entry.slices).filter((each) => each !== slice));
+    });
+    this.#removeIfEmpty(entry);
+    return entry.service;
   }
 
   #entryOf(service: string): Entry {

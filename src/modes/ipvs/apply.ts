@@ -3,6 +3,7 @@ import { NetlinkError } from '../../errors.js';
 import type { IpsetOperation } from '../../kernel/ipset/types.js';
 import { type ChangePart, changeName, listsOf } from '../../kernel/ipvs/serverLists.js';
 import type { RtnetlinkOperation } from '../../kernel/rtnetlink/types.js';
+import type { Family } from '../../net/address.js';
 import { TimeSlice } from '../../timeSlice.js';
 import { type Result, resultOf, resultsOf } from '../shared/result.js';
 import { applyToSets } from './applyToSets.js';
@@ -130,11 +131,11 @@ class Run {
     return after?.some((key) => this.#failed?.has(key)) ?? false;
   }
 
-  /** Changes the rules of each family by one restore. */
+  /** Changes the rules of each family by one restore. Both programs run at the same time. */
   async #restore(start: number, end: number): Promise<void> {
     const group = this.#operations.slice(start, end);
     const calls = group.map(({ call }) => call as CallOn<'iptables'>);
-    for (const family of new Set(calls.map((call) => call.family))) {
+    const restoreFamily = async (family: Family) => {
       const changes = calls.filter((call) => call.family === family).map(({ operation }) => operation);
       const restore = () => this.#kernel.iptables.restore(family, changes);
       const results = await resultsOf('iptables.restore', changes.length, restore);
@@ -142,7 +143,8 @@ class Run {
       for (const [i, call] of calls.entries()) {
         if (call.family === family) this.results[start + i] = results[next++];
       }
-    }
+    };
+    await Promise.all([...new Set(calls.map((call) => call.family))].map(restoreFamily));
   }
 
   /** Writes settings at the same time. */

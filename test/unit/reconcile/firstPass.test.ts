@@ -178,10 +178,39 @@ describe('the first pass of a large cluster', () => {
       return apply(...args);
     };
     const pass = node.sync();
-    for (let turns = 0; turns < 200; turns++) await turn();
+    await turns(200);
     assert.equal(planned(), VITAL.length + PIECE);
     open();
     assert.deepEqual((await pass).failures, []);
+  });
+
+  it('plans only the vital Services while it reads an empty kernel, but no longer than 150 ms', async () => {
+    const { node, kernel, planned } = recorded(cluster());
+    const open = gateRules(kernel);
+    const pass = node.sync();
+    await until(() => planned() >= VITAL.length);
+    const since = performance.now();
+    await until(() => planned() > VITAL.length);
+    const waited = performance.now() - since;
+    assert.ok(waited > 100, `the others followed after ${waited} ms`);
+    await until(() => planned() === SERVICES + VITAL.length);
+    open();
+    assert.deepEqual((await pass).failures, []);
+  });
+
+  it('restores the rules of both families at the same time', async () => {
+    const { node, kernel } = recorded(cluster());
+    const restore = kernel.iptables.restore.bind(kernel.iptables);
+    let underWay = 0;
+    let most = 0;
+    kernel.iptables.restore = async (family, operations) => {
+      most = Math.max(most, ++underWay);
+      await turn();
+      underWay--;
+      return restore(family, operations);
+    };
+    assert.deepEqual((await node.sync()).failures, []);
+    assert.equal(most, 2);
   });
 
   it('has the same result as several passes of few Services', async () => {
@@ -197,6 +226,29 @@ describe('the first pass of a large cluster', () => {
     assert.deepEqual(sorted(node), sorted(few));
   });
 });
+
+/** The rules cannot be read until the returned function is called. */
+function gateRules({ iptables }: FakeKernel): () => void {
+  const save = iptables.save.bind(iptables);
+  let open = () => {};
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  iptables.save = async (family) => {
+    await gate;
+    return save(family);
+  };
+  return open;
+}
+
+/** Lets the event loop run until a condition holds; fails after 10 s. */
+async function until(condition: () => boolean): Promise<void> {
+  for (const end = performance.now() + 10_000; !condition(); await turn()) assert.ok(performance.now() < end);
+}
+
+async function turns(count: number): Promise<void> {
+  for (let done = 0; done < count; done++) await turn();
+}
 
 /** The state of the kernel, without the initial size of sets. */
 function sorted(node: FakeNode) {
@@ -241,6 +293,18 @@ describe('a restart', () => {
     assert.ok(rule < first(log, new RegExp(`^ipvs.addService .*${about(EXTERNAL).source}`)));
     assert.ok(rule < first(log, new RegExp(`^rtnetlink.addAddress .*${about(EXTERNAL).source}`)));
     assert.equal(positions(log, /^restore 4/).length, 1, 'the rules change once');
+  });
+
+  it('plans all Services while it reads the state of an earlier proxy', async () => {
+    const before = recorded(cluster());
+    await before.node.sync();
+    const { node, planned } = recorded(cluster(), before.kernel);
+    const open = gateRules(before.kernel);
+    const pass = node.sync();
+    await turns(2000);
+    assert.equal(planned(), SERVICES + VITAL.length);
+    open();
+    assert.equal((await pass).operations, 0);
   });
 
   it('on the state of a complete pass makes no operation', async () => {

@@ -72,7 +72,7 @@ const FLOORS: readonly Floor[] = [
   {
     name: 'mode selection',
     files:
-      /^modes\/((definition|select)\.ts$|[^/]+\/(open|openParts|hostKernel|loadAhead|fromConfiguration)\.ts$)/,
+      /^modes\/((definition|select)\.ts$|[^/]+\/(definition|open|openParts|hostKernel|loadAhead|fromConfiguration)\.ts$)/,
     imports: [
       'errors',
       'net',
@@ -89,7 +89,7 @@ const FLOORS: readonly Floor[] = [
   {
     name: 'mode effects',
     files:
-      /^modes\/[^/]+\/(apply|leaveOut|batchSender|result|observe|observeAlone|draining|prepare|tampering|kernel|index|former|counters|explain\/readFacts)\.ts$/,
+      /^modes\/[^/]+\/(apply|leaveOut|batchSender|result|observe|observeAlone|draining|prepare|tampering|traces|kernel|index|former|counters|explain\/readFacts)\.ts$/,
     imports: ['errors', 'net', 'timeSlice', 'kernel types', 'kernel', 'mode contract', 'services', 'mode'],
   },
   // Names of chains of iptables are hashes.

@@ -1,62 +1,55 @@
 // Opens ipvs mode: its parts of the kernel, and its options from the configuration and the command line.
-import { existsSync } from 'node:fs';
 import { release } from 'node:os';
 import { NetlinkError } from '../../errors.js';
 import { openIpset } from '../../kernel/ipset/index.js';
 import { type Ipvs, openIpvs } from '../../kernel/ipvs/index.js';
 import { loadModule } from '../../kernel/modules.js';
 import type { Family } from '../../net/address.js';
-import type { ModeDefinition, ModeSettings } from '../definition.js';
+import type { FormerSettings, ModeSettings, OpenedMode } from '../definition.js';
+import type { FormerState } from '../mode.js';
 import { openHostKernel, usableFamilies } from '../shared/hostKernel.js';
 import { loadAhead } from '../shared/loadAhead.js';
 import { openParts } from '../shared/openParts.js';
-import { formerState, hasTraces, RULES } from './former.js';
+import { formerState, RULES } from './former.js';
 import { curesOf, ipvsOptions, schedulerOf } from './fromConfiguration.js';
 import { createIpvsMode } from './index.js';
 import { kernelModules } from './modules.js';
 import { checkScheduler, prepare, probeScheduler } from './prepare.js';
 
-/** The kernel has loaded ipset, or has it built in. */
-const IPSET_LOADED = '/sys/module/ip_set';
-/** The kernel has loaded IPVS, or has it built in. */
-const IPVS_LOADED = '/proc/net/ip_vs';
+/** Opens ipvs mode, as `open` of its definition. */
+export async function open({ log, ...settings }: ModeSettings): Promise<OpenedMode> {
+  const load = settings.loadModules;
+  const loading = load ? loadAhead(kernelModules(schedulerOf(settings.configuration)), log) : undefined;
+  const kernel = await openIpvsKernel(load);
+  const [families] = await Promise.all([usableFamilies(kernel.iptables, log), loading]);
+  const options = optionsOf(settings, families);
+  return {
+    mode: createIpvsMode(kernel, options),
+    rules: RULES,
+    families: options.families,
+    minSyncPeriod: settings.configuration.ipvs.minSyncPeriod,
+    kernel,
+    parts: { ipvs: kernel.ipvs, ipset: kernel.ipset },
+    prepare: () => prepare(kernel, options),
+    probe: (changed) => probeScheduler(kernel, schedulerOf(changed)),
+    check: () => checkScheduler(kernel, options.scheduler),
+  };
+}
 
-/** ipvs mode. */
-export const IPVS_MODE: ModeDefinition = {
-  virtualServices: true,
-  checkFlags: ({ cures }) => void curesOf(cures),
-  needsAllNodes: ({ cures }) => curesOf(cures).has('other-nodes'),
-  async open({ log, ...settings }) {
-    const load = settings.loadModules;
-    const loading = load ? loadAhead(kernelModules(schedulerOf(settings.configuration)), log) : undefined;
-    const kernel = await openIpvsKernel(load);
-    const [families] = await Promise.all([usableFamilies(kernel.iptables, log), loading]);
-    const options = optionsOf(settings, families);
-    return {
-      mode: createIpvsMode(kernel, options),
-      rules: RULES,
-      families: options.families,
-      minSyncPeriod: settings.configuration.ipvs.minSyncPeriod,
-      kernel,
-      parts: { ipvs: kernel.ipvs, ipset: kernel.ipset },
-      prepare: () => prepare(kernel, options),
-      probe: (changed) => probeScheduler(kernel, schedulerOf(changed)),
-      check: () => checkScheduler(kernel, options.scheduler),
-    };
-  },
-  async openFormer({ kernel: host, families, ...settings }) {
-    const traces = { ...host, openIpset: existsSync(IPSET_LOADED) ? openIpset : undefined };
-    const mayHaveServices = settings.command.ownAll && existsSync(IPVS_LOADED);
-    if (!mayHaveServices && !(await hasTraces(traces, families))) return undefined;
-    const own = await openIpvsParts(settings.loadModules);
-    return {
-      ...formerState({ ...host, ...own }, optionsOf(settings, families)),
-      close: () => {
-        for (const part of Object.values(own)) part.close();
-      },
-    };
-  },
-};
+/** The state that ipvs mode left, with the parts of the kernel that only this mode needs. */
+export async function openState({
+  kernel: host,
+  families,
+  ...settings
+}: FormerSettings): Promise<FormerState> {
+  const own = await openIpvsParts(settings.loadModules);
+  return {
+    ...formerState({ ...host, ...own }, optionsOf(settings, families)),
+    close: () => {
+      for (const part of Object.values(own)) part.close();
+    },
+  };
+}
 
 function optionsOf({ configuration, command }: Omit<ModeSettings, 'log'>, families: readonly Family[]) {
   return ipvsOptions(configuration, {

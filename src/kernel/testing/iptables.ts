@@ -86,7 +86,7 @@ export class FakeIptables implements Iptables, Faults {
       const refusal = this.#rules[family].change(table, operations, this.refuse);
       if (refusal === undefined) continue;
       const line = tables[committed]?.places.lastIndexOf(operations.indexOf(refusal.operation)) ?? 0;
-      const before = tables.slice(0, committed).reduce((sum, { lines }) => sum + lines.length + 1, 0);
+      const before = tables.slice(0, committed).reduce((sum, { places }) => sum + places.length + 1, 0);
       const message = `line ${before + line + 1} failed: ${refusal.reason}`;
       const failure = { code: 'ERR_PROCESS', message, linesBefore: 0 };
       return resultsOf(operations.length, { program: target, tables, committed, failure });

@@ -38,19 +38,12 @@ const KINDS = ['headers', 'appended', 'inserted', 'deleted', 'chains'] as const;
 
 /** Lines of one kind. A large cluster has tens of thousands of them: no object is made for each. */
 class Lines {
-  /** The parts of the lines, which are joined once. */
-  readonly parts: string[] = [];
+  text = '';
   readonly places: number[] = [];
 
-  /** Adds the line `START NAME END`. */
-  add(place: number, start: string, name: string, end: string): void {
-    this.parts.push(start, name, end, '\n');
-    this.places.push(place);
-  }
-
-  /** Adds the line `START CHAIN RULE`. */
-  addRule(place: number, start: string, chain: string, rule: string): void {
-    this.parts.push(start, chain, ' ', rule, '\n');
+  /** @param line without its end */
+  add(place: number, line: string): void {
+    this.text += `${line}\n`;
     this.places.push(place);
   }
 }
@@ -70,22 +63,22 @@ class TableLines {
     switch (operation.do) {
       case 'setChain': {
         const { name, rules } = operation.chain;
-        headers.add(place, ':', name, ' - [0:0]');
-        for (const rule of rules) appended.addRule(place, '-A ', name, rule);
+        headers.add(place, `:${name} - [0:0]`);
+        for (const rule of rules) appended.add(place, `-A ${name} ${rule}`);
         break;
       }
       case 'appendRule':
-        appended.addRule(place, '-A ', operation.rule.chain, operation.rule.text);
+        appended.add(place, `-A ${operation.rule.chain} ${operation.rule.text}`);
         break;
       case 'insertRule':
-        inserted.addRule(place, '-I ', operation.rule.chain, operation.rule.text);
+        inserted.add(place, `-I ${operation.rule.chain} ${operation.rule.text}`);
         break;
       case 'deleteRule':
-        deleted.addRule(place, '-D ', operation.rule.chain, operation.rule.text);
+        deleted.add(place, `-D ${operation.rule.chain} ${operation.rule.text}`);
         break;
       case 'deleteChain':
-        headers.add(place, ':', operation.chain.name, ' - [0:0]');
-        chains.add(place, '-X ', operation.chain.name, '');
+        headers.add(place, `:${operation.chain.name} - [0:0]`);
+        chains.add(place, `-X ${operation.chain.name}`);
         break;
     }
   }
@@ -98,7 +91,8 @@ class TableLines {
     return [
       {
         table,
-        text: `*${table}\n${kinds.map(({ parts }) => parts.join('')).join('')}COMMIT\n`,
+        // Joined, and not added: the parts of a text of millions of characters are copied once.
+        text: [`*${table}\n`, ...kinds.map(({ text }) => text), 'COMMIT\n'].join(''),
         places: [undefined, ...places, undefined],
       },
     ];

@@ -1,6 +1,6 @@
 // The chains that distribute connections over the endpoints of a Service port. Most items of a large cluster are such chains. They
 // have no texts of rules: their rules are made when they are read.
-import { type Family, joinHostPort } from '../../net/address.js';
+import type { Family } from '../../net/address.js';
 import type { AddressPorts } from '../../net/addressPorts.js';
 import type { Protocol } from '../../net/protocol.js';
 import type { ChainItem } from './items.js';
@@ -63,18 +63,12 @@ abstract class PortChain implements ChainItem {
 
 /** The chain of an endpoint: masquerades the traffic of the endpoint to itself, and translates the destination. */
 export class EndpointChain extends PortChain {
-  readonly #address: string;
-  readonly #port: number;
-
-  constructor(port: BalancedPort, address: string, number: number) {
-    super(port, endpointChain(port.name, port.protocol, joinHostPort(address, number)));
-    this.#address = address;
-    this.#port = number;
-  }
-
   /** `10.0.0.1:80`, `[fd00::1]:80`. */
-  get text(): string {
-    return joinHostPort(this.#address, this.#port);
+  readonly text: string;
+
+  constructor(port: BalancedPort, text: string) {
+    super(port, endpointChain(port.name, port.protocol, text));
+    this.text = text;
   }
 
   get rules(): string[] {
@@ -82,7 +76,7 @@ export class EndpointChain extends PortChain {
     const own = this.comment('');
     const remember = affinitySeconds > 0 ? `-m recent --set ${recentList(this.name, family)} ` : '';
     return [
-      `-s ${hostNetwork(this.#address, family)} ${own}-j KUBE-MARK-MASQ`,
+      `-s ${hostNetwork(addressIn(this.text), family)} ${own}-j KUBE-MARK-MASQ`,
       `-p ${protocol} ${own}${remember}-m ${protocol} -j DNAT --to-destination ${this.text}`,
     ];
   }
@@ -129,10 +123,14 @@ export class BalancingChain extends PortChain {
 
 /** The chains of endpoints, in the order of their text, as in kube-proxy. */
 export function endpointChains(port: BalancedPort, list: AddressPorts): EndpointChain[] {
-  const chains: { readonly text: string; readonly chain: EndpointChain }[] = [];
-  for (let i = 0; i < list.size; i++) {
-    const chain = new EndpointChain(port, list.addressAt(i), list.portAt(i));
-    chains.push({ text: chain.text, chain });
-  }
-  return chains.sort((a, b) => (a.text < b.text ? -1 : 1)).map(({ chain }) => chain);
+  const texts: string[] = [];
+  for (let i = 0; i < list.size; i++) texts.push(list.textAt(i));
+  // The default order: by UTF-16 code units.
+  return texts.sort().map((text) => new EndpointChain(port, text));
+}
+
+/** The address in `10.0.0.1:80` or `[fd00::1]:80`. */
+function addressIn(text: string): string {
+  const colon = text.lastIndexOf(':');
+  return text.startsWith('[') ? text.slice(1, colon - 1) : text.slice(0, colon);
 }

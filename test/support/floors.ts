@@ -191,6 +191,17 @@ export function circles(files: ReadonlyMap<string, string>): string[] {
   return found;
 }
 
+/** The files that are loaded with a file, before it runs. Keys of `files` are paths below src/. */
+export function loadedWith(path: string, files: ReadonlyMap<string, string>): Set<string> {
+  const loaded = new Set([path]);
+  for (const file of loaded) {
+    for (const { specifier, load } of importsOf(file, files.get(file) ?? '')) {
+      if (load === 'start' && specifier.startsWith('.')) loaded.add(targetOf(file, specifier));
+    }
+  }
+  return loaded;
+}
+
 function targetOf(path: string, specifier: string): string {
   return posix.join(posix.dirname(path), specifier).replace(/\.js$/, '.ts');
 }

@@ -1,8 +1,8 @@
 // Selects the mode: `mode` of the configuration → its definition. No other file names a mode.
 import type { KernelCommand } from '../config/commandLine.js';
 import type { FormerSettings, ModeDefinition } from './definition.js';
-import { IPTABLES_MODE } from './iptables/open.js';
-import { IPVS_MODE } from './ipvs/open.js';
+import { IPTABLES_MODE } from './iptables/definition.js';
+import { IPVS_MODE } from './ipvs/definition.js';
 import type { FormerMode } from './mode.js';
 
 /** By the value of `mode` in the configuration. */

@@ -72,7 +72,7 @@ const FLOORS: readonly Floor[] = [
   {
     name: 'mode selection',
     files:
-      /^modes\/((definition|select)\.ts$|[^/]+\/(open|openParts|hostKernel|families|loadAhead|fromConfiguration)\.ts$)/,
+      /^modes\/((definition|select)\.ts$|[^/]+\/(definition|loaded|open|openParts|hostKernel|families|loadAhead|fromConfiguration)\.ts$)/,
     imports: [
       'errors',
       'net',
@@ -89,7 +89,7 @@ const FLOORS: readonly Floor[] = [
   {
     name: 'mode effects',
     files:
-      /^modes\/[^/]+\/(absent|apply|applyToSets|leaveOut|batchSender|result|observe|observeAlone|draining|prepare|tampering|kernel|index|former|counters|ruleCounts|explain\/readFacts)\.ts$/,
+      /^modes\/[^/]+\/(absent|apply|applyToSets|leaveOut|batchSender|result|observe|observeAlone|draining|prepare|tampering|traces|kernel|index|former|counters|ruleCounts|explain\/readFacts)\.ts$/,
     imports: ['errors', 'net', 'timeSlice', 'kernel types', 'kernel', 'mode contract', 'services', 'mode'],
     outside: /^node:timers\/promises$/,
   },
@@ -190,6 +190,17 @@ export function circles(files: ReadonlyMap<string, string>): string[] {
   };
   for (const path of files.keys()) visit(path, []);
   return found;
+}
+
+/** The files that are loaded with a file, before it runs. Keys of `files` are paths below src/. */
+export function loadedWith(path: string, files: ReadonlyMap<string, string>): Set<string> {
+  const loaded = new Set([path]);
+  for (const file of loaded) {
+    for (const { specifier, load } of importsOf(file, files.get(file) ?? '')) {
+      if (load === 'start' && specifier.startsWith('.')) loaded.add(targetOf(file, specifier));
+    }
+  }
+  return loaded;
 }
 
 function targetOf(path: string, specifier: string): string {

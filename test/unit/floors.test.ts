@@ -3,19 +3,39 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { circles, violations } from '../support/floors.js';
+import { circles, loadedWith, violations } from '../support/floors.js';
 import { ROOT } from '../support/paths.js';
+
+/** The files of src, by their path in it. */
+function sources(): Map<string, string> {
+  const folder = join(ROOT, 'src');
+  const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) =>
+    path.endsWith('.ts'),
+  );
+  const files = new Map(paths.map((path) => [path, readFileSync(join(folder, path), 'utf8')]));
+  assert.ok(files.size > 40, `only ${files.size} files were read`);
+  return files;
+}
 
 describe('floors', () => {
   it('hold for every file of src, and no files import each other in a circle', () => {
-    const folder = join(ROOT, 'src');
-    const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) =>
-      path.endsWith('.ts'),
-    );
-    const files = new Map(paths.map((path) => [path, readFileSync(join(folder, path), 'utf8')]));
-    assert.ok(files.size > 40, `only ${files.size} files were read`);
+    const files = sources();
     assert.deepEqual(violations(files), []);
     assert.deepEqual(circles(files), []);
+  });
+
+  it('the agent loads the code of a mode, and of explanations, only when it needs them', () => {
+    const files = sources();
+    const ofMode = (path: string) => /^modes\/[^/]+\/(open|index)\.ts$/.test(path);
+    const ofExplanation = (path: string) => path.includes('/explain/');
+    const atStart = loadedWith('cli/run.ts', files);
+    assert.ok(atStart.has('modes/ipvs/definition.ts') && atStart.has('modes/iptables/definition.ts'));
+    assert.deepEqual([...atStart].filter(ofMode), []);
+    for (const mode of ['ipvs', 'iptables']) {
+      const opened = loadedWith(`modes/${mode}/open.ts`, files);
+      assert.ok(opened.has(`modes/${mode}/planService.ts`));
+      assert.deepEqual([...opened].filter(ofExplanation), [], mode);
+    }
   });
 
   const wrong: [what: string, path: string, text: string, told: RegExp][] = [

@@ -141,7 +141,7 @@ export class Restorer {
   /** Returns undefined if the program had ended before. */
   async #send(running: Running, tables: readonly RestoreTable[]): Promise<Outcome | undefined> {
     const marks = tables.map(() => this.#nextMark());
-    const text = tables.map(({ lines }, i) => lines.join('') + marks[i]).join('') + padding();
+    const text = tables.map((table, i) => table.text + marks[i]).join('') + padding();
     const linesBefore = running.lines;
     let answer: Answer;
     try {
@@ -151,7 +151,7 @@ export class Restorer {
       return this.#failed(tables, failureOf(error, linesBefore));
     }
     if (answer.acknowledged) {
-      running.lines += tables.reduce((sum, { lines }) => sum + lines.length + 1, paddingLines());
+      running.lines += tables.reduce((sum, { places }) => sum + places.length + 1, paddingLines());
       running.characters += text.length;
       this.#renew(running);
       return { program: this.#program, tables, committed: tables.length, failure: undefined };
@@ -178,7 +178,7 @@ export class Restorer {
 
   /** Makes the changes in a process of their own. */
   async #restoreAlone(tables: readonly RestoreTable[]): Promise<Outcome> {
-    const input = tables.map(({ lines }) => `${lines.join('')}${this.#nextMark()}`).join('');
+    const input = tables.map(({ text }) => `${text}${this.#nextMark()}`).join('');
     try {
       await runProgram(this.#program, ARGUMENTS, { input, timeout: timeoutOf(input) });
       return { program: this.#program, tables, committed: tables.length, failure: undefined };

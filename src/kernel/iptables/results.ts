@@ -72,10 +72,11 @@ const LINE = /\bline:? (\d+)(?::| failed|$)/gm;
 function namedLines({ tables }: Outcome, { message, linesBefore }: RestoreFailure): NamedLine[] {
   return [...message.matchAll(LINE)].flatMap(([, number]) => {
     let line = Number(number) - linesBefore - 1;
-    for (const [table, { lines, places }] of tables.entries()) {
-      const text = lines[line]?.trim();
-      if (text !== undefined) return [{ table, place: places[line], text }];
-      line -= lines.length + 1;
+    for (const [table, { text, places }] of tables.entries()) {
+      if (line >= 0 && line < places.length) {
+        return [{ table, place: places[line], text: text.split('\n')[line] as string }];
+      }
+      line -= places.length + 1;
     }
     return [];
   });

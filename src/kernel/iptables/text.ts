@@ -8,7 +8,7 @@ import type { IptablesOperation, Table } from './types.js';
  */
 export function restoreInput(operations: readonly IptablesOperation[]): string {
   return restoreTables(operations)
-    .map(({ lines }) => lines.join(''))
+    .map(({ text }) => text)
     .join('');
 }
 
@@ -16,19 +16,16 @@ export function restoreInput(operations: readonly IptablesOperation[]): string {
 export interface RestoreTable {
   readonly table: Table;
   /** Its lines, from the name of the table to COMMIT. */
-  readonly lines: readonly string[];
+  readonly text: string;
   /** For each line, the place of its operation; undefined for the first and the last line. */
   readonly places: readonly (number | undefined)[];
 }
 
 /** The input of {@link restoreInput}, by table. */
 export function restoreTables(operations: readonly IptablesOperation[]): RestoreTable[] {
-  const tables = (['nat', 'filter', 'mangle'] as const).map((table) => ({ table, lines: new TableLines() }));
-  for (const [place, operation] of operations.entries()) {
-    const table = tableOf(operation);
-    tables.find((each) => each.table === table)?.lines.add(operation, place);
-  }
-  return tables.flatMap(({ table, lines }) => (lines.isEmpty ? [] : [lines.finish(table)]));
+  const tables = { nat: new TableLines(), filter: new TableLines(), mangle: new TableLines() };
+  for (const [place, operation] of operations.entries()) tables[tableOf(operation)].add(operation, place);
+  return (['nat', 'filter', 'mangle'] as const).flatMap((table) => tables[table].finish(table));
 }
 
 /** The table of an operation. */
@@ -40,57 +37,71 @@ export function tableOf(operation: IptablesOperation): Table {
 /** The kinds of lines, in their order. */
 const KINDS = ['headers', 'appended', 'inserted', 'deleted', 'chains'] as const;
 
+/** Lines of one kind. A large cluster has tens of thousands of them: no object is made for each. */
+class Lines {
+  text = '';
+  readonly places: number[] = [];
+
+  /** @param line without its end */
+  add(place: number, line: string): void {
+    this.text += `${line}\n`;
+    this.places.push(place);
+  }
+}
+
 /** Lines of one table, by kind. */
 class TableLines {
-  readonly #kinds: Record<(typeof KINDS)[number], { readonly text: string; readonly place: number }[]> = {
-    headers: [],
-    appended: [],
-    inserted: [],
-    deleted: [],
-    chains: [],
+  readonly #kinds: Readonly<Record<(typeof KINDS)[number], Lines>> = {
+    headers: new Lines(),
+    appended: new Lines(),
+    inserted: new Lines(),
+    deleted: new Lines(),
+    chains: new Lines(),
   };
-
-  get isEmpty(): boolean {
-    return KINDS.every((kind) => this.#kinds[kind].length === 0);
-  }
 
   add(operation: IptablesOperation, place: number): void {
     const { headers, appended, inserted, deleted, chains } = this.#kinds;
     switch (operation.do) {
       case 'setChain': {
         const { name, rules } = operation.chain;
-        headers.push({ text: `:${name} - [0:0]\n`, place });
-        for (const rule of rules) appended.push({ text: `-A ${name} ${rule}\n`, place });
+        headers.add(place, `:${name} - [0:0]`);
+        for (const rule of rules) appended.add(place, `-A ${name} ${rule}`);
         break;
       }
       case 'appendRule':
-        appended.push({ text: `-A ${operation.rule.chain} ${operation.rule.text}\n`, place });
+        appended.add(place, `-A ${operation.rule.chain} ${operation.rule.text}`);
         break;
       case 'insertRule':
-        inserted.push({ text: `-I ${operation.rule.chain} ${operation.rule.text}\n`, place });
+        inserted.add(place, `-I ${operation.rule.chain} ${operation.rule.text}`);
         break;
       case 'replaceRules': {
         const { chain, before, after } = operation.rules;
-        for (const text of before) inserted.push({ text: `-D ${chain} ${text}\n`, place });
-        for (const text of after.toReversed()) inserted.push({ text: `-I ${chain} ${text}\n`, place });
+        for (const text of before) inserted.add(place, `-D ${chain} ${text}`);
+        for (const text of after.toReversed()) inserted.add(place, `-I ${chain} ${text}`);
         break;
       }
       case 'deleteRule':
-        deleted.push({ text: `-D ${operation.rule.chain} ${operation.rule.text}\n`, place });
+        deleted.add(place, `-D ${operation.rule.chain} ${operation.rule.text}`);
         break;
       case 'deleteChain':
-        headers.push({ text: `:${operation.chain.name} - [0:0]\n`, place });
-        chains.push({ text: `-X ${operation.chain.name}\n`, place });
+        headers.add(place, `:${operation.chain.name} - [0:0]`);
+        chains.add(place, `-X ${operation.chain.name}`);
         break;
     }
   }
 
-  finish(table: Table): RestoreTable {
-    const lines = KINDS.flatMap((kind) => this.#kinds[kind]);
-    return {
-      table,
-      lines: [`*${table}\n`, ...lines.map(({ text }) => text), 'COMMIT\n'],
-      places: [undefined, ...lines.map(({ place }) => place), undefined],
-    };
+  /** The text of the table; nothing if it has no lines. */
+  finish(table: Table): RestoreTable[] {
+    const kinds = KINDS.map((kind) => this.#kinds[kind]);
+    const places = kinds.flatMap((lines) => lines.places);
+    if (places.length === 0) return [];
+    return [
+      {
+        table,
+        // Joined, and not added: the parts of a text of millions of characters are copied once.
+        text: [`*${table}\n`, ...kinds.map(({ text }) => text), 'COMMIT\n'].join(''),
+        places: [undefined, ...places, undefined],
+      },
+    ];
   }
 }

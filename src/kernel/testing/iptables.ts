@@ -87,7 +87,7 @@ export class FakeIptables implements Iptables, Faults {
       if (refusal === undefined) continue;
       const place = operations.indexOf(refusal.operation);
       const line = lineOf(tables[committed], place, refusal.subject);
-      const before = tables.slice(0, committed).reduce((sum, { lines }) => sum + lines.length + 1, 0);
+      const before = tables.slice(0, committed).reduce((sum, { places }) => sum + places.length + 1, 0);
       const message = `line ${before + line + 1} failed: ${refusal.reason}`;
       const failure = { code: 'ERR_PROCESS', message, linesBefore: 0 };
       return resultsOf(operations.length, { program: target, tables, committed, failure });
@@ -124,9 +124,9 @@ export class FakeIptables implements Iptables, Faults {
 
 /** The last line of an operation that has a rule or names a chain. */
 function lineOf(table: RestoreTable | undefined, place: number, subject: string): number {
-  const found = table?.lines.findLastIndex(
-    (line, i) => table.places[i] === place && line.endsWith(` ${subject}\n`),
-  );
+  const found = table?.text
+    .split('\n')
+    .findLastIndex((line, i) => table.places[i] === place && line.endsWith(` ${subject}`));
   return found ?? 0;
 }
 

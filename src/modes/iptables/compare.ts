@@ -94,7 +94,7 @@ class KeySteps {
         this.#push('settings', { on: 'sysctl', name: want.name, value: want.value }, want);
         return;
       case 'chain':
-        if (have?.kind === 'chain' && equalButForComments(want.rules, have.rules)) return;
+        if (have?.kind === 'chain' && equalButForComments(want, have)) return;
         this.#rules('chains', { do: 'setChain', chain: want }, want);
         return;
       case 'sharedChain':
@@ -202,8 +202,11 @@ const COMMENT = /-m comment --comment "[^"]*" /;
  * Whether chains have the same rules, except that rules of one may have no comments: kube-proxy omits those of
  * endpoints in a large cluster, and a cluster that becomes large must not change every chain.
  */
-function equalButForComments(a: ChainItem['rules'], b: ChainItem['rules']): boolean {
-  return a.length === b.length && a.every((rule, i) => equalRules(rule, b[i] as string));
+function equalButForComments(want: ChainItem, have: ChainItem): boolean {
+  if (want.hasSameRules?.(have)) return true;
+  const { rules } = have;
+  const wanted = want.rules;
+  return wanted.length === rules.length && wanted.every((rule, i) => equalRules(rule, rules[i] as string));
 }
 
 function equalRules(a: string, b: string): boolean {

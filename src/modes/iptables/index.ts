@@ -3,8 +3,6 @@ import type { Mode } from '../mode.js';
 import { apply } from './apply.js';
 import { compare, isSame } from './compare.js';
 import { describe } from './describe.js';
-import { explainPacket } from './explain/explainPacket.js';
-import { readFacts } from './explain/readFacts.js';
 import { nodePortHosts } from './host.js';
 import { type Item, isOurs } from './items.js';
 import { keep } from './keep.js';
@@ -42,6 +40,11 @@ export function createIptablesMode(kernel: IptablesKernel, options: IptablesOpti
     observe: () => observe(kernel, options),
     observeAlone: (items) => observeAlone(kernel, options, items),
     watch: (listener) => watchTables(kernel.iptables, options, listener),
-    explain: async (question) => explainPacket(await readFacts(kernel, question), question, options),
+    explain: async (question) => {
+      // Imported late, so that the agent does not load them.
+      const { readFacts } = await import('./explain/readFacts.js');
+      const { explainPacket } = await import('./explain/explainPacket.js');
+      return explainPacket(await readFacts(kernel, question), question, options);
+    },
   };
 }

@@ -11,6 +11,8 @@ export interface ChainItem extends Chain {
   readonly service?: string;
   /** Rules of other programs jump to it. */
   readonly foreign?: true;
+  /** Whether another chain certainly has the same rules, without their texts. */
+  hasSameRules?(other: ChainItem): boolean;
 }
 
 /** A chain whose rules are items, except for its tail. */

@@ -14,18 +14,33 @@ export const keep: Keep<Item> = {
   beyond(found, wanted) {
     if (found.kind !== 'chain' || wanted.kind !== 'chain') return undefined;
     const rules = endpointsBeyond(found, wanted);
-    return rules.length === 0 ? undefined : { ...found, rules };
+    return rules.length === 0 ? undefined : withRules(found, rules);
   },
   join(wanted, part) {
     if (wanted.kind !== 'chain' || part.kind !== 'chain') return wanted;
     const more = endpointsBeyond(part, wanted);
-    return more.length === 0 ? wanted : { ...wanted, rules: balanced([...wanted.rules, ...more]) };
+    return more.length === 0 ? wanted : withRules(wanted, balanced([...wanted.rules, ...more]));
   },
 };
 
 function isOfService(item: Item): boolean {
   if (item.kind === 'chain') return isPerService(item.table, item.name) && !item.foreign;
   return item.kind === 'rule' && SHARED_CHAINS[item.table].includes(item.chain);
+}
+
+function withRules(
+  { family, table, name, service, foreign }: ChainItem,
+  rules: readonly string[],
+): ChainItem {
+  return {
+    kind: 'chain',
+    family,
+    table,
+    name,
+    rules,
+    ...(service !== undefined && { service }),
+    ...(foreign && { foreign }),
+  };
 }
 
 const ENDPOINT = / -j (KUBE-SEP-\S+)$/;

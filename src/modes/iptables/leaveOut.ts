@@ -25,9 +25,12 @@ export async function restoreAndLeaveOut(
   family: Family,
   changes: readonly OwnedChange[],
 ): Promise<Result[]> {
+  const operations = changes.map(({ operation }) => operation);
+  const first = await restored(iptables, family, operations);
+  if (first.every((result) => result === undefined)) return first;
   const run = new Run(iptables, family, changes);
   const units = unitsOf(changes);
-  const rest = await run.attempt([...units.node, ...units.services, ...units.removals]);
+  const rest = await run.attempt([...units.node, ...units.services, ...units.removals], first);
   if (rest.length > 0) {
     // The node's chains precede those of Services, which jump to them; nothing must jump to a chain that is deleted.
     for (const group of [units.node, units.services, units.removals]) await run.divide(group);
@@ -54,15 +57,20 @@ class Run {
     this.#open = new Set(changes.keys());
   }
 
-  /** Restores units, again without the culprits if there are any. Returns the units that are still open. */
-  async attempt(units: readonly Unit[]): Promise<Unit[]> {
+  /**
+   * Restores units, again without the culprits if there are any. Returns the units that are still open.
+   *
+   * @param first the results of the first restore, of all changes, if it was made
+   */
+  async attempt(units: readonly Unit[], first?: readonly Result[]): Promise<Unit[]> {
     let rest = this.#stillOpen(units);
     for (let attempt = 0; attempt < MOST_ATTEMPTS && rest.length > 0; attempt++) {
       if (this.#restores >= MOST_RESTORES) {
         this.#close(rest);
         return [];
       }
-      const culprits = await this.#restore(rest);
+      const results = attempt === 0 ? first : undefined;
+      const culprits = await this.#restore(rest, results);
       if (culprits === 'unknown') return this.#stillOpen(rest);
       this.#close(culprits);
       rest = this.#stillOpen(rest);
@@ -81,15 +89,18 @@ class Run {
     }
   }
 
-  /** Makes the open changes of the units. Returns the units that have the failure. */
-  async #restore(units: readonly Unit[]): Promise<readonly Unit[] | 'unknown'> {
+  /**
+   * Makes the open changes of the units. Returns the units that have the failure.
+   *
+   * @param made the results, if the restore was made
+   */
+  async #restore(units: readonly Unit[], made?: readonly Result[]): Promise<readonly Unit[] | 'unknown'> {
     this.#restores++;
     const places = units
       .flatMap((unit) => unit.filter((place) => this.#open.has(place)))
       .sort((a, b) => a - b);
     const operations = places.map((place) => (this.#changes[place] as OwnedChange).operation);
-    const restore = () => this.#iptables.restore(this.#family, operations);
-    const results = await resultsOf('iptables.restore', operations.length, restore);
+    const results = made ?? (await restored(this.#iptables, this.#family, operations));
     const errors = new Set<Result>();
     for (const [i, place] of places.entries()) {
       const result = results[i];
@@ -122,6 +133,15 @@ class Run {
       }
     }
   }
+}
+
+/** The results of one restore. */
+function restored(
+  iptables: Pick<Iptables, 'restore'>,
+  family: Family,
+  operations: readonly IptablesOperation[],
+): Promise<Result[]> {
+  return resultsOf('iptables.restore', operations.length, () => iptables.restore(family, operations));
 }
 
 function unitsOf(changes: readonly OwnedChange[]): Record<'node' | 'services' | 'removals', Unit[]> {

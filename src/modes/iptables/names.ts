@@ -3,17 +3,33 @@ import { hash } from 'node:crypto';
 import type { Protocol } from '../../net/protocol.js';
 
 /** RFC 4648, section 6. */
-const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+const BASE32 = Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZ234567');
 
-/** The first 16 characters of the SHA-256 of a text, in base32: 80 bits. */
-export function hashOf(text: string): string {
-  const hex = hash('sha256', text, 'hex');
-  let name = '';
-  for (let at = 0; at < 20; at += 5) {
-    const bits = Number.parseInt(hex.slice(at, at + 5), 16);
-    for (let shift = 15; shift >= 0; shift -= 5) name += BASE32[(bits >> shift) & 31];
+/** Number of characters of a hash: 80 bits. */
+const LENGTH = 16;
+
+/** A name that is being written. */
+const name = Buffer.alloc(32);
+
+/**
+ * A prefix and the first 16 characters of the SHA-256 of a text, in base32. The name is one text, and not added from parts, which
+ * would each stay in memory with a name that is kept.
+ */
+export function hashedName(prefix: string, text: string): string {
+  const digest = hash('sha256', text, 'binary');
+  let at = name.write(prefix, 'latin1');
+  const end = at + LENGTH;
+  let bits = 0;
+  let left = 0;
+  for (let i = 0; at < end; at++) {
+    if (left < 5) {
+      bits = ((bits << 8) | digest.charCodeAt(i++)) & 0xfff;
+      left += 8;
+    }
+    left -= 5;
+    name[at] = BASE32[(bits >> left) & 31] as number;
   }
-  return name;
+  return name.toString('latin1', 0, end);
 }
 
 /** The name of a Service port in comments and hashes: `default/web:http`, or `default/web` for a port without a name. */
@@ -35,7 +51,7 @@ export interface PortChains {
 
 /** The names of a Service port's chains. */
 export function portChains(portName: string, protocol: Protocol): PortChains {
-  const hash = hashOf(portName + protocol);
+  const hash = hashedName('', portName + protocol);
   return {
     cluster: `KUBE-SVC-${hash}`,
     local: `KUBE-SVL-${hash}`,
@@ -50,7 +66,7 @@ export function portChains(portName: string, protocol: Protocol): PortChains {
  * @param endpoint `10.0.0.1:80`, `[fd00::1]:80`
  */
 export function endpointChain(portName: string, protocol: Protocol, endpoint: string): string {
-  return `KUBE-SEP-${hashOf(portName + protocol + endpoint)}`;
+  return hashedName('KUBE-SEP-', portName + protocol + endpoint);
 }
 
 /** KUBE-XLB- is from versions before 1.24, whose chains nothing else removes. */

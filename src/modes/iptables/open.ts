@@ -2,8 +2,8 @@
 import type { Logger } from 'pino';
 import { openNfacct } from '../../kernel/nfacct/index.js';
 import type { Nfacct } from '../../kernel/nfacct/types.js';
-import type { ModeDefinition, ModeSettings, OpenedMode } from '../definition.js';
-import type { Mode } from '../mode.js';
+import type { FormerSettings, ModeSettings, OpenedMode } from '../definition.js';
+import type { FormerState, Mode } from '../mode.js';
 import { usableFamilies } from '../shared/families.js';
 import { type HostKernel, logFallback, openHostKernel } from '../shared/hostKernel.js';
 import { loadAhead } from '../shared/loadAhead.js';
@@ -18,30 +18,28 @@ import { createCountedMode } from './ruleCounts.js';
 /** conntrack accepts TCP packets outside the window as valid. */
 const BE_LIBERAL = 'net/netfilter/nf_conntrack_tcp_be_liberal';
 
-/** iptables mode. */
-export const IPTABLES_MODE: ModeDefinition = {
-  checkFlags: () => {},
-  needsAllNodes: () => false,
-  async open({ log, ...settings }) {
-    const loading = settings.loadModules ? loadAhead(KERNEL_MODULES, log) : undefined;
-    const kernel = await openHostKernel();
-    let nfacct: Nfacct | undefined;
-    try {
-      nfacct = await openCounters(settings.loadModules, log);
-      const opened = await openedMode({ kernel, nfacct, settings, log });
-      await loading;
-      return opened;
-    } catch (error) {
-      nfacct?.close();
-      kernel.close();
-      throw error;
-    }
-  },
-  async openFormer({ kernel, families, configuration }) {
-    const own = { families, nfacct: false, conntrackLiberal: false };
-    return formerState(kernel, iptablesOptions(configuration, own));
-  },
-};
+/** Opens iptables mode, as `open` of its definition. */
+export async function open({ log, ...settings }: ModeSettings): Promise<OpenedMode> {
+  const loading = settings.loadModules ? loadAhead(KERNEL_MODULES, log) : undefined;
+  const kernel = await openHostKernel();
+  let nfacct: Nfacct | undefined;
+  try {
+    nfacct = await openCounters(settings.loadModules, log);
+    const opened = await openedMode({ kernel, nfacct, settings, log });
+    await loading;
+    return opened;
+  } catch (error) {
+    nfacct?.close();
+    kernel.close();
+    throw error;
+  }
+}
+
+/** The state that iptables mode left. */
+export function openState({ kernel, families, configuration }: FormerSettings): FormerState {
+  const own = { families, nfacct: false, conntrackLiberal: false };
+  return formerState(kernel, iptablesOptions(configuration, own));
+}
 
 async function openedMode({
   kernel,

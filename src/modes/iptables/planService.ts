@@ -7,14 +7,8 @@ import type { Frontend, NodeFacts, ServicePlanInput, ServicePort } from '../../s
 import type { Plan } from '../mode.js';
 import { reject } from '../shared/iptables/fixedRules.js';
 import { containsAll, type LocalMatch, localMatch } from '../shared/localDetector.js';
-import {
-  type BalancedPort,
-  balance,
-  endpointRules,
-  type NamedEndpoint,
-  namedEndpoints,
-} from './endpointRules.js';
-import { type Item, keyOf, type RuleItem } from './items.js';
+import { type BalancedPort, BalancingChain, type EndpointChain, endpointChains } from './endpointChains.js';
+import { type ChainItem, chainKey, type Item, keyOf, type RuleItem } from './items.js';
 import { loopbackServesNodePorts } from './loopback.js';
 import { type PortChains, portChains, servicePortName } from './names.js';
 import type { IptablesOptions } from './options.js';
@@ -43,8 +37,8 @@ class PortPlan {
   readonly #balanced: BalancedPort;
   readonly #chains: PortChains;
   readonly #local: LocalMatch | undefined;
-  readonly #cluster: readonly NamedEndpoint[];
-  readonly #here: readonly NamedEndpoint[];
+  readonly #cluster: readonly EndpointChain[];
+  readonly #here: readonly EndpointChain[];
 
   constructor(
     plan: Map<string, Item>,
@@ -62,12 +56,12 @@ class PortPlan {
     this.#options = options;
     const comments = totalEndpoints[family] <= LARGE_CLUSTER;
     const name = servicePortName(service, portName);
-    this.#balanced = { family, protocol, affinitySeconds, name, comments };
+    this.#balanced = { service, family, protocol, affinitySeconds, name, comments };
     this.#chains = portChains(name, protocol);
     const podNetwork = node.podCIDRs.find((network) => familyOf(network) === family);
     this.#local = localMatch(options.localDetector, family, podNetwork);
-    this.#cluster = namedEndpoints(this.#balanced, port.clusterEndpoints);
-    this.#here = namedEndpoints(this.#balanced, port.localEndpoints);
+    this.#cluster = endpointChains(this.#balanced, port.clusterEndpoints);
+    this.#here = endpointChains(this.#balanced, port.localEndpoints);
   }
 
   build(): void {
@@ -97,7 +91,7 @@ class PortPlan {
   }
 
   /** The chain that distributes traffic, with its endpoints; undefined if there are none. */
-  #policy(localPolicy: boolean): { chain: string; endpoints: readonly NamedEndpoint[] } | undefined {
+  #policy(localPolicy: boolean): { chain: string; endpoints: readonly EndpointChain[] } | undefined {
     const endpoints = localPolicy ? this.#here : this.#cluster;
     const chain = localPolicy ? this.#chains.local : this.#chains.cluster;
     return endpoints.length > 0 ? { chain, endpoints } : undefined;
@@ -105,16 +99,14 @@ class PortPlan {
 
   /** The chains of the policies that have endpoints, and the chains of these endpoints. */
   #endpoints(clusterIP: Frontend | undefined): void {
-    const reachable = new Map<string, NamedEndpoint>();
     for (const localPolicy of [false, true]) {
       const policy = this.#policy(localPolicy);
       if (!policy) continue;
       const { chain, endpoints } = policy;
       const masquerade = clusterIP?.localPolicy === localPolicy ? this.#masqueradeClusterIP(clusterIP) : [];
-      this.#chain(chain, [...masquerade, ...balance(this.#balanced, endpoints)]);
-      for (const endpoint of endpoints) reachable.set(endpoint.chain, endpoint);
+      this.#chain(new BalancingChain(this.#balanced, chain, masquerade, endpoints));
+      for (const endpoint of endpoints) this.#chain(endpoint);
     }
-    for (const [chain, endpoint] of reachable) this.#chain(chain, endpointRules(this.#balanced, endpoint));
   }
 
   /** Masquerades traffic to the cluster IP: all, or all that is not local. Without a detector, none. */
@@ -143,7 +135,7 @@ class PortPlan {
     }
     const policy = this.#policy(localPolicy);
     if (policy) rules.push(`-j ${policy.chain}`);
-    this.#chain(this.#chains.external, rules);
+    this.#rulesOf(this.#chains.external, rules);
   }
 
   /** Traffic of the node itself to a load-balancer IP has this IP as its source. */
@@ -157,7 +149,7 @@ class PortPlan {
     const own = networks.some((network) => networkContains(network, this.#nodeIPs[this.#port.family]))
       ? frontends
       : [];
-    this.#chain(firewall, [
+    this.#rulesOf(firewall, [
       ...ranges.map(allow),
       ...own.map(({ address }) => allow(hostNetwork(address, this.#port.family))),
       comment(`other traffic to ${this.#name} will be dropped by KUBE-PROXY-FIREWALL`),
@@ -223,10 +215,13 @@ class PortPlan {
     return `-d ${hostNetwork(address, family)} ${toPort(protocol, port, text)}`;
   }
 
-  #chain(name: string, rules: readonly string[]): void {
+  #rulesOf(name: string, rules: readonly string[]): void {
     const { family } = this.#port;
-    const chain: Item = { kind: 'chain', family, table: 'nat', name, rules, service: this.#service };
-    this.#plan.set(keyOf(chain), chain);
+    this.#chain({ kind: 'chain', family, table: 'nat', name, rules, service: this.#service });
+  }
+
+  #chain(chain: ChainItem): void {
+    this.#plan.set(chainKey(chain.family, chain.table, chain.name), chain);
   }
 
   #rule(table: Table, chain: string, text: string, atEnd = false): void {

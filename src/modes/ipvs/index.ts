@@ -5,8 +5,6 @@ import { apply } from './apply.js';
 import { compare, isSame } from './compare.js';
 import { describe } from './describe.js';
 import { DrainingServers } from './draining.js';
-import { explainPacket } from './explain/explainPacket.js';
-import { readFacts } from './explain/readFacts.js';
 import { groupOf, type Item, isOurs, LINK } from './items.js';
 import { keep } from './keep.js';
 import type { IpvsKernel } from './kernel.js';
@@ -82,7 +80,12 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
         counts: () => ({ draining: draining.size }),
       };
     },
-    explain: async (question) => explainPacket(await readFacts(kernel, question), question, options),
+    explain: async (question) => {
+      // Imported late, so that the agent does not load them.
+      const { readFacts } = await import('./explain/readFacts.js');
+      const { explainPacket } = await import('./explain/explainPacket.js');
+      return explainPacket(await readFacts(kernel, question), question, options);
+    },
     ...(watchHost && { watch: (listener) => watchDevice(kernel, watchHost, listener) }),
   };
 }

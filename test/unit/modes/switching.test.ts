@@ -8,8 +8,10 @@ import {
   RULES as IPTABLES_RULES,
 } from '../../../src/modes/iptables/former.js';
 import { IPTABLES_DEFAULTS } from '../../../src/modes/iptables/index.js';
-import { formerState as formerIpvs, hasTraces, RULES as IPVS_RULES } from '../../../src/modes/ipvs/former.js';
+import { hasTraces as hasTracesOfIptables } from '../../../src/modes/iptables/traces.js';
+import { formerState as formerIpvs, RULES as IPVS_RULES } from '../../../src/modes/ipvs/former.js';
 import { IPVS_DEFAULTS } from '../../../src/modes/ipvs/index.js';
+import { hasTraces } from '../../../src/modes/ipvs/traces.js';
 import type { FormerState } from '../../../src/modes/mode.js';
 import { iptablesWithout, type RulesInUse } from '../../../src/modes/shared/rulesInUse.js';
 import { FormerModes } from '../../../src/reconcile/formerModes.js';
@@ -185,6 +187,29 @@ describe('the traces of ipvs mode', () => {
     for (const family of [4, 6] as const) kernel.iptables.load(family, '');
     assert.deepEqual([await found(kernel, false), await found(kernel, true)], [false, true]);
   });
+});
+
+it('the traces of iptables mode are its chains, without KUBE-FIREWALL and without those of ipvs mode', async () => {
+  const { ipvs, iptables } = SCENARIOS.find(({ name }) => name === 'random-01') ?? assert.fail();
+  const kernel = new FakeKernel();
+  const found = () => hasTracesOfIptables(withoutRules(kernel, IPVS_RULES).iptables, [4, 6]);
+  await start('ipvs', ipvs, kernel);
+  assert.equal(await found(), false);
+  for (const family of [4, 6] as const) {
+    kernel.iptables.load(family, '*filter\n:KUBE-FIREWALL - [0:0]\n-A KUBE-FIREWALL -j DROP\nCOMMIT\n');
+  }
+  assert.equal(await found(), false);
+  for (const [table, name] of [
+    ['nat', 'KUBE-SEP-ABCDEFGHIJKLMNOP'],
+    ['filter', 'KUBE-EXTERNAL-SERVICES'],
+    ['mangle', 'KUBE-PROXY-CANARY'],
+  ]) {
+    kernel.iptables.load(6, `*${table}\n:${name} - [0:0]\nCOMMIT\n`);
+    assert.equal(await found(), true, name);
+  }
+  const programmed = new FakeKernel();
+  await start('iptables', iptables, programmed);
+  assert.equal(await hasTracesOfIptables(programmed.iptables, [4]), true);
 });
 
 it('a former ipvs mode counts the connections of its own virtual services', async () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import {
   endpointChain,
-  hashOf,
+  hashedName,
   isPerService,
   portChains,
   servicePortName,
@@ -22,7 +22,8 @@ const HASHES: Readonly<Record<string, string>> = {
 };
 
 it('hashes', () => {
-  for (const [text, hash] of Object.entries(HASHES)) assert.equal(hashOf(text), hash, text);
+  for (const [text, hash] of Object.entries(HASHES))
+    assert.equal(hashedName('KUBE-', text), `KUBE-${hash}`, text);
 });
 
 it('the chains of a Service port and of an endpoint', () => {

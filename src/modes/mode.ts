@@ -213,6 +213,12 @@ export interface Mode<Item, Operation extends KeyedOperation> {
   observe(): AsyncIterable<ReadonlyMap<string, Item>>;
 
   /**
+   * Keys of the items without which the kernel refuses this item. A retry reads them too: another program may have deleted
+   * one. Absent: there are none.
+   */
+  dependsOn?(item: Item): Iterable<string>;
+
+  /**
    * Reads single items. The result contains only those that are in the kernel. If the kernel cannot report an item
    * alone, and its operations can be repeated safely, the item counts as not yet in its desired state. If one item
    * cannot be read, the others are still read.

@@ -308,16 +308,17 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
   }
 
   /**
-   * Reads the unknown items if a retry is due. Items that cannot be read stay unknown.
+   * Reads the unknown items if a retry is due, and the items on which they depend. Items that cannot be read stay unknown.
    *
-   * @returns keys that are no longer unknown
+   * @returns keys that have been read
    */
   async #observeUnknown(record: PassRecord): Promise<string[]> {
     if (!this.#retry) return [];
     const { known, unknown } = this.#kernel;
-    const reading = this.#mode.observeAlone(unknown, this.#planner.desired);
+    const wanted = this.#withDependencies(unknown);
+    const reading = this.#mode.observeAlone(wanted, this.#planner.desired);
     const { items, failures } = await record.waitFor(reading);
-    const again = [...unknown.keys()].filter((key) => !failures.has(key));
+    const again = [...wanted.keys()].filter((key) => !failures.has(key));
     for (const key of again) {
       const item = items.get(key);
       if (item === undefined) known.delete(key);
@@ -330,6 +331,19 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
       record.failures.push({ key, error, ...this.#planner.concernOf(key) });
     }
     return again;
+  }
+
+  /** These items, and those on which they depend. */
+  #withDependencies(items: ReadonlyMap<string, Item | undefined>): ReadonlyMap<string, Item | undefined> {
+    const all = new Map(items);
+    for (const key of items.keys()) {
+      const item = this.#planner.desired.get(key);
+      if (item === undefined) continue;
+      for (const other of this.#mode.dependsOn?.(item) ?? []) {
+        if (!all.has(other)) all.set(other, this.#kernel.known.get(other) ?? this.#planner.desired.get(other));
+      }
+    }
+    return all;
   }
 }
 

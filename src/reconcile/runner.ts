@@ -65,8 +65,6 @@ export class Runner {
   #stopped = false;
   /** A pass is due although nothing changed. */
   #due = false;
-  /** The next pass, or the current one, is a retry. */
-  #retry: 'next' | 'current' | undefined;
   /** Resolves when the next pass may start. */
   #rested: Promise<void> | undefined;
   #wake: () => void = () => {};
@@ -137,11 +135,8 @@ export class Runner {
       // Connections of draining real servers are counted every few seconds: this must not postpone the audit.
       if (changed(summary)) this.#arm('audit', this.#periods.audit);
       if (summary.full) this.#arm('overdue audit', OVERDUE * this.#periods.audit);
-      if (summary.failures.length > 0) {
-        // The cause may be an item that no operation has, such as a chain that another program deleted.
-        if (this.#retry === 'current' && !summary.full) this.#passes.startAudit();
-        this.#retryLater();
-      } else if (summary.unknown === 0) this.#backoff.reset();
+      if (summary.failures.length > 0) this.#retryLater();
+      else if (summary.unknown === 0) this.#backoff.reset();
     } catch (error) {
       this.#events.failed(error);
       this.#blind = true;
@@ -151,9 +146,7 @@ export class Runner {
 
   /** Changes have priority: an audit waits between two slices. */
   async #next(): Promise<SyncSummary | undefined> {
-    const audits = !this.#due && !this.#passes.pending && this.#passes.auditing;
-    this.#retry = this.#retry === 'next' && !audits ? 'current' : undefined;
-    if (audits) return this.#passes.auditSlice();
+    if (!this.#due && !this.#passes.pending && this.#passes.auditing) return this.#passes.auditSlice();
     this.#due = false;
     try {
       return await this.#passes.sync();
@@ -176,10 +169,7 @@ export class Runner {
     const run = () => {
       this.#armed.delete(reason);
       this.#blind = false;
-      if (reason === 'retry') {
-        this.#passes.retryFailed();
-        this.#retry = 'next';
-      }
+      if (reason === 'retry') this.#passes.retryFailed();
       if (reason === 'retry' || reason === 'upkeep') this.#due = true;
       else this.#passes.startAudit();
       this.request();

@@ -4,7 +4,7 @@ import { apply } from './apply.js';
 import { compare, isSame } from './compare.js';
 import { describe } from './describe.js';
 import { nodePortHosts } from './host.js';
-import { type Item, isOurs } from './items.js';
+import { chainsBehind, type Item, isOurs } from './items.js';
 import { keep } from './keep.js';
 import type { IptablesKernel } from './kernel.js';
 import { observe, observeAlone } from './observe.js';
@@ -34,6 +34,7 @@ export function createIptablesMode(kernel: IptablesKernel, options: IptablesOpti
     isSame,
     keep,
     learn,
+    dependsOn: chainsBehind,
     subjectOf,
     describe,
     apply: (operations) => apply(kernel, operations),

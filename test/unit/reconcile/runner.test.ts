@@ -108,23 +108,11 @@ describe('Runner', () => {
     runner.request();
     assert.deepEqual(await settle(), ['sync', `retry in ${RETRY.first}`]);
     fire(RETRY.first);
-    const audit = ['start audit', `retry in ${2 * RETRY.first}`, 'slice', 'slice', 'slice'];
-    assert.deepEqual(await settle(), ['retry failed', 'sync', ...audit]);
+    assert.deepEqual(await settle(), ['retry failed', 'sync', `retry in ${2 * RETRY.first}`]);
     fire(2 * RETRY.first);
     assert.deepEqual(await settle(), ['retry failed', 'sync']);
     runner.request();
     assert.deepEqual(await settle(), ['sync', `retry in ${RETRY.first}`]);
-  });
-
-  it('starts an audit after a retry that fails, and not after other failures', async () => {
-    const { runner, settle, fire } = setUp([summary(1), summary(1), summary(1)]);
-    const retry = (n: number) => `retry in ${n * RETRY.first}`;
-    runner.request();
-    assert.deepEqual(await settle(), ['sync', retry(1)]);
-    runner.request();
-    assert.deepEqual(await settle(), ['sync']);
-    fire(RETRY.first);
-    assert.deepEqual((await settle()).slice(0, 4), ['retry failed', 'sync', 'start audit', retry(2)]);
   });
 
   it('runs passes for changes before the retry', async () => {

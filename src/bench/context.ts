@@ -1,5 +1,5 @@
 // What the steps of a benchmark share: options, results, events, and the end on request.
-
+import { setTimeout as delay } from 'node:timers/promises';
 import { memoryOf } from './against/procfs.js';
 import type { ProxyCommand } from './against/types.js';
 import { type Cost, resetPeak } from './cost.js';
@@ -8,6 +8,9 @@ import type { Result, Results } from './results.js';
 import { collectGarbage, Sandbox } from './sandbox.js';
 import type { SystemCallCounter } from './systemCalls.js';
 import type { BenchEvents, BenchOptions, ModeName, OpponentName, ScenarioName, Size, Step } from './types.js';
+
+/** Time for which threads of V8 work after a collection of garbage, in ms: with one CPU, the run would pay for them. */
+const SWEEPING = 200;
 
 /** The state of a benchmark. */
 export interface Context {
@@ -80,6 +83,7 @@ async function measure({ results }: Context, step: Step, work: Work): Promise<vo
   const memory = { parentMemory: 0, peakMemory: 0 };
   const measured = await work(async (run) => {
     collectGarbage();
+    await delay(SWEEPING);
     memory.parentMemory = memoryOf(process.pid).resident;
     resetPeak();
     const result = await run();

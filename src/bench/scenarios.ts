@@ -138,7 +138,7 @@ export const SCENARIOS: readonly Scenario[] = [
     name: 'rules',
     title: 'Save and restore the rules',
     description:
-      'iptables-save and iptables-restore for both families, with the rules of ipvs mode, as at the start of the proxy. kube-netlink-proxy starts as many processes as the other ways: its iptables-restore of each family runs on.',
+      'iptables-save and iptables-restore for both families, with the rules of ipvs mode, as at the start of the proxy. kube-netlink-proxy starts as many processes as the other ways: its iptables-restore of each family keeps running.',
     operation: 'save or restore',
     opponents: ['ours', 'raw', 'execFile'],
   },

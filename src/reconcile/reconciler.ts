@@ -340,7 +340,8 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
       const item = this.#planner.desired.get(key);
       if (item === undefined) continue;
       for (const other of this.#mode.dependsOn?.(item) ?? []) {
-        if (!all.has(other)) all.set(other, this.#kernel.known.get(other) ?? this.#planner.desired.get(other));
+        if (!all.has(other))
+          all.set(other, this.#kernel.known.get(other) ?? this.#planner.desired.get(other));
       }
     }
     return all;

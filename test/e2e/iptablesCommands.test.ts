@@ -132,7 +132,7 @@ Service demo/web
           + -m comment --comment "demo/web -> 10.244.1.8:8080" -j ${SEP}
   missing    chain IPv4 nat/${SEP}
 no longer wanted
-  unwanted   rule IPv4 nat/KUBE-SERVICES -d 192.0.2.1/32 -j ACCEPT
+  unwanted   rule IPv4 nat/KUBE-SERVICES -d 192.0.2.1/32
   unwanted   chain IPv4 nat/KUBE-SVC-AAAAAAAAAAAAAAAA
 
 5 differences: 1 missing, 2 different, 2 unwanted

@@ -36,9 +36,9 @@ function spoiling(iptables: Iptables, spoils: () => Spoils | undefined): Iptable
   const change = (operation: IptablesOperation): IptablesOperation => {
     const isBad = spoils() ?? (() => false);
     if (operation.do === 'setChain') {
-      const { chain } = operation;
-      const rules = chain.rules.map((rule) => (isBad(chain.name, rule) ? spoilt(rule) : rule));
-      return { do: 'setChain', chain: { ...chain, rules } };
+      const { family, table, name, rules } = operation.chain;
+      const spoiltRules = rules.map((rule) => (isBad(name, rule) ? spoilt(rule) : rule));
+      return { do: 'setChain', chain: { family, table, name, rules: spoiltRules } };
     }
     if (operation.do !== 'insertRule' && operation.do !== 'appendRule') return operation;
     const { chain, text } = operation.rule;

@@ -1,9 +1,8 @@
 // Finds the state of iptables mode without the code of the mode.
-import type { Iptables, SavedRules, Table } from '../../kernel/iptables/types.js';
+import type { Iptables, SavedRules } from '../../kernel/iptables/types.js';
 import type { Family } from '../../net/address.js';
 import { splitChainId } from '../shared/iptables/targets.js';
-import { NODE_CHAINS, SHARED_CHAINS } from './fixedChains.js';
-import { isPerService } from './names.js';
+import { isOwnChain } from './fixedChains.js';
 
 /** Whether iptables mode left a chain other than KUBE-FIREWALL, which is also kubelet's. */
 export async function hasTraces(
@@ -15,14 +14,6 @@ export async function hasTraces(
 }
 
 function hasChain(saved: SavedRules): boolean {
-  for (const id of saved.keys()) {
-    const [table, name] = splitChainId(id) as [Table, string];
-    if (
-      isPerService(table, name) ||
-      NODE_CHAINS[table]?.includes(name) ||
-      SHARED_CHAINS[table]?.includes(name)
-    )
-      return true;
-  }
+  for (const id of saved.keys()) if (isOwnChain(...splitChainId(id))) return true;
   return false;
 }

@@ -6,13 +6,13 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import { openConntrack } from '../../src/kernel/conntrack/index.js';
 import { openIpset } from '../../src/kernel/ipset/index.js';
 import { openIpvs } from '../../src/kernel/ipvs/index.js';
 import { openRtnetlink, watchRtnetlink } from '../../src/kernel/rtnetlink/index.js';
 import { makeNamespace } from '../support/netns.js';
 import { ROOT } from '../support/paths.js';
+import { settled } from '../support/settled.js';
 
 const ROUNDS = 100;
 
@@ -32,16 +32,15 @@ test('opens that fail leave no descriptor behind', () => {
   const report = runWithout(
     'net_admin',
     `import { readdirSync } from 'node:fs';
-    import { setImmediate } from 'node:timers/promises';
     import { openConntrack } from '${ROOT}/dist/src/kernel/conntrack/index.js';
+    import { settled } from '${ROOT}/dist/test/support/settled.js';
     const codes = new Set();
     const open = () => openConntrack().catch(({ code }) => codes.add(code));
     await open();
     const count = () => readdirSync('/proc/self/fd').length;
-    const before = count();
+    const before = await settled(count);
     for (let i = 0; i < ${ROUNDS}; i++) await open();
-    await setImmediate();
-    console.log(JSON.stringify([[...codes], count() - before]));`,
+    console.log(JSON.stringify([[...codes], (await settled(count)) - before]));`,
   );
   assert.deepEqual(report, [['EPERM'], 0]);
 });
@@ -50,13 +49,9 @@ test('a watch that ends leaves no descriptor behind', async () => {
   const start = async () => (await watchRtnetlink({}, () => {})).close();
   const count = () => readdirSync('/proc/self/fd').length;
   await start();
-  await setImmediate();
-  const before = count();
+  const before = await settled(count);
   for (let i = 0; i < ROUNDS; i++) await start();
-  // The state that a watch shares with its thread is freed in a turn of the event loop.
-  await setImmediate();
-  await setImmediate();
-  assert.equal(count() - before, 0);
+  assert.equal((await settled(count)) - before, 0);
 });
 
 test('a FIFO is no network namespace, and nothing waits for its writer', async () => {

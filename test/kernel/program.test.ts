@@ -18,6 +18,7 @@ import { Worker } from 'node:worker_threads';
 import { openIptables } from '../../src/kernel/iptables/index.js';
 import { loadModule } from '../../src/kernel/modules.js';
 import { ProgramError, type ProgramOptions, runProgram } from '../../src/kernel/program.js';
+import { settled } from '../support/settled.js';
 
 const ROUNDS = 100;
 const folder = mkdtempSync(join(tmpdir(), 'knp-program-'));
@@ -96,19 +97,19 @@ test('a program that exceeds a limit is ended', async () => {
 });
 
 test('programs leave no descriptor, process or thread behind', async () => {
-  const counts = () => ['/proc/self/fd', '/proc/self/task'].map((path) => readdirSync(path).length);
+  const counts = async () => [
+    await settled(() => readdirSync('/proc/self/fd').length),
+    await settled(() => readdirSync('/proc/self/task').length),
+  ];
   await shell('exit');
-  const before = counts();
+  const before = await counts();
   for (let round = 0; round < ROUNDS; round += 10) {
     const ends = await Promise.allSettled(
       Array.from({ length: 10 }, (_, i) => (i === 0 ? runProgram('/knp/none', []) : runProgram('true', []))),
     );
     assert.equal(ends.filter(({ status }) => status === 'rejected').length, 1);
   }
-  // A descriptor of each is freed in a later turn of the event loop, and an ended thread is listed for a moment.
-  for (const deadline = Date.now() + 5000; `${counts()}` !== `${before}` && Date.now() < deadline; )
-    await delay(1);
-  assert.deepEqual(counts(), before);
+  assert.deepEqual(await counts(), before);
   assert.deepEqual(children(), []);
 });
 

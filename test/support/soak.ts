@@ -13,6 +13,7 @@ import { openIpvs } from '../../src/kernel/ipvs/index.js';
 import { openNetlink } from '../../src/kernel/netlink/index.js';
 import { openRtnetlink } from '../../src/kernel/rtnetlink/index.js';
 import { collectGarbage } from './garbage.js';
+import { settled } from './settled.js';
 
 /** Growth of the resident memory after the warm-up, in MiB. */
 const MOST_GROWTH = 4;
@@ -158,14 +159,14 @@ export async function soak(family: string, operations: number, opens: number): P
   // A warm-up: the heap, and the arenas that the C library makes for threads, reach their sizes.
   for (let done = 0; done < operations / 4; ) done += await client.round();
   for (let i = 0; i < opens / 2; i++) await openOnce();
-  const before = { memory: await resident(), descriptors: descriptors() };
+  const before = { memory: await resident(), descriptors: await settled(descriptors) };
   const started = Date.now();
   let done = 0;
   while (done < operations) done += await client.round();
   for (let i = 0; i < opens; i++) await openOnce();
   const seconds = (Date.now() - started) / 1000;
   const growth = (await resident()) - before.memory;
-  const left = descriptors() - before.descriptors;
+  const left = (await settled(descriptors)) - before.descriptors;
   await client.close();
   const memory = `${before.memory.toFixed(1)} MiB ${growth < 0 ? '' : '+'}${growth.toFixed(1)}`;
   const line = `${family}: ${done} operations, ${opens} opens in ${seconds.toFixed(1)} s: ${memory}, descriptors +${left}`;

@@ -85,13 +85,13 @@ export function* chainsBehind(item: Item): Generator<string> {
   }
 }
 
-/** The rules of any item but a setting. */
+/** The rules of an item; of a shared chain only those that are no items. */
 export function rulesOf(item: Exclude<Item, { kind: 'sysctl' }>): readonly string[] {
   switch (item.kind) {
     case 'chain':
       return item.rules;
     case 'sharedChain':
-      return item.tail;
+      return [...(item.strays ?? []), ...item.tail];
     case 'rule':
       return textsOf(item);
   }

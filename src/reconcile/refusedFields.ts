@@ -27,7 +27,7 @@ export class RefusedFields<Item, Operation extends KeyedOperation> {
 
   /**
    * The fields without which a Service does not need what the kernel refused, and the endpoints that alone need it, as in
-   * {@link InputField.text}. None if the error does not name what was refused, or if every Service port has it.
+   * {@link InputField.text}. None if the error does not name what was refused, or if no single field leads to it.
    */
   async of(error: NetlinkError, service: string): Promise<readonly string[]> {
     const known = this.#found.get(error) ?? new Map<string, readonly string[]>();

@@ -49,6 +49,7 @@ export type {
   Outlook,
   Pass,
   Plan,
+  RefusedPart,
 } from './modes/mode.js';
 export type { LocalDetector } from './modes/shared/localDetector.js';
 export type { AddressPorts } from './net/addressPorts.js';

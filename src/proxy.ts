@@ -268,11 +268,10 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
       ...(conntrack && { followUp: new StaleFlowCleaner(conntrack, isFrontend) }),
       serviceNames: () => this.#cache.serviceNames(),
       order: (services) => this.#cache.order(services),
-      planInput: (service) => {
-        const input = this.#cache.planInput(service, this.#node.facts);
+      planInput: (service) => this.#cache.planInput(service, this.#node.facts),
+      planned: (service, input) => {
         this.#node.planned(service, input);
         this.#parts.events.planned?.(service, input);
-        return input;
       },
       node: () => this.#node.facts,
       taken: () => {

@@ -13,6 +13,8 @@ export interface FailureReport {
   readonly item: string;
   /** The Services that need the item, `namespace/name`; none for items of the node, and for items to be removed. */
   readonly services: readonly string[];
+  /** The fields that lead to what the kernel refused, with their objects and values; none if they are unknown. */
+  readonly fields: readonly string[];
   readonly code: string;
   readonly message: string;
 }
@@ -124,9 +126,10 @@ export class AgentState {
       kernelMilliseconds: milliseconds.kernel,
       failed: failures.length,
       unknown,
-      failures: failures.slice(0, LISTED).map(({ key, services = [], error }) => ({
+      failures: failures.slice(0, LISTED).map(({ key, services = [], fields = [], error }) => ({
         item: key,
         services,
+        fields,
         code: error.code,
         message: error.message,
       })),

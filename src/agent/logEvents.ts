@@ -75,11 +75,9 @@ export function logFailures(log: Logger, { failures }: Pick<SyncSummary, 'failur
     else together.set(id, { failure, items: 1 });
   }
   for (const { failure, items } of together.values()) {
-    const { key, error, services } = failure;
-    log.error(
-      { key, code: error.code, ...(services && { services }), ...(items > 1 && { items }) },
-      error.message,
-    );
+    const { key, error, services, fields } = failure;
+    const concern = { ...(services && { services }), ...(fields && { fields }) };
+    log.error({ key, code: error.code, ...concern, ...(items > 1 && { items }) }, error.message);
   }
 }
 

@@ -100,12 +100,28 @@ export function loggingErrors({ logging, featureGates }: Configuration): string[
 
 function validateKernel(
   errors: FieldErrors,
-  { iptables, ipvs, conntrack, oomScoreAdj }: Configuration,
+  { mode, iptables, ipvs, conntrack, oomScoreAdj }: Configuration,
 ): void {
   if (iptables.masqueradeBit < 0 || iptables.masqueradeBit > 31) {
     const field = 'KubeProxyIPTablesConfiguration.MasqueradeBit';
     errors.invalid(field, iptables.masqueradeBit, 'must be within the range [0, 31]');
   }
+  if (mode === 'ipvs') validateIpvs(errors, ipvs);
+  const inLinux = (field: string) => `KubeProxyLinuxConfiguration.${field}`;
+  const inConntrack = (field: string) => inLinux(`KubeProxyConntrackConfiguration.${field}`);
+  errors.atLeastZero(inConntrack('MaxPerCore'), conntrack.maxPerCore);
+  errors.atLeastZero(inConntrack('Min'), conntrack.min);
+  errors.durationAtLeastZero(inConntrack('TCPEstablishedTimeout'), conntrack.tcpEstablishedTimeout);
+  errors.durationAtLeastZero(inConntrack('TCPCloseWaitTimeout'), conntrack.tcpCloseWaitTimeout);
+  errors.durationAtLeastZero(inConntrack('UDPTimeout'), conntrack.udpTimeout);
+  errors.durationAtLeastZero(inConntrack('UDPStreamTimeout'), conntrack.udpStreamTimeout);
+  if (oomScoreAdj < -1000 || oomScoreAdj > 1000) {
+    errors.invalid(inLinux('OOMScoreAdj'), oomScoreAdj, 'must be within the range [-1000, 1000]');
+  }
+}
+
+/** kube-proxy validates this section only in ipvs mode. */
+function validateIpvs(errors: FieldErrors, ipvs: Configuration['ipvs']): void {
   const inIpvs = (field: string) => `KubeProxyIPVSConfiguration.${field}`;
   errors.durationAtLeastZero(inIpvs('TCPTimeout'), ipvs.tcpTimeout);
   errors.durationAtLeastZero(inIpvs('TCPFinTimeout'), ipvs.tcpFinTimeout);
@@ -117,17 +133,6 @@ function validateKernel(
   }
   for (const [i, network] of ipvs.excludeCIDRs.entries()) {
     if (!parseNetwork(network)) errors.invalid(inIpvs(`ExcludeCidrs[${i}]`), network, 'must be a valid CIDR');
-  }
-  const inLinux = (field: string) => `KubeProxyLinuxConfiguration.${field}`;
-  const inConntrack = (field: string) => inLinux(`KubeProxyConntrackConfiguration.${field}`);
-  errors.atLeastZero(inConntrack('MaxPerCore'), conntrack.maxPerCore);
-  errors.atLeastZero(inConntrack('Min'), conntrack.min);
-  errors.durationAtLeastZero(inConntrack('TCPEstablishedTimeout'), conntrack.tcpEstablishedTimeout);
-  errors.durationAtLeastZero(inConntrack('TCPCloseWaitTimeout'), conntrack.tcpCloseWaitTimeout);
-  errors.durationAtLeastZero(inConntrack('UDPTimeout'), conntrack.udpTimeout);
-  errors.durationAtLeastZero(inConntrack('UDPStreamTimeout'), conntrack.udpStreamTimeout);
-  if (oomScoreAdj < -1000 || oomScoreAdj > 1000) {
-    errors.invalid(inLinux('OOMScoreAdj'), oomScoreAdj, 'must be within the range [-1000, 1000]');
   }
 }
 

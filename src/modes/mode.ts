@@ -101,6 +101,11 @@ export interface HostRules {
   readonly podNetworks?: boolean;
 }
 
+/** A part of an item, such as a rule, that the kernel refused. */
+export interface RefusedPart<Item> {
+  isIn(item: Item): boolean;
+}
+
 /** Decides whether another program changed our items, from the items that are known after the current pass. */
 export type DisturbedCheck<Item> = (known: ReadonlyMap<string, Item>) => boolean | Promise<boolean>;
 
@@ -199,6 +204,12 @@ export interface Mode<Item, Operation extends KeyedOperation> {
 
   /** The item of a failed operation, which may now be in the kernel. Undefined if the operation has no item. */
   subjectOf(operation: Operation, known: ReadonlyMap<string, Item>): Item | undefined;
+
+  /**
+   * The part of an item that the kernel refused with this error; undefined if the error does not name it. A mode with this
+   * method plans a Service from the arguments of {@link Mode.planService} alone. Absent: no error names it.
+   */
+  refusedBy?(error: NetlinkError): RefusedPart<Item> | undefined;
 
   /** The lines of a readable diff, for each of the kernel's operations that an operation makes. */
   describe(operation: Operation, known: Known<Item>): string[][];

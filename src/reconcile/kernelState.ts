@@ -71,7 +71,7 @@ export class KernelState<Item, Operation extends KeyedOperation> {
       if (slice.spend(1)) await slice.yield();
       this.#tried(operation.key);
       const error = results[i];
-      if (error) this.#fail(operation, error, record);
+      if (error) await this.#fail(operation, error, record);
       else this.#mode.learn(this.known, operation);
     }
   }
@@ -121,9 +121,9 @@ export class KernelState<Item, Operation extends KeyedOperation> {
     return known;
   }
 
-  #fail(operation: Operation, error: NetlinkError, record: PassRecord): void {
+  async #fail(operation: Operation, error: NetlinkError, record: PassRecord): Promise<void> {
     const { key } = operation;
-    record.failures.push({ key, error, ...this.#planner.concernOf(key) });
     this.unknown.set(key, this.#mode.subjectOf(operation, this.known));
+    record.failures.push(await this.#planner.failureOf(key, error));
   }
 }

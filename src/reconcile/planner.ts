@@ -1,10 +1,12 @@
 // Plans Services and the node: the desired items, and the Services to plan again.
+import type { NetlinkError } from '../errors.js';
 import type { KeyedOperation, Known, Mode, Outlook } from '../modes/mode.js';
 import type { NodeFacts } from '../services/types.js';
 import { TimeSlice } from '../timeSlice.js';
 import { DesiredState, type Owner } from './desiredState.js';
 import type { Inputs } from './inputs.js';
 import { Kept } from './kept.js';
+import { RefusedFields } from './refusedFields.js';
 import type { Failure } from './summary.js';
 
 /**
@@ -31,6 +33,7 @@ export class Planner<Item, Operation extends KeyedOperation> {
   readonly desired: DesiredState<Item>;
   readonly #mode: Mode<Item, Operation>;
   readonly #inputs: Inputs;
+  readonly #refused: RefusedFields<Item, Operation>;
   #touched = new Set<string>();
   /** The Services of the pass under way. */
   readonly #taken: ReadonlySet<string>[] = [];
@@ -44,6 +47,7 @@ export class Planner<Item, Operation extends KeyedOperation> {
   constructor(mode: Mode<Item, Operation>, inputs: Inputs) {
     this.#mode = mode;
     this.#inputs = inputs;
+    this.#refused = new RefusedFields(mode, inputs);
     this.desired = new DesiredState((item) => mode.groupOf(item));
   }
 
@@ -102,10 +106,18 @@ export class Planner<Item, Operation extends KeyedOperation> {
     return { services, node: owners.includes(NODE.name) };
   }
 
-  /** Whom the failure of an item concerns. */
-  concernOf(key: string): Pick<Failure, 'services' | 'vital'> {
+  /** The failure of an operation on an item. */
+  async failureOf(key: string, error: NetlinkError): Promise<Failure> {
     const { services } = this.ownersOf(key);
-    return { vital: this.isVital(key), ...(services.length > 0 && { services }) };
+    const fields: string[] = [];
+    for (const service of services) fields.push(...(await this.#refused.of(error, service)));
+    return {
+      key,
+      error,
+      vital: this.isVital(key),
+      ...(services.length > 0 && { services }),
+      ...(fields.length > 0 && { fields }),
+    };
   }
 
   /** Keys of the node's own items. */
@@ -207,6 +219,7 @@ export class Planner<Item, Operation extends KeyedOperation> {
   /** Uses the current facts of the node. If they change later in this pass, the affected Services are touched again. */
   #planService(service: string): string[] {
     const input = this.#inputs.planInput(service);
+    this.#inputs.planned?.(service, input);
     const node = this.#inputs.node();
     const owner = { name: service, rank: input?.createdAt ?? 0 };
     if (!this.#kept) this.#inputs.followUp?.planned(service, input);

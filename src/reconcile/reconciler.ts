@@ -328,7 +328,7 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     }
     this.#retry = false;
     for (const [key, error] of failures) {
-      record.failures.push({ key, error, ...this.#planner.concernOf(key) });
+      record.failures.push(await this.#planner.failureOf(key, error));
     }
     return again;
   }

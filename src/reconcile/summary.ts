@@ -9,6 +9,11 @@ export interface Failure {
   readonly error: NetlinkError;
   /** Services whose plans have the item, `namespace/name`. Absent for items of the node, and for items that no plan has. */
   readonly services?: readonly string[];
+  /**
+   * The fields of these Services and the endpoints that lead to what the kernel refused, with their values: `Service demo/web:
+   * spec.loadBalancerSourceRanges: 10.0.0.0/8`. Absent if they are unknown.
+   */
+  readonly fields?: readonly string[];
   /** The item is in the node's own plan: without it, possibly no Service works. */
   readonly vital: boolean;
 }

@@ -14,7 +14,7 @@ import {
 import type { KeyedOperation, Mode } from '../../src/modes/mode.js';
 import { decodeObject } from '../../src/objects/decode.js';
 import type { ObjectChange } from '../../src/objects/types.js';
-import { createProxy, type ProxyEvents } from '../../src/proxy.js';
+import { createProxy, type ProxyEvents, type ServiceProxy } from '../../src/proxy.js';
 import type { SyncSummary } from '../../src/reconcile/summary.js';
 import { ProxyHealth } from '../../src/servers/health.js';
 import { openMetrics } from '../../src/servers/metrics.js';
@@ -33,6 +33,15 @@ export const SPECIAL = 20;
 /** The counts of all clusters of this process. */
 export const counters = new Counters();
 after(() => counters.stop());
+
+/** The proxies that run: those of a failed test would keep its process. */
+const running = new Set<Pick<ServiceProxy, 'stop'>>();
+after(async () => {
+  for (const proxy of running) await proxy.stop();
+});
+
+/** The longest time until a pass ends, in ms. */
+const PASS_LIMIT = 120_000;
 
 function set(raw: Record<string, unknown>): ObjectChange {
   const { object, problems } = decodeObject(raw);
@@ -201,6 +210,7 @@ export async function cluster(
     nodeName: 'node-a',
     events: recordingEvents(hooks, passes),
   });
+  running.add(proxy);
   await proxy.start();
   assert.ok(source);
   const tell = source;
@@ -209,7 +219,11 @@ export async function cluster(
   tell.changed([node('zone-a'), ...all.map(service), ...all.map((n) => slice(n, 'ready', 'ready'))]);
   tell.synced();
   const pass = async () => {
-    while (passes.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    const end = performance.now() + PASS_LIMIT;
+    while (passes.length === 0) {
+      assert.ok(performance.now() < end, `no pass ended within ${PASS_LIMIT} ms`);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
     return passes.shift() as SyncSummary;
   };
   assert.deepEqual((await pass()).failures, []);
@@ -222,7 +236,11 @@ export async function cluster(
     return counters.take();
   };
   const change = (...changes: ObjectChange[]) => costOf(() => tell.changed(changes));
-  return { kernel, proxy, tell, pass, passes, costOf, change, hostChanged, hooks };
+  const stop = async () => {
+    await proxy.stop();
+    running.delete(proxy);
+  };
+  return { kernel, stop, tell, pass, passes, costOf, change, hostChanged, hooks };
 }
 
 export type Cluster = Awaited<ReturnType<typeof cluster>>;
@@ -236,7 +254,7 @@ export async function atEachSize(
   for (const size of options?.mode === 'iptables' ? LARGE_SIZES : SIZES) {
     const one = await cluster(size, options);
     costs.push(await scenario(one));
-    await one.proxy.stop();
+    await one.stop();
   }
   assert.deepEqual(costs[1], costs[0]);
   return costs[0] as Counts;

@@ -89,7 +89,7 @@ const FLOORS: readonly Floor[] = [
   {
     name: 'mode effects',
     files:
-      /^modes\/[^/]+\/(absent|apply|applyToSets|leaveOut|batchSender|result|observe|observeAlone|draining|prepare|tampering|traces|kernel|index|former|counters|ruleCounts|explain\/readFacts)\.ts$/,
+      /^modes\/[^/]+\/(absent|apply|applyToSets|leaveOut|batchSender|result|observe|observeAlone|draining|prepare|tampering|traces|kernel|index|former|counters|refused|ruleCounts|explain\/readFacts)\.ts$/,
     imports: ['errors', 'net', 'timeSlice', 'kernel types', 'kernel', 'mode contract', 'services', 'mode'],
     outside: /^node:timers\/promises$/,
   },

@@ -88,6 +88,15 @@ const EXTERNAL_CLUSTER = inEachMode(
   forAll(['pod here', 'itself', 'pod elsewhere', 'node', 'outside'], 'node', ALL_MARKED),
 );
 
+/** The clients to which external policy Local does not apply in iptables mode, with the source that an endpoint on this node sees. */
+function toAllEndpoints(ofPod: Seen, ofNode: Seen): readonly Row[] {
+  return [
+    ['pod here', ofPod, 'client', PODS_CLUSTER],
+    ['pod elsewhere', ofPod, 'lost', `${PODS_CLUSTER}; ${SHORT_WAY}`],
+    ['node', ofNode, 'node', NODE_CLUSTER],
+  ];
+}
+
 /** External policy Local with an endpoint on each node. In ipvs mode, only a pod that connects to itself is masqueraded. */
 const EXTERNAL_LOCAL: Frontend['rows'] = {
   ipvs: [
@@ -98,10 +107,8 @@ const EXTERNAL_LOCAL: Frontend['rows'] = {
     ['outside', 'client', 'none', KEPT],
   ],
   iptables: [
-    ['pod here', 'client', 'client', PODS_CLUSTER],
+    ...toAllEndpoints('client', 'node'),
     ['itself', 'node', 'client', `${PODS_CLUSTER}; ${HAIRPIN}`],
-    ['pod elsewhere', 'client', 'lost', `${PODS_CLUSTER}; ${SHORT_WAY}`],
-    ['node', 'node', 'node', NODE_CLUSTER],
     ['outside', 'client', 'none', LOCAL_ONLY],
   ],
 };
@@ -114,39 +121,29 @@ const EXTERNAL_AWAY: Frontend['rows'] = {
     ['node', 'none', 'dialled', FALLBACK_OWN],
     ['outside', 'none', 'lost', FALLBACK_SHORT],
   ],
-  iptables: [
-    ['pod here', 'none', 'client', PODS_CLUSTER],
-    ['pod elsewhere', 'none', 'lost', `${PODS_CLUSTER}; ${SHORT_WAY}`],
-    ['node', 'none', 'node', NODE_CLUSTER],
-    ['outside', 'dropped', 'dropped', NO_LOCAL],
-  ],
+  iptables: [...toAllEndpoints('none', 'none'), ['outside', 'dropped', 'dropped', NO_LOCAL]],
 };
 
+/** A cluster IP with an endpoint on each node. With internal policy Local, only the one on this node is selected. */
+function onEachNode(policy: 'Cluster' | 'Local', service: ServiceName): Frontend {
+  const there = (seen: Seen) => (policy === 'Cluster' ? seen : 'none');
+  return {
+    about: `ClusterIP, internal policy ${policy}`,
+    service,
+    kind: 'ClusterIP',
+    rows: inEachMode([
+      ['pod here', 'client', there('client'), PODS_KEEP],
+      ['itself', 'node', there('client'), HAIRPIN],
+      ['pod elsewhere', 'client', there('lost'), policy === 'Cluster' ? SHORT_WAY : PODS_KEEP],
+      ['node', 'node', there('node'), NOT_A_POD],
+      ['outside', 'node', there('node'), NOT_A_POD],
+    ]),
+  };
+}
+
 const CLUSTER_IP: readonly Frontend[] = [
-  {
-    about: 'ClusterIP, internal policy Cluster',
-    service: 'open',
-    kind: 'ClusterIP',
-    rows: inEachMode([
-      ['pod here', 'client', 'client', PODS_KEEP],
-      ['itself', 'node', 'client', HAIRPIN],
-      ['pod elsewhere', 'client', 'lost', SHORT_WAY],
-      ['node', 'node', 'node', NOT_A_POD],
-      ['outside', 'node', 'node', NOT_A_POD],
-    ]),
-  },
-  {
-    about: 'ClusterIP, internal policy Local',
-    service: 'local',
-    kind: 'ClusterIP',
-    rows: inEachMode([
-      ['pod here', 'client', 'none', PODS_KEEP],
-      ['itself', 'node', 'none', HAIRPIN],
-      ['pod elsewhere', 'client', 'none', PODS_KEEP],
-      ['node', 'node', 'none', NOT_A_POD],
-      ['outside', 'node', 'none', NOT_A_POD],
-    ]),
-  },
+  onEachNode('Cluster', 'open'),
+  onEachNode('Local', 'local'),
   {
     about: 'ClusterIP only, internal policy Local, no local endpoint',
     service: 'inner',

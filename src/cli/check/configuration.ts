@@ -50,7 +50,8 @@ export function checkConfiguration(file: string, text: string, withManifests: bo
 export function configurationProblems(file: string, configuration: Configuration): CheckedProblem[] {
   const { scheduler } = configuration.ipvs;
   const errors = configurationErrors(configuration).map((line) => lineProblem(file, line));
-  if (scheduler === '' || SCHEDULERS.some((name) => name === scheduler)) return errors;
+  const isKnown = scheduler === '' || SCHEDULERS.some((name) => name === scheduler);
+  if (isKnown || configuration.mode === 'iptables') return errors;
   const nearest = closestTo(scheduler, SCHEDULERS);
   const suggestion = nearest === undefined ? '' : ` (did you mean ${nearest}?)`;
   const rule = `must be a scheduler of the kernel: ${SCHEDULERS.join(', ')}${suggestion}`;

@@ -119,9 +119,10 @@ export function statusLines(
   ];
 }
 
-/** Agents before this field have no Services in their answers. */
-function failureText({ services = [], message }: FailureReport): string {
-  return [...(services.length > 0 ? [excerpt(services.join(', '))] : []), excerpt(message)].join(': ');
+/** Agents before these fields have no Services, or no fields, in their answers. */
+function failureText({ services = [], fields = [], message }: FailureReport): string {
+  const concern = fields.length > 0 ? fields.join('; ') : services.join(', ');
+  return [...(concern === '' ? [] : [excerpt(concern)]), excerpt(message)].join(': ');
 }
 
 function passText(pass: NonNullable<AgentReport['lastPass']>, when: string): string {

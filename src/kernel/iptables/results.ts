@@ -1,6 +1,7 @@
 // From the failure of iptables-restore to one result for each operation. Pure.
 import { NetlinkError, ROLLED_BACK } from '../../errors.js';
 import type { RestoreTable } from './text.js';
+import type { ChainRule } from './types.js';
 
 /** How a restore failed. */
 export interface RestoreFailure {
@@ -51,6 +52,13 @@ export function resultsOf(count: number, outcome: Outcome): (NetlinkError | unde
 /** The error of a restore as a whole, from the results of its operations. */
 export function mainErrorOf(results: readonly (NetlinkError | undefined)[]): NetlinkError | undefined {
   return results.find((result) => result !== undefined && result.code !== ROLLED_BACK);
+}
+
+/** The rule that a restore could not add, if the error names it. */
+export function refusedRule({ operation, target }: NetlinkError): Omit<ChainRule, 'table'> | undefined {
+  const [, program, chain, text] = /^(.+): -[AI] (\S+) (.+)$/.exec(target ?? '') ?? [];
+  if (operation !== 'iptables.restore' || chain === undefined || text === undefined) return undefined;
+  return { family: program?.startsWith('ip6') ? 6 : 4, chain, text };
 }
 
 /** A line that the program named. */

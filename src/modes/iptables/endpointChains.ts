@@ -5,7 +5,7 @@ import type { AddressPorts } from '../../net/addressPorts.js';
 import type { Protocol } from '../../net/protocol.js';
 import type { ChainItem } from './items.js';
 import { endpointChain } from './names.js';
-import { comment, hostNetwork, probability, recentList } from './ruleText.js';
+import { chance, comment, hostNetwork, recentList } from './ruleText.js';
 
 /** The facts of a Service port that the rules of its endpoints depend on. */
 export interface BalancedPort {
@@ -113,9 +113,7 @@ export class BalancingChain extends PortChain {
       }
     }
     for (const [i, { text, name }] of this.#endpoints.entries()) {
-      const left = this.#endpoints.length - i;
-      const chance = left > 1 ? `-m statistic --mode random --probability ${probability(left)} ` : '';
-      rules.push(`${this.comment(` -> ${text}`)}${chance}-j ${name}`);
+      rules.push(`${this.comment(` -> ${text}`)}${chance(this.#endpoints.length - i)}-j ${name}`);
     }
     return rules;
   }

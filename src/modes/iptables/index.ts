@@ -12,6 +12,7 @@ import { learn, type Operation, subjectOf } from './operations.js';
 import type { IptablesOptions } from './options.js';
 import { planNode } from './planNode.js';
 import { planService } from './planService.js';
+import { refusedBy } from './refused.js';
 import { watchTables } from './tampering.js';
 
 export type { Item } from './items.js';
@@ -36,6 +37,7 @@ export function createIptablesMode(kernel: IptablesKernel, options: IptablesOpti
     learn,
     dependsOn: chainsBehind,
     subjectOf,
+    refusedBy,
     describe,
     apply: (operations) => apply(kernel, operations),
     observe: () => observe(kernel, options),

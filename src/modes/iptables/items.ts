@@ -79,14 +79,25 @@ export function commonPart({ table, chain, text }: Pick<ChainRule, 'table' | 'ch
 /** Keys of the chains to which the rules of an item jump: the kernel refuses a jump to a chain that does not exist. */
 export function* chainsBehind(item: Item): Generator<string> {
   if (item.kind === 'sysctl') return;
-  const texts = item.kind === 'rule' ? textsOf(item) : item.kind === 'chain' ? item.rules : item.tail;
-  for (const text of texts) {
+  for (const text of rulesOf(item)) {
     const name = /(?:^| )-[jg] (KUBE-\S+)/.exec(text)?.[1];
     if (name !== undefined) yield chainKey(item.family, item.table, name);
   }
 }
 
-/** The rules of an item, in their order. */
+/** The rules of an item; of a shared chain only those that are no items. */
+export function rulesOf(item: Exclude<Item, { kind: 'sysctl' }>): readonly string[] {
+  switch (item.kind) {
+    case 'chain':
+      return item.rules;
+    case 'sharedChain':
+      return [...(item.strays ?? []), ...item.tail];
+    case 'rule':
+      return textsOf(item);
+  }
+}
+
+/** The rules of a rule item, in their order. */
 export function textsOf({ text, next = [] }: RuleItem): readonly string[] {
   return [text, ...next];
 }

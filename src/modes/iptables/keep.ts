@@ -4,7 +4,7 @@ import type { Keep } from '../mode.js';
 import { SHARED_CHAINS } from './fixedChains.js';
 import type { ChainItem, Item } from './items.js';
 import { isPerService } from './names.js';
-import { probability } from './ruleText.js';
+import { chance } from './ruleText.js';
 
 /** Keeps chains of Services and endpoints, rules of Services, and the endpoints in kept chains. */
 export const keep: Keep<Item> = {
@@ -69,9 +69,7 @@ function balanced(rules: readonly string[]): string[] {
     ...rules.filter((rule) => endpointOf(rule) === undefined),
     ...affinity,
     ...random.map((rule, i) => {
-      const left = random.length - i;
-      const chance = left > 1 ? `-m statistic --mode random --probability ${probability(left)} ` : '';
-      return rule.replace(CHANCE, '').replace('-j KUBE-SEP-', `${chance}-j KUBE-SEP-`);
+      return rule.replace(CHANCE, '').replace('-j KUBE-SEP-', `${chance(random.length - i)}-j KUBE-SEP-`);
     }),
   ];
 }

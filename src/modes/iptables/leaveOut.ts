@@ -38,6 +38,7 @@ export async function restoreAndLeaveOut(
   return run.results;
 }
 
+/** The restores of one call, and their results so far. */
 class Run {
   readonly results: Result[];
   readonly #iptables: Pick<Iptables, 'restore'>;

@@ -6,7 +6,7 @@ import type { Mode, RuleCount } from '../mode.js';
 import { splitChainId } from '../shared/iptables/targets.js';
 import { BLOCK_LOCALNET, FIREWALL, isOwnChain } from './fixedChains.js';
 import { createIptablesMode } from './index.js';
-import type { Item } from './items.js';
+import { type Item, rulesOf } from './items.js';
 import type { IptablesKernel } from './kernel.js';
 import type { Operation } from './operations.js';
 import type { IptablesOptions } from './options.js';
@@ -101,16 +101,9 @@ class Counts {
 
 /** Number of its rules that are in our chains. */
 function sizeOf(item: Item | undefined): number {
-  switch (item?.kind) {
-    case 'chain':
-      return item.rules.length;
-    case 'sharedChain':
-      return item.tail.length + (item.strays?.length ?? 0);
-    case 'rule':
-      return item.chain.startsWith('KUBE-') ? 1 + (item.next?.length ?? 0) : 0;
-    default:
-      return 0;
-  }
+  if (item === undefined || item.kind === 'sysctl') return 0;
+  if (item.kind === 'rule' && !item.chain.startsWith('KUBE-')) return 0;
+  return rulesOf(item).length;
 }
 
 /** Number of rules in our chains that an operation writes. */

@@ -44,6 +44,11 @@ export function probability(n: number): string {
   return text;
 }
 
+/** Matches with the probability 1/n, followed by a space; nothing for n = 1. */
+export function chance(n: number): string {
+  return n > 1 ? `-m statistic --mode random --probability ${probability(n)} ` : '';
+}
+
 /** The options of the `recent` list of an endpoint, after the verb. */
 export function recentList(name: string, family: Family): string {
   const mask = family === 4 ? '255.255.255.255' : 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff';

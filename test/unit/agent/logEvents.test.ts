@@ -64,18 +64,23 @@ it('failures of one cause are one line for each Service', () => {
     failure('b', refused, 'demo/b'),
     failure('c', refused, 'demo/a'),
     failure('d', refused),
-    failure('e', other, 'demo/a'),
+    { ...failure('e', other, 'demo/a'), fields: ['Service demo/a: spec.clusterIPs: 10.96.0.1'] },
   ];
   logEvents(log).synced?.({ ...AUDIT, failures }, 1);
   const found = lines.map((line) => {
-    const { key, services, items, msg } = JSON.parse(line);
+    const { key, services, fields, items, msg } = JSON.parse(line);
     assert.equal(msg, refused.message);
-    return { key, services, items };
+    return { key, services, fields, items };
   });
   assert.deepEqual(found, [
-    { key: 'a', services: ['demo/a'], items: 2 },
-    { key: 'b', services: ['demo/b'], items: undefined },
-    { key: 'd', services: undefined, items: undefined },
-    { key: 'e', services: ['demo/a'], items: undefined },
+    { key: 'a', services: ['demo/a'], fields: undefined, items: 2 },
+    { key: 'b', services: ['demo/b'], fields: undefined, items: undefined },
+    { key: 'd', services: undefined, fields: undefined, items: undefined },
+    {
+      key: 'e',
+      services: ['demo/a'],
+      fields: ['Service demo/a: spec.clusterIPs: 10.96.0.1'],
+      items: undefined,
+    },
   ]);
 });

@@ -129,14 +129,20 @@ describe('the flags', () => {
     assert.equal((await checked([], '--proxy-mode=foo')).status, 1);
   });
 
-  it('have a warning for each field that the mode does not use', async () => {
-    const flags = ['--proxy-mode=iptables', '--ipvs-scheduler=lc', '--cluster-cidr=10.244.0.0/16'];
-    const { report, status } = await checked([], ...flags);
-    const rule = 'has no effect: iptables mode does not use it';
-    const place = { file: 'command line', object: 'KubeProxyConfiguration' };
-    assert.deepEqual(report.problems, [{ ...place, field: 'ipvs.scheduler', rule, level: 'warning' }]);
-    assert.equal(status, 0);
-  });
+  for (const scheduler of ['lc', 'unknown']) {
+    it(`have a warning for each field that the mode does not use: scheduler ${scheduler}`, async () => {
+      const flags = [
+        '--proxy-mode=iptables',
+        `--ipvs-scheduler=${scheduler}`,
+        '--cluster-cidr=10.244.0.0/16',
+      ];
+      const { report, status } = await checked([], ...flags);
+      const rule = 'has no effect: iptables mode does not use it';
+      const place = { file: 'command line', object: 'KubeProxyConfiguration' };
+      assert.deepEqual(report.problems, [{ ...place, field: 'ipvs.scheduler', rule, level: 'warning' }]);
+      assert.equal(status, 0);
+    });
+  }
 });
 
 describe('manifests', () => {

@@ -47,11 +47,13 @@ const error = new NetlinkError({
   target: 'tcp 10.96.0.1:80',
 });
 
+const FIELD = 'Service demo/c: spec.externalIPs: 203.0.113.1';
+
 describe('the state of the agent', () => {
   it('has the last pass, repairs since the start, and what is left out', () => {
     const { collected, events, reached } = state(['Service demo/a: spec.type: must be known']);
     assert.equal(collected.report().lastPass, null);
-    const failure = { key: 'k', services: ['demo/a'], error, vital: true };
+    const failure = { key: 'k', services: ['demo/a'], fields: [FIELD], error, vital: true };
     events.synced({ ...PASS, repaired: 2 }, 1);
     events.synced(
       { ...PASS, repaired: 1, failures: [failure, { key: 'l', error, vital: true }], unknown: 1 },
@@ -63,8 +65,8 @@ describe('the state of the agent', () => {
         ...{ endedAt: '2026-01-02T03:03:23.000Z', full: false, services: 2, operations: 5 },
         ...{ planMilliseconds: 1.25, kernelMilliseconds: 3.5, failed: 2, unknown: 1 },
         failures: [
-          { item: 'k', services: ['demo/a'], code: 'ENOENT', message: error.message },
-          { item: 'l', services: [], code: 'ENOENT', message: error.message },
+          { item: 'k', services: ['demo/a'], fields: [FIELD], code: 'ENOENT', message: error.message },
+          { item: 'l', services: [], fields: [], code: 'ENOENT', message: error.message },
         ],
       },
       ...{ kernelError: null, repaired: 3, draining: 1, leftOut: 1 },
@@ -151,11 +153,19 @@ describe('the report', () => {
   it('lists what was left out and what failed; text of the cluster cannot move the cursor', () => {
     const problems = ['Service demo/a: \u001b[2J'];
     const failures = [
-      { item: 'k', services: [], code: 'ENOENT', message: 'ENOENT: ipvs.add' },
-      { item: 'l', services: ['demo/a\u001b', 'demo/b'], code: 'ENOENT', message: 'ENOENT: ipvs.add' },
+      { item: 'k', services: ['demo/c'], fields: [FIELD], code: 'ENOENT', message: 'ENOENT: ipvs.add' },
+      { item: 'k', services: [], fields: [], code: 'ENOENT', message: 'ENOENT: ipvs.add' },
+      {
+        item: 'l',
+        services: ['demo/a\u001b', 'demo/b'],
+        fields: [],
+        code: 'ENOENT',
+        message: 'ENOENT: ipvs.add',
+      },
     ];
     const agent = { ...goodAgent(), leftOut: 1, problems, lastPass: { ...pass(), failed: 1, failures } };
     const lines = statusLines(statusReport(HEALTHY, agent), NOW, (_, text) => text);
+    assert.ok(lines.includes(`  ${FIELD}: ENOENT: ipvs.add`));
     assert.ok(lines.includes('  ENOENT: ipvs.add'));
     assert.ok(lines.includes('  demo/a\\u001b, demo/b: ENOENT: ipvs.add'));
     assert.deepEqual(lines.slice(-2), ['left out  1 problem', '  Service demo/a: \\u001b[2J']);

@@ -91,6 +91,14 @@ const cases: [raw: Record<string, unknown>, problems: string[]][] = [
     ],
   ],
   [{ ipvs: { minSyncPeriod: '-1s' } }, [`${K}.MinSyncPeriod: ${NOT_NEGATIVE}`]],
+  // The other fields of ipvs count only in ipvs mode.
+  [
+    {
+      mode: 'iptables',
+      ipvs: { tcpTimeout: '-1s', udpTimeout: '-1s', scheduler: '../../etc', excludeCIDRs: ['foo'] },
+    },
+    [],
+  ],
   // Only the periods of the mode's own section count.
   [{ mode: 'ipvs', iptables: { syncPeriod: '-1s' } }, []],
   [{ mode: 'iptables', ipvs: { syncPeriod: '-1s' } }, []],

@@ -31,10 +31,10 @@ describe('with 600 Services and with 10 000 the cost is the same', () => {
 
   it("of a change of the node's pod networks, if they detect local traffic: plans of all Services", async () => {
     const detector = { localDetector: { by: 'nodeNetwork' }, ...inIptables } as const;
-    const { change, proxy } = await cluster(100, detector);
+    const { change, stop } = await cluster(100, detector);
     const { plans } = await change(node('zone-a', { spec: { podCIDRs: ['10.244.0.0/24'] } }));
     assert.equal(plans, 101, 'those of the Services, and the node');
-    await proxy.stop();
+    await stop();
   });
 
   it('of an address of the host: none', async () => {

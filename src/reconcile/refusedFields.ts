@@ -1,0 +1,71 @@
+// Finds the fields of objects that lead to an operation that the kernel refused. The Service is planned again without each of them.
+import type { NetlinkError } from '../errors.js';
+import type { KeyedOperation, Mode } from '../modes/mode.js';
+import {
+  endpointFields,
+  type InputField,
+  serviceFields,
+  withOtherEndpoint,
+} from '../services/inputFields.js';
+import type { ServicePlanInput } from '../services/types.js';
+import { TimeSlice } from '../timeSlice.js';
+import type { Inputs } from './inputs.js';
+
+/** The fields of each error, by Service. All items of a Service may fail with the same error. */
+export class RefusedFields<Item, Operation extends KeyedOperation> {
+  readonly #mode: Pick<Mode<Item, Operation>, 'planService' | 'refusedBy'>;
+  readonly #inputs: Pick<Inputs, 'planInput' | 'node'>;
+  readonly #found = new WeakMap<NetlinkError, Map<string, readonly string[]>>();
+
+  constructor(
+    mode: Pick<Mode<Item, Operation>, 'planService' | 'refusedBy'>,
+    inputs: Pick<Inputs, 'planInput' | 'node'>,
+  ) {
+    this.#mode = mode;
+    this.#inputs = inputs;
+  }
+
+  /**
+   * The fields without which a Service does not need what the kernel refused, and the endpoints that alone need it, as in
+   * {@link InputField.text}. None if the error does not name what was refused, or if no single field leads to it.
+   */
+  async of(error: NetlinkError, service: string): Promise<readonly string[]> {
+    const known = this.#found.get(error) ?? new Map<string, readonly string[]>();
+    this.#found.set(error, known);
+    const fields = known.get(service) ?? (await this.#find(error, service));
+    known.set(service, fields);
+    return fields;
+  }
+
+  async #find(error: NetlinkError, service: string): Promise<readonly string[]> {
+    const refused = this.#mode.refusedBy?.(error);
+    const input = refused && this.#inputs.planInput(service);
+    if (!refused || !input) return NONE;
+    const node = this.#inputs.node();
+    const needs = (changed: ServicePlanInput) => {
+      for (const item of this.#mode.planService(changed, node).values()) if (refused.isIn(item)) return true;
+      return false;
+    };
+    // The object may have changed meanwhile.
+    if (!needs(input)) return NONE;
+    const fields = await select(serviceFields(input), (changed) => !needs(changed));
+    if (!needs(withOtherEndpoint(input))) fields.push(...(await select(endpointFields(input), needs)));
+    return fields;
+  }
+}
+
+const NONE: readonly string[] = Object.freeze([]);
+
+/** The fields with the inputs that are chosen. */
+async function select(
+  fields: Iterable<InputField>,
+  choose: (input: ServicePlanInput) => boolean,
+): Promise<string[]> {
+  const chosen: string[] = [];
+  const slice = new TimeSlice();
+  for (const { text, input } of fields) {
+    if (choose(input)) chosen.push(text);
+    if (slice.spend(8)) await slice.yield();
+  }
+  return chosen;
+}

@@ -74,8 +74,8 @@ describe('a server lets in', () => {
     const server = await startServer({ tokens });
     write('ca.crt', authority.cert);
     write('token', 'one');
-    const { port } = new URL(server.url);
-    const environment = { KUBERNETES_SERVICE_HOST: '127.0.0.1', KUBERNETES_SERVICE_PORT: port };
+    const { hostname, port } = new URL(server.url);
+    const environment = { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port };
     const client = await connect({ environment, serviceAccount: folder });
     assert.deepEqual(await namesRead(client), ['web']);
     tokens.clear();

@@ -6,8 +6,9 @@ import { threadTimes } from './threadTimes.js';
 const PERIOD = 1;
 
 /**
- * Measures blocks of the event loop, without the time for which the thread was ready and another process had its CPU: a
- * busy machine prolongs no block. Waiting for other threads of this process counts, such as those of the garbage collector.
+ * Measures blocks of the event loop, without the time for which the thread was ready and another process had its CPU.
+ * Waiting for other threads of this process counts, such as those of the garbage collector, and they have no CPU on a busy
+ * machine: `blocksOf` is for tests beside others.
  */
 export class LoopBlocks {
   readonly #timer: NodeJS.Timeout;

@@ -1,6 +1,6 @@
 // Long listings are decoded in time slices, and the event loop turns in between.
 import assert from 'node:assert/strict';
-import { type PerformanceEntry, PerformanceObserver, performance } from 'node:perf_hooks';
+import { type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 import { describe, it } from 'node:test';
 import { FLOW } from '../../../src/kernel/conntrack/layouts.js';
 import { readFlows } from '../../../src/kernel/conntrack/records.js';
@@ -14,37 +14,11 @@ import { messagesOf } from '../../../src/kernel/rtnetlink/message.js';
 import { readAddresses } from '../../../src/kernel/rtnetlink/records.js';
 import { readRoute } from '../../../src/kernel/rtnetlink/routes/read.js';
 import { ByteWriter } from '../../../src/kernel/wire/byteWriter.js';
-import { threadTimes } from '../../support/threadTimes.js';
+import { blocksOf } from '../../support/threadBlocks.js';
 
 const RECORDS = 100_000;
 /** No callback of the event loop waits longer, in ms. */
 const LONGEST_BLOCK = 10;
-
-/** A time in which the event loop did not turn. */
-interface Block {
-  readonly start: number;
-  readonly end: number;
-  /** Time for which the thread ran, in ms. */
-  readonly ran: number;
-}
-
-/** The times in which the event loop does not turn while a listing is read. */
-async function blocksOf(read: () => Promise<unknown>): Promise<Block[]> {
-  const blocks: Block[] = [];
-  let [start, ran] = [performance.now(), threadTimes().ran];
-  let done = false;
-  const turn = () => {
-    if (done) return;
-    const [end, total] = [performance.now(), threadTimes().ran];
-    blocks.push({ start, end, ran: total - ran });
-    [start, ran] = [end, total];
-    setImmediate(turn);
-  };
-  setImmediate(turn);
-  await read();
-  done = true;
-  return blocks;
-}
 
 /**
  * The longest time for which reading blocks the event loop, in ms, and the number of turns. Pauses of the garbage collector are
@@ -143,7 +117,7 @@ describe(`no listing of ${RECORDS} records blocks the event loop for more than $
 
 it('a short listing is read at once', async () => {
   const blocks = await blocksOf(() => readAll(readFlows(new Uint8Array(3 * FLOW.SIZE))));
-  assert.deepEqual(blocks, []);
+  assert.equal(blocks.length, 1);
 });
 
 it('an error of a step is the error of all', async () => {

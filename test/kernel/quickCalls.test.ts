@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { after, before, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { type NetlinkError, openRtnetlink, type Rtnetlink } from '../../src/kernel/rtnetlink/index.js';
 import { makeNamespace, type Namespace } from '../support/netns.js';
+import { threadTimes } from '../support/threadTimes.js';
 
 /** A call that takes so long has waited for a lock: native/binding/loop_time.h, in ms. */
 const WAIT = 10;
@@ -15,7 +15,7 @@ const WAIT = 10;
 const PAUSE = 1000;
 /** Links whose deletion, at once, holds the lock of rtnetlink for 100 ms and more. */
 const LINKS = 300;
-/** Time between two turns of the loop, on a busy machine, in ms. Calls that starve the loop last five times as long. */
+/** Time for which JavaScript's thread runs between two turns, in ms. Calls that starve the loop last five times as long. */
 const LONGEST_TURN = 100;
 
 let namespace: Namespace;
@@ -42,28 +42,26 @@ async function sleptIn(add: boolean): Promise<number> {
 
 /** A clock that runs while this thread sleeps, and not while it runs or waits for a processor, in ms. */
 function asleep(): number {
-  // Time on a processor and time of waiting for one, in ns: Documentation/scheduler/sched-stats.rst of Linux.
-  const [ran, waited] = readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8')
-    .split(' ')
-    .map(Number);
-  return performance.now() - ((ran ?? Number.NaN) + (waited ?? Number.NaN)) / 1e6;
+  const { ran, waited } = threadTimes();
+  return performance.now() - ran - waited;
 }
 
 test('calls that are awaited one after another leave the event loop its turns', async () => {
-  let last = performance.now();
+  const started = threadTimes().ran;
+  let last = started;
   let longest = 0;
-  const timer = setInterval(() => {
-    const now = performance.now();
-    longest = Math.max(longest, now - last);
-    last = now;
-  }, 1);
-  const started = last;
+  const turn = () => {
+    const { ran } = threadTimes();
+    longest = Math.max(longest, ran - last);
+    last = ran;
+  };
+  const timer = setInterval(turn, 1);
   let calls = 0;
-  for (; performance.now() - started < 5 * LONGEST_TURN; calls += 2) {
+  for (; threadTimes().ran - started < 5 * LONGEST_TURN; calls += 2) {
     await rtnetlink.addAddress(address);
     await rtnetlink.deleteAddress(address);
   }
-  longest = Math.max(longest, performance.now() - last);
+  turn();
   clearInterval(timer);
   assert.ok(longest < LONGEST_TURN, `${calls} calls, longest turn ${longest.toFixed(1)} ms`);
 });

@@ -1,4 +1,4 @@
-// A small API server on 127.0.0.1, with the resources that a proxy follows: lists in pages, and watches with versions.
+// A small API server on a loopback address, with the resources that a proxy follows: lists in pages, and watches with versions.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { encodeBody, sendStatus, sendTooLarge, statusObject } from './responses.js';
@@ -38,13 +38,15 @@ const DEFAULT_WATCH = 1800;
 export class ApiServer {
   readonly store = new Store();
   protected readonly watchers = new Set<Watcher>();
+  /** The address on which it listens. */
+  protected readonly address: string = '127.0.0.1';
   readonly #sockets = new Set<Socket>();
   #server: Server | undefined;
   #port = 0;
 
-  /** `http://127.0.0.1:PORT`. */
+  /** `http://ADDRESS:PORT`. */
   get url(): string {
-    return `http://127.0.0.1:${this.#port}`;
+    return `http://${this.address}:${this.#port}`;
   }
 
   /** Listens; after {@link close}, on the same port. */
@@ -60,7 +62,7 @@ export class ApiServer {
       socket.on('error', () => {});
     });
     await new Promise<void>((resolve, reject) => {
-      server.once('error', reject).listen(this.#port, '127.0.0.1', resolve);
+      server.once('error', reject).listen(this.#port, this.address, resolve);
     });
     this.#port = (server.address() as AddressInfo).port;
     return this;

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { OWN_LOOPBACK } from './loopback.js';
 
 /** A certificate and its key, in PEM. */
 export interface KeyPair {
@@ -12,7 +13,7 @@ export interface KeyPair {
 
 /** A CA. */
 export interface Authority extends KeyPair {
-  /** A server certificate for 127.0.0.1, localhost and kubernetes.default. */
+  /** A server certificate for {@link OWN_LOOPBACK}, localhost and kubernetes.default. */
   server(): KeyPair;
   /** A client certificate for a user. */
   client(name: string): KeyPair;
@@ -39,7 +40,7 @@ export function makeAuthority(name: string): Authority {
     server: () =>
       issue(
         '/CN=server',
-        'subjectAltName=IP:127.0.0.1,DNS:localhost,DNS:kubernetes.default\nextendedKeyUsage=serverAuth\n',
+        `subjectAltName=IP:${OWN_LOOPBACK},DNS:localhost,DNS:kubernetes.default\nextendedKeyUsage=serverAuth\n`,
       ),
     client: (user) => issue(`/CN=${user}`, 'extendedKeyUsage=clientAuth\n'),
   };

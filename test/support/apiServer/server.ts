@@ -16,6 +16,7 @@ import {
 import { type Fault, reset, sendDamaged, writePieces } from './answers.js';
 import type { KeyPair } from './certificates.js';
 import { faultsOfEvent } from './eventRules.js';
+import { OWN_LOOPBACK } from './loopback.js';
 
 /** A received request. */
 export interface SeenRequest extends ReceivedRequest {
@@ -44,6 +45,7 @@ export interface ApiServerOptions {
 /** A running server. */
 export class ApiServer extends PlainServer {
   readonly requests: SeenRequest[] = [];
+  protected override readonly address = OWN_LOOPBACK;
   /** The cache never reaches a requested version. */
   staysBehind = false;
   readonly #connections: Socket[] = [];
@@ -60,7 +62,7 @@ export class ApiServer extends PlainServer {
     this.#tls = options.tls;
   }
 
-  /** `https://127.0.0.1:PORT`, and the prefix. */
+  /** `https://ADDRESS:PORT`, and the prefix. */
   override get url(): string {
     const plain = super.url;
     return `${this.#tls ? plain.replace(/^http:/, 'https:') : plain}${this.#options.prefix ?? ''}`;

@@ -1,7 +1,6 @@
 // Input that makes no sense: what was read before stays, everything else goes on, and each problem is reported once.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { setTimeout as wait } from 'node:timers/promises';
 import type { EndpointSlice, Service } from '../../../src/objects/types.js';
 import { agrees, Follower, until } from '../../support/apiServer/cluster.js';
 import { node, service, slice } from '../../support/apiServer/objects.js';
@@ -285,8 +284,9 @@ describe('in a list, nothing that works stops', () => {
 
   it('for items that are no objects: the list is asked for again', async () => {
     const both = await listing([...good, 'text', 7]);
-    await wait(50);
+    await until('it is reported', () =>
+      both.follower.troubles.some(({ error }) => /services: .*JSON/.test(error.message)),
+    );
     assert.deepEqual(both.follower.objects, both.before);
-    assert.ok(both.follower.troubles.some(({ error }) => /services: .*JSON/.test(error.message)));
   });
 });

@@ -74,8 +74,8 @@ describe('a server lets in', () => {
     const server = await startServer({ tokens });
     write('ca.crt', authority.cert);
     write('token', 'one');
-    const { port } = new URL(server.url);
-    const environment = { KUBERNETES_SERVICE_HOST: '127.0.0.1', KUBERNETES_SERVICE_PORT: port };
+    const { hostname, port } = new URL(server.url);
+    const environment = { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port };
     const client = await connect({ environment, serviceAccount: folder });
     assert.deepEqual(await namesRead(client), ['web']);
     tokens.clear();
@@ -318,13 +318,13 @@ describe('a connection', () => {
   });
 
   it('is closed when no data arrives in time', async () => {
-    const server = await startServer();
-    const path = kubeconfig(server.url, {});
-    server.fail(/services/, { silent: true }, { stall: 20 });
-    const hasty = await connect({ kubeconfig: path }, { timeouts: { answer: 100 } });
+    const silent = await startServer();
+    silent.fail(/services/, { silent: true });
+    const hasty = await connect({ kubeconfig: kubeconfig(silent.url, {}) }, { timeouts: { answer: 100 } });
     await assert.rejects(namesRead(hasty), { code: 'ERR_TIMEOUT', message: /no answer/ });
-    await until('the first fault came about', () => server.faultsLeft === 1);
-    const bored = await connect({ kubeconfig: path }, { timeouts: { idle: 100 } });
+    const stalling = await startServer();
+    stalling.fail(/services/, { stall: 20 });
+    const bored = await connect({ kubeconfig: kubeconfig(stalling.url, {}) }, { timeouts: { idle: 100 } });
     await assert.rejects(namesRead(bored), { code: 'ERR_TIMEOUT', message: /no data/ });
   });
 

@@ -355,13 +355,13 @@ describe('the server is spared', () => {
     const ended = Array.from({ length: 4 }, () => ({ cut: 0 }) as const);
     server.fail(WATCH, ...ended);
     const before = server.requests.length;
+    const started = performance.now();
     const timer = setInterval(() => server.endWatches(SERVICES), 5);
     await wait(1_000);
     clearInterval(timer);
-    assert.ok(
-      server.requests.length - before <= 10,
-      `${server.requests.length - before} requests in a second`,
-    );
+    const most = (performance.now() - started) / 100;
+    const made = server.requests.length - before;
+    assert.ok(made <= most, `${made} requests instead of at most ${most}`);
     churn(server);
     await agrees(follower, server);
   });

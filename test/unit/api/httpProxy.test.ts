@@ -112,7 +112,7 @@ describe('through a proxy', () => {
     await until('it is reported', () => follower.troubles.length > 0);
     const { error } = follower.troubles[0] ?? assert.fail();
     assert.equal(error.code, 'ERR_PROXY');
-    assert.match(error.message, /CONNECT 127\.0\.0\.1:\d+ at 127\.0\.0\.1:\d+: 407/);
+    assert.match(error.message, /CONNECT 127\.[\d.]+:\d+ at 127\.0\.0\.1:\d+: 407/);
     assert.doesNotMatch(error.message, /wrong/);
   });
 

@@ -118,12 +118,16 @@ test('an aborted signal ends a call: it is not sent, or its result is dropped, a
   const client = new FakeClient();
   const calls = new Calls(client);
   const reason = new Error('no longer needed');
+  let open = () => {};
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
   const call = (name: string, options: object) =>
     calls.run(
       attempt,
       async () => {
         client.events.push(name);
-        await new Promise((resolve) => setTimeout(resolve, 5));
+        await gate;
         return name;
       },
       options,
@@ -137,6 +141,7 @@ test('an aborted signal ends a call: it is not sent, or its result is dropped, a
   ]);
   await new Promise(setImmediate);
   during.abort(reason);
+  open();
   await assert.rejects(call('wrong', { signal: 'soon' }), {
     name: 'TypeError',
     message: "fake.call: signal must be an AbortSignal, found 'soon'",

@@ -1,7 +1,7 @@
 // Events as async iterators: the order of events and losses, and every way in which an iteration ends.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setImmediate, setTimeout } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import { eventStream } from '../../../src/kernel/eventStream.js';
 import { FakeEvents } from '../../../src/kernel/testing/events.js';
 import type { WatchOptions } from '../../../src/kernel/types.js';
@@ -115,8 +115,12 @@ test('a signal that is aborted before the start prevents the subscription', asyn
 
 test('an iteration that ends while it subscribes closes the subscription', async () => {
   let closings = 0;
+  let open = () => {};
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
   const subscribe = async () => {
-    await setTimeout(20);
+    await gate;
     return { take: () => ({ events: [], lost: false }), close: () => void closings++ };
   };
   const controller = new AbortController();
@@ -125,6 +129,7 @@ test('an iteration that ends while it subscribes closes the subscription', async
   const first = iterator.next();
   await setImmediate();
   controller.abort('late');
+  open();
   await assert.rejects(first, (error) => error === 'late');
   assert.equal(closings, 1);
 });

@@ -71,9 +71,10 @@ describe('top without a terminal', () => {
   });
 });
 
-/** A terminal with these events; each wait takes the next one. */
+/** A terminal with these events; each wait takes the next one. A timeout advances the clock. */
 function scripted(events: TerminalEvent[], columns = 100, rows = 10) {
   const screens: string[] = [];
+  const clock = { now: 1000 };
   const terminal: Terminal = {
     style: (_, text) => text,
     columns: () => columns,
@@ -81,17 +82,18 @@ function scripted(events: TerminalEvent[], columns = 100, rows = 10) {
     show: (lines, last) => void screens.push([...lines, last].join('\n')),
     async next(milliseconds) {
       const event = events.shift() ?? 'quit';
-      if (event === 'timeout') await new Promise((resolve) => setTimeout(resolve, milliseconds));
+      if (event === 'timeout') clock.now += milliseconds;
       return event;
     },
     close() {},
   };
-  return { terminal, screens };
+  return { terminal, screens, clock };
 }
 
 describe('top on a terminal', () => {
-  it('redraws for keys without a new listing, and ends at q', async () => {
-    const { terminal, screens } = scripted(['timeout', 'a', 'resized', 'z', 'quit']);
+  it('redraws for keys without a new listing, and ends at q', async (t) => {
+    const { terminal, screens, clock } = scripted(['timeout', 'a', 'resized', 'z', 'quit']);
+    t.mock.method(performance, 'now', () => clock.now);
     const all = parts({ count: Number.POSITIVE_INFINITY, interval: 0.05 });
     await showTop(all, { terminal });
     assert.deepEqual(

@@ -46,7 +46,14 @@ export interface AgentParts {
   readonly flags: Readonly<Record<string, string>>;
   readonly opened: Pick<
     OpenedMode,
-    'mode' | 'families' | 'minSyncPeriod' | 'kernel' | 'parts' | 'ruleCounts' | 'packetCounters'
+    | 'mode'
+    | 'families'
+    | 'minSyncPeriod'
+    | 'kernel'
+    | 'parts'
+    | 'ruleCounts'
+    | 'packetCounters'
+    | 'countsPorts'
   >;
   /** Other modes that may have run on this node before; none by default. */
   readonly formerModes?: readonly FormerMode[];
@@ -68,7 +75,8 @@ export async function runAgent(parts: AgentParts): Promise<number> {
   const serviceHealth = openServiceHealth(parts, health);
   const ending = new Ending(log, parts.stop);
   const leftOut = new LeftOut({ metrics, announcer });
-  const events = telemetry({ log, families: opened.families, metrics, health, serviceHealth, leftOut });
+  const { families, countsPorts } = opened;
+  const events = telemetry({ log, families, countsPorts, metrics, health, serviceHealth, leftOut });
   const state = new AgentState(aboutAgent(parts), leftOut, clock.now);
   const proxy = proxyOf(parts, withOwnNode(parts, state.watching(events), health, ending));
   const failed = (server: string, error: unknown, retryIn?: number) =>

@@ -11,14 +11,34 @@ export type PolicyName = 'internal' | 'external';
 const FAMILIES = [4, 6] as const;
 const POLICIES = ['internal', 'external'] as const;
 
+/** The Service ports with policy Local that have endpoints, but none on this node. */
+class WithoutLocal {
+  readonly #ports = new Map<string, number>();
+  #total = 0;
+
+  /** Updates the number of such ports of a Service. */
+  note(service: string, ports: number): void {
+    this.#total += ports - (this.#ports.get(service) ?? 0);
+    if (ports > 0) this.#ports.set(service, ports);
+    else this.#ports.delete(service);
+  }
+
+  get services(): number {
+    return this.#ports.size;
+  }
+
+  get ports(): number {
+    return this.#total;
+  }
+}
+
 /** The status of all Services. */
 export class ServiceStatus {
   readonly #healthChecks = new Map<string, ServiceHealthCheck>();
   #changed = new Map<string, ServiceHealthCheck | undefined>();
-  /** Services with policy Local that have endpoints, but none on this node. */
-  readonly #withoutLocal: Readonly<Record<PolicyName, Readonly<Record<Family, Set<string>>>>> = {
-    internal: { 4: new Set(), 6: new Set() },
-    external: { 4: new Set(), 6: new Set() },
+  readonly #withoutLocal: Readonly<Record<PolicyName, Readonly<Record<Family, WithoutLocal>>>> = {
+    internal: { 4: new WithoutLocal(), 6: new WithoutLocal() },
+    external: { 4: new WithoutLocal(), 6: new WithoutLocal() },
   };
 
   /** Updates the status of a Service; undefined if it was deleted. */
@@ -27,10 +47,8 @@ export class ServiceStatus {
     this.#noteHealthCheck(service, frontends && healthCheckOf(frontends));
     for (const policy of POLICIES) {
       for (const family of FAMILIES) {
-        const lacking = ports.some((port) => port.family === family && lacksLocal(port, policy));
-        const services = this.#withoutLocal[policy][family];
-        if (lacking) services.add(service);
-        else services.delete(service);
+        const lacking = ports.filter((port) => port.family === family && lacksLocal(port, policy));
+        this.#withoutLocal[policy][family].note(service, lacking.length);
       }
     }
   }
@@ -53,9 +71,10 @@ export class ServiceStatus {
     this.#changed.set(service, check);
   }
 
-  /** Number of Services with policy Local that have endpoints, but none on this node. */
-  withoutLocal(policy: PolicyName, family: Family): number {
-    return this.#withoutLocal[policy][family].size;
+  /** Numbers of Services and of Service ports with policy Local that have endpoints, but none on this node. */
+  withoutLocal(policy: PolicyName, family: Family): { readonly services: number; readonly ports: number } {
+    const { services, ports } = this.#withoutLocal[policy][family];
+    return { services, ports };
   }
 }
 

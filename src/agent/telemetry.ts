@@ -15,6 +15,8 @@ import { TriggerTimes } from './triggerTimes.js';
 export interface Listeners {
   readonly log: Logger;
   readonly families: readonly Family[];
+  /** The mode counts Service ports without local endpoints; default Services. */
+  readonly countsPorts?: true | undefined;
   readonly metrics: Metrics;
   readonly health: ProxyHealth;
   readonly serviceHealth: Pick<ServiceHealthServers, 'update'>;
@@ -55,7 +57,7 @@ export function telemetry(listeners: Listeners): ProxyEvents {
       metrics.synced({ families, seconds, full, succeeded });
       metrics.draining(counts['draining'] ?? 0);
       metrics.repaired(repaired);
-      updateWithoutLocal(status, families, metrics);
+      updateWithoutLocal(status, listeners);
       if (!succeeded) {
         waits();
         return;
@@ -140,10 +142,11 @@ class ChangeMetrics {
   }
 }
 
-function updateWithoutLocal(status: ServiceStatus, families: readonly Family[], metrics: Metrics): void {
+function updateWithoutLocal(status: ServiceStatus, { families, countsPorts, metrics }: Listeners): void {
   for (const family of families) {
     for (const policy of ['internal', 'external'] as const) {
-      metrics.noLocalEndpoints(family, policy, status.withoutLocal(policy, family));
+      const { ports, services } = status.withoutLocal(policy, family);
+      metrics.noLocalEndpoints(family, policy, countsPorts ? ports : services);
     }
   }
 }

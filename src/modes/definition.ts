@@ -37,6 +37,8 @@ export interface OpenedMode {
   readonly kernel: HostKernel;
   /** The mode's own parts of the kernel, by their name in metrics. */
   readonly parts: { readonly ipvs?: BatchSource<never>; readonly ipset?: BatchSource<never> };
+  /** Service ports without local endpoints are counted in metrics, as in kube-proxy in this mode. Absent: Services are. */
+  readonly countsPorts?: true;
   /** Counts of the rules in our chains. Absent if their number does not depend on the Services. */
   ruleCounts?(): readonly RuleCount[];
   /** Packets by counter of nfacct. Absent if the mode or the kernel has none. Rejects with a NetlinkError. */

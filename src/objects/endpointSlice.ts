@@ -18,7 +18,8 @@ import {
 import type { EndpointSlice, ObjectName, SlicePort } from './types.js';
 
 /**
- * Reads an EndpointSlice; undefined when it belongs to no Service or holds host names, which no proxy can dial. `former`:
+ * Reads an EndpointSlice; undefined when it belongs to no Service or to a headless one, whose label the watch of an API server
+ * excludes too, or holds host names, which no proxy can dial. `former`:
  * the slice as it was last readable. An endpoint whose address is unreadable is left out, even if there was one before:
  * nothing identifies it, and connections to an endpoint that is kept for too long fail.
  */
@@ -30,6 +31,7 @@ export function decodeEndpointSlice(
 ): EndpointSlice | undefined {
   const metadata = fields.child('metadata');
   const labels = metadata.child('labels');
+  if (labels.has('service.kubernetes.io/headless')) return undefined;
   const serviceName = labels.text('kubernetes.io/service-name');
   if (serviceName === '') {
     return fields.report('metadata.labels[kubernetes.io/service-name]', 'must name the Service');

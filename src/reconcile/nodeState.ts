@@ -39,7 +39,7 @@ export class NodeState {
 
   /** Sets the Node object, undefined if there is none, and the addresses of all other nodes. */
   nodeChanged(node: NodeParts['node'], others: ReadonlySet<string>): ReadonlySet<string> {
-    this.#node = node;
+    this.#node = withFormer(node, this.#node);
     this.#others = others;
     return this.#update();
   }
@@ -83,6 +83,16 @@ export class NodeState {
       bindAddress: this.#bindAddress,
     });
   }
+}
+
+/**
+ * A deleted Node keeps its addresses and pod networks, and one that is created again its addresses until it has others: the node
+ * still has them, as in kube-proxy. Without them, node ports restricted to `primary` would be open on all addresses.
+ */
+function withFormer(node: NodeParts['node'], former: NodeParts['node']): NodeParts['node'] {
+  if (!former) return node;
+  if (!node) return { ...former, zone: '' };
+  return node.addresses.length > 0 ? node : { ...node, addresses: former.addresses };
 }
 
 function keyOf({ link, address, prefix }: AssignedAddress): string {

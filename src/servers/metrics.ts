@@ -46,8 +46,8 @@ export interface Metrics {
   endpointChanges(count: number): void;
   /** Numbers of Services and EndpointSlices that wait for the next pass. */
   pending(services: number, endpoints: number): void;
-  /** Number of Services with this traffic policy Local and without an endpoint on this node. */
-  noLocalEndpoints(family: Family, policy: 'internal' | 'external', services: number): void;
+  /** Number of Services, or of Service ports, with this traffic policy Local and without an endpoint on this node. */
+  noLocalEndpoints(family: Family, policy: 'internal' | 'external', count: number): void;
   /** Number of our rules in a table, and number of those that the last pass wrote. */
   rules(family: Family, table: string, total: number, written: number): void;
   /** iptables-restore failed. */
@@ -113,8 +113,8 @@ export function openMetrics({ version, kubernetesVersion, startedAt, now }: Metr
       theirs.serviceChangesPending.set(services);
       theirs.endpointChangesPending.set(endpoints);
     },
-    noLocalEndpoints: (family, policy, services) =>
-      theirs.noLocalEndpoints.set({ ...label(family), traffic_policy: policy }, services),
+    noLocalEndpoints: (family, policy, count) =>
+      theirs.noLocalEndpoints.set({ ...label(family), traffic_policy: policy }, count),
     rules: (family, table, total, written) => {
       theirs.rulesTotal.set({ ...label(family), table }, total);
       theirs.rulesLast.set({ ...label(family), table }, written);

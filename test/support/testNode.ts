@@ -1,5 +1,6 @@
 // A node with manifests: the complete path from text to kernel state, on a fake or a real kernel.
 import { readFileSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
 import type { Configuration } from '../../src/config/configuration.js';
 import { StaleFlowCleaner } from '../../src/conntrack/staleFlowCleaner.js';
 import type { Problem } from '../../src/errors.js';
@@ -21,11 +22,11 @@ import {
 } from '../../src/modes/ipvs/index.js';
 import type { KeyedOperation, Mode } from '../../src/modes/mode.js';
 import type { KubernetesObject } from '../../src/objects/types.js';
+import { NodeState } from '../../src/reconcile/nodeState.js';
 import { Reconciler } from '../../src/reconcile/reconciler.js';
 import type { SyncSummary } from '../../src/reconcile/summary.js';
-import { nodeFacts } from '../../src/services/nodeFacts.js';
 import { ServiceCache } from '../../src/services/serviceCache.js';
-import type { NodeFacts } from '../../src/services/types.js';
+import type { AssignedAddress } from '../../src/services/types.js';
 import { readManifest } from '../../src/source/manifestFile.js';
 import { decodeConfiguration } from './decodeConfiguration.js';
 import type { Scenario, ToolOutput } from './oracle.js';
@@ -44,8 +45,8 @@ export class TestNode<Item, Operation extends KeyedOperation> {
   /** Time of the clock, in ms. */
   now = 0;
   readonly #cache = new ServiceCache();
-  readonly #scenario: NodeScenario;
-  #facts: NodeFacts | undefined;
+  readonly #addresses: readonly AssignedAddress[];
+  readonly #state: NodeState;
   #objects = new Map<string, KubernetesObject>();
 
   constructor(
@@ -53,16 +54,18 @@ export class TestNode<Item, Operation extends KeyedOperation> {
     conntrack: NodeConntrack,
     openMode: (configuration: Configuration) => Mode<Item, Operation>,
   ) {
-    this.#scenario = scenario;
     const { mode: _, ...fields } = scenario.configuration; // The class selects the mode.
     const { configuration, problems } = decodeConfiguration(fields);
     if (problems.length > 0) throw new Error(JSON.stringify(problems));
     this.mode = openMode(configuration);
+    this.#addresses = [{ link: 'lo', address: '127.0.0.1', prefix: 8 }, ...scenario.interfaces];
+    this.#state = new NodeState(this.mode.host, 'node-a');
+    this.#state.hostListed(this.#addresses);
     const inputs = {
       serviceNames: () => this.#cache.serviceNames(),
       order: (services: Iterable<string>) => this.#cache.order(services),
-      planInput: (service: string) => this.#cache.planInput(service, this.#node()),
-      node: () => this.#node(),
+      planInput: (service: string) => this.#cache.planInput(service, this.#state.facts),
+      node: () => this.#state.facts,
       refresh: async () => {},
       taken: () => {},
       followUp: new StaleFlowCleaner(conntrack, (address, port) => this.#cache.isUdpFrontend(address, port)),
@@ -86,7 +89,7 @@ export class TestNode<Item, Operation extends KeyedOperation> {
       if (!objects.has(identity)) this.#apply('delete', object);
     }
     for (const [identity, object] of objects) {
-      if (this.#objects.get(identity) !== object) this.#apply('set', object);
+      if (!isDeepStrictEqual(this.#objects.get(identity), object)) this.#apply('set', object);
     }
     this.#objects = new Map(objects);
   }
@@ -99,19 +102,11 @@ export class TestNode<Item, Operation extends KeyedOperation> {
     for (const touched of this.#cache.apply({ type, object })) {
       if ('service' in touched) this.reconciler.touch(touched.service);
       else {
-        this.#facts = undefined;
+        this.#state.nodeChanged(this.#cache.node('node-a'), new Set());
+        this.#state.hostListed(this.#addresses);
         this.reconciler.touchAll();
       }
     }
-  }
-
-  #node(): NodeFacts {
-    const hostAddresses = [{ link: 'lo', address: '127.0.0.1' }, ...this.#scenario.interfaces];
-    this.#facts ??= nodeFacts('node-a', {
-      node: this.#cache.node('node-a'),
-      host: (nodeIPs) => this.mode.host.facts(hostAddresses, nodeIPs),
-    });
-    return this.#facts;
   }
 }
 

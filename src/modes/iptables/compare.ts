@@ -32,14 +32,13 @@ export function compare(desired: Desired<Item>, known: ReadonlyMap<string, Item>
 }
 
 /**
- * Whether a desired item can replace the known one. Not if the known item is foreign, or has other comments, or rules that
- * remain to be deleted.
+ * Whether a desired item can replace the known one. Not if the known item is foreign, or has rules that remain to be deleted.
  */
 export function isSame(want: Item, have: Item): boolean {
   if ('foreign' in have && have.foreign) return false;
   switch (want.kind) {
     case 'chain':
-      return have.kind === 'chain' && equalTexts(want.rules, have.rules);
+      return have.kind === 'chain' && equalChains(want, have);
     case 'sharedChain':
       return have.kind === 'sharedChain' && !have.strays && have.tail.length === want.tail.length;
     case 'rule':
@@ -94,7 +93,7 @@ class KeySteps {
         this.#push('settings', { on: 'sysctl', name: want.name, value: want.value }, want);
         return;
       case 'chain':
-        if (have?.kind === 'chain' && equalButForComments(want, have)) return;
+        if (have?.kind === 'chain' && equalChains(want, have)) return;
         this.#rules('chains', { do: 'setChain', chain: want }, want);
         return;
       case 'sharedChain':
@@ -196,20 +195,6 @@ function serviceOf(item: Item | undefined): string | undefined {
   return item && 'service' in item ? item.service : undefined;
 }
 
-const COMMENT = /-m comment --comment "[^"]*" /;
-
-/**
- * Whether chains have the same rules, except that rules of one may have no comments: kube-proxy omits those of
- * endpoints in a large cluster, and a cluster that becomes large must not change every chain.
- */
-function equalButForComments(want: ChainItem, have: ChainItem): boolean {
-  if (want.hasSameRules?.(have)) return true;
-  const { rules } = have;
-  const wanted = want.rules;
-  return wanted.length === rules.length && wanted.every((rule, i) => equalRules(rule, rules[i] as string));
-}
-
-function equalRules(a: string, b: string): boolean {
-  if (a === b) return true;
-  return a.length > b.length ? a.replace(COMMENT, '') === b : a === b.replace(COMMENT, '');
+function equalChains(want: ChainItem, have: ChainItem): boolean {
+  return want.hasSameRules?.(have) || equalTexts(want.rules, have.rules);
 }

@@ -77,6 +77,7 @@ async function openedMode({
       },
     },
     parts: {},
+    countsPorts: true,
     ruleCounts: take,
     ...(nfacct && { packetCounters: () => readCounters(nfacct) }),
     prepare: () => prepare(kernel, options),

@@ -71,10 +71,18 @@ describe('health checks', () => {
 describe('Services without a local endpoint', () => {
   const count = async (policies: string, endpoints: string) => {
     const status = await statusOf(loadBalancer(policies, endpoints));
-    return [status.withoutLocal('internal', 4), status.withoutLocal('external', 4)];
+    const numbers = (['internal', 'external'] as const).map((policy) => status.withoutLocal(policy, 4));
+    for (const { services, ports } of numbers) assert.equal(ports, 2 * services, 'each port of the Service');
+    return numbers.map(({ services }) => services);
   };
 
-  it('are counted by policy, once each', async () => {
+  it('lose the count of a deleted Service', async () => {
+    const status = await statusOf(loadBalancer(LOCAL, THERE));
+    status.note('demo/web', undefined);
+    assert.deepEqual(status.withoutLocal('external', 4), { services: 0, ports: 0 });
+  });
+
+  it('are counted by policy, once each, and each of their ports', async () => {
     assert.deepEqual(await count(LOCAL, THERE), [0, 1]);
     assert.deepEqual(await count('internalTrafficPolicy: Local', THERE), [1, 0]);
     assert.deepEqual(await count(`${LOCAL}\n  internalTrafficPolicy: Local`, THERE), [1, 1]);

@@ -3,9 +3,13 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { pino } from 'pino';
 import { telemetry } from '../../../src/agent/telemetry.js';
+import { decodeObject } from '../../../src/objects/decode.js';
 import type { SyncSummary } from '../../../src/reconcile/summary.js';
 import { ProxyHealth } from '../../../src/servers/health.js';
 import { openMetrics } from '../../../src/servers/metrics.js';
+import { nodeFacts } from '../../../src/services/nodeFacts.js';
+import { ServiceCache } from '../../../src/services/serviceCache.js';
+import type { ServicePlanInput } from '../../../src/services/types.js';
 import { closeAfter } from '../../support/closeAfter.js';
 import { triggeredSlice } from '../../support/triggeredSlice.js';
 
@@ -23,7 +27,7 @@ const PASS: SyncSummary = {
 };
 const TIMEOUT = 1000;
 
-function setUp() {
+function setUp(countsPorts?: true) {
   const clock = { time: 0 };
   const health = new ProxyHealth(TIMEOUT, { now: () => clock.time, elapsed: () => clock.time });
   health.updated(6);
@@ -32,6 +36,7 @@ function setUp() {
   const events = telemetry({
     log: pino({ level: 'silent' }),
     families: [6],
+    countsPorts,
     metrics,
     health,
     serviceHealth: { update: async () => {} },
@@ -53,6 +58,11 @@ function setUp() {
     incomplete: (unread: readonly string[]) => events.incomplete?.(unread),
     unread: () => shown('kube_netlink_proxy_unread_manifests'),
     failed: () => events.failed(new Error('blind')),
+    planned: (service: string, input: ServicePlanInput | undefined) => events.planned?.(service, input),
+    withoutLocal: () =>
+      shown(
+        'kubeproxy_sync_proxy_rules_no_local_endpoints_total{ip_family="IPv6",traffic_policy="internal"}',
+      ),
     pending: () => shown('kubeproxy_sync_proxy_rules_endpoint_changes_pending'),
     programmed: () =>
       shown('kubeproxy_network_programming_duration_seconds_count{ip_family="IPv6"}').then((n) => n || 0),
@@ -112,4 +122,39 @@ describe('a change', () => {
     synced();
     assert.deepEqual([await programmed(), health.healthy], [1, true]);
   });
+});
+
+it('Services without local endpoints are counted, or each of their ports in a mode that counts ports', async () => {
+  const cache = new ServiceCache();
+  const metadata = { namespace: 'demo', name: 'web', labels: { 'kubernetes.io/service-name': 'web' } };
+  const ports = ['a', 'b'].map((name, i) => ({ name, port: 80 + i }));
+  const spec = { clusterIP: 'fd00:96::1', internalTrafficPolicy: 'Local', ports };
+  for (const raw of [
+    { apiVersion: 'v1', kind: 'Service', metadata, spec },
+    {
+      apiVersion: 'discovery.k8s.io/v1',
+      kind: 'EndpointSlice',
+      metadata,
+      addressType: 'IPv6',
+      ports,
+      endpoints: [{ addresses: ['fd00:244::1'], nodeName: 'node-b' }],
+    },
+  ]) {
+    const { object } = decodeObject(raw);
+    assert.ok(object);
+    cache.apply({ type: 'set', object });
+  }
+  const input = cache.planInput('demo/web', nodeFacts('node-a'));
+  for (const [countsPorts, count] of [
+    [undefined, 1],
+    [true, 2],
+  ] as const) {
+    const { planned, synced, withoutLocal } = setUp(countsPorts);
+    planned('demo/web', input);
+    synced();
+    assert.equal(await withoutLocal(), count);
+    planned('demo/web', undefined);
+    synced();
+    assert.equal(await withoutLocal(), 0);
+  }
 });

@@ -255,6 +255,14 @@ it('another proxy serves a Service if a label says so; the label of headless end
   assert.equal(notOurs({ 'service.kubernetes.io/headless': '' }), false);
 });
 
+it('a slice with the label of headless endpoints is not read, also if its Service has a cluster IP', () => {
+  const labels = { 'kubernetes.io/service-name': 'web' };
+  const read = (more: object) =>
+    decodeObject(slice({ metadata: { namespace: 'demo', name: 'web-a', labels: { ...labels, ...more } } }));
+  assert.equal(read({}).object?.kind, 'EndpointSlice');
+  assert.deepEqual(read({ 'service.kubernetes.io/headless': '' }), { problems: [] });
+});
+
 describe('nodes', () => {
   const decoded = (metadata: object, spec: object = {}) =>
     decodeObject({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'a', ...metadata }, spec })

@@ -96,14 +96,6 @@ const REPAIRS: Readonly<
         '-p tcp -m comment --comment "demo/np:http" -m tcp -j DNAT --to-destination 10.244.1.71:8080',
     ],
   },
-  'the comments of endpoints, which kube-proxy omits in a large cluster': {
-    change: (line) => [
-      /^-A KUBE-S(EP|VC)-/.test(line) && !line.includes('cluster IP')
-        ? line.replace(/-m comment --comment "[^"]*" /, '')
-        : line,
-    ],
-    repairs: [],
-  },
   'a deleted jump': {
     change: (line) => (line === `-A PREROUTING ${PORTALS}` ? [] : [line]),
     repairs: [`4 insertRule nat/PREROUTING ${PORTALS}`],

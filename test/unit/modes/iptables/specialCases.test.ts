@@ -341,33 +341,3 @@ describe('options', () => {
     });
   }
 });
-
-it('omits comments of endpoints in a large cluster, without a change of other Services', async () => {
-  const many = {
-    ...FIVE,
-    endpoints: Array.from({ length: 998 }, (_, i) => `10.244.${2 + (i >> 8)}.${i & 255}`),
-  };
-  const objects = objectsOf('many', many);
-  const few = new Map([
-    ...objects,
-    ...objectsOf('few', { ...LOCAL, endpoints: ['10.244.1.1', '10.244.1.2'] }),
-  ]);
-  const node = new FakeIptablesNode(HOST);
-  node.set(few);
-  await node.sync();
-  assert.match(node.kernel.iptables.dump(4), /"default\/few -> 10.244.1.1:80"/);
-  const more = objectsOf('few', { ...LOCAL, endpoints: ['10.244.1.1', '10.244.1.2', '10.244.1.3'] });
-  node.set(new Map([...objects, ...more]));
-  const { operations } = await node.sync();
-  // The chains of both policies, and that of the new endpoint.
-  assert.equal(operations, 3);
-  const text = node.kernel.iptables.dump(4);
-  assert.doesNotMatch(text, /"default\/few -> /);
-  assert.match(text, /"default\/many -> /);
-  assert.match(text, /-A KUBE-SEP-\S+ -p tcp -m tcp -j DNAT --to-destination 10\.244\.1\.3:80/);
-  node.reconciler.requestFullSync();
-  assert.equal((await node.sync()).operations, 0);
-  const restarted = new FakeIptablesNode(HOST, node.kernel);
-  restarted.set(new Map([...objects, ...more]));
-  assert.equal((await restarted.sync()).operations, 0);
-});

@@ -40,7 +40,7 @@ it('writes one restore: each table once, chains before rules, removals after', (
     { do: 'deleteChain', chain: chain('C') },
   ]);
   assert.equal(
-    text,
+    text.toString(),
     '*nat\n:B - [0:0]\n:A - [0:0]\n:C - [0:0]\n-A B -j A\n-A B -j RETURN\n-X C\nCOMMIT\n' +
       '*filter\n-A INPUT -j C\n-I INPUT -j A\n-I INPUT -j B\n-D OUTPUT -j A\nCOMMIT\n',
   );

@@ -8,15 +8,16 @@ import type { Operation } from './operations.js';
 export async function apply(kernel: IptablesKernel, operations: readonly Operation[]): Promise<Result[]> {
   const results = new Array<Result>(operations.length).fill(undefined);
   const families = new Map<4 | 6, { places: number[]; changes: OwnedChange[] }>();
-  for (const [place, { call, service }] of operations.entries()) {
+  for (let place = 0; place < operations.length; place++) {
+    const { call } = operations[place] as Operation;
     if (call.on === 'sysctl') {
       results[place] = await resultOf('sysctl.write', () => kernel.sysctl.write(call.name, call.value));
       continue;
     }
     const group = families.get(call.family) ?? { places: [], changes: [] };
-    families.set(call.family, group);
+    if (group.places.length === 0) families.set(call.family, group);
     group.places.push(place);
-    group.changes.push({ operation: call.operation, service });
+    group.changes.push(call);
   }
   for (const [family, { places, changes }] of families) {
     const restored = await restoreAndLeaveOut(kernel.iptables, family, changes);

@@ -112,10 +112,11 @@ export class BalancingChain extends PortChain {
         rules.push(`${this.comment(` -> ${text}`)}-m recent ${list} -j ${name}`);
       }
     }
-    for (const [i, { text, name }] of this.#endpoints.entries()) {
-      const left = this.#endpoints.length - i;
+    let left = this.#endpoints.length;
+    for (const { text, name } of this.#endpoints) {
       const chance = left > 1 ? `-m statistic --mode random --probability ${probability(left)} ` : '';
       rules.push(`${this.comment(` -> ${text}`)}${chance}-j ${name}`);
+      left--;
     }
     return rules;
   }
@@ -131,6 +132,5 @@ export function endpointChains(port: BalancedPort, list: AddressPorts): Endpoint
 
 /** The address in `10.0.0.1:80` or `[fd00::1]:80`. */
 function addressIn(text: string): string {
-  const colon = text.lastIndexOf(':');
-  return text.startsWith('[') ? text.slice(1, colon - 1) : text.slice(0, colon);
+  return text.startsWith('[') ? text.slice(1, text.indexOf(']')) : text.slice(0, text.indexOf(':'));
 }

@@ -5,9 +5,10 @@ import type { Iptables, IptablesOperation } from '../../kernel/iptables/types.js
 import type { Family } from '../../net/address.js';
 import { type Result, resultsOf } from '../shared/result.js';
 
-/** A change, and the Service that has it; undefined for the node, and for what was only read from the kernel. */
+/** A change, and the Service that has its item. */
 export interface OwnedChange {
   readonly operation: IptablesOperation;
+  /** `namespace/name`; undefined for items of the node and for those that were only read. */
   readonly service: string | undefined;
 }
 

@@ -1,8 +1,8 @@
 // The operations of iptables mode, and their order.
-import type { IptablesOperation } from '../../kernel/iptables/types.js';
 import type { Family } from '../../net/address.js';
 import type { Known } from '../mode.js';
 import type { Item } from './items.js';
+import type { OwnedChange } from './leaveOut.js';
 
 /**
  * The order of the phases that add or change. Node ports on loopback addresses need their setting before their rules.
@@ -22,7 +22,7 @@ export type Phase = (typeof ORDER)[number];
 /** A call on one part of the kernel. */
 export type KernelCall =
   | { readonly on: 'sysctl'; readonly name: string; readonly value: string }
-  | { readonly on: 'iptables'; readonly family: Family; readonly operation: IptablesOperation };
+  | ({ readonly on: 'iptables'; readonly family: Family } & OwnedChange);
 
 /** One operation: its call, its phase, and the resulting item of the key. */
 export interface Operation {
@@ -31,8 +31,6 @@ export interface Operation {
   readonly call: KernelCall;
   /** The item afterwards; undefined if it is removed. */
   readonly becomes: Item | undefined;
-  /** The Service that has the item, `namespace/name`; undefined for items of the node and for those that were only read. */
-  readonly service: string | undefined;
 }
 
 /** The item of a failed operation. */

@@ -1,8 +1,8 @@
 // Applies operations, in order: settings first, then one restore for each family.
 import { type Result, resultOf } from '../shared/result.js';
 import type { IptablesKernel } from './kernel.js';
-import { type OwnedChange, restoreAndLeaveOut } from './leaveOut.js';
-import type { Operation } from './operations.js';
+import { restoreAndLeaveOut } from './leaveOut.js';
+import type { Operation, OwnedChange } from './operations.js';
 
 /** Returns one result per operation. A refused rule fails the operations of its Service in its family. */
 export async function apply(kernel: IptablesKernel, operations: readonly Operation[]): Promise<Result[]> {

@@ -4,13 +4,7 @@ import { ROLLED_BACK } from '../../errors.js';
 import type { Iptables, IptablesOperation } from '../../kernel/iptables/types.js';
 import type { Family } from '../../net/address.js';
 import { type Result, resultsOf } from '../shared/result.js';
-
-/** A change, and the Service that has its item. */
-export interface OwnedChange {
-  readonly operation: IptablesOperation;
-  /** `namespace/name`; undefined for items of the node and for those that were only read. */
-  readonly service: string | undefined;
-}
+import type { OwnedChange } from './operations.js';
 
 /** Maximum restores of one call. If they do not suffice, the rest fails, and the reconciler retries it later. */
 const MOST_RESTORES = 64;

@@ -1,8 +1,8 @@
 // The operations of iptables mode, and their order.
+import type { IptablesOperation } from '../../kernel/iptables/types.js';
 import type { Family } from '../../net/address.js';
 import type { Known } from '../mode.js';
 import type { Item } from './items.js';
-import type { OwnedChange } from './leaveOut.js';
 
 /**
  * The order of the phases that add or change. Node ports on loopback addresses need their setting before their rules.
@@ -18,6 +18,13 @@ export const ORDER = [...ADDITIONS, ...REMOVALS] as const;
 
 /** A phase of {@link ORDER}. */
 export type Phase = (typeof ORDER)[number];
+
+/** A change, and the Service that has its item. */
+export interface OwnedChange {
+  readonly operation: IptablesOperation;
+  /** `namespace/name`; undefined for items of the node and for those that were only read. */
+  readonly service: string | undefined;
+}
 
 /** A call on one part of the kernel. */
 export type KernelCall =

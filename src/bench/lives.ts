@@ -144,10 +144,7 @@ function repeated<T>(times: number, work: () => Promise<T>): Promise<T[]> {
 }
 
 function measured({ cost, operations, longestBlock, restores }: MeasuredPass): Measured {
-  const input = restores.reduce(
-    (sum, restore) => sum + Buffer.byteLength(restoreInput(restore.operations)),
-    0,
-  );
+  const input = restores.reduce((sum, restore) => sum + restoreInput(restore.operations).length, 0);
   return { cost, operations, longestBlock, input };
 }
 

@@ -44,7 +44,7 @@ function families(): readonly Family[] {
 }
 
 /**
- * A kernel that accepts every operation and has nothing: what remains is the proxy's own part, with the text for
+ * A kernel that accepts every operation and has nothing: what remains is the proxy's own part, with the input for
  * iptables-restore.
  */
 export function emptyKernel(): IpvsKernel {

@@ -73,5 +73,8 @@ export function saveCommands(restores: readonly Restore[]): ToolCommand[] {
 }
 
 function restoreCommand({ family, operations }: Restore): ToolCommand {
-  return { command: [program('restore', family), '--noflush', '-w', '5'], input: restoreInput(operations) };
+  return {
+    command: [program('restore', family), '--noflush', '-w', '5'],
+    input: restoreInput(operations).toString(),
+  };
 }

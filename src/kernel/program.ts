@@ -15,8 +15,8 @@ const SIGNAL_NAMES: ReadonlyMap<number, string> = new Map(
 
 /** Options of {@link runProgram}. */
 export interface ProgramOptions {
-  /** Standard input; default empty. */
-  readonly input?: string;
+  /** Standard input, a text in UTF-8; default empty. */
+  readonly input?: string | Uint8Array;
   /** Time after which the program is ended with SIGKILL, in ms; default 30 s. */
   readonly timeout?: number;
   /** Maximum of standard output, and of standard error, in bytes; default 256 MiB. */
@@ -53,10 +53,14 @@ export async function runProgram(
   args: readonly string[],
   { input = '', timeout = TIMEOUT, maxOutput = MAX_OUTPUT }: ProgramOptions = {},
 ): Promise<string> {
-  const end = await started(program, args, Buffer.from(input), timeout, maxOutput);
+  const end = await started(program, args, bytesOf(input), timeout, maxOutput);
   const reason = reasonOf(end, timeout, maxOutput);
   if (reason === undefined) return end.output;
   throw new ProgramError('ERR_PROCESS', reason, end.signal > 0);
+}
+
+function bytesOf(input: string | Uint8Array): Uint8Array {
+  return typeof input === 'string' ? Buffer.from(input) : input;
 }
 
 async function started(

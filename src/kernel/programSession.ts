@@ -46,10 +46,10 @@ export class ProgramSession {
    * @param timeout in ms; the program is then ended with SIGKILL
    * @throws {ProgramError} if the program cannot be started
    */
-  async exchange(piece: string, acknowledgement: string, timeout: number): Promise<Answer> {
+  async exchange(piece: Uint8Array, acknowledgement: string, timeout: number): Promise<Answer> {
     let answer: NativeAnswer;
     try {
-      answer = await this.#session.exchange(Buffer.from(piece), acknowledgement, timeout, MAX_OUTPUT);
+      answer = await this.#session.exchange(piece, acknowledgement, timeout, MAX_OUTPUT);
     } catch (error) {
       throw startError(this.#program, error);
     }

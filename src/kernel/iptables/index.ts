@@ -40,7 +40,7 @@ export function openIptables(): IptablesClient {
       await reported(iptables, [restore], verbOf, async () => {
         const tables = restoreTables(operations);
         if (tables.length > 0) {
-          results = resultsOf(operations.length, await restorers[family].restore(tables));
+          results = resultsOf(operations, await restorers[family].restore(tables));
         }
         return [mainErrorOf(results)];
       });

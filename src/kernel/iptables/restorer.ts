@@ -16,18 +16,18 @@ import type { RestoreTable } from './text.js';
  * sets an alarm, which interrupts the reading of the next change and so ends the program.
  */
 const ARGUMENTS = ['--noflush', '-w'] as const;
-/** Time limit of a restore, with the wait for the lock, and its part for each character of the input, in ms. */
+/** Time limit of a restore, with the wait for the lock, and its part for each byte of the input, in ms. */
 const TIMEOUT = 10_000;
-const TIMEOUT_OF_CHARACTER = 0.05;
+const TIMEOUT_OF_BYTE = 0.05;
 /** Default of {@link RestorerOptions.startTimeout}. */
 const START_TIMEOUT = 10_000;
 /** Time after which a long-lived program is tried again where none could be had, in ms. */
 const RETRY_AFTER = 600_000;
 /** One line of comments, in bytes. The program reads lines of up to 10 KiB. */
-const COMMENT = `#${' '.repeat(1022)}\n`;
+const COMMENT = Buffer.from(`#${' '.repeat(1022)}\n`);
 
 /**
- * A program is replaced after so many characters of input, after so many ms, or after an error. Small changes do not make it
+ * A program is replaced after so many bytes of input, after so many ms, or after an error. Small changes do not make it
  * grow, but it keeps the memory that one large input needs: 35 MB with nf_tables for 3 MB of input.
  */
 const LONGEST_INPUT = 1_000_000;
@@ -40,8 +40,8 @@ interface Running {
   readonly since: number;
   /** Lines that it has read. */
   lines: number;
-  /** Characters that it has read, without its start. */
-  characters: number;
+  /** Bytes that it has read, without its start. */
+  bytes: number;
 }
 
 /** The clock and the time limit of a {@link Restorer}, for tests. */
@@ -124,9 +124,13 @@ export class Restorer {
     try {
       const session = new ProgramSession(this.#program, ['--verbose', ...ARGUMENTS]);
       const mark = this.#nextMark();
-      const answer = await session.exchange(mark + padding(), mark, this.#startTimeout);
+      const answer = await session.exchange(
+        Buffer.concat([Buffer.from(mark), ...padding()]),
+        mark,
+        this.#startTimeout,
+      );
       if (answer.acknowledged) {
-        return { session, since: this.#now(), lines: 1 + paddingLines(), characters: 0 };
+        return { session, since: this.#now(), lines: 1 + paddingLines(), bytes: 0 };
       }
       reason = String(answer.reason);
     } catch (error) {
@@ -141,18 +145,18 @@ export class Restorer {
   /** Returns undefined if the program had ended before. */
   async #send(running: Running, tables: readonly RestoreTable[]): Promise<Outcome | undefined> {
     const marks = tables.map(() => this.#nextMark());
-    const text = tables.map((table, i) => table.text + marks[i]).join('') + padding();
+    const input = Buffer.concat([...marked(tables, marks), ...padding()]);
     const linesBefore = running.lines;
     let answer: Answer;
     try {
-      answer = await running.session.exchange(text, marks.at(-1) ?? '', timeoutOf(text));
+      answer = await running.session.exchange(input, marks.at(-1) ?? '', timeoutOf(input));
     } catch (error) {
       this.#running = undefined;
       return this.#failed(tables, failureOf(error, linesBefore));
     }
     if (answer.acknowledged) {
-      running.lines += tables.reduce((sum, { places }) => sum + places.length + 1, paddingLines());
-      running.characters += text.length;
+      running.lines += tables.reduce((sum, { lines }) => sum + lines + 1, paddingLines());
+      running.bytes += input.length;
       this.#renew(running);
       return { program: this.#program, tables, committed: tables.length, failure: undefined };
     }
@@ -169,8 +173,8 @@ export class Restorer {
   }
 
   /** Replaces a program that is due, before the next change needs it. */
-  #renew({ session, since, characters }: Running): void {
-    if (characters < LONGEST_INPUT && this.#now() - since < LONGEST_TIME) return;
+  #renew({ session, since, bytes }: Running): void {
+    if (bytes < LONGEST_INPUT && this.#now() - since < LONGEST_TIME) return;
     this.#running = this.#open();
     // At the latest, the program ends with its session, which nothing refers to any more.
     session.close().catch(() => {});
@@ -178,7 +182,8 @@ export class Restorer {
 
   /** Makes the changes in a process of their own. */
   async #restoreAlone(tables: readonly RestoreTable[]): Promise<Outcome> {
-    const input = tables.map(({ text }) => `${text}${this.#nextMark()}`).join('');
+    const marks = tables.map(() => this.#nextMark());
+    const input = Buffer.concat(marked(tables, marks));
     try {
       await runProgram(this.#program, ARGUMENTS, { input, timeout: timeoutOf(input) });
       return { program: this.#program, tables, committed: tables.length, failure: undefined };
@@ -196,16 +201,21 @@ export class Restorer {
   }
 }
 
-function timeoutOf(input: string): number {
-  return Math.ceil(TIMEOUT + input.length * TIMEOUT_OF_CHARACTER);
+/** The input for tables, each with its mark. */
+function marked(tables: readonly RestoreTable[], marks: readonly string[]): Buffer[] {
+  return tables.flatMap(({ input }, i) => [...input, Buffer.from(marks[i] as string)]);
+}
+
+function timeoutOf(input: Uint8Array): number {
+  return Math.ceil(TIMEOUT + input.length * TIMEOUT_OF_BYTE);
 }
 
 function paddingLines(): number {
   return Math.ceil(loadAddon().pageSize / COMMENT.length);
 }
 
-function padding(): string {
-  return COMMENT.repeat(paddingLines());
+function padding(): Buffer[] {
+  return new Array<Buffer>(paddingLines()).fill(COMMENT);
 }
 
 function failureOf(error: unknown, linesBefore: number): RestoreFailure {

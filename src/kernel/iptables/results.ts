@@ -1,7 +1,7 @@
 // From the failure of iptables-restore to one result for each operation. Pure.
 import { NetlinkError, ROLLED_BACK } from '../../errors.js';
-import type { RestoreTable } from './text.js';
-import type { ChainRule } from './types.js';
+import { linesOf, type RestoreLine, type RestoreTable, tableOf } from './text.js';
+import type { ChainRule, IptablesOperation } from './types.js';
 
 /** How a restore failed. */
 export interface RestoreFailure {
@@ -28,22 +28,29 @@ export interface Outcome {
   readonly failure: RestoreFailure | undefined;
 }
 
-/** One result for each of so many operations, as `Iptables.restore` describes them. */
-export function resultsOf(count: number, outcome: Outcome): (NetlinkError | undefined)[] {
-  const results = new Array<NetlinkError | undefined>(count).fill(undefined);
+/** One result for each operation, as `Iptables.restore` describes them. */
+export function resultsOf(
+  operations: readonly IptablesOperation[],
+  outcome: Outcome,
+): (NetlinkError | undefined)[] {
+  const results = new Array<NetlinkError | undefined>(operations.length).fill(undefined);
   const { tables, failure } = outcome;
   if (!failure) return results;
-  const named = namedLines(outcome, failure);
+  const named = namedLines(operations, outcome, failure);
   const committed = outcome.committed ?? named[0]?.table ?? 0;
   const rest = tables.slice(committed);
   const error = errorOf(outcome, failure);
+  const fill = (failed: readonly RestoreTable[], result: NetlinkError) => {
+    for (const [place, operation] of operations.entries())
+      if (failed.some(({ table }) => table === tableOf(operation))) results[place] = result;
+  };
   if (failure.code !== 'ERR_PROCESS') {
-    fill(results, rest, error);
+    fill(rest, error);
     return results;
   }
-  fill(results, rest, rolledBack(outcome, error));
+  fill(rest, rolledBack(outcome, error));
   const culprits = named.filter(({ table, place }) => table === committed && place !== undefined);
-  if (culprits.length === 0) fill(results, rest.slice(0, 1), error);
+  if (culprits.length === 0) fill(rest.slice(0, 1), error);
   for (const { place, text } of culprits)
     if (place !== undefined) results[place] = errorOf(outcome, failure, text);
   return results;
@@ -61,13 +68,10 @@ export function refusedRule({ operation, target }: NetlinkError): Omit<ChainRule
   return { family: program?.startsWith('ip6') ? 6 : 4, chain, text };
 }
 
-/** A line that the program named. */
-interface NamedLine {
+/** A line that the program named. It names COMMIT, which no operation needs, if it refuses a table without the name of a rule. */
+interface NamedLine extends RestoreLine {
   /** Place of its table. */
   readonly table: number;
-  /** Place of its operation; undefined for COMMIT, where the program refuses a table without the name of a rule. */
-  readonly place: number | undefined;
-  readonly text: string;
 }
 
 /**
@@ -77,26 +81,16 @@ interface NamedLine {
 const LINE = /\bline:? (\d+)(?::| failed|$)/gm;
 
 /** The lines of tables that the program named. */
-function namedLines({ tables }: Outcome, { message, linesBefore }: RestoreFailure): NamedLine[] {
-  return [...message.matchAll(LINE)].flatMap(([, number]) => {
-    let line = Number(number) - linesBefore - 1;
-    for (const [table, { text, places }] of tables.entries()) {
-      if (line >= 0 && line < places.length) {
-        return [{ table, place: places[line], text: text.split('\n')[line] as string }];
-      }
-      line -= places.length + 1;
-    }
-    return [];
-  });
-}
-
-function fill(
-  results: (NetlinkError | undefined)[],
-  tables: readonly RestoreTable[],
-  error: NetlinkError,
-): void {
-  for (const { places } of tables)
-    for (const place of places) if (place !== undefined) results[place] = error;
+function namedLines(
+  operations: readonly IptablesOperation[],
+  { tables }: Outcome,
+  { message, linesBefore }: RestoreFailure,
+): NamedLine[] {
+  const lines = tables.flatMap(({ table: name }, table): (NamedLine | undefined)[] => [
+    ...linesOf(operations, name).map((line) => ({ ...line, table })),
+    undefined, // its mark
+  ]);
+  return [...message.matchAll(LINE)].flatMap(([, number]) => lines[Number(number) - linesBefore - 1] ?? []);
 }
 
 function errorOf({ program }: Outcome, { code, message }: RestoreFailure, line?: string): NetlinkError {

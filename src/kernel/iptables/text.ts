@@ -1,4 +1,4 @@
-// The input of iptables-restore.
+// The input of iptables-restore, in UTF-8.
 import type { IptablesOperation, Table } from './types.js';
 
 /**
@@ -6,26 +6,56 @@ import type { IptablesOperation, Table } from './types.js';
  * chains that are not named stay as they are. In each table, rules are added before others are deleted, and chains are
  * deleted when no rule jumps to them any more.
  */
-export function restoreInput(operations: readonly IptablesOperation[]): string {
-  return restoreTables(operations)
-    .map(({ text }) => text)
-    .join('');
+export function restoreInput(operations: readonly IptablesOperation[]): Buffer {
+  return Buffer.concat(restoreTables(operations).flatMap(({ input }) => input));
 }
 
 /** The part of the input for one table, which changes as a whole or not at all. */
 export interface RestoreTable {
   readonly table: Table;
-  /** Its lines, from the name of the table to COMMIT. */
-  readonly text: string;
-  /** For each line, the place of its operation; undefined for the first and the last line. */
-  readonly places: readonly (number | undefined)[];
+  /** Its lines, from the name of the table to COMMIT, in pieces. */
+  readonly input: readonly Buffer[];
+  /** Number of its lines. */
+  readonly lines: number;
 }
 
 /** The input of {@link restoreInput}, by table. */
 export function restoreTables(operations: readonly IptablesOperation[]): RestoreTable[] {
-  const tables = { nat: new TableLines(), filter: new TableLines(), mangle: new TableLines() };
-  for (const [place, operation] of operations.entries()) tables[tableOf(operation)].add(operation, place);
-  return (['nat', 'filter', 'mangle'] as const).flatMap((table) => tables[table].finish(table));
+  const tables = { nat: new TableText(), filter: new TableText(), mangle: new TableText() };
+  for (let i = 0; i < operations.length; i++) {
+    const operation = operations[i] as IptablesOperation;
+    writeLines(operation, tables[tableOf(operation)]);
+  }
+  return (['nat', 'filter', 'mangle'] as const).flatMap((table) => tables[table].end(table));
+}
+
+/** One line of the input for a table. */
+export interface RestoreLine {
+  /** Without its end. */
+  readonly text: string;
+  /** Place of the operation that needs it; undefined for the first and the last line. */
+  readonly place: number | undefined;
+}
+
+/** The lines of a table in the input of {@link restoreInput}, in order. */
+export function linesOf(operations: readonly IptablesOperation[], table: Table): RestoreLine[] {
+  const lines: Record<Kind, RestoreLine[]> = {
+    headers: [],
+    appended: [],
+    inserted: [],
+    deleted: [],
+    chains: [],
+  };
+  for (const [place, operation] of operations.entries()) {
+    if (tableOf(operation) !== table) continue;
+    writeLines(operation, {
+      add(kind, text) {
+        for (const line of text.split('\n')) lines[kind].push({ text: line, place });
+      },
+    });
+  }
+  const own = KINDS.flatMap((kind) => lines[kind]);
+  return [{ text: firstLine(table), place: undefined }, ...own, { text: LAST_LINE, place: undefined }];
 }
 
 /** The table of an operation. */
@@ -36,72 +66,104 @@ export function tableOf(operation: IptablesOperation): Table {
 
 /** The kinds of lines, in their order. */
 const KINDS = ['headers', 'appended', 'inserted', 'deleted', 'chains'] as const;
+type Kind = (typeof KINDS)[number];
 
-/** Lines of one kind. A large cluster has tens of thousands of them: no object is made for each. */
-class Lines {
-  text = '';
-  readonly places: number[] = [];
+function firstLine(table: Table): string {
+  return `*${table}`;
+}
 
-  /** @param line without its end */
-  add(place: number, line: string): void {
-    this.text += `${line}\n`;
-    this.places.push(place);
+const LAST_LINE = 'COMMIT';
+
+/** Receives the lines of operations. */
+interface LineSink {
+  /**
+   * @param text one or more lines, the last one without its end
+   * @param count number of lines; default 1
+   */
+  add(kind: Kind, text: string, count?: number): void;
+}
+
+function writeLines(operation: IptablesOperation, to: LineSink): void {
+  switch (operation.do) {
+    case 'setChain': {
+      const { name, rules } = operation.chain;
+      to.add('headers', `:${name} - [0:0]`);
+      const append = `-A ${name} `;
+      if (rules.length > 0) to.add('appended', append + rules.join(`\n${append}`), rules.length);
+      break;
+    }
+    case 'appendRule':
+      to.add('appended', `-A ${operation.rule.chain} ${operation.rule.text}`);
+      break;
+    case 'insertRule':
+      to.add('inserted', `-I ${operation.rule.chain} ${operation.rule.text}`);
+      break;
+    case 'replaceRules': {
+      const { chain, before, after } = operation.rules;
+      for (const text of before) to.add('inserted', `-D ${chain} ${text}`);
+      for (const text of after.toReversed()) to.add('inserted', `-I ${chain} ${text}`);
+      break;
+    }
+    case 'deleteRule':
+      to.add('deleted', `-D ${operation.rule.chain} ${operation.rule.text}`);
+      break;
+    case 'deleteChain':
+      to.add('headers', `:${operation.chain.name} - [0:0]`);
+      to.add('chains', `-X ${operation.chain.name}`);
+      break;
   }
 }
 
-/** Lines of one table, by kind. */
-class TableLines {
-  readonly #kinds: Readonly<Record<(typeof KINDS)[number], Lines>> = {
-    headers: new Lines(),
-    appended: new Lines(),
-    inserted: new Lines(),
-    deleted: new Lines(),
-    chains: new Lines(),
+/** The text of one table. */
+class TableText implements LineSink {
+  readonly #kinds: Readonly<Record<Kind, Text>> = {
+    headers: new Text(),
+    appended: new Text(),
+    inserted: new Text(),
+    deleted: new Text(),
+    chains: new Text(),
   };
+  #lines = 0;
 
-  add(operation: IptablesOperation, place: number): void {
-    const { headers, appended, inserted, deleted, chains } = this.#kinds;
-    switch (operation.do) {
-      case 'setChain': {
-        const { name, rules } = operation.chain;
-        headers.add(place, `:${name} - [0:0]`);
-        for (const rule of rules) appended.add(place, `-A ${name} ${rule}`);
-        break;
-      }
-      case 'appendRule':
-        appended.add(place, `-A ${operation.rule.chain} ${operation.rule.text}`);
-        break;
-      case 'insertRule':
-        inserted.add(place, `-I ${operation.rule.chain} ${operation.rule.text}`);
-        break;
-      case 'replaceRules': {
-        const { chain, before, after } = operation.rules;
-        for (const text of before) inserted.add(place, `-D ${chain} ${text}`);
-        for (const text of after.toReversed()) inserted.add(place, `-I ${chain} ${text}`);
-        break;
-      }
-      case 'deleteRule':
-        deleted.add(place, `-D ${operation.rule.chain} ${operation.rule.text}`);
-        break;
-      case 'deleteChain':
-        headers.add(place, `:${operation.chain.name} - [0:0]`);
-        chains.add(place, `-X ${operation.chain.name}`);
-        break;
-    }
+  add(kind: Kind, text: string, count = 1): void {
+    this.#kinds[kind].add(text);
+    this.#lines += count;
   }
 
-  /** The text of the table; nothing if it has no lines. */
-  finish(table: Table): RestoreTable[] {
-    const kinds = KINDS.map((kind) => this.#kinds[kind]);
-    const places = kinds.flatMap((lines) => lines.places);
-    if (places.length === 0) return [];
-    return [
-      {
-        table,
-        // Joined, and not added: the parts of a text of millions of characters are copied once.
-        text: [`*${table}\n`, ...kinds.map(({ text }) => text), 'COMMIT\n'].join(''),
-        places: [undefined, ...places, undefined],
-      },
-    ];
+  /** The table; nothing if it has no lines. */
+  end(table: Table): RestoreTable[] {
+    if (this.#lines === 0) return [];
+    const own = KINDS.flatMap((kind) => this.#kinds[kind].end());
+    const input = [Buffer.from(`${firstLine(table)}\n`), ...own, Buffer.from(`${LAST_LINE}\n`)];
+    return [{ table, input, lines: this.#lines + 2 }];
+  }
+}
+
+/** Number of characters that are encoded together. */
+const PIECE = 32 * 1024;
+
+/**
+ * A text that grows to millions of characters. V8 keeps a text that was added from parts as a tree of its parts, which
+ * garbage collections copy while it is in use: it is encoded before it is large.
+ */
+class Text {
+  readonly #pieces: Buffer[] = [];
+  #rest = '';
+
+  /** @param lines the last one without its end */
+  add(lines: string): void {
+    this.#rest += `${lines}\n`;
+    if (this.#rest.length >= PIECE) this.#encode();
+  }
+
+  /** The text in UTF-8. */
+  end(): readonly Buffer[] {
+    if (this.#rest !== '') this.#encode();
+    return this.#pieces;
+  }
+
+  #encode(): void {
+    this.#pieces.push(Buffer.from(this.#rest));
+    this.#rest = '';
   }
 }

@@ -4,7 +4,7 @@ import type { Family } from '../../net/address.js';
 import { program } from '../iptables/index.js';
 import { mainErrorOf, resultsOf } from '../iptables/results.js';
 import { parsePolicies, parseSaved } from '../iptables/saved.js';
-import { type RestoreTable, restoreTables } from '../iptables/text.js';
+import { linesOf, restoreTables } from '../iptables/text.js';
 import type {
   Iptables,
   IptablesOperation,
@@ -86,11 +86,11 @@ export class FakeIptables implements Iptables, Faults {
       const refusal = this.#rules[family].change(table, operations, this.refuse);
       if (refusal === undefined) continue;
       const place = operations.indexOf(refusal.operation);
-      const line = lineOf(tables[committed], place, refusal.subject);
-      const before = tables.slice(0, committed).reduce((sum, { places }) => sum + places.length + 1, 0);
+      const line = lineOf(operations, table, place, refusal.subject);
+      const before = tables.slice(0, committed).reduce((sum, { lines }) => sum + lines + 1, 0);
       const message = `line ${before + line + 1} failed: ${refusal.reason}`;
       const failure = { code: 'ERR_PROCESS', message, linesBefore: 0 };
-      return resultsOf(operations.length, { program: target, tables, committed, failure });
+      return resultsOf(operations, { program: target, tables, committed, failure });
     }
     return operations.map(() => undefined);
   }
@@ -123,11 +123,15 @@ export class FakeIptables implements Iptables, Faults {
 }
 
 /** The last line of an operation that has a rule or names a chain. */
-function lineOf(table: RestoreTable | undefined, place: number, subject: string): number {
-  const found = table?.text
-    .split('\n')
-    .findLastIndex((line, i) => table.places[i] === place && line.endsWith(` ${subject}`));
-  return found ?? 0;
+function lineOf(
+  operations: readonly IptablesOperation[],
+  table: Table,
+  place: number,
+  subject: string,
+): number {
+  return linesOf(operations, table).findLastIndex(
+    (line) => line.place === place && line.text.endsWith(` ${subject}`),
+  );
 }
 
 /** iptables-save prints a second space before the name of a counter. */

@@ -1,22 +1,23 @@
 // Applies operations, in order: settings first, then one restore for each family.
 import { type Result, resultOf } from '../shared/result.js';
 import type { IptablesKernel } from './kernel.js';
-import { type OwnedChange, restoreAndLeaveOut } from './leaveOut.js';
-import type { Operation } from './operations.js';
+import { restoreAndLeaveOut } from './leaveOut.js';
+import type { Operation, OwnedChange } from './operations.js';
 
 /** Returns one result per operation. A refused rule fails the operations of its Service in its family. */
 export async function apply(kernel: IptablesKernel, operations: readonly Operation[]): Promise<Result[]> {
   const results = new Array<Result>(operations.length).fill(undefined);
   const families = new Map<4 | 6, { places: number[]; changes: OwnedChange[] }>();
-  for (const [place, { call, service }] of operations.entries()) {
+  for (let place = 0; place < operations.length; place++) {
+    const { call } = operations[place] as Operation;
     if (call.on === 'sysctl') {
       results[place] = await resultOf('sysctl.write', () => kernel.sysctl.write(call.name, call.value));
       continue;
     }
     const group = families.get(call.family) ?? { places: [], changes: [] };
-    families.set(call.family, group);
+    if (group.places.length === 0) families.set(call.family, group);
     group.places.push(place);
-    group.changes.push({ operation: call.operation, service });
+    group.changes.push(call);
   }
   for (const [family, { places, changes }] of families) {
     const restored = await restoreAndLeaveOut(kernel.iptables, family, changes);

@@ -12,7 +12,7 @@ import {
   textsOf,
   withTexts,
 } from './items.js';
-import { ADDITIONS, type KernelCall, type Operation, ORDER, type Phase, REMOVALS } from './operations.js';
+import { ADDITIONS, type KernelCall, type Operation, type Phase, REMOVALS } from './operations.js';
 
 /** Compares one key at a time. */
 export function compare(desired: Desired<Item>, known: ReadonlyMap<string, Item>): Comparison<Operation> {
@@ -58,18 +58,20 @@ function isRemovedWithChain(have: Item, desired: Desired<Item>, known: ReadonlyM
 
 /** Operations by phase. */
 class Steps {
-  readonly #phases = new Map<Phase, Operation[]>(ORDER.map((phase) => [phase, []]));
+  readonly #phases: Readonly<Record<Phase, Operation[]>> = {
+    settings: [],
+    chains: [],
+    rules: [],
+    deleteRules: [],
+    deleteChains: [],
+  };
 
   push(operation: Operation): void {
-    this.#phases.get(operation.phase)?.push(operation);
+    this.#phases[operation.phase].push(operation);
   }
 
   take(phases: readonly Phase[]): Operation[] {
-    return phases.flatMap((phase) => {
-      const operations = this.#phases.get(phase) ?? [];
-      this.#phases.set(phase, []);
-      return operations;
-    });
+    return phases.flatMap((phase) => this.#phases[phase].splice(0));
   }
 }
 
@@ -168,11 +170,11 @@ class KeySteps {
     becomes: Item | undefined,
     service = this.#service,
   ): void {
-    this.#push(phase, { on: 'iptables', family: familyOf(operation), operation }, becomes, service);
+    this.#push(phase, { on: 'iptables', family: familyOf(operation), operation, service }, becomes);
   }
 
-  #push(phase: Phase, call: KernelCall, becomes: Item | undefined, service = this.#service): void {
-    this.#steps.push({ key: this.#key, phase, call, becomes, service });
+  #push(phase: Phase, call: KernelCall, becomes: Item | undefined): void {
+    this.#steps.push({ key: this.#key, phase, call, becomes });
   }
 }
 

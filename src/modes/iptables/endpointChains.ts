@@ -112,8 +112,10 @@ export class BalancingChain extends PortChain {
         rules.push(`${this.comment(` -> ${text}`)}-m recent ${list} -j ${name}`);
       }
     }
-    for (const [i, { text, name }] of this.#endpoints.entries()) {
-      rules.push(`${this.comment(` -> ${text}`)}${chance(this.#endpoints.length - i)}-j ${name}`);
+    let left = this.#endpoints.length;
+    for (const { text, name } of this.#endpoints) {
+      rules.push(`${this.comment(` -> ${text}`)}${chance(left)}-j ${name}`);
+      left--;
     }
     return rules;
   }
@@ -129,6 +131,5 @@ export function endpointChains(port: BalancedPort, list: AddressPorts): Endpoint
 
 /** The address in `10.0.0.1:80` or `[fd00::1]:80`. */
 function addressIn(text: string): string {
-  const colon = text.lastIndexOf(':');
-  return text.startsWith('[') ? text.slice(1, colon - 1) : text.slice(0, colon);
+  return text.startsWith('[') ? text.slice(1, text.indexOf(']')) : text.slice(0, text.indexOf(':'));
 }

@@ -59,9 +59,15 @@ export function keyOf(item: Item): string {
   }
 }
 
+/** The beginnings of the keys of chains. V8 keeps a key as its parts: most of them have this one and a name. */
+const CHAINS: Readonly<Record<Family, Readonly<Record<Table, string>>>> = {
+  4: { nat: 'chain IPv4 nat/', filter: 'chain IPv4 filter/', mangle: 'chain IPv4 mangle/' },
+  6: { nat: 'chain IPv6 nat/', filter: 'chain IPv6 filter/', mangle: 'chain IPv6 mangle/' },
+};
+
 /** `chain IPv4 nat/KUBE-SERVICES`. */
 export function chainKey(family: Family, table: Table, name: string): string {
-  return `chain IPv${family} ${table}/${name}`;
+  return CHAINS[family][table] + name;
 }
 
 const COMMENT = /-m comment --comment "[^"]*" /;

@@ -4,12 +4,7 @@ import { ROLLED_BACK } from '../../errors.js';
 import type { Iptables, IptablesOperation } from '../../kernel/iptables/types.js';
 import type { Family } from '../../net/address.js';
 import { type Result, resultsOf } from '../shared/result.js';
-
-/** A change, and the Service that has it; undefined for the node, and for what was only read from the kernel. */
-export interface OwnedChange {
-  readonly operation: IptablesOperation;
-  readonly service: string | undefined;
-}
+import type { OwnedChange } from './operations.js';
 
 /** Maximum restores of one call. If they do not suffice, the rest fails, and the reconciler retries it later. */
 const MOST_RESTORES = 64;

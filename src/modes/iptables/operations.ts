@@ -19,10 +19,17 @@ export const ORDER = [...ADDITIONS, ...REMOVALS] as const;
 /** A phase of {@link ORDER}. */
 export type Phase = (typeof ORDER)[number];
 
+/** A change, and the Service that has its item. */
+export interface OwnedChange {
+  readonly operation: IptablesOperation;
+  /** `namespace/name`; undefined for items of the node and for those that were only read. */
+  readonly service: string | undefined;
+}
+
 /** A call on one part of the kernel. */
 export type KernelCall =
   | { readonly on: 'sysctl'; readonly name: string; readonly value: string }
-  | { readonly on: 'iptables'; readonly family: Family; readonly operation: IptablesOperation };
+  | ({ readonly on: 'iptables'; readonly family: Family } & OwnedChange);
 
 /** One operation: its call, its phase, and the resulting item of the key. */
 export interface Operation {
@@ -31,8 +38,6 @@ export interface Operation {
   readonly call: KernelCall;
   /** The item afterwards; undefined if it is removed. */
   readonly becomes: Item | undefined;
-  /** The Service that has the item, `namespace/name`; undefined for items of the node and for those that were only read. */
-  readonly service: string | undefined;
 }
 
 /** The item of a failed operation. */

@@ -28,7 +28,7 @@ function results(
     committed,
     failure: { code, message, linesBefore },
   };
-  return resultsOf(OPERATIONS.length, outcome).map((error) => {
+  return resultsOf(OPERATIONS, outcome).map((error) => {
     if (!error) return 'ok';
     if (error.code === 'ERR_ROLLED_BACK') return 'rolled back';
     return error.target === 'iptables-restore' ? error.code : (String(error.target).split(': ')[1] as string);

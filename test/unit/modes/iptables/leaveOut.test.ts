@@ -4,7 +4,8 @@ import { it } from 'node:test';
 import { NetlinkError } from '../../../../src/errors.js';
 import type { IptablesOperation } from '../../../../src/kernel/iptables/types.js';
 import { FakeIptables } from '../../../../src/kernel/testing/index.js';
-import { type OwnedChange, restoreAndLeaveOut } from '../../../../src/modes/iptables/leaveOut.js';
+import { restoreAndLeaveOut } from '../../../../src/modes/iptables/leaveOut.js';
+import type { OwnedChange } from '../../../../src/modes/iptables/operations.js';
 import { codesOf } from '../../../support/contract/iptables.js';
 
 const BAD = '-m knp -j RETURN';

@@ -107,6 +107,10 @@ function validateKernel(
     errors.invalid(field, iptables.masqueradeBit, 'must be within the range [0, 31]');
   }
   if (mode === 'ipvs') validateIpvs(errors, ipvs);
+  // In every mode: they protect virtual services when the state of ipvs mode is removed after a change of mode.
+  for (const [i, network] of ipvs.excludeCIDRs.entries()) {
+    if (!parseNetwork(network)) errors.invalid(inIpvs(`ExcludeCidrs[${i}]`), network, 'must be a valid CIDR');
+  }
   const inLinux = (field: string) => `KubeProxyLinuxConfiguration.${field}`;
   const inConntrack = (field: string) => inLinux(`KubeProxyConntrackConfiguration.${field}`);
   errors.atLeastZero(inConntrack('MaxPerCore'), conntrack.maxPerCore);
@@ -120,9 +124,10 @@ function validateKernel(
   }
 }
 
-/** kube-proxy validates this section only in ipvs mode. */
+const inIpvs = (field: string) => `KubeProxyIPVSConfiguration.${field}`;
+
+/** kube-proxy validates this section only in ipvs mode. Its networks are validated in every mode: see {@link validateKernel}. */
 function validateIpvs(errors: FieldErrors, ipvs: Configuration['ipvs']): void {
-  const inIpvs = (field: string) => `KubeProxyIPVSConfiguration.${field}`;
   errors.durationAtLeastZero(inIpvs('TCPTimeout'), ipvs.tcpTimeout);
   errors.durationAtLeastZero(inIpvs('TCPFinTimeout'), ipvs.tcpFinTimeout);
   errors.durationAtLeastZero(inIpvs('UDPTimeout'), ipvs.udpTimeout);
@@ -130,9 +135,6 @@ function validateIpvs(errors: FieldErrors, ipvs: Configuration['ipvs']): void {
   if (!/^[a-z0-9_-]{0,15}$/.test(ipvs.scheduler)) {
     const rule = 'must be the name of an IPVS scheduler, of at most 15 characters';
     errors.invalid(inIpvs('Scheduler'), ipvs.scheduler, rule);
-  }
-  for (const [i, network] of ipvs.excludeCIDRs.entries()) {
-    if (!parseNetwork(network)) errors.invalid(inIpvs(`ExcludeCidrs[${i}]`), network, 'must be a valid CIDR');
   }
 }
 

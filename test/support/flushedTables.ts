@@ -84,8 +84,9 @@ const DELETE = `
       iptables-save -t nat | sed -n "s/^-A \\(.* -j $chain\\)$/iptables -w -t nat -D \\1/p" | sh -e &&
         iptables -w -t nat -F $chain && iptables -w -t nat -X $chain
     }
-    for attempt in 1 2 3 4 5 6 7 8 9; do
-      if delete; then break; fi
+    attempts=1
+    until delete; do
+      test $((attempts += 1)) -lt 10 || exit 1
     done`;
 
 const DAMAGES: Readonly<Record<string, string>> = {

@@ -91,13 +91,11 @@ const cases: [raw: Record<string, unknown>, problems: string[]][] = [
     ],
   ],
   [{ ipvs: { minSyncPeriod: '-1s' } }, [`${K}.MinSyncPeriod: ${NOT_NEGATIVE}`]],
-  // The other fields of ipvs count only in ipvs mode.
+  // The other fields of ipvs count only in ipvs mode, except the networks: they also apply when state of ipvs mode is removed.
+  [{ mode: 'iptables', ipvs: { tcpTimeout: '-1s', udpTimeout: '-1s', scheduler: '../../etc' } }, []],
   [
-    {
-      mode: 'iptables',
-      ipvs: { tcpTimeout: '-1s', udpTimeout: '-1s', scheduler: '../../etc', excludeCIDRs: ['foo'] },
-    },
-    [],
+    { mode: 'iptables', ipvs: { excludeCIDRs: ['foo'] } },
+    [`${K}.KubeProxyIPVSConfiguration.ExcludeCidrs[0]: Invalid value: "foo": must be a valid CIDR`],
   ],
   // Only the periods of the mode's own section count.
   [{ mode: 'ipvs', iptables: { syncPeriod: '-1s' } }, []],

@@ -62,6 +62,8 @@ export interface AgentParts {
   readonly source: Source;
   /** The node at the start of the agent. */
   readonly node: NodeFacts;
+  /** The source has this node's Node object: load balancers do not use the node before it is seen. */
+  readonly hasNode?: boolean;
   readonly announcer: Announcer;
   /** Aborted when the process receives a stop signal; the reason is the signal's name. */
   readonly stop: AbortSignal;
@@ -72,6 +74,7 @@ export async function runAgent(parts: AgentParts): Promise<number> {
   const { log, configuration, opened, announcer, metrics, startedAt } = parts;
   const clock = { now: Date.now, elapsed: () => performance.now() };
   const health = new ProxyHealth(2 * opened.mode.auditPeriod, clock);
+  health.setNodeEligible(!parts.hasNode);
   const serviceHealth = openServiceHealth(parts, health);
   const ending = new Ending(log, parts.stop);
   const leftOut = new LeftOut({ metrics, announcer });
@@ -114,7 +117,8 @@ export async function runAgent(parts: AgentParts): Promise<number> {
   }
   const others = watchForOtherAgents(ownIdentity(parts.version, startedAt), log);
   ending.closes(async () => others.close());
-  log.info({ version: parts.version, node: parts.node.name, families: opened.families }, 'starting');
+  const { version, node, mode } = aboutAgent(parts);
+  log.info({ version, node, mode, families }, 'starting');
   announcer.starting();
   for (const family of opened.families) health.updated(family);
   ending.closes(() => proxy.stop());

@@ -65,7 +65,10 @@ export async function openApi(parts: ApiParts): Promise<Api> {
 }
 
 function report({ log, metrics }: ApiParts, { resource, error, retryIn }: ApiTrouble): void {
-  metrics.requestFailed(resource, error.code);
+  metrics.requestFailed(
+    resource,
+    error.code === 'ERR_STATUS' && error.status > 0 ? `${error.status}` : error.code,
+  );
   log.warn(
     { resource, err: error.message, retryInMs: Math.round(retryIn) },
     'request to the API server failed, retrying',

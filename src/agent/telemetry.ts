@@ -31,6 +31,7 @@ export function telemetry(listeners: Listeners): ProxyEvents {
   /** Another pass was requested since the last one began. */
   let another = false;
   const logged = logEvents(log);
+  metrics.expect(families);
   /** A failure counts as a change that waits: the proxy becomes unhealthy if it lasts too long. */
   const waits = () => {
     for (const family of families) health.queued(family);
@@ -63,6 +64,7 @@ export function telemetry(listeners: Listeners): ProxyEvents {
         return;
       }
       for (const family of families) health.updated(family);
+      if (full) health.completed();
       if (another) waits();
       changed.programmed();
       listeners.serviceHealth.update(status.takeHealthCheckChanges());

@@ -200,7 +200,8 @@ async function runAgentOnApi(session: Session, api: Api, node: NodeFacts, metric
   await applySettings(configuration, opened.kernel.sysctl, log, announcer);
   await opened.probe(configuration);
   const { runAgent } = await agentModule();
-  return runAgent({ ...agentParts(session, metrics, situationOf(session, node)), source, node, announcer });
+  const about = agentParts(session, metrics, situationOf(session, node));
+  return runAgent({ ...about, source, node, hasNode: true, announcer });
 }
 
 /** Runs or plans one pass. */

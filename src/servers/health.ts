@@ -20,6 +20,8 @@ export interface HealthState {
   readonly healthy: boolean;
   /** The Node is neither being deleted nor tainted by the cluster autoscaler for removal. */
   readonly nodeEligible: boolean;
+  /** A full pass has written the state that all Services share. */
+  readonly synced: boolean;
   /** Names of the unreadable inputs. */
   readonly unread: readonly string[];
   /** Time of the last update of any family; undefined before the first. */
@@ -47,6 +49,7 @@ export class ProxyHealth {
   readonly #waiting = new Map<Family, number>();
   readonly #updated = new Map<Family, number>();
   #nodeEligible = true;
+  #synced = false;
   readonly #unread = new Map<Input, readonly string[]>();
 
   /** @param timeout maximum time that a change may wait, in ms; in kube-proxy 1.36 twice the mode's syncPeriod */
@@ -64,6 +67,11 @@ export class ProxyHealth {
   updated(family: Family): void {
     this.#waiting.delete(family);
     this.#updated.set(family, this.#clock.now());
+  }
+
+  /** A full pass has ended, and no failure concerns all Services. Load balancers may use the node from now on. */
+  completed(): void {
+    this.#synced = true;
   }
 
   /** Sets whether the Node is eligible: not being deleted, and without the taint ToBeDeletedByClusterAutoscaler. */
@@ -98,6 +106,7 @@ export class ProxyHealth {
       now: this.#clock.now(),
       healthy: families.every(({ healthy }) => healthy),
       nodeEligible: this.#nodeEligible,
+      synced: this.#synced,
       unread: [...this.#unread.values()].flat(),
       lastUpdated: updates.length === 0 ? undefined : Math.max(...updates),
       families,

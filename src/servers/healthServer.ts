@@ -1,4 +1,4 @@
-// The health server: /healthz, which also requires an eligible node, and /livez. Both accept any method.
+// The health server: /healthz, which also requires an eligible node and a complete pass, and /livez. Both accept any method.
 import { type Handler, json, type Response, routes } from './handler.js';
 import type { HealthState, ProxyHealth } from './health.js';
 
@@ -17,8 +17,8 @@ export function healthHandler(health: Pick<ProxyHealth, 'state'>, count: CountPr
 }
 
 function healthz(state: HealthState): Response {
-  const { nodeEligible } = state;
-  return render(state, state.healthy && nodeEligible, { nodeEligible });
+  const { nodeEligible, synced } = state;
+  return render(state, state.healthy && nodeEligible && synced, { nodeEligible });
 }
 
 function livez(state: HealthState): Response {

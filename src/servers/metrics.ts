@@ -34,6 +34,8 @@ export interface SyncedPass {
 
 /** The metrics of the process. Times are in seconds. */
 export interface Metrics {
+  /** Shows 0 as the times of the last request and the last success of these families, which have had none. */
+  expect(families: readonly Family[]): void;
   /** A pass was requested for a family. */
   queued(family: Family): void;
   /** A pass ended, with or without failures. */
@@ -97,6 +99,12 @@ export function openMetrics({ version, kubernetesVersion, startedAt, now }: Metr
   buildInfo(registry, kubernetesVersion);
   const label = (family: Family) => ({ ip_family: `IPv${family}` });
   return {
+    expect: (families) => {
+      for (const family of families.map(label)) {
+        theirs.lastQueued.set(family, 0);
+        theirs.lastSynced.set(family, 0);
+      }
+    },
     queued: (family) => theirs.lastQueued.set(label(family), now() / 1000),
     synced: ({ families, seconds, full, succeeded }) => {
       const duration = full ? theirs.fullSyncDuration : theirs.partialSyncDuration;

@@ -81,6 +81,7 @@ async function startAgent(
     opened: kernel.open(AUDIT),
     source: new ApiSource({ client, nodeName: 'node-a', trouble, times: QUICK }),
     node: nodeFacts('node-a', { node: object as Node }),
+    hasNode: true,
     announcer: SILENT,
     stop: stop.signal,
   });

@@ -54,7 +54,9 @@ function setUp(countsPorts?: true) {
       events.queued?.();
     },
     taken: () => events.taken?.(),
-    synced: (failures: SyncSummary['failures'] = []) => events.synced({ ...PASS, failures }, 1),
+    synced: (failures: SyncSummary['failures'] = [], full = false) =>
+      events.synced({ ...PASS, failures, full }, 1),
+    lastSynced: () => shown('kubeproxy_sync_proxy_rules_last_timestamp_seconds{ip_family="IPv6"}'),
     incomplete: (unread: readonly string[]) => events.incomplete?.(unread),
     unread: () => shown('kube_netlink_proxy_unread_manifests'),
     failed: () => events.failed(new Error('blind')),
@@ -81,6 +83,18 @@ describe('unreadable files', () => {
     assert.equal(await unread(), 0);
     assert.deepEqual(health.state().unread, []);
   });
+});
+
+it('the proxy is synced after a full pass without a failure of all Services; its time of success is 0 before', async () => {
+  const { health, synced, lastSynced } = setUp();
+  const refused = { key: 'tcp 10.96.0.1:80', error: new Error('no') as never, services: ['demo/a'] };
+  assert.equal(await lastSynced(), 0);
+  synced([{ ...refused, vital: true }], true);
+  assert.deepEqual([health.state().synced, await lastSynced()], [false, 0]);
+  synced([], false);
+  assert.equal(health.state().synced, false);
+  synced([{ ...refused, vital: false }], true);
+  assert.equal(health.state().synced, true);
 });
 
 describe('a change', () => {

@@ -138,6 +138,7 @@ it('alerts fire when they should, and not before', async () => {
           // Until minute 4 each request is followed by a success; after that, none is.
           series('kubeproxy_sync_proxy_rules_last_queued_timestamp_seconds', '0+60x30'),
           series('kubeproxy_sync_proxy_rules_last_timestamp_seconds', '1+60x4 241x26'),
+          series('kubeproxy_sync_proxy_rules_last_timestamp_seconds', '0x30', { instance: 'b' }),
           series('kube_netlink_proxy_operations_total', '0+5x40', { ...refused, result: 'ok' }),
           series('kube_netlink_proxy_operations_total', '0x9 0+1x30', refused),
           series('kube_netlink_proxy_left_out_objects', '0x9 1x30', damaged),
@@ -146,6 +147,8 @@ it('alerts fire when they should, and not before', async () => {
         alert_rule_test: [
           expected('KubeNetlinkProxyDown', '9m', 'critical'),
           expected('KubeNetlinkProxyDown', '15m', 'critical', on),
+          expected('KubeNetlinkProxyNeverSynced', '4m', 'critical'),
+          expected('KubeNetlinkProxyNeverSynced', '6m', 'critical', { ...on, instance: 'b' }),
           expected('KubeNetlinkProxyNotSyncing', '9m', 'critical'),
           expected('KubeNetlinkProxyNotSyncing', '12m', 'critical', on),
           expected('KubeNetlinkProxyOperationsFailing', '20m', 'warning'),

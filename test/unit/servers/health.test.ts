@@ -9,11 +9,12 @@ const START = Date.parse('2026-11-20T17:32:31.830Z');
 const TIMEOUT = 60_000;
 
 /** A health server with a manual clock. */
-function setUp() {
+function setUp(synced = true) {
   let passed = 0;
   const counted: string[] = [];
   const health = new ProxyHealth(TIMEOUT, { now: () => START + passed, elapsed: () => passed });
   const handler = healthHandler(health, (probe, status) => counted.push(`${probe} ${status}`));
+  if (synced) health.completed();
   return {
     health,
     counted,
@@ -39,6 +40,15 @@ describe('the health server', () => {
       headers: HEADERS,
       body: '{"lastUpdated":"2026-11-20T17:32:31.83Z","currentTime":"2026-11-20T17:32:31.83Z","healthy":true}',
     });
+  });
+
+  it('responds with 503 to /healthz, and 200 to /livez, until a pass is complete', () => {
+    const { health, get } = setUp(false);
+    health.updated(4);
+    assert.equal(get('/healthz').status, 503);
+    assert.equal(get('/livez').status, 200);
+    health.completed();
+    assert.equal(get('/healthz').status, 200);
   });
 
   it('lists each family, IPv4 first, with the current time as the last update while healthy', () => {

@@ -1,6 +1,9 @@
 // Programs of the kernel's tools: iptables-save and -restore, modprobe. The addon starts them, because Node's child_process copies
 // the page tables of this process for each (fork), for which the event loop waits.
+import { constants as access } from 'node:fs';
+import * as files from 'node:fs/promises';
 import { constants } from 'node:os';
+import { delimiter, join } from 'node:path';
 import { loadAddon, type NativeEnd, type NativeError } from './addon.js';
 import { errnoName } from './failures.js';
 
@@ -80,6 +83,20 @@ async function started(
 /** The environment variables of this process: `NAME=value`. */
 export function environment(): string[] {
   return Object.entries(process.env).map(([name, value]) => `${name}=${value}`);
+}
+
+/** The file behind a program's name in `PATH`, without symbolic links; undefined if there is none that can be run. */
+export async function programFile(program: string): Promise<string | undefined> {
+  for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
+    try {
+      const file = await files.realpath(join(folder, program));
+      await files.access(file, access.X_OK);
+      return file;
+    } catch {
+      // The next folder may have it.
+    }
+  }
+  return undefined;
 }
 
 /** The error for a program that the addon could not start. Other errors are returned as they are. */

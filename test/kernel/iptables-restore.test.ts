@@ -60,7 +60,7 @@ function open(): IptablesClient {
 function restorerOf(options: RestorerOptions, reports: string[]): Restorer {
   const restorer = new Restorer(
     'iptables-restore',
-    (program, reason) => reports.push(`${program}: ${reason}`),
+    { fallback: (program, reason) => reports.push(`${program}: ${reason}`), replaced: () => {} },
     options,
   );
   opened.push(restorer);

@@ -3,7 +3,7 @@ import { NetlinkError } from '../../errors.js';
 import type { Family } from '../../net/address.js';
 import { ProgramError, runProgram } from '../program.js';
 import { reported, verbOf } from '../reported.js';
-import { Restorer } from './restorer.js';
+import { Restorer, type RestorerEvents } from './restorer.js';
 import { mainErrorOf, resultsOf } from './results.js';
 import { parseSaved, parseTablesInSlices } from './saved.js';
 import { restoreTables } from './text.js';
@@ -24,12 +24,18 @@ export interface IptablesClient extends Iptables {
  * makes all later ones; it ends with close(), and at the latest with the thread that opened it.
  */
 export function openIptables(): IptablesClient {
-  const onFallback = (name: string, reason: string) => iptables.onFallback?.(name, reason);
-  const restorers = {
-    4: new Restorer(program('restore', 4), onFallback),
-    6: new Restorer(program('restore', 6), onFallback),
+  const events: RestorerEvents = {
+    fallback: (name, reason) => iptables.onFallback?.(name, reason),
+    replaced: (name, before, now) => iptables.onReplaced?.(name, before, now),
   };
-  const saveTables = async (family: Family) => parseTablesInSlices(await saved(family));
+  const restorers = {
+    4: new Restorer(program('restore', 4), events),
+    6: new Restorer(program('restore', 6), events),
+  };
+  const saveTables = async (family: Family) => {
+    await restorers[family].follow();
+    return parseTablesInSlices(await saved(family));
+  };
   const iptables: IptablesClient = {
     save: async (family) => (await saveTables(family)).rules,
     saveTables,

@@ -6,7 +6,7 @@
 // the container, and stdbuf(1) is missing in small images.
 import { performance } from 'node:perf_hooks';
 import { loadAddon } from '../addon.js';
-import { ProgramError, runProgram } from '../program.js';
+import { ProgramError, programFile, runProgram } from '../program.js';
 import { type Answer, ProgramSession } from '../programSession.js';
 import type { Outcome, RestoreFailure } from './results.js';
 import type { RestoreTable } from './text.js';
@@ -52,16 +52,26 @@ export interface RestorerOptions {
   readonly startTimeout?: number;
 }
 
+/** Called when a program cannot run for long, or has been replaced. */
+export interface RestorerEvents {
+  /** Changes need a process each, because a long-lived one cannot be had. Called once. */
+  fallback(program: string, reason: string): void;
+  /** Another file has the name of the program: the backend of iptables was changed. */
+  replaced(program: string, before: string, now: string): void;
+}
+
 /** The changes of one family. */
 export class Restorer {
   readonly #program: string;
-  readonly #onFallback: (program: string, reason: string) => void;
+  readonly #events: RestorerEvents;
   readonly #now: () => number;
   readonly #startTimeout: number;
   /** The program, while it starts or runs; resolves to undefined if none can be had. */
   #running: Promise<Running | undefined> | undefined;
   /** Ends with the last change. */
   #last: Promise<unknown> = Promise.resolve();
+  /** The file of the program that was started last. */
+  #file: string | undefined;
   /** Until then, in ms, each change has a process of its own. */
   #alone = 0;
   #reported = false;
@@ -69,14 +79,13 @@ export class Restorer {
   /** Number of the last mark. */
   #marks = 0;
 
-  /** @param onFallback called once when changes need a process each, because a long-lived one cannot be had */
   constructor(
     program: string,
-    onFallback: (program: string, reason: string) => void,
+    events: RestorerEvents,
     { now = () => performance.now(), startTimeout = START_TIMEOUT }: RestorerOptions = {},
   ) {
     this.#program = program;
-    this.#onFallback = onFallback;
+    this.#events = events;
     this.#now = now;
     this.#startTimeout = startTimeout;
   }
@@ -86,6 +95,16 @@ export class Restorer {
     const outcome = this.#last.then(() => this.#restore(tables));
     this.#last = outcome.catch(() => {});
     return outcome;
+  }
+
+  /**
+   * Ends the program if another file has its name now: what iptables-save prints would not be what it changes. Call it before each
+   * reading of all rules.
+   */
+  follow(): Promise<void> {
+    const following = this.#last.then(() => this.#follow());
+    this.#last = following.catch(() => {});
+    return following;
   }
 
   /** Lets changes already made finish, then ends the program. Later changes fail with ERR_CLOSED. */
@@ -111,6 +130,19 @@ export class Restorer {
     return this.#restoreAlone(tables);
   }
 
+  async #follow(): Promise<void> {
+    const before = this.#file;
+    if (before === undefined || this.#closed) return;
+    const now = await programFile(this.#program);
+    if (now === undefined || now === before) return;
+    const running = await this.#running;
+    this.#running = undefined;
+    this.#file = now;
+    this.#alone = 0;
+    this.#events.replaced(this.#program, before, now);
+    await running?.session.close();
+  }
+
   async #start(): Promise<Running | undefined> {
     if (!this.#running && this.#now() >= this.#alone) this.#running = this.#open();
     const running = await this.#running;
@@ -122,6 +154,7 @@ export class Restorer {
   async #open(): Promise<Running | undefined> {
     let reason: string;
     try {
+      this.#file ??= await programFile(this.#program);
       const session = new ProgramSession(this.#program, ['--verbose', ...ARGUMENTS]);
       const mark = this.#nextMark();
       const answer = await session.exchange(
@@ -137,7 +170,7 @@ export class Restorer {
       reason = (error as Error).message;
     }
     this.#alone = this.#now() + RETRY_AFTER;
-    if (!this.#reported) this.#onFallback(this.#program, reason);
+    if (!this.#reported) this.#events.fallback(this.#program, reason);
     this.#reported = true;
     return undefined;
   }

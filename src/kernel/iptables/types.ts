@@ -73,6 +73,11 @@ export interface Iptables extends BatchSource<IptablesRestore> {
    * name of the program and the reason.
    */
   onFallback?: ((program: string, reason: string) => void) | undefined;
+  /**
+   * Called when another file has the name of a program that makes changes, so that the rules that were made before are in another
+   * backend: with the name, the file before, and the file now, which makes all later changes. It is noticed when rules are read.
+   */
+  onReplaced?: ((program: string, before: string, now: string) => void) | undefined;
   /** Every chain of every table. Runs one process. */
   save(family: Family): Promise<SavedRules>;
   /** The same, with the policies of the built-in chains. */

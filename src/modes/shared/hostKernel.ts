@@ -56,6 +56,12 @@ export function logFallback(iptables: Iptables, log: Pick<Logger, 'warn'>): void
       'the program cannot run for long: each change of its rules starts a process',
     );
   };
+  iptables.onReplaced = (program, before, now) => {
+    log.warn(
+      { program, before, now },
+      'the backend of iptables was changed: all rules are written with the new one; those of the old one stay until they are deleted',
+    );
+  };
 }
 
 function hostChanges(events: readonly RtnetlinkEvent[]): Pick<HostChange, 'addresses' | 'deletedLinks'> {

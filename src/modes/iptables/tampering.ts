@@ -9,26 +9,36 @@ import { type Item, keyOf } from './items.js';
 import type { IptablesOptions } from './options.js';
 
 /**
- * A built-in chain of each table. Its jumps are lost when the table is flushed, and without them no packet reaches the other
- * chains. A chain that is deleted alone is found by audits.
+ * The built-in chains through which packets of others, and of the node itself, reach the chains of Services. Their jumps are lost
+ * when the table is flushed. A chain that is deleted alone is found by audits.
  */
-const WATCHED: readonly string[] = ['nat/PREROUTING', 'filter/FORWARD'];
+const WATCHED: readonly string[] = ['nat/PREROUTING', 'nat/OUTPUT', 'filter/FORWARD', 'filter/OUTPUT'];
+
+/** The looks at the tables of a mode. */
+export interface TableWatch {
+  /** Looks at once: a change of the family failed, perhaps because its table was flushed. */
+  look(family: Family): void;
+  close(): void;
+}
 
 /** Looks for the jumps once in each `auditPeriod`, even if changes never pause, until closed. */
 export async function watchTables(
   iptables: Pick<Iptables, 'listRules'>,
   { families, auditPeriod }: Pick<IptablesOptions, 'families' | 'auditPeriod'>,
   listener: DisturbedListener<Item>,
-): Promise<{ close(): void }> {
+): Promise<TableWatch> {
+  const lost = (family: Family) => (known: ReadonlyMap<string, Item>) =>
+    lostJumps(iptables, watchedJumps(family, known));
+  // The failed change is reported and retried. An error of this look must not cause a full pass, which may fail in the same way and
+  // look again without a pause; the next look of the period rejects with it.
+  const look = (family: Family) => listener.disturbed((known) => lost(family)(known).catch(() => false));
   const timer = setInterval(
     () => {
-      for (const family of families) {
-        listener.disturbed((known) => lostJumps(iptables, watchedJumps(family, known)));
-      }
+      for (const family of families) listener.disturbed(lost(family));
     },
     Math.min(auditPeriod, LONGEST_TIMER),
   );
-  return { close: () => clearInterval(timer) };
+  return { look, close: () => clearInterval(timer) };
 }
 
 /** The known jumps of the watched chains of a family. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, it, mock } from 'node:test';
 import { NetlinkError } from '../../../../src/errors.js';
 import type { FakeIptables } from '../../../../src/kernel/testing/index.js';
-import { IPTABLES_DEFAULTS } from '../../../../src/modes/iptables/index.js';
+import { createIptablesMode, IPTABLES_DEFAULTS } from '../../../../src/modes/iptables/index.js';
 import { type Item, itemMap } from '../../../../src/modes/iptables/items.js';
 import { observeRules } from '../../../../src/modes/iptables/observe.js';
 import { watchTables } from '../../../../src/modes/iptables/tampering.js';
@@ -14,6 +14,7 @@ import { FakeIptablesNode } from '../../../support/testNode.js';
 
 const PERIOD = 30_000;
 
+let kernel: FakeIptablesNode['kernel'];
 let iptables: FakeIptables;
 let known: ReadonlyMap<string, Item>;
 let checks: DisturbedCheck<Item>[];
@@ -24,7 +25,8 @@ beforeEach(async () => {
   assert.ok(scenario);
   const node = new FakeIptablesNode(scenario);
   assert.deepEqual((await node.sync()).failures, []);
-  iptables = node.kernel.iptables;
+  kernel = node.kernel;
+  iptables = kernel.iptables;
   const items = ([4, 6] as const).map(async (family) => [
     ...observeRules(family, await iptables.save(family)),
   ]);
@@ -84,4 +86,35 @@ it('an error of iptables rejects: the caller reads everything', async () => {
 it('nothing is looked at after the end', async () => {
   watch.close();
   assert.deepEqual(await look(), []);
+});
+
+it('a deleted jump in OUTPUT alone is found', async () => {
+  edit(iptables, 4, (line) => (/^-A OUTPUT .*-j KUBE-SERVICES$/.test(line) ? [] : [line]));
+  assert.deepEqual(await look(), [true, false]);
+});
+
+it('a deletion that fails because its table was flushed starts a look at once', async () => {
+  const mode = createIptablesMode(kernel, { ...IPTABLES_DEFAULTS, auditPeriod: PERIOD });
+  const looks: DisturbedCheck<Item>[] = [];
+  const own = await mode.watch?.({ disturbed: (check) => looks.push(check) });
+  const rule = {
+    family: 4,
+    table: 'nat',
+    chain: 'KUBE-SERVICES',
+    text: '-d 10.96.0.99/32 -j KUBE-SVC-GONE',
+  } as const;
+  const call = {
+    on: 'iptables',
+    family: 4,
+    operation: { do: 'deleteRule', rule },
+    service: 'demo/gone',
+  } as const;
+  flush(4, 'nat', false);
+  const results = await mode.apply([{ key: 'rule', phase: 'deleteRules', call, becomes: undefined }]);
+  own?.close();
+  assert.deepEqual(
+    results.map((error) => error?.code),
+    ['ERR_PROCESS'],
+  );
+  assert.deepEqual(await Promise.all(looks.map((check) => check(known))), [true]);
 });

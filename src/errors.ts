@@ -114,9 +114,18 @@ const MAX_EXCERPT = 200;
  * @param max length, in characters
  */
 export function excerpt(text: string, max = MAX_EXCERPT): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches them on purpose.
-  return shortened(text, max).replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, escaped);
+  return escapedControls(shortened(text, max));
 }
+
+/** Text on one line: control characters, and those that change the direction of text, are escaped as in JSON. */
+export function escapedControls(text: string): string {
+  return text.replace(CONTROLS, escaped);
+}
+
+/** Controls of C0 and C1, line separators, directions, halves of surrogate pairs. */
+const CONTROLS =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches them on purpose.
+  /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
 /** Text truncated to a length in characters, for messages that escape it themselves. */
 export function shortened(text: string, max = MAX_EXCERPT): string {

@@ -1,5 +1,7 @@
 // Formats a log record as a line of text: time, level, message, and the fields as key=value.
 
+import { escapedControls } from '../errors.js';
+
 /** A record in pino's JSON. */
 interface LogRecord {
   /** In ms since 1970. */
@@ -22,7 +24,7 @@ const COLOURS: Readonly<Record<string, number>> = {
 
 /**
  * Formats a JSON record as a line of text: `2026-11-20T17:32:31.500Z INFO  synced services=3 node="a"`. The time is RFC
- * 3339, in UTC. Text values are quoted as in klog. In the message only line breaks are escaped.
+ * 3339, in UTC. Text values are quoted as in klog. Control characters are escaped everywhere.
  *
  * @param coloured mark the level with a colour
  */
@@ -30,6 +32,8 @@ export function textLine(json: string, coloured: boolean): string {
   const { ts, level, v: _, msg = '', ...fields } = JSON.parse(json) as LogRecord;
   const word = level.toUpperCase().padEnd(5);
   const shown = coloured ? `\u001b[${COLOURS[level] ?? 0}m${word}\u001b[0m` : word;
-  const pairs = Object.entries(fields).map(([name, value]) => ` ${name}=${JSON.stringify(value)}`);
-  return `${new Date(ts).toISOString()} ${shown} ${msg.replaceAll('\n', '\\n')}${pairs.join('')}\n`;
+  const pairs = Object.entries(fields).map(
+    ([name, value]) => ` ${escapedControls(name)}=${escapedControls(JSON.stringify(value))}`,
+  );
+  return `${new Date(ts).toISOString()} ${shown} ${escapedControls(msg.replaceAll('\n', '\\n'))}${pairs.join('')}\n`;
 }

@@ -4,6 +4,7 @@ import type { Problem } from '../errors.js';
 import { canonicalAddress } from '../net/address.js';
 import { formatNetwork, parseNetwork } from '../net/network.js';
 import type { Protocol } from '../net/protocol.js';
+import { isName, type NameRule } from './names.js';
 
 /** A record of which nothing more is known. */
 export interface Untyped {
@@ -123,6 +124,12 @@ export class Fields<Of = Untyped> {
     if (typeof value === 'string') return value.trim();
     this.report(name, 'must be text');
     return absent;
+  }
+
+  /** A name, without surrounding space; empty when absent, undefined when it breaks the rule. */
+  name(name: Name<Of, string>, rule: NameRule): string | undefined {
+    const text = this.text(name);
+    return text === '' || isName(text, rule) ? text : this.report(name, rule.text);
   }
 
   /** The texts of a list, unchanged; any other value is reported. */

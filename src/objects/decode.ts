@@ -3,6 +3,7 @@
 // last readable value: unreadable data never removes something that works.
 import type { ObjectReference, Problem } from '../errors.js';
 import { Fields, isRecord, kept } from '../input/fields.js';
+import { DNS_LABEL, DNS_SUBDOMAIN, isName, UID } from '../input/names.js';
 import { decodeEndpointSlice } from './endpointSlice.js';
 import { Interning } from './interning.js';
 import { decodeNode } from './node.js';
@@ -74,16 +75,27 @@ export function decodeObject(
   const identity = `${kind} ${kind === 'Node' ? name : `${namespace}/${name}`}`;
   const found: Problem[] = [];
   const fields = new Fields(name === '' ? `nameless ${kind}` : identity, found, raw);
-  if (name === '') {
-    fields.report('metadata.name', 'must not be empty');
+  if (!hasValidNames(kind, namespace, name, fields)) {
     return { problems: found.map((problem) => ({ ...problem, kind, reason: 'ObjectLeftOut' })) };
   }
   const former = formerOf(identity);
   const object = read({ namespace, name }, fields, former, interning);
   if (found.length === 0) return object ? { object, problems: found } : { problems: found };
-  const uid = typeof metadata['uid'] === 'string' ? { uid: metadata['uid'] } : {};
+  const id = metadata['uid'];
+  const uid = typeof id === 'string' && isName(id, UID) ? { uid: id } : {};
   const reference = { apiVersion, kind, ...(kind === 'Node' ? {} : { namespace }), name, ...uid };
   return judge(object, former, found, reference);
+}
+
+/** Whether an object has the names that its kind may have; reports those that it may not. */
+function hasValidNames(kind: string, namespace: string, name: string, fields: Fields): boolean {
+  const rule = kind === 'Service' ? DNS_LABEL : DNS_SUBDOMAIN;
+  if (name === '') fields.report('metadata.name', 'must not be empty');
+  else if (!isName(name, rule)) fields.report('metadata.name', rule.text, name);
+  else if (kind !== 'Node' && !isName(namespace, DNS_LABEL))
+    fields.report('metadata.namespace', DNS_LABEL.text, namespace);
+  else return true;
+  return false;
 }
 
 /** Adds to each problem the effect that it has. */

@@ -7,6 +7,7 @@ import type {
   V1EndpointSlice,
 } from '@kubernetes/client-node';
 import type { Fields } from '../input/fields.js';
+import { DNS_LABEL, DNS_SUBDOMAIN, LABEL_VALUE } from '../input/names.js';
 import { canonicalAddress, type Family } from '../net/address.js';
 import type { Interning } from './interning.js';
 import {
@@ -32,7 +33,8 @@ export function decodeEndpointSlice(
   const metadata = fields.child('metadata');
   const labels = metadata.child('labels');
   if (labels.has('service.kubernetes.io/headless')) return undefined;
-  const serviceName = labels.text('kubernetes.io/service-name');
+  const serviceName = labels.name('kubernetes.io/service-name', LABEL_VALUE);
+  if (serviceName === undefined) return undefined;
   if (serviceName === '') {
     return fields.report('metadata.labels[kubernetes.io/service-name]', 'must name the Service');
   }
@@ -68,7 +70,8 @@ function decodeTriggerTime(annotations: Fields<Readonly<Record<string, string>>>
 
 /** A port is identified by its name: an unreadable port keeps its last readable value. */
 function decodePort(fields: Fields<DiscoveryV1EndpointPort>, former: readonly SlicePort[] = []): SlicePort[] {
-  const name = fields.text('name');
+  const name = fields.name('name', DNS_LABEL);
+  if (name === undefined) return [];
   return fields.orFormer(
     () => {
       const protocol = fields.protocol('protocol');
@@ -118,7 +121,7 @@ function decodeState(
     ),
     nodeName: interning.text(
       fields.restoring(
-        () => fields.text('nodeName'),
+        () => fields.name('nodeName', DNS_SUBDOMAIN) ?? '',
         () => nodeNameIn(former, address),
       ),
     ),
@@ -134,7 +137,8 @@ function decodeHints(
   list: 'forZones' | 'forNodes',
   interning: Interning,
 ): readonly string[] {
-  return interning.list(hints.children(list).map((hint) => hint.text('name')));
+  const rule = list === 'forZones' ? LABEL_VALUE : DNS_SUBDOMAIN;
+  return interning.list(hints.children(list).map((hint) => hint.name('name', rule) ?? ''));
 }
 
 /** The name of the node of a former endpoint; undefined if it is unknown. The address may be in any spelling. */

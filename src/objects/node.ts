@@ -2,6 +2,7 @@
 
 import type { V1Node, V1NodeSpec, V1NodeStatus, V1ObjectMeta } from '@kubernetes/client-node';
 import type { Fields } from '../input/fields.js';
+import { LABEL_VALUE, UID } from '../input/names.js';
 import type { Node, ObjectName } from './types.js';
 
 /** Key of the taint by which the cluster autoscaler announces that it will remove the node. */
@@ -17,8 +18,8 @@ export function decodeNode({ name }: ObjectName, fields: Fields<V1Node>, former?
     ...decodeEligibility(metadata, spec),
     kind: 'Node',
     name,
-    uid: metadata.text('uid'),
-    zone: labels.orFormer(() => labels.text('topology.kubernetes.io/zone'), former?.zone),
+    uid: metadata.name('uid', UID) ?? '',
+    zone: labels.orFormer(() => labels.name('topology.kubernetes.io/zone', LABEL_VALUE) ?? '', former?.zone),
     addresses: status.orFormer(() => decodeAddresses(status), former?.addresses),
     podCIDRs: spec.orFormer(() => spec.networks('podCIDRs'), former?.podCIDRs),
   };

@@ -2,6 +2,7 @@
 
 import type { V1LoadBalancerStatus, V1Service, V1ServicePort, V1ServiceSpec } from '@kubernetes/client-node';
 import type { Fields } from '../input/fields.js';
+import { DNS_LABEL } from '../input/names.js';
 import { type Family, familyOf } from '../net/address.js';
 import type { Interning } from './interning.js';
 import type { ObjectName, PerFamily, Service, ServiceObjectPort } from './types.js';
@@ -70,7 +71,8 @@ function decodePort(
   fields: Fields<V1ServicePort>,
   former: readonly ServiceObjectPort[] = [],
 ): ServiceObjectPort[] {
-  const name = fields.text('name');
+  const name = fields.name('name', DNS_LABEL);
+  if (name === undefined) return [];
   const before = former.filter((port) => port.name === name);
   return fields.orFormer(() => {
     const protocol = fields.protocol('protocol');

@@ -1,4 +1,5 @@
 // The output of the commands: results on standard output, notes and errors on standard error.
+import { escapedControls } from '../../errors.js';
 import { yaml } from '../../yaml.js';
 import { hasColours, type Style, styleFor } from './colours.js';
 
@@ -41,7 +42,9 @@ export function writeReport(
 }
 
 function formatted(format: Format, report: object, lines: (wide: boolean) => readonly string[]): string {
-  if (format === 'json') return `${JSON.stringify(report, undefined, 2)}\n`;
+  // JSON.stringify leaves the controls above U+007E, which terminals obey too. Its own line breaks stay.
+  if (format === 'json')
+    return `${JSON.stringify(report, undefined, 2).split('\n').map(escapedControls).join('\n')}\n`;
   if (format === 'yaml') return yaml().stringify(report, { version: '1.1', lineWidth: 0 });
   return lines(format === 'wide')
     .map((line) => `${line}\n`)

@@ -4,10 +4,17 @@ import type { Family } from '../../net/address.js';
 import type { Protocol } from '../../net/protocol.js';
 import { containsAll, type LocalMatch } from '../shared/localDetector.js';
 
-/** `-m comment --comment "…"`. */
+/**
+ * `-m comment --comment "…"`. Throws a RangeError for text that would end the comment or the line: names are checked where
+ * objects are decoded, and no other part may be the one that lets another rule in.
+ */
 export function comment(text: string): string {
+  if (UNSAFE.test(text)) throw new RangeError(`not the comment of a rule: ${JSON.stringify(text)}`);
   return `-m comment --comment "${text}"`;
 }
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches them on purpose.
+const UNSAFE = /["\\\u0000-\u001f\u007f-\u009f]/;
 
 /** The network of one address: `10.0.0.1/32`. */
 export function hostNetwork(address: string, family: Family): string {

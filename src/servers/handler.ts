@@ -9,6 +9,8 @@ export interface Request {
   readonly path: string;
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
+  /** The client is a process in the server's network namespace; see {@link isOnHost}. */
+  readonly onHost: boolean;
   /** Reads the body as UTF-8. Rejects with {@link BadRequest} if it is longer than 64 KiB or incomplete. */
   body(): Promise<string>;
   /** Aborted when the client disconnects before the response, or when the server is closed. */
@@ -49,6 +51,26 @@ export function json(status: number, text: string, headers: Readonly<Record<stri
     headers: { 'Content-Type': 'application/json', 'X-Content-Type-Options': 'nosniff', ...headers },
     body: text,
   };
+}
+
+/** Serves only clients on this host. The response to others is 403 and says so. */
+export function onlyOnHost(handler: Handler): Handler {
+  return (request) =>
+    request.onHost ? handler(request) : plain(403, 'this page is only for clients on the node\n');
+}
+
+/** Loopback addresses; a socket for both families shows IPv4 addresses as mapped ones. */
+const LOOPBACK = /^(::ffff:)?127\.|^::1$/;
+
+/**
+ * Whether a connection comes from the host itself: from a loopback address, or from the address that it was opened to. The
+ * kernel drops packets from outside that claim to come from an address of its own.
+ *
+ * @param remote the client's address; undefined after it has disconnected
+ * @param local the server's address of the connection
+ */
+export function isOnHost(remote: string | undefined, local: string | undefined): boolean {
+  return remote !== undefined && (remote === local || LOOPBACK.test(remote));
 }
 
 /** The response of Go's mux for an unknown path. */

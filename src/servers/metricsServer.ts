@@ -1,5 +1,5 @@
 // The metrics server: metrics, the configuration and, if enabled, profiles and debugging.
-import { BadRequest, type Handler, json, plain, type Response, routes } from './handler.js';
+import { BadRequest, type Handler, json, onlyOnHost, plain, type Response, routes } from './handler.js';
 import type { Metrics } from './metrics.js';
 import { profilingHandlers } from './profiling.js';
 import { openSlis } from './slis.js';
@@ -27,9 +27,9 @@ export interface MetricsServerOptions {
   };
   /** Summary of the objects with problems, for /statusz; undefined if there are none. */
   readonly leftOut: () => string | undefined;
-  /** The state of the agent, for /status: plain values. */
+  /** The state of the agent, for /status, which only clients on the node can read: plain values. */
   readonly report: () => object;
-  /** The frontends of all Services with their names, for /services: plain values. */
+  /** The frontends of all Services with their names, for /services, which is for clients on the node too: plain values. */
   readonly frontends: () => Promise<readonly object[]>;
   /** Feature gate ComponentStatusz; without it, /statusz is 404. */
   readonly statusz: boolean;
@@ -57,8 +57,11 @@ export function metricsHandler(options: MetricsServerOptions): Handler {
       return plain(200, 'ok');
     },
     '/proxyMode': () => plain(200, options.proxyMode),
-    '/status': () => json(200, `${JSON.stringify(options.report())}\n`),
-    '/services': async () => json(200, `${JSON.stringify({ frontends: await options.frontends() })}\n`),
+    // They have names and addresses of all namespaces, and the port may be open to the network for Prometheus.
+    '/status': onlyOnHost(() => json(200, `${JSON.stringify(options.report())}\n`)),
+    '/services': onlyOnHost(async () =>
+      json(200, `${JSON.stringify({ frontends: await options.frontends() })}\n`),
+    ),
     '/configz': () => json(200, JSON.stringify({ 'kubeproxy.config.k8s.io': options.configuration() })),
   };
   if (flagz) table['/flagz'] = flagzHandler(flagz);

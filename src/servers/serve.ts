@@ -2,7 +2,8 @@
 // handler throws, the response is 500 and the error is reported; it never ends the process.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import { BadRequest, type Handler, plain, type Request, type Response } from './handler.js';
+import { Connections } from './connections.js';
+import { BadRequest, type Handler, isOnHost, plain, type Request, type Response } from './handler.js';
 
 /** Time limits for clients, in ms, and the maximum number of connections. */
 export interface Limits {
@@ -16,7 +17,10 @@ export interface Limits {
   readonly idle: number;
   /** Interval at which `headers` and `request` are checked. */
   readonly check: number;
-  /** Per listening socket. A further connection is closed, and all idle ones too. */
+  /**
+   * Per listening socket. A further connection takes the place of another: of the client address that has most of them,
+   * the oldest one that is idle or whose request is incomplete.
+   */
   readonly connections: number;
 }
 
@@ -26,7 +30,7 @@ export const LIMITS: Limits = {
   request: 30_000,
   stalled: 30_000,
   idle: 120_000,
-  check: 30_000,
+  check: 1000,
   connections: 256,
 };
 
@@ -53,9 +57,7 @@ export function createHttpServer(
       });
     },
   );
-  server.maxConnections = limits.connections;
-  // The next attempt of a refused client then succeeds.
-  server.on('drop', () => server.closeIdleConnections());
+  new Connections(server, limits.connections);
   return server;
 }
 
@@ -126,6 +128,7 @@ function readRequest(incoming: IncomingMessage, signal: AbortSignal): Request {
     path: decodePath(rawPath),
     query: new URLSearchParams(rawQuery),
     headers: incoming.headers,
+    onHost: isOnHost(incoming.socket.remoteAddress, incoming.socket.localAddress),
     body: () => readBody(incoming),
     signal,
   };

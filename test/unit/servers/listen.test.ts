@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -242,27 +242,89 @@ describe('a slow client', () => {
     assert.ok(took > 500 && took < 3000, `${took} ms`);
   });
 
-  it('loses idle connections when others need them', async () => {
+  it('loses its oldest idle connection when another needs the place', async () => {
     const { port } = await open(() => plain(200, 'x'), { connections: 2 });
-    const idle = [await dial(port), await dial(port)];
-    for (const socket of idle) {
-      socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
-      await new Promise((resolve) => socket.once('data', resolve));
-    }
-    const closed = Promise.all(idle.map(closing));
-    await dial(port).then(closing, () => {});
-    await closed;
+    const unfinished = await dial(port);
+    const idle = await dial(port);
+    idle.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    await new Promise((resolve) => idle.once('data', resolve));
+    const closed = closing(idle);
     assert.equal((await ask(port)).body, 'x');
+    await closed;
+    unfinished.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    assert.match(await readAll(unfinished), /^HTTP\/1\.1 200 /);
   });
 
-  it('cannot block others for long', async () => {
-    const { port } = await open(() => plain(200, 'x'), { ...limits, connections: 2 });
-    const first = [await dial(port), await dial(port)];
-    const third = await dial(port).catch(() => undefined);
-    if (third) await closing(third);
-    await Promise.all(first.map(closing));
+  it('cannot block others', async () => {
+    const { port } = await open(() => plain(200, 'x'), { connections: 2 });
+    const slow = [await dial(port), await dial(port)];
+    const oldest = closing(slow[0] as Socket);
     assert.equal((await ask(port)).body, 'x');
+    await oldest;
+    slow[1]?.destroy();
   });
+});
+
+describe('many slow clients', () => {
+  /** A client that has sent a part of a request; undefined if it was refused. */
+  const slow = (port: number, from: string) =>
+    new Promise<Socket>((resolve) => {
+      const socket = connect({ port, host: '127.0.0.1', localAddress: from }, () => {
+        socket.write('GET / HTTP/1.1\r\nHost: x\r\n');
+        resolve(socket);
+      });
+      socket.on('error', () => resolve(socket));
+      socket.on('close', () => resolve(socket));
+    });
+
+  for (const sources of [1, 10, 300]) {
+    it(`from ${sources} addresses do not stop probes`, async () => {
+      const { port, failures } = await open(() => plain(200, 'healthy'));
+      const clients: Socket[] = [];
+      try {
+        for (let i = 0; i < 300; i++) {
+          const n = 2 + (i % sources);
+          clients.push(await slow(port, `127.1.${n >> 8}.${n & 255}`));
+          if (i % 10 === 9) assert.equal((await ask(port)).body, 'healthy', `after ${i} clients`);
+        }
+        for (let i = 0; i < 50; i++) assert.equal((await ask(port)).body, 'healthy', `probe ${i}`);
+        assert.deepEqual(failures, []);
+      } finally {
+        for (const client of clients) client.destroy();
+      }
+    });
+  }
+
+  it("of one address take each other's place, not that of an older client from another", async () => {
+    const { port } = await open(() => plain(200, 'x'), { connections: 3 });
+    const old = await slow(port, '127.1.0.1');
+    const many: Socket[] = [];
+    for (let i = 0; i < 5; i++) many.push(await slow(port, '127.1.0.2'));
+    const answer = readAll(old);
+    old.write('Connection: close\r\n\r\n');
+    assert.match(await answer, /^HTTP\/1\.1 200 /);
+    for (const client of many) client.destroy();
+  });
+
+  it('do not end a request whose response is being prepared', async () => {
+    const release: (() => void)[] = [];
+    const { port } = await open(
+      async () => {
+        await new Promise<void>((resolve) => release.push(resolve));
+        return plain(200, 'done');
+      },
+      { connections: 3 },
+    );
+    const waiting = ask(port);
+    while (release.length === 0) await pause(5);
+    const many: Socket[] = [];
+    for (let i = 0; i < 8; i++) many.push(await slow(port, '127.0.0.1'));
+    release[0]?.();
+    assert.equal((await waiting).body, 'done');
+    for (const client of many) client.destroy();
+  });
+
+  it('are closed when their time is over, to a second', () => assert.equal(LIMITS.check, 1000));
 });
 
 describe('an address', () => {

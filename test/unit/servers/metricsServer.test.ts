@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { isOnHost, type Request } from '../../../src/servers/handler.js';
 import { listen } from '../../../src/servers/listen.js';
 import { type MetricsServerOptions, metricsHandler } from '../../../src/servers/metricsServer.js';
 import { closeAfter } from '../../support/closeAfter.js';
@@ -8,8 +9,7 @@ import { ask, dial } from '../../support/request.js';
 
 const STARTED = Date.parse('2024-10-16T21:03:43.700Z');
 
-async function open(options: Partial<MetricsServerOptions> = {}) {
-  const failures: unknown[] = [];
+function build(options: Partial<MetricsServerOptions> = {}) {
   const handler = metricsHandler({
     metrics: { text: async () => 'up 1\n', contentType: 'text/plain; version=0.0.4; charset=utf-8' },
     startedAt: STARTED,
@@ -28,6 +28,25 @@ async function open(options: Partial<MetricsServerOptions> = {}) {
     frontends: async () => [{ service: 'demo/web' }],
     ...options,
   });
+  return { handler };
+}
+
+/** A request of a client on this host, or on another one. */
+function request(path: string, onHost: boolean): Request {
+  return {
+    method: 'GET',
+    path,
+    query: new URLSearchParams(),
+    headers: {},
+    onHost,
+    body: async () => '',
+    signal: new AbortController().signal,
+  };
+}
+
+async function open(options: Partial<MetricsServerOptions> = {}) {
+  const { handler } = build(options);
+  const failures: unknown[] = [];
   const { port } = closeAfter(
     await listen({ address: '127.0.0.1', port: 0 }, handler, (error) => failures.push(error)),
   );
@@ -38,6 +57,43 @@ const enabled = { profiling: { setVerbosity: () => {} } };
 const TEXT = 'Content-Type: text/plain; charset=utf-8';
 
 describe('the metrics server', () => {
+  it('shows names and the state of the agent only to clients on the node, and metrics to all', async () => {
+    const { handler } = build();
+    const answer = async (path: string, onHost: boolean) => (await handler(request(path, onHost))).status;
+    for (const path of ['/status', '/services']) {
+      assert.deepEqual([await answer(path, true), await answer(path, false)], [200, 403], path);
+    }
+    for (const path of ['/metrics', '/metrics/slis', '/healthz', '/proxyMode', '/configz']) {
+      assert.deepEqual([await answer(path, true), await answer(path, false)], [200, 200], path);
+    }
+    const { body } = await handler(request('/services', false));
+    assert.equal(body, 'this page is only for clients on the node\n');
+  });
+
+  it('knows clients on the node by their address', async () => {
+    const { get } = await open();
+    assert.equal((await get('/services')).status, 'HTTP/1.1 200 OK');
+    const cases: [remote: string | undefined, local: string, onHost: boolean][] = [
+      ['127.0.0.1', '127.0.0.1', true],
+      ['127.0.0.9', '127.0.0.1', true],
+      ['::ffff:127.0.0.1', '::ffff:127.0.0.1', true],
+      ['::1', '::1', true],
+      // A command on the node, with the node's address in the configuration.
+      ['192.0.2.1', '192.0.2.1', true],
+      ['::ffff:192.0.2.1', '::ffff:192.0.2.1', true],
+      ['2001:db8::1', '2001:db8::1', true],
+      ['192.0.2.2', '192.0.2.1', false],
+      ['::ffff:192.0.2.2', '::ffff:192.0.2.1', false],
+      ['2001:db8::127.0.0.1', '2001:db8::1', false],
+      ['128.127.0.1', '192.0.2.1', false],
+      ['::1:1', '2001:db8::1', false],
+      [undefined, '127.0.0.1', false],
+    ];
+    for (const [remote, local, onHost] of cases) {
+      assert.equal(isOnHost(remote, local), onHost, `${remote} to ${local}`);
+    }
+  });
+
   it('serves the metrics, with the start of the process', async () => {
     const { get } = await open();
     const { status, headers, body } = await get('/metrics');

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createServer } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { type ServiceHealthCheck, ServiceHealthServers } from '../../../src/servers/serviceHealth.js';
 import { closeAfter } from '../../support/closeAfter.js';
@@ -130,6 +130,16 @@ describe('the health of Services', () => {
       assert.equal((await ask(port, undefined, undefined, host)).status, 'HTTP/1.1 200 OK');
     }
     assert.ok(await refused(port, '127.0.0.1'));
+  });
+
+  it('is answered while 300 clients send nothing', async () => {
+    const { sync } = setUp();
+    const port = await freePort();
+    await sync({ 'demo/web': { port, localEndpoints: { 4: 1 } } });
+    const slow: Socket[] = [];
+    for (let i = 0; i < 300; i++) slow.push((await dial(port)).on('error', () => {}));
+    for (let i = 0; i < 20; i++) assert.equal((await ask(port)).status, 'HTTP/1.1 200 OK', `probe ${i}`);
+    for (const socket of slow) socket.destroy();
   });
 
   it('does not listen for a family without an address', async () => {

@@ -19,6 +19,13 @@ const VIRTUAL_SERVICE_FILTER = {
 const MODE_OF_NODE = `Without --config and --proxy-mode, the mode is that of the
 agent, or kube-proxy, that runs on this node.`;
 
+const API_LIMIT: OptionDefinition = {
+  flags: '--timeout <seconds>',
+  help: 'time limit of the API server',
+  default: '30',
+  number: { least: 0.1 },
+};
+
 /** All commands, in the order of the help. */
 export const COMMANDS: readonly CommandDefinition[] = [
   {
@@ -136,8 +143,8 @@ are deprecated or have no effect; they change the exit status only with --strict
     description: `Reads the objects and the kernel like run, and prints the operations that run would carry out, by Service, in
 groups that have the order of their execution. The last group removes the state of another mode that ran on the node
 before. Nothing is changed, and no module is loaded. On a node without any of our state, it is everything that the
-objects need; see diff for the items instead of the operations.`,
-    options: [],
+objects need; see diff for the items instead of the operations. ${MODE_OF_NODE}`,
+    options: [API_LIMIT],
     formats: REPORTS,
     inputs: true,
     statuses: [[0, 'there is nothing to do'], [1, 'there are operations'], FAILURE],
@@ -151,8 +158,8 @@ objects need; see diff for the items instead of the operations.`,
     summary: 'print the items in which the kernel differs from the objects',
     description: `Reads the objects and the kernel like plan, and prints each item that is missing in the kernel, that differs, or
 that no object needs any more, by Service, and the items of another mode that ran on the node before. It is the check
-that a node has the state that it should have.`,
-    options: [],
+that a node has the state that it should have. ${MODE_OF_NODE}`,
+    options: [API_LIMIT],
     formats: REPORTS,
     inputs: true,
     statuses: [[0, 'the kernel has the desired state'], [1, 'there are differences'], FAILURE],

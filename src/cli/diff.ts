@@ -6,16 +6,16 @@ import type { Style, StyleName } from './output/colours.js';
 import { writeReport } from './output/output.js';
 import { signed } from './output/signs.js';
 import type { Preview } from './passes.js';
+import { preview } from './preview.js';
 import { count, describeUnread } from './summary.js';
 
 /** `diff`. */
-export const runDiff: CommandRunner = async ({ flags, output }) => {
-  const { run } = await import('./run.js');
-  return run(flags, new AbortController().signal, (preview) => {
-    const report = diffReport(preview);
+export const runDiff: CommandRunner = (invocation) =>
+  preview(invocation, (found) => {
+    const { output } = invocation;
+    const report = diffReport(found);
     writeReport(output, report, (wide) => diffLines(report, wide, output.style));
   });
-};
 
 /** An item in which the kernel differs from the objects. */
 export interface Difference extends Owned {

@@ -1,6 +1,8 @@
 // The mode of a command that reads the kernel of this node.
 import type { KernelCommand } from '../config/commandLine.js';
 import type { Configuration } from '../config/configuration.js';
+import { loadConfiguration } from '../config/load.js';
+import { isMode } from '../modes/select.js';
 import { askAgent, NoAnswer } from './agentClient.js';
 
 /** Time limit of the agent's answer, in ms. */
@@ -25,4 +27,15 @@ export async function modeOfNode(
     if (error instanceof NoAnswer) return configuration.mode;
     throw error;
   }
+}
+
+/**
+ * The flags with the mode of the node: if they select none, with that of the proxy that runs on it. A mode of kube-proxy
+ * that this proxy does not have changes nothing.
+ */
+export async function withModeOfNode(flags: KernelCommand): Promise<KernelCommand> {
+  const { configuration } = loadConfiguration(flags);
+  const mode = await modeOfNode(flags, configuration);
+  if (mode === configuration.mode || !isMode(mode)) return flags;
+  return { ...flags, given: new Map(flags.given).set('proxy-mode', mode) };
 }

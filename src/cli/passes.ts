@@ -52,8 +52,7 @@ export async function runPreview(parts: PassParts, show: (preview: Preview) => v
       parts.log.error({ mode, err: String(error) }, 'cannot read the items of another mode');
     },
   });
-  const operations = await proxy.plan();
-  await proxy.stop();
+  const operations = await proxy.plan().finally(() => proxy.stop());
   show({ operations, unread: unread() });
   if (unread().length > 0 || unreadMode) return FAILED;
   return operations.length === 0 ? 0 : 1;

@@ -6,15 +6,15 @@ import type { Style } from './output/colours.js';
 import { writeReport } from './output/output.js';
 import { signed } from './output/signs.js';
 import type { Preview } from './passes.js';
+import { preview } from './preview.js';
 import { count, describeUnread } from './summary.js';
 
 /** `plan`. */
-export const runPlan: CommandRunner = async ({ flags, output }) => {
-  const { run } = await import('./run.js');
-  return run(flags, new AbortController().signal, (preview) =>
-    writeReport(output, planReport(preview), (wide) => planLines(preview, wide, output.style)),
-  );
-};
+export const runPlan: CommandRunner = (invocation) =>
+  preview(invocation, (found) => {
+    const { output } = invocation;
+    writeReport(output, planReport(found), (wide) => planLines(found, wide, output.style));
+  });
 
 /** The result of `plan -o json`. */
 export interface PlanReport {

@@ -28,6 +28,7 @@ import { type NodeParts, nodeFacts } from '../services/nodeFacts.js';
 import type { NodeFacts } from '../services/types.js';
 import { ManifestSource } from '../source/manifests.js';
 import type { Source } from '../source/source.js';
+import type { AnswerLimit } from './answerLimit.js';
 import { type Preview, runCleanUp, runOnce, runPreview } from './passes.js';
 import { recheck } from './recheck.js';
 import { logHangups } from './signals.js';
@@ -44,6 +45,8 @@ interface Session extends Loaded {
   readonly stop: AbortSignal;
   /** Shows the operations of the command `plan`. */
   readonly show: (preview: Preview) => void;
+  /** Time limit of the API server; undefined: it is tried again for as long as it takes. */
+  readonly limit: AnswerLimit | undefined;
 }
 
 /**
@@ -52,11 +55,13 @@ interface Session extends Loaded {
  *
  * @param stop aborted when the process receives a stop signal; the reason is the signal's name
  * @param show shows the operations of the command `plan`, which only computes them
+ * @param limit time limit of the API server; default: it is tried again for as long as it takes
  */
 export async function run(
   command: KernelCommand,
   stop: AbortSignal,
   show: Session['show'] = () => {},
+  limit?: AnswerLimit,
 ): Promise<number> {
   checkModeFlags(command);
   const loaded = loadConfiguration(command);
@@ -72,7 +77,7 @@ export async function run(
   }
   const origin = await openOrigin({ command, loaded, definition, log });
   try {
-    return await runOnKernel({ ...loaded, command, log, stop, show }, definition, origin);
+    return await runOnKernel({ ...loaded, command, log, stop, show, limit }, definition, origin);
   } finally {
     if (origin && 'api' in origin) origin.api.close();
   }
@@ -186,11 +191,13 @@ async function runOnManifests(session: Session, { source }: Manifests): Promise<
 }
 
 async function runOnApi(session: Session, { api, metrics }: ApiOrigin): Promise<number> {
-  const own = await api.ownNode(session.stop);
-  if (session.stop.aborted) return 0;
+  const { stop, limit } = session;
+  const own = await api.ownNode(limit ? AbortSignal.any([stop, limit.signal]) : stop);
+  limit?.check();
+  if (stop.aborted) return 0;
   const node = await ownFacts(session, own);
   checkAgainst(session, node);
-  if (!follows(session.command)) return runPass(session, api.source, node);
+  if (!follows(session.command)) return runPass(session, limit?.around(api.source) ?? api.source, node);
   return runAgentOnApi(session, api, node, metrics);
 }
 

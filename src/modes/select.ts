@@ -16,6 +16,11 @@ export function checkModeFlags(command: KernelCommand): void {
   for (const definition of Object.values(MODES)) definition.checkFlags(command);
 }
 
+/** Whether this package has a mode of this name. */
+export function isMode(name: string): boolean {
+  return Object.hasOwn(MODES, name);
+}
+
 /**
  * The mode of this name. Throws an Error for an unknown name.
  *

@@ -1,8 +1,9 @@
 // The mode of a command that reads the kernel of the node: that of the flags, otherwise that of the running proxy.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { modeOfNode } from '../../../src/cli/modeOfNode.js';
+import { modeOfNode, withModeOfNode } from '../../../src/cli/modeOfNode.js';
 import { readInputFlags } from '../../../src/config/commandLine.js';
+import { loadConfiguration } from '../../../src/config/load.js';
 import { plain, type Response, routes } from '../../../src/servers/handler.js';
 import { listen } from '../../../src/servers/listen.js';
 import { closeAfter } from '../../support/closeAfter.js';
@@ -32,4 +33,17 @@ it('is the default, if no proxy answers', async () => {
   assert.equal(await mode(plain(200, '<html>')), 'ipvs');
   const configuration = { mode: 'ipvs', metricsBindAddress: '127.0.0.1:1' };
   assert.equal(await modeOfNode(readInputFlags([]), configuration), 'ipvs');
+});
+
+it('is that of the running proxy for plan and diff too', async () => {
+  const planned = async (response: Response, flags: readonly string[] = []) => {
+    const handler = routes({ '/proxyMode': () => response });
+    const { port } = closeAfter(await listen({ address: '127.0.0.1', port: 0 }, handler, () => {}));
+    const given = [`--metrics-bind-address=127.0.0.1:${port}`, `--metrics-port=${port}`, ...flags];
+    return loadConfiguration(await withModeOfNode(readInputFlags(given))).configuration.mode;
+  };
+  const usual = loadConfiguration(readInputFlags([])).configuration.mode;
+  for (const mode of ['iptables', 'ipvs']) assert.equal(await planned(plain(200, mode)), mode);
+  assert.equal(await planned(IPTABLES, ['--proxy-mode=ipvs']), 'ipvs');
+  assert.equal(await planned(plain(200, 'nftables')), usual);
 });

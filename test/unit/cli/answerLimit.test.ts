@@ -1,0 +1,39 @@
+// The time limit of plan and diff for an API server that does not answer.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { AnswerLimit } from '../../../src/cli/answerLimit.js';
+import type { Source, SourceEvents } from '../../../src/source/source.js';
+
+const EVENTS: SourceEvents = { changed() {}, synced() {}, problems() {} };
+
+/** A source whose server never answers; its start resolves when it is stopped, as that of the API server's does. */
+function silent(): Source {
+  let resolve = () => {};
+  const promise = new Promise<void>((settle) => {
+    resolve = settle;
+  });
+  return { start: () => promise, stop: () => resolve() };
+}
+
+it('ends the start of a source without an answer, and names the next step', async () => {
+  const limit = new AnswerLimit(0.02);
+  await assert.rejects(
+    limit.around(silent()).start(EVENTS),
+    /did not send its objects within 0\.02 s; check --kubeconfig, .* --timeout, .* --manifests$/,
+  );
+  assert.throws(() => limit.check(), /within 0\.02 s/);
+  await assert.rejects(limit.around(silent()).start(EVENTS), /within 0\.02 s/);
+});
+
+it('does not limit what follows the objects', async () => {
+  const limit = new AnswerLimit(0.02);
+  const source: Source = { start: async ({ synced }) => synced(), stop() {} };
+  let reported = false;
+  const synced = () => {
+    reported = true;
+  };
+  await limit.around(source).start({ ...EVENTS, synced });
+  assert.ok(reported);
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  limit.check();
+});

@@ -8,6 +8,7 @@ import type { Metrics } from '../servers/metrics.js';
 import type { ServiceHealthServers } from '../servers/serviceHealth.js';
 import type { LeftOut } from './leftOut.js';
 import { logEvents } from './logEvents.js';
+import { Refusals } from './refusals.js';
 import { ServiceStatus } from './serviceStatus.js';
 import { TriggerTimes } from './triggerTimes.js';
 
@@ -32,6 +33,7 @@ export function telemetry(listeners: Listeners): ProxyEvents {
   let another = false;
   const logged = logEvents(log);
   metrics.expect(families);
+  const refusals = new Refusals();
   /** A failure counts as a change that waits: the proxy becomes unhealthy if it lasts too long. */
   const waits = () => {
     for (const family of families) health.queued(family);
@@ -53,7 +55,7 @@ export function telemetry(listeners: Listeners): ProxyEvents {
     synced(summary, latency) {
       logged.synced(summary, latency);
       const { full, milliseconds, counts, repaired } = summary;
-      const succeeded = !summary.failures.some(({ vital }) => vital);
+      const succeeded = !refusals.after(summary);
       const seconds = (milliseconds.plan + milliseconds.kernel) / 1000;
       metrics.synced({ families, seconds, full, succeeded });
       metrics.draining(counts['draining'] ?? 0);

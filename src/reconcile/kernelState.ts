@@ -72,7 +72,10 @@ export class KernelState<Item, Operation extends KeyedOperation> {
       this.#tried(operation.key);
       const error = results[i];
       if (error) await this.#fail(operation, error, record);
-      else this.#mode.learn(this.known, operation);
+      else {
+        this.#mode.learn(this.known, operation);
+        record.accepted++;
+      }
     }
   }
 

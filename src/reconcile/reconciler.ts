@@ -36,6 +36,8 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
   #fullAsked = 1;
   #fullDone = 0;
   #retry = false;
+  /** Another program changed our items: the operations of the next full pass repair that. */
+  #disturbed = false;
   #audit: AuditUnderWay<Item> | undefined;
 
   /** @param now monotonic time, in ms */
@@ -89,7 +91,9 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
 
   /** Another program may have changed our items. If the check confirms it, the next pass is a full pass. */
   async disturbed(check: DisturbedCheck<Item>): Promise<void> {
-    if (!this.#full && (await check(this.#kernel.known))) this.requestFullSync();
+    if (this.#full || !(await check(this.#kernel.known))) return;
+    this.#disturbed = true;
+    this.requestFullSync();
   }
 
   /** Whether a pass has work to do. */
@@ -111,8 +115,10 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
       const record = new PassRecord(this.#now);
       const full = this.#full;
       const services = await (full ? this.#fullPass(record) : this.#changes(record));
+      const repaired = full && this.#disturbed ? record.operations : 0;
+      if (full) this.#disturbed = false;
       const after = await record.waitFor(this.#afterPass(record));
-      return { full, services, repaired: 0, ...record.results(), ...after };
+      return { full, services, repaired, ...record.results(), ...after };
     });
   }
 

@@ -36,7 +36,12 @@ export interface SyncSummary {
   readonly services: number;
   /** Number of operations, including failed ones. */
   readonly operations: number;
-  /** Number of operations that repaired changes by other programs, in an audit. */
+  /** Number of operations that the kernel accepted for items. */
+  readonly accepted: number;
+  /**
+   * Number of operations that repaired changes by other programs: in an audit, and in the full pass after the mode noticed such a
+   * change; there, with the operations for Services that changed at the same time.
+   */
   readonly repaired: number;
   /** Number of operations by phase, without empty phases. */
   readonly phases: ReadonlyMap<string, number>;
@@ -59,6 +64,8 @@ export function countOperations(operations: readonly KeyedOperation[]): number {
 /** Collects the operations, failures and times of a pass. */
 export class PassRecord {
   readonly failures: Failure[] = [];
+  /** Number of operations that the kernel accepted for items. */
+  accepted = 0;
   readonly #now: () => number;
   readonly #started: number;
   readonly #phases = new Map<string, number>();
@@ -101,9 +108,10 @@ export class PassRecord {
   }
 
   /** The results up to now. */
-  results(): Pick<SyncSummary, 'operations' | 'phases' | 'failures' | 'milliseconds'> {
+  results(): Pick<SyncSummary, 'operations' | 'accepted' | 'phases' | 'failures' | 'milliseconds'> {
     const milliseconds = { plan: this.#now() - this.#started - this.#waited, kernel: this.#waited };
-    return { operations: this.#operations, phases: this.#phases, failures: this.failures, milliseconds };
+    const { accepted, failures } = this;
+    return { operations: this.#operations, accepted, phases: this.#phases, failures, milliseconds };
   }
 }
 
@@ -116,6 +124,7 @@ export function together(first: SyncSummary, second: SyncSummary): SyncSummary {
     full: first.full,
     services: first.services,
     operations: first.operations + second.operations,
+    accepted: first.accepted + second.accepted,
     repaired: first.repaired + second.repaired,
     phases,
     failures: [...first.failures, ...second.failures],

@@ -28,7 +28,7 @@ export interface SyncedPass {
   readonly seconds: number;
   /** A full pass: it read the kernel and compared all items. */
   readonly full: boolean;
-  /** No operation failed. */
+  /** No failure affects all Services. */
   readonly succeeded: boolean;
 }
 
@@ -78,7 +78,7 @@ export interface Metrics {
   draining(realServers: number): void;
   /** Number of objects of a kind (`Service`) with a problem of this effect (`FieldLeftOut`). */
   leftOut(kind: string, reason: string, objects: number): void;
-  /** An audit repaired changes that others had made, with so many operations. */
+  /** An audit, or the pass after a disturbance, repaired changes that others had made, with so many operations. */
   repaired(operations: number): void;
   /** A list or watch of a resource (`endpointslices`) failed with this code (`ECONNREFUSED`). */
   requestFailed(resource: string, code: string): void;

@@ -10,6 +10,7 @@ const AUDIT: SyncSummary = {
   full: true,
   services: 0,
   operations: 0,
+  accepted: 0,
   repaired: 0,
   phases: new Map(),
   failures: [],

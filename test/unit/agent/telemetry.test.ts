@@ -17,6 +17,7 @@ const PASS: SyncSummary = {
   full: false,
   services: 1,
   operations: 1,
+  accepted: 1,
   repaired: 0,
   phases: new Map([['addServers', 1]]),
   failures: [],

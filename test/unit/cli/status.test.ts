@@ -23,7 +23,16 @@ const ABOUT = {
 };
 
 const PASS: SyncSummary = {
-  ...{ full: false, services: 2, operations: 5, repaired: 0, phases: new Map(), failures: [], unknown: 0 },
+  ...{
+    full: false,
+    services: 2,
+    operations: 5,
+    accepted: 0,
+    repaired: 0,
+    phases: new Map(),
+    failures: [],
+    unknown: 0,
+  },
   ...{ counts: { draining: 1 }, again: undefined, milliseconds: { plan: 1.25, kernel: 3.5 } },
 };
 

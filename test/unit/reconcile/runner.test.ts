@@ -10,6 +10,7 @@ const summary = (failures: number, full = false, unknown = failures): SyncSummar
   full,
   services: 0,
   operations: failures,
+  accepted: 0,
   repaired: 0,
   phases: new Map(),
   failures: Array.from({ length: failures }, (_, i) => ({

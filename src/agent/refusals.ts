@@ -1,0 +1,52 @@
+// Decides whether a pass failed for all Services: the node cannot be programmed, and not only one Service is refused. Pure.
+import type { Failure, SyncSummary } from '../reconcile/summary.js';
+
+/**
+ * Codes of failures that have their cause in the node, whatever the Service has: the lock of iptables is held, a program or
+ * library is missing or ends, rights are missing.
+ */
+const OF_THE_NODE = new Set([
+  'EACCES',
+  'EPERM',
+  'ERR_CLOSED',
+  'ERR_LIBRARY',
+  'ERR_TIMEOUT',
+  'ERR_UNKNOWN_OUTCOME',
+]);
+
+/** Number of namespaces whose Services must be refused before the node is at fault. A tenant may have one. */
+const NAMESPACES = 2;
+
+/** Follows the passes of a proxy. */
+export class Refusals {
+  /** Namespaces with refused Services since the kernel accepted an operation for the last time. */
+  readonly #namespaces = new Set<string>();
+  #all = false;
+
+  /**
+   * Whether all Services are affected after this pass: the state that they share was refused; or the kernel has accepted nothing
+   * since a failure of the node, or since Services of two namespaces were refused.
+   */
+  after({ failures, accepted, unknown }: Pick<SyncSummary, 'failures' | 'accepted' | 'unknown'>): boolean {
+    const refused = failures.filter(({ error }) => !isAboutFlows(error));
+    if (accepted > 0 || (refused.length === 0 && unknown === 0)) {
+      this.#namespaces.clear();
+      this.#all = false;
+    }
+    if (accepted === 0) {
+      for (const { services = [] } of refused)
+        for (const service of services) this.#namespaces.add(service.split('/')[0] ?? '');
+      this.#all ||= this.#namespaces.size >= NAMESPACES || refused.some(isOfTheNode);
+    }
+    return this.#all || failures.some(({ vital }) => vital);
+  }
+}
+
+function isOfTheNode({ error: { code, operation } }: Failure): boolean {
+  return OF_THE_NODE.has(code) || (code === 'ENOENT' && operation === 'iptables.restore');
+}
+
+/** Stale flows are deleted after the rules are in place: a failure leaves Services working. */
+function isAboutFlows({ operation = '' }: Failure['error']): boolean {
+  return operation.startsWith('conntrack.');
+}

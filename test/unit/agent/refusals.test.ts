@@ -1,0 +1,92 @@
+// Whether the failures of passes are those of single Services or of the whole node.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Refusals } from '../../../src/agent/refusals.js';
+import { NetlinkError } from '../../../src/errors.js';
+import type { Failure } from '../../../src/reconcile/summary.js';
+
+function failure(
+  code: string,
+  service?: string,
+  { operation = 'iptables.restore', vital = false } = {},
+): Failure {
+  const error = new NetlinkError({ code, operation });
+  return { key: 'k', error, vital, ...(service && { services: [service] }) };
+}
+
+const refused = (...services: string[]) => services.map((service) => failure('EINVAL', service));
+const NOTHING = { failures: [], accepted: 0, unknown: 0 };
+
+type Pass = Parameters<Refusals['after']>[0];
+
+const rows: [name: string, all: boolean, ...passes: Partial<Pass>[]][] = [
+  ['one Service', false, { failures: refused('a/web'), unknown: 1 }],
+  ['many Services of one tenant', false, { failures: refused('a/web', 'a/db', 'a/mail'), unknown: 3 }],
+  ['Services of two tenants in one pass', true, { failures: refused('a/web', 'b/web'), unknown: 2 }],
+  [
+    'Services of two tenants in two passes',
+    true,
+    { failures: refused('a/web'), unknown: 1 },
+    { failures: refused('b/web'), unknown: 2 },
+  ],
+  [
+    'Services of two tenants, while others are programmed',
+    false,
+    { failures: refused('a/web', 'b/web'), accepted: 5 },
+  ],
+  [
+    'Services of two tenants, one before and one after another was programmed',
+    false,
+    { failures: refused('a/web'), unknown: 1 },
+    { accepted: 1, unknown: 1 },
+    { failures: refused('b/web'), unknown: 2 },
+  ],
+  [
+    'all Services, and then a pass without operations',
+    true,
+    { failures: refused('a/web', 'b/web'), unknown: 2 },
+    { unknown: 2 },
+  ],
+  [
+    'all Services, until all are in the desired state',
+    false,
+    { failures: refused('a/web', 'b/web'), unknown: 2 },
+    {},
+  ],
+  [
+    'the state that Services share',
+    true,
+    { failures: [failure('EINVAL', undefined, { vital: true })], accepted: 9 },
+  ],
+  [
+    'a lock that another program holds',
+    true,
+    { failures: [failure('ERR_UNKNOWN_OUTCOME', 'a/web')], unknown: 1 },
+  ],
+  [
+    'missing rights',
+    true,
+    { failures: [failure('EPERM', 'a/web', { operation: 'ipvs.addService' })], unknown: 1 },
+  ],
+  ['a missing iptables-restore', true, { failures: [failure('ENOENT', 'a/web')], unknown: 1 }],
+  [
+    'a missing module that one Service needs',
+    false,
+    { failures: [failure('ENOENT', 'a/web', { operation: 'ipvs.addService' })], unknown: 1 },
+  ],
+  [
+    'stale flows that cannot be deleted',
+    false,
+    { failures: [failure('EPERM', undefined, { operation: 'conntrack.list' })] },
+  ],
+];
+
+describe('the whole node is affected', () => {
+  for (const [name, all, ...passes] of rows) {
+    it(`${all ? 'by' : 'not by'} ${name}`, () => {
+      const refusals = new Refusals();
+      const results = passes.map((pass) => refusals.after({ ...NOTHING, ...pass }));
+      assert.equal(results.at(-1), all);
+    });
+  }
+});

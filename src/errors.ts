@@ -89,6 +89,8 @@ export interface Problem {
   readonly value?: unknown;
   /** The rule that it breaks: `must be an integer from 1 to 65535`. */
   readonly rule: string;
+  /** The rule as events in the object's namespace may state it; default `rule`. */
+  readonly publicRule?: string;
   /** Kind of the object, if the proxy reads that kind. */
   readonly kind?: string;
   /** Default `FieldLeftOut`. */

@@ -61,6 +61,8 @@ export interface ProxyParts<Item, Operation extends KeyedOperation> {
   readonly nodeName: string;
   /** `bindAddress`: where it is a specific address, it is this node's own. Canonical; default `0.0.0.0`. */
   readonly bindAddress?: string;
+  /** Serve external IPs; default true. */
+  readonly externalIPs?: boolean;
   /** Time from the end of a pass to the start of the next, at least, in ms: `minSyncPeriod`; default 0. */
   readonly rest?: number;
   readonly events: ProxyEvents;
@@ -93,7 +95,7 @@ export function createProxy<Item, Operation extends KeyedOperation>(
 /** Watches and passes of one proxy. */
 class RunningProxy<Item, Operation extends KeyedOperation> implements ServiceProxy {
   readonly #parts: ProxyParts<Item, Operation>;
-  readonly #cache = new ServiceCache();
+  readonly #cache: ServiceCache;
   readonly #node: NodeState;
   readonly #reconciler: Reconciler<Item, Operation>;
   readonly #runner: Runner;
@@ -110,6 +112,7 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
 
   constructor(parts: ProxyParts<Item, Operation>) {
     this.#parts = parts;
+    this.#cache = new ServiceCache({ externalIPs: parts.externalIPs });
     const { mode, formerModes = [], drainBound, nodeName, bindAddress, rest = 0, events } = parts;
     this.#formerModes = new FormerModes(formerModes, events, now, drainBound);
     this.#conflicts = new OpenProblems(events);
@@ -303,6 +306,9 @@ function isComplete({ full, failures, unknown }: SyncSummary): boolean {
   return full && failures.length === 0 && unknown === 0;
 }
 
+/** Why a Service wins a claim. */
+export const WHY_SERVED = 'which is older or has a stronger claim';
+
 /** A problem for each address and port that an older Service has. */
 function conflictsOf(service: string, lost: ReadonlyMap<string, string>): Problem[] {
   if (lost.size === 0) return [];
@@ -311,7 +317,11 @@ function conflictsOf(service: string, lost: ReadonlyMap<string, string>): Proble
     object: `Service ${service}`,
     field: 'spec',
     value,
-    rule: `is served by Service ${holder}, which is older`,
+    rule: `is served by Service ${holder}, ${WHY_SERVED}`,
+    // What is in another namespace is no business of those who read the events of this one.
+    ...(holder.startsWith(`${namespace}/`)
+      ? {}
+      : { publicRule: `is served by another Service, ${WHY_SERVED}` }),
     kind: 'Service',
     reference: { apiVersion: 'v1', kind: 'Service', namespace, name },
   }));

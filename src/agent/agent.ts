@@ -3,6 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Configuration } from '../config/configuration.js';
+import { servesExternalIPs } from '../config/featureGates.js';
 import { CONFIGURATION_UPDATED } from '../config/reload.js';
 import { externalConfiguration } from '../config/writeConfig.js';
 import type { OpenedMode } from '../modes/definition.js';
@@ -185,6 +186,7 @@ function proxyOf(agent: AgentParts, events: ProxyEvents) {
     watchHost: kernel.watchHost,
     nodeName: node.name,
     bindAddress: configuration.bindAddress,
+    externalIPs: servesExternalIPs(configuration.featureGates),
     rest: minSyncPeriod,
     events: ruleCounts ? withRuleMetrics(events, { ruleCounts, failedRestores }, metrics) : events,
   });

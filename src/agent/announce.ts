@@ -38,6 +38,11 @@ const SERVER_REASONS: Readonly<Record<ServerName, string>> = {
   metrics: 'FailedToStartMetricServer',
 };
 
+/** A problem as whoever may read the events of the namespace may know it. */
+function publicly(problem: Problem): string {
+  return describeProblem({ ...problem, rule: problem.publicRule ?? problem.rule });
+}
+
 /** An announcer that sends through the recorder. */
 export function announcer(nodeName: string, recorder: Pick<EventRecorder, 'record' | 'flush'>): Announcer {
   const record = (event: ClusterEvent) => recorder.record(event);
@@ -73,7 +78,7 @@ export function announcer(nodeName: string, recorder: Pick<EventRecorder, 'recor
       const [{ reference, reason = 'FieldLeftOut' } = {}] = problems;
       // Without a name, there is no object for the event.
       if (!reference) return;
-      const note = `node ${nodeName}: ${problems.map(describeProblem).join('; ')}`;
+      const note = `node ${nodeName}: ${problems.map(publicly).join('; ')}`;
       record({ type: 'Warning', reason, action: 'Program', note, regarding: reference });
     },
   };

@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import { logEvents, logFailures } from '../agent/logEvents.js';
 import type { Configuration } from '../config/configuration.js';
+import { servesExternalIPs } from '../config/featureGates.js';
 import type { OpenedMode } from '../modes/definition.js';
 import type { FormerMode, KeyedOperation } from '../modes/mode.js';
 import type { UnusableFamily } from '../modes/shared/families.js';
@@ -154,6 +155,7 @@ function proxyOf(
     watchHost: async () => ({ close() {} }),
     nodeName: node.name,
     bindAddress: configuration.bindAddress,
+    externalIPs: servesExternalIPs(configuration.featureGates),
     events,
   });
   return { proxy, unread: () => unread };

@@ -3,6 +3,7 @@ import { access, constants } from 'node:fs/promises';
 import { openApi } from '../agent/api.js';
 import { openLog } from '../agent/log.js';
 import type { KernelCommand } from '../config/commandLine.js';
+import { servesExternalIPs } from '../config/featureGates.js';
 import { fileError } from '../config/goSyntax.js';
 import type { Loaded } from '../config/load.js';
 import { ServiceCache } from '../services/serviceCache.js';
@@ -22,16 +23,16 @@ export interface ReadObjects {
  * Reads the objects that the flags name; undefined if they name none. Rejects with an Error if the source cannot be read.
  */
 export async function readObjects(flags: KernelCommand, loaded: Loaded): Promise<ReadObjects | undefined> {
-  if (flags.manifests !== '') return fromManifests(flags.manifests);
+  if (flags.manifests !== '') return fromManifests(flags.manifests, loaded);
   if (flags.master !== '' || flags.given.has('kubeconfig')) return fromApi(flags, loaded);
   return undefined;
 }
 
-async function fromManifests(path: string): Promise<ReadObjects> {
+async function fromManifests(path: string, loaded: Loaded): Promise<ReadObjects> {
   await access(path, constants.R_OK).catch((error: unknown) => {
     throw new Error(`--manifests: ${fileError(error, path)}`);
   });
-  return { source: 'manifests', ...(await readAll(new ManifestSource({ path, follow: false }))) };
+  return { source: 'manifests', ...(await readAll(new ManifestSource({ path, follow: false }), loaded)) };
 }
 
 async function fromApi({ master }: KernelCommand, loaded: Loaded): Promise<ReadObjects> {
@@ -42,15 +43,18 @@ async function fromApi({ master }: KernelCommand, loaded: Loaded): Promise<ReadO
     metrics: { requestFailed() {} },
   });
   try {
-    return { source: 'API server', ...(await readAll(api.source)) };
+    return { source: 'API server', ...(await readAll(api.source, loaded)) };
   } finally {
     api.close();
   }
 }
 
 /** All objects that a source reports at its start. */
-async function readAll(source: Source): Promise<Pick<ReadObjects, 'cache' | 'problems'>> {
-  const cache = new ServiceCache();
+async function readAll(
+  source: Source,
+  { configuration }: Loaded,
+): Promise<Pick<ReadObjects, 'cache' | 'problems'>> {
+  const cache = new ServiceCache({ externalIPs: servesExternalIPs(configuration.featureGates) });
   let problems = 0;
   await source.start({
     changed(changes) {

@@ -80,8 +80,18 @@ const GATES: ReadonlyMap<string, boolean | undefined> = new Map([
   ...namesIn(LOCKED_OFF).map((name) => [name, false] as const),
 ]);
 
-/** Gates that have an effect here. They are off unless they are set by name. */
-export const EFFECTIVE_GATES = ['ComponentFlagz', 'ComponentStatusz', 'LoggingAlphaOptions'] as const;
+/** Gates that have an effect here. `AllowServiceExternalIPs` is on, the others are off, unless they are set by name. */
+export const EFFECTIVE_GATES = [
+  'AllowServiceExternalIPs',
+  'ComponentFlagz',
+  'ComponentStatusz',
+  'LoggingAlphaOptions',
+] as const;
+
+/** Whether external IPs are served: the gate `AllowServiceExternalIPs`, which `AllAlpha` and `AllBeta` do not set. */
+export function servesExternalIPs(gates: Readonly<Record<string, boolean>>): boolean {
+  return gates['AllowServiceExternalIPs'] ?? true;
+}
 
 /** kube-proxy's errors for unknown gates, and for gates that are locked to another value. */
 export function featureGateErrors(gates: Readonly<Record<string, boolean>>): string[] {

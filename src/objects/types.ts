@@ -12,7 +12,7 @@ export interface Service {
   readonly kind: 'Service';
   readonly namespace: string;
   readonly name: string;
-  /** `metadata.creationTimestamp`, ms since 1970; 0 when unknown. The older of two Services gets an address that both want. */
+  /** `metadata.creationTimestamp`, ms since 1970; 0 when unknown. Of two equal claims to an address, that of the older Service wins. */
   readonly createdAt: number;
   readonly type: 'ClusterIP' | 'NodePort' | 'LoadBalancer' | 'ExternalName';
   /** Label `service.kubernetes.io/service-proxy-name` assigns it to another proxy. */

@@ -1,9 +1,9 @@
-// Resolves conflicts between Services that claim the same address and port, or the same node port: the oldest Service
-// wins. This happens once, before a mode plans.
+// Resolves conflicts between Services that claim the same address and port, or the same node port: a cluster IP wins over a
+// load-balancer IP, and that over an external IP; among equals, the oldest Service wins. This happens once, before a mode plans.
 import { type Family, joinHostPort, numberOfIPv4 } from '../net/address.js';
 import type { Protocol } from '../net/protocol.js';
 import { firstOf, listOf, type OneOrMore, oneOrMore } from './oneOrMore.js';
-import type { Frontend } from './types.js';
+import type { Frontend, FrontendKind } from './types.js';
 
 /** A Service that claims addresses and ports. */
 export interface Claimant {
@@ -11,6 +11,26 @@ export interface Claimant {
   readonly service: string;
   /** Creation time, in ms since 1970. */
   readonly createdAt: number;
+}
+
+/**
+ * The claims of a Service by rank, the strongest first: those of cluster IPs and node ports, of load-balancer IPs, of external
+ * IPs. The API server allocates the first and asks for a right to set the second; anybody may name any address as the third.
+ */
+export type RankedClaims = readonly (readonly Claim[])[];
+
+/** The rank of each kind of frontend in {@link RankedClaims}. */
+export const RANKS: Readonly<Record<FrontendKind, number>> = {
+  clusterIP: 0,
+  nodePort: 0,
+  loadBalancerIP: 1,
+  externalIP: 2,
+};
+
+/** A claimant with the rank of a claim. */
+interface RankedClaimant {
+  readonly claimant: Claimant;
+  readonly rank: number;
 }
 
 /** The key of a claim: a number for IPv4 and for node ports, because each Service has some; text for IPv6. */
@@ -43,8 +63,8 @@ export function describeClaim({ kind, address, port }: Frontend, family: Family,
 
 /** The claims of all Services. */
 export class Claims {
-  /** Claimants, the oldest first. */
-  readonly #claimants = new Map<Claim, OneOrMore<Claimant>>();
+  /** Claimants, the strongest first. One of the first rank is stored as it is: most claims are such. */
+  readonly #claimants = new Map<Claim, OneOrMore<Claimant | RankedClaimant>>();
   #contested = 0;
 
   /** Whether several Services claim the same key. If none do, nobody loses a claim. */
@@ -59,39 +79,50 @@ export class Claims {
    * @param now those that it claims from now on; none if it was deleted
    * @returns other Services that claim one of its previous or new keys: they may win or lose a claim
    */
-  replace(claimant: Claimant, before: Iterable<Claim>, now: Iterable<Claim>): ReadonlySet<string> {
+  replace(claimant: Claimant, before: RankedClaims, now: RankedClaims): ReadonlySet<string> {
     const others: string[] = [];
-    for (const claim of before) this.#remove(claim, claimant.service, others);
-    for (const claim of now) this.#add(claim, claimant, others);
+    for (const claims of before) for (const claim of claims) this.#remove(claim, claimant.service, others);
+    for (const [rank, claims] of now.entries()) {
+      if (claims.length === 0) continue;
+      const ranked = rank === 0 ? claimant : { claimant, rank };
+      for (const claim of claims) this.#add(claim, ranked, others);
+    }
     return others.length === 0 ? NOBODY : new Set(others);
   }
 
   /** The Service that wins a claim; undefined if none claims it. */
   holder(claim: Claim): string | undefined {
-    return firstOf(this.#claimants.get(claim))?.service;
+    const first = firstOf(this.#claimants.get(claim));
+    return first && claimantOf(first).service;
   }
 
-  #add(claim: Claim, claimant: Claimant, others: string[]): void {
+  #add(claim: Claim, claimant: Claimant | RankedClaimant, others: string[]): void {
     const known = this.#claimants.get(claim);
     if (known === undefined) {
       this.#claimants.set(claim, claimant);
       return;
     }
     const before = listOf(known);
-    // A Service may have an address twice.
-    if (before.some(({ service }) => service === claimant.service)) return;
-    for (const { service } of before) others.push(service);
-    this.#set(claim, before, [...before, claimant].sort(byAge));
+    const { service } = claimantOf(claimant);
+    const names = before.map((each) => claimantOf(each).service);
+    // A Service may have an address twice: the stronger claim was added first.
+    if (names.includes(service)) return;
+    others.push(...names);
+    this.#set(claim, before, [...before, claimant].sort(byStrength));
   }
 
   #remove(claim: Claim, service: string, others: string[]): void {
     const before = listOf(this.#claimants.get(claim));
-    const rest = before.filter((claimant) => claimant.service !== service);
-    for (const claimant of rest) others.push(claimant.service);
+    const rest = before.filter((each) => claimantOf(each).service !== service);
+    for (const each of rest) others.push(claimantOf(each).service);
     this.#set(claim, before, rest);
   }
 
-  #set(claim: Claim, before: readonly Claimant[], now: readonly Claimant[]): void {
+  #set(
+    claim: Claim,
+    before: readonly (Claimant | RankedClaimant)[],
+    now: readonly (Claimant | RankedClaimant)[],
+  ): void {
     this.#contested += Number(now.length > 1) - Number(before.length > 1);
     if (now.length === 0) this.#claimants.delete(claim);
     else this.#claimants.set(claim, oneOrMore(now));
@@ -100,7 +131,18 @@ export class Claims {
 
 const NOBODY: ReadonlySet<string> = new Set();
 
-/** Services of equal age are ordered by name. */
-function byAge(a: Claimant, b: Claimant): number {
-  return a.createdAt - b.createdAt || (a.service < b.service ? -1 : 1);
+function claimantOf(each: Claimant | RankedClaimant): Claimant {
+  return 'claimant' in each ? each.claimant : each;
+}
+
+function rankOf(each: Claimant | RankedClaimant): number {
+  return 'claimant' in each ? each.rank : 0;
+}
+
+/** By rank, then by age; Services of equal age are ordered by name. */
+function byStrength(a: Claimant | RankedClaimant, b: Claimant | RankedClaimant): number {
+  const [first, second] = [claimantOf(a), claimantOf(b)];
+  return (
+    rankOf(a) - rankOf(b) || first.createdAt - second.createdAt || (first.service < second.service ? -1 : 1)
+  );
 }

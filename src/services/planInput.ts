@@ -2,7 +2,7 @@
 import { type Family, familyOf } from '../net/address.js';
 import type { EndpointSlice, Service, ServiceObjectPort } from '../objects/types.js';
 import { categorizeEndpoints, type Uses, type Whereabouts } from './categorizeEndpoints.js';
-import { type Claim, claimOf } from './claims.js';
+import { type Claim, claimOf, RANKS, type RankedClaims } from './claims.js';
 import { endpointsOfPort } from './endpoints.js';
 import type { Frontend, ServicePlanInput, ServicePort } from './types.js';
 
@@ -40,10 +40,11 @@ function frontendsIn(service: Service, family: Family): readonly PortFrontends[]
 }
 
 /** The keys of all claims of a Service: its addresses with ports, and its node ports. */
-export function claimsOf(service: Service): readonly Claim[] {
-  const claims: Claim[] = [];
+export function claimsOf(service: Service): RankedClaims {
+  const claims: [Claim[], Claim[], Claim[]] = [[], [], []];
   for (const { family, port, frontends } of frontendsOf(service))
-    for (const frontend of frontends) claims.push(claimOf(frontend, family, port.protocol));
+    for (const frontend of frontends)
+      claims[RANKS[frontend.kind]]?.push(claimOf(frontend, family, port.protocol));
   return claims;
 }
 

@@ -42,6 +42,12 @@ export class ServiceCache {
   readonly #nodes = new NodeCache();
   readonly #claims = new Claims();
   readonly #endpoints = new EndpointCount();
+  readonly #externalIPs: boolean;
+
+  /** @param options `externalIPs`: serve external IPs; default true. Without them, a Service is as if it named none */
+  constructor({ externalIPs = true }: { readonly externalIPs?: boolean | undefined } = {}) {
+    this.#externalIPs = externalIPs;
+  }
 
   /**
    * Applies a change. It may affect several Services: a slice may change its Service, and a Service may claim an
@@ -51,7 +57,7 @@ export class ServiceCache {
     const { object, type } = change;
     switch (object.kind) {
       case 'Service':
-        return this.#setService(object, type === 'set');
+        return this.#setService(this.#allowed(object), type === 'set');
       case 'EndpointSlice':
         return this.#setSlice(object, type === 'set');
       case 'Node':
@@ -100,7 +106,7 @@ export class ServiceCache {
     });
   }
 
-  /** Claims of a Service that an older Service wins, as text → the name of the older Service. */
+  /** Claims of a Service that another Service wins, as text → the name of the other Service. */
   lostClaims(service: string): ReadonlyMap<string, string> {
     const object = this.#entries.get(service)?.object;
     if (!object || !this.#claims.contested) return NO_CLAIMS;
@@ -118,6 +124,11 @@ export class ServiceCache {
   /** Whether an address and port is a cluster, external or load-balancer IP with a UDP port of any Service. */
   isUdpFrontend(address: string, port: number): boolean {
     return this.#claims.holder(addressClaim(address, port, 'udp')) !== undefined;
+  }
+
+  #allowed(object: Service): Service {
+    if (this.#externalIPs || object.externalIPs.length === 0) return object;
+    return { ...object, externalIPs: NO_ADDRESSES };
   }
 
   #setService(object: Service, exists: boolean): Touched[] {
@@ -182,5 +193,7 @@ export class ServiceCache {
     if (!object && slices === undefined) this.#entries.delete(service);
   }
 }
+
+const NO_ADDRESSES: readonly string[] = Object.freeze([]);
 
 const NO_CLAIMS: ReadonlyMap<string, string> = new Map();

@@ -40,7 +40,7 @@ export interface ServicePort {
 export interface ServicePlanInput {
   /** `namespace/name`. */
   readonly service: string;
-  /** Creation time, in ms since 1970. If two Services claim the same address and port, the older one wins. */
+  /** Creation time, in ms since 1970. Of two equal claims to an address and port, that of the older Service wins. */
   readonly createdAt: number;
   readonly ports: readonly ServicePort[];
   /** Port of the load balancer's health check; 0 for none. */

@@ -174,12 +174,15 @@ describe('a proxy', () => {
     tell().changed([old]);
     tell().synced();
     await pass();
-    assert.deepEqual(told, ['is served by Service demo/old, which is older']);
+    assert.deepEqual(told, ['is served by Service demo/old, which is older or has a stronger claim']);
     assert.match(kernel.ipvs.dump(), /-A -t 192\.0\.2\.1:80 -s rr -p/);
     tell().changed([{ ...old, type: 'delete' }]);
     const { services } = await pass();
     assert.equal(services, 2);
-    assert.equal(told.at(-1), 'mended: is served by Service demo/old, which is older');
+    assert.equal(
+      told.at(-1),
+      'mended: is served by Service demo/old, which is older or has a stronger claim',
+    );
     assert.match(kernel.ipvs.dump(), /-A -t 192\.0\.2\.1:80 -s rr\n/);
     await proxy.stop();
   });

@@ -1,6 +1,7 @@
 // Checks manifests: the problems of their objects, and addresses that several Services claim.
 import { basename, join } from 'node:path';
 import type { Problem } from '../../errors.js';
+import { WHY_SERVED } from '../../proxy.js';
 import { ServiceCache } from '../../services/serviceCache.js';
 import { ManifestSource } from '../../source/manifests.js';
 import type { CheckedProblem } from './report.js';
@@ -49,7 +50,7 @@ export class CheckedManifests {
           object: `Service ${service}`,
           field: 'spec',
           value: claim,
-          rule: `is served by Service ${holder}, which is older`,
+          rule: `is served by Service ${holder}, ${WHY_SERVED}`,
           level: 'error',
         });
       }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { announcer } from '../../../src/agent/announce.js';
 import type { ClusterEvent } from '../../../src/api/events.js';
+import type { Problem } from '../../../src/errors.js';
 
 it("events have kube-proxy's reasons, types, actions and objects", () => {
   const events: ClusterEvent[] = [];
@@ -41,4 +42,19 @@ it("events have kube-proxy's reasons, types, actions and objects", () => {
     events.at(-1)?.note,
     'node node-a failed to start healthcheck "demo/web" on port 32000: in use',
   );
+});
+
+it('an event names no Service of another namespace', () => {
+  const events: ClusterEvent[] = [];
+  const tell = announcer('node-a', { record: (event) => events.push(event), flush: async () => {} });
+  const problem: Problem = {
+    object: 'Service demo/web',
+    field: 'spec',
+    rule: 'is served by Service secret/name, which is older',
+    publicRule: 'is served by another Service, which is older',
+    reference: { apiVersion: 'v1', kind: 'Service', namespace: 'demo', name: 'web' },
+  };
+  tell.leftOut([problem]);
+  assert.match(events[0]?.note ?? '', /is served by another Service/);
+  assert.doesNotMatch(events[0]?.note ?? '', /secret/);
 });

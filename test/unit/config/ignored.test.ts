@@ -44,7 +44,12 @@ describe('a field without effect', () => {
       iptables: { masqueradeAll: true, syncPeriod: '30s', localhostNodePorts: true },
       ipvs: { scheduler: 'lc', excludeCIDRs: ['10.0.0.0/8'] },
       winkernel: { networkName: '' },
-      featureGates: { ComponentFlagz: true, ComponentStatusz: true, LoggingAlphaOptions: true },
+      featureGates: {
+        AllowServiceExternalIPs: false,
+        ComponentFlagz: true,
+        ComponentStatusz: true,
+        LoggingAlphaOptions: true,
+      },
       nodePortAddresses: ['primary'],
     };
     assert.deepEqual(warnings(raw), []);

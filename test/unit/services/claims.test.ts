@@ -18,7 +18,7 @@ describe('Claims', () => {
       [YOUNG, OLD],
     ]) {
       const claims = new Claims();
-      for (const claimant of order) claims.replace(claimant, [], [VIP]);
+      for (const claimant of order) claims.replace(claimant, [], [[VIP]]);
       assert.equal(claims.holder(VIP), 'demo/z');
       assert.ok(claims.contested);
     }
@@ -27,33 +27,66 @@ describe('Claims', () => {
   it('assigns it to the Service whose name sorts first if both have the same age', () => {
     const claims = new Claims();
     for (const service of ['demo/b', 'demo/a', 'demo/c']) {
-      claims.replace({ service, createdAt: 0 }, [], [VIP]);
+      claims.replace({ service, createdAt: 0 }, [], [[VIP]]);
     }
     assert.equal(claims.holder(VIP), 'demo/a');
   });
 
   it('returns the other affected Services, and assigns the address to the next one', () => {
     const claims = new Claims();
-    assert.deepEqual([...claims.replace(YOUNG, [], [VIP])], []);
-    assert.deepEqual([...claims.replace(OLD, [], [VIP])], ['demo/a']);
-    assert.deepEqual([...claims.replace(OLD, [VIP], [])], ['demo/a']);
+    assert.deepEqual([...claims.replace(YOUNG, [], [[VIP]])], []);
+    assert.deepEqual([...claims.replace(OLD, [], [[VIP]])], ['demo/a']);
+    assert.deepEqual([...claims.replace(OLD, [[VIP]], [])], ['demo/a']);
     assert.equal(claims.holder(VIP), 'demo/a');
-    assert.deepEqual([...claims.replace(YOUNG, [VIP], [])], []);
+    assert.deepEqual([...claims.replace(YOUNG, [[VIP]], [])], []);
     assert.equal(claims.holder(VIP), undefined);
+  });
+
+  it('assigns an address to the strongest claim: cluster IP, load-balancer IP, external IP', () => {
+    const orders = [
+      [0, 1, 2],
+      [0, 2, 1],
+      [1, 0, 2],
+      [1, 2, 0],
+      [2, 0, 1],
+      [2, 1, 0],
+    ];
+    for (const order of orders) {
+      const claims = new Claims();
+      // The weaker the claim, the older the Service.
+      for (const rank of order) {
+        const ranked = [0, 1, 2].map((each) => (each === rank ? [VIP] : []));
+        claims.replace({ service: `demo/${rank}`, createdAt: 10 - rank }, [], ranked);
+      }
+      assert.equal(claims.holder(VIP), 'demo/0');
+      claims.replace({ service: 'demo/0', createdAt: 10 }, [[VIP]], []);
+      assert.equal(claims.holder(VIP), 'demo/1');
+    }
+  });
+
+  it('counts the strongest of several claims of a Service to the same address', () => {
+    const claims = new Claims();
+    claims.replace({ service: 'demo/old', createdAt: 1 }, [], [[], [], [VIP]]);
+    claims.replace({ service: 'demo/young', createdAt: 2 }, [], [[VIP], [], [VIP]]);
+    assert.equal(claims.holder(VIP), 'demo/young');
+    assert.equal(claims.contested, true);
+    claims.replace({ service: 'demo/young', createdAt: 2 }, [[VIP], [], [VIP]], []);
+    assert.equal(claims.holder(VIP), 'demo/old');
+    assert.equal(claims.contested, false);
   });
 
   it('is contested while several Services claim the same key', () => {
     const claims = new Claims();
-    claims.replace(OLD, [], [VIP, OTHER, VIP]);
+    claims.replace(OLD, [], [[VIP, OTHER, VIP]]);
     assert.equal(claims.contested, false, 'a Service has no conflict with itself');
-    claims.replace(YOUNG, [], [VIP, OTHER]);
+    claims.replace(YOUNG, [], [[VIP, OTHER]]);
     const third = { service: 'demo/b', createdAt: 3 };
-    claims.replace(third, [], [VIP]);
+    claims.replace(third, [], [[VIP]]);
     assert.equal(claims.contested, true);
-    claims.replace(OLD, [VIP, OTHER], [VIP]);
-    claims.replace(YOUNG, [VIP, OTHER], []);
+    claims.replace(OLD, [[VIP, OTHER]], [[VIP]]);
+    claims.replace(YOUNG, [[VIP, OTHER]], []);
     assert.equal(claims.contested, true, 'of the third Service');
-    claims.replace(third, [VIP], []);
+    claims.replace(third, [[VIP]], []);
     assert.equal(claims.contested, false);
     assert.equal(claims.holder(VIP), 'demo/z');
   });

@@ -79,4 +79,47 @@ describe('ServiceCache', () => {
     cache.apply({ type: 'set', object: service('web') });
     assert.deepEqual(addressesOf(cache, 'web'), ['10.0.0.1']);
   });
+
+  it('an older external IP does not take the cluster IP of a younger Service', () => {
+    const cache = new ServiceCache();
+    const made = (namespace: string, year: number, spec: object) =>
+      decoded({
+        apiVersion: 'v1',
+        kind: 'Service',
+        metadata: { namespace, name: 'web', creationTimestamp: `${year}-01-01T00:00:00Z` },
+        spec: { ports: [{ port: 80 }], ...spec },
+      });
+    cache.apply({
+      type: 'set',
+      object: made('squatter', 2020, { clusterIP: '10.96.0.9', externalIPs: ['10.96.0.1'] }),
+    });
+    cache.apply({ type: 'set', object: made('demo', 2026, { clusterIP: '10.96.0.1' }) });
+    const frontends = (name: string) =>
+      cache.planInput(name, NODE)?.ports.flatMap((port) => port.frontends.map(({ address }) => address));
+    assert.deepEqual(frontends('demo/web'), ['10.96.0.1']);
+    assert.deepEqual(frontends('squatter/web'), ['10.96.0.9']);
+    assert.deepEqual([...cache.lostClaims('squatter/web')], [['10.96.0.1:80/tcp', 'demo/web']]);
+  });
+
+  it('serves no external IPs if they are not allowed, and everything else', () => {
+    const cache = new ServiceCache({ externalIPs: false });
+    const object = decoded({
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { namespace: 'demo', name: 'web' },
+      spec: {
+        type: 'NodePort',
+        clusterIP: '10.96.0.1',
+        externalIPs: ['192.0.2.1'],
+        ports: [{ port: 80, nodePort: 30080 }],
+      },
+    });
+    cache.apply({ type: 'set', object });
+    const kinds = () => cache.planInput('demo/web', NODE)?.ports[0]?.frontends.map(({ kind }) => kind);
+    assert.deepEqual(kinds(), ['clusterIP', 'nodePort']);
+    // The same object again: its claims are those that were stored.
+    cache.apply({ type: 'set', object });
+    cache.apply({ type: 'delete', object });
+    assert.equal(kinds(), undefined);
+  });
 });

@@ -59,13 +59,9 @@ async function bench(args) {
 /** Installs and builds with all output on standard error, because standard output is for the result. */
 function prepare() {
   ensurePackages({ ...BUILD_PACKAGES, ...WITNESS_PACKAGES });
-  for (const [program = '', ...args] of [
-    nodeScript('scripts/build.mjs', '--install'),
-    nodeScript('scripts/bundle.mjs'),
-  ]) {
-    const { status } = spawnSync(program, args, { cwd: CHECKOUT, stdio: ['ignore', 2, 2] });
-    if (status !== 0) throw new Failure('the build failed; its messages are above');
-  }
+  const [program = '', ...args] = nodeScript('scripts/build.mjs', '--install');
+  const { status } = spawnSync(program, args, { cwd: CHECKOUT, stdio: ['ignore', 2, 2] });
+  if (status !== 0) throw new Failure('the build failed; its messages are above');
 }
 
 /**

@@ -1,12 +1,16 @@
-// `npm run build`: builds everything that the command and the tests need. With --install, it installs missing npm packages first.
+// `npm run build`: builds everything that the command and the tests need, also the command that `bin` of package.json names.
+// It installs missing compilers; with --install, missing npm packages too.
 
-import { buildNative, buildTypeScript } from './lib/build.mjs';
+import { buildCommand, buildNative, buildTypeScript } from './lib/build.mjs';
 import { reportFailures } from './lib/failure.mjs';
+import { COMPILER_PACKAGES, ensurePackages } from './lib/packages.mjs';
 import { ensureNodeModules } from './test/prepare.mjs';
 
 process.exitCode = await reportFailures('build', () => {
   if (process.argv.includes('--install')) ensureNodeModules();
+  ensurePackages(COMPILER_PACKAGES);
   buildNative();
   buildTypeScript();
+  buildCommand();
   return 0;
 });

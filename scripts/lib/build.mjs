@@ -18,10 +18,17 @@ export function buildTypeScript() {
   linkSourceMaps(); // after an `npm pack` that was interrupted
 }
 
+/** Bundles the command of the package in dist/command/. */
+export function buildCommand() {
+  step('command', nodeScript('scripts/bundle.mjs'));
+}
+
 /** Deletes the compiled files of deleted sources, because tests among them would still run. */
 function removeOrphans() {
   const endings = /\.(js|js\.map|d\.ts)$/;
   for (const output of filesBelow('dist', endings)) {
+    // Not compiled from a source of the same name.
+    if (output.startsWith('dist/command/')) continue;
     const source = output.replace(/^dist\//, '').replace(endings, '.ts');
     if (!existsSync(join(CHECKOUT, source))) rmSync(join(CHECKOUT, output));
   }

@@ -15,6 +15,8 @@ import { Failure } from './failure.mjs';
 export const UML_PACKAGES = {
   'user-mode-linux': 'linux.uml',
   'busybox-static': 'busybox',
+  // Also the proxy's own modprobe: the guest has this machine's programs.
+  kmod: 'modprobe',
 };
 
 /** @type {Requirements} Boots the test kernel in QEMU. */
@@ -25,11 +27,16 @@ export const QEMU_PACKAGES = {
   'xz-utils': 'xz',
 };
 
-/** @type {Requirements} Builds the native addon and its tests; the addon loads libipset when it runs. */
-export const BUILD_PACKAGES = {
+/** @type {Requirements} Compiles the native addon. */
+export const COMPILER_PACKAGES = {
   'g++': 'g++',
   make: 'make',
   python3: 'python3',
+};
+
+/** @type {Requirements} Builds the native addon and its tests; the addon loads libipset when it runs. */
+export const BUILD_PACKAGES = {
+  ...COMPILER_PACKAGES,
   cmake: 'cmake',
   valgrind: 'valgrind',
   'libipset-dev': '/usr/include/libipset/session.h',

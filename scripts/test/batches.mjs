@@ -11,6 +11,7 @@ import { filesOf } from './tiers.mjs';
  * @property {string[]} files
  * @property {string} result the file for its counts
  * @property {string} log the file for its output
+ * @property {number} [seconds] how long it took, when it has ended
  */
 
 /**

@@ -7,6 +7,7 @@ import { relative, resolve } from 'node:path';
  * @property {number} passed
  * @property {string[]} failed names of the failed tests
  * @property {string[]} skipped names of the skipped and todo tests
+ * @property {Record<string, number>} durations file → the time of its tests, in ms
  */
 
 /**
@@ -15,7 +16,7 @@ import { relative, resolve } from 'node:path';
  */
 export default async function* counts(events) {
   /** @type {Counts} */
-  const counted = { passed: 0, failed: [], skipped: [] };
+  const counted = { passed: 0, failed: [], skipped: [], durations: {} };
   for await (const { type, data } of events) {
     if (type === 'test:pass' || type === 'test:fail') count(counted, type === 'test:pass', data);
   }
@@ -30,6 +31,9 @@ export default async function* counts(events) {
 function count(counted, passed, data) {
   const file = data.file ? relative('', data.file) : 'no file';
   const isFile = Boolean(data.file) && resolve(data.name) === data.file;
+  // The time of a test contains that of its subtests.
+  if (data.nesting === 0)
+    counted.durations[file] = (counted.durations[file] ?? 0) + (data.details?.duration_ms ?? 0);
   const label = isFile ? file : `${file}: ${data.name}`;
   if (data.skip !== undefined && data.skip !== false) counted.skipped.push(`${label} (skipped)`);
   else if (data.todo !== undefined && data.todo !== false) counted.skipped.push(`${label} (to do)`);

@@ -33,7 +33,9 @@ export async function runLanes(batches, alone) {
   const lane = async () => {
     for (let batch = waiting.shift(); batch; batch = waiting.shift()) {
       heading(`${describe(batch)}: started`);
+      const start = performance.now();
       await runBatch(batch, stop.signal);
+      batch.seconds = (performance.now() - start) / 1000;
       show(batch);
     }
   };

@@ -2,7 +2,7 @@
 
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { buildNative, buildTypeScript } from '../lib/build.mjs';
+import { buildCommand, buildNative, buildTypeScript } from '../lib/build.mjs';
 import { CHECKOUT } from '../lib/checkout.mjs';
 import { BUILD_PACKAGES, ensurePackages, SHELL_PACKAGES, WITNESS_PACKAGES } from '../lib/packages.mjs';
 import { heading, nodeScript, step } from '../lib/steps.mjs';
@@ -25,7 +25,7 @@ export function prepare(tiers) {
   ensureNodeModules();
   if (native) buildNative();
   buildTypeScript();
-  if (tiers.some((tier) => tier.bundled)) step('command', nodeScript('scripts/bundle.mjs'));
+  if (tiers.some((tier) => tier.bundled)) buildCommand();
   if (tiers.some((tier) => tier.packed)) preparePackage();
   if (tiers.some((tier) => tier.image)) buildImage();
 }

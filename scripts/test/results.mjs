@@ -26,7 +26,7 @@ export function readCounts(batch) {
  * @param {string} failure
  */
 export function addFailure(batch, failure) {
-  const counts = readCounts(batch) ?? { passed: 0, failed: [], skipped: [] };
+  const counts = readCounts(batch) ?? { passed: 0, failed: [], skipped: [], durations: {} };
   counts.failed.push(`${batch.tier.name}: ${failure}`);
   writeFileSync(batch.result, JSON.stringify(counts));
 }

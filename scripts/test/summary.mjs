@@ -1,7 +1,10 @@
-// The end of `npm test`: failures and skipped tests by name, the number of tests by tier and place, and the totals.
+// The end of `npm test`: the slowest files, failures and skipped tests by name, the number of tests by tier and place, and the
+// totals.
 
 import { titleOf } from './places.mjs';
 import { readCounts } from './results.mjs';
+
+const SLOWEST = 15;
 
 /**
  * @param {readonly import('./batches.mjs').Batch[]} batches the batches to report
@@ -15,21 +18,27 @@ export function summarize(batches) {
   const skipped = [];
   /** @type {string[]} */
   const places = [];
+  /** @type {[string, number][]} */
+  const durations = [];
   for (const batch of batches) {
     const counts = readCounts(batch) ?? {
       passed: 0,
       failed: [`${batch.tier.name}: did not run`],
       skipped: [],
+      durations: {},
     };
     passed += counts.passed;
     skipped.push(...counts.skipped);
     failed.push(...counts.failed);
     if (counts.passed === 0 && counts.failed.length === 0) failed.push(`${batch.tier.name}: no test passed`);
+    durations.push(...Object.entries(counts.durations));
+    const seconds = `${(batch.seconds ?? 0).toFixed(0)} s`.padStart(6);
     places.push(
-      `${batch.tier.name.padEnd(10)} ${String(counts.passed).padStart(5)} passed ${titleOf(batch.place)}`,
+      `${batch.tier.name.padEnd(10)} ${String(counts.passed).padStart(5)} passed ${seconds} ${titleOf(batch.place)}`,
     );
   }
   const lines = [
+    ...slowest(durations),
     ...failed.map((name) => `FAILED  ${name}`),
     ...skipped.map((name) => `SKIPPED ${name}`),
     ...places,
@@ -37,4 +46,13 @@ export function summarize(batches) {
   ];
   process.stdout.write(`${lines.join('\n')}\n`);
   return failed.length + skipped.length === 0 ? 0 : 1;
+}
+
+/**
+ * @param {readonly [string, number][]} durations of files, in ms
+ * @returns {string[]} a line each for those that took longest
+ */
+function slowest(durations) {
+  const sorted = [...durations].sort(([, one], [, other]) => other - one).slice(0, SLOWEST);
+  return sorted.map(([file, ms]) => `${(ms / 1000).toFixed(1).padStart(7)} s  ${file}`);
 }

@@ -82,8 +82,9 @@ export const TIERS = [
       'soak.': ['conntrack', 'ipset'],
     },
   },
-  { name: 'package', native: true, packed: true },
   { name: 'vm', native: false },
+  // Compiles the binaries of all platforms, and installs every Node that the package supports.
+  { name: 'package', native: true, packed: true, apart: true },
   { name: 'oracle-api', native: true, needs: IPVS, apart: true },
   { name: 'image', native: false, needs: [...IPVS, 'nftables'], image: true, apart: true },
   { name: 'scale', native: false, apart: true },

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import type { BenchReport } from '../../src/bench/types.js';
+import { AS_NOBODY } from '../support/asNobody.js';
 import { bench, startBench } from '../support/benchProcess.js';
 import { tools } from '../support/tools.js';
 
@@ -79,7 +80,7 @@ test('it refuses the namespace of the node, and users who are not root', () => {
   const here = bench(SMALL, { env: { ...process.env, KUBE_NETLINK_PROXY_OUTER_NETNS: namespace } });
   assert.equal(here.status, 2);
   assert.match(here.stderr, /^Error: the network namespace is the node's: net:\[\d+\]; unset /m);
-  const nobody = bench(SMALL, { uid: 65_534 });
+  const nobody = bench(SMALL, { launcher: AS_NOBODY });
   assert.equal(nobody.status, 2);
   assert.match(
     nobody.stderr,

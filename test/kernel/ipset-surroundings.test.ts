@@ -4,6 +4,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readlinkSync } from 'node:fs';
 import { test } from 'node:test';
 import { type IpsetCapabilities, openIpset, type SetDefinition } from '../../src/kernel/ipset/index.js';
+import { AS_NOBODY } from '../support/asNobody.js';
 import { exists, savedEntries, temporary, ipset as tool } from '../support/ipset.js';
 
 const SET: SetDefinition = { name: 'knp-a', type: 'hash:ip,port', family: 4 };
@@ -48,17 +49,19 @@ test('a path that is missing, or no network namespace', async () => {
   await assert.rejects(openIpset({ netns: '/etc/hostname' }), { code: 'EINVAL', operation: 'ipset.open' });
 });
 
-/** Runs `body` in a process of its own, after `preparation` in a mount namespace of its own; returns its output, as JSON. */
-function runApart(preparation: string, body: string): unknown {
+/**
+ * Runs `body` in a process of its own, after `preparation` in a mount namespace of its own, by the program `launcher` if there is
+ * one; returns its output, as JSON.
+ */
+function runApart(preparation: string, body: string, launcher: readonly string[] = []): unknown {
   const script = `
     const { openIpset } = await import(${JSON.stringify(INDEX)});
     const outcome = (promise) => promise.then((value) => value ?? 'done', ({ code, hint, message }) => ({ code, hint, message }));
     const SET = ${JSON.stringify(SET)};
     ${body}`;
-  const command = `${preparation}\nexec "$0" --input-type=module --eval "$1"`;
-  const done = spawnSync('unshare', ['--mount', 'sh', '-ec', command, process.execPath, script], {
-    encoding: 'utf8',
-  });
+  const command = `${preparation}\nexec "$@"`;
+  const node = [...launcher, process.execPath, '--input-type=module', '--eval', script];
+  const done = spawnSync('unshare', ['--mount', 'sh', '-ec', command, 'sh', ...node], { encoding: 'utf8' });
   assert.equal(done.status, 0, done.stderr);
   return JSON.parse(done.stdout);
 }
@@ -131,13 +134,11 @@ test('a machine without /etc/protocols', (t) => {
 
 test('in a process without privileges the error names the capability, and later calls work', () => {
   const body = `
-    process.setgid(65534);
-    process.setuid(65534);
     const ipset = await openIpset();
     const calls = [ipset.list(), ipset.get('knp-a'), ipset.create(SET), ipset.flush('knp-a'), ipset.swap('knp-a', 'knp-b'),
       ipset.add(SET, { address: '10.0.0.1', protocol: 'tcp', port: 80 })];
     console.log(JSON.stringify(await Promise.all(calls.map(outcome))));`;
-  const outcomes = runApart('', body) as { code: string; hint: string }[];
+  const outcomes = runApart('', body, AS_NOBODY) as { code: string; hint: string }[];
   assert.equal(outcomes.length, 6);
   for (const { code, hint } of outcomes) {
     assert.equal(code, 'EPERM');

@@ -5,13 +5,17 @@ import { COMMAND } from '../../demo/proxyProcess.js';
 /** Time limit of a run, in ms. */
 const LIMIT = 300_000;
 
-/** Runs it to its end. */
-export function bench(args: readonly string[], options: { env?: NodeJS.ProcessEnv; uid?: number } = {}) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [COMMAND, 'bench', ...args], {
+/** Runs it to its end, by the program `launcher` if there is one. */
+export function bench(
+  args: readonly string[],
+  { env = process.env, launcher = [] }: { env?: NodeJS.ProcessEnv; launcher?: readonly string[] } = {},
+) {
+  const [program, ...rest] = [...launcher, process.execPath, COMMAND, 'bench', ...args];
+  const { status, stdout, stderr } = spawnSync(program ?? '', rest, {
     encoding: 'utf8',
     timeout: LIMIT,
     maxBuffer: 64 * 1024 * 1024,
-    ...options,
+    env,
   });
   return { status, stdout, stderr };
 }

@@ -7,7 +7,7 @@ import { dirname, resolve } from 'node:path';
 import { buildNative, buildTypeScript } from './lib/build.mjs';
 import { capture } from './lib/commands.mjs';
 import { Failure, reportFailures } from './lib/failure.mjs';
-import { BUILD_PACKAGES, ensurePackages, WITNESS_PACKAGES } from './lib/packages.mjs';
+import { COMPILER_PACKAGES, ensurePackages, WITNESS_PACKAGES } from './lib/packages.mjs';
 import { heading, nodeScript } from './lib/steps.mjs';
 import { ensureNodeModules } from './test/prepare.mjs';
 import { main as runVm } from './vm/cli.mjs';
@@ -50,8 +50,7 @@ async function demo(args) {
   }
   if (options.svg !== undefined) return runAndDraw(options.svg, options.vehicle);
   heading('Debian packages');
-  const { cmake: _onlyForTests, ...packages } = BUILD_PACKAGES;
-  ensurePackages({ ...packages, ...WITNESS_PACKAGES });
+  ensurePackages({ ...COMPILER_PACKAGES, ...WITNESS_PACKAGES });
   ensureNodeModules();
   buildNative();
   buildTypeScript();

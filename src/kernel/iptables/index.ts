@@ -6,6 +6,7 @@ import { reported, verbOf } from '../reported.js';
 import { Restorer, type RestorerEvents } from './restorer.js';
 import { mainErrorOf, resultsOf } from './results.js';
 import { parseSaved, parseTablesInSlices } from './saved.js';
+import { savedRules } from './savedText.js';
 import { restoreTables } from './text.js';
 import type { Iptables, Table } from './types.js';
 
@@ -32,13 +33,13 @@ export function openIptables(): IptablesClient {
     4: new Restorer(program('restore', 4), events),
     6: new Restorer(program('restore', 6), events),
   };
-  const saveTables = async (family: Family) => {
+  const output = async (family: Family) => {
     await restorers[family].follow();
-    return parseTablesInSlices(await saved(family));
+    return saved(family);
   };
   const iptables: IptablesClient = {
-    save: async (family) => (await saveTables(family)).rules,
-    saveTables,
+    save: async (family) => savedRules(await output(family)),
+    saveTables: async (family) => parseTablesInSlices(await output(family)),
     listRules,
     async restore(family, operations) {
       const restore = { do: 'restore', family } as const;

@@ -49,7 +49,10 @@ export type IptablesOperation =
   | { readonly do: 'deleteChain'; readonly chain: Omit<Chain, 'rules'> };
 
 /** The rules of one family, chain by chain: `nat/KUBE-SERVICES` → rules. */
-export type SavedRules = ReadonlyMap<string, readonly string[]>;
+export interface SavedRules extends ReadonlyMap<string, readonly string[]> {
+  /** Number of the rules of a chain, without their texts. Absent: the rules are texts in memory. */
+  count?(id: string): number;
+}
 
 /** The policy of a built-in chain: the fate of packets that no rule decides. */
 export type Policy = 'ACCEPT' | 'DROP';
@@ -78,7 +81,7 @@ export interface Iptables extends BatchSource<IptablesRestore> {
    * backend: with the name, the file before, and the file now, which makes all later changes. It is noticed when rules are read.
    */
   onReplaced?: ((program: string, before: string, now: string) => void) | undefined;
-  /** Every chain of every table. Runs one process. */
+  /** Every chain of every table. Runs one process. The texts of the rules are made each time when they are read from the map. */
   save(family: Family): Promise<SavedRules>;
   /** The same, with the policies of the built-in chains. */
   saveTables(family: Family): Promise<SavedTables>;

@@ -14,7 +14,15 @@ import {
   NODE_CHAINS,
   SHARED_CHAINS,
 } from './fixedChains.js';
-import { commonPart, type Item, keyOf, type RuleItem, type SharedChainItem, withTexts } from './items.js';
+import {
+  chainKey,
+  commonPart,
+  type Item,
+  keyOf,
+  type RuleItem,
+  type SharedChainItem,
+  withTexts,
+} from './items.js';
 import type { IptablesKernel } from './kernel.js';
 import { isPerService } from './names.js';
 import type { IptablesOptions } from './options.js';
@@ -49,7 +57,8 @@ export async function observeAlone(
     if (keys.size === 0) continue;
     try {
       const settings = await readSettings(kernel, family, options);
-      for (const item of [...settings, ...observeRules(family, await kernel.iptables.save(family))]) {
+      const saved = await kernel.iptables.save(family);
+      for (const item of [...settings, ...observeRules(family, saved, (key) => keys.has(key))]) {
         const key = keyOf(item);
         if (keys.has(key)) found.set(key, item);
       }
@@ -86,22 +95,37 @@ async function readSettings(
 /** The chains of Services, in an order in which each jumps only to later ones. */
 const LAYERS = ['KUBE-FW-', 'KUBE-XLB-', 'KUBE-EXT-', 'KUBE-SVL-', 'KUBE-SVC-', 'KUBE-SEP-'];
 
-/** The items of a family. */
-export function* observeRules(family: Family, saved: SavedRules): Generator<Item> {
+/**
+ * The items of a family. The rules of a chain of a Service are read when its item is taken.
+ *
+ * @param isWanted whether the chain of a Service with this key is wanted; by default, all are
+ */
+export function* observeRules(
+  family: Family,
+  saved: SavedRules,
+  isWanted: (key: string) => boolean = () => true,
+): Generator<Item> {
   const foreign = foreignChains(family, saved);
   yield* ownJumps(family, saved, foreign);
-  const layers = new Map(LAYERS.map((prefix) => [prefix, [] as Item[]]));
-  for (const [id, rules] of saved) {
+  const layers = new Map(LAYERS.map((prefix) => [prefix, [] as string[]]));
+  for (const id of saved.keys()) {
     const [table, name] = splitChainId(id) as [Table, string];
-    const marked = foreign.has(id) ? ({ foreign: true } as const) : {};
-    const chain = { family, table, name, ...marked };
-    if (isShared(table, name)) yield* sharedItems(chain, rules);
-    else if (NODE_CHAINS[table]?.includes(name)) yield { kind: 'chain', ...chain, rules };
-    else if (isPerService(table, name)) {
-      layers.get(name.slice(0, name.lastIndexOf('-') + 1))?.push({ kind: 'chain', ...chain, rules });
+    if (isPerService(table, name)) {
+      if (isWanted(chainKey(family, table, name)))
+        layers.get(name.slice(0, name.lastIndexOf('-') + 1))?.push(id);
+      continue;
+    }
+    const chain = { family, table, name, ...mark(foreign.has(id)) };
+    if (isShared(table, name)) yield* sharedItems(chain, saved.get(id) ?? []);
+    else if (NODE_CHAINS[table]?.includes(name))
+      yield { kind: 'chain', ...chain, rules: saved.get(id) ?? [] };
+  }
+  for (const layer of layers.values()) {
+    for (const id of layer) {
+      const [table, name] = splitChainId(id) as [Table, string];
+      yield { kind: 'chain', family, table, name, ...mark(foreign.has(id)), rules: saved.get(id) ?? [] };
     }
   }
-  for (const layer of layers.values()) yield* layer;
 }
 
 /**
@@ -114,6 +138,10 @@ function foreignChains(family: Family, saved: SavedRules): Set<string> {
   const firewall = `filter/${FIREWALL}`;
   if ((saved.get(firewall) ?? []).length > 0) foreign.add(firewall);
   return foreign;
+}
+
+function mark(foreign: boolean): { readonly foreign?: true } {
+  return foreign ? { foreign } : {};
 }
 
 function isShared(table: Table, name: string): boolean {

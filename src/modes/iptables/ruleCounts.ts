@@ -82,15 +82,14 @@ class Counts {
   /** The counts of a family are those of its rules that were read. */
   setFamily(family: Family, saved: SavedRules): void {
     for (const table of TABLES) this.#counts.delete(`${family} ${table}`);
-    for (const [id, rules] of saved) {
+    for (const id of saved.keys()) {
       const [table, name] = splitChainId(id) as [Table, string];
       if (table === 'filter' && name === FIREWALL) {
-        this.#add(
-          family,
-          table,
-          family === 4 ? rules.filter((rule) => rule === BLOCK_LOCALNET.text).length : 0,
-        );
-      } else if (isOwnChain(table, name)) this.#add(family, table, rules.length);
+        const rules = family === 4 ? (saved.get(id) ?? []) : [];
+        this.#add(family, table, rules.filter((rule) => rule === BLOCK_LOCALNET.text).length);
+      } else if (isOwnChain(table, name)) {
+        this.#add(family, table, saved.count?.(id) ?? saved.get(id)?.length ?? 0);
+      }
     }
   }
 

@@ -19,10 +19,10 @@ export function targetsOfOthers(
   ownRules: ReadonlySet<string>,
 ): Set<string> {
   const targets = new Set<string>();
-  for (const [id, rules] of saved) {
+  for (const id of saved.keys()) {
     const [table, name] = splitChainId(id);
     if (isOwnChain(table, name)) continue;
-    for (const rule of rules) {
+    for (const rule of saved.get(id) ?? []) {
       const target = ownRules.has(rule) ? undefined : /-[jg] (\S+)/.exec(rule)?.[1];
       if (target !== undefined) targets.add(`${table}/${target}`);
     }

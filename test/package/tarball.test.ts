@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { after, before, test } from 'node:test';
+import { printedOnSIGUSR1 } from '../support/inspector.js';
 import {
   emptyProject,
   install,
@@ -190,3 +191,8 @@ function compile(name: string, doors: readonly string[], options: readonly strin
   const common = ['--strict', '--noEmit', '--target', 'es2023', '--types', 'node', '--typeRoots', types];
   succeed(tool('typescript/bin/tsc', ...common, ...options, join(folder, 'program.ts')));
 }
+
+test('SIGUSR1 opens no inspector in its command', async () => {
+  const command = join(project.installed, 'dist/command/main.js');
+  assert.doesNotMatch(await printedOnSIGUSR1(command), /Debugger listening/);
+});

@@ -1,0 +1,70 @@
+// Reads the command line, prints help or runs the command, and sets the exit status. main.ts imports it.
+import { readFlags, splitFlags, UsageError } from '../config/commandLine.js';
+import { helpText, usageText } from '../config/help.js';
+import { ConfigurationError } from '../config/load.js';
+import { FAILED } from './command.js';
+import { COMMAND_NAMES, COMMANDS, HELP } from './definitions.js';
+import { keepYoungGenerationSmall } from './heap.js';
+import { stopSignal } from './signals.js';
+import { VERSION } from './version.js';
+
+/** Exit status of an agent that failed, as of kube-proxy. */
+const AGENT_FAILED = 1;
+
+async function main(): Promise<number> {
+  const args = process.argv.slice(2);
+  const split = splitFlags(args, COMMAND_NAMES);
+  try {
+    if (split.command === undefined) return await runAgent(args);
+    // Imported late, so that the agent does not load the libraries of the other commands.
+    const { runCommand } = await import('./commands.js');
+    return await runCommand(split);
+  } catch (error) {
+    printError(error, split.command);
+    return split.command === undefined ? AGENT_FAILED : FAILED;
+  }
+}
+
+/** Runs the agent, or prints its help or version. */
+async function runAgent(args: readonly string[]): Promise<number> {
+  const command = readFlags(args, COMMAND_NAMES);
+  switch (command.do) {
+    case 'help':
+      process.stdout.write(helpText(COMMANDS));
+      return 0;
+    case 'version':
+      process.stdout.write(command.raw ? rawVersion() : `kube-netlink-proxy ${VERSION}\n`);
+      return 0;
+    default: {
+      // First, because the kernel drops signals to process 1 of a container that have no handler.
+      const stop = stopSignal(command);
+      keepYoungGenerationSmall();
+      // Imported late, so that help and version do not load it.
+      const { run } = await import('./run.js');
+      return run(command, stop);
+    }
+  }
+}
+
+/** The error is the last line, where users look first. */
+function printError(error: unknown, command: string | undefined): void {
+  if (error instanceof UsageError) {
+    const usage = `kube-netlink-proxy help ${command} describes the command.\n\n`;
+    process.stderr.write(command === undefined || command === HELP ? usageText() : usage);
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  const lines = error instanceof ConfigurationError ? message.split('\n') : [message];
+  for (const line of lines) process.stderr.write(`Error: ${line}\n`);
+}
+
+function rawVersion(): string {
+  const { node, napi } = process.versions;
+  return `${JSON.stringify({ version: VERSION, node, napi, platform: `${process.platform}/${process.arch}` })}\n`;
+}
+
+// A reader of the output that has read enough, such as head(1), is no failure.
+process.stdout.on('error', (error: NodeJS.ErrnoException) =>
+  process.exit(error.code === 'EPIPE' ? 0 : AGENT_FAILED),
+);
+// Exits even if an abandoned batch is still in the kernel.
+process.exit(await main());

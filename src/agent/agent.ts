@@ -66,6 +66,8 @@ export interface AgentParts {
   /** The source has this node's Node object: load balancers do not use the node before it is seen. */
   readonly hasNode?: boolean;
   readonly announcer: Announcer;
+  /** Name of the socket by which agents find each other; default one for each network namespace. */
+  readonly meetingPoint?: string;
   /** Aborted when the process receives a stop signal; the reason is the signal's name. */
   readonly stop: AbortSignal;
 }
@@ -116,14 +118,19 @@ export async function runAgent(parts: AgentParts): Promise<number> {
     });
     ending.closes(async () => watch.close());
   }
-  const others = watchForOtherAgents(ownIdentity(parts.version, startedAt), log);
-  ending.closes(async () => others.close());
   const { version, node, mode } = aboutAgent(parts);
+  const others = watchForOtherAgents(ownIdentity(version, mode, startedAt), log, {
+    name: parts.meetingPoint,
+    refused: (reason) => ending.reach(1, reason),
+  });
+  ending.closes(async () => others.close());
   log.info({ version, node, mode, families }, 'starting');
   announcer.starting();
   for (const family of opened.families) health.updated(family);
   ending.closes(() => proxy.stop());
-  proxy.start().catch((error) => ending.reach(1, String(error)));
+  void others.admitted
+    .then(() => (ending.isReached ? undefined : proxy.start()))
+    .catch((error) => ending.reach(1, String(error)));
   const status = await ending.reached;
   await Promise.race([ending.close(), wait(STOP_LIMIT, undefined, { ref: false })]);
   return status;
@@ -144,6 +151,8 @@ function aboutAgent({ version, node, opened, startedAt }: AgentParts) {
 class Ending {
   readonly reached: Promise<number>;
   readonly reach: (status: number, reason: string) => void;
+  /** The agent ends. */
+  isReached = false;
   readonly #close: (() => Promise<void>)[] = [];
 
   constructor(log: Logger, stop: AbortSignal) {
@@ -153,6 +162,7 @@ class Ending {
     });
     this.reach = (status, reason) => {
       log[status === 0 ? 'info' : 'error']({ reason }, 'stopping; the kernel keeps its state');
+      this.isReached = true;
       resolve(status);
     };
     const stopped = () => this.reach(0, String(stop.reason));

@@ -1,5 +1,6 @@
-// Detects other agents in the network namespace: they program the same kernel state. The second agent only logs a
-// warning, because a rolling replacement may start it before the first has ended.
+// Detects other agents in the network namespace: they program the same kernel state. A second agent of the same mode only logs
+// a warning, because a rolling replacement may start it before the first has ended. Agents of two modes would remove each
+// other's state in turns: the second one waits for the end of the first, and is refused if it does not end.
 import { once } from 'node:events';
 import { readlinkSync } from 'node:fs';
 import { createServer, Socket } from 'node:net';
@@ -17,6 +18,8 @@ const NAME = '\0kube-netlink-proxy agent'.padEnd(108, '.');
 const ANSWER_LIMIT = 1000;
 /** Time to the next attempt to bind the name, in ms: `later` after the second missing answer, otherwise `usual`. */
 const RETRY = { later: 5000, usual: 250 };
+/** Time for an agent of another mode to end before this one is refused, in ms. A pod has 30 s to end by default. */
+const GRACE = 40_000;
 /** Maximum number of agents that are connected to one, to wait for its end. */
 const MAX_WAITING = 16;
 
@@ -26,59 +29,130 @@ export interface AgentIdentity {
   /** The PID namespace of `pid`: `pid:[4026531836]`. */
   readonly pidNamespace: string;
   readonly version: string;
+  /** `ipvs`; absent in agents before 0.1.0. */
+  readonly mode?: string;
   /** Start time of its process, in ms since 1970. */
   readonly startedAt: number;
 }
 
 /** The identity of this process. */
-export function ownIdentity(version: string, startedAt: number): AgentIdentity {
-  return { pid: process.pid, pidNamespace: readlinkSync('/proc/self/ns/pid'), version, startedAt };
+export function ownIdentity(version: string, mode: string, startedAt: number): AgentIdentity {
+  return { pid: process.pid, pidNamespace: readlinkSync('/proc/self/ns/pid'), version, mode, startedAt };
 }
 
-/**
- * Logs a warning if another agent runs in this network namespace, and its end, until closed.
- *
- * @param name name of the socket, which one agent binds
- */
+/** How agents find each other. */
+export interface Meeting {
+  /** Name of the socket, which one agent binds; default that of all agents of a network namespace. */
+  readonly name?: string | undefined;
+  /** Time for an agent of another mode to end, in ms; default 40 s. */
+  readonly grace?: number;
+  /** An agent of another mode runs and has not ended in that time: this agent must not program the kernel. */
+  readonly refused: (reason: string) => void;
+}
+
+/** The watch for other agents. */
+export interface OtherAgents {
+  /**
+   * Resolves when this agent may program the kernel: no agent of another mode answers. A process that has the name but does not
+   * answer, or is no agent, delays it by at most 1.5 s.
+   */
+  readonly admitted: Promise<void>;
+  close(): void;
+}
+
+/** Logs a warning if another agent runs in this network namespace, and its end, until closed. */
 export function watchForOtherAgents(
   own: AgentIdentity,
   log: Pick<Logger, 'warn' | 'info' | 'debug'>,
-  name = NAME,
-): { close(): void } {
+  meeting: Meeting,
+): OtherAgents {
   const closed = new AbortController();
-  hold(own, log, name, closed.signal).catch((err: unknown) => {
-    if (!closed.signal.aborted) log.debug({ err: String(err) }, 'cannot detect other agents');
+  let admit = () => {};
+  const admitted = new Promise<void>((resolve) => {
+    admit = resolve;
   });
-  return { close: () => closed.abort() };
+  new Watch(own, log, meeting, { closed: closed.signal, admit }).hold().catch((err: unknown) => {
+    if (closed.signal.aborted) return;
+    log.debug({ err: String(err) }, 'cannot detect other agents');
+    admit();
+  });
+  return { admitted, close: () => closed.abort() };
 }
 
-/** Binds the name as soon as no other agent has it. */
-async function hold(
-  own: AgentIdentity,
-  log: Pick<Logger, 'warn' | 'info'>,
-  name: string,
-  closed: AbortSignal,
-): Promise<void> {
-  let warned: string | undefined;
-  let unanswered = 0;
-  while (!closed.aborted) {
-    if (await listen(own, name, closed)) {
-      if (warned !== undefined) log.info('the other kube-netlink-proxy has ended');
-      return;
-    }
-    const { holder, ended } = await meet(name, closed);
-    unanswered = holder === undefined ? unanswered + 1 : 0;
-    // A killed process may lose its connections before its name. One missing answer proves nothing.
-    if (unanswered !== 1) {
-      const fields = describe(holder);
-      const text = JSON.stringify(fields);
-      if (text !== warned) log.warn(fields, 'another kube-netlink-proxy runs in this network namespace');
-      warned = text;
-    }
-    await ended;
-    // Wait also after the end of an agent: another program may have the name and close each connection at once.
-    await wait(unanswered > 1 ? RETRY.later : RETRY.usual, undefined, { signal: closed, ref: false });
+/** One agent's watch. */
+class Watch {
+  readonly #own: AgentIdentity;
+  readonly #log: Pick<Logger, 'warn' | 'info'>;
+  readonly #name: string;
+  readonly #grace: number;
+  readonly #refused: (reason: string) => void;
+  readonly #closed: AbortSignal;
+  readonly #admit: () => void;
+  #warned: string | undefined;
+
+  constructor(
+    own: AgentIdentity,
+    log: Pick<Logger, 'warn' | 'info'>,
+    { name = NAME, grace = GRACE, refused }: Meeting,
+    { closed, admit }: { readonly closed: AbortSignal; readonly admit: () => void },
+  ) {
+    this.#own = own;
+    this.#log = log;
+    this.#name = name;
+    this.#grace = grace;
+    this.#refused = refused;
+    this.#closed = closed;
+    this.#admit = admit;
   }
+
+  /** Binds the name as soon as no other agent has it. */
+  async hold(): Promise<void> {
+    let unanswered = 0;
+    while (!this.#closed.aborted) {
+      if (await listen(this.#own, this.#name, this.#closed)) {
+        if (this.#warned !== undefined) this.#log.info('the other kube-netlink-proxy has ended');
+        this.#admit();
+        return;
+      }
+      const { holder, ended } = await meet(this.#name, this.#closed);
+      unanswered = holder === undefined ? unanswered + 1 : 0;
+      // A killed process may lose its connections before its name. One missing answer proves nothing.
+      if (unanswered !== 1) this.#warn(holder);
+      if (holder && isOfAnotherMode(holder, this.#own)) await this.#outlast(holder, ended);
+      else this.#admit();
+      await ended;
+      // Wait also after the end of an agent: another program may have the name and close each connection at once.
+      const pause = unanswered > 1 ? RETRY.later : RETRY.usual;
+      await wait(pause, undefined, { signal: this.#closed, ref: false });
+    }
+  }
+
+  #warn(holder: AgentIdentity | undefined): void {
+    const fields = describe(holder);
+    const text = JSON.stringify(fields);
+    if (text !== this.#warned)
+      this.#log.warn(fields, 'another kube-netlink-proxy runs in this network namespace');
+    this.#warned = text;
+  }
+
+  /** Waits for the end of an agent of another mode; refuses this one if it does not end in time. */
+  async #outlast({ pid, mode }: AgentIdentity, ended: Promise<void>): Promise<void> {
+    const timer = setTimeout(
+      () =>
+        this.#refused(
+          `a kube-netlink-proxy in ${mode} mode (process ${pid}) runs in this network namespace, and this one has mode ` +
+            `${this.#own.mode}: they would remove each other's state. Stop one of them`,
+        ),
+      this.#grace,
+    );
+    timer.unref();
+    await ended;
+    clearTimeout(timer);
+  }
+}
+
+function isOfAnotherMode(holder: AgentIdentity, own: AgentIdentity): boolean {
+  return holder.mode !== undefined && holder.mode !== own.mode;
 }
 
 /** Binds the name and answers other agents. Resolves to false if another process has the name. */
@@ -147,17 +221,18 @@ async function identityFrom(socket: Socket): Promise<AgentIdentity | undefined> 
 /** Validates an identity before it is logged, because any process of the host may bind the name. */
 function decodeIdentity(raw: unknown): AgentIdentity | undefined {
   if (!isRecord(raw)) return undefined;
-  const { pid, pidNamespace, version, startedAt } = raw;
+  const { pid, pidNamespace, version, mode, startedAt } = raw;
   const isTime = Number.isInteger(startedAt) && Math.abs(startedAt as number) < 8.64e15;
   if (!Number.isInteger(pid) || !isTime) return undefined;
   if (!/^pid:\[\d{1,20}\]$/.test(String(pidNamespace)) || !/^[\w.+-]{1,64}$/.test(String(version))) {
     return undefined;
   }
+  if (mode !== undefined && !/^\w{1,32}$/.test(String(mode))) return undefined;
   return raw as unknown as AgentIdentity;
 }
 
 function describe(holder: AgentIdentity | undefined): object {
   if (holder === undefined) return { pid: 'unknown' };
-  const { pid, pidNamespace, version, startedAt } = holder;
-  return { pid, pidNamespace, version, startedAt: new Date(startedAt).toISOString() };
+  const { pid, pidNamespace, version, mode, startedAt } = holder;
+  return { pid, pidNamespace, version, mode, startedAt: new Date(startedAt).toISOString() };
 }

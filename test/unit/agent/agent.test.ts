@@ -27,6 +27,8 @@ import { closeAfter } from '../../support/closeAfter.js';
 import type { TestKernel } from '../../support/testKernel.js';
 import { TEST_MODES } from '../../support/testModes.js';
 
+/** Agents of other tests may run in the same network namespace. */
+const MEETING_POINT = `\0knp-test-agent-${process.pid}`;
 /** Time between two audits, in ms. */
 const AUDIT = 50;
 
@@ -82,6 +84,7 @@ async function startAgent(
     source: new ApiSource({ client, nodeName: 'node-a', trouble, times: QUICK }),
     node: nodeFacts('node-a', { node: object as Node }),
     hasNode: true,
+    meetingPoint: MEETING_POINT,
     announcer: SILENT,
     stop: stop.signal,
   });

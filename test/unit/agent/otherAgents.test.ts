@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { performance } from 'node:perf_hooks';
-import { it } from 'node:test';
+import { describe, it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { ownIdentity, watchForOtherAgents } from '../../../src/agent/otherAgents.js';
 import { closeAfter } from '../../support/closeAfter.js';
@@ -15,19 +15,24 @@ let names = 0;
 const nextName = () => `\0knp-test-${process.pid}-${names++}`;
 
 /** An agent of a version, and its log. */
-function start(name: string, version: string) {
+function start(name: string, version: string, { mode = 'ipvs', grace = 60_000 } = {}) {
   const lines: string[] = [];
+  const refusals: string[] = [];
+  let admitted = false;
   const log = (level: string) => (fields: object | string, msg?: string) =>
     void lines.push(
       typeof fields === 'string' ? `${level} ${fields}` : `${level} ${msg} ${JSON.stringify(fields)}`,
     );
   const watch = watchForOtherAgents(
-    ownIdentity(version, Date.parse('2026-11-20T17:32:31Z')),
+    ownIdentity(version, mode, Date.parse('2026-11-20T17:32:31Z')),
     { warn: log('warn'), info: log('info'), debug: log('debug') },
-    name,
+    { name, grace, refused: (reason) => void refusals.push(reason) },
   );
+  watch.admitted.then(() => {
+    admitted = true;
+  });
   closeAfter(watch);
-  return { lines, close: () => watch.close() };
+  return { lines, refusals, admitted: () => admitted, close: () => watch.close() };
 }
 
 async function until(holds: () => boolean): Promise<void> {
@@ -37,9 +42,9 @@ async function until(holds: () => boolean): Promise<void> {
   }
 }
 
-const { pidNamespace } = ownIdentity('1', 0);
+const { pidNamespace } = ownIdentity('1', 'ipvs', 0);
 const warning = (pid: number, version: string) =>
-  `warn another kube-netlink-proxy runs in this network namespace ${JSON.stringify({ pid, pidNamespace, version, startedAt: '2026-11-20T17:32:31.000Z' })}`;
+  `warn another kube-netlink-proxy runs in this network namespace ${JSON.stringify({ pid, pidNamespace, version, mode: 'ipvs', startedAt: '2026-11-20T17:32:31.000Z' })}`;
 const ENDED = 'info the other kube-netlink-proxy has ended';
 
 it('a single agent logs nothing; a second one logs the identity of the first, and its end', async () => {
@@ -57,12 +62,12 @@ it('a single agent logs nothing; a second one logs the identity of the first, an
   assert.deepEqual(third.lines, [warning(process.pid, '2.0.0')]);
 });
 
-it('the end of a killed agent is detected at once', async () => {
+it('the end of a killed agent is detected at once, and admits an agent of another mode', async () => {
   const name = nextName();
   const program = `
     import { ownIdentity, watchForOtherAgents } from ${MODULE};
     const log = { warn: console.log, info: console.log, debug: console.log };
-    watchForOtherAgents(ownIdentity('1.0.0', Date.parse('2026-11-20T17:32:31Z')), log, '\\0' + process.env.NAME);
+    watchForOtherAgents(ownIdentity('1.0.0', 'ipvs', Date.parse('2026-11-20T17:32:31Z')), log, { name: '\\0' + process.env.NAME, refused() {} });
     setTimeout(() => console.log('running'), 100);
     setTimeout(() => {}, 60_000);
   `;
@@ -74,10 +79,54 @@ it('the end of a killed agent is detected at once', async () => {
   const [output] = await once(child.stdout, 'data');
   assert.equal(String(output), 'running\n');
   const second = start(name, '2.0.0');
-  await until(() => second.lines.length > 0);
+  const other = start(name, '2.0.0', { mode: 'iptables' });
+  await until(() => second.admitted() && second.lines.length > 0);
+  await until(() => other.lines.length > 0);
+  assert.equal(other.admitted(), false);
+  second.close();
   child.kill('SIGKILL');
-  await until(() => second.lines.length > 1);
-  assert.deepEqual(second.lines, [warning(child.pid as number, '1.0.0'), ENDED]);
+  await until(() => other.admitted());
+  assert.deepEqual(other.refusals, []);
+  assert.deepEqual(other.lines, [warning(child.pid as number, '1.0.0'), ENDED]);
+});
+
+describe('agents of two modes', () => {
+  it('the second one is admitted when the first has ended', async () => {
+    const name = nextName();
+    const first = start(name, '1.0.0');
+    await until(() => first.admitted());
+    const second = start(name, '2.0.0', { mode: 'iptables' });
+    await until(() => second.lines.length > 0);
+    assert.equal(second.admitted(), false);
+    first.close();
+    await until(() => second.admitted());
+    assert.deepEqual(second.refusals, []);
+  });
+
+  it('the second one is refused if the first does not end in time', async () => {
+    const name = nextName();
+    const first = start(name, '1.0.0');
+    await until(() => first.admitted());
+    const second = start(name, '2.0.0', { mode: 'iptables', grace: 20 });
+    await until(() => second.refusals.length > 0);
+    assert.equal(second.admitted(), false);
+    assert.match(
+      second.refusals.join(),
+      /^a kube-netlink-proxy in ipvs mode \(process \d+\) runs .* this one has mode iptables: .* Stop one of them$/,
+    );
+    assert.deepEqual(first.refusals, []);
+  });
+
+  it('a process that has the name and does not answer delays no agent for long', async () => {
+    const name = nextName();
+    const stranger = createServer(() => {});
+    stranger.listen({ path: name });
+    await once(stranger, 'listening');
+    closeAfter(stranger);
+    const agent = start(name, '1.0.0', { mode: 'iptables', grace: 20 });
+    await until(() => agent.admitted());
+    assert.deepEqual(agent.refusals, []);
+  });
 });
 
 it('a program that claims to be an agent and closes each connection is polled slowly, without a leak', async () => {
@@ -85,7 +134,7 @@ it('a program that claims to be an agent and closes each connection is polled sl
   let asked = 0;
   const stranger = createServer((socket) => {
     asked++;
-    socket.end(`${JSON.stringify(ownIdentity('1.0.0', 0))}\n`);
+    socket.end(`${JSON.stringify(ownIdentity('1.0.0', 'ipvs', 0))}\n`);
   });
   stranger.listen({ path: name });
   await once(stranger, 'listening');

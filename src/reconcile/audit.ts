@@ -1,4 +1,5 @@
-// Reads all our items from the kernel once, in slices. Passes for changes run between two slices.
+// Reads all our items from the kernel once, in slices. Passes for changes run between two slices: the items of their
+// operations are read again at the end, alone.
 import type { Known } from '../modes/mode.js';
 
 /** Maximum keys in a slice. */
@@ -12,6 +13,8 @@ export class Audit<Item> {
   readonly #changed = new Set<string>();
   /** Iterates over the known keys after everything has been read, to find those that are missing. */
   #known: Iterator<string> | undefined;
+  /** The rest of the changed keys, once no key is missing any more. */
+  #left: Iterator<string> | undefined;
 
   /** @param observed the kernel's items; each slice reads one piece */
   constructor(observed: AsyncIterable<ReadonlyMap<string, Item>>) {
@@ -20,14 +23,30 @@ export class Audit<Item> {
 
   /** Records that an operation was tried on the item of this key. */
   changed(key: string): void {
-    this.#changed.add(key);
+    // Once these are read alone, what is known of the others is newer than what the audit has read.
+    if (!this.#left) this.#changed.add(key);
+  }
+
+  /**
+   * The next keys to read alone in a slice, after {@link next} has returned undefined; undefined if there are no more. They have
+   * operations since the start of the audit.
+   */
+  again(): string[] | undefined {
+    this.#left ??= this.#changed.keys();
+    const keys: string[] = [];
+    while (keys.length < SLICE) {
+      const { value, done } = this.#left.next();
+      if (done) break;
+      keys.push(value);
+    }
+    return keys.length > 0 ? keys : undefined;
   }
 
   /**
    * Reads the next slice and updates the known items.
    *
    * @param isUnknown whether the audit skips a key because its item is unknown
-   * @returns the keys to compare; undefined after the last slice
+   * @returns the keys to compare; undefined once everything has been read
    */
   async next(known: Known<Item>, isUnknown: (key: string) => boolean): Promise<string[] | undefined> {
     const skip = (key: string) => this.#changed.has(key) || isUnknown(key);

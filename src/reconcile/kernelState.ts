@@ -1,10 +1,18 @@
 // The items in the kernel as far as they are known, and the operations that change them.
 import type { NetlinkError } from '../errors.js';
-import type { KeyedOperation, Known, Mode } from '../modes/mode.js';
+import type { Desired, KeyedOperation, Known, Mode } from '../modes/mode.js';
 import { TimeSlice } from '../timeSlice.js';
 import { applyOperations } from './applyOperations.js';
 import type { Planner } from './planner.js';
 import type { PassRecord } from './summary.js';
+
+/** No desired items. */
+const NOTHING: Desired<never> = {
+  get: () => undefined,
+  keys: () => new Map<string, never>().keys(),
+  groupSize: () => 0,
+  group: () => new Set(),
+};
 
 /** Keys to compare. The keys of a Service are in one piece. */
 export interface Piece {
@@ -77,6 +85,37 @@ export class KernelState<Item, Operation extends KeyedOperation> {
         record.accepted++;
       }
     }
+  }
+
+  /**
+   * Reads single items from the kernel. Those that cannot be read are unknown.
+   *
+   * @param desired items that the kernel cannot report alone count as different from these
+   * @returns the keys of the others
+   */
+  async readAlone(
+    items: ReadonlyMap<string, Item | undefined>,
+    desired: Desired<Item>,
+    record: PassRecord,
+  ): Promise<string[]> {
+    const found = await record.waitFor(this.#mode.observeAlone(items, desired));
+    for (const [key, error] of found.failures) {
+      this.unknown.set(key, items.get(key));
+      record.failures.push(await this.#planner.failureOf(key, error));
+    }
+    const read = [...items.keys()].filter((key) => !found.failures.has(key));
+    for (const key of read) {
+      const item = found.items.get(key);
+      if (item === undefined) this.known.delete(key);
+      else this.known.set(key, item);
+      this.unknown.delete(key);
+    }
+    return read;
+  }
+
+  /** Reads known items again. Those that the kernel cannot report alone stay as they are known. */
+  readAgain(keys: readonly string[], record: PassRecord): Promise<string[]> {
+    return this.readAlone(new Map(keys.map((key) => [key, this.known.get(key)])), NOTHING, record);
   }
 
   /** Saves memory: known items that equal the desired ones become the same objects, and so do their keys. */

@@ -60,9 +60,37 @@ async function undesired<Item>(desired: DesiredState<Item>, known: Iterable<stri
 }
 
 /** The Services of the first pass. */
-interface FirstServices {
+export interface FirstServices {
+  /** Services that changed after they had been planned, and were planned again. */
+  readonly again: readonly PlannedKeys[];
+  /** All that were planned before the programming, with those of `again`. */
   readonly planned: readonly PlannedKeys[];
   readonly unplanned: Iterable<readonly string[]>;
+}
+
+/**
+ * Plans the Services that changed after they had been planned in this pass, before anything is programmed: an item whose
+ * addition is under way is not known yet, and could be neither removed nor changed.
+ *
+ * @param earlier the Services that have been planned
+ * @param late those that changed meanwhile
+ * @returns the keys of those in both, and the pieces of the others
+ */
+export async function planAgain<Item, Operation extends KeyedOperation>(
+  planner: Planner<Item, Operation>,
+  earlier: readonly string[][],
+  late: readonly string[][],
+): Promise<{ readonly again: readonly PlannedKeys[]; readonly others: readonly string[][] }> {
+  const again: PlannedKeys[] = [];
+  const others: string[][] = [];
+  const done = new Set(late.length > 0 ? earlier.flat() : []);
+  for (const piece of late) {
+    const planned = piece.filter((name) => done.has(name));
+    const rest = piece.filter((name) => !done.has(name));
+    if (planned.length > 0) again.push(await planner.plan(planned));
+    if (rest.length > 0) others.push(rest);
+  }
+  return { again, others };
 }
 
 /**
@@ -74,7 +102,7 @@ interface FirstServices {
 export async function* planAhead<Item, Operation extends KeyedOperation>(
   planner: Planner<Item, Operation>,
   { known }: KernelState<Item, Operation>,
-  { planned, unplanned }: FirstServices,
+  { again, planned, unplanned }: FirstServices,
   node: Iterable<string>,
   shared: Set<string>,
 ): AsyncIterable<Piece> {
@@ -82,9 +110,13 @@ export async function* planAhead<Item, Operation extends KeyedOperation>(
   /** The others are added by this pass, and are desired. */
   const found = [...known.keys()];
   const waiting: string[] = [];
+  /** Keys of Services that were planned twice: they are compared once. */
+  const twice = new Set<string>();
   const ready = (plan: PlannedKeys): Piece => {
     const keys: string[] = [];
     for (const key of plan.keys) {
+      // Those that are not desired are in the last piece.
+      if (twice.has(key) || !desired.has(key)) continue;
       if (desired.isShared(key)) shared.add(key);
       else if (plan.waiting.has(key)) waiting.push(key);
       else keys.push(key);
@@ -92,6 +124,10 @@ export async function* planAhead<Item, Operation extends KeyedOperation>(
     return { keys, last: false };
   };
   yield { keys: node, last: false };
+  for (const plan of again) {
+    yield ready(plan);
+    for (const key of plan.keys) twice.add(key);
+  }
   for (const plan of planned) yield ready(plan);
   for (const list of unplanned) yield ready(await planner.plan(list));
   const keys = new Set(planner.planRest());

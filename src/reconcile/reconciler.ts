@@ -5,7 +5,7 @@ import { Audit } from './audit.js';
 import type { Inputs } from './inputs.js';
 import { KernelState } from './kernelState.js';
 import { observeAll } from './observeAll.js';
-import { divide, everything, planAhead } from './pieces.js';
+import { divide, everything, type FirstServices, planAgain, planAhead } from './pieces.js';
 import { describePlanned, type PlannedOperation } from './plannedOperation.js';
 import { type PlannedKeys, Planner } from './planner.js';
 import { PassRecord, type SyncSummary, together } from './summary.js';
@@ -163,10 +163,12 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     } finally {
       await record.waitFor(reading);
     }
-    pieces.push(...planner.take());
-    const unplanned = pieces.slice(planned.length);
+    const late = planner.take();
+    const changed = await planAgain(planner, pieces.slice(0, planned.length), late);
+    const unplanned = [...pieces.slice(planned.length), ...changed.others];
+    pieces.push(...late);
     const node = first && unplanned.length > 0 ? await this.#nodeAhead(countServices(unplanned)) : undefined;
-    if (node) await this.#programAhead({ planned, unplanned }, node, record);
+    if (node) await this.#programAhead({ again: changed.again, planned, unplanned }, node, record);
     else {
       for (const services of unplanned) await planner.plan(services);
       planner.planRest();
@@ -207,11 +209,7 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     return changes.length > 0 ? undefined : keys.filter((key) => !exists(key));
   }
 
-  async #programAhead(
-    services: { readonly planned: PlannedKeys[]; readonly unplanned: string[][] },
-    node: string[],
-    record: PassRecord,
-  ): Promise<void> {
+  async #programAhead(services: FirstServices, node: string[], record: PassRecord): Promise<void> {
     const shared = new Set<string>();
     await this.#kernel.program(planAhead(this.#planner, this.#kernel, services, node, shared), record);
     await this.#kernel.program([{ keys: shared, last: true }], record);
@@ -230,7 +228,11 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
   async #slice(audit: AuditUnderWay<Item>): Promise<SyncSummary | undefined> {
     const { known, unknown } = this.#kernel;
     const record = new PassRecord(this.#now);
-    const keys = await record.waitFor(audit.reads.next(known, (key) => unknown.has(key)));
+    let keys = await record.waitFor(audit.reads.next(known, (key) => unknown.has(key)));
+    if (!keys) {
+      const again = audit.reads.again()?.filter((key) => known.has(key) && !unknown.has(key));
+      keys = again && (await this.#kernel.readAgain(again, record));
+    }
     await this.#kernel.program([{ keys: keys ?? [], last: true }], record);
     const repaired = record.operations;
     const after = await record.waitFor(this.#afterPass(record));
@@ -320,23 +322,14 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
    */
   async #observeUnknown(record: PassRecord): Promise<string[]> {
     if (!this.#retry) return [];
-    const { known, unknown } = this.#kernel;
-    const wanted = this.#withDependencies(unknown);
-    const reading = this.#mode.observeAlone(wanted, this.#planner.desired);
-    const { items, failures } = await record.waitFor(reading);
-    const again = [...wanted.keys()].filter((key) => !failures.has(key));
-    for (const key of again) {
-      const item = items.get(key);
-      if (item === undefined) known.delete(key);
-      else known.set(key, item);
-      this.#audit?.reads.changed(key);
-      unknown.delete(key);
-    }
+    const keys = await this.#kernel.readAlone(
+      this.#withDependencies(this.#kernel.unknown),
+      this.#planner.desired,
+      record,
+    );
+    for (const key of keys) this.#audit?.reads.changed(key);
     this.#retry = false;
-    for (const [key, error] of failures) {
-      record.failures.push(await this.#planner.failureOf(key, error));
-    }
-    return again;
+    return keys;
   }
 
   /** These items, and those on which they depend. */

@@ -41,12 +41,12 @@ type Reason = 'retry' | 'upkeep' | 'audit' | 'overdue audit';
 export interface Periods {
   /** Time without changes after which an audit starts: `ipvs.syncPeriod`. */
   readonly audit: number;
-  /** Minimum time from the end of a pass to the start of the next: `ipvs.minSyncPeriod`; default 0. */
+  /** Minimum time from the end of a pass to the start of the next: `minSyncPeriod`; default 0. Audits do not wait for it. */
   readonly rest?: number;
 }
 
 /** If changes never pause, an audit starts after this number of audit periods. */
-export const OVERDUE = 10;
+export const OVERDUE = 2;
 
 /** Runs passes while there is work to do. */
 export class Runner {
@@ -65,9 +65,12 @@ export class Runner {
   #stopped = false;
   /** A pass is due although nothing changed. */
   #due = false;
-  /** Resolves when the next pass may start. */
-  #rested: Promise<void> | undefined;
+  /** Set while no pass may start: minSyncPeriod. */
+  #resting: unknown;
+  /** Continues a wait for the end of the rest. */
   #wake: () => void = () => {};
+  /** A pass has run since the last slice of the audit. */
+  #slicesTurn = false;
 
   constructor(passes: Passes, events: RunnerEvents, timers: Timers, periods: Periods) {
     this.#passes = passes;
@@ -92,6 +95,8 @@ export class Runner {
   /** Starts no further passes; resolves when the current one has ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
+    if (this.#resting !== undefined) this.#timers.clear(this.#resting);
+    this.#resting = undefined;
     this.#wake();
     for (const reason of [...this.#armed.keys()]) this.#disarm(reason);
     await this.#running;
@@ -99,7 +104,7 @@ export class Runner {
 
   async #run(): Promise<void> {
     do {
-      if (this.#rested) await this.#rested;
+      if (this.#resting !== undefined) await this.#rested();
       // Changes that arrive in the same turn of the event loop are planned together.
       await new Promise((resolve) => setImmediate(resolve));
       if (this.#stopped) return;
@@ -116,13 +121,19 @@ export class Runner {
   #rest(): void {
     const { rest = 0 } = this.#periods;
     if (rest === 0) return;
-    this.#rested = new Promise((resolve) => {
-      const timer = this.#timers.set(resolve, rest);
-      this.#wake = () => {
-        this.#timers.clear(timer);
-        resolve();
-      };
-    });
+    this.#resting = this.#timers.set(() => {
+      this.#resting = undefined;
+      this.#wake();
+    }, rest);
+  }
+
+  /** Resolves when the next pass may start, or an audit has started. */
+  async #rested(): Promise<void> {
+    while (this.#resting !== undefined && !this.#passes.auditing && !this.#stopped) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
   }
 
   async #pass(): Promise<void> {
@@ -144,10 +155,23 @@ export class Runner {
     }
   }
 
-  /** Changes have priority: an audit waits between two slices. */
+  /**
+   * An audit has the time between passes, and one slice after each pass if changes never pause: then it takes at most as many
+   * passes as it has slices.
+   */
+  get #auditsNext(): boolean {
+    if (!this.#passes.auditing) return false;
+    const wanted = this.#due || this.#passes.pending;
+    return !wanted || this.#slicesTurn || this.#resting !== undefined;
+  }
+
   async #next(): Promise<SyncSummary | undefined> {
-    if (!this.#due && !this.#passes.pending && this.#passes.auditing) return this.#passes.auditSlice();
+    if (this.#auditsNext) {
+      this.#slicesTurn = false;
+      return this.#passes.auditSlice();
+    }
     this.#due = false;
+    this.#slicesTurn = true;
     try {
       return await this.#passes.sync();
     } finally {
@@ -172,6 +196,7 @@ export class Runner {
       if (reason === 'retry') this.#passes.retryFailed();
       if (reason === 'retry' || reason === 'upkeep') this.#due = true;
       else this.#passes.startAudit();
+      this.#wake();
       this.request();
     };
     this.#armed.set(reason, this.#timers.set(run, Math.min(milliseconds, LONGEST_TIMER)));
@@ -183,7 +208,10 @@ export class Runner {
   }
 }
 
-/** Whether a pass was full, or had Services or operations: then the audit waits for a new period without changes. */
-function changed({ full, services, operations }: SyncSummary): boolean {
-  return full || services > 0 || operations > 0;
+/**
+ * Whether a pass was full, had Services, or had operations that did not all fail: then the audit waits for a new period without
+ * changes. Repeated attempts that fail do not postpone it.
+ */
+function changed({ full, services, operations, failures }: SyncSummary): boolean {
+  return full || services > 0 || operations > failures.length;
 }

@@ -1,6 +1,7 @@
 // Changes during a pass, and failures to read: no change is lost, and no other change waits.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import { FakeKernel, failNth } from '../../../src/kernel/testing/index.js';
 import { createIpvsMode, IPVS_DEFAULTS } from '../../../src/modes/ipvs/index.js';
 import { NodeState } from '../../../src/reconcile/nodeState.js';
@@ -8,7 +9,8 @@ import { Reconciler } from '../../../src/reconcile/reconciler.js';
 import { ServiceCache } from '../../../src/services/serviceCache.js';
 import { readManifest } from '../../../src/source/manifestFile.js';
 import { HOST, service, slice } from '../../support/manifests.js';
-import { FakeNode } from '../../support/testNode.js';
+import { comparable } from '../../support/randomCluster.js';
+import { FakeIptablesNode, FakeNode } from '../../support/testNode.js';
 
 const WEB = service('web', '10.96.0.1') + slice('web', '10.0.0.1');
 const EXTERNAL = service('ext', '10.96.0.3', '  externalIPs: [192.0.2.1]');
@@ -49,6 +51,93 @@ describe('a change of the host during the planning of a pass', () => {
     while (reconciler.pending) await reconciler.sync();
     assert.match(kernel.ipvs.dump(), /192\.0\.2\.9:30001/);
     assert.match(kernel.ipvs.dump(), /192\.0\.2\.9:30002/);
+  });
+});
+
+describe('changes while the first pass reads the kernel', () => {
+  const A = service('a', '10.96.0.1') + slice('a', '10.0.0.1');
+  const B = service('b', '10.96.0.2') + slice('b', '10.0.0.2');
+  /** After Services were planned, and before anything is programmed. */
+  const cases = {
+    'a deleted Service': B,
+    'a deleted Service and a new one': B + service('c', '10.96.0.3') + slice('c', '10.0.0.3'),
+    'a changed Service': service('a', '10.96.0.9') + slice('a', '10.0.0.1', '10.0.0.9') + B,
+    'a changed scheduler':
+      service('a', '10.96.0.1', '  sessionAffinity: ClientIP') + slice('a', '10.0.0.4') + B,
+  };
+  for (const [change, text] of Object.entries(cases)) {
+    for (const Node of [FakeNode, FakeIptablesNode]) {
+      for (const restart of [false, true]) {
+        it(`${change}, ${Node.name}${restart ? ', on a kernel that has the former ones' : ''}`, async () => {
+          const fresh = new Node(HOST);
+          await fresh.loadText(text);
+          await fresh.sync();
+          const kernel = new FakeKernel();
+          const node = new Node(HOST, kernel);
+          if (restart) {
+            const former = new Node(HOST, kernel);
+            await former.loadText(A + B);
+            await former.sync();
+          }
+          await node.loadText(A + B);
+          const { save } = kernel.iptables;
+          kernel.iptables.save = async (family) => {
+            kernel.iptables.save = save;
+            for (let i = 0; i < 50; i++) await turn();
+            await node.loadText(text);
+            return save.call(kernel.iptables, family);
+          };
+          while (node.reconciler.pending) assert.deepEqual((await node.sync()).failures, []);
+          assert.deepEqual(comparable(node.output()), comparable(fresh.output()));
+        });
+      }
+    }
+  }
+});
+
+describe('an audit', () => {
+  it('repairs an item that changed during the audit and was damaged after that', async () => {
+    for (const Node of [FakeNode, FakeIptablesNode]) {
+      const node = new Node(HOST);
+      await node.loadText(WEB);
+      await node.sync();
+      node.reconciler.startAudit();
+      await node.reconciler.auditSlice();
+      const text = service('web', '10.96.0.1') + slice('web', '10.0.0.1', '10.0.0.2');
+      await node.loadText(text);
+      await node.sync();
+      const wanted = node.output();
+      const { ipvs, iptables } = node.kernel;
+      if (node instanceof FakeNode) {
+        const server = { address: '10.0.0.2', port: 8080 } as const;
+        const id = { address: '10.96.0.1', port: 80, protocol: 'tcp' } as const;
+        await ipvs.apply([{ do: 'deleteRealServer', service: id, realServer: server }]);
+      } else {
+        const chain = /:(KUBE-SVC-\w+)/.exec(iptables.dump(4))?.[1] ?? assert.fail();
+        iptables.load(4, `*nat\n:${chain} - [0:0]\nCOMMIT\n`);
+      }
+      assert.notDeepEqual(node.output(), wanted);
+      let repaired = 0;
+      while (node.reconciler.auditing) repaired += (await node.reconciler.auditSlice())?.repaired ?? 0;
+      assert.deepEqual(comparable(node.output()), comparable(wanted), Node.name);
+      assert.ok(repaired > 0);
+    }
+  });
+
+  it('repairs nothing if nothing was damaged while Services came and went', async () => {
+    for (const Node of [FakeNode, FakeIptablesNode]) {
+      const node = new Node(HOST);
+      await node.loadText(WEB);
+      await node.sync();
+      node.reconciler.startAudit();
+      for (let i = 0, repaired = 0; node.reconciler.auditing; i++) {
+        await node.loadText(i % 2 ? WEB : WEB + EXTERNAL + service(`s${i}`, `10.96.1.${i}`));
+        await node.sync();
+        repaired += (await node.reconciler.auditSlice())?.repaired ?? 0;
+        assert.equal(repaired, 0, `${Node.name} ${i}`);
+        assert.ok(i < 100);
+      }
+    }
   });
 });
 

@@ -148,14 +148,14 @@ describe('Runner', () => {
   });
 
   it('starts no audit at once if its period is longer than a timer can be', async () => {
-    const week = 7 * 24 * 3_600_000;
-    const { runner, settle, armed } = setUp([summary(0, true)], 0, week);
+    const weeks = 14 * 24 * 3_600_000;
+    const { runner, settle, armed } = setUp([summary(0, true)], 0, weeks);
     runner.request();
     await settle();
-    assert.deepEqual(armed(), [week, LONGEST_TIMER]);
+    assert.deepEqual(armed(), [weeks, LONGEST_TIMER]);
   });
 
-  it('starts an audit after a period without changes, and after 10 periods with changes', async () => {
+  it('starts an audit after a period without changes, and after twice the period with changes', async () => {
     const { runner, settle, fire, armed } = setUp([summary(0, true), { ...summary(0), services: 1 }]);
     runner.request();
     await settle();
@@ -172,7 +172,8 @@ describe('Runner', () => {
     const { runner, settle, fire, armed } = setUp([
       { ...summary(0, true), again: 7 },
       { ...summary(0), again: 7 },
-      summary(1),
+      { ...summary(1), again: 7 },
+      { ...summary(0), operations: 1 },
     ]);
     runner.request();
     await settle();
@@ -182,7 +183,49 @@ describe('Runner', () => {
     assert.deepEqual(armed(), [AUDIT, OVERDUE * AUDIT, 7], 'nothing was done');
     fire(7);
     await settle();
-    assert.equal(armed()[0], OVERDUE * AUDIT, 'an operation was tried');
+    assert.deepEqual(armed().slice(0, 2), [AUDIT, OVERDUE * AUDIT], 'everything that was tried failed');
+    fire(7);
+    await settle();
+    assert.equal(armed()[0], OVERDUE * AUDIT, 'something was done');
+  });
+
+  it('ends an audit while changes never pause: one slice after each pass', async () => {
+    const { runner, passes, settle, fire } = setUp([summary(0, true)]);
+    runner.request();
+    await settle();
+    const sync = passes.sync;
+    let left = 20;
+    passes.sync = () => {
+      const pass = sync();
+      passes.pending = left-- > 0;
+      return pass;
+    };
+    passes.pending = true;
+    fire(AUDIT);
+    assert.deepEqual((await settle()).slice(0, 6), [
+      'start audit',
+      'slice',
+      'sync',
+      'slice',
+      'sync',
+      'slice',
+    ]);
+    for (let i = 0; i < 10; i++) await settle();
+    assert.equal(passes.auditing, false);
+  });
+
+  it('runs an audit while a pass with changes waits for the end of minSyncPeriod', async () => {
+    const { runner, passes, settle, fire } = setUp([summary(0, true)], 10_000);
+    runner.request();
+    await settle();
+    passes.pending = true;
+    runner.request();
+    assert.deepEqual(await settle(), [], 'the pass waits');
+    fire(AUDIT);
+    assert.deepEqual(await settle(), ['start audit', 'slice', 'slice', 'slice']);
+    assert.equal(passes.pending, true, 'the pass still waits');
+    fire(10_000);
+    assert.deepEqual(await settle(), ['sync']);
   });
 
   it('runs passes for changes between two slices of an audit', async () => {

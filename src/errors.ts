@@ -101,9 +101,18 @@ export interface Problem {
 
 /** The problem on one line: `web.yaml: Service demo/web: spec.ports[0].port: must be an integer from 1 to 65535, found 70000`. */
 export function describeProblem(problem: Problem): string {
-  const found = problem.value === undefined ? '' : `, found ${excerpt(JSON.stringify(problem.value))}`;
+  const found = problem.value === undefined ? '' : `, found ${excerpt(asJson(problem.value))}`;
   const source = problem.source ? `${excerpt(problem.source)}: ` : '';
   return `${source}${excerpt(problem.object)}: ${excerpt(problem.field)}: ${excerpt(problem.rule)}${found}`;
+}
+
+/** A value as JSON. One that is nested too deeply for it, or contains itself, must not stop the report of its problem. */
+function asJson(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    return 'a value without end';
+  }
 }
 
 /** Default maximum length of an excerpt, in characters. */

@@ -1,25 +1,32 @@
-// Finds a key that an object of a JSON text has twice. JSON.parse takes the last of them without an error; YAML, and the
+// Finds a key that an object of a JSON text has twice, and nesting that is too deep. JSON.parse takes the last of them without an error; YAML, and the
 // strict decoding of Kubernetes, refuse both.
 import { TimeSlice } from '../timeSlice.js';
 
 /** Tokens between two looks at the clock. */
 const LOOK = 256;
 
-/** A key that its object has twice. */
+/** A key that its object has twice, or the place where objects and lists are nested too deeply. */
 export interface DuplicateKey {
-  readonly key: string;
-  /** Line of the second one, from 1. */
+  /** Undefined for nesting that is too deep. */
+  readonly key: string | undefined;
+  /** Line of the place, from 1. */
   readonly line: number;
 }
 
-/** The first duplicate key of a text that JSON.parse has accepted; undefined when there is none. */
-export async function findDuplicateKey(json: string): Promise<DuplicateKey | undefined> {
+/**
+ * The first duplicate key, or the first place that is nested too deeply, of a text that JSON.parse has accepted; undefined when
+ * there is none.
+ *
+ * @param deepest number of levels
+ */
+export async function findDuplicateKey(json: string, deepest: number): Promise<DuplicateKey | undefined> {
   /** The keys of each object around the place; undefined for a list. */
   const around: (Set<string> | undefined)[] = [];
   /** The next text is a key. */
   let atKey = false;
   const token = /["{}[\],]/g;
   const slice = new TimeSlice();
+  const lineAt = (index: number) => json.slice(0, index).split('\n').length;
   for (let tokens = 1, found = token.exec(json); found; found = token.exec(json), tokens++) {
     if (tokens % LOOK === 0 && slice.spend()) await slice.yield();
     switch (found[0]) {
@@ -30,7 +37,7 @@ export async function findDuplicateKey(json: string): Promise<DuplicateKey | und
         atKey = false;
         const key = unescaped(json.slice(found.index, end));
         const keys = around.at(-1);
-        if (keys?.has(key)) return { key, line: json.slice(0, found.index).split('\n').length };
+        if (keys?.has(key)) return { key, line: lineAt(found.index) };
         keys?.add(key);
         break;
       }
@@ -49,6 +56,7 @@ export async function findDuplicateKey(json: string): Promise<DuplicateKey | und
         around.pop();
         atKey = false;
     }
+    if (around.length > deepest) return { key: undefined, line: lineAt(found.index) };
   }
   return undefined;
 }

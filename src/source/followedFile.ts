@@ -1,7 +1,7 @@
 // One manifest file through its changes: the objects of its last readable contents are kept until it is readable again.
 import { isUtf8 } from 'node:buffer';
-import { readFile, stat } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { readFile, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, sep } from 'node:path';
 import type { Problem } from '../errors.js';
 import type { KubernetesObject } from '../objects/types.js';
 import { readManifest } from './manifestFile.js';
@@ -25,7 +25,9 @@ interface Stamp {
 /** A file of a manifest source. */
 export class FollowedFile {
   readonly #path: string;
-  readonly #regularOnly: boolean;
+  readonly #inFolder: boolean;
+  /** The file behind links, when it was last looked at. */
+  #target: string;
   /** The state that was read last. */
   #read: Stamp | undefined;
   /** Contents that may be half written, and when they were first seen, in ms. */
@@ -39,10 +41,15 @@ export class FollowedFile {
   /** Problems of the contents that were read last. */
   #problems: readonly Problem[] = [];
 
-  /** @param regularOnly refuse pipes and devices, which may have no end */
-  constructor(path: string, regularOnly: boolean) {
+  /**
+   * @param inFolder it is one of the files of a folder: pipes and devices, which may have no end, are refused, and links that
+   *   leave the folder, because whoever may write to the folder need not have the right to read other files. Links within the
+   *   folder are followed: the files of a mounted ConfigMap are such links
+   */
+  constructor(path: string, inFolder: boolean) {
     this.#path = path;
-    this.#regularOnly = regularOnly;
+    this.#inFolder = inFolder;
+    this.#target = path;
   }
 
   /** Objects by identity: those of the last contents that were readable as a whole, and the readable ones of newer contents. */
@@ -97,8 +104,11 @@ export class FollowedFile {
   }
 
   async #stamp(): Promise<Stamp> {
-    const found = await stat(this.#path, { bigint: true });
-    if (this.#regularOnly && !found.isFile()) throw new Error('it is no regular file');
+    this.#target = await realpath(this.#path);
+    if (this.#inFolder && !this.#target.startsWith(`${await realpath(dirname(this.#path))}${sep}`))
+      throw new Error('it is a link that leaves the folder');
+    const found = await stat(this.#target, { bigint: true });
+    if (this.#inFolder && !found.isFile()) throw new Error('it is no regular file');
     if (found.size > LARGEST) throw new Error(`it has ${found.size} bytes, more than ${LARGEST}`);
     // A file that was removed may leave its inode to the next one: the time of birth differs then.
     return {
@@ -131,7 +141,7 @@ export class FollowedFile {
   }
 
   async #text(): Promise<string> {
-    const bytes = await readFile(this.#path);
+    const bytes = await readFile(this.#target);
     if (!isUtf8(bytes)) throw new Error('it is not UTF-8');
     const text = bytes.toString().replace(/^\ufeff/, '');
     if (text.includes('\0')) throw new Error('it has NUL bytes');

@@ -17,6 +17,10 @@ export interface Manifest {
   readonly whole: boolean;
 }
 
+/** Levels of objects and lists in a document at most. Those of Kubernetes have a few dozen. */
+const DEEPEST = 200;
+const TOO_DEEP = `must not be nested more than ${DEEPEST} levels deep`;
+
 /** The identity of an object: `Service demo/web`. */
 export function identityOf(object: KubernetesObject): string {
   return object.kind === 'Node' ? `Node ${object.name}` : `${object.kind} ${object.namespace}/${object.name}`;
@@ -91,35 +95,60 @@ async function readJson(text: string): Promise<Reading & { readonly isJson: bool
   } catch (error) {
     return { isJson: false, at: 'contents', rule: `must be JSON: ${(error as Error).message}` };
   }
-  const duplicate = await findDuplicateKey(text);
-  if (!duplicate) return { isJson: true, value };
-  const rule = `must have each key of an object once: ${JSON.stringify(duplicate.key)} is there twice`;
-  return { isJson: true, at: `line ${duplicate.line}`, rule };
+  const fault = await findDuplicateKey(text, DEEPEST);
+  if (!fault) return { isJson: true, value };
+  const at = `line ${fault.line}`;
+  if (fault.key === undefined) return { isJson: true, at, rule: TOO_DEEP };
+  const rule = `must have each key of an object once: ${JSON.stringify(fault.key)} is there twice`;
+  return { isJson: true, at, rule };
 }
 
 /** None is parsed before it is asked for: a hundred of them take long on a slow machine. */
 function* readYaml(text: string): Generator<Reading> {
-  const { Composer, LineCounter, Parser } = yaml();
+  const { Composer, Lexer, LineCounter, Parser } = yaml();
   const lines = new LineCounter();
+  lines.addNewLine(0);
   const composer = new Composer({ version: '1.1', customTags: withoutTimestamps });
-  for (const document of composer.compose(new Parser(lines.addNewLine).parse(text))) {
-    yield readDocument(document, lines);
+  const parser = new Parser(lines.addNewLine);
+  for (const lexeme of new Lexer().lex(text)) {
+    for (const token of parser.next(lexeme))
+      for (const document of composer.next(token)) yield readDocument(document, lines);
+    // The library calls itself for each level, and V8 ends the process if that uses up the stack in certain places.
+    if (parser.stack.length > DEEPEST) {
+      for (const document of composer.end()) yield readDocument(document, lines);
+      yield { at: placeAt(parser.offset, lines), rule: TOO_DEEP };
+      return;
+    }
   }
+  for (const token of parser.end())
+    for (const document of composer.next(token)) yield readDocument(document, lines);
+  for (const document of composer.end()) yield readDocument(document, lines);
+}
+
+/** `line 3, column 7`. */
+function placeAt(offset: number, lines: LineCounter): string {
+  const { line, col } = lines.linePos(offset);
+  return `line ${line}, column ${col}`;
 }
 
 function readDocument(document: Document, lines: LineCounter): Reading {
-  const broken = (position: number, rule: string) => {
-    const { line, col } = lines.linePos(position);
-    return { at: `line ${line}, column ${col}`, rule };
-  };
+  const broken = (position: number, rule: string) => ({ at: placeAt(position, lines), rule });
   const [error] = document.errors;
   if (error) return broken(error.pos[0], error.message);
   try {
-    return { value: document.toJS() };
+    const value: unknown = document.toJS();
+    return isDeeper(value, DEEPEST) ? broken(document.range?.[0] ?? 0, TOO_DEEP) : { value };
   } catch (error) {
     // An alias of nothing, or aliases of aliases without end.
     return broken(document.range?.[0] ?? 0, (error as Error).message);
   }
+}
+
+/** Whether a value has more levels. One that contains itself, by an alias, has. */
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels === 0) return true;
+  return Object.values(value).some((child) => isDeeper(child, levels - 1));
 }
 
 /** Kubernetes keeps dates as text; YAML 1.1 would make them dates. */

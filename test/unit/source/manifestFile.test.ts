@@ -34,9 +34,47 @@ describe('a duplicate key', () => {
   ] as const) {
     it(`of ${json.replace('\n', ' ')} is ${found ? JSON.stringify(found.key) : 'none'}`, async () => {
       JSON.parse(json);
-      assert.deepEqual(await findDuplicateKey(json), found);
+      assert.deepEqual(await findDuplicateKey(json, 100), found);
     });
   }
+});
+
+describe('a document that is nested too deeply', () => {
+  const nested = (open: string, inner: string, close: string) =>
+    `${open.repeat(200_000)}${inner}${close.repeat(200_000)}`;
+  const specOf = (json: string) =>
+    `{"apiVersion": "v1", "kind": "Service", "metadata": {"name": "x"}, "spec": ${json}}`;
+  for (const [what, file, text] of [
+    ['lists of JSON', 'a.json', nested('[', '', ']')],
+    ['a field of a Service', 'a.json', specOf(nested('[', '', ']'))],
+    ['a JSON text in a YAML file', 'a.yaml', specOf(nested('{"a":', '1', '}'))],
+    ['flow lists of YAML', 'a.yaml', nested('[', '', ']')],
+    ['flow maps of YAML', 'a.yaml', nested('{a: ', '', '}')],
+    ['block lists of YAML', 'a.yaml', nested('- ', 'x', '')],
+    ['explicit keys of YAML', 'a.yaml', nested('? ', 'x', '')],
+    ['an alias of itself', 'a.yaml', '&a [*a]'],
+  ] as const) {
+    it(`is unreadable, and what precedes it is read: ${what}`, async () => {
+      const before = file === 'a.yaml' && what !== 'a JSON text in a YAML file';
+      const { objects, problems, whole } = await readManifest(
+        file,
+        before ? `${JSON.stringify(object('web'))}\n---\n${text}` : text,
+      );
+      assert.deepEqual([...objects.keys()], before ? ['Service demo/web'] : []);
+      assert.equal(whole, false);
+      assert.match(problems.map(describeProblem).join(), /must not be nested more than 200 levels deep$/);
+    });
+  }
+
+  it('is read up to 100 levels', async () => {
+    for (const [file, deep] of [
+      ['a.json', `${'{"a":'.repeat(100)}1${'}'.repeat(100)}`],
+      ['a.yaml', `${'{a: '.repeat(100)}1${'}'.repeat(100)}`],
+    ] as const) {
+      const text = `{"apiVersion": "v1", "kind": "Other", "metadata": {"name": "x"}, "spec": ${deep}}`;
+      assert.deepEqual((await readManifest(file, text)).problems, []);
+    }
+  });
 });
 
 describe('a JSON file', () => {

@@ -1,6 +1,6 @@
 // The manifest source on real files: its reports at the start and after an edit.
 import assert from 'node:assert/strict';
-import { mkdtempSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
@@ -157,6 +157,41 @@ describe('after the start', () => {
       `mended a.yaml: Service demo/a: ${rule}, found "http"`,
       'set Service demo/a',
     ]);
+  });
+
+  it('follows links within the folder, as those of a mounted ConfigMap, and none that leave it', async () => {
+    const outside = mkdtempSync(join(tmpdir(), 'knp-outside-'));
+    try {
+      writeFileSync(join(outside, 'c.yaml'), service('c'));
+      mkdirSync(join(folder, '..1'));
+      writeFileSync(join(folder, '..1', 'a.yaml'), service('a'));
+      symlinkSync('..1', join(folder, '..data'));
+      symlinkSync('..data/a.yaml', join(folder, 'a.yaml'));
+      symlinkSync(join(outside, 'c.yaml'), join(folder, 'c.yaml'));
+      await start();
+      assert.match(
+        told.splice(0).join('\n'),
+        /c\.yaml.*it is a link that leaves the folder\nset Service demo\/a\nsynced/,
+      );
+      unlinkSync(join(folder, 'c.yaml'));
+      assert.match((await next())[0] ?? '', /^mended .*leaves the folder/);
+      mkdirSync(join(folder, '..2'));
+      writeFileSync(join(folder, '..2', 'a.yaml'), service('b'));
+      symlinkSync('..2', join(folder, '..data.new'));
+      renameSync(join(folder, '..data.new'), join(folder, '..data'));
+      assert.deepEqual(await next(), ['delete Service demo/a', 'set Service demo/b']);
+    } finally {
+      rmSync(outside, { recursive: true });
+    }
+  });
+
+  it('goes on with other files while one is nested too deeply', async () => {
+    const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
+    write('a.json', service('a').replace(/"spec":.*$/, `"spec":${deep}}`));
+    await start();
+    assert.match(told.splice(0).join('\n'), /^a\.json: text: line 1: must not be nested/);
+    write('b.yaml', service('b'));
+    assert.deepEqual(await next(), ['set Service demo/b']);
   });
 
   it('follows a single file through its replacement, and no other file', async () => {

@@ -32,7 +32,9 @@ export class LeftOut {
       if (this.#problems.has(line)) continue;
       this.#problems.set(line, problem);
       this.#count(problem, 1);
-      byObject.set(problem.object, [...(byObject.get(problem.object) ?? []), problem]);
+      const ofObject = byObject.get(problem.object);
+      if (ofObject) ofObject.push(problem);
+      else byObject.set(problem.object, [problem]);
     }
     for (const ofObject of byObject.values()) this.#listeners.announcer.leftOut(ofObject);
   }

@@ -66,8 +66,9 @@ export class EventRecorder {
       this.#parts.failed(event, 'too many events wait');
       return;
     }
-    if (this.#isRecent(event)) return;
-    this.#waiting.push(event);
+    const short = { ...event, note: shortNote(event.note) };
+    if (this.#isRecent(short)) return;
+    this.#waiting.push(short);
     this.#sending ??= this.#send().finally(() => {
       this.#sending = undefined;
     });
@@ -125,6 +126,12 @@ export class EventRecorder {
   }
 }
 
+/** A note as the API takes it. It is also what the recorder remembers. */
+function shortNote(note: string): string {
+  // A character has one byte at least: only so many are encoded.
+  return Buffer.from(note.slice(0, LONGEST_NOTE)).subarray(0, LONGEST_NOTE).toString().replace(/�$/, '');
+}
+
 /** The API object of an event, as kube-proxy's recorder makes it: an event on a Node is in namespace default. */
 function eventObject({ reason, type, action, note, regarding }: ClusterEvent, host: string) {
   const namespace = regarding.namespace ?? 'default';
@@ -140,7 +147,7 @@ function eventObject({ reason, type, action, note, regarding }: ClusterEvent, ho
     reason,
     type,
     action,
-    note: Buffer.from(note).subarray(0, LONGEST_NOTE).toString().replace(/�$/, ''),
+    note,
     regarding: { uid, ...regarding },
   };
 }

@@ -88,7 +88,7 @@ export class Fields<Of = Untyped> {
     if (problems.length === first) return part;
     const restored = restore(part);
     if (restored === undefined) return part;
-    problems.splice(first, Number.POSITIVE_INFINITY, ...problems.slice(first).map(kept));
+    for (let i = first; i < problems.length; i++) problems[i] = kept(problems[i] as Problem);
     return restored;
   }
 

@@ -80,6 +80,7 @@ export function decodeObject(
   }
   const former = formerOf(identity);
   const object = read({ namespace, name }, fields, former, interning);
+  shorten(found, fields);
   if (found.length === 0) return object ? { object, problems: found } : { problems: found };
   const id = metadata['uid'];
   const uid = typeof id === 'string' && isName(id, UID) ? { uid: id } : {};
@@ -96,6 +97,17 @@ function hasValidNames(kind: string, namespace: string, name: string, fields: Fi
     fields.report('metadata.namespace', DNS_LABEL.text, namespace);
   else return true;
   return false;
+}
+
+/** Problems of an object that are reported at most. */
+const MOST_PROBLEMS = 20;
+
+/** Replaces the problems beyond the first ones by their number: an object may have thousands, and each is a line of the log. */
+function shorten(found: Problem[], fields: Fields): void {
+  const more = found.length - MOST_PROBLEMS;
+  if (more <= 1) return;
+  found.length = MOST_PROBLEMS;
+  fields.report('', `has ${more} more problems`, undefined);
 }
 
 /** Adds to each problem the effect that it has. */

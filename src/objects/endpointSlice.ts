@@ -10,6 +10,7 @@ import type { Fields } from '../input/fields.js';
 import { DNS_LABEL, DNS_SUBDOMAIN, LABEL_VALUE } from '../input/names.js';
 import { canonicalAddress, type Family } from '../net/address.js';
 import type { Interning } from './interning.js';
+import { byName } from './portsByName.js';
 import {
   conditionsOf,
   type EndpointState,
@@ -42,10 +43,10 @@ export function decodeEndpointSlice(
   if (!addressType || addressType === 'FQDN') return undefined;
   const family = addressType === 'IPv4' ? 4 : 6;
   const ports = interning.list(
-    fields.orFormer(
-      () => fields.children('ports').flatMap((port) => decodePort(port, former?.ports)),
-      former?.ports,
-    ),
+    fields.orFormer(() => {
+      const before = byName(former?.ports);
+      return fields.children('ports').flatMap((port) => decodePort(port, before));
+    }, former?.ports),
   );
   return {
     kind: 'EndpointSlice',
@@ -69,17 +70,17 @@ function decodeTriggerTime(annotations: Fields<Readonly<Record<string, string>>>
 }
 
 /** A port is identified by its name: an unreadable port keeps its last readable value. */
-function decodePort(fields: Fields<DiscoveryV1EndpointPort>, former: readonly SlicePort[] = []): SlicePort[] {
+function decodePort(
+  fields: Fields<DiscoveryV1EndpointPort>,
+  former: ReadonlyMap<string, readonly SlicePort[]>,
+): SlicePort[] {
   const name = fields.name('name', DNS_LABEL);
   if (name === undefined) return [];
-  return fields.orFormer(
-    () => {
-      const protocol = fields.protocol('protocol');
-      const port = fields.integer('port', 1, 65_535);
-      return protocol === undefined || port === undefined ? [] : [{ name, protocol, port }];
-    },
-    former.filter((port) => port.name === name),
-  );
+  return fields.orFormer(() => {
+    const protocol = fields.protocol('protocol');
+    const port = fields.integer('port', 1, 65_535);
+    return protocol === undefined || port === undefined ? [] : [{ name, protocol, port }];
+  }, [...(former.get(name) ?? [])]);
 }
 
 /** The surroundings of endpoints. */

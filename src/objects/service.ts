@@ -5,6 +5,7 @@ import type { Fields } from '../input/fields.js';
 import { DNS_LABEL } from '../input/names.js';
 import { type Family, familyOf } from '../net/address.js';
 import type { Interning } from './interning.js';
+import { byName } from './portsByName.js';
 import type { ObjectName, PerFamily, Service, ServiceObjectPort } from './types.js';
 
 const TYPES = ['ClusterIP', 'NodePort', 'LoadBalancer', 'ExternalName'] as const;
@@ -40,10 +41,10 @@ export function decodeService(
       (read) => withFamiliesOf(former?.clusterIPs ?? {}, read),
     ),
     ports: shared(
-      spec.orFormer(
-        () => spec.children('ports').flatMap((port) => decodePort(port, former?.ports)),
-        former?.ports,
-      ),
+      spec.orFormer(() => {
+        const before = byName(former?.ports);
+        return spec.children('ports').flatMap((port) => decodePort(port, before));
+      }, former?.ports),
       interning,
     ),
     affinitySeconds: decodeAffinity(spec, former?.affinitySeconds),
@@ -69,11 +70,11 @@ function shared(ports: readonly ServiceObjectPort[], interning: Interning): read
 /** A port is identified by its name: an unreadable port keeps its last readable value. */
 function decodePort(
   fields: Fields<V1ServicePort>,
-  former: readonly ServiceObjectPort[] = [],
+  former: ReadonlyMap<string, readonly ServiceObjectPort[]>,
 ): ServiceObjectPort[] {
   const name = fields.name('name', DNS_LABEL);
   if (name === undefined) return [];
-  const before = former.filter((port) => port.name === name);
+  const before = [...(former.get(name) ?? [])];
   return fields.orFormer(() => {
     const protocol = fields.protocol('protocol');
     const port = fields.integer('port', 1, 65_535);

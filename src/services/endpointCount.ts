@@ -1,14 +1,8 @@
-// The number of endpoints of all Service ports. A change costs as much as the slices of its Service are many.
+// The number of endpoints of all Service ports. A change of a slice costs what the slice has, and one of a
+// Service what all its slices have.
 import type { Family } from '../net/address.js';
-import type { EndpointSlice, Service } from '../objects/types.js';
-import { listOf, type OneOrMore } from './oneOrMore.js';
+import type { EndpointSlice, Service, SlicePort } from '../objects/types.js';
 import { isProxied } from './planInput.js';
-
-/** A Service with its slices. */
-interface Counted {
-  readonly object: Service | undefined;
-  readonly slices: OneOrMore<EndpointSlice>;
-}
 
 /** A running total. An endpoint that is in several slices of a Service counts several times. */
 export class EndpointCount {
@@ -23,30 +17,39 @@ export class EndpointCount {
     return this.#total;
   }
 
-  /** Changes the object or the slices of a Service. */
-  change(service: Counted, make: () => void): void {
-    const four = count(service, 4);
-    const six = count(service, 6);
-    make();
-    const addedFour = count(service, 4) - four;
-    const addedSix = count(service, 6) - six;
-    if (addedFour === 0 && addedSix === 0) return;
-    this.#four += addedFour;
-    this.#six += addedSix;
-    this.#total = undefined;
+  /** Adds the endpoints of slices that their Service uses; none if there is no such Service. */
+  add(object: Service | undefined, slices: Iterable<EndpointSlice>): void {
+    this.#count(object, slices, 1);
+  }
+
+  /** Removes them again. */
+  remove(object: Service | undefined, slices: Iterable<EndpointSlice>): void {
+    this.#count(object, slices, -1);
+  }
+
+  #count(object: Service | undefined, slices: Iterable<EndpointSlice>, sign: 1 | -1): void {
+    if (!object || !isProxied(object)) return;
+    const serves = portsOf(object);
+    for (const { family, ports, endpoints } of slices) {
+      const { size } = endpoints.addressPorts;
+      if (size === 0 || object.clusterIPs[family] === undefined) continue;
+      let served = 0;
+      for (const port of ports) if (serves(port)) served += size;
+      if (served === 0) continue;
+      if (family === 4) this.#four += sign * served;
+      else this.#six += sign * served;
+      this.#total = undefined;
+    }
   }
 }
 
-function count({ object, slices }: Counted, family: Family): number {
-  if (!object || slices === undefined || object.clusterIPs[family] === undefined || !isProxied(object))
-    return 0;
-  let total = 0;
-  for (const slice of listOf(slices)) {
-    if (slice.family !== family) continue;
-    for (const { name, protocol } of slice.ports) {
-      const serves = object.ports.some((port) => port.name === name && port.protocol === protocol);
-      if (serves) total += slice.endpoints.addressPorts.size;
-    }
-  }
-  return total;
+/** Number of ports from which on a set is quicker than a search. */
+const MANY = 8;
+
+/** Whether a port of a slice is one of the Service. */
+function portsOf({ ports }: Service): (port: SlicePort) => boolean {
+  if (ports.length < MANY)
+    return ({ name, protocol }) => ports.some((port) => port.name === name && port.protocol === protocol);
+  const keys = new Set(ports.map(({ name, protocol }) => `${protocol} ${name}`));
+  return ({ name, protocol }) => keys.has(`${protocol} ${name}`);
 }

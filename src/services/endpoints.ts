@@ -12,23 +12,57 @@ interface Part {
   readonly addressPorts: AddressPorts;
 }
 
+/** A port of a Service in one family. */
+interface PortName {
+  readonly family: Family;
+  readonly name: string;
+  readonly protocol: Protocol;
+}
+
+/** The endpoints of a slice, and the number of one of its ports. */
+interface SlicePart {
+  readonly endpoints: SliceEndpoints;
+  readonly number: number;
+}
+
+/** The slices of a Service by the names of their ports: both may have thousands of ports. */
+export class SlicesByPort {
+  readonly #parts = new Map<string, SlicePart[]>();
+
+  constructor(slices: Iterable<EndpointSlice>) {
+    for (const { family, ports, endpoints } of slices) {
+      for (const { name, protocol, port: number } of ports) {
+        const key = keyOf({ family, name, protocol });
+        const known = this.#parts.get(key);
+        if (known) known.push({ endpoints, number });
+        else this.#parts.set(key, [{ endpoints, number }]);
+      }
+    }
+  }
+
+  /** The parts of the port, in the order of slices. */
+  at(port: PortName): readonly SlicePart[] {
+    return this.#parts.get(keyOf(port)) ?? NO_PARTS;
+  }
+}
+
+const NO_PARTS: readonly SlicePart[] = Object.freeze([]);
+
+function keyOf({ family, name, protocol }: PortName): string {
+  return `${family} ${protocol} ${name}`;
+}
+
 /**
  * The endpoints of one Service port: those of all slices of the family whose port has the same name and protocol.
  * targetPort is ignored. Each `address:port` is included once.
  */
-export function endpointsOfPort(
-  slices: Iterable<EndpointSlice>,
-  port: { readonly family: Family; readonly name: string; readonly protocol: Protocol },
-  nodeName: string,
-): EndpointList {
-  const parts: Part[] = [];
-  for (const { family, ports, endpoints } of slices) {
-    if (family !== port.family) continue;
-    for (const { name, protocol, port: number } of ports) {
-      if (name === port.name && protocol === port.protocol)
-        parts.push({ endpoints, addressPorts: endpoints.addressPorts.atPort(number) });
-    }
-  }
+export function endpointsOfPort(slices: SlicesByPort, port: PortName, nodeName: string): EndpointList {
+  const parts = slices.at(port).map(
+    ({ endpoints, number }): Part => ({
+      endpoints,
+      addressPorts: endpoints.addressPorts.atPort(number),
+    }),
+  );
   const { endpoints, addressPorts } =
     parts.length === 1 ? (parts[0] as Part) : joined(parts, port.family, nodeName);
   return new EndpointList(addressPorts, endpoints, nodeName);

@@ -41,13 +41,13 @@ export class NodeDependents {
     let zone = false;
     let nodeIPs = false;
     let nodePorts = false;
-    let outside = NONE;
+    const outside = new Set<string>();
     for (const { endpoints, frontends } of input?.ports ?? []) {
       zone ||= endpoints.zoneHints !== undefined;
       for (const { kind, address, sourceRanges } of frontends) {
         nodeIPs ||= sourceRanges.length > 0;
         nodePorts ||= kind === 'nodePort';
-        if (kind === 'externalIP' || kind === 'loadBalancerIP') outside = new Set(outside).add(address);
+        if (kind === 'externalIP' || kind === 'loadBalancerIP') outside.add(address);
       }
     }
     mark(this.#zone, service, zone);
@@ -82,8 +82,6 @@ export class NodeDependents {
     }
   }
 }
-
-const NONE: ReadonlySet<string> = new Set();
 
 function mark(services: Set<string>, service: string, belongs: boolean): void {
   if (belongs) services.add(service);

@@ -1,4 +1,4 @@
-// A value or a list of values. Nearly every Service has one slice, and every address one claimant: a list with one element
+// A value or a list of values. Nearly every address has one claimant: a list with one element
 // would take 56 bytes for each.
 
 /** One value, or several; undefined for none. The values are no arrays. */
@@ -13,11 +13,6 @@ export function listOf<T extends object>(values: OneOrMore<T>): readonly T[] {
 /** The values of a list. */
 export function oneOrMore<T extends object>(list: readonly T[]): OneOrMore<T> {
   return list.length > 1 ? list : list[0];
-}
-
-/** The values, and one more at the end. */
-export function withValue<T extends object>(values: OneOrMore<T>, value: T): OneOrMore<T> {
-  return values === undefined ? value : [...listOf(values), value];
 }
 
 /** The first value. */

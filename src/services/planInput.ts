@@ -3,7 +3,7 @@ import { type Family, familyOf } from '../net/address.js';
 import type { EndpointSlice, Service, ServiceObjectPort } from '../objects/types.js';
 import { categorizeEndpoints, type Uses, type Whereabouts } from './categorizeEndpoints.js';
 import { type Claim, claimOf, RANKS, type RankedClaims } from './claims.js';
-import { endpointsOfPort } from './endpoints.js';
+import { endpointsOfPort, SlicesByPort } from './endpoints.js';
 import type { Frontend, ServicePlanInput, ServicePort } from './types.js';
 
 /** Whether this proxy serves a Service: headless and ExternalName Services, and those of other proxies, are ignored. */
@@ -63,7 +63,8 @@ export interface PlanSurroundings {
  * @param key `namespace/name` of the Service
  */
 export function planInputOf(key: string, service: Service, around: PlanSurroundings): ServicePlanInput {
-  const ports = frontendsOf(service).map((port) => servicePort(service, port, around));
+  const slices = new SlicesByPort(around.slices);
+  const ports = frontendsOf(service).map((port) => servicePort(service, port, around, slices));
   const checked = service.type === 'LoadBalancer' && externalPolicyIsLocal(service) && ports.length > 0;
   return {
     service: key,
@@ -77,7 +78,8 @@ export function planInputOf(key: string, service: Service, around: PlanSurroundi
 function servicePort(
   service: Service,
   { family, port, frontends: claimed }: PortFrontends,
-  { slices, node, holds }: PlanSurroundings,
+  { node, holds }: PlanSurroundings,
+  slices: SlicesByPort,
 ): ServicePort {
   const { name: portName, protocol } = port;
   const frontends = holds
@@ -114,9 +116,9 @@ function frontendsOfPort(
   for (const address of service.externalIPs) {
     if (familyOf(address) === family) frontends.push(frontend('externalIP', address, port, external));
   }
+  const ranges = service.loadBalancerIPs.length > 0 ? sourceRangesOf(service, family) : NO_RANGES;
   for (const address of service.loadBalancerIPs) {
     if (familyOf(address) !== family) continue;
-    const ranges = sourceRangesOf(service, family);
     frontends.push(frontend('loadBalancerIP', address, port, external, ranges));
   }
   if (nodePort !== 0) frontends.push(frontend('nodePort', '', nodePort, external));

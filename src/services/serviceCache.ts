@@ -9,7 +9,6 @@ import {
 import { addressClaim, type Claim, type Claimant, Claims, claimOf, describeClaim } from './claims.js';
 import { EndpointCount } from './endpointCount.js';
 import { NodeCache } from './nodeCache.js';
-import { listOf, type OneOrMore, oneOrMore, withValue } from './oneOrMore.js';
 import { type KeyedService, type OrderOfService, orderOfService } from './orderOfService.js';
 import { claimsOf, frontendsOf, planInputOf } from './planInput.js';
 import type { NodeFacts, ServicePlanInput } from './types.js';
@@ -22,7 +21,8 @@ class Entry implements Claimant {
   /** All parts of the proxy share this text. */
   readonly service: string;
   object: Service | undefined;
-  slices: OneOrMore<EndpointSlice>;
+  /** One slice, which nearly every Service has, is not in a set, to save memory. */
+  slices: EndpointSlice | Set<EndpointSlice> | undefined;
 
   constructor(service: string) {
     this.service = service;
@@ -99,7 +99,7 @@ export class ServiceCache {
     if (!entry?.object) return undefined;
     const holds = (claim: Claim) => this.#claims.holder(claim) === service;
     return planInputOf(entry.service, entry.object, {
-      slices: listOf(entry.slices),
+      slices: slicesOf(entry),
       node,
       totalEndpoints: this.#endpoints.total,
       holds: this.#claims.contested ? holds : undefined,
@@ -134,9 +134,9 @@ export class ServiceCache {
   #setService(object: Service, exists: boolean): Touched[] {
     const entry = this.#entryOf(serviceKey(object));
     const { service, object: former } = entry;
-    this.#endpoints.change(entry, () => {
-      entry.object = exists ? object : undefined;
-    });
+    this.#endpoints.remove(former, slicesOf(entry));
+    entry.object = exists ? object : undefined;
+    this.#endpoints.add(entry.object, slicesOf(entry));
     const before = former ? claimsOf(former) : [];
     const others = this.#claims.replace(entry, before, exists ? claimsOf(object) : []);
     this.#removeIfEmpty(entry);
@@ -165,18 +165,24 @@ export class ServiceCache {
   /** Returns the name of its Service. */
   #addSlice(slice: EndpointSlice): string {
     const entry = this.#entryOf(serviceKey(slice));
-    this.#endpoints.change(entry, () => {
-      entry.slices = withValue(entry.slices, slice);
-    });
+    const { slices } = entry;
+    if (slices === undefined) entry.slices = slice;
+    else if (isSet(slices)) slices.add(slice);
+    else entry.slices = new Set([slices, slice]);
+    this.#endpoints.add(entry.object, [slice]);
     return entry.service;
   }
 
   /** Returns the name of its Service. */
   #removeSlice(slice: EndpointSlice): string {
     const entry = this.#entryOf(serviceKey(slice));
-    this.#endpoints.change(entry, () => {
-      entry.slices = oneOrMore(listOf(entry.slices).filter((each) => each !== slice));
-    });
+    const { slices } = entry;
+    if (slices === slice) entry.slices = undefined;
+    else if (isSet(slices)) {
+      slices.delete(slice);
+      if (slices.size === 1) [entry.slices] = slices;
+    }
+    this.#endpoints.remove(entry.object, [slice]);
     this.#removeIfEmpty(entry);
     return entry.service;
   }
@@ -194,6 +200,17 @@ export class ServiceCache {
   }
 }
 
+function isSet(slices: Entry['slices']): slices is Set<EndpointSlice> {
+  return slices instanceof Set;
+}
+
+/** In the order in which they were reported. */
+function slicesOf({ slices }: Entry): readonly EndpointSlice[] {
+  if (slices === undefined) return NO_SLICES;
+  return isSet(slices) ? [...slices] : [slices as EndpointSlice];
+}
+
+const NO_SLICES: readonly EndpointSlice[] = Object.freeze([]);
 const NO_ADDRESSES: readonly string[] = Object.freeze([]);
 
 const NO_CLAIMS: ReadonlyMap<string, string> = new Map();

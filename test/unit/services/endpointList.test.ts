@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { type SliceEndpoint, SliceEndpoints } from '../../../src/objects/sliceEndpoints.js';
 import type { EndpointSlice, SlicePort } from '../../../src/objects/types.js';
 import { STATE } from '../../../src/services/endpointList.js';
-import { endpointsOfPort } from '../../../src/services/endpoints.js';
+import { endpointsOfPort as endpointsOf, SlicesByPort } from '../../../src/services/endpoints.js';
 
 const HTTP: SlicePort = { name: 'http', protocol: 'tcp', port: 8080 };
 const PORT = { family: 4, name: 'http', protocol: 'tcp' } as const;
@@ -44,6 +44,12 @@ const STATES = slice([
   '10.0.0.4 t node-b',
   '10.0.0.5 s',
 ]);
+
+const endpointsOfPort = (
+  slices: readonly EndpointSlice[],
+  port: Parameters<typeof endpointsOf>[1],
+  nodeName: string,
+) => endpointsOf(new SlicesByPort(slices), port, nodeName);
 
 describe('the endpoints of a Service port', () => {
   it('are those of all its slices, each once, sorted by number', () => {

@@ -1,4 +1,4 @@
-// The DaemonSet of deploy/base and its unprivileged variant: each programs an empty kernel and serves, with a read-only
+// The DaemonSet of deploy/base and its privileged variant: each programs an empty kernel and serves, with a read-only
 // root filesystem.
 import assert from 'node:assert/strict';
 import { afterEach, before, test } from 'node:test';
@@ -9,7 +9,7 @@ import { readSysctl, tool } from '../support/tools.js';
 import { NODE_IP, TestNode } from './testNode.js';
 
 const base = readDeployed<DaemonSet>('base/daemonset.yaml');
-const unprivileged = patched(base, readDeployed('unprivileged/daemonset.yaml'));
+const privileged = patched(base, readDeployed('privileged/daemonset.yaml'));
 const CLEAN_UP = ['kube-proxy', '--cleanup'];
 
 let node: TestNode;
@@ -47,8 +47,8 @@ async function serves(): Promise<void> {
   );
 }
 
-test('privileged, as in deploy/base', async () => {
-  await start(base.spec.template.spec);
+test('privileged, as with deploy/privileged', async () => {
+  await start(privileged.spec.template.spec);
   await serves();
   assert.equal(readSysctl('net/netfilter/nf_conntrack_tcp_timeout_established'), '86400');
   const touched = await running.exec('touch', '/usr/local/bin/new', '/tmp/new', '/run/new');
@@ -58,13 +58,13 @@ test('privileged, as in deploy/base', async () => {
 });
 
 test('--cleanup in the container removes its state', async () => {
-  await start(base.spec.template.spec);
+  await start(privileged.spec.template.spec);
   await running.logged(/ INFO +synced /);
   // The proxy must not run: it would program its state again.
   await running.end('SIGTERM');
   await pod.close();
-  const [container] = base.spec.template.spec.containers;
-  await start({ ...base.spec.template.spec, containers: [{ ...container, command: CLEAN_UP }] });
+  const [container] = privileged.spec.template.spec.containers;
+  await start({ ...privileged.spec.template.spec, containers: [{ ...container, command: CLEAN_UP }] });
   assert.equal((await running.end()).status, 0, running.log.join('\n'));
   assert.equal(running.output.at(-1), 'none of our state is left');
   assert.equal(tool('ipvsadm', '-S', '-n'), '');
@@ -72,8 +72,8 @@ test('--cleanup in the container removes its state', async () => {
   assert.doesNotMatch(tool('iptables-nft-save'), /KUBE-/);
 });
 
-test('with two capabilities, after an init container with all', async () => {
-  await start(unprivileged.spec.template.spec);
+test('with two capabilities, after an init container with all, as in deploy/base', async () => {
+  await start(base.spec.template.spec);
   await serves();
   assert.equal(readSysctl('net/ipv4/vs/conntrack'), '1');
   const status = (await running.exec('cat', '/proc/1/status')).stdout;

@@ -3,11 +3,12 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { closeAfter } from '../support/closeAfter.js';
 import type { RunningContainer } from '../support/container.js';
-import { type DaemonSet, readDeployed } from '../support/daemonSet.js';
+import { type DaemonSet, patched, readDeployed } from '../support/daemonSet.js';
 import { tool } from '../support/tools.js';
 import { TestNode } from './testNode.js';
 
-const { spec } = readDeployed<DaemonSet>('base/daemonset.yaml').spec.template;
+const base = readDeployed<DaemonSet>('base/daemonset.yaml');
+const { spec } = patched(base, readDeployed<object>('privileged/daemonset.yaml')).spec.template;
 
 let proxy: RunningContainer;
 

@@ -16,6 +16,10 @@ export interface Container {
   readonly ports?: readonly { readonly name: string; readonly containerPort: number }[];
   readonly livenessProbe?: Probe;
   readonly readinessProbe?: Probe;
+  readonly resources?: {
+    readonly requests?: Readonly<Record<string, string>>;
+    readonly limits?: Readonly<Record<string, string>>;
+  };
   readonly securityContext: {
     readonly privileged?: boolean;
     readonly allowPrivilegeEscalation?: boolean;
@@ -84,7 +88,7 @@ export function readAllDeployed<Document>(path: string): Document[] {
 /**
  * Applies a strategic merge patch to a pod's specification, with the features that our patches use: lists of
  * containers, volumes and variables merge by name, and mounts by path; objects merge by field; null removes a field;
- * other values are replaced.
+ * other values are replaced; `$patch: delete` removes an item of a list.
  */
 export function patched<Value>(base: Value, patch: unknown): Value {
   return merge(base, patch) as Value;
@@ -107,9 +111,13 @@ function mergeLists(base: readonly unknown[], patch: readonly unknown[]): readon
   const key = LIST_KEYS.find((name) => patch.every((item) => isObject(item) && name in item));
   if (key === undefined) return patch;
   const same = (one: unknown, other: unknown) => (one as Fields)[key] === (other as Fields)[key];
+  const deleted = (item: unknown) => (item as Fields | undefined)?.['$patch'] === 'delete';
   return [
     ...patch.filter((item) => !base.some((old) => same(old, item))),
-    ...base.map((old) => merge(old, patch.find((item) => same(old, item)) ?? {})),
+    ...base.flatMap((old) => {
+      const item = patch.find((item) => same(old, item));
+      return deleted(item) ? [] : [merge(old, item ?? {})];
+    }),
   ];
 }
 

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { accessOfKubeconfig } from '../../../src/api/kubeconfig.js';
+import { ENDPOINT_SLICES, nodes, SERVICES } from '../../../src/api/resources.js';
 import { readFlags } from '../../../src/config/commandLine.js';
 import { requested } from '../../support/commandLine.js';
 import {
@@ -22,6 +23,7 @@ import { ROOT } from '../../support/paths.js';
 
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
 const base = readDeployed<DaemonSet>('base/daemonset.yaml');
+const privileged = patched(base, readDeployed<object>('privileged/daemonset.yaml'));
 const stock = parse(kubeadmDaemonSet) as DaemonSet;
 const podOf = (daemonSet: DaemonSet) => daemonSet.spec.template.spec;
 
@@ -45,7 +47,7 @@ const folders = readdirSync(join(ROOT, 'deploy')).filter((folder) =>
 );
 
 test('every kustomization names what is there, and the version of the package', () => {
-  assert.deepEqual(folders.sort(), ['base', 'canary', 'monitoring', 'stock-config', 'unprivileged']);
+  assert.deepEqual(folders.sort(), ['base', 'canary', 'monitoring', 'privileged', 'stock-config']);
   for (const folder of folders) {
     const { resources, components, patches, configMapGenerator, images } = readDeployed<Kustomization>(
       `${folder}/kustomization.yaml`,
@@ -82,12 +84,20 @@ test('the DaemonSet runs where kube-proxy would, with its mounts, and finds its 
   const paths = (mounts: typeof container.volumeMounts) =>
     mounts.map(({ mountPath, readOnly = false }) => ({ mountPath, readOnly }));
   assert.deepEqual(paths(container.volumeMounts), paths(stockContainer.volumeMounts));
-  assert.deepEqual(container.securityContext, { privileged: true, readOnlyRootFilesystem: true });
+});
+
+test('privileged, the container is like that of kube-proxy, with a read-only root filesystem', () => {
+  const { initContainers, containers } = podOf(privileged);
+  assert.deepEqual(initContainers, []);
+  assert.deepEqual(containers[0].securityContext, { privileged: true, readOnlyRootFilesystem: true });
+  assert.deepEqual(
+    { ...containers[0], securityContext: {} },
+    { ...podOf(base).containers[0], securityContext: {} },
+  );
 });
 
 test('every command has flags that exist, and a configuration that is mounted', () => {
-  const unprivileged = patched(base, readDeployed('unprivileged/daemonset.yaml'));
-  const { initContainers = [], containers } = podOf(unprivileged);
+  const { initContainers = [], containers } = podOf(base);
   assert.deepEqual(
     initContainers.map(({ name }) => name),
     ['init-only'],
@@ -205,13 +215,10 @@ test('rights are what is used, and no more than system:node-proxier has', () => 
   const granted = (documents[1]?.rules ?? []).flatMap(({ apiGroups, resources, verbs }) =>
     apiGroups.flatMap((group) => resources.map((resource) => `${group}/${resource}: ${verbs.join(' ')}`)),
   );
-  assert.deepEqual(granted.sort(), [
-    '/events: create patch update',
-    '/nodes: get list watch',
-    '/services: list watch',
-    'discovery.k8s.io/endpointslices: list watch',
-    'events.k8s.io/events: create patch update',
-  ]);
+  const watched = [SERVICES, ENDPOINT_SLICES, nodes('a')].map(
+    ({ path }) => `${path.replace(/^\/apis?\//, '').replace(/^v1|\/v1/, '')}: list watch`,
+  );
+  assert.deepEqual(granted.sort(), [...watched, 'events.k8s.io/events: create'].sort());
   assert.equal(podOf(base).serviceAccountName, 'kube-netlink-proxy');
 });
 
@@ -246,8 +253,11 @@ test('patches of kube-proxy restart nothing by themselves, and change nothing el
   assert.equal(podOf(replaced).containers[0].image, `kube-netlink-proxy:${version}`);
 });
 
-test('the unprivileged variant keeps two capabilities', () => {
-  const { containers } = podOf(patched(base, readDeployed('unprivileged/daemonset.yaml')));
+test('the proxy of base keeps two capabilities, and every container has a memory limit', () => {
+  const { initContainers = [], containers } = podOf(base);
+  for (const { resources, name } of [...initContainers, ...containers]) {
+    assert.equal(resources?.limits?.['memory'], '1Gi', name);
+  }
   assert.deepEqual(containers[0].securityContext, {
     privileged: false,
     allowPrivilegeEscalation: false,
@@ -259,7 +269,8 @@ test('the unprivileged variant keeps two capabilities', () => {
 
 test('every container has a seccomp profile, unless it is privileged and so cannot have one', () => {
   const pods = [
-    podOf(patched(base, readDeployed('unprivileged/daemonset.yaml'))),
+    podOf(base),
+    podOf(privileged),
     ...['plan', 'cleanup'].map((folder) => readDeployed<{ spec: PodSpec }>(`${folder}/pod.yaml`).spec),
   ];
   for (const { initContainers = [], containers } of pods) {

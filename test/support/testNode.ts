@@ -167,7 +167,8 @@ export class FakeIptablesNode extends IptablesNode<FakeKernel> {
   }
 }
 
-function outputOf({ ipvs, ipset, iptables, rtnetlink, sysctl }: FakeKernel): ToolOutput {
+/** The state of a fake kernel in the format of the tools. */
+export function outputOf({ ipvs, ipset, iptables, rtnetlink, sysctl }: FakeKernel): ToolOutput {
   return {
     ipvsadm: ipvs.dump(),
     ipset: ipset.dump(),

@@ -271,6 +271,7 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
       ...(conntrack && { followUp: new StaleFlowCleaner(conntrack, isFrontend) }),
       serviceNames: () => this.#cache.serviceNames(),
       order: (services) => this.#cache.order(services),
+      totalEndpoints: () => this.#cache.totalEndpoints,
       planInput: (service) => this.#cache.planInput(service, this.#node.facts),
       planned: (service, input) => {
         this.#node.planned(service, input);

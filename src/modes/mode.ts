@@ -157,6 +157,12 @@ export interface Mode<Item, Operation extends KeyedOperation> {
   planService(input: ServicePlanInput, node: NodeFacts): Plan<Item>;
 
   /**
+   * The form of all plans of Services in a cluster with so many endpoints in each family. When it changes, every Service is planned
+   * again. Absent: no plan depends on the number.
+   */
+  formOf?(totalEndpoints: ServicePlanInput['totalEndpoints']): string;
+
+  /**
    * The items that belong to no single Service. Its cost does not depend on the number of Services. If the outlook is
    * not complete, the items serve the Services of any plans that follow, except those for which {@link Mode.affectsNode}
    * returns true.

@@ -10,6 +10,8 @@ export interface Inputs {
   order(services: Iterable<string>): OrderOfService;
   /** Undefined if there is no such Service. */
   planInput(service: string): ServicePlanInput | undefined;
+  /** Number of endpoints of all Services in each family, as plan inputs have it. */
+  totalEndpoints(): ServicePlanInput['totalEndpoints'];
   /** Called with each input that is planned for the kernel. Optional. */
   planned?(service: string, input: ServicePlanInput | undefined): void;
   /** The same object until a fact of the node changes. */

@@ -21,6 +21,9 @@ const KEPT: Owner = { name: '/', rank: Number.POSITIVE_INFINITY };
 /** Owner of the node's own plan. No Service can have this name. */
 const NODE: Owner = { name: '', rank: -1 };
 
+/** The form of plans in several forms. */
+const MIXED = '';
+
 /** The keys of planned Services whose desired item may have changed. Those that several Services have may repeat. */
 export interface PlannedKeys {
   readonly keys: Iterable<string>;
@@ -41,6 +44,8 @@ export class Planner<Item, Operation extends KeyedOperation> {
   #kept: Kept<Item> | undefined;
   /** The facts from which the node's own items were planned. */
   #plannedNode: NodeFacts | undefined;
+  /** The form of the plans; {@link MIXED} if it changed while they were made; undefined before the first one. */
+  #form: string | undefined;
   /** A group changed on which the plan of the node depends. */
   #nodeAffected = false;
 
@@ -140,6 +145,7 @@ export class Planner<Item, Operation extends KeyedOperation> {
    * until {@link settle} or {@link putBack}.
    */
   take(): string[][] {
+    this.#touchAllInNewForm();
     const touched = this.#touched;
     this.#inputs.taken();
     if (touched.size === 0) return [];
@@ -216,8 +222,20 @@ export class Planner<Item, Operation extends KeyedOperation> {
     return { complete: true, services: this.desired.plans };
   }
 
+  /** All Services have the form that a start would give them: else a start, or a plan, would have operations. */
+  #touchAllInNewForm(): void {
+    const form = this.#currentForm;
+    if (this.#form !== undefined && form !== this.#form) this.touchAll();
+    this.#form = form;
+  }
+
+  get #currentForm(): string | undefined {
+    return this.#mode.formOf?.(this.#inputs.totalEndpoints());
+  }
+
   /** Uses the current facts of the node. If they change later in this pass, the affected Services are touched again. */
   #planService(service: string): string[] {
+    if (this.#currentForm !== this.#form) this.#form = MIXED;
     const input = this.#inputs.planInput(service);
     this.#inputs.planned?.(service, input);
     const node = this.#inputs.node();

@@ -93,6 +93,11 @@ export class ServiceCache {
     return this.#nodes.addressesOfOthers(name);
   }
 
+  /** Number of endpoints of all Services in each family. The same object until it changes. */
+  get totalEndpoints(): ServicePlanInput['totalEndpoints'] {
+    return this.#endpoints.total;
+  }
+
   /** The input of a Service's plan on the node; undefined if there is no such Service. */
   planInput(service: string, node: NodeFacts): ServicePlanInput | undefined {
     const entry = this.#entries.get(service);

@@ -63,6 +63,7 @@ function observed(cache: ServiceCache) {
       },
     },
     {
+      totalEndpoints: () => ({ 4: 0, 6: 0 }),
       serviceNames: () => cache.serviceNames(),
       order: (services) => cache.order(services),
       planInput: (service) => cache.planInput(service, node),

@@ -64,6 +64,7 @@ export class TestNode<Item, Operation extends KeyedOperation> {
     const inputs = {
       serviceNames: () => this.#cache.serviceNames(),
       order: (services: Iterable<string>) => this.#cache.order(services),
+      totalEndpoints: () => this.#cache.totalEndpoints,
       planInput: (service: string) => this.#cache.planInput(service, this.#state.facts),
       node: () => this.#state.facts,
       refresh: async () => {},

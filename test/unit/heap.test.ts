@@ -62,6 +62,7 @@ async function bytesOf(services: number, endpoints: number): Promise<Bytes> {
   const mode = createIpvsMode(emptyKernel(), { ...IPVS_DEFAULTS, kernelRelease: '6.1.0' });
   const node = nodeFacts('node-a');
   const inputs = {
+    totalEndpoints: () => ({ 4: 0, 6: 0 }),
     serviceNames: () => cache.serviceNames(),
     planInput: (service: string) => cache.planInput(service, node),
     node: () => node,

@@ -13,7 +13,7 @@ import { observe, observeAlone } from './observe.js';
 import { learn, type Operation, subjectOf } from './operations.js';
 import type { IptablesOptions } from './options.js';
 import { planNode } from './planNode.js';
-import { planService } from './planService.js';
+import { formOf, planService } from './planService.js';
 import { refusedBy } from './refused.js';
 import { type TableWatch, watchTables } from './tampering.js';
 
@@ -30,6 +30,7 @@ export function createIptablesMode(kernel: IptablesKernel, options: IptablesOpti
     auditPeriod: options.auditPeriod,
     host: nodePortHosts(options),
     planService: (input, node) => planService(input, node, options),
+    formOf,
     planNode: (_desired, node) => planNode(node, options),
     affectsNode: () => false,
     groupOf: () => undefined,

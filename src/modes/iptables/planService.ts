@@ -1,6 +1,6 @@
 // The plan of one Service in iptables mode.
 import type { Table } from '../../kernel/iptables/types.js';
-import { familyOf } from '../../net/address.js';
+import { type Family, familyOf } from '../../net/address.js';
 import { networkContains, parseNetwork } from '../../net/network.js';
 import { STATE } from '../../services/endpointList.js';
 import type { Frontend, NodeFacts, ServicePlanInput, ServicePort } from '../../services/types.js';
@@ -16,6 +16,15 @@ import { comment, count, hostNetwork, LOCALHOST_COUNTER, localTraffic, toPort } 
 
 /** Above this number of endpoints in a family, their rules have no comments, as in kube-proxy. */
 const LARGE_CLUSTER = 1000;
+
+/** Whether the rules of endpoints have comments, in each family. */
+export function formOf(totalEndpoints: ServicePlanInput['totalEndpoints']): string {
+  return ([4, 6] as const).map((family) => hasComments(totalEndpoints, family)).join();
+}
+
+function hasComments(totalEndpoints: ServicePlanInput['totalEndpoints'], family: Family): boolean {
+  return totalEndpoints[family] <= LARGE_CLUSTER;
+}
 
 /** The items of one Service. */
 export function planService(input: ServicePlanInput, node: NodeFacts, options: IptablesOptions): Plan<Item> {
@@ -54,7 +63,7 @@ class PortPlan {
     this.#healthCheckNodePort = healthCheckNodePort;
     this.#nodeIPs = node.nodeIPs;
     this.#options = options;
-    const comments = totalEndpoints[family] <= LARGE_CLUSTER;
+    const comments = hasComments(totalEndpoints, family);
     const name = servicePortName(service, portName);
     this.#balanced = { service, family, protocol, affinitySeconds, name, comments };
     this.#chains = portChains(name, protocol);

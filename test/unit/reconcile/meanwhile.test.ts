@@ -37,7 +37,8 @@ describe('a change of the host during the planning of a pass', () => {
     };
     const order = (services: Iterable<string>) => cache.order(services);
     const inputs = { planInput, order, node: () => node.facts, serviceNames: () => [], taken: () => {} };
-    const reconciler = new Reconciler(mode, { ...inputs, refresh: async () => {} }, () => 0);
+    const totalEndpoints = () => cache.totalEndpoints;
+    const reconciler = new Reconciler(mode, { ...inputs, totalEndpoints, refresh: async () => {} }, () => 0);
     const gainAddress = () => {
       const address = { link: 'eth1', address: '192.0.2.9', prefix: 24, deleted: false };
       const change = { addresses: [address], deletedLinks: [], lost: false };

@@ -1,5 +1,5 @@
-// The comments of endpoints in a cluster that becomes large, and small again. As in kube-proxy, only Services that change get
-// the other form; a start writes every chain.
+// The comments of endpoints in a cluster that becomes large, and small again: all Services have the same form, as after a start
+// of kube-proxy.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { FakeIptablesNode } from '../../../support/testNode.js';
@@ -55,31 +55,50 @@ function comments(node: FakeIptablesNode): Record<string, boolean> {
   return Object.fromEntries([...forms].map(([name, form]) => [name, form.size === 1 && form.has(true)]));
 }
 
-it('comments of endpoints: only the Services that change above 1000 endpoints lose them', async () => {
+/** Loads a cluster, programs it, and checks that a full pass has nothing to do. */
+async function load(node: FakeIptablesNode, text: string) {
+  await node.loadText(text);
+  const { failures, operations } = await node.sync();
+  assert.deepEqual(failures, []);
+  node.reconciler.requestFullSync();
+  assert.equal((await node.sync()).operations, 0, 'a full pass');
+  return { comments: comments(node), operations };
+}
+
+const WITH = { big: true, still: true, small: true };
+const WITHOUT = { big: false, still: false, small: false };
+
+it('above 1000 endpoints, the rules of all Services lose their comments, and below they get them back', async () => {
   const node = new FakeIptablesNode(HOST);
-  const load = async (text: string) => {
-    await node.loadText(text);
-    assert.deepEqual((await node.sync()).failures, []);
-    node.reconciler.requestFullSync();
-    assert.equal((await node.sync()).operations, 0, 'a full pass');
-    return comments(node);
-  };
-  assert.deepEqual(await load(cluster(996, 2, 2)), { big: true, still: true, small: true });
-  assert.deepEqual(await load(cluster(997, 2, 2)), { big: false, still: true, small: true });
+  assert.deepEqual((await load(node, cluster(996, 2, 2))).comments, WITH);
+  const large = await load(node, cluster(997, 2, 2));
+  assert.deepEqual(large.comments, WITHOUT);
+  // Three chains of Services and those of 1001 endpoints.
+  assert.equal(large.operations, 1004);
   const text = node.kernel.iptables.dump(4);
-  assert.doesNotMatch(text, /"demo\/big -> /);
-  assert.match(text, /"demo\/still -> /);
+  assert.doesNotMatch(text, /"demo\/\w+ -> /);
   assert.match(text, /-A KUBE-SEP-\S+ -s \S+ -j KUBE-MARK-MASQ\n-A KUBE-SEP-\S+ -p tcp -m tcp -j DNAT /);
-  assert.deepEqual(await load(cluster(997, 2, 1)), { big: false, still: true, small: true });
-  assert.deepEqual(await load(cluster(997, 2, 2)), { big: false, still: true, small: false });
+  // A change that does not cross the number costs one Service.
+  assert.equal((await load(node, cluster(997, 2, 3))).operations, 2);
+  assert.deepEqual((await load(node, cluster(997, 2, 1))).comments, WITH);
+});
 
-  const restarted = new FakeIptablesNode(HOST, node.kernel);
-  await restarted.loadText(cluster(997, 2, 2));
-  // The chain of the Service and those of its two endpoints.
-  assert.equal((await restarted.sync()).operations, 3);
-  assert.deepEqual(comments(restarted), { big: false, still: false, small: false });
+it('a deleted Service may make the cluster small', async () => {
+  const node = new FakeIptablesNode(HOST);
+  assert.deepEqual((await load(node, cluster(997, 2, 2))).comments, WITHOUT);
+  const [big, still] = [manifest('big', 1, 997), manifest('still', 2, 2)];
+  const left = [...big, ...still].map((object) => JSON.stringify(object)).join('\n---\n');
+  assert.deepEqual((await load(node, left)).comments, { big: true, still: true });
+});
 
-  await restarted.loadText(cluster(995, 2, 2));
-  await restarted.sync();
-  assert.deepEqual(comments(restarted), { big: true, still: false, small: false });
+it('after a change of the number, a restart and a plan have nothing to do', async () => {
+  const node = new FakeIptablesNode(HOST);
+  await load(node, cluster(996, 2, 2));
+  await load(node, cluster(997, 2, 2));
+  for (const run of ['preview', 'sync'] as const) {
+    const restarted = new FakeIptablesNode(HOST, node.kernel);
+    await restarted.loadText(cluster(997, 2, 2));
+    const result = await restarted.reconciler[run]();
+    assert.equal('operations' in result ? result.operations : result.length, 0, run);
+  }
 });

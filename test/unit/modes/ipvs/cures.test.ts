@@ -60,6 +60,7 @@ async function programmed(
     otherNodes: new Set(['192.168.50.11']),
   });
   const inputs = {
+    totalEndpoints: () => ({ 4: 0, 6: 0 }),
     serviceNames: () => cache.serviceNames(),
     order: (services: Iterable<string>) => cache.order(services),
     planInput: (service: string) => cache.planInput(service, node),
@@ -135,6 +136,7 @@ describe('cure', () => {
       };
       const mode = createIpvsMode(kernel, options);
       const inputs = {
+        totalEndpoints: () => ({ 4: 0, 6: 0 }),
         serviceNames: () => [],
         order: () => ({ vital: [], others: [] }),
         planInput: () => undefined,

@@ -54,7 +54,7 @@ async function main(): Promise<number> {
   const proxies = [startProxy()] as [ProxyProcess];
   try {
     heading('The proxy programs the kernel');
-    explain('kube-netlink-proxy --manifests examples/ --hostname-override node-a');
+    explain('kube-netlink-proxy --proxy-mode ipvs --manifests examples/ --hostname-override node-a');
     reportFirstPass(
       await step('starting it in the namespace of node-a', () => proxies[0].programmed()),
       outcomes,

@@ -23,7 +23,8 @@ export interface Measured {
 export const LAST_SCREEN = 'Who answered how many requests, phase by phase';
 
 const RUN = 'npm run vm -- node dist/src/cli/main.js';
-const FLAGS = '--manifests examples/ --hostname-override node-a --cluster-cidr 10.244.0.0/16';
+const FLAGS =
+  '--proxy-mode ipvs --manifests examples/ --hostname-override node-a --cluster-cidr 10.244.0.0/16';
 
 /** Commands to try next; each runs on a separate kernel, without a cluster. */
 export const NEXT: readonly string[] = [

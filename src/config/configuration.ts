@@ -29,9 +29,11 @@ export function decodeFields(raw: Readonly<Record<string, unknown>>): Decoded {
   return { configuration: withServers(decoded), problems, unknown };
 }
 
-/** The warning about a blank `mode`: see docs/decisions/0023. */
-export const BLANK_MODE =
-  'is blank, which means ipvs mode here; in kube-proxy it means iptables mode: set it to ipvs or iptables';
+/** The mode of a blank `mode`, as in kube-proxy on Linux: see docs/decisions/0031. */
+export const DEFAULT_MODE = 'iptables';
+
+/** The warning about a blank `mode`. */
+export const BLANK_MODE = `is blank, which means ${DEFAULT_MODE} mode, as in kube-proxy; for ipvs mode, set it to ipvs`;
 
 /** The defaults of every field. */
 export function defaultConfiguration(): Configuration {
@@ -51,7 +53,7 @@ export function configurationErrors(configuration: Configuration): string[] {
 export function completed(configuration: Configuration): Configuration {
   return {
     ...configuration,
-    mode: configuration.mode || 'ipvs',
+    mode: configuration.mode || DEFAULT_MODE,
     bindAddress: canonicalAddress(configuration.bindAddress) ?? configuration.bindAddress,
     healthzBindAddress: canonicalHostPort(configuration.healthzBindAddress),
     metricsBindAddress: canonicalHostPort(configuration.metricsBindAddress),

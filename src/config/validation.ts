@@ -138,11 +138,11 @@ function validateIpvs(errors: FieldErrors, ipvs: Configuration['ipvs']): void {
   }
 }
 
-/** kube-proxy also has nftables mode, and a blank mode means iptables mode there: docs/decisions/0023. */
+/** kube-proxy also has nftables mode. */
 function validateMode(errors: FieldErrors, mode: string): void {
   if (mode === 'ipvs' || mode === 'iptables') return;
   const why = mode === 'nftables' ? 'nftables mode is not available; ' : '';
-  const rule = 'must be iptables, ipvs or blank (blank means the best-available proxy [currently ipvs])';
+  const rule = 'must be iptables, ipvs or blank (blank means the best-available proxy [currently iptables])';
   errors.invalid('Mode.ProxyMode', mode, why + rule);
 }
 

@@ -41,7 +41,7 @@ before(async () => {
     file('ca.crt', authority.cert),
     file('token', TOKEN),
   );
-  const config = kubeadmConfiguration(file('kubeconfig.conf', kubeconfig));
+  const config = kubeadmConfiguration(file('kubeconfig.conf', kubeconfig)).replace('mode: ""', 'mode: ipvs');
   agent = closeAfter(
     new AgentProcess([`--config=${file('config.conf', config)}`, '--hostname-override=node-a']),
   );

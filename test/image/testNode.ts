@@ -48,7 +48,11 @@ export class TestNode {
   /** A pod of this cluster; `mode` is the mode in the ConfigMaps. */
   pod(spec: PodSpec): Pod {
     const files = {
-      'config.conf': kubeadmConfiguration('/var/lib/kube-proxy/kubeconfig.conf'),
+      // kubeadm's mode is blank, which is iptables mode; these tests are of ipvs mode.
+      'config.conf': kubeadmConfiguration('/var/lib/kube-proxy/kubeconfig.conf').replace(
+        'mode: ""',
+        'mode: ipvs',
+      ),
       'kubeconfig.conf': kubeadmKubeconfig(this.#cluster.server.url, `${ACCOUNT}/ca.crt`, `${ACCOUNT}/token`),
     };
     return closeAfter(

@@ -2,6 +2,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { KernelCommand } from '../../config/commandLine.js';
+import { DEFAULT_MODE } from '../../config/configuration.js';
 import { FLAGS } from '../../config/flags.js';
 import { fileError } from '../../config/goSyntax.js';
 import { flagWarnings } from '../../config/ignored.js';
@@ -91,7 +92,8 @@ async function configurationsAmong(files: readonly string[]): Promise<Map<string
 /** The problems of the flags: their values, unless a file has the configuration, and those without effect. */
 function flagProblems(flags: KernelCommand): CheckedProblem[] {
   // With a file, the mode is in the file.
-  const mode = flags.config === undefined ? (flags.given.get('proxy-mode') as string) || 'ipvs' : undefined;
+  const mode =
+    flags.config === undefined ? (flags.given.get('proxy-mode') as string) || DEFAULT_MODE : undefined;
   const problems = flagWarnings(flags.given, mode).map((line): CheckedProblem => {
     const [, flag = '', rule = ''] = /^(?:Flag )?(--\S+) (.*)$/s.exec(line) ?? [];
     return { file: COMMAND_LINE, object: 'flags', field: flag, rule, level: 'warning' };

@@ -141,7 +141,7 @@ describe('flags are read as Go reads them', () => {
 
   it('zero values as given, not as defaults', () => {
     assert.throws(
-      () => load('--ipvs-sync-period=0s'),
+      () => load('--proxy-mode=ipvs', '--ipvs-sync-period=0s'),
       /SyncPeriod: Invalid value: "0s": must be greater than 0/,
     );
     assert.equal(field('clientConnection.burst', ['--kube-api-burst=0']), 0);

@@ -38,7 +38,7 @@ function valueAt(value: unknown, path: string): unknown {
 
 describe('the table of fields', () => {
   const fields = rows('Fields');
-  const shown = externalConfiguration({ ...defaultConfiguration(), mode: 'ipvs' });
+  const shown = externalConfiguration({ ...defaultConfiguration(), mode: 'iptables' });
 
   it('has every field, once', () => {
     assert.deepEqual(fields.map(([field]) => field).toSorted(), paths(defaultConfiguration(), '').toSorted());

@@ -32,7 +32,7 @@ describe("kubeadm's configuration", () => {
     const plain = defaultConfiguration();
     assert.deepEqual(configuration, {
       ...plain,
-      mode: 'ipvs',
+      mode: 'iptables',
       clusterCIDR: '10.244.0.0/16',
       hostnameOverride: 'node-a',
       clientConnection: { ...plain.clientConnection, kubeconfig: '/var/lib/kube-proxy/kubeconfig.conf' },
@@ -69,9 +69,9 @@ describe("kubeadm's configuration", () => {
     );
   });
 
-  it('has one warning: blank means ipvs mode here', () => {
+  it('has one warning: blank means iptables mode', () => {
     assert.deepEqual(notices, [
-      'mode is blank, which means ipvs mode here; in kube-proxy it means iptables mode: set it to ipvs or iptables',
+      'mode is blank, which means iptables mode, as in kube-proxy; for ipvs mode, set it to ipvs',
     ]);
   });
 
@@ -246,7 +246,10 @@ describe('a configuration that is loaded', () => {
   it('may have any mode of kube-proxy for a clean-up', () => {
     for (const mode of ['', 'ipvs', 'iptables', 'nftables']) {
       const { configuration, notices } = load(`${HEAD}mode: "${mode}"\n`, '--cleanup');
-      assert.deepEqual([configuration.mode, notices], [mode === 'iptables' ? mode : 'ipvs', []]);
+      assert.deepEqual(
+        [configuration.mode, notices],
+        [mode === 'ipvs' || mode === 'nftables' ? 'ipvs' : 'iptables', []],
+      );
     }
     assert.match(refusal(() => load(`${HEAD}mode: zz\n`, '--cleanup'))[0] ?? '', /Mode\.ProxyMode/);
     assert.match(refusal(() => load(`${HEAD}mode: nftables\n`))[0] ?? '', /nftables mode is not available/);
@@ -317,7 +320,7 @@ winkernel: {enableDSR: true, networkName: net}
       text.filter((line) => /^\w/.test(line)).map((line) => line.split(':')[0]);
     assert.deepEqual(names(lines), names(KUBEADM.split('\n')));
     for (const line of [
-      'mode: ipvs',
+      'mode: iptables',
       'detectLocalMode: ClusterCIDR',
       'nodePortAddresses: null',
       'hostnameOverride: ""',

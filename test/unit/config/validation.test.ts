@@ -26,9 +26,18 @@ const cases: [raw: Record<string, unknown>, problems: string[]][] = [
       `${K}.KubeProxyIPTablesConfiguration.MasqueradeBit: Invalid value: -1: must be within the range [0, 31]`,
     ],
   ],
-  [{ ipvs: { tcpTimeout: '-1s' } }, [`${K}.KubeProxyIPVSConfiguration.TCPTimeout: ${NOT_NEGATIVE}`]],
-  [{ ipvs: { tcpFinTimeout: '-1s' } }, [`${K}.KubeProxyIPVSConfiguration.TCPFinTimeout: ${NOT_NEGATIVE}`]],
-  [{ ipvs: { udpTimeout: '-1s' } }, [`${K}.KubeProxyIPVSConfiguration.UDPTimeout: ${NOT_NEGATIVE}`]],
+  [
+    { mode: 'ipvs', ipvs: { tcpTimeout: '-1s' } },
+    [`${K}.KubeProxyIPVSConfiguration.TCPTimeout: ${NOT_NEGATIVE}`],
+  ],
+  [
+    { mode: 'ipvs', ipvs: { tcpFinTimeout: '-1s' } },
+    [`${K}.KubeProxyIPVSConfiguration.TCPFinTimeout: ${NOT_NEGATIVE}`],
+  ],
+  [
+    { mode: 'ipvs', ipvs: { udpTimeout: '-1s' } },
+    [`${K}.KubeProxyIPVSConfiguration.UDPTimeout: ${NOT_NEGATIVE}`],
+  ],
   [
     { ipvs: { excludeCIDRs: ['10.0.0.0/8', 'foo', '10.0.0.0/33'] } },
     [
@@ -38,7 +47,7 @@ const cases: [raw: Record<string, unknown>, problems: string[]][] = [
   ],
   // Ours: kube-proxy leaves the check of the scheduler to the kernel.
   [
-    { ipvs: { scheduler: '../../etc' } },
+    { mode: 'ipvs', ipvs: { scheduler: '../../etc' } },
     [
       `${K}.KubeProxyIPVSConfiguration.Scheduler: Invalid value: "../../etc": must be the name of an IPVS scheduler, of at most 15 characters`,
     ],
@@ -68,13 +77,13 @@ const cases: [raw: Record<string, unknown>, problems: string[]][] = [
   [
     { mode: 'zz' },
     [
-      `${K}.Mode.ProxyMode: Invalid value: "zz": must be iptables, ipvs or blank (blank means the best-available proxy [currently ipvs])`,
+      `${K}.Mode.ProxyMode: Invalid value: "zz": must be iptables, ipvs or blank (blank means the best-available proxy [currently iptables])`,
     ],
   ],
   [
     { mode: 'nftables' },
     [
-      `${K}.Mode.ProxyMode: Invalid value: "nftables": nftables mode is not available; must be iptables, ipvs or blank (blank means the best-available proxy [currently ipvs])`,
+      `${K}.Mode.ProxyMode: Invalid value: "nftables": nftables mode is not available; must be iptables, ipvs or blank (blank means the best-available proxy [currently iptables])`,
     ],
   ],
   // Other fields.
@@ -84,20 +93,22 @@ const cases: [raw: Record<string, unknown>, problems: string[]][] = [
   ],
   [{ configSyncPeriod: '-1s' }, [`${K}.ConfigSyncPeriod: Invalid value: "-1s": must be greater than 0`]],
   [
-    { ipvs: { syncPeriod: '-1s' } },
+    { mode: 'ipvs', ipvs: { syncPeriod: '-1s' } },
     [
       `${K}.SyncPeriod: Invalid value: "-1s": must be greater than 0`,
       `${K}.SyncPeriod: Invalid value: "0s": must be greater than or equal to KubeProxyConfiguration.MinSyncPeriod`,
     ],
   ],
-  [{ ipvs: { minSyncPeriod: '-1s' } }, [`${K}.MinSyncPeriod: ${NOT_NEGATIVE}`]],
+  [{ mode: 'ipvs', ipvs: { minSyncPeriod: '-1s' } }, [`${K}.MinSyncPeriod: ${NOT_NEGATIVE}`]],
   // The other fields of ipvs count only in ipvs mode, except the networks: they also apply when state of ipvs mode is removed.
   [{ mode: 'iptables', ipvs: { tcpTimeout: '-1s', udpTimeout: '-1s', scheduler: '../../etc' } }, []],
   [
     { mode: 'iptables', ipvs: { excludeCIDRs: ['foo'] } },
     [`${K}.KubeProxyIPVSConfiguration.ExcludeCidrs[0]: Invalid value: "foo": must be a valid CIDR`],
   ],
-  // Only the periods of the mode's own section count.
+  // Only the periods of the mode's own section count; a blank mode is iptables mode.
+  [{ mode: '', ipvs: { syncPeriod: '-1s' } }, []],
+  [{ mode: '', iptables: { minSyncPeriod: '-1s' } }, [`${K}.MinSyncPeriod: ${NOT_NEGATIVE}`]],
   [{ mode: 'ipvs', iptables: { syncPeriod: '-1s' } }, []],
   [{ mode: 'iptables', ipvs: { syncPeriod: '-1s' } }, []],
   [{ mode: 'iptables', iptables: { minSyncPeriod: '-1s' } }, [`${K}.MinSyncPeriod: ${NOT_NEGATIVE}`]],
@@ -108,7 +119,7 @@ const cases: [raw: Record<string, unknown>, problems: string[]][] = [
     ],
   ],
   [
-    { ipvs: { minSyncPeriod: '1m', syncPeriod: '30s' } },
+    { mode: 'ipvs', ipvs: { minSyncPeriod: '1m', syncPeriod: '30s' } },
     [
       `${K}.SyncPeriod: Invalid value: "1m0s": must be greater than or equal to KubeProxyConfiguration.MinSyncPeriod`,
     ],
@@ -279,10 +290,13 @@ describe('a configuration is accepted', () => {
       featureGates: { LoggingAlphaOptions: true },
       logging: { options: { json: { splitStream: true, infoBufferSize: '1M' } } },
     },
-    { ipvs: { syncPeriod: '5s', minSyncPeriod: '5s', scheduler: 'mh', excludeCIDRs: ['fd00::/8'] } },
+    {
+      mode: 'ipvs',
+      ipvs: { syncPeriod: '5s', minSyncPeriod: '5s', scheduler: 'mh', excludeCIDRs: ['fd00::/8'] },
+    },
     { oomScoreAdj: -1000, conntrack: { maxPerCore: 0, min: 0, tcpEstablishedTimeout: '0s' } },
     // Validated only in their own mode.
-    { nftables: { masqueradeBit: 99, syncPeriod: '-1s' }, iptables: { syncPeriod: '-1s' } },
+    { mode: 'ipvs', nftables: { masqueradeBit: 99, syncPeriod: '-1s' }, iptables: { syncPeriod: '-1s' } },
   ];
   for (const raw of good) {
     it(JSON.stringify(raw), () => assert.deepEqual(decodeConfiguration(raw).problems, []));

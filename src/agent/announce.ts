@@ -43,8 +43,16 @@ function publicly(problem: Problem): string {
   return describeProblem({ ...problem, rule: problem.publicRule ?? problem.rule });
 }
 
-/** An announcer that sends through the recorder. */
-export function announcer(nodeName: string, recorder: Pick<EventRecorder, 'record' | 'flush'>): Announcer {
+/**
+ * An announcer that sends through the recorder.
+ *
+ * @param objectEvents send events about objects that are left out: `--object-events`
+ */
+export function announcer(
+  nodeName: string,
+  recorder: Pick<EventRecorder, 'record' | 'flush'>,
+  objectEvents = false,
+): Announcer {
   const record = (event: ClusterEvent) => recorder.record(event);
   const onNode = (type: ClusterEvent['type'], reason: string, note: string) =>
     record({
@@ -77,9 +85,9 @@ export function announcer(nodeName: string, recorder: Pick<EventRecorder, 'recor
     leftOut(problems) {
       const [{ reference, reason = 'FieldLeftOut' } = {}] = problems;
       // Without a name, there is no object for the event.
-      if (!reference) return;
+      if (!reference || !objectEvents) return;
       const note = `node ${nodeName}: ${problems.map(publicly).join('; ')}`;
-      record({ type: 'Warning', reason, action: 'Program', note, regarding: reference });
+      record({ type: 'Warning', reason, action: 'Program', note, regarding: reference, ofCluster: true });
     },
   };
 }

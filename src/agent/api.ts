@@ -19,6 +19,8 @@ export interface ApiParts {
   readonly nodeName: string;
   /** Watch all Nodes, because a cure needs their addresses. */
   readonly allNodes: boolean;
+  /** Send events about objects that are left out; default false. */
+  readonly objectEvents?: boolean;
   readonly version: string;
   readonly log: Logger;
   readonly metrics: Pick<Metrics, 'requestFailed'>;
@@ -51,7 +53,7 @@ export async function openApi(parts: ApiParts): Promise<Api> {
   const source = new ApiSource({ client, nodeName, allNodes, trouble });
   return {
     source,
-    announcer: announcer(nodeName, recorder),
+    announcer: announcer(nodeName, recorder, parts.objectEvents),
     ownNode: (signal) =>
       configuration.detectLocalMode === 'NodeCIDR'
         ? waitForPodCIDRs({ source, signal })

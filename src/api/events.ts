@@ -1,5 +1,6 @@
 // Events of this node's proxy for the cluster (events.k8s.io/v1). Nothing depends on them: they wait in a short queue, and
 // events that could not be sent are reported by a callback.
+import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -23,6 +24,11 @@ export interface ClusterEvent {
    * of anything else. kube-proxy names no apiVersion of a Service.
    */
   readonly regarding: Partial<ObjectReference> & Pick<ObjectReference, 'kind' | 'name'>;
+  /**
+   * Every node finds the same and would send it: the event has the same name on all nodes for an hour, so that the API server
+   * keeps the first one, and a node sends at most ten such events an hour.
+   */
+  readonly ofCluster?: boolean;
 }
 
 /** Parts of a recorder. */
@@ -35,10 +41,14 @@ export interface EventRecorderParts {
   readonly backoff?: Backoff;
   /** A monotonic clock, in ms. */
   readonly now?: () => number;
+  /** The time of day, in ms since 1970. */
+  readonly date?: () => number;
 }
 
 /** Longest queue, tries for each event, and time in which an equal event is not sent again, in ms. */
 const LIMITS = { waiting: 100, tries: 12, quiet: 600_000 };
+/** Events of all nodes that a node sends in an hour at most, and the hour, in ms. */
+const OF_CLUSTER = { most: 10, hour: 3_600_000 };
 const LONGEST_NOTE = 1024;
 const LONGEST_NAME = 253;
 
@@ -47,19 +57,26 @@ export class EventRecorder {
   readonly #parts: EventRecorderParts;
   readonly #backoff: Backoff;
   readonly #now: () => number;
+  readonly #date: () => number;
   readonly #end = new AbortController();
   readonly #waiting: ClusterEvent[] = [];
   /** Recent events, and when they were recorded. */
   readonly #recent = new Map<string, number>();
+  /** When events of all nodes were recorded in the last hour. */
+  readonly #ofCluster: number[] = [];
   #sending: Promise<void> | undefined;
 
   constructor(parts: EventRecorderParts) {
     this.#parts = parts;
     this.#backoff = parts.backoff ?? new Backoff(BACKOFF, Math.random);
     this.#now = parts.now ?? (() => performance.now());
+    this.#date = parts.date ?? Date.now;
   }
 
-  /** Sends an event soon, unless an equal one was recorded in the last ten minutes. Never throws. */
+  /**
+   * Sends an event soon, unless an equal one was recorded in the last ten minutes, or too many of those of all nodes in the last
+   * hour. Never throws.
+   */
   record(event: ClusterEvent): void {
     if (this.#end.signal.aborted) return;
     if (this.#waiting.length >= LIMITS.waiting) {
@@ -67,7 +84,7 @@ export class EventRecorder {
       return;
     }
     const short = { ...event, note: shortNote(event.note) };
-    if (this.#isRecent(short)) return;
+    if (this.#isRecent(short) || (short.ofCluster && !this.#mayTellForAll())) return;
     this.#waiting.push(short);
     this.#sending ??= this.#send().finally(() => {
       this.#sending = undefined;
@@ -94,6 +111,15 @@ export class EventRecorder {
     return false;
   }
 
+  #mayTellForAll(): boolean {
+    const now = this.#now();
+    const first = this.#ofCluster[0];
+    if (first !== undefined && now - first >= OF_CLUSTER.hour) this.#ofCluster.shift();
+    if (this.#ofCluster.length >= OF_CLUSTER.most) return false;
+    this.#ofCluster.push(now);
+    return true;
+  }
+
   async #send(): Promise<void> {
     for (let event = this.#waiting.shift(); event; event = this.#waiting.shift()) {
       const error = await this.#sendOne(event);
@@ -105,7 +131,7 @@ export class EventRecorder {
   /** Resolves to the error of an event that was given up. */
   async #sendOne(event: ClusterEvent): Promise<ApiError | undefined> {
     const { signal } = this.#end;
-    const body = eventObject(event, this.#parts.host ?? hostname());
+    const body = eventObject(event, this.#parts.host ?? hostname(), this.#date());
     const path = `/apis/events.k8s.io/v1/namespaces/${body.metadata.namespace}/events`;
     this.#backoff.reset();
     for (let tries = 1; ; tries++) {
@@ -114,7 +140,7 @@ export class EventRecorder {
         return undefined;
       } catch (thrown) {
         const error = asApiError(thrown, 'create event');
-        // The try before succeeded, and only its answer was lost.
+        // The try before succeeded, and only its answer was lost; or another node has sent the event of all nodes.
         if (error.status === 409) return undefined;
         const hopeless = error.status >= 400 && error.status < 500 && ![401, 429].includes(error.status);
         if (hopeless || signal.aborted || tries === LIMITS.tries) return error;
@@ -133,14 +159,14 @@ function shortNote(note: string): string {
 }
 
 /** The API object of an event, as kube-proxy's recorder makes it: an event on a Node is in namespace default. */
-function eventObject({ reason, type, action, note, regarding }: ClusterEvent, host: string) {
+function eventObject(event: ClusterEvent, host: string, now: number) {
+  const { reason, type, action, note, regarding } = event;
   const namespace = regarding.namespace ?? 'default';
   const uid = regarding.namespace === undefined ? regarding.name : `${namespace}/${regarding.name}`;
-  const now = Date.now();
   return {
     apiVersion: 'events.k8s.io/v1',
     kind: 'Event',
-    metadata: { namespace, name: uniqueName(regarding.name, now) },
+    metadata: { namespace, name: event.ofCluster ? commonName(event, now) : uniqueName(regarding.name, now) },
     eventTime: new Date(now).toISOString().replace('Z', '000Z'),
     reportingController: 'kube-proxy',
     reportingInstance: `kube-proxy-${host}`.slice(0, 128),
@@ -160,6 +186,17 @@ let serial = 0;
  */
 function uniqueName(name: string, milliseconds: number): string {
   serial = (serial + 1) % 1_000_000;
-  const suffix = (BigInt(milliseconds) * 1_000_000n + BigInt(serial)).toString(16);
+  return withSuffix(name, (BigInt(milliseconds) * 1_000_000n + BigInt(serial)).toString(16));
+}
+
+/** The name that all nodes give to an event about an object, with this reason, in this hour. */
+function commonName({ reason, regarding }: ClusterEvent, milliseconds: number): string {
+  const { kind, namespace, name, uid } = regarding;
+  const hour = Math.floor(milliseconds / OF_CLUSTER.hour);
+  const parts = JSON.stringify([kind, namespace, name, uid, reason, hour]);
+  return withSuffix(name, createHash('sha256').update(parts).digest('hex').slice(0, 16));
+}
+
+function withSuffix(name: string, suffix: string): string {
   return `${name.slice(0, LONGEST_NAME - suffix.length - 1).replace(/[^a-z0-9]+$/, '')}.${suffix}`;
 }

@@ -160,7 +160,11 @@ async function openOrigin({
   }
   const metrics = await openOwnMetrics();
   const allNodes = definition.needsAllNodes(command);
-  const api = await openApi({ configuration, master, nodeName, allNodes, version: VERSION, log, metrics });
+  const { objectEvents } = command;
+  const api = await openApi({
+    ...{ configuration, master, nodeName, allNodes, objectEvents, version: VERSION },
+    ...{ log, metrics },
+  });
   return { api, metrics };
 }
 

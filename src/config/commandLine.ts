@@ -30,6 +30,8 @@ export interface KernelCommand {
   readonly cures: readonly string[];
   /** Maximum time for which a real server is draining, in ms; undefined: the default. */
   readonly drainBound: number | undefined;
+  /** Send events about objects that are left out. */
+  readonly objectEvents: boolean;
   /** Every flag that was given, by name. */
   readonly given: ReadonlyMap<string, FlagValue>;
 }
@@ -83,6 +85,7 @@ function kernelCommand(what: KernelCommand['do'], values: ReadonlyMap<string, Fl
     ownAll: isSet('ipvs-own-all'),
     cures: ((values.get('cures') ?? []) as readonly string[]).filter(Boolean),
     drainBound,
+    objectEvents: isSet('object-events'),
     given: values,
   };
 }

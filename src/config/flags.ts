@@ -379,6 +379,11 @@ export const OWN_FLAGS = {
     default: '15m0s',
     help: 'maximum time for which the real server of a terminating endpoint is draining',
   },
+  'object-events': {
+    type: 'bool',
+    withConfig: true,
+    help: 'send an event about each object that is left out, completely or partly; at most ten an hour from a node',
+  },
 } as const satisfies Readonly<Record<string, Flag>>;
 
 /** Every flag, by name. */

@@ -95,8 +95,8 @@ export function flagWarnings(given: ReadonlyMap<string, FlagValue>, mode: string
     const flag = FLAGS.get(name);
     const reason = FLAG_REASONS[name];
     if (reason !== undefined) return [`--${name} has no effect: ${reason}`];
-    if (name === 'master' && given.get('manifests')) {
-      return [`--master has no effect: ${NO_API_SERVER}`];
+    if ((name === 'master' || name === 'object-events') && given.get('manifests')) {
+      return [`--${name} has no effect: ${NO_API_SERVER}`];
     }
     // A clean-up removes the state of every mode.
     if (mode === 'iptables' && IPVS_FLAGS.has(name) && !given.get('cleanup')) {

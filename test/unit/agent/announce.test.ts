@@ -46,7 +46,8 @@ it("events have kube-proxy's reasons, types, actions and objects", () => {
 
 it('an event names no Service of another namespace', () => {
   const events: ClusterEvent[] = [];
-  const tell = announcer('node-a', { record: (event) => events.push(event), flush: async () => {} });
+  const recorder = { record: (event: ClusterEvent) => events.push(event), flush: async () => {} };
+  const tell = announcer('node-a', recorder, true);
   const problem: Problem = {
     object: 'Service demo/web',
     field: 'spec',
@@ -57,4 +58,6 @@ it('an event names no Service of another namespace', () => {
   tell.leftOut([problem]);
   assert.match(events[0]?.note ?? '', /is served by another Service/);
   assert.doesNotMatch(events[0]?.note ?? '', /secret/);
+  announcer('node-a', recorder).leftOut([problem]);
+  assert.equal(events.length, 1, 'none by default');
 });

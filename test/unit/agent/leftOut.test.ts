@@ -41,7 +41,7 @@ async function setUp() {
   const recorder = new EventRecorder({ client, failed: (_, reason) => failed.push(reason) });
   closeAfter({ close: () => recorder.stop() });
   const { metrics, gauge } = openOwnMetrics();
-  const leftOut = new LeftOut({ metrics, announcer: announcer('node-a', recorder) });
+  const leftOut = new LeftOut({ metrics, announcer: announcer('node-a', recorder, true) });
   const source = new ApiSource({ client, nodeName: 'node-a', trouble: () => {}, times: QUICK });
   closeAfter({ close: () => source.stop() });
   await source.start({

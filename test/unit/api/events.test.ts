@@ -25,7 +25,7 @@ const ON_SERVICE: ClusterEvent = {
   regarding: { kind: 'Service', namespace: 'demo', name: 'web' },
 };
 
-async function setUp(host = 'host-a') {
+async function setUp(host = 'host-a', date = 1_790_000_000_000) {
   const server = closeAfter(await new ApiServer().start());
   const connection = await connectToApi({ master: server.url });
   const client = closeAfter(new ApiClient(connection, { userAgent: 'test', rate: { qps: -1, burst: 0 } }));
@@ -37,6 +37,7 @@ async function setUp(host = 'host-a') {
     failed: (event, reason) => failed.push(`${event.reason}: ${reason}`),
     backoff: new Backoff({ first: 5, most: 20, spread: 1 }, Math.random),
     now: () => now,
+    date: () => date + now,
   });
   closeAfter({ close: () => recorder.stop() });
   const sent = () => server.requests.map(({ path, body }) => ({ path, ...JSON.parse(body) }));
@@ -152,5 +153,43 @@ describe('an event', () => {
     recorder.record({ ...ON_SERVICE, note: `a${'€'.repeat(400)}` });
     await until('it is sent', () => sent().length === 1);
     assert.equal(sent()[0]?.note, `a${'€'.repeat(341)}`);
+  });
+
+  it('of all nodes has the same name on each for an hour, and a node sends ten of them an hour', async () => {
+    const about = (name: string): ClusterEvent => ({
+      ...ON_SERVICE,
+      reason: 'FieldLeftOut',
+      regarding: { apiVersion: 'v1', kind: 'Service', namespace: 'demo', name },
+      ofCluster: true,
+    });
+    const nodes = [await setUp('host-a'), await setUp('host-b')];
+    for (const { recorder } of nodes) for (let i = 0; i < 300; i++) recorder.record(about(`s${i}`));
+    const [first = [], second = []] = await Promise.all(
+      nodes.map(async ({ recorder, sent, failed }) => {
+        await recorder.flush(5_000);
+        assert.deepEqual(failed, []);
+        return sent().map(({ metadata }) => metadata.name);
+      }),
+    );
+    assert.equal(first.length, 10);
+    assert.deepEqual(first, second);
+    assert.equal(new Set(first).size, 10);
+    const [{ recorder, sent, later }] = nodes as [Awaited<ReturnType<typeof setUp>>];
+    later(3_600_000);
+    recorder.record(about('s0'));
+    await until('it is sent again', () => sent().length === 11);
+    assert.ok(!first.includes(sent()[10]?.metadata.name));
+  });
+
+  it('keeps of a long note only what it sends', async () => {
+    const { recorder, sent } = await setUp();
+    const note = 'x'.repeat(5_000_000);
+    recorder.record({ ...ON_SERVICE, note });
+    recorder.record({ ...ON_SERVICE, note: `${note}y` });
+    await recorder.flush(5_000);
+    assert.deepEqual(
+      sent().map((event) => event.note.length),
+      [1024],
+    );
   });
 });

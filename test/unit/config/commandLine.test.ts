@@ -271,8 +271,16 @@ describe('flags are read as Go reads them', () => {
 
 describe('the command line', () => {
   it('requests a run or a clean-up', () => {
-    const command = readFlags(['--manifests', 'm', '--cures=a,b', '--drain-timeout=1m', '--once']);
+    const command = readFlags([
+      '--manifests',
+      'm',
+      '--cures=a,b',
+      '--drain-timeout=1m',
+      '--once',
+      '--object-events',
+    ]);
     assert.ok(command.do === 'run');
+    assert.equal(command.objectEvents, true);
     const { manifests, cures, drainBound, once, config, ownAll } = command;
     assert.deepEqual(
       { manifests, cures, drainBound, once, config, ownAll },

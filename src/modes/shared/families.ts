@@ -13,13 +13,16 @@ import type { Family } from '../../net/address.js';
 const TABLES = ['nat', 'filter'] as const;
 type NeededTable = (typeof TABLES)[number];
 
+/** With 1, no interface has an IPv6 address, though the family's tables exist. kube-proxy leaves the family out too. */
+const DISABLE_IPV6 = 'net.ipv6.conf.all.disable_ipv6';
+
 /** A chain that is added and deleted in one restore, which both backends refuse without the table. */
 const TRIAL = 'KUBE-PROXY-PROBE';
 
 /** A family that cannot be programmed. */
 export interface UnusableFamily {
   readonly family: Family;
-  /** The kernel has the family: the iptables programs failed, or a table is missing. */
+  /** The kernel has the family: the iptables programs failed, a table is missing, or a setting disables IPv6. */
   readonly inKernel: boolean;
   readonly reason: string;
 }
@@ -35,8 +38,8 @@ export interface Families {
 export type TableTest = (family: Family, tables: readonly NeededTable[]) => Promise<void>;
 
 /**
- * Families for which the host has an IP stack, the iptables programs and the tables nat and filter, with their rules. Logs the
- * other families. On a node that was programmed before, the rules show the tables, and nothing is tested.
+ * Families for which the host has an enabled IP stack, the iptables programs and the tables nat and filter, with their rules. Logs
+ * the other families. On a node that was programmed before, the rules show the tables, and nothing is tested.
  *
  * @param mayChange test a table that has no chain by a restore, which loads its kernel module; otherwise, its module is looked for
  */
@@ -56,11 +59,12 @@ export async function usableFamilies(
 /**
  * The families that can be programmed on this host, and the others.
  *
- * @param test tests the tables; without it, a family without tables is usable, because it has nothing to remove
+ * @param test tests the tables of a family that is to be programmed; without it, a family without tables is usable, because it
+ *   has nothing to remove, and so is disabled IPv6, because its rules may be older than the setting
  */
 export async function findFamilies(
   iptables: Pick<Iptables, 'save'>,
-  test: TableTest = async () => {},
+  test?: TableTest,
   machine: Machine = HOST,
 ): Promise<Families> {
   const usable = new Map<Family, SavedRules>();
@@ -77,18 +81,24 @@ export async function findFamilies(
 async function examine(
   iptables: Pick<Iptables, 'save'>,
   family: Family,
-  { test, machine }: { readonly test: TableTest; readonly machine: Machine },
+  { test, machine }: { readonly test: TableTest | undefined; readonly machine: Machine },
 ): Promise<{ readonly family: Family; readonly rules: SavedRules } | UnusableFamily> {
   if (family === 6 && !machine.exists('/proc/net/if_inet6'))
     return { family, inKernel: false, reason: 'the kernel runs without IPv6' };
+  if (family === 6 && test && isDisabled(machine))
+    return { family, inKernel: true, reason: `IPv6 is disabled: ${DISABLE_IPV6} = 1` };
   try {
     const rules = await iptables.save(family);
     const hidden = hiddenTables(rules);
-    if (hidden.length > 0) await test(family, hidden);
+    if (hidden.length > 0) await test?.(family, hidden);
     return { family, rules };
   } catch (error) {
     return { family, inKernel: true, reason: String(error) };
   }
+}
+
+function isDisabled(machine: Machine): boolean {
+  return machine.read(`/proc/sys/${DISABLE_IPV6.replaceAll('.', '/')}`)?.trim() === '1';
 }
 
 /** The tables that have no chain: they are missing, or nothing has used them yet. */

@@ -118,3 +118,22 @@ it('a kernel without IPv6 and programs that fail leave out the family', async ()
     ],
   );
 });
+
+it('the setting that disables IPv6 leaves the family out, with a warning that names it, but not of a clean-up', async () => {
+  const disabled = (value: string) =>
+    machineWith([], { '/proc/sys/net/ipv6/conf/all/disable_ipv6': `${value}\n` });
+  const { iptables, warnings, restores, find } = setUp(NO_TABLE);
+  for (const mayChange of [true, false]) {
+    assert.ok(!(await find(mayChange, disabled('1'))).includes(6));
+    const of6 = warnings.splice(0).filter(([text]) => text === 'IPv6 is left out');
+    assert.deepEqual(of6, [['IPv6 is left out', 'IPv6 is disabled: net.ipv6.conf.all.disable_ipv6 = 1']]);
+  }
+  assert.deepEqual(
+    restores.map(([family]) => family),
+    [4],
+  );
+  const enabled = setUp(ALL_TABLES);
+  assert.deepEqual([await enabled.find(true, disabled('0')), enabled.warnings], [[4, 6], []]);
+  const { usable } = await findFamilies(iptables, undefined, disabled('1'));
+  assert.deepEqual([...usable.keys()], [4, 6]);
+});

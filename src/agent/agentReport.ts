@@ -38,6 +38,15 @@ export interface PassReport {
   readonly failures: readonly FailureReport[];
 }
 
+/** A mode that ran on this node before, and whose state is still in the kernel. */
+export interface FormerModeReport {
+  readonly mode: string;
+  /** Number of connections that use the state; it stays until they end, or for 15 minutes. */
+  readonly connections: number;
+  /** Why the state could not be removed; null if nothing failed. */
+  readonly error: string | null;
+}
+
 /** The state of the agent. */
 export interface AgentReport {
   /** `0.1.0`. */
@@ -56,6 +65,8 @@ export interface AgentReport {
   readonly repaired: number;
   /** Number of real servers with weight 0 whose connections have not ended. Absent in modes without real servers. */
   readonly draining?: number;
+  /** Former modes with state in the kernel. Absent if there are none. */
+  readonly formerModes?: readonly FormerModeReport[];
   /** Number of problems of objects that are left out, completely or partly. */
   readonly leftOut: number;
   /** The first 100 of them. */
@@ -71,6 +82,7 @@ export class AgentState {
   #kernelError: string | null = null;
   #repaired = 0;
   #draining: number | undefined;
+  readonly #formerModes = new Map<string, FormerModeReport>();
 
   /** @param now time of day, in ms since 1970 */
   constructor(
@@ -95,6 +107,20 @@ export class AgentState {
         this.#kernelError = String(error);
         events.failed(error);
       },
+      switched: (mode, summary) => {
+        const left = summary.left.length;
+        if (left === 0) this.#formerModes.delete(mode);
+        else this.#formerModes.set(mode, { mode, connections: 0, error: `items left: ${left}` });
+        events.switched?.(mode, summary);
+      },
+      kept: (mode, connections) => {
+        this.#formerModes.set(mode, { mode, connections, error: null });
+        events.kept?.(mode, connections);
+      },
+      unswitched: (mode, error) => {
+        this.#formerModes.set(mode, { mode, connections: 0, error: String(error) });
+        events.unswitched?.(mode, error);
+      },
     };
   }
 
@@ -107,6 +133,7 @@ export class AgentState {
       kernelError: this.#kernelError,
       repaired: this.#repaired,
       ...(this.#draining === undefined ? {} : { draining: this.#draining }),
+      ...(this.#formerModes.size === 0 ? {} : { formerModes: [...this.#formerModes.values()] }),
       leftOut: lines.length,
       problems: lines.slice(0, LISTED),
     };

@@ -17,6 +17,9 @@ const OF_THE_NODE = new Set([
 /** Number of namespaces whose Services must be refused before the node is at fault. A tenant may have one. */
 const NAMESPACES = 2;
 
+/** The part of a summary that decides. */
+type PassResults = Pick<SyncSummary, 'failures' | 'accepted' | 'unknown' | 'vitalUnknown'>;
+
 /** Follows the passes of a proxy. */
 export class Refusals {
   /** Namespaces with refused Services since the kernel accepted an operation for the last time. */
@@ -27,7 +30,7 @@ export class Refusals {
    * Whether all Services are affected after this pass: the state that they share was refused; or the kernel has accepted nothing
    * since a failure of the node, or since Services of two namespaces were refused.
    */
-  after({ failures, accepted, unknown }: Pick<SyncSummary, 'failures' | 'accepted' | 'unknown'>): boolean {
+  after({ failures, accepted, unknown, vitalUnknown }: PassResults): boolean {
     const refused = failures.filter(({ error }) => !isAboutFlows(error));
     if (accepted > 0 || (refused.length === 0 && unknown === 0)) {
       this.#namespaces.clear();
@@ -38,7 +41,7 @@ export class Refusals {
         for (const service of services) this.#namespaces.add(service.split('/')[0] ?? '');
       this.#all ||= this.#namespaces.size >= NAMESPACES || refused.some(isOfTheNode);
     }
-    return this.#all || failures.some(({ vital }) => vital);
+    return this.#all || vitalUnknown || failures.some(({ vital }) => vital);
   }
 }
 

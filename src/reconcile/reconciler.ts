@@ -302,7 +302,9 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     record.count(followed?.operations ?? []);
     record.failures.push(...(followed?.failures ?? []));
     const again = earliest(due?.dueIn(), followUp?.dueIn);
-    return { counts: due?.counts() ?? {}, again, unknown: kernel.unknown.size };
+    const { unknown } = kernel;
+    const vitalUnknown = unknown.size > 0 && [...unknown.keys()].some((key) => this.#planner.isVital(key));
+    return { counts: due?.counts() ?? {}, again, unknown: unknown.size, vitalUnknown };
   }
 
   /** @param found called with the first item that is ours */

@@ -48,6 +48,8 @@ export interface SyncSummary {
   readonly failures: readonly Failure[];
   /** Number of unknown items: their last operation failed, now or earlier, and they have not been read since. */
   readonly unknown: number;
+  /** One of the unknown items is in the node's own plan. */
+  readonly vitalUnknown: boolean;
   /** Numbers that the mode reports: `draining`, the real servers that are draining. */
   readonly counts: Readonly<Record<string, number>>;
   /** Time until the next pass that is due without a change, in ms; undefined if there is none. */

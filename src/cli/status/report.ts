@@ -1,5 +1,5 @@
 // The state of the running agent: the result of `status -o json`, from the answers of its servers. Pure.
-import type { AgentReport, FailureReport } from '../../agent/agentReport.js';
+import type { AgentReport, FailureReport, FormerModeReport } from '../../agent/agentReport.js';
 import { excerpt } from '../../errors.js';
 import { isRecord } from '../../input/fields.js';
 import type { Style } from '../output/colours.js';
@@ -41,10 +41,13 @@ export function decodeAgentReport(text: string): AgentReport | undefined {
   const { lastPass, version, node, mode, startedAt, problems, families } = answer;
   const texts = [version, node, mode, startedAt].every((value) => typeof value === 'string');
   const numbers = ['repaired', 'leftOut'].every((name) => typeof answer[name] === 'number');
+  const formerList = Array.isArray(answer['formerModes'] ?? []);
   const counts = ['number', 'undefined'].includes(typeof answer['draining']);
   const lists = Array.isArray(problems) && Array.isArray(families);
   const pass = lastPass === null || (isRecord(lastPass) && Array.isArray(lastPass['failures']));
-  return texts && numbers && counts && lists && pass ? (answer as unknown as AgentReport) : undefined;
+  return texts && numbers && counts && formerList && lists && pass
+    ? (answer as unknown as AgentReport)
+    : undefined;
 }
 
 function parsed(text: string): unknown {
@@ -59,7 +62,7 @@ function parsed(text: string): unknown {
 export function statusReport(health: HealthReport, agent: AgentReport): StatusReport {
   const { lastPass, kernelError } = agent;
   const faults = [
-    ...(health.healthy ? [] : [health.nodeEligible ? 'the proxy is unhealthy' : 'the Node is being removed']),
+    ...(health.healthy ? [] : [unhealthyWhy(health, agent)]),
     ...(lastPass === null ? ['no pass has ended'] : []),
     ...(lastPass && lastPass.failed > 0
       ? [`${count(lastPass.failed, 'operation')} of the last pass failed`]
@@ -68,9 +71,17 @@ export function statusReport(health: HealthReport, agent: AgentReport): StatusRe
       ? [`${count(lastPass.unknown, 'item')} not in the desired state`]
       : []),
     ...(kernelError === null ? [] : ['the kernel could not be read']),
+    ...(agent.formerModes ?? []).flatMap(({ mode, error }) =>
+      error === null ? [] : [`the state of ${mode} mode could not be removed`],
+    ),
     ...(health.unread.length > 0 ? [`unreadable input: ${health.unread.join(', ')}`] : []),
   ];
   return { good: faults.length === 0, faults, health, agent };
+}
+
+function unhealthyWhy({ nodeEligible }: HealthReport, { lastPass }: AgentReport): string {
+  if (!nodeEligible) return 'the Node was not seen, or is being removed';
+  return lastPass === null ? 'the proxy is not ready' : 'the proxy is unhealthy';
 }
 
 /**
@@ -93,6 +104,7 @@ export function statusLines(
     kernelError,
     repaired,
     draining,
+    formerModes = [],
     leftOut,
     problems,
   } = agent;
@@ -104,7 +116,7 @@ export function statusLines(
   return [
     row('status', verdict),
     row('agent', `kube-netlink-proxy ${excerpt(version)}, ${mode} mode, IPv${families.join(' and IPv')}`),
-    row('node', `${excerpt(node)}${health.nodeEligible ? '' : ' (being removed)'}`),
+    row('node', `${excerpt(node)}${health.nodeEligible ? '' : ' (not seen, or being removed)'}`),
     row('started', ago(startedAt)),
     row('last pass', lastPass ? passText(lastPass, ago(lastPass.endedAt)) : 'none has ended'),
     ...(lastPass?.failures ?? []).map((failure) => `  ${failureText(failure)}`),
@@ -114,9 +126,15 @@ export function statusLines(
       repaired === 0 ? 'none since the start' : `${count(repaired, 'operation')} repaired changes by others`,
     ),
     ...(draining === undefined ? [] : [row('draining', count(draining, 'real server'))]),
+    ...formerModes.map((former) => row('former', formerText(former))),
     row('left out', leftOut === 0 ? 'nothing' : count(leftOut, 'problem')),
     ...problems.map((problem) => `  ${excerpt(problem)}`),
   ];
+}
+
+function formerText({ mode, connections, error }: FormerModeReport): string {
+  if (error !== null) return `${excerpt(mode)} mode: its state could not be removed: ${excerpt(error)}`;
+  return `${excerpt(mode)} mode: its state stays for ${count(connections, 'connection')}`;
 }
 
 /** Agents before these fields have no Services, or no fields, in their answers. */

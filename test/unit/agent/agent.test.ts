@@ -1,6 +1,8 @@
 // The agent with each mode, on a fake kernel and an API server in this process: the changes that end it, and others.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -15,6 +17,8 @@ import { recheck } from '../../../src/cli/recheck.js';
 import { type KernelCommand, readFlags } from '../../../src/config/commandLine.js';
 import { completed, type DetectLocalMode, defaultConfiguration } from '../../../src/config/configuration.js';
 import { CONFIGURATION_UPDATED, readConfigurationFile } from '../../../src/config/reload.js';
+import { NetlinkError } from '../../../src/errors.js';
+import type { FakeKernel } from '../../../src/kernel/testing/index.js';
 import { decodeObject } from '../../../src/objects/decode.js';
 import type { Node } from '../../../src/objects/types.js';
 import { openMetrics } from '../../../src/servers/metrics.js';
@@ -22,7 +26,7 @@ import { nodeFacts } from '../../../src/services/nodeFacts.js';
 import { QUICK, until } from '../../support/apiServer/cluster.js';
 import { node, service, slice } from '../../support/apiServer/objects.js';
 import { SERVICES } from '../../support/apiServer/scene.js';
-import { ApiServer } from '../../support/apiServer/server.js';
+import { ApiServer, type ApiServerOptions } from '../../support/apiServer/server.js';
 import { closeAfter } from '../../support/closeAfter.js';
 import type { TestKernel } from '../../support/testKernel.js';
 import { TEST_MODES } from '../../support/testModes.js';
@@ -33,8 +37,8 @@ const MEETING_POINT = `\0knp-test-agent-${process.pid}`;
 const AUDIT = 50;
 
 /** An API server with a node and two Services, one with an endpoint. */
-async function startServer(podCIDR: string): Promise<ApiServer> {
-  const server = closeAfter(await new ApiServer().start());
+async function startServer(podCIDR: string, options: ApiServerOptions = {}): Promise<ApiServer> {
+  const server = closeAfter(await new ApiServer(options).start());
   server.store.set(service('a', '10.96.0.1'));
   server.store.set(slice('a', ['10.244.1.7']));
   server.store.set(service('b', '10.96.0.2'));
@@ -46,18 +50,19 @@ interface Settings {
   readonly detectLocalMode?: DetectLocalMode;
   readonly configFile?: FollowedConfiguration;
   readonly kernel: TestKernel;
+  readonly healthzBindAddress?: string;
 }
 
 /** Starts the agent of node-a, with podCIDR 10.244.1.0/24 at the start. */
 async function startAgent(
   server: ApiServer,
-  { detectLocalMode = 'ClusterCIDR', configFile, kernel }: Settings,
+  { detectLocalMode = 'ClusterCIDR', configFile, kernel, healthzBindAddress = '127.0.0.1:0' }: Settings,
 ) {
   const usual = defaultConfiguration();
   const configuration = completed({
     ...usual,
     detectLocalMode,
-    healthzBindAddress: '127.0.0.1:0',
+    healthzBindAddress,
     metricsBindAddress: '127.0.0.1:0',
     ipvs: { ...usual.ipvs, syncPeriod: AUDIT },
   });
@@ -294,3 +299,72 @@ function tests(newKernel: () => TestKernel): void {
     });
   });
 }
+
+/** A free port of the loopback address. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+describe('/healthz of a new agent is never 200', () => {
+  const rows: Record<string, (server: ApiServer, kernel: TestKernel) => Promise<void> | void> = {
+    'its token is refused': () => {},
+    'its URL has no server': (server) => server.close(),
+    'a module of the kernel is missing, so that the interface cannot be added': (_, kernel) => {
+      const { rtnetlink } = kernel.open(AUDIT).kernel as unknown as FakeKernel;
+      rtnetlink.fault = (operation) => new NetlinkError({ code: 'EOPNOTSUPP', operation });
+    },
+  };
+  for (const [name, breakIt] of Object.entries(rows))
+    it(`if ${name}; /livez is 200 meanwhile`, async () => {
+      const server = await startServer(
+        '10.244.1.0/24',
+        name.includes('token') ? { tokens: new Set(['another']) } : {},
+      );
+      const kernel = (TEST_MODES['ipvs'] as () => TestKernel)();
+      await breakIt(server, kernel);
+      const port = await freePort();
+      const agent = await startAgent(server, { kernel, healthzBindAddress: `127.0.0.1:${port}` });
+      const status = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).status;
+      await until('it listens', () => agent.logged('"starting"').length > 0);
+      assert.deepEqual([await status('/healthz'), await status('/livez')], [503, 200]);
+      await until('it has tried', () => agent.troubles() >= 3 || agent.passes() >= 2);
+      assert.equal(await status('/healthz'), 503);
+      agent.stop();
+      assert.equal(await agent.status, 0);
+    });
+
+  it('but becomes 200 without a fault', async () => {
+    const port = await freePort();
+    const kernel = (TEST_MODES['ipvs'] as () => TestKernel)();
+    const settings = { kernel, healthzBindAddress: `127.0.0.1:${port}` };
+    const agent = await startAgent(await startServer('10.244.1.0/24'), settings);
+    await until('a pass has ended', () => agent.passes() > 0);
+    assert.equal((await fetch(`http://127.0.0.1:${port}/healthz`)).status, 200);
+    assert.ok(programmed(agent.kernel));
+    agent.stop();
+    assert.equal(await agent.status, 0);
+  });
+});
+
+it('an agent of another mode programs nothing until the first one ends', async () => {
+  const server = await startServer('10.244.1.0/24');
+  const [one, two] = ['ipvs', 'iptables'].map((mode) => (TEST_MODES[mode] as () => TestKernel)());
+  assert.ok(one && two);
+  const first = await startAgent(server, { kernel: one });
+  await until('it has programmed the kernel', () => programmed(one) && first.passes() > 0);
+  const before = two.state();
+  const second = await startAgent(server, { kernel: two });
+  await until('the second one has warned', () => second.logged('another kube-netlink-proxy').length > 0);
+  assert.match(second.logged('"starting"').join(), /"mode":"iptables"/);
+  assert.deepEqual([second.passes(), two.state()], [0, before]);
+  first.stop();
+  assert.equal(await first.status, 0);
+  await until('the second one has programmed the kernel', () => programmed(two));
+  second.stop();
+  assert.equal(await second.status, 0);
+});

@@ -15,6 +15,7 @@ const AUDIT: SyncSummary = {
   phases: new Map(),
   failures: [],
   unknown: 0,
+  vitalUnknown: false,
   counts: {},
   again: undefined,
   milliseconds: { plan: 1, kernel: 2 },

@@ -15,7 +15,7 @@ function failure(
 }
 
 const refused = (...services: string[]) => services.map((service) => failure('EINVAL', service));
-const NOTHING = { failures: [], accepted: 0, unknown: 0 };
+const NOTHING = { failures: [], accepted: 0, unknown: 0, vitalUnknown: false };
 
 type Pass = Parameters<Refusals['after']>[0];
 
@@ -57,6 +57,12 @@ const rows: [name: string, all: boolean, ...passes: Partial<Pass>[]][] = [
     'the state that Services share',
     true,
     { failures: [failure('EINVAL', undefined, { vital: true })], accepted: 9 },
+  ],
+  [
+    'the state that Services share, which an audit then skips',
+    true,
+    { failures: [failure('EINVAL', undefined, { vital: true })], unknown: 1, vitalUnknown: true },
+    { unknown: 1, vitalUnknown: true },
   ],
   [
     'a lock that another program holds',

@@ -22,6 +22,7 @@ const PASS: SyncSummary = {
   phases: new Map([['addServers', 1]]),
   failures: [],
   unknown: 0,
+  vitalUnknown: false,
   counts: {},
   again: undefined,
   milliseconds: { plan: 1, kernel: 1 },

@@ -32,6 +32,7 @@ const PASS: SyncSummary = {
     phases: new Map(),
     failures: [],
     unknown: 0,
+    vitalUnknown: false,
   },
   ...{ counts: { draining: 1 }, again: undefined, milliseconds: { plan: 1.25, kernel: 3.5 } },
 };
@@ -144,7 +145,18 @@ describe('the report', () => {
     fault: string,
   ][] = [
     ['the proxy is unhealthy', { healthy: false }, {}, 'the proxy is unhealthy'],
-    ['the Node is being removed', { healthy: false, nodeEligible: false }, {}, 'the Node is being removed'],
+    [
+      'the Node is being removed',
+      { healthy: false, nodeEligible: false },
+      {},
+      'the Node was not seen, or is being removed',
+    ],
+    [
+      'a former mode stays',
+      {},
+      { formerModes: [{ mode: 'ipvs', connections: 0, error: 'EPERM' }] },
+      'the state of ipvs mode could not be removed',
+    ],
     ['no pass has ended', {}, { lastPass: null }, 'no pass has ended'],
     ['operations failed', {}, { lastPass: { ...pass(), failed: 2 } }, '2 operations of the last pass failed'],
     ['items stay wrong', {}, { lastPass: { ...pass(), unknown: 1 } }, '1 item not in the desired state'],
@@ -158,6 +170,23 @@ describe('the report', () => {
       assert.ok(statusLines(report, NOW, (_, text) => text)[0]?.endsWith(fault));
     });
   }
+
+  it('names a former mode whose state stays, until it is removed', () => {
+    const { collected, events } = state();
+    events.synced(PASS, 1);
+    const shown = () => {
+      const agent = decodeAgentReport(JSON.stringify(collected.report()));
+      assert.ok(agent);
+      const report = statusReport(HEALTHY, agent);
+      assert.ok(report.good);
+      return statusLines(report, NOW, (_, text) => text).filter((line) => line.startsWith('former'));
+    };
+    assert.deepEqual(shown(), []);
+    events.kept?.('iptables', 2);
+    assert.deepEqual(shown(), ['former    iptables mode: its state stays for 2 connections']);
+    events.switched?.('iptables', { operations: 9, left: [], failures: [] });
+    assert.deepEqual(shown(), []);
+  });
 
   it('lists what was left out and what failed; text of the cluster cannot move the cursor', () => {
     const problems = ['Service demo/a: \u001b[2J'];

@@ -19,6 +19,7 @@ const summary = (failures: number, full = false, unknown = failures): SyncSummar
     vital: false,
   })),
   unknown,
+  vitalUnknown: false,
   counts: {},
   again: undefined,
   milliseconds: { plan: 0, kernel: 0 },

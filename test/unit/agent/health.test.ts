@@ -1,0 +1,272 @@
+// The situations of docs/health.md: the answers of /healthz and /livez, and the result of `status`, in both modes.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { pino } from 'pino';
+import { AgentState } from '../../../src/agent/agentReport.js';
+import { followOwnNode } from '../../../src/agent/ownNode.js';
+import { telemetry } from '../../../src/agent/telemetry.js';
+import { decodeHealth, statusReport } from '../../../src/cli/status/report.js';
+import { NetlinkError } from '../../../src/errors.js';
+import type { FakeKernel } from '../../../src/kernel/testing/index.js';
+import { decodeObject } from '../../../src/objects/decode.js';
+import type { SyncSummary } from '../../../src/reconcile/summary.js';
+import type { Request, Response } from '../../../src/servers/handler.js';
+import { ProxyHealth } from '../../../src/servers/health.js';
+import { healthHandler } from '../../../src/servers/healthServer.js';
+import { openMetrics } from '../../../src/servers/metrics.js';
+import { closeAfter } from '../../support/closeAfter.js';
+import { HOST, service, slice } from '../../support/manifests.js';
+import { FakeIptablesNode, FakeNode } from '../../support/testNode.js';
+
+/** Twice the period of audits, in ms. */
+const WAIT = 60_000;
+
+/** The parts of a node that both modes have. */
+interface AnyNode {
+  readonly kernel: FakeKernel;
+  readonly reconciler: { retryFailed(): void; requestFullSync(): void };
+  loadText(text: string): Promise<unknown>;
+  sync(): Promise<SyncSummary>;
+}
+
+/** An agent's health, with a manual clock, on a node of a mode. */
+class World {
+  readonly node: AnyNode;
+  #now = 0;
+  readonly #health = new ProxyHealth(WAIT, { now: () => this.#now, elapsed: () => this.#now });
+  readonly #state: AgentState;
+  readonly #events;
+  readonly #follow;
+  readonly #handler;
+
+  constructor(mode: string) {
+    this.node = (mode === 'ipvs' ? new FakeNode(HOST) : new FakeIptablesNode(HOST)) as unknown as AnyNode;
+    const about = {
+      version: '0',
+      node: 'node-a',
+      mode,
+      families: [4, 6] as const,
+      startedAt: '1970-01-01T00:00:00Z',
+    };
+    const metrics = openMetrics({
+      version: '0',
+      kubernetesVersion: 'v1.36.0',
+      startedAt: 0,
+      now: () => this.#now,
+    });
+    closeAfter(metrics);
+    this.#state = new AgentState(about, { lines: () => [] }, () => this.#now);
+    const events = telemetry({
+      log: pino({ level: 'silent' }),
+      families: [4, 6],
+      metrics,
+      health: this.#health,
+      serviceHealth: { update: async () => {} },
+      leftOut: { found() {}, mended() {} },
+    });
+    this.#events = this.#state.watching(events);
+    this.#follow = followOwnNode('node-a', [], {
+      eligible: (eligible) => this.#health.setNodeEligible(eligible),
+      podCIDRsChanged() {},
+    });
+    this.#handler = healthHandler(this.#health, () => {});
+    this.#health.setNodeEligible(false);
+    for (const family of [4, 6] as const) this.#health.updated(family);
+  }
+
+  sees(fields: object = {}, type: 'set' | 'delete' = 'set'): void {
+    const { object } = decodeObject({
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name: 'node-a', ...fields },
+    });
+    assert.ok(object);
+    this.#follow([{ type, object }]);
+  }
+
+  /** Programs these Services. */
+  async load(...names: string[]): Promise<void> {
+    const text = names.map((name, i) => service(name, `10.96.0.${i + 1}`) + slice(name, '10.0.0.1'));
+    // Every second Service is another tenant's.
+    const owned = text.map((each, i) =>
+      i % 2 === 0 ? each : each.replaceAll('namespace: demo', 'namespace: other'),
+    );
+    await this.node.loadText(owned.join(''));
+    this.#events.queued?.();
+    await this.pass();
+  }
+
+  async pass(): Promise<void> {
+    this.#events.taken?.();
+    try {
+      this.#events.synced(await this.node.sync(), 1);
+    } catch (error) {
+      this.#events.failed(error);
+    }
+  }
+
+  /** So much time passes, with a retry or an audit that fails or succeeds, as the kernel decides. */
+  async later(milliseconds = WAIT + 1): Promise<void> {
+    this.#now += milliseconds;
+    this.node.reconciler.retryFailed();
+    await this.pass();
+  }
+
+  setUnread(name: string): void {
+    this.#events.incomplete?.([name]);
+  }
+
+  get answers() {
+    const [healthz, livez] = ['/healthz', '/livez'].map(
+      (path) => this.#handler({ path } as Request) as Response,
+    );
+    assert.ok(healthz && livez);
+    const health = decodeHealth(healthz.status, String(healthz.body));
+    assert.ok(health);
+    const { good, faults } = statusReport(health, this.#state.report());
+    return { healthz: healthz.status, livez: livez.status, good, faults: faults.join('; ') };
+  }
+}
+
+const error = (code: string, operation: string) => new NetlinkError({ code, operation });
+
+/** Makes changes for Services fail; without names, all changes. */
+function refuse(world: World, code: string, ...addresses: string[]): void {
+  const { ipvs, ipset, rtnetlink, iptables } = world.node.kernel;
+  const hits = (text: string) =>
+    addresses.length === 0 || addresses.some((address) => text.includes(address));
+  ipvs.fault = (operation, target) => (hits(String(target)) ? error(code, operation) : undefined);
+  if (addresses.length === 0) {
+    ipset.fault = (operation) => error(code, operation);
+    rtnetlink.fault = (operation) => error(code, operation);
+  }
+  if (code === 'ERR_UNKNOWN_OUTCOME') iptables.fault = (operation) => error(code, operation);
+  else iptables.refuse = (_, rule) => (hits(rule) ? 'refused' : undefined);
+}
+
+type Answers = World['answers'];
+
+interface Row {
+  readonly name: string;
+  readonly run: (world: World) => Promise<void> | void;
+  /** healthz and livez. */
+  readonly codes: readonly [number, number];
+  /** The faults that `status` names; none if it is good. */
+  readonly faults: RegExp | undefined;
+}
+
+const started = async (world: World) => {
+  world.sees();
+  await world.load('a', 'b');
+};
+
+const ROWS: readonly Row[] = [
+  { name: 'all Services are programmed', run: started, codes: [200, 200], faults: undefined },
+  {
+    name: 'never synced',
+    run: (world) => world.sees(),
+    codes: [503, 200],
+    faults: /^the proxy is not ready; no pass has ended$/,
+  },
+  {
+    name: 'the Node was never seen',
+    run: (world) => world.load('a', 'b'),
+    codes: [503, 200],
+    faults: /^the Node was not seen, or is being removed$/,
+  },
+  {
+    name: 'the Node is being deleted',
+    async run(world) {
+      await started(world);
+      world.sees({ deletionTimestamp: '2026-01-01T00:00:00Z' });
+    },
+    codes: [503, 200],
+    faults: /^the Node was not seen, or is being removed$/,
+  },
+  {
+    name: 'the Node was deleted',
+    async run(world) {
+      await started(world);
+      world.sees({}, 'delete');
+    },
+    codes: [200, 200],
+    faults: undefined,
+  },
+  {
+    name: 'the API server is away: no change arrives',
+    async run(world) {
+      await started(world);
+      await world.later();
+    },
+    codes: [200, 200],
+    faults: undefined,
+  },
+  {
+    name: 'one Service is refused',
+    async run(world) {
+      await started(world);
+      refuse(world, 'EINVAL', '10.96.0.3');
+      await world.load('a', 'b', 'c');
+      await world.later();
+    },
+    codes: [200, 200],
+    faults: /operations? of the last pass failed|not in the desired state/,
+  },
+  {
+    name: 'all Services are refused',
+    async run(world) {
+      await started(world);
+      refuse(world, 'EINVAL');
+      await world.load('a', 'b', 'c', 'd', 'e');
+      await world.later();
+    },
+    codes: [503, 503],
+    faults: /^the proxy is unhealthy; /,
+  },
+  {
+    name: 'another program holds the lock of iptables, or no operation is answered',
+    async run(world) {
+      await started(world);
+      refuse(world, 'ERR_UNKNOWN_OUTCOME');
+      await world.load('a', 'b', 'c');
+      await world.later();
+    },
+    codes: [503, 503],
+    faults: /^the proxy is unhealthy; /,
+  },
+  {
+    name: 'the kernel is unreadable',
+    async run(world) {
+      await started(world);
+      const { iptables } = world.node.kernel;
+      iptables.readFault = (operation) => error('EPERM', operation);
+      world.node.reconciler.requestFullSync();
+      await world.pass();
+      assert.equal(world.answers.healthz, 200, 'not at once');
+      await world.later();
+    },
+    codes: [503, 503],
+    faults: /^the proxy is unhealthy; the kernel could not be read$/,
+  },
+  {
+    name: 'a manifest is unreadable',
+    async run(world) {
+      await started(world);
+      world.setUnread('web.yaml');
+    },
+    codes: [200, 200],
+    faults: /^unreadable input: web\.yaml$/,
+  },
+];
+
+for (const mode of ['ipvs', 'iptables'])
+  describe(`in ${mode} mode:`, () => {
+    for (const { name, run, codes, faults } of ROWS)
+      it(name, async () => {
+        const world = new World(mode);
+        await run(world);
+        const { healthz, livez, good, faults: found }: Answers = world.answers;
+        assert.deepEqual([healthz, livez, good], [...codes, faults === undefined], found);
+        assert.match(found, faults ?? /^$/);
+      });
+  });

@@ -27,6 +27,16 @@ const NOTHING: FlowResult = { operations: [], failures: [] };
 /** The state of a port on which its flows depend. */
 type PortState = Pick<ServicePort, 'frontends'> & { readonly serving: AddressPorts };
 
+/** A port whose flows are to be checked. */
+interface PendingPort {
+  readonly service: string;
+  readonly port: ServicePort;
+  /** Number of checks since the kernel has the items of the Service. */
+  checks: number;
+  /** The kernel does not have all items of the Service: the pass that programs them checks again. */
+  waits: boolean;
+}
+
 /** Records the UDP ports of each Service, and checks the flows of those that have changed. */
 export class StaleFlowCleaner {
   readonly #conntrack: Pick<Conntrack, 'list' | 'deleteFlows'>;
@@ -34,7 +44,7 @@ export class StaleFlowCleaner {
   /** Service → port → its state. */
   readonly #planned = new Map<string, ReadonlyMap<string, PortState>>();
   /** By Service and port. */
-  readonly #pending = new Map<string, { readonly port: ServicePort; checks: number }>();
+  readonly #pending = new Map<string, PendingPort>();
 
   /**
    * @param isFrontend whether an address and port is a cluster, external or load-balancer IP with a UDP port of a Service
@@ -44,9 +54,10 @@ export class StaleFlowCleaner {
     this.#isFrontend = isFrontend;
   }
 
-  /** Time until the next check is due without a change, in ms; undefined if no port is pending. */
+  /** Time until the next check is due without a change, in ms; undefined if no port is pending that the kernel has. */
   get dueIn(): number | undefined {
-    return this.#pending.size > 0 ? FLOW_CHECK : undefined;
+    for (const { waits } of this.#pending.values()) if (!waits) return FLOW_CHECK;
+    return undefined;
   }
 
   /** Records the input of a Service's plan; undefined if the Service was deleted. */
@@ -61,7 +72,7 @@ export class StaleFlowCleaner {
       const state = stateOf(port);
       states.set(name, state);
       if (!isDeepStrictEqual(former?.get(name), state))
-        this.#pending.set(`${service} ${name}`, { port, checks: 0 });
+        this.#pending.set(`${service} ${name}`, { service, port, checks: 0, waits: false });
     }
     if (states.size > 0) this.#planned.set(service, states);
     else this.#planned.delete(service);
@@ -69,8 +80,13 @@ export class StaleFlowCleaner {
       if (!states.has(name)) this.#pending.delete(`${service} ${name}`);
   }
 
-  /** Deletes the stale flows of all pending ports. A port stays pending until a check finds no stale flow. */
-  async run(): Promise<FlowResult> {
+  /**
+   * Deletes the stale flows of all pending ports. A port stays pending until the kernel has the items of its Service and a check
+   * finds no stale flow.
+   *
+   * @param unfinished Services of which the kernel refused an item
+   */
+  async run(unfinished: ReadonlySet<string> = new Set()): Promise<FlowResult> {
     if (this.#pending.size === 0) return NOTHING;
     const ports = [...this.#pending.values()].map(({ port }) => port);
     const selections = selectFlows(ports);
@@ -83,6 +99,8 @@ export class StaleFlowCleaner {
     }
     const stale = staleFlows(flows, ports, this.#isFrontend);
     for (const [key, pending] of this.#pending) {
+      pending.waits = unfinished.has(pending.service);
+      if (pending.waits) continue;
       if (stale.length === 0 || ++pending.checks === MOST_CHECKS) this.#pending.delete(key);
     }
     return this.#delete(stale);

@@ -1,5 +1,6 @@
 // Selects stale UDP flows: tracked flows to an endpoint that no longer serves. UDP has no end of a connection, so a
-// client keeps such a flow until it is deleted (kube-proxy's rule since 1.32). Pure.
+// client keeps such a flow until it is deleted (kube-proxy's rule since 1.32; of a port without a serving endpoint, since
+// 1.37). Pure.
 import type { Flow, FlowSelection } from '../kernel/conntrack/types.js';
 import { joinHostPort } from '../net/address.js';
 import { STATE } from '../services/endpointList.js';
@@ -9,14 +10,16 @@ import type { Frontend, ServicePort } from '../services/types.js';
 export type IsFrontend = (address: string, port: number) => boolean;
 
 /**
- * The flows to list after changes of these Service ports: one selection for each UDP frontend. A port without a serving
- * endpoint has none, because its flows are not deleted.
+ * The flows to list after changes of these Service ports: one selection for each UDP frontend. The node port of a port
+ * without a serving endpoint has none, because its flows are not deleted.
  */
 export function selectFlows(ports: Iterable<ServicePort>): FlowSelection[] {
   const selections = new Map<string, FlowSelection>();
   for (const port of ports) {
-    if (port.protocol !== 'udp' || servingEndpoints(port).length === 0) continue;
+    if (port.protocol !== 'udp') continue;
+    const serves = servingEndpoints(port).length > 0;
     for (const frontend of port.frontends) {
+      if (!serves && frontend.kind === 'nodePort') continue;
       const original =
         frontend.kind === 'nodePort'
           ? { destinationPort: frontend.port }
@@ -29,7 +32,8 @@ export function selectFlows(ports: Iterable<ServicePort>): FlowSelection[] {
 
 /**
  * The listed flows to delete: their destination is a frontend of these ports, and their replies come from an address
- * that is not a serving endpoint of that port. Traffic policies, topology and termination are ignored.
+ * that is not a serving endpoint of that port. Traffic policies, topology and termination are ignored. If no endpoint
+ * serves, those that were translated are deleted, without those of node ports, which are found by the number of the port alone.
  *
  * A flow belongs to the port with its destination address and port, otherwise to the port with its destination port as
  * node port, on any address. `isFrontend` finds flows to frontends of unchanged ports: they do not belong to a node
@@ -46,13 +50,15 @@ export function staleFlows(
     if (flow.protocol !== 'udp') continue;
     const { destination, destinationPort } = flow.original;
     const sentTo = joinHostPort(destination, destinationPort);
+    const answeredBy = joinHostPort(flow.reply.source, flow.reply.sourcePort);
+    const own = endpoints.get(sentTo);
     const serving =
-      endpoints.get(sentTo) ??
+      own ??
       (isFrontend(destination, destinationPort)
         ? undefined
         : endpoints.get(nodePortName(flow.family, destinationPort)));
-    if (serving === undefined || serving.size === 0) continue;
-    if (!serving.has(joinHostPort(flow.reply.source, flow.reply.sourcePort))) stale.push(flow);
+    if (serving === undefined || serving.has(answeredBy)) continue;
+    if (serving.size > 0 || (own !== undefined && answeredBy !== sentTo)) stale.push(flow);
   }
   return stale;
 }

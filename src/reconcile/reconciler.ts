@@ -298,7 +298,7 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
       kernel.share(due.operations.map(({ key }) => key));
     }
     const { followUp } = this.#inputs;
-    const followed = await followUp?.run();
+    const followed = await followUp?.run(this.#planner.servicesOf(kernel.unknown.keys()));
     record.count(followed?.operations ?? []);
     record.failures.push(...(followed?.failures ?? []));
     const again = earliest(due?.dueIn(), followUp?.dueIn);

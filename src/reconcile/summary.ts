@@ -22,8 +22,14 @@ export interface Failure {
 export interface FollowUp {
   /** Records the input of a Service's plan; undefined if the Service was deleted. */
   planned(service: string, input: ServicePlanInput | undefined): void;
-  /** Performs the work that is due. */
-  run(): Promise<{ readonly operations: readonly KeyedOperation[]; readonly failures: readonly Failure[] }>;
+  /**
+   * Performs the work that is due.
+   *
+   * @param unfinished Services of which the kernel refused an item: their work is due again after the pass that programs it
+   */
+  run(
+    unfinished: ReadonlySet<string>,
+  ): Promise<{ readonly operations: readonly KeyedOperation[]; readonly failures: readonly Failure[] }>;
   /** Time until the next work is due without a change, in ms; undefined if there is none. */
   readonly dueIn: number | undefined;
 }

@@ -109,7 +109,7 @@ class History {
     else if (kind < 0.8) this.#break(this.#random() < 0.5 ? 0.1 : 0, this.#random() < 0.3 ? 0.05 : 0);
     else if (kind < 0.9) {
       // Only the process that made a virtual service without a record in a set knows that it is ours.
-      if (this.#broken && this.#mode === 'ipvs') {
+      if (this.#broken && (this.#mode === 'ipvs' || this.#former)) {
         this.#break(0, 0);
         await this.#settle();
       }

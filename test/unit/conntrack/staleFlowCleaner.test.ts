@@ -66,12 +66,41 @@ describe('UDP flows', () => {
     assert.deepEqual(await endpointsOf(node), []);
   });
 
-  it('stay while no endpoint serves', async () => {
+  it('are deleted when no endpoint serves any more, without those that were not translated', async () => {
     const node = new FakeNode(HOST);
     await change(node, '10.0.0.1');
     track(node, '10.0.0.1');
+    track(node, '10.0.0.1', '10.96.0.99');
+    const { conntrack } = node.kernel;
+    const original = { source: '10.244.9.9', sourcePort: 7, destination: '10.96.0.10', destinationPort: 80 };
+    const reply = { source: '10.96.0.10', sourcePort: 80, destination: '10.244.9.9', destinationPort: 7 };
+    conntrack.track({ protocol: 'udp', original, reply });
     await change(node);
-    assert.deepEqual(await endpointsOf(node), ['10.0.0.1']);
+    assert.deepEqual(await endpointsOf(node), ['10.0.0.1', '10.96.0.10']);
+  });
+
+  it('are checked until the kernel has the items of the Service, and three times after that', async () => {
+    const node = new FakeNode(HOST);
+    await change(node, '10.0.0.1');
+    await node.sync();
+    const { ipvs } = node.kernel;
+    ipvs.fault = (operation) =>
+      operation.includes('RealServer') ? new NetlinkError({ code: 'ENOMEM', operation }) : undefined;
+    const { again } = await change(node, '10.0.0.2');
+    assert.equal(again, undefined, 'the pass that programs the Service checks again');
+    for (let i = 0; i < 5; i++) {
+      node.reconciler.retryFailed();
+      track(node, '10.0.0.1');
+      await node.sync();
+      assert.deepEqual(await endpointsOf(node), [], `attempt ${i}`);
+    }
+    ipvs.fault = () => undefined;
+    for (let i = 0; i < 3; i++) {
+      track(node, '10.0.0.1');
+      node.reconciler.retryFailed();
+      assert.equal((await node.sync()).again, i < 2 ? 1000 : undefined);
+      assert.deepEqual(await endpointsOf(node), [], `check ${i}`);
+    }
   });
 
   it('that cannot be listed are a reported failure and are listed again; the Service works meanwhile', async () => {

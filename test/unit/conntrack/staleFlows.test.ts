@@ -118,13 +118,21 @@ describe('the selection of flows', () => {
     ]);
   });
 
-  it('is empty for other protocols and for ports without a serving endpoint', () => {
+  it('is without the node port of a port that no endpoint serves', () => {
+    for (const endpoints of [[], ['10.0.0.1:5353 gone']]) {
+      const selected = selectFlows([port(ALL, endpoints)]);
+      assert.deepEqual(
+        selected.map(({ original }) => original?.destination),
+        ['10.96.0.10', '203.0.113.1', '203.0.113.2'],
+      );
+    }
+  });
+
+  it('is empty for other protocols', () => {
     assert.deepEqual(
       selectFlows([
         port(ALL, ['10.0.0.1:5353'], { protocol: 'tcp' }),
         port(ALL, ['10.0.0.1:5353'], { protocol: 'sctp' }),
-        port(ALL, []),
-        port(ALL, ['10.0.0.1:5353 gone']),
       ]),
       [],
     );
@@ -173,9 +181,13 @@ describe('a flow is stale', () => {
     );
   });
 
-  it('not if the port has no serving endpoint', () => {
-    assert.deepEqual(stale([port(ALL, ['10.0.0.4:5353 gone'])], ['10.96.0.10:53 10.0.0.4:5353']), []);
-    assert.deepEqual(stale([port(ALL, [])], ['192.168.0.5:30053 10.0.0.4:5353']), []);
+  it('if it was translated, is not to a node port, and no endpoint serves', () => {
+    const flows = [
+      '10.96.0.10:53 10.0.0.4:5353',
+      '10.96.0.10:53 10.96.0.10:53',
+      '192.168.0.5:30053 10.0.0.4:5353',
+    ];
+    assert.deepEqual(stale([port(ALL, [])], flows), flows.slice(0, 1));
   });
 
   it('not if its protocol or that of the port is not UDP', () => {
@@ -216,7 +228,9 @@ describe('the port of a flow', () => {
 
   it('is found by address even if it has no serving endpoint', () => {
     const empty = port(['clusterIP 10.96.0.20:30053'], []);
-    assert.deepEqual(stale([web, empty], ['10.96.0.20:30053 10.0.0.2:5353']), []);
+    const flows = ['10.96.0.20:30053 10.0.0.1:5353'];
+    assert.deepEqual(stale([web], flows), []);
+    assert.deepEqual(stale([web, empty], flows), flows);
   });
 
   it('is found by address even if it has not changed', () => {

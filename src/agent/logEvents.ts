@@ -31,6 +31,12 @@ export function logEvents(log: Logger): ProxyEvents {
       if (summary.repaired > 0) {
         log.warn({ operations: summary.repaired }, 'repaired items that other programs had changed');
       }
+      if (summary.repeated !== undefined) {
+        log.error(
+          { items: summary.repeated },
+          'audits repair the same items again: another program undoes each repair, or reads and writes reach different tables',
+        );
+      }
       logFailures(log, summary);
     },
     incomplete(unread) {

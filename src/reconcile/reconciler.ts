@@ -8,6 +8,7 @@ import { observeAll } from './observeAll.js';
 import { divide, everything, type FirstServices, planAgain, planAhead } from './pieces.js';
 import { describePlanned, type PlannedOperation } from './plannedOperation.js';
 import { type PlannedKeys, Planner } from './planner.js';
+import { Repairs } from './repairs.js';
 import { PassRecord, type SyncSummary, together } from './summary.js';
 
 /** Maximum number of failed items that are read alone. For more, a full pass costs less. */
@@ -39,6 +40,9 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
   /** Another program changed our items: the operations of the next full pass repair that. */
   #disturbed = false;
   #audit: AuditUnderWay<Item> | undefined;
+  readonly #repairs = new Repairs();
+  /** The operations under way are those of an audit. */
+  #repairing = false;
 
   /** @param now monotonic time, in ms */
   constructor(mode: Mode<Item, Operation>, inputs: Inputs, now: () => number) {
@@ -46,7 +50,12 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     this.#inputs = inputs;
     this.#now = now;
     this.#planner = new Planner(mode, inputs);
-    this.#kernel = new KernelState(mode, this.#planner, (key) => this.#audit?.reads.changed(key));
+    this.#kernel = new KernelState(mode, this.#planner, (key) => this.#tried(key));
+  }
+
+  #tried(key: string): void {
+    this.#audit?.reads.changed(key);
+    if (this.#repairing) this.#repairs.add(key);
   }
 
   /** The next pass plans this Service again. */
@@ -233,7 +242,12 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
       const again = audit.reads.again()?.filter((key) => known.has(key) && !unknown.has(key));
       keys = again && (await this.#kernel.readAgain(again, record));
     }
-    await this.#kernel.program([{ keys: keys ?? [], last: true }], record);
+    this.#repairing = true;
+    try {
+      await this.#kernel.program([{ keys: keys ?? [], last: true }], record);
+    } finally {
+      this.#repairing = false;
+    }
     const repaired = record.operations;
     const after = await record.waitFor(this.#afterPass(record));
     const done: SyncSummary = { full: true, services: 0, repaired, ...record.results(), ...after };
@@ -241,7 +255,8 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     if (keys) return undefined;
     if (this.#audit === audit) this.#audit = undefined;
     this.#kernel.compact();
-    return audit.done;
+    const repeated = this.#repairs.end();
+    return repeated > 0 ? { ...audit.done, repeated } : audit.done;
   }
 
   /** The operations of a full pass, in order. Applies none of them. */

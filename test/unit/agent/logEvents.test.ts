@@ -42,6 +42,15 @@ it('a repair is logged as a warning after its pass', () => {
   assert.deepEqual(levels({}, { operations: 2, repaired: 2 }), ['info', 'info', 'warn']);
 });
 
+it('a repair that repeats the one of the audit before is logged as an error', () => {
+  assert.deepEqual(levels({}, { operations: 2, repaired: 2, repeated: 2 }), [
+    'info',
+    'info',
+    'warn',
+    'error',
+  ]);
+});
+
 it('failures of one cause are one line for each Service', () => {
   const lines: string[] = [];
   const log = pino({ level: 'error' }, { write: (line) => lines.push(line) });

@@ -1,0 +1,43 @@
+// Repairs that another program undoes after each audit.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import type { SyncSummary } from '../../../src/reconcile/summary.js';
+import { scenarios } from '../../support/oracle.js';
+import { edit } from '../../support/tamperRules.js';
+import { FakeIptablesNode } from '../../support/testNode.js';
+
+async function audit(node: FakeIptablesNode): Promise<SyncSummary> {
+  node.reconciler.startAudit();
+  for (let slices = 0; slices < 1000; slices++) {
+    const summary = await node.reconciler.auditSlice();
+    if (summary) return summary;
+  }
+  throw new Error('the audit does not end');
+}
+
+it('an audit that repairs what the one before it repaired says so', async () => {
+  const [scenario] = scenarios('iptables');
+  assert.ok(scenario);
+  const node = new FakeIptablesNode(scenario);
+  assert.deepEqual((await node.sync()).failures, []);
+  const undo = (chain: string) =>
+    edit(node.kernel.iptables, 4, (line) =>
+      line.startsWith(`-A ${chain} `) && line.endsWith('-j KUBE-SERVICES') ? [] : [line],
+    );
+  const numbers = async () => {
+    const { repaired, repeated } = await audit(node);
+    return { repaired, repeated };
+  };
+  assert.deepEqual(await numbers(), { repaired: 0, repeated: undefined });
+  undo('PREROUTING');
+  assert.deepEqual(await numbers(), { repaired: 1, repeated: undefined });
+  undo('PREROUTING');
+  assert.deepEqual(await numbers(), { repaired: 1, repeated: 1 });
+  assert.deepEqual(await numbers(), { repaired: 0, repeated: undefined });
+  undo('PREROUTING');
+  assert.deepEqual(
+    await numbers(),
+    { repaired: 1, repeated: undefined },
+    'an audit between them had nothing to do',
+  );
+});

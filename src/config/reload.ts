@@ -1,15 +1,8 @@
 // Watches the configuration file. If its contents change and are valid, the program exits, to be restarted with them. If
 // they are invalid, it keeps running with the configuration that it has.
-import {
-  closeSync,
-  type FSWatcher,
-  fstatSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  statSync,
-  watch,
-} from 'node:fs';
+import { existsSync, type FSWatcher, readFileSync, realpathSync, statSync, watch } from 'node:fs';
+import { basename } from 'node:path';
+import { placesOf } from './pathPlaces.js';
 
 /** The reason of the exit, in kube-proxy's words. */
 export const CONFIGURATION_UPDATED = "content of the proxy server's configuration file was updated";
@@ -17,19 +10,21 @@ export const CONFIGURATION_UPDATED = "content of the proxy server's configuratio
 /** A configuration file at the time when it was read. */
 export interface ConfigurationFile {
   readonly path: string;
-  readonly inode: bigint;
-  /** Time of the last modification, in ns since 1970. */
-  readonly modified: bigint;
-  /** In bytes. */
-  readonly size: bigint;
+  /** Differs for another file, and for the same one after a change. */
+  readonly version: string;
   readonly text: string;
 }
 
 /** Reads a configuration file, without decoding it. Throws Node's error if that fails. */
 export function readConfigurationFile(path: string): ConfigurationFile {
   // Read before the text, so that a write in between counts as a change.
-  const { ino, mtimeNs, size } = statSync(path, { bigint: true });
-  return { path, inode: ino, modified: mtimeNs, size, text: readFileSync(path, 'utf8') };
+  const version = versionOf(path);
+  return { path, version, text: readFileSync(path, 'utf8') };
+}
+
+function versionOf(path: string): string {
+  const { dev, ino, mtimeNs, ctimeNs, size } = statSync(path, { bigint: true });
+  return [dev, ino, mtimeNs, ctimeNs, size].join(' ');
 }
 
 /** Callbacks for changes of the file. */
@@ -46,16 +41,15 @@ export interface Reload {
 export interface ReloadTimes {
   /** Time without changes after which the file is read: a file that changes may be half written. */
   readonly still: number;
-  /** Time between two reads of an invalid file: a replaced file is another inode, which is not watched. */
+  /** Time between two reads of an invalid file: its validity depends on the node too. */
   readonly again: number;
 }
 
 const TIMES: ReloadTimes = { still: 1000, again: 5000 };
 
 /**
- * Watches a file for writes and renames, including writes since it was read. Symbolic links are resolved once, as in
- * kube-proxy: an update of a ConfigMap volume only exchanges links, and is not noticed. Throws Node's error if the file
- * cannot be opened or watched.
+ * Watches a file, also for changes since it was read: it is written, replaced or removed, or a symbolic link of its path leads
+ * elsewhere, as after an update of a ConfigMap volume. Throws Node's error if the file cannot be found or watched.
  */
 export function watchConfiguration(
   read: ConfigurationFile,
@@ -69,10 +63,10 @@ class ConfigurationWatch {
   readonly #read: ConfigurationFile;
   readonly #reload: Reload;
   readonly #times: ReloadTimes;
-  readonly #file: number;
-  readonly #before: Pick<ConfigurationFile, 'modified' | 'size'>;
-  readonly #watcher: FSWatcher;
-  /** Why the kernel reports no more changes of the file. */
+  #watchers: readonly FSWatcher[] = [];
+  /** What was noticed last: the version of the file, and its places. */
+  #seen: string;
+  /** Why the kernel reports no changes of the file. */
   #unwatched: string | undefined;
   #faults = '';
   #timer: NodeJS.Timeout | undefined;
@@ -83,34 +77,70 @@ class ConfigurationWatch {
     this.#read = read;
     this.#reload = reload;
     this.#times = times;
-    const target = realpathSync(read.path);
-    this.#file = openSync(target, 'r');
-    const { ino, mtimeNs, size } = fstatSync(this.#file, { bigint: true });
-    // The links may have changed since the file was read.
-    this.#before = ino === read.inode ? read : { modified: mtimeNs, size };
-    this.#watcher = watch(target, { persistent: false }, (event) => this.#notified(event));
-    this.#watcher.on('error', (error) => {
-      this.#unwatched = `cannot be watched: ${error.message}`;
-      this.#checkAfter(0);
-    });
-    setImmediate(() => this.#notified('change'));
+    // Something without a path, as a pipe, cannot be read again.
+    realpathSync(read.path);
+    this.#seen = seenAs(read.version, read.path);
+    this.#watch();
   }
 
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
     clearTimeout(this.#timer);
-    this.#watcher.close();
-    closeSync(this.#file);
+    for (const watcher of this.#watchers) watcher.close();
   }
 
-  #notified(event: string): void {
+  /** Watches what decides the contents now. */
+  #watch(): void {
+    const former = this.#watchers;
+    this.#watchers = this.#open();
+    // A folder in both stays watched without a gap.
+    for (const watcher of former) watcher.close();
+    // What changed since the places were looked up was not reported.
+    setImmediate(() => this.#notified());
+  }
+
+  /** The file itself is among them: it may have other names, by which it is written. */
+  #open(): readonly FSWatcher[] {
+    const watchers: FSWatcher[] = [];
+    const add = (watched: string, names?: ReadonlySet<string>) => {
+      const watcher = watch(watched, { persistent: false }, (_event, name) => {
+        if (!names || name === null || names.has(name)) this.#notified();
+      });
+      watchers.push(watcher);
+      watcher.on('error', (error) => this.#lost(error));
+    };
+    try {
+      for (const [folder, names] of foldersOf(this.#read.path)) add(folder, names);
+      if (existsSync(this.#read.path)) add(realpathSync(this.#read.path));
+      return watchers;
+    } catch (error) {
+      for (const watcher of watchers) watcher.close();
+      throw error;
+    }
+  }
+
+  #watchAgain(): void {
+    try {
+      this.#watch();
+      this.#unwatched = undefined;
+    } catch (error) {
+      this.#unwatched = `cannot be watched: ${textOf(error)}`;
+    }
+  }
+
+  #lost(error: Error): void {
+    this.#unwatched = `cannot be watched: ${error.message}`;
+    this.#checkAfter(this.#times.still);
+  }
+
+  /** An event is only a hint: what counts is whether the path leads to another version. */
+  #notified(): void {
     if (this.#closed) return;
-    const now = fstatSync(this.#file, { bigint: true });
-    const written = now.mtimeNs !== this.#before.modified || now.size !== this.#before.size;
-    // Node reports the removal of a file as a rename too.
-    const renamed = event === 'rename' && now.nlink > 0n;
-    if (written || renamed) this.#checkAfter(this.#times.still);
+    const seen = seenNow(this.#read.path);
+    if (seen === this.#seen) return;
+    this.#seen = seen;
+    this.#checkAfter(this.#times.still);
   }
 
   #checkAfter(milliseconds: number): void {
@@ -126,6 +156,7 @@ class ConfigurationWatch {
   async #check(): Promise<void> {
     this.#timer = undefined;
     this.#checking = true;
+    this.#watchAgain();
     const found = await this.#readAgain();
     this.#checking = false;
     if (this.#closed) return;
@@ -147,7 +178,34 @@ class ConfigurationWatch {
     try {
       return (await this.#reload.read()) === this.#read.text ? [] : 'updated';
     } catch (error) {
-      return (error instanceof Error ? error.message : String(error)).split('\n');
+      return textOf(error).split('\n');
     }
   }
+}
+
+/** The names in each folder that decide which file the path names. */
+function foldersOf(path: string): ReadonlyMap<string, ReadonlySet<string>> {
+  const folders = new Map<string, Set<string>>();
+  for (const { folder, name } of placesOf(path)) {
+    // Node reports a removal of the folder by the folder's own name.
+    const names = folders.get(folder) ?? new Set([basename(folder)]);
+    folders.set(folder, names.add(name));
+  }
+  return folders;
+}
+
+function seenNow(path: string): string {
+  try {
+    return seenAs(versionOf(path), path);
+  } catch (error) {
+    return textOf(error);
+  }
+}
+
+function seenAs(version: string, path: string): string {
+  return [version, ...placesOf(path).map(({ folder, name }) => `${folder}/${name}`)].join('\n');
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

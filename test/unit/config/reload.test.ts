@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
   chmodSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -13,7 +16,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readConfigurationFile, watchConfiguration } from '../../../src/config/reload.js';
@@ -125,7 +128,7 @@ describe('the configuration file', () => {
     await called('updated');
   });
 
-  it('is not reported if the links lead to another file', async () => {
+  it('is reported if a link has led to another file since it was read', async () => {
     const link = join(folder, 'link');
     symlinkSync(path, link);
     const read = readConfigurationFile(link);
@@ -133,7 +136,7 @@ describe('the configuration file', () => {
     unlinkSync(link);
     symlinkSync('other', link);
     begin(link, read);
-    await isQuiet();
+    await called('updated');
   });
 
   it('that is renamed is unreadable until another has its name', async () => {
@@ -153,27 +156,84 @@ describe('the configuration file', () => {
     await called('updated');
   });
 
-  it('of a ConfigMap volume is not reported after an update, which exchanges its links and removes its file', async () => {
-    for (const version of ['1', '2']) {
-      mkdirSync(join(folder, version));
-      writeFileSync(join(folder, version, 'config.conf'), version);
+  it('that another file is moved over is reported once', async () => {
+    begin(path);
+    writeFileSync(`${path}.new`, 'b');
+    renameSync(`${path}.new`, path);
+    await called('updated');
+  });
+
+  it('that a stream editor replaces is reported, even if it has the former size and time', async () => {
+    utimesSync(path, 1, 1);
+    begin(path);
+    execFileSync('sed', ['-i', 's/a/b/', path]);
+    utimesSync(path, 1, 1);
+    await called('updated');
+  });
+
+  it('that is replaced by the same contents is not reported, and is watched further', async () => {
+    begin(path);
+    for (let round = 0; round < 2; round += 1) {
+      writeFileSync(`${path}.new`, 'a');
+      renameSync(`${path}.new`, path);
+      await isQuiet();
     }
-    symlinkSync('1', join(folder, '..data'));
-    const mounted = join(folder, 'mounted.conf');
-    symlinkSync('..data/config.conf', mounted);
+    writeFileSync(path, 'b');
+    await called('updated');
+  });
+
+  it('is reported if it is replaced where a chain of links leads to', async () => {
+    const far = join(folder, 'far');
+    mkdirSync(join(far, 'deep'), { recursive: true });
+    const target = join(far, 'deep', 'target.conf');
+    renameSync(path, target);
+    symlinkSync('far/deep/../middle', path);
+    symlinkSync(target, join(far, 'middle'));
+    begin(path);
+    writeFileSync(`${target}.new`, 'b');
+    renameSync(`${target}.new`, target);
+    await called('updated');
+  });
+
+  it('of a ConfigMap volume is reported after an update, which exchanges its links and removes its file', async () => {
+    const mounted = mountConfigMap(folder, 'a');
     begin(mounted);
-    symlinkSync('2', join(folder, '..data_tmp'));
-    renameSync(join(folder, '..data_tmp'), join(folder, '..data'));
-    rmSync(join(folder, '1'), { recursive: true });
+    updateConfigMap(folder, 'a');
+    await isQuiet();
+    updateConfigMap(folder, 'bad');
+    await called('refused: bad');
+    updateConfigMap(folder, 'b');
+    await called('refused: bad', 'updated');
+  });
+
+  it('that gets another mode, or another file beside it, is not reported', async () => {
+    begin(path);
+    chmodSync(path, 0o600);
+    writeFileSync(join(folder, 'other.conf'), 'b');
     await isQuiet();
   });
 
-  it('that is removed, or gets another mode, is not reported', async () => {
+  it('is read soon although files beside it change all the time', async () => {
     begin(path);
-    chmodSync(path, 0o600);
+    const busy = setInterval(() => writeFileSync(join(folder, 'busy'), `${process.hrtime.bigint()}`), 5);
+    try {
+      writeFileSync(path, 'b');
+      await called('updated');
+    } finally {
+      clearInterval(busy);
+    }
+  });
+
+  it('that is removed is unreadable until there is another', async () => {
+    begin(path);
     unlinkSync(path);
-    writeFileSync(path, 'new');
-    await isQuiet();
+    const missing = `ENOENT: no such file or directory, open '${path}'`;
+    await called(missing);
+    writeFileSync(path, 'a');
+    await called(missing, '');
+    writeFileSync(`${path}.new`, 'b');
+    renameSync(`${path}.new`, path);
+    await called(missing, '', 'updated');
   });
 
   it('is not reported after the watch is closed', async () => {
@@ -183,6 +243,25 @@ describe('the configuration file', () => {
     await isQuiet();
   });
 });
+
+/** Lays a volume out as the kubelet does, and returns the path of its file. */
+function mountConfigMap(folder: string, text: string): string {
+  const mounted = join(folder, 'mounted.conf');
+  symlinkSync('..data/config.conf', mounted);
+  updateConfigMap(folder, text);
+  return mounted;
+}
+
+/** Exchanges the contents as the kubelet does: a new folder, a link that is renamed, and the old folder removed. */
+function updateConfigMap(folder: string, text: string): void {
+  const link = join(folder, '..data');
+  const former = existsSync(link) ? realpathSync(link) : undefined;
+  const versioned = mkdtempSync(join(folder, '..version-'));
+  writeFileSync(join(versioned, 'config.conf'), text);
+  symlinkSync(basename(versioned), `${link}_tmp`);
+  renameSync(`${link}_tmp`, link);
+  if (former !== undefined) rmSync(former, { recursive: true });
+}
 
 const NOBODY = { read: async () => '', updated() {}, damaged() {} };
 

@@ -41,11 +41,24 @@ export function writeReport(
   output.write(formatted(output.format, report, lines));
 }
 
+/** A value has one line, also one that has line breaks. */
+const YAML = {
+  version: '1.1',
+  lineWidth: 0,
+  blockQuote: false,
+  singleQuote: false,
+  doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER,
+} as const;
+
+/** The text with its own line breaks; other control characters are escaped. */
+function linesEscaped(text: string): string {
+  return text.split('\n').map(escapedControls).join('\n');
+}
+
 function formatted(format: Format, report: object, lines: (wide: boolean) => readonly string[]): string {
   // JSON.stringify leaves the controls above U+007E, which terminals obey too. Its own line breaks stay.
-  if (format === 'json')
-    return `${JSON.stringify(report, undefined, 2).split('\n').map(escapedControls).join('\n')}\n`;
-  if (format === 'yaml') return yaml().stringify(report, { version: '1.1', lineWidth: 0 });
+  if (format === 'json') return `${linesEscaped(JSON.stringify(report, undefined, 2))}\n`;
+  if (format === 'yaml') return linesEscaped(yaml().stringify(report, YAML));
   return lines(format === 'wide')
     .map((line) => `${line}\n`)
     .join('');

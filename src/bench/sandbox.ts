@@ -102,7 +102,7 @@ export class Sandbox {
 
   /** Removes what was programmed: otherwise the kernel does it during the next run. Closes the parts. */
   async leave(): Promise<void> {
-    await this.ipvs?.flush();
+    await this.ipvs?.flush({ confirm: 'delete every virtual service' });
     const link = await this.host.rtnetlink.getLink(VIRTUAL_LINK);
     if (link) check(await this.host.rtnetlink.apply([{ do: 'deleteLink', name: VIRTUAL_LINK }]));
     await this.ipvs?.close();

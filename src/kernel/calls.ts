@@ -24,13 +24,13 @@ export async function openCalls<Native extends NativePart, Change>(
   options: OpenOptions,
   attempt: Attempt,
 ): Promise<Calls<Native, Change>> {
-  const { netns = '', timeout = DEFAULT_TIMEOUT, signal } = options;
+  const { netns, timeout = DEFAULT_TIMEOUT, signal } = options;
   const fault =
     findUnknown(options, OPEN_OPTIONS) ??
     findNamespaceFault(netns) ??
     integerFault('timeout', timeout, 1, LONGEST_TIMEOUT);
   if (fault) throw argumentError(attempt.operation, fault);
-  const path = typeof netns === 'number' ? `/proc/${netns}/ns/net` : netns;
+  const path = typeof netns === 'number' ? `/proc/${netns}/ns/net` : (netns ?? '');
   const calls = new Calls<Native, Change>(client, { netns: path, timeout });
   try {
     await calls.run({ ...attempt, target: path || undefined }, () => client.open(path, timeout), { signal });
@@ -42,8 +42,10 @@ export async function openCalls<Native extends NativePart, Change>(
 }
 
 function findNamespaceFault(netns: unknown): Fault | undefined {
+  if (netns === undefined) return undefined;
   if (typeof netns === 'number') return integerFault('netns', netns, 1, LARGEST_PID);
-  if (typeof netns === 'string' && !netns.includes('\0')) return undefined;
+  // A blank text is often a variable that is not set; it must not mean the namespace of the process.
+  if (typeof netns === 'string' && netns !== '' && !netns.includes('\0')) return undefined;
   const rule = 'must be a path or the id of a process';
   return { field: 'netns', value: netns, rule, wrongType: typeof netns !== 'string' };
 }

@@ -5,7 +5,7 @@ import type { NetlinkError } from '../errors.js';
 export interface OpenOptions extends CallOptions {
   /**
    * The network namespace: a path (`/run/netns/blue`), or the id of a process that is in it. Needs CAP_SYS_ADMIN. Default:
-   * that of the process.
+   * that of the process. A blank text is an error.
    */
   readonly netns?: string | number | undefined;
   /** Time limit for a reply, after which a call rejects with `ERR_TIMEOUT`: 1–2147483647, in ms. Default 5000. */

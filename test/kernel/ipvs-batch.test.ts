@@ -74,7 +74,7 @@ test('calls keep their order, without waiting for each other', async () => {
   const calls = [
     ipvs.apply(additions(50, 5)),
     ipvs.list(),
-    ipvs.flush(),
+    ipvs.flush({ confirm: 'delete every virtual service' }),
     ipvs.list(),
     ipvs.add(service()),
     ipvs.get(service()),

@@ -54,7 +54,7 @@ test('without CAP_NET_ADMIN the error of every call names the capability', () =>
     const errors = await Promise.all([
       ipvs.list().catch((error) => error),
       ipvs.info().catch((error) => error),
-      ipvs.flush().catch((error) => error),
+      ipvs.flush({ confirm: 'delete every virtual service' }).catch((error) => error),
       ipvs.apply([{ do: 'deleteService', service: { firewallMark: 1, family: 4 } }]).then(([error]) => error),
     ]);
     console.log(JSON.stringify(errors.map(({ code, hint }) => [code, hint.includes('CAP_NET_ADMIN')])));`;
@@ -78,14 +78,14 @@ test('without the module the hint names it; once it can be loaded the same clien
   };
   await assert.rejects(openIpvs(), { ...missing, operation: 'ipvs.open' });
   await assert.rejects(client.list(), { ...missing, operation: 'ipvs.list' });
-  await assert.rejects(client.flush(), missing);
+  await assert.rejects(client.flush({ confirm: 'delete every virtual service' }), missing);
   await assert.rejects(client.add(service()), missing);
   const [result] = await client.apply([{ do: 'deleteService', service: service() }]);
   assert.equal(result?.hint, missing.hint);
   writeFileSync(LOADER, loader);
   const changing = await openIpvs(); // loads it; its id is a new one, which `client` does not know
   assert.deepEqual(await client.apply([{ do: 'addService', service: service() }]), [undefined]);
-  await client.flush();
+  await client.flush({ confirm: 'delete every virtual service' });
   await unloadIpvs();
   assert.deepEqual(await changing.list(), []);
   changing.close();

@@ -33,7 +33,7 @@ test('two workers and the main thread, each in a namespace of its own', async (t
   for (let round = 0; round < 3; round++) {
     assert.ok((await ipvs.apply(additions(100, 1))).every((result) => result === undefined));
     assert.equal((await ipvs.list()).length, 100);
-    await ipvs.flush();
+    await ipvs.flush({ confirm: 'delete every virtual service' });
   }
   ipvs.close();
   const well = { status: 0, last: { failures: 0 } };
@@ -50,7 +50,7 @@ test('a worker terminated in the middle of a call leaves everything else usable'
     await setTimeout(delay);
     await worker.terminate();
     // terminate() waits for the call that was in the kernel; nothing of the worker writes after it.
-    await ipvs.flush();
+    await ipvs.flush({ confirm: 'delete every virtual service' });
     assert.deepEqual(await ipvs.list(), []);
     await setTimeout(20);
     assert.deepEqual(await ipvs.list(), []);

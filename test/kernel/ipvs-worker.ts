@@ -17,7 +17,7 @@ for (let round = 0; round < rounds; round++) {
     ipvs.apply(operations),
     ipvs.list(),
     rtnetlink.listAddresses(),
-    ipvs.flush(),
+    ipvs.flush({ confirm: 'delete every virtual service' }),
   ]);
   failures += results.filter((result) => result !== undefined).length + (listed.length === size ? 0 : 1);
 }

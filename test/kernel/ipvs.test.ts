@@ -225,7 +225,7 @@ test('flush', async () => {
     { do: 'addService', service: service({ address: 'fd00::1' }) },
     { do: 'addRealServer', service: service(), realServer: server() },
   ]);
-  await ipvs.flush();
+  await ipvs.flush({ confirm: 'delete every virtual service' });
   assert.deepEqual(await ipvs.list(), []);
   assert.deepEqual(saved(), []);
 });

@@ -35,8 +35,8 @@ export function ipsetOptions(): void {
   const save = () => namespace.run('ipset', 'save');
   const restore = (text: string) => namespace.run('sh', '-c', `printf %s "$1" | ipset restore`, 'sh', text);
   const empty = async () => {
-    await ipset.flushAll();
-    await ipset.destroyAll();
+    await ipset.flushAll({ confirm: 'remove every entry of every set' });
+    await ipset.destroyAll({ confirm: 'destroy every set' });
   };
 
   before(async () => {

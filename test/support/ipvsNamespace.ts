@@ -11,6 +11,6 @@ export async function ipvsNamespace(): Promise<{ readonly namespace: Namespace; 
     await ipvs.close();
     namespace.remove();
   });
-  beforeEach(() => ipvs.flush());
+  beforeEach(() => ipvs.flush({ confirm: 'delete every virtual service' }));
   return { namespace, ipvs };
 }

@@ -35,7 +35,7 @@ const RTNLGRP_IPV4_IFADDR = 5;
 const FAMILIES: Readonly<Record<string, Open>> = {
   async ipvs() {
     const client = await openIpvs();
-    await client.flush();
+    await client.flush({ confirm: 'delete every virtual service' });
     const services = Array.from({ length: BATCH }, (_, i) => ({
       protocol: 'tcp' as const,
       address: `10.${i >> 8}.${i & 255}.1`,

@@ -1,9 +1,11 @@
 // Connection tracking over ctnetlink: the flows of one network namespace.
+
 import type { NetlinkError } from '../../errors.js';
 import { loadAddon, type NativeConntrackClient } from '../addon.js';
 import { applyAll, applyOne } from '../batch.js';
 import { openCalls, unless } from '../calls.js';
 import { Client } from '../client.js';
+import { checkConfirmation } from '../confirmation.js';
 import { toNetlinkError } from '../failures.js';
 import { readAll } from '../listing.js';
 import { changed, reported } from '../reported.js';
@@ -13,26 +15,27 @@ import { attemptOn, hintFor, nameFlow, nameSelections } from './names.js';
 import { packName } from './operations.js';
 import { PACKING } from './packing.js';
 import { readCapabilities, readEvents, readExpectations, readFlows, readStatistics } from './records.js';
-import { checkConfirmation, packFilter, packListing, packWatch } from './selections.js';
-import type {
-  Conntrack,
-  ConntrackCapabilities,
-  ConntrackStatistics,
-  Expectation,
-  Flow,
-  FlowChange,
-  FlowChanges,
-  FlowDeletion,
-  FlowEvent,
-  FlowFilter,
-  FlowId,
-  FlowOperation,
-  FlowSelection,
-  FlowWatchOptions,
-  FlushOptions,
-  GetOptions,
-  ListOptions,
-  NewFlow,
+import { packFilter, packListing, packWatch } from './selections.js';
+import {
+  type Conntrack,
+  type ConntrackCapabilities,
+  type ConntrackStatistics,
+  type Expectation,
+  FLUSH_CONFIRMATION,
+  type Flow,
+  type FlowChange,
+  type FlowChanges,
+  type FlowDeletion,
+  type FlowEvent,
+  type FlowFilter,
+  type FlowId,
+  type FlowOperation,
+  type FlowSelection,
+  type FlowWatchOptions,
+  type FlushOptions,
+  type GetOptions,
+  type ListOptions,
+  type NewFlow,
 } from './types.js';
 
 export type { Family } from '../../net/address.js';
@@ -127,7 +130,7 @@ class ConntrackClient extends Client<NativeConntrackClient, FlowChange> implemen
   }
 
   async flush(options: FlushOptions): Promise<void> {
-    checkConfirmation(options);
+    checkConfirmation('conntrack.flush', FLUSH_CONFIRMATION, options);
     const { signal } = options;
     await changed<FlowChange>(this, { do: 'flush' }, async () => {
       await this.calls.run(attemptOn('flush'), (client) => client.flush(), { signal });

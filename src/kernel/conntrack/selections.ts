@@ -1,22 +1,20 @@
 // Selections of flows → the records that cross to the addon.
 import { type Family, formatAddress } from '../../net/address.js';
 import { parseNetwork } from '../../net/network.js';
-import { argumentError, findUnknown } from '../arguments.js';
+import { argumentError } from '../arguments.js';
 import type { Place } from '../layout.js';
 import { onlyRecord, RecordWriter } from '../recordWriter.js';
 import { maskedMark, statusBits, writeLabels } from './fields.js';
 import { CONDITION, EVENT_KIND, FILTER, LISTING, TABLE, TUPLE, TUPLE_FIELD } from './layouts.js';
 import { checkIcmp, checkTuple, isIcmp, LARGEST_U8, LARGEST_U16 } from './tuples.js';
-import {
-  FLUSH_CONFIRMATION,
-  type FlowEventKind,
-  type FlowFilter,
-  type FlowSelection,
-  type FlowWatchOptions,
-  type FlushOptions,
-  type IcmpKind,
-  type ListOptions,
-  type TupleFilter,
+import type {
+  FlowEventKind,
+  FlowFilter,
+  FlowSelection,
+  FlowWatchOptions,
+  IcmpKind,
+  ListOptions,
+  TupleFilter,
 } from './types.js';
 
 const BITS = TUPLE_FIELD.numbers;
@@ -26,7 +24,6 @@ const SELECTION_FIELDS: ReadonlySet<string> = new Set([
   ...['family', 'protocol', 'original', 'reply'],
   ...['mark', 'status', 'notStatus', 'zone', 'replyZone', 'labels'],
 ]);
-const FLUSH_OPTIONS: ReadonlySet<string> = new Set(['confirm', 'signal']);
 const LIST_OPTIONS: ReadonlySet<string> = new Set(['partial', 'table', 'zeroCounters', 'signal']);
 
 /** Where a tuple and the prefixes of its addresses are in a record. */
@@ -267,14 +264,4 @@ export function packFilter(filter: FlowFilter): Uint8Array {
   const writer = new RecordWriter(FILTER.SIZE, 1);
   writeSelection(filter, true, writer);
   return onlyRecord(writer, 'conntrack.delete');
-}
-
-/** Throws a TypeError unless the words that flush() asks for are given. */
-export function checkConfirmation(options: FlushOptions): void {
-  const unknown = findUnknown(options ?? {}, FLUSH_OPTIONS);
-  if (unknown) throw argumentError('conntrack.flush', unknown);
-  const confirm = options?.confirm;
-  if (confirm === FLUSH_CONFIRMATION) return;
-  const rule = `must be '${FLUSH_CONFIRMATION}'`;
-  throw argumentError('conntrack.flush', { field: 'confirm', value: confirm, rule, wrongType: true });
 }

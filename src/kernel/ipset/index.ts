@@ -1,9 +1,11 @@
 // ipset: sets of addresses, networks, ports and others that rules refer to. Written through libipset, which is loaded when a
 // set is first written; listed over netlink without it.
+
 import { loadAddon, type NativeIpsetClient } from '../addon.js';
 import { applyAll, applyOne } from '../batch.js';
 import { openCalls, unless } from '../calls.js';
 import { Client } from '../client.js';
+import { checkConfirmation } from '../confirmation.js';
 import { readAll } from '../listing.js';
 import type { CallOptions, Listing, OpenOptions, OperationResult } from '../types.js';
 import { capabilitiesOf, readTypes } from './capabilities.js';
@@ -12,18 +14,22 @@ import { readEntries, readListing } from './listing.js';
 import { attemptToRead, attemptToTest, hintForOpen } from './names.js';
 import { PACKING } from './packing.js';
 import { checkName, testRecord } from './records.js';
-import type {
-  ChangeOptions,
-  Ipset,
-  IpsetCapabilities,
-  IpsetOperation,
-  LargerSet,
-  SetDefinition,
-  SetEntry,
-  SetHeader,
-  SetReference,
-  SetState,
-  SupportedType,
+import {
+  type ChangeOptions,
+  DESTROY_ALL_CONFIRMATION,
+  type DestroyAllOptions,
+  FLUSH_ALL_CONFIRMATION,
+  type FlushAllOptions,
+  type Ipset,
+  type IpsetCapabilities,
+  type IpsetOperation,
+  type LargerSet,
+  type SetDefinition,
+  type SetEntry,
+  type SetHeader,
+  type SetReference,
+  type SetState,
+  type SupportedType,
 } from './types.js';
 
 export type { Family } from '../../net/address.js';
@@ -109,16 +115,18 @@ class IpsetClient extends Client<NativeIpsetClient, IpsetOperation> implements I
     return applyOne(this.calls, { do: 'flush', name }, PACKING, options);
   }
 
-  flushAll(options: CallOptions = {}): Promise<void> {
-    return applyOne(this.calls, { do: 'flushAll' }, PACKING, options);
+  async flushAll(options: FlushAllOptions): Promise<void> {
+    checkConfirmation('ipset.flushAll', FLUSH_ALL_CONFIRMATION, options);
+    await applyOne(this.calls, { do: 'flushAll' }, PACKING, { signal: options.signal });
   }
 
   destroy(name: string, options: CallOptions = {}): Promise<void> {
     return applyOne(this.calls, { do: 'destroy', name }, PACKING, options);
   }
 
-  destroyAll(options: CallOptions = {}): Promise<void> {
-    return applyOne(this.calls, { do: 'destroyAll' }, PACKING, options);
+  async destroyAll(options: DestroyAllOptions): Promise<void> {
+    checkConfirmation('ipset.destroyAll', DESTROY_ALL_CONFIRMATION, options);
+    await applyOne(this.calls, { do: 'destroyAll' }, PACKING, { signal: options.signal });
   }
 
   rename(name: string, newName: string, options: CallOptions = {}): Promise<void> {

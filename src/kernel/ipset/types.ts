@@ -227,6 +227,24 @@ export interface LargerSet {
   readonly hashSize?: number | undefined;
 }
 
+/** The words that flushAll() asks for. */
+export const FLUSH_ALL_CONFIRMATION = 'remove every entry of every set';
+
+/** Options of flushAll(). */
+export interface FlushAllOptions extends CallOptions {
+  /** The words `remove every entry of every set`, so that no call is made by accident. */
+  readonly confirm: typeof FLUSH_ALL_CONFIRMATION;
+}
+
+/** The words that destroyAll() asks for. */
+export const DESTROY_ALL_CONFIRMATION = 'destroy every set';
+
+/** Options of destroyAll(). */
+export interface DestroyAllOptions extends CallOptions {
+  /** The words `destroy every set`, so that no call is made by accident. */
+  readonly confirm: typeof DESTROY_ALL_CONFIRMATION;
+}
+
 /**
  * ipset of one network namespace. Every call needs CAP_NET_ADMIN; every one may reject with NetlinkError, those that write,
  * and test(), with `ERR_LIBRARY` where libipset is missing or too old for a parameter. An argument that breaks a rule rejects
@@ -262,12 +280,12 @@ export interface Ipset extends KernelClient<IpsetOperation> {
   delete(set: SetReference, entry: SetEntry, options?: ChangeOptions): Promise<void>;
   /** Removes every entry; rejects with ENOENT when there is no such set. */
   flush(name: string, options?: CallOptions): Promise<void>;
-  /** Removes every entry of every set. */
-  flushAll(options?: CallOptions): Promise<void>;
+  /** Removes every entry of every set, whoever made it; rejects with a TypeError without the confirmation. */
+  flushAll(options: FlushAllOptions): Promise<void>;
   /** Destroys; rejects with ENOENT when there is no such set, EBUSY while something refers to it. */
   destroy(name: string, options?: CallOptions): Promise<void>;
-  /** Destroys every set, or none: rejects with EBUSY while something refers to one of them. */
-  destroyAll(options?: CallOptions): Promise<void>;
+  /** Destroys every set, or none: rejects with EBUSY while something refers to one of them, with a TypeError without the confirmation. */
+  destroyAll(options: DestroyAllOptions): Promise<void>;
   /** Renames; rejects with ENOENT when there is no such set, EEXIST when there is one of the new name, IPSET_ERR_REFERENCED while a list or a rule refers to it. */
   rename(name: string, newName: string, options?: CallOptions): Promise<void>;
   /**

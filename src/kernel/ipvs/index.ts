@@ -1,8 +1,10 @@
 // IPVS over generic netlink: virtual services and real servers of one network namespace.
+
 import { loadAddon, type NativeIpvsClient } from '../addon.js';
 import { applyAll, applyOne } from '../batch.js';
 import { openCalls, unless } from '../calls.js';
 import { Client } from '../client.js';
+import { checkConfirmation } from '../confirmation.js';
 import { readAll } from '../listing.js';
 import type { CallOptions, Listing, OpenOptions, OperationResult } from '../types.js';
 import { capabilitiesOf } from './capabilities.js';
@@ -20,26 +22,28 @@ import {
   readTimeouts,
 } from './records.js';
 import type { ChangePart, RealServers, ServerLists } from './serverLists.js';
-import type {
-  AddressId,
-  ConnectionFilter,
-  Ipvs,
-  IpvsCapabilities,
-  IpvsConnection,
-  IpvsInfo,
-  IpvsOperation,
-  IpvsTimeouts,
-  IpvsTimeoutsInput,
-  RealServer,
-  RealServerIdInput,
-  RealServerInput,
-  SyncDaemon,
-  SyncDaemonInput,
-  SyncDaemonState,
-  VirtualService,
-  VirtualServiceId,
-  VirtualServiceInput,
-  VirtualServiceState,
+import {
+  type AddressId,
+  type ConnectionFilter,
+  FLUSH_CONFIRMATION,
+  type Ipvs,
+  type IpvsCapabilities,
+  type IpvsConnection,
+  type IpvsFlushOptions,
+  type IpvsInfo,
+  type IpvsOperation,
+  type IpvsTimeouts,
+  type IpvsTimeoutsInput,
+  type RealServer,
+  type RealServerIdInput,
+  type RealServerInput,
+  type SyncDaemon,
+  type SyncDaemonInput,
+  type SyncDaemonState,
+  type VirtualService,
+  type VirtualServiceId,
+  type VirtualServiceInput,
+  type VirtualServiceState,
 } from './types.js';
 
 export type { Family } from '../../net/address.js';
@@ -140,8 +144,9 @@ class IpvsClient extends Client<NativeIpvsClient, IpvsOperation> implements Ipvs
     return this.#change({ do: 'zero', service: id }, options);
   }
 
-  flush(options?: CallOptions): Promise<void> {
-    return this.#change({ do: 'flush' }, options);
+  async flush(options: IpvsFlushOptions): Promise<void> {
+    checkConfirmation('ipvs.flush', FLUSH_CONFIRMATION, options);
+    await this.#change({ do: 'flush' }, { signal: options.signal });
   }
 
   async info(options?: CallOptions): Promise<IpvsInfo> {

@@ -309,6 +309,15 @@ export interface IpvsCapabilities extends IpvsInfo {
   readonly daemonAttributes: boolean;
 }
 
+/** The words that flush() asks for. */
+export const FLUSH_CONFIRMATION = 'delete every virtual service';
+
+/** Options of flush(). */
+export interface IpvsFlushOptions extends CallOptions {
+  /** The words `delete every virtual service`, so that no call is made by accident. */
+  readonly confirm: typeof FLUSH_CONFIRMATION;
+}
+
 /**
  * IPVS of one network namespace. Calls reach the kernel one after another, in the order in which they are made.
  *
@@ -351,8 +360,8 @@ export interface Ipvs extends KernelClient<IpvsOperation> {
   apply(operations: readonly IpvsOperation[], options?: CallOptions): Promise<OperationResult[]>;
   /** Sets the counters of a virtual service and of its real servers to zero, or of all; rejects with ESRCH without the service. */
   zero(id?: VirtualServiceId, options?: CallOptions): Promise<void>;
-  /** Deletes every virtual service of the namespace, whoever made it. */
-  flush(options?: CallOptions): Promise<void>;
+  /** Deletes every virtual service of the namespace, whoever made it; rejects with a TypeError without the confirmation. */
+  flush(options: IpvsFlushOptions): Promise<void>;
   /** Version and size of the kernel's IPVS. */
   info(options?: CallOptions): Promise<IpvsInfo>;
   /** The connection timeouts. */

@@ -1,31 +1,34 @@
 // Connection tracking in memory. It refuses the same arguments as the real one, and has the kernel's rules.
+
 import { constants } from 'node:os';
 import type { NetlinkError } from '../../errors.js';
 import { familyOf } from '../../net/address.js';
+import { checkConfirmation } from '../confirmation.js';
 import { attemptOn, nameFlow, nameSelections } from '../conntrack/names.js';
 import { packName } from '../conntrack/operations.js';
 import { PACKING } from '../conntrack/packing.js';
-import { checkConfirmation, packFilter, packListing, packWatch } from '../conntrack/selections.js';
-import type {
-  Conntrack,
-  ConntrackCapabilities,
-  ConntrackStatistics,
-  Expectation,
-  Flow,
-  FlowChange,
-  FlowChanges,
-  FlowDeletion,
-  FlowEvent,
-  FlowEventKind,
-  FlowFilter,
-  FlowId,
-  FlowOperation,
-  FlowSelection,
-  FlowWatchOptions,
-  FlushOptions,
-  GetOptions,
-  ListOptions,
-  NewFlow,
+import { packFilter, packListing, packWatch } from '../conntrack/selections.js';
+import {
+  type Conntrack,
+  type ConntrackCapabilities,
+  type ConntrackStatistics,
+  type Expectation,
+  FLUSH_CONFIRMATION,
+  type Flow,
+  type FlowChange,
+  type FlowChanges,
+  type FlowDeletion,
+  type FlowEvent,
+  type FlowEventKind,
+  type FlowFilter,
+  type FlowId,
+  type FlowOperation,
+  type FlowSelection,
+  type FlowWatchOptions,
+  type FlushOptions,
+  type GetOptions,
+  type ListOptions,
+  type NewFlow,
 } from '../conntrack/types.js';
 import { toNetlinkError } from '../failures.js';
 import { changed, reported } from '../reported.js';
@@ -153,7 +156,7 @@ export class FakeConntrack extends FakeClient<FlowChange> implements Conntrack {
   }
 
   async flush(options: FlushOptions): Promise<void> {
-    checkConfirmation(options);
+    checkConfirmation('conntrack.flush', FLUSH_CONFIRMATION, options);
     const { signal } = options;
     await changed<FlowChange>(this, { do: 'flush' }, () =>
       this.change(attemptOn('flush'), () => this.#removeAll(), { signal }),

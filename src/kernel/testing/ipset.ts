@@ -1,5 +1,7 @@
 // ipset in memory: keeps sets and entries, and refuses the same operations as the kernel.
+
 import { constants } from 'node:os';
+import { checkConfirmation } from '../confirmation.js';
 import { toNetlinkError } from '../failures.js';
 import { formatElement } from '../ipset/entry.js';
 import { grow } from '../ipset/grow.js';
@@ -9,19 +11,23 @@ import { namedProtocol } from '../ipset/protocolNames.js';
 import { checkName, testRecord } from '../ipset/records.js';
 import { formatSets } from '../ipset/save.js';
 import { SHAPES } from '../ipset/shapes.js';
-import type {
-  ChangeOptions,
-  Ipset,
-  IpsetCapabilities,
-  IpsetOperation,
-  LargerSet,
-  SetDefinition,
-  SetEntry,
-  SetHeader,
-  SetReference,
-  SetState,
-  SetType,
-  SupportedType,
+import {
+  type ChangeOptions,
+  DESTROY_ALL_CONFIRMATION,
+  type DestroyAllOptions,
+  FLUSH_ALL_CONFIRMATION,
+  type FlushAllOptions,
+  type Ipset,
+  type IpsetCapabilities,
+  type IpsetOperation,
+  type LargerSet,
+  type SetDefinition,
+  type SetEntry,
+  type SetHeader,
+  type SetReference,
+  type SetState,
+  type SetType,
+  type SupportedType,
 } from '../ipset/types.js';
 import type { CallOptions, Listing, OperationResult } from '../types.js';
 import { FakeClient } from './client.js';
@@ -100,16 +106,18 @@ export class FakeIpset extends FakeClient<IpsetOperation> implements Ipset {
     return this.applyOne({ do: 'flush', name }, PACKING, this.#act, options);
   }
 
-  flushAll(options: CallOptions = {}): Promise<void> {
-    return this.applyOne({ do: 'flushAll' }, PACKING, this.#act, options);
+  async flushAll(options: FlushAllOptions): Promise<void> {
+    checkConfirmation('ipset.flushAll', FLUSH_ALL_CONFIRMATION, options);
+    await this.applyOne({ do: 'flushAll' }, PACKING, this.#act, { signal: options.signal });
   }
 
   destroy(name: string, options: CallOptions = {}): Promise<void> {
     return this.applyOne({ do: 'destroy', name }, PACKING, this.#act, options);
   }
 
-  destroyAll(options: CallOptions = {}): Promise<void> {
-    return this.applyOne({ do: 'destroyAll' }, PACKING, this.#act, options);
+  async destroyAll(options: DestroyAllOptions): Promise<void> {
+    checkConfirmation('ipset.destroyAll', DESTROY_ALL_CONFIRMATION, options);
+    await this.applyOne({ do: 'destroyAll' }, PACKING, this.#act, { signal: options.signal });
   }
 
   rename(name: string, newName: string, options: CallOptions = {}): Promise<void> {

@@ -1,6 +1,8 @@
 // IPVS in memory: keeps virtual services, real servers and sync daemons, and refuses the same operations as the kernel.
+
 import { constants } from 'node:os';
 import { familyOf, joinHostPort } from '../../net/address.js';
+import { checkConfirmation } from '../confirmation.js';
 import { packFilter } from '../ipvs/connections.js';
 import { OPERATION } from '../ipvs/layouts.js';
 import { asking, CONNECTIONS, nameService } from '../ipvs/names.js';
@@ -10,10 +12,12 @@ import { readDaemon, readServer, readService } from '../ipvs/records.js';
 import { formatRules } from '../ipvs/rules.js';
 import {
   type ConnectionFilter,
+  FLUSH_CONFIRMATION,
   type Ipvs,
   type IpvsCapabilities,
   type IpvsConnection,
   type IpvsCounters,
+  type IpvsFlushOptions,
   type IpvsInfo,
   type IpvsOperation,
   type IpvsRates,
@@ -150,8 +154,9 @@ export class FakeIpvs extends FakeClient<IpvsOperation> implements Ipvs {
     return this.#change({ do: 'zero', service: id }, options);
   }
 
-  flush(options?: CallOptions): Promise<void> {
-    return this.#change({ do: 'flush' }, options);
+  async flush(options: IpvsFlushOptions): Promise<void> {
+    checkConfirmation('ipvs.flush', FLUSH_CONFIRMATION, options);
+    await this.#change({ do: 'flush' }, { signal: options.signal });
   }
 
   info(options?: CallOptions): Promise<IpvsInfo> {

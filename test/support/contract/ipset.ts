@@ -140,6 +140,16 @@ export function ipsetContract(open: () => Promise<Ipset>): void {
       ],
       [ipset.add(SET, { ...web, attributes: [] }), /entry.attributes must be left out/],
       [ipset.get(''), /^ipset.get: name must be a name of 1 to 31 bytes/],
+      [
+        ipset.flushAll({} as never),
+        /^ipset.flushAll: confirm must be 'remove every entry of every set', found undefined$/,
+      ],
+      [ipset.flushAll(undefined as never), /^ipset.flushAll: confirm must be/],
+      [
+        ipset.destroyAll({} as never),
+        /^ipset.destroyAll: confirm must be 'destroy every set', found undefined$/,
+      ],
+      [ipset.destroyAll({ confirm: 'destroy every set', now: 1 } as never), /now is no option/],
       [ipset.flush('x'.repeat(32)), /^ipset.flush: name must be a name of 1 to 31 bytes/],
     ];
     for (const [call, message] of broken) await assert.rejects(call, { message });
@@ -167,7 +177,7 @@ export function ipsetContract(open: () => Promise<Ipset>): void {
       () => ipset.capabilities(),
       () => ipset.grow('a', {}),
       () => ipset.rename('a', 'b'),
-      () => ipset.flushAll(),
+      () => ipset.flushAll({ confirm: 'remove every entry of every set' }),
     );
   });
 }

@@ -128,13 +128,16 @@ export function ipsetVerbsContract(open: () => Promise<Ipset>): void {
       'IPSET_ERR_REF_EXIST 4357 ipset.delete l a before b',
     );
     await refused(ipset.destroy('a'), 'EBUSY 4100 ipset.destroy a');
-    await refused(ipset.destroyAll(), 'EBUSY 4100 ipset.destroyAll undefined');
+    await refused(
+      ipset.destroyAll({ confirm: 'destroy every set' }),
+      'EBUSY 4100 ipset.destroyAll undefined',
+    );
     await refused(ipset.rename('a', 'd'), 'IPSET_ERR_REFERENCED 4108 ipset.rename a d');
     await ipset.delete(list, { set: 'a' });
     await ipset.destroy('a');
-    await ipset.flushAll();
+    await ipset.flushAll({ confirm: 'remove every entry of every set' });
     assert.deepEqual(await members(), []);
-    await ipset.destroyAll();
+    await ipset.destroyAll({ confirm: 'destroy every set' });
     assert.deepEqual(await ipset.list(), []);
   });
 

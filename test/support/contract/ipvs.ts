@@ -66,7 +66,14 @@ export function ipvsContract(open: () => Promise<Ipvs>): void {
       states([{ ...MARK, realServers: [] } as never]),
     );
     assert.equal(await ipvs.get({ firewallMark: 7, family: 4 }), undefined);
-    await ipvs.flush();
+    for (const options of [undefined, {}, { confirm: 'yes' }, { confirm: true }]) {
+      await assert.rejects(ipvs.flush(options as never), {
+        name: 'TypeError',
+        message: /^ipvs\.flush: confirm must be 'delete every virtual service', found /,
+      });
+    }
+    assert.notDeepEqual(await ipvs.list(), []);
+    await ipvs.flush({ confirm: 'delete every virtual service' });
     assert.deepEqual(await ipvs.list(), []);
   });
 
@@ -307,7 +314,7 @@ export function ipvsContract(open: () => Promise<Ipvs>): void {
       () => ipvs.list(),
       () => ipvs.add(WEB),
       () => ipvs.apply([]),
-      () => ipvs.flush(),
+      () => ipvs.flush({ confirm: 'delete every virtual service' }),
       () => ipvs.zero(),
       () => ipvs.listDaemons(),
       () => ipvs.stopDaemon('master'),

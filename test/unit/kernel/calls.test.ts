@@ -112,6 +112,11 @@ test('options: defaults, and values that break a rule', async () => {
   await assert.rejects(open({ netns: true }), TypeError);
   await assert.rejects(open({ netns: 0 }), RangeError);
   await assert.rejects(open({ netns: '/a\0b' }), RangeError);
+  await assert.rejects(open({ netns: '' }), {
+    name: 'RangeError',
+    message: /^fake\.open: netns must be a path/,
+  });
+  await assert.rejects(open({ netns: null }), TypeError);
 });
 
 test('an aborted signal ends a call: it is not sent, or its result is dropped, and later calls follow', async () => {

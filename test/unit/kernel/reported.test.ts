@@ -74,7 +74,7 @@ it('every fake reports its changes, and nothing that reads', async () => {
   const flow = conntrack.track({ protocol: 'udp', original: tuple, reply: tuple });
   await ipvs.apply([{ do: 'deleteService', service: { firewallMark: 1, family: 4 } }]);
   await ipvs.setTimeouts({ tcp: 1, tcpFin: 1, udp: 1 });
-  await ipvs.flush();
+  await ipvs.flush({ confirm: 'delete every virtual service' });
   await ipset.create({ name: 'a', type: 'hash:ip', family: 4 });
   await rtnetlink.addLink('kube-ipvs0', 'dummy');
   await iptables.restore(4, []);

@@ -122,7 +122,7 @@ test('the start is reported as an event', () => {
     reportingController,
     (regarding as { name: string }).name,
   ]);
-  assert.deepEqual(reported, [['Starting', 'kube-proxy', 'node-a']]);
+  assert.deepEqual(reported, [['Starting', 'kube-netlink-proxy', 'node-a']]);
 });
 
 test('while the API server is down, nothing is removed, and retries back off', async () => {

@@ -104,6 +104,8 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
   #watches: { close(): void }[] = [];
   readonly #formerModes: FormerModes;
   #synced = false;
+  /** Time of the first full pass, in ms. */
+  #firstFull: number | undefined;
   /** When the source reported the oldest change that no pass has begun with, and the oldest of the pass under way, in ms. */
   #oldest: number | undefined;
   #underWay: number | undefined;
@@ -287,6 +289,15 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
     };
   }
 
+  /** Whether the items of this mode serve in place of those of a former one: a Service that is refused for long does not count. */
+  #replacesFormer(summary: SyncSummary): boolean {
+    if (!summary.full) return false;
+    this.#firstFull ??= now();
+    if (isComplete(summary)) return true;
+    const { node, services, plans } = this.#reconciler.refused();
+    return now() - this.#firstFull >= PATIENCE && !node && 2 * services < plans;
+  }
+
   #runnerEvents(): RunnerEvents {
     const { events } = this.#parts;
     return {
@@ -294,13 +305,17 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
         events.synced(summary, now() - (this.#underWay ?? now()));
         this.#underWay = undefined;
         // Traffic is served by the items of this mode before those of another one are removed.
-        if (isComplete(summary) && this.#formerModes.pending) this.#enqueue(() => this.#formerModes.remove());
+        if (this.#formerModes.pending && this.#replacesFormer(summary))
+          this.#enqueue(() => this.#formerModes.remove());
       },
       failed: (error) => events.failed(error),
       retrying: (milliseconds) => events.retrying(milliseconds),
     };
   }
 }
+
+/** Time for which refused Services keep the state of a former mode, in ms, if they are fewer than half. */
+const PATIENCE = 60_000;
 
 /** Whether the kernel has the whole desired state. */
 function isComplete({ full, failures, unknown }: SyncSummary): boolean {

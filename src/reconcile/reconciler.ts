@@ -110,6 +110,16 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     return this.#full || this.#retry || this.#planner.pending;
   }
 
+  /** Owners of the items that the kernel refused, and the number of owners with plans. */
+  refused(): { readonly node: boolean; readonly services: number; readonly plans: number } {
+    const keys = [...this.#kernel.unknown.keys()];
+    return {
+      node: keys.some((key) => this.#planner.isVital(key)),
+      services: this.#planner.servicesOf(keys).size,
+      plans: this.#planner.desired.plans,
+    };
+  }
+
   /** Whether an audit is running. */
   get auditing(): boolean {
     return this.#audit !== undefined;

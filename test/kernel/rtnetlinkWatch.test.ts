@@ -135,6 +135,7 @@ describe('a watch', () => {
   it('reports that changes were lost when a link is renamed', async (t) => {
     const told = await Told.of(t);
     ip('link', 'set', 'va', 'name', 'va2');
+    assert.equal(await told.kinds(), 'lost');
     ip('link', 'set', 'va2', 'name', 'va');
     assert.equal(await told.kinds(), 'lost');
   });

@@ -275,6 +275,22 @@ describe('a proxy', () => {
     assert.match(kernel.rtnetlink.dump('kube-ipvs0'), /10\.96\.0\.1\/32/);
   });
 
+  it('forgets the addresses of a link by its former name', async () => {
+    const { kernel, proxy, pass, tell, host, notifications } = setUp(service('a', '10.96.0.1'));
+    await proxy.start();
+    tell().synced();
+    await pass();
+    notifications.send(addresses('+eth1 192.168.60.10/24'));
+    await pass();
+    assert.match(kernel.ipvs.dump(), /192\.168\.60\.10:30080/);
+    // A watch reports the new name as a loss, and a later change by that name.
+    host.addresses = [{ link: 'lan1', address: '192.168.60.10', prefix: 24, scope: 'global', flags: [] }];
+    notifications.send({ ...NO_CHANGE, lost: true });
+    notifications.send(addresses('-lan1 192.168.60.10/24'));
+    await pass();
+    assert.doesNotMatch(kernel.ipvs.dump(), /192\.168\.60\.10:30080/);
+  });
+
   it('lists the addresses of its host again if a listing failed', async () => {
     const { kernel, proxy, pass, tell, told, host, notifications } = setUp(service('a', '10.96.0.1'));
     await proxy.start();

@@ -37,7 +37,11 @@ export class FakeRtnetlink extends FakeClient<types.RtnetlinkOperation> implemen
   /** Notifications of changes, for every `watch()`. A test may add others, or lose some. */
   readonly events = new FakeEvents<types.RtnetlinkEvent>();
   readonly #addresses = new Map<number, FakeAddresses>();
-  readonly #links = new FakeLinks(this.kinds, (link, deleted) => this.#linkChanged(link, deleted));
+  readonly #links = new FakeLinks(
+    this.kinds,
+    (link, deleted) => this.#linkChanged(link, deleted),
+    () => this.events.lose(),
+  );
   readonly #routes = new FakeRoutes(
     { link: (name) => this.#links.get(name), addresses: () => this.#allAddresses() },
     (change, deleted) =>

@@ -209,6 +209,22 @@ export function rtnetlinkContract(open: () => Promise<Rtnetlink>, kind: string):
     assert.deepEqual(lines, ['resync', '+ knp0', '+ knp0 10.96.0.1', '- knp0 10.96.0.1', '- knp0']);
   });
 
+  it('reports a link that is renamed as a loss: its addresses have the new name', async () => {
+    const rtnetlink = await open();
+    await rtnetlink.addLink('knp0', kind);
+    await rtnetlink.addAddress(on('10.96.0.1', 32));
+    const iterator = rtnetlink.watch({ kinds: ['link', 'address'] })[Symbol.asyncIterator]();
+    assert.deepEqual(await iterator.next(), { done: false, value: { kind: 'resync', lost: false } });
+    await rtnetlink.setLink('knp0', { name: 'knp1' });
+    assert.deepEqual(await iterator.next(), { done: false, value: { kind: 'resync', lost: true } });
+    const named = (await rtnetlink.listAddresses()).filter(({ address }) => address === '10.96.0.1');
+    assert.deepEqual(
+      named.map(({ link }) => link),
+      ['knp1'],
+    );
+    await iterator.return?.();
+  });
+
   it('ends the iterations of a client that is closed, and starts none after it', async () => {
     const rtnetlink = await open();
     const iterator = rtnetlink.watch()[Symbol.asyncIterator]();

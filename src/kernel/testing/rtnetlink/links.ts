@@ -37,11 +37,14 @@ export class FakeLinks {
   readonly #links = new Map<string, Held>();
   readonly #kinds: ReadonlySet<string>;
   readonly #changed: LinkChanged;
+  readonly #renamed: () => void;
   #lastIndex = 0;
 
-  constructor(kinds: ReadonlySet<string>, changed: LinkChanged) {
+  /** @param renamed is called before `changed` for a link that has another name */
+  constructor(kinds: ReadonlySet<string>, changed: LinkChanged, renamed: () => void) {
     this.#kinds = kinds;
     this.#changed = changed;
+    this.#renamed = renamed;
     this.#create('lo', '', ['loopback'], { mtu: 65536, address: '00:00:00:00:00:00' });
   }
 
@@ -103,7 +106,7 @@ export class FakeLinks {
     if (bridgePort && !upper && held.master === undefined) return EOPNOTSUPP;
     if (netns !== undefined && held.name === 'lo') return EINVAL;
     if (netns !== undefined) return this.#remove(held);
-    if (name !== undefined) this.#rename(held, name);
+    if (name !== undefined && name !== held.name) this.#rename(held, name);
     if (upper) held.master = upper.name;
     if (master === null) this.#free(held);
     if (bridge) held.bridge = { ...held.bridge, ...bridge };
@@ -147,6 +150,7 @@ export class FakeLinks {
     }
     held.name = name;
     this.#links.set(name, held);
+    this.#renamed();
   }
 
   #createPeer(name: string, other: string, peer: VethPeer): void {

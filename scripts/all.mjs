@@ -2,8 +2,8 @@
 // tests run on Debian's kernel in QEMU; `npm test` prefers faster kernels.
 
 import { reportFailures } from './lib/failure.mjs';
+import { ensureNodeModules } from './lib/nodeModules.mjs';
 import { nodeScript, step } from './lib/steps.mjs';
-import { ensureNodeModules } from './test/prepare.mjs';
 
 process.exitCode = await reportFailures('all', () => {
   ensureNodeModules();

@@ -3,8 +3,8 @@
 
 import { buildCommand, buildNative, buildTypeScript } from './lib/build.mjs';
 import { reportFailures } from './lib/failure.mjs';
+import { ensureNodeModules } from './lib/nodeModules.mjs';
 import { COMPILER_PACKAGES, ensurePackages } from './lib/packages.mjs';
-import { ensureNodeModules } from './test/prepare.mjs';
 
 process.exitCode = await reportFailures('build', () => {
   if (process.argv.includes('--install')) ensureNodeModules();

@@ -7,9 +7,9 @@ import { dirname, resolve } from 'node:path';
 import { buildNative, buildTypeScript } from './lib/build.mjs';
 import { capture } from './lib/commands.mjs';
 import { Failure, reportFailures } from './lib/failure.mjs';
+import { ensureNodeModules } from './lib/nodeModules.mjs';
 import { COMPILER_PACKAGES, ensurePackages, WITNESS_PACKAGES } from './lib/packages.mjs';
 import { heading, nodeScript } from './lib/steps.mjs';
-import { ensureNodeModules } from './test/prepare.mjs';
 import { main as runVm } from './vm/cli.mjs';
 import { chooseVehicle, VEHICLES, vehicleNamed } from './vm/vehicles.mjs';
 

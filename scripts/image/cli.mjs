@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { CHECKOUT } from '../lib/checkout.mjs';
 import { capture, run } from '../lib/commands.mjs';
 import { Failure, reportFailures } from '../lib/failure.mjs';
-import { ensurePackages, IMAGE_PACKAGES } from '../lib/packages.mjs';
+import { ensureNodeModules } from '../lib/nodeModules.mjs';
+import { ensurePackages, IMAGE_PACKAGES, NODE_GYP_PACKAGES } from '../lib/packages.mjs';
 import { heading, nodeScript, step } from '../lib/steps.mjs';
 import { Buildah } from './buildah.mjs';
 import { sumOfInputs } from './inputs.mjs';
@@ -36,7 +37,8 @@ export function main(args) {
 function buildImage(options, version) {
   if (process.getuid?.() !== 0) throw new Failure('building needs root');
   assertRunnable(options.arch);
-  ensurePackages(IMAGE_PACKAGES);
+  ensurePackages({ ...NODE_GYP_PACKAGES, ...IMAGE_PACKAGES });
+  ensureNodeModules();
   // The image has the binary of the package.
   step('prebuilt binary', nodeScript('scripts/prebuild.mjs', '--target', `linux-${options.arch}-glibc`));
   const sum = `${sumOfInputs()} ${options.arch}`;

@@ -27,12 +27,11 @@ export const QEMU_PACKAGES = {
   'xz-utils': 'xz',
 };
 
+/** @type {Requirements} Run node-gyp, with a compiler from elsewhere. */
+export const NODE_GYP_PACKAGES = { make: 'make', python3: 'python3' };
+
 /** @type {Requirements} Compiles the native addon. */
-export const COMPILER_PACKAGES = {
-  'g++': 'g++',
-  make: 'make',
-  python3: 'python3',
-};
+export const COMPILER_PACKAGES = { 'g++': 'g++', ...NODE_GYP_PACKAGES };
 
 /** @type {Requirements} Builds the native addon and its tests; the addon loads libipset when it runs. */
 export const BUILD_PACKAGES = {

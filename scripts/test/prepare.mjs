@@ -1,9 +1,7 @@
 // Prepares a clone for its tests: Debian packages, npm packages, the build.
 
-import { statSync } from 'node:fs';
-import { join } from 'node:path';
 import { buildCommand, buildNative, buildTypeScript } from '../lib/build.mjs';
-import { CHECKOUT } from '../lib/checkout.mjs';
+import { ensureNodeModules } from '../lib/nodeModules.mjs';
 import { BUILD_PACKAGES, ensurePackages, SHELL_PACKAGES, WITNESS_PACKAGES } from '../lib/packages.mjs';
 import { heading, nodeScript, step } from '../lib/steps.mjs';
 import { preparePackage } from './package.mjs';
@@ -34,21 +32,4 @@ export function prepare(tiers) {
 function buildImage() {
   const folders = ['--storage', '.cache/image/storage', '--export', '.cache/image/unpacked'];
   step('container image', nodeScript('scripts/image.mjs', '--stand-in-bases', ...folders));
-}
-
-/** Installs the packages of package-lock.json, unless they were installed after its last change. */
-export function ensureNodeModules() {
-  // npm writes the hidden lock file at the end of every installation.
-  const installed = changedAt('node_modules/.package-lock.json');
-  if (installed >= changedAt('package-lock.json')) return;
-  // No package in package-lock.json needs its install script.
-  step('npm packages: npm ci', ['npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund']);
-}
-
-/**
- * @param {string} path
- * @returns {number} milliseconds since the epoch; 0 if there is no such file
- */
-function changedAt(path) {
-  return statSync(join(CHECKOUT, path), { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }

@@ -68,6 +68,8 @@ class History {
   #calls = 0;
   #ended = false;
   #switched = false;
+  /** Number of proxies that were started. */
+  #starts = 0;
   /** The state of the former mode may still be there. */
   #former = false;
   /** Operations may have failed since the proxy last had nothing to do. */
@@ -122,7 +124,7 @@ class History {
   /** Starts a proxy, sometimes in the other mode. */
   async #start(): Promise<void> {
     const former = this.#mode;
-    if (this.#counts.ends > 0 && this.#random() < 0.3) {
+    if (this.#starts++ > 0 && this.#random() < 0.3) {
       this.#mode = former === 'ipvs' ? 'iptables' : 'ipvs';
       this.#switched = true;
       this.#former = true;

@@ -7,6 +7,7 @@ import { familyOf } from '../../net/address.js';
 import type { Comparison, Desired } from '../mode.js';
 import { equalTexts } from '../shared/iptables/describe.js';
 import { compareServer, isSameServer } from './compareServer.js';
+import type { IsProtected } from './excluded.js';
 import {
   type Item,
   LINK,
@@ -28,11 +29,16 @@ import {
 import { recordOf, recordsNaming } from './ownership.js';
 import { CHAINS } from './rules.js';
 
-/** Compares one key at a time. */
+/**
+ * Compares one key at a time.
+ *
+ * @param isProtected items that are not deleted when no plan has them any more
+ */
 export function compare(
   desired: Desired<Item>,
   known: ReadonlyMap<string, Item>,
-  unknown: ReadonlyMap<string, Item | undefined> = new Map(),
+  unknown: ReadonlyMap<string, Item | undefined>,
+  isProtected: IsProtected,
 ): Comparison<Operation> {
   const steps = new Steps();
   for (const [key, item] of unknown) {
@@ -49,10 +55,12 @@ export function compare(
         const step = stepTowards(want, have);
         if (step) steps.add(...step, key, want);
         else if (want.kind === 'set' && have?.kind === 'set') rebuildSet(steps, key, want, have, desired);
-      } else if (have?.kind === 'virtualService') {
+      } else if (have === undefined || isProtected(have)) {
+        return;
+      } else if (have.kind === 'virtualService') {
         if (!have.foreign) steps.deleteServer(key, have);
       } else {
-        const step = have && stepAway(have, desired);
+        const step = stepAway(have, desired);
         if (step) steps.add(...step, key, undefined);
       }
     },

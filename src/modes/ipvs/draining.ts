@@ -4,6 +4,7 @@ import { NetlinkError } from '../../errors.js';
 import { noChange, type RealServerChange, serverId } from '../../kernel/ipvs/serverLists.js';
 import type { RealServer, RealServerId, VirtualServiceState } from '../../kernel/ipvs/types.js';
 import type { Maintenance, Pass } from '../mode.js';
+import type { IsProtected } from './excluded.js';
 import type { Item } from './items.js';
 import type { IpvsKernel } from './kernel.js';
 import { type Operation, serverOperation } from './operations.js';
@@ -26,7 +27,13 @@ export class DrainingServers {
   readonly #fresh = new Set<string>();
   /** Key → time of the next count of connections, in ms, in ascending order. */
   readonly #queue = new Map<string, number>();
+  readonly #isProtected: IsProtected;
   #size = 0;
+
+  /** @param isProtected virtual services that stay with their real servers when no plan has them any more */
+  constructor(isProtected: IsProtected) {
+    this.#isProtected = isProtected;
+  }
 
   /**
    * Records virtual services that were read from the kernel: weight 0 always means draining. Connections of a virtual
@@ -97,6 +104,10 @@ export class DrainingServers {
   ): Promise<Operation | undefined> {
     const have = known.get(key);
     const want = desired.get(key);
+    if (have && !want && this.#isProtected(have)) {
+      this.#removeAll(key);
+      return undefined;
+    }
     const since = this.#unsettled(key, have, want);
     if (since === undefined || have?.kind !== 'virtualService') return undefined;
     // Before the count: if it fails, it is repeated after the same delay.

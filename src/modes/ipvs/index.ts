@@ -5,6 +5,7 @@ import { apply } from './apply.js';
 import { compare, isSame } from './compare.js';
 import { describe } from './describe.js';
 import { DrainingServers } from './draining.js';
+import { protectedItems } from './excluded.js';
 import { groupOf, type Item, isOurs, LINK } from './items.js';
 import { keep } from './keep.js';
 import type { IpvsKernel } from './kernel.js';
@@ -25,7 +26,8 @@ export { checkScheduler, prepare, probeScheduler } from './prepare.js';
 
 /** Creates ipvs mode from its pure parts and a kernel. */
 export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<Item, Operation> {
-  const draining = new DrainingServers();
+  const isProtected = protectedItems(options);
+  const draining = new DrainingServers(isProtected);
   /** Service → endpoints that were terminating in its last plan; only Services with such endpoints. */
   const terminated = new Map<string, Terminating>();
   /** Keys of the virtual services that this process added and has not deleted. */
@@ -50,8 +52,8 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
     planNode: (desired, node, outlook) => planNode(desired, node, outlook, options),
     affectsNode,
     groupOf,
-    isOurs,
-    compare,
+    isOurs: (item) => isOurs(item) && !isProtected(item),
+    compare: (desired, known, unknown = new Map()) => compare(desired, known, unknown, isProtected),
     isSame,
     keep,
     learn(known, operation) {

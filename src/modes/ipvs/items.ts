@@ -63,8 +63,7 @@ export type Item =
   /** Foreign: rules of other programs jump to it. */
   | ({ readonly kind: 'chain'; readonly foreign?: true } & Chain)
   | ({ readonly kind: 'jump' } & ChainRule)
-  /** Foreign: excluded from deletion by configuration. */
-  | { readonly kind: 'address'; readonly address: string; readonly foreign?: true }
+  | { readonly kind: 'address'; readonly address: string }
   | Entry
   | NodeDrop
   | VirtualServiceItem;

@@ -4,8 +4,8 @@ import type { SavedRules, Table } from '../../kernel/iptables/types.js';
 import { listsOf, type RealServers } from '../../kernel/ipvs/serverLists.js';
 import type { AddressId, VirtualService } from '../../kernel/ipvs/types.js';
 import { type Family, familyOf, isLinkLocalIPv6 } from '../../net/address.js';
-import { networkContains, parseNetwork } from '../../net/network.js';
 import { splitChainId, targetsOfOthers } from '../shared/iptables/targets.js';
+import { excludedAddresses } from './excluded.js';
 import {
   type Item,
   itemMap,
@@ -96,16 +96,12 @@ async function observeLink(kernel: IpvsKernel, options: IpvsOptions): Promise<It
   const link = await readLink(kernel);
   if (link.length === 0) return [];
   const addresses = await kernel.rtnetlink.listAddresses(LINK);
-  const excluded = excludes(options);
-  const isKept = (address: string) => options.cures.has('excluded-addresses') && excluded(address);
   return [
     ...link,
     ...addresses
       // If another program sets the link up, the kernel adds a link-local address.
       .filter(({ address }) => options.families.includes(familyOf(address)) && !isLinkLocalIPv6(address))
-      .map(
-        ({ address }): Item => ({ kind: 'address', address, ...(isKept(address) ? { foreign: true } : {}) }),
-      ),
+      .map(({ address }): Item => ({ kind: 'address', address })),
   ];
 }
 
@@ -148,25 +144,20 @@ export function definitionOf(header: SetHeader): SetItem['set'] {
 /**
  * Whether a virtual service is ours: its address is on kube-ipvs0, or our sets contain its address and port. Entries
  * are added before virtual services and deleted after them, so the record survives restarts, and includes those of a
- * former kube-proxy. Other virtual services (keepalived's, those with a firewall mark) are not changed.
+ * former kube-proxy. Other virtual services (keepalived's, those with a firewall mark) are not changed. Without a record,
+ * those in excludeCIDRs are never ours.
  */
 function ownership(
   records: ReadonlySet<string>,
   made: ReadonlySet<string>,
   options: IpvsOptions,
 ): (id: AddressId) => boolean {
-  const excluded = excludes(options);
+  const excluded = excludedAddresses(options);
   const isRecorded = (id: AddressId) =>
     made.has(virtualServiceKey(id)) ||
     records.has(keyOf({ kind: 'address', address: id.address })) ||
     recordsNaming(id).some((record) => records.has(record));
-  return (id) => (options.ownAll || isRecorded(id)) && !excluded(id.address);
-}
-
-/** Whether an address is in a network of excludeCIDRs. */
-function excludes({ excludeCIDRs }: IpvsOptions): (address: string) => boolean {
-  const networks = excludeCIDRs.flatMap((text) => parseNetwork(text) ?? []);
-  return (address) => networks.some((network) => networkContains(network, address));
+  return (id) => isRecorded(id) || (options.ownAll && !excluded(id.address));
 }
 
 async function* observeServers(

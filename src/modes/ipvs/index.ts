@@ -63,7 +63,14 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
     },
     subjectOf,
     describe,
-    apply: (operations) => apply(kernel, operations),
+    async apply(operations) {
+      const results = await apply(kernel, operations);
+      for (const [i, operation] of operations.entries()) {
+        // The first error is that of a real server: the virtual service was added.
+        if (results[i]?.operation === 'ipvs.addRealServer') recordMade(made, operation);
+      }
+      return results;
+    },
     async *observe() {
       for await (const piece of observe(kernel, options, made)) {
         draining.observe(piece);

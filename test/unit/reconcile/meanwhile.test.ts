@@ -196,6 +196,23 @@ describe('failed items that cannot be read', () => {
     assert.doesNotMatch(node.kernel.ipset.dump(), /^add/m);
   });
 
+  it('are ours if only the real servers of a new virtual service were refused, and its record', async () => {
+    const node = new FakeNode(HOST);
+    await node.sync();
+    const { ipvs, ipset, rtnetlink } = node.kernel;
+    const refuse = (operation: string, target: string) => failNth(1)(operation, target);
+    ipvs.fault = (operation, target) =>
+      operation.includes('RealServer') ? refuse(operation, target) : undefined;
+    ipset.fault = rtnetlink.fault = refuse;
+    await node.loadText(WEB);
+    assert.ok((await node.sync()).unknown > 0);
+    await node.loadText('');
+    ipvs.fault = ipset.fault = rtnetlink.fault = () => undefined;
+    node.reconciler.requestFullSync();
+    assert.deepEqual((await node.sync()).failures, []);
+    assert.equal(ipvs.dump(), '');
+  });
+
   it('do not delay the retry of other failed items', async () => {
     const node = new FakeNode(HOST);
     await node.sync();

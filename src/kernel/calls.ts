@@ -31,7 +31,7 @@ export async function openCalls<Native extends NativePart, Change>(
     integerFault('timeout', timeout, 1, LONGEST_TIMEOUT);
   if (fault) throw argumentError(attempt.operation, fault);
   const path = typeof netns === 'number' ? `/proc/${netns}/ns/net` : (netns ?? '');
-  const calls = new Calls<Native, Change>(client, { netns: path, timeout });
+  const calls = new Calls<Native, Change>(client, { timeout, ...(path === '' ? {} : { netns: path }) });
   try {
     await calls.run({ ...attempt, target: path || undefined }, () => client.open(path, timeout), { signal });
   } catch (error) {

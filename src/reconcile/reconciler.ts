@@ -143,10 +143,11 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
 
   /** Plans the touched Services, and programs what differs from the known state. Returns the number of Services. */
   async #changes(record: PassRecord): Promise<number> {
-    const again = await this.#observeUnknown(record);
     const pieces = this.#planner.take();
     const keys = await this.#planPieces(pieces);
-    for (const key of [...this.#planner.planRest(), ...again]) keys.add(key);
+    for (const key of this.#planner.planRest()) keys.add(key);
+    // After the plans: what an item that cannot be read alone counts as depends on whether it is desired.
+    for (const key of await this.#observeUnknown(record)) keys.add(key);
     await this.#program(pieces, keys, record);
     return countServices(pieces);
   }

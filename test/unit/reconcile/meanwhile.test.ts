@@ -213,6 +213,22 @@ describe('failed items that cannot be read', () => {
     assert.equal(ipvs.dump(), '');
   });
 
+  it('are added if their Service is created again in the pass that reads them', async () => {
+    const node = new FakeNode(HOST);
+    await node.sync();
+    const { ipset } = node.kernel;
+    ipset.fault = (operation, target) => failNth(1)(operation, target);
+    await node.loadText(WEB);
+    assert.ok((await node.sync()).unknown > 0);
+    await node.loadText('');
+    await node.sync();
+    ipset.fault = () => undefined;
+    node.reconciler.retryFailed();
+    await node.loadText(WEB);
+    assert.deepEqual((await node.sync()).failures, []);
+    assert.match(ipset.dump(), /^add KUBE-CLUSTER-IP 10\.96\.0\.1,tcp:80$/m);
+  });
+
   it('do not delay the retry of other failed items', async () => {
     const node = new FakeNode(HOST);
     await node.sync();

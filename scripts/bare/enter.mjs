@@ -5,8 +5,8 @@ import { once } from 'node:events';
 import { constants } from 'node:os';
 import { CLONE } from './root.mjs';
 
-// pivot_root, because in a chroot unshare fails, and User Mode Linux needs namespaces. The shell stays the first process of
-// the PID namespace: it collects the ended processes of others.
+// pivot_root, because in a chroot unshare fails, and User Mode Linux needs namespaces. The shell stays process 1 of the PID
+// namespace, because process 1 must reap orphans.
 const SET_UP = `
 set -e
 root=$1; shift

@@ -1,5 +1,4 @@
 // Formats a log record as a line of text: time, level, message, and the fields as key=value.
-
 import { escapedControls } from '../errors.js';
 
 /** A record in pino's JSON. */

@@ -1,5 +1,4 @@
 // Connection tracking over ctnetlink: the flows of one network namespace.
-
 import type { NetlinkError } from '../../errors.js';
 import { loadAddon, type NativeConntrackClient } from '../addon.js';
 import { applyAll, applyOne } from '../batch.js';

@@ -1,6 +1,5 @@
 // ipset: sets of addresses, networks, ports and others that rules refer to. Written through libipset, which is loaded when a
 // set is first written; listed over netlink without it.
-
 import { loadAddon, type NativeIpsetClient } from '../addon.js';
 import { applyAll, applyOne } from '../batch.js';
 import { openCalls, unless } from '../calls.js';

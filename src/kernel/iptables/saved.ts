@@ -27,10 +27,12 @@ export async function parseTablesInSlices(text: string): Promise<SavedTables> {
   return reader.tables;
 }
 
-/**
- * Reads the output of iptables-save, line by line. Counters and comments are ignored, and so is a second space before the
- * name of an nfacct counter, which some versions print.
- */
+/** A rule as all versions print it: some print a second space before the name of an nfacct counter. */
+export function normalized(rule: string): string {
+  return rule.replace('--nfacct-name  ', '--nfacct-name ');
+}
+
+/** Reads the output of iptables-save, line by line. Counters and comments are ignored. */
 class SavedReader {
   readonly tables = { rules: new Map<string, string[]>(), policies: new Map<string, Policy>() };
   /** Lines are cut from bytes: V8 keeps the whole text alive for each part of it that is in use. */
@@ -64,7 +66,7 @@ class SavedReader {
       const [, chain, rule = ''] = /^(?:\[\d+:\d+\] )?-A (\S+) (.*?)\s*$/.exec(line) ?? [];
       if (chain === undefined) return;
       const texts = this.tables.rules.get(`${this.#table}/${chain}`);
-      texts?.push(rule.replace('--nfacct-name  ', '--nfacct-name '));
+      texts?.push(normalized(rule));
     }
   }
 }

@@ -1,6 +1,7 @@
 // The output of iptables-save as a map of chains whose rules are made when they are read. On a node with many Services, the rules as
 // texts take several times the memory of the output.
 import { TimeSlice } from '../../timeSlice.js';
+import { normalized } from './saved.js';
 import type { SavedRules } from './types.js';
 
 /** Finds the chains of the output, in time slices. */
@@ -131,8 +132,7 @@ class SavedText implements SavedRules {
       const chain = this.#ruleAt(place, lineEnd) ?? lineEnd;
       const space = this.#bytes.indexOf(' ', chain);
       const text = space < 0 || space > lineEnd ? '' : this.#text(space + 1, lineEnd).trimEnd();
-      // Some versions print a second space before the name of an nfacct counter.
-      rules.push(text.includes('--nfacct-name  ') ? text.replace('--nfacct-name  ', '--nfacct-name ') : text);
+      rules.push(normalized(text));
       place = lineEnd + 1;
     }
     return rules;

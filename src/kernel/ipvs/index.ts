@@ -1,5 +1,4 @@
 // IPVS over generic netlink: virtual services and real servers of one network namespace.
-
 import { loadAddon, type NativeIpvsClient } from '../addon.js';
 import { applyAll, applyOne } from '../batch.js';
 import { openCalls, unless } from '../calls.js';

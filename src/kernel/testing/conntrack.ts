@@ -1,5 +1,4 @@
 // Connection tracking in memory. It refuses the same arguments as the real one, and has the kernel's rules.
-
 import { constants } from 'node:os';
 import type { NetlinkError } from '../../errors.js';
 import { familyOf } from '../../net/address.js';

@@ -1,5 +1,4 @@
 // ipset in memory: keeps sets and entries, and refuses the same operations as the kernel.
-
 import { constants } from 'node:os';
 import { checkConfirmation } from '../confirmation.js';
 import { toNetlinkError } from '../failures.js';

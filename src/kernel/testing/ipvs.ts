@@ -1,5 +1,4 @@
 // IPVS in memory: keeps virtual services, real servers and sync daemons, and refuses the same operations as the kernel.
-
 import { constants } from 'node:os';
 import { familyOf, joinHostPort } from '../../net/address.js';
 import { checkConfirmation } from '../confirmation.js';

@@ -9,8 +9,8 @@ import { type Item, keyOf } from './items.js';
 import type { IptablesOptions } from './options.js';
 
 /**
- * The built-in chains through which packets of others, and of the node itself, reach the chains of Services. Their jumps are lost
- * when the table is flushed. A chain that is deleted alone is found by audits.
+ * The built-in chains whose jumps lead packets to the chains of Services: PREROUTING and FORWARD those of other hosts and of pods,
+ * OUTPUT those of the node. A flush of the table deletes these jumps. A chain that is deleted alone is found by audits.
  */
 const WATCHED: readonly string[] = ['nat/PREROUTING', 'nat/OUTPUT', 'filter/FORWARD', 'filter/OUTPUT'];
 

@@ -1,5 +1,5 @@
-// The number of endpoints of all Service ports. A change of a slice costs what the slice has, and one of a
-// Service what all its slices have.
+// The number of endpoints of all Service ports. The cost of a change is that of the slice, or of all slices of the Service that
+// changed.
 import type { Family } from '../net/address.js';
 import type { EndpointSlice, Service, SlicePort } from '../objects/types.js';
 import { isProxied } from './planInput.js';

@@ -1,5 +1,4 @@
-// A value or a list of values. Nearly every address has one claimant: a list with one element
-// would take 56 bytes for each.
+// A value or a list of values. Nearly every address has one claimant: a list with one element would take 56 bytes for each.
 
 /** One value, or several; undefined for none. The values are no arrays. */
 export type OneOrMore<T> = T | readonly T[] | undefined;

@@ -1,5 +1,5 @@
-// Finds a key that an object of a JSON text has twice, and nesting that is too deep. JSON.parse takes the last of them without an error; YAML, and the
-// strict decoding of Kubernetes, refuse both.
+// Checks a JSON text that JSON.parse has accepted: an object that has a key twice, of which JSON.parse takes the last one without
+// an error, and YAML and the strict decoding of Kubernetes refuse both; and nesting that is too deep.
 import { TimeSlice } from '../timeSlice.js';
 
 /** Tokens between two looks at the clock. */

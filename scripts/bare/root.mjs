@@ -1,6 +1,7 @@
 // The root folder of a machine with only Debian, Node, npm, git and apt: made once, and copied for each run.
 
 import {
+  chmodSync,
   copyFileSync,
   cpSync,
   existsSync,
@@ -52,6 +53,8 @@ export function ensureBase(fresh) {
     ]);
     if (!ok) throw new Failure(`debootstrap failed: ${(stdout.toString() + stderr).trim().slice(-1000)}`);
     addNode(folder);
+    // It becomes /, which all users may enter; mkdtemp() makes folders for one user. Copies have its mode.
+    chmodSync(folder, 0o755);
     renameSync(folder, BASE);
   } catch (error) {
     deleteRoot(folder);

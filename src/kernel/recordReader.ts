@@ -10,6 +10,9 @@ export class RecordReader {
   /** The last text of each field by the place of the field, with its own place in the bytes. */
   readonly #texts = new Map<number, { readonly start: number; readonly text: string }>();
 
+  /** The same of IPv6 addresses, which take longer to format than IPv4 addresses. */
+  readonly #addresses = new Map<number, { readonly start: number; readonly text: string }>();
+
   constructor({ buffer, byteOffset, length }: Uint8Array) {
     this.#bytes = Buffer.from(buffer, byteOffset, length);
     this.#view = new DataView(buffer, byteOffset, length);
@@ -69,9 +72,26 @@ export class RecordReader {
     return true;
   }
 
+  /** Many addresses of a listing are equal to the one before in the same field: the destination of the flows of a frontend. */
   address(field: Place<'address'>, family: Family, part = 0): string {
-    const start = this.#view.byteOffset + this.#at + part + field;
-    return formatAddress(new Uint8Array(this.#view.buffer, start, family === 4 ? 4 : 16));
+    const start = this.#at + part + field;
+    if (family === 4) return this.#addressAt(start, 4);
+    const last = this.#addresses.get(part + field);
+    if (last && this.#isEqualAddress(start, last.start)) return last.text;
+    const text = this.#addressAt(start, 16);
+    this.#addresses.set(part + field, { start, text });
+    return text;
+  }
+
+  #addressAt(start: number, length: 4 | 16): string {
+    return formatAddress(new Uint8Array(this.#view.buffer, this.#view.byteOffset + start, length));
+  }
+
+  #isEqualAddress(start: number, other: number): boolean {
+    for (let i = 12; i >= 0; i -= 4) {
+      if (this.#view.getUint32(start + i) !== this.#view.getUint32(other + i)) return false;
+    }
+    return true;
   }
 
   /** The place of an address in the bytes that are read. */

@@ -45,8 +45,11 @@ export interface EventRecorderParts {
   readonly date?: () => number;
 }
 
-/** Longest queue, tries for each event, and time in which an equal event is not sent again, in ms. */
-const LIMITS = { waiting: 100, tries: 12, quiet: 600_000 };
+/**
+ * Longest queue, tries for each event, time in which an equal event is not sent again, in ms, and the number of events that are
+ * remembered for it: the oldest are forgotten first, and may then be sent again.
+ */
+const LIMITS = { waiting: 100, tries: 12, quiet: 600_000, remembered: 1000 };
 /** Events of all nodes that a node sends in an hour at most, and the hour, in ms. */
 const OF_CLUSTER = { most: 10, hour: 3_600_000 };
 const LONGEST_NOTE = 1024;
@@ -60,7 +63,7 @@ export class EventRecorder {
   readonly #date: () => number;
   readonly #end = new AbortController();
   readonly #waiting: ClusterEvent[] = [];
-  /** Recent events, and when they were recorded. */
+  /** Recent events, and when they were recorded; the oldest first. */
   readonly #recent = new Map<string, number>();
   /** When events of all nodes were recorded in the last hour. */
   readonly #ofCluster: number[] = [];
@@ -74,8 +77,8 @@ export class EventRecorder {
   }
 
   /**
-   * Sends an event soon, unless an equal one was recorded in the last ten minutes, or too many of those of all nodes in the last
-   * hour. Never throws.
+   * Sends an event soon, unless it is one of the last 1000 and was recorded in the last ten minutes, or too many of those of all
+   * nodes were recorded in the last hour. Never throws.
    */
   record(event: ClusterEvent): void {
     if (this.#end.signal.aborted) return;
@@ -84,7 +87,9 @@ export class EventRecorder {
       return;
     }
     const short = { ...event, note: shortNote(event.note) };
-    if (this.#isRecent(short) || (short.ofCluster && !this.#mayTellForAll())) return;
+    const key = JSON.stringify(short);
+    if (this.#isRecent(key) || (short.ofCluster && !this.#mayTellForAll())) return;
+    this.#remember(key);
     this.#waiting.push(short);
     this.#sending ??= this.#send().finally(() => {
       this.#sending = undefined;
@@ -102,13 +107,22 @@ export class EventRecorder {
     await this.#sending;
   }
 
-  #isRecent(event: ClusterEvent): boolean {
+  #isRecent(key: string): boolean {
     const now = this.#now();
-    for (const [key, at] of this.#recent) if (now - at >= LIMITS.quiet) this.#recent.delete(key);
-    const key = JSON.stringify(event);
-    if (this.#recent.has(key)) return true;
-    this.#recent.set(key, now);
-    return false;
+    for (const [oldest, at] of this.#recent) {
+      if (now - at < LIMITS.quiet) break;
+      this.#recent.delete(oldest);
+    }
+    return this.#recent.has(key);
+  }
+
+  #remember(key: string): void {
+    this.#recent.set(key, this.#now());
+    if (this.#recent.size <= LIMITS.remembered) return;
+    for (const oldest of this.#recent.keys()) {
+      this.#recent.delete(oldest);
+      return;
+    }
   }
 
   #mayTellForAll(): boolean {

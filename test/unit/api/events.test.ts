@@ -181,6 +181,36 @@ describe('an event', () => {
     assert.ok(!first.includes(sent()[10]?.metadata.name));
   });
 
+  it('is remembered among a thousand, and an event that is not sent makes it forget none', async () => {
+    const failed: string[] = [];
+    let taken = 0;
+    const recorder = new EventRecorder({
+      client: {
+        create: async () => {
+          taken++;
+        },
+      },
+      failed: (_, reason) => failed.push(reason),
+      now: () => 0,
+    });
+    closeAfter({ close: () => recorder.stop() });
+    const record = async (event: ClusterEvent) => {
+      const before = taken;
+      recorder.record(event);
+      await recorder.flush(5_000);
+      return taken - before;
+    };
+    for (let i = 0; i < 1000; i++) assert.equal(await record({ ...ON_SERVICE, note: `${i}` }), 1);
+    // Ten of all nodes are sent in an hour, and forget the ten oldest; the others are not sent.
+    for (let i = 0; i < 1000; i++) {
+      const sent = await record({ ...ON_SERVICE, note: `for all ${i}`, ofCluster: true });
+      assert.equal(sent, i < 10 ? 1 : 0);
+    }
+    for (const note of [10, 999]) assert.equal(await record({ ...ON_SERVICE, note: `${note}` }), 0);
+    for (const note of [9, 0]) assert.equal(await record({ ...ON_SERVICE, note: `${note}` }), 1);
+    assert.deepEqual(failed, []);
+  });
+
   it('keeps of a long note only what it sends', async () => {
     const { recorder, sent } = await setUp();
     const note = 'x'.repeat(5_000_000);

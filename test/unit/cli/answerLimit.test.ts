@@ -37,3 +37,38 @@ it('does not limit what follows the objects', async () => {
   await new Promise((resolve) => setTimeout(resolve, 60));
   limit.check();
 });
+
+it('passes on every event of a source, and leaves no listener', async () => {
+  const limit = new AnswerLimit(60);
+  const { signal } = limit;
+  const listeners = { added: 0, removed: 0 };
+  const [add, remove] = [signal.addEventListener.bind(signal), signal.removeEventListener.bind(signal)];
+  signal.addEventListener = (...given: Parameters<typeof add>) => {
+    listeners.added++;
+    add(...given);
+  };
+  signal.removeEventListener = (...given: Parameters<typeof remove>) => {
+    listeners.removed++;
+    remove(...given);
+  };
+  const source: Source = {
+    async start(events) {
+      events.changed([]);
+      events.problems([]);
+      events.mended?.([]);
+      events.incomplete?.(['a.yaml']);
+      events.synced();
+    },
+    stop() {},
+  };
+  const seen: string[] = [];
+  await limit.around(source).start({
+    changed: () => seen.push('changed'),
+    problems: () => seen.push('problems'),
+    mended: () => seen.push('mended'),
+    incomplete: (unread) => seen.push(`incomplete ${unread.join()}`),
+    synced: () => seen.push('synced'),
+  } satisfies Required<SourceEvents>);
+  assert.deepEqual(seen, ['changed', 'problems', 'mended', 'incomplete a.yaml', 'synced']);
+  assert.deepEqual(listeners, { added: 1, removed: 1 });
+});

@@ -1,4 +1,5 @@
 // The modes of the proxy that are measured, and a kernel in memory.
+
 import { existsSync } from 'node:fs';
 import { release } from 'node:os';
 import {
@@ -11,6 +12,7 @@ import {
   type IpvsKernel,
 } from '../index.js';
 import { restoreInput } from '../kernel/iptables/index.js';
+import { RecordListing } from '../kernel/listing.js';
 import type { OpenedMode } from '../modes/definition.js';
 import type { Family } from '../net/address.js';
 import { NO_IPVS } from './phases.js';
@@ -64,6 +66,7 @@ export function emptyKernel(): IpvsKernel {
       getLink: async () => undefined,
       listLinks: async () => [],
       listAddresses: async () => [],
+      listNeighbours: () => new RecordListing(async () => []),
       apply: accept,
     },
     iptables: {

@@ -3,21 +3,18 @@ import { didYouMean, readInputFlags, type SplitArguments, UsageError } from '../
 import { helpText } from '../config/help.js';
 import { closestTo } from '../config/suggestion.js';
 import { COMMAND_NAMES, COMMANDS, HELP } from './definitions.js';
-import { type Format, processOutput } from './output/output.js';
+import { columnsOf, type Format, processOutput } from './output/output.js';
 import { readCommand } from './program.js';
 import { RUNNERS } from './runners.js';
-
-/** Width of help for an output that is not a terminal, in columns. */
-const USUAL_WIDTH = 100;
 
 /** Runs the command; resolves to its exit status. Rejects with an Error, and with UsageError if an argument is invalid. */
 export async function runCommand({ command, flags, others }: SplitArguments): Promise<number> {
   const words = command === undefined || command === HELP ? describedBy(others) : [command, ...others];
   if (words === undefined) {
-    process.stdout.write(helpText(COMMANDS));
+    process.stdout.write(helpText(COMMANDS, columnsOf(process.stdout)));
     return 0;
   }
-  const reading = readCommand(words, process.stdout.columns || USUAL_WIDTH);
+  const reading = readCommand(words, columnsOf(process.stdout));
   if ('help' in reading) {
     process.stdout.write(reading.help);
     return 0;

@@ -43,6 +43,7 @@ has addresses only. Only ipvs mode has virtual services. ${MODE_OF_NODE}`,
         default: '0',
         number: { least: 0 },
       },
+      API_LIMIT,
     ],
     formats: REPORTS,
     inputs: true,
@@ -82,6 +83,7 @@ is printed after the first interval.`,
         help: 'exit after this number of lists',
         number: { least: 1, whole: true },
       },
+      API_LIMIT,
     ],
     formats: ['text'],
     inputs: true,
@@ -169,8 +171,10 @@ that a node has the state that it should have. ${MODE_OF_NODE}`,
     name: 'explain',
     summary: 'explain why a client reaches an address and port, or why it does not',
     description: `Follows a packet of a new connection through the kernel of this node as it is programmed now: addresses, rules,
-sets, endpoints, and the address that each endpoint sees. It changes nothing and sends no packet. With
---manifests, --kubeconfig or --master, it names the Service. ${MODE_OF_NODE}`,
+sets, endpoints, and the address that each endpoint sees. It changes nothing and sends no packet: a packet that is
+forwarded has left for an endpoint, which was not asked. The name of the Service is that of the running agent; with
+--manifests, --kubeconfig or --master, that of these objects, which also show why a Service has no endpoint.
+${MODE_OF_NODE}`,
     arguments: [
       {
         syntax: '<frontend>',
@@ -180,14 +184,15 @@ sets, endpoints, and the address that each endpoint sees. It changes nothing and
     options: [
       {
         flags: '--from <client>',
-        help: 'an address, pod (of this node), node (this node itself) or outside; default: pod for a cluster IP, otherwise outside',
+        help: 'an address, pod (of this node), node (this node itself) or outside; default: outside for an external or load-balancer IP and an address of the node, otherwise pod',
       },
+      API_LIMIT,
     ],
     formats: ['text', 'json', 'yaml'],
     inputs: true,
     statuses: [
-      [0, 'the client connects'],
-      [1, 'the client does not connect, or only to some endpoints'],
+      [0, 'the client connects, or its packets are forwarded to every endpoint that can be selected'],
+      [1, 'they are not forwarded, or only to some endpoints, or this is unknown'],
       FAILURE,
     ],
     examples: [

@@ -4,6 +4,7 @@ import { AGENT_FLAGS, didYouMean, UsageError } from '../config/commandLine.js';
 import { FLAGS, type Flag } from '../config/flags.js';
 import { FLAG_TYPES } from '../config/flagTypes.js';
 import { closestTo } from '../config/suggestion.js';
+import { beside, wrapped } from '../wrap.js';
 import type { CommandDefinition, OptionDefinition } from './command.js';
 import { COMMANDS, outputOption } from './definitions.js';
 
@@ -38,13 +39,15 @@ const INPUT_GROUP = 'Flags of the agent (kube-netlink-proxy --help lists the oth
 export function readCommand(args: readonly string[], columns: number): Reading {
   let help = '';
   let found: ReadArguments | undefined;
-  const program = createProgram((read) => {
+  const program = createProgram(columns, (read) => {
     found = read;
   });
   for (const command of [program, ...program.commands]) {
     command
       .exitOverride()
       .showSuggestionAfterError(false)
+      // By default, texts beside long options are not broken on narrow terminals.
+      .configureHelp({ minWidthToWrap: 20 })
       .configureOutput({
         writeOut: (text) => {
           help += text;
@@ -63,15 +66,16 @@ export function readCommand(args: readonly string[], columns: number): Reading {
 }
 
 /** All commands. `act` is called with the arguments of the one that was given. */
-function createProgram(act: (read: ReadArguments) => void = () => {}): Command {
+function createProgram(columns: number, act: (read: ReadArguments) => void): Command {
   const program = new Command('kube-netlink-proxy').helpCommand(false);
-  for (const definition of COMMANDS) addCommand(program, definition, act);
+  for (const definition of COMMANDS) addCommand(program, definition, columns, act);
   return program;
 }
 
 function addCommand(
   program: Command,
   definition: CommandDefinition,
+  columns: number,
   act: (read: ReadArguments) => void,
 ): void {
   const command = program
@@ -91,7 +95,7 @@ function addCommand(
       if (!AGENT_FLAGS.has(name)) command.addOption(inputOption(name, flag));
     }
   }
-  command.addHelpText('after', () => `\n${footer(definition)}`);
+  command.addHelpText('after', () => `\n${footer(definition, columns)}`);
   command.action(() => act({ definition, args: command.args, options: command.opts() }));
 }
 
@@ -121,13 +125,16 @@ function inputOption(name: string, { type, help, short }: Flag): Option {
   return LISTED_FLAGS.has(name) ? option.helpGroup(INPUT_GROUP) : option.hideHelp();
 }
 
-function footer({ statuses, examples }: CommandDefinition): string {
+function footer({ statuses, examples }: CommandDefinition, columns: number): string {
   return [
     'Exit status:',
-    ...statuses.map(([status, meaning]) => `  ${status}  ${meaning}`),
+    ...statuses.flatMap(([status, meaning]) => beside(`  ${status}`, meaning, 5, columns)),
     '',
     'Examples:',
-    ...examples.flatMap(([args, purpose]) => [`  kube-netlink-proxy ${args}`, `      ${purpose}`]),
+    ...examples.flatMap(([args, purpose]) => [
+      ...wrapped(`  kube-netlink-proxy ${args}`, columns, 6),
+      ...beside('', purpose, 6, columns),
+    ]),
     '',
   ].join('\n');
 }

@@ -9,6 +9,7 @@ import type { Loaded } from '../config/load.js';
 import { ServiceCache } from '../services/serviceCache.js';
 import { ManifestSource } from '../source/manifests.js';
 import type { Source } from '../source/source.js';
+import type { AnswerLimit } from './answerLimit.js';
 import { VERSION } from './version.js';
 
 /** The objects of a source. */
@@ -20,11 +21,16 @@ export interface ReadObjects {
 }
 
 /**
- * Reads the objects that the flags name; undefined if they name none. Rejects with an Error if the source cannot be read.
+ * Reads the objects that the flags name; undefined if they name none. Rejects with an Error if the source cannot be read, or
+ * if the API server has not answered when the time is over.
  */
-export async function readObjects(flags: KernelCommand, loaded: Loaded): Promise<ReadObjects | undefined> {
+export async function readObjects(
+  flags: KernelCommand,
+  loaded: Loaded,
+  limit: AnswerLimit,
+): Promise<ReadObjects | undefined> {
   if (flags.manifests !== '') return fromManifests(flags.manifests, loaded);
-  if (flags.master !== '' || flags.given.has('kubeconfig')) return fromApi(flags, loaded);
+  if (flags.master !== '' || flags.given.has('kubeconfig')) return fromApi(flags, loaded, limit);
   return undefined;
 }
 
@@ -35,7 +41,7 @@ async function fromManifests(path: string, loaded: Loaded): Promise<ReadObjects>
   return { source: 'manifests', ...(await readAll(new ManifestSource({ path, follow: false }), loaded)) };
 }
 
-async function fromApi({ master }: KernelCommand, loaded: Loaded): Promise<ReadObjects> {
+async function fromApi({ master }: KernelCommand, loaded: Loaded, limit: AnswerLimit): Promise<ReadObjects> {
   const { configuration, nodeName } = loaded;
   const api = await openApi({
     ...{ configuration, master, nodeName, allNodes: false, version: VERSION },
@@ -43,7 +49,7 @@ async function fromApi({ master }: KernelCommand, loaded: Loaded): Promise<ReadO
     metrics: { requestFailed() {} },
   });
   try {
-    return { source: 'API server', ...(await readAll(api.source, loaded)) };
+    return { source: 'API server', ...(await readAll(limit.around(api.source), loaded)) };
   } finally {
     api.close();
   }

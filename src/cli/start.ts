@@ -5,6 +5,7 @@ import { ConfigurationError } from '../config/load.js';
 import { FAILED } from './command.js';
 import { COMMAND_NAMES, COMMANDS, HELP } from './definitions.js';
 import { keepYoungGenerationSmall } from './heap.js';
+import { columnsOf } from './output/output.js';
 import { stopSignal } from './signals.js';
 import { VERSION } from './version.js';
 
@@ -30,7 +31,7 @@ async function runAgent(args: readonly string[]): Promise<number> {
   const command = readFlags(args, COMMAND_NAMES);
   switch (command.do) {
     case 'help':
-      process.stdout.write(helpText(COMMANDS));
+      process.stdout.write(helpText(COMMANDS, columnsOf(process.stdout)));
       return 0;
     case 'version':
       process.stdout.write(command.raw ? rawVersion() : `kube-netlink-proxy ${VERSION}\n`);

@@ -1,4 +1,6 @@
 // Text about the flags: the usage, the output of --help, and the value of every flag for the log.
+
+import { beside, USUAL_COLUMNS, wrapped } from '../wrap.js';
 import { defaultConfiguration } from './configuration.js';
 import { formatDuration } from './duration.js';
 import {
@@ -18,46 +20,74 @@ export interface CommandSummary {
   readonly summary: string;
 }
 
-const USAGE = `Usage:
-  kube-netlink-proxy [run] [flags]      program the kernel, and keep it up to date
-  kube-netlink-proxy --cleanup          remove all our state from the kernel
-  kube-netlink-proxy COMMAND [options]  for people; kube-netlink-proxy help COMMAND describes a command
-`;
+const USES: readonly (readonly [command: string, purpose: string])[] = [
+  ['[run] [flags]', 'program the kernel, keep it up to date'],
+  ['--cleanup', 'remove all our state from the kernel'],
+  ['COMMAND [options]', 'for people; help COMMAND describes one'],
+];
+
+function usage(columns: number): string[] {
+  const lines = USES.flatMap(([command, purpose]) =>
+    beside(`  kube-netlink-proxy ${command}`, purpose, 40, columns),
+  );
+  return ['Usage:', ...lines, ''];
+}
 
 /** The text above the error of an invalid command line. */
 export function usageText(): string {
-  return `${USAGE}
+  const lines = usage(USUAL_COLUMNS);
+  return `${lines.join('\n')}
 kube-netlink-proxy --help lists the commands and the flags.
 
 `;
 }
 
-/** The output of `--help`. */
-export function helpText(commands: readonly CommandSummary[]): string {
-  return `kube-netlink-proxy replaces kube-proxy: it programs Kubernetes Services into the kernel, in ipvs or iptables mode.
-
-${USAGE}
-Commands:
-${commands.map(({ name, summary }) => `  ${name.padEnd(12)}${summary}`).join('\n')}
-
-Flags of kube-proxy; those marked * take effect with --config too:
-${Object.entries<Flag>(KUBE_PROXY_FLAGS).map(describe).join('\n')}
-
-Flags that kube-proxy does not have; all take effect with --config too:
-${Object.entries<Flag>(OWN_FLAGS).map(describe).join('\n')}
-
-SIGTERM and SIGINT end the program, and leave the kernel state as it is. SIGHUP is ignored, except on a terminal.
-Exit status: 0 success, 1 failure or invalid command line. Exit statuses of a command: see its help.
-`;
+/**
+ * The output of `--help`.
+ *
+ * @param columns of the longest line, unless a word is longer
+ */
+export function helpText(commands: readonly CommandSummary[], columns: number): string {
+  const paragraph = (text: string) => wrapped(text, columns);
+  const flags = (group: Readonly<Record<string, Flag>>) =>
+    Object.entries(group).flatMap((entry) => describe(entry, columns));
+  const lines = [
+    ...paragraph(
+      'kube-netlink-proxy replaces kube-proxy: it programs Kubernetes Services into the kernel, in ipvs or iptables mode.',
+    ),
+    '',
+    ...usage(columns),
+    'Commands:',
+    ...commands.flatMap(({ name, summary }) => beside(`  ${name}`, summary, 14, columns)),
+    '',
+    ...paragraph('Flags of kube-proxy; those marked * take effect with --config too:'),
+    ...flags(KUBE_PROXY_FLAGS),
+    '',
+    ...paragraph('Flags that kube-proxy does not have; all take effect with --config too:'),
+    ...flags(OWN_FLAGS),
+    '',
+    ...paragraph(
+      'SIGTERM and SIGINT end the program, and leave the kernel state as it is. SIGHUP is ignored, except on a terminal.',
+    ),
+    ...paragraph(
+      'Exit status: 0 success, 1 failure or invalid command line. Exit statuses of a command: see its help.',
+    ),
+  ];
+  return `${lines.join('\n')}\n`;
 }
 
-function describe([name, { short, type, help, withConfig }]: [string, Flag]): string {
+/** Stands for a space at which no line is broken. */
+const JOINED = '\u00a0';
+
+function describe([name, { short, type, help, withConfig }]: [string, Flag], columns: number): string[] {
   const names = short === undefined ? `    --${name}` : `-${short}, --${name}`;
   const mark = withConfig && name in KUBE_PROXY_FLAGS ? '*' : ' ';
   const first = ` ${mark} ${names} ${FLAG_TYPES[type].placeholder}`.trimEnd();
   const value = defaultText(name);
   const suffix = value === '' || value === 'false' ? '' : ` (default ${value})`;
-  return `${first}\n            ${help}${suffix}`;
+  // The default is one word: its line is not broken.
+  const text = `${help}${suffix.replace('(default ', `(default${JOINED}`)}`;
+  return [first, ...beside('', text, 12, columns).map((line) => line.replace(JOINED, ' '))];
 }
 
 /** Every flag with its value, as kube-proxy logs them at verbosity 1: `FLAG: --proxy-mode="ipvs"`. */

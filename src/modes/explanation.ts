@@ -13,24 +13,30 @@ export interface PacketQuestion {
   readonly protocol: Protocol;
   /**
    * The client: a canonical address of the same family, or a place, for which the mode selects an address. Default:
-   * `pod` for a cluster IP, `node` for a loopback address, otherwise `outside`.
+   * `outside` for an external or load-balancer IP and for an address of the node, `node` for a loopback address. For a
+   * cluster IP, and for an address that no Service has, `pod`, or `node` if no network of pods on the node is known.
    */
   readonly from?: string;
-  /** The destination is a cluster IP, even if the kernel lacks it. Default: found in the kernel. */
-  readonly clusterIP?: true;
+  /** Whether the destination is a cluster IP, even if the kernel lacks it. Default: found in the kernel. */
+  readonly clusterIP?: boolean;
 }
 
 /** The result for the client. */
 export type Verdict =
-  /** Every connection reaches a server, and its replies reach the client. */
+  /** A process of this node listens and gets the packet, and its replies reach the client. */
   | 'connects'
+  /**
+   * This node sends the packet to every endpoint that can be selected, and the replies that pass it to the client. No
+   * endpoint was asked: its pod may not exist, or may not listen on the port.
+   */
+  | 'forwarded'
   /** Some endpoints that the scheduler selects do not work for this client. */
   | 'partly'
   /** The client immediately gets an error: a TCP reset, or an ICMP message. */
   | 'refused'
   /** The client gets no answer. */
   | 'hangs'
-  /** No route leads to the address. */
+  /** No route leads to the address, or no host of a link has it. */
   | 'unreachable'
   /** The path depends on something that is not understood. */
   | 'unknown';
@@ -76,7 +82,11 @@ export type CauseCode =
   /** The kernel does not send packets of loopback addresses to other links (`route_localnet`). */
   | 'LocalnetOff'
   /** No route leads to the endpoint. */
-  | 'EndpointUnreachable';
+  | 'EndpointUnreachable'
+  /** The kernel asked on the link for the hardware address of the endpoint, or of the next hop, and nothing answered. */
+  | 'NoNeighbour'
+  /** The endpoint is an address of this node, and no process listens on its port. */
+  | 'NoProcess';
 
 /** A reason, and the fact that shows it. */
 export interface Cause {
@@ -117,8 +127,9 @@ export interface EndpointPath {
    * `bypasses`: they do not. Absent if the packet does not reach the endpoint.
    */
   readonly reply?: 'returns' | 'depends' | 'bypasses';
-  readonly result: 'connects' | 'refused' | 'hangs' | 'unknown';
-  /** The reason, unless it connects. */
+  /** In the words of {@link Verdict}. */
+  readonly result: Exclude<Verdict, 'partly'>;
+  /** The reason, unless it connects or is forwarded. */
   readonly cause?: Cause;
 }
 
@@ -152,7 +163,7 @@ export interface Explanation {
   /** A process of this node that gets the packet, because no Service does. */
   readonly process?: { readonly address: string; readonly port: number };
   readonly verdict: Verdict;
-  /** The reasons, unless the verdict is `connects`. */
+  /** The reasons, unless the verdict is `connects` or `forwarded`. */
   readonly causes: readonly Cause[];
   /** State of the node that differs from the state that the mode programs, even if this packet does not depend on it. */
   readonly warnings: readonly Cause[];

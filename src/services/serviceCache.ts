@@ -111,6 +111,12 @@ export class ServiceCache {
     });
   }
 
+  /** The EndpointSlices of a Service, in the order in which they were reported. */
+  slices(service: string): readonly EndpointSlice[] {
+    const entry = this.#entries.get(service);
+    return entry ? slicesOf(entry) : NO_SLICES;
+  }
+
   /** Claims of a Service that another Service wins, as text → the name of the other Service. */
   lostClaims(service: string): ReadonlyMap<string, string> {
     const object = this.#entries.get(service)?.object;

@@ -12,8 +12,8 @@ export interface BrokenRow {
   readonly service: ServiceName;
   readonly kind: Kind;
   readonly verdict: Verdict;
-  /** The first cause for the user. */
-  readonly cause: CauseCode;
+  /** The first cause for the user; absent if the explanation shows none. */
+  readonly cause?: CauseCode;
   /** The results of two connections: the name of the endpoint and the address that it sees, or the error. */
   readonly fates: readonly string[];
 }
@@ -31,6 +31,9 @@ export const REFUSED = ['ECONNREFUSED', 'ECONNREFUSED'];
 /** Fates of two connections. */
 export const SILENT = ['no answer', 'no answer'];
 const HERE_ONLY = ['no answer', `${HERE.name} sees 192.168.50.100`];
+
+/** The kernel gives a neighbour up after one request, which takes 1 s, instead of three. */
+const REQUESTS = '/proc/sys/net/ipv4/neigh/cni0/mcast_solicit';
 
 /** Faults with the same effect in every mode. Valid for TCP over IPv4. */
 export const COMMON_BROKEN_ROWS: readonly BrokenRow[] = [
@@ -67,11 +70,49 @@ export const COMMON_BROKEN_ROWS: readonly BrokenRow[] = [
     cause: 'BridgeFilterOff',
     fates: SILENT,
   },
+  {
+    about: 'the pod of the endpoint is gone, and the node has asked for it',
+    breaks: [
+      `echo 1 >${REQUESTS}`,
+      `ip link set ${HERE.name} down`,
+      `ip neighbour flush to ${HERE.ipv4} dev cni0`,
+      `bash -c ': </dev/tcp/${HERE.ipv4}/8080' 2>/dev/null || true`,
+    ],
+    restores: [
+      `echo 3 >${REQUESTS}`,
+      `ip link set ${HERE.name} up`,
+      `ip neighbour flush to ${HERE.ipv4} dev cni0 nud all`,
+    ],
+    client: 'node',
+    service: 'local',
+    kind: 'ClusterIP',
+    verdict: 'unreachable',
+    cause: 'NoNeighbour',
+    fates: ['EHOSTUNREACH', 'EHOSTUNREACH'],
+  },
 ];
+
+const LOCAL_VIP = '10.96.30.2';
 
 /** Faults in ipvs mode. */
 export const BROKEN_ROWS: readonly BrokenRow[] = [
   ...COMMON_BROKEN_ROWS,
+  {
+    about: 'the endpoint has a port on which its pod does not listen',
+    breaks: [
+      `ipvsadm -a -t ${LOCAL_VIP}:80 -r ${HERE.ipv4}:9 -m -w 1`,
+      `ipvsadm -d -t ${LOCAL_VIP}:80 -r ${HERE.ipv4}:8080`,
+    ],
+    restores: [
+      `ipvsadm -a -t ${LOCAL_VIP}:80 -r ${HERE.ipv4}:8080 -m -w 1`,
+      `ipvsadm -d -t ${LOCAL_VIP}:80 -r ${HERE.ipv4}:9`,
+    ],
+    client: 'pod here',
+    service: 'local',
+    kind: 'ClusterIP',
+    verdict: 'forwarded',
+    fates: REFUSED,
+  },
   {
     about: 'chain KUBE-SERVICES is empty',
     breaks: [SAVE, 'iptables -t nat -F KUBE-SERVICES'],

@@ -51,5 +51,5 @@ function fateOf({ endpoint, result, source }: EndpointPath, pods: readonly Pod[]
   const pod = pods.find(
     ({ ipv4, ipv6 }) => endpoint.startsWith(`${ipv4}:`) || endpoint.startsWith(`[${ipv6}]:`),
   );
-  return result === 'connects' ? `${pod?.name} sees ${source}` : result;
+  return result === 'forwarded' ? `${pod?.name} sees ${source}` : result;
 }

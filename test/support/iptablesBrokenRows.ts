@@ -6,6 +6,16 @@ import { HERE } from './packetLab.js';
 export const IPTABLES_BROKEN_ROWS: readonly BrokenRow[] = [
   ...COMMON_BROKEN_ROWS,
   {
+    about: 'the endpoint has a port on which its pod does not listen',
+    breaks: [SAVE, `sed s/${HERE.ipv4}:8080/${HERE.ipv4}:9/ /tmp/knp-rules | iptables-restore`],
+    restores: [RESTORE],
+    client: 'pod here',
+    service: 'local',
+    kind: 'ClusterIP',
+    verdict: 'forwarded',
+    fates: REFUSED,
+  },
+  {
     about: 'chain KUBE-SERVICES is empty',
     breaks: [SAVE, 'iptables -t nat -F KUBE-SERVICES'],
     restores: [RESTORE],

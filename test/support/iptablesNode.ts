@@ -54,6 +54,7 @@ export function factsOf({ configuration, interfaces }: Scenario, family: Family,
     ],
     routes: [...own.filter(({ network }) => network.includes(':') === (family === 6)), ...routes],
     sockets: [],
+    neighbours: [],
     settings: new Map([
       ['net/ipv4/ip_forward', '1'],
       ['net/ipv6/conf/all/forwarding', '1'],

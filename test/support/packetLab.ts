@@ -46,6 +46,8 @@ interface ServiceFacts {
   readonly endpoints: readonly Pod[];
   readonly ranges?: readonly string[];
   readonly sticky?: true;
+  /** The slices have no port, as those of pods that have no port with the name of the targetPort. */
+  readonly withoutPorts?: true;
 }
 
 const nodePort = (number: number) => 30_000 + number;
@@ -60,6 +62,7 @@ const SERVICES: Readonly<Record<ServiceName, ServiceFacts>> = {
   lan: { number: 7, endpoints: [HERE, THERE], ranges: ['192.168.50.0/24', 'fd00:192:168:50::/64'] },
   strangers: { number: 8, endpoints: [HERE, THERE], ranges: ['198.51.100.0/24', '2001:db8:51::/48'] },
   sticky: { number: 9, endpoints: [HERE, THERE], sticky: true },
+  portless: { number: 10, kinds: ['ClusterIP'], endpoints: [HERE, THERE], withoutPorts: true },
 };
 
 /** The health-check port of Service `local`, at every address of the node. */
@@ -116,7 +119,7 @@ export function packetManifest(): string {
 const PROTOCOLS = ['TCP', 'UDP'] as const;
 
 function serviceObjects(name: string, facts: ServiceFacts): object[] {
-  const { number, kinds, port = PORT, policy = 'Cluster', endpoints, ranges, sticky } = facts;
+  const { number, kinds, port = PORT, policy = 'Cluster', endpoints, ranges, sticky, withoutPorts } = facts;
   const at = (kind: Kind) => FAMILIES.map((family) => dialledAt(name as ServiceName, kind, family).address);
   const outside = kinds === undefined;
   const metadata = { namespace: 'packets', name };
@@ -152,7 +155,9 @@ function serviceObjects(name: string, facts: ServiceFacts): object[] {
       labels: { 'kubernetes.io/service-name': name },
     },
     addressType: `IPv${family}`,
-    ports: PROTOCOLS.map((protocol) => ({ name: protocol.toLowerCase(), protocol, port: ENDPOINT_PORT })),
+    ports: withoutPorts
+      ? []
+      : PROTOCOLS.map((protocol) => ({ name: protocol.toLowerCase(), protocol, port: ENDPOINT_PORT })),
     endpoints: endpoints.map((pod) => ({ addresses: [addressOf(pod, family)], nodeName: pod.node.name })),
   }));
   return [service, ...slices];

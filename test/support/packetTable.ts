@@ -20,7 +20,8 @@ export type ServiceName =
   | 'empty'
   | 'lan'
   | 'strangers'
-  | 'sticky';
+  | 'sticky'
+  | 'portless';
 
 /** The source address that an endpoint sees, or another result of a packet. */
 export type Seen =

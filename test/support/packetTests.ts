@@ -50,6 +50,7 @@ export function testPackets(mode: PacketMode, own: (opened: () => PacketWorld) =
   testWithoutEndpoints(mode);
   testOwnPort();
   testAffinity();
+  testCommand();
   testExamples(mode);
   own(() => world);
   testBrokenNode(mode);
@@ -121,7 +122,7 @@ function testSourceRanges(): void {
           for (const explanation of await world.explain(all)) {
             const { verdict, causes } = explanation;
             const codes = causes.map(({ code }) => code);
-            const want = fate === 'dropped' ? ['hangs', ['SourceRanges']] : ['connects', []];
+            const want = fate === 'dropped' ? ['hangs', ['SourceRanges']] : ['forwarded', []];
             assert.deepEqual([verdict, [...new Set(codes)]], want, JSON.stringify(explanation, undefined, 1));
           }
         });
@@ -182,6 +183,43 @@ export function runCommand({ lab }: PacketWorld, args: readonly string[]) {
   const command = ['netns', 'exec', lab.namespace(NODE_A), process.execPath, COMMAND, ...args];
   const { status, stdout, stderr } = spawnSync('ip', command, { cwd: ROOT, encoding: 'utf8' });
   return { status, stdout, stderr };
+}
+
+/** The command without a flag of the mode or of objects: the running agent names both. */
+function testCommand(): void {
+  test('explain has the name of the Service from the running agent', () => {
+    for (const [kind, place] of [
+      ['ClusterIP', 'pod'],
+      ['NodePort', 'outside'],
+      ['external IP', 'outside'],
+    ] as const) {
+      const { address, port } = dialledAt('open', kind, 4);
+      const { stdout, status } = runCommand(world, ['explain', `${address}:${port}`, '-o', 'json']);
+      const { verdict, service, client } = JSON.parse(stdout);
+      assert.deepEqual(
+        [status, verdict, service, client.place],
+        [0, 'forwarded', { service: 'packets/open', portName: 'tcp' }, place],
+      );
+    }
+  });
+
+  test('explain says why a Service is refused whose slices lack its port', async () => {
+    const all = targets('pod here', 'portless', 'ClusterIP');
+    await refusedAtOnce(all);
+    for (const { address, port, protocol, family } of all) {
+      const target = `${family === 4 ? address : `[${address}]`}:${port}/${protocol}`;
+      const flags = ['-o', 'json', '--manifests', world.manifests.path, '--hostname-override', NODE_A.name];
+      const { stdout, status } = runCommand(world, ['explain', target, ...flags]);
+      const { verdict, causes, service } = JSON.parse(stdout);
+      assert.deepEqual([status, verdict, causes[0].code], [1, 'refused', 'NoRealServer']);
+      assert.match(
+        service.reason,
+        new RegExp(
+          `^no EndpointSlice of .*/portless has its port ${protocol}/${protocol}: the slices have 2 `,
+        ),
+      );
+    }
+  });
 }
 
 /** The examples of docs/explain.md in a mode; those without the flag are in ipvs mode. */

@@ -194,7 +194,7 @@ function shown(format: Format, report: object, lines: readonly string[]): string
   const write = (part: string) => {
     text += part;
   };
-  writeReport({ format, style: (_, plain) => plain, write, note() {} }, report, () => lines);
+  writeReport({ format, columns: 80, style: (_, plain) => plain, write, note() {} }, report, () => lines);
   return text;
 }
 

@@ -5,6 +5,7 @@ import { machineLine } from '../../bench/output/machine.js';
 import { sizeText } from '../../bench/output/table.js';
 import type { BenchOptions, Size } from '../../bench/types.js';
 import { UsageError } from '../../config/commandLine.js';
+import { wrapped } from '../../wrap.js';
 import type { Invocation } from '../command.js';
 import type { Style } from '../output/colours.js';
 import { type Output, writeReport } from '../output/output.js';
@@ -83,16 +84,21 @@ export async function runAgainst(options: AgainstOptions, output: Output): Promi
   const report = await compareProxies(options, (proxy, size, repetition) => {
     output.note(`${proxy}, ${sizeText(size)}, run ${repetition} of ${options.repetitions}`);
   });
-  writeReport(output, report, () => againstLines(report, output.style));
+  writeReport(output, report, () => againstLines(report, output.style, output.columns));
   return 0;
 }
 
-function againstLines(report: AgainstReport, style: Style): string[] {
+function againstLines(report: AgainstReport, style: Style, columns: number): string[] {
   return [
-    style('heading', machineLine(report.machine)),
-    ...plainTable(againstTable(report)),
-    ...failureLines(report).map((line) => style('warning', line)),
-    'Medians. Started are processes and threads until the end of the first sync, and by one changed endpoint.',
-    `The other proxy: ${report.command}`,
+    ...wrapped(machineLine(report.machine), columns, 2).map((line) => style('heading', line)),
+    ...plainTable(againstTable(report), { width: columns, keys: 2 }),
+    ...failureLines(report)
+      .flatMap((line) => wrapped(line, columns, 2))
+      .map((line) => style('warning', line)),
+    ...wrapped(
+      'Medians. Started are processes and threads until the end of the first sync, and by one changed endpoint.',
+      columns,
+    ),
+    ...wrapped(`The other proxy: ${report.command}`, columns, 2),
   ];
 }

@@ -66,7 +66,7 @@ function show(reports: readonly BenchReport[], options: Invocation['options'], o
   if (folder !== undefined) writeFiles(folder, benchFiles(merged, readExplanations(folder)));
   const { targets } = merged;
   if (options['targets'] === true) {
-    writeReport(output, { targets }, () => targetLines(targets, output.style));
+    writeReport(output, { targets }, () => targetLines(targets, output.style, output.columns));
     return;
   }
   const [only] = reports;
@@ -74,8 +74,8 @@ function show(reports: readonly BenchReport[], options: Invocation['options'], o
   writeReport(output, result, (wide) => {
     if (output.format === 'markdown') return [markdown(merged)];
     return [
-      ...reports.flatMap((report) => reportLines(report, wide, output.style)),
-      ...targetLines(targets, output.style),
+      ...reports.flatMap((report) => reportLines(report, wide, output.style, output.columns)),
+      ...targetLines(targets, output.style, output.columns),
     ];
   });
 }

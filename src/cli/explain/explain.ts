@@ -2,8 +2,9 @@
 import { openLog } from '../../agent/log.js';
 import type { KernelCommand } from '../../config/commandLine.js';
 import { loadConfiguration } from '../../config/load.js';
-import type { Explanation, PacketQuestion } from '../../modes/explanation.js';
+import type { Explanation, PacketQuestion, Verdict } from '../../modes/explanation.js';
 import { checkModeFlags, selectMode } from '../../modes/select.js';
+import { AnswerLimit } from '../answerLimit.js';
 import type { CommandRunner } from '../command.js';
 import { modeOfNode } from '../modeOfNode.js';
 import { writeReport } from '../output/output.js';
@@ -17,12 +18,16 @@ export type ExplainReport = Explanation & {
   readonly service?: ServiceOfFrontend;
 };
 
+/** Verdicts with exit status 0: as far as this node decides, the client reaches the Service. */
+const SUCCESSFUL: ReadonlySet<Verdict> = new Set(['connects', 'forwarded']);
+
 /** `explain`. */
 export const runExplain: CommandRunner = async ({ args: [target = ''], options, flags, output }) => {
   const from = options['from'] as string | undefined;
-  const report = await explain(readQuestion(target, from), flags);
-  writeReport(output, report, () => explanationLines(report, report.service));
-  return report.verdict === 'connects' ? 0 : 1;
+  const limit = new AnswerLimit(Number(options['timeout']));
+  const report = await explain(readQuestion(target, from), flags, limit);
+  writeReport(output, report, () => explanationLines(report, report.service, output.columns));
+  return SUCCESSFUL.has(report.verdict) ? 0 : 1;
 };
 
 /**
@@ -32,12 +37,17 @@ export const runExplain: CommandRunner = async ({ args: [target = ''], options, 
  * CAP_NET_ADMIN), and with an Error if the configuration or the objects cannot be read, or the mode explains nothing.
  *
  * @param flags the flags of the agent: the configuration, and the objects for the names of Services
+ * @param limit of the API server
  */
-async function explain(question: PacketQuestion, flags: KernelCommand): Promise<ExplainReport> {
+async function explain(
+  question: PacketQuestion,
+  flags: KernelCommand,
+  limit: AnswerLimit,
+): Promise<ExplainReport> {
   checkModeFlags(flags);
   const loaded = loadConfiguration(flags);
   const { configuration } = loaded;
-  const found = await findFrontend(flags, loaded, question);
+  const found = await findFrontend(flags, loaded, question, limit);
   const log = openLog(configuration.logging);
   const mode = await modeOfNode(flags, configuration);
   const definition = selectMode(mode);
@@ -45,7 +55,7 @@ async function explain(question: PacketQuestion, flags: KernelCommand): Promise<
   try {
     if (!opened.mode.explain) throw new Error(`mode ${mode} cannot explain packets`);
     const explanation = await opened.mode.explain(
-      found?.isClusterIP ? { ...question, clusterIP: true } : question,
+      found ? { ...question, clusterIP: found.isClusterIP } : question,
     );
     return found === undefined ? explanation : { ...explanation, service: found.service };
   } finally {

@@ -2,6 +2,7 @@
 import type { EndpointPath, Explanation, Step, Verdict } from '../../modes/explanation.js';
 import { percent } from '../../modes/shared/packet/conditions.js';
 import { joinHostPort } from '../../net/address.js';
+import { beside, wrapped } from '../../wrap.js';
 
 /** The Service of the destination, from the objects. */
 export interface ServiceOfFrontend {
@@ -12,19 +13,35 @@ export interface ServiceOfFrontend {
   readonly reason?: string;
 }
 
-/** The lines of an explanation: the packet, its path, the path to each endpoint, the reasons, and the verdict. */
-export function explanationLines(explanation: Explanation, owner: ServiceOfFrontend | undefined): string[] {
+/**
+ * The lines of an explanation: the packet, its path, the path to each endpoint, the reasons, and the verdict.
+ *
+ * @param columns of the longest line, unless a word is longer
+ */
+export function explanationLines(
+  explanation: Explanation,
+  owner: ServiceOfFrontend | undefined,
+  columns: number,
+): string[] {
   const { client, steps, endpoints, causes, warnings, notUnderstood } = explanation;
   const reasons = [...causes.map(({ text }) => text), ...(owner?.reason === undefined ? [] : [owner.reason])];
+  const section = (title: string, lines: readonly string[]) =>
+    lines.length === 0 ? [] : [`${title}:`, ...lines.flatMap((line) => wrapped(`  ${line}`, columns, 4)), ''];
   return [
-    heading(explanation, owner),
-    `client ${client.address}: ${client.reason}`,
+    ...wrapped(heading(explanation, owner), columns, 2),
+    ...wrapped(`client ${client.address}: ${client.reason}`, columns, 2),
     '',
-    ...stepLines(steps.filter(({ at, endpoint }) => at !== 'client' && endpoint === undefined)),
+    ...stepLines(
+      steps.filter(({ at, endpoint }) => at !== 'client' && endpoint === undefined),
+      columns,
+    ),
     '',
     ...endpoints.flatMap((each) => [
-      endpointLine(each),
-      ...stepLines(steps.filter(({ endpoint }) => endpoint === each.endpoint)).map((line) => `  ${line}`),
+      ...wrapped(endpointLine(each), columns, 4),
+      ...stepLines(
+        steps.filter(({ endpoint }) => endpoint === each.endpoint),
+        columns - NESTED.length,
+      ).map((line) => `${NESTED}${line}`),
       '',
     ]),
     ...section(
@@ -33,9 +50,12 @@ export function explanationLines(explanation: Explanation, owner: ServiceOfFront
     ),
     ...section('also wrong on this node', withoutRepeated(warnings, causes)),
     ...section('because', reasons),
-    verdictLine(explanation),
+    ...wrapped(verdictLine(explanation), columns, 2),
   ];
 }
+
+/** Spaces before the steps of an endpoint. */
+const NESTED = '  ';
 
 function heading(
   { destination: { address, port, protocol } }: Explanation,
@@ -46,12 +66,12 @@ function heading(
   return `${joinHostPort(address, port)}/${protocol}${name ?? ''}`;
 }
 
-/** A line for each step, and a line for its fact. */
-function stepLines(steps: readonly Step[]): string[] {
+/** Each step in two columns, and its fact below them. */
+function stepLines(steps: readonly Step[], columns: number): string[] {
   const width = Math.max(...steps.map(({ at }) => at.length)) + 2;
   return steps.flatMap(({ at, text, fact }) => [
-    `${at.padEnd(width)}${text}`,
-    ...(fact === undefined ? [] : [`${' '.repeat(width)}  ${withoutComment(fact)}`]),
+    ...beside(at, text, width, columns),
+    ...(fact === undefined ? [] : wrapped(`    ${withoutComment(fact)}`, columns, 8)),
   ]);
 }
 
@@ -76,10 +96,6 @@ function endpointLine({
   return `to ${endpoint}, ${part}, ${place}${seen}: ${selectable ? result : 'not selected'}`;
 }
 
-function section(title: string, lines: readonly string[]): string[] {
-  return lines.length === 0 ? [] : [`${title}:`, ...lines.map((line) => `  ${line}`), ''];
-}
-
 function withoutRepeated(warnings: Explanation['warnings'], causes: Explanation['causes']): string[] {
   const named = new Set(causes.map(({ text }) => text));
   return warnings.map(({ text }) => text).filter((text) => !named.has(text));
@@ -87,7 +103,8 @@ function withoutRepeated(warnings: Explanation['warnings'], causes: Explanation[
 
 const VERDICTS: Readonly<Record<Verdict, string>> = {
   connects: 'connects',
-  partly: 'connects to some endpoints only',
+  forwarded: 'forwarded (no endpoint was asked)',
+  partly: 'forwarded to some endpoints only',
   refused: 'refused',
   hangs: 'hangs (dropped)',
   unreachable: 'no route to host',

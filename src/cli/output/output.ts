@@ -1,5 +1,6 @@
 // The output of the commands: results on standard output, notes and errors on standard error.
 import { escapedControls } from '../../errors.js';
+import { USUAL_COLUMNS } from '../../wrap.js';
 import { yaml } from '../../yaml.js';
 import { hasColours, type Style, styleFor } from './colours.js';
 
@@ -11,16 +12,35 @@ export interface Output {
   readonly format: Format;
   /** Colours for `text` and `wide`. */
   readonly style: Style;
+  /** Columns of the longest line for people, unless a word is longer. */
+  readonly columns: number;
   /** Writes to standard output. */
   write(text: string): void;
   /** Writes a line to standard error, for people: it is not part of the result. */
   note(line: string): void;
 }
 
+/** Bounds of the columns of a terminal: with fewer, nothing fits, and longer lines are hard to read. */
+const COLUMNS = { least: 40, most: 160 } as const;
+
+/** The columns of an output: those of a terminal, within bounds; 80 for anything else. */
+export function columnsOf({
+  isTTY,
+  columns,
+}: {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+}): number {
+  // A terminal that does not know its size has 0 columns.
+  if (isTTY !== true || !columns) return USUAL_COLUMNS;
+  return Math.min(Math.max(columns, COLUMNS.least), COLUMNS.most);
+}
+
 /** Output to the process's standard output and standard error. */
 export function processOutput(format: Format): Output {
   return {
     format,
+    columns: columnsOf(process.stdout),
     style: styleFor(hasColours(process.stdout.isTTY === true, process.env)),
     write: (text) => void process.stdout.write(text),
     note: (line) => void process.stderr.write(`${line}\n`),

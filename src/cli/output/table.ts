@@ -10,7 +10,7 @@ export interface Column {
 }
 
 /** Spaces between columns. */
-const GAP = '  ';
+export const GAP = '  ';
 
 /**
  * The lines of a table, headings first. No line ends with spaces.

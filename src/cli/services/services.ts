@@ -1,6 +1,7 @@
 // The command services: the virtual services of this node, under the names of their Services.
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Ipvs, openIpvs } from '../../kernel/ipvs/index.js';
+import { AnswerLimit } from '../answerLimit.js';
 import type { CommandRunner } from '../command.js';
 import { type Output, writeReport } from '../output/output.js';
 import { count } from '../summary.js';
@@ -13,7 +14,7 @@ import { requireVirtualServices } from './virtualServices.js';
 /** `services`. */
 export const runServices: CommandRunner = async ({ args, options, flags, output }) => {
   await requireVirtualServices(flags);
-  const read = await readNames(flags);
+  const read = await readNames(flags, new AnswerLimit(Number(options['timeout'])));
   noteNames(read, output);
   const ipvs = await openIpvs();
   try {

@@ -1,6 +1,7 @@
 // The command top: the busiest virtual services, refreshed until the user ends it.
 import { openIpvs } from '../../kernel/ipvs/index.js';
 import type { Ipvs, VirtualServiceState } from '../../kernel/ipvs/types.js';
+import { AnswerLimit } from '../answerLimit.js';
 import type { CommandRunner } from '../command.js';
 import type { Output } from '../output/output.js';
 import { fitted } from '../output/table.js';
@@ -16,7 +17,7 @@ import { requireVirtualServices } from './virtualServices.js';
 /** `top`. */
 export const runTop: CommandRunner = async ({ args, options, flags, output }) => {
   await requireVirtualServices(flags);
-  const read = await readNames(flags);
+  const read = await readNames(flags, new AnswerLimit(Number(options['timeout'])));
   noteNames(read, output);
   const order = ORDERS.find((known) => known === options['sort']) ?? 'rate';
   const interval = Number(options['interval']);

@@ -9,6 +9,6 @@ export interface IptablesKernel {
   readonly iptables: Iptables;
   readonly sysctl: Sysctl;
   /** Read by explanations, as `procNet` is. */
-  readonly rtnetlink: Pick<Rtnetlink, 'listLinks' | 'listAddresses'>;
+  readonly rtnetlink: Pick<Rtnetlink, 'listLinks' | 'listAddresses' | 'listNeighbours'>;
   readonly procNet: ProcNet;
 }

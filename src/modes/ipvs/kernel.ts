@@ -14,7 +14,7 @@ export interface IpvsKernel {
     'listServices' | 'listRealServers' | 'get' | 'apply' | 'timeouts' | 'setTimeouts'
   >;
   readonly ipset: Pick<Ipset, 'list' | 'get' | 'apply'>;
-  readonly rtnetlink: Pick<Rtnetlink, 'getLink' | 'listLinks' | 'listAddresses' | 'apply'>;
+  readonly rtnetlink: Pick<Rtnetlink, 'getLink' | 'listLinks' | 'listAddresses' | 'listNeighbours' | 'apply'>;
   readonly iptables: Iptables;
   readonly sysctl: Sysctl;
   readonly procNet: ProcNet;

@@ -69,15 +69,19 @@ describe('other tables', () => {
 
 describe('text', () => {
   it('has a table for each scenario, and names what was not measured', () => {
-    const lines = reportLines(report(), false, (_, text) => text);
+    const lines = reportLines(report(), false, (_, text) => text, 80);
     assert.ok(lines.includes('Full programming of a node'), lines.join('\n'));
     assert.ok(lines.includes('not measured: conntrack: the kernel has no conntrack'), lines.join('\n'));
     assert.ok(lines.includes('≈ was extrapolated from 200 measured operations.'), lines.join('\n'));
     const styles: string[] = [];
-    targetLines(report().targets, (name, text) => {
-      styles.push(name);
-      return text;
-    });
+    targetLines(
+      report().targets,
+      (name, text) => {
+        styles.push(name);
+        return text;
+      },
+      200,
+    );
     assert.deepEqual(styles, ['good', 'faint']);
   });
 });

@@ -22,7 +22,7 @@ const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 
 describe('the command', () => {
   it('prints help and its version', () => {
-    assert.deepEqual(type('--help'), { status: 0, stdout: helpText(COMMANDS), stderr: '' });
+    assert.deepEqual(type('--help'), { status: 0, stdout: helpText(COMMANDS, 80), stderr: '' });
     assert.deepEqual(type('--version'), { status: 0, stdout: `kube-netlink-proxy ${version}\n`, stderr: '' });
     const raw = JSON.parse(type('--version=raw').stdout);
     assert.deepEqual(
@@ -73,8 +73,8 @@ describe('the command', () => {
   });
 
   it('describes each command, and suggests the closest one for a misspelt word', () => {
-    assert.deepEqual(type('help'), { status: 0, stdout: helpText(COMMANDS), stderr: '' });
-    assert.equal(type('help', 'run').stdout, helpText(COMMANDS));
+    assert.deepEqual(type('help'), { status: 0, stdout: helpText(COMMANDS, 80), stderr: '' });
+    assert.equal(type('help', 'run').stdout, helpText(COMMANDS, 80));
     const { status, stdout, stderr } = type('help', 'diff');
     assert.deepEqual([status, stderr], [0, '']);
     assert.match(

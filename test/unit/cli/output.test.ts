@@ -64,7 +64,7 @@ describe('a report', () => {
     const write = (part: string) => {
       text += part;
     };
-    const output = { format, style: styleFor(false), write, note() {} };
+    const output = { format, columns: 80, style: styleFor(false), write, note() {} };
     writeReport(output, { a: [1], b: 'x' }, (wide) => [wide ? 'wide line' : 'line']);
     return text;
   };

@@ -312,9 +312,9 @@ describe('the command line', () => {
     assert.deepEqual(readFlags(['--version=raw']), { do: 'version', raw: true });
     assert.equal(readFlags(['--version=false']).do, 'run');
     for (const flag of [...Object.keys(KUBE_PROXY_FLAGS), 'manifests', 'once', 'cures', 'help']) {
-      assert.match(helpText(COMMANDS), new RegExp(`--${flag}\\b`), flag);
+      assert.match(helpText(COMMANDS, 80), new RegExp(`--${flag}\\b`), flag);
     }
-    assert.match(helpText(COMMANDS), /--ipvs-sync-period duration\n.*\(default 30s\)/);
+    assert.match(helpText(COMMANDS, 80), /--ipvs-sync-period duration\n[^-]*\(default 30s\)/);
   });
 
   it('names the node by --hostname-override, trimmed and in lower case, or by the hostname', () => {

@@ -15,10 +15,9 @@ export function nodeOf(facts: PathFacts, detector: LocalDetector): Surroundings 
     localEndpointsIn: 'a chain KUBE-SVL-',
     endpoints: all,
     // A port that no Service has is asked like those that Services have.
-    isClusterIP: (address, port) => {
+    kindOf: (address, port) => {
       const found = frontendRules(tables, address);
-      const [rule = found[0]] = found.filter((each) => each.port === port);
-      return rule?.kind === 'cluster IP';
+      return (found.find((rule) => rule.port === port) ?? found[0])?.kind;
     },
     // The first packet of a client is explained: no list of session affinity has its address.
     isRecent: (list) => (ENDPOINT_CHAIN.test(list) ? false : undefined),

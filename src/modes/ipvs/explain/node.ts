@@ -1,6 +1,6 @@
 // The node as ipvs mode programs it.
 import { localMatchIn } from '../../shared/explain/localMatchIn.js';
-import { Surroundings } from '../../shared/explain/surroundings.js';
+import { Surroundings, type VirtualIPKind } from '../../shared/explain/surroundings.js';
 import { type LocalDetector, type LocalMatch, localMatch } from '../../shared/localDetector.js';
 import { readRule } from '../../shared/packet/ruleText.js';
 import { LINK } from '../items.js';
@@ -17,23 +17,31 @@ export function nodeOf(facts: ExplainFacts, detector: LocalDetector): Surroundin
     localEndpointsIn: 'KUBE-LOOP-BACK',
     endpoints: new Set([...realServers.values()].flat().map((server) => server.address)),
     ownLink: LINK,
-    isClusterIP: (address, port) => isClusterIP(facts, address, port),
+    kindOf: (address, port) => kindOf(facts, address, port),
   });
 }
 
-/** An address of {@link LINK} that is in no other set is a cluster IP too: the port may be one that no Service has. */
-function isClusterIP(facts: ExplainFacts, address: string, port: number): boolean {
-  if (hasEntry(facts, 'KUBE-CLUSTER-IP', address, port)) return true;
-  const external = (['KUBE-EXTERNAL-IP', 'KUBE-EXTERNAL-IP-LOCAL', 'KUBE-LOAD-BALANCER'] as const).some(
-    (role) => hasEntry(facts, role, address, port),
-  );
-  return !external && facts.addresses.some((each) => each.link === LINK && each.address === address);
+const EXTERNAL: readonly SetRole[] = ['KUBE-EXTERNAL-IP', 'KUBE-EXTERNAL-IP-LOCAL', 'KUBE-LOAD-BALANCER'];
+
+/** By the entry of the port, otherwise by that of any port. An address of {@link LINK} in no set is a cluster IP too. */
+function kindOf(facts: ExplainFacts, address: string, port: number): VirtualIPKind | undefined {
+  for (const wanted of [port, undefined]) {
+    if (hasEntry(facts, 'KUBE-CLUSTER-IP', address, wanted)) return 'cluster IP';
+    if (EXTERNAL.some((role) => hasEntry(facts, role, address, wanted))) return 'external';
+  }
+  const isVirtual = facts.addresses.some((each) => each.link === LINK && each.address === address);
+  return isVirtual ? 'cluster IP' : undefined;
 }
 
-/** Whether a set of the mode has an entry with the address and port. */
-function hasEntry({ family, sets }: ExplainFacts, role: SetRole, address: string, port: number): boolean {
-  const set = sets.get(setOf(role, family).name);
-  return set?.entries.some((entry) => entry.address === address && entry.port === port) ?? false;
+/** Whether a set of the mode has an entry with the address, and with the port if there is one. */
+function hasEntry(
+  { family, sets }: ExplainFacts,
+  role: SetRole,
+  address: string,
+  port: number | undefined,
+): boolean {
+  const entries = sets.get(setOf(role, family).name)?.entries ?? [];
+  return entries.some((entry) => entry.address === address && (port === undefined || entry.port === port));
 }
 
 /** From the rule that masquerades traffic to cluster IPs: `! -s NETWORK` or `! -i LINK`. */

@@ -41,13 +41,15 @@ const PLACES: Readonly<Record<ClientPlace, string>> = {
   outside: 'a host outside the cluster',
 };
 
-/** `pod` for a cluster IP, `node` for a loopback address, otherwise `outside`. */
-function defaultPlace(
-  { address, port, clusterIP }: PacketQuestion,
-  { mode }: Surroundings,
-): 'pod' | 'node' | 'outside' {
+/** See {@link PacketQuestion}. */
+function defaultPlace(question: PacketQuestion, node: Surroundings): 'pod' | 'node' | 'outside' {
+  const { address, port, clusterIP } = question;
   if (isLoopback(address)) return 'node';
-  return clusterIP || mode.isClusterIP(address, port) ? 'pod' : 'outside';
+  const kind =
+    clusterIP === undefined ? node.mode.kindOf(address, port) : clusterIP ? 'cluster IP' : 'external';
+  if (kind === 'cluster IP') return 'pod';
+  if (kind === 'external' || node.isLocal(address)) return 'outside';
+  return podAddress(address, node) ? 'pod' : 'node';
 }
 
 /** The source of a packet of the node itself: a local destination is its own source. */
@@ -56,8 +58,14 @@ function sourceOfNode(destination: string, { isLocal, topology }: Surroundings):
   return isLocal(destination) ? destination : (topology.sourceFor(destination) ?? destination);
 }
 
-/** An unused address in the network of this node's pods. */
 function podOf(destination: string, node: Surroundings, by: string) {
+  const found = podAddress(destination, node);
+  if (found) return { ...found, reason: `${by}${found.reason}` };
+  throw new NoClientError('no network of pods on this node is known: give the address of a pod with --from');
+}
+
+/** An unused address in the network of this node's pods; undefined if no such network is known. */
+function podAddress(destination: string, node: Surroundings) {
   const { facts, topology, mode } = node;
   const [endpoint] = mode.localEndpoints;
   const network = facts.routes.find(({ network, gateway, link }) => {
@@ -68,16 +76,16 @@ function podOf(destination: string, node: Surroundings, by: string) {
   if (network) {
     const isFree = (address: string) => !mode.localEndpoints.has(address) && !topology.isLocal(address);
     const address = lastAddressOf(network.network, isFree);
-    const reason = `${by}an unused address of the pods on this node, ${network.network} dev ${network.link}`;
+    const reason = `an unused address of the pods on this node, ${network.network} dev ${network.link}`;
     if (address !== undefined) return { address, reason };
   }
   if (endpoint !== undefined && endpoint !== destination) {
     return {
       address: endpoint,
-      reason: `${by}an endpoint on this node, which ${mode.localEndpointsIn} contains`,
+      reason: `an endpoint on this node, which ${mode.localEndpointsIn} contains`,
     };
   }
-  throw new NoClientError('no network of pods on this node is known: give the address of a pod with --from');
+  return undefined;
 }
 
 /** A host outside the cluster: any one if there is a default route, otherwise one on the network of a link. */

@@ -2,6 +2,7 @@
 import type { SetState } from '../../../kernel/ipset/types.js';
 import type { SavedTables } from '../../../kernel/iptables/types.js';
 import type { ListeningSocket } from '../../../kernel/procNet/types.js';
+import type { Neighbour } from '../../../kernel/rtnetlink/types.js';
 import type { Family } from '../../../net/address.js';
 import type { TopologyFacts } from '../packet/topology.js';
 
@@ -12,6 +13,8 @@ export interface PathFacts extends TopologyFacts {
   /** The sets that rules of the family name. */
   readonly sets: ReadonlyMap<string, SetState>;
   readonly sockets: readonly ListeningSocket[];
+  /** The neighbours of the family on all links. */
+  readonly neighbours: readonly Pick<Neighbour, 'link' | 'address' | 'state'>[];
   /** Values of {@link pathSettings} and of the mode's settings, by path below /proc/sys; absent if the kernel does not have one. */
   readonly settings: ReadonlyMap<string, string>;
 }

@@ -12,6 +12,7 @@ import type {
 import { CLIENT_PORT, type Packet } from '../packet/packet.js';
 import type { Decision } from '../packet/walk.js';
 import { clientOf } from './client.js';
+import { listenerAt } from './delivery.js';
 import type { Surroundings } from './surroundings.js';
 import { type RuleMeanings, Trail } from './trail.js';
 
@@ -147,13 +148,8 @@ export function leavesNode({ node, dialled }: Journey, code: CauseCode, missing:
  * @param unserved if no process listens
  */
 export function atSocket({ node, trail, dialled }: Journey, unserved: () => Outcome): Outcome {
-  const { address, port, protocol } = dialled;
-  const process = node.facts.sockets.find(
-    (socket) =>
-      socket.port === port &&
-      socket.protocol === protocol &&
-      (socket.address === address || socket.address === '::' || socket.address === '0.0.0.0'),
-  );
+  const { port, protocol } = dialled;
+  const process = listenerAt(node.facts, dialled);
   if (!process) return unserved();
   const text = `a process of this node listens on ${joinHostPort(process.address, port)}/${protocol} and gets the packet`;
   trail.step('socket', text);
@@ -162,10 +158,13 @@ export function atSocket({ node, trail, dialled }: Journey, unserved: () => Outc
 
 /** The common verdict of ways of which each may be selected. */
 export function verdictOf(verdicts: readonly Verdict[]): Verdict {
-  const [first = 'unknown', ...others] = new Set(verdicts);
+  const found = new Set(verdicts);
+  // An endpoint that was not asked may not connect.
+  if (found.has('forwarded')) found.delete('connects');
+  const [first = 'unknown', ...others] = found;
   if (others.length === 0) return first;
-  if (verdicts.includes('unknown')) return 'unknown';
-  return verdicts.includes('connects') || verdicts.includes('partly') ? 'partly' : 'hangs';
+  if (found.has('unknown')) return 'unknown';
+  return found.has('forwarded') || found.has('connects') || found.has('partly') ? 'partly' : 'hangs';
 }
 
 /** Whether the packets to endpoints are masqueraded; absent if none gets one. */

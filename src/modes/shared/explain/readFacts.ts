@@ -12,7 +12,7 @@ import { type PathFacts, pathSettings } from './facts.js';
 export interface PathKernel {
   readonly iptables: Pick<Iptables, 'saveTables'>;
   readonly sysctl: Pick<Sysctl, 'read'>;
-  readonly rtnetlink: Pick<Rtnetlink, 'listLinks' | 'listAddresses'>;
+  readonly rtnetlink: Pick<Rtnetlink, 'listLinks' | 'listAddresses' | 'listNeighbours'>;
   readonly procNet: ProcNet;
   /** Absent: no set is read, and a rule that names a set is not understood. */
   readonly ipset?: Pick<Ipset, 'get'>;
@@ -37,6 +37,7 @@ export async function readPathFacts(
     links: new Map(links.map(({ name, kind }) => [name, kind])),
     addresses: await kernel.rtnetlink.listAddresses(),
     routes: await kernel.procNet.routes(family),
+    neighbours: await kernel.rtnetlink.listNeighbours({ family }).toArray(),
     sockets: await kernel.procNet.listeningSockets(),
     settings: await readSettings(kernel.sysctl, [...Object.values(pathSettings(family)), ...settings]),
   };

@@ -4,6 +4,7 @@ import type { NetworkRoute } from '../../../kernel/procNet/types.js';
 import type { Protocol } from '../../../net/protocol.js';
 import type { Cause, CauseCode, EndpointPath, Explanation } from '../../explanation.js';
 import { CLIENT_PORT, type Packet } from '../packet/packet.js';
+import { deliveryOf } from './delivery.js';
 import type { Surroundings } from './surroundings.js';
 import type { Passage, Trail } from './trail.js';
 
@@ -47,9 +48,11 @@ function lost(arrival: Arrival, reply: 'returns' | 'bypasses', cause: Cause): Ho
   return { ...arrival, reply, result: 'hangs', cause };
 }
 
-/** The endpoint gets the packet: whether its reply reaches the client as a reply of the frontend. */
+/** The packet is sent to the endpoint: whether its reply reaches the client as a reply of the frontend. */
 export function reached(arrival: Arrival, hop: Hop): HopResult {
   const { node, client, server, endpoint, withoutNat } = hop;
+  const undelivered = deliveryOf(hop);
+  if (undelivered.cause) return { ...arrival, ...undelivered };
   if (client.place === 'node') return toNode(arrival, hop);
   if (!arrival.masqueraded && client.address === server.address) {
     const text = `${endpoint} gets its own address as the source${withoutNat}`;
@@ -134,7 +137,7 @@ function replied(arrival: Arrival, hop: Hop, hooks: readonly string[], output?: 
   const { trail, endpoint } = hop;
   const { stopped } = trail.pass(hooks, replyPacket(hop, output), endpoint, true);
   const stop = stopped && trail.stop(stopped, `the reply of ${endpoint}`);
-  return { ...arrival, reply: 'returns', ...(stop ?? { result: 'connects' }) };
+  return { ...arrival, reply: 'returns', ...(stop ?? deliveryOf(hop)) };
 }
 
 function replyPacket(

@@ -7,6 +7,9 @@ import type { Packet, RuleSurroundings, Tested } from '../packet/packet.js';
 import { Topology } from '../packet/topology.js';
 import { type PathFacts, pathSettings, type Setting, settingIn } from './facts.js';
 
+/** A kind of virtual IPs. */
+export type VirtualIPKind = 'cluster IP' | 'external';
+
 /** The state of the node as one mode programs it. */
 export interface ModeView {
   /** How the programmed rules detect local traffic; undefined if neither rules nor configuration show it. */
@@ -19,8 +22,11 @@ export interface ModeView {
   readonly endpoints: ReadonlySet<string>;
   /** The link of virtual IPs, if the mode has one. */
   readonly ownLink?: string;
-  /** Whether an address and port belong to a cluster IP, whose clients are pods. */
-  isClusterIP(address: string, port: number): boolean;
+  /**
+   * The kind of a virtual IP: pods are the clients of a cluster IP, hosts outside the cluster those of an external or
+   * load-balancer IP. The port decides if several Services have the address. Undefined if no Service has it.
+   */
+  kindOf(address: string, port: number): VirtualIPKind | undefined;
   /** See {@link RuleSurroundings}. */
   isRecent?(list: string, packet: Packet): Tested;
 }

@@ -1,9 +1,9 @@
 // The list of virtual services: names, rates, order and table, on a fake kernel.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { decodeFrontends } from '../../../../src/cli/agentFrontends.js';
 import type { Format, Output } from '../../../../src/cli/output/output.js';
 import { namesOf } from '../../../../src/cli/services/names.js';
-import { decodeFrontends } from '../../../../src/cli/services/readNames.js';
 import { ratesBetween, type ServicesReport } from '../../../../src/cli/services/report.js';
 import { printServices } from '../../../../src/cli/services/services.js';
 import { matching, shortNumber } from '../../../../src/cli/services/table.js';
@@ -38,6 +38,7 @@ function kept(format: Format) {
   const noted: string[] = [];
   const output: Output = {
     format,
+    columns: 80,
     style: (_, text) => text,
     write: (text) => void written.push(text),
     note: (line) => void noted.push(line),

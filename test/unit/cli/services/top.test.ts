@@ -51,7 +51,9 @@ const addressesOf = (text: string) => [...text.matchAll(/10\.96\.0\.\d+/g)].map(
 async function printed(rest: Partial<TopParts>): Promise<string> {
   const written: string[] = [];
   const write = (text: string) => void written.push(text);
-  await showTop(parts(rest), { output: { format: 'text', style: (_, text) => text, write, note() {} } });
+  await showTop(parts(rest), {
+    output: { format: 'text', columns: 80, style: (_, text) => text, write, note() {} },
+  });
   return written.join('');
 }
 

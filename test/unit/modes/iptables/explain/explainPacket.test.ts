@@ -256,14 +256,14 @@ describe('rules of other programs', () => {
       text.replace(/(?<=[*]filter\n:INPUT .*\n):FORWARD ACCEPT/, ':FORWARD DROP'),
     );
     assert.deepEqual(codes(ask(facts, { ...REMOTE, from: 'pod' })), ['hangs', 'Rule', 'Rule']);
-    assert.equal(ask(facts, { ...REMOTE, from: 'outside' }).verdict, 'connects');
+    assert.equal(ask(facts, { ...REMOTE, from: 'outside' }).verdict, 'forwarded');
   });
 
   it('a rule that is not understood is reported, also if it uses the match recent', () => {
     const rule =
       '-A FORWARD -m recent --rcheck --seconds 60 --name scanners --mask 255.255.255.255 --rsource -j DROP';
     const { verdict, notUnderstood } = ask(nodeOf(NODE_PORT, before(rule)), { ...REMOTE, from: 'pod' });
-    assert.equal(verdict, 'connects');
+    assert.equal(verdict, 'forwarded');
     assert.deepEqual(notUnderstood, [{ at: 'filter/FORWARD', rule, part: '--rcheck' }]);
   });
 
@@ -273,11 +273,31 @@ describe('rules of other programs', () => {
     const facts = nodeOf(NODE_PORT, (text) => text.replace(/^-A PREROUTING /m, `${rule}\n-A PREROUTING `));
     const question = { address: '192.168.50.10', port: 8443, protocol: 'tcp', from: 'outside' } as const;
     const { endpoints, virtualService, verdict } = ask(facts, question);
-    assert.deepEqual([verdict, virtualService], ['connects', undefined]);
+    assert.deepEqual([verdict, virtualService], ['forwarded', undefined]);
     assert.deepEqual(
       endpoints.map(({ endpoint, share }) => [endpoint, share]),
       [['10.244.1.99:443', 1]],
     );
+  });
+});
+
+describe('an endpoint that was not asked', () => {
+  it('is forwarded, unless no host of its link answers, or it is this node, where a process listens or none does', () => {
+    const facts = nodeOf(NODE_PORT);
+    const question = { ...REMOTE, from: 'node' } as const;
+    assert.deepEqual(codes(ask(facts, question)), ['forwarded']);
+    const gone = [{ link: 'eth0', address: '192.168.50.1', state: 'failed' }] as const;
+    assert.deepEqual(codes(ask({ ...facts, neighbours: gone }, question)), [
+      'unreachable',
+      'NoNeighbour',
+      'NoNeighbour',
+    ]);
+    const [, endpoint = ''] = /--to-destination (\S+):/.exec(recordedRules(NODE_PORT.folder, 4)) ?? [];
+    const here = nodeOf(NODE_PORT, (text) => text.replaceAll(endpoint, '192.168.50.10'));
+    const own = { ...BOTH, from: 'pod' } as const;
+    assert.deepEqual(codes(ask(here, own)), ['partly', 'NoProcess']);
+    const sockets = [{ protocol: 'tcp', address: '192.168.50.10', port: 8080 }] as const;
+    assert.deepEqual(codes(ask({ ...here, sockets }, own)), ['forwarded']);
   });
 });
 
@@ -320,7 +340,7 @@ describe('ports that no Service has', () => {
 });
 
 describe('clients', () => {
-  it('by default a pod for a cluster IP, the node for a loopback address, otherwise a host outside', () => {
+  it('by default a pod for a cluster IP and for an address of no Service, the node for a loopback address, otherwise a host outside', () => {
     const facts = nodeOf(RANGES);
     const rule = (facts.tables.rules.get('nat/KUBE-SERVICES') ?? []).find((text) =>
       text.includes('loadbalancer IP'),
@@ -330,10 +350,15 @@ describe('clients', () => {
     assert.equal(place({ address, port: Number(port), protocol: 'tcp' }), 'outside');
     assert.equal(ask(nodeOf(NODE_PORT), REMOTE).client.place, 'pod');
     assert.equal(ask(nodeOf(NODE_PORT), { ...REMOTE, address: '127.0.0.1' }).client.place, 'node');
-    // The rules of a cluster IP of the objects may be missing.
+    assert.equal(place({ address, port: 9, protocol: 'tcp' }), 'outside');
+    assert.equal(place({ ...REMOTE, address: '192.168.50.10' }), 'outside');
     const missing = { ...REMOTE, address: '10.96.99.99' };
-    assert.equal(place(missing), 'outside');
+    assert.equal(place(missing), 'pod');
+    const flushed = { ...facts, tables: { ...facts.tables, rules: new Map() } };
+    assert.equal(ask({ ...flushed, routes: [] }, missing).client.place, 'node');
+    // The rules of a frontend of the objects may be missing.
     assert.equal(place({ ...missing, clusterIP: true }), 'pod');
+    assert.equal(place({ ...missing, clusterIP: false }), 'outside');
   });
 
   it('an endpoint of policy Local is on this node, even if no route shows it', () => {

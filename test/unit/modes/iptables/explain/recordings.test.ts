@@ -2,6 +2,7 @@
 // endpoints a client reaches, with which probability, and whether it is masqueraded.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { ListeningSocket } from '../../../../../src/kernel/procNet/types.js';
 import type { Explanation } from '../../../../../src/modes/explanation.js';
 import { explainPacket } from '../../../../../src/modes/iptables/explain/explainPacket.js';
 import { IPTABLES_DEFAULTS } from '../../../../../src/modes/iptables/options.js';
@@ -113,14 +114,25 @@ function check(explanation: Explanation, want: Expected): void {
   }
 }
 
+/** A process of the node listens for every endpoint: some endpoints are addresses of the node. */
+function listeners(step: string, family: 4 | 6): ListeningSocket[] {
+  const address = family === 4 ? '0.0.0.0' : '::';
+  const rules = recordedRules(step, family).matchAll(/-p (tcp|udp) .* --to-destination \S+:(\d+)$/gm);
+  return [...rules].map(([, protocol, port]) => ({
+    address,
+    protocol: protocol as 'tcp' | 'udp',
+    port: Number(port),
+  }));
+}
+
 for (const scenario of scenarios('iptables')) {
   describe(scenario.name, () => {
     const setup = setupOf(scenario);
     for (const [number, step] of scenario.steps.entries()) {
       it(`step ${number}: each frontend, from each place`, async () => {
         const facts: Record<4 | 6, PathFacts> = {
-          4: factsOf(scenario, 4, recordedRules(step, 4)),
-          6: factsOf(scenario, 6, recordedRules(step, 6)),
+          4: { ...factsOf(scenario, 4, recordedRules(step, 4)), sockets: listeners(step, 4) },
+          6: { ...factsOf(scenario, 6, recordedRules(step, 6)), sockets: listeners(step, 6) },
         };
         let asked = 0;
         for (const port of await recordedPorts(step)) {

@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import type { SetEntry, SetState } from '../../../../../src/kernel/ipset/types.js';
 import { parsePolicies, parseSaved } from '../../../../../src/kernel/iptables/saved.js';
 import type { VirtualService } from '../../../../../src/kernel/ipvs/types.js';
+import type { NeighbourState } from '../../../../../src/kernel/rtnetlink/types.js';
 import type { Explanation, PacketQuestion } from '../../../../../src/modes/explanation.js';
 import { explainPacket } from '../../../../../src/modes/ipvs/explain/explainPacket.js';
 import type { ExplainedServer, ExplainFacts } from '../../../../../src/modes/ipvs/explain/facts.js';
@@ -109,6 +110,7 @@ function facts(changes: Partial<ExplainFacts> = {}, text = RULES): ExplainFacts 
       { network: '10.244.2.0/24', gateway: '192.168.50.11', link: 'eth0', metric: 0 },
     ],
     sockets: [],
+    neighbours: [],
     settings: new Map([
       ['net/ipv4/vs/conntrack', '1'],
       ['net/ipv4/ip_forward', '1'],
@@ -128,7 +130,7 @@ const withServers = (...servers: ExplainedServer[]) =>
   facts({ realServers: new Map([[`TCP ${VIP}:80`, servers]]) });
 
 describe('clients', () => {
-  it('by default a pod for a cluster IP, the node for a loopback address, otherwise a host outside', () => {
+  it('by default a pod for a cluster IP and for an address of no Service, the node for a loopback address, otherwise a host outside', () => {
     assert.deepEqual(ask(undefined).client, {
       address: '10.244.1.254',
       place: 'pod',
@@ -139,6 +141,11 @@ describe('clients', () => {
       ask(undefined, facts(), { address: NODE_IP, port: 30_001 }).client.address,
       '192.0.2.254',
     );
+    const place = (to: Partial<PacketQuestion>, state = facts()) => ask(undefined, state, to).client.place;
+    assert.equal(place({ address: '10.96.99.99' }), 'pod');
+    assert.equal(place({ address: '10.96.99.99', clusterIP: false }), 'outside');
+    assert.equal(place({ address: '10.96.99.99' }, facts({ routes: [], sets: new Map() })), 'node');
+    assert.equal(place({ port: 9 }), 'pod');
   });
 
   it('the node connects to its own addresses with the same address, and to others with that of its link', () => {
@@ -169,9 +176,9 @@ describe('clients', () => {
 });
 
 describe('verdicts and causes', () => {
-  it('a pod connects', () => {
+  it('the packets of a pod are forwarded', () => {
     const { verdict, masquerade, endpoints, warnings } = ask('10.244.2.77');
-    assert.deepEqual([verdict, masquerade, warnings], ['connects', 'no', []]);
+    assert.deepEqual([verdict, masquerade, warnings], ['forwarded', 'no', []]);
     assert.deepEqual(endpoints, [
       {
         endpoint: '10.244.1.11:8080',
@@ -181,7 +188,7 @@ describe('verdicts and causes', () => {
         masqueraded: false,
         source: '10.244.2.77',
         reply: 'returns',
-        result: 'connects',
+        result: 'forwarded',
       },
     ]);
   });
@@ -191,7 +198,7 @@ describe('verdicts and causes', () => {
     const full = server('10.244.2.12', { upperThreshold: 2, activeConnections: 1, inactiveConnections: 1 });
     assert.deepEqual(codes(ask('pod', withServers(idle, full))), ['refused', 'NoCapacity']);
     const { endpoints, verdict } = ask('pod', withServers(idle, server('10.244.1.11')));
-    assert.equal(verdict, 'connects');
+    assert.equal(verdict, 'forwarded');
     assert.deepEqual(
       endpoints.map(({ selectable }) => selectable),
       [true, false],
@@ -201,10 +208,58 @@ describe('verdicts and causes', () => {
 
   it('a real server on the node itself sees remote clients, whose packets do not pass POSTROUTING', () => {
     const [endpoint] = ask('192.168.50.100', withServers(server(NODE_IP))).endpoints;
+    assert.deepEqual([endpoint?.source, endpoint?.masqueraded], ['192.168.50.100', false]);
+  });
+
+  it('a real server on the node itself connects if a process listens', () => {
+    const state = withServers(server(NODE_IP));
+    const sockets = [{ protocol: 'tcp', address: '0.0.0.0', port: 8080 }] as const;
+    for (const from of ['192.168.50.100', 'pod', 'node']) {
+      assert.deepEqual(codes(ask(from, state)), ['refused', 'NoProcess'], from);
+      assert.deepEqual(codes(ask(from, { ...state, sockets })), ['connects'], from);
+      const other = [{ ...sockets[0], port: 8081 }];
+      assert.deepEqual(codes(ask(from, { ...state, sockets: other })), ['refused', 'NoProcess'], from);
+    }
+    const mixed = withServers(server(NODE_IP), server('10.244.1.11'));
+    assert.deepEqual(codes(ask('pod', mixed)), ['partly', 'NoProcess']);
+    assert.deepEqual(codes(ask('pod', { ...mixed, sockets })), ['forwarded']);
+  });
+
+  it('a pod that no link answers for, and a next hop that is down', () => {
+    const at = (link: string, address: string, state: NeighbourState) =>
+      facts({
+        realServers: new Map([[`TCP ${VIP}:80`, [server('10.244.1.11'), server('10.244.2.11')]]]),
+        neighbours: [{ link, address, state }],
+      });
+    for (const state of ['failed', 'incomplete'] as const) {
+      const pod = ask('node', at('cni0', '10.244.1.11', state));
+      assert.deepEqual(
+        pod.endpoints.map(({ endpoint, result }) => [endpoint, result]),
+        [
+          ['10.244.1.11:8080', 'unreachable'],
+          ['10.244.2.11:8080', 'forwarded'],
+        ],
+      );
+      assert.deepEqual(codes(pod), ['partly', 'NoNeighbour']);
+      assert.deepEqual(
+        pod.causes.map(({ text }) => text),
+        [
+          `no host on link cni0 answered for 10.244.1.11 when the kernel last asked (neighbour ${state.toUpperCase()})`,
+        ],
+      );
+    }
+    const hop = ask('node', at('eth0', '192.168.50.11', 'failed'));
     assert.deepEqual(
-      [endpoint?.source, endpoint?.masqueraded, endpoint?.result],
-      ['192.168.50.100', false, 'connects'],
+      hop.causes.map(({ text }) => text),
+      [
+        'no host on link eth0 answered for 192.168.50.11, the next hop to 10.244.2.11:8080, when the kernel last asked (neighbour FAILED)',
+      ],
     );
+    for (const state of ['reachable', 'stale', 'noarp'] as const) {
+      assert.deepEqual(codes(ask('node', at('cni0', '10.244.1.11', state))), ['forwarded']);
+    }
+    // The same address on another link is another neighbour.
+    assert.deepEqual(codes(ask('node', at('eth0', '10.244.1.11', 'failed'))), ['forwarded']);
   });
 
   it('no route to the endpoint, or to the client', () => {
@@ -261,7 +316,7 @@ describe('verdicts and causes', () => {
   it('a rule that is not understood is reported, and limits the verdict', () => {
     const text = RULES.replace('-A INPUT', '-A INPUT -p tcp -m recent --update --name x -j DROP\n-A INPUT');
     const { verdict, notUnderstood } = ask('pod', facts({}, text));
-    assert.equal(verdict, 'connects');
+    assert.equal(verdict, 'forwarded');
     assert.deepEqual(notUnderstood, [
       {
         at: 'filter/INPUT',
@@ -280,7 +335,7 @@ describe('verdicts and causes', () => {
       '10.244.2.77',
       facts({ settings: new Map([['net/ipv4/ip_forward', '1']]) }, text),
     );
-    assert.equal(verdict, 'connects');
+    assert.equal(verdict, 'forwarded');
     assert.deepEqual(
       warnings.map(({ text: words }) => words),
       [

@@ -86,8 +86,10 @@ export class StaleFlowCleaner {
    *
    * @param unfinished Services of which the kernel refused an item
    */
-  async run(unfinished: ReadonlySet<string> = new Set()): Promise<FlowResult> {
+  async run(unfinished: Pick<ReadonlySet<string>, 'has'> = new Set()): Promise<FlowResult> {
     if (this.#pending.size === 0) return NOTHING;
+    // First: if the flows cannot be listed, the ports that do not wait are due again.
+    for (const pending of this.#pending.values()) pending.waits = unfinished.has(pending.service);
     const ports = [...this.#pending.values()].map(({ port }) => port);
     const selections = selectFlows(ports);
     let flows: readonly Flow[] = [];
@@ -99,7 +101,6 @@ export class StaleFlowCleaner {
     }
     const stale = staleFlows(flows, ports, this.#isFrontend);
     for (const [key, pending] of this.#pending) {
-      pending.waits = unfinished.has(pending.service);
       if (pending.waits) continue;
       if (stale.length === 0 || ++pending.checks === MOST_CHECKS) this.#pending.delete(key);
     }

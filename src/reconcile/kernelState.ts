@@ -5,6 +5,7 @@ import { TimeSlice } from '../timeSlice.js';
 import { applyOperations } from './applyOperations.js';
 import type { Planner } from './planner.js';
 import type { PassRecord } from './summary.js';
+import { UnknownItems } from './unknownItems.js';
 
 /** No desired items. */
 const NOTHING: Desired<never> = {
@@ -24,19 +25,28 @@ export interface Piece {
 /** The known items, and those that are unknown. */
 export class KernelState<Item, Operation extends KeyedOperation> {
   known: Known<Item> = new Map();
-  /** Keys whose last operation failed, with its item. They are not changed until they have been read again. */
-  readonly unknown = new Map<string, Item | undefined>();
+  /** Those whose last operation failed. They are not changed until they have been read again. */
+  readonly unknown: UnknownItems<Item>;
   readonly #mode: Mode<Item, Operation>;
   readonly #planner: Planner<Item, Operation>;
   readonly #tried: (key: string) => void;
   /** Number of known items that were replaced by the desired ones since the last copy. */
   #replaced = 0;
 
-  /** @param tried called with the key of each operation */
-  constructor(mode: Mode<Item, Operation>, planner: Planner<Item, Operation>, tried: (key: string) => void) {
+  /**
+   * @param tried called with the key of each operation
+   * @param now monotonic time, in ms
+   */
+  constructor(
+    mode: Mode<Item, Operation>,
+    planner: Planner<Item, Operation>,
+    tried: (key: string) => void,
+    now: () => number,
+  ) {
     this.#mode = mode;
     this.#planner = planner;
     this.#tried = tried;
+    this.unknown = new UnknownItems(planner, now);
   }
 
   /** The operations for these keys, in order. */
@@ -100,7 +110,8 @@ export class KernelState<Item, Operation extends KeyedOperation> {
   ): Promise<string[]> {
     const found = await record.waitFor(this.#mode.observeAlone(items, desired));
     for (const [key, error] of found.failures) {
-      this.unknown.set(key, items.get(key));
+      this.unknown.read(key); // The reading is the attempt that failed.
+      this.unknown.add(key, items.get(key));
       record.failures.push(await this.#planner.failureOf(key, error));
     }
     const read = [...items.keys()].filter((key) => !found.failures.has(key));
@@ -108,7 +119,7 @@ export class KernelState<Item, Operation extends KeyedOperation> {
       const item = found.items.get(key);
       if (item === undefined) this.known.delete(key);
       else this.known.set(key, item);
-      this.unknown.delete(key);
+      this.unknown.read(key);
     }
     return read;
   }
@@ -118,12 +129,26 @@ export class KernelState<Item, Operation extends KeyedOperation> {
     return this.readAlone(new Map(keys.map((key) => [key, this.known.get(key)])), NOTHING, record);
   }
 
+  /** Reads unknown items, and the items on which they depend. Returns the keys that have been read. */
+  retry(keys: readonly string[], record: PassRecord): Promise<string[]> {
+    const { desired } = this.#planner;
+    const items = new Map(keys.map((key) => [key, this.unknown.items.get(key)]));
+    for (const key of keys) {
+      const item = desired.get(key);
+      if (item === undefined) continue;
+      for (const other of this.#mode.dependsOn?.(item) ?? []) {
+        if (!items.has(other)) items.set(other, this.known.get(other) ?? desired.get(other));
+      }
+    }
+    return this.readAlone(items, desired, record);
+  }
+
   /** Saves memory: known items that equal the desired ones become the same objects, and so do their keys. */
   share(keys: Iterable<string>): void {
     for (const key of keys) {
       const have = this.known.get(key);
       const want = this.#planner.desired.get(key);
-      if (have === undefined || want === undefined || want === have || this.unknown.has(key)) continue;
+      if (have === undefined || want === undefined || want === have || this.unknown.items.has(key)) continue;
       if (!this.#mode.isSame(want, have)) continue;
       this.known.delete(key); // A map keeps the text of a key that it has.
       this.known.set(key, want);
@@ -147,7 +172,7 @@ export class KernelState<Item, Operation extends KeyedOperation> {
   }
 
   #compare() {
-    return this.#mode.compare(this.#planner.desired, this.known, this.unknown);
+    return this.#mode.compare(this.#planner.desired, this.known, this.unknown.items);
   }
 
   /** Compares the keys that are not unknown. Returns those with a known item. */
@@ -155,7 +180,7 @@ export class KernelState<Item, Operation extends KeyedOperation> {
     const known: string[] = [];
     const slice = new TimeSlice();
     for (const key of keys) {
-      if (this.unknown.has(key)) continue;
+      if (this.unknown.items.has(key)) continue;
       comparison.look(key);
       if (this.known.has(key)) known.push(key);
       if (slice.spend(1)) await slice.yield();
@@ -165,7 +190,7 @@ export class KernelState<Item, Operation extends KeyedOperation> {
 
   async #fail(operation: Operation, error: NetlinkError, record: PassRecord): Promise<void> {
     const { key } = operation;
-    this.unknown.set(key, this.#mode.subjectOf(operation, this.known));
+    this.unknown.add(key, this.#mode.subjectOf(operation, this.known));
     record.failures.push(await this.#planner.failureOf(key, error));
   }
 }

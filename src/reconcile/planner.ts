@@ -111,13 +111,6 @@ export class Planner<Item, Operation extends KeyedOperation> {
     return { services, node: owners.includes(NODE.name) };
   }
 
-  /** Names of the Services whose plans have one of these keys. */
-  servicesOf(keys: Iterable<string>): Set<string> {
-    const names = new Set<string>();
-    for (const key of keys) for (const name of this.ownersOf(key).services) names.add(name);
-    return names;
-  }
-
   /** The failure of an operation on an item. */
   async failureOf(key: string, error: NetlinkError): Promise<Failure> {
     const { services } = this.ownersOf(key);

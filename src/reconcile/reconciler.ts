@@ -50,7 +50,7 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     this.#inputs = inputs;
     this.#now = now;
     this.#planner = new Planner(mode, inputs);
-    this.#kernel = new KernelState(mode, this.#planner, (key) => this.#tried(key));
+    this.#kernel = new KernelState(mode, this.#planner, (key) => this.#tried(key), now);
   }
 
   #tried(key: string): void {
@@ -91,11 +91,16 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     if (!this.#full) this.#audit ??= { reads: new Audit(this.#mode.observe()), done: undefined };
   }
 
-  /** The next pass reads the items whose last operation failed, and retries. */
+  /** The next pass reads the items whose last operation failed and whose retry is due, and tries them again. */
   retryFailed(): void {
-    const { size } = this.#kernel.unknown;
-    if (size > MOST_ALONE) this.requestFullSync();
-    else if (size > 0) this.#retry = true;
+    const { length } = this.#kernel.unknown.due();
+    if (length > MOST_ALONE) this.requestFullSync();
+    else if (length > 0) this.#retry = true;
+  }
+
+  /** Time until the next retry of a failed item, in ms; undefined if there is none, or if the next pass retries. */
+  get retryIn(): number | undefined {
+    return this.#full || this.#retry ? undefined : this.#kernel.unknown.retryIn;
   }
 
   /** Another program may have changed our items. If the check confirms it, the next pass is a full pass. */
@@ -112,12 +117,8 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
 
   /** Owners of the items that the kernel refused, and the number of owners with plans. */
   refused(): { readonly node: boolean; readonly services: number; readonly plans: number } {
-    const keys = [...this.#kernel.unknown.keys()];
-    return {
-      node: keys.some((key) => this.#planner.isVital(key)),
-      services: this.#planner.servicesOf(keys).size,
-      plans: this.#planner.desired.plans,
-    };
+    const { vital, services } = this.#kernel.unknown;
+    return { node: vital, services: services.size, plans: this.#planner.desired.plans };
   }
 
   /** Whether an audit is running. */
@@ -147,6 +148,7 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     const keys = await this.#planPieces(pieces);
     for (const key of this.#planner.planRest()) keys.add(key);
     // After the plans: what an item that cannot be read alone counts as depends on whether it is desired.
+    if (this.#kernel.unknown.planned(keys)) this.#retry = true;
     for (const key of await this.#observeUnknown(record)) keys.add(key);
     await this.#program(pieces, keys, record);
     return countServices(pieces);
@@ -194,6 +196,7 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
       planner.planRest();
       await this.#kernel.program(everything(planner, this.#kernel.known), record);
     }
+    this.#kernel.unknown.ownAgain();
     this.#kernel.compact();
     return countServices(pieces);
   }
@@ -246,7 +249,8 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
   }
 
   async #slice(audit: AuditUnderWay<Item>): Promise<SyncSummary | undefined> {
-    const { known, unknown } = this.#kernel;
+    const { known } = this.#kernel;
+    const unknown = this.#kernel.unknown.items;
     const record = new PassRecord(this.#now);
     let keys = await record.waitFor(audit.reads.next(known, (key) => unknown.has(key)));
     if (!keys) {
@@ -302,6 +306,7 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     try {
       const result = await pass();
       this.#planner.settle();
+      this.#kernel.unknown.settle();
       return result;
     } catch (error) {
       this.#planner.putBack();
@@ -317,20 +322,19 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     const due = await this.#mode.maintain?.({ desired, known: kernel.known, now: this.#now() });
     if (due) {
       for (const failure of due.failures) {
-        kernel.unknown.set(failure.key, undefined);
+        kernel.unknown.add(failure.key, undefined);
         record.failures.push({ ...failure, vital: false });
       }
       await kernel.apply(due.operations, record);
       kernel.share(due.operations.map(({ key }) => key));
     }
     const { followUp } = this.#inputs;
-    const followed = await followUp?.run(this.#planner.servicesOf(kernel.unknown.keys()));
+    const followed = await followUp?.run(kernel.unknown.services);
     record.count(followed?.operations ?? []);
     record.failures.push(...(followed?.failures ?? []));
     const again = earliest(due?.dueIn(), followUp?.dueIn);
-    const { unknown } = kernel;
-    const vitalUnknown = unknown.size > 0 && [...unknown.keys()].some((key) => this.#planner.isVital(key));
-    return { counts: due?.counts() ?? {}, again, unknown: unknown.size, vitalUnknown };
+    const { items, vital } = kernel.unknown;
+    return { counts: due?.counts() ?? {}, again, unknown: items.size, vitalUnknown: vital };
   }
 
   /** @param found called with the first item that is ours */
@@ -338,40 +342,28 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     const asked = this.#fullAsked;
     this.#kernel.known = await observeAll(this.#mode, found);
     this.#planner.found(this.#kernel.known);
-    this.#kernel.unknown.clear();
+    this.#kernel.unknown.readAll();
     this.#fullDone = asked;
     this.#retry = false;
   }
 
   /**
-   * Reads the unknown items if a retry is due, and the items on which they depend. Items that cannot be read stay unknown.
+   * Reads the unknown items that are due if a retry is, and the items on which they depend. Items that cannot be read stay
+   * unknown. If there are many, the next pass is a full pass, which reads and tries all.
    *
    * @returns keys that have been read
    */
   async #observeUnknown(record: PassRecord): Promise<string[]> {
     if (!this.#retry) return [];
-    const keys = await this.#kernel.readAlone(
-      this.#withDependencies(this.#kernel.unknown),
-      this.#planner.desired,
-      record,
-    );
-    for (const key of keys) this.#audit?.reads.changed(key);
     this.#retry = false;
-    return keys;
-  }
-
-  /** These items, and those on which they depend. */
-  #withDependencies(items: ReadonlyMap<string, Item | undefined>): ReadonlyMap<string, Item | undefined> {
-    const all = new Map(items);
-    for (const key of items.keys()) {
-      const item = this.#planner.desired.get(key);
-      if (item === undefined) continue;
-      for (const other of this.#mode.dependsOn?.(item) ?? []) {
-        if (!all.has(other))
-          all.set(other, this.#kernel.known.get(other) ?? this.#planner.desired.get(other));
-      }
+    const due = this.#kernel.unknown.due();
+    if (due.length > MOST_ALONE) {
+      this.requestFullSync();
+      return [];
     }
-    return all;
+    const keys = await this.#kernel.retry(due, record);
+    for (const key of keys) this.#audit?.reads.changed(key);
+    return keys;
   }
 }
 

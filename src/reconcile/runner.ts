@@ -1,7 +1,8 @@
-// Runs passes, one at a time: immediately if idle, otherwise one for all changes that arrive meanwhile. Retries
-// failures with back-off.
+// Runs passes, one at a time: immediately if idle, otherwise one for all changes that arrive meanwhile. Also runs them when retries
+// are due, and after a back-off if the kernel cannot be read.
 import { Backoff } from '../backoff.js';
 import { LONGEST_TIMER } from '../timeSlice.js';
+import { RETRY } from './retries.js';
 import type { SyncSummary } from './summary.js';
 
 /** The passes and audits that the runner starts. */
@@ -9,6 +10,8 @@ export interface Passes {
   readonly pending: boolean;
   /** An audit is running. */
   readonly auditing: boolean;
+  /** Time until the next retry of a failed item, in ms; undefined if there is none, or if the next pass retries. */
+  readonly retryIn: number | undefined;
   retryFailed(): void;
   startAudit(): void;
   sync(): Promise<SyncSummary>;
@@ -30,9 +33,6 @@ export interface RunnerEvents {
   /** A retry is due after this time, in ms. */
   retrying(milliseconds: number): void;
 }
-
-/** Delays before the first retry and at most, in ms. The delay doubles with each failure. */
-export const RETRY = { first: 500, most: 30_000 } as const;
 
 /** Reasons for a pass without a change. */
 type Reason = 'retry' | 'upkeep' | 'audit' | 'overdue audit';
@@ -58,7 +58,7 @@ export class Runner {
   #running: Promise<void> | undefined;
   /** The current pass. */
   #current: Promise<void> | undefined;
-  /** Not random: a retry concerns this node alone. */
+  /** Delays while the kernel cannot be read. Not random: a retry concerns this node alone. */
   readonly #backoff = new Backoff({ ...RETRY, spread: 0 }, () => 0);
   /** The kernel could not be read: no pass runs until the retry. */
   #blind = false;
@@ -139,6 +139,10 @@ export class Runner {
   async #pass(): Promise<void> {
     try {
       const summary = await this.#next();
+      this.#backoff.reset();
+      const { retryIn } = this.#passes;
+      if (retryIn === undefined) this.#disarm('retry');
+      else this.#arm('retry', retryIn);
       if (!summary) return;
       this.#events.synced(summary);
       this.#disarm('upkeep');
@@ -146,12 +150,13 @@ export class Runner {
       // Connections of draining real servers are counted every few seconds: this must not postpone the audit.
       if (changed(summary)) this.#arm('audit', this.#periods.audit);
       if (summary.full) this.#arm('overdue audit', OVERDUE * this.#periods.audit);
-      if (summary.failures.length > 0) this.#retryLater();
-      else if (summary.unknown === 0) this.#backoff.reset();
+      if (summary.failures.length > 0 && retryIn !== undefined) this.#events.retrying(retryIn);
     } catch (error) {
       this.#events.failed(error);
       this.#blind = true;
-      this.#retryLater();
+      const delay = this.#backoff.next();
+      this.#events.retrying(delay);
+      this.#arm('retry', delay);
     }
   }
 
@@ -177,14 +182,6 @@ export class Runner {
     } finally {
       this.#rest();
     }
-  }
-
-  /** Schedules the retry that reads the unknown items. Changes do not wait for it. */
-  #retryLater(): void {
-    if (this.#stopped || this.#armed.has('retry')) return;
-    const delay = this.#backoff.next();
-    this.#events.retrying(delay);
-    this.#arm('retry', delay);
   }
 
   #arm(reason: Reason, milliseconds: number): void {

@@ -28,7 +28,7 @@ export interface FollowUp {
    * @param unfinished Services of which the kernel refused an item: their work is due again after the pass that programs it
    */
   run(
-    unfinished: ReadonlySet<string>,
+    unfinished: Pick<ReadonlySet<string>, 'has'>,
   ): Promise<{ readonly operations: readonly KeyedOperation[]; readonly failures: readonly Failure[] }>;
   /** Time until the next work is due without a change, in ms; undefined if there is none. */
   readonly dueIn: number | undefined;

@@ -127,10 +127,10 @@ for (const backend of ['nft', 'legacy'] as const) {
       assert.ok(rules.get('filter/FORWARD')?.some((rule) => rule.endsWith('-j KUBE-SERVICES')));
 
       // The failures stay those of the same Services, and end when the kernel accepts the rules.
-      node.reconciler.retryFailed();
+      node.retryFailed();
       assert.deepEqual(named(await node.sync()), named(summary));
       spoils = undefined;
-      node.reconciler.retryFailed();
+      node.retryFailed();
       assert.deepEqual((await node.sync()).failures, []);
       node.reconciler.requestFullSync();
       assert.equal((await node.sync()).operations, 0);

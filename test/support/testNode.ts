@@ -24,6 +24,7 @@ import type { KeyedOperation, Mode } from '../../src/modes/mode.js';
 import type { KubernetesObject } from '../../src/objects/types.js';
 import { NodeState } from '../../src/reconcile/nodeState.js';
 import { Reconciler } from '../../src/reconcile/reconciler.js';
+import { RETRY } from '../../src/reconcile/retries.js';
 import type { SyncSummary } from '../../src/reconcile/summary.js';
 import { ServiceCache } from '../../src/services/serviceCache.js';
 import type { AssignedAddress } from '../../src/services/types.js';
@@ -97,6 +98,12 @@ export class TestNode<Item, Operation extends KeyedOperation> {
 
   sync(): Promise<SyncSummary> {
     return this.reconciler.sync();
+  }
+
+  /** Time passes until every failed item is due; the next pass retries them. */
+  retryFailed(): void {
+    this.now += RETRY.most;
+    this.reconciler.retryFailed();
   }
 
   #apply(type: 'set' | 'delete', object: KubernetesObject): void {

@@ -332,7 +332,8 @@ describe('a proxy', () => {
     tell().changed([service('a', '10.96.0.1')]);
     tell().synced();
     assert.ok((await pass()).failures.length > 0);
-    assert.deepEqual(told, ['retry in 500']);
+    // Retries that are due at nearly the same time are one pass.
+    assert.match(told.join(), /^retry in (5\d\d|600)$/);
     assert.deepEqual((await pass()).failures, []);
     assert.match(kernel.ipvs.dump(), /10\.96\.0\.1:80/);
     await proxy.stop();

@@ -24,7 +24,8 @@ const WAIT = 60_000;
 /** The parts of a node that both modes have. */
 interface AnyNode {
   readonly kernel: FakeKernel;
-  readonly reconciler: { retryFailed(): void; requestFullSync(): void };
+  readonly reconciler: { requestFullSync(): void };
+  retryFailed(): void;
   loadText(text: string): Promise<unknown>;
   sync(): Promise<SyncSummary>;
 }
@@ -108,7 +109,7 @@ class World {
   /** So much time passes, with a retry or an audit that fails or succeeds, as the kernel decides. */
   async later(milliseconds = WAIT + 1): Promise<void> {
     this.#now += milliseconds;
-    this.node.reconciler.retryFailed();
+    this.node.retryFailed();
     await this.pass();
   }
 

@@ -89,7 +89,7 @@ describe('UDP flows', () => {
     const { again } = await change(node, '10.0.0.2');
     assert.equal(again, undefined, 'the pass that programs the Service checks again');
     for (let i = 0; i < 5; i++) {
-      node.reconciler.retryFailed();
+      node.retryFailed();
       track(node, '10.0.0.1');
       await node.sync();
       assert.deepEqual(await endpointsOf(node), [], `attempt ${i}`);
@@ -97,7 +97,7 @@ describe('UDP flows', () => {
     ipvs.fault = () => undefined;
     for (let i = 0; i < 3; i++) {
       track(node, '10.0.0.1');
-      node.reconciler.retryFailed();
+      node.retryFailed();
       assert.equal((await node.sync()).again, i < 2 ? 1000 : undefined);
       assert.deepEqual(await endpointsOf(node), [], `check ${i}`);
     }

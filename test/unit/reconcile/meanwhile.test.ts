@@ -167,14 +167,14 @@ describe('failed items that cannot be read', () => {
     iptables.fault = iptables.readFault = (operation, target) => failNth(1)(operation, target);
     await node.loadText(WEB + EXTERNAL);
     assert.ok((await node.sync()).unknown > 0);
-    node.reconciler.retryFailed();
+    node.retryFailed();
     await node.loadText(WEB + EXTERNAL + service('b', '10.96.0.2'));
     const { failures, unknown } = await node.sync();
     assert.match(ipvs.dump(), /10\.96\.0\.2:80/);
     assert.equal(failures.length, unknown);
     assert.match(failures[0]?.error.operation ?? '', /iptables\.save/);
     iptables.fault = iptables.readFault = () => undefined;
-    node.reconciler.retryFailed();
+    node.retryFailed();
     assert.deepEqual((await node.sync()).failures, []);
     assert.match(iptables.dump(4), /KUBE-EXTERNAL-IP/);
   });
@@ -220,10 +220,11 @@ describe('failed items that cannot be read', () => {
     ipset.fault = (operation, target) => failNth(1)(operation, target);
     await node.loadText(WEB);
     assert.ok((await node.sync()).unknown > 0);
+    ipset.readFault = ipset.fault;
     await node.loadText('');
-    await node.sync();
-    ipset.fault = () => undefined;
-    node.reconciler.retryFailed();
+    assert.ok((await node.sync()).unknown > 0);
+    ipset.readFault = ipset.fault = () => undefined;
+    node.retryFailed();
     await node.loadText(WEB);
     assert.deepEqual((await node.sync()).failures, []);
     assert.match(ipset.dump(), /^add KUBE-CLUSTER-IP 10\.96\.0\.1,tcp:80$/m);
@@ -239,7 +240,7 @@ describe('failed items that cannot be read', () => {
     ipvs.fault = () => undefined;
     ipvs.readFault = (operation, target) =>
       target.includes('10.96.0.1') ? failNth(1)(operation, target) : undefined;
-    node.reconciler.retryFailed();
+    node.retryFailed();
     assert.equal((await node.sync()).unknown, 1);
     assert.equal(ipvs.dump(), '-A -t 10.96.0.2:80 -s rr\n');
   });

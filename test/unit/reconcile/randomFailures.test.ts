@@ -56,7 +56,7 @@ it(`${SEEDS} random clusters on a kernel that fails, ${STEPS} steps each`, async
       breakKernel(node, random, random() < 0.5 ? 0.15 : 0, 0.02);
       if (random() < 0.5) cluster.change();
       node.set(cluster.objects);
-      if (random() < 0.3) node.reconciler.retryFailed();
+      if (random() < 0.3) node.retryFailed();
       if (random() < 0.2) node.reconciler.startAudit();
       const slice = node.reconciler.auditing && random() < 0.7;
       if (slice) slices++;
@@ -66,7 +66,7 @@ it(`${SEEDS} random clusters on a kernel that fails, ${STEPS} steps each`, async
     }
     breakKernel(node, random, 0, 0);
     for (let tries = 0; tries < 3; tries++) {
-      node.reconciler.retryFailed();
+      node.retryFailed();
       await node.sync();
     }
     // An audit that is already running may have read the kernel before the changes by others.

@@ -1,7 +1,9 @@
 // The reconciler with ipvs mode on a kernel in memory: cost, failure and repair.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { NetlinkError } from '../../../src/errors.js';
 import { failNth } from '../../../src/kernel/testing/index.js';
+import { RETRY } from '../../../src/reconcile/retries.js';
 import { HOST, service, slice } from '../../support/manifests.js';
 import { FakeNode } from '../../support/testNode.js';
 
@@ -108,18 +110,55 @@ describe('an item found in the kernel', () => {
 });
 
 describe('failure', () => {
-  it('stops changes of the failed item until it has been read, and no other changes', async () => {
+  it('delays no other change, and is retried alone when it is due', async () => {
     const node = new FakeNode(HOST);
     await node.sync();
     node.kernel.ipvs.fault = failNth(1);
     await node.loadText(service('a', '10.96.0.1'));
     assert.equal((await node.sync()).failures.length, 1);
-    await node.loadText(service('a', '10.96.0.1') + slice('a', '10.0.0.1') + service('b', '10.96.0.2'));
+    assert.equal(node.reconciler.retryIn, RETRY.first);
+    await node.loadText(service('a', '10.96.0.1') + service('b', '10.96.0.2'));
     assert.deepEqual((await node.sync()).failures, []);
     assert.equal(node.kernel.ipvs.dump(), '-A -t 10.96.0.2:80 -s rr\n');
-    node.reconciler.requestFullSync();
+    node.now = RETRY.first;
+    node.reconciler.retryFailed();
+    assert.equal((await node.sync()).operations, 1);
+    assert.match(node.kernel.ipvs.dump(), /-A -t 10\.96\.0\.1:80/);
+    assert.equal(node.reconciler.retryIn, undefined);
+  });
+
+  it('is tried again at once when its Service changes, after it has been read', async () => {
+    const node = new FakeNode(HOST);
     await node.sync();
+    node.kernel.ipvs.fault = failNth(1);
+    await node.loadText(service('a', '10.96.0.1'));
+    assert.equal((await node.sync()).failures.length, 1);
+    // The operation failed although the kernel made it.
+    const id = { address: '10.96.0.1', port: 80, protocol: 'tcp' } as const;
+    await node.kernel.ipvs.apply([{ do: 'addService', service: { ...id, scheduler: 'rr' } }]);
+    await node.loadText(service('a', '10.96.0.1') + slice('a', '10.0.0.1'));
+    assert.deepEqual((await node.sync()).failures, []);
     assert.match(node.kernel.ipvs.dump(), /-a -t 10\.96\.0\.1:80 -r 10\.0\.0\.1:8080/);
+    assert.equal(node.reconciler.retryIn, undefined);
+  });
+
+  it('of more items than are read alone is retried in a full pass', async () => {
+    const node = new FakeNode(HOST);
+    await node.sync();
+    node.kernel.ipvs.fault = (operation, target) => new NetlinkError({ code: 'ENOMEM', operation, target });
+    const text = (port: number) =>
+      Array.from({ length: 300 }, (_, i) =>
+        service(`s${i}`, `10.96.1.${i % 256}`).replace('port: 80', `port: ${port + i}`),
+      ).join('');
+    await node.loadText(text(1000));
+    assert.equal((await node.sync()).unknown, 300);
+    assert.equal(node.reconciler.refused().services, 300);
+    node.kernel.ipvs.fault = () => undefined;
+    await node.loadText(text(1000) + slice('s7', '10.0.0.1'));
+    assert.equal((await node.sync()).unknown, 299, 'the Service that changed is tried alone');
+    node.retryFailed();
+    const { full, unknown } = await node.sync();
+    assert.deepEqual([full, unknown, node.reconciler.refused().services], [true, 0, 0]);
   });
 });
 

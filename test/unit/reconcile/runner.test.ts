@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { NetlinkError } from '../../../src/errors.js';
-import { OVERDUE, type Passes, RETRY, Runner } from '../../../src/reconcile/runner.js';
+import { RETRY } from '../../../src/reconcile/retries.js';
+import { OVERDUE, type Passes, Runner } from '../../../src/reconcile/runner.js';
 import type { SyncSummary } from '../../../src/reconcile/summary.js';
 import { LONGEST_TIMER } from '../../../src/timeSlice.js';
 
@@ -36,6 +37,7 @@ function setUp(results: (SyncSummary | Error)[], rest = 0, audit = AUDIT) {
   const passes = {
     pending: false as boolean,
     auditing: false as boolean,
+    retryIn: undefined as number | undefined,
     retryFailed() {
       told.push('retry failed');
     },
@@ -105,25 +107,35 @@ describe('Runner', () => {
     assert.deepEqual(await settle(), ['sync', 'sync']);
   });
 
-  it('retries failures with increasing delays, and resets the delay after a success', async () => {
-    const { runner, settle, fire } = setUp([summary(1), summary(1), summary(0), summary(1)]);
+  it('retries when the next failed item is due', async () => {
+    const { runner, passes, settle, fire, armed } = setUp([summary(1), summary(0, false, 1), summary(1)]);
+    passes.retryIn = 700;
     runner.request();
-    assert.deepEqual(await settle(), ['sync', `retry in ${RETRY.first}`]);
-    fire(RETRY.first);
-    assert.deepEqual(await settle(), ['retry failed', 'sync', `retry in ${2 * RETRY.first}`]);
-    fire(2 * RETRY.first);
+    assert.deepEqual(await settle(), ['sync', 'retry in 700']);
+    passes.retryIn = 300;
+    runner.request();
+    assert.deepEqual(await settle(), ['sync'], 'nothing failed');
+    assert.deepEqual(armed(), [300], 'what failed is still due');
+    passes.retryIn = undefined;
+    fire(300);
     assert.deepEqual(await settle(), ['retry failed', 'sync']);
-    runner.request();
-    assert.deepEqual(await settle(), ['sync', `retry in ${RETRY.first}`]);
+    assert.deepEqual(armed(), []);
   });
 
-  it('runs passes for changes before the retry', async () => {
-    const { runner, settle, armed } = setUp([summary(1), summary(0, false, 1)]);
+  it('sets the time of the retry after a slice of an audit too', async () => {
+    const { runner, passes, settle, fire, armed } = setUp([summary(0, true)]);
     runner.request();
     await settle();
-    runner.request();
-    assert.deepEqual(await settle(), ['sync']);
-    assert.ok(armed().includes(RETRY.first), 'what failed is still due');
+    const slice = passes.auditSlice;
+    passes.auditSlice = async () => {
+      passes.retryIn = 700;
+      passes.auditing = false;
+      passes.auditSlice = slice;
+      return undefined;
+    };
+    fire(AUDIT);
+    await settle();
+    assert.ok(armed().includes(700));
   });
 
   it('runs no pass before the retry if the kernel cannot be read', async () => {
@@ -136,8 +148,13 @@ describe('Runner', () => {
     assert.deepEqual(await settle(), ['retry failed', 'sync']);
   });
 
-  it('does not exceed the longest delay', async () => {
-    const { runner, settle, fire } = setUp(Array.from({ length: 12 }, () => summary(1, true)));
+  it('tries to read the kernel with increasing delays up to the longest, and with the first one after a success', async () => {
+    const gone = new Error('gone');
+    const { runner, settle, fire } = setUp([
+      ...Array.from({ length: 11 }, () => gone),
+      summary(0, true),
+      gone,
+    ]);
     runner.request();
     const delays: number[] = [];
     for (let i = 0; i < 11; i++) {
@@ -146,6 +163,9 @@ describe('Runner', () => {
       fire(delays.at(-1) as number);
     }
     assert.deepEqual(delays, [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000, 30_000, 30_000]);
+    await settle();
+    runner.request();
+    assert.equal((await settle()).at(-1), `retry in ${RETRY.first}`);
   });
 
   it('starts no audit at once if its period is longer than a timer can be', async () => {

@@ -27,7 +27,7 @@ describe('every restore and every setting fails once', () => {
           await node.load(`${step}/objects.yaml`);
           const { failures } = await node.sync();
           if (failures.length > 0) {
-            node.reconciler.retryFailed();
+            node.retryFailed();
             const again = await node.sync();
             assert.deepEqual(again.failures, [], step);
           }
@@ -77,7 +77,7 @@ it(`${SEEDS} random clusters on a kernel that fails and that others change, ${ST
       node.kernel.fault = failing(random, random() < 0.5 ? 0.3 : 0);
       if (random() < 0.7) cluster.change();
       node.set(cluster.objects);
-      if (random() < 0.3) node.reconciler.retryFailed();
+      if (random() < 0.3) node.retryFailed();
       if (random() < 0.3) await audit(node);
       failures += (await node.sync()).failures.length;
     }
@@ -85,7 +85,7 @@ it(`${SEEDS} random clusters on a kernel that fails and that others change, ${ST
     // Keys that an audit found and could not repair are read again.
     for (let round = 0; round < 3; round++) {
       await audit(node);
-      node.reconciler.retryFailed();
+      node.retryFailed();
       await node.sync();
     }
     const fresh = new FakeIptablesNode(RANDOM_HOST);

@@ -51,7 +51,7 @@ for (const scenario of scenarios('iptables')) {
     assert.ok((await node.sync()).failures.length > 0);
     iptables.fault = () => undefined;
     edit(iptables, 4, (line) => (line.startsWith('-A KUBE-S') ? [line, line] : [line]));
-    node.reconciler.retryFailed();
+    node.retryFailed();
     await node.sync();
     assert.deepEqual(totals(counting), counted(kernel), 'after a retry');
     node.reconciler.startAudit();

@@ -147,7 +147,7 @@ describe('a draining real server', () => {
     assert.equal(weights(node), '10.0.0.2=1 10.0.1.1=0 10.0.1.2=1');
     node.kernel.ipvs.readFault = () => undefined;
     node.now = 2 * DRAINING_CHECK;
-    node.reconciler.retryFailed();
+    node.retryFailed();
     assert.deepEqual((await node.sync()).failures, []);
     assert.equal(weights(node), '10.0.0.2=1 10.0.1.2=1');
   });

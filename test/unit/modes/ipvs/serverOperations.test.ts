@@ -109,7 +109,7 @@ describe('an operation that is larger than a batch', () => {
     assert.equal(present(node).length, 998);
     applied.length = 0;
     batches.length = 0;
-    node.reconciler.retryFailed();
+    node.retryFailed();
     assert.deepEqual((await node.sync()).failures, []);
     assert.deepEqual([applied, batches], [['addServers 2'], [2]]);
     assert.equal(present(node).length, 1000);

@@ -1,0 +1,123 @@
+// The items whose last operation failed: they are unknown until they have been read again.
+import type { Planner } from './planner.js';
+import { Retries } from './retries.js';
+
+/** The owners of an item when its operation failed. */
+type Owners = ReturnType<Planner<never, never>['ownersOf']>;
+
+/** The unknown items, the times of their retries, and the Services that have them. */
+export class UnknownItems<Item> {
+  readonly #planner: Pick<Planner<never, never>, 'ownersOf'>;
+  readonly #now: () => number;
+  readonly #items = new Map<string, Item | undefined>();
+  readonly #retries = new Retries();
+  /** The owners change only with the plans that have the key, and then the item is tried again. */
+  readonly #owners = new Map<string, Owners>();
+  /** Service → number of its unknown items. */
+  readonly #services = new Map<string, number>();
+  /** Number of unknown items in the node's own plan. */
+  #vital = 0;
+
+  /** @param now monotonic time, in ms */
+  constructor(planner: Pick<Planner<never, never>, 'ownersOf'>, now: () => number) {
+    this.#planner = planner;
+    this.#now = now;
+  }
+
+  /** By key: the items, as the failed operations have them. */
+  get items(): ReadonlyMap<string, Item | undefined> {
+    return this.#items;
+  }
+
+  /** The Services whose plans have an unknown item, `namespace/name`. */
+  get services(): Pick<ReadonlySet<string>, 'has' | 'size'> {
+    return this.#services;
+  }
+
+  /** Whether an unknown item is in the node's own plan. */
+  get vital(): boolean {
+    return this.#vital > 0;
+  }
+
+  /** Time until the next retry, in whole ms, because timers cut fractions; undefined if no item is unknown. */
+  get retryIn(): number | undefined {
+    const { next } = this.#retries;
+    return next === undefined ? undefined : Math.max(0, Math.ceil(next - this.#now()));
+  }
+
+  /** Keys whose retry is due. */
+  due(): string[] {
+    return this.#retries.due(this.#now());
+  }
+
+  /** Records that an operation on the item failed, or that it could not be read. */
+  add(key: string, item: Item | undefined): void {
+    this.#forget(key);
+    this.#items.set(key, item);
+    this.#own(key);
+    this.#retries.failed(key, this.#now());
+  }
+
+  /** The item has been read: the current pass tries it again if it is not as desired. */
+  read(key: string): void {
+    this.#forget(key);
+    this.#retries.tries(key);
+  }
+
+  /** All items have been read. */
+  readAll(): void {
+    for (const key of this.#items.keys()) this.#retries.tries(key);
+    this.#items.clear();
+    this.#forgetOwners();
+  }
+
+  /** Items of these keys may be planned otherwise: those that are unknown are due. Returns whether there are any. */
+  planned(keys: Iterable<string>): boolean {
+    let any = false;
+    if (this.#items.size === 0) return any;
+    for (const key of keys) {
+      if (!this.#items.has(key)) continue;
+      this.#retries.changed(key, this.#now());
+      any = true;
+    }
+    return any;
+  }
+
+  /** Plans were made after operations had failed: the owners of the unknown items are looked up again. */
+  ownAgain(): void {
+    this.#forgetOwners();
+    for (const key of this.#items.keys()) this.#own(key);
+  }
+
+  /** The pass has ended. */
+  settle(): void {
+    this.#retries.settle();
+  }
+
+  #own(key: string): void {
+    const owners = this.#planner.ownersOf(key);
+    this.#owners.set(key, owners);
+    for (const service of owners.services)
+      this.#services.set(service, (this.#services.get(service) ?? 0) + 1);
+    if (owners.node) this.#vital++;
+  }
+
+  #forgetOwners(): void {
+    this.#owners.clear();
+    this.#services.clear();
+    this.#vital = 0;
+  }
+
+  #forget(key: string): void {
+    const owners = this.#owners.get(key);
+    if (!owners) return;
+    this.#items.delete(key);
+    this.#owners.delete(key);
+    for (const service of owners.services) {
+      const others = (this.#services.get(service) ?? 0) - 1;
+      if (others > 0) this.#services.set(service, others);
+      else this.#services.delete(service);
+    }
+    if (owners.node) this.#vital--;
+  }
+}

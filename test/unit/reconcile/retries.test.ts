@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { RETRY, Retries } from '../../../src/reconcile/retries.js';
+
+/** The times from failure to failure of a key that fails whenever it is tried, in ms. */
+function delays(retries: Retries, key: string, start: number, count: number): number[] {
+  const found: number[] = [];
+  let now = start;
+  retries.failed(key, now);
+  for (let i = 0; i < count; i++) {
+    const due = retries.next ?? assert.fail('it does not wait');
+    assert.deepEqual(retries.due(due - 1), []);
+    assert.deepEqual(retries.due(due), [key]);
+    found.push(due - now);
+    now = due;
+    retries.tries(key);
+    retries.failed(key, now);
+    retries.settle();
+  }
+  return found;
+}
+
+describe('Retries', () => {
+  it('doubles the delay of a key with each failure, up to the longest', () => {
+    assert.deepEqual(
+      delays(new Retries(), 'a', 0, 9),
+      [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000],
+    );
+  });
+
+  it('gives each key its own delay', () => {
+    const retries = new Retries();
+    delays(retries, 'refused', 0, 20);
+    const now = 1_000_000;
+    retries.failed('once', now);
+    assert.equal(retries.due(now + RETRY.first).includes('once'), true);
+  });
+
+  it('forgets the failures of a key that was tried and did not fail', () => {
+    const retries = new Retries();
+    delays(retries, 'a', 0, 5);
+    retries.tries('a');
+    retries.settle();
+    assert.equal(retries.next, undefined);
+    retries.failed('a', 0);
+    assert.equal(retries.next, RETRY.first);
+  });
+
+  it('makes a key that changed due at once, and forgets its failures', () => {
+    const retries = new Retries();
+    delays(retries, 'a', 0, 5);
+    retries.changed('a', 7);
+    retries.changed('unknown', 7);
+    assert.deepEqual(retries.due(7), ['a']);
+    retries.tries('a');
+    retries.failed('a', 1000);
+    assert.equal(retries.next, 1000 + RETRY.first);
+  });
+
+  it('does not count a failure of a key that waits', () => {
+    const retries = new Retries();
+    retries.failed('a', 0);
+    retries.failed('a', 400);
+    assert.equal(retries.next, RETRY.first);
+  });
+
+  it('retries together what fails at nearly the same time', () => {
+    const retries = new Retries();
+    for (let i = 0; i < 100; i++) retries.failed(`${i}`, i + 0.5);
+    assert.equal(retries.next, 600);
+    assert.equal(retries.due(600).length, 100);
+  });
+});

@@ -133,6 +133,11 @@ export function escapedControls(text: string): string {
   return text.replace(CONTROLS, escaped);
 }
 
+/** The text with its own line breaks; its other controls are escaped as by {@link escapedControls}. */
+export function escapedLines(text: string): string {
+  return text.split('\n').map(escapedControls).join('\n');
+}
+
 /** Controls of C0 and C1, line separators, directions, halves of surrogate pairs. */
 const CONTROLS =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches them on purpose.

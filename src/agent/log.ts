@@ -1,6 +1,6 @@
 // The log on standard error: text or JSON, see `--logging-format`.
 import { type DestinationStream, type LevelWithSilent, type Logger, pino } from 'pino';
-import { textLine } from './logText.js';
+import { jsonLine, textLine } from './logText.js';
 
 /** Options of the log: KubeProxyConfiguration's `logging`. */
 export interface LogOptions {
@@ -16,11 +16,15 @@ const MAX_BUFFERED = 1024 * 1024;
 /** The lowest verbosity at which a level is written; errors have none, as in klog's JSON. */
 const VERBOSITY: Readonly<Record<string, number>> = { trace: 6, debug: 4, info: 0, warn: 0 };
 
-/** Opens the log on standard error. Writes are synchronous: no line is lost when the process ends. */
-export function openLog({ verbosity, format }: LogOptions): Logger {
-  const stderr = pino.destination({ dest: 2, sync: true, maxLength: MAX_BUFFERED });
-  // A full disk or a closed terminal must not end the process. The error cannot be reported anywhere.
-  stderr.on('error', () => {});
+/**
+ * Opens the log.
+ *
+ * @param destination default standard error
+ */
+export function openLog(
+  { verbosity, format }: LogOptions,
+  destination: DestinationStream = standardError(),
+): Logger {
   const options = {
     level: levelOf(verbosity),
     base: null,
@@ -30,7 +34,19 @@ export function openLog({ verbosity, format }: LogOptions): Logger {
       level: (level: string) => (VERBOSITY[level] === undefined ? { level } : { level, v: VERBOSITY[level] }),
     },
   };
-  return pino(options, format === 'json' ? stderr : asText(stderr));
+  return pino(options, format === 'json' ? asJson(destination) : asText(destination));
+}
+
+/** Writes are synchronous: no line is lost when the process ends. */
+function standardError(): DestinationStream {
+  const stderr = pino.destination({ dest: 2, sync: true, maxLength: MAX_BUFFERED });
+  // A full disk or a closed terminal must not end the process. The error cannot be reported anywhere.
+  stderr.on('error', () => {});
+  return stderr;
+}
+
+function asJson(destination: DestinationStream): DestinationStream {
+  return { write: (json) => destination.write(jsonLine(json)) };
 }
 
 /** Colours need a terminal that supports them, and no NO_COLOR in the environment (https://no-color.org). */

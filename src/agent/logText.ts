@@ -1,4 +1,4 @@
-// Formats a log record as a line of text: time, level, message, and the fields as key=value.
+// Formats log records: as a line of text with time, level, message, and the fields as key=value, or as JSON.
 import { escapedControls } from '../errors.js';
 
 /** A record in pino's JSON. */
@@ -35,4 +35,12 @@ export function textLine(json: string, coloured: boolean): string {
     ([name, value]) => ` ${escapedControls(name)}=${escapedControls(JSON.stringify(value))}`,
   );
   return `${new Date(ts).toISOString()} ${shown} ${escapedControls(msg.replaceAll('\n', '\\n'))}${pairs.join('')}\n`;
+}
+
+/**
+ * A JSON record as a line that no terminal obeys. JSON escapes only the controls below a space; C1, line separators and the
+ * characters that change the direction of text are escaped too. Its value is the same.
+ */
+export function jsonLine(json: string): string {
+  return `${escapedControls(json.trimEnd())}\n`;
 }

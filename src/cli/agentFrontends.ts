@@ -1,5 +1,5 @@
 // The frontends of Services as the running agent knows them.
-import { excerpt } from '../errors.js';
+import { escapedControls, excerpt } from '../errors.js';
 import { isRecord } from '../input/fields.js';
 import type { NamedFrontend } from '../services/namedFrontends.js';
 import { askAgent, NoAnswer } from './agentClient.js';
@@ -36,5 +36,9 @@ export function decodeFrontends(text: string, from: string): NamedFrontend[] {
 function isFrontend(value: unknown): value is NamedFrontend {
   if (!isRecord(value)) return false;
   const texts = ['service', 'portName', 'kind', 'address', 'protocol'];
-  return texts.every((field) => typeof value[field] === 'string') && Number.isInteger(value['port']);
+  return texts.every((field) => isOneLine(value[field])) && Number.isInteger(value['port']);
+}
+
+function isOneLine(value: unknown): boolean {
+  return typeof value === 'string' && escapedControls(value) === value;
 }

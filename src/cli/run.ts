@@ -17,6 +17,7 @@ import { flagLines, flagTexts } from '../config/help.js';
 import { type Loaded, loadConfiguration } from '../config/load.js';
 import type { ConfigurationFile } from '../config/reload.js';
 import { writeConfiguration } from '../config/writeConfig.js';
+import { escapedLines } from '../errors.js';
 import type { ModeDefinition, OpenedMode } from '../modes/definition.js';
 import type { FormerMode } from '../modes/mode.js';
 import { checkModeFlags, formerModes, selectMode } from '../modes/select.js';
@@ -230,7 +231,7 @@ async function runPass(session: Session, source: Source, node: NodeFacts): Promi
 }
 
 function print(text: string): void {
-  process.stdout.write(text);
+  process.stdout.write(escapedLines(text));
 }
 
 /** @param situation the node, to validate a changed configuration; undefined if the source is manifests */

@@ -2,6 +2,7 @@
 import { readFlags, splitFlags, UsageError } from '../config/commandLine.js';
 import { helpText, usageText } from '../config/help.js';
 import { ConfigurationError } from '../config/load.js';
+import { escapedLines } from '../errors.js';
 import { FAILED } from './command.js';
 import { COMMAND_NAMES, COMMANDS, HELP } from './definitions.js';
 import { keepYoungGenerationSmall } from './heap.js';
@@ -55,7 +56,7 @@ function printError(error: unknown, command: string | undefined): void {
   }
   const message = error instanceof Error ? error.message : String(error);
   const lines = error instanceof ConfigurationError ? message.split('\n') : [message];
-  for (const line of lines) process.stderr.write(`Error: ${line}\n`);
+  for (const line of lines) process.stderr.write(`Error: ${escapedLines(line)}\n`);
 }
 
 function rawVersion(): string {

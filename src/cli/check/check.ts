@@ -2,7 +2,8 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { KernelCommand } from '../../config/commandLine.js';
-import { DEFAULT_MODE } from '../../config/configuration.js';
+import { type Configuration, DEFAULT_MODE } from '../../config/configuration.js';
+import { servesExternalIPs } from '../../config/featureGates.js';
 import { FLAGS } from '../../config/flags.js';
 import { fileError } from '../../config/goSyntax.js';
 import { flagWarnings } from '../../config/ignored.js';
@@ -44,6 +45,7 @@ export async function check(paths: readonly string[], flags: KernelCommand): Pro
   const problems: CheckedProblem[] = [];
   const unreadable = new Set<string>();
   const manifests = new CheckedManifests();
+  const gates: Configuration['featureGates'][] = [];
   for (const path of new Set(paths)) {
     try {
       const isFolder = (await stat(path)).isDirectory();
@@ -54,6 +56,7 @@ export async function check(paths: readonly string[], flags: KernelCommand): Pro
         const checked = checkConfiguration(file, text, flags.manifests !== '');
         problems.push(...checked.problems);
         if (checked.unreadable) unreadable.add(file);
+        if (checked.featureGates) gates.push(checked.featureGates);
       }
       if (!isFolder && configurations.size > 0) continue;
       const before = manifests.problems.length;
@@ -65,7 +68,10 @@ export async function check(paths: readonly string[], flags: KernelCommand): Pro
       problems.push(unreadableFile(path, error));
     }
   }
-  manifests.addConflicts();
+  const given = flags.given.get('feature-gates') as Configuration['featureGates'] | undefined;
+  if (given !== undefined && gates.length === 0) gates.push(given);
+  // Without a configuration, or with several that differ, the manifests may be for a node that serves external IPs.
+  manifests.addConflicts(gates.length === 0 || gates.some(servesExternalIPs));
   for (const file of manifests.unreadable) unreadable.add(file);
   const all = [...flagProblems(flags), ...problems, ...manifests.problems];
   return { files, unreadable: [...unreadable], problems: all };

@@ -20,6 +20,8 @@ export interface CheckedConfiguration {
   readonly problems: readonly CheckedProblem[];
   /** It is neither YAML nor JSON. */
   readonly unreadable: boolean;
+  /** Its feature gates; absent if it cannot be decoded. */
+  readonly featureGates?: Configuration['featureGates'];
 }
 
 /**
@@ -35,7 +37,7 @@ export function checkConfiguration(file: string, text: string, withManifests: bo
       ...configurationProblems(file, completed(configuration)),
       ...configurationWarnings(file, configuration, withManifests),
     ];
-    return { problems, unreadable: false };
+    return { problems, unreadable: false, featureGates: configuration.featureGates };
   } catch (error) {
     if (!(error instanceof DecodingError)) throw error;
     const lines = error.message.split('\n').map((line) => line.replace(/^failed to decode: /, ''));

@@ -1,6 +1,7 @@
 // Checks manifests: the problems of their objects, and addresses that several Services claim.
 import { basename, join } from 'node:path';
 import type { Problem } from '../../errors.js';
+import type { ObjectChange } from '../../objects/types.js';
 import { WHY_SERVED } from '../../proxy.js';
 import { ServiceCache } from '../../services/serviceCache.js';
 import { ManifestSource } from '../../source/manifests.js';
@@ -11,7 +12,7 @@ export class CheckedManifests {
   readonly problems: CheckedProblem[] = [];
   /** Files that cannot be read, or are neither YAML nor JSON. */
   readonly unreadable = new Set<string>();
-  readonly #cache = new ServiceCache();
+  readonly #changes: ObjectChange[] = [];
   /** Service → the path that it was read from. */
   readonly #origins = new Map<string, string>();
 
@@ -27,7 +28,7 @@ export class CheckedManifests {
       changed: (changes) => {
         objects += changes.length;
         for (const change of changes) {
-          this.#cache.apply(change);
+          this.#changes.push(change);
           const { object } = change;
           if (object.kind === 'Service') this.#origins.set(`${object.namespace}/${object.name}`, path);
         }
@@ -41,10 +42,16 @@ export class CheckedManifests {
     return objects;
   }
 
-  /** Adds the addresses and ports that a Service claims, and an older one has. Call it after the last read. */
-  addConflicts(): void {
-    for (const service of this.#cache.serviceNames()) {
-      for (const [claim, holder] of this.#cache.lostClaims(service)) {
+  /**
+   * Adds the addresses and ports that a Service claims, and an older one has. Call it after the last read.
+   *
+   * @param externalIPs whether external IPs are served; otherwise nobody claims one
+   */
+  addConflicts(externalIPs: boolean): void {
+    const cache = new ServiceCache({ externalIPs });
+    for (const change of this.#changes) cache.apply(change);
+    for (const service of cache.serviceNames()) {
+      for (const [claim, holder] of cache.lostClaims(service)) {
         this.problems.push({
           file: this.#origins.get(service) ?? '',
           object: `Service ${service}`,

@@ -15,6 +15,14 @@ const FORMATS = {
   faint: 'dim',
 } as const satisfies Record<StyleName, Parameters<typeof styleText>[0]>;
 
+/** The escape sequences of the styles (SGR of ECMA-48), in a group. */
+export const COLOURS = sequencesOf(Object.values(FORMATS));
+
+function sequencesOf(formats: readonly (typeof FORMATS)[StyleName][]): RegExp {
+  const parts = formats.flatMap((format) => styleText(format, '|', { validateStream: false }).split('|'));
+  return new RegExp(`(${[...new Set(parts)].map((part) => part.replace('[', '\\[')).join('|')})`);
+}
+
 /**
  * Whether output has colours. FORCE_COLOR is stronger than NO_COLOR (https://no-color.org), which is stronger than the
  * terminal; this is the order of Node itself.

@@ -1,8 +1,8 @@
 // The output of the commands: results on standard output, notes and errors on standard error.
-import { escapedControls } from '../../errors.js';
+import { escapedControls, escapedLines } from '../../errors.js';
 import { USUAL_COLUMNS } from '../../wrap.js';
 import { yaml } from '../../yaml.js';
-import { hasColours, type Style, styleFor } from './colours.js';
+import { COLOURS, hasColours, type Style, styleFor } from './colours.js';
 
 /** An output format, with the words of kubectl: `text` is for people, and `wide` has more columns. */
 export type Format = 'text' | 'wide' | 'json' | 'yaml' | 'markdown';
@@ -43,7 +43,7 @@ export function processOutput(format: Format): Output {
     columns: columnsOf(process.stdout),
     style: styleFor(hasColours(process.stdout.isTTY === true, process.env)),
     write: (text) => void process.stdout.write(text),
-    note: (line) => void process.stderr.write(`${line}\n`),
+    note: (line) => void process.stderr.write(`${escapedControls(line)}\n`),
   };
 }
 
@@ -58,7 +58,7 @@ export function writeReport(
   report: object,
   lines: (wide: boolean) => readonly string[],
 ): void {
-  output.write(formatted(output.format, report, lines));
+  output.write(formatted(output, report, lines));
 }
 
 /** A value has one line, also one that has line breaks. */
@@ -70,16 +70,30 @@ const YAML = {
   doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER,
 } as const;
 
-/** The text with its own line breaks; other control characters are escaped. */
-function linesEscaped(text: string): string {
-  return text.split('\n').map(escapedControls).join('\n');
+function formatted(
+  { format, style }: Pick<Output, 'format' | 'style'>,
+  report: object,
+  lines: (wide: boolean) => readonly string[],
+): string {
+  // JSON.stringify leaves the controls above U+007E, which terminals obey too. Its own line breaks stay.
+  if (format === 'json') return `${escapedLines(JSON.stringify(report, undefined, 2))}\n`;
+  if (format === 'yaml') return escapedLines(yaml().stringify(report, YAML));
+  return shownLines(lines(format === 'wide'), style);
 }
 
-function formatted(format: Format, report: object, lines: (wide: boolean) => readonly string[]): string {
-  // JSON.stringify leaves the controls above U+007E, which terminals obey too. Its own line breaks stay.
-  if (format === 'json') return `${linesEscaped(JSON.stringify(report, undefined, 2))}\n`;
-  if (format === 'yaml') return linesEscaped(yaml().stringify(report, YAML));
-  return lines(format === 'wide')
-    .map((line) => `${line}\n`)
+/**
+ * Lines for people, as they are written: names, rules and messages in them may come from anywhere, and make neither another line
+ * nor an escape sequence. The sequences of the style stay, if it has any.
+ */
+export function shownLines(lines: readonly string[], style: Style): string {
+  const coloured = style('heading', '') !== '';
+  return lines.map((line) => `${coloured ? escapedAround(line) : escapedControls(line)}\n`).join('');
+}
+
+/** Each sequence of a style is at an odd place. */
+function escapedAround(line: string): string {
+  return line
+    .split(COLOURS)
+    .map((part, i) => (i % 2 === 1 ? part : escapedControls(part)))
     .join('');
 }

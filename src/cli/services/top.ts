@@ -1,9 +1,10 @@
 // The command top: the busiest virtual services, refreshed until the user ends it.
+import { escapedControls } from '../../errors.js';
 import { openIpvs } from '../../kernel/ipvs/index.js';
 import type { Ipvs, VirtualServiceState } from '../../kernel/ipvs/types.js';
 import { AnswerLimit } from '../answerLimit.js';
 import type { CommandRunner } from '../command.js';
-import type { Output } from '../output/output.js';
+import { type Output, shownLines } from '../output/output.js';
 import { fitted } from '../output/table.js';
 import type { ServiceNames } from './names.js';
 import { readNames } from './readNames.js';
@@ -108,7 +109,7 @@ class TopView {
     if ('output' in this.#target) {
       const { style, write } = this.#target.output;
       const lines = serviceLines(services, { wide: false, realServers: false, style });
-      write(`${[titleLine(services, this.#order), ...lines].join('\n')}\n`);
+      write(shownLines([titleLine(services, this.#order), ...lines], style));
       return;
     }
     const { columns, rows, style, show } = this.#target.terminal;
@@ -117,7 +118,9 @@ class TopView {
       realServers: false,
       style: (_, text) => text,
     });
-    const lines = [titleLine(services, this.#order), '', ...table].map((line) => fitted(line, columns()));
+    const lines = [titleLine(services, this.#order), '', ...table].map((line) =>
+      fitted(escapedControls(line), columns()),
+    );
     const [title = '', gap = '', headings = '', ...body] = lines.slice(0, Math.max(0, rows() - 1));
     show(
       [title, gap, style('heading', headings), ...body],

@@ -4,10 +4,9 @@ import type { Family } from '../../net/address.js';
 import { ProgramError, runProgram } from '../program.js';
 import { reported, verbOf } from '../reported.js';
 import { Restorer, type RestorerEvents } from './restorer.js';
-import { mainErrorOf, resultsOf } from './results.js';
+import { mainErrorOf, resultsOf, writeTables } from './results.js';
 import { parseSaved, parseTablesInSlices } from './saved.js';
 import { savedRules } from './savedText.js';
-import { restoreTables } from './text.js';
 import type { Iptables, Table } from './types.js';
 
 export { parsePolicies, parseSaved } from './saved.js';
@@ -45,10 +44,10 @@ export function openIptables(): IptablesClient {
       const restore = { do: 'restore', family } as const;
       let results: Awaited<ReturnType<Iptables['restore']>> = [];
       await reported(iptables, [restore], verbOf, async () => {
-        const tables = restoreTables(operations);
-        if (tables.length > 0) {
-          results = resultsOf(operations, await restorers[family].restore(tables));
-        }
+        const written = writeTables(operations, program('restore', family));
+        if ('results' in written) results = [...written.results];
+        else if (written.tables.length > 0)
+          results = resultsOf(operations, await restorers[family].restore(written.tables));
         return [mainErrorOf(results)];
       });
       return results;

@@ -1,7 +1,8 @@
 // From the failure of iptables-restore to one result for each operation. Pure.
-import { NetlinkError, ROLLED_BACK } from '../../errors.js';
-import { linesOf, type RestoreLine, type RestoreTable, tableOf } from './text.js';
+import { excerpt, NetlinkError, ROLLED_BACK } from '../../errors.js';
+import { linesOf, type RestoreLine, type RestoreTable, restoreTables, tableOf } from './text.js';
 import type { ChainRule, IptablesOperation } from './types.js';
+import { chainNameOf, UnwritableText, whyUnwritable } from './writable.js';
 
 /** How a restore failed. */
 export interface RestoreFailure {
@@ -54,6 +55,35 @@ export function resultsOf(
   for (const { place, text } of culprits)
     if (place !== undefined) results[place] = errorOf(outcome, failure, text);
   return results;
+}
+
+/** The input of a restore; if it cannot be written, nothing may be sent, and there is one result for each operation. */
+export type Written =
+  | { readonly tables: readonly RestoreTable[] }
+  | { readonly results: readonly NetlinkError[] };
+
+/**
+ * Writes the input of a restore.
+ *
+ * @param program its name, for errors
+ */
+export function writeTables(operations: readonly IptablesOperation[], program: string): Written {
+  try {
+    return { tables: restoreTables(operations) };
+  } catch (error) {
+    if (!(error instanceof UnwritableText)) throw error;
+    return { results: operations.map((operation) => unwritten(operation, program, error)) };
+  }
+}
+
+function unwritten(operation: IptablesOperation, program: string, cause: UnwritableText): NetlinkError {
+  const own = whyUnwritable(operation);
+  return new NetlinkError({
+    code: own ? 'ERR_INVALID_ARGUMENT' : ROLLED_BACK,
+    operation: 'iptables.restore',
+    target: own ? `${program}: ${tableOf(operation)}/${excerpt(chainNameOf(operation))}` : program,
+    kernelMessage: (own ?? cause).message,
+  });
 }
 
 /** The error of a restore as a whole, from the results of its operations. */

@@ -1,10 +1,13 @@
 // The input of iptables-restore, in UTF-8.
-import type { IptablesOperation, Table } from './types.js';
+import type { ChainRule, IptablesOperation, Table } from './types.js';
+import { writableChain, writableRule } from './writable.js';
 
 /**
  * The input of `iptables-restore --noflush` that makes the changes. Naming a chain in a `:` line creates or empties it;
  * chains that are not named stay as they are. In each table, rules are added before others are deleted, and chains are
  * deleted when no rule jumps to them any more.
+ *
+ * Throws UnwritableText if a text would be more than one rule, or more than the name of a chain.
  */
 export function restoreInput(operations: readonly IptablesOperation[]): Buffer {
   return Buffer.concat(restoreTables(operations).flatMap(({ input }) => input));
@@ -19,7 +22,7 @@ export interface RestoreTable {
   readonly lines: number;
 }
 
-/** The input of {@link restoreInput}, by table. */
+/** The input of {@link restoreInput}, by table. Throws as that does. */
 export function restoreTables(operations: readonly IptablesOperation[]): RestoreTable[] {
   const tables = { nat: new TableText(), filter: new TableText(), mangle: new TableText() };
   for (let i = 0; i < operations.length; i++) {
@@ -83,35 +86,44 @@ interface LineSink {
   add(kind: Kind, text: string, count?: number): void;
 }
 
+/** Every line of a rule or a chain is written here, and checked. Throws UnwritableText. */
 function writeLines(operation: IptablesOperation, to: LineSink): void {
   switch (operation.do) {
     case 'setChain': {
-      const { name, rules } = operation.chain;
+      const { rules } = operation.chain;
+      const name = writableChain(operation.chain.name);
+      for (const rule of rules) writableRule(rule);
       to.add('headers', `:${name} - [0:0]`);
       const append = `-A ${name} `;
       if (rules.length > 0) to.add('appended', append + rules.join(`\n${append}`), rules.length);
       break;
     }
     case 'appendRule':
-      to.add('appended', `-A ${operation.rule.chain} ${operation.rule.text}`);
+      to.add('appended', ruleLine('-A', operation.rule));
       break;
     case 'insertRule':
-      to.add('inserted', `-I ${operation.rule.chain} ${operation.rule.text}`);
+      to.add('inserted', ruleLine('-I', operation.rule));
       break;
     case 'replaceRules': {
       const { chain, before, after } = operation.rules;
-      for (const text of before) to.add('inserted', `-D ${chain} ${text}`);
-      for (const text of after.toReversed()) to.add('inserted', `-I ${chain} ${text}`);
+      for (const text of before) to.add('inserted', ruleLine('-D', { chain, text }));
+      for (const text of after.toReversed()) to.add('inserted', ruleLine('-I', { chain, text }));
       break;
     }
     case 'deleteRule':
-      to.add('deleted', `-D ${operation.rule.chain} ${operation.rule.text}`);
+      to.add('deleted', ruleLine('-D', operation.rule));
       break;
-    case 'deleteChain':
-      to.add('headers', `:${operation.chain.name} - [0:0]`);
-      to.add('chains', `-X ${operation.chain.name}`);
+    case 'deleteChain': {
+      const name = writableChain(operation.chain.name);
+      to.add('headers', `:${name} - [0:0]`);
+      to.add('chains', `-X ${name}`);
       break;
+    }
   }
+}
+
+function ruleLine(verb: '-A' | '-I' | '-D', { chain, text }: Pick<ChainRule, 'chain' | 'text'>): string {
+  return `${verb} ${writableChain(chain)} ${writableRule(text)}`;
 }
 
 /** The text of one table. */

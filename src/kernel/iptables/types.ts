@@ -102,6 +102,10 @@ export interface Iptables extends BatchSource<IptablesRestore> {
    * output of the program. If it names none, all operations of that table share one error. The other operations have
    * `ERR_ROLLED_BACK`.
    *
+   * Nothing is sent if a text is not one rule, or not the name of a chain (a control character, a quote that is not closed, a
+   * backslash outside quotes, more bytes than the program reads as a line): such operations have `ERR_INVALID_ARGUMENT`, all
+   * others `ERR_ROLLED_BACK`.
+   *
    * All operations that were not committed share one error if none of them is the cause: `ERR_UNKNOWN_OUTCOME` (the program was
    * ended by a signal, or by a time limit of 10 s and 50 ms for each 1000 bytes, for which another program may have held the
    * lock of iptables: some of the tables may have been changed), `ENOENT` or another errno name (it cannot be started).

@@ -2,9 +2,9 @@
 import { NetlinkError } from '../../errors.js';
 import type { Family } from '../../net/address.js';
 import { program } from '../iptables/index.js';
-import { mainErrorOf, resultsOf } from '../iptables/results.js';
+import { mainErrorOf, resultsOf, writeTables } from '../iptables/results.js';
 import { parsePolicies, parseSaved } from '../iptables/saved.js';
-import { linesOf, restoreTables } from '../iptables/text.js';
+import { linesOf } from '../iptables/text.js';
 import type {
   Iptables,
   IptablesOperation,
@@ -81,7 +81,9 @@ export class FakeIptables implements Iptables, Faults {
     const target = program('restore', family);
     const fault = this.fault('iptables.restore', target);
     if (fault) return operations.map(() => fault);
-    const tables = restoreTables(operations);
+    const written = writeTables(operations, target);
+    if ('results' in written) return [...written.results];
+    const { tables } = written;
     for (const [committed, { table }] of tables.entries()) {
       const refusal = this.#rules[family].change(table, operations, this.refuse);
       if (refusal === undefined) continue;

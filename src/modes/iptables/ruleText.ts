@@ -4,17 +4,13 @@ import type { Family } from '../../net/address.js';
 import type { Protocol } from '../../net/protocol.js';
 import { containsAll, type LocalMatch } from '../shared/localDetector.js';
 
-/**
- * `-m comment --comment "…"`. Throws a RangeError for text that would end the comment or the line: names are checked where
- * objects are decoded, and no other part may be the one that lets another rule in.
- */
+/** `-m comment --comment "…"`. What would end the comment is escaped, as iptables-save does. */
 export function comment(text: string): string {
-  if (UNSAFE.test(text)) throw new RangeError(`not the comment of a rule: ${JSON.stringify(text)}`);
-  return `-m comment --comment "${text}"`;
+  return `-m comment --comment "${SPECIAL.test(text) ? text.replace(EACH_SPECIAL, '\\$&') : text}"`;
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches them on purpose.
-const UNSAFE = /["\\\u0000-\u001f\u007f-\u009f]/;
+const SPECIAL = /["'\\]/;
+const EACH_SPECIAL = /["'\\]/g;
 
 /** The network of one address: `10.0.0.1/32`. */
 export function hostNetwork(address: string, family: Family): string {

@@ -144,6 +144,41 @@ export function iptablesContract(open: () => Promise<Iptables>): void {
     });
   }
 
+  it('sends nothing if a text is not one rule, and the others can be sent again', async () => {
+    const iptables = await open();
+    const good = setChain('KNP-A', '-m comment --comment "a \\"quoted\\" \\\\ word" -j RETURN');
+    const hostile = [
+      setChain('KNP-B', '-j RETURN\n-P FORWARD DROP'),
+      setChain('KNP-C', '-m comment --comment "open'),
+      setChain('KNP-D KNP-E'),
+    ];
+    const results = await iptables.restore(4, [good, ...hostile]);
+    const refused = hostile.map(() => 'ERR_INVALID_ARGUMENT');
+    assert.deepEqual(codesOf(results), ['ERR_ROLLED_BACK', ...refused]);
+    assert.match(String(results[1]?.message), /nat\/KNP-B: .*\\u000a-P FORWARD DROP.* is not one rule/);
+    const before = await iptables.saveTables(4);
+    assert.ok(![...before.rules.keys()].some((id) => id.startsWith('nat/KNP-')));
+    assert.notEqual(before.policies.get('filter/FORWARD'), 'DROP');
+    assert.deepEqual(codesOf(await iptables.restore(4, [good])), ['ok']);
+    const rules = good.do === 'setChain' ? good.chain.rules : [];
+    assert.deepEqual((await iptables.save(4)).get('nat/KNP-A'), rules);
+  });
+
+  it('reads the longest line that is written as one', async () => {
+    const iptables = await open();
+    const name = 'KNP-'.padEnd(28, 'A');
+    const rule = (bytes: number) => `-p tcp${' '.repeat(bytes - '-p tcp-j RETURN'.length)}-j RETURN`;
+    assert.deepEqual(codesOf(await iptables.restore(4, [setChain(name, rule(10_207))])), [
+      'ERR_INVALID_ARGUMENT',
+    ]);
+    assert.deepEqual(codesOf(await iptables.restore(4, [setChain(name, rule(10_206))])), ['ok']);
+    const saved = (await iptables.save(4)).get(`nat/${name}`);
+    assert.deepEqual(
+      saved?.map((text) => text.replace(/ {2,}/, ' ')),
+      ['-p tcp -j RETURN'],
+    );
+  });
+
   it('a jump to a chain that is missing fails its table', async () => {
     const iptables = await open();
     const results = await iptables.restore(4, [setChain('KNP-A', '-j KNP-NONE'), setChain('KNP-D')]);

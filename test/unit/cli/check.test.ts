@@ -176,6 +176,36 @@ describe('manifests', () => {
     assert.match(report.problems.at(-1)?.rule ?? '', /is served by Service demo\/old, which is older/);
   });
 
+  it('have no conflict of external IPs if the gate AllowServiceExternalIPs is off', async () => {
+    const spec = (address: string) =>
+      `{clusterIP: ${address}, externalIPs: [192.0.2.1], ports: [{port: 80}]}`;
+    const manifests = file(
+      'external.yaml',
+      `${service('old', spec('10.96.0.1'), '2020-01-01T00:00:00Z')}---\n` +
+        service('young', spec('10.96.0.2'), '2021-01-01T00:00:00Z'),
+    );
+    const off = configuration('off.yaml', 'featureGates: {AllowServiceExternalIPs: false}\n');
+    const on = configuration('on.yaml', '');
+    const conflict = [/^error spec is served by Service demo\/old, which is older/];
+    for (const [paths, flags, expected] of [
+      [[manifests], [], conflict],
+      [[manifests, on], [], conflict],
+      [[manifests, off], [], []],
+      [[off, manifests], [], []],
+      [[manifests], [`--config=${off}`], []],
+      [[manifests], ['--feature-gates=AllowServiceExternalIPs=false'], []],
+      // The flag has no effect with a configuration file.
+      [[manifests, on], ['--feature-gates=AllowServiceExternalIPs=false'], conflict],
+      [[manifests, on, off], [], conflict],
+    ] as const) {
+      const all = [...paths, ...flags.flatMap((flag) => (flag.startsWith('--config=') ? [off] : []))];
+      const { lines } = await checked(all, ...flags);
+      const found = lines.filter((line) => line.startsWith('error'));
+      assert.equal(found.length, expected.length, `${paths} ${flags}: ${found}`);
+      for (const [i, pattern] of expected.entries()) assert.match(found[i] ?? '', pattern);
+    }
+  });
+
   it('that are unreadable have exit status 2', async () => {
     const broken = file('broken.yaml', 'kind: [\n');
     const { report, status } = await checked([broken, join(folder, 'absent')]);

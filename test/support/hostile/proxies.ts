@@ -1,0 +1,58 @@
+// Proxies of hostile objects on fake kernels, in each mode, with what they write for iptables-restore.
+import { restoreInput } from '../../../src/kernel/iptables/text.js';
+import { FakeKernel } from '../../../src/kernel/testing/index.js';
+import { createIptablesMode, IPTABLES_DEFAULTS } from '../../../src/modes/iptables/index.js';
+import { createIpvsMode, IPVS_DEFAULTS } from '../../../src/modes/ipvs/index.js';
+import type { KubernetesObject } from '../../../src/objects/types.js';
+import { createProxy, type ProxyEvents, type ServiceProxy } from '../../../src/proxy.js';
+import { OTHER } from './objects.js';
+
+/** The modes, as a node has them. */
+export const MODES = {
+  iptables: (kernel: FakeKernel) => createIptablesMode(kernel, { ...IPTABLES_DEFAULTS, families: [4] }),
+  ipvs: (kernel: FakeKernel) =>
+    createIpvsMode(kernel, { ...IPVS_DEFAULTS, families: [4], kernelRelease: '6.1.0' }),
+} as const;
+
+/** Name of a mode. */
+export type ModeName = keyof typeof MODES;
+
+const NO_EVENTS: ProxyEvents = { synced() {}, problems() {}, failed() {}, retrying() {} };
+
+/** A kernel that keeps what is written for iptables-restore. */
+export function recordingKernel() {
+  const kernel = new FakeKernel();
+  let input = '';
+  const restore = kernel.iptables.restore.bind(kernel.iptables);
+  kernel.iptables.restore = async (family, operations) => {
+    const results = await restore(family, operations);
+    // What is refused before it is written is not sent.
+    if (!results.some((result) => result?.code === 'ERR_INVALID_ARGUMENT'))
+      input += restoreInput(operations).toString();
+    return results;
+  };
+  return { kernel, input: () => input };
+}
+
+/** A proxy of objects. */
+export function proxyOf(
+  kernel: FakeKernel,
+  mode: ModeName,
+  objects: readonly KubernetesObject[],
+  events: ProxyEvents = NO_EVENTS,
+): ServiceProxy {
+  const parts = {
+    source: {
+      start: async (to: Parameters<Parameters<typeof createProxy>[0]['source']['start']>[0]) => {
+        to.changed(objects.map((object) => ({ type: 'set', object })));
+        to.synced();
+      },
+      stop() {},
+    },
+    ...{ rtnetlink: kernel.rtnetlink, conntrack: kernel.conntrack, nodeName: OTHER.nodeName, events },
+    watchHost: async () => ({ close() {} }),
+  };
+  return mode === 'ipvs'
+    ? createProxy({ ...parts, mode: MODES.ipvs(kernel) })
+    : createProxy({ ...parts, mode: MODES.iptables(kernel) });
+}

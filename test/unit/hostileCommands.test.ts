@@ -1,0 +1,224 @@
+// Hostile text in objects, in the answers of the agent and in rules of other programs: the output of commands, in every format,
+// has no line and no escape that came from it.
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { it } from 'node:test';
+import { AgentState } from '../../src/agent/agentReport.js';
+import { NoAnswer } from '../../src/cli/agentClient.js';
+import { decodeFrontends } from '../../src/cli/agentFrontends.js';
+import { check } from '../../src/cli/check/check.js';
+import { checkLines } from '../../src/cli/check/report.js';
+import { diffLines, diffReport } from '../../src/cli/diff.js';
+import { explanationLines } from '../../src/cli/explain/text.js';
+import { COLOURS, type Style, styleFor } from '../../src/cli/output/colours.js';
+import { type Format, type Output, writeReport } from '../../src/cli/output/output.js';
+import { planLines, planReport } from '../../src/cli/plan.js';
+import { namesOf } from '../../src/cli/services/names.js';
+import { printServices } from '../../src/cli/services/services.js';
+import { showTop } from '../../src/cli/services/top.js';
+import { decodeAgentReport, decodeHealth, statusLines, statusReport } from '../../src/cli/status/report.js';
+import { readInputFlags } from '../../src/config/commandLine.js';
+import { describeProblem, escapedControls } from '../../src/errors.js';
+import type { FakeKernel } from '../../src/kernel/testing/index.js';
+import type { Explanation } from '../../src/modes/explanation.js';
+import { frontendAt, reasonWithoutEndpoints } from '../../src/services/frontendAt.js';
+import { namedFrontends } from '../../src/services/namedFrontends.js';
+import { nodeFacts } from '../../src/services/nodeFacts.js';
+import { ServiceCache } from '../../src/services/serviceCache.js';
+import { assertCleanLines } from '../support/hostile/clean.js';
+import { HOSTILE, type Hostile, MARK, OTHER, type Part } from '../support/hostile/objects.js';
+import { MODES, type ModeName, proxyOf, recordingKernel } from '../support/hostile/proxies.js';
+import { listOf, type Read, SOURCES } from '../support/hostile/sources.js';
+
+/** A client of packets that are explained. */
+const CLIENT = '203.0.113.7';
+
+const FORMATS: readonly Format[] = ['text', 'wide', 'json', 'yaml'];
+const STYLES: readonly Style[] = [styleFor(false), styleFor(true)];
+const PLAIN = STYLES.slice(0, 1);
+
+/** Calls back with an output of each format, with and without colours, and asserts that what is written is clean. */
+async function inEachFormat(told: string, show: (output: Output) => Promise<void> | void): Promise<string> {
+  let all = '';
+  for (const format of FORMATS) {
+    for (const [coloured, style] of (format === 'text' || format === 'wide' ? STYLES : PLAIN).entries()) {
+      let text = '';
+      const write = (part: string) => {
+        text += part;
+      };
+      await show({ format, columns: 80, style, write, note: write });
+      assert.notEqual(text, '', `${told} -o ${format}`);
+      const plain =
+        coloured === 0
+          ? text
+          : text
+              .split(COLOURS)
+              .filter((_, i) => i % 2 === 0)
+              .join('');
+      assertCleanLines(plain, `${told} -o ${format}`);
+      all += text;
+    }
+  }
+  return all;
+}
+
+/** A report in each format. */
+function reported(told: string, report: object, lines: (wide: boolean, style: Style) => readonly string[]) {
+  return inEachFormat(told, (output) => writeReport(output, report, (wide) => lines(wide, output.style)));
+}
+
+/** Reads the objects from a source. */
+function readFrom(source: string, hostile: Hostile, part: Part): Promise<Read> {
+  const read = SOURCES[source];
+  assert.ok(read);
+  return read(hostile, part);
+}
+
+/** plan and diff. */
+async function showPreview(
+  kernel: FakeKernel,
+  mode: ModeName,
+  { objects }: Pick<Read, 'objects'>,
+  told: string,
+) {
+  const proxy = proxyOf(kernel, mode, objects);
+  const found = { operations: await proxy.plan(), unread: [] };
+  await proxy.stop();
+  const plan = await reported(`${told}: plan`, planReport(found), (wide, style) =>
+    planLines(found, wide, style),
+  );
+  const report = diffReport(found);
+  return plan + (await reported(`${told}: diff`, report, (wide, style) => diffLines(report, wide, style)));
+}
+
+/** services, top and explain, with the names of objects. */
+async function showServices(kernel: FakeKernel, mode: ModeName, { objects }: Read, told: string) {
+  const cache = new ServiceCache();
+  for (const object of objects) cache.apply({ type: 'set', object });
+  const node = nodeFacts(OTHER.nodeName, { node: cache.node(OTHER.nodeName) });
+  const frontends = [...namedFrontends(cache, node)];
+  const names = namesOf({ source: 'manifests' }, frontends);
+  const { ipvs } = kernel;
+  await inEachFormat(`${told}: services`, (output) =>
+    printServices({ ipvs, names, texts: [], interval: 0, output }),
+  );
+  const top = { ipvs, names, texts: [], interval: 0.001, order: 'name', count: 1 } as const;
+  await inEachFormat(`${told}: top`, (output) => showTop(top, { output }));
+  for (const { address, port, protocol } of frontends.filter((_, i) => i % 20 === 0)) {
+    const dialled = { address: address || '192.168.50.250', port, protocol };
+    const explanation = (await MODES[mode](kernel).explain?.({ ...dialled, from: CLIENT })) as Explanation;
+    const owner = frontendAt(cache, node, dialled);
+    assert.ok(owner);
+    const { service } = owner;
+    const reason = reasonWithoutEndpoints(owner, cache.slices(owner.service));
+    const named = { service, portName: owner.port.portName, ...(reason === undefined ? {} : { reason }) };
+    await reported(`${told}: explain`, { ...explanation, service: named }, () =>
+      explanationLines(explanation, named, 80),
+    );
+  }
+}
+
+/** status of an agent that has these problems. */
+async function showStatus({ problems }: Read, told: string) {
+  const about = { version: '0.1.0', node: OTHER.nodeName, mode: 'ipvs', families: [4] as const };
+  const lines = problems.map(describeProblem);
+  const now = Date.parse('2026-01-01T00:00:00Z');
+  const state = new AgentState(
+    { ...about, startedAt: '2026-01-01T00:00:00Z' },
+    { lines: () => lines },
+    () => now,
+  );
+  const agent = decodeAgentReport(JSON.stringify(state.report()));
+  assert.ok(agent);
+  const report = statusReport({ healthy: true, nodeEligible: true, unread: [] }, agent);
+  await reported(`${told}: status`, report, (_, style) => statusLines(report, now, style));
+}
+
+// Both kinds of sources; hostileText.test.ts reads from the others too.
+for (const [shift, source] of ['manifests in JSON', 'lists of an API server'].entries()) {
+  it(`no command shows a line or an escape of an object: ${source}`, async () => {
+    for (const [i, [name, hostile]] of Object.entries(HOSTILE).entries()) {
+      // Each place is hostile with two texts or three: the output of all would take minutes.
+      const read = await readFrom(source, hostile, { every: 8, from: i + shift });
+      for (const mode of ['iptables', 'ipvs'] as const) {
+        const told = `${name}, ${mode} mode`;
+        const { kernel } = recordingKernel();
+        await showPreview(kernel, mode, read, told);
+        const proxy = proxyOf(kernel, mode, read.objects);
+        await proxy.once();
+        await proxy.stop();
+        await showServices(kernel, mode, read, told);
+      }
+      await showStatus(read, name);
+    }
+  });
+}
+
+it('the command check shows no line and no escape of a manifest, whose bytes may be no UTF-8', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'knp-hostile-'));
+  try {
+    for (const [name, hostile] of Object.entries(HOSTILE)) {
+      const path = join(folder, 'all.json');
+      writeFileSync(path, listOf(hostile));
+      const report = await check([path], readInputFlags([]));
+      assert.ok(report.problems.length > 0, name);
+      await reported(`${name}: check`, report, (_, style) => checkLines(report, style));
+    }
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+it('no command shows a line or an escape of another program that answers on the ports of the agent', async () => {
+  const now = Date.parse('2026-01-01T00:00:00Z');
+  for (const [name, hostile] of Object.entries(HOSTILE)) {
+    const text = String(hostile);
+    const failure = { item: text, services: [text], fields: [text], code: text, message: text };
+    const pass = { endedAt: text, full: false, services: 1, operations: 1, failed: 1, unknown: 1 };
+    const times = { planMilliseconds: 1, kernelMilliseconds: 1 };
+    const agent = decodeAgentReport(
+      JSON.stringify({
+        ...{ version: text, node: text, mode: text, families: [text], startedAt: text, kernelError: text },
+        lastPass: { ...pass, ...times, failures: [failure] },
+        formerModes: [{ mode: text, connections: 1, error: text }],
+        ...{ repaired: 1, draining: 1, leftOut: 1, problems: [text] },
+      }),
+    );
+    const health = decodeHealth(503, JSON.stringify({ currentTime: text, unread: [text] }));
+    assert.ok(agent && health);
+    const report = statusReport(health, agent);
+    await reported(`${name}: status`, report, (_, style) => statusLines(report, now, style));
+    const frontend = { service: text, portName: text, kind: text, address: text, protocol: text, port: 80 };
+    const answer = JSON.stringify({ frontends: [frontend] });
+    if (escapedControls(text) === text)
+      assertCleanLines(JSON.stringify(decodeFrontends(answer, 'here')), name);
+    else assert.throws(() => decodeFrontends(answer, 'here'), NoAnswer, name);
+  }
+});
+
+it('plan, diff and explain show no escape of a rule that another program made', async () => {
+  for (const mode of ['iptables', 'ipvs'] as const) {
+    const { kernel } = recordingKernel();
+    const { objects } = await readFrom('manifests in JSON', 'web', { every: 8, from: 0 });
+    const proxy = proxyOf(kernel, mode, objects);
+    await proxy.once();
+    await proxy.stop();
+    const rule = `-m comment --comment "\u001b[2J\u009b2J${MARK}" -m unknown -j ACCEPT`;
+    // In a chain of ours, so that it is shown as one to be deleted, and in the first chain of the packet.
+    const saved = kernel.iptables
+      .dump(4)
+      .replace('-A KUBE-SERVICES ', `-A KUBE-SERVICES ${rule}\n-A KUBE-SERVICES `)
+      .replace(/\*nat\n(?::.*\n)*/, `$&-A PREROUTING ${rule}\n`);
+    kernel.iptables.load(4, saved);
+    const shown = await showPreview(kernel, mode, { objects }, mode);
+    assert.ok(shown.includes(MARK), `${mode}: the rule is shown`);
+    const question = { address: OTHER.address, port: 80, protocol: 'tcp', from: CLIENT } as const;
+    const explanation = (await MODES[mode](kernel).explain?.(question)) as Explanation;
+    const text = await reported(`${mode}: explain`, explanation, () =>
+      explanationLines(explanation, undefined, 80),
+    );
+    assert.ok(text.includes(MARK), `${mode}: explain shows the rule`);
+  }
+});

@@ -30,16 +30,17 @@ const API_LIMIT: OptionDefinition = {
 export const COMMANDS: readonly CommandDefinition[] = [
   {
     name: 'services',
-    summary: 'list the virtual services of this node by Service, with connections and rates',
+    summary: 'list the Services as this node serves them, with connections and rates',
     description: `Lists the virtual services in the kernel, under the names of their Services, with their scheduler and real
 servers, the weights and connections of these, and the rates of new connections. The names are those of
 the running agent; with --manifests, --kubeconfig or --master, those of these objects. Without names, the list
-has addresses only. Only ipvs mode has virtual services. ${MODE_OF_NODE}`,
+has addresses only. In iptables mode, it lists the frontends in the rules, with the share of each endpoint and the
+connections that the rules have counted. ${MODE_OF_NODE}`,
     arguments: [VIRTUAL_SERVICE_FILTER],
     options: [
       {
         flags: '--interval <seconds>',
-        help: "time over which rates are measured; 0 for the kernel's estimates, which it makes every 2 s",
+        help: "time over which rates are measured; 0 for the kernel's estimates, which it makes every 2 s, and none in iptables mode",
         default: '0',
         number: { least: 0 },
       },
@@ -47,7 +48,7 @@ has addresses only. Only ipvs mode has virtual services. ${MODE_OF_NODE}`,
     ],
     formats: REPORTS,
     inputs: true,
-    statuses: [[0, 'the virtual services were listed'], FAILURE],
+    statuses: [[0, 'the Services were listed'], FAILURE],
     examples: [
       ['services', 'all virtual services'],
       [
@@ -59,9 +60,9 @@ has addresses only. Only ipvs mode has virtual services. ${MODE_OF_NODE}`,
   },
   {
     name: 'top',
-    summary: 'show the busiest virtual services, again and again',
+    summary: 'show the busiest Services, again and again',
     description: `Shows the virtual services of this node, the busiest first. On a terminal, the screen is refreshed until q or
-Ctrl-C; the keys a, i, c, b and n select the order. If the output is not a terminal, or with --once, one list
+Ctrl-C; the keys a, i, c, b and n select the order; iptables mode has no active connections (a, i). If the output is not a terminal, or with --once, one list
 is printed after the first interval.`,
     arguments: [VIRTUAL_SERVICE_FILTER],
     options: [

@@ -4,6 +4,7 @@ import type { KernelCommand } from '../config/commandLine.js';
 import type { Configuration } from '../config/configuration.js';
 import type { BatchSource } from '../kernel/types.js';
 import type { Family } from '../net/address.js';
+import type { ProgrammedFrontend } from './inventory.js';
 import type { FormerState, KeyedOperation, Mode, RuleCount } from './mode.js';
 import type { HostKernel } from './shared/hostKernel.js';
 import type { RulesInUse } from './shared/rulesInUse.js';
@@ -58,8 +59,11 @@ export interface OpenedMode {
 
 /** A mode, before it is opened. */
 export interface ModeDefinition {
-  /** Services are virtual services of IPVS, which `services` and `top` list. */
-  readonly virtualServices?: true;
+  /**
+   * Reads the frontends from the rules of the mode, with their counters. Absent: Services are virtual services of IPVS. Rejects
+   * with the NetlinkError of the family that cannot be read.
+   */
+  readonly listFrontends?: () => Promise<ProgrammedFrontend[]>;
   /** Throws UsageError if a flag of this mode has an unknown value. */
   checkFlags(command: KernelCommand): void;
   /** Whether it needs the Node objects of other nodes. */

@@ -68,12 +68,16 @@ const FLOORS: readonly Floor[] = [
     imports: ['errors', 'net', 'services', 'kernel types'],
     outside: /^node:util$/,
   },
-  { name: 'mode contract', files: /^modes\/(mode|explanation)\.ts$/, imports: ['errors', 'net', 'services'] },
+  {
+    name: 'mode contract',
+    files: /^modes\/(mode|explanation|inventory)\.ts$/,
+    imports: ['errors', 'net', 'services'],
+  },
   // The list of modes and their opening: the only files that connect a mode with the configuration.
   {
     name: 'mode selection',
     files:
-      /^modes\/((definition|select)\.ts$|[^/]+\/(definition|loaded|open|openParts|hostKernel|families|loadAhead|fromConfiguration)\.ts$)/,
+      /^modes\/((definition|select)\.ts$|[^/]+\/(definition|loaded|open|readInventory|openParts|hostKernel|families|loadAhead|fromConfiguration)\.ts$)/,
     imports: [
       'errors',
       'net',

@@ -6,7 +6,7 @@ import type { FrontendKind } from '../../services/types.js';
 
 /** The origin of names. */
 export interface NamesOrigin {
-  readonly source: 'agent' | 'manifests' | 'API server' | 'none';
+  readonly source: 'agent' | 'manifests' | 'API server' | 'rules' | 'none';
   /** Why there are no names, if the source is `none`. */
   readonly reason?: string;
 }

@@ -9,6 +9,7 @@ import { type Family, joinHostPort } from '../../net/address.js';
 import type { Protocol } from '../../net/protocol.js';
 import type { FrontendKind } from '../../services/types.js';
 import { type NamesOrigin, type ServiceNames, virtualServiceName } from './names.js';
+import type { Sample } from './sample.js';
 
 /** Numbers of connections, packets and bytes: in all, or per second. */
 export interface Traffic {
@@ -68,18 +69,14 @@ export interface ServicesReport {
   readonly virtualServices: readonly VirtualServiceReport[];
 }
 
-/** Two listings, and the time between them in s. Without `before`, the rates are the kernel's estimates. */
-export interface Sample {
-  readonly before: readonly VirtualServiceState[] | undefined;
-  readonly after: readonly VirtualServiceState[];
-  readonly interval: number;
-}
-
 /** Numbers in names are compared as numbers. */
 const { compare: compareText } = new Intl.Collator('en', { numeric: true });
 
-/** The report of two listings. */
-export function servicesReport({ before, after, interval }: Sample, names: ServiceNames): ServicesReport {
+/** The report of two listings. Without `before`, the rates are the kernel's estimates. */
+export function servicesReport(
+  { before, after, interval }: Sample<readonly VirtualServiceState[]>,
+  names: ServiceNames,
+): ServicesReport {
   const former = before && countersByName(before);
   const ratesOf = (name: string, { counters, rates }: Pick<RealServerState, 'counters' | 'rates'>) =>
     former && interval > 0 ? ratesBetween(former.get(name), counters, interval) : rates;

@@ -1,25 +1,17 @@
 // The command top: the busiest virtual services, refreshed until the user ends it.
 import { escapedControls } from '../../errors.js';
-import { openIpvs } from '../../kernel/ipvs/index.js';
-import type { Ipvs, VirtualServiceState } from '../../kernel/ipvs/types.js';
 import { AnswerLimit } from '../answerLimit.js';
 import type { CommandRunner } from '../command.js';
 import { type Output, shownLines } from '../output/output.js';
 import { fitted } from '../output/table.js';
-import type { ServiceNames } from './names.js';
-import { readNames } from './readNames.js';
-import { servicesReport } from './report.js';
-import { noteNames } from './services.js';
-import { matching, serviceLines } from './table.js';
+import type { Inventory } from './inventory.js';
+import { withInventory } from './openInventory.js';
 import { openTerminal, type Terminal } from './terminal.js';
-import { lastLine, ORDERS, type Order, orderOfKey, sorted, titleLine } from './topScreen.js';
-import { requireVirtualServices } from './virtualServices.js';
+import { lastLine, ORDERS, type Order, orderOfKey } from './topScreen.js';
 
 /** `top`. */
 export const runTop: CommandRunner = async ({ args, options, flags, output }) => {
-  await requireVirtualServices(flags);
-  const read = await readNames(flags, new AnswerLimit(Number(options['timeout'])));
-  noteNames(read, output);
+  const limit = new AnswerLimit(Number(options['timeout']));
   const order = ORDERS.find((known) => known === options['sort']) ?? 'rate';
   const interval = Number(options['interval']);
   const once = options['once'] === true;
@@ -27,23 +19,24 @@ export const runTop: CommandRunner = async ({ args, options, flags, output }) =>
   const count = once
     ? 1
     : ((options['count'] as number | undefined) ?? (live ? Number.POSITIVE_INFINITY : 1));
-  const ipvs = await openIpvs();
-  const parts = { ipvs, names: read.names, texts: args, interval, order, count };
-  const terminal = live ? openTerminal() : undefined;
-  try {
-    await showTop(parts, terminal ? { terminal } : { output });
-  } finally {
-    terminal?.close();
-    await ipvs.close();
-  }
-  return 0;
+  return withInventory({ flags, texts: args, limit, output }, async (inventory) => {
+    if (!inventory.orders.includes(order)) {
+      const known = inventory.orders.join(', ');
+      throw new Error(`--sort ${order}: the rules do not count these connections; the orders are ${known}`);
+    }
+    const terminal = live ? openTerminal() : undefined;
+    try {
+      await showTop({ inventory, interval, order, count }, terminal ? { terminal } : { output });
+    } finally {
+      terminal?.close();
+    }
+    return 0;
+  });
 };
 
 /** The parts of the view. */
-export interface TopParts {
-  readonly ipvs: Pick<Ipvs, 'list'>;
-  readonly names: ServiceNames;
-  readonly texts: readonly string[];
+export interface TopParts<Listing> {
+  readonly inventory: Inventory<Listing>;
   /** Time between two listings, in s. */
   readonly interval: number;
   readonly order: Order;
@@ -55,7 +48,7 @@ export interface TopParts {
 export type TopTarget = { readonly terminal: Terminal } | { readonly output: Output };
 
 /** Shows lists until their number is reached or the user quits. */
-export async function showTop(parts: TopParts, target: TopTarget): Promise<void> {
+export async function showTop<Listing>(parts: TopParts<Listing>, target: TopTarget): Promise<void> {
   const view = new TopView(parts, target);
   // The first list has the kernel's estimates of the rates.
   await view.read();
@@ -68,22 +61,22 @@ export async function showTop(parts: TopParts, target: TopTarget): Promise<void>
 }
 
 /** The last two listings, and the order of their list. */
-class TopView {
-  readonly #parts: TopParts;
+class TopView<Listing> {
+  readonly #parts: TopParts<Listing>;
   readonly #target: TopTarget;
   #order: Order;
-  #before: Listed | undefined;
-  #after: Listed = { at: 0, services: [] };
+  #before: Listed<Listing> | undefined;
+  #after: Listed<Listing> | undefined;
 
-  constructor(parts: TopParts, target: TopTarget) {
+  constructor(parts: TopParts<Listing>, target: TopTarget) {
     this.#parts = parts;
     this.#target = target;
     this.#order = parts.order;
   }
 
   async read(): Promise<void> {
-    this.#before = this.#after.at === 0 ? undefined : this.#after;
-    this.#after = { at: performance.now(), services: await this.#parts.ipvs.list() };
+    this.#before = this.#after;
+    this.#after = { at: performance.now(), listing: await this.#parts.inventory.list() };
   }
 
   /** Waits for the interval, and handles keys. Resolves to false if the user quits. */
@@ -94,37 +87,33 @@ class TopView {
       const event = await terminal.next(left);
       if (event === 'quit') return false;
       if (event === 'timeout') return true;
-      if (event !== 'resized') this.#order = orderOfKey(event) ?? this.#order;
+      const order = event === 'resized' ? undefined : orderOfKey(event);
+      if (order && this.#parts.inventory.orders.includes(order)) this.#order = order;
       this.draw();
     }
     return true;
   }
 
   draw(): void {
-    const { names, texts, interval } = this.#parts;
-    const { services: after, at } = this.#after;
+    const { inventory, interval } = this.#parts;
+    if (!this.#after) return;
+    const { listing: after, at } = this.#after;
     const seconds = this.#before ? (at - this.#before.at) / 1000 : 0;
-    const sample = { before: this.#before?.services, after, interval: seconds };
-    const services = sorted(matching(servicesReport(sample, names).virtualServices, texts), this.#order);
+    const sample = { before: this.#before?.listing, after, interval: seconds };
+    const report = inventory.report(sample, this.#order);
     if ('output' in this.#target) {
       const { style, write } = this.#target.output;
-      const lines = serviceLines(services, { wide: false, realServers: false, style });
-      write(shownLines([titleLine(services, this.#order), ...lines], style));
+      const lines = report.lines({ wide: false, realServers: false, style });
+      write(shownLines([report.title, ...lines], style));
       return;
     }
     const { columns, rows, style, show } = this.#target.terminal;
-    const table = serviceLines(services, {
-      wide: columns() >= WIDE,
-      realServers: false,
-      style: (_, text) => text,
-    });
-    const lines = [titleLine(services, this.#order), '', ...table].map((line) =>
-      fitted(escapedControls(line), columns()),
-    );
+    const table = report.lines({ wide: columns() >= WIDE, realServers: false, style: (_, text) => text });
+    const lines = [report.title, '', ...table].map((line) => fitted(escapedControls(line), columns()));
     const [title = '', gap = '', headings = '', ...body] = lines.slice(0, Math.max(0, rows() - 1));
     show(
       [title, gap, style('heading', headings), ...body],
-      style('faint', fitted(lastLine(interval), columns())),
+      style('faint', fitted(lastLine(interval, inventory.orders), columns())),
     );
   }
 }
@@ -132,10 +121,10 @@ class TopView {
 /** Columns of a terminal on which packets and bytes are shown. */
 const WIDE = 150;
 
-interface Listed {
+interface Listed<Listing> {
   /** Monotonic time, in ms. */
   readonly at: number;
-  readonly services: readonly VirtualServiceState[];
+  readonly listing: Listing;
 }
 
 /** A target without keys. */

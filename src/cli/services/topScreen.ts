@@ -17,7 +17,8 @@ const KEYS: Readonly<Record<string, Order>> = {
   n: 'name',
 };
 
-const TITLES: Readonly<Record<Order, string>> = {
+/** What each order is by. */
+export const TITLES: Readonly<Record<Order, string>> = {
   rate: 'new connections per second',
   active: 'active connections',
   inactive: 'inactive connections',
@@ -65,7 +66,9 @@ export function titleLine(services: readonly VirtualServiceReport[], order: Orde
 }
 
 /** The last line: the keys. */
-export function lastLine(interval: number): string {
-  const keys = Object.entries(KEYS).map(([key, order]) => `${key} ${order}`);
+export function lastLine(interval: number, orders: readonly Order[]): string {
+  const keys = Object.entries(KEYS)
+    .filter(([, order]) => orders.includes(order))
+    .map(([key, order]) => `${key} ${order}`);
   return `every ${interval} s; order: ${keys.join(', ')}; q quit`;
 }

@@ -3,11 +3,12 @@ import { NetlinkError } from '../../errors.js';
 import type { Family } from '../../net/address.js';
 import { ProgramError, runProgram } from '../program.js';
 import { reported, verbOf } from '../reported.js';
+import { parseCounted } from './counted.js';
 import { Restorer, type RestorerEvents } from './restorer.js';
 import { mainErrorOf, resultsOf, writeTables } from './results.js';
 import { parseSaved, parseTablesInSlices } from './saved.js';
 import { savedRules } from './savedText.js';
-import type { Iptables, Table } from './types.js';
+import type { CountedRules, Iptables, Table } from './types.js';
 
 export { parsePolicies, parseSaved } from './saved.js';
 export { restoreInput } from './text.js';
@@ -70,6 +71,14 @@ function command(family: Family): string {
 
 function saved(family: Family): Promise<string> {
   return read('iptables.save', program('save', family), []);
+}
+
+/**
+ * Every rule of every table with its counters. Runs one process. Rejects with `ENOENT` without iptables, and `ERR_PROCESS` if it
+ * fails.
+ */
+export async function saveWithCounters(family: Family): Promise<CountedRules> {
+  return parseCounted(await read('iptables.save', program('save', family), ['-c']));
 }
 
 /** `-S` prints rules as iptables-save does. `-w`: iptables-legacy waits for its lock. */

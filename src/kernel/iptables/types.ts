@@ -63,6 +63,19 @@ export interface SavedTables {
   readonly policies: ReadonlyMap<string, Policy>;
 }
 
+/** A rule with its counters. */
+export interface CountedRule {
+  /** Everything after `-A CHAIN `. */
+  readonly text: string;
+  /** Packets that the rule matched since it was written. */
+  readonly packets: number;
+  /** Bytes of these packets. */
+  readonly bytes: number;
+}
+
+/** The rules of one family with their counters, chain by chain: `nat/KUBE-SERVICES` → rules. */
+export type CountedRules = ReadonlyMap<string, readonly CountedRule[]>;
+
 /** One `iptables-restore`, as batches are reported. */
 export interface IptablesRestore {
   readonly do: 'restore';

@@ -6,6 +6,7 @@ import { hasTraces } from './traces.js';
 export const IPTABLES_MODE: ModeDefinition = {
   checkFlags: () => {},
   needsAllNodes: () => false,
+  listFrontends: async () => (await import('./readInventory.js')).listFrontends(),
   open: async (settings) => (await loaded()).open(settings),
   openFormer: async (settings) =>
     (await hasTraces(settings.kernel.iptables, settings.families))

@@ -6,7 +6,6 @@ import { hasTraces } from './traces.js';
 
 /** ipvs mode. */
 export const IPVS_MODE: ModeDefinition = {
-  virtualServices: true,
   checkFlags: ({ cures }) => void curesOf(cures),
   needsAllNodes: ({ cures }) => curesOf(cures).has('other-nodes'),
   open: async (settings) => (await loaded()).open(settings),

@@ -48,18 +48,6 @@ describe('the command', () => {
     );
   });
 
-  it('lists no virtual services in a mode that has none', () => {
-    for (const command of ['services', 'top']) {
-      const { status, stdout, stderr } = type(
-        command,
-        '--proxy-mode=iptables',
-        '--metrics-bind-address=127.0.0.1:9',
-      );
-      assert.deepEqual([status, stdout], [2, ''], stderr);
-      assert.match(stderr, /^Error: mode: iptables has no virtual services of IPVS to list; .* explain /);
-    }
-  });
-
   it('exits with 2 if a command of people fails, at any position of its name: 1 of plan means that there are changes', () => {
     for (const args of [
       ['--config=/nowhere', 'plan'],

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { decodeFrontends } from '../../../../src/cli/agentFrontends.js';
 import type { Format, Output } from '../../../../src/cli/output/output.js';
+import { ipvsInventory } from '../../../../src/cli/services/ipvsInventory.js';
 import { namesOf } from '../../../../src/cli/services/names.js';
 import { ratesBetween, type ServicesReport } from '../../../../src/cli/services/report.js';
 import { printServices } from '../../../../src/cli/services/services.js';
@@ -69,7 +70,12 @@ describe('the list of virtual services', () => {
     ipvs.rates.set('tcp 10.96.0.80:80 -> 10.244.1.11:8080', { ...NO_RATES, connections: 1234 });
     const names = namesOf({ source: 'agent' }, FRONTENDS);
     const { output, text } = kept('text');
-    await printServices({ ipvs, names, texts: [], interval: 0, output });
+    await printServices({
+      inventory: ipvsInventory(ipvs, names, []),
+      isFiltered: false,
+      interval: 0,
+      output,
+    });
     assert.equal(
       text(),
       `SERVICE        ADDRESS                  SCHEDULER  WEIGHT  ACTIVE  INACTIVE  CONN/S
@@ -88,7 +94,12 @@ demo/web:http  192.168.50.10:30080/tcp  rr           none       0         0     
     const zero = { connections: 0, inPackets: 0, outPackets: 0, inBytes: 0, outBytes: 0 };
     const json = kept('json');
     const names = namesOf({ source: 'manifests' }, FRONTENDS);
-    await printServices({ ipvs, names, texts: [], interval: 0, output: json.output });
+    await printServices({
+      inventory: ipvsInventory(ipvs, names, []),
+      isFiltered: false,
+      interval: 0,
+      output: json.output,
+    });
     assert.deepEqual(JSON.parse(json.text()), {
       names: { source: 'manifests' },
       interval: 0,
@@ -114,7 +125,12 @@ demo/web:http  192.168.50.10:30080/tcp  rr           none       0         0     
       ],
     } satisfies ServicesReport);
     const yaml = kept('yaml');
-    await printServices({ ipvs, names, texts: [], interval: 0, output: yaml.output });
+    await printServices({
+      inventory: ipvsInventory(ipvs, names, []),
+      isFiltered: false,
+      interval: 0,
+      output: yaml.output,
+    });
     assert.match(yaml.text(), /^names:\n {2}source: manifests\n/);
     assert.match(yaml.text(), /\n {2}- service: demo\/web\n {4}portName: http\n/);
   });
@@ -128,7 +144,12 @@ demo/web:http  192.168.50.10:30080/tcp  rr           none       0         0     
     };
     const { output, text } = kept('wide');
     const names = namesOf({ source: 'none', reason: 'x' }, []);
-    await printServices({ ipvs: counted, names, texts: [], interval: 0.05, output });
+    await printServices({
+      inventory: ipvsInventory(counted, names, []),
+      isFiltered: false,
+      interval: 0.05,
+      output,
+    });
     const [headings = '', row = ''] = text().split('\n');
     assert.match(
       headings,
@@ -148,7 +169,12 @@ demo/web:http  192.168.50.10:30080/tcp  rr           none       0         0     
       [['absent'], 0],
     ] as const) {
       const { output, text } = kept('text');
-      await printServices({ ipvs, names, texts, interval: 0, output });
+      await printServices({
+        inventory: ipvsInventory(ipvs, names, texts),
+        isFiltered: texts.length > 0,
+        interval: 0,
+        output,
+      });
       if (found === 0) assert.equal(text(), 'no virtual service has such a name or address\n');
       else assert.equal(text().trimEnd().split('\n').length, 1 + found, texts.join());
     }
@@ -159,9 +185,8 @@ demo/web:http  192.168.50.10:30080/tcp  rr           none       0         0     
     const ipvs = await ipvsWith({ firewallMark: 7, family: 4, ...SETTINGS });
     const { output, text } = kept('text');
     await printServices({
-      ipvs,
-      names: namesOf({ source: 'agent' }, FRONTENDS),
-      texts: [],
+      inventory: ipvsInventory(ipvs, namesOf({ source: 'agent' }, FRONTENDS), []),
+      isFiltered: false,
       interval: 0,
       output,
     });

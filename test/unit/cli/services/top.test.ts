@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { describe, it } from 'node:test';
+import { ipvsInventory } from '../../../../src/cli/services/ipvsInventory.js';
 import { namesOf } from '../../../../src/cli/services/names.js';
 import { openTerminal, type Terminal, type TerminalEvent } from '../../../../src/cli/services/terminal.js';
 import { showTop, type TopParts } from '../../../../src/cli/services/top.js';
@@ -39,16 +40,20 @@ function kernel(rates: Readonly<Record<string, { perList: number; active: number
   };
 }
 
-function parts(rest: Partial<TopParts> = {}): TopParts {
-  const ipvs = kernel({ '10.96.0.1': { perList: 1, active: 9 }, '10.96.0.2': { perList: 500, active: 1 } });
+const busy = () =>
+  kernel({ '10.96.0.1': { perList: 1, active: 9 }, '10.96.0.2': { perList: 500, active: 1 } });
+
+type Parts = TopParts<readonly VirtualServiceState[]>;
+
+function parts(rest: Partial<Parts> = {}, ipvs = busy()): Parts {
   const names = namesOf({ source: 'none', reason: 'test' }, []);
-  return { ipvs, names, texts: [], interval: 0.02, order: 'rate', count: 1, ...rest };
+  return { inventory: ipvsInventory(ipvs, names, []), interval: 0.02, order: 'rate', count: 1, ...rest };
 }
 
 /** The addresses of a list, in order. */
 const addressesOf = (text: string) => [...text.matchAll(/10\.96\.0\.\d+/g)].map(String);
 
-async function printed(rest: Partial<TopParts>): Promise<string> {
+async function printed(rest: Partial<Parts>): Promise<string> {
   const written: string[] = [];
   const write = (text: string) => void written.push(text);
   await showTop(parts(rest), {
@@ -96,7 +101,8 @@ describe('top on a terminal', () => {
   it('redraws for keys without a new listing, and ends at q', async (t) => {
     const { terminal, screens, clock } = scripted(['timeout', 'a', 'resized', 'z', 'quit']);
     t.mock.method(performance, 'now', () => clock.now);
-    const all = parts({ count: Number.POSITIVE_INFINITY, interval: 0.05 });
+    const ipvs = busy();
+    const all = parts({ count: Number.POSITIVE_INFINITY, interval: 0.05 }, ipvs);
     await showTop(all, { terminal });
     assert.deepEqual(
       screens.map((screen) => addressesOf(screen).join()),
@@ -109,7 +115,7 @@ describe('top on a terminal', () => {
         '10.96.0.1,10.96.0.2',
       ],
     );
-    assert.equal((all.ipvs as ReturnType<typeof kernel>).lists(), 2);
+    assert.equal(ipvs.lists(), 2);
     assert.match(screens.at(-1) ?? '', /; by active connections\n.*every 0\.05 s; order: c rate, a active/s);
   });
 

@@ -1,0 +1,102 @@
+// The frontends in rules under the names of their Services: the result of `services -o json` in iptables mode. Pure.
+import type { ProgrammedEndpoint, ProgrammedFrontend, RuleTraffic } from '../../modes/inventory.js';
+import { joinHostPort } from '../../net/address.js';
+import type { NamesOrigin, ServiceNames } from './names.js';
+import type { Sample } from './sample.js';
+
+/** An endpoint, with rates per second; without two listings, there are none. */
+export interface EndpointReport extends ProgrammedEndpoint {
+  readonly rates?: RuleTraffic;
+}
+
+/** A frontend, with rates per second; without two listings, there are none. */
+export interface FrontendReport extends ProgrammedFrontend {
+  readonly rates?: RuleTraffic;
+  readonly endpoints: readonly EndpointReport[];
+}
+
+/** The frontends of a node. */
+export interface FrontendsReport {
+  /** The origin of the names of Services; `rules`: their comments. */
+  readonly names: NamesOrigin;
+  /** Time over which the rates were measured, in s; 0: there are none. */
+  readonly interval: number;
+  /** By name, address and port; those without a name are last. */
+  readonly frontends: readonly FrontendReport[];
+}
+
+/** Numbers in names are compared as numbers. */
+const { compare: compareText } = new Intl.Collator('en', { numeric: true });
+
+/** The report of two listings. */
+export function frontendsReport(
+  { before, after, interval }: Sample<readonly ProgrammedFrontend[]>,
+  names: ServiceNames,
+): FrontendsReport {
+  const former = before && interval > 0 ? countersOf(before) : undefined;
+  const ratesOf = (key: string, counters: RuleTraffic) =>
+    former ? { rates: ratesBetween(former.get(key), counters, interval) } : {};
+  const rows = after.map((frontend): FrontendReport => {
+    const key = frontendName(frontend);
+    return {
+      ...frontend,
+      ...namesOf(frontend, names),
+      ...ratesOf(key, frontend.counters),
+      endpoints: frontend.endpoints.map((endpoint) => ({
+        ...endpoint,
+        ...ratesOf(`${key} ${endpoint.chain}`, endpoint.counters),
+      })),
+    };
+  });
+  const isNamed = ({ service }: FrontendReport) => service !== undefined;
+  const origin =
+    names.origin.source === 'none' && rows.some(isNamed) ? { source: 'rules' as const } : names.origin;
+  return { names: origin, interval: former ? interval : 0, frontends: rows.sort(byName) };
+}
+
+/** `10.96.0.80:80/tcp`; a node port is `*:30080/tcp`, and `[*]:30080/tcp` in IPv6. */
+export function frontendName({ family, address, port, protocol }: ProgrammedFrontend): string {
+  const host =
+    address === undefined ? (family === 4 ? `*:${port}` : `[*]:${port}`) : joinHostPort(address, port);
+  return `${host}/${protocol}`;
+}
+
+/** `demo/web:http`; empty if the Service is unknown. */
+export function serviceOf({ service, portName }: ProgrammedFrontend): string {
+  if (service === undefined) return '';
+  return portName === undefined ? service : `${service}:${portName}`;
+}
+
+/** The names of the agent or of objects, which rules without comments lack. */
+function namesOf({ family, address, port, protocol }: ProgrammedFrontend, names: ServiceNames) {
+  // A node port is found by its port, at any address of the family.
+  const any = address ?? (family === 4 ? '0.0.0.0' : '::');
+  return names.of({ address: any, port, protocol: protocol as 'tcp' });
+}
+
+/** A counter that became smaller is that of a rule that was written again. */
+function ratesBetween(before: RuleTraffic | undefined, after: RuleTraffic, seconds: number): RuleTraffic {
+  const rate = (field: keyof RuleTraffic) => {
+    const then = before?.[field] ?? 0;
+    return (after[field] - (then <= after[field] ? then : 0)) / seconds;
+  };
+  return { connections: rate('connections'), bytes: rate('bytes') };
+}
+
+function countersOf(listed: readonly ProgrammedFrontend[]): Map<string, RuleTraffic> {
+  return new Map(
+    listed.flatMap((frontend) => {
+      const key = frontendName(frontend);
+      const endpoints = frontend.endpoints.map(
+        ({ chain, counters }) => [`${key} ${chain}`, counters] as const,
+      );
+      return [[key, frontend.counters] as const, ...endpoints];
+    }),
+  );
+}
+
+function byName(a: FrontendReport, b: FrontendReport): number {
+  const named = Number(b.service !== undefined) - Number(a.service !== undefined);
+  const key = (frontend: FrontendReport) => `${serviceOf(frontend)} ${frontendName(frontend)}`;
+  return named || compareText(key(a), key(b));
+}

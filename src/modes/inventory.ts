@@ -1,0 +1,49 @@
+// The frontends of Services as the rules of a mode serve them, with counters: for the commands that list Services.
+import type { Family } from '../net/address.js';
+import type { FrontendKind } from '../services/types.js';
+
+/** Counters of a rule that selects a frontend or an endpoint: such a rule sees the first packet of each connection only. */
+export interface RuleTraffic {
+  /** New connections since the rule was written. */
+  readonly connections: number;
+  /** Bytes of their first packets. */
+  readonly bytes: number;
+}
+
+/** An endpoint that the rules select. */
+export interface ProgrammedEndpoint {
+  /** Canonical address. */
+  readonly address: string;
+  readonly port: number;
+  /** The probability that a new connection reaches it, from 0 to 1. */
+  readonly share: number;
+  /** The chain that replaces the destination: `KUBE-SEP-…`. */
+  readonly chain: string;
+  /** Those of all frontends that use the same chain of endpoints. */
+  readonly counters: RuleTraffic;
+}
+
+/** An address and port of a Service. */
+export interface ProgrammedFrontend {
+  readonly family: Family;
+  /** Canonical address; absent for a node port, which is served on the addresses of the node. */
+  readonly address?: string;
+  readonly port: number;
+  /** `tcp`, `udp` or `sctp`. */
+  readonly protocol: string;
+  /** Absent if the rules do not show it: they have no comments if the cluster has many endpoints. */
+  readonly kind?: FrontendKind;
+  /** `namespace/name` of the Service; absent if the rules do not show it. */
+  readonly service?: string;
+  /** Name of the Service port; absent if it has none, or if the rules do not show it. */
+  readonly portName?: string;
+  /** The chain to which packets go: `KUBE-SVC-…`, `KUBE-EXT-…` or `KUBE-FW-…`; absent if there is no endpoint. */
+  readonly chain?: string;
+  /** The fate of packets, if a rule refuses them because the Service has no endpoint for them. */
+  readonly refused?: 'REJECT' | 'DROP';
+  /** Timeout of session affinity, in s; 0 for none. */
+  readonly persistence: number;
+  readonly counters: RuleTraffic;
+  /** In the order of the rules. */
+  readonly endpoints: readonly ProgrammedEndpoint[];
+}

@@ -15,6 +15,9 @@ import { explanationLines } from '../../src/cli/explain/text.js';
 import { COLOURS, type Style, styleFor } from '../../src/cli/output/colours.js';
 import { type Format, type Output, writeReport } from '../../src/cli/output/output.js';
 import { planLines, planReport } from '../../src/cli/plan.js';
+import { frontendsInventory } from '../../src/cli/services/frontendsInventory.js';
+import type { Inventory } from '../../src/cli/services/inventory.js';
+import { ipvsInventory } from '../../src/cli/services/ipvsInventory.js';
 import { namesOf } from '../../src/cli/services/names.js';
 import { printServices } from '../../src/cli/services/services.js';
 import { showTop } from '../../src/cli/services/top.js';
@@ -23,6 +26,7 @@ import { readInputFlags } from '../../src/config/commandLine.js';
 import { describeProblem, escapedControls } from '../../src/errors.js';
 import type { FakeKernel } from '../../src/kernel/testing/index.js';
 import type { Explanation } from '../../src/modes/explanation.js';
+import { frontendsIn } from '../../src/modes/iptables/inventory.js';
 import { frontendAt, reasonWithoutEndpoints } from '../../src/services/frontendAt.js';
 import { namedFrontends } from '../../src/services/namedFrontends.js';
 import { nodeFacts } from '../../src/services/nodeFacts.js';
@@ -93,6 +97,15 @@ async function showPreview(
   return plan + (await reported(`${told}: diff`, report, (wide, style) => diffLines(report, wide, style)));
 }
 
+/** services and top. */
+async function showInventory<Listing>(inventory: Inventory<Listing>, told: string): Promise<void> {
+  await inEachFormat(`${told}: services`, (output) =>
+    printServices({ inventory, isFiltered: false, interval: 0, output }),
+  );
+  const top = { inventory, interval: 0.001, order: 'name', count: 1 } as const;
+  await inEachFormat(`${told}: top`, (output) => showTop(top, { output }));
+}
+
 /** services, top and explain, with the names of objects. */
 async function showServices(kernel: FakeKernel, mode: ModeName, { objects }: Read, told: string) {
   const cache = new ServiceCache();
@@ -100,12 +113,12 @@ async function showServices(kernel: FakeKernel, mode: ModeName, { objects }: Rea
   const node = nodeFacts(OTHER.nodeName, { node: cache.node(OTHER.nodeName) });
   const frontends = [...namedFrontends(cache, node)];
   const names = namesOf({ source: 'manifests' }, frontends);
-  const { ipvs } = kernel;
-  await inEachFormat(`${told}: services`, (output) =>
-    printServices({ ipvs, names, texts: [], interval: 0, output }),
+  await showInventory(ipvsInventory(kernel.ipvs, names, []), told);
+  const counted = [...(await kernel.iptables.save(4))].map(
+    ([id, texts]) => [id, texts.map((text) => ({ text, packets: 1, bytes: 60 }))] as const,
   );
-  const top = { ipvs, names, texts: [], interval: 0.001, order: 'name', count: 1 } as const;
-  await inEachFormat(`${told}: top`, (output) => showTop(top, { output }));
+  const list = async () => frontendsIn(4, new Map(counted));
+  await showInventory(frontendsInventory(list, names, []), told);
   for (const { address, port, protocol } of frontends.filter((_, i) => i % 20 === 0)) {
     const dialled = { address: address || '192.168.50.250', port, protocol };
     const explanation = (await MODES[mode](kernel).explain?.({ ...dialled, from: CLIENT })) as Explanation;

@@ -276,6 +276,7 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
       totalEndpoints: () => this.#cache.totalEndpoints,
       planInput: (service) => this.#cache.planInput(service, this.#node.facts),
       planned: (service, input) => {
+        this.#cache.planned(service);
         this.#node.planned(service, input);
         this.#parts.events.planned?.(service, input);
       },

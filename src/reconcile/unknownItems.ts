@@ -2,6 +2,9 @@
 import type { Planner } from './planner.js';
 import { Retries } from './retries.js';
 
+/** Timers may run so much too early, in ms: a pass for a retry that is not due yet would do nothing. */
+const EARLY = 2;
+
 /** The owners of an item when its operation failed. */
 type Owners = ReturnType<Planner<never, never>['ownersOf']>;
 
@@ -47,7 +50,7 @@ export class UnknownItems<Item> {
 
   /** Keys whose retry is due. */
   due(): string[] {
-    return this.#retries.due(this.#now());
+    return this.#retries.due(this.#now() + EARLY);
   }
 
   /** Records that an operation on the item failed, or that it could not be read. */

@@ -55,6 +55,8 @@ export interface PlanSurroundings {
   readonly totalEndpoints: ServicePlanInput['totalEndpoints'];
   /** Whether the Service wins this claim: frontends of lost claims are not included. Default: it wins all. */
   readonly holds?: ((claim: Claim) => boolean) | undefined;
+  /** See {@link ServicePlanInput.left}. */
+  readonly left?: ServicePlanInput['left'] | undefined;
 }
 
 /**
@@ -72,6 +74,7 @@ export function planInputOf(key: string, service: Service, around: PlanSurroundi
     ports,
     healthCheckNodePort: checked ? service.healthCheckNodePort : 0,
     totalEndpoints: around.totalEndpoints,
+    ...(around.left && { left: around.left }),
   };
 }
 

@@ -8,6 +8,7 @@ import {
 } from '../objects/types.js';
 import { addressClaim, type Claim, type Claimant, Claims, claimOf, describeClaim } from './claims.js';
 import { EndpointCount } from './endpointCount.js';
+import { LeftEndpoints } from './leftEndpoints.js';
 import { NodeCache } from './nodeCache.js';
 import { type KeyedService, type OrderOfService, orderOfService } from './orderOfService.js';
 import { claimsOf, frontendsOf, planInputOf } from './planInput.js';
@@ -23,6 +24,10 @@ class Entry implements Claimant {
   object: Service | undefined;
   /** One slice, which nearly every Service has, is not in a set, to save memory. */
   slices: EndpointSlice | Set<EndpointSlice> | undefined;
+  /** The slices of the last plan. One slice is not in a list, to save memory. */
+  planned: EndpointSlice | readonly EndpointSlice[] | undefined;
+  /** The endpoints that left the slices since the last plan; undefined while no slice lost an endpoint. */
+  left: LeftEndpoints | undefined;
 
   constructor(service: string) {
     this.service = service;
@@ -108,7 +113,17 @@ export class ServiceCache {
       node,
       totalEndpoints: this.#endpoints.total,
       holds: this.#claims.contested ? holds : undefined,
+      left: entry.left?.endpoints(),
     });
+  }
+
+  /** The Service was planned from its input: the next one lists the endpoints that leave its slices from now on. */
+  planned(service: string): void {
+    const entry = this.#entries.get(service);
+    if (!entry) return;
+    const { slices } = entry;
+    entry.planned = isSet(slices) ? [...slices] : slices;
+    entry.left = undefined;
   }
 
   /** The EndpointSlices of a Service, in the order in which they were reported. */
@@ -161,6 +176,8 @@ export class ServiceCache {
     const { namespace, name } = slice;
     const slices = this.#slices.get(namespace) ?? new Map<string, EndpointSlice>();
     const former = slices.get(name);
+    if (former)
+      this.#noteLeft(former, exists && serviceKey(former) === serviceKey(slice) ? slice : undefined);
     const before = former && this.#removeSlice(former);
     const now = exists ? this.#addSlice(slice) : undefined;
     if (exists) slices.set(name, slice);
@@ -171,6 +188,14 @@ export class ServiceCache {
       return [{ service: before }, { service: now }];
     const service = now ?? before;
     return service === undefined ? [] : [{ service }];
+  }
+
+  #noteLeft(former: EndpointSlice, now: EndpointSlice | undefined): void {
+    const entry = this.#entryOf(serviceKey(former));
+    const { planned } = entry;
+    if (planned === undefined) return;
+    entry.left ??= new LeftEndpoints(isList(planned) ? planned : [planned]);
+    entry.left.note(former, now);
   }
 
   /** Returns the name of its Service. */
@@ -209,6 +234,10 @@ export class ServiceCache {
   #removeIfEmpty({ service, object, slices }: Entry): void {
     if (!object && slices === undefined) this.#entries.delete(service);
   }
+}
+
+function isList(planned: Entry['planned']): planned is readonly EndpointSlice[] {
+  return Array.isArray(planned);
 }
 
 function isSet(slices: Entry['slices']): slices is Set<EndpointSlice> {

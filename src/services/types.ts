@@ -3,6 +3,7 @@ import type { Family } from '../net/address.js';
 import type { AddressPorts } from '../net/addressPorts.js';
 import type { Protocol } from '../net/protocol.js';
 import type { EndpointList } from './endpointList.js';
+import type { EndpointsByFamily } from './leftEndpoints.js';
 
 /** The kind of a frontend's address. */
 export type FrontendKind = 'clusterIP' | 'externalIP' | 'loadBalancerIP' | 'nodePort';
@@ -50,6 +51,11 @@ export interface ServicePlanInput {
    * affect the Service's plan in a way that the kernel must see.
    */
   readonly totalEndpoints: Readonly<Record<Family, number>>;
+  /**
+   * Endpoints of the last plan that left the slices since then, and were terminating or not ready when they did. Absent: none. A
+   * plan in between would have seen them so.
+   */
+  readonly left?: EndpointsByFamily;
 }
 
 /** An address of the host, with its link. */

@@ -67,6 +67,7 @@ export class TestNode<Item, Operation extends KeyedOperation> {
       order: (services: Iterable<string>) => this.#cache.order(services),
       totalEndpoints: () => this.#cache.totalEndpoints,
       planInput: (service: string) => this.#cache.planInput(service, this.#state.facts),
+      planned: (service: string) => this.#cache.planned(service),
       node: () => this.#state.facts,
       refresh: async () => {},
       taken: () => {},

@@ -1,4 +1,6 @@
 // ipvs mode: load balancing in the kernel by IPVS, with ipsets and a constant number of iptables rules.
+
+import { type EndpointsByFamily, joinEndpoints } from '../../services/leftEndpoints.js';
 import type { Mode } from '../mode.js';
 import { nodePortHost } from '../shared/nodePortAddresses.js';
 import { apply } from './apply.js';
@@ -14,7 +16,7 @@ import { observeAlone } from './observeAlone.js';
 import { learn, type Operation, subjectOf } from './operations.js';
 import type { IpvsOptions } from './options.js';
 import { affectsNode, planNode } from './planNode.js';
-import { planService, type Terminating, terminatingOf } from './planService.js';
+import { planService, terminatingOf } from './planService.js';
 import { watchDevice } from './tampering.js';
 
 export type { LocalDetector } from '../shared/localDetector.js';
@@ -29,7 +31,7 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
   const isProtected = protectedItems(options);
   const draining = new DrainingServers(isProtected);
   /** Service → endpoints that were terminating in its last plan; only Services with such endpoints. */
-  const terminated = new Map<string, Terminating>();
+  const terminated = new Map<string, EndpointsByFamily>();
   /** Keys of the virtual services that this process added and has not deleted. */
   const made = new Set<string>();
   const { watchHost } = kernel;
@@ -42,8 +44,10 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
       onOwnLink: !options.cures.has('node-ports-off-vips'),
     }),
     planService(input, node) {
-      const plan = planService(input, node, options, terminated.get(input.service));
-      const terminating = terminatingOf(input);
+      const ended = joinEndpoints(terminated.get(input.service), input.left);
+      const plan = planService(input, node, options, ended);
+      // Those that left, too: if this pass is aborted, the next one plans the Service again.
+      const terminating = joinEndpoints(terminatingOf(input), input.left);
       if (terminating) terminated.set(input.service, terminating);
       else terminated.delete(input.service);
       return plan;

@@ -4,6 +4,7 @@ import type { Family } from '../../net/address.js';
 import type { AddressPorts } from '../../net/addressPorts.js';
 import { networkContains, parseNetwork } from '../../net/network.js';
 import type { Protocol } from '../../net/protocol.js';
+import type { EndpointsByFamily } from '../../services/leftEndpoints.js';
 import type { Frontend, NodeFacts, ServicePlanInput, ServicePort } from '../../services/types.js';
 import type { Plan } from '../mode.js';
 import { type Item, keyOf, type VirtualServiceItem } from './items.js';
@@ -13,14 +14,14 @@ import { type SetRole, setOf } from './sets.js';
 /**
  * The items of one Service.
  *
- * @param terminated endpoints that were terminating in the last plan of the Service: after their removal from the
- *   slices, their connections may still drain
+ * @param terminated endpoints that were terminating in the last plan of the Service, or when they left the slices since then: their
+ *   connections may still drain
  */
 export function planService(
   service: ServicePlanInput,
   node: NodeFacts,
   options: IpvsOptions,
-  terminated: Terminating = NONE,
+  terminated: EndpointsByFamily = NONE,
 ): Plan<Item> {
   const plan = new Map<string, Item>();
   for (const port of service.ports) {
@@ -31,13 +32,10 @@ export function planService(
   return plan;
 }
 
-/** Endpoints in each family; undefined if there are none. */
-export type Terminating = { readonly [family in Family]?: AddressPorts };
-
-const NONE: Terminating = {};
+const NONE: EndpointsByFamily = {};
 
 /** The terminating endpoints of a Service; undefined if there are none. */
-export function terminatingOf({ ports }: ServicePlanInput): Terminating | undefined {
+export function terminatingOf({ ports }: ServicePlanInput): EndpointsByFamily | undefined {
   let found: { [family in Family]?: AddressPorts } | undefined;
   for (const { family, endpoints } of ports) {
     const { terminating } = endpoints;

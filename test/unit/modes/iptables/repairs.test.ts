@@ -174,7 +174,11 @@ it('a deleted chain of an endpoint, by the retry of its Service', async () => {
     node.reconciler,
     { synced: ({ failures }) => failed.push(failures.length > 0), failed: assert.fail, retrying: () => {} },
     {
-      set: (run, milliseconds) => setTimeout(run, milliseconds / 10),
+      set: (run, milliseconds) =>
+        setTimeout(() => {
+          node.now += milliseconds;
+          run();
+        }, milliseconds / 10),
       clear: (timer) => clearTimeout(timer as NodeJS.Timeout),
     },
     { audit: 1e9 },

@@ -66,6 +66,36 @@ describe('a real server that is no longer desired', () => {
     assert.equal(weights(node), '10.0.0.1=0 10.0.0.2=1');
   });
 
+  it('is draining if its endpoint became terminating or unready and left the slice between two passes', async () => {
+    for (const state of ['terminating', 'unready']) {
+      const node = await busy();
+      await node.loadText(WEB + slice('web', `10.0.0.1 ${state}`, '10.0.0.2'));
+      await node.loadText(WEB + slice('web', '10.0.0.2'));
+      await node.loadText(WEB + slice('web', '10.0.0.2', '10.0.0.3'));
+      await node.sync();
+      assert.equal(weights(node), '10.0.0.1=0 10.0.0.2=1 10.0.0.3=1');
+    }
+  });
+
+  it('is draining if its terminating endpoint left between two passes with its whole slice', async () => {
+    const node = await busy();
+    await node.loadText(WEB + slice('web', '10.0.0.1 terminating', '10.0.0.2'));
+    await node.loadText(WEB);
+    await node.sync();
+    assert.equal(weights(node), '10.0.0.1=0');
+  });
+
+  it('is draining although the first pass that plans it after its endpoint left is aborted', async () => {
+    const node = await busy();
+    await node.loadText(WEB + slice('web', '10.0.0.1 terminating', '10.0.0.2'));
+    await node.loadText(WEB + slice('web', '10.0.0.2'));
+    node.reconciler.requestFullSync();
+    node.kernel.ipvs.readFault = failNth(1);
+    await assert.rejects(node.sync());
+    await node.sync();
+    assert.equal(weights(node), '10.0.0.1=0 10.0.0.2=1');
+  });
+
   it('is removed immediately if its endpoint disappears without termination', async () => {
     const node = await busy();
     await change(node, '10.0.0.2');

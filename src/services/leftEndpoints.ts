@@ -1,0 +1,80 @@
+// The endpoints that left the slices of a Service between two plans, while they were terminating or not ready: a plan that had
+// seen them would have drained their connections. Pure.
+import type { Family } from '../net/address.js';
+import { AddressPorts } from '../net/addressPorts.js';
+import { CONDITIONS } from '../objects/sliceEndpoints.js';
+import type { EndpointSlice } from '../objects/types.js';
+
+/** Endpoints in each family; absent if there are none. */
+export type EndpointsByFamily = { readonly [family in Family]?: AddressPorts };
+
+/** Collects them for one Service. Only endpoints of the last plan count, so that their number is bounded by what is stored. */
+export class LeftEndpoints {
+  readonly #planned: readonly EndpointSlice[];
+  /** Their addresses, without ports: a slice may have thousands of ports. */
+  readonly #addresses: { [family in Family]?: AddressPorts } = {};
+
+  /** @param planned the slices of the last plan */
+  constructor(planned: readonly EndpointSlice[]) {
+    this.#planned = planned;
+  }
+
+  /** Records the endpoints that a slice loses. Its cost is that of the slice, and of those that it loses in each planned slice. */
+  note(former: EndpointSlice, now: EndpointSlice | undefined): void {
+    const { family, endpoints } = former;
+    const addresses = addressesOf(former);
+    const still = now?.family === family ? addressesOf(now) : AddressPorts.none(family);
+    const left = addresses.filter((index) => {
+      const conditions = endpoints.conditions.charCodeAt(index);
+      const ends = (conditions & CONDITIONS.terminating) !== 0 || (conditions & CONDITIONS.ready) === 0;
+      return ends && still.indexOf(addresses, index) < 0;
+    });
+    if (left.size === 0) return;
+    const known = left.filter((index) =>
+      this.#planned.some((slice) => slice.family === family && placeOf(slice, left, index) >= 0),
+    );
+    this.#addresses[family] = this.#addresses[family]?.with(known) ?? known;
+  }
+
+  /** The endpoints, at the ports of the planned slices; undefined if there are none. */
+  endpoints(): EndpointsByFamily | undefined {
+    let found: { [family in Family]?: AddressPorts } | undefined;
+    for (const slice of this.#planned) {
+      const { family, ports, endpoints } = slice;
+      const addresses = this.#addresses[family];
+      if (!addresses || addresses.size === 0) continue;
+      const own = addressesOf(slice);
+      const left = endpoints.addressPorts.filter((index) => addresses.indexOf(own, index) >= 0);
+      for (const { port } of left.size > 0 ? ports : []) {
+        found ??= {};
+        found[family] = found[family]?.with(left.atPort(port)) ?? left.atPort(port);
+      }
+    }
+    return found;
+  }
+}
+
+/** The addresses of a slice, with port 0. */
+function addressesOf({ endpoints }: EndpointSlice): AddressPorts {
+  return endpoints.addressPorts.atPort(0);
+}
+
+/** The place of an address with port 0 in a slice; -1 if it is not there. */
+function placeOf({ endpoints: { addressPorts } }: EndpointSlice, list: AddressPorts, index: number): number {
+  if (addressPorts.size === 0) return -1;
+  return addressPorts.indexOf(list.filter((each) => each === index).atPort(addressPorts.portAt(0)), 0);
+}
+
+/** The endpoints of both. */
+export function joinEndpoints(
+  a: EndpointsByFamily | undefined,
+  b: EndpointsByFamily | undefined,
+): EndpointsByFamily | undefined {
+  if (!a || !b) return a ?? b;
+  const joined: { [family in Family]?: AddressPorts } = { ...a };
+  for (const family of [4, 6] as const) {
+    const other = b[family];
+    if (other) joined[family] = joined[family]?.with(other) ?? other;
+  }
+  return joined;
+}

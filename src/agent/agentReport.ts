@@ -63,6 +63,8 @@ export interface AgentReport {
   readonly kernelError: string | null;
   /** Number of operations that repaired changes by other programs, since the start. */
   readonly repaired: number;
+  /** Number of items that the last audit repaired and the audit before it repaired too. Absent: none. */
+  readonly repeated?: number;
   /** Number of real servers with weight 0 whose connections have not ended. Absent in modes without real servers. */
   readonly draining?: number;
   /** Former modes with state in the kernel. Absent if there are none. */
@@ -81,6 +83,7 @@ export class AgentState {
   #lastPass: PassReport | null = null;
   #kernelError: string | null = null;
   #repaired = 0;
+  #repeated = 0;
   #draining: number | undefined;
   readonly #formerModes = new Map<string, FormerModeReport>();
 
@@ -132,6 +135,7 @@ export class AgentState {
       lastPass: this.#lastPass,
       kernelError: this.#kernelError,
       repaired: this.#repaired,
+      ...(this.#repeated === 0 ? {} : { repeated: this.#repeated }),
       ...(this.#draining === undefined ? {} : { draining: this.#draining }),
       ...(this.#formerModes.size === 0 ? {} : { formerModes: [...this.#formerModes.values()] }),
       leftOut: lines.length,
@@ -143,6 +147,7 @@ export class AgentState {
     const { full, services, operations, failures, unknown, milliseconds, repaired, counts } = summary;
     this.#kernelError = null;
     this.#repaired += repaired;
+    this.#repeated = summary.repeated ?? this.#repeated;
     this.#draining = counts['draining'];
     this.#lastPass = {
       endedAt: new Date(this.#now()).toISOString(),

@@ -31,9 +31,10 @@ export function logEvents(log: Logger): ProxyEvents {
       if (summary.repaired > 0) {
         log.warn({ operations: summary.repaired }, 'repaired items that other programs had changed');
       }
-      if (summary.repeated !== undefined) {
+      const { repeated = 0 } = summary;
+      if (repeated > 0) {
         log.error(
-          { items: summary.repeated },
+          { items: repeated },
           'audits repair the same items again: another program undoes each repair, or reads and writes reach different tables',
         );
       }

@@ -54,12 +54,13 @@ export function telemetry(listeners: Listeners): ProxyEvents {
     planned: (service, frontends) => status.note(service, frontends),
     synced(summary, latency) {
       logged.synced(summary, latency);
-      const { full, milliseconds, counts, repaired } = summary;
+      const { full, milliseconds, counts, repaired, repeated } = summary;
       const succeeded = !refusals.after(summary);
       const seconds = (milliseconds.plan + milliseconds.kernel) / 1000;
       metrics.synced({ families, seconds, full, succeeded });
       metrics.draining(counts['draining'] ?? 0);
       metrics.repaired(repaired);
+      if (repeated !== undefined) metrics.repeated(repeated);
       updateWithoutLocal(status, listeners);
       if (!succeeded) {
         waits();

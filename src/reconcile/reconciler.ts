@@ -254,8 +254,8 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     const record = new PassRecord(this.#now);
     let keys = await record.waitFor(audit.reads.next(known, (key) => unknown.has(key)));
     if (!keys) {
-      const again = audit.reads.again()?.filter((key) => known.has(key) && !unknown.has(key));
-      keys = again && (await this.#kernel.readAgain(again, record));
+      const again = audit.reads.again();
+      keys = again && (await this.#readAgain(again, record));
     }
     this.#repairing = true;
     try {
@@ -270,8 +270,19 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     if (keys) return undefined;
     if (this.#audit === audit) this.#audit = undefined;
     this.#kernel.compact();
-    const repeated = this.#repairs.end();
-    return repeated > 0 ? { ...audit.done, repeated } : audit.done;
+    return { ...audit.done, repeated: this.#repairs.end() };
+  }
+
+  /**
+   * Reads items that have operations since the start of the audit. Those that it could not repair are among them: what they refer to
+   * was missing too, and is there by now.
+   */
+  async #readAgain(keys: readonly string[], record: PassRecord): Promise<string[]> {
+    const { known, unknown } = this.#kernel;
+    const certain = keys.filter((key) => known.has(key) && !unknown.items.has(key));
+    const failed = keys.filter((key) => unknown.items.has(key) && this.#repairs.has(key));
+    const read = await this.#kernel.readAgain(certain, record);
+    return failed.length === 0 ? read : [...read, ...(await this.#kernel.retry(failed, record))];
   }
 
   /** The operations of a full pass, in order. Applies none of them. */

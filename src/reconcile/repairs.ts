@@ -10,6 +10,11 @@ export class Repairs {
     this.#now.add(key);
   }
 
+  /** Whether the current audit repaired the item of this key, or tried to. */
+  has(key: string): boolean {
+    return this.#now.has(key);
+  }
+
   /** Ends the current audit. Returns the number of items that it repaired and the audit before it repaired too. */
   end(): number {
     const before = this.#before;

@@ -49,7 +49,7 @@ export interface SyncSummary {
    * change; there, with the operations for Services that changed at the same time.
    */
   readonly repaired: number;
-  /** Number of items that this audit repaired and the one before it repaired too. Absent: none. */
+  /** Number of items that this audit repaired and the one before it repaired too. Absent in passes that are no audits. */
   readonly repeated?: number;
   /** Number of operations by phase, without empty phases. */
   readonly phases: ReadonlyMap<string, number>;

@@ -80,6 +80,8 @@ export interface Metrics {
   leftOut(kind: string, reason: string, objects: number): void;
   /** An audit, or the pass after a disturbance, repaired changes that others had made, with so many operations. */
   repaired(operations: number): void;
+  /** An audit ended; it repaired so many items that the audit before it repaired too. */
+  repeated(items: number): void;
   /** A list or watch of a resource (`endpointslices`) failed with this code (`ECONNREFUSED`). */
   requestFailed(resource: string, code: string): void;
   /** All metrics, in Prometheus' text format. */
@@ -142,6 +144,7 @@ export function openMetrics({ version, kubernetesVersion, startedAt, now }: Metr
     draining: (realServers) => ours.draining.set(realServers),
     leftOut: (kind, reason, objects) => ours.leftOut.set({ kind, reason }, objects),
     repaired: (operations) => ours.repairs.inc(operations),
+    repeated: (items) => ours.repeated.set(items),
     requestFailed: (resource, code) => ours.requestFailures.inc({ resource, code }),
     text: () => textOf(registry),
     contentType: registry.contentType,

@@ -42,6 +42,9 @@ export function ownMetrics(registry: Registry, version: string) {
     repairs: new Counter(
       own('audit_repairs_total', 'Operations that repaired changes by others in the kernel.'),
     ),
+    repeated: new Gauge(
+      own('repeated_repairs', 'Items that the last audit repaired and the audit before it repaired too.'),
+    ),
     requestFailures: new Counter({
       ...own('api_failures_total', 'Failed lists and watches of the API server.'),
       labelNames: ['resource', 'code'] as const,

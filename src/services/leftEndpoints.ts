@@ -4,9 +4,10 @@ import type { Family } from '../net/address.js';
 import { AddressPorts } from '../net/addressPorts.js';
 import { CONDITIONS } from '../objects/sliceEndpoints.js';
 import type { EndpointSlice } from '../objects/types.js';
+import type { ServicePlanInput } from './types.js';
 
 /** Endpoints in each family; absent if there are none. */
-export type EndpointsByFamily = { readonly [family in Family]?: AddressPorts };
+export type EndpointsByFamily = NonNullable<ServicePlanInput['left']>;
 
 /** Collects them for one Service. Only endpoints of the last plan count, so that their number is bounded by what is stored. */
 export class LeftEndpoints {

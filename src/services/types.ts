@@ -3,7 +3,6 @@ import type { Family } from '../net/address.js';
 import type { AddressPorts } from '../net/addressPorts.js';
 import type { Protocol } from '../net/protocol.js';
 import type { EndpointList } from './endpointList.js';
-import type { EndpointsByFamily } from './leftEndpoints.js';
 
 /** The kind of a frontend's address. */
 export type FrontendKind = 'clusterIP' | 'externalIP' | 'loadBalancerIP' | 'nodePort';
@@ -55,7 +54,7 @@ export interface ServicePlanInput {
    * Endpoints of the last plan that left the slices since then, and were terminating or not ready when they did. Absent: none. A
    * plan in between would have seen them so.
    */
-  readonly left?: EndpointsByFamily;
+  readonly left?: Readonly<Partial<Record<Family, AddressPorts>>>;
 }
 
 /** An address of the host, with its link. */

@@ -42,7 +42,9 @@ export function decodeAgentReport(text: string): AgentReport | undefined {
   const texts = [version, node, mode, startedAt].every((value) => typeof value === 'string');
   const numbers = ['repaired', 'leftOut'].every((name) => typeof answer[name] === 'number');
   const formerList = Array.isArray(answer['formerModes'] ?? []);
-  const counts = ['number', 'undefined'].includes(typeof answer['draining']);
+  const counts = ['draining', 'repeated'].every((name) =>
+    ['number', 'undefined'].includes(typeof answer[name]),
+  );
   const lists = Array.isArray(problems) && Array.isArray(families);
   const pass = lastPass === null || (isRecord(lastPass) && Array.isArray(lastPass['failures']));
   return texts && numbers && counts && formerList && lists && pass
@@ -60,7 +62,7 @@ function parsed(text: string): unknown {
 
 /** The report of both answers. */
 export function statusReport(health: HealthReport, agent: AgentReport): StatusReport {
-  const { lastPass, kernelError } = agent;
+  const { lastPass, kernelError, repeated = 0 } = agent;
   const faults = [
     ...(health.healthy ? [] : [unhealthyWhy(health, agent)]),
     ...(lastPass === null ? ['no pass has ended'] : []),
@@ -71,6 +73,7 @@ export function statusReport(health: HealthReport, agent: AgentReport): StatusRe
       ? [`${count(lastPass.unknown, 'item')} not in the desired state`]
       : []),
     ...(kernelError === null ? [] : ['the kernel could not be read']),
+    ...(repeated > 0 ? [`${count(repeated, 'item')} repaired again in each audit`] : []),
     ...(agent.formerModes ?? []).flatMap(({ mode, error }) =>
       error === null ? [] : [`the state of ${mode} mode could not be removed`],
     ),
@@ -103,6 +106,7 @@ export function statusLines(
     lastPass,
     kernelError,
     repaired,
+    repeated = 0,
     draining,
     formerModes = [],
     leftOut,
@@ -125,6 +129,14 @@ export function statusLines(
       'drift',
       repaired === 0 ? 'none since the start' : `${count(repaired, 'operation')} repaired changes by others`,
     ),
+    ...(repeated === 0
+      ? []
+      : [
+          row(
+            '',
+            `another program undoes the repair of ${count(repeated, 'item')}, or audits read another table`,
+          ),
+        ]),
     ...(draining === undefined ? [] : [row('draining', count(draining, 'real server'))]),
     ...formerModes.map((former) => row('former', formerText(former))),
     row('left out', leftOut === 0 ? 'nothing' : count(leftOut, 'problem')),

@@ -58,6 +58,8 @@ function setUp(countsPorts?: true) {
     taken: () => events.taken?.(),
     synced: (failures: SyncSummary['failures'] = [], full = false) =>
       events.synced({ ...PASS, failures, full }, 1),
+    audited: (repeated: number) => events.synced({ ...PASS, full: true, repeated }, 1),
+    shown,
     lastSynced: () => shown('kubeproxy_sync_proxy_rules_last_timestamp_seconds{ip_family="IPv6"}'),
     incomplete: (unread: readonly string[]) => events.incomplete?.(unread),
     unread: () => shown('kube_netlink_proxy_unread_manifests'),
@@ -173,4 +175,13 @@ it('Services without local endpoints are counted, or each of their ports in a mo
     synced();
     assert.equal(await withoutLocal(), 0);
   }
+});
+
+it('the metric of repeated repairs is that of the last audit', async () => {
+  const { audited, synced, shown } = setUp();
+  audited(4);
+  synced();
+  assert.equal(await shown('kube_netlink_proxy_repeated_repairs'), 4, 'a pass for a change is no audit');
+  audited(0);
+  assert.equal(await shown('kube_netlink_proxy_repeated_repairs'), 0);
 });

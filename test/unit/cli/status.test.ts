@@ -85,6 +85,15 @@ describe('the state of the agent', () => {
     assert.deepEqual(reached, ['synced', 'synced']);
   });
 
+  it('has the repairs that the last audit repeated, until an audit repeats none', () => {
+    const { collected, events } = state();
+    events.synced({ ...PASS, full: true, repeated: 3 }, 1);
+    events.synced(PASS, 1);
+    assert.equal(collected.report().repeated, 3, 'a pass for a change is no audit');
+    events.synced({ ...PASS, full: true, repeated: 0 }, 1);
+    assert.equal('repeated' in collected.report(), false);
+  });
+
   it('has the error of the kernel until a pass succeeds in reading it', () => {
     const { collected, events } = state();
     events.failed(error);
@@ -111,6 +120,16 @@ const HEALTHY = { healthy: true, nodeEligible: true, unread: [] };
 const pass = () => goodAgent().lastPass as NonNullable<AgentReport['lastPass']>;
 
 describe('the report', () => {
+  it('has repairs that do not last as a fault, with a line', () => {
+    const report = statusReport(HEALTHY, { ...goodAgent(), repaired: 9, repeated: 3 });
+    assert.deepEqual([report.good, report.faults], [false, ['3 items repaired again in each audit']]);
+    const lines = statusLines(report, NOW, (_, text) => text);
+    assert.deepEqual(lines.slice(5, 7), [
+      'drift     9 operations repaired changes by others',
+      '          another program undoes the repair of 3 items, or audits read another table',
+    ]);
+  });
+
   it('is good if the agent is healthy and its last pass succeeded', () => {
     const report = statusReport(HEALTHY, goodAgent());
     assert.deepEqual([report.good, report.faults], [true, []]);

@@ -143,6 +143,7 @@ it('alerts fire when they should, and not before', async () => {
           series('kube_netlink_proxy_operations_total', '0x9 0+1x30', refused),
           series('kube_netlink_proxy_left_out_objects', '0x9 1x30', damaged),
           series('kube_netlink_proxy_left_out_objects', '0x9 2x30', leftOut),
+          series('kube_netlink_proxy_repeated_repairs', '0x9 3x4 0x4 3x20'),
         ],
         alert_rule_test: [
           expected('KubeNetlinkProxyDown', '9m', 'critical'),
@@ -153,6 +154,9 @@ it('alerts fire when they should, and not before', async () => {
           expected('KubeNetlinkProxyNotSyncing', '12m', 'critical', on),
           expected('KubeNetlinkProxyOperationsFailing', '20m', 'warning'),
           expected('KubeNetlinkProxyOperationsFailing', '28m', 'warning', { instance: 'a', ...refused }),
+          expected('KubeNetlinkProxyRepairsRepeated', '14m', 'warning'),
+          expected('KubeNetlinkProxyRepairsRepeated', '23m', 'warning'),
+          expected('KubeNetlinkProxyRepairsRepeated', '25m', 'warning', on),
           expected('KubeNetlinkProxyConfigurationDamaged', '14m', 'warning'),
           expected('KubeNetlinkProxyConfigurationDamaged', '16m', 'warning', { instance: 'a' }),
           expected('KubeNetlinkProxyObjectsLeftOut', '24m', 'info'),

@@ -50,6 +50,7 @@ function use(metrics: Metrics): void {
   }
   metrics.draining(6);
   metrics.repaired(8);
+  metrics.repeated(2);
   metrics.requestFailed('endpointslices', 'ECONNREFUSED');
   metrics.requestFailed('services', 'ERR_TIMEOUT');
 }
@@ -196,6 +197,7 @@ const OTHERS: [name: string, type: string, labels: string][] = [
   ['kube_netlink_proxy_event_loop_delay_seconds', 'gauge', 'statistic'],
   ['kube_netlink_proxy_kernel_duration_seconds', 'histogram', 'family'],
   ['kube_netlink_proxy_operations_total', 'counter', 'family kind result'],
+  ['kube_netlink_proxy_repeated_repairs', 'gauge', ''],
   ['kube_netlink_proxy_unread_manifests', 'gauge', ''],
   [
     'kubernetes_build_info',
@@ -246,6 +248,7 @@ describe('metrics', () => {
       'kube_netlink_proxy_build_info',
       'kube_netlink_proxy_draining_real_servers',
       'kube_netlink_proxy_event_loop_delay_seconds',
+      'kube_netlink_proxy_repeated_repairs',
       'kube_netlink_proxy_unread_manifests',
       'kubeproxy_sync_proxy_rules_endpoint_changes_pending',
       'kubeproxy_sync_proxy_rules_endpoint_changes_total',

@@ -43,11 +43,7 @@ export const GROUNDS = {
       newNode: (cluster) => new IpvsNode(cluster, kernel, release()),
       addOthers: () => feed([...otherRules(), ...OTHER_SERVERS]),
       output: withoutOtherServers,
-      everything: () => [
-        ...tools('ipvsadm -S -n', 'ipset save').flatMap((text) => text.split('\n')),
-        ...links(),
-        ...allRules(),
-      ],
+      everything: () => everything('ipvsadm -S -n', 'ipset save'),
       settings: WRONG_SETTINGS,
     });
     kernel.close();
@@ -64,7 +60,7 @@ export const GROUNDS = {
       mode: 'iptables',
       newNode: (cluster) => new IptablesNode(cluster, kernel),
       addOthers: () => {
-        if (!allRules().some((line) => line.includes('SOMEBODY'))) feed(otherRules());
+        if (!everything().some((line) => line.includes('SOMEBODY'))) feed(otherRules());
       },
       output: () => {
         const [iptables = '', ip6tables = ''] = tools('iptables-save', 'ip6tables-save');
@@ -72,7 +68,7 @@ export const GROUNDS = {
         const sysctl = `net.ipv4.conf.all.route_localnet = ${localnet}\n`;
         return { ipvsadm: '', ipset: '', iptables, ip6tables, address: '', sysctl };
       },
-      everything: () => [...links(), ...allRules()],
+      everything: () => everything(),
       settings: { 'net/ipv4/conf/all/route_localnet': '0' },
     });
     kernel.close();
@@ -103,21 +99,31 @@ function withoutOtherServers(): ToolOutput {
   return { ...output, ipvsadm: ipvsadm.join('\n') };
 }
 
-/** Names of links. */
-function links(): string[] {
-  return tools('ip -o link').flatMap((text) => text.split('\n').map((line) => line.split(':')[1] ?? ''));
+/**
+ * Names of links, chains and rules of both families, and the lines that other tools print. Tables without chains and rules are left
+ * out: reading a table can create it.
+ */
+function everything(...others: readonly string[]): string[] {
+  const [links = '', ipv4 = '', ipv6 = '', ...rest] = tools(
+    'ip -o link',
+    'iptables-save',
+    'ip6tables-save',
+    ...others,
+  );
+  return [
+    ...rest.flatMap((text) => text.split('\n')),
+    ...links.split('\n').map((line) => line.split(':')[1] ?? ''),
+    ...rulesIn('IPv4', ipv4),
+    ...rulesIn('IPv6', ipv6),
+  ];
 }
 
-/** Chains and rules of both families. Tables without them are left out: reading a table can create it. */
-function allRules(): string[] {
-  const saved = tools('iptables-save', 'ip6tables-save');
-  return saved.flatMap((text, family) => {
-    let table = '';
-    return text.split('\n').flatMap((line) => {
-      if (line.startsWith('*')) table = line.slice(1);
-      if (!/^(-A|:\S+ -) /.test(line)) return [];
-      return [`${family === 0 ? 'IPv4' : 'IPv6'} ${table} ${line.replace(/ \[\d+:\d+\]$/, '')}`];
-    });
+function rulesIn(family: string, saved: string): string[] {
+  let table = '';
+  return saved.split('\n').flatMap((line) => {
+    if (line.startsWith('*')) table = line.slice(1);
+    if (!/^(-A|:\S+ -) /.test(line)) return [];
+    return [`${family} ${table} ${line.replace(/ \[\d+:\d+\]$/, '')}`];
   });
 }
 

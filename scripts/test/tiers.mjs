@@ -25,17 +25,6 @@ const IPVS = ['ipvs', 'dummy device'];
 /** @type {readonly Tier[]} In the order of their start, the longest first. */
 export const TIERS = [
   {
-    name: 'oracle',
-    native: true,
-    needs: IPVS,
-    others: {
-      'iptables-nft.': ['conntrack', 'nftables'],
-      'iptables-legacy.': ['conntrack', 'iptables-legacy'],
-    },
-  },
-  { name: 'unit', native: false, promtool: true, shells: true },
-  { name: 'native', native: true },
-  {
     name: 'e2e',
     native: true,
     bundled: true,
@@ -52,6 +41,15 @@ export const TIERS = [
       'rollout-iptables-legacy.': ['conntrack', 'iptables-legacy', 'bridge filter'],
       'rollout-iptables-nft.': ['conntrack', 'nftables', 'bridge filter'],
       'withheldModules.': ['iptables-legacy', 'modules'],
+    },
+  },
+  {
+    name: 'oracle',
+    native: true,
+    needs: IPVS,
+    others: {
+      'iptables-nft.': ['conntrack', 'nftables'],
+      'iptables-legacy.': ['conntrack', 'iptables-legacy'],
     },
   },
   {
@@ -82,6 +80,8 @@ export const TIERS = [
       'soak.': ['conntrack', 'ipset'],
     },
   },
+  { name: 'unit', native: false, promtool: true, shells: true },
+  { name: 'native', native: true },
   { name: 'vm', native: false },
   // Compiles the binaries of all platforms, and installs every Node that the package supports.
   { name: 'package', native: true, packed: true, apart: true },

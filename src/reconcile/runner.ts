@@ -184,13 +184,21 @@ export class Runner {
     }
   }
 
+  /** A timer counts from the start of the turn of the event loop in which it was set, and may thus fire before the retry is due. */
+  #retryDue(): boolean {
+    this.#passes.retryFailed();
+    const { retryIn = 0 } = this.#passes;
+    if (retryIn > 0) this.#arm('retry', retryIn);
+    return retryIn === 0;
+  }
+
   #arm(reason: Reason, milliseconds: number): void {
     this.#disarm(reason);
     if (this.#stopped) return;
     const run = () => {
       this.#armed.delete(reason);
       this.#blind = false;
-      if (reason === 'retry') this.#passes.retryFailed();
+      if (reason === 'retry' && !this.#retryDue()) return;
       if (reason === 'retry' || reason === 'upkeep') this.#due = true;
       else this.#passes.startAudit();
       this.#wake();

@@ -122,6 +122,20 @@ describe('Runner', () => {
     assert.deepEqual(armed(), []);
   });
 
+  it('waits on if the timer of a retry fires early', async () => {
+    const { runner, passes, settle, fire, armed } = setUp([summary(1)]);
+    passes.retryIn = 700;
+    runner.request();
+    await settle();
+    passes.retryIn = 3;
+    fire(700);
+    assert.deepEqual(await settle(), ['retry failed'], 'no pass');
+    assert.deepEqual(armed(), [3]);
+    passes.retryIn = undefined;
+    fire(3);
+    assert.deepEqual(await settle(), ['retry failed', 'sync']);
+  });
+
   it('sets the time of the retry after a slice of an audit too', async () => {
     const { runner, passes, settle, fire, armed } = setUp([summary(0, true)]);
     runner.request();

@@ -169,6 +169,7 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
     for (const watch of this.#watches) watch.close();
     this.#parts.source.stop();
     await this.#runner.stop();
+    this.#reconciler.endAudit();
     await this.#notifications;
   }
 

@@ -1,12 +1,14 @@
-// Programs that the addon starts: single runs, and sessions.
+// Programs that the addon starts: single runs, readings, and sessions.
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "binding/classes.h"
 #include "binding/thread_job.h"
+#include "process/reading.h"
 #include "process/run.h"
 #include "process/session.h"
 
@@ -18,6 +20,7 @@ using netlink::Status;
 // Types of this namespace, in which ThreadJob then looks for ToValue().
 struct ProgramEnd : process::End {};
 struct SessionAnswer : process::Answer {};
+struct OutputPiece : process::Piece {};
 struct Nothing {};
 
 const char* NameOf(process::Killed killed) {
@@ -34,24 +37,33 @@ const char* NameOf(process::Killed killed) {
   return "";
 }
 
-// What both have: how a program ended, and its output.
+// What all have: how a program ended, and its standard error.
 template <typename End>
 Napi::Object EndToValue(Napi::Env env, const End& end) {
   Napi::Object object = Napi::Object::New(env);
   object.Set("status", WIFEXITED(end.status) ? WEXITSTATUS(end.status) : 0);
   object.Set("signal", WIFSIGNALED(end.status) ? WTERMSIG(end.status) : 0);
   object.Set("killed", NameOf(end.killed));
-  object.Set("output", end.output);
   object.Set("errors", end.errors);
   return object;
 }
 
 Napi::Value ToValue(Napi::Env env, const ProgramEnd& end) {
-  return EndToValue(env, end);
+  Napi::Object object = EndToValue(env, end);
+  object.Set("output", end.output);
+  return object;
+}
+
+Napi::Value ToValue(Napi::Env env, const OutputPiece& piece) {
+  Napi::Object object = EndToValue(env, piece);
+  object.Set("bytes", Napi::Buffer<char>::Copy(env, piece.bytes.data(), piece.bytes.size()));
+  object.Set("last", piece.last);
+  return object;
 }
 
 Napi::Value ToValue(Napi::Env env, const SessionAnswer& answer) {
   Napi::Object object = EndToValue(env, answer);
+  object.Set("output", answer.output);
   object.Set("acknowledged", answer.acknowledged);
   object.Set("written", static_cast<double>(answer.written));
   return object;
@@ -102,22 +114,74 @@ Napi::Value RunProgram(const Napi::CallbackInfo& info) {
       [task] { task->run.Cancel(); });
 }
 
+// Reads the arguments `words` and `environment`, which a constructor has. Throws in JavaScript, and returns
+// false, if they are wrong or the program cannot run.
+bool ReadCommand(const Napi::CallbackInfo& info, process::Command* command,
+                 std::optional<process::Environment>* environment) {
+  std::vector<std::string> words;
+  std::vector<std::string> variables;
+  if (!ReadTexts(info, 0, &words) || !ReadTexts(info, 1, &variables)) return false;
+  environment->emplace(std::move(variables));
+  const Status status = command->Prepare(std::move(words), **environment);
+  if (!status.ok()) ToError(info.Env(), status).ThrowAsJavaScriptException();
+  return status.ok();
+}
+
+// new ProgramReading(words, environment), with `read` and `close`. The program ends at the latest with the
+// JavaScript object.
+class ReadingBinding : public Napi::ObjectWrap<ReadingBinding> {
+ public:
+  explicit ReadingBinding(const Napi::CallbackInfo& info) : Napi::ObjectWrap<ReadingBinding>(info) {
+    process::Command command;
+    std::optional<process::Environment> environment;
+    if (!ReadCommand(info, &command, &environment)) return;
+    reading_ = std::make_shared<process::Reading>(std::move(command), std::move(*environment));
+  }
+
+  static void Export(Napi::Object exports) {
+    exports.Set("ProgramReading", DefineClass(exports.Env(), "ProgramReading",
+                                              {InstanceMethod("read", &ReadingBinding::Read),
+                                               InstanceMethod("close", &ReadingBinding::Close)}));
+  }
+
+ private:
+  // read(size, timeout, maxErrors)
+  Napi::Value Read(const Napi::CallbackInfo& info) {
+    uint32_t size = 0;
+    process::Limits limits;
+    if (!ReadNumber(info, 0, &size) || !ReadLimits(info, 1, &limits)) return {};
+    if (!reading_) return ThreadJob<Nothing>::Reject(info.Env(), Status::Of(netlink::Fault::kClosed));
+    return ThreadJob<OutputPiece>::Start(
+        info.Env(),
+        [reading = reading_, size, limits](OutputPiece* piece) { return reading->Read(size, limits, piece); },
+        [reading = reading_] { reading->Cancel(); });
+  }
+
+  // close(). It frees the descriptors, which otherwise stay open until the object is collected.
+  Napi::Value Close(const Napi::CallbackInfo& info) {
+    if (!reading_) return ThreadJob<Nothing>::Reject(info.Env(), Status::Of(netlink::Fault::kClosed));
+    reading_->Cancel();
+    return ThreadJob<Nothing>::Start(
+        info.Env(),
+        [reading = std::move(reading_)](Nothing* /*none*/) {
+          reading->Close();
+          return Status{};
+        },
+        [] {});
+  }
+
+  std::shared_ptr<process::Reading> reading_;
+};
+
 // new ProgramSession(words, environment), with `exchange` and `close`. The program ends at the latest with
 // the JavaScript object.
 class SessionBinding : public Napi::ObjectWrap<SessionBinding> {
  public:
   explicit SessionBinding(const Napi::CallbackInfo& info) : Napi::ObjectWrap<SessionBinding>(info) {
-    std::vector<std::string> words;
-    std::vector<std::string> variables;
-    if (!ReadTexts(info, 0, &words) || !ReadTexts(info, 1, &variables)) return;
-    process::Environment environment(std::move(variables));
     process::Command command;
-    const Status status = command.Prepare(std::move(words), environment);
-    if (!status.ok()) {
-      ToError(info.Env(), status).ThrowAsJavaScriptException();
-      return;
-    }
-    session_ = std::make_shared<process::Session>(std::move(command), std::move(environment));
+    std::optional<process::Environment> environment;
+    if (!ReadCommand(info, &command, &environment)) return;
+    session_ = std::make_shared<process::Session>(std::move(command), std::move(*environment));
   }
 
   static void Export(Napi::Object exports) {
@@ -169,6 +233,7 @@ Napi::Value StartedPrograms(const Napi::CallbackInfo& info) {
 
 void InitProcess(Napi::Object exports) {
   exports.Set("runProgram", Napi::Function::New<RunProgram>(exports.Env(), "runProgram"));
+  ReadingBinding::Export(exports);
   SessionBinding::Export(exports);
   exports.Set("startedPrograms", Napi::Function::New<StartedPrograms>(exports.Env(), "startedPrograms"));
   exports.Set("pageSize", static_cast<double>(sysconf(_SC_PAGESIZE)));

@@ -56,6 +56,7 @@ export class KernelWatch {
 
   #watching(iptables: Iptables): Iptables {
     return {
+      chains: (family) => iptables.chains(family),
       save: (family) => iptables.save(family),
       saveTables: (family) => iptables.saveTables(family),
       listRules: (family, table, chain) => iptables.listRules(family, table, chain),

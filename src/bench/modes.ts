@@ -70,6 +70,7 @@ export function emptyKernel(): IpvsKernel {
       apply: accept,
     },
     iptables: {
+      async *chains() {},
       save: async () => new Map(),
       saveTables: async () => ({ rules: new Map(), policies: new Map() }),
       listRules: async () => [],

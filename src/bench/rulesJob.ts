@@ -73,7 +73,7 @@ function prepare(
   }
   return async () => {
     const meter = new Meter();
-    if (saves) for (const { family } of restores) await iptables.save(family);
+    if (saves) for (const { family } of restores) for await (const _ of iptables.chains(family));
     for (const { family, operations } of restores) check(await iptables.restore(family, operations));
     return meter.stop();
   };

@@ -198,7 +198,7 @@ export interface NativeBench {
   enterNewNetworkNamespace(): void;
 }
 
-/** The end of a program: `native/binding/process_binding.cc`. */
+/** How a program ended: `native/binding/process_binding.cc`. */
 export interface NativeEnd {
   /** Exit status; 0 if a signal ended it. */
   readonly status: number;
@@ -206,14 +206,37 @@ export interface NativeEnd {
   readonly signal: number;
   /** The limit that it exceeded, time (`late`) or output (`long`), so that it was ended; else empty. */
   readonly killed: '' | 'late' | 'long' | 'cancelled';
-  /** Standard output. */
-  readonly output: string;
   /** Standard error. */
   readonly errors: string;
 }
 
+/** The end of a program, and its standard output. */
+export interface NativeResult extends NativeEnd {
+  readonly output: string;
+}
+
+/** A piece of the output of a program; the last one also has its end. */
+export interface NativePiece extends NativeEnd {
+  readonly bytes: Buffer;
+  readonly last: boolean;
+}
+
+/** A program whose output is read piece by piece: `native/process/reading.h`. */
+export interface NativeReading {
+  /**
+   * Waits for more than `size` bytes of output, or for the end of the program. The first call starts the program, in the network
+   * namespace of the JavaScript thread. Rejects with ERR_CLOSED after the last piece.
+   *
+   * @param timeout of this call, in ms; the program is then ended
+   * @param maxErrors as in {@link Addon.runProgram}, of standard error
+   */
+  read(size: number, timeout: number, maxErrors: number): Promise<NativePiece>;
+  /** Ends the program with SIGKILL if it has not ended, and frees its descriptors. Later calls reject with ERR_CLOSED. */
+  close(): Promise<void>;
+}
+
 /** The answer of a program to a piece of input; if it did not acknowledge the piece, also its end. */
-export interface NativeAnswer extends NativeEnd {
+export interface NativeAnswer extends NativeResult {
   readonly acknowledged: boolean;
   /** Bytes of the piece that were written to the program; 0 if it had ended before. */
   readonly written: number;
@@ -271,12 +294,17 @@ export interface Addon extends NativeBench {
     input: Uint8Array,
     timeout: number,
     maxOutput: number,
-  ): Promise<NativeEnd>;
+  ): Promise<NativeResult>;
   /** Takes words and environment as {@link Addon.runProgram}. Throws a {@link NativeError} if there is no such program. */
   readonly ProgramSession: new (
     words: readonly string[],
     environment: readonly string[],
   ) => NativeSession;
+  /** As `ProgramSession`. */
+  readonly ProgramReading: new (
+    words: readonly string[],
+    environment: readonly string[],
+  ) => NativeReading;
   /** Number of programs that the addon has started in this process, also from other threads. */
   startedPrograms(): number;
   /** The size of a page of memory, in bytes. */

@@ -4,12 +4,12 @@ import { constants as access } from 'node:fs';
 import * as files from 'node:fs/promises';
 import { constants } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { loadAddon, type NativeEnd, type NativeError } from './addon.js';
+import { loadAddon, type NativeEnd, type NativeError, type NativeResult } from './addon.js';
 import { errnoName } from './failures.js';
 
 /** Default time limit of a program, in ms; longer than the 5 s for which iptables waits for its lock. */
 const TIMEOUT = 30_000;
-/** Default maximum of its output, in bytes: iptables-save of a node with many foreign rules. */
+/** Default maximum of its output, in bytes: the list of a chain with many foreign rules. */
 const MAX_OUTPUT = 256 * 1024 * 1024;
 
 const SIGNAL_NAMES: ReadonlyMap<number, string> = new Map(
@@ -72,7 +72,7 @@ async function started(
   input: Uint8Array,
   timeout: number,
   maxOutput: number,
-): Promise<NativeEnd> {
+): Promise<NativeResult> {
   try {
     return await loadAddon().runProgram([program, ...args], environment(), input, timeout, maxOutput);
   } catch (error) {

@@ -226,7 +226,10 @@ export interface Mode<Item, Operation extends KeyedOperation> {
    */
   apply(operations: readonly Operation[]): Promise<(NetlinkError | undefined)[]>;
 
-  /** Reads our items from the kernel, in pieces of bounded size. The kernel is read only while a piece is awaited. */
+  /**
+   * Reads our items from the kernel, in pieces of bounded size and in any order. If an item comes twice, the second one is right. A
+   * piece may be older than the call for it, but not older than the first call. With the end of an iteration, the reading ends.
+   */
   observe(): AsyncIterable<ReadonlyMap<string, Item>>;
 
   /**

@@ -1,6 +1,8 @@
 // Reads all our items from the kernel once, in slices. Passes for changes run between two slices: the items of their
-// operations are read again at the end, alone.
-import type { Known } from '../modes/mode.js';
+// operations are read again at the end, alone. Items that no plan wants are compared last of all: a mode reads its items in any order,
+// and what is removed may be in use by others until these are repaired or removed too.
+import type { Desired, Known } from '../modes/mode.js';
+import { TimeSlice } from '../timeSlice.js';
 
 /** Maximum keys in a slice. */
 const SLICE = 256;
@@ -8,11 +10,14 @@ const SLICE = 256;
 /** The current audit. */
 export class Audit<Item> {
   readonly #reading: AsyncIterator<ReadonlyMap<string, Item>>;
-  readonly #seen = new Set<string>();
+  /** The keys that were known at the start and have not been read: the texts of the known items, which take no memory of their own. */
+  #unseen: Set<string> | undefined;
   /** Keys with operations since the start of the audit: the state read from the kernel may be older. */
   readonly #changed = new Set<string>();
-  /** Iterates over the known keys after everything has been read, to find those that are missing. */
-  #known: Iterator<string> | undefined;
+  /** Keys that no plan wanted when their items were read. */
+  readonly #unwanted: string[] = [];
+  /** Iterates over the unseen keys after everything has been read: their items are missing. */
+  #missing: Iterator<string> | undefined;
   /** The rest of the changed keys, once no key is missing any more. */
   #left: Iterator<string> | undefined;
 
@@ -25,6 +30,25 @@ export class Audit<Item> {
   changed(key: string): void {
     // Once these are read alone, what is known of the others is newer than what the audit has read.
     if (!this.#left) this.#changed.add(key);
+  }
+
+  /** The keys to compare in a slice; the others of these keys are compared last, because no plan wants them. */
+  wantedOf(keys: readonly string[], desired: Pick<Desired<Item>, 'get'>): string[] {
+    return keys.filter((key) => {
+      const isWanted = desired.get(key) !== undefined;
+      if (!isWanted) this.#unwanted.push(key);
+      return isWanted;
+    });
+  }
+
+  /** The keys to compare last. */
+  get unwanted(): readonly string[] {
+    return this.#unwanted;
+  }
+
+  /** Ends the reading. */
+  async close(): Promise<void> {
+    await this.#reading.return?.();
   }
 
   /**
@@ -50,18 +74,19 @@ export class Audit<Item> {
    */
   async next(known: Known<Item>, isUnknown: (key: string) => boolean): Promise<string[] | undefined> {
     const skip = (key: string) => this.#changed.has(key) || isUnknown(key);
-    if (!this.#known) {
+    this.#unseen ??= await keysOf(known);
+    if (!this.#missing) {
       const { value, done } = await this.#reading.next();
       if (!done) return this.#take(value, known, skip);
-      this.#known = known.keys();
+      this.#missing = this.#unseen.keys();
     }
-    return this.#dropMissing(known, this.#known, skip);
+    return this.#dropMissing(known, this.#missing, skip);
   }
 
   #take(piece: ReadonlyMap<string, Item>, known: Known<Item>, skip: (key: string) => boolean): string[] {
     const keys: string[] = [];
     for (const [key, item] of piece) {
-      this.#seen.add(key);
+      this.#unseen?.delete(key);
       if (skip(key)) continue;
       known.set(key, item);
       keys.push(key);
@@ -78,10 +103,20 @@ export class Audit<Item> {
     for (let looks = 0; looks < SLICE; looks++) {
       const { value: key, done } = keys.next();
       if (done) return looks === 0 ? undefined : missing;
-      if (this.#seen.has(key) || skip(key)) continue;
+      if (skip(key)) continue;
       known.delete(key);
       missing.push(key);
     }
     return missing;
   }
+}
+
+async function keysOf(known: ReadonlyMap<string, unknown>): Promise<Set<string>> {
+  const keys = new Set<string>();
+  const slice = new TimeSlice();
+  for (const key of known.keys()) {
+    keys.add(key);
+    if (slice.spend(1)) await slice.yield();
+  }
+  return keys;
 }

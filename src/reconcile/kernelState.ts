@@ -20,6 +20,8 @@ export interface Piece {
   readonly keys: Iterable<string>;
   /** No piece follows. */
   readonly last: boolean;
+  /** The keys are texts of their own, made from what was read: those of the known items stay. */
+  readonly ownTexts?: true;
 }
 
 /** The known items, and those that are unknown. */
@@ -65,12 +67,12 @@ export class KernelState<Item, Operation extends KeyedOperation> {
     const comparison = this.#compare();
     let underWay = Promise.resolve();
     try {
-      for await (const { keys, last } of pieces) {
+      for await (const { keys, last, ownTexts } of pieces) {
         const looked = await this.#look(comparison, keys);
         const operations = comparison.additions();
         if (last) operations.push(...comparison.removals());
         await record.waitFor(underWay);
-        underWay = this.#applyAndShare(operations, looked, record);
+        underWay = this.#applyAndShare(operations, { keys: looked, ownTexts }, record);
         underWay.catch(() => {}); // The next wait rejects.
       }
     } finally {
@@ -143,16 +145,22 @@ export class KernelState<Item, Operation extends KeyedOperation> {
     return this.readAlone(items, desired, record);
   }
 
-  /** Saves memory: known items that equal the desired ones become the same objects, and so do their keys. */
-  share(keys: Iterable<string>): void {
+  /**
+   * Saves memory: known items that equal the desired ones become the same objects, and so do their keys.
+   *
+   * @param ownTexts see {@link Piece.ownTexts}
+   */
+  share(keys: Iterable<string>, ownTexts = false): void {
     for (const key of keys) {
       const have = this.known.get(key);
       const want = this.#planner.desired.get(key);
       if (have === undefined || want === undefined || want === have || this.unknown.items.has(key)) continue;
       if (!this.#mode.isSame(want, have)) continue;
-      this.known.delete(key); // A map keeps the text of a key that it has.
+      if (!ownTexts) {
+        this.known.delete(key); // A map keeps the text of a key that it has.
+        this.#replaced++;
+      }
       this.known.set(key, want);
-      this.#replaced++;
     }
   }
 
@@ -164,11 +172,11 @@ export class KernelState<Item, Operation extends KeyedOperation> {
 
   async #applyAndShare(
     operations: readonly Operation[],
-    keys: readonly string[],
+    { keys, ownTexts }: { readonly keys: readonly string[]; readonly ownTexts: true | undefined },
     record: PassRecord,
   ): Promise<void> {
     await this.apply(operations, record);
-    this.share(keys);
+    this.share(keys, ownTexts);
   }
 
   #compare() {

@@ -83,6 +83,13 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
   /** The next pass is a full pass. */
   requestFullSync(): void {
     this.#fullAsked++;
+    this.endAudit();
+  }
+
+  /** Ends the current audit, if there is one, and with it the program that reads the kernel for it. */
+  endAudit(): void {
+    // A slice that reads the kernel now rejects or resolves as it would; an error of a reading that ends concerns nothing.
+    this.#audit?.reads.close().catch(() => {});
     this.#audit = undefined;
   }
 
@@ -257,9 +264,10 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
       const again = audit.reads.again();
       keys = again && (await this.#readAgain(again, record));
     }
+    const compared = keys ? audit.reads.wantedOf(keys, this.#planner.desired) : audit.reads.unwanted;
     this.#repairing = true;
     try {
-      await this.#kernel.program([{ keys: keys ?? [], last: true }], record);
+      await this.#kernel.program([{ keys: compared, last: true, ownTexts: true }], record);
     } finally {
       this.#repairing = false;
     }

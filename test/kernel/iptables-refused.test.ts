@@ -53,6 +53,7 @@ function spoiling(iptables: Iptables, spoils: () => Spoils | undefined): Iptable
     return isBad(chain, text) ? { ...operation, rule: { ...operation.rule, text: spoilt(text) } } : operation;
   };
   return {
+    chains: (family) => iptables.chains(family),
     save: (family) => iptables.save(family),
     saveTables: (family) => iptables.saveTables(family),
     listRules: (family, table, chain) => iptables.listRules(family, table, chain),

@@ -18,6 +18,7 @@ import { Worker } from 'node:worker_threads';
 import { openIptables } from '../../src/kernel/iptables/index.js';
 import { loadModule } from '../../src/kernel/modules.js';
 import { ProgramError, type ProgramOptions, runProgram } from '../../src/kernel/program.js';
+import { type ReadingOptions, readProgram } from '../../src/kernel/programReading.js';
 import { settled } from '../support/settled.js';
 
 const ROUNDS = 100;
@@ -94,6 +95,41 @@ test('a program that exceeds a limit is ended', async () => {
   await refused(shell('exec >&- 2>&-; sleep 60', { timeout: 100 }), 'ERR_PROCESS', 'no end after 100 ms');
   await refused(shell('yes', { maxOutput: 5000 }), 'ERR_PROCESS', 'more than 5000 bytes of output');
   assert.deepEqual(children(), []);
+});
+
+/** The output of a script, and the number of its pieces. */
+async function readAll(script: string, options?: ReadingOptions): Promise<{ text: string; pieces: number }> {
+  const pieces: Buffer[] = [];
+  for await (const piece of readProgram('sh', ['-c', script], options)) pieces.push(piece);
+  return { text: Buffer.concat(pieces).toString(), pieces: pieces.length };
+}
+
+test('output in pieces: all of it, the end of the program, and its limits', async () => {
+  const numbers = Array.from({ length: 100_000 }, (_, i) => `${i + 1}\n`).join('');
+  const { text, pieces } = await readAll('seq 1 100000');
+  assert.ok(text === numbers);
+  assert.ok(pieces > 3 && pieces < 20, `${pieces} pieces`);
+  assert.deepEqual(await readAll('exit 0'), { text: '', pieces: 0 });
+  await refused(readAll('seq 1 100000; echo " a reason " >&2; exit 2'), 'ERR_PROCESS', 'a reason');
+  await refused(readAll('kill -SEGV $$'), 'ERR_PROCESS', 'ended by SIGSEGV');
+  await refused(readAll('echo 1; sleep 60', { timeout: 200 }), 'ERR_PROCESS', 'no end after 200 ms');
+  await refused(readAll('yes', { maxOutput: 1e6 }), 'ERR_PROCESS', 'more than 1000000 bytes of output');
+  const none = readProgram('knp-no-such-program', []);
+  await refused(none.next(), 'ENOENT', 'spawn knp-no-such-program ENOENT');
+  assert.deepEqual(children(), []);
+});
+
+test('a program waits while its output is not read, and ends with the iteration', async () => {
+  const file = join(folder, 'written');
+  const output = readProgram('sh', ['-c', `seq 1 1000000; touch ${file}`]);
+  const first = await output.next();
+  assert.ok(!first.done && first.value.toString().startsWith('1\n2\n'));
+  await delay(200);
+  assert.equal(existsSync(file), false);
+  assert.equal(children().length, 1);
+  await output.return();
+  assert.deepEqual(children(), []);
+  assert.equal(existsSync(file), false);
 });
 
 test('programs leave no descriptor, process or thread behind', async () => {

@@ -7,9 +7,11 @@
 #include <cerrno>
 #include <csignal>
 #include <fstream>
+#include <memory>
 #include <thread>
 
 #include "check.h"
+#include "process/reading.h"
 #include "process/run.h"
 #include "process/session.h"
 
@@ -22,7 +24,10 @@ using knp::process::Command;
 using knp::process::End;
 using knp::process::Environment;
 using knp::process::Killed;
+using knp::process::kPipe;
 using knp::process::Limits;
+using knp::process::Piece;
+using knp::process::Reading;
 using knp::process::Run;
 using knp::process::Session;
 
@@ -68,6 +73,13 @@ class Reader {
 
   Session session_;
 };
+
+// The output of a script, to be read piece by piece.
+std::unique_ptr<Reading> OutputOf(const std::string& script) {
+  Command command;
+  CHECK(command.Prepare({"sh", "-c", script}, Path("/usr/bin:/bin")).ok());
+  return std::make_unique<Reading>(std::move(command), Path("/usr/bin:/bin"));
+}
 
 // Whether this process has children, ended or not.
 bool HasChildren() {
@@ -206,6 +218,59 @@ TEST(CommandsThatCannotBeAreRefused) {
   CHECK(command.Prepare({"/nowhere/tool"}, environment).ok());
   End end;
   CHECK(Run().Execute(command, environment, {}, {kLong, kMostOutput}, &end).is_errno(ENOENT));
+}
+
+TEST(AReadingHasAllOutputInPiecesOfBoundedSize) {
+  const auto reading = OutputOf("seq 1 200000; echo bad >&2; exit 3");
+  std::string output;
+  size_t pieces = 0;
+  Piece piece;
+  while (!piece.last) {
+    piece = {};
+    CHECK(reading->Read(1000, {kLong, kMostOutput}, &piece).ok());
+    CHECK(piece.bytes.size() <= 1000 + kPipe);
+    CHECK(piece.last || piece.bytes.size() > 1000);
+    output += piece.bytes;
+    pieces++;
+  }
+  CHECK(pieces > 10);
+  CHECK_EQUAL(output.size(), 1'288'895U);
+  CHECK_EQUAL(output.substr(output.size() - 7), "200000\n");
+  CHECK_EQUAL(piece.errors, "bad\n");
+  CHECK(WIFEXITED(piece.status) && WEXITSTATUS(piece.status) == 3);
+  CHECK(!HasChildren());
+  CHECK(reading->Read(1000, {kLong, kMostOutput}, &piece).fault == Fault::kClosed);
+}
+
+TEST(AReadingEndsAProgramThatExceedsALimitOrIsNotReadToItsEnd) {
+  Piece piece;
+  CHECK(OutputOf("echo some; sleep 60")->Read(1000, {std::chrono::milliseconds(100), 10}, &piece).ok());
+  CHECK(piece.last && piece.killed == Killed::kLate);
+  CHECK_EQUAL(piece.bytes, "some\n");
+  piece = {};
+  CHECK(OutputOf("yes >&2")->Read(1000, {kLong, kMostOutput}, &piece).ok());
+  CHECK(piece.last && piece.killed == Killed::kTooLong);
+  piece = {};
+  const auto reading = OutputOf("yes");
+  CHECK(reading->Read(1000, {kLong, kMostOutput}, &piece).ok());
+  CHECK(!piece.last);
+  CHECK(HasChildren());
+  reading->Close();
+  CHECK(!HasChildren());
+  CHECK(reading->Read(1000, {kLong, kMostOutput}, &piece).fault == Fault::kClosed);
+  // Its destructor ends it too.
+  CHECK(OutputOf("yes")->Read(1000, {kLong, kMostOutput}, &piece).ok());
+  CHECK(!HasChildren());
+}
+
+TEST(AReadingIsEndedByAnotherThread) {
+  const auto reading = OutputOf("sleep 60");
+  std::thread other([&reading] { reading->Cancel(); });
+  Piece piece;
+  CHECK(reading->Read(1000, {kLong, kMostOutput}, &piece).ok());
+  other.join();
+  CHECK(piece.last && piece.killed == Killed::kCancelled);
+  CHECK(!HasChildren());
 }
 
 TEST(ASessionIsOneProgramForAllPieces) {

@@ -2,13 +2,13 @@
 import { NetlinkError } from '../../errors.js';
 import type { Family } from '../../net/address.js';
 import { ProgramError, runProgram } from '../program.js';
+import { readProgram } from '../programReading.js';
 import { reported, verbOf } from '../reported.js';
 import { parseCounted } from './counted.js';
 import { Restorer, type RestorerEvents } from './restorer.js';
 import { mainErrorOf, resultsOf, writeTables } from './results.js';
-import { parseSaved, parseTablesInSlices } from './saved.js';
-import { savedRules } from './savedText.js';
-import type { CountedRules, Iptables, Table } from './types.js';
+import { parseSaved, SavedReader, tablesOf } from './saved.js';
+import type { CountedRules, Iptables, SavedChain, SavedTables, Table } from './types.js';
 
 export { parsePolicies, parseSaved } from './saved.js';
 export { restoreInput } from './text.js';
@@ -33,13 +33,14 @@ export function openIptables(): IptablesClient {
     4: new Restorer(program('restore', 4), events),
     6: new Restorer(program('restore', 6), events),
   };
-  const output = async (family: Family) => {
+  async function* chains(family: Family) {
     await restorers[family].follow();
-    return saved(family);
-  };
+    yield* savedChains(program('save', family));
+  }
   const iptables: IptablesClient = {
-    save: async (family) => savedRules(await output(family)),
-    saveTables: async (family) => parseTablesInSlices(await output(family)),
+    chains,
+    save: async (family) => (await allOf(chains(family))).rules,
+    saveTables: (family) => allOf(chains(family)),
     listRules,
     async restore(family, operations) {
       const restore = { do: 'restore', family } as const;
@@ -69,8 +70,20 @@ function command(family: Family): string {
   return family === 4 ? 'iptables' : 'ip6tables';
 }
 
-function saved(family: Family): Promise<string> {
-  return read('iptables.save', program('save', family), []);
+async function* savedChains(program: string): AsyncGenerator<readonly SavedChain[], void, void> {
+  const reader = new SavedReader();
+  try {
+    for await (const bytes of readProgram(program, [])) yield reader.read(bytes);
+  } catch (error) {
+    throw readError(error, 'iptables.save', program);
+  }
+  yield reader.end();
+}
+
+async function allOf(pieces: AsyncIterable<readonly SavedChain[]>): Promise<SavedTables> {
+  const chains: SavedChain[] = [];
+  for await (const piece of pieces) for (const chain of piece) chains.push(chain);
+  return tablesOf(chains);
 }
 
 /**
@@ -93,14 +106,19 @@ async function read(operation: string, program: string, args: string[], target =
   try {
     return await runProgram(program, args);
   } catch (error) {
-    if (!(error instanceof ProgramError)) throw error;
-    const missing = error.code === 'ENOENT';
-    throw new NetlinkError({
-      code: missing ? 'ENOENT' : 'ERR_PROCESS',
-      operation,
-      target,
-      kernelMessage: missing ? undefined : error.message,
-      hint: missing ? 'install the package iptables' : undefined,
-    });
+    throw readError(error, operation, target);
   }
+}
+
+/** The error of a program that reads rules. Other errors are returned as they are. */
+function readError(error: unknown, operation: string, target: string): unknown {
+  if (!(error instanceof ProgramError)) return error;
+  const missing = error.code === 'ENOENT';
+  return new NetlinkError({
+    code: missing ? 'ENOENT' : 'ERR_PROCESS',
+    operation,
+    target,
+    kernelMessage: missing ? undefined : error.message,
+    hint: missing ? 'install the package iptables' : undefined,
+  });
 }

@@ -1,9 +1,9 @@
 // The output of iptables-save.
-import { TimeSlice } from '../../timeSlice.js';
-import type { Policy, SavedRules, SavedTables } from './types.js';
+import { NetlinkError } from '../../errors.js';
+import type { Policy, SavedChain, SavedTables } from './types.js';
 
 /** Reads the output of iptables-save: every chain with its rules. */
-export function parseSaved(text: string): SavedRules {
+export function parseSaved(text: string): ReadonlyMap<string, readonly string[]> {
   return parseTables(text).rules;
 }
 
@@ -14,17 +14,20 @@ export function parsePolicies(text: string): ReadonlyMap<string, Policy> {
 
 /** Reads the output of iptables-save. */
 export function parseTables(text: string): SavedTables {
-  const reader = new SavedReader(text);
-  while (reader.readLine());
-  return reader.tables;
+  const reader = new SavedReader({ scattered: true });
+  return tablesOf([...reader.read(Buffer.from(text)), ...reader.end()]);
 }
 
-/** The same, in time slices. */
-export async function parseTablesInSlices(text: string): Promise<SavedTables> {
-  const reader = new SavedReader(text);
-  const slice = new TimeSlice();
-  while (reader.readLine()) if (slice.spend(1)) await slice.yield();
-  return reader.tables;
+/** All chains in one map, with the policies of the built-in ones. */
+export function tablesOf(chains: Iterable<SavedChain>): SavedTables {
+  const rules = new Map<string, readonly string[]>();
+  const policies = new Map<string, Policy>();
+  for (const chain of chains) {
+    const id = `${chain.table}/${chain.name}`;
+    rules.set(id, chain.rules);
+    if (chain.policy) policies.set(id, chain.policy);
+  }
+  return { rules, policies };
 }
 
 /** A rule as all versions print it: some print a second space before the name of an nfacct counter. */
@@ -32,41 +35,142 @@ export function normalized(rule: string): string {
   return rule.replace('--nfacct-name  ', '--nfacct-name ');
 }
 
-/** Reads the output of iptables-save, line by line. Counters and comments are ignored. */
-class SavedReader {
-  readonly tables = { rules: new Map<string, string[]>(), policies: new Map<string, Policy>() };
-  /** Lines are cut from bytes: V8 keeps the whole text alive for each part of it that is in use. */
-  readonly #bytes: Buffer;
-  #place = 0;
+const NEWLINE = 10;
+const NOTHING = Buffer.alloc(0);
+/** The rules of all chains whose rules have not begun. */
+const NONE: readonly string[] = Object.freeze([]);
+
+/** A chain with its rules so far. */
+interface Begun extends SavedChain {
+  readonly rules: string[];
+}
+
+/** Options of a {@link SavedReader}. */
+export interface SavedReaderOptions {
+  /**
+   * Rules of a chain may be in several places, and those of chains without a name at the beginning of the table are ignored. All chains
+   * of a table stay in memory until its end, and then come in the order of their names. By default, a chain is complete as soon as the
+   * rules of another one begin.
+   */
+  readonly scattered?: boolean;
+}
+
+/**
+ * Reads the output of iptables-save, piece by piece. It has the names of all chains of a table before their rules, and all rules of
+ * a chain together. Counters and comments are ignored. In memory are the rules of one piece and of one chain, and the names of the
+ * chains of a table whose rules have not been read.
+ */
+export class SavedReader {
+  readonly #scattered: boolean;
   #table = '';
+  /** The beginning of a line whose end is in the next piece. */
+  #begun: Buffer = NOTHING;
+  /** The chains of the table that are not complete, by name. */
+  #chains = new Map<string, SavedChain>();
+  /** The chain of the last rule. */
+  #chain: Begun | undefined;
+  #complete: SavedChain[] = [];
 
-  constructor(text: string) {
-    this.#bytes = Buffer.from(text);
+  constructor({ scattered = false }: SavedReaderOptions = {}) {
+    this.#scattered = scattered;
   }
 
-  /** Returns false after the last line. */
-  readLine(): boolean {
-    if (this.#place >= this.#bytes.length) return false;
-    const found = this.#bytes.indexOf('\n', this.#place);
-    const end = found < 0 ? this.#bytes.length : found;
-    this.#add(this.#bytes.toString('utf8', this.#place, end));
-    this.#place = end + 1;
-    return true;
-  }
-
-  #add(line: string): void {
-    if (line.startsWith('*')) {
-      this.#table = line.slice(1).trim();
-    } else if (line.startsWith(':')) {
-      const [name = '', policy = ''] = line.slice(1).split(' ', 2);
-      const id = `${this.#table}/${name}`;
-      this.tables.rules.set(id, []);
-      if (policy === 'ACCEPT' || policy === 'DROP') this.tables.policies.set(id, policy);
-    } else {
-      const [, chain, rule = ''] = /^(?:\[\d+:\d+\] )?-A (\S+) (.*?)\s*$/.exec(line) ?? [];
-      if (chain === undefined) return;
-      const texts = this.tables.rules.get(`${this.#table}/${chain}`);
-      texts?.push(normalized(rule));
+  /**
+   * Reads the next piece.
+   *
+   * @returns the chains whose rules have all been read
+   * @throws {NetlinkError} `ERR_MALFORMED_REPLY` if a rule is in another place than the others of its chain
+   */
+  read(bytes: Buffer): SavedChain[] {
+    let place = 0;
+    for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, place)) {
+      // Each line is a text of its own: V8 keeps the whole text alive for each part of it that is in use.
+      if (this.#begun.length > 0) this.#readLine(this.#endLine(bytes.subarray(place, end)));
+      else this.#readLine(bytes.toString('utf8', place, end));
+      place = end + 1;
     }
+    if (place < bytes.length) this.#begun = Buffer.concat([this.#begun, bytes.subarray(place)]);
+    return this.#take();
+  }
+
+  /** Reads the last line, if it has no end, and returns the other chains. */
+  end(): SavedChain[] {
+    if (this.#begun.length > 0) this.#readLine(this.#endLine(NOTHING));
+    this.#endTable();
+    return this.#take();
+  }
+
+  #endLine(rest: Buffer): string {
+    const line = Buffer.concat([this.#begun, rest]).toString();
+    this.#begun = NOTHING;
+    return line;
+  }
+
+  #take(): SavedChain[] {
+    const complete = this.#complete;
+    this.#complete = [];
+    return complete;
+  }
+
+  #readLine(line: string): void {
+    switch (line[0]) {
+      case '-':
+        this.#readRule(line);
+        return;
+      case ':':
+        this.#readName(line);
+        return;
+      case '*':
+        this.#endTable();
+        this.#table = line.slice(1).trim();
+        return;
+      case '[':
+        this.#readRule(line.slice(line.indexOf(' ') + 1));
+    }
+  }
+
+  #readName(line: string): void {
+    const [name = '', policy = ''] = line.slice(1).split(' ', 2);
+    const known = policy === 'ACCEPT' || policy === 'DROP' ? ({ policy } as const) : {};
+    // As bytes and back: a part of the line would keep it alive.
+    const own = Buffer.from(name).toString();
+    this.#chains.set(own, { table: this.#table, name: own, ...known, rules: NONE });
+  }
+
+  /** @param line `-A CHAIN RULE`. A rule without conditions and target is ignored, and so are the other lines of `iptables -S`. */
+  #readRule(line: string): void {
+    if (!line.startsWith('-A ')) return;
+    const space = line.indexOf(' ', 3);
+    if (space < 0) return;
+    const name = line.slice(3, space);
+    if (this.#chain?.name !== name) this.#begin(name);
+    this.#chain?.rules.push(normalized(line.slice(space + 1).trimEnd()));
+  }
+
+  #begin(name: string): void {
+    if (this.#chain && !this.#scattered) {
+      this.#chains.delete(this.#chain.name);
+      this.#complete.push(this.#chain);
+    }
+    const chain = this.#chains.get(name);
+    // Those of a chain that has begun are an array of its own.
+    this.#chain = chain && (chain.rules === NONE ? { ...chain, rules: [] } : (chain as Begun));
+    if (this.#chain) this.#chains.set(this.#chain.name, this.#chain);
+    else if (!this.#scattered) throw this.#misplaced(name);
+  }
+
+  #misplaced(name: string): NetlinkError {
+    return new NetlinkError({
+      code: 'ERR_MALFORMED_REPLY',
+      operation: 'iptables.save',
+      target: `${this.#table}/${name}`,
+      kernelMessage: 'a rule is in another place than the other rules of its chain',
+    });
+  }
+
+  #endTable(): void {
+    for (const chain of this.#chains.values()) this.#complete.push(chain);
+    this.#chains = new Map();
+    this.#chain = undefined;
   }
 }

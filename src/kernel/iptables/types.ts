@@ -49,13 +49,20 @@ export type IptablesOperation =
   | { readonly do: 'deleteChain'; readonly chain: Omit<Chain, 'rules'> };
 
 /** The rules of one family, chain by chain: `nat/KUBE-SERVICES` → rules. */
-export interface SavedRules extends ReadonlyMap<string, readonly string[]> {
-  /** Number of the rules of a chain, without their texts. Absent: the rules are texts in memory. */
-  count?(id: string): number;
-}
+export type SavedRules = ReadonlyMap<string, readonly string[]>;
 
 /** The policy of a built-in chain: the fate of packets that no rule decides. */
 export type Policy = 'ACCEPT' | 'DROP';
+
+/** A chain of any table, as iptables-save prints it. */
+export interface SavedChain {
+  readonly table: string;
+  readonly name: string;
+  /** Of a built-in chain. */
+  readonly policy?: Policy;
+  /** Everything after `-A CHAIN `, in order. */
+  readonly rules: readonly string[];
+}
 
 /** All rules of one family, with the policies of the built-in chains: `filter/INPUT` → `DROP`. */
 export interface SavedTables {
@@ -94,7 +101,13 @@ export interface Iptables extends BatchSource<IptablesRestore> {
    * backend: with the name, the file before, and the file now, which makes all later changes. It is noticed when rules are read.
    */
   onReplaced?: ((program: string, before: string, now: string) => void) | undefined;
-  /** Every chain of every table. Runs one process. The texts of the rules are made each time when they are read from the map. */
+  /**
+   * Every chain of every table, in pieces: each chain once, those of one table together, and its chains without rules last. Each
+   * iteration runs one process, which waits while no piece is awaited, so that a piece may be older than the call for it. Of a node
+   * with many Services, all rules take several times the memory of this process.
+   */
+  chains(family: Family): AsyncIterable<readonly SavedChain[]>;
+  /** The same in one map. */
   save(family: Family): Promise<SavedRules>;
   /** The same, with the policies of the built-in chains. */
   saveTables(family: Family): Promise<SavedTables>;

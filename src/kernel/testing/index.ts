@@ -16,6 +16,7 @@ export type {
   IptablesRestore,
   Policy,
   RuleReplacement,
+  SavedChain,
   SavedRules,
   SavedTables,
   Table,

@@ -10,6 +10,7 @@ import type {
   IptablesOperation,
   IptablesRestore,
   Policy,
+  SavedChain,
   SavedRules,
   SavedTables,
   Table,
@@ -25,6 +26,9 @@ const BASE_CHAINS = {
   nat: ['PREROUTING', 'INPUT', 'OUTPUT', 'POSTROUTING'],
 } as const;
 
+/** Chains in a piece of {@link FakeIptables.chains}. */
+const PIECE = 64;
+
 /** A fake of iptables. */
 export class FakeIptables implements Iptables, Faults {
   fault: Fault = () => undefined;
@@ -37,6 +41,21 @@ export class FakeIptables implements Iptables, Faults {
   #rules: Record<Family, FakeRules> = { 4: new FakeRules(baseChains()), 6: new FakeRules(baseChains()) };
   /** Built-in chains with a policy other than ACCEPT. */
   #policies: Record<Family, ReadonlyMap<string, Policy>> = { 4: new Map(), 6: new Map() };
+
+  /** In small pieces, between which the rules may change. */
+  async *chains(family: Family): AsyncGenerator<readonly SavedChain[], void, void> {
+    const saved = await this.save(family);
+    let piece: SavedChain[] = [];
+    for (const [id, rules] of saved) {
+      const [table = '', name = ''] = id.split('/');
+      const policy = this.#policyOf(family, id);
+      piece.push({ table, name, ...(policy && { policy }), rules });
+      if (piece.length < PIECE) continue;
+      yield piece;
+      piece = [];
+    }
+    yield piece;
+  }
 
   async save(family: Family): Promise<SavedRules> {
     const fault = this.readFault('iptables.save', program('save', family));
@@ -111,16 +130,20 @@ export class FakeIptables implements Iptables, Faults {
       .map((table) => {
         const names = [...chains.keys()].filter((name) => name.startsWith(`${table}/`));
         const bare = (name: string) => name.slice(table.length + 1);
-        const isBase = (name: string) => (BASE_CHAINS[table] as readonly string[]).includes(bare(name));
-        const policy = (name: string) =>
-          isBase(name) ? (this.#policies[family].get(name) ?? 'ACCEPT') : '-';
-        const headers = names.map((name) => `:${bare(name)} ${policy(name)} [0:0]\n`);
+        const headers = names.map((name) => `:${bare(name)} ${this.#policyOf(family, name) ?? '-'} [0:0]\n`);
         const rules = names.flatMap((name) =>
           (chains.get(name) ?? []).map((rule) => `-A ${bare(name)} ${printed(rule)}\n`),
         );
         return `*${table}\n${headers.join('')}${rules.join('')}COMMIT\n`;
       })
       .join('');
+  }
+
+  /** @param id `filter/INPUT`. Undefined for a chain that is not built in */
+  #policyOf(family: Family, id: string): Policy | undefined {
+    const [table = '', name = ''] = id.split('/');
+    const isBase = (BASE_CHAINS as Record<string, readonly string[]>)[table]?.includes(name) ?? false;
+    return isBase ? (this.#policies[family].get(id) ?? 'ACCEPT') : undefined;
   }
 }
 

@@ -1,6 +1,5 @@
 // The matches and targets of iptables without which no Service works, each with a rule that only a kernel with it accepts. The
 // target REJECT and the matches recent, sctp and nfacct are none of them: without them, only some Services have an error.
-import type { SavedRules } from '../../kernel/iptables/types.js';
 import type { Family } from '../../net/address.js';
 import { probability } from './ruleText.js';
 
@@ -39,9 +38,11 @@ export const FEATURES: readonly Feature[] = [
 /**
  * Whether iptables mode, of this proxy or of kube-proxy, has programmed the family since the machine started: no other mode has this
  * chain. Its rules were accepted, so that a restart tests nothing.
+ *
+ * @param chains `table/chain`
  */
-export function isProgrammed(saved: SavedRules): boolean {
-  return saved.has('filter/KUBE-EXTERNAL-SERVICES');
+export function isProgrammed(chains: ReadonlySet<string>): boolean {
+  return chains.has('filter/KUBE-EXTERNAL-SERVICES');
 }
 
 /** `match statistic`, `target MARK`. */

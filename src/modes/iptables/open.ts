@@ -55,10 +55,10 @@ async function openedMode({
   // With manifests, the settings of conntrack are not written.
   const willBeLiberal = configuration.conntrack.tcpBeLiberal && command.manifests === '';
   logFallback(kernel.iptables, log);
-  const rules = await usableFamilies(kernel.iptables, { log, mayChange: loadModules });
-  let untested = [...rules].filter(([, saved]) => !isProgrammed(saved)).map(([family]) => family);
+  const usable = await usableFamilies(kernel.iptables, { log, mayChange: loadModules });
+  let untested = [...usable].filter(([, chains]) => !isProgrammed(chains)).map(([family]) => family);
   const options = iptablesOptions(configuration, {
-    families: [...rules.keys()],
+    families: [...usable.keys()],
     nfacct: nfacct !== undefined,
     conntrackLiberal: willBeLiberal || ((await kernel.sysctl.read(BE_LIBERAL)) ?? '0') !== '0',
   });

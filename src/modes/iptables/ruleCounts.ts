@@ -1,9 +1,8 @@
 // Numbers of our rules in the kernel, for kube-proxy's metrics: as last read, with the changes since then. No pass walks all
 // rules. Changes by other programs count when the rules are read again: in retries, audits and full passes.
-import type { SavedRules, Table } from '../../kernel/iptables/types.js';
+import type { Iptables, SavedChain, Table } from '../../kernel/iptables/types.js';
 import type { Family } from '../../net/address.js';
 import type { Mode, RuleCount } from '../mode.js';
-import { splitChainId } from '../shared/iptables/targets.js';
 import { BLOCK_LOCALNET, FIREWALL, isOwnChain } from './fixedChains.js';
 import { createIptablesMode } from './index.js';
 import { type Item, rulesOf } from './items.js';
@@ -24,7 +23,8 @@ export interface CountedMode {
 export function createCountedMode(kernel: IptablesKernel, options: IptablesOptions): CountedMode {
   const total = new Counts();
   let written = new Counts();
-  const mode = createIptablesMode({ ...kernel, iptables: countingReads(kernel.iptables, total) }, options);
+  const iptables = new CountedReads(kernel.iptables, total);
+  const mode = createIptablesMode({ ...kernel, iptables }, options);
   return {
     mode: {
       ...mode,
@@ -32,8 +32,8 @@ export function createCountedMode(kernel: IptablesKernel, options: IptablesOptio
         const before = known.get(operation.key);
         mode.learn(known, operation);
         const after = known.get(operation.key);
-        total.add(before, -sizeOf(before));
-        total.add(after, sizeOf(after));
+        iptables.add(before, -sizeOf(before));
+        iptables.add(after, sizeOf(after));
         written.add(after, writtenBy(operation));
       },
     },
@@ -52,18 +52,53 @@ export function createCountedMode(kernel: IptablesKernel, options: IptablesOptio
   };
 }
 
-/** Each reading of a family replaces its counts: no operation is under way meanwhile. */
-function countingReads(iptables: IptablesKernel['iptables'], total: Counts): IptablesKernel['iptables'] {
-  return {
-    async save(family) {
-      const saved = await iptables.save(family);
-      total.setFamily(family, saved);
-      return saved;
-    },
-    saveTables: (family) => iptables.saveTables(family),
-    listRules: (family, table, chain) => iptables.listRules(family, table, chain),
-    restore: (family, operations) => iptables.restore(family, operations),
-  };
+/** Each reading of a family replaces its counts. */
+class CountedReads implements Pick<Iptables, 'chains' | 'save' | 'saveTables' | 'listRules' | 'restore'> {
+  readonly #iptables: IptablesKernel['iptables'];
+  readonly #total: Counts;
+  /** The reading under way: operations between two of its pieces count after its tables have begun. */
+  #reading: Counts | undefined;
+
+  constructor(iptables: IptablesKernel['iptables'], total: Counts) {
+    this.#iptables = iptables;
+    this.#total = total;
+  }
+
+  /** Adds a number of rules of an item, as an operation changed it. */
+  add(item: Item | undefined, count: number): void {
+    this.#total.add(item, count);
+    this.#reading?.addBegun(item, count);
+  }
+
+  async *chains(family: Family) {
+    const reading = new Counts();
+    this.#reading = reading;
+    try {
+      for await (const piece of this.#iptables.chains(family)) {
+        for (const chain of piece) reading.addChain(family, chain);
+        yield piece;
+      }
+      this.#total.replace(family, reading);
+    } finally {
+      if (this.#reading === reading) this.#reading = undefined;
+    }
+  }
+
+  save(family: Family) {
+    return this.#iptables.save(family);
+  }
+
+  saveTables(family: Family) {
+    return this.#iptables.saveTables(family);
+  }
+
+  listRules(family: Family, table: Table, chain: string) {
+    return this.#iptables.listRules(family, table, chain);
+  }
+
+  restore(family: Family, operations: Parameters<Iptables['restore']>[1]) {
+    return this.#iptables.restore(family, operations);
+  }
 }
 
 /** Rules by family and table. */
@@ -79,22 +114,33 @@ class Counts {
     if (item && item.kind !== 'sysctl') this.#add(item.family, item.table, count);
   }
 
-  /** The counts of a family are those of its rules that were read. */
-  setFamily(family: Family, saved: SavedRules): void {
-    for (const table of TABLES) this.#counts.delete(`${family} ${table}`);
-    for (const id of saved.keys()) {
-      const [table, name] = splitChainId(id) as [Table, string];
-      if (table === 'filter' && name === FIREWALL) {
-        const rules = family === 4 ? (saved.get(id) ?? []) : [];
-        this.#add(family, table, rules.filter((rule) => rule === BLOCK_LOCALNET.text).length);
-      } else if (isOwnChain(table, name)) {
-        this.#add(family, table, saved.count?.(id) ?? saved.get(id)?.length ?? 0);
-      }
+  /** The same for a table of which chains have been added. */
+  addBegun(item: Item | undefined, count: number): void {
+    if (item && item.kind !== 'sysctl' && this.#counts.has(`${item.family} ${item.table}`))
+      this.add(item, count);
+  }
+
+  /** Adds the rules of a chain that count. */
+  addChain(family: Family, { table, name, rules }: SavedChain): void {
+    if (table === 'filter' && name === FIREWALL) {
+      const own = family === 4 ? rules.filter((rule) => rule === BLOCK_LOCALNET.text) : [];
+      this.#add(family, table, own.length);
+    } else if (isOwnChain(table, name)) {
+      this.#add(family, table, rules.length);
     }
   }
 
-  #add(family: Family, table: Table, count: number): void {
-    if (count !== 0) this.#counts.set(`${family} ${table}`, this.get(family, table) + count);
+  /** The counts of a family become those of its rules that were read. */
+  replace(family: Family, read: Counts): void {
+    for (const table of TABLES) {
+      this.#counts.delete(`${family} ${table}`);
+      this.#add(family, table, read.get(family, table));
+    }
+  }
+
+  #add(family: Family, table: string, count: number): void {
+    const place = `${family} ${table}`;
+    this.#counts.set(place, (this.#counts.get(place) ?? 0) + count);
   }
 }
 

@@ -1,10 +1,10 @@
 // Reads our items from the kernel.
 import type { SetHeader, SetReference, SetState, SetType } from '../../kernel/ipset/types.js';
-import type { SavedRules, Table } from '../../kernel/iptables/types.js';
+import type { Iptables, SavedChain, Table } from '../../kernel/iptables/types.js';
 import { listsOf, type RealServers } from '../../kernel/ipvs/serverLists.js';
 import type { AddressId, VirtualService } from '../../kernel/ipvs/types.js';
 import { type Family, familyOf, isLinkLocalIPv6 } from '../../net/address.js';
-import { splitChainId, targetsOfOthers } from '../shared/iptables/targets.js';
+import { ForeignTargets } from '../shared/iptables/targets.js';
 import { excludedAddresses } from './excluded.js';
 import {
   type Item,
@@ -61,7 +61,7 @@ export async function* observe(
 
 /** The chains and jumps of all families. Their programs run at the same time. */
 async function readRules({ iptables }: IpvsKernel, { families }: IpvsOptions): Promise<Item[]> {
-  const read = async (family: Family) => observeRules(family, await iptables.save(family));
+  const read = (family: Family) => observeRules(family, iptables);
   return (await Promise.all(families.map(read))).flat();
 }
 
@@ -199,19 +199,26 @@ function serviceOf(service: VirtualService & AddressId): VirtualService & Addres
 }
 
 /** Our chains and jumps of a family. */
-export function observeRules(family: Family, saved: SavedRules): Item[] {
+export async function observeRules(family: Family, iptables: Pick<Iptables, 'chains'>): Promise<Item[]> {
   const known = jumps(family);
-  const taken = targetsOfOthers(saved, isKnownChain, new Set(known.map(({ text }) => text)));
+  const taken = new ForeignTargets(isKnownChain, new Set(known.map(({ text }) => text)));
+  const own: SavedChain[] = [];
   const items: Item[] = [];
-  for (const [id, rules] of saved) {
-    const [table, name] = splitChainId(id);
-    if (!isKnownChain(table, name)) continue;
-    items.push({ kind: 'chain', family, table, name, rules, ...(taken.has(id) ? { foreign: true } : {}) });
+  for await (const piece of iptables.chains(family)) {
+    for (const chain of piece) {
+      taken.add(chain);
+      if (isKnownChain(chain.table, chain.name)) own.push(chain);
+      for (const jump of known) {
+        const isIn = jump.table === chain.table && jump.chain === chain.name;
+        if (isIn && chain.rules.includes(jump.text)) items.push({ kind: 'jump', ...jump });
+      }
+    }
   }
-  for (const jump of known) {
-    if (saved.get(`${jump.table}/${jump.chain}`)?.includes(jump.text)) items.push({ kind: 'jump', ...jump });
-  }
-  return items;
+  const chains = own.map(({ table, name, rules }): Item => {
+    const marked = taken.has(table, name) ? ({ foreign: true } as const) : {};
+    return { kind: 'chain', family, table: table as Table, name, rules, ...marked };
+  });
+  return [...chains, ...items];
 }
 
 /** Ignores tables that the mode does not use. */

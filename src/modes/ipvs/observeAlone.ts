@@ -72,5 +72,5 @@ async function readSets({ ipset }: IpvsKernel, wanted: readonly SetItem[]): Prom
 /** The number of our chains and jumps is small and does not depend on the Services. */
 async function readRules({ iptables }: IpvsKernel, family: Family, wanted: readonly Item[]): Promise<Item[]> {
   const keys = new Set(wanted.map(keyOf));
-  return observeRules(family, await iptables.save(family)).filter((item) => keys.has(keyOf(item)));
+  return (await observeRules(family, iptables)).filter((item) => keys.has(keyOf(item)));
 }

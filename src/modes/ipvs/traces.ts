@@ -20,7 +20,7 @@ const OWN_CHAINS = [
 /** The parts of the kernel in which the state is found without IPVS. */
 export interface TracesKernel {
   readonly rtnetlink: Pick<Rtnetlink, 'getLink'>;
-  readonly iptables: Pick<Iptables, 'save'>;
+  readonly iptables: Pick<Iptables, 'chains'>;
   /** Undefined if the kernel has not loaded ipset. */
   readonly openIpset: (() => Promise<Pick<Ipset, 'list' | 'close'>>) | undefined;
 }
@@ -29,8 +29,8 @@ export interface TracesKernel {
 export async function hasTraces(kernel: TracesKernel, families: readonly Family[]): Promise<boolean> {
   if (await kernel.rtnetlink.getLink(LINK)) return true;
   for (const family of families) {
-    const saved = await kernel.iptables.save(family);
-    if (OWN_CHAINS.some((chain) => saved.has(chain))) return true;
+    for await (const piece of kernel.iptables.chains(family))
+      if (piece.some(({ table, name }) => OWN_CHAINS.includes(`${table}/${name}`))) return true;
   }
   return hasSets(kernel.openIpset);
 }

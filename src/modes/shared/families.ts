@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { NetlinkError, ROLLED_BACK } from '../../errors.js';
 import { HOST, type Machine, moduleHint, stateOfModule } from '../../kernel/hints.js';
 import { isNftables } from '../../kernel/iptables/backend.js';
-import type { Iptables, SavedRules } from '../../kernel/iptables/types.js';
+import type { Iptables } from '../../kernel/iptables/types.js';
 import type { Family } from '../../net/address.js';
 
 /**
@@ -29,8 +29,8 @@ export interface UnusableFamily {
 
 /** The families of a host. */
 export interface Families {
-  /** Those that can be programmed, with the rules that they have. */
-  readonly usable: ReadonlyMap<Family, SavedRules>;
+  /** Those that can be programmed, with the chains that they have, as `table/chain`. */
+  readonly usable: ReadonlyMap<Family, ReadonlySet<string>>;
   readonly unusable: readonly UnusableFamily[];
 }
 
@@ -38,13 +38,13 @@ export interface Families {
 export type TableTest = (family: Family, tables: readonly NeededTable[]) => Promise<void>;
 
 /**
- * Families for which the host has an enabled IP stack, the iptables programs and the tables nat and filter, with their rules. Logs
- * the other families. On a node that was programmed before, the rules show the tables, and nothing is tested.
+ * Families for which the host has an enabled IP stack, the iptables programs and the tables nat and filter, with their chains. Logs
+ * the other families. On a node that was programmed before, the chains show the tables, and nothing is tested.
  *
  * @param mayChange test a table that has no chain by a restore, which loads its kernel module; otherwise, its module is looked for
  */
 export async function usableFamilies(
-  iptables: Pick<Iptables, 'save' | 'restore'>,
+  iptables: Pick<Iptables, 'chains' | 'restore'>,
   { log, mayChange }: { readonly log: Pick<Logger, 'warn'>; readonly mayChange: boolean },
   machine: Machine = HOST,
 ): Promise<Families['usable']> {
@@ -63,35 +63,37 @@ export async function usableFamilies(
  *   has nothing to remove, and so is disabled IPv6, because its rules may be older than the setting
  */
 export async function findFamilies(
-  iptables: Pick<Iptables, 'save'>,
+  iptables: Pick<Iptables, 'chains'>,
   test?: TableTest,
   machine: Machine = HOST,
 ): Promise<Families> {
-  const usable = new Map<Family, SavedRules>();
+  const usable = new Map<Family, ReadonlySet<string>>();
   const unusable: UnusableFamily[] = [];
   const families = [4, 6] as const;
   const found = await Promise.all(families.map((family) => examine(iptables, family, { test, machine })));
   for (const result of found) {
-    if ('rules' in result) usable.set(result.family, result.rules);
+    if ('chains' in result) usable.set(result.family, result.chains);
     else unusable.push(result);
   }
   return { usable, unusable };
 }
 
 async function examine(
-  iptables: Pick<Iptables, 'save'>,
+  iptables: Pick<Iptables, 'chains'>,
   family: Family,
   { test, machine }: { readonly test: TableTest | undefined; readonly machine: Machine },
-): Promise<{ readonly family: Family; readonly rules: SavedRules } | UnusableFamily> {
+): Promise<{ readonly family: Family; readonly chains: ReadonlySet<string> } | UnusableFamily> {
   if (family === 6 && !machine.exists('/proc/net/if_inet6'))
     return { family, inKernel: false, reason: 'the kernel runs without IPv6' };
   if (family === 6 && test && isDisabled(machine))
     return { family, inKernel: true, reason: `IPv6 is disabled: ${DISABLE_IPV6} = 1` };
   try {
-    const rules = await iptables.save(family);
-    const hidden = hiddenTables(rules);
+    const chains = new Set<string>();
+    for await (const piece of iptables.chains(family))
+      for (const { table, name } of piece) chains.add(`${table}/${name}`);
+    const hidden = hiddenTables(chains);
     if (hidden.length > 0) await test?.(family, hidden);
-    return { family, rules };
+    return { family, chains };
   } catch (error) {
     return { family, inKernel: true, reason: String(error) };
   }
@@ -102,9 +104,9 @@ function isDisabled(machine: Machine): boolean {
 }
 
 /** The tables that have no chain: they are missing, or nothing has used them yet. */
-function hiddenTables(saved: SavedRules): NeededTable[] {
+function hiddenTables(chains: ReadonlySet<string>): NeededTable[] {
   const hidden = new Set<NeededTable>(TABLES);
-  for (const id of saved.keys()) {
+  for (const id of chains) {
     if (hidden.size === 0) break;
     hidden.delete(id.slice(0, id.indexOf('/')) as NeededTable);
   }

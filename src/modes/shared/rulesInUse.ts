@@ -1,7 +1,8 @@
 // The chains and rules that a mode has whatever the Services are. Several modes have some of them; those of the running
 // mode are hidden from a former one.
-import type { ChainRule, Iptables, SavedRules, Table } from '../../kernel/iptables/types.js';
+import type { ChainRule, Iptables, SavedChain, SavedRules, Table } from '../../kernel/iptables/types.js';
 import type { Family } from '../../net/address.js';
+import { splitChainId } from './iptables/targets.js';
 
 /** The chains of a mode, and its rules in built-in chains. */
 export interface RulesInUse {
@@ -14,15 +15,20 @@ export interface RulesInUse {
 /** iptables without the chains and rules that the running mode uses: a former mode cannot remove what it does not find. */
 export function iptablesWithout(iptables: Iptables, used: RulesInUse): Iptables {
   return {
-    save: async (family) => remaining(await iptables.save(family), family, used),
+    async *chains(family) {
+      const visible = visibleIn(family, used);
+      for await (const piece of iptables.chains(family)) yield piece.flatMap((chain) => visible(chain) ?? []);
+    },
+    async save(family) {
+      return remaining(await iptables.save(family), visibleIn(family, used));
+    },
     async saveTables(family) {
       const { rules, policies } = await iptables.saveTables(family);
-      return { rules: remaining(rules, family, used), policies };
+      return { rules: remaining(rules, visibleIn(family, used)), policies };
     },
-    async listRules(family, table, chain) {
-      const place = `${table}/${chain}`;
-      const rules = new Map([[place, await iptables.listRules(family, table, chain)]]);
-      return remaining(rules, family, used).get(place) ?? [];
+    async listRules(family, table, name) {
+      const rules = await iptables.listRules(family, table, name);
+      return visibleIn(family, used)({ table, name, rules })?.rules ?? [];
     },
     restore: (family, operations) => iptables.restore(family, operations),
     get onBatch() {
@@ -34,7 +40,10 @@ export function iptablesWithout(iptables: Iptables, used: RulesInUse): Iptables 
   };
 }
 
-function remaining(saved: SavedRules, family: Family, { chains, jumps }: RulesInUse): SavedRules {
+/** The part of a chain that is not in use; undefined if the chain is. */
+type Visible = (chain: SavedChain) => SavedChain | undefined;
+
+function visibleIn(family: Family, { chains, jumps }: RulesInUse): Visible {
   const hidden = new Set(
     Object.entries(chains).flatMap(([table, names]) => names.map((name) => `${table}/${name}`)),
   );
@@ -43,11 +52,20 @@ function remaining(saved: SavedRules, family: Family, { chains, jumps }: RulesIn
     const place = `${table}/${chain}`;
     rules.set(place, (rules.get(place) ?? new Set()).add(text));
   }
-  const visible = new Map<string, readonly string[]>();
-  for (const [place, texts] of saved) {
-    if (hidden.has(place)) continue;
+  return (chain) => {
+    const place = `${chain.table}/${chain.name}`;
+    if (hidden.has(place)) return undefined;
     const used = rules.get(place);
-    visible.set(place, used ? texts.filter((text) => !used.has(text)) : texts);
+    return used ? { ...chain, rules: chain.rules.filter((text) => !used.has(text)) } : chain;
+  };
+}
+
+function remaining(saved: SavedRules, visible: Visible): SavedRules {
+  const rest = new Map<string, readonly string[]>();
+  for (const [place, rules] of saved) {
+    const [table, name] = splitChainId(place);
+    const chain = visible({ table, name, rules });
+    if (chain) rest.set(place, chain.rules);
   }
-  return visible;
+  return rest;
 }

@@ -107,7 +107,8 @@ const REPAIRS: Readonly<
         : line.endsWith(HTTP)
           ? [line, '-A KUBE-XLB-AAAAAAAAAAAAAAAA -j KUBE-SVC-AAAAAAAAAAAAAAAA']
           : [line],
-    repairs: ['4 deleteChain nat/KUBE-XLB-AAAAAAAAAAAAAAAA', '4 deleteChain nat/KUBE-SVC-AAAAAAAAAAAAAAAA'],
+    // In any order: one restore empties both before it deletes them.
+    repairs: ['4 deleteChain nat/KUBE-SVC-AAAAAAAAAAAAAAAA', '4 deleteChain nat/KUBE-XLB-AAAAAAAAAAAAAAAA'],
   },
 };
 

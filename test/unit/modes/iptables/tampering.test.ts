@@ -5,7 +5,7 @@ import { NetlinkError } from '../../../../src/errors.js';
 import type { FakeIptables } from '../../../../src/kernel/testing/index.js';
 import { createIptablesMode, IPTABLES_DEFAULTS } from '../../../../src/modes/iptables/index.js';
 import { type Item, itemMap } from '../../../../src/modes/iptables/items.js';
-import { observeRules } from '../../../../src/modes/iptables/observe.js';
+import { observeRules } from '../../../../src/modes/iptables/observeRules.js';
 import { watchTables } from '../../../../src/modes/iptables/tampering.js';
 import type { DisturbedCheck } from '../../../../src/modes/mode.js';
 import { scenarios } from '../../../support/oracle.js';
@@ -27,10 +27,10 @@ beforeEach(async () => {
   assert.deepEqual((await node.sync()).failures, []);
   kernel = node.kernel;
   iptables = kernel.iptables;
-  const items = ([4, 6] as const).map(async (family) => [
-    ...observeRules(family, await iptables.save(family)),
-  ]);
-  known = itemMap((await Promise.all(items)).flat());
+  const items: Item[] = [];
+  for (const family of [4, 6] as const)
+    for await (const piece of observeRules(family, iptables)) items.push(...piece);
+  known = itemMap(items);
   checks = [];
   mock.timers.enable({ apis: ['setInterval'] });
   const options = { ...IPTABLES_DEFAULTS, auditPeriod: PERIOD };

@@ -21,7 +21,12 @@ function setUp(saved: SavedRules, results: readonly (NetlinkError | undefined)[]
   const restores: [Family, readonly IptablesOperation[]][] = [];
   const warnings: [string, string][] = [];
   const iptables = {
-    save: async () => saved,
+    async *chains() {
+      for (const [id, rules] of saved) {
+        const [table = '', name = ''] = id.split('/');
+        yield [{ table, name, rules }];
+      }
+    },
     restore: async (family: Family, operations: readonly IptablesOperation[]) => {
       restores.push([family, operations]);
       return family === 6 ? [...results] : operations.map(() => undefined);
@@ -107,7 +112,12 @@ it('a kernel without IPv6 and programs that fail leave out the family', async ()
   const { usable, unusable } = await findFamilies(iptables, undefined, machine({}));
   assert.deepEqual([...usable.keys()], [4]);
   assert.deepEqual(unusable, [{ family: 6, inKernel: false, reason: 'the kernel runs without IPv6' }]);
-  const failing = { save: () => Promise.reject(restored('ENOENT')) };
+  const failing = {
+    // biome-ignore lint/correctness/useYield: it fails before the first piece
+    async *chains() {
+      throw restored('ENOENT');
+    },
+  };
   const none = await findFamilies(failing, undefined, machineWith([]));
   assert.equal(none.usable.size, 0);
   assert.deepEqual(

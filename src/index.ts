@@ -85,3 +85,4 @@ export type {
 } from './services/types.js';
 export { type ManifestOptions, ManifestSource, type SourceClock } from './source/manifests.js';
 export type { Source, SourceEvents } from './source/source.js';
+export { atOnce, type Steps } from './steps.js';

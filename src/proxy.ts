@@ -275,7 +275,7 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
       serviceNames: () => this.#cache.serviceNames(),
       order: (services) => this.#cache.order(services),
       totalEndpoints: () => this.#cache.totalEndpoints,
-      planInput: (service) => this.#cache.planInput(service, this.#node.facts),
+      planInput: (service) => this.#cache.planInputInSteps(service, this.#node.facts),
       planned: (service, input) => {
         this.#cache.planned(service);
         this.#node.planned(service, input);

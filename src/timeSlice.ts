@@ -1,6 +1,7 @@
 // Divides a long loop into time slices, so that other callbacks of the event loop run in between, and limits waits.
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
+import type { Steps } from './steps.js';
 
 /** The longest time of Node's timers, about 25 days, in ms: for a longer one they fire at once. */
 export const LONGEST_TIMER = 2 ** 31 - 1;
@@ -34,6 +35,15 @@ export class TimeSlice {
     this.#interval = now - this.#read < SHORT ? Math.min(2 * this.#interval, MOST_STEPS) : FEWEST_STEPS;
     this.#read = now;
     return now - this.#since > LENGTH;
+  }
+
+  /** Makes all steps of a computation. Other callbacks run between them whenever a slice has ended. */
+  async finish<Result>(steps: Steps<Result>): Promise<Result> {
+    for (;;) {
+      const step = steps.next();
+      if (step.done) return step.value;
+      if (this.spend()) await this.yield();
+    }
   }
 
   /** Runs the waiting callbacks once, and starts the next slice. */

@@ -116,6 +116,8 @@ export class ApiClient {
     const slice = new TimeSlice();
     for await (const chunk of piecesOf(response, what, idle)) {
       for (const event of reader.push(chunk)) {
+        // To parse a large object takes as long as a slice, and so does what the caller does with it.
+        if (slice.spend()) await slice.yield();
         yield event;
         if (slice.spend()) await slice.yield();
       }

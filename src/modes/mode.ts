@@ -3,6 +3,7 @@
 import type { NetlinkError } from '../errors.js';
 import type { Family } from '../net/address.js';
 import type { HostAddress, HostFacts, NodeFacts, ServicePlanInput } from '../services/types.js';
+import type { Steps } from '../steps.js';
 import type { Explanation, PacketQuestion } from './explanation.js';
 
 /** The items that one owner, a Service or the node, needs in the kernel, by key. Immutable. */
@@ -153,8 +154,11 @@ export interface Mode<Item, Operation extends KeyedOperation> {
   /** The host's addresses as the mode uses them. */
   readonly host: HostRules;
 
-  /** The plan of one Service. Depends only on the arguments and on earlier plans of the same Service. */
-  planService(input: ServicePlanInput, node: NodeFacts): Plan<Item>;
+  /**
+   * The plan of one Service, in steps: a Service may have as many items as a whole cluster. Depends only on the arguments and on
+   * earlier plans of the same Service.
+   */
+  planService(input: ServicePlanInput, node: NodeFacts): Steps<Plan<Item>>;
 
   /**
    * The form of all plans of Services in a cluster with so many endpoints in each family. When it changes, every Service is planned

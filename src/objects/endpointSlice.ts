@@ -10,7 +10,7 @@ import type { Fields } from '../input/fields.js';
 import { DNS_LABEL, DNS_SUBDOMAIN, LABEL_VALUE } from '../input/names.js';
 import { canonicalAddress, type Family } from '../net/address.js';
 import type { Interning } from './interning.js';
-import { byName } from './portsByName.js';
+import { byName, formerPorts } from './portsByName.js';
 import {
   conditionsOf,
   type EndpointState,
@@ -72,15 +72,18 @@ function decodeTriggerTime(annotations: Fields<Readonly<Record<string, string>>>
 /** A port is identified by its name: an unreadable port keeps its last readable value. */
 function decodePort(
   fields: Fields<DiscoveryV1EndpointPort>,
-  former: ReadonlyMap<string, readonly SlicePort[]>,
-): SlicePort[] {
+  former: (name: string) => readonly SlicePort[],
+): readonly SlicePort[] {
   const name = fields.name('name', DNS_LABEL);
   if (name === undefined) return [];
-  return fields.orFormer(() => {
-    const protocol = fields.protocol('protocol');
-    const port = fields.integer('port', 1, 65_535);
-    return protocol === undefined || port === undefined ? [] : [{ name, protocol, port }];
-  }, [...(former.get(name) ?? [])]);
+  return fields.restoring(
+    (): readonly SlicePort[] => {
+      const protocol = fields.protocol('protocol');
+      const port = fields.integer('port', 1, 65_535);
+      return protocol === undefined || port === undefined ? [] : [{ name, protocol, port }];
+    },
+    (read) => formerPorts(read, former(name)),
+  );
 }
 
 /** The surroundings of endpoints. */

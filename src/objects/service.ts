@@ -5,7 +5,7 @@ import type { Fields } from '../input/fields.js';
 import { DNS_LABEL } from '../input/names.js';
 import { type Family, familyOf } from '../net/address.js';
 import type { Interning } from './interning.js';
-import { byName } from './portsByName.js';
+import { byName, formerPorts } from './portsByName.js';
 import type { ObjectName, PerFamily, Service, ServiceObjectPort } from './types.js';
 
 const TYPES = ['ClusterIP', 'NodePort', 'LoadBalancer', 'ExternalName'] as const;
@@ -70,18 +70,23 @@ function shared(ports: readonly ServiceObjectPort[], interning: Interning): read
 /** A port is identified by its name: an unreadable port keeps its last readable value. */
 function decodePort(
   fields: Fields<V1ServicePort>,
-  former: ReadonlyMap<string, readonly ServiceObjectPort[]>,
-): ServiceObjectPort[] {
+  former: (name: string) => readonly ServiceObjectPort[],
+): readonly ServiceObjectPort[] {
   const name = fields.name('name', DNS_LABEL);
   if (name === undefined) return [];
-  const before = [...(former.get(name) ?? [])];
-  return fields.orFormer(() => {
-    const protocol = fields.protocol('protocol');
-    const port = fields.integer('port', 1, 65_535);
-    const nodePort = fields.orFormer(() => fields.integer('nodePort', 0, 65_535, 0), before[0]?.nodePort);
-    if (protocol === undefined || port === undefined) return [];
-    return [{ name, protocol, port, nodePort: nodePort ?? 0 }];
-  }, before);
+  return fields.restoring(
+    (): readonly ServiceObjectPort[] => {
+      const protocol = fields.protocol('protocol');
+      const port = fields.integer('port', 1, 65_535);
+      const nodePort = fields.restoring(
+        () => fields.integer('nodePort', 0, 65_535, 0),
+        () => former(name)[0]?.nodePort,
+      );
+      if (protocol === undefined || port === undefined) return [];
+      return [{ name, protocol, port, nodePort: nodePort ?? 0 }];
+    },
+    (read) => formerPorts(read, former(name)),
+  );
 }
 
 /**

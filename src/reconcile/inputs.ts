@@ -1,6 +1,7 @@
 // The inputs of the reconciler.
 import type { OrderOfService } from '../services/orderOfService.js';
 import type { NodeFacts, ServicePlanInput } from '../services/types.js';
+import type { Steps } from '../steps.js';
 import type { FollowUp } from './summary.js';
 
 /** The source of the inputs of plans. */
@@ -8,8 +9,8 @@ export interface Inputs {
   serviceNames(): Iterable<string>;
   /** The order in which these Services are programmed; called in passes with many. */
   order(services: Iterable<string>): OrderOfService;
-  /** Undefined if there is no such Service. */
-  planInput(service: string): ServicePlanInput | undefined;
+  /** Undefined if there is no such Service. In steps, from the objects at the first one. */
+  planInput(service: string): Steps<ServicePlanInput | undefined>;
   /** Number of endpoints of all Services in each family, as plan inputs have it. */
   totalEndpoints(): ServicePlanInput['totalEndpoints'];
   /** Called with each input that is planned for the kernel. Optional. */

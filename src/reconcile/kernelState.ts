@@ -150,8 +150,10 @@ export class KernelState<Item, Operation extends KeyedOperation> {
    *
    * @param ownTexts see {@link Piece.ownTexts}
    */
-  share(keys: Iterable<string>, ownTexts = false): void {
+  async share(keys: Iterable<string>, ownTexts = false): Promise<void> {
+    const slice = new TimeSlice();
     for (const key of keys) {
+      if (slice.spend(1)) await slice.yield();
       const have = this.known.get(key);
       const want = this.#planner.desired.get(key);
       if (have === undefined || want === undefined || want === have || this.unknown.items.has(key)) continue;
@@ -176,7 +178,7 @@ export class KernelState<Item, Operation extends KeyedOperation> {
     record: PassRecord,
   ): Promise<void> {
     await this.apply(operations, record);
-    this.share(keys, ownTexts);
+    await this.share(keys, ownTexts);
   }
 
   #compare() {

@@ -2,6 +2,7 @@
 import type { NetlinkError } from '../errors.js';
 import type { KeyedOperation, Known, Mode, Outlook } from '../modes/mode.js';
 import type { NodeFacts } from '../services/types.js';
+import type { Steps } from '../steps.js';
 import { TimeSlice } from '../timeSlice.js';
 import { DesiredState, type Owner } from './desiredState.js';
 import type { Inputs } from './inputs.js';
@@ -179,7 +180,7 @@ export class Planner<Item, Operation extends KeyedOperation> {
     const slice = new TimeSlice();
     for (const service of services) {
       again ||= this.desired.planOf(service) !== undefined;
-      const keys = this.#planService(service);
+      const keys = await slice.finish(this.#planService(service));
       const waits = this.#noteGroups();
       for (const key of keys) {
         all.push(key);
@@ -234,17 +235,19 @@ export class Planner<Item, Operation extends KeyedOperation> {
   }
 
   /** Uses the current facts of the node. If they change later in this pass, the affected Services are touched again. */
-  #planService(service: string): string[] {
+  *#planService(service: string): Steps<string[]> {
     if (this.#currentForm !== this.#form) this.#form = MIXED;
-    const input = this.#inputs.planInput(service);
-    this.#inputs.planned?.(service, input);
     const node = this.#inputs.node();
+    const input = yield* this.#inputs.planInput(service);
+    this.#inputs.planned?.(service, input);
+    // Until now, nobody knew on which facts this plan depends.
+    if (this.#inputs.node() !== node) this.touchOne(service);
     const owner = { name: service, rank: input?.createdAt ?? 0 };
     if (!this.#kept) this.#inputs.followUp?.planned(service, input);
     if (!input) this.#mode.forget?.(service);
     const former = this.desired.planOf(service);
-    const plan = input ? this.#mode.planService(input, node) : new Map();
-    return this.desired.replace(owner, this.#kept?.join(plan, former) ?? plan);
+    const plan = input ? yield* this.#mode.planService(input, node) : new Map();
+    return yield* this.desired.replaceInSteps(owner, this.#kept?.join(plan, former) ?? plan);
   }
 
   /**

@@ -345,7 +345,7 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
         record.failures.push({ ...failure, vital: false });
       }
       await kernel.apply(due.operations, record);
-      kernel.share(due.operations.map(({ key }) => key));
+      await kernel.share(due.operations.map(({ key }) => key));
     }
     const { followUp } = this.#inputs;
     const followed = await followUp?.run(kernel.unknown.services);

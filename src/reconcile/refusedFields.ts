@@ -8,6 +8,7 @@ import {
   withOtherEndpoint,
 } from '../services/inputFields.js';
 import type { ServicePlanInput } from '../services/types.js';
+import { atOnce } from '../steps.js';
 import { TimeSlice } from '../timeSlice.js';
 import type { Inputs } from './inputs.js';
 
@@ -39,11 +40,12 @@ export class RefusedFields<Item, Operation extends KeyedOperation> {
 
   async #find(error: NetlinkError, service: string): Promise<readonly string[]> {
     const refused = this.#mode.refusedBy?.(error);
-    const input = refused && this.#inputs.planInput(service);
+    const input = refused && atOnce(this.#inputs.planInput(service));
     if (!refused || !input) return NONE;
     const node = this.#inputs.node();
     const needs = (changed: ServicePlanInput) => {
-      for (const item of this.#mode.planService(changed, node).values()) if (refused.isIn(item)) return true;
+      for (const item of atOnce(this.#mode.planService(changed, node)).values())
+        if (refused.isIn(item)) return true;
       return false;
     };
     // The object may have changed meanwhile.

@@ -1,6 +1,7 @@
 // The number of endpoints of all Service ports. The cost of a change is that of the slice, or of all slices of the Service that
 // changed.
 import type { Family } from '../net/address.js';
+import type { Protocol } from '../net/protocol.js';
 import type { EndpointSlice, Service, SlicePort } from '../objects/types.js';
 import { isProxied } from './planInput.js';
 
@@ -29,10 +30,11 @@ export class EndpointCount {
 
   #count(object: Service | undefined, slices: Iterable<EndpointSlice>, sign: 1 | -1): void {
     if (!object || !isProxied(object)) return;
-    const serves = portsOf(object);
+    let serves: ReturnType<typeof portsOf> | undefined;
     for (const { family, ports, endpoints } of slices) {
       const { size } = endpoints.addressPorts;
       if (size === 0 || object.clusterIPs[family] === undefined) continue;
+      serves ??= portsOf(object);
       let served = 0;
       for (const port of ports) if (serves(port)) served += size;
       if (served === 0) continue;
@@ -50,6 +52,7 @@ const MANY = 8;
 function portsOf({ ports }: Service): (port: SlicePort) => boolean {
   if (ports.length < MANY)
     return ({ name, protocol }) => ports.some((port) => port.name === name && port.protocol === protocol);
-  const keys = new Set(ports.map(({ name, protocol }) => `${protocol} ${name}`));
-  return ({ name, protocol }) => keys.has(`${protocol} ${name}`);
+  const names: Record<Protocol, Set<string>> = { tcp: new Set(), udp: new Set(), sctp: new Set() };
+  for (const { name, protocol } of ports) names[protocol].add(name);
+  return ({ name, protocol }) => names[protocol].has(name);
 }

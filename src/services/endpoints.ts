@@ -29,14 +29,17 @@ interface SlicePart {
 export class SlicesByPort {
   readonly #parts = new Map<string, SlicePart[]>();
 
-  constructor(slices: Iterable<EndpointSlice>) {
-    for (const { family, ports, endpoints } of slices) {
-      for (const { name, protocol, port: number } of ports) {
-        const key = keyOf({ family, name, protocol });
-        const known = this.#parts.get(key);
-        if (known) known.push({ endpoints, number });
-        else this.#parts.set(key, [{ endpoints, number }]);
-      }
+  constructor(slices: Iterable<EndpointSlice> = []) {
+    for (const slice of slices) this.add(slice);
+  }
+
+  /** Adds a slice. */
+  add({ family, ports, endpoints }: EndpointSlice): void {
+    for (const { name, protocol, port: number } of ports) {
+      const key = keyOf({ family, name, protocol });
+      const known = this.#parts.get(key);
+      if (known) known.push({ endpoints, number });
+      else this.#parts.set(key, [{ endpoints, number }]);
     }
   }
 

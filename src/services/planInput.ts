@@ -1,6 +1,7 @@
 // A Service and its slices → the input of its plan: its frontends and the endpoints that get their traffic.
 import { type Family, familyOf } from '../net/address.js';
 import type { EndpointSlice, Service, ServiceObjectPort } from '../objects/types.js';
+import { StepCounter, type Steps } from '../steps.js';
 import { categorizeEndpoints, type Uses, type Whereabouts } from './categorizeEndpoints.js';
 import { type Claim, claimOf, RANKS, type RankedClaims } from './claims.js';
 import { endpointsOfPort, SlicesByPort } from './endpoints.js';
@@ -19,24 +20,17 @@ export interface PortFrontends {
   readonly frontends: readonly Frontend[];
 }
 
-const NO_PORTS: readonly PortFrontends[] = Object.freeze([]);
+const FAMILIES: readonly Family[] = [4, 6];
 
 /** The frontends of each port of a Service, once for each of its families; none if the Service is not proxied. */
-export function frontendsOf(service: Service): readonly PortFrontends[] {
-  if (!isProxied(service)) return NO_PORTS;
-  const [four, six] = [frontendsIn(service, 4), frontendsIn(service, 6)];
-  if (four.length === 0) return six;
-  return six.length === 0 ? four : [...four, ...six];
-}
-
-function frontendsIn(service: Service, family: Family): readonly PortFrontends[] {
-  const clusterIP = service.clusterIPs[family];
-  if (clusterIP === undefined) return NO_PORTS;
-  return service.ports.map((port) => ({
-    family,
-    port,
-    frontends: frontendsOfPort(service, clusterIP, port, family),
-  }));
+export function* frontendsOf(service: Service): Generator<PortFrontends, void> {
+  if (!isProxied(service)) return;
+  for (const family of FAMILIES) {
+    const clusterIP = service.clusterIPs[family];
+    if (clusterIP === undefined) continue;
+    for (const port of service.ports)
+      yield { family, port, frontends: frontendsOfPort(service, clusterIP, port, family) };
+  }
 }
 
 /** The keys of all claims of a Service: its addresses with ports, and its node ports. */
@@ -60,13 +54,26 @@ export interface PlanSurroundings {
 }
 
 /**
- * The input of a Service's plan.
+ * The input of a Service's plan, in steps: a Service may have thousands of ports.
  *
  * @param key `namespace/name` of the Service
  */
-export function planInputOf(key: string, service: Service, around: PlanSurroundings): ServicePlanInput {
-  const slices = new SlicesByPort(around.slices);
-  const ports = frontendsOf(service).map((port) => servicePort(service, port, around, slices));
+export function* planInputOf(
+  key: string,
+  service: Service,
+  around: PlanSurroundings,
+): Steps<ServicePlanInput> {
+  const counter = new StepCounter();
+  const slices = new SlicesByPort();
+  for (const slice of around.slices) {
+    slices.add(slice);
+    if (counter.isFull()) yield;
+  }
+  const ports: ServicePort[] = [];
+  for (const port of frontendsOf(service)) {
+    ports.push(servicePort(service, port, around, slices));
+    if (counter.isFull()) yield;
+  }
   const checked = service.type === 'LoadBalancer' && externalPolicyIsLocal(service) && ports.length > 0;
   return {
     service: key,

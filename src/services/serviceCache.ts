@@ -6,6 +6,7 @@ import {
   type Service,
   serviceKey,
 } from '../objects/types.js';
+import { atOnce, type Steps } from '../steps.js';
 import { addressClaim, type Claim, type Claimant, Claims, claimOf, describeClaim } from './claims.js';
 import { EndpointCount } from './endpointCount.js';
 import { LeftEndpoints } from './leftEndpoints.js';
@@ -105,10 +106,15 @@ export class ServiceCache {
 
   /** The input of a Service's plan on the node; undefined if there is no such Service. */
   planInput(service: string, node: NodeFacts): ServicePlanInput | undefined {
+    return atOnce(this.planInputInSteps(service, node));
+  }
+
+  /** The same in steps, from the objects at the first one. A change that affects it meanwhile reports the Service again. */
+  *planInputInSteps(service: string, node: NodeFacts): Steps<ServicePlanInput | undefined> {
     const entry = this.#entries.get(service);
     if (!entry?.object) return undefined;
     const holds = (claim: Claim) => this.#claims.holder(claim) === service;
-    return planInputOf(entry.service, entry.object, {
+    return yield* planInputOf(entry.service, entry.object, {
       slices: slicesOf(entry),
       node,
       totalEndpoints: this.#endpoints.total,

@@ -52,9 +52,9 @@ function observed(cache: ServiceCache) {
   const reconciler = new Reconciler(
     {
       ...mode,
-      planService(input, facts) {
+      *planService(input, facts) {
         seen.input = input;
-        seen.plan = mode.planService(input, facts);
+        seen.plan = yield* mode.planService(input, facts);
         return seen.plan;
       },
       apply(operations) {
@@ -66,7 +66,7 @@ function observed(cache: ServiceCache) {
       totalEndpoints: () => ({ 4: 0, 6: 0 }),
       serviceNames: () => cache.serviceNames(),
       order: (services) => cache.order(services),
-      planInput: (service) => cache.planInput(service, node),
+      planInput: (service) => cache.planInputInSteps(service, node),
       node: () => node,
       taken() {},
       async refresh() {},

@@ -27,11 +27,12 @@ const ON_DEMAND = /^@kubernetes\/client-node$/;
 const FLOORS: readonly Floor[] = [
   { name: 'errors', files: /^errors\.ts$/, imports: [] },
   { name: 'wrap', files: /^wrap\.ts$/, imports: [] },
+  { name: 'steps', files: /^steps\.ts$/, imports: [] },
   // Time slices for loops over a whole cluster.
   {
     name: 'timeSlice',
     files: /^timeSlice\.ts$/,
-    imports: [],
+    imports: ['steps'],
     outside: /^node:(perf_hooks|timers\/promises)$/,
   },
   { name: 'optionalPackage', files: /^optionalPackage\.ts$/, imports: [] },
@@ -42,11 +43,11 @@ const FLOORS: readonly Floor[] = [
   { name: 'net', files: /^net\//, imports: [] },
   { name: 'input', files: /^input\//, imports: ['errors', 'net'] },
   { name: 'objects', files: /^objects\//, imports: ['errors', 'net', 'input'], types: ON_DEMAND },
-  { name: 'services', files: /^services\//, imports: ['net', 'objects'] },
+  { name: 'services', files: /^services\//, imports: ['net', 'objects', 'steps'] },
   {
     name: 'testing',
     files: /^kernel\/testing\//,
-    imports: ['errors', 'net', 'kernel types', 'kernel'],
+    imports: ['errors', 'net', 'steps', 'kernel types', 'kernel'],
     outside: /^node:os$/,
   },
   // The interfaces of the kernel's parts without implementation: types, the notation of set entries, and names of states.
@@ -58,7 +59,7 @@ const FLOORS: readonly Floor[] = [
   {
     name: 'kernel',
     files: /^kernel\//,
-    imports: ['errors', 'net', 'timeSlice', 'kernel types', 'packageRoot'],
+    imports: ['errors', 'net', 'steps', 'timeSlice', 'kernel types', 'packageRoot'],
     outside: ALL_BUT_CHILD_PROCESS,
   },
   // The clean-up of UDP flows, common to all modes.
@@ -71,7 +72,7 @@ const FLOORS: readonly Floor[] = [
   {
     name: 'mode contract',
     files: /^modes\/(mode|explanation|inventory)\.ts$/,
-    imports: ['errors', 'net', 'services'],
+    imports: ['errors', 'net', 'services', 'steps'],
   },
   // The list of modes and their opening: the only files that connect a mode with the configuration.
   {
@@ -95,20 +96,30 @@ const FLOORS: readonly Floor[] = [
     name: 'mode effects',
     files:
       /^modes\/[^/]+\/(absent|apply|applyToSets|leaveOut|batchSender|result|observe|observeAlone|draining|prepare|tampering|traces|kernel|index|former|counters|refused|ruleCounts|explain\/readFacts)\.ts$/,
-    imports: ['errors', 'net', 'timeSlice', 'kernel types', 'kernel', 'mode contract', 'services', 'mode'],
+    imports: [
+      'errors',
+      'net',
+      'timeSlice',
+      'kernel types',
+      'kernel',
+      'mode contract',
+      'services',
+      'mode',
+      'steps',
+    ],
     outside: /^node:timers\/promises$/,
   },
   // Names of chains of iptables are hashes.
   {
     name: 'mode',
     files: /^modes\/[^/]+\//,
-    imports: ['net', 'services', 'kernel types', 'mode contract'],
+    imports: ['net', 'services', 'kernel types', 'mode contract', 'steps'],
     outside: /^node:crypto$/,
   },
   {
     name: 'reconcile',
     files: /^reconcile\//,
-    imports: ['errors', 'backoff', 'net', 'timeSlice', 'mode contract', 'services'],
+    imports: ['errors', 'backoff', 'net', 'timeSlice', 'mode contract', 'services', 'steps'],
   },
   {
     name: 'source',

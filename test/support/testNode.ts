@@ -66,7 +66,7 @@ export class TestNode<Item, Operation extends KeyedOperation> {
       serviceNames: () => this.#cache.serviceNames(),
       order: (services: Iterable<string>) => this.#cache.order(services),
       totalEndpoints: () => this.#cache.totalEndpoints,
-      planInput: (service: string) => this.#cache.planInput(service, this.#state.facts),
+      planInput: (service: string) => this.#cache.planInputInSteps(service, this.#state.facts),
       planned: (service: string) => this.#cache.planned(service),
       node: () => this.#state.facts,
       refresh: async () => {},

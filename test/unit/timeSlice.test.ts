@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { performance } from 'node:perf_hooks';
 import { describe, it } from 'node:test';
+import type { Steps } from '../../src/steps.js';
 import { TimeSlice } from '../../src/timeSlice.js';
 
 describe('a time slice', () => {
@@ -15,6 +16,21 @@ describe('a time slice', () => {
     }
     clearInterval(others);
     assert.ok(turns >= 5, `${turns} turns`);
+  });
+
+  it('makes all steps of a computation, and lets other callbacks run between them', async () => {
+    let turns = 0;
+    const others = setInterval(() => turns++, 0);
+    const steps = function* (): Steps<number> {
+      for (let step = 0; step < 10; step++) {
+        for (const end = performance.now() + 3; performance.now() < end; );
+        yield;
+      }
+      return turns;
+    };
+    const result = await new TimeSlice().finish(steps());
+    clearInterval(others);
+    assert.ok(result >= 5, `${result} turns`);
   });
 
   it('reads the clock once for 64 to 512 short steps, and after each long one', (t) => {

@@ -1,6 +1,7 @@
 // iptables through its own programs: the one part of the kernel that has no stable netlink interface for both backends.
 import { NetlinkError } from '../../errors.js';
 import type { Family } from '../../net/address.js';
+import { TimeSlice } from '../../timeSlice.js';
 import { ProgramError, runProgram } from '../program.js';
 import { readProgram } from '../programReading.js';
 import { reported, verbOf } from '../reported.js';
@@ -46,10 +47,9 @@ export function openIptables(): IptablesClient {
       const restore = { do: 'restore', family } as const;
       let results: Awaited<ReturnType<Iptables['restore']>> = [];
       await reported(iptables, [restore], verbOf, async () => {
-        const written = writeTables(operations, program('restore', family));
-        if ('results' in written) results = [...written.results];
-        else if (written.tables.length > 0)
-          results = resultsOf(operations, await restorers[family].restore(written.tables));
+        const writing = new TimeSlice().finish(writeTables(operations, program('restore', family)));
+        const outcome = await restorers[family].restore(writing.then(({ tables }) => tables));
+        results = (await writing).results ?? resultsOf(operations, outcome);
         return [mainErrorOf(results)];
       });
       return results;

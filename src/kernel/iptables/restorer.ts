@@ -90,9 +90,9 @@ export class Restorer {
     this.#startTimeout = startTimeout;
   }
 
-  /** Restores tables, in order, when earlier calls have ended. */
-  restore(tables: readonly RestoreTable[]): Promise<Outcome> {
-    const outcome = this.#last.then(() => this.#restore(tables));
+  /** Restores tables, in order, when earlier calls have ended. They may still be written when it is called. */
+  restore(tables: readonly RestoreTable[] | Promise<readonly RestoreTable[]>): Promise<Outcome> {
+    const outcome = this.#last.then(async () => this.#restore(await tables));
     this.#last = outcome.catch(() => {});
     return outcome;
   }
@@ -117,6 +117,7 @@ export class Restorer {
   }
 
   async #restore(tables: readonly RestoreTable[]): Promise<Outcome> {
+    if (tables.length === 0) return { program: this.#program, tables, committed: 0, failure: undefined };
     if (this.#closed) {
       return this.#failed(tables, { code: 'ERR_CLOSED', message: 'the client was closed', linesBefore: 0 });
     }

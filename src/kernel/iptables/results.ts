@@ -1,6 +1,7 @@
 // From the failure of iptables-restore to one result for each operation. Pure.
 import { excerpt, NetlinkError, ROLLED_BACK } from '../../errors.js';
-import { linesOf, type RestoreLine, type RestoreTable, restoreTables, tableOf } from './text.js';
+import type { Steps } from '../../steps.js';
+import { linesOf, type RestoreLine, type RestoreTable, restoreTablesInSteps, tableOf } from './text.js';
 import type { ChainRule, IptablesOperation } from './types.js';
 import { chainNameOf, UnwritableText, whyUnwritable } from './writable.js';
 
@@ -57,22 +58,25 @@ export function resultsOf(
   return results;
 }
 
-/** The input of a restore; if it cannot be written, nothing may be sent, and there is one result for each operation. */
-export type Written =
-  | { readonly tables: readonly RestoreTable[] }
-  | { readonly results: readonly NetlinkError[] };
+/** The input of a restore. */
+export interface Written {
+  /** None if the input cannot be written: then nothing may be sent. */
+  readonly tables: readonly RestoreTable[];
+  /** One result for each operation if the input cannot be written; otherwise undefined. */
+  readonly results?: NetlinkError[];
+}
 
 /**
- * Writes the input of a restore.
+ * Writes the input of a restore, in steps.
  *
  * @param program its name, for errors
  */
-export function writeTables(operations: readonly IptablesOperation[], program: string): Written {
+export function* writeTables(operations: readonly IptablesOperation[], program: string): Steps<Written> {
   try {
-    return { tables: restoreTables(operations) };
+    return { tables: yield* restoreTablesInSteps(operations) };
   } catch (error) {
     if (!(error instanceof UnwritableText)) throw error;
-    return { results: operations.map((operation) => unwritten(operation, program, error)) };
+    return { tables: [], results: operations.map((operation) => unwritten(operation, program, error)) };
   }
 }
 

@@ -1,4 +1,5 @@
 // The input of iptables-restore, in UTF-8.
+import { atOnce, StepCounter, type Steps } from '../../steps.js';
 import type { ChainRule, IptablesOperation, Table } from './types.js';
 import { writableChain, writableRule } from './writable.js';
 
@@ -24,10 +25,17 @@ export interface RestoreTable {
 
 /** The input of {@link restoreInput}, by table. Throws as that does. */
 export function restoreTables(operations: readonly IptablesOperation[]): RestoreTable[] {
+  return atOnce(restoreTablesInSteps(operations));
+}
+
+/** The same in steps: the rules of an operation may be made when they are read. */
+export function* restoreTablesInSteps(operations: readonly IptablesOperation[]): Steps<RestoreTable[]> {
   const tables = { nat: new TableText(), filter: new TableText(), mangle: new TableText() };
+  const counter = new StepCounter();
   for (let i = 0; i < operations.length; i++) {
     const operation = operations[i] as IptablesOperation;
     writeLines(operation, tables[tableOf(operation)]);
+    if (counter.isFull()) yield;
   }
   return (['nat', 'filter', 'mangle'] as const).flatMap((table) => tables[table].end(table));
 }

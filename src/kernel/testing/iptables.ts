@@ -1,6 +1,7 @@
 // iptables in memory: chains and rules of both families, changed by whole restores.
 import { NetlinkError } from '../../errors.js';
 import type { Family } from '../../net/address.js';
+import { atOnce } from '../../steps.js';
 import { program } from '../iptables/index.js';
 import { mainErrorOf, resultsOf, writeTables } from '../iptables/results.js';
 import { parsePolicies, parseSaved } from '../iptables/saved.js';
@@ -100,9 +101,8 @@ export class FakeIptables implements Iptables, Faults {
     const target = program('restore', family);
     const fault = this.fault('iptables.restore', target);
     if (fault) return operations.map(() => fault);
-    const written = writeTables(operations, target);
-    if ('results' in written) return [...written.results];
-    const { tables } = written;
+    const { tables, results } = atOnce(writeTables(operations, target));
+    if (results) return results;
     for (const [committed, { table }] of tables.entries()) {
       const refusal = this.#rules[family].change(table, operations, this.refuse);
       if (refusal === undefined) continue;

@@ -140,27 +140,27 @@ class KeySteps {
   #order(item: RuleItem, have: RuleItem | undefined, wanted: readonly string[]): void {
     const { family, table, chain, atEnd } = item;
     const known = have ? textsOf(have) : [];
-    const stale = known.filter((text) => !wanted.includes(text));
-    const kept = known.filter((text) => wanted.includes(text));
+    const isWanted = wanted.length === 1 ? (text: string) => text === wanted[0] : hasEach(wanted);
+    const stale = known.filter((text) => !isWanted(text));
+    const kept = known.filter(isWanted);
     const surplus = without(kept, wanted);
     const missing = wanted.length - kept.length;
-    let now: readonly string[] = known;
     if (missing >= 0 && equalTexts(kept, wanted.slice(missing))) {
+      // The rules of an item change together, or its key is unknown: each operation has the item after all of them.
+      const becomes = withTexts(item, [...wanted, ...stale]);
       for (let first = missing - 1; first >= 0; first--) {
         const rule = { family, table, chain, text: wanted[first] as string };
-        now = [...wanted.slice(first), ...stale];
-        this.#rules('rules', { do: atEnd ? 'appendRule' : 'insertRule', rule }, withTexts(item, now));
+        this.#rules('rules', { do: atEnd ? 'appendRule' : 'insertRule', rule }, becomes);
       }
     } else if (!equalTexts(without(kept, surplus), wanted)) {
       const rules = { family, table, chain, before: kept, after: wanted };
-      now = [...wanted, ...stale];
-      this.#rules('rules', { do: 'replaceRules', rules }, withTexts(item, now));
+      this.#rules('rules', { do: 'replaceRules', rules }, withTexts(item, [...wanted, ...stale]));
       surplus.length = 0;
     }
+    const rest = withTexts(item, wanted);
     for (const text of [...stale, ...surplus]) {
       const rule = { family, table, chain, text };
-      now = without(now, [text]);
-      this.#rules('deleteRules', { do: 'deleteRule', rule }, withTexts(item, now), serviceOf(have));
+      this.#rules('deleteRules', { do: 'deleteRule', rule }, rest, serviceOf(have));
     }
   }
 
@@ -185,12 +185,19 @@ function familyOf(operation: IptablesOperation): Family {
 
 /** The texts that remain after a removal. Of equal texts, the first is removed. */
 function without(texts: readonly string[], removed: readonly string[]): string[] {
-  const rest = [...texts];
-  for (const text of removed) {
-    const place = rest.indexOf(text);
-    if (place >= 0) rest.splice(place, 1);
-  }
-  return rest;
+  const left = new Map<string, number>();
+  for (const text of removed) left.set(text, (left.get(text) ?? 0) + 1);
+  return texts.filter((text) => {
+    const count = left.get(text) ?? 0;
+    if (count > 0) left.set(text, count - 1);
+    return count === 0;
+  });
+}
+
+/** Whether a text is one of these. */
+function hasEach(texts: readonly string[]): (text: string) => boolean {
+  const all = new Set(texts);
+  return (text) => all.has(text);
 }
 
 function serviceOf(item: Item | undefined): string | undefined {

@@ -3,6 +3,8 @@
 import type { Family } from '../../net/address.js';
 import type { AddressPorts } from '../../net/addressPorts.js';
 import type { Protocol } from '../../net/protocol.js';
+import type { StepCounter, Steps } from '../../steps.js';
+import { equalTexts } from '../shared/iptables/describe.js';
 import type { ChainItem } from './items.js';
 import { endpointChain } from './names.js';
 import { chance, comment, hostNetwork, recentList } from './ruleText.js';
@@ -103,6 +105,17 @@ export class BalancingChain extends PortChain {
     this.#endpoints = endpoints;
   }
 
+  hasSameRules(other: ChainItem): boolean {
+    if (!(other instanceof BalancingChain) || other.name !== this.name || !this.hasSamePort(other))
+      return false;
+    const before = other.#endpoints;
+    return (
+      equalTexts(other.#first, this.#first) &&
+      before.length === this.#endpoints.length &&
+      before.every(({ text }, i) => text === this.#endpoints[i]?.text)
+    );
+  }
+
   get rules(): string[] {
     const { affinitySeconds, family } = this.port;
     const rules = [...this.#first];
@@ -121,12 +134,21 @@ export class BalancingChain extends PortChain {
   }
 }
 
-/** The chains of endpoints, in the order of their text, as in kube-proxy. */
-export function endpointChains(port: BalancedPort, list: AddressPorts): EndpointChain[] {
+/** The chains of endpoints, in the order of their text, as in kube-proxy. In steps: the name of each is a hash. */
+export function* endpointChains(
+  port: BalancedPort,
+  list: AddressPorts,
+  counter: StepCounter,
+): Steps<EndpointChain[]> {
   const texts: string[] = [];
   for (let i = 0; i < list.size; i++) texts.push(list.textAt(i));
+  const chains: EndpointChain[] = [];
   // The default order: by UTF-16 code units.
-  return texts.sort().map((text) => new EndpointChain(port, text));
+  for (const text of texts.sort()) {
+    chains.push(new EndpointChain(port, text));
+    if (counter.isFull()) yield;
+  }
+  return chains;
 }
 
 /** The address in `10.0.0.1:80` or `[fd00::1]:80`. */

@@ -108,6 +108,16 @@ export function textsOf({ text, next = [] }: RuleItem): readonly string[] {
   return [text, ...next];
 }
 
+/**
+ * The item with one more rule. A list of rules that follow is extended, not copied: a Service may name an address thousands of times.
+ * For items that are still being made.
+ */
+export function withNext(item: RuleItem, text: string): RuleItem {
+  if (!item.next) return { ...item, next: [text] };
+  (item.next as string[]).push(text);
+  return item;
+}
+
 /** The item with these rules; undefined if there are none. */
 export function withTexts(item: RuleItem, texts: readonly string[]): RuleItem | undefined {
   if (equalTexts(texts, textsOf(item))) return item;

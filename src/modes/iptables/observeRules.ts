@@ -19,6 +19,7 @@ import {
   type Item,
   type RuleItem,
   type SharedChainItem,
+  withNext,
   withTexts,
 } from './items.js';
 import { isPerService } from './names.js';
@@ -129,10 +130,8 @@ class RulesReading {
       if (name === FIREWALL && (this.#family === 6 || text !== BLOCK_LOCALNET.text)) continue;
       const common = commonPart({ table: where.table, chain: name, text });
       const first = groups.get(common);
-      const item: RuleItem = first
-        ? { ...first, next: [...(first.next ?? []), text] }
-        : { kind: 'rule', ...where, chain: name, text, ...kept };
-      groups.set(common, item);
+      const item: RuleItem = { kind: 'rule', ...where, chain: name, text, ...kept };
+      groups.set(common, first ? withNext(first, text) : item);
     }
     return [...groups.values()];
   }
@@ -155,11 +154,15 @@ function splitTail(has: boolean, rules: readonly string[]) {
   if (!has) return { tail: [], strays: [], rest: rules };
   const lastOther = rules.findLastIndex((rule) => !isTail(rule));
   const last = rules.slice(lastOther + 1);
-  const tail = [...new Set(last)];
-  const repeated = last.filter((rule, i) => last.indexOf(rule) !== i);
+  const tail = new Set<string>();
+  const repeated: string[] = [];
+  for (const rule of last) {
+    if (tail.has(rule)) repeated.push(rule);
+    tail.add(rule);
+  }
   const before = rules.slice(0, lastOther + 1);
   return {
-    tail,
+    tail: [...tail],
     strays: [...before.filter(isTail), ...repeated],
     rest: before.filter((rule) => !isTail(rule)),
   };

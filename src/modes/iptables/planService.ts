@@ -4,11 +4,12 @@ import { type Family, familyOf } from '../../net/address.js';
 import { networkContains, parseNetwork } from '../../net/network.js';
 import { STATE } from '../../services/endpointList.js';
 import type { Frontend, NodeFacts, ServicePlanInput, ServicePort } from '../../services/types.js';
+import { StepCounter, type Steps } from '../../steps.js';
 import type { Plan } from '../mode.js';
 import { reject } from '../shared/iptables/fixedRules.js';
 import { containsAll, type LocalMatch, localMatch } from '../shared/localDetector.js';
 import { type BalancedPort, BalancingChain, type EndpointChain, endpointChains } from './endpointChains.js';
-import { type ChainItem, chainKey, type Item, keyOf, type RuleItem } from './items.js';
+import { type ChainItem, chainKey, type Item, keyOf, type RuleItem, withNext } from './items.js';
 import { loopbackServesNodePorts } from './loopback.js';
 import { type PortChains, portChains, servicePortName } from './names.js';
 import type { IptablesOptions } from './options.js';
@@ -26,18 +27,31 @@ function hasComments(totalEndpoints: ServicePlanInput['totalEndpoints'], family:
   return totalEndpoints[family] <= LARGE_CLUSTER;
 }
 
-/** The items of one Service. */
-export function planService(input: ServicePlanInput, node: NodeFacts, options: IptablesOptions): Plan<Item> {
+/** The items of one Service, in steps. */
+export function* planService(
+  input: ServicePlanInput,
+  node: NodeFacts,
+  options: IptablesOptions,
+): Steps<Plan<Item>> {
   const plan = new Map<string, Item>();
+  const counter = new StepCounter();
   for (const port of input.ports) {
-    if (options.families.includes(port.family)) new PortPlan(plan, port, input, node, options).build();
+    if (!options.families.includes(port.family)) continue;
+    yield* new PortPlan({ plan, counter }, port, input, node, options).build();
   }
   return plan;
+}
+
+/** The plan of a Service while it is made. */
+interface PlanUnderWay {
+  readonly plan: Map<string, Item>;
+  readonly counter: StepCounter;
 }
 
 /** The items of one Service port. */
 class PortPlan {
   readonly #plan: Map<string, Item>;
+  readonly #counter: StepCounter;
   readonly #port: ServicePort;
   readonly #service: string;
   readonly #healthCheckNodePort: number;
@@ -46,11 +60,11 @@ class PortPlan {
   readonly #balanced: BalancedPort;
   readonly #chains: PortChains;
   readonly #local: LocalMatch | undefined;
-  readonly #cluster: readonly EndpointChain[];
-  readonly #here: readonly EndpointChain[];
+  #cluster: readonly EndpointChain[] = [];
+  #here: readonly EndpointChain[] = [];
 
   constructor(
-    plan: Map<string, Item>,
+    { plan, counter }: PlanUnderWay,
     port: ServicePort,
     { service, healthCheckNodePort, totalEndpoints }: ServicePlanInput,
     node: NodeFacts,
@@ -58,6 +72,7 @@ class PortPlan {
   ) {
     const { family, protocol, affinitySeconds, portName } = port;
     this.#plan = plan;
+    this.#counter = counter;
     this.#port = port;
     this.#service = service;
     this.#healthCheckNodePort = healthCheckNodePort;
@@ -69,24 +84,30 @@ class PortPlan {
     this.#chains = portChains(name, protocol);
     const podNetwork = node.podCIDRs.find((network) => familyOf(network) === family);
     this.#local = localMatch(options.localDetector, family, podNetwork);
-    this.#cluster = endpointChains(this.#balanced, port.clusterEndpoints);
-    this.#here = endpointChains(this.#balanced, port.localEndpoints);
   }
 
-  build(): void {
-    const { frontends } = this.#port;
+  *build(): Steps<void> {
+    const { frontends, clusterEndpoints, localEndpoints } = this.#port;
+    this.#cluster = yield* endpointChains(this.#balanced, clusterEndpoints, this.#counter);
+    this.#here = yield* endpointChains(this.#balanced, localEndpoints, this.#counter);
     if (this.#healthCheckNodePort !== 0) {
       const text = `${this.#name} health check node port`;
       this.#rule('filter', 'KUBE-NODEPORTS', `${toPort('tcp', this.#healthCheckNodePort, text)} -j ACCEPT`);
     }
-    for (const frontend of frontends) this.#refuse(frontend);
+    for (const frontend of frontends) {
+      this.#refuse(frontend);
+      if (this.#counter.isFull()) yield;
+    }
     if (!this.#hasEndpoints) return;
     const clusterIP = frontends.find(({ kind }) => kind === 'clusterIP');
     const external = frontends.filter(({ kind }) => kind !== 'clusterIP');
-    this.#endpoints(clusterIP);
+    yield* this.#endpoints(clusterIP);
     if (external.length > 0) this.#externalChain(external.some(({ localPolicy }) => localPolicy));
-    this.#firewall(external.filter(({ kind }) => kind === 'loadBalancerIP'));
-    for (const frontend of frontends) this.#capture(frontend);
+    yield* this.#firewall(external.filter(({ kind }) => kind === 'loadBalancerIP'));
+    for (const frontend of frontends) {
+      this.#capture(frontend);
+      if (this.#counter.isFull()) yield;
+    }
   }
 
   get #name(): string {
@@ -107,14 +128,17 @@ class PortPlan {
   }
 
   /** The chains of the policies that have endpoints, and the chains of these endpoints. */
-  #endpoints(clusterIP: Frontend | undefined): void {
+  *#endpoints(clusterIP: Frontend | undefined): Steps<void> {
     for (const localPolicy of [false, true]) {
       const policy = this.#policy(localPolicy);
       if (!policy) continue;
       const { chain, endpoints } = policy;
       const masquerade = clusterIP?.localPolicy === localPolicy ? this.#masqueradeClusterIP(clusterIP) : [];
       this.#chain(new BalancingChain(this.#balanced, chain, masquerade, endpoints));
-      for (const endpoint of endpoints) this.#chain(endpoint);
+      for (const endpoint of endpoints) {
+        this.#chain(endpoint);
+        if (this.#counter.isFull()) yield;
+      }
     }
   }
 
@@ -148,22 +172,26 @@ class PortPlan {
   }
 
   /** Traffic of the node itself to a load-balancer IP has this IP as its source. */
-  #firewall(frontends: readonly Frontend[]): void {
+  *#firewall(frontends: readonly Frontend[]): Steps<void> {
     const ranges = frontends[0]?.sourceRanges ?? [];
     if (ranges.length === 0) return;
     const { external, firewall } = this.#chains;
     const allow = (network: string) =>
       `-s ${network} ${comment(`${this.#name} loadbalancer IP`)} -j ${external}`;
-    const networks = ranges.flatMap((range) => parseNetwork(range) ?? []);
-    const own = networks.some((network) => networkContains(network, this.#nodeIPs[this.#port.family]))
-      ? frontends
-      : [];
-    this.#rulesOf(firewall, [
-      ...ranges.map(allow),
-      ...own.map(({ address }) => allow(hostNetwork(address, this.#port.family))),
-      comment(`other traffic to ${this.#name} will be dropped by KUBE-PROXY-FIREWALL`),
-    ]);
+    const rules: string[] = [];
+    let ownAllowed = false;
+    for (const range of ranges) {
+      rules.push(allow(range));
+      const network = parseNetwork(range);
+      ownAllowed ||= network !== undefined && networkContains(network, this.#nodeIPs[this.#port.family]);
+      if (this.#counter.isFull()) yield;
+    }
+    if (ownAllowed)
+      for (const { address } of frontends) rules.push(allow(hostNetwork(address, this.#port.family)));
+    rules.push(comment(`other traffic to ${this.#name} will be dropped by KUBE-PROXY-FIREWALL`));
+    this.#rulesOf(firewall, rules);
     for (const { address, port } of frontends) {
+      if (this.#counter.isFull()) yield;
       const text = `${this.#name} traffic not accepted by ${firewall}`;
       this.#rule('filter', 'KUBE-PROXY-FIREWALL', `${this.#to(address, port, text)} -j DROP`);
     }
@@ -239,6 +267,6 @@ class PortPlan {
     const rule: RuleItem = { kind: 'rule', family, table, chain, text, service, ...(atEnd && { atEnd }) };
     const key = keyOf(rule);
     const first = this.#plan.get(key);
-    this.#plan.set(key, first?.kind === 'rule' ? { ...first, next: [...(first.next ?? []), text] } : rule);
+    this.#plan.set(key, first?.kind === 'rule' ? withNext(first, text) : rule);
   }
 }

@@ -147,8 +147,8 @@ class Counts {
 /** Number of its rules that are in our chains. */
 function sizeOf(item: Item | undefined): number {
   if (item === undefined || item.kind === 'sysctl') return 0;
-  if (item.kind === 'rule' && !item.chain.startsWith('KUBE-')) return 0;
-  return rulesOf(item).length;
+  if (item.kind !== 'rule') return rulesOf(item).length;
+  return item.chain.startsWith('KUBE-') ? 1 + (item.next?.length ?? 0) : 0;
 }
 
 /** Number of rules in our chains that an operation writes. */

@@ -43,9 +43,9 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
       ownLink: LINK,
       onOwnLink: !options.cures.has('node-ports-off-vips'),
     }),
-    planService(input, node) {
+    *planService(input, node) {
       const ended = joinEndpoints(terminated.get(input.service), input.left);
-      const plan = planService(input, node, options, ended);
+      const plan = yield* planService(input, node, options, ended);
       // Those that left, too: if this pass is aborted, the next one plans the Service again.
       const terminating = joinEndpoints(terminatingOf(input), input.left);
       if (terminating) terminated.set(input.service, terminating);

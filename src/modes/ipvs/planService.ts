@@ -6,27 +6,32 @@ import { networkContains, parseNetwork } from '../../net/network.js';
 import type { Protocol } from '../../net/protocol.js';
 import type { EndpointsByFamily } from '../../services/leftEndpoints.js';
 import type { Frontend, NodeFacts, ServicePlanInput, ServicePort } from '../../services/types.js';
+import { StepCounter, type Steps } from '../../steps.js';
 import type { Plan } from '../mode.js';
 import { type Item, keyOf, type VirtualServiceItem } from './items.js';
 import type { IpvsOptions } from './options.js';
 import { type SetRole, setOf } from './sets.js';
 
 /**
- * The items of one Service.
+ * The items of one Service, in steps.
  *
  * @param terminated endpoints that were terminating in the last plan of the Service, or when they left the slices since then: their
  *   connections may still drain
  */
-export function planService(
+export function* planService(
   service: ServicePlanInput,
   node: NodeFacts,
   options: IpvsOptions,
   terminated: EndpointsByFamily = NONE,
-): Plan<Item> {
+): Steps<Plan<Item>> {
   const plan = new Map<string, Item>();
+  const counter = new StepCounter();
   for (const port of service.ports) {
-    if (options.families.includes(port.family)) {
-      planPort(plan, port, service.healthCheckNodePort, node, options, terminated[port.family]);
+    const { family } = port;
+    if (!options.families.includes(family)) continue;
+    for (const item of itemsOfPort(port, service.healthCheckNodePort, node, options, terminated[family])) {
+      plan.set(keyOf(item), item);
+      if (counter.isFull()) yield;
     }
   }
   return plan;
@@ -46,21 +51,16 @@ export function terminatingOf({ ports }: ServicePlanInput): EndpointsByFamily | 
   return found;
 }
 
-function put(plan: Map<string, Item>, item: Item): void {
-  plan.set(keyOf(item), item);
-}
-
-function planPort(
-  plan: Map<string, Item>,
+function* itemsOfPort(
   port: ServicePort,
   healthCheckNodePort: number,
   node: NodeFacts,
   options: IpvsOptions,
   terminated: AddressPorts | undefined,
-): void {
+): Generator<Item, void> {
   const { host } = node;
   const { local } = port.endpoints;
-  for (let index = 0; index < local.size; index++) put(plan, loopBack(port, local, index));
+  for (let index = 0; index < local.size; index++) yield loopBack(port, local, index);
   const choice = new Choice(port, node, options, terminated);
   let hasNodePort = false;
   for (const frontend of port.frontends) {
@@ -70,17 +70,16 @@ function planPort(
     const bound = isBound(frontend, node, options);
     for (const address of addresses) {
       const service = settingsOf(port, address, frontend.port, options.scheduler);
-      put(plan, { kind: 'virtualService', service, ...servers });
+      yield { kind: 'virtualService', service, ...servers };
       if (!bound) continue;
-      put(plan, { kind: 'address', address });
-      put(plan, entry('KUBE-IPVS-IPS', port.family, { address }));
+      yield { kind: 'address', address };
+      yield entry('KUBE-IPVS-IPS', port.family, { address });
     }
-    putEntries(plan, port, frontend, addresses, node);
+    yield* entriesOf(port, frontend, addresses, node);
   }
   const unreachable = hasNodePort && host.nodePortAddresses[port.family].length === 0;
-  if (healthCheckNodePort !== 0 && !unreachable) {
-    put(plan, entry('KUBE-HEALTH-CHECK-NODE-PORT', port.family, { port: healthCheckNodePort }));
-  }
+  if (healthCheckNodePort !== 0 && !unreachable)
+    yield entry('KUBE-HEALTH-CHECK-NODE-PORT', port.family, { port: healthCheckNodePort });
 }
 
 /**
@@ -171,42 +170,42 @@ function isBound({ kind, address }: Frontend, node: NodeFacts, { cures }: IpvsOp
 }
 
 /** The set entries with which rules match traffic to the frontend. */
-function putEntries(
-  plan: Map<string, Item>,
+function* entriesOf(
   port: ServicePort,
   frontend: Frontend,
   addresses: readonly string[],
   node: NodeFacts,
-): void {
+): Generator<Item, void> {
   const { family, protocol } = port;
   const { kind, localPolicy } = frontend;
-  if (kind === 'nodePort') {
-    putNodePortEntries(plan, port, frontend, addresses);
-    return;
-  }
   const dialled = { address: frontend.address, protocol, port: frontend.port };
-  if (kind === 'clusterIP') {
-    put(plan, entry('KUBE-CLUSTER-IP', family, dialled));
-  } else if (kind === 'externalIP') {
-    put(plan, entry(localPolicy ? 'KUBE-EXTERNAL-IP-LOCAL' : 'KUBE-EXTERNAL-IP', family, dialled));
-  } else {
-    put(plan, entry('KUBE-LOAD-BALANCER', family, dialled));
-    if (localPolicy) put(plan, entry('KUBE-LOAD-BALANCER-LOCAL', family, dialled));
-    for (const item of sourceRangeItems(port, frontend, node)) put(plan, item);
+  switch (kind) {
+    case 'nodePort':
+      yield* nodePortEntries(port, frontend, addresses);
+      break;
+    case 'clusterIP':
+      yield entry('KUBE-CLUSTER-IP', family, dialled);
+      break;
+    case 'externalIP':
+      yield entry(localPolicy ? 'KUBE-EXTERNAL-IP-LOCAL' : 'KUBE-EXTERNAL-IP', family, dialled);
+      break;
+    case 'loadBalancerIP':
+      yield entry('KUBE-LOAD-BALANCER', family, dialled);
+      if (localPolicy) yield entry('KUBE-LOAD-BALANCER-LOCAL', family, dialled);
+      yield* sourceRangeItems(port, frontend, node);
   }
 }
 
-function putNodePortEntries(
-  plan: Map<string, Item>,
+function* nodePortEntries(
   { family, protocol }: ServicePort,
   { port, localPolicy }: Frontend,
   addresses: readonly string[],
-): void {
+): Generator<Item, void> {
   if (addresses.length === 0) return;
   const [role, localRole] = NODE_PORT_SETS[protocol];
   const values = protocol === 'sctp' ? addresses.map((address) => ({ address, protocol, port })) : [{ port }];
-  for (const value of values) put(plan, entry(role, family, value));
-  if (localPolicy) for (const value of values) put(plan, entry(localRole, family, value));
+  for (const value of values) yield entry(role, family, value);
+  if (localPolicy) for (const value of values) yield entry(localRole, family, value);
 }
 
 /** The sets of node ports: of all, and of those with policy Local. */
@@ -219,26 +218,24 @@ const NODE_PORT_SETS: Readonly<Record<Protocol, readonly [SetRole, SetRole]>> = 
 /**
  * Source ranges allow their networks. Traffic of the node itself, whose source is the VIP, is allowed with the node IP.
  */
-function sourceRangeItems(port: ServicePort, frontend: Frontend, node: NodeFacts): Item[] {
-  if (frontend.sourceRanges.length === 0) return [];
+function* sourceRangeItems(port: ServicePort, frontend: Frontend, node: NodeFacts): Generator<Item, void> {
+  if (frontend.sourceRanges.length === 0) return;
   const { family, protocol } = port;
   const { address } = frontend;
   const dialled = { address, protocol, port: frontend.port };
-  const networks = frontend.sourceRanges.flatMap((range) => parseNetwork(range) ?? []);
   const fullLength = family === 4 ? 32 : 128;
-  const items = frontend.sourceRanges.map((range) => {
+  let nodeAllowed = false;
+  for (const range of frontend.sourceRanges) {
     const [address2 = '', prefix] = range.split('/');
     const length = Number(prefix) === fullLength ? {} : { prefix2: Number(prefix) };
-    return entry('KUBE-LOAD-BALANCER-SOURCE-CIDR', family, { ...dialled, address2, ...length });
-  });
-  items.push(entry('KUBE-LOAD-BALANCER-FW', family, dialled));
-  const nodeAllowed = networks.some((network) => networkContains(network, node.nodeIPs[family]));
-  items.push(
-    nodeAllowed
-      ? entry('KUBE-LOAD-BALANCER-SOURCE-IP', family, { ...dialled, address2: address })
-      : { kind: 'nodeDrop', family, ...dialled },
-  );
-  return items;
+    yield entry('KUBE-LOAD-BALANCER-SOURCE-CIDR', family, { ...dialled, address2, ...length });
+    const network = parseNetwork(range);
+    nodeAllowed ||= network !== undefined && networkContains(network, node.nodeIPs[family]);
+  }
+  yield entry('KUBE-LOAD-BALANCER-FW', family, dialled);
+  yield nodeAllowed
+    ? entry('KUBE-LOAD-BALANCER-SOURCE-IP', family, { ...dialled, address2: address })
+    : { kind: 'nodeDrop', family, ...dialled };
 }
 
 function entry(role: SetRole, family: Family, value: Extract<Item, { kind: 'entry' }>['entry']): Item {

@@ -4,6 +4,7 @@ import type { Comparison, Desired, Mode } from '../../../src/modes/mode.js';
 import { nodePortHost } from '../../../src/modes/shared/nodePortAddresses.js';
 import { joinHostPort } from '../../../src/net/address.js';
 import type { NodeFacts, ServicePlanInput } from '../../../src/services/types.js';
+import type { Steps } from '../../../src/steps.js';
 import { type MapKernel, type MapOperation, UNDONE } from './mapKernel.js';
 
 type Item =
@@ -56,7 +57,8 @@ export function createMapMode(kernel: MapKernel, auditPeriod: number): Mode<Item
   };
 }
 
-function planService({ ports }: ServicePlanInput, { host }: NodeFacts): Map<string, Item> {
+/** Each port is a step. */
+function* planService({ ports }: ServicePlanInput, { host }: NodeFacts): Steps<Map<string, Item>> {
   const items = new Map<string, Item>();
   for (const { family, protocol, frontends, clusterEndpoints, localEndpoints } of ports) {
     for (const { kind, address, port, localPolicy } of frontends) {
@@ -66,6 +68,7 @@ function planService({ ports }: ServicePlanInput, { host }: NodeFacts): Map<stri
         items.set(`entry ${name}`, { kind: 'entry', name, endpoints });
       }
     }
+    yield;
   }
   return items;
 }

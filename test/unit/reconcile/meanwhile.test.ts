@@ -7,6 +7,7 @@ import { createIpvsMode, IPVS_DEFAULTS } from '../../../src/modes/ipvs/index.js'
 import { NodeState } from '../../../src/reconcile/nodeState.js';
 import { Reconciler } from '../../../src/reconcile/reconciler.js';
 import { ServiceCache } from '../../../src/services/serviceCache.js';
+import type { ServicePlanInput } from '../../../src/services/types.js';
 import { readManifest } from '../../../src/source/manifestFile.js';
 import { HOST, service, slice } from '../../support/manifests.js';
 import { comparable } from '../../support/randomCluster.js';
@@ -27,8 +28,8 @@ describe('a change of the host during the planning of a pass', () => {
     const node = new NodeState(mode.host, 'node-a');
     const cache = new ServiceCache();
     let planned = 0;
-    const planInput = (name: string) => {
-      const input = cache.planInput(name, node.facts);
+    const planInput = function* (name: string) {
+      const input = yield* cache.planInputInSteps(name, node.facts);
       node.planned(name, input);
       // Longer than a time slice: the next Service is planned in the next turn.
       for (const end = performance.now() + 5; performance.now() < end; );
@@ -53,6 +54,40 @@ describe('a change of the host during the planning of a pass', () => {
     assert.match(kernel.ipvs.dump(), /192\.0\.2\.9:30001/);
     assert.match(kernel.ipvs.dump(), /192\.0\.2\.9:30002/);
   });
+});
+
+it('a change of the host between two steps of a plan is applied to its Service', async () => {
+  const kernel = new FakeKernel();
+  const mode = createIpvsMode(kernel, { ...IPVS_DEFAULTS, kernelRelease: '6.1.0' });
+  const node = new NodeState(mode.host, 'node-a');
+  const cache = new ServiceCache();
+  const touch = (names: Iterable<string>) => {
+    for (const name of names) reconciler.touch(name);
+  };
+  let planned = 0;
+  const inputs = {
+    *planInput(name: string) {
+      const input = yield* cache.planInputInSteps(name, node.facts);
+      const address = { link: 'eth1', address: '192.0.2.9', prefix: 24, deleted: false };
+      // The node state does not know yet that this Service has a node port.
+      if (planned++ === 0) touch(node.hostChanged({ addresses: [address], deletedLinks: [], lost: false }));
+      return input;
+    },
+    planned: (name: string, input: ServicePlanInput | undefined) => node.planned(name, input),
+    order: (services: Iterable<string>) => cache.order(services),
+    node: () => node.facts,
+    serviceNames: () => [],
+    taken: () => {},
+    totalEndpoints: () => cache.totalEndpoints,
+    refresh: async () => {},
+  };
+  const reconciler = new Reconciler(mode, inputs, () => 0);
+  const { objects } = await readManifest('objects.yaml', withNodePort('a', '10.96.0.1', 30_001));
+  for (const object of objects.values()) cache.apply({ type: 'set', object });
+  touch(['demo/a']);
+  while (reconciler.pending) await reconciler.sync();
+  assert.equal(planned, 2);
+  assert.match(kernel.ipvs.dump(), /192\.0\.2\.9:30001/);
 });
 
 describe('changes while the first pass reads the kernel', () => {

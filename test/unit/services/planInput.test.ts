@@ -22,7 +22,7 @@ function rangesOf(loadBalancerSourceRanges: readonly string[]): (readonly string
     status: { loadBalancer: { ingress: [{ ip: '203.0.113.1' }, { ip: '2001:db8::1' }] } },
   });
   assert.deepEqual(problems, []);
-  return frontendsOf(object as Service).map(
+  return [...frontendsOf(object as Service)].map(
     ({ frontends }) => frontends.find(({ kind }) => kind === 'loadBalancerIP')?.sourceRanges ?? [],
   );
 }

@@ -9,6 +9,7 @@ import {
 } from '../../../../src/modes/iptables/endpointChains.js';
 import type { ChainItem } from '../../../../src/modes/iptables/items.js';
 import { AddressPorts } from '../../../../src/net/addressPorts.js';
+import { atOnce, StepCounter } from '../../../../src/steps.js';
 
 const PORT: BalancedPort = {
   service: 'default/web',
@@ -20,7 +21,8 @@ const PORT: BalancedPort = {
 };
 
 function chainsOf(port: BalancedPort, ...texts: string[]): EndpointChain[] {
-  return endpointChains(port, AddressPorts.ofTexts(port.family, texts) ?? assert.fail());
+  const list = AddressPorts.ofTexts(port.family, texts) ?? assert.fail();
+  return atOnce(endpointChains(port, list, new StepCounter()));
 }
 
 it('the order is that of the texts', () => {

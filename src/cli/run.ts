@@ -5,6 +5,7 @@ import { SILENT } from '../agent/announce.js';
 import { type Api, openApi } from '../agent/api.js';
 import { openLog } from '../agent/log.js';
 import { applySettings } from '../agent/processSettings.js';
+import { describeShortage, findShortages } from '../agent/resourceLimits.js';
 import type { KernelCommand } from '../config/commandLine.js';
 import {
   allAddressesRule,
@@ -18,6 +19,7 @@ import { type Loaded, loadConfiguration } from '../config/load.js';
 import type { ConfigurationFile } from '../config/reload.js';
 import { writeConfiguration } from '../config/writeConfig.js';
 import { escapedLines } from '../errors.js';
+import { HOST } from '../kernel/hints.js';
 import type { ModeDefinition, OpenedMode } from '../modes/definition.js';
 import type { FormerMode } from '../modes/mode.js';
 import { checkModeFlags, formerModes, selectMode } from '../modes/select.js';
@@ -72,6 +74,8 @@ export async function run(
   logHangups(log);
   if (configuration.logging.verbosity > 0) for (const line of flagLines(command.given)) log.info(line);
   for (const notice of notices) log.warn(notice);
+  for (const shortage of findShortages(HOST.read, process.getuid?.() ?? 0))
+    log.warn({ ...shortage }, describeShortage(shortage));
   if (command.writeConfigTo !== undefined) {
     writeConfiguration(command.writeConfigTo, configuration);
     return 0;

@@ -49,6 +49,17 @@ export class NetlinkError extends Error {
   }
 }
 
+/** An error for people whose cure is known: commands print `nextStep` below the message, in a line of its own. */
+export class ErrorWithNextStep extends Error {
+  /** An instruction without a period. */
+  readonly nextStep: string | undefined;
+
+  constructor(message: string, nextStep?: string) {
+    super(message);
+    this.nextStep = nextStep;
+  }
+}
+
 /**
  * The error code of a correct operation that was rolled back because another operation of its transaction failed. It can be
  * repeated at once without the failed one.

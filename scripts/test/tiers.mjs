@@ -33,6 +33,7 @@ export const TIERS = [
     others: {
       'iptablesCommands.': ['conntrack', 'ipset'],
       'iptablesMode.': ['conntrack'],
+      'startFaults.': ['conntrack'],
       'flushedTables.': ['conntrack', 'nftables', 'bridge filter'],
       'flushedTables-legacy.': ['conntrack', 'iptables-legacy', 'bridge filter'],
       'once.': [...IPVS, 'nftables'],

@@ -24,6 +24,8 @@ export interface ApiParts {
   readonly version: string;
   readonly log: Logger;
   readonly metrics: Pick<Metrics, 'requestFailed'>;
+  /** Is called with each failure, besides the log and the metrics. */
+  readonly failed?: ((error: Error) => void) | undefined;
 }
 
 /** A configured API server. No request has been sent yet. */
@@ -66,7 +68,7 @@ export async function openApi(parts: ApiParts): Promise<Api> {
   };
 }
 
-function report({ log, metrics }: ApiParts, { resource, error, retryIn }: ApiTrouble): void {
+function report({ log, metrics, failed }: ApiParts, { resource, error, retryIn }: ApiTrouble): void {
   metrics.requestFailed(
     resource,
     error.code === 'ERR_STATUS' && error.status > 0 ? `${error.status}` : error.code,
@@ -75,4 +77,5 @@ function report({ log, metrics }: ApiParts, { resource, error, retryIn }: ApiTro
     { resource, err: error.message, retryInMs: Math.round(retryIn) },
     'request to the API server failed, retrying',
   );
+  failed?.(error);
 }

@@ -63,6 +63,12 @@ export interface ListPage {
   readonly continue: string;
 }
 
+/** What helps after an answer with this status. */
+const CURES: Readonly<Record<number, string>> = {
+  401: 'the server does not accept the credentials: renew the token or the client certificate of the kubeconfig',
+  403: 'give the user of the kubeconfig the rights in deploy/base/rbac.yaml',
+};
+
 /** A client of one API server. Everything that fails rejects with an ApiError. */
 export class ApiClient {
   readonly #connection: ApiConnection;
@@ -210,7 +216,7 @@ export class ApiClient {
       reason,
       retryAfter,
       tooLarge,
-      hint: this.#connection.stale,
+      hint: [this.#connection.stale, CURES[status]].flatMap((text) => text ?? []).join('; ') || undefined,
     });
   }
 

@@ -1,4 +1,5 @@
 // A time limit for a source that tries its server again for as long as it takes: a command for people ends instead.
+import { ErrorWithNextStep } from '../errors.js';
 import type { Source, SourceEvents } from '../source/source.js';
 
 /** The time limit of an API server's answers. */
@@ -7,6 +8,7 @@ export class AnswerLimit {
   readonly signal: AbortSignal;
   readonly #seconds: number;
   readonly #clear: () => void;
+  #last: Error | undefined;
 
   /** @param seconds from now, in s */
   constructor(seconds: number) {
@@ -17,12 +19,18 @@ export class AnswerLimit {
     this.#clear = () => clearTimeout(timer);
   }
 
+  /** Remembers why a request failed: the error at the end names the last reason. */
+  failed(error: Error): void {
+    this.#last = error;
+  }
+
   /** Throws an Error with the next step if the time is over. */
   check(): void {
     if (!this.signal.aborted) return;
-    throw new Error(
-      `the API server did not send its objects within ${this.#seconds} s; check --kubeconfig, --master and the network, ` +
-        'set a longer --timeout, or read objects from files with --manifests',
+    const last = this.#last === undefined ? '' : `; the last error: ${this.#last.message}`;
+    throw new ErrorWithNextStep(
+      `the API server did not send its objects within ${this.#seconds} s${last}`,
+      'check --kubeconfig, --master and the network, set a longer --timeout, or read objects from files with --manifests',
     );
   }
 

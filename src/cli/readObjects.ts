@@ -47,6 +47,7 @@ async function fromApi({ master }: KernelCommand, loaded: Loaded, limit: AnswerL
     ...{ configuration, master, nodeName, allNodes: false, version: VERSION },
     log: openLog(configuration.logging),
     metrics: { requestFailed() {} },
+    failed: (error) => limit.failed(error),
   });
   try {
     return { source: 'API server', ...(await readAll(limit.around(api.source), loaded)) };

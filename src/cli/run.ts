@@ -80,7 +80,7 @@ export async function run(
     writeConfiguration(command.writeConfigTo, configuration);
     return 0;
   }
-  const origin = await openOrigin({ command, loaded, definition, log });
+  const origin = await openOrigin({ command, loaded, definition, log, limit });
   try {
     return await runOnKernel({ ...loaded, command, log, stop, show, limit }, definition, origin);
   } finally {
@@ -148,11 +148,13 @@ async function openOrigin({
   loaded: { configuration, nodeName },
   definition,
   log,
+  limit,
 }: {
   readonly command: KernelCommand;
   readonly loaded: Loaded;
   readonly definition: ModeDefinition;
   readonly log: Logger;
+  readonly limit: AnswerLimit | undefined;
 }): Promise<Manifests | ApiOrigin | undefined> {
   const { manifests: path, master } = command;
   if (command.do === 'cleanup' || command.initOnly) return undefined;
@@ -169,6 +171,7 @@ async function openOrigin({
   const api = await openApi({
     ...{ configuration, master, nodeName, allNodes, objectEvents, version: VERSION },
     ...{ log, metrics },
+    failed: (error) => limit?.failed(error),
   });
   return { api, metrics };
 }

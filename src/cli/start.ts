@@ -6,6 +6,7 @@ import { escapedLines } from '../errors.js';
 import { FAILED } from './command.js';
 import { COMMAND_NAMES, COMMANDS, HELP } from './definitions.js';
 import { keepYoungGenerationSmall } from './heap.js';
+import { nextStepOf } from './nextStep.js';
 import { columnsOf } from './output/output.js';
 import { stopSignal } from './signals.js';
 import { VERSION } from './version.js';
@@ -48,7 +49,7 @@ async function runAgent(args: readonly string[]): Promise<number> {
   }
 }
 
-/** The error is the last line, where users look first. */
+/** The error is at the end, where users look first, with the next step below it if one is known. */
 function printError(error: unknown, command: string | undefined): void {
   if (error instanceof UsageError) {
     const usage = `kube-netlink-proxy help ${command} describes the command.\n\n`;
@@ -57,6 +58,8 @@ function printError(error: unknown, command: string | undefined): void {
   const message = error instanceof Error ? error.message : String(error);
   const lines = error instanceof ConfigurationError ? message.split('\n') : [message];
   for (const line of lines) process.stderr.write(`Error: ${escapedLines(line)}\n`);
+  const nextStep = nextStepOf(error);
+  if (nextStep !== undefined) process.stderr.write(`Next step: ${nextStep}\n`);
 }
 
 function rawVersion(): string {

@@ -1,5 +1,7 @@
 // Builds the configuration of a command from its flags and its configuration file.
+
 import { hostname } from 'node:os';
+import { ErrorWithNextStep } from '../errors.js';
 import type { KernelCommand } from './commandLine.js';
 import {
   BLANK_MODE,
@@ -17,7 +19,11 @@ import { type ConfigurationFile, readConfigurationFile } from './reload.js';
 import type { Configuration } from './schema.js';
 
 /** An invalid configuration; the message has a line for each error. */
-export class ConfigurationError extends Error {}
+export class ConfigurationError extends ErrorWithNextStep {}
+
+/** What a user of nftables mode, which kube-proxy has and we have not, can do. */
+const INSTEAD_OF_NFTABLES =
+  'set mode (--proxy-mode) to iptables or ipvs, and then delete the tables of nftables mode: see nftables in docs/migrate.md';
 
 /** A validated configuration. */
 export interface Loaded {
@@ -52,7 +58,10 @@ export function loadConfiguration(command: KernelCommand): Loaded {
   const nodeName = (configuration.hostnameOverride || hostname()).trim().toLowerCase();
   const errors = configurationErrors(configuration);
   if (nodeName === '') errors.push('empty hostname is invalid');
-  if (errors.length > 0) throw new ConfigurationError(errors.join('\n'));
+  if (errors.length > 0) {
+    const nextStep = configuration.mode === 'nftables' ? INSTEAD_OF_NFTABLES : undefined;
+    throw new ConfigurationError(errors.join('\n'), nextStep);
+  }
   const blankMode = source.mode === '' && command.do !== 'cleanup' ? [`mode ${BLANK_MODE}`] : [];
   const withManifests = command.manifests !== '' && !command.initOnly;
   const notices = [

@@ -1,5 +1,6 @@
 // Selects the mode: `mode` of the configuration → its definition. No other file names a mode.
 import type { KernelCommand } from '../config/commandLine.js';
+import { ErrorWithNextStep } from '../errors.js';
 import type { FormerSettings, ModeDefinition } from './definition.js';
 import { IPTABLES_MODE } from './iptables/definition.js';
 import { IPVS_MODE } from './ipvs/definition.js';
@@ -32,7 +33,11 @@ export function selectMode(
 ): ModeDefinition {
   const definition = Object.hasOwn(modes, name) ? modes[name] : undefined;
   if (definition) return definition;
-  throw new Error(`mode: must be one of ${Object.keys(modes).join(', ')}; found ${name}`);
+  const known = Object.keys(modes).join(', ');
+  throw new ErrorWithNextStep(
+    `mode: must be one of ${known}; found ${name}`,
+    'select a mode with --proxy-mode; kube-proxy may run in one that kube-netlink-proxy does not have',
+  );
 }
 
 /**

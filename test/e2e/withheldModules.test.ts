@@ -1,7 +1,9 @@
 // iptables mode on a kernel that lacks a module: one error that names it, or a family that is left out.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { get, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, beforeEach, describe, test } from 'node:test';
@@ -45,12 +47,29 @@ before(() => {
   writeFileSync(LOADER, '/bin/false');
 });
 
-/** One pass, without a program that loads modules. */
+const FLAGS = ['--proxy-mode=iptables', '--hostname-override=node-a'];
+
+/** The environment of a proxy without a program that loads modules. */
+const withoutLoader = () => ({ ...process.env, PATH: `${folder}:${process.env['PATH']}` });
+
+const manifests = () => `--manifests=${join(folder, 'objects.yaml')}`;
+
+/** One pass. */
 function runOnce() {
-  const flags = ['--proxy-mode=iptables', '--hostname-override=node-a', '--once'];
-  const env = { ...process.env, PATH: `${folder}:${process.env['PATH']}` };
-  const args = [COMMAND, ...flags, `--manifests=${join(folder, 'objects.yaml')}`];
-  return spawnSync(process.execPath, args, { encoding: 'utf8', env });
+  const args = [COMMAND, ...FLAGS, '--once', manifests()];
+  return spawnSync(process.execPath, args, { encoding: 'utf8', env: withoutLoader() });
+}
+
+/** The answer of the health port; 0 if it is closed. */
+async function healthStatus(): Promise<number> {
+  try {
+    const sent = get({ host: '127.0.0.1', port: 10_256, path: '/healthz', agent: false });
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    response.resume();
+    return response.statusCode ?? 0;
+  } catch {
+    return 0;
+  }
 }
 
 const bothFamilies = () => tools('iptables-save', 'ip6tables-save');
@@ -92,6 +111,22 @@ describe('iptables-legacy', () => {
     'without a match that Services need, one error names it, and nothing changes',
     refusesWithoutStatistic,
   );
+
+  test('without it, an agent ends with 1, and is not ready before: a rollout stops at this node', async () => {
+    await unload('xt_statistic');
+    const agent = spawn(process.execPath, [COMMAND, ...FLAGS, manifests()], {
+      env: withoutLoader(),
+      stdio: 'ignore',
+    });
+    const ended = once(agent, 'close') as Promise<[number | null]>;
+    const answers = new Set<number>();
+    while (agent.exitCode === null && agent.signalCode === null) {
+      answers.add(await healthStatus());
+      await delay(50);
+    }
+    assert.deepEqual(await ended, [1, null]);
+    assert.deepEqual([...answers], [0]);
+  });
 
   test('without table nat in IPv6, one warning names it, and IPv4 is programmed', async () => {
     await unload('ip6table_nat');

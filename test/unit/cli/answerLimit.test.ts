@@ -4,6 +4,9 @@ import { it } from 'node:test';
 import { AnswerLimit } from '../../../src/cli/answerLimit.js';
 import type { Source, SourceEvents } from '../../../src/source/source.js';
 
+const NEXT_STEP =
+  'check --kubeconfig, --master and the network, set a longer --timeout, or read objects from files with --manifests';
+
 const EVENTS: SourceEvents = { changed() {}, synced() {}, problems() {} };
 
 /** A source whose server never answers; its start resolves when it is stopped, as that of the API server's does. */
@@ -17,12 +20,22 @@ function silent(): Source {
 
 it('ends the start of a source without an answer, and names the next step', async () => {
   const limit = new AnswerLimit(0.02);
-  await assert.rejects(
-    limit.around(silent()).start(EVENTS),
-    /did not send its objects within 0\.02 s; check --kubeconfig, .* --timeout, .* --manifests$/,
-  );
+  await assert.rejects(limit.around(silent()).start(EVENTS), {
+    message: 'the API server did not send its objects within 0.02 s',
+    nextStep: NEXT_STEP,
+  });
   assert.throws(() => limit.check(), /within 0\.02 s/);
   await assert.rejects(limit.around(silent()).start(EVENTS), /within 0\.02 s/);
+});
+
+it('names the last error of the server', async () => {
+  const limit = new AnswerLimit(0.02);
+  limit.failed(new Error('ECONNREFUSED: first'));
+  limit.failed(new Error('ERR_STATUS: 401'));
+  await assert.rejects(
+    limit.around(silent()).start(EVENTS),
+    /within 0\.02 s; the last error: ERR_STATUS: 401$/,
+  );
 });
 
 it('does not limit what follows the objects', async () => {

@@ -59,8 +59,8 @@ describe('without a flag that names objects', () => {
 it('an API server that does not answer is an error within the limit, with the next step', async () => {
   // The agent's answer is not used: the flag names other objects.
   const agent = json(200, JSON.stringify({ frontends: FRONTENDS }));
-  await assert.rejects(
-    find(at('10.96.0.80', 80), agent, ['--master=http://127.0.0.1:1']),
-    /^Error: the API server did not send its objects within 0\.3 s; check --kubeconfig, .* --manifests$/,
-  );
+  await assert.rejects(find(at('10.96.0.80', 80), agent, ['--master=http://127.0.0.1:1']), {
+    message: /^the API server did not send its objects within 0\.3 s; the last error: ECONNREFUSED: /,
+    nextStep: /^check --kubeconfig, .* --manifests$/,
+  });
 });

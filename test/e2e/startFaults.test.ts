@@ -1,0 +1,193 @@
+// A node on which the agent cannot start: its pod is never ready, so that a rollout with maxUnavailable: 1 stops at this node.
+// The commands for people end with an error and the next step.
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { get, type IncomingMessage } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { before, describe, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { parseAllDocuments } from 'yaml';
+import { COMMAND } from '../../demo/proxyProcess.js';
+import { AgentProcess } from '../support/agentProcess.js';
+import { ApiServer } from '../support/apiServer/server.js';
+import { AS_NOBODY } from '../support/asNobody.js';
+import { closeAfter } from '../support/closeAfter.js';
+import { service, slice } from '../support/manifests.js';
+import { ROOT } from '../support/paths.js';
+import { tools } from '../support/tools.js';
+
+const MODE = ['--proxy-mode=iptables', '--cluster-cidr=10.244.0.0/16', '--hostname-override=node-a'];
+/** Longer than the agent waits for its Node, in ms: it then starts its servers without the Node. */
+const AFTER_NODE = 33_000;
+
+interface Probe {
+  readonly httpGet: { readonly path: string };
+}
+
+/** The readiness probe of the DaemonSet: what a rollout waits for. */
+function readinessPath(): string {
+  const documents = parseAllDocuments(readFileSync(join(ROOT, 'deploy/base/daemonset.yaml'), 'utf8'));
+  const pod = documents[0]?.toJS() as {
+    spec: {
+      updateStrategy: { rollingUpdate: { maxUnavailable: number } };
+      template: { spec: { containers: { readinessProbe: Probe }[] } };
+    };
+  };
+  assert.equal(pod.spec.updateStrategy.rollingUpdate.maxUnavailable, 1);
+  return pod.spec.template.spec.containers[0]?.readinessProbe.httpGet.path ?? '';
+}
+
+let folder: string;
+
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), 'knp-start-'));
+  closeAfter({ close: () => rmSync(folder, { recursive: true }) });
+  writeFileSync(join(folder, 'objects.yaml'), service('web', '10.96.0.1') + slice('web', '10.244.1.7'));
+  tools('ip link set lo up');
+});
+
+function kubeconfig(url: string, token: string): string {
+  const path = join(folder, 'kubeconfig');
+  const users = `users: [{ name: u, user: { token: ${token} } }]`;
+  const contexts = 'contexts: [{ name: x, context: { cluster: c, user: u } }]\ncurrent-context: x';
+  const clusters = `clusters: [{ name: c, cluster: { server: '${url}' } }]`;
+  writeFileSync(path, `apiVersion: v1\nkind: Config\n${clusters}\n${users}\n${contexts}\n`);
+  return path;
+}
+
+/** The status and body of a path of the agent; 0 if its port is closed. */
+async function ask(path: string, port = 10_256): Promise<{ status: number; text: string }> {
+  try {
+    const sent = get({ host: '127.0.0.1', port, path, agent: false, timeout: 2000 });
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    let text = '';
+    for await (const part of response.setEncoding('utf8')) text += part;
+    return { status: response.statusCode ?? 0, text };
+  } catch {
+    return { status: 0, text: '' };
+  }
+}
+
+/** Asks the readiness probe again and again; returns the distinct answers. */
+async function readiness(milliseconds: number): Promise<number[]> {
+  const found = new Set<number>();
+  const path = readinessPath();
+  for (const end = Date.now() + milliseconds; Date.now() < end; await wait(250)) {
+    found.add((await ask(path)).status);
+  }
+  return [...found].sort();
+}
+
+async function becomesReady(): Promise<void> {
+  for (const end = Date.now() + 60_000; (await ask(readinessPath())).status !== 200; await wait(100)) {
+    assert.ok(Date.now() < end, 'the agent is not ready after the fault has ended');
+  }
+}
+
+const failures = async (code: string) => {
+  const { text } = await ask('/metrics', 10_249);
+  const lines = text.split('\n').filter((line) => line.startsWith('kube_netlink_proxy_api_failures_total'));
+  return lines.filter((line) => line.includes(`code="${code}"`)).length;
+};
+
+describe('an agent is never ready', () => {
+  test('with a token that the API server does not accept, and is ready once it does', async () => {
+    const tokens = new Set(['good']);
+    const server = closeAfter(await new ApiServer({ tokens }).start());
+    const agent = new AgentProcess([...MODE, `--kubeconfig=${kubeconfig(server.url, 'late')}`]);
+    try {
+      assert.deepEqual(await readiness(AFTER_NODE), [0, 503]);
+      assert.equal(agent.status, undefined, 'it keeps trying: a restart would not help');
+      assert.equal((await ask('/livez')).status, 200);
+      assert.match((await ask('/healthz')).text, /"nodeEligible":false/);
+      assert.match(await agent.logged(/request to the API server failed/), /401 .*renew the token/);
+      assert.ok((await failures('401')) > 0);
+      tokens.add('late');
+      await becomesReady();
+    } finally {
+      await agent.end('SIGTERM');
+    }
+  });
+
+  test('with an API server that does not answer', async () => {
+    const agent = new AgentProcess([...MODE, '--master=http://127.0.0.1:1']);
+    try {
+      assert.deepEqual(await readiness(AFTER_NODE), [0, 503]);
+      assert.equal(agent.status, undefined, 'it keeps trying: a restart would not help');
+      assert.match(await agent.logged(/request to the API server failed/), /ECONNREFUSED/);
+      assert.ok((await failures('ECONNREFUSED')) > 0);
+    } finally {
+      await agent.end('SIGTERM');
+    }
+  });
+
+  test('without the programs of iptables: it ends with status 1, and its port is closed', async () => {
+    const flags = [...MODE, `--manifests=${folder}/objects.yaml`];
+    const agent = spawn(process.execPath, [COMMAND, ...flags], {
+      env: { ...process.env, PATH: folder },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let text = '';
+    agent.stderr.setEncoding('utf8').on('data', (part) => {
+      text += part;
+    });
+    const answers = readiness(1500);
+    const [status] = (await once(agent, 'close')) as [number | null];
+    assert.equal(status, 1, text);
+    assert.match(text, /install the package iptables/);
+    assert.deepEqual(await answers, [0]);
+  });
+});
+
+describe('plan and diff, as whole commands', () => {
+  /** Runs a command with a limit of 2 s; returns its status, its duration in s, and its lines on standard error. */
+  async function run(...args: string[]) {
+    const started = performance.now();
+    const child = spawn(process.execPath, [COMMAND, ...args, '--timeout=2', ...MODE], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let [out, error] = ['', ''];
+    child.stdout.setEncoding('utf8').on('data', (part) => {
+      out += part;
+    });
+    child.stderr.setEncoding('utf8').on('data', (part) => {
+      error += part;
+    });
+    const [status] = (await once(child, 'close')) as [number | null];
+    return { status, out, seconds: (performance.now() - started) / 1000, lines: error.trimEnd().split('\n') };
+  }
+
+  for (const command of ['plan', 'diff']) {
+    test(`${command}: an API server that is down is an error within the limit, with the next step`, async () => {
+      const { status, out, seconds, lines } = await run(command, '--master=http://127.0.0.1:1');
+      assert.deepEqual([status, out], [2, ''], lines.join('\n'));
+      assert.ok(seconds >= 2 && seconds < 20, `${seconds} s`);
+      assert.match(
+        lines.at(-2) ?? '',
+        /^Error: the API server did not send its objects within 2 s; the last error: ECONNREFUSED: /,
+      );
+      assert.match(lines.at(-1) ?? '', /^Next step: check --kubeconfig, --master .* --manifests$/);
+    });
+
+    test(`${command}: so is a token that it does not accept`, async () => {
+      const server = closeAfter(await new ApiServer({ tokens: new Set(['good']) }).start());
+      const { status, lines } = await run(command, `--kubeconfig=${kubeconfig(server.url, 'bad')}`);
+      assert.equal(status, 2, lines.join('\n'));
+      assert.match(lines.at(-2) ?? '', /; the last error: .*: 401 .*renew the token/);
+      assert.match(lines.at(-1) ?? '', /^Next step: /);
+    });
+  }
+});
+
+test('a user without privileges gets one error, and the next step', () => {
+  const [program = '', ...before] = AS_NOBODY;
+  const args = [...before, process.execPath, COMMAND, 'plan', ...MODE, `--manifests=${ROOT}/examples`];
+  const { status, stderr } = spawnSync(program, args, { encoding: 'utf8' });
+  assert.equal(status, 2, stderr);
+  const lines = stderr.trimEnd().split('\n').slice(-2);
+  assert.match(lines[0] ?? '', /^Error: EPERM: .*CAP_NET_ADMIN/);
+  assert.match(lines[1] ?? '', /^Next step: run it as root, or with the capabilities /);
+});

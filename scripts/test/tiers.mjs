@@ -64,6 +64,7 @@ export const TIERS = [
       'conntrack-surroundings.': ['conntrack', 'modules'],
       'contract-netfilter.': ['conntrack', 'ipset'],
       'descriptors.': ['conntrack', 'ipset'],
+      'iptables-histories.': ['nftables', 'iptables-legacy'],
       'iptables-restore.': ['nftables'],
       'iptables-refused.': ['nftables', 'iptables-legacy'],
       'iptables-sets.': ['nftables', 'ipset'],

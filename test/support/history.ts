@@ -1,4 +1,5 @@
 // One random life of a proxy on a kernel in memory: changes arrive at every moment of its passes, audits, retries, ends and starts.
+// The rules of iptables mode may be those of a real kernel.
 import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
 import { NetlinkError } from '../../src/errors.js';
@@ -13,6 +14,7 @@ import type { ObjectChange } from '../../src/objects/types.js';
 import { createProxy, type ServiceProxy } from '../../src/proxy.js';
 import type { SourceEvents } from '../../src/source/source.js';
 import { comparable, RANDOM_HOST, RandomCluster, randomFrom } from './randomCluster.js';
+import { openRealRules, type RealRules } from './realRules.js';
 import { outputOf } from './testNode.js';
 import { VirtualTime } from './virtualTime.js';
 
@@ -44,28 +46,44 @@ export interface HistoryCounts {
   switches: number;
 }
 
-/** Runs the history of a seed. Rejects if the kernel does not have exactly the plan of the last objects at its end. */
-export async function runHistory(seed: number, mode: HistoryMode, counts: HistoryCounts): Promise<void> {
+/**
+ * Runs the history of a seed. Rejects if the kernel does not have exactly the plan of the last objects at its end.
+ *
+ * @param real iptables mode changes the rules of the network namespace of this thread, which has none; default false
+ */
+export async function runHistory(
+  seed: number,
+  mode: HistoryMode,
+  counts: HistoryCounts,
+  real = false,
+): Promise<void> {
   const time = new VirtualTime();
+  const kernel = new FakeKernel();
+  const rules = real ? openRealRules(kernel.iptables) : undefined;
   try {
-    await new History(seed, mode, time, counts).run();
+    await new History(seed, mode, time, counts, kernel, rules).run();
   } finally {
     time.restore();
+    await rules?.close();
   }
 }
 
 class History {
   readonly #random: () => number;
   readonly #cluster: RandomCluster;
-  readonly #kernel = new FakeKernel();
-  readonly #slow: FakeKernel;
+  readonly #kernel: FakeKernel;
+  readonly #rules: RealRules | undefined;
+  /** The kernel of each mode: they have separate rules if those of iptables mode are real. */
+  readonly #slow: Readonly<Record<HistoryMode, FakeKernel>>;
   readonly #time: VirtualTime;
   readonly #counts: HistoryCounts;
   #mode: HistoryMode;
   #proxy: ServiceProxy | undefined;
   #source: SourceEvents | undefined;
-  /** Number of calls of the kernel. */
+  /** Number of calls of the kernel, of those that have ended, and of those that are under way. */
   #calls = 0;
+  #ends = 0;
+  #underWay = 0;
   #ended = false;
   #switched = false;
   /** Number of proxies that were started. */
@@ -76,16 +94,27 @@ class History {
   #broken = false;
   readonly #unexpected: unknown[] = [];
 
-  constructor(seed: number, mode: HistoryMode, time: VirtualTime, counts: HistoryCounts) {
+  constructor(
+    seed: number,
+    mode: HistoryMode,
+    time: VirtualTime,
+    counts: HistoryCounts,
+    kernel: FakeKernel,
+    rules: RealRules | undefined,
+  ) {
     this.#random = randomFrom(seed);
     this.#cluster = new RandomCluster(seed + 0x5eed);
     this.#mode = mode;
     this.#time = time;
     this.#counts = counts;
+    this.#kernel = kernel;
+    this.#rules = rules;
     const { conntrack, ipvs, ipset, rtnetlink, iptables, sysctl, procNet } = this.#kernel;
     const parts = { conntrack, ipvs, ipset, rtnetlink, iptables, sysctl, procNet };
     const slow = Object.entries(parts).map(([name, part]) => [name, this.#slowed(part)]);
-    this.#slow = Object.fromEntries(slow) as FakeKernel;
+    const ipvsMode = Object.fromEntries(slow) as FakeKernel;
+    const iptablesMode = rules ? { ...ipvsMode, iptables: this.#slowed(rules) } : ipvsMode;
+    this.#slow = { ipvs: ipvsMode, iptables: iptablesMode as FakeKernel };
   }
 
   async run(): Promise<void> {
@@ -93,7 +122,7 @@ class History {
     await this.#start();
     for (let step = 0; step < STEPS; step++) {
       await this.#step();
-      for (let i = this.#below(8); i > 0; i--) await turn();
+      for (let i = this.#below(8); i > 0; i--) await this.#turn();
     }
     this.#ended = true;
     this.#break(0, 0);
@@ -101,7 +130,28 @@ class History {
     await this.#settle();
     await this.#stop();
     assert.deepEqual(this.#unexpected, []);
-    assert.deepEqual(this.#stateOf(this.#kernel), this.#stateOf(await this.#fresh()));
+    const fresh = await this.#fresh();
+    if (this.#rules) this.#judgeRules(fresh, this.#rules);
+    if (!this.#rules || this.#mode === 'ipvs')
+      assert.deepEqual(this.#stateOf(this.#kernel), this.#stateOf(fresh));
+  }
+
+  /** After a change to ipvs mode, nothing is left of iptables mode. */
+  #judgeRules(fresh: FakeKernel, rules: RealRules): void {
+    const wanted = this.#mode === 'iptables' ? fresh.iptables : new FakeKernel().iptables;
+    const chainsOf = ({ dump }: { dump(family: 4 | 6): string }) =>
+      comparable({ ...outputOf(fresh), iptables: dump(4), ip6tables: dump(6) });
+    const [have, want] = [chainsOf(rules), chainsOf({ dump: (family) => wanted.dump(family) })];
+    assert.deepEqual(ours(have.iptables), ours(want.iptables));
+    assert.deepEqual(ours(have.ip6tables), ours(want.ip6tables));
+  }
+
+  /** A turn of the event loop; with a real kernel, often as many as a call takes. */
+  async #turn(): Promise<void> {
+    const ends = this.#ends;
+    const waits = this.#rules !== undefined && this.#random() < 0.5;
+    do await turn();
+    while (waits && this.#underWay > 0 && this.#ends === ends);
   }
 
   async #step(): Promise<void> {
@@ -131,10 +181,14 @@ class History {
       this.#counts.switches++;
     }
     const other = this.#mode === 'ipvs' ? 'iptables' : 'ipvs';
-    this.#proxy = this.#create(this.#slow, this.#mode, this.#former ? [this.#formerMode(other)] : []);
+    this.#proxy = this.#create(
+      this.#slow[this.#mode],
+      this.#mode,
+      this.#former ? [this.#formerMode(other)] : [],
+    );
     await this.#proxy.start();
     for (let i = this.#below(4); i > 0; i--) {
-      await turn();
+      await this.#turn();
       this.#moment();
     }
     this.#source?.synced();
@@ -163,7 +217,7 @@ class History {
       conntrack,
       watchHost: async () => ({ close: () => {} }),
       nodeName: 'node-a',
-      rest: mode === 'iptables' && kernel === this.#slow ? 1000 * this.#below(3) : 0,
+      rest: mode === 'iptables' && kernel === this.#slow.iptables ? 1000 * this.#below(3) : 0,
       events: {
         synced: ({ full, services, failures }) => {
           if (full && services === 0) this.#counts.audits++;
@@ -184,7 +238,8 @@ class History {
   /** The mode whose state a proxy of the running mode removes. */
   #formerMode(name: HistoryMode): FormerMode {
     const rules = name === 'ipvs' ? IPTABLES_RULES : IPVS_RULES;
-    const kernel = { ...this.#slow, iptables: iptablesWithout(this.#slow.iptables, rules) };
+    const own = this.#slow[name];
+    const kernel = this.#rules ? own : { ...own, iptables: iptablesWithout(own.iptables, rules) };
     const open = async (): Promise<FormerState> =>
       name === 'iptables'
         ? formerIptables(kernel, IPTABLES_DEFAULTS)
@@ -198,7 +253,7 @@ class History {
       assert.ok(fired < 500, 'the proxy never rests');
       for (let quiet = 0, calls = this.#calls; quiet < QUIET; quiet++) {
         await turn();
-        if (this.#calls !== calls) quiet = 0;
+        if (this.#calls !== calls || this.#underWay > 0) quiet = 0;
         calls = this.#calls;
       }
       if (!this.#fire(({ delay }) => delay < AUDIT) && !(this.#former && this.#fire(() => true))) break;
@@ -261,9 +316,14 @@ class History {
           if (value.constructor.name !== 'AsyncFunction') return value.apply(target, args);
           return (async () => {
             await pause();
-            const result = await value.apply(target, args);
-            await pause();
-            return result;
+            this.#underWay++;
+            try {
+              return await value.apply(target, args);
+            } finally {
+              this.#underWay--;
+              this.#ends++;
+              await pause();
+            }
           })();
         };
       },
@@ -282,17 +342,20 @@ class History {
   #stateOf(kernel: FakeKernel) {
     const state = comparable(outputOf(kernel));
     if (!this.#switched) return state;
-    const kept = (chains: string[]) =>
-      chains
-        .flatMap((chain) => chain.split('\n'))
-        .filter((line) => !/KUBE-FIREWALL|block incoming localnet|^mangle|^\w+\/[A-Z]+$/.test(line))
-        .sort();
-    return { ...state, iptables: kept(state.iptables), ip6tables: kept(state.ip6tables) };
+    return { ...state, iptables: ours(state.iptables), ip6tables: ours(state.ip6tables) };
   }
 
   #below(limit: number): number {
     return Math.floor(this.#random() * limit);
   }
+}
+
+/** The lines of chains, without the chains of kubelet, and built-in chains that are empty. */
+function ours(chains: string[]): string[] {
+  return chains
+    .flatMap((chain) => chain.split('\n'))
+    .filter((line) => !/KUBE-FIREWALL|block incoming localnet|^mangle|^\w+\/[A-Z]+$/.test(line))
+    .sort();
 }
 
 function createMode(kernel: FakeKernel, mode: HistoryMode): Mode<unknown, KeyedOperation> {

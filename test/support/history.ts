@@ -313,21 +313,46 @@ class History {
         const value: unknown = Reflect.get(target, name, target);
         if (typeof value !== 'function') return value;
         return (...args: unknown[]) => {
+          if (value.constructor.name === 'AsyncGeneratorFunction')
+            return this.#slowPieces(value.apply(target, args), pause);
           if (value.constructor.name !== 'AsyncFunction') return value.apply(target, args);
           return (async () => {
             await pause();
-            this.#underWay++;
-            try {
-              return await value.apply(target, args);
-            } finally {
-              this.#underWay--;
-              this.#ends++;
-              await pause();
-            }
+            const result = await this.#during(() => value.apply(target, args));
+            await pause();
+            return result;
           })();
         };
       },
     });
+  }
+
+  async *#slowPieces<Piece>(
+    pieces: AsyncIterable<Piece>,
+    pause: () => Promise<void>,
+  ): AsyncGenerator<Piece, void> {
+    const iterator = pieces[Symbol.asyncIterator]();
+    try {
+      for (;;) {
+        await pause();
+        const { value, done } = await this.#during(() => iterator.next());
+        if (done) return;
+        yield value;
+      }
+    } finally {
+      await iterator.return?.();
+    }
+  }
+
+  /** Counts a call of the kernel while it is under way. */
+  async #during<Result>(call: () => Promise<Result>): Promise<Result> {
+    this.#underWay++;
+    try {
+      return await call();
+    } finally {
+      this.#underWay--;
+      this.#ends++;
+    }
   }
 
   /** A kernel that was programmed once, from the last objects. */

@@ -22,6 +22,10 @@ export function openRealRules(faults: Pick<Faults, 'fault' | 'readFault'>): Real
   };
   return {
     onBatch: undefined,
+    async *chains(family) {
+      check('iptables.save');
+      yield* iptables.chains(family);
+    },
     async save(family) {
       check('iptables.save');
       return iptables.save(family);

@@ -103,6 +103,26 @@ describe('UDP flows', () => {
     }
   });
 
+  it('that cannot be listed in the pass that programs their Service are listed again after it', async () => {
+    const node = new FakeNode(HOST);
+    await change(node, '10.0.0.1');
+    await node.sync();
+    const { ipvs, conntrack } = node.kernel;
+    ipvs.fault = (operation) =>
+      operation.includes('RealServer') ? new NetlinkError({ code: 'ENOMEM', operation }) : undefined;
+    assert.equal((await change(node, '10.0.0.2')).again, undefined);
+    track(node, '10.0.0.1');
+    ipvs.fault = () => undefined;
+    conntrack.readFault = (operation) => new NetlinkError({ code: 'EPERM', operation });
+    node.retryFailed();
+    const { failures, again, unknown } = await node.sync();
+    assert.deepEqual([failures.length, again, unknown], [1, 1000, 0]);
+    assert.equal(node.reconciler.retryIn, undefined, 'no item is to be retried');
+    conntrack.readFault = () => undefined;
+    await node.sync();
+    assert.deepEqual(await endpointsOf(node), []);
+  });
+
   it('that cannot be listed are a reported failure and are listed again; the Service works meanwhile', async () => {
     const node = new FakeNode(HOST);
     track(node, '10.0.0.7');

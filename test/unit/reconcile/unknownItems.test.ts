@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { RETRY } from '../../../src/reconcile/retries.js';
+import { UnknownItems } from '../../../src/reconcile/unknownItems.js';
+
+/** Unknown items with these owners, and a manual clock; the node has keys that begin with `node`. */
+function setUp(owners: Record<string, string[]>) {
+  const clock = { now: 0 };
+  const planner = {
+    ownersOf: (key: string) => ({ services: owners[key] ?? [], node: key.startsWith('node') }),
+  };
+  return { clock, owners, items: new UnknownItems<string>(planner, () => clock.now) };
+}
+
+describe('unknown items', () => {
+  it('count the Services that have them, each until the last of its items is read', () => {
+    const { items } = setUp({ a: ['demo/web', 'demo/api'], b: ['demo/web'] });
+    for (const key of ['a', 'b', 'b', 'removed']) items.add(key, key);
+    assert.deepEqual([items.items.size, items.services.size, items.vital], [3, 2, false]);
+    items.read('a');
+    assert.deepEqual([items.services.has('demo/web'), items.services.has('demo/api')], [true, false]);
+    items.read('b');
+    items.read('b');
+    assert.deepEqual([[...items.items.keys()], items.services.size], [['removed'], 0]);
+  });
+
+  it('say whether the node has one', () => {
+    const { items } = setUp({});
+    items.add('node 1', undefined);
+    items.add('node 2', undefined);
+    items.read('node 1');
+    assert.equal(items.vital, true);
+    items.readAll();
+    assert.deepEqual([items.vital, items.items.size, items.retryIn], [false, 0, undefined]);
+  });
+
+  it('have the owners of later plans once these are looked up again', () => {
+    const { items, owners } = setUp({ a: ['demo/web'] });
+    items.add('a', undefined);
+    owners['a'] = ['demo/api'];
+    items.ownAgain();
+    assert.deepEqual([items.services.has('demo/web'), items.services.has('demo/api')], [false, true]);
+  });
+
+  it('are due when their delay has passed, and at once when they are planned again', () => {
+    const { items, clock } = setUp({ a: ['demo/web'] });
+    items.add('a', undefined);
+    assert.deepEqual([items.retryIn, items.due()], [RETRY.first, []]);
+    assert.equal(items.planned(['b']), false);
+    assert.equal(items.planned(['b', 'a']), true);
+    assert.deepEqual([items.retryIn, items.due()], [0, ['a']]);
+    items.read('a');
+    items.add('a', undefined);
+    clock.now = RETRY.first;
+    assert.deepEqual(items.due(), ['a'], 'it failed for the first time since it changed');
+  });
+});

@@ -2,8 +2,11 @@
 #
 #   docker build -t kube-netlink-proxy .          or   npm run image      (buildah; see --help)
 #
-# The base images are pinned by version. To pin them by digest:
-#   --build-arg NODE_IMAGE=docker.io/library/node@sha256:…  --build-arg DEBIAN_IMAGE=docker.io/library/debian@sha256:…
+# The base images are named by version: this repository knows no digest of them. For a build that others can repeat, name them by
+# digest. Look the digests up in your registry, and renew them when their images are corrected:
+#   docker buildx imagetools inspect --format '{{.Manifest.Digest}}' docker.io/library/node:24.21.0-trixie-slim
+#   docker buildx imagetools inspect --format '{{.Manifest.Digest}}' docker.io/library/debian:13.7-slim
+#   docker build --build-arg NODE_IMAGE=docker.io/library/node@sha256:…  --build-arg DEBIAN_IMAGE=docker.io/library/debian@sha256:… .
 #
 # For arm64: docker build --platform linux/arm64 .   or   npm run image -- --arch arm64
 ARG NODE_IMAGE=docker.io/library/node:24.21.0-trixie-slim
@@ -24,11 +27,10 @@ WORKDIR /build
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY . .
-# A binary in the context that was made from these sources is used as it is. The Kubernetes client library is an optional peer
-# of the package, and part of the image: a kubeconfig may need it.
+# A binary in the context that was made from these sources is used as it is. The command contains the packages that it uses; only
+# the loader of the addon stays beside it.
 RUN arch=$(case $TARGETARCH in amd64) echo x64;; *) echo "$TARGETARCH";; esac) \
  && npm run build:ts && npm run bundle && npm run prebuild -- --target linux-$arch-glibc \
- && npm pkg set "dependencies.@kubernetes/client-node=$(node -p 'require("./package.json").devDependencies["@kubernetes/client-node"]')" \
  && npm pkg delete devDependencies peerDependencies peerDependenciesMeta \
  && npm prune --no-audit --no-fund \
  && find node_modules \( -name '*.d.ts' -o -name '*.map' -o -type d -empty \) -delete \

@@ -14,8 +14,16 @@
         # any more is dropped, where node-addon-api would otherwise abort the process.
         "NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS",
       ],
-      "cflags_cc": ["-std=c++17", "-Wall", "-Wextra", "-Werror", "-fvisibility=hidden", "-fno-exceptions"],
+      # Protection of the stack, and checked calls of the C library, where it has them (glibc). The compiler may set the level of the
+      # latter itself, and warns of two.
+      "cflags_cc": [
+        "-std=c++17", "-Wall", "-Wextra", "-Werror", "-fvisibility=hidden", "-fno-exceptions",
+        "-fstack-protector-strong", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2", "-Wno-error=cpp",
+      ],
       "cflags_cc!": ["-std=gnu++17", "-std=gnu++20", "-fno-rtti"],
+      # All symbols are found when the addon is loaded, and their table is read-only then. The build id names the binary in the
+      # reports of a crash; it is the hash of its contents, so that equal sources have equal ids.
+      "ldflags": ["-Wl,-z,relro", "-Wl,-z,now", "-Wl,-z,noexecstack", "-Wl,--build-id=sha1"],
       "libraries": ["-ldl"],
       "conditions": [["OS!='linux'", {"sources": ["netlink is Linux only"]}]],
     }

@@ -1,6 +1,7 @@
 // Builds the addon of an installed package from its sources, in build/Release/, where it is preferred to the prebuilt binaries.
 // For platforms that have none. It needs npm, which downloads node-gyp and node-addon-api to a temporary folder, and g++, make
-// and python3. Installing the package again deletes the result.
+// and python3. Installing the package again deletes the result. build-from-source.lock.json, a lock file of npm, has the versions
+// and the hashes of both and of their dependencies.
 //
 //   node node_modules/kube-netlink-proxy/scripts/build-from-source.mjs
 //
@@ -22,7 +23,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const lock = readFileSync(join(root, 'scripts/build-from-source.lock.json'), 'utf8');
 const work = mkdtempSync(join(tmpdir(), 'kube-netlink-proxy-build-'));
 try {
   build();
@@ -34,12 +35,12 @@ try {
 }
 
 function build() {
-  const tools = ['node-gyp', 'node-addon-api'];
-  const dependencies = Object.fromEntries(tools.map((name) => [name, devDependencies[name]]));
+  const { dependencies } = JSON.parse(lock).packages[''];
   writeFileSync(join(work, 'package.json'), JSON.stringify({ private: true, dependencies }));
+  writeFileSync(join(work, 'package-lock.json'), lock);
   writeFileSync(join(work, 'binding.gyp'), '{ "includes": ["native/addon.gypi"] }');
   cpSync(join(root, 'native'), join(work, 'native'), { recursive: true });
-  run('npm', 'install', '--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock');
+  run('npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund');
   const jobs = ['--jobs', String(availableParallelism())];
   run(process.execPath, 'node_modules/node-gyp/bin/node-gyp.js', ...headers(), ...jobs, 'rebuild');
   const folder = join(root, 'build', 'Release');

@@ -12,8 +12,8 @@ import { Failure, reportFailures } from './lib/failure.mjs';
 const FOLDER = join(CHECKOUT, 'dist', 'command');
 const COMMAND = join(FOLDER, 'main.js');
 
-/** The addon's loader, which every user has, and the library of credential plugins, which is large and rarely needed. */
-const EXTERNAL = ['node-gyp-build', '@kubernetes/client-node'];
+/** The addon's loader, which every user has. */
+const EXTERNAL = ['node-gyp-build'];
 
 // Bundled CommonJS modules call require() for Node's modules.
 const BANNER = `import { createRequire as createRequireOfCommand } from 'node:module';
@@ -30,6 +30,28 @@ const packagesOnFirstUse = {
   setup({ onLoad }) {
     onLoad({ filter: /\/dist\/src\/.*\.js$/ }, ({ path }) => ({
       contents: readFileSync(path, 'utf8').replace('\nconst require = createRequire(import.meta.url);', ''),
+    }));
+  },
+};
+
+/**
+ * Of the Kubernetes client library, only what reads a kubeconfig, in a file of its own that is read for a user with an
+ * auth-provider. Its default entry loads the whole API of Kubernetes. It gives credentials for requests of our own, and sends no
+ * request to the API server: in place of node-fetch, with which it would, it has Node's functions.
+ *
+ * @type {import('esbuild').Plugin}
+ */
+const credentialsOnly = {
+  name: 'credentials of the client library',
+  setup({ onResolve, onLoad }) {
+    const namespace = 'credentials';
+    onResolve({ filter: /^(@kubernetes\/client-node|node-fetch)$/ }, ({ path }) => ({ path, namespace }));
+    onLoad({ filter: /^@kubernetes/, namespace }, () => ({
+      contents: "export { KubeConfig } from '@kubernetes/client-node/dist/config.js';",
+      resolveDir: CHECKOUT,
+    }));
+    onLoad({ filter: /^node-fetch$/, namespace }, () => ({
+      contents: 'export const { Headers } = globalThis; export default globalThis.fetch;',
     }));
   },
 };
@@ -55,7 +77,7 @@ process.exitCode = await reportFailures('bundle', async () => {
     banner: { js: BANNER },
     // They are all in the file of licenses.
     legalComments: 'none',
-    plugins: [packagesOnFirstUse],
+    plugins: [packagesOnFirstUse, credentialsOnly],
     metafile: true,
     logLevel: 'warning',
   });

@@ -20,6 +20,7 @@ import { addonSources, headerPrefix, requireTools } from '../lib/native.mjs';
 import { installPinned } from '../lib/pinned.mjs';
 import { heading } from '../lib/steps.mjs';
 import { onlyWhenChanged } from '../lib/whenChanged.mjs';
+import { BUILD_ID_SOURCE, writeBuildId } from './buildId.mjs';
 import { pathOf } from './targets.mjs';
 
 /** @typedef {import('./targets.mjs').Target} Target */
@@ -36,7 +37,8 @@ const SOURCES = 'sources.txt';
  * @param {boolean} force
  */
 export function prebuild(target, force) {
-  const inputs = [...addonSources(), `${COMPILER}/package-lock.json`, WRAPPER, 'scripts/prebuild/build.mjs'];
+  const scripts = [WRAPPER, 'scripts/prebuild/build.mjs', 'scripts/prebuild/buildId.mjs'];
+  const inputs = [...addonSources(), `${COMPILER}/package-lock.json`, ...scripts];
   const prebuildify = packageVersion('prebuildify');
   const rest = [target.triple, prebuildify, packageVersion('node-addon-api')].join(' ');
   const output = join(CHECKOUT, pathOf(target));
@@ -84,6 +86,7 @@ function compile(target) {
     ...(headers === undefined ? {} : { npm_config_nodedir: headers }),
   };
   run(['node_modules/prebuildify/bin.js', '--napi', '--tag-libc', ...options], environment);
+  writeBuildId(join(CHECKOUT, pathOf(target)));
 }
 
 /**
@@ -104,7 +107,7 @@ function workFolder(target) {
 }
 
 /**
- * Writes a source for each folder of native/ that includes the sources in it, and the list of these. The compiler spends most
+ * Writes a source for each folder of native/ that includes the sources in it, one with the build id, and the list of these. The compiler spends most
  * of its time on the headers of the C++ library and of Node-API: it reads them 7 times and not 43 times.
  *
  * @param {string} folder
@@ -119,6 +122,7 @@ function writeUnits(folder) {
     const name = source.replace(/^native\//, '');
     units.set(unit, `${units.get(unit) ?? ''}#include "${name}"\n`);
   }
+  units.set('build_id.cc', BUILD_ID_SOURCE);
   for (const [unit, text] of units) writeFileSync(join(folder, unit), text);
   writeFileSync(join(folder, 'native', SOURCES), `${[...units.keys()].join('\n')}\n`);
 }

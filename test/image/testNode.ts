@@ -45,14 +45,11 @@ export class TestNode {
     return new TestNode(cluster, authority.cert);
   }
 
-  /** A pod of this cluster; `mode` is the mode in the ConfigMaps. */
-  pod(spec: PodSpec): Pod {
+  /** A pod of this cluster; `mode` is the mode in the ConfigMaps, default ipvs. That of kubeadm is blank. */
+  pod(spec: PodSpec, mode: '' | 'ipvs' = 'ipvs'): Pod {
+    const configuration = kubeadmConfiguration('/var/lib/kube-proxy/kubeconfig.conf');
     const files = {
-      // kubeadm's mode is blank, which is iptables mode; these tests are of ipvs mode.
-      'config.conf': kubeadmConfiguration('/var/lib/kube-proxy/kubeconfig.conf').replace(
-        'mode: ""',
-        'mode: ipvs',
-      ),
+      'config.conf': mode === '' ? configuration : configuration.replace('mode: ""', `mode: ${mode}`),
       'kubeconfig.conf': kubeadmKubeconfig(this.#cluster.server.url, `${ACCOUNT}/ca.crt`, `${ACCOUNT}/token`),
     };
     return closeAfter(

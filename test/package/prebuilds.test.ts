@@ -1,7 +1,8 @@
 // The prebuilt binaries: what they need of a system, and that each is loaded where it is meant to be.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -60,6 +61,16 @@ function libraries(path: string): string[] {
   );
 }
 
+/** The build id that a binary must have: the SHA-1 of its bytes, of which those of the id are zero. */
+function buildIdOf(path: string): string {
+  const bytes = readFileSync(path);
+  const name = bytes.indexOf(Buffer.from([20, 0, 0, 0, 3, 0, 0, 0, 0x47, 0x4e, 0x55, 0]));
+  assert.ok(name > 0, path);
+  return createHash('sha1')
+    .update(bytes.fill(0, name + 12, name + 32))
+    .digest('hex');
+}
+
 /** Whether a version is at most another, by their numbers. */
 function isAtMost(version: string, limit: string): boolean {
   return version.localeCompare(limit, 'en', { numeric: true }) <= 0;
@@ -92,6 +103,25 @@ for (const platform of PLATFORMS) {
       const names = new Set([...offered.matchAll(/ (?!UND)\S+ (\S+)$/gm)].map(([, name = '']) => name));
       const others = undefinedSymbols(path).filter((name) => !name.startsWith('napi_') && !names.has(name));
       assert.deepEqual(others, []);
+    });
+
+    test('its binaries protect the stack, have a read-only table of symbols, and name their build', () => {
+      for (const libc of ['glibc', 'musl']) {
+        const path = binary(platform, libc);
+        const symbols = undefinedSymbols(path).map((name) => name.replace(/@.*/, ''));
+        assert.ok(symbols.includes('__stack_chk_fail'), libc);
+        // musl has no checked calls.
+        if (libc === 'glibc')
+          assert.ok(
+            symbols.some((name) => /^__\w+_chk$/.test(name)),
+            libc,
+          );
+        assert.match(run('readelf', '--wide', '--segments', path), / GNU_RELRO /, libc);
+        assert.match(run('readelf', '--wide', '--segments', path), / GNU_STACK .* RW /, libc);
+        assert.match(run('readelf', '--dynamic', path), /\(FLAGS_1\) +Flags: NOW/, libc);
+        const [, id = ''] = /Build ID: ([0-9a-f]+)/.exec(run('readelf', '--notes', path)) ?? [];
+        assert.equal(id, buildIdOf(path), libc);
+      }
     });
 
     test('its binaries are stripped', () => {

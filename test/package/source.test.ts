@@ -27,7 +27,11 @@ test('where there is no binary, the command that the error names builds one', ()
   const [, command = ''] = /build it with `([^`]+)`/.exec(missing.stderr) ?? [];
   assert.notEqual(command, '', missing.stderr);
   succeed(withCompiler(command));
-  assert.ok(existsSync(join(project.installed, 'build/Release/knp.node')));
+  const built = join(project.installed, 'build/Release/knp.node');
+  assert.ok(existsSync(built));
+  const elf = succeed(spawnSync('readelf', ['-Wdln', '--dyn-syms', built], { encoding: 'utf8' }));
+  for (const part of [/__stack_chk_fail/, / GNU_RELRO /, /\(FLAGS_1\) +Flags: NOW/, /Build ID: [0-9a-f]{40}/])
+    assert.match(elf, part);
   assert.equal(succeed(project.run('node', '--input-type=module', '-e', LIST_LINKS)), 'true\n');
 });
 

@@ -44,7 +44,7 @@ test('it holds modules, types, the command, sources of the addon, binaries and l
     /^dist\/command\/(main\.js|parts\/[^/]+\.js|LICENSES|kube-netlink-proxy\.8)$/,
     /^native\/.*\.(cc|h)$|^native\/(addon\.gypi|sources\.txt)$/,
     /^prebuilds\/linux-(x64|arm64)\/[^/]+\.node$/,
-    /^scripts\/build-from-source\.mjs$/,
+    /^scripts\/build-from-source\.(mjs|lock\.json)$/,
   ];
   const paths = files();
   assert.deepEqual(
@@ -56,7 +56,8 @@ test('it holds modules, types, the command, sources of the addon, binaries and l
     [],
   );
   // One of them was once left out.
-  for (const path of ['LICENSE', 'NOTICE', 'dist/command/LICENSES']) assert.ok(paths.includes(path), path);
+  for (const path of ['LICENSE', 'NOTICE', 'dist/command/LICENSES', 'scripts/build-from-source.lock.json'])
+    assert.ok(paths.includes(path), path);
 });
 
 /** Fakes of the kernel are a part of the library. */

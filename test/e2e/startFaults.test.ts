@@ -12,6 +12,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { parseAllDocuments } from 'yaml';
 import { COMMAND } from '../../demo/proxyProcess.js';
 import { AgentProcess } from '../support/agentProcess.js';
+import { node } from '../support/apiServer/objects.js';
 import { ApiServer } from '../support/apiServer/server.js';
 import { AS_NOBODY } from '../support/asNobody.js';
 import { closeAfter } from '../support/closeAfter.js';
@@ -97,6 +98,7 @@ describe('an agent is never ready', () => {
   test('with a token that the API server does not accept, and is ready once it does', async () => {
     const tokens = new Set(['good']);
     const server = closeAfter(await new ApiServer({ tokens }).start());
+    server.store.set(node('node-a'));
     const agent = new AgentProcess([...MODE, `--kubeconfig=${kubeconfig(server.url, 'late')}`]);
     try {
       assert.deepEqual(await readiness(AFTER_NODE), [0, 503]);

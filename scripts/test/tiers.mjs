@@ -71,6 +71,7 @@ export const TIERS = [
       'ipset-types.': ['ipset', 'ipset types'],
       'ipset-': ['ipset'],
       'ipset.': ['ipset'],
+      'ipvs-leftConnections.': [...IPVS, 'conntrack', 'iptables-legacy'],
       'ipvs-surroundings.': [...IPVS, 'modules'],
       'ipvs-threads.': [...IPVS, 'two processors'],
       'messageCounts.': ['conntrack', 'ipset'],

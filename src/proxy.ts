@@ -277,7 +277,7 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
       totalEndpoints: () => this.#cache.totalEndpoints,
       planInput: (service) => this.#cache.planInputInSteps(service, this.#node.facts),
       planned: (service, input) => {
-        this.#cache.planned(service);
+        this.#cache.planned(service, input);
         this.#node.planned(service, input);
         this.#parts.events.planned?.(service, input);
       },

@@ -49,6 +49,8 @@ export class ServiceCache {
   readonly #claims = new Claims();
   readonly #endpoints = new EndpointCount();
   readonly #externalIPs: boolean;
+  /** The slices from which an input was made. */
+  readonly #slicesOf = new WeakMap<ServicePlanInput, readonly EndpointSlice[]>();
 
   /** @param options `externalIPs`: serve external IPs; default true. Without them, a Service is as if it named none */
   constructor({ externalIPs = true }: { readonly externalIPs?: boolean | undefined } = {}) {
@@ -114,21 +116,27 @@ export class ServiceCache {
     const entry = this.#entries.get(service);
     if (!entry?.object) return undefined;
     const holds = (claim: Claim) => this.#claims.holder(claim) === service;
-    return yield* planInputOf(entry.service, entry.object, {
-      slices: slicesOf(entry),
+    const slices = slicesOf(entry);
+    const input = yield* planInputOf(entry.service, entry.object, {
+      slices,
       node,
       totalEndpoints: this.#endpoints.total,
       holds: this.#claims.contested ? holds : undefined,
       left: entry.left?.endpoints(),
     });
+    this.#slicesOf.set(input, slices);
+    return input;
   }
 
-  /** The Service was planned from its input: the next one lists the endpoints that leave its slices from now on. */
-  planned(service: string): void {
+  /** The Service was planned from this input: the next one lists the endpoints that leave its slices from now on. */
+  planned(service: string, input: ServicePlanInput | undefined): void {
     const entry = this.#entries.get(service);
     if (!entry) return;
-    const { slices } = entry;
-    entry.planned = isSet(slices) ? [...slices] : slices;
+    const now = slicesOf(entry);
+    const planned = input && this.#slicesOf.get(input);
+    // If slices changed during the steps, the Service is planned again, and what left until now is not lost.
+    if (planned && !(planned.length === now.length && planned.every((slice, i) => slice === now[i]))) return;
+    entry.planned = planned?.length === 1 ? planned[0] : planned;
     entry.left = undefined;
   }
 

@@ -27,7 +27,7 @@ import { Reconciler } from '../../src/reconcile/reconciler.js';
 import { RETRY } from '../../src/reconcile/retries.js';
 import type { SyncSummary } from '../../src/reconcile/summary.js';
 import { ServiceCache } from '../../src/services/serviceCache.js';
-import type { AssignedAddress } from '../../src/services/types.js';
+import type { AssignedAddress, ServicePlanInput } from '../../src/services/types.js';
 import { readManifest } from '../../src/source/manifestFile.js';
 import { decodeConfiguration } from './decodeConfiguration.js';
 import type { Scenario, ToolOutput } from './oracle.js';
@@ -67,7 +67,7 @@ export class TestNode<Item, Operation extends KeyedOperation> {
       order: (services: Iterable<string>) => this.#cache.order(services),
       totalEndpoints: () => this.#cache.totalEndpoints,
       planInput: (service: string) => this.#cache.planInputInSteps(service, this.#state.facts),
-      planned: (service: string) => this.#cache.planned(service),
+      planned: (service: string, input: ServicePlanInput | undefined) => this.#cache.planned(service, input),
       node: () => this.#state.facts,
       refresh: async () => {},
       taken: () => {},

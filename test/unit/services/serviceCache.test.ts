@@ -12,14 +12,21 @@ function service(name: string): KubernetesObject {
   return decoded({ apiVersion: 'v1', kind: 'Service', metadata: { namespace: 'demo', name }, spec: raw });
 }
 
-function slice(name: string, serviceName: string, ...addresses: string[]): KubernetesObject {
+/** An endpoint is an address, or an address and `terminating`. */
+function slice(name: string, serviceName: string, ...endpoints: string[]): KubernetesObject {
   return decoded({
     apiVersion: 'discovery.k8s.io/v1',
     kind: 'EndpointSlice',
     metadata: { namespace: 'demo', name, labels: { 'kubernetes.io/service-name': serviceName } },
     addressType: 'IPv4',
     ports: [{ port: 8080 }],
-    endpoints: addresses.map((address) => ({ addresses: [address] })),
+    endpoints: endpoints.map((text) => {
+      const [address = '', state] = text.split(' ');
+      return {
+        addresses: [address],
+        conditions: { ready: state === undefined, terminating: state !== undefined },
+      };
+    }),
   });
 }
 
@@ -36,6 +43,26 @@ function addressesOf(cache: ServiceCache, name: string): string[] {
 }
 
 describe('ServiceCache', () => {
+  it('lists the endpoints that left while they were terminating, also if they left while an input was made', () => {
+    const cache = new ServiceCache();
+    const set = (...endpoints: string[]) =>
+      cache.apply({ type: 'set', object: slice('a', 'web', ...endpoints) });
+    const input = () => cache.planInput('demo/web', NODE);
+    const left = () => [...(input()?.left?.[4] ?? [])];
+    cache.apply({ type: 'set', object: service('web') });
+    set('10.0.0.1', '10.0.0.2');
+    cache.planned('demo/web', input());
+    const made = input();
+    set('10.0.0.1 terminating', '10.0.0.2');
+    set('10.0.0.2');
+    cache.planned('demo/web', made);
+    assert.deepEqual(left(), ['10.0.0.1:8080'], 'the input was older');
+    cache.planned('demo/web', input());
+    assert.deepEqual(left(), []);
+    set();
+    assert.deepEqual(left(), [], 'it was ready');
+  });
+
   it('merges slices, in any order, before or after their Service', () => {
     const cache = new ServiceCache();
     assert.deepEqual(cache.apply({ type: 'set', object: slice('b', 'web', '10.0.0.2', '10.0.0.1') }), [

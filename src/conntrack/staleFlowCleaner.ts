@@ -1,5 +1,4 @@
 // Deletes stale UDP flows after changes of a Service's UDP ports. The same in every mode.
-import { isDeepStrictEqual } from 'node:util';
 import { NetlinkError } from '../errors.js';
 import type { Conntrack, Flow } from '../kernel/conntrack/types.js';
 import { joinHostPort } from '../net/address.js';
@@ -71,7 +70,7 @@ export class StaleFlowCleaner {
       const name = `${port.family} ${port.portName}`;
       const state = stateOf(port);
       states.set(name, state);
-      if (!isDeepStrictEqual(former?.get(name), state))
+      if (!isSameState(former?.get(name), state))
         this.#pending.set(`${service} ${name}`, { service, port, checks: 0, waits: false });
     }
     if (states.size > 0) this.#planned.set(service, states);
@@ -127,6 +126,15 @@ export class StaleFlowCleaner {
       return flows.map(() => error);
     }
   }
+}
+
+/** Compares fields, because a port may have thousands of frontends. Policies and source ranges do not matter to flows. */
+function isSameState(a: PortState | undefined, b: PortState): boolean {
+  if (!a?.serving.equals(b.serving) || a.frontends.length !== b.frontends.length) return false;
+  return a.frontends.every(({ kind, address, port }, i) => {
+    const other = b.frontends[i];
+    return kind === other?.kind && address === other.address && port === other.port;
+  });
 }
 
 function stateOf({ frontends, endpoints }: ServicePort): PortState {

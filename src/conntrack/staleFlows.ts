@@ -3,21 +3,25 @@
 // 1.37). Pure.
 import type { Flow, FlowSelection } from '../kernel/conntrack/types.js';
 import { joinHostPort } from '../net/address.js';
+import { type AddressPorts, AddressPortsBuilder } from '../net/addressPorts.js';
 import { STATE } from '../services/endpointList.js';
 import type { Frontend, ServicePort } from '../services/types.js';
 
 /** Whether an address and port is a cluster, external or load-balancer IP with a UDP port of any Service. */
 export type IsFrontend = (address: string, port: number) => boolean;
 
+/** Number of selections above which all UDP flows of a family are listed: for each selection, the kernel walks all flows. */
+const MOST_SELECTIONS = 64;
+
 /**
- * The flows to list after changes of these Service ports: one selection for each UDP frontend. The node port of a port
- * without a serving endpoint has none, because its flows are not deleted.
+ * The flows to list after changes of these Service ports: one selection for each UDP frontend, or one for each family if they are
+ * many. The node port of a port without a serving endpoint has none, because its flows are not deleted.
  */
 export function selectFlows(ports: Iterable<ServicePort>): FlowSelection[] {
   const selections = new Map<string, FlowSelection>();
   for (const port of ports) {
     if (port.protocol !== 'udp') continue;
-    const serves = servingEndpoints(port).length > 0;
+    const serves = port.endpoints.has(STATE.serving);
     for (const frontend of port.frontends) {
       if (!serves && frontend.kind === 'nodePort') continue;
       const original =
@@ -27,7 +31,10 @@ export function selectFlows(ports: Iterable<ServicePort>): FlowSelection[] {
       selections.set(nameOf(port, frontend), { family: port.family, protocol: 'udp', original });
     }
   }
-  return [...selections.values()];
+  if (selections.size <= MOST_SELECTIONS) return [...selections.values()];
+  return ([4, 6] as const)
+    .filter((family) => [...selections.values()].some((selection) => selection.family === family))
+    .map((family) => ({ family, protocol: 'udp' }));
 }
 
 /**
@@ -50,38 +57,44 @@ export function staleFlows(
     if (flow.protocol !== 'udp') continue;
     const { destination, destinationPort } = flow.original;
     const sentTo = joinHostPort(destination, destinationPort);
-    const answeredBy = joinHostPort(flow.reply.source, flow.reply.sourcePort);
     const own = endpoints.get(sentTo);
     const serving =
       own ??
       (isFrontend(destination, destinationPort)
         ? undefined
         : endpoints.get(nodePortName(flow.family, destinationPort)));
-    if (serving === undefined || serving.has(answeredBy)) continue;
-    if (serving.size > 0 || (own !== undefined && answeredBy !== sentTo)) stale.push(flow);
+    if (serving === undefined || isOneOf(serving, flow)) continue;
+    const isTranslated = joinHostPort(flow.reply.source, flow.reply.sourcePort) !== sentTo;
+    if (serving.some(({ size }) => size > 0) || (own !== undefined && isTranslated)) stale.push(flow);
   }
   return stale;
 }
 
 /**
- * Serving endpoints, as `address:port`, by name of the frontend. A frontend of several of these ports has the endpoints of
+ * Lists of serving endpoints by name of the frontend; the frontends of a port share its list. A frontend of several of these ports has the endpoints of
  * all, so that no valid flow is deleted.
  */
-function endpointsByFrontend(ports: Iterable<ServicePort>): Map<string, Set<string>> {
-  const endpoints = new Map<string, Set<string>>();
+function endpointsByFrontend(ports: Iterable<ServicePort>): Map<string, AddressPorts[]> {
+  const endpoints = new Map<string, AddressPorts[]>();
   for (const port of ports) {
     if (port.protocol !== 'udp') continue;
-    const serving = servingEndpoints(port);
+    const serving = port.endpoints.select(STATE.serving);
     for (const frontend of port.frontends) {
       const name = nameOf(port, frontend);
-      endpoints.set(name, new Set([...(endpoints.get(name) ?? []), ...serving]));
+      const known = endpoints.get(name);
+      if (known) known.push(serving);
+      else endpoints.set(name, [serving]);
     }
   }
   return endpoints;
 }
 
-function servingEndpoints(port: ServicePort): string[] {
-  return [...port.endpoints.select(STATE.serving)];
+/** Whether the replies of a flow come from one of these endpoints. */
+function isOneOf(endpoints: readonly AddressPorts[], { family, reply }: Flow): boolean {
+  const builder = new AddressPortsBuilder(family);
+  if (!builder.add(reply.source, reply.sourcePort)) return false;
+  const source = builder.build();
+  return endpoints.some((list) => list.family === family && list.indexOf(source, 0) >= 0);
 }
 
 function nameOf(port: ServicePort, frontend: Frontend): string {

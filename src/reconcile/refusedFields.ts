@@ -41,7 +41,7 @@ export class RefusedFields<Item, Operation extends KeyedOperation> {
   async #find(error: NetlinkError, service: string): Promise<readonly string[]> {
     const refused = this.#mode.refusedBy?.(error);
     const input = refused && atOnce(this.#inputs.planInput(service));
-    if (!refused || !input) return NONE;
+    if (!refused || !input || itemsTried(input) > MOST_ITEMS) return NONE;
     const node = this.#inputs.node();
     const needs = (changed: ServicePlanInput) => {
       for (const item of atOnce(this.#mode.planService(changed, node)).values())
@@ -57,6 +57,21 @@ export class RefusedFields<Item, Operation extends KeyedOperation> {
 }
 
 const NONE: readonly string[] = Object.freeze([]);
+
+/** Items that a search plans at most. Each field is tried with a plan of the whole Service, which may have thousands of fields. */
+const MOST_ITEMS = 100_000;
+
+/** About as many items as the search plans. */
+function itemsTried({ ports }: ServicePlanInput): number {
+  let fields = 0;
+  let endpoints = 0;
+  for (const { frontends, clusterEndpoints, localEndpoints } of ports) {
+    for (const { sourceRanges } of frontends) fields += 1 + sourceRanges.length;
+    endpoints += clusterEndpoints.size + localEndpoints.size;
+  }
+  // A plan for each field has the other fields and all endpoints; one for each endpoint has all fields.
+  return fields * (fields + 2 * endpoints);
+}
 
 /** The fields with the inputs that are chosen. */
 async function select(

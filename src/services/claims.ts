@@ -73,21 +73,22 @@ export class Claims {
   }
 
   /**
-   * Replaces the keys that a Service claims.
+   * Replaces the keys that a Service claims. Its creation time must be the same, or one of the lists empty.
    *
    * @param before those that it claimed until now; none for a new Service. They are not recorded here, to save memory
    * @param now those that it claims from now on; none if it was deleted
-   * @returns other Services that claim one of its previous or new keys: they may win or lose a claim
+   * @returns other Services that claim a key which is won by another Service now
    */
   replace(claimant: Claimant, before: RankedClaims, now: RankedClaims): ReadonlySet<string> {
-    const others: string[] = [];
-    for (const claims of before) for (const claim of claims) this.#remove(claim, claimant.service, others);
-    for (const [rank, claims] of now.entries()) {
-      if (claims.length === 0) continue;
-      const ranked = rank === 0 ? claimant : { claimant, rank };
-      for (const claim of claims) this.#add(claim, ranked, others);
-    }
-    return others.length === 0 ? NOBODY : new Set(others);
+    const others = new Set<string>();
+    const had = strongest(before);
+    const has = strongest(now);
+    for (const [claim, rank] of had)
+      if (has.get(claim) !== rank) this.#remove(claim, claimant.service, others);
+    const ranked = now.map((_, rank) => (rank === 0 ? claimant : { claimant, rank }));
+    for (const [claim, rank] of has)
+      if (had.get(claim) !== rank) this.#add(claim, ranked[rank] as Claimant | RankedClaimant, others);
+    return others.size === 0 ? NOBODY : others;
   }
 
   /** The Service that wins a claim; undefined if none claims it. */
@@ -96,25 +97,23 @@ export class Claims {
     return first && claimantOf(first).service;
   }
 
-  #add(claim: Claim, claimant: Claimant | RankedClaimant, others: string[]): void {
+  #add(claim: Claim, claimant: Claimant | RankedClaimant, others: Set<string>): void {
     const known = this.#claimants.get(claim);
     if (known === undefined) {
       this.#claimants.set(claim, claimant);
       return;
     }
     const before = listOf(known);
-    const { service } = claimantOf(claimant);
-    const names = before.map((each) => claimantOf(each).service);
-    // A Service may have an address twice: the stronger claim was added first.
-    if (names.includes(service)) return;
-    others.push(...names);
-    this.#set(claim, before, [...before, claimant].sort(byStrength));
+    const place = before.findIndex((each) => byStrength(claimant, each) < 0);
+    if (place === 0) addServices(before, others);
+    this.#set(claim, before, before.toSpliced(place < 0 ? before.length : place, 0, claimant));
   }
 
-  #remove(claim: Claim, service: string, others: string[]): void {
+  #remove(claim: Claim, service: string, others: Set<string>): void {
     const before = listOf(this.#claimants.get(claim));
-    const rest = before.filter((each) => claimantOf(each).service !== service);
-    for (const each of rest) others.push(claimantOf(each).service);
+    const place = before.findIndex((each) => claimantOf(each).service === service);
+    const rest = before.toSpliced(place, place < 0 ? 0 : 1);
+    if (place === 0) addServices(rest, others);
     this.#set(claim, before, rest);
   }
 
@@ -130,6 +129,18 @@ export class Claims {
 }
 
 const NOBODY: ReadonlySet<string> = new Set();
+
+/** The rank of each claim. A Service may name an address in several fields: the stronger claim counts. */
+function strongest(ranked: RankedClaims): Map<Claim, number> {
+  const ranks = new Map<Claim, number>();
+  for (const [rank, claims] of ranked.entries())
+    for (const claim of claims) if (!ranks.has(claim)) ranks.set(claim, rank);
+  return ranks;
+}
+
+function addServices(claimants: readonly (Claimant | RankedClaimant)[], to: Set<string>): void {
+  for (const each of claimants) to.add(claimantOf(each).service);
+}
 
 function claimantOf(each: Claimant | RankedClaimant): Claimant {
   return 'claimant' in each ? each.claimant : each;

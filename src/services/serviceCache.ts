@@ -178,7 +178,12 @@ export class ServiceCache {
     entry.object = exists ? object : undefined;
     this.#endpoints.add(entry.object, slicesOf(entry));
     const before = former ? claimsOf(former) : [];
-    const others = this.#claims.replace(entry, before, exists ? claimsOf(object) : []);
+    const now = exists ? claimsOf(object) : [];
+    const others =
+      former?.createdAt === object.createdAt
+        ? this.#claims.replace(entry, before, now)
+        : // The order of age changes.
+          new Set([...this.#claims.replace(entry, before, []), ...this.#claims.replace(entry, [], now)]);
     this.#removeIfEmpty(entry);
     const touched: Touched[] = [{ service }];
     for (const other of others) touched.push({ service: other });

@@ -100,6 +100,13 @@ export const LARGE_OBJECTS: Readonly<Record<string, Make>> = {
     service(name, {}),
     slice(name, name, { ports: list(count, (i) => ({ name: `p${i === 0 ? version : i}` })) }),
   ],
+  'new ports': (name, count, first, version = 0) => [
+    service(name, { ports: [{ name: 'p0', port: 80 }] }),
+    slice(name, name, {
+      ports: list(count, (i) => ({ name: `p${i}`, port: 1 + ((version + i) % 60_000) })),
+      endpoints: endpoints(1, first),
+    }),
+  ],
   externalIPs: (name, count, first, version = 0) => [
     service(name, { externalIPs: changed(addresses(count, first), version) }),
     slice(name, name, { endpoints: endpoints(1, first) }),

@@ -8,6 +8,7 @@ import { AddressPorts } from '../../../src/net/addressPorts.js';
 import type { Endpoint } from '../../../src/services/endpointList.js';
 import type { Frontend, ServicePort } from '../../../src/services/types.js';
 import { endpointList } from '../../support/endpoints.js';
+import { threadTimes } from '../../support/threadTimes.js';
 
 /** `10.0.0.1:5353`, `[fd00::1]:5353`. */
 function split(text: string): { address: string; port: number } {
@@ -138,6 +139,14 @@ describe('the selection of flows', () => {
     );
   });
 
+  it('is all UDP flows of the family if there are many frontends', () => {
+    const many = Array.from(
+      { length: 20_000 },
+      (_, i) => `externalIP 198.${i >> 16}.${(i >> 8) & 255}.${i & 255}:53`,
+    );
+    assert.deepEqual(selectFlows([port(many, ['10.0.0.1:53'])]), [{ family: 4, protocol: 'udp' }]);
+  });
+
   it('has an address and port once if several Services claim it', () => {
     const one = port(['clusterIP 10.96.0.1:53', 'externalIP 203.0.113.1:53'], ['10.0.0.1:53']);
     const other = port(['clusterIP 10.96.0.2:53', 'externalIP 203.0.113.1:53'], ['10.0.0.2:53']);
@@ -247,4 +256,22 @@ describe('the port of a flow', () => {
     ];
     assert.deepEqual(stale([web, other], flows), [flows[2]]);
   });
+});
+
+it('the frontends of a port share the list of its endpoints: 20 000 frontends and 1000 endpoints cost no product', () => {
+  const many = Array.from(
+    { length: 20_000 },
+    (_, i) => `externalIP 198.${i >> 16}.${(i >> 8) & 255}.${i & 255}:53`,
+  );
+  const pods = Array.from({ length: 1000 }, (_, i) => `10.0.${i >> 8}.${i & 255}:53`);
+  const large = port(many, pods);
+  const before = threadTimes().ran;
+  const stale = staleFlows(
+    [flow('198.0.1.1:53 10.0.3.1:53'), flow('198.0.1.1:53 10.9.9.9:53')],
+    [large],
+    () => false,
+  );
+  const ran = threadTimes().ran - before;
+  assert.deepEqual(stale, [flow('198.0.1.1:53 10.9.9.9:53')]);
+  assert.ok(ran < 1000, `${ran} ms`);
 });

@@ -42,6 +42,28 @@ describe('Claims', () => {
     assert.equal(claims.holder(VIP), undefined);
   });
 
+  it('affects no other Service unless another one wins', () => {
+    const claims = new Claims();
+    claims.replace(OLD, [], [[VIP, OTHER]]);
+    assert.deepEqual([...claims.replace(YOUNG, [], [[VIP, OTHER]])], []);
+    assert.deepEqual([...claims.replace(YOUNG, [[VIP, OTHER]], [[VIP]])], []);
+    assert.deepEqual([...claims.replace(OLD, [[VIP, OTHER]], [[VIP, OTHER]])], [], 'nothing changed');
+    assert.equal(claims.holder(VIP), 'demo/z');
+    assert.deepEqual([...claims.replace(OLD, [[VIP, OTHER]], [[OTHER]])], ['demo/a']);
+    assert.equal(claims.holder(VIP), 'demo/a');
+  });
+
+  it('keeps a weaker claim to the same address when the stronger one ends', () => {
+    const claims = new Claims();
+    claims.replace(YOUNG, [], [[VIP], [], [VIP]]);
+    claims.replace(OLD, [], [[], [], [VIP]]);
+    assert.equal(claims.holder(VIP), 'demo/a');
+    assert.deepEqual([...claims.replace(YOUNG, [[VIP], [], [VIP]], [[], [], [VIP]])], ['demo/z']);
+    assert.equal(claims.holder(VIP), 'demo/z');
+    claims.replace(OLD, [[], [], [VIP]], []);
+    assert.equal(claims.holder(VIP), 'demo/a');
+  });
+
   it('assigns an address to the strongest claim: cluster IP, load-balancer IP, external IP', () => {
     const orders = [
       [0, 1, 2],

@@ -96,3 +96,21 @@ it('a failure without the name of a rule has no fields', async () => {
   assert.ok(failures.length > 0);
   assert.ok(failures.every((failure) => failure.fields === undefined));
 });
+
+it('the fields of a Service with thousands of them are not searched: each would be tried with a plan of all others', async () => {
+  const node = new FakeIptablesNode(HOST);
+  const addresses = Array.from({ length: 2000 }, (_, i) => `203.${i >> 8}.113.${i & 255}`);
+  node.kernel.iptables.refuse = (_, rule) => (rule.startsWith('-d 203.1.113.9/32 ') ? 'refused' : undefined);
+  await node.loadText(
+    service('web', '10.96.0.1', `  externalIPs: [${addresses.join()}]`) + slice('web', '10.244.1.1'),
+  );
+  const { planService } = node.mode;
+  let plans = 0;
+  node.mode.planService = (...args) => {
+    plans++;
+    return planService(...args);
+  };
+  const { failures } = await node.sync();
+  assert.ok(failures.length > 0);
+  assert.deepEqual([plans, failures.flatMap(({ fields = [] }) => fields)], [1, []]);
+});

@@ -3,8 +3,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { measureTenant, type TenantFigures } from './tenantRun.js';
 
-/** Maximum time of a turn of the event loop, in ms of CPU time, and of an answer of /livez, in ms. */
-const TURN = 50;
+/**
+ * Maximum time of a turn of the event loop, in ms of CPU time, and of an answer of /livez, in ms. A turn takes about 45 ms on an idle
+ * machine; on a busy one, other processes empty the caches of the CPU.
+ */
+const TURN = 80;
 const LIVEZ = 250;
 /** Times and memory may be this many times those of ordinary objects. */
 const TIMES = 2;
@@ -86,8 +89,11 @@ it('1000 updates of a slice with new ports: memory is flat', async (t) => {
 
 for (const mode of ['ipvs', 'iptables']) {
   it(`500 ports with 1000 endpoints each, in ${mode} mode`, async (t) => {
-    const figures: TenantFigures = await measureTenant({ mode, objects: ['500x1000'], changes: 1 });
+    const figures = await measureTenant({ mode, objects: ['500x1000'], changes: 1 });
     t.diagnostic(shown(figures));
-    assert.ok(figures.livez <= 4 * LIVEZ, `an answer after ${figures.livez} ms`);
+    assert.ok(figures.operations > 500_000, `${figures.operations} operations`);
+    // In iptables mode, the state in the kernel is 1 000 000 rules, and so is the input of iptables-restore.
+    assert.ok(figures.peak <= (mode === 'ipvs' ? 150 : 1200), `${figures.peak} MB`);
+    assert.ok(figures.livez <= (mode === 'ipvs' ? LIVEZ : 1000), `an answer after ${figures.livez} ms`);
   });
 }

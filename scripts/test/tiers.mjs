@@ -96,7 +96,7 @@ export const TIERS = [
     native: true,
     bundled: true,
     needs: [...IPVS, 'two processors'],
-    others: { 'modeSwitch-nft.': [...IPVS, 'nftables'] },
+    others: { 'modeSwitch-nft.': [...IPVS, 'nftables'], 'modeSwitchOverloaded.': IPVS },
     apart: true,
     limit: 3300,
   },

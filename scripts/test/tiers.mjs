@@ -90,7 +90,7 @@ export const TIERS = [
   { name: 'package', native: true, packed: true, apart: true },
   { name: 'oracle-api', native: true, needs: IPVS, apart: true },
   { name: 'image', native: false, needs: [...IPVS, 'nftables'], image: true, apart: true },
-  { name: 'scale', native: false, apart: true },
+  { name: 'scale', native: false, apart: true, limit: 3300 },
   {
     name: 'scale-vm',
     native: true,

@@ -2,9 +2,6 @@
 import type { Planner } from './planner.js';
 import { Retries } from './retries.js';
 
-/** Timers may run so much too early, in ms: a pass for a retry that is not due yet would do nothing. */
-const EARLY = 2;
-
 /** The owners of an item when its operation failed. */
 type Owners = ReturnType<Planner<never, never>['ownersOf']>;
 
@@ -50,7 +47,7 @@ export class UnknownItems<Item> {
 
   /** Keys whose retry is due. */
   due(): string[] {
-    return this.#retries.due(this.#now() + EARLY);
+    return this.#retries.due(this.#now());
   }
 
   /** Records that an operation on the item failed, or that it could not be read. */

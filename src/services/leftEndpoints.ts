@@ -1,7 +1,7 @@
 // The endpoints that left the slices of a Service between two plans, while they were terminating or not ready: a plan that had
 // seen them would have drained their connections. Pure.
 import type { Family } from '../net/address.js';
-import { AddressPorts } from '../net/addressPorts.js';
+import { AddressPorts, AddressPortsBuilder } from '../net/addressPorts.js';
 import { CONDITIONS } from '../objects/sliceEndpoints.js';
 import type { EndpointSlice } from '../objects/types.js';
 import type { ServicePlanInput } from './types.js';
@@ -31,15 +31,22 @@ export class LeftEndpoints {
       return ends && still.indexOf(addresses, index) < 0;
     });
     if (left.size === 0) return;
+    // With the port of each planned slice, so that its entries compare as they are.
+    const planned = this.#planned
+      .filter((slice) => slice.family === family && slice.endpoints.addressPorts.size > 0)
+      .map(({ endpoints: { addressPorts } }) => ({
+        addressPorts,
+        sought: left.atPort(addressPorts.portAt(0)),
+      }));
     const known = left.filter((index) =>
-      this.#planned.some((slice) => slice.family === family && placeOf(slice, left, index) >= 0),
+      planned.some(({ addressPorts, sought }) => addressPorts.indexOf(sought, index) >= 0),
     );
     this.#addresses[family] = this.#addresses[family]?.with(known) ?? known;
   }
 
   /** The endpoints, at the ports of the planned slices; undefined if there are none. */
   endpoints(): EndpointsByFamily | undefined {
-    let found: { [family in Family]?: AddressPorts } | undefined;
+    const found: { [family in Family]?: AddressPortsBuilder } = {};
     for (const slice of this.#planned) {
       const { family, ports, endpoints } = slice;
       const addresses = this.#addresses[family];
@@ -47,23 +54,21 @@ export class LeftEndpoints {
       const own = addressesOf(slice);
       const left = endpoints.addressPorts.filter((index) => addresses.indexOf(own, index) >= 0);
       for (const { port } of left.size > 0 ? ports : []) {
-        found ??= {};
-        found[family] = found[family]?.with(left.atPort(port)) ?? left.atPort(port);
+        found[family] ??= new AddressPortsBuilder(family);
+        const atPort = left.atPort(port);
+        for (let index = 0; index < atPort.size; index++) found[family].addFrom(atPort, index);
       }
     }
-    return found;
+    const families = ([4, 6] as const).filter((family) => found[family]);
+    return families.length === 0
+      ? undefined
+      : Object.fromEntries(families.map((family) => [family, found[family]?.build()]));
   }
 }
 
 /** The addresses of a slice, with port 0. */
 function addressesOf({ endpoints }: EndpointSlice): AddressPorts {
   return endpoints.addressPorts.atPort(0);
-}
-
-/** The place of an address with port 0 in a slice; -1 if it is not there. */
-function placeOf({ endpoints: { addressPorts } }: EndpointSlice, list: AddressPorts, index: number): number {
-  if (addressPorts.size === 0) return -1;
-  return addressPorts.indexOf(list.filter((each) => each === index).atPort(addressPorts.portAt(0)), 0);
 }
 
 /** The endpoints of both. */

@@ -4,8 +4,8 @@
 export const USUAL_COLUMNS = 80;
 
 /**
- * Breaks a line at its spaces, except no-break spaces (U+00A0), into lines that fit. A word that is longer than a line has a line of its own, which does not
- * fit. Each character counts as one column.
+ * Breaks a line at its spaces, except no-break spaces (U+00A0), into lines that fit. A word that is longer than a line has a line
+ * of its own, which does not fit. Each character counts as one column.
  *
  * @param columns of the longest line
  * @param indent spaces at the start of each line but the first

@@ -83,7 +83,7 @@ export const TIERS = [
       'soak.': ['conntrack', 'ipset'],
     },
   },
-  { name: 'unit', native: false, promtool: true, shells: true },
+  { name: 'unit', native: true, promtool: true, shells: true },
   { name: 'native', native: true },
   { name: 'vm', native: false },
   // Compiles the binaries of all platforms, and installs every Node that the package supports.

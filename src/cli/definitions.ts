@@ -185,7 +185,7 @@ ${MODE_OF_NODE}`,
     options: [
       {
         flags: '--from <client>',
-        help: 'an address, pod (of this node), node (this node itself) or outside; default: outside for an external or load-balancer IP and an address of the node, otherwise pod',
+        help: 'an address, pod (of this node), node (this node itself) or outside; default: outside for an external or load-balancer IP and an address of the node, node for a loopback address, otherwise pod (node for an address of no Service if no network of pods is known)',
       },
       API_LIMIT,
     ],

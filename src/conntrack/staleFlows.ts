@@ -10,7 +10,7 @@ import type { Frontend, ServicePort } from '../services/types.js';
 /** Whether an address and port is a cluster, external or load-balancer IP with a UDP port of any Service. */
 export type IsFrontend = (address: string, port: number) => boolean;
 
-/** Number of selections above which all UDP flows of a family are listed: for each selection, the kernel walks all flows. */
+/** Number of selections above which all UDP flows of a family are listed: each flow would be compared with each selection. */
 const MOST_SELECTIONS = 64;
 
 /**
@@ -71,8 +71,8 @@ export function staleFlows(
 }
 
 /**
- * Lists of serving endpoints by name of the frontend; the frontends of a port share its list. A frontend of several of these ports has the endpoints of
- * all, so that no valid flow is deleted.
+ * Lists of serving endpoints by name of the frontend. The frontends of a port share its list. A frontend of several of these ports has
+ * the lists of all, so that no valid flow is deleted.
  */
 function endpointsByFrontend(ports: Iterable<ServicePort>): Map<string, AddressPorts[]> {
   const endpoints = new Map<string, AddressPorts[]>();

@@ -13,8 +13,8 @@ export interface PacketQuestion {
   readonly protocol: Protocol;
   /**
    * The client: a canonical address of the same family, or a place, for which the mode selects an address. Default:
-   * `outside` for an external or load-balancer IP and for an address of the node, `node` for a loopback address. For a
-   * cluster IP, and for an address that no Service has, `pod`, or `node` if no network of pods on the node is known.
+   * `outside` for an external or load-balancer IP and for an address of the node, `node` for a loopback address, `pod` for a
+   * cluster IP. For an address that no Service has, `pod`, or `node` if no network of pods on the node is known.
    */
   readonly from?: string;
   /** Whether the destination is a cluster IP, even if the kernel lacks it. Default: found in the kernel. */

@@ -12,6 +12,8 @@ export class Audit<Item> {
   readonly #reading: AsyncIterator<ReadonlyMap<string, Item>>;
   /** The keys that were known at the start and have not been read: the texts of the known items, which take no memory of their own. */
   #unseen: Set<string> | undefined;
+  /** The reading was ended. */
+  #closed = false;
   /** Keys with operations since the start of the audit: the state read from the kernel may be older. */
   readonly #changed = new Set<string>();
   /** Keys that no plan wanted when their items were read. */
@@ -48,6 +50,7 @@ export class Audit<Item> {
 
   /** Ends the reading. */
   async close(): Promise<void> {
+    this.#closed = true;
     await this.#reading.return?.();
   }
 
@@ -75,6 +78,8 @@ export class Audit<Item> {
   async next(known: Known<Item>, isUnknown: (key: string) => boolean): Promise<string[] | undefined> {
     const skip = (key: string) => this.#changed.has(key) || isUnknown(key);
     this.#unseen ??= await keysOf(known);
+    // Of a reading that was ended before it began, every key would count as missing.
+    if (this.#closed) return [];
     if (!this.#missing) {
       const { value, done } = await this.#reading.next();
       if (!done) return this.#take(value, known, skip);

@@ -155,7 +155,7 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     const keys = await this.#planPieces(pieces);
     for (const key of this.#planner.planRest()) keys.add(key);
     // After the plans: what an item that cannot be read alone counts as depends on whether it is desired.
-    if (this.#kernel.unknown.planned(keys)) this.#retry = true;
+    if (this.#kernel.unknown.planned(keys, MOST_ALONE)) this.#retry = true;
     for (const key of await this.#observeUnknown(record)) keys.add(key);
     await this.#program(pieces, keys, record);
     return countServices(pieces);

@@ -40,7 +40,7 @@ export class RefusedFields<Item, Operation extends KeyedOperation> {
 
   async #find(error: NetlinkError, service: string): Promise<readonly string[]> {
     const refused = this.#mode.refusedBy?.(error);
-    const input = refused && atOnce(this.#inputs.planInput(service));
+    const input = refused && (await new TimeSlice().finish(this.#inputs.planInput(service)));
     if (!refused || !input || itemsTried(input) > MOST_ITEMS) return NONE;
     const node = this.#inputs.node();
     const needs = (changed: ServicePlanInput) => {

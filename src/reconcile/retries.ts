@@ -3,8 +3,13 @@
 /** Delays before the first retry of an item and at most, in ms. The delay doubles with each failure of the item. */
 export const RETRY = { first: 500, most: 30_000 } as const;
 
-/** Retries are due at multiples of this time, in ms: those of items that failed at nearly the same time are made in one pass. */
-const STEP = 100;
+/**
+ * Retries are due at multiples of a fifth of their delay: those of items that failed at nearly the same time are made in one pass,
+ * because a retry may read all rules of a family.
+ */
+const STEPS = 5;
+/** The longest delay before it is lengthened to such a multiple, in ms. */
+const LONGEST = (RETRY.most * STEPS) / (STEPS + 1);
 
 /** An item that waits for its retry. */
 interface Waiting {
@@ -17,7 +22,7 @@ interface Waiting {
 /** The items that wait for a retry, by key. */
 export class Retries {
   readonly #waiting = new Map<string, Waiting>();
-  /** Time, in ms → keys that are due then. The longest delay has 300 steps: there are few times, however many keys wait. */
+  /** Time, in ms → keys that are due then. There are few times, however many keys wait: each delay has five steps. */
   readonly #times = new Map<number, Set<string>>();
   /** Number of failures of the keys that are tried in this pass. */
   readonly #tried = new Map<string, number>();
@@ -26,8 +31,9 @@ export class Retries {
   failed(key: string, now: number): void {
     if (this.#waiting.has(key)) return;
     const failures = (this.#tried.get(key) ?? 0) + 1;
-    const delay = Math.min(RETRY.first * 2 ** (failures - 1), RETRY.most);
-    this.#wait(key, { failures, dueAt: Math.ceil((now + delay) / STEP) * STEP });
+    const delay = Math.min(RETRY.first * 2 ** (failures - 1), LONGEST);
+    const step = delay / STEPS;
+    this.#wait(key, { failures, dueAt: Math.ceil((now + delay) / step) * step });
   }
 
   /** The current pass tries the key. Unless it fails again, its failures are forgotten at the end of the pass. */
@@ -44,7 +50,7 @@ export class Retries {
   /** The keys that are due. */
   due(now: number): string[] {
     const keys: string[] = [];
-    for (const [time, due] of this.#times) if (time <= now) keys.push(...due);
+    for (const [time, due] of this.#times) if (time <= now) for (const key of due) keys.push(key);
     return keys;
   }
 

@@ -71,16 +71,18 @@ export class UnknownItems<Item> {
     this.#forgetOwners();
   }
 
-  /** Items of these keys may be planned otherwise: those that are unknown are due. Returns whether there are any. */
-  planned(keys: Iterable<string>): boolean {
-    let any = false;
-    if (this.#items.size === 0) return any;
-    for (const key of keys) {
-      if (!this.#items.has(key)) continue;
-      this.#retries.changed(key, this.#now());
-      any = true;
-    }
-    return any;
+  /**
+   * Items of these keys may be planned otherwise: those that are unknown are due, unless they are more than `most`. A full pass for
+   * each change of a Service would cost more than the wait for their retry. Returns whether any are due.
+   */
+  planned(keys: Iterable<string>, most: number): boolean {
+    if (this.#items.size === 0) return false;
+    const found: string[] = [];
+    for (const key of keys) if (this.#items.has(key)) found.push(key);
+    if (found.length > most) return false;
+    const now = this.#now();
+    for (const key of found) this.#retries.changed(key, now);
+    return found.length > 0;
   }
 
   /** Plans were made after operations had failed: the owners of the unknown items are looked up again. */

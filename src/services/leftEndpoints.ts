@@ -31,12 +31,18 @@ export class LeftEndpoints {
       return ends && still.indexOf(addresses, index) < 0;
     });
     if (left.size === 0) return;
-    // With the port of each planned slice, so that its entries compare as they are.
+    // With the port of each planned slice, so that its entries compare as they are. Nearly always, all have one port.
+    const atPorts = new Map<number, AddressPorts>();
+    const leftAt = (port: number) => {
+      const list = atPorts.get(port) ?? left.atPort(port);
+      atPorts.set(port, list);
+      return list;
+    };
     const planned = this.#planned
       .filter((slice) => slice.family === family && slice.endpoints.addressPorts.size > 0)
       .map(({ endpoints: { addressPorts } }) => ({
         addressPorts,
-        sought: left.atPort(addressPorts.portAt(0)),
+        sought: leftAt(addressPorts.portAt(0)),
       }));
     const known = left.filter((index) =>
       planned.some(({ addressPorts, sought }) => addressPorts.indexOf(sought, index) >= 0),
@@ -53,10 +59,14 @@ export class LeftEndpoints {
       if (!addresses || addresses.size === 0) continue;
       const own = addressesOf(slice);
       const left = endpoints.addressPorts.filter((index) => addresses.indexOf(own, index) >= 0);
-      for (const { port } of left.size > 0 ? ports : []) {
-        found[family] ??= new AddressPortsBuilder(family);
-        const atPort = left.atPort(port);
-        for (let index = 0; index < atPort.size; index++) found[family].addFrom(atPort, index);
+      // Entry by entry: those of one slice are then in order, and need not be sorted.
+      const numbers = ports.map(({ port }) => port).sort((a, b) => a - b);
+      const lists = left.size > 0 ? numbers.map((port) => left.atPort(port)) : [];
+      for (let index = 0; index < left.size; index++) {
+        for (const list of lists) {
+          found[family] ??= new AddressPortsBuilder(family);
+          found[family].addFrom(list, index);
+        }
       }
     }
     const families = ([4, 6] as const).filter((family) => found[family]);

@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { get, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, beforeEach, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { COMMAND } from '../../demo/proxyProcess.js';
 import { KERNEL_MODULES } from '../../src/modes/iptables/modules.js';
+import { ask } from '../support/ask.js';
 import { closeAfter } from '../support/closeAfter.js';
 import { selectBackend } from '../support/iptablesBackend.js';
 import { service, slice } from '../support/manifests.js';
@@ -58,18 +58,6 @@ const manifests = () => `--manifests=${join(folder, 'objects.yaml')}`;
 function runOnce() {
   const args = [COMMAND, ...FLAGS, '--once', manifests()];
   return spawnSync(process.execPath, args, { encoding: 'utf8', env: withoutLoader() });
-}
-
-/** The answer of the health port; 0 if it is closed. */
-async function healthStatus(): Promise<number> {
-  try {
-    const sent = get({ host: '127.0.0.1', port: 10_256, path: '/healthz', agent: false });
-    const [response] = (await once(sent, 'response')) as [IncomingMessage];
-    response.resume();
-    return response.statusCode ?? 0;
-  } catch {
-    return 0;
-  }
 }
 
 const bothFamilies = () => tools('iptables-save', 'ip6tables-save');
@@ -121,7 +109,7 @@ describe('iptables-legacy', () => {
     const ended = once(agent, 'close') as Promise<[number | null]>;
     const answers = new Set<number>();
     while (agent.exitCode === null && agent.signalCode === null) {
-      answers.add(await healthStatus());
+      answers.add((await ask('/healthz')).status);
       await delay(50);
     }
     assert.deepEqual(await ended, [1, null]);

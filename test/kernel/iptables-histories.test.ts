@@ -2,7 +2,8 @@
 // end, without an audit. The rest of the kernel is in memory, and so is ipvs mode.
 //
 //   HISTORIES=1000 npm test -- --only kernel iptables-histories    more of them
-//   HISTORY=17 npm test -- --only kernel iptables-histories        one of them again
+//   HISTORY=17 npm test -- --only kernel iptables-histories        one of them with the same random numbers: the moments at which
+//                                                                  the calls of the kernel end differ
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,6 +15,9 @@ import { selectBackend } from '../support/iptablesBackend.js';
 
 const { HISTORY, HISTORIES = '50' } = process.env;
 const SEEDS = HISTORY ? [Number(HISTORY)] : Array.from({ length: Number(HISTORIES) }, (_, i) => i + 1);
+
+/** So few histories need not have everything. */
+const FEW = 20;
 
 const folder = mkdtempSync(join(tmpdir(), 'knp-histories-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -39,7 +43,7 @@ for (const backend of ['nft', 'legacy'] as const) {
       });
     }
     assert.equal(failed.length, 0, `${failed.length} failed. Again: ${failed[0]}`);
-    if (HISTORY) return;
+    if (SEEDS.length < FEW) return;
     for (const [what, count] of Object.entries(counts))
       assert.ok(count > SEEDS.length / 4, `only ${count} ${what}`);
   });

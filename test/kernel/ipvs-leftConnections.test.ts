@@ -100,15 +100,18 @@ test('connections to Services succeed with the port of an entry, and those to it
     assert.match(entries().join('\n'), /^TCP [^\n]+$/);
   }
   forgetFlows();
-  assert.notEqual(dial(ENDPOINT, 8080), 'answer');
+  assert.match(dial(ENDPOINT, 8080), /^(no answer|ECONN\w+)$/);
   // The client resets the answer, which comes from the virtual IP: the entry is then kept for 10 s.
   const [, seconds] = / CLOSE +(\d+)/.exec(entries().join('\n')) ?? [];
   assert.ok(Number(seconds) <= 10, entries().join('\n'));
 });
 
 test('the entries go with the virtual service, and then the connection to the endpoint succeeds', async () => {
+  // From now on, no rule translates new connections.
+  sh(NODE, 'iptables-legacy -t nat -F PREROUTING');
+  forgetFlows();
   assert.equal(dial(VIP), 'answer');
-  assert.equal(entries().length, 1);
+  assert.match(entries().join('\n'), /^TCP .* TIME_WAIT +1[012]\d$/);
   sh(NODE, `ipvsadm -D -t ${VIP}:80`);
   for (const deadline = Date.now() + 5000; entries().length > 0; await delay(50))
     assert.ok(Date.now() < deadline, entries().join('\n'));

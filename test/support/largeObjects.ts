@@ -96,6 +96,14 @@ export const LARGE_OBJECTS: Readonly<Record<string, Make>> = {
       slice(name, name, { ports, endpoints: endpoints(1, first) }),
     ];
   },
+  'ports, terminating endpoints': (name, count, first, version = 0) => {
+    const ports = namedPorts(count);
+    const ends = { conditions: { ready: false, serving: true, terminating: true } };
+    return [
+      service(name, { ports: changed(ports, version) }),
+      slice(name, name, { ports, endpoints: [...endpoints(1, first), ...endpoints(2, first + 1, ends)] }),
+    ];
+  },
   'nil ports': (name, count, _, version = 0) => [
     service(name, {}),
     slice(name, name, { ports: list(count, (i) => ({ name: `p${i === 0 ? version : i}` })) }),

@@ -332,10 +332,12 @@ describe('a proxy', () => {
     tell().changed([service('a', '10.96.0.1')]);
     tell().synced();
     assert.ok((await pass()).failures.length > 0);
-    // Retries that are due at nearly the same time are one pass.
     assert.match(told.join(), /^retry in (5\d\d|600)$/);
-    assert.deepEqual((await pass()).failures, []);
-    assert.match(kernel.ipvs.dump(), /10\.96\.0\.1:80/);
+    // Items that failed at different times may be due in different passes.
+    const isServed = () => kernel.ipvs.dump().includes('10.96.0.1:80');
+    for (let passes = 0; passes === 0 || (!isServed() && passes < 3); passes++)
+      assert.deepEqual((await pass()).failures, []);
+    assert.ok(isServed(), kernel.ipvs.dump());
     await proxy.stop();
   });
 

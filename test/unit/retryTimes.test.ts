@@ -110,7 +110,10 @@ for (const [name, open] of Object.entries(MODES)) {
       assert.ok(delay >= RETRY.first && delay <= 2 * RETRY.first, `${delay} ms`);
       const times = [...new Set(refused)];
       const delays = times.slice(1, 9).map((at, i) => at - (times[i] ?? 0));
-      assert.deepEqual(delays, [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
+      for (const [i, shortest] of [500, 1000, 2000, 4000, 8000, 16_000, 25_000, 25_000].entries()) {
+        const between = delays[i] ?? Number.NaN;
+        assert.ok(between >= shortest && between <= 1.2 * shortest, `${delays}`);
+      }
     } finally {
       time.restore();
     }

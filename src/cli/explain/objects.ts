@@ -59,7 +59,7 @@ async function fromAgent(metricsBindAddress: string, dialled: Dialled): Promise<
 }
 
 /** The frontend with this address and port; otherwise the node port with this port; undefined if there is none. */
-export function namedFrontendAt(
+function namedFrontendAt(
   frontends: readonly NamedFrontend[],
   { address, port, protocol }: Dialled,
 ): NamedFrontend | undefined {

@@ -92,6 +92,8 @@ export class Restorer {
 
   /** Restores tables, in order, when earlier calls have ended. They may still be written when it is called. */
   restore(tables: readonly RestoreTable[] | Promise<readonly RestoreTable[]>): Promise<Outcome> {
+    // It is awaited below, when earlier calls have ended; until then nobody would handle its error.
+    Promise.resolve(tables).catch(() => {});
     const outcome = this.#last.then(async () => this.#restore(await tables));
     this.#last = outcome.catch(() => {});
     return outcome;

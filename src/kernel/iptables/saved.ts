@@ -164,7 +164,7 @@ export class SavedReader {
       code: 'ERR_MALFORMED_REPLY',
       operation: 'iptables.save',
       target: `${this.#table}/${name}`,
-      kernelMessage: 'a rule is in another place than the other rules of its chain',
+      kernelMessage: 'a rule is not beside the other rules of its chain, or no line names its chain',
     });
   }
 

@@ -51,8 +51,9 @@ export function chainNameOf(operation: IptablesOperation): string {
 
 /** Longest line that iptables-restore reads as one, in bytes: its buffer has 10 240, of which the last two are `\n` and NUL. */
 const LONGEST_LINE = 10_238;
-/** Longest rule, in bytes: `-A `, the name of the chain and a space come before it. */
+/** Longest name of a chain, in bytes. */
 const LONGEST_CHAIN = 28;
+/** Longest rule, in bytes: `-A `, the name of the chain and a space come before it. */
 const LONGEST_RULE = LONGEST_LINE - LONGEST_CHAIN - 4;
 
 /** Words, and texts in quotes. Each character fits in one place only, so that the time for any text is linear. */

@@ -1,7 +1,7 @@
 // The plan of one Service in ipvs mode.
 import type { SchedulerFlag } from '../../kernel/ipvs/types.js';
 import type { Family } from '../../net/address.js';
-import type { AddressPorts } from '../../net/addressPorts.js';
+import { type AddressPorts, AddressPortsBuilder } from '../../net/addressPorts.js';
 import { networkContains, parseNetwork } from '../../net/network.js';
 import type { Protocol } from '../../net/protocol.js';
 import type { EndpointsByFamily } from '../../services/leftEndpoints.js';
@@ -26,10 +26,17 @@ export function* planService(
 ): Steps<Plan<Item>> {
   const plan = new Map<string, Item>();
   const counter = new StepCounter();
+  const draining = { 4: new Draining(terminated[4]), 6: new Draining(terminated[6]) };
   for (const port of service.ports) {
     const { family } = port;
     if (!options.families.includes(family)) continue;
-    for (const item of itemsOfPort(port, service.healthCheckNodePort, node, options, terminated[family])) {
+    for (const item of itemsOfPort(
+      port,
+      service.healthCheckNodePort,
+      node,
+      options,
+      draining[family].of(port),
+    )) {
       plan.set(keyOf(item), item);
       if (counter.isFull()) yield;
     }
@@ -39,16 +46,62 @@ export function* planService(
 
 const NONE: EndpointsByFamily = {};
 
+/**
+ * Number of terminated endpoints above which each port has only those with a port number of its own endpoints: a Service with
+ * thousands of ports would have thousands of lists of all.
+ */
+const MOST_FOR_ALL = 100;
+
+/** The terminated endpoints of a family. */
+class Draining {
+  readonly #all: AddressPorts | undefined;
+  #byNumber: ReadonlyMap<number, AddressPorts> | undefined;
+
+  constructor(all: AddressPorts | undefined) {
+    this.#all = all;
+  }
+
+  /** Those that may have been real servers of a port. */
+  of({ endpoints: { addressPorts } }: ServicePort): AddressPorts | undefined {
+    const all = this.#all;
+    if (!all || all.size <= MOST_FOR_ALL || addressPorts.size === 0) return all;
+    this.#byNumber ??= byNumber(all);
+    const numbers = new Set<number>();
+    for (let index = 0; index < addressPorts.size; index++) numbers.add(addressPorts.portAt(index));
+    let found: AddressPorts | undefined;
+    for (const number of numbers) {
+      const list = this.#byNumber.get(number);
+      if (list) found = found?.with(list) ?? list;
+    }
+    return found;
+  }
+}
+
+/** The entries of a list by their port number. */
+function byNumber(all: AddressPorts): Map<number, AddressPorts> {
+  const builders = new Map<number, AddressPortsBuilder>();
+  for (let index = 0; index < all.size; index++) {
+    const number = all.portAt(index);
+    const builder = builders.get(number) ?? new AddressPortsBuilder(all.family);
+    builder.addFrom(all, index);
+    builders.set(number, builder);
+  }
+  return new Map([...builders].map(([number, builder]) => [number, builder.build()]));
+}
+
 /** The terminating endpoints of a Service; undefined if there are none. */
 export function terminatingOf({ ports }: ServicePlanInput): EndpointsByFamily | undefined {
-  let found: { [family in Family]?: AddressPorts } | undefined;
+  const found: { [family in Family]?: AddressPortsBuilder } = {};
   for (const { family, endpoints } of ports) {
     const { terminating } = endpoints;
     if (terminating.size === 0) continue;
-    found ??= {};
-    found[family] = found[family]?.with(terminating) ?? terminating;
+    found[family] ??= new AddressPortsBuilder(family);
+    for (let index = 0; index < terminating.size; index++) found[family].addFrom(terminating, index);
   }
-  return found;
+  const families = ([4, 6] as const).filter((family) => found[family]);
+  return families.length === 0
+    ? undefined
+    : Object.fromEntries(families.map((family) => [family, found[family]?.build()]));
 }
 
 function* itemsOfPort(

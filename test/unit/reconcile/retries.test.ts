@@ -21,11 +21,23 @@ function delays(retries: Retries, key: string, start: number, count: number): nu
 }
 
 describe('Retries', () => {
-  it('doubles the delay of a key with each failure, up to the longest', () => {
-    assert.deepEqual(
-      delays(new Retries(), 'a', 0, 9),
-      [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000],
-    );
+  it('doubles the delay of a key with each failure, up to the longest, and lengthens it by a fifth at most', () => {
+    for (const start of [0, 137, 9999]) {
+      const found = delays(new Retries(), 'a', start, 9);
+      for (const [i, shortest] of [500, 1000, 2000, 4000, 8000, 16_000, 25_000, 25_000, 25_000].entries()) {
+        const delay = found[i] ?? Number.NaN;
+        assert.ok(delay >= shortest && delay <= 1.2 * shortest, `${found}`);
+      }
+    }
+  });
+
+  it('makes keys that failed at nearly the same time due together', () => {
+    const retries = new Retries();
+    for (let i = 0; i < 50; i++) delays(retries, `${i}`, 1_000_000 + 37 * i, 0);
+    const first = retries.next ?? assert.fail('none waits');
+    // Every 37 ms one has failed, and the first delay has steps of 100 ms.
+    assert.equal(retries.due(first + 100).length, 3);
+    assert.deepEqual(retries.due(first + 199), retries.due(first + 100));
   });
 
   it('gives each key its own delay', () => {

@@ -46,11 +46,13 @@ describe('unknown items', () => {
     const { items, clock } = setUp({ a: ['demo/web'] });
     items.add('a', undefined);
     assert.deepEqual([items.retryIn, items.due()], [RETRY.first, []]);
-    assert.equal(items.planned(['b']), false);
-    assert.equal(items.planned(['b', 'a']), true);
+    assert.equal(items.planned(['b'], 1), false);
+    assert.equal(items.planned(['b', 'a'], 1), true);
     assert.deepEqual([items.retryIn, items.due()], [0, ['a']]);
     items.read('a');
     items.add('a', undefined);
+    assert.equal(items.planned(['b', 'a'], 0), false, 'too many to try at once');
+    assert.deepEqual(items.due(), []);
     clock.now = RETRY.first;
     assert.deepEqual(items.due(), ['a'], 'it failed for the first time since it changed');
   });

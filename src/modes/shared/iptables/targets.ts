@@ -39,7 +39,7 @@ export class ForeignTargets {
     return this.#targets.get(table)?.has(name) ?? false;
   }
 
-  /** Names of chains and targets of a table. */
+  /** Names to which these rules jump in a table: chains, and targets such as ACCEPT. */
   in(table: string): Iterable<string> {
     return this.#targets.get(table) ?? [];
   }

@@ -19,7 +19,7 @@ const list = <T>(count: number, make: (i: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => make(i));
 
 /** Number of parts in one large object, and in each ordinary one. */
-const PARTS = 5000;
+const PARTS = 10_000;
 const ORDINARY = 10;
 /** Lists that cost little, and whose cost only shows with many parts. */
 const MORE: Readonly<Record<string, number>> = { 'equal externalIPs': 20_000, 'nil ports': 20_000 };

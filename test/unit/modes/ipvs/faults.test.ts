@@ -70,7 +70,7 @@ function differing(a: readonly string[], b: readonly string[]): string[] {
 }
 
 /** In a pass with more operations than this, several distant ones fail in one run. */
-const MOST_RUNS = 20;
+const MOST_RUNS = 60;
 
 async function tryEveryFault(scenario: Scenario, steps: readonly Objects[]): Promise<number> {
   const sound = await nodeAt(scenario, steps);

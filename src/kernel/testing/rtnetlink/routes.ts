@@ -89,6 +89,8 @@ export class FakeRoutes {
 
   /** Forgets the routes by a link that is down or deleted, and those whose source no link has any more. */
   prune(): void {
+    // The rest walks all addresses, also after the deletion of one.
+    if (this.#routes.length === 0) return;
     const sources = new Set(this.#around.addresses().map(({ address }) => address));
     this.#routes = this.#routes.filter(({ link, preferredSource, nextHops }) => {
       const links = nextHops ? nextHops.map((hop) => hop.link) : [link];

@@ -52,7 +52,7 @@ export class LeftEndpoints {
 
   /** The endpoints, at the ports of the planned slices; undefined if there are none. */
   endpoints(): EndpointsByFamily | undefined {
-    const found: { [family in Family]?: AddressPortsBuilder } = {};
+    const found = new EndpointsBuilder();
     for (const slice of this.#planned) {
       const { family, ports, endpoints } = slice;
       const addresses = this.#addresses[family];
@@ -62,17 +62,27 @@ export class LeftEndpoints {
       // Entry by entry: those of one slice are then in order, and need not be sorted.
       const numbers = ports.map(({ port }) => port).sort((a, b) => a - b);
       const lists = left.size > 0 ? numbers.map((port) => left.atPort(port)) : [];
-      for (let index = 0; index < left.size; index++) {
-        for (const list of lists) {
-          found[family] ??= new AddressPortsBuilder(family);
-          found[family].addFrom(list, index);
-        }
-      }
+      for (let index = 0; index < left.size; index++) for (const list of lists) found.add(list, index);
     }
-    const families = ([4, 6] as const).filter((family) => found[family]);
-    return families.length === 0
-      ? undefined
-      : Object.fromEntries(families.map((family) => [family, found[family]?.build()]));
+    return found.build();
+  }
+}
+
+/** Collects endpoints of both families. */
+export class EndpointsBuilder {
+  readonly #builders: { [family in Family]?: AddressPortsBuilder } = {};
+
+  /** Adds an entry of a list. */
+  add(list: AddressPorts, index: number): void {
+    this.#builders[list.family] ??= new AddressPortsBuilder(list.family);
+    this.#builders[list.family]?.addFrom(list, index);
+  }
+
+  /** The endpoints; undefined if there are none. The builder must not be used afterwards. */
+  build(): EndpointsByFamily | undefined {
+    const { 4: ipv4, 6: ipv6 } = this.#builders;
+    if (!ipv4 && !ipv6) return undefined;
+    return { ...(ipv4 && { 4: ipv4.build() }), ...(ipv6 && { 6: ipv6.build() }) };
   }
 }
 

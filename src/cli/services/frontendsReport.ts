@@ -2,6 +2,7 @@
 import type { ProgrammedEndpoint, ProgrammedFrontend, RuleTraffic } from '../../modes/inventory.js';
 import { joinHostPort } from '../../net/address.js';
 import type { NamesOrigin, ServiceNames } from './names.js';
+import { compareText, serviceName } from './report.js';
 import type { Sample } from './sample.js';
 
 /** An endpoint, with rates per second; without two listings, there are none. */
@@ -24,9 +25,6 @@ export interface FrontendsReport {
   /** By name, address and port; those without a name are last. */
   readonly frontends: readonly FrontendReport[];
 }
-
-/** Numbers in names are compared as numbers. */
-const { compare: compareText } = new Intl.Collator('en', { numeric: true });
 
 /** The report of two listings. */
 export function frontendsReport(
@@ -61,12 +59,6 @@ export function frontendName({ family, address, port, protocol }: ProgrammedFron
   return `${host}/${protocol}`;
 }
 
-/** `demo/web:http`; empty if the Service is unknown. */
-export function serviceOf({ service, portName }: ProgrammedFrontend): string {
-  if (service === undefined) return '';
-  return portName === undefined ? service : `${service}:${portName}`;
-}
-
 /** The names of the agent or of objects, which rules without comments lack. */
 function namesOf({ family, address, port, protocol }: ProgrammedFrontend, names: ServiceNames) {
   // A node port is found by its port, at any address of the family.
@@ -97,6 +89,6 @@ function countersOf(listed: readonly ProgrammedFrontend[]): Map<string, RuleTraf
 
 function byName(a: FrontendReport, b: FrontendReport): number {
   const named = Number(b.service !== undefined) - Number(a.service !== undefined);
-  const key = (frontend: FrontendReport) => `${serviceOf(frontend)} ${frontendName(frontend)}`;
+  const key = (frontend: FrontendReport) => `${serviceName(frontend)} ${frontendName(frontend)}`;
   return named || compareText(key(a), key(b));
 }

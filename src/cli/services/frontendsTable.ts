@@ -3,7 +3,8 @@ import type { RuleTraffic } from '../../modes/inventory.js';
 import { joinHostPort } from '../../net/address.js';
 import { type Column, tableLines } from '../output/table.js';
 import { count } from '../summary.js';
-import { type FrontendReport, frontendName, serviceOf } from './frontendsReport.js';
+import { type FrontendReport, frontendName } from './frontendsReport.js';
+import { serviceName } from './report.js';
 import { shortNumber, type TableOptions } from './table.js';
 import { type Order, TITLES } from './topScreen.js';
 
@@ -33,7 +34,7 @@ export function frontendLines(
     const { kind, persistence, chain, refused, endpoints, counters, rates } = frontend;
     const none = refused === undefined ? 'none' : refused;
     const own = [
-      serviceOf(frontend) || '-',
+      serviceName(frontend) || '-',
       frontendName(frontend),
       endpoints.length === 0 ? style('warning', none) : '',
       ...trafficCells(counters, rates),
@@ -74,7 +75,7 @@ export function matchingFrontends(
 ): readonly FrontendReport[] {
   if (texts.length === 0) return frontends;
   return frontends.filter((frontend) => {
-    const shown = `${serviceOf(frontend)} ${frontendName(frontend)}`;
+    const shown = `${serviceName(frontend)} ${frontendName(frontend)}`;
     return texts.some((text) => shown.includes(text));
   });
 }
@@ -90,7 +91,7 @@ export function sortedFrontends(frontends: readonly FrontendReport[], order: Ord
 /** The first line of top: sums of the list, and its order. */
 export function titleOfFrontends(frontends: readonly FrontendReport[], order: Order): string {
   const sum = frontends.reduce((total, { rates }) => total + (rates?.connections ?? 0), 0);
-  const names = new Set(frontends.map(serviceOf).filter(Boolean)).size;
+  const names = new Set(frontends.map(serviceName).filter(Boolean)).size;
   const listed = `${count(frontends.length, 'frontend')} of ${count(names, 'Service port')}`;
   return `${listed}, ${shortNumber(sum)} new/s; by ${TITLES[order]}`;
 }

@@ -70,7 +70,7 @@ export interface ServicesReport {
 }
 
 /** Numbers in names are compared as numbers. */
-const { compare: compareText } = new Intl.Collator('en', { numeric: true });
+export const { compare: compareText } = new Intl.Collator('en', { numeric: true });
 
 /** The report of two listings. Without `before`, the rates are the kernel's estimates. */
 export function servicesReport(
@@ -106,7 +106,10 @@ export function servicesReport(
 }
 
 /** `demo/web:http`; empty if the Service is unknown. */
-export function serviceName({ service, portName }: VirtualServiceReport): string {
+export function serviceName({
+  service,
+  portName,
+}: Pick<VirtualServiceReport, 'service' | 'portName'>): string {
   if (service === undefined) return '';
   return portName === undefined ? service : `${service}:${portName}`;
 }

@@ -4,7 +4,7 @@ import type { Family } from '../../net/address.js';
 import { type AddressPorts, AddressPortsBuilder } from '../../net/addressPorts.js';
 import { networkContains, parseNetwork } from '../../net/network.js';
 import type { Protocol } from '../../net/protocol.js';
-import type { EndpointsByFamily } from '../../services/leftEndpoints.js';
+import { EndpointsBuilder, type EndpointsByFamily } from '../../services/leftEndpoints.js';
 import type { Frontend, NodeFacts, ServicePlanInput, ServicePort } from '../../services/types.js';
 import { StepCounter, type Steps } from '../../steps.js';
 import type { Plan } from '../mode.js';
@@ -91,17 +91,12 @@ function byNumber(all: AddressPorts): Map<number, AddressPorts> {
 
 /** The terminating endpoints of a Service; undefined if there are none. */
 export function terminatingOf({ ports }: ServicePlanInput): EndpointsByFamily | undefined {
-  const found: { [family in Family]?: AddressPortsBuilder } = {};
-  for (const { family, endpoints } of ports) {
+  const found = new EndpointsBuilder();
+  for (const { endpoints } of ports) {
     const { terminating } = endpoints;
-    if (terminating.size === 0) continue;
-    found[family] ??= new AddressPortsBuilder(family);
-    for (let index = 0; index < terminating.size; index++) found[family].addFrom(terminating, index);
+    for (let index = 0; index < terminating.size; index++) found.add(terminating, index);
   }
-  const families = ([4, 6] as const).filter((family) => found[family]);
-  return families.length === 0
-    ? undefined
-    : Object.fromEntries(families.map((family) => [family, found[family]?.build()]));
+  return found.build();
 }
 
 function* itemsOfPort(

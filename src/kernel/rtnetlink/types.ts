@@ -84,7 +84,7 @@ export type RtnetlinkOperation =
   | { readonly do: 'deleteRoute'; readonly route: NewRoute }
   /** EEXIST when there is one with all these fields. */
   | { readonly do: 'addRule'; readonly rule: NewRule }
-  /** ENOENT when there is none with all these fields. */
+  /** Deletes the first rule with all these fields; ENOENT when there is none. See {@link Rtnetlink.deleteRule}. */
   | { readonly do: 'deleteRule'; readonly rule: NewRule }
   /** EEXIST when it is there. */
   | { readonly do: 'addNeighbour'; readonly neighbour: NewNeighbour }
@@ -137,6 +137,12 @@ export interface Rtnetlink extends KernelClient<RtnetlinkOperation> {
   /** Rules of both families, or of one, in the order in which they apply. */
   listRules(family?: Family, options?: CallOptions): Promise<Rule[]>;
   addRule(rule: NewRule, options?: CallOptions): Promise<void>;
+  /**
+   * Deletes the first rule of the family that has all these fields, in the order of priorities. Rejects with a TypeError without
+   * a field that few rules have: a priority, a prefix longer than 0, a link, a TOS or a mark that is not 0, a protocol of IP,
+   * ports, users, a table, `l3mdev`, `goto` or a suppression. `action`, `protocol`, `invert` and `family` do not suffice: the
+   * rule for the table `local` has them too.
+   */
   deleteRule(rule: NewRule, options?: CallOptions): Promise<void>;
 
   listNeighbours(filter?: NeighbourFilter, options?: CallOptions): Listing<Neighbour>;

@@ -146,7 +146,51 @@ function routes(open: Open): void {
   });
 }
 
+/** Rules that the rule for the table local fulfils too. */
+const WIDE_RULES: readonly NewRule[] = [
+  {},
+  { family: 6 },
+  { priority: undefined as never, from: undefined as never },
+  { from: '0.0.0.0/0', to: '0.0.0.0/0' },
+  { from: '::/0' },
+  { action: 'lookup', protocol: 'kernel' },
+  { invert: false, tos: 0, l3mdev: false },
+  { mark: { value: 0 } },
+  { mark: { value: 0, mask: 0 } },
+];
+
 function rules(open: Open): void {
+  it('deletes no rule without a field that few rules have', async () => {
+    const rtnetlink = await withVeth(open);
+    const before = await rtnetlink.listRules();
+    for (const rule of WIDE_RULES) {
+      await assert.rejects(rtnetlink.deleteRule(rule), {
+        name: 'TypeError',
+        message: /^rtnetlink\.deleteRule: rule must have a field that few rules have, as priority, from, to/,
+      });
+    }
+    const results = await rtnetlink.apply(WIDE_RULES.map((rule) => ({ do: 'deleteRule', rule })));
+    assert.deepEqual(
+      results.map((result) => result?.code),
+      WIDE_RULES.map(() => 'ERR_INVALID_ARGUMENT'),
+    );
+    assert.deepEqual(await rtnetlink.listRules(), before);
+    const narrow: NewRule[] = [
+      { priority: 0 },
+      { family: 6, table: 'local' },
+      { mark: { value: 0, mask: 1 } },
+      { suppressPrefixLength: 0 },
+      { to: '10.0.0.0/8' },
+    ];
+    assert.deepEqual(outcomes(await rtnetlink.apply(narrow.map((rule) => ({ do: 'deleteRule', rule })))), [
+      'done',
+      'done',
+      'ENOENT 2 rtnetlink.deleteRule from all fwmark 0',
+      'ENOENT 2 rtnetlink.deleteRule from all',
+      'ENOENT 2 rtnetlink.deleteRule from all to 10.0.0.0/8',
+    ]);
+  });
+
   it('adds and deletes rules', async () => {
     const rtnetlink = await open();
     const texts = async (family: 4 | 6) =>

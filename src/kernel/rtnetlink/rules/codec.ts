@@ -18,7 +18,7 @@ import {
 } from '../fields.js';
 import { type Message, MessageWriter } from '../message.js';
 import { AF, familyOfNumber, NLM_F, RTM, WRITE_FLAGS } from '../numbers.js';
-import { checkFamily, checkPrefix, formatPrefix } from '../prefixes.js';
+import { checkFamily, checkPrefix, formatPrefix, type Prefix } from '../prefixes.js';
 import { routeProtocol, routeTable } from '../routes/fields.js';
 import type { NewRule, NumberRange, Rule, RuleAction } from './types.js';
 
@@ -120,7 +120,31 @@ export function encodeRule(verb: 'add' | 'delete', rule: NewRule): MessageWriter
   if (l3mdev) writer.attribute(L3MDEV, () => writer.u8(1));
   writeMark(writer, rule);
   writeFields<Partial<Scalars>>(writer, 'rule.', { ...defaults(verb, rule), ...rule }, SCALARS);
+  if (verb === 'delete' && !narrows(rule, from, to)) writer.check.fail('rule', rule, NARROWING_RULE, true);
   return writer;
+}
+
+const NARROWING = [
+  ...([
+    'priority',
+    'inputLink',
+    'outputLink',
+    'tos',
+    'ipProtocol',
+    'sourcePorts',
+    'destinationPorts',
+  ] as const),
+  ...(['uids', 'table', 'goto', 'suppressPrefixLength', 'suppressGroup'] as const),
+];
+const NARROWING_RULE =
+  'must have a field that few rules have, as priority, from, to, table, mark or a link: without one, the first rule of the family would be deleted';
+
+/** Whether a rule has a field that few others have. The kernel ignores a prefix of length 0, a TOS of 0 and a mark of 0. */
+function narrows(rule: NewRule, from: Prefix | undefined, to: Prefix | undefined): boolean {
+  const { mark, tos, l3mdev } = rule;
+  if ((from?.length ?? 0) > 0 || (to?.length ?? 0) > 0 || l3mdev === true) return true;
+  if (mark !== undefined && (mark.value > 0 || (mark.mask ?? 0) > 0)) return true;
+  return NARROWING.some((name) => rule[name] !== undefined && (name !== 'tos' || tos !== 0));
 }
 
 function defaults(verb: 'add' | 'delete', { protocol }: NewRule): Partial<Scalars> {

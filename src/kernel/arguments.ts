@@ -39,6 +39,17 @@ export function integerFault(field: string, value: unknown, least: number, most:
   return { field, value, rule, wrongType: typeof value !== 'number' };
 }
 
+/** Throws the error of a call whose list is no array: any other object would be taken for an empty one. */
+export function checkArray(operation: string, field: string, value: unknown): void {
+  if (Array.isArray(value)) return;
+  throw argumentError(operation, { field, value, rule: 'must be an array', wrongType: true });
+}
+
+/** A value of any type in the name of an operation or of its target. A Symbol, for example, cannot be a part of a text. */
+export function shown(value: unknown): string {
+  return typeof value === 'string' ? value : inspect(value, { depth: 0, breakLength: Infinity });
+}
+
 /** `realServer.weight must be an integer from 0 to 2147483647, found -1`. */
 export function describeFault(fault: Fault): string {
   return `${fault.field} ${fault.rule}, found ${inspect(fault.value, { depth: 0, breakLength: Infinity })}`;

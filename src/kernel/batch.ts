@@ -1,6 +1,6 @@
 // A list of operations → one call of the addon → one result per operation.
 import type { NativeClient } from './addon.js';
-import { argumentError, type Fault, invalidOperation } from './arguments.js';
+import { argumentError, checkArray, type Fault, invalidOperation, shown } from './arguments.js';
 import type { Calls } from './calls.js';
 import { type Attempt, toNetlinkError } from './failures.js';
 import { RecordWriter } from './recordWriter.js';
@@ -11,12 +11,37 @@ import type { CallOptions, OperationResult } from './types.js';
 export interface Naming<Operation> {
   /** Name of the family: `ipvs`. */
   readonly family: string;
-  /** The verb that takes a list of operations. Default `apply`. */
+  /** The verb that takes a list of operations, and its argument. Default `apply` and `operations`. */
   readonly batchVerb?: string;
+  readonly batchArgument?: string;
   /** Names the operation in errors. */
   attempt(operation: Operation): Attempt;
   /** Names the operation in reports of batches: `addService`. */
   nameOf(operation: Operation): string;
+}
+
+/** The name of the call that takes a list of operations: `ipvs.apply`. */
+export function batchName({ family, batchVerb = 'apply' }: Naming<never>): string {
+  return `${family}.${batchVerb}`;
+}
+
+/** Throws the error of a call whose list of operations is no array. */
+export function checkBatch(operations: unknown, naming: Naming<never>): void {
+  checkArray(batchName(naming), naming.batchArgument ?? 'operations', operations);
+}
+
+/** Names an operation, also one with values that have no text. */
+export function attemptAt<Operation>(operation: Operation, naming: Naming<Operation>): Attempt {
+  try {
+    const attempt = naming.attempt(operation);
+    const { target } = attempt;
+    return target === undefined || typeof target === 'string'
+      ? attempt
+      : { ...attempt, target: shown(target) };
+  } catch {
+    const verb = (operation as { readonly do?: unknown }).do;
+    return { operation: typeof verb === 'string' ? `${naming.family}.${verb}` : batchName(naming) };
+  }
 }
 
 /** How one family packs its operations into records. */
@@ -36,12 +61,13 @@ export interface OperationWriter<Operation> {
 }
 
 /** Carries operations out as one call. An operation that breaks a rule is not sent, and has its error as result. */
-export function applyAll<Operation, Client extends NativeClient>(
+export async function applyAll<Operation, Client extends NativeClient>(
   calls: Calls<Client, Operation>,
   operations: readonly Operation[],
   packing: Packing<Operation>,
   options?: CallOptions,
 ): Promise<OperationResult[]> {
+  checkBatch(operations, packing);
   return sendAll(calls, operations, packing, recordsOf(packing, operations.length), options);
 }
 
@@ -96,15 +122,15 @@ export function sendAll<Operation, Client extends NativeClient>(
       const fault = writer.write(operation);
       if (fault) {
         sent ??= Array.from({ length: place }, (_, i) => i);
-        results[place] = invalidOperation(naming.attempt(operation), fault);
+        results[place] = invalidOperation(attemptAt(operation, naming), fault);
       } else sent?.push(place);
     }
-    const whole = { operation: `${naming.family}.${naming.batchVerb ?? 'apply'}` };
+    const whole = { operation: batchName(naming) };
     const failures = await calls.run(whole, (client) => writer.send(client), options);
     for (const failure of failures) {
       const place = sent ? sent[failure.index] : failure.index;
       if (place === undefined) continue;
-      results[place] = toNetlinkError(failure, naming.attempt(operations[place] as Operation));
+      results[place] = toNetlinkError(failure, attemptAt(operations[place] as Operation, naming));
     }
     return results;
   });
@@ -119,7 +145,7 @@ async function sendOne<Operation, Client extends NativeClient>(
   options?: CallOptions,
 ): Promise<void> {
   const fault = writer.write(operation);
-  const attempt = () => naming.attempt(operation);
+  const attempt = () => attemptAt(operation, naming);
   if (fault) throw argumentError(attempt().operation, fault);
   const send = async () => {
     const [failure] = await calls.run(attempt, (client) => writer.send(client), options);

@@ -1,5 +1,6 @@
 // Reports of batches: one for each batch that has ended, whichever part of the kernel it was for.
 import { performance } from 'node:perf_hooks';
+import { shown } from './arguments.js';
 import type { BatchSource } from './types.js';
 
 /** A batch in a form from which its operations are made on request: most listeners need only their names. */
@@ -64,5 +65,5 @@ export async function changed<Change extends { readonly do: string }>(
 
 /** The name of an operation that has a verb. Accepts operations that break every rule. */
 export function verbOf(operation: { readonly do: string } | undefined): string {
-  return String(operation?.do);
+  return shown(operation?.do);
 }

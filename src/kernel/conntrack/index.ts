@@ -1,6 +1,7 @@
 // Connection tracking over ctnetlink: the flows of one network namespace.
 import type { NetlinkError } from '../../errors.js';
 import { loadAddon, type NativeConntrackClient } from '../addon.js';
+import { checkArray } from '../arguments.js';
 import { applyAll, applyOne } from '../batch.js';
 import { openCalls, unless } from '../calls.js';
 import { Client } from '../client.js';
@@ -117,11 +118,10 @@ class ConntrackClient extends Client<NativeConntrackClient, FlowChange> implemen
     return { deleted, failures };
   }
 
-  deleteFlows(flows: readonly FlowId[], options?: CallOptions): Promise<OperationResult[]> {
-    return this.apply(
-      flows.map((flow) => ({ do: 'deleteFlow', flow })),
-      options,
-    );
+  async deleteFlows(flows: readonly FlowId[], options?: CallOptions): Promise<OperationResult[]> {
+    checkArray('conntrack.deleteFlows', 'flows', flows);
+    const operations = Array.from(flows, (flow) => ({ do: 'deleteFlow', flow }) as const);
+    return this.apply(operations, options);
   }
 
   apply(operations: readonly FlowOperation[], options?: CallOptions): Promise<OperationResult[]> {

@@ -75,10 +75,10 @@ export function writeOperation(operation: FlowOperation | undefined, writer: Rec
     writer.fail('operation', operation, 'must be an object', true);
     return;
   }
-  writer.u8(OPERATION.verb, writer.choice('do', operation.do, VERBS));
-  const fields = OPERATION_FIELDS[operation.do];
-  if (!fields) return;
-  writer.onlyFields('', operation, fields, `the operation ${operation.do}`);
+  const verb = writer.choice('do', operation.do, VERBS);
+  if (verb === 0) return;
+  writer.u8(OPERATION.verb, verb);
+  writer.onlyFields('', operation, OPERATION_FIELDS[operation.do], `the operation ${operation.do}`);
   if (operation.do === 'addFlow') {
     writeNewFlow(operation.flow, writer);
     return;

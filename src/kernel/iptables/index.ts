@@ -2,6 +2,7 @@
 import { NetlinkError } from '../../errors.js';
 import type { Family } from '../../net/address.js';
 import { TimeSlice } from '../../timeSlice.js';
+import { checkArray } from '../arguments.js';
 import { ProgramError, runProgram } from '../program.js';
 import { readProgram } from '../programReading.js';
 import { reported, verbOf } from '../reported.js';
@@ -44,6 +45,7 @@ export function openIptables(): IptablesClient {
     saveTables: (family) => allOf(chains(family)),
     listRules,
     async restore(family, operations) {
+      checkArray('iptables.restore', 'operations', operations);
       const restore = { do: 'restore', family } as const;
       let results: Awaited<ReturnType<Iptables['restore']>> = [];
       await reported(iptables, [restore], verbOf, async () => {

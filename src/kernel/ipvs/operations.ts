@@ -1,7 +1,7 @@
 // Operations and names of IPVS → the records that cross to the addon. Fields that are left out get their defaults here.
 import type { Family } from '../../net/address.js';
 import { PROTOCOL_NUMBERS } from '../../net/protocol.js';
-import { argumentError } from '../arguments.js';
+import { argumentError, checkArray } from '../arguments.js';
 import { onlyRecord, RecordWriter } from '../recordWriter.js';
 import { flagsOf } from './flags.js';
 import {
@@ -278,6 +278,7 @@ export function packServiceId(id: VirtualServiceId, operation: string): Uint8Arr
 
 /** The records that name services; throws the error of the call when one of them breaks a rule. */
 export function packServiceIds(ids: readonly VirtualServiceId[], operation: string): Uint8Array {
+  checkArray(operation, 'ids', ids);
   const writer = new RecordWriter(SERVICE.SIZE, ids.length);
   for (const [i, id] of ids.entries()) {
     writeServiceId(id, writer);

@@ -1,7 +1,7 @@
 // Netlink itself, for families that have no client of their own: requests, listings and notifications as messages.
 import { NetlinkError } from '../../errors.js';
 import { loadAddon, type NativeNetlinkClient } from '../addon.js';
-import { sendAll } from '../batch.js';
+import { checkBatch, sendAll } from '../batch.js';
 import { type Calls, openCalls } from '../calls.js';
 import { Client } from '../client.js';
 import type { Attempt } from '../failures.js';
@@ -71,7 +71,8 @@ class NetlinkClient extends Client<NativeNetlinkClient, NetlinkRequest> implemen
     throw new NetlinkError({ code: 'ERR_MALFORMED_REPLY', operation, target: name });
   }
 
-  send(messages: readonly NetlinkRequest[], options?: CallOptions): Promise<OperationResult[]> {
+  async send(messages: readonly NetlinkRequest[], options?: CallOptions): Promise<OperationResult[]> {
+    checkBatch(messages, NAMING);
     return sendAll(this.calls, messages, NAMING, new MessageWriter(), options);
   }
 

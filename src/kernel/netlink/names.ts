@@ -1,4 +1,5 @@
 // Names of messages in errors and in reports of batches.
+import { shown } from '../arguments.js';
 import type { Naming } from '../batch.js';
 import type { NetlinkRequest } from './types.js';
 
@@ -6,11 +7,12 @@ import type { NetlinkRequest } from './types.js';
 export const NAMING: Naming<NetlinkRequest> = {
   family: 'netlink',
   batchVerb: 'send',
+  batchArgument: 'messages',
   attempt: (message) => ({ operation: 'netlink.send', target: targetOf(message) }),
   nameOf: targetOf,
 };
 
 /** `message type 16`. Accepts messages that break every rule. */
 export function targetOf(message: NetlinkRequest): string {
-  return `message type ${message?.type}`;
+  return `message type ${shown(message?.type)}`;
 }

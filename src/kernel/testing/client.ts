@@ -1,6 +1,6 @@
 // The common part of the fakes of netlink clients. They share the rules for arguments and the errors with the real ones.
 import { argumentError, findCallOptionsFault, invalidOperation } from '../arguments.js';
-import type { Packing } from '../batch.js';
+import { attemptAt, batchName, checkBatch, type Packing } from '../batch.js';
 import { type Attempt, closedError, toNetlinkError } from '../failures.js';
 import { RecordListing } from '../listing.js';
 import { RecordWriter } from '../recordWriter.js';
@@ -60,12 +60,13 @@ export class FakeClient<Change> implements Faults, KernelClient<Change> {
     return act();
   }
 
-  protected applyAll<Operation extends Change>(
+  protected async applyAll<Operation extends Change>(
     operations: readonly Operation[],
     packing: Packing<Operation>,
     act: Act<Operation>,
     options: CallOptions = {},
   ): Promise<OperationResult[]> {
+    checkBatch(operations, packing);
     return reported<Operation, OperationResult>(this, operations, packing.nameOf, async () =>
       this.results(operations, packing, act, options),
     );
@@ -78,12 +79,13 @@ export class FakeClient<Change> implements Faults, KernelClient<Change> {
     act: Act<Operation>,
     options: CallOptions = {},
   ): OperationResult[] {
-    this.#check({ operation: `${packing.family}.apply` }, options);
+    this.#check({ operation: batchName(packing) }, options);
     const writer = new RecordWriter(packing.recordSize, 1);
-    return operations.map((operation) => {
+    // Unlike map(), from() visits the holes of an array.
+    return Array.from(operations, (operation) => {
       packing.write(operation, writer);
       const broken = writer.finish();
-      const attempt = packing.attempt(operation);
+      const attempt = attemptAt(operation, packing);
       if (broken) return invalidOperation(attempt, broken);
       writer.reset();
       return this.#attempt(attempt, () => act(operation));
@@ -96,7 +98,7 @@ export class FakeClient<Change> implements Faults, KernelClient<Change> {
     act: Act<Operation>,
     options: CallOptions = {},
   ): Promise<void> {
-    const attempt = packing.attempt(operation);
+    const attempt = attemptAt(operation, packing);
     const writer = new RecordWriter(packing.recordSize, 1);
     packing.write(operation, writer);
     const broken = writer.finish();

@@ -2,6 +2,7 @@
 import { constants } from 'node:os';
 import type { NetlinkError } from '../../errors.js';
 import { familyOf } from '../../net/address.js';
+import { checkArray } from '../arguments.js';
 import { checkConfirmation } from '../confirmation.js';
 import { attemptOn, nameFlow, nameSelections } from '../conntrack/names.js';
 import { packName } from '../conntrack/operations.js';
@@ -143,11 +144,10 @@ export class FakeConntrack extends FakeClient<FlowChange> implements Conntrack {
     return { deleted: found.length - failures.length, failures };
   }
 
-  deleteFlows(flows: readonly FlowId[], options?: CallOptions): Promise<OperationResult[]> {
-    return this.apply(
-      flows.map((flow) => ({ do: 'deleteFlow', flow })),
-      options,
-    );
+  async deleteFlows(flows: readonly FlowId[], options?: CallOptions): Promise<OperationResult[]> {
+    checkArray('conntrack.deleteFlows', 'flows', flows);
+    const operations = Array.from(flows, (flow) => ({ do: 'deleteFlow', flow }) as const);
+    return this.apply(operations, options);
   }
 
   apply(operations: readonly FlowOperation[], options?: CallOptions): Promise<OperationResult[]> {

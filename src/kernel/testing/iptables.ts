@@ -2,6 +2,7 @@
 import { NetlinkError } from '../../errors.js';
 import type { Family } from '../../net/address.js';
 import { atOnce } from '../../steps.js';
+import { checkArray } from '../arguments.js';
 import { program } from '../iptables/index.js';
 import { mainErrorOf, resultsOf, writeTables } from '../iptables/results.js';
 import { parsePolicies, parseSaved } from '../iptables/saved.js';
@@ -86,6 +87,7 @@ export class FakeIptables implements Iptables, Faults {
     family: Family,
     operations: readonly IptablesOperation[],
   ): Promise<(NetlinkError | undefined)[]> {
+    checkArray('iptables.restore', 'operations', operations);
     const restore = { do: 'restore', family } as const;
     let results: (NetlinkError | undefined)[] = [];
     await reported(this, [restore], verbOf, async () => {

@@ -1,6 +1,7 @@
 // Netlink with answers that a test writes: it does not know the families whose messages it is sent.
 import { constants } from 'node:os';
 import { invalidOperation } from '../arguments.js';
+import { checkBatch } from '../batch.js';
 import { type Attempt, toNetlinkError } from '../failures.js';
 import { MessageWriter, NLM_F_DUMP } from '../netlink/messages.js';
 import { NAMING, targetOf } from '../netlink/names.js';
@@ -42,10 +43,11 @@ export class FakeNetlink extends FakeClient<NetlinkRequest> implements Netlink {
     return this.read(attempt, () => this.families.get(name) ?? refuse(ENOENT, attempt), options);
   }
 
-  send(messages: readonly NetlinkRequest[], options: CallOptions = {}): Promise<OperationResult[]> {
+  async send(messages: readonly NetlinkRequest[], options: CallOptions = {}): Promise<OperationResult[]> {
     const attempt = { operation: 'netlink.send' };
+    checkBatch(messages, NAMING);
     return reported<NetlinkRequest, OperationResult>(this, messages, NAMING.nameOf, () =>
-      this.open(attempt, () => messages.map((each) => this.#sendOne(each)), options),
+      this.open(attempt, () => Array.from(messages, (each) => this.#sendOne(each)), options),
     );
   }
 

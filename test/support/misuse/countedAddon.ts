@@ -1,0 +1,56 @@
+// The addon's clients and watches replaced by parts that send nothing and count the calls that reach them.
+import { type Addon, loadAddon } from '../../../src/kernel/addon.js';
+
+const PARTS = [
+  'IpvsClient',
+  'IpsetClient',
+  'RtnetlinkClient',
+  'RtnetlinkWatch',
+  'ConntrackClient',
+  'ConntrackWatch',
+  'NetlinkClient',
+  'NetlinkWatch',
+] as const satisfies (keyof Addon)[];
+
+/** The answers of calls that resolve to no records. Every other call resolves to none. */
+const ANSWERS: Readonly<Record<string, unknown>> = {
+  apply: [],
+  delete: { deleted: 0, failures: [], failed: new Uint8Array() },
+};
+
+/** A stand-in for the addon, from its making to `restore()`. */
+export class CountedAddon {
+  /** The calls so far that would reach the kernel, `IpvsClient.get`, without those that open and close. */
+  readonly calls: string[] = [];
+  readonly #addon = loadAddon();
+  readonly #parts = PARTS.map((name) => [name, this.#addon[name]] as const);
+
+  constructor() {
+    const { calls } = this;
+    for (const name of PARTS) {
+      const part = class {
+        constructor() {
+          // biome-ignore lint/correctness/noConstructorReturn: the addon's class has other methods in each family.
+          return counted(name, calls);
+        }
+      };
+      Object.assign(this.#addon, { [name]: part });
+    }
+  }
+
+  restore(): void {
+    Object.assign(this.#addon, Object.fromEntries(this.#parts));
+  }
+}
+
+function counted(part: string, calls: string[]): object {
+  const get = (_: object, method: string | symbol) => {
+    if (method === 'then') return undefined;
+    if (method === 'open' || method === 'close') return async () => new Uint8Array();
+    return async () => {
+      calls.push(`${part}.${String(method)}`);
+      return ANSWERS[String(method)] ?? new Uint8Array();
+    };
+  };
+  return new Proxy({}, { get });
+}

@@ -1,0 +1,37 @@
+// The clients of all doors over a stand-in for the addon, and their fakes.
+import { openConntrack } from '../../../src/kernel/conntrack/index.js';
+import { openIpset } from '../../../src/kernel/ipset/index.js';
+import { openIpvs } from '../../../src/kernel/ipvs/index.js';
+import { openNetlink } from '../../../src/kernel/netlink/index.js';
+import { openRtnetlink } from '../../../src/kernel/rtnetlink/index.js';
+import {
+  FakeConntrack,
+  FakeIpset,
+  FakeIpvs,
+  FakeNetlink,
+  FakeRtnetlink,
+} from '../../../src/kernel/testing/index.js';
+
+/** How the client of each door is opened. Call while a {@link CountedAddon} is in place. */
+export const OPEN = {
+  ipvs: () => openIpvs(),
+  ipset: () => openIpset(),
+  rtnetlink: () => openRtnetlink(),
+  conntrack: () => openConntrack(),
+  netlink: () => openNetlink({ protocol: 'generic' }),
+} as const;
+
+/** A name of a door. */
+export type Door = keyof typeof OPEN;
+
+/** How the fake of each door is made. */
+export const FAKES = {
+  ipvs: () => new FakeIpvs(),
+  ipset: () => new FakeIpset(),
+  rtnetlink: () => new FakeRtnetlink(),
+  conntrack: () => new FakeConntrack(),
+  netlink: () => new FakeNetlink(),
+} as const satisfies Record<Door, () => object>;
+
+/** Its methods by name, for calls with arguments of any type. */
+export type Verbs = Readonly<Record<string, (...args: unknown[]) => unknown>>;

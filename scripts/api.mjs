@@ -6,7 +6,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { Extractor, ExtractorConfig } from '@microsoft/api-extractor';
+import { CompilerState, Extractor, ExtractorConfig } from '@microsoft/api-extractor';
 import { buildTypeScript } from './lib/build.mjs';
 import { CHECKOUT } from './lib/checkout.mjs';
 import { doors } from './lib/doors.mjs';
@@ -34,7 +34,7 @@ process.exitCode = await reportFailures('api', () => {
   if (!check) buildTypeScript();
   mkdirSync(REPORTS, { recursive: true });
   const exports = doors();
-  const reports = Object.entries(exports).map(([door, target]) => ({ door, ...reportOf(door, target) }));
+  const reports = reportsOf(exports);
   const exported = new Set(reports.flatMap((report) => report.exported));
   const errors = reports.flatMap((report) => [
     ...report.errors,
@@ -53,45 +53,67 @@ process.exitCode = await reportFailures('api', () => {
 });
 
 /**
+ * Writes or checks the reports of these exports. The declarations of all are compiled once.
+ *
+ * @param {Record<string, string>} exports
+ */
+function reportsOf(exports) {
+  const temporary = mkdtempSync(join(tmpdir(), 'knp-api-'));
+  try {
+    const declarations = Object.values(exports).map(declarationsOf);
+    const configs = Object.keys(exports).map((door, i) =>
+      configOf(door, /** @type {string} */ (declarations[i]), temporary),
+    );
+    const [first] = configs;
+    if (!first) throw new Failure('package.json has no exports');
+    const compilerState = CompilerState.create(first, { additionalEntryPoints: declarations });
+    return Object.keys(exports).map((door, i) => ({
+      door,
+      ...reportOf(door, /** @type {ExtractorConfig} */ (configs[i]), compilerState),
+    }));
+  } finally {
+    rmSync(temporary, { recursive: true });
+  }
+}
+
+/** @param {string} target a compiled file */
+function declarationsOf(target) {
+  return join(CHECKOUT, target.replace(/\.js$/, '.d.ts'));
+}
+
+/**
  * Writes or checks one report.
  *
  * @param {string} door `./ipvs`
- * @param {string} target its JavaScript file
+ * @param {ExtractorConfig} config
+ * @param {CompilerState} compilerState
  * @returns {{ errors: string[], exported: string[], missing: string[] }} with the names that it exports, and those that its
  *     declarations use but that only another door may export
  */
-function reportOf(door, target) {
+function reportOf(door, config, compilerState) {
   /** @type {string[]} */
   const errors = [];
   /** @type {string[]} */
   const missing = [];
-  /** @type {string[]} */
-  let exported = [];
-  const temporary = mkdtempSync(join(tmpdir(), 'knp-api-'));
-  try {
-    const config = configOf(door, join(CHECKOUT, target.replace(/\.js$/, '.d.ts')), temporary);
-    const { apiReportChanged } = Extractor.invoke(config, {
-      localBuild: !check,
-      messageCallback: (message) => {
-        message.handled = true;
-        if (message.messageId === 'ae-forgotten-export')
-          missing.push(/"(.*?)"/.exec(message.text)?.[1] ?? '');
-        if (!ERRORS.includes(message.messageId) || MEMBER.test(message.text)) return;
-        errors.push(`${door}: ${basename(message.sourceFilePath ?? '')}: ${message.text}`);
-      },
-    });
-    if (check && apiReportChanged) {
-      const report = `docs/api/${nameOf(door)}.api.md`;
-      const state = existsSync(join(CHECKOUT, report)) ? 'is not current' : 'is missing';
-      errors.push(`${report} ${state}: run \`npm run api\`, and describe the change in CHANGELOG.md`);
-    }
-    const text = readFileSync(join(temporary, `${nameOf(door)}.api.md`), 'utf8');
-    exported = [...text.matchAll(/^export (?:declare )?(?:abstract )?\w+ (\w+)/gm)].map(
-      ([, name = '']) => name,
-    );
-  } finally {
-    rmSync(temporary, { recursive: true });
+  const { apiReportChanged } = Extractor.invoke(config, {
+    localBuild: !check,
+    compilerState,
+    messageCallback: (message) => {
+      message.handled = true;
+      if (message.messageId === 'ae-forgotten-export') missing.push(/"(.*?)"/.exec(message.text)?.[1] ?? '');
+      if (!ERRORS.includes(message.messageId) || MEMBER.test(message.text)) return;
+      errors.push(`${door}: ${basename(message.sourceFilePath ?? '')}: ${message.text}`);
+    },
+  });
+  if (check && apiReportChanged) {
+    const report = `docs/api/${nameOf(door)}.api.md`;
+    const state = existsSync(join(CHECKOUT, report)) ? 'is not current' : 'is missing';
+    errors.push(`${report} ${state}: run \`npm run api\`, and describe the change in CHANGELOG.md`);
   }
+  const text = readFileSync(config.reportTempFilePath, 'utf8');
+  const exported = [...text.matchAll(/^export (?:declare )?(?:abstract )?\w+ (\w+)/gm)].map(
+    ([, name = '']) => name,
+  );
   return { errors, exported, missing };
 }
 

@@ -37,8 +37,7 @@ async function test(options) {
   const results = mkdtempSync(join(tmpdir(), 'kube-netlink-proxy-tests-'));
   try {
     const batches = await planBatches(tiers, options, results);
-    // Tiers that run only by name need an idle machine, or a guest with all its memory.
-    const alone = tiers.some((tier) => tier.apart);
+    const alone = tiers.some((tier) => tier.idle);
     const interrupted = await runLanes(batches, alone);
     const status = summarize(batches);
     return interrupted ?? status;

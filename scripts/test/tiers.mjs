@@ -10,7 +10,8 @@ import { filesBelow } from '../lib/checkout.mjs';
  * @property {boolean} native whether it needs the addon and a compiler
  * @property {boolean} [promtool] whether it needs promtool
  * @property {boolean} [shells] whether it needs zsh, fish and groff
- * @property {boolean} [apart] whether it runs only by name, because it takes long or needs an idle machine
+ * @property {boolean} [apart] whether it runs only by name, because it takes long
+ * @property {boolean} [idle] whether it needs a machine on which nothing else runs
  * @property {readonly Need[]} [needs] the kernel features that its tests need; absent: they need no vehicle
  * @property {Readonly<Record<string, readonly Need[]>>} [others] the same, for files whose names have these prefixes
  * @property {number} [limit] time limit of a file, in s, if it differs from the default
@@ -36,7 +37,6 @@ export const TIERS = [
       'startFaults.': ['conntrack'],
       'flushedTables.': ['conntrack', 'nftables', 'bridge filter'],
       'flushedTables-legacy.': ['conntrack', 'iptables-legacy', 'bridge filter'],
-      'once.': [...IPVS, 'nftables'],
       'packets-iptables-legacy.': ['iptables-legacy', 'bridge filter'],
       'packets-iptables-nft.': ['nftables', 'bridge filter'],
       'rollout-iptables-legacy.': ['conntrack', 'iptables-legacy', 'bridge filter'],
@@ -73,7 +73,6 @@ export const TIERS = [
       'ipset.': ['ipset'],
       'ipvs-leftConnections.': [...IPVS, 'conntrack', 'iptables-legacy'],
       'ipvs-surroundings.': [...IPVS, 'modules'],
-      'ipvs-threads.': [...IPVS, 'two processors'],
       'messageCounts.': ['conntrack', 'ipset'],
       'modules.': [],
       'netlink.': [],
@@ -88,9 +87,19 @@ export const TIERS = [
   { name: 'vm', native: false },
   // Compiles the binaries of all platforms, and installs every Node that the package supports.
   { name: 'package', native: true, packed: true, apart: true },
-  { name: 'oracle-api', native: true, needs: IPVS, apart: true },
+  // Every scenario by every opponent. The harness itself is tested by the tiers unit and kernel (bench-here).
+  // What repeats a property many times, or needs QEMU.
+  {
+    name: 'long',
+    native: true,
+    bundled: true,
+    others: { 'ipvs-threads.': [...IPVS, 'two processors'], 'once.': [...IPVS, 'nftables'] },
+    apart: true,
+  },
+  { name: 'bench', native: true, needs: IPVS, apart: true },
+  { name: 'oracle-api', native: true, needs: IPVS, apart: true, idle: true },
   { name: 'image', native: false, needs: [...IPVS, 'nftables'], image: true, apart: true },
-  { name: 'scale', native: false, apart: true, limit: 3300 },
+  { name: 'scale', native: false, apart: true, idle: true, limit: 3300 },
   {
     name: 'scale-vm',
     native: true,
@@ -98,6 +107,7 @@ export const TIERS = [
     needs: [...IPVS, 'two processors'],
     others: { 'modeSwitch-nft.': [...IPVS, 'nftables'], 'modeSwitchOverloaded.': IPVS },
     apart: true,
+    idle: true,
     limit: 3300,
   },
 ];

@@ -34,6 +34,9 @@ export function scenarios(mode: RecordedMode): Scenario[] {
     .map(readScenario);
 }
 
+/** Whether its objects were made at random. */
+export const isRandom = ({ name }: Scenario): boolean => name.startsWith('random-');
+
 function readScenario(folder: string): Scenario {
   const read = (file: string) => readFileSync(join(folder, file), 'utf8');
   const later = readdirSync(folder).filter((name) => /^step\d+$/.test(name));

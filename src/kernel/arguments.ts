@@ -25,8 +25,49 @@ export function findUnknown(options: object, known: ReadonlySet<string>): Fault 
   return undefined;
 }
 
+/**
+ * Whether a value has named fields: a literal, or an object of a class that does not name itself otherwise. A list, a Map or a Date
+ * has none of the fields that are looked for, and would be taken for an object without any.
+ */
+export function hasFields(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false;
+  return (
+    Object.getPrototypeOf(value) === Object.prototype ||
+    Object.prototype.toString.call(value) === '[object Object]'
+  );
+}
+
+/** The rule of such a value. */
+export function objectRule(value: unknown): string {
+  return typeof value === 'object' && value !== null ? 'must be a plain object' : 'must be an object';
+}
+
+/** The fault of a value that has no named fields. */
+export function objectFault(field: string, value: unknown): Fault | undefined {
+  return hasFields(value) ? undefined : { field, value, rule: objectRule(value), wrongType: true };
+}
+
+/** Throws the error of a call whose argument has no named fields. */
+export function checkObject(operation: string, field: string, value: unknown): void {
+  const fault = objectFault(field, value);
+  if (fault) throw argumentError(operation, fault);
+}
+
+/** Throws the error of a call whose options are no object; they may be left out. */
+export function checkOptions(operation: string, options: unknown): void {
+  if (options !== undefined) checkObject(operation, 'options', options);
+}
+
+/** Throws the error of a call whose options break a rule. */
+export function checkCallOptions(operation: string, options: CallOptions | undefined): void {
+  const fault = options === undefined ? undefined : findCallOptionsFault(options);
+  if (fault) throw argumentError(operation, fault);
+}
+
 /** The fault of the options of a call. */
 export function findCallOptionsFault(options: CallOptions): Fault | undefined {
+  const fault = objectFault('options', options);
+  if (fault) return fault;
   const { signal } = options;
   if (signal === undefined || signal instanceof AbortSignal) return findUnknown(options, CALL_OPTIONS);
   return { field: 'signal', value: signal, rule: 'must be an AbortSignal', wrongType: true };

@@ -1,7 +1,14 @@
 // Calls of one part of the addon: one after another, in the order in which they were made, until it is closed.
 import { NetlinkError } from '../errors.js';
 import type { NativeError, NativePart } from './addon.js';
-import { argumentError, type Fault, findCallOptionsFault, findUnknown, integerFault } from './arguments.js';
+import {
+  argumentError,
+  checkOptions,
+  type Fault,
+  findCallOptionsFault,
+  findUnknown,
+  integerFault,
+} from './arguments.js';
 import { type Attempt, closedError, toNetlinkError } from './failures.js';
 import type { Batch, BatchSource, CallOptions, OpenOptions } from './types.js';
 
@@ -24,6 +31,7 @@ export async function openCalls<Native extends NativePart, Change>(
   options: OpenOptions,
   attempt: Attempt,
 ): Promise<Calls<Native, Change>> {
+  checkOptions(attempt.operation, options);
   const { netns, timeout = DEFAULT_TIMEOUT, signal } = options;
   const fault =
     findUnknown(options, OPEN_OPTIONS) ??

@@ -1,5 +1,6 @@
 // The common part of the clients of all families that speak netlink.
 import type { NativePart } from './addon.js';
+import { checkCallOptions } from './arguments.js';
 import type { Calls } from './calls.js';
 import type { Attempt } from './failures.js';
 import { type Reading, RecordListing } from './listing.js';
@@ -37,6 +38,7 @@ export class Client<Native extends NativePart, Change> implements KernelClient<C
     read: (records: Uint8Array) => Reading<T>,
     options: CallOptions = {},
   ): Listing<T> {
+    checkCallOptions(attempt.operation, options);
     return new RecordListing(async () => read(await this.calls.run(attempt, call, options)), options.signal);
   }
 }

@@ -1,5 +1,5 @@
 // The words that calls ask for which delete what others have made too.
-import { argumentError, findUnknown } from './arguments.js';
+import { argumentError, checkOptions, findUnknown } from './arguments.js';
 
 const OPTIONS: ReadonlySet<string> = new Set(['confirm', 'signal']);
 
@@ -9,6 +9,7 @@ const OPTIONS: ReadonlySet<string> = new Set(['confirm', 'signal']);
  * @param operation of the call, in the error: `ipvs.flush`
  */
 export function checkConfirmation(operation: string, words: string, options: { confirm: string }): void {
+  checkOptions(operation, options);
   const unknown = findUnknown(options ?? {}, OPTIONS);
   if (unknown) throw argumentError(operation, unknown);
   const confirm = options?.confirm;

@@ -2,7 +2,7 @@
 import { type Family, readAddress } from '../net/address.js';
 import type { AddressPorts } from '../net/addressPorts.js';
 import { type IpProtocol, PROTOCOL_NUMBERS, type Protocol } from '../net/protocol.js';
-import { argumentError, type Fault } from './arguments.js';
+import { argumentError, type Fault, hasFields, objectRule } from './arguments.js';
 import type { Place, TextPlace } from './layout.js';
 
 const encoder = new TextEncoder();
@@ -142,6 +142,10 @@ export class RecordWriter {
    */
   onlyFields(path: string, object: unknown, known: ReadonlySet<string>, kind: string): void {
     if (typeof object !== 'object') return; // the checks of its fields find that
+    if (path !== '' && object !== null && !hasFields(object)) {
+      this.fail(path.slice(0, -1), object, objectRule(object), true);
+      return;
+    }
     for (const field in object) {
       if (known.has(field)) continue;
       this.fail(`${path}${field}`, object?.[field as keyof object], `is no field of ${kind}`, true);

@@ -1,6 +1,6 @@
 // Watches of the addon: opened, started, and their notifications read.
 import type { NativePart, NativeWatch } from './addon.js';
-import { argumentError, type Fault, findCallOptionsFault, integerFault } from './arguments.js';
+import { argumentError, type Fault, findCallOptionsFault, integerFault, objectFault } from './arguments.js';
 import { type Calls, openCalls } from './calls.js';
 import { eventStream, type Subscription } from './eventStream.js';
 import type { EventStream, OpenOptions, WatchOptions } from './types.js';
@@ -16,7 +16,10 @@ export interface WatchKind<Event> {
 const LONGEST_GATHER = 60_000;
 
 /** The first option of a watch that breaks a rule. */
-export function findWatchFault({ gather = 0, keepAlive = true, ...others }: WatchOptions): Fault | undefined {
+export function findWatchFault(options: WatchOptions): Fault | undefined {
+  const noObject = objectFault('options', options);
+  if (noObject) return noObject;
+  const { gather = 0, keepAlive = true, ...others } = options;
   const fault = findCallOptionsFault(others) ?? integerFault('gather', gather, 0, LONGEST_GATHER);
   if (fault || typeof keepAlive === 'boolean') return fault;
   return { field: 'keepAlive', value: keepAlive, rule: 'must be true or false', wrongType: true };

@@ -1,7 +1,7 @@
 // Connection tracking over ctnetlink: the flows of one network namespace.
 import type { NetlinkError } from '../../errors.js';
 import { loadAddon, type NativeConntrackClient } from '../addon.js';
-import { checkArray } from '../arguments.js';
+import { checkArray, checkOptions } from '../arguments.js';
 import { applyAll, applyOne } from '../batch.js';
 import { openCalls, unless } from '../calls.js';
 import { Client } from '../client.js';
@@ -15,7 +15,7 @@ import { attemptOn, hintFor, nameFlow, nameSelections } from './names.js';
 import { packName } from './operations.js';
 import { PACKING } from './packing.js';
 import { readCapabilities, readEvents, readExpectations, readFlows, readStatistics } from './records.js';
-import { packFilter, packListing, packWatch } from './selections.js';
+import { packFilter, packListing, packWatch, readGetOptions } from './selections.js';
 import {
   type Conntrack,
   type ConntrackCapabilities,
@@ -68,6 +68,7 @@ export async function openConntrack(options: OpenOptions = {}): Promise<Conntrac
 
 class ConntrackClient extends Client<NativeConntrackClient, FlowChange> implements Conntrack {
   list(selection?: FlowSelection | readonly FlowSelection[], options: ListOptions = {}): Listing<Flow> {
+    checkOptions('conntrack.list', options);
     const selections = selection === undefined ? undefined : [selection].flat();
     const list = (client: NativeConntrackClient) => {
       const { filters, how } = packListing(selections, options);
@@ -78,10 +79,11 @@ class ConntrackClient extends Client<NativeConntrackClient, FlowChange> implemen
     });
   }
 
-  async get(flow: FlowId, { zeroCounters = false, ...options }: GetOptions = {}): Promise<Flow | undefined> {
+  async get(flow: FlowId, options: GetOptions = {}): Promise<Flow | undefined> {
+    const name = packName(flow, 'conntrack.get');
+    const { zeroCounters, call } = readGetOptions(options);
     const attempt = attemptOn('get', nameFlow(flow));
-    const name = packName(flow, attempt.operation);
-    const found = this.calls.run(attempt, (client) => client.get(name, zeroCounters), options);
+    const found = this.calls.run(attempt, (client) => client.get(name, zeroCounters), call);
     const record = await unless('ENOENT', found);
     return record && (await readAll(readFlows(record)))[0];
   }
@@ -136,15 +138,16 @@ class ConntrackClient extends Client<NativeConntrackClient, FlowChange> implemen
     });
   }
 
-  watch({ kinds, selection, ...options }: FlowWatchOptions = {}): EventStream<FlowEvent> {
-    const selected = packWatch({ ...(kinds && { kinds }), ...(selection && { selection }) });
+  watch(options: FlowWatchOptions = {}): EventStream<FlowEvent> {
+    const selected = packWatch(options);
+    const { kinds: _, selection: __, ...watching } = options;
     const create = () => {
       const watch = new (loadAddon().ConntrackWatch)();
       watch.select(selected.kinds, selected.filters);
       return watch;
     };
     const kind = { operation: 'conntrack.watch', create, read: readEvents };
-    return watchEvents(kind, this.calls, options);
+    return watchEvents(kind, this.calls, watching);
   }
 
   async statistics(options?: CallOptions): Promise<ConntrackStatistics> {

@@ -1,5 +1,6 @@
 // Names of operations and their targets in errors, in the notation of conntrack(8), and hints.
 import { joinHostPort } from '../../net/address.js';
+import { hasFields, shown } from '../arguments.js';
 import type { Attempt } from '../failures.js';
 import { moduleHint, recent } from '../hints.js';
 import { verbOf } from '../reported.js';
@@ -18,20 +19,20 @@ export function attemptOn(verb: string, target?: string): Attempt {
 /** The name of a flow: `udp 10.0.0.1:4000 -> 10.96.0.10:53`. Accepts any value. */
 export function nameFlow(flow: FlowId | NewFlow | undefined): string {
   const tuple = flow?.original;
-  if (!tuple) return String(tuple);
+  if (!tuple) return shown(tuple);
   const { icmp } = tuple;
   const [from, to] = [
     nameEnd(tuple.source, tuple.sourcePort),
     nameEnd(tuple.destination, tuple.destinationPort),
   ];
-  const kind = icmp ? ` type ${icmp.type} code ${icmp.code} id ${icmp.id}` : '';
+  const kind = icmp ? ` type ${shown(icmp.type)} code ${shown(icmp.code)} id ${shown(icmp.id)}` : '';
   return icmp
-    ? `${flow.protocol} ${tuple.source} -> ${tuple.destination}${kind}`
-    : `${flow.protocol} ${from} -> ${to}`;
+    ? `${shown(flow.protocol)} ${shown(tuple.source)} -> ${shown(tuple.destination)}${kind}`
+    : `${shown(flow.protocol)} ${from} -> ${to}`;
 }
 
 function nameEnd(address: unknown, port: unknown): string {
-  return port === undefined ? String(address) : joinHostPort(String(address), Number(port));
+  return port === undefined ? shown(address) : joinHostPort(shown(address), shown(port));
 }
 
 /** The hint for operations without values: nfnetlink refuses a subsystem whose module is not loaded (EINVAL). */
@@ -96,10 +97,11 @@ export function nameSelections(selections: readonly FlowSelection[]): string | u
 }
 
 function nameSelection(selection: FlowSelection): string {
-  const { family, protocol, original = {}, reply = {} } = selection;
+  if (!hasFields(selection)) return shown(selection);
+  const { family, protocol, original, reply } = selection;
   const sides = Object.entries({ original, reply }) as ['original' | 'reply', TupleFilter][];
   const words = sides.flatMap(([side, tuple]) =>
-    Object.entries(tuple).map(
+    Object.entries(tuple ?? {}).map(
       ([field, value]) => `${SIDES[side][field as keyof TupleFilter]} ${textOf(value)}`,
     ),
   );
@@ -108,8 +110,8 @@ function nameSelection(selection: FlowSelection): string {
     return value === undefined ? [] : [`${option} ${textOf(value)}`];
   });
   return [
-    ...(family === undefined ? [] : [`-f ipv${family}`]),
-    ...(protocol === undefined ? [] : [`-p ${protocol}`]),
+    ...(family === undefined ? [] : [`-f ipv${shown(family)}`]),
+    ...(protocol === undefined ? [] : [`-p ${shown(protocol)}`]),
     ...words,
     ...conditions,
   ].join(' ');
@@ -117,6 +119,6 @@ function nameSelection(selection: FlowSelection): string {
 
 /** `ASSURED,SEEN_REPLY`; `1/3` for a mark; `8/0/1` for a kind of ICMP. */
 function textOf(value: unknown): string {
-  if (Array.isArray(value)) return value.join();
-  return typeof value === 'object' && value !== null ? Object.values(value).join('/') : String(value);
+  if (Array.isArray(value)) return value.map(shown).join();
+  return hasFields(value) ? Object.values(value).map(shown).join('/') : shown(value);
 }

@@ -1,4 +1,5 @@
 // Operations → the records that cross to the addon.
+import { hasFields, objectRule } from '../arguments.js';
 import { onlyRecord, RecordWriter } from '../recordWriter.js';
 import { maskedMark, statusBits, writeEveryLabel, writeLabels } from './fields.js';
 import { DETAILS, FLOW, FLOW_FIELD, GIVEN, OPERATION, TRANSLATION, VERB } from './layouts.js';
@@ -71,8 +72,8 @@ function numbered(names: readonly string[]): Readonly<Record<string, number>> {
 
 /** Writes an operation. */
 export function writeOperation(operation: FlowOperation | undefined, writer: RecordWriter): void {
-  if (typeof operation !== 'object' || operation === null) {
-    writer.fail('operation', operation, 'must be an object', true);
+  if (!hasFields(operation)) {
+    writer.fail('operation', operation, objectRule(operation), true);
     return;
   }
   const verb = writer.choice('do', operation.do, VERBS);
@@ -97,22 +98,23 @@ export function packName(flow: FlowId, operation: string): Uint8Array {
 /** Writes the fields that name a flow; returns its protocol. */
 function writeName(flow: FlowId, writer: RecordWriter): number {
   const part = OPERATION.flow;
-  if (typeof flow !== 'object' || flow === null) {
-    writer.fail('flow', flow, 'must be an object', true);
+  if (!hasFields(flow)) {
+    writer.fail('flow', flow, objectRule(flow), true);
     return 0;
   }
   writer.onlyFields('', flow, FLOW_ID_FIELDS, 'a flow');
+  const { zone = 0, id = 0 } = flow;
   const protocol = writer.protocol('protocol', flow.protocol);
   writer.u8(FLOW.protocol, protocol, part);
-  writer.u16(FLOW.zone, writer.integer('zone', flow.zone ?? 0, 0, LARGEST_U16), part);
-  writer.u32(FLOW.id, writer.integer('id', flow.id ?? 0, 0, LARGEST_U32), part);
+  writer.u16(FLOW.zone, writer.integer('zone', zone, 0, LARGEST_U16), part);
+  writer.u32(FLOW.id, writer.integer('id', id, 0, LARGEST_U32), part);
   writer.u8(FLOW.family, writeTuple('original', flow.original, protocol, part + FLOW.original, writer), part);
   return protocol;
 }
 
 function writeNewFlow(flow: NewFlow, writer: RecordWriter): void {
-  if (typeof flow !== 'object' || flow === null) {
-    writer.fail('flow', flow, 'must be an object', true);
+  if (!hasFields(flow)) {
+    writer.fail('flow', flow, objectRule(flow), true);
     return;
   }
   writer.onlyFields('', flow, NEW_FLOW_FIELDS, 'a new flow');
@@ -121,7 +123,7 @@ function writeNewFlow(flow: NewFlow, writer: RecordWriter): void {
   writer.u8(FLOW.protocol, protocol, part);
   const family = writeTuple('original', flow.original, protocol, part + FLOW.original, writer);
   writer.u8(FLOW.family, family, part);
-  const reply = flow.reply ?? inverted(flow.original, protocol);
+  const reply = flow.reply === undefined ? inverted(flow.original, protocol) : flow.reply;
   writeTuple('reply', reply, protocol, part + FLOW.reply, writer, family);
   writeZones(flow, writer);
   if (flow.timeout === undefined) writer.fail('timeout', undefined, 'must be given', true);
@@ -153,7 +155,7 @@ function writeNewFlow(flow: NewFlow, writer: RecordWriter): void {
 function writeZones({ zone = 0, replyZone = zone }: NewFlow, writer: RecordWriter): void {
   writer.u16(FLOW.zone, writer.integer('zone', zone, 0, LARGEST_U16), OPERATION.flow);
   writer.u16(FLOW.replyZone, writer.integer('replyZone', replyZone, 0, LARGEST_U16), OPERATION.flow);
-  if (zone !== 0 && replyZone !== 0 && zone !== replyZone) {
+  if (Number.isInteger(zone) && zone !== 0 && replyZone !== 0 && zone !== replyZone) {
     writer.fail('replyZone', replyZone, `must be 0 or the zone of the original direction, ${zone}`);
   }
 }
@@ -180,14 +182,19 @@ function writeLabelChanges({ labels, addLabels, removeLabels }: FlowChanges, wri
     return writeNewLabels(labels, writer);
   }
   if (!partly) return 0;
-  const added = addLabels ?? [];
+  const added = addLabels === undefined ? [] : addLabels;
   writeLabels('addLabels', added, DETAILS.labels, writer, OPERATION.details);
   if (Array.isArray(removeLabels) && Array.isArray(added)) {
     const both = removeLabels.find((label) => added.includes(label));
     if (both !== undefined) writer.fail('removeLabels', both, 'must have no label that addLabels has');
     writeLabels('removeLabels', [...added, ...removeLabels], OPERATION.labelsMask, writer);
   } else {
-    writeLabels('removeLabels', removeLabels ?? added, OPERATION.labelsMask, writer);
+    writeLabels(
+      'removeLabels',
+      removeLabels === undefined ? added : removeLabels,
+      OPERATION.labelsMask,
+      writer,
+    );
   }
   return givesLabels;
 }

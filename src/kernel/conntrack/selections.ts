@@ -1,9 +1,10 @@
 // Selections of flows → the records that cross to the addon.
 import { type Family, formatAddress } from '../../net/address.js';
 import { parseNetwork } from '../../net/network.js';
-import { argumentError } from '../arguments.js';
+import { argumentError, checkOptions, hasFields, objectRule } from '../arguments.js';
 import type { Place } from '../layout.js';
 import { onlyRecord, RecordWriter } from '../recordWriter.js';
+import type { CallOptions } from '../types.js';
 import { maskedMark, statusBits, writeLabels } from './fields.js';
 import { CONDITION, EVENT_KIND, FILTER, LISTING, TABLE, TUPLE, TUPLE_FIELD } from './layouts.js';
 import { checkIcmp, checkTuple, isIcmp, LARGEST_U8, LARGEST_U16 } from './tuples.js';
@@ -12,6 +13,7 @@ import type {
   FlowFilter,
   FlowSelection,
   FlowWatchOptions,
+  GetOptions,
   IcmpKind,
   ListOptions,
   TupleFilter,
@@ -52,16 +54,16 @@ const NOTHING: Compared = { bits: 0, narrows: false };
 
 /** Writes a selection; `toDelete` makes sure that it narrows, see {@link FlowFilter}. */
 export function writeSelection(selection: FlowSelection, toDelete: boolean, writer: RecordWriter): void {
-  if (typeof selection !== 'object' || selection === null) {
-    writer.fail('filter', selection, 'must be an object', true);
+  if (!hasFields(selection)) {
+    writer.fail(toDelete ? 'filter' : 'selection', selection, objectRule(selection), true);
     return;
   }
   writer.onlyFields('', selection, SELECTION_FIELDS, 'a filter');
-  writeFamily(selection, writer);
+  const family = writeFamily(selection, writer);
   const protocol = 'protocol' in selection ? writer.protocol('protocol', selection.protocol) : 0;
   writer.u8(FILTER.protocol, protocol);
-  const original = writeTupleFilter('original', selection, protocol, writer);
-  const reply = writeTupleFilter('reply', selection, protocol, writer);
+  const original = writeTupleFilter('original', selection, family, protocol, writer);
+  const reply = writeTupleFilter('reply', selection, family, protocol, writer);
   if (protocol === 0 && ((original.bits | reply.bits) & PORTS) !== 0) {
     writer.fail('protocol', undefined, 'must be given with a port', true);
   }
@@ -73,11 +75,16 @@ export function writeSelection(selection: FlowSelection, toDelete: boolean, writ
   }
 }
 
-function writeFamily(selection: FlowSelection, writer: RecordWriter): void {
+/** Returns the family of the addresses. */
+function writeFamily(selection: FlowSelection, writer: RecordWriter): Family {
   const { family } = selection;
   const isOptional = !('original' in selection) && !('reply' in selection) && !('family' in selection);
-  if (family === 4 || family === 6) writer.u8(FILTER.family, family);
-  else if (!isOptional) writer.fail('family', family, 'must be 4 or 6', typeof family !== 'number');
+  if (family === 4 || family === 6) {
+    writer.u8(FILTER.family, family);
+    return family;
+  }
+  if (!isOptional) writer.fail('family', family, 'must be 4 or 6', typeof family !== 'number');
+  return 4;
 }
 
 /** Returns whether a condition narrows. */
@@ -125,13 +132,13 @@ function writeStatus(selection: FlowSelection, writer: RecordWriter): number {
 function writeTupleFilter(
   side: 'original' | 'reply',
   selection: FlowSelection,
+  family: Family,
   protocol: number,
   writer: RecordWriter,
 ): Compared {
   if (!(side in selection)) return NOTHING;
   const tuple = checkTuple(side, selection[side], 'a filter', writer) as TupleFilter | undefined;
   if (!tuple) return NOTHING;
-  const family = selection.family ?? 4;
   const { part, fields, ...prefixes } = SIDES[side];
   let bits = 0;
   let narrows = false;
@@ -203,12 +210,12 @@ const EVERY_FLOW = new Uint8Array(FILTER.SIZE);
 
 /** The records of a listing: its filters, and its options. Throws the error of the call when one of them breaks a rule. */
 export function packListing(
-  selections: readonly FlowSelection[] | undefined,
+  selection: FlowSelection | readonly FlowSelection[] | undefined,
   options: ListOptions,
 ): { readonly filters: Uint8Array; readonly how: Uint8Array } {
   return {
-    filters: packSelections(selections, 'conntrack.list'),
-    how: packOptions(options, selections !== undefined),
+    filters: packSelections(selection, 'conntrack.list'),
+    how: packOptions(options, selection !== undefined),
   };
 }
 
@@ -228,6 +235,7 @@ function packSelections(
 }
 
 function packOptions(options: ListOptions, isSelective: boolean): Uint8Array {
+  checkOptions('conntrack.list', options);
   const { partial = false, table = 'conntrack', zeroCounters = false } = options;
   const writer = new RecordWriter(LISTING.SIZE, 1);
   for (const [field, value] of Object.entries(options)) {
@@ -236,21 +244,35 @@ function packOptions(options: ListOptions, isSelective: boolean): Uint8Array {
   for (const [field, value] of Object.entries({ partial, zeroCounters })) {
     if (typeof value !== 'boolean') writer.fail(field, value, 'must be true or false', true);
   }
+  writer.u8(LISTING.table, writer.choice('table', table, TABLE.numbers));
   if (zeroCounters && (isSelective || table !== 'conntrack')) {
     const rule = 'must be false with a selection or another table: the kernel would change other flows too';
     writer.fail('zeroCounters', zeroCounters, rule);
   }
-  writer.u8(LISTING.partial, Number(partial));
-  writer.u8(LISTING.table, writer.choice('table', table, TABLE.numbers));
-  writer.u8(LISTING.zeroCounters, Number(zeroCounters));
+  writer.u8(LISTING.partial, partial === true ? 1 : 0);
+  writer.u8(LISTING.zeroCounters, zeroCounters === true ? 1 : 0);
   return onlyRecord(writer, 'conntrack.list');
 }
 
+/** The options with which a flow is read, apart from those of every call. Throws the error of the call when one breaks a rule. */
+export function readGetOptions(options: GetOptions): {
+  readonly zeroCounters: boolean;
+  readonly call: CallOptions;
+} {
+  checkOptions('conntrack.get', options);
+  const { zeroCounters = false, ...call } = options;
+  if (typeof zeroCounters === 'boolean') return { zeroCounters, call };
+  const rule = 'must be true or false';
+  throw argumentError('conntrack.get', { field: 'zeroCounters', value: zeroCounters, rule, wrongType: true });
+}
+
 /** What a watch selects: a sum of `EVENT_KIND`, and filter records. Throws the error of the call when one breaks a rule. */
-export function packWatch({ kinds = EVENT_KIND_NAMES, selection }: FlowWatchOptions): {
+export function packWatch(options: FlowWatchOptions): {
   readonly kinds: number;
   readonly filters: Uint8Array;
 } {
+  checkOptions('conntrack.watch', options);
+  const { kinds = EVENT_KIND_NAMES, selection } = options;
   const writer = new RecordWriter(0, 1);
   let sum = 0;
   if (!Array.isArray(kinds)) writer.fail('kinds', kinds, 'must be an array', true);

@@ -1,5 +1,6 @@
 // Tuples ↔ their part of a record.
 import type { Family } from '../../net/address.js';
+import { hasFields, objectRule } from '../arguments.js';
 import type { RecordReader } from '../recordReader.js';
 import type { RecordWriter } from '../recordWriter.js';
 import { TUPLE } from './layouts.js';
@@ -55,8 +56,8 @@ export function checkObject(
   kind: string,
   writer: RecordWriter,
 ): object | undefined {
-  if (typeof value !== 'object' || value === null) {
-    writer.fail(path, value, 'must be an object', true);
+  if (!hasFields(value)) {
+    writer.fail(path, value, objectRule(value), true);
     return undefined;
   }
   writer.onlyFields(`${path}.`, value, fields, kind);
@@ -107,14 +108,15 @@ function writePorts(
   }
   const byDefault = hasPorts(protocol) ? undefined : 0;
   for (const field of ['sourcePort', 'destinationPort'] as const) {
-    const port = writer.integer(`${path}.${field}`, tuple[field] ?? byDefault, 0, LARGEST_U16);
+    const { [field]: given = byDefault } = tuple;
+    const port = writer.integer(`${path}.${field}`, given, 0, LARGEST_U16);
     writer.u16(TUPLE[field], port, part);
   }
 }
 
 function writeIcmp(path: string, tuple: Partial<FlowTuple>, part: number, writer: RecordWriter): void {
   for (const field of ['sourcePort', 'destinationPort'] as const) {
-    if (tuple[field])
+    if (tuple[field] !== undefined && tuple[field] !== 0)
       writer.fail(`${path}.${field}`, tuple[field], 'must be 0 or left out: ICMP has no ports');
   }
   const icmp = checkIcmp(`${path}.icmp`, tuple.icmp, writer);

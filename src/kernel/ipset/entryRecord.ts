@@ -1,10 +1,11 @@
 // Entries of sets → their fields in an operation record, and attributes behind it.
-import type { RecordWriter } from '../recordWriter.js';
+import { hasFields, objectRule } from '../arguments.js';
+import { RecordWriter } from '../recordWriter.js';
 import { ATTR, FLAG, VALUE } from './attributes.js';
 import { ENTRY_FIELD, OPERATION } from './layouts.js';
 import { LARGEST_TIMEOUT, writeAddress as writeAddressBehind } from './parameters.js';
 import { BITS, EXTENSIONS, FIELD_BITS, portFieldOf, RANGES, refuse, type Shape } from './shapes.js';
-import type { SetEntry, SetReference } from './types.js';
+import type { ListedAttribute, SetEntry, SetReference } from './types.js';
 
 const ICMP_FIELDS = new Set(['type', 'code']);
 /** The fields of a record: those of the types in which programs write many entries need nothing behind it. */
@@ -13,6 +14,9 @@ const IN_RECORD = Object.values(ENTRY_FIELD.numbers).reduce((sum, bit) => sum | 
 const IGNORED = { add: 0, delete: EXTENSIONS | BITS.noMatch, test: EXTENSIONS } as const;
 
 const ALL_BITS = 0xffff_ffff;
+const LISTED_FIELDS = new Set(['type', 'value']);
+/** `NLA_TYPE_MASK` */
+const LARGEST_ATTRIBUTE = 0x3fff;
 const MAC = /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/i;
 const LONGEST_NAME = { offset: 0, width: OPERATION.name.width };
 const LONGEST_INTERFACE = { offset: 0, width: 16 };
@@ -28,11 +32,13 @@ export function writeEntry(
   entry: SetEntry,
   writer: RecordWriter,
 ): void {
-  if (typeof entry !== 'object' || entry === null) {
-    writer.fail('entry', entry, 'must be an entry', true);
+  if (!hasFields(entry)) {
+    writer.fail('entry', entry, objectRule(entry), true);
     return;
   }
-  const fields = fieldsOf(verb, set, shape, entry, writer);
+  const given = fieldsOf(verb, set, shape, entry, writer);
+  const fields = given & ~IGNORED[verb];
+  if (fields !== given) checkIgnored(given & IGNORED[verb], entry, writer);
   writer.u8(OPERATION.fields, fields & IN_RECORD);
   if (fields & BITS.address) writeAddress(writer, 'address', entry, set);
   if (fields & BITS.prefix) writePrefix(writer, 'prefix', entry, set, shape);
@@ -51,8 +57,8 @@ function fieldsOf(
   entry: SetEntry,
   writer: RecordWriter,
 ): number {
-  const ignored = IGNORED[verb];
-  let allowed = (set.family === 6 ? shape.fields6 : shape.fields) | EXTENSIONS | (ignored & BITS.noMatch);
+  let allowed =
+    (set.family === 6 ? shape.fields6 : shape.fields) | EXTENSIONS | (IGNORED[verb] & BITS.noMatch);
   if (verb === 'test') allowed &= ~(RANGES | (shape.prefixIsRange ? BITS.prefix : 0));
   let fields = shape.required; // of protocols without a port it is 0
   for (const field in entry) {
@@ -61,11 +67,42 @@ function fieldsOf(
       if (entry[field as keyof SetEntry] !== undefined) fields |= bit;
     } else if (bit === undefined) {
       writer.fail(`entry.${field}`, entry[field as keyof SetEntry], 'is no field of an entry', true);
-    } else if (entry[field as keyof SetEntry] !== undefined && (verb === 'add' || field !== 'attributes')) {
+    } else if (field === 'attributes' && verb !== 'add') {
+      checkListed(entry.attributes, writer);
+    } else if (entry[field as keyof SetEntry] !== undefined) {
       refuse(writer, `entry.${field}`, entry[field as keyof SetEntry], nameOf(verb, set, shape, bit));
     }
   }
-  return fields & ~ignored;
+  return fields;
+}
+
+/** Where fields are written that are not sent. */
+const SCRATCH = new RecordWriter(OPERATION.SIZE, 1);
+
+/** A field that a deletion or a test ignores has a valid value all the same. */
+function checkIgnored(fields: number, entry: SetEntry, writer: RecordWriter): void {
+  writeFlags(fields, entry, SCRATCH);
+  writeExtensions(fields, entry, SCRATCH);
+  const fault = SCRATCH.finish();
+  SCRATCH.reset();
+  if (fault) writer.fail(fault.field, fault.value, fault.rule, fault.wrongType);
+}
+
+/** The same for attributes that were listed. */
+function checkListed(attributes: SetEntry['attributes'], writer: RecordWriter): void {
+  if (attributes === undefined) return;
+  const path = 'entry.attributes';
+  if (!Array.isArray(attributes)) {
+    writer.fail(path, attributes, 'must be an array', true);
+    return;
+  }
+  for (const [i, attribute] of (attributes as readonly (ListedAttribute | undefined)[]).entries()) {
+    writer.onlyFields(`${path}[${i}].`, attribute, LISTED_FIELDS, 'an attribute');
+    writer.integer(`${path}[${i}].type`, attribute?.type, 0, LARGEST_ATTRIBUTE);
+    const { value } = attribute ?? {};
+    if (!(value instanceof Uint8Array))
+      writer.fail(`${path}[${i}].value`, value, 'must be a Uint8Array', true);
+  }
 }
 
 /** What does not have a field: a test, sets of IPv6, or a type. */
@@ -215,7 +252,12 @@ function number64(writer: RecordWriter, field: 'packets' | 'bytes', entry: SetEn
 /** Mark and mask are one value: the mark in the upper half. */
 function writeMark(entry: SetEntry, writer: RecordWriter): void {
   const mark = writer.integer('entry.skbMark', entry.skbMark, 0, ALL_BITS);
-  const mask = writer.integer('entry.skbMask', entry.skbMask ?? ALL_BITS, 0, ALL_BITS);
+  const mask = writer.integer(
+    'entry.skbMask',
+    entry.skbMask === undefined ? ALL_BITS : entry.skbMask,
+    0,
+    ALL_BITS,
+  );
   const place = writer.attribute(ATTR.skbMark, 8);
   writer.u64(VALUE.u64.value, (BigInt(mark) << 32n) | BigInt(mask), place);
 }

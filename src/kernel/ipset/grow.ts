@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:os';
 import { NetlinkError } from '../../errors.js';
-import { argumentError, findUnknown, integerFault } from '../arguments.js';
+import { argumentError, findUnknown, integerFault, objectFault } from '../arguments.js';
 import { throwOnFailure, toNetlinkError } from '../failures.js';
 import type { CallOptions, OperationResult } from '../types.js';
 import { formatEntry } from './entry.js';
@@ -59,8 +59,9 @@ async function undone(sets: Sets, name: string, former: string, error: unknown):
 }
 
 function checkLarger(larger: LargerSet): void {
-  const { maxElements = 1, hashSize = 1 } = larger;
+  const { maxElements = 1, hashSize = 1 } = larger ?? {};
   const fault =
+    objectFault('larger', larger) ??
     findUnknown(larger, LARGER) ??
     integerFault('maxElements', maxElements, 1, 0xffff_ffff) ??
     integerFault('hashSize', hashSize, 1, 0x8000_0000);

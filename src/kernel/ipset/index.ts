@@ -1,6 +1,7 @@
 // ipset: sets of addresses, networks, ports and others that rules refer to. Written through libipset, which is loaded when a
 // set is first written; listed over netlink without it.
 import { loadAddon, type NativeIpsetClient } from '../addon.js';
+import { checkOptions } from '../arguments.js';
 import { applyAll, applyOne } from '../batch.js';
 import { openCalls, unless } from '../calls.js';
 import { Client } from '../client.js';
@@ -95,17 +96,20 @@ class IpsetClient extends Client<NativeIpsetClient, IpsetOperation> implements I
     return capabilitiesOf(this.calls, options);
   }
 
-  create(set: SetDefinition, options: ChangeOptions = {}): Promise<void> {
+  async create(set: SetDefinition, options: ChangeOptions = {}): Promise<void> {
+    checkOptions('ipset.create', options);
     const { strict, ...call } = options;
     return applyOne(this.calls, { do: 'create', set, strict }, PACKING, call);
   }
 
-  add(set: SetReference, entry: SetEntry, options: ChangeOptions = {}): Promise<void> {
+  async add(set: SetReference, entry: SetEntry, options: ChangeOptions = {}): Promise<void> {
+    checkOptions('ipset.add', options);
     const { strict, ...call } = options;
     return applyOne(this.calls, { do: 'add', set, entry, strict }, PACKING, call);
   }
 
-  delete(set: SetReference, entry: SetEntry, options: ChangeOptions = {}): Promise<void> {
+  async delete(set: SetReference, entry: SetEntry, options: ChangeOptions = {}): Promise<void> {
+    checkOptions('ipset.delete', options);
     const { strict, ...call } = options;
     return applyOne(this.calls, { do: 'delete', set, entry, strict }, PACKING, call);
   }

@@ -48,7 +48,9 @@ export function writeParameters(set: SetDefinition, writer: RecordWriter): void 
   const { parameters } = SHAPES[set.type];
   let flags = 0;
   for (const parameter of PARAMETERS) {
-    const value = set[parameter] ?? (parameters.includes(parameter) ? defaultOf(set, parameter) : undefined);
+    const { [parameter]: given = parameters.includes(parameter) ? defaultOf(set, parameter) : undefined } =
+      set;
+    const value: unknown = given;
     if (value === undefined || parameter === 'family') continue;
     const path = `set.${parameter}`;
     if (!parameters.includes(parameter)) refuse(writer, path, value, set.type);

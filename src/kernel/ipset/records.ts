@@ -105,13 +105,20 @@ function writeReference(
   const [only] = families;
   if (families.length === 2) {
     if (set.family === 4 || set.family === 6) writer.u8(OPERATION.family, set.family);
-    else writer.fail('set.family', set.family, 'must be 4 or 6');
+    else {
+      writer.fail('set.family', set.family, 'must be 4 or 6');
+      return undefined;
+    }
   } else if (only === undefined) {
-    if (set.family !== undefined) refuse(writer, 'set.family', set.family, set.type);
+    if (set.family !== undefined) {
+      refuse(writer, 'set.family', set.family, set.type);
+      return undefined;
+    }
   } else {
     writer.u8(OPERATION.family, only);
     if (set.family !== undefined && set.family !== only) {
       writer.fail('set.family', set.family, `must be ${only}, or left out, for ${set.type}`);
+      return undefined;
     }
   }
   return shape;

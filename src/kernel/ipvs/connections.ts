@@ -2,7 +2,14 @@
 import { excerpt } from '../../errors.js';
 import { canonicalAddress, formatAddress } from '../../net/address.js';
 import { TimeSlice } from '../../timeSlice.js';
-import { argumentError, type Fault, findUnknown, integerFault } from '../arguments.js';
+import {
+  argumentError,
+  type Fault,
+  findUnknown,
+  hasFields,
+  integerFault,
+  objectFault,
+} from '../arguments.js';
 import { toNetlinkError } from '../failures.js';
 import type { Listing } from '../types.js';
 import { CONNECTIONS } from './names.js';
@@ -117,12 +124,15 @@ function agrees<T>(wanted: T | undefined, value: T): boolean {
 }
 
 function findFilterFault(filter: ConnectionFilter): Fault | undefined {
-  if (typeof filter !== 'object' || filter === null) return wrongType('filter', filter, 'must be an object');
+  const fault = objectFault('filter', filter);
+  if (fault) return fault;
   const unknown = findUnknown(filter, FILTER_FIELDS);
   if (unknown) return { ...unknown, rule: 'is no field of a filter' };
   for (const field of ['protocol', 'state'] as const) {
     const value: unknown = filter[field];
-    if (value !== undefined && typeof value !== 'string') return wrongType(field, value, 'must be a text');
+    if (value !== undefined && (typeof value !== 'string' || !/^[^\0]+$/.test(value))) {
+      return { field, value, rule: 'must be a name', wrongType: typeof value !== 'string' };
+    }
   }
   const { template } = filter;
   if (template !== undefined && typeof template !== 'boolean') {
@@ -136,8 +146,7 @@ function findFilterFault(filter: ConnectionFilter): Fault | undefined {
 }
 
 function findEndpointFault(path: string, endpoint: EndpointFilter | undefined): Fault | undefined {
-  if (typeof endpoint !== 'object' || endpoint === null)
-    return wrongType(path, endpoint, 'must be an object');
+  if (!hasFields(endpoint)) return objectFault(path, endpoint);
   const unknown = findUnknown(endpoint, ENDPOINT_FIELDS);
   if (unknown) return { ...unknown, field: `${path}.${unknown.field}`, rule: 'is no field of an endpoint' };
   const { address, port } = endpoint;

@@ -1,4 +1,5 @@
 // The flags of a virtual service (`IP_VS_SVC_F_…`, include/uapi/linux/ip_vs.h) ↔ readable values.
+import { shown } from '../arguments.js';
 import type { RecordWriter } from '../recordWriter.js';
 import type { Scheduler, SchedulerFlag, VirtualServiceInput } from './types.js';
 
@@ -49,7 +50,7 @@ function schedulerBit(flag: SchedulerFlag, scheduler: Scheduler, writer: RecordW
   const bit = Math.max(PLAIN.indexOf(flag), names?.indexOf(flag) ?? -1);
   if (bit >= 0) return 1 << bit;
   const known = [...new Set([...(names ?? []), ...PLAIN])].join(', ');
-  writer.fail('service.schedulerFlags', flag, `must be of ${known} for the scheduler ${scheduler}`);
+  writer.fail('service.schedulerFlags', flag, `must be of ${known} for the scheduler ${shown(scheduler)}`);
   return 0;
 }
 

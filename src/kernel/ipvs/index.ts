@@ -1,5 +1,6 @@
 // IPVS over generic netlink: virtual services and real servers of one network namespace.
 import { loadAddon, type NativeIpvsClient } from '../addon.js';
+import { checkCallOptions } from '../arguments.js';
 import { applyAll, applyOne } from '../batch.js';
 import { openCalls, unless } from '../calls.js';
 import { Client } from '../client.js';
@@ -175,6 +176,7 @@ class IpvsClient extends Client<NativeIpvsClient, IpvsOperation> implements Ipvs
 
   connections(filter: ConnectionFilter = {}, options: CallOptions = {}): Listing<IpvsConnection> {
     const matches = packFilter(filter, CONNECTIONS.operation);
+    checkCallOptions(CONNECTIONS.operation, options);
     return new ConnectionListing(() => this.#readConnections(options), matches);
   }
 

@@ -177,7 +177,8 @@ function writeService(service: VirtualServiceInput, writer: RecordWriter): void 
 
 /** The port of a real server in an argument. */
 export function portOf(service: VirtualServiceId, { port }: RealServerIdInput): number {
-  return port ?? ('firewallMark' in service ? 0 : service.port);
+  if (port !== undefined) return port;
+  return 'firewallMark' in service ? 0 : service.port;
 }
 
 /** Writes the fields that name a real server; returns its family, or undefined when it is not even an object. */
@@ -283,7 +284,8 @@ export function packServiceIds(ids: readonly VirtualServiceId[], operation: stri
   for (const [i, id] of ids.entries()) {
     writeServiceId(id, writer);
     const fault = writer.finish();
-    if (fault) throw argumentError(operation, { ...fault, field: `ids[${i}].${fault.field}` });
+    if (fault)
+      throw argumentError(operation, { ...fault, field: fault.field.replace('service', `ids[${i}]`) });
   }
   return writer.records();
 }

@@ -1,6 +1,7 @@
 // Netlink itself, for families that have no client of their own: requests, listings and notifications as messages.
 import { NetlinkError } from '../../errors.js';
 import { loadAddon, type NativeNetlinkClient } from '../addon.js';
+import { checkObject } from '../arguments.js';
 import { checkBatch, sendAll } from '../batch.js';
 import { type Calls, openCalls } from '../calls.js';
 import { Client } from '../client.js';
@@ -40,6 +41,7 @@ export * from './types.js';
  */
 export async function openNetlink(options: NetlinkOptions): Promise<Netlink> {
   const attempt = { operation: 'netlink.open' };
+  checkObject(attempt.operation, 'options', options);
   const { protocol, ...opening } = options;
   const number = protocolNumber(protocol, attempt.operation);
   const native = new (loadAddon().NetlinkClient)(number);

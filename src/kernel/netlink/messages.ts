@@ -1,6 +1,6 @@
 // Messages ↔ the bytes that cross to the addon: struct nlmsghdr in the machine's byte order, payload, padding to 4 bytes.
 import type { NativeClient } from '../addon.js';
-import { type Fault, integerFault } from '../arguments.js';
+import { type Fault, integerFault, objectFault } from '../arguments.js';
 import type { OperationWriter } from '../batch.js';
 import { ByteWriter } from '../wire/byteWriter.js';
 import { MESSAGE_HEADER, messagesIn } from '../wire/messages.js';
@@ -52,9 +52,8 @@ export class MessageWriter implements OperationWriter<NetlinkRequest> {
 }
 
 function findFault(message: NetlinkRequest): Fault | undefined {
-  if (typeof message !== 'object' || message === null) {
-    return { field: 'message', value: message, rule: 'must be an object', wrongType: true };
-  }
+  const noObject = objectFault('message', message);
+  if (noObject) return noObject;
   for (const [field, value] of Object.entries(message)) {
     if (!FIELDS.has(field)) return { field, value, rule: 'is no field of a message', wrongType: true };
   }

@@ -1,5 +1,5 @@
 // The rules of values: the first that is broken is noted.
-import type { Fault } from '../arguments.js';
+import { type Fault, hasFields, objectRule } from '../arguments.js';
 
 /** Checks values: notes the first that breaks a rule. */
 export class Checker {
@@ -21,8 +21,8 @@ export class Checker {
 
   /** Whether a value is an object; else a fault. */
   isObject(path: string, value: unknown): value is object {
-    const ok = typeof value === 'object' && value !== null && !Array.isArray(value);
-    if (!ok) this.fail(path, value, 'must be an object', true);
+    const ok = hasFields(value);
+    if (!ok) this.fail(path, value, objectRule(value), true);
     return ok;
   }
 

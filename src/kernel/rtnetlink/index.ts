@@ -1,7 +1,7 @@
 // Links, addresses, routes, rules and neighbours over rtnetlink, of one network namespace.
 import type { Family } from '../../net/address.js';
 import { loadAddon, type NativeRtnetlinkClient } from '../addon.js';
-import { argumentError } from '../arguments.js';
+import { argumentError, checkCallOptions, checkOptions } from '../arguments.js';
 import { applyAll, applyOne } from '../batch.js';
 import { openCalls, unless } from '../calls.js';
 import { Client } from '../client.js';
@@ -13,7 +13,7 @@ import { findCapabilities } from './capabilities.js';
 import { checkLinkName, type LinkNames } from './fields.js';
 import { EVENT_KIND } from './layouts.js';
 import { indexOf, readLink, readName } from './links/read.js';
-import { encodeGetLink } from './links/write.js';
+import { encodeGetLink, encodeListLinks } from './links/write.js';
 import { explained, leadsToLoopback, questionLeadsToLoopback } from './loopback.js';
 import { type Message, type MessageWriter, messagesOf } from './message.js';
 import { attemptToRead, describeLink, describeNeighbour } from './names.js';
@@ -54,14 +54,14 @@ export async function openRtnetlink(options: OpenOptions = {}): Promise<types.Rt
 class RtnetlinkClient extends Client<NativeRtnetlinkClient, Operation> implements types.Rtnetlink {
   async listLinks(options?: CallOptions): Promise<types.Link[]> {
     const attempt = attemptToRead('listLinks');
-    const answer = await this.#read(attempt, encodeGetLink(), options);
+    const answer = await this.#read(attempt, encodeListLinks(), options);
     return readAll(readEach(answer, attempt, linkNames(answer, attempt), readLink), options?.signal);
   }
 
   async getLink(link: types.LinkReference, options?: CallOptions): Promise<types.Link | undefined> {
     const attempt = attemptToRead('getLink', describeLink(link));
     const request = checkedMessage(encodeGetLink(link), attempt);
-    const all = encodeGetLink().finish();
+    const all = encodeListLinks().finish();
     // All links are read for the names of those that this one refers to.
     const read = this.calls.run(
       attempt,
@@ -213,6 +213,7 @@ class RtnetlinkClient extends Client<NativeRtnetlinkClient, Operation> implement
   }
 
   watch(options: types.RtnetlinkWatchOptions = {}): EventStream<types.RtnetlinkEvent> {
+    checkOptions('rtnetlink.watch', options);
     const { kinds = KINDS, ...watching } = options;
     const fault = findKindsFault(kinds);
     if (fault) throw argumentError('rtnetlink.watch', fault);
@@ -250,8 +251,9 @@ class RtnetlinkClient extends Client<NativeRtnetlinkClient, Operation> implement
     options?: CallOptions,
     absent = '',
   ): Listing<T> {
+    checkCallOptions(attempt.operation, options);
     const request = checkedMessage(message, attempt);
-    const all = encodeGetLink().finish();
+    const all = encodeListLinks().finish();
     const start = async () => {
       const call = this.calls.run(
         attempt,

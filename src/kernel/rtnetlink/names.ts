@@ -1,4 +1,5 @@
 // Names of operations and their targets in errors, in ip's notation, and hints.
+import { shown } from '../arguments.js';
 import type { Attempt } from '../failures.js';
 import type { NeighbourId, NewLinkAddress, NewRoute, NewRule, RtnetlinkOperation } from './types.js';
 
@@ -31,12 +32,12 @@ export function attemptToRead(verb: ReadingVerb, target?: string): Attempt {
 
 /** `dev eth0`, for a link by name or index. */
 export function describeLink(link: string | number | undefined): string | undefined {
-  return link === undefined ? undefined : `dev ${link}`;
+  return link === undefined ? undefined : `dev ${shown(link)}`;
 }
 
 /** `10.0.0.1 dev eth0`. */
 export function describeNeighbour(id: NeighbourId | undefined): string {
-  return `${id?.proxy ? 'proxy ' : ''}${id?.address} dev ${id?.link}`;
+  return `${id?.proxy ? 'proxy ' : ''}${shown(id?.address)} dev ${shown(id?.link)}`;
 }
 
 function targetOf(operation: RtnetlinkOperation): string | undefined {

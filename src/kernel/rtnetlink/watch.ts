@@ -1,6 +1,6 @@
 // Notices changes of a network namespace.
 import { loadAddon } from '../addon.js';
-import { argumentError, type Fault } from '../arguments.js';
+import { argumentError, checkObject, type Fault } from '../arguments.js';
 import type { OpenOptions, WatchOptions } from '../types.js';
 import { findWatchFault, startWatch, type WatchKind } from '../watch.js';
 import { EVENT_KIND } from './layouts.js';
@@ -76,6 +76,7 @@ export async function watchRtnetlink(
   options: HostWatchOptions,
   onChange: (change: RtnetlinkChange) => void,
 ): Promise<RtnetlinkWatch> {
+  checkObject(HOST_WATCH.operation, 'options', options);
   const { gather = DEFAULT_GATHER, keepAlive = false, ...opening } = options;
   const watching = { gather, keepAlive };
   const fault = findWatchFault(watching) ?? findListenerFault(onChange);

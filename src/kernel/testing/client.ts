@@ -1,5 +1,5 @@
 // The common part of the fakes of netlink clients. They share the rules for arguments and the errors with the real ones.
-import { argumentError, findCallOptionsFault, invalidOperation } from '../arguments.js';
+import { argumentError, checkCallOptions, findCallOptionsFault, invalidOperation } from '../arguments.js';
 import { attemptAt, batchName, checkBatch, type Packing } from '../batch.js';
 import { type Attempt, closedError, toNetlinkError } from '../failures.js';
 import { RecordListing } from '../listing.js';
@@ -49,6 +49,7 @@ export class FakeClient<Change> implements Faults, KernelClient<Change> {
 
   /** A listing of the values that `act` returns. Iterations reject with its fault. */
   protected listing<T>(attempt: Attempt, act: () => Iterable<T>, options: CallOptions = {}): Listing<T> {
+    checkCallOptions(attempt.operation, options);
     return new RecordListing(() => this.read(attempt, act, options), options.signal);
   }
 

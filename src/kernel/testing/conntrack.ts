@@ -2,12 +2,12 @@
 import { constants } from 'node:os';
 import type { NetlinkError } from '../../errors.js';
 import { familyOf } from '../../net/address.js';
-import { checkArray } from '../arguments.js';
+import { checkArray, checkOptions } from '../arguments.js';
 import { checkConfirmation } from '../confirmation.js';
 import { attemptOn, nameFlow, nameSelections } from '../conntrack/names.js';
 import { packName } from '../conntrack/operations.js';
 import { PACKING } from '../conntrack/packing.js';
-import { packFilter, packListing, packWatch } from '../conntrack/selections.js';
+import { packFilter, packListing, packWatch, readGetOptions } from '../conntrack/selections.js';
 import {
   type Conntrack,
   type ConntrackCapabilities,
@@ -83,6 +83,7 @@ export class FakeConntrack extends FakeClient<FlowChange> implements Conntrack {
   }
 
   list(selection?: FlowSelection | readonly FlowSelection[], options: ListOptions = {}): Listing<Flow> {
+    checkOptions('conntrack.list', options);
     const selections = selection === undefined ? undefined : [selection].flat();
     const { table = 'conntrack', zeroCounters = false, signal } = options;
     const act = () => {
@@ -98,14 +99,15 @@ export class FakeConntrack extends FakeClient<FlowChange> implements Conntrack {
     return this.listing(attemptOn('list', nameSelections(selections ?? [])), act, { signal });
   }
 
-  async get(flow: FlowId, { zeroCounters = false, ...options }: GetOptions = {}): Promise<Flow | undefined> {
+  async get(flow: FlowId, options: GetOptions = {}): Promise<Flow | undefined> {
     packName(flow, 'conntrack.get');
+    const { zeroCounters, call } = readGetOptions(options);
     const act = () => {
       const found = this.#find(flow);
       if (found && zeroCounters) this.#zero(found);
       return found;
     };
-    return this.read(attemptOn('get', nameFlow(flow)), act, options);
+    return this.read(attemptOn('get', nameFlow(flow)), act, call);
   }
 
   add(flow: NewFlow, options?: CallOptions): Promise<void> {
@@ -162,9 +164,10 @@ export class FakeConntrack extends FakeClient<FlowChange> implements Conntrack {
     );
   }
 
-  watch({ kinds, selection, ...options }: FlowWatchOptions = {}): EventStream<FlowEvent> {
-    packWatch({ ...(kinds && { kinds }), ...(selection && { selection }) });
-    const stream = this.events.stream('conntrack.watch', options, this.closed);
+  watch(options: FlowWatchOptions = {}): EventStream<FlowEvent> {
+    packWatch(options);
+    const { kinds, selection, ...watching } = options;
+    const stream = this.events.stream('conntrack.watch', watching, this.closed);
     const selections = selection && [selection].flat();
     const isReported = ({ kind, flow }: FlowEvent) =>
       (kinds?.includes(kind) ?? true) && (selections?.some((each) => selects(each, flow)) ?? true);

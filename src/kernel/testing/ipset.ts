@@ -1,5 +1,6 @@
 // ipset in memory: keeps sets and entries, and refuses the same operations as the kernel.
 import { constants } from 'node:os';
+import { checkOptions } from '../arguments.js';
 import { checkConfirmation } from '../confirmation.js';
 import { toNetlinkError } from '../failures.js';
 import { formatElement } from '../ipset/entry.js';
@@ -89,15 +90,21 @@ export class FakeIpset extends FakeClient<IpsetOperation> implements Ipset {
     return this.read(attemptToRead('capabilities'), read, options);
   }
 
-  create(set: SetDefinition, { strict, ...call }: ChangeOptions = {}): Promise<void> {
+  async create(set: SetDefinition, options: ChangeOptions = {}): Promise<void> {
+    checkOptions('ipset.create', options);
+    const { strict, ...call } = options;
     return this.applyOne({ do: 'create', set, strict }, PACKING, this.#act, call);
   }
 
-  add(set: SetReference, entry: SetEntry, { strict, ...call }: ChangeOptions = {}): Promise<void> {
+  async add(set: SetReference, entry: SetEntry, options: ChangeOptions = {}): Promise<void> {
+    checkOptions('ipset.add', options);
+    const { strict, ...call } = options;
     return this.applyOne({ do: 'add', set, entry, strict }, PACKING, this.#act, call);
   }
 
-  delete(set: SetReference, entry: SetEntry, { strict, ...call }: ChangeOptions = {}): Promise<void> {
+  async delete(set: SetReference, entry: SetEntry, options: ChangeOptions = {}): Promise<void> {
+    checkOptions('ipset.delete', options);
+    const { strict, ...call } = options;
     return this.applyOne({ do: 'delete', set, entry, strict }, PACKING, this.#act, call);
   }
 

@@ -1,7 +1,7 @@
 // Links, addresses, routes, rules and neighbours in memory.
 import { constants } from 'node:os';
 import type { Family } from '../../net/address.js';
-import { argumentError } from '../arguments.js';
+import { argumentError, checkOptions } from '../arguments.js';
 import { type Attempt, toNetlinkError } from '../failures.js';
 import { checkLinkName } from '../rtnetlink/fields.js';
 import { encodeGetLink } from '../rtnetlink/links/write.js';
@@ -213,6 +213,7 @@ export class FakeRtnetlink extends FakeClient<types.RtnetlinkOperation> implemen
   }
 
   watch(options: types.RtnetlinkWatchOptions = {}): EventStream<types.RtnetlinkEvent> {
+    checkOptions('rtnetlink.watch', options);
     const { kinds, ...watching } = options;
     const fault = kinds === undefined ? undefined : findKindsFault(kinds);
     if (fault) throw argumentError('rtnetlink.watch', fault);

@@ -98,7 +98,7 @@ export function ipvsContract(open: () => Promise<Ipvs>): void {
     );
     assert.deepEqual(await ipvs.listRealServers([]), []);
     await assert.rejects(ipvs.listRealServers([WEB, { ...WEB, port: -1 }]), {
-      message: /^ipvs\.listRealServers: ids\[1\]\.service\.port must be/,
+      message: /^ipvs\.listRealServers: ids\[1\]\.port must be/,
     });
   });
 

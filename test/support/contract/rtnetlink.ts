@@ -111,8 +111,8 @@ export function rtnetlinkContract(open: () => Promise<Rtnetlink>, kind: string):
     const rtnetlink = await open();
     const broken: [Promise<unknown>, RegExp][] = [
       [rtnetlink.addLink('a/b', kind), /^rtnetlink.addLink: name must be a name .* without slash/],
-      [rtnetlink.getLink('x'.repeat(16)), /^rtnetlink.getLink: name must be a name of 1 to 15 bytes/],
-      [rtnetlink.getLink(0), /^rtnetlink.getLink: name must be an integer from 1 to/],
+      [rtnetlink.getLink('x'.repeat(16)), /^rtnetlink.getLink: link must be a name of 1 to 15 bytes/],
+      [rtnetlink.getLink(0), /^rtnetlink.getLink: link must be an integer from 1 to/],
       [rtnetlink.listAddresses(''), /^rtnetlink.listAddresses: link must be a name/],
       [
         rtnetlink.addAddress({ ...on('10.0.0.1', 32), scope: 'far' } as never),

@@ -87,7 +87,7 @@ function writeSettings(address: NewLinkAddress, family: 4 | 6, writer: RecordWri
     if (family === 6) writer.fail('address.label', label, 'is of IPv4 only');
     const { link } = address;
     // iproute2 has the same rule: tools of the time before netlink show such a label as a link.
-    if (typeof label === 'string' && label !== link && !label.startsWith(`${link}:`)) {
+    if (isLinkName(link) && typeof label === 'string' && label !== link && !label.startsWith(`${link}:`)) {
       writer.fail('address.label', label, `must be ${link}, or begin with ${link}:`);
     }
   }
@@ -99,7 +99,8 @@ function writeSettings(address: NewLinkAddress, family: 4 | 6, writer: RecordWri
 }
 
 function scopeOf({ scope, address }: NewLinkAddress, family: 4 | 6, writer: RecordWriter): number {
-  if (scope === undefined) return family === 4 && isLoopback(address) ? SCOPES.host : SCOPES.global;
+  if (scope === undefined)
+    return family === 4 && typeof address === 'string' && isLoopback(address) ? SCOPES.host : SCOPES.global;
   if (typeof scope === 'number') return writer.integer('address.scope', scope, 0, 255);
   return writer.choice('address.scope', scope, SCOPES);
 }

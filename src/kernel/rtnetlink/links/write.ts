@@ -148,10 +148,20 @@ export function encodeDeleteLink(link: LinkReference): MessageWriter {
   return writer;
 }
 
-/** The message that reads every link, or one. */
-export function encodeGetLink(link?: LinkReference): MessageWriter {
-  const writer = new MessageWriter(RTM.getLink, link === undefined ? NLM_F.dump : NLM_F.acknowledge);
-  const target = link === undefined ? 0 : checkLink(writer, 'name', link);
+/** The message that reads every link. */
+export function encodeListLinks(): MessageWriter {
+  return encodeRead(NLM_F.dump, 0);
+}
+
+/** The message that reads one link. */
+export function encodeGetLink(link: LinkReference): MessageWriter {
+  return encodeRead(NLM_F.acknowledge, link);
+}
+
+/** Link 0 stands for every link. */
+function encodeRead(flags: number, link: LinkReference): MessageWriter {
+  const writer = new MessageWriter(RTM.getLink, flags);
+  const target = flags === NLM_F.dump ? 0 : checkLink(writer, 'link', link);
   writeHeader(writer, typeof target === 'number' ? target : 0);
   if (typeof target === 'string') writer.attribute(IFLA.ifname, () => linkName.write(writer, target));
   writer.attribute(IFLA.extMask, () => writer.u32(RTEXT_FILTER_SKIP_STATS));

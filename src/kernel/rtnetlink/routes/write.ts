@@ -154,7 +154,7 @@ function writeNextHop(writer: MessageWriter, path: string, hop: NextHop, family:
   const { weight = 1, link } = hop;
   const hops = writer.check.integer(`${path}weight`, weight, 1, 256) - 1;
   const flags = flagSum(writer.check, `${path}flags`, hop.flags, FLAGS) & WRITTEN_FLAGS;
-  if (link !== undefined) checked(writer, `${path}link`, link, linkIndex);
+  if (link !== undefined && !checked(writer, `${path}link`, link, linkIndex)) return;
   writer.struct(() => {
     writer
       .u8(flags)

@@ -91,7 +91,7 @@ const wrong: readonly (readonly [operation: unknown, field: string, rule: RegExp
   [{ do: 'create', set: { ...IP, range: [1, 2] } }, 'set.range', /^must be left out for hash:ip$/],
   [{ do: 'create', set: { ...PORTS, hashSize: 64 } }, 'set.hashSize', /^must be left out for bitmap:port$/],
   [{ do: 'create', set: { ...PORTS, range: [2, 1] } }, 'set.range[1]', /from 2 to 65535$/],
-  [add(IP, undefined as never), 'entry', /^must be an entry$/],
+  [add(IP, undefined as never), 'entry', /^must be an object$/],
   [add(IP, {}), 'entry.address', /^must be an IPv4 or IPv6 address$/],
   [add(IP, { address: '10.0.0.300' }), 'entry.address', /^must be an IPv4 or IPv6 address$/],
   [add(IP, { address: 'fd00::1' }), 'entry.address', /^must be an IPv4 address/],

@@ -1,0 +1,49 @@
+// What became of a call with an invalid argument.
+import { inspect } from 'node:util';
+import { NetlinkError } from '../../../src/errors.js';
+
+/** The words with which a fault begins, behind the path of its field. */
+const RULE = /: ([\w.[\]-]+) (?:must|is|excludes|has|needs|means)\b/;
+
+/** Calls a verb, reads what it lists or watches, and returns how the call was refused: the field that the error names; or how not. */
+export async function outcomeOf(
+  door: string,
+  call: () => unknown,
+): Promise<{ field: string } | { accepted: string }> {
+  try {
+    return fieldOrResult(door, await resultOf(call()));
+  } catch (error) {
+    const isOurs =
+      (error instanceof TypeError || error instanceof RangeError) && error.message.startsWith(`${door}.`);
+    if (isOurs) return fieldIn(error.message);
+    return fieldOrResult(door, [error]);
+  }
+}
+
+/** A call that is not refused has results, or another error. */
+function fieldOrResult(door: string, result: unknown): { field: string } | { accepted: string } {
+  const results = Array.isArray(result) ? (result as unknown[]) : [];
+  const error = results.find((each) => each instanceof NetlinkError);
+  if (error?.code === 'ERR_INVALID_ARGUMENT') return fieldIn(`${door}: ${error.kernelMessage}`);
+  return {
+    accepted:
+      error instanceof Error
+        ? String(error.stack?.split('\n').slice(0, 3).join(' '))
+        : inspect(result, { depth: 1 }).slice(0, 80),
+  };
+}
+
+function fieldIn(message: string): { field: string } | { accepted: string } {
+  const field = RULE.exec(message)?.[1];
+  return field === undefined ? { accepted: `names no field: ${message}` } : { field };
+}
+
+async function resultOf(value: unknown): Promise<unknown> {
+  if (typeof value !== 'object' || value === null) return value;
+  if ('toArray' in value) return (value as { toArray(): Promise<unknown[]> }).toArray();
+  if (!(Symbol.asyncIterator in value)) return value;
+  const iterator = (value as AsyncIterable<unknown>)[Symbol.asyncIterator]();
+  const { value: first } = await iterator.next();
+  await iterator.return?.();
+  return first;
+}

@@ -1,0 +1,127 @@
+// Valid calls of rtnetlink.
+import type {
+  NewLinkAddress,
+  NewNeighbour,
+  NewRoute,
+  NewRule,
+  RouteFilter,
+  RouteQuery,
+  Rtnetlink,
+  RtnetlinkOperation,
+} from '../../../../src/kernel/rtnetlink/types.js';
+import { CHANGES, NEW_LINKS } from './links.js';
+import { alone, CALL, type Rows } from './row.js';
+
+const ADDRESSES: readonly NewLinkAddress[] = [
+  {
+    ...{
+      link: 'eth0',
+      address: '10.0.0.1',
+      prefix: 24,
+      peer: '10.0.0.2',
+      scope: 'link',
+      broadcast: '10.0.0.255',
+    },
+    ...{ label: 'eth0:1', metric: 5, validLifetime: 100, preferredLifetime: 50, flags: ['noprefixroute'] },
+  },
+];
+const ID = { link: 'eth0', address: '10.0.0.1', prefix: 24, peer: '10.0.0.2' };
+const HOP = { gateway: '10.0.0.1', link: 'eth0', flags: ['onlink'] } as const;
+const ROUTES: readonly NewRoute[] = [
+  {
+    ...{
+      destination: 'fd00::/64',
+      family: 6,
+      type: 'unicast',
+      table: 'main',
+      protocol: 'static',
+      scope: 'global',
+    },
+    ...{
+      metric: 5,
+      source: 'fd01::/64',
+      tos: 0,
+      preferredSource: 'fd01::1',
+      gateway: 'fd02::1',
+      link: 'eth0',
+    },
+    ...{ flags: ['onlink'], expires: 60, preference: 'high' },
+    metrics: {
+      ...{ mtu: 1400, advertisedMss: 1360, window: 1, rtt: 1, rttVariance: 1, slowStartThreshold: 1 },
+      ...{ congestionWindow: 1, initialCongestionWindow: 1, initialReceiveWindow: 1, reordering: 1 },
+      ...{ hopLimit: 1, minimumRto: 1, quickAck: true, fastOpenNoCookie: true, features: 1 },
+      ...{ congestionControl: 'reno', locked: ['mtu'] },
+    },
+  },
+  { destination: '10.0.0.0/8', nextHops: [{ ...HOP, weight: 2 }] },
+  { destination: '10.0.0.0/8', nextHopId: 1 },
+];
+const FILTER: RouteFilter = { family: 4, table: 'main', protocol: 'static', type: 'unicast', link: 'eth0' };
+const QUERY: RouteQuery = {
+  ...{ from: '10.0.0.2', inputLink: 'eth0', outputLink: 'eth1', tos: 0, mark: 1, uid: 0 },
+  ...{ ipProtocol: 6, sourcePort: 1, destinationPort: 2, fibMatch: true },
+};
+const RULES: readonly NewRule[] = [
+  {
+    ...{ family: 4, priority: 100, from: '10.0.0.0/8', to: '10.1.0.0/16', invert: true, tos: 8 },
+    ...{ mark: { value: 1, mask: 1 }, inputLink: 'eth0', outputLink: 'eth1', ipProtocol: 6 },
+    ...{ sourcePorts: { first: 1, last: 2 }, destinationPorts: { first: 1, last: 2 } },
+    ...{ uids: { first: 0, last: 1 }, action: 'lookup', table: 'main' },
+    ...{ suppressPrefixLength: 0, suppressGroup: 1, protocol: 'static' },
+  },
+  { action: 'goto', goto: 200, priority: 10 },
+  { l3mdev: true, priority: 10 },
+];
+const NEIGHBOUR: NewNeighbour = {
+  ...{ link: 'eth0', address: '10.0.0.9', proxy: false, hardwareAddress: '02:00:00:00:00:01' },
+  ...{ state: 'permanent', flags: ['router'], protocol: 'static' },
+};
+const NEIGHBOUR_ID = { link: 'eth0', address: '10.0.0.9', proxy: true };
+
+const OPERATIONS: readonly RtnetlinkOperation[] = [
+  ...NEW_LINKS.map(([name, kind, settings]) => ({ do: 'addLink', name, kind, settings }) as const),
+  ...CHANGES.map((settings) => ({ do: 'setLink', link: 'eth0', settings }) as const),
+  { do: 'deleteLink', name: 'eth0' },
+  ...ADDRESSES.map((address) => ({ do: 'addAddress', address }) as const),
+  ...ADDRESSES.map((address) => ({ do: 'replaceAddress', address }) as const),
+  { do: 'deleteAddress', address: ID },
+  ...ROUTES.map((route) => ({ do: 'addRoute', route }) as const),
+  ...RULES.map((rule) => ({ do: 'addRule', rule }) as const),
+  { do: 'addNeighbour', neighbour: NEIGHBOUR },
+  { do: 'deleteNeighbour', neighbour: NEIGHBOUR_ID },
+];
+
+/** Valid calls of each verb. */
+export const RTNETLINK: Rows<Rtnetlink> = {
+  listLinks: [[CALL]],
+  getLink: [
+    ['eth0', CALL],
+    [1, CALL],
+  ],
+  addLink: NEW_LINKS.map(([name, kind, settings]) => [name, kind, settings, CALL]),
+  setLink: CHANGES.map((settings) => ['eth0', settings, CALL]),
+  deleteLink: [['eth0', CALL], [2]],
+  listAddresses: [['eth0', CALL]],
+  addAddress: ADDRESSES.map((address) => [address, CALL]),
+  replaceAddress: ADDRESSES.map((address) => [address, CALL]),
+  deleteAddress: [[ID, CALL]],
+  listRoutes: [[FILTER, CALL]],
+  getRoute: [['10.0.0.1', QUERY, CALL]],
+  addRoute: ROUTES.map((route) => [route, CALL]),
+  changeRoute: ROUTES.map((route) => [route, CALL]),
+  replaceRoute: ROUTES.map((route) => [route, CALL]),
+  appendRoute: ROUTES.map((route) => [route, CALL]),
+  deleteRoute: ROUTES.map((route) => [route, CALL]),
+  listRules: [[4, CALL]],
+  addRule: RULES.map((rule) => [rule, CALL]),
+  deleteRule: RULES.map((rule) => [rule, CALL]),
+  listNeighbours: [[{ family: 4, link: 'eth0', proxy: true }, CALL]],
+  getNeighbour: [[NEIGHBOUR_ID, CALL]],
+  addNeighbour: [[NEIGHBOUR, CALL]],
+  changeNeighbour: [[NEIGHBOUR, CALL]],
+  replaceNeighbour: [[NEIGHBOUR, CALL]],
+  deleteNeighbour: [[NEIGHBOUR_ID, CALL]],
+  apply: alone(...OPERATIONS),
+  watch: [[{ ...CALL, gather: 1, keepAlive: false, kinds: ['link'] }]],
+  capabilities: [[CALL]],
+};

@@ -1,0 +1,134 @@
+// The verbs of each door and the fields of their arguments, as the exported types have them.
+import { join } from 'node:path';
+import ts from 'typescript';
+import { ROOT } from '../paths.js';
+
+/** What a place may have: `typeof` of its values, `null`, `array`, or the name of a class. */
+export type Kind =
+  | 'undefined'
+  | 'null'
+  | 'string'
+  | 'number'
+  | 'bigint'
+  | 'boolean'
+  | 'function'
+  | 'object'
+  | 'array'
+  | 'AbortSignal'
+  | 'Uint8Array';
+
+/** The places of the arguments of a verb by their path, `[0].service.port`, with what each may have. */
+export type Places = ReadonlyMap<string, ReadonlySet<Kind>>;
+
+/** A verb: the names of its parameters, and its places. */
+export interface VerbType {
+  readonly parameters: readonly string[];
+  readonly places: Places;
+}
+
+const LEAVES: ReadonlySet<string> = new Set(['AbortSignal', 'Uint8Array']);
+
+/** The verbs of exported interfaces and the exported functions, by `module` and name. */
+export class ExportedTypes {
+  readonly #program: ts.Program;
+  readonly #checker: ts.TypeChecker;
+
+  /** @param modules files below src/kernel, without `.ts` */
+  constructor(modules: readonly string[]) {
+    const config = ts.readConfigFile(join(ROOT, 'tsconfig.json'), ts.sys.readFile);
+    const { options } = ts.parseJsonConfigFileContent(config.config, ts.sys, ROOT);
+    this.#program = ts.createProgram(modules.map(fileOf), { ...options, noEmit: true });
+    this.#checker = this.#program.getTypeChecker();
+  }
+
+  /** The methods that an interface declares itself. */
+  interface(module: string, name: string): Map<string, VerbType> {
+    const symbol = this.#exports(module).find((each) => each.name === name);
+    const verbs = new Map<string, VerbType>();
+    for (const member of symbol?.members?.values() ?? []) verbs.set(member.name, this.#verbOf(member));
+    return verbs;
+  }
+
+  /** The functions that a module exports. */
+  functions(module: string): Map<string, VerbType> {
+    const functions = new Map<string, VerbType>();
+    for (const symbol of this.#exports(module)) {
+      const declared = symbol.flags & ts.SymbolFlags.Alias ? this.#checker.getAliasedSymbol(symbol) : symbol;
+      if (declared.flags & ts.SymbolFlags.Function) functions.set(symbol.name, this.#verbOf(declared));
+    }
+    return functions;
+  }
+
+  #exports(module: string): ts.Symbol[] {
+    const source = this.#program.getSourceFile(fileOf(module));
+    const symbol = source && this.#checker.getSymbolAtLocation(source);
+    if (!symbol) throw new Error(`${module} is no module`);
+    return this.#checker.getExportsOfModule(symbol);
+  }
+
+  #verbOf(symbol: ts.Symbol): VerbType {
+    const [signature] = this.#checker.getTypeOfSymbol(symbol).getCallSignatures();
+    const places = new Map<string, Set<Kind>>();
+    const parameters = signature?.parameters ?? [];
+    for (const [place, parameter] of parameters.entries()) {
+      this.#collect(`[${place}]`, this.#checker.getTypeOfSymbol(parameter), places);
+      const { valueDeclaration: declared } = parameter;
+      const isOptional =
+        declared !== undefined &&
+        ts.isParameter(declared) &&
+        (declared.questionToken !== undefined || declared.initializer !== undefined);
+      if (isOptional) places.get(`[${place}]`)?.add('undefined');
+    }
+    return { parameters: parameters.map(({ name }) => name), places };
+  }
+
+  #collect(path: string, type: ts.Type, places: Map<string, Set<Kind>>): void {
+    let kinds = places.get(path);
+    if (!kinds) {
+      kinds = new Set();
+      places.set(path, kinds);
+    }
+    for (const each of type.isUnion() ? type.types : [type]) this.#collectOne(path, each, kinds, places);
+  }
+
+  #collectOne(path: string, type: ts.Type, kinds: Set<Kind>, places: Map<string, Set<Kind>>): void {
+    // `string & {}`, beside names that editors suggest.
+    const [inner] = type.isIntersection() ? type.types.flatMap((part) => simpleKind(part) ?? []) : [];
+    const simple = inner ?? simpleKind(type);
+    if (simple) {
+      kinds.add(simple);
+      return;
+    }
+    const name = type.symbol?.name;
+    if (LEAVES.has(name)) kinds.add(name as Kind);
+    else if (this.#checker.isArrayLikeType(type)) {
+      kinds.add('array');
+      for (const element of this.#checker.getTypeArguments(type as ts.TypeReference)) {
+        this.#collect(`${path}[]`, element, places);
+      }
+    } else if (type.getCallSignatures().length > 0) kinds.add('function');
+    else {
+      kinds.add('object');
+      for (const property of this.#checker.getPropertiesOfType(type)) {
+        const held = this.#checker.getTypeOfSymbol(property);
+        if (held.flags & ts.TypeFlags.Undefined || held.flags & ts.TypeFlags.Never) continue; // `field?: never`
+        const inner = `${path}.${property.name}`;
+        this.#collect(inner, held, places);
+        if (property.flags & ts.SymbolFlags.Optional) places.get(inner)?.add('undefined');
+      }
+    }
+  }
+}
+
+function simpleKind({ flags }: ts.Type): Kind | undefined {
+  if (flags & ts.TypeFlags.Undefined) return 'undefined';
+  if (flags & ts.TypeFlags.Null) return 'null';
+  if (flags & ts.TypeFlags.StringLike) return 'string';
+  if (flags & ts.TypeFlags.NumberLike) return 'number';
+  if (flags & ts.TypeFlags.BigIntLike) return 'bigint';
+  return flags & ts.TypeFlags.BooleanLike ? 'boolean' : undefined;
+}
+
+function fileOf(module: string): string {
+  return join(ROOT, 'src/kernel', `${module}.ts`);
+}

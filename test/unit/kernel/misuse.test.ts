@@ -1,0 +1,130 @@
+// Calls with one invalid value: every verb of every door, on a stand-in for the addon and on the fake, refuses it, names it, and
+// sends nothing. The verbs and the fields are those of the exported types, so that a new one without a row fails.
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { inspect } from 'node:util';
+import { hasFields } from '../../../src/kernel/arguments.js';
+import { CountedAddon } from '../../support/misuse/countedAddon.js';
+import { type Door, FAKES, OPEN, type Verbs } from '../../support/misuse/doors.js';
+import { isValid, lastName, namesOf, REFUSED } from '../../support/misuse/fields.js';
+import { outcomeOf } from '../../support/misuse/outcome.js';
+import { CONNTRACK } from '../../support/misuse/rows/conntrack.js';
+import { IPSET } from '../../support/misuse/rows/ipset.js';
+import { IPVS } from '../../support/misuse/rows/ipvs.js';
+import { NETLINK } from '../../support/misuse/rows/netlink.js';
+import { RTNETLINK } from '../../support/misuse/rows/rtnetlink.js';
+import { ExportedTypes, type VerbType } from '../../support/misuse/types.js';
+import { changed, type Place, placesIn, valueAt, wrongValues } from '../../support/misuse/values.js';
+
+type AnyRows = Readonly<Record<string, readonly (readonly unknown[])[]>>;
+
+const ROWS = {
+  ipvs: IPVS,
+  ipset: IPSET,
+  rtnetlink: RTNETLINK,
+  conntrack: CONNTRACK,
+  netlink: NETLINK,
+} as const;
+const DOORS = Object.keys(ROWS) as Door[];
+const INTERFACES = {
+  ipvs: 'Ipvs',
+  ipset: 'Ipset',
+  rtnetlink: 'Rtnetlink',
+  conntrack: 'Conntrack',
+  netlink: 'Netlink',
+};
+
+const types = new ExportedTypes(DOORS.map((door) => `${door}/index`));
+
+function typesOf(door: Door): Map<string, VerbType> {
+  return types.interface(`${door}/index`, INTERFACES[door]);
+}
+
+/** A call with one invalid value. */
+interface Misuse {
+  readonly verb: string;
+  readonly place: Place;
+  readonly args: readonly unknown[];
+  /** Names of which the error has one. */
+  readonly names: ReadonlySet<string>;
+}
+
+/** Every call with a wrong value in one place, or with a field that the types do not have. */
+function* misusesOf(door: Door): Generator<Misuse> {
+  const verbs = typesOf(door);
+  for (const [verb, examples] of Object.entries(ROWS[door] as AnyRows)) {
+    const type = verbs.get(verb) ?? assert.fail(verb);
+    for (const args of examples) {
+      for (const place of placesIn(args)) {
+        const kinds = type.places.get(place.path) ?? assert.fail(`${door}.${verb}${place.path}`);
+        const replaced = (value: unknown) => changed(args, place.keys, value) as unknown[];
+        const names = namesOf(door, type, place);
+        for (const value of wrongValues(kinds)) {
+          if (!isValid(place, value)) yield { verb, place, args: replaced(value), names };
+        }
+        const held = valueAt(args, place.keys);
+        if (!hasFields(held)) continue;
+        yield {
+          verb,
+          place,
+          args: replaced({ ...held, unknownField: 1 }),
+          names: new Set(['unknownField', lastName(place.path)]),
+        };
+      }
+    }
+  }
+}
+
+/** Calls a client or a fake with every misuse. Returns those that were accepted, or of which the error names another field. */
+async function acceptedBy(door: Door, client: Verbs): Promise<string[]> {
+  const accepted = new Set<string>();
+  for (const { verb, place, args, names } of misusesOf(door)) {
+    const outcome = await outcomeOf(door, () => client[verb]?.(...args));
+    if ('field' in outcome && names.has(lastName(outcome.field))) continue;
+    const value = inspect(valueAt(args, place.keys), { depth: 0 });
+    accepted.add(`${verb} ${place.path} ${value}: ${JSON.stringify(outcome)}`);
+  }
+  return [...accepted];
+}
+
+describe('a call with an invalid value', () => {
+  let addon: CountedAddon;
+  before(() => {
+    addon = new CountedAddon();
+  });
+  after(() => addon.restore());
+
+  for (const door of DOORS) {
+    it(`has a row for every verb and every field of ${door}`, () => {
+      const rows = ROWS[door] as AnyRows;
+      assert.deepEqual(Object.keys(rows).sort(), [...typesOf(door).keys()].sort());
+      for (const [verb, { places }] of typesOf(door)) {
+        const has = new Set(rows[verb]?.flatMap((args) => [...placesIn(args)].map(({ path }) => path)));
+        const refused = REFUSED[`${door}.${verb}`];
+        const missing = [...places.keys()].filter((path) => !has.has(path) && !refused?.test(path));
+        assert.deepEqual(missing, [], verb);
+      }
+    });
+
+    it(`is valid without that value: ${door}`, async () => {
+      const client = (await OPEN[door]()) as unknown as Verbs;
+      for (const [verb, examples] of Object.entries(ROWS[door] as AnyRows)) {
+        for (const args of examples) {
+          const outcome = await outcomeOf(door, () => client[verb]?.(...args));
+          assert.ok('accepted' in outcome, `${verb}: ${JSON.stringify(outcome)}`);
+        }
+      }
+    });
+
+    it(`is refused by the client of ${door}, and nothing is sent`, async () => {
+      const client = (await OPEN[door]()) as unknown as Verbs;
+      addon.calls.length = 0;
+      assert.deepEqual(await acceptedBy(door, client), []);
+      assert.deepEqual(addon.calls, []);
+    });
+
+    it(`is refused by the fake of ${door}`, async () => {
+      assert.deepEqual(await acceptedBy(door, FAKES[door]() as unknown as Verbs), []);
+    });
+  }
+});

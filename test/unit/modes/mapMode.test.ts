@@ -102,10 +102,10 @@ it('the failed operation of a transaction has its error, and all others are appl
     passes[0]?.failures.map(({ key, error }) => [key, error.code]),
     [['entry 10.96.0.2:80/tcp', 'EINVAL']],
   );
-  assert.deepEqual(kernel.transactions, [3, 2]);
+  assert.deepEqual(kernel.transactions.slice(0, 2), [3, 2]);
   assert.deepEqual(stateOf(kernel), STATE.slice(0, 1));
   kernel.fault = () => undefined;
-  await until('it was tried again', () => passes.length > 1);
+  await until('it succeeds', () => passes.at(-1)?.failures.length === 0);
   assert.deepEqual(stateOf(kernel), STATE);
 });
 

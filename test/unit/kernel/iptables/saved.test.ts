@@ -95,7 +95,8 @@ it('a rule in another place than the others of its chain is an error', () => {
 const CHAINS = 30_000;
 /** Time for which the thread runs between two turns, in ms. A slice has 2 ms; the rest is for the garbage collector. */
 const LONGEST_BLOCK = 10;
-const ROUNDS = 3;
+/** Most rounds until one is undisturbed: on a busy machine, the same work may take several times its CPU time. */
+const ROUNDS = 10;
 
 /** The name of a chain of an endpoint: its number in letters. */
 function name(i: number): string {
@@ -120,13 +121,13 @@ it(`${2 * CHAINS} rules are read in time slices, with the same result`, async ()
   const expected = parseTables(text);
   const iptables = print(text);
   const longest: number[] = [];
-  for (let round = 0; round < ROUNDS; round++) {
+  while (longest.length < ROUNDS && !longest.some((ms) => ms <= LONGEST_BLOCK)) {
     const chains: SavedChain[] = [];
     const blocks = await blocksOf(async () => {
       for await (const piece of iptables.chains(4)) chains.push(...piece);
     });
     longest.push(Math.max(...blocks.map(({ ran }) => ran)));
-    if (round === 0) assert.ok(isDeepStrictEqual(tablesOf(chains), expected));
+    assert.ok(isDeepStrictEqual(tablesOf(chains), expected));
   }
   assert.ok(Math.min(...longest) <= LONGEST_BLOCK, `blocked for ${longest.map((ms) => ms.toFixed(1))} ms`);
 });

@@ -40,6 +40,7 @@ const ADDRESSES = [{ link: 'lo', address: '127.0.0.1', prefix: 8 }, ...RANDOM_HO
 export interface HistoryCounts {
   changes: number;
   duringCalls: number;
+  /** Audits that were started; changes may join one. */
   audits: number;
   failures: number;
   ends: number;
@@ -219,8 +220,7 @@ class History {
       nodeName: 'node-a',
       rest: mode === 'iptables' && kernel === this.#slow.iptables ? 1000 * this.#below(3) : 0,
       events: {
-        synced: ({ full, services, failures }) => {
-          if (full && services === 0) this.#counts.audits++;
+        synced: ({ failures }) => {
           this.#counts.failures += failures.length;
         },
         problems: () => {},
@@ -264,8 +264,10 @@ class History {
   #fire(isWanted: (timer: { readonly delay: number }) => boolean): boolean {
     const timers = this.#time.timers.filter(isWanted);
     const timer = timers[this.#below(timers.length)];
-    if (timer) this.#time.fire(timer);
-    return timer !== undefined;
+    if (!timer) return false;
+    if (timer.delay === AUDIT) this.#counts.audits++;
+    this.#time.fire(timer);
+    return true;
   }
 
   #change(): void {

@@ -87,7 +87,6 @@ export const TIERS = [
   { name: 'vm', native: false },
   // Compiles the binaries of all platforms, and installs every Node that the package supports.
   { name: 'package', native: true, packed: true, apart: true },
-  // Every scenario by every opponent. The harness itself is tested by the tiers unit and kernel (bench-here).
   // What repeats a property many times, or needs QEMU.
   {
     name: 'long',
@@ -96,6 +95,7 @@ export const TIERS = [
     others: { 'ipvs-threads.': [...IPVS, 'two processors'], 'once.': [...IPVS, 'nftables'] },
     apart: true,
   },
+  // Every scenario by every opponent. The harness itself is tested by the tiers unit and kernel (bench-here).
   { name: 'bench', native: true, needs: IPVS, apart: true },
   { name: 'oracle-api', native: true, needs: IPVS, apart: true, idle: true },
   { name: 'image', native: false, needs: [...IPVS, 'nftables'], image: true, apart: true },

@@ -122,10 +122,14 @@ function changed(before: Map<string, string>, after: Map<string, string>): Recor
 async function runAll(mode: RecordedMode, names: readonly string[]): Promise<void> {
   const reports: Record<string, ScenarioReport> = {};
   for (const scenario of scenarios(mode).filter(({ name }) => names.length === 0 || names.includes(name))) {
-    reports[scenario.name] =
-      mode === 'ipvs'
-        ? await GROUNDS.ipvs(scenario, (ground) => main(scenario, ground))
-        : await GROUNDS.iptables(scenario, (ground) => main(scenario, ground));
+    try {
+      reports[scenario.name] =
+        mode === 'ipvs'
+          ? await GROUNDS.ipvs(scenario, (ground) => main(scenario, ground))
+          : await GROUNDS.iptables(scenario, (ground) => main(scenario, ground));
+    } catch (error) {
+      throw new Error(`recording ${scenario.name}`, { cause: error });
+    }
   }
   process.stdout.write(JSON.stringify(reports));
 }

@@ -1,4 +1,5 @@
 // The real kernel of this process's network namespace, as a recorded cluster needs it in each mode.
+import { readdirSync } from 'node:fs';
 import { release } from 'node:os';
 import { openNfacct } from '../../src/kernel/nfacct/index.js';
 import { createCounters } from '../../src/modes/iptables/counters.js';
@@ -33,7 +34,7 @@ type Run<Item, Operation extends KeyedOperation, Result> = (
   ground: Ground<Item, Operation>,
 ) => Promise<Result>;
 
-/** Opens the kernel for a mode, runs, and closes it. */
+/** Opens the kernel for a mode, runs, and closes it. In ipvs mode, nothing of any program is left for the next recording. */
 export const GROUNDS = {
   async ipvs<Result>(scenario: Scenario, run: Run<IpvsItem, IpvsOperation, Result>): Promise<Result> {
     layOut(scenario);
@@ -47,6 +48,7 @@ export const GROUNDS = {
       settings: WRONG_SETTINGS,
     });
     kernel.close();
+    clear();
     return report;
   },
 
@@ -91,6 +93,20 @@ const OTHER_SERVERS: readonly (readonly [command: string, input: string])[] = [
     '-A -t 198.51.100.99:80 -s wlc\n-a -t 198.51.100.99:80 -r 198.51.100.98:80 -m -w 5\n-A -f 77 -s rr\n',
   ],
 ];
+
+const NO_RULES = '*nat\nCOMMIT\n*filter\nCOMMIT\n*mangle\nCOMMIT\n';
+
+/** Removes all virtual services, rules, sets and links of the namespace. Settings stay: each recording writes them first. */
+function clear(): void {
+  const links = readdirSync('/sys/class/net').filter((link) => link !== 'lo');
+  feed([
+    ['ipvsadm -C', ''],
+    ['iptables-restore', NO_RULES],
+    ['ip6tables-restore', NO_RULES],
+    ['ipset destroy', ''],
+    ['ip -batch -', links.map((link) => `link delete ${link}\n`).join('')],
+  ]);
+}
 
 /** The state without foreign virtual services; recordings do not include foreign sets and chains. */
 function withoutOtherServers(): ToolOutput {

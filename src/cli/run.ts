@@ -31,11 +31,14 @@ import { type NodeParts, nodeFacts } from '../services/nodeFacts.js';
 import type { NodeFacts } from '../services/types.js';
 import { ManifestSource } from '../source/manifests.js';
 import type { Source } from '../source/source.js';
-import type { AnswerLimit } from './answerLimit.js';
+import { AnswerLimit } from './answerLimit.js';
 import { type Preview, runCleanUp, runOnce, runPreview } from './passes.js';
 import { recheck } from './recheck.js';
 import { logHangups } from './signals.js';
 import { VERSION } from './version.js';
+
+/** Default of `--timeout`, in s. */
+const ANSWER_LIMIT = 30;
 
 /** The parts of a command after the kernel is opened. */
 interface Session extends Loaded {
@@ -58,13 +61,13 @@ interface Session extends Loaded {
  *
  * @param stop aborted when the process receives a stop signal; the reason is the signal's name
  * @param show shows the operations of the command `plan`, which only computes them
- * @param limit time limit of the API server; default: it is tried again for as long as it takes
+ * @param given time limit of the API server; default: that of the command with `--once`, otherwise none
  */
 export async function run(
   command: KernelCommand,
   stop: AbortSignal,
   show: Session['show'] = () => {},
-  limit?: AnswerLimit,
+  given?: AnswerLimit,
 ): Promise<number> {
   checkModeFlags(command);
   const loaded = loadConfiguration(command);
@@ -80,12 +83,20 @@ export async function run(
     writeConfiguration(command.writeConfigTo, configuration);
     return 0;
   }
+  const limit = given ?? limitOf(command);
   const origin = await openOrigin({ command, loaded, definition, log, limit });
   try {
     return await runOnKernel({ ...loaded, command, log, stop, show, limit }, definition, origin);
   } finally {
     if (origin && 'api' in origin) origin.api.close();
   }
+}
+
+/** The time limit of the API server; undefined: it is tried again for as long as it takes. */
+function limitOf(command: KernelCommand): AnswerLimit | undefined {
+  const { once, manifests, initOnly, timeout = ANSWER_LIMIT } = command;
+  const reads = command.do === 'run' && once && manifests === '' && !initOnly;
+  return reads ? new AnswerLimit(timeout) : undefined;
 }
 
 async function runOnKernel(

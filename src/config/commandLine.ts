@@ -6,6 +6,9 @@ import { FLAG_TYPES } from './flagTypes.js';
 import { quote } from './goSyntax.js';
 import { closestTo } from './suggestion.js';
 
+/** The shortest time limit of the API server, in s. */
+const LEAST_TIMEOUT = 0.1;
+
 /** An invalid command line; the message is kube-proxy's if it has one for the case. */
 export class UsageError extends Error {}
 
@@ -16,6 +19,8 @@ export interface KernelCommand {
   /** Directory or file of manifests; empty: the source is the API server. */
   readonly manifests: string;
   readonly once: boolean;
+  /** Time limit of the API server with `once`, in s; undefined: the default. */
+  readonly timeout: number | undefined;
   /** Path of the configuration file, if one was given. */
   readonly config: string | undefined;
   /** URL of the API server; empty: the one in the kubeconfig. */
@@ -78,6 +83,7 @@ function kernelCommand(what: KernelCommand['do'], values: ReadonlyMap<string, Fl
     do: what,
     manifests: text('manifests') ?? '',
     once: isSet('once'),
+    timeout: readTimeout(values),
     config: text('config'),
     master: text('master') ?? '',
     writeConfigTo: text('write-config-to'),
@@ -88,6 +94,17 @@ function kernelCommand(what: KernelCommand['do'], values: ReadonlyMap<string, Fl
     objectEvents: isSet('object-events'),
     given: values,
   };
+}
+
+/** An agent tries the API server for as long as it takes: it has no limit. */
+function readTimeout(values: ReadonlyMap<string, FlagValue>): number | undefined {
+  const seconds = values.get('timeout') as number | undefined;
+  if (seconds === undefined) return undefined;
+  if (seconds < LEAST_TIMEOUT)
+    throw new UsageError(`--timeout must be ${LEAST_TIMEOUT} or more, in s, for example 30`);
+  if (values.get('once') !== true)
+    throw new UsageError('--timeout needs --once, or a command: plan --timeout 30');
+  return seconds;
 }
 
 /** The only argument of the agent that is not a flag is `run`; the message is kube-proxy's, with our name. */
@@ -130,12 +147,13 @@ function setFlag(values: Map<string, FlagValue>, { name, flag, text }: Setting):
   throw new UsageError(`invalid argument ${quote(text)} for ${quote(names)} flag: ${result.error}`);
 }
 
-/** Flags that only the agent has: a command with its own options has its own help, and starts nothing. */
+/** Flags that only the agent has: a command with its own options has its own help and time limit, and starts nothing. */
 export const AGENT_FLAGS: ReadonlySet<string> = new Set([
   'cleanup',
   'help',
   'init-only',
   'once',
+  'timeout',
   'version',
   'write-config-to',
 ]);

@@ -363,6 +363,12 @@ export const OWN_FLAGS = {
     withConfig: true,
     help: 'program the kernel once, print the operations, and exit; status 0 if all succeeded',
   },
+  timeout: {
+    type: 'float32',
+    withConfig: true,
+    default: '30',
+    help: 'with --once: time limit of the API server, in s',
+  },
   'ipvs-own-all': {
     type: 'bool',
     withConfig: true,

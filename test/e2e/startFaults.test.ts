@@ -137,7 +137,7 @@ describe('an agent is never ready', () => {
   });
 });
 
-describe('plan and diff, as whole commands', () => {
+describe('plan, diff and run --once, as whole commands', () => {
   /** Runs a command with a limit of 2 s; returns its status, its duration in s, and its lines on standard error. */
   async function run(...args: string[]) {
     const started = performance.now();
@@ -155,10 +155,15 @@ describe('plan and diff, as whole commands', () => {
     return { status, out, seconds: (performance.now() - started) / 1000, lines: error.trimEnd().split('\n') };
   }
 
-  for (const command of ['plan', 'diff']) {
+  for (const [command, failed] of [
+    ['plan', 2],
+    ['diff', 2],
+    ['run --once', 1],
+  ] as const) {
+    const words = command.split(' ');
     test(`${command}: an API server that is down is an error within the limit, with the next step`, async () => {
-      const { status, out, seconds, lines } = await run(command, '--master=http://127.0.0.1:1');
-      assert.deepEqual([status, out], [2, ''], lines.join('\n'));
+      const { status, out, seconds, lines } = await run(...words, '--master=http://127.0.0.1:1');
+      assert.deepEqual([status, out], [failed, ''], lines.join('\n'));
       assert.ok(seconds >= 2 && seconds < 20, `${seconds} s`);
       assert.match(
         lines.at(-2) ?? '',
@@ -169,8 +174,8 @@ describe('plan and diff, as whole commands', () => {
 
     test(`${command}: so is a token that it does not accept`, async () => {
       const server = closeAfter(await new ApiServer({ tokens: new Set(['good']) }).start());
-      const { status, lines } = await run(command, `--kubeconfig=${kubeconfig(server.url, 'bad')}`);
-      assert.equal(status, 2, lines.join('\n'));
+      const { status, lines } = await run(...words, `--kubeconfig=${kubeconfig(server.url, 'bad')}`);
+      assert.equal(status, failed, lines.join('\n'));
       assert.match(lines.at(-2) ?? '', /; the last error: .*: 401 .*renew the token/);
       assert.match(lines.at(-1) ?? '', /^Next step: /);
     });

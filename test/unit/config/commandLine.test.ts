@@ -253,6 +253,12 @@ describe('flags are read as Go reads them', () => {
     [['run', '--', '--v'], '"kube-netlink-proxy" does not take any arguments, got ["--v"]'],
     [['--ipvs_sched=lc'], 'unknown flag: --ipvs_sched (did you mean --ipvs-scheduler?)'],
     [['--once', '-o', 'json'], "unknown shorthand flag: 'o' in -o"],
+    [['--once', '--timeout=0'], '--timeout must be 0.1 or more, in s, for example 30'],
+    [
+      ['--once', '--timeout=30s'],
+      'invalid argument "30s" for "--timeout" flag: strconv.ParseFloat: parsing "30s": invalid syntax',
+    ],
+    [['--timeout=30'], '--timeout needs --once, or a command: plan --timeout 30'],
     [['--drain-timeout=-1s'], '--drain-timeout must be a duration of 0 or more, for example 1h30m or 10s'],
   ];
   for (const [args, message] of refused) {
@@ -277,9 +283,11 @@ describe('the command line', () => {
       '--cures=a,b',
       '--drain-timeout=1m',
       '--once',
+      '--timeout=2.5',
       '--object-events',
     ]);
     assert.ok(command.do === 'run');
+    assert.equal(command.timeout, 2.5);
     assert.equal(command.objectEvents, true);
     const { manifests, cures, drainBound, once, config, ownAll } = command;
     assert.deepEqual(

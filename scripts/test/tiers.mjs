@@ -37,6 +37,7 @@ export const TIERS = [
       'startFaults.': ['conntrack'],
       'flushedTables.': ['conntrack', 'nftables', 'bridge filter'],
       'flushedTables-legacy.': ['conntrack', 'iptables-legacy', 'bridge filter'],
+      'flushedTables-rest.': ['conntrack', 'iptables-legacy', 'bridge filter'],
       'packets-iptables-legacy.': ['iptables-legacy', 'bridge filter'],
       'packets-iptables-nft.': ['nftables', 'bridge filter'],
       'rollout-iptables-legacy.': ['conntrack', 'iptables-legacy', 'bridge filter'],

@@ -3,4 +3,4 @@ import { testFlushedTables } from '../support/flushedTables.js';
 import { selectBackend } from '../support/iptablesBackend.js';
 
 selectBackend('legacy');
-testFlushedTables();
+testFlushedTables(0);

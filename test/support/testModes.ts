@@ -22,8 +22,8 @@ function hostKernel() {
 function iptablesKernel(): TestKernel {
   const kernel = hostKernel();
   return {
-    open(auditPeriod) {
-      const options = { ...IPTABLES_DEFAULTS, families: [4] as const, auditPeriod };
+    open(auditPeriod, families = [4]) {
+      const options = { ...IPTABLES_DEFAULTS, families, auditPeriod };
       const { mode, take } = createCountedMode(kernel, options);
       return {
         mode,
@@ -61,8 +61,8 @@ function ipvsKernel(): TestKernel {
   const kernel = hostKernel();
   const { ipvs, ipset, rtnetlink } = kernel;
   return {
-    open(auditPeriod) {
-      const options = { ...IPVS_DEFAULTS, families: [4] as const, auditPeriod, kernelRelease: '6.1.0' };
+    open(auditPeriod, families = [4]) {
+      const options = { ...IPVS_DEFAULTS, families, auditPeriod, kernelRelease: '6.1.0' };
       return {
         mode: createIpvsMode(kernel, options),
         families: options.families,

@@ -29,6 +29,8 @@ const LOOK = 5;
 /** Turns of the event loop in which the proxy does what it can do before time passes. */
 const TURNS = 25;
 
+/** Lines of chains that are no part of the comparison: those of the kernel, and of the Service that changes. */
+const OTHER_CHAIN = /^:(?!KUBE-)|^:KUBE-(SVC|SEP)-/;
 /** The Service that changes all the time: it is no part of the comparison. */
 const CHURN = /10\.96\.0\.9|10\.0\.9\.|demo\/churn/;
 const STEADY =
@@ -36,7 +38,9 @@ const STEADY =
   slice('a', '10.0.0.1', '10.0.0.2') +
   service('b', '10.96.0.2', '  sessionAffinity: ClientIP') +
   slice('b', '10.0.0.3') +
-  service('empty', '10.96.0.3');
+  service('empty', '10.96.0.3') +
+  service('six', 'fd00:96::6') +
+  slice('six', 'fd00::6').replace('IPv4', 'IPv6');
 
 async function objectsOf(text: string): Promise<ObjectChange[]> {
   const { objects, problems } = await readManifest('objects.yaml', text);
@@ -86,7 +90,7 @@ class World {
 
   constructor(mode: string, rest: number) {
     const testKernel = TEST_MODES[mode]?.() ?? assert.fail(mode);
-    const opened = testKernel.open(AUDIT);
+    const opened = testKernel.open(AUDIT, [4, 6]);
     this.kernel = opened.kernel as unknown as FakeKernel;
     this.#proxy = createProxy({
       source: {
@@ -158,7 +162,7 @@ class World {
   /** The lines of the state, without those of the Service that changes. */
   state(): string[] {
     const lines = Object.values(outputOf(this.kernel)).join('').split('\n');
-    return lines.filter((line) => !CHURN.test(line) && !line.startsWith(':')).sort();
+    return lines.filter((line) => !CHURN.test(line) && !OTHER_CHAIN.test(line)).sort();
   }
 }
 

@@ -68,6 +68,7 @@ export const TIERS = [
       'iptables-histories.': ['nftables', 'iptables-legacy'],
       'iptables-restore.': ['nftables'],
       'iptables-refused.': ['nftables', 'iptables-legacy'],
+      'iptables-replaced.': ['nftables', 'iptables-legacy'],
       'iptables-sets.': ['nftables', 'ipset'],
       'ipset-types.': ['ipset', 'ipset types'],
       'ipset-': ['ipset'],

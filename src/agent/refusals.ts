@@ -1,4 +1,5 @@
 // Decides whether a pass failed for all Services: the node cannot be programmed, and not only one Service is refused. Pure.
+import type { NetlinkError } from '../errors.js';
 import type { Failure, SyncSummary } from '../reconcile/summary.js';
 
 /**
@@ -14,11 +15,20 @@ const OF_THE_NODE = new Set([
   'ERR_UNKNOWN_OUTCOME',
 ]);
 
+/** Codes of the writing of a setting that this process, and each that takes its place, may not change. */
+const NOT_WRITABLE = new Set(['EACCES', 'EPERM', 'EROFS']);
+
 /** Number of namespaces whose Services must be refused before the node is at fault. A tenant may have one. */
 const NAMESPACES = 2;
 
 /** The part of a summary that decides. */
-type PassResults = Pick<SyncSummary, 'failures' | 'accepted' | 'unknown' | 'vitalUnknown'>;
+type PassResults = Pick<SyncSummary, 'failures' | 'accepted' | 'unknown' | 'vitalUnknown' | 'mostRefused'>;
+
+/**
+ * What the failures up to a pass concern: all Services; only settings, which all Services share and this process may not write, so
+ * that a restart does not help; or neither, at most single Services.
+ */
+export type Concern = 'all' | 'settings' | 'none';
 
 /** Follows the passes of a proxy. */
 export class Refusals {
@@ -27,12 +37,13 @@ export class Refusals {
   #all = false;
 
   /**
-   * Whether all Services are affected after this pass: the state that they share was refused; or the kernel has accepted nothing
-   * since a failure of the node, or since Services of two namespaces were refused.
+   * What is concerned after this pass. All Services are if the state that they share was refused, or most Services of most
+   * namespaces; or if the kernel has accepted nothing since a failure of the node, or since Services of two namespaces were refused.
    */
-  after({ failures, accepted, unknown, vitalUnknown }: PassResults): boolean {
-    const refused = failures.filter(({ error }) => !isAboutFlows(error));
-    if (accepted > 0 || (refused.length === 0 && unknown === 0)) {
+  after({ failures, accepted, unknown, vitalUnknown, mostRefused }: PassResults): Concern {
+    const refused = failures.filter(({ error }) => !isAboutFlows(error) && !isNotWritable(error));
+    const settings = vitalUnknown.filter(isNotWritable).length;
+    if (accepted > 0 || (refused.length === 0 && unknown === settings)) {
       this.#namespaces.clear();
       this.#all = false;
     }
@@ -41,7 +52,9 @@ export class Refusals {
         for (const service of services) this.#namespaces.add(service.split('/')[0] ?? '');
       this.#all ||= this.#namespaces.size >= NAMESPACES || refused.some(isOfTheNode);
     }
-    return this.#all || vitalUnknown || failures.some(({ vital }) => vital);
+    const vital = refused.some((failure) => failure.vital) || vitalUnknown.length > settings;
+    if (this.#all || mostRefused || vital) return 'all';
+    return settings > 0 || failures.some(({ error }) => isNotWritable(error)) ? 'settings' : 'none';
   }
 }
 
@@ -52,4 +65,8 @@ function isOfTheNode({ error: { code, operation } }: Failure): boolean {
 /** Stale flows are deleted after the rules are in place: a failure leaves Services working. */
 function isAboutFlows({ operation = '' }: Failure['error']): boolean {
   return operation.startsWith('conntrack.');
+}
+
+function isNotWritable({ code, operation }: NetlinkError): boolean {
+  return operation === 'sysctl.write' && NOT_WRITABLE.has(code);
 }

@@ -31,6 +31,8 @@ export function telemetry(listeners: Listeners): ProxyEvents {
   const changed = new ChangeMetrics(families, metrics);
   /** Another pass was requested since the last one began. */
   let another = false;
+  /** A full pass has ended: it has tried everything, and later passes only what it left. */
+  let full = false;
   const logged = logEvents(log);
   metrics.expect(families);
   const refusals = new Refusals();
@@ -54,20 +56,25 @@ export function telemetry(listeners: Listeners): ProxyEvents {
     planned: (service, frontends) => status.note(service, frontends),
     synced(summary, latency) {
       logged.synced(summary, latency);
-      const { full, milliseconds, counts, repaired, repeated } = summary;
-      const succeeded = !refusals.after(summary);
+      const { milliseconds, counts, repaired, repeated } = summary;
+      full ||= summary.full;
+      const concern = refusals.after(summary);
+      const succeeded = concern === 'none';
       const seconds = (milliseconds.plan + milliseconds.kernel) / 1000;
-      metrics.synced({ families, seconds, full, succeeded });
+      metrics.synced({ families, seconds, full: summary.full, succeeded });
       metrics.draining(counts['draining'] ?? 0);
       metrics.repaired(repaired);
       if (repeated !== undefined) metrics.repeated(repeated);
       updateWithoutLocal(status, listeners);
-      if (!succeeded) {
+      if (concern === 'all') {
         waits();
         return;
       }
-      for (const family of families) health.updated(family);
-      if (full) health.completed();
+      for (const family of families) {
+        if (succeeded) health.updated(family);
+        else health.needsNoRestart(family);
+      }
+      if (succeeded && full) health.completed();
       if (another) waits();
       changed.programmed();
       listeners.serviceHealth.update(status.takeHealthCheckChanges());

@@ -3,6 +3,7 @@ import type { NetlinkError } from '../errors.js';
 import type { Desired, KeyedOperation, Known, Mode } from '../modes/mode.js';
 import { TimeSlice } from '../timeSlice.js';
 import { applyOperations } from './applyOperations.js';
+import type { Before } from './drift.js';
 import type { Planner } from './planner.js';
 import type { PassRecord } from './summary.js';
 import { UnknownItems } from './unknownItems.js';
@@ -83,7 +84,7 @@ export class KernelState<Item, Operation extends KeyedOperation> {
   /** Applies operations. Items of failed ones are unknown. */
   async apply(operations: readonly Operation[], record: PassRecord): Promise<void> {
     if (operations.length === 0) return;
-    record.count(operations);
+    record.countItems(operations);
     const results = await applyOperations(this.#mode, operations);
     const slice = new TimeSlice();
     for (let i = 0; i < operations.length; i++) {
@@ -113,7 +114,7 @@ export class KernelState<Item, Operation extends KeyedOperation> {
     const found = await record.waitFor(this.#mode.observeAlone(items, desired));
     for (const [key, error] of found.failures) {
       this.unknown.read(key); // The reading is the attempt that failed.
-      this.unknown.add(key, items.get(key));
+      this.unknown.add(key, items.get(key), error);
       record.failures.push(await this.#planner.failureOf(key, error));
     }
     const read = [...items.keys()].filter((key) => !found.failures.has(key));
@@ -131,8 +132,16 @@ export class KernelState<Item, Operation extends KeyedOperation> {
     return this.readAlone(new Map(keys.map((key) => [key, this.known.get(key)])), NOTHING, record);
   }
 
-  /** Reads unknown items, and the items on which they depend. Returns the keys that have been read. */
-  retry(keys: readonly string[], record: PassRecord): Promise<string[]> {
+  /**
+   * Reads unknown items, and the items on which they depend. Returns the keys that have been read.
+   *
+   * @param isRead receives each key before it is read, with what was known of its item
+   */
+  retry(
+    keys: readonly string[],
+    record: PassRecord,
+    isRead: (key: string, before: Before) => void = () => {},
+  ): Promise<string[]> {
     const { desired } = this.#planner;
     const items = new Map(keys.map((key) => [key, this.unknown.items.get(key)]));
     for (const key of keys) {
@@ -142,6 +151,8 @@ export class KernelState<Item, Operation extends KeyedOperation> {
         if (!items.has(other)) items.set(other, this.known.get(other) ?? desired.get(other));
       }
     }
+    for (const key of items.keys())
+      isRead(key, { known: this.known.has(key), failed: this.unknown.items.has(key) });
     return this.readAlone(items, desired, record);
   }
 
@@ -200,7 +211,7 @@ export class KernelState<Item, Operation extends KeyedOperation> {
 
   async #fail(operation: Operation, error: NetlinkError, record: PassRecord): Promise<void> {
     const { key } = operation;
-    this.unknown.add(key, this.#mode.subjectOf(operation, this.known));
+    this.unknown.add(key, this.#mode.subjectOf(operation, this.known), error);
     record.failures.push(await this.#planner.failureOf(key, error));
   }
 }

@@ -138,3 +138,8 @@ export async function* planAhead<Item, Operation extends KeyedOperation>(
   for (const key of await undesired(desired, found)) keys.add(key);
   yield { keys, last: true };
 }
+
+/** Number of Services in pieces. */
+export function countServices(pieces: readonly (readonly string[])[]): number {
+  return pieces.reduce((count, services) => count + services.length, 0);
+}

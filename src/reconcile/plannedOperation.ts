@@ -1,5 +1,6 @@
 // An operation of a pass that is shown and not applied.
 import type { KeyedOperation, Known, Mode } from '../modes/mode.js';
+import type { Planner } from './planner.js';
 
 /** An operation that a full pass would carry out. */
 export interface PlannedOperation {
@@ -35,4 +36,19 @@ export function describePlanned<Item, Operation extends KeyedOperation>(
 ): PlannedOperation[] {
   const { phase, key } = operation;
   return mode.describe(operation, known).map((lines) => ({ phase, key, ...item, lines }));
+}
+
+/** Describes the operations of a full pass. */
+export function describeItems<Item, Operation extends KeyedOperation>(
+  mode: Pick<Mode<Item, Operation>, 'describe'>,
+  operations: readonly Operation[],
+  known: Known<Item>,
+  planner: Pick<Planner<Item, Operation>, 'desired' | 'ownersOf'>,
+): PlannedOperation[] {
+  return operations.flatMap((operation) => {
+    const { key } = operation;
+    const existing = known.has(key) ? 'different' : 'missing';
+    const state = planner.desired.get(key) === undefined ? 'unwanted' : existing;
+    return describePlanned(mode, operation, known, { ...planner.ownersOf(key), state });
+  });
 }

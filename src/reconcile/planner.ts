@@ -8,6 +8,7 @@ import { DesiredState, type Owner } from './desiredState.js';
 import type { Inputs } from './inputs.js';
 import { Kept } from './kept.js';
 import { RefusedFields } from './refusedFields.js';
+import { RefusedShare } from './refusedShare.js';
 import type { Failure } from './summary.js';
 
 /**
@@ -35,6 +36,8 @@ export interface PlannedKeys {
 /** The plans of all Services and of the node. */
 export class Planner<Item, Operation extends KeyedOperation> {
   readonly desired: DesiredState<Item>;
+  /** The part of the planned Services that the kernel refuses. */
+  readonly share = new RefusedShare();
   readonly #mode: Mode<Item, Operation>;
   readonly #inputs: Inputs;
   readonly #refused: RefusedFields<Item, Operation>;
@@ -49,6 +52,8 @@ export class Planner<Item, Operation extends KeyedOperation> {
   #form: string | undefined;
   /** A group changed on which the plan of the node depends. */
   #nodeAffected = false;
+  /** The pass under way has made the plan of the node. */
+  #nodeTaken = false;
 
   constructor(mode: Mode<Item, Operation>, inputs: Inputs) {
     this.#mode = mode;
@@ -161,9 +166,17 @@ export class Planner<Item, Operation extends KeyedOperation> {
     return pieces;
   }
 
+  /** Whether the pass under way has made a plan that has the key. */
+  isPlannedNow(key: string): boolean {
+    const { services, node } = this.ownersOf(key);
+    if (node && this.#nodeTaken) return true;
+    return services.some((service) => this.#taken.some((taken) => taken.has(service)));
+  }
+
   /** The pass has ended. */
   settle(): void {
     this.#taken.length = 0;
+    this.#nodeTaken = false;
   }
 
   /** The pass was aborted: the next one plans its Services again. */
@@ -215,6 +228,7 @@ export class Planner<Item, Operation extends KeyedOperation> {
     const plan = this.#mode.planNode(this.desired, node, this.#complete);
     this.#plannedNode = node;
     this.#nodeAffected = false;
+    this.#nodeTaken = true;
     for (const key of this.desired.replace(NODE, plan)) keys.add(key);
     return keys;
   }
@@ -247,7 +261,10 @@ export class Planner<Item, Operation extends KeyedOperation> {
     if (!input) this.#mode.forget?.(service);
     const former = this.desired.planOf(service);
     const plan = input ? yield* this.#mode.planService(input, node) : new Map();
-    return yield* this.desired.replaceInSteps(owner, this.#kept?.join(plan, former) ?? plan);
+    const keys = yield* this.desired.replaceInSteps(owner, this.#kept?.join(plan, former) ?? plan);
+    const isPlanned = this.desired.planOf(service) !== undefined;
+    if (isPlanned !== (former !== undefined)) this.share.planned(service, isPlanned ? 1 : -1);
+    return keys;
   }
 
   /**

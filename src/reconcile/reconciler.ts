@@ -2,11 +2,12 @@
 import type { DisturbedCheck, KeyedOperation, Mode } from '../modes/mode.js';
 import { endsWithin, TimeSlice } from '../timeSlice.js';
 import { Audit } from './audit.js';
+import { type Before, NO_REPAIR, repairsAfterReading, repairsOf } from './drift.js';
 import type { Inputs } from './inputs.js';
 import { KernelState } from './kernelState.js';
 import { observeAll } from './observeAll.js';
-import { divide, everything, type FirstServices, planAgain, planAhead } from './pieces.js';
-import { describePlanned, type PlannedOperation } from './plannedOperation.js';
+import { countServices, divide, everything, type FirstServices, planAgain, planAhead } from './pieces.js';
+import { describeItems, type PlannedOperation } from './plannedOperation.js';
 import { type PlannedKeys, Planner } from './planner.js';
 import { Repairs } from './repairs.js';
 import { PassRecord, type SyncSummary, together } from './summary.js';
@@ -37,8 +38,10 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
   #fullAsked = 1;
   #fullDone = 0;
   #retry = false;
-  /** Another program changed our items: the operations of the next full pass repair that. */
-  #disturbed = false;
+  /** More failed items are due than are read alone: a full pass is due, once no audit is running. */
+  #retryMany = false;
+  /** A full pass has ended: what is known differs from the kernel only if another program changed it. */
+  #inPlace = false;
   #audit: AuditUnderWay<Item> | undefined;
   readonly #repairs = new Repairs();
   /** The operations under way are those of an audit. */
@@ -93,28 +96,27 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     this.#audit = undefined;
   }
 
-  /** Starts an audit. Does nothing during an audit, or if a full pass is due. */
+  /** Starts an audit. Does nothing during an audit, or if a full pass is due that does not wait for audits. */
   startAudit(): void {
-    if (!this.#full) this.#audit ??= { reads: new Audit(this.#mode.observe()), done: undefined };
+    if (!this.#fullWanted) this.#audit ??= { reads: new Audit(this.#mode.observe()), done: undefined };
   }
 
   /** The next pass reads the items whose last operation failed and whose retry is due, and tries them again. */
   retryFailed(): void {
     const { length } = this.#kernel.unknown.due();
-    if (length > MOST_ALONE) this.requestFullSync();
+    if (length > MOST_ALONE) this.#retryMany = true;
     else if (length > 0) this.#retry = true;
   }
 
   /** Time until the next retry of a failed item, in ms; undefined if there is none, or if the next pass retries. */
   get retryIn(): number | undefined {
-    return this.#full || this.#retry ? undefined : this.#kernel.unknown.retryIn;
+    if (this.#fullWanted || this.#retry || this.#retryMany) return undefined;
+    return this.#kernel.unknown.retryIn;
   }
 
   /** Another program may have changed our items. If the check confirms it, the next pass is a full pass. */
   async disturbed(check: DisturbedCheck<Item>): Promise<void> {
-    if (this.#full || !(await check(this.#kernel.known))) return;
-    this.#disturbed = true;
-    this.requestFullSync();
+    if (!this.#full && (await check(this.#kernel.known))) this.requestFullSync();
   }
 
   /** Whether a pass has work to do. */
@@ -125,7 +127,7 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
   /** Owners of the items that the kernel refused, and the number of owners with plans. */
   refused(): { readonly node: boolean; readonly services: number; readonly plans: number } {
     const { vital, services } = this.#kernel.unknown;
-    return { node: vital, services: services.size, plans: this.#planner.desired.plans };
+    return { node: vital.length > 0, services: services.size, plans: this.#planner.desired.plans };
   }
 
   /** Whether an audit is running. */
@@ -141,11 +143,11 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     return this.#elseFull(async () => {
       const record = new PassRecord(this.#now);
       const full = this.#full;
+      const retries = full && !this.#fullWanted ? { retriesMany: true as const } : {};
       const services = await (full ? this.#fullPass(record) : this.#changes(record));
-      const repaired = full && this.#disturbed ? record.operations : 0;
-      if (full) this.#disturbed = false;
+      this.#inPlace ||= full;
       const after = await record.waitFor(this.#afterPass(record));
-      return { full, services, repaired, ...record.results(), ...after };
+      return { full, ...retries, services, ...record.results(), ...after };
     });
   }
 
@@ -168,6 +170,7 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     const planned: PlannedKeys[] = [];
     let pieces: string[][] = [];
     let read = false;
+    if (this.#inPlace) record.isRepair = repairsAfterReading(this.#kernel, this.#planner);
     await record.waitFor(this.#inputs.refresh());
     let found = () => {};
     const foundItem = new Promise<void>((resolve) => {
@@ -266,14 +269,14 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     }
     const compared = keys ? audit.reads.wantedOf(keys, this.#planner.desired) : audit.reads.unwanted;
     this.#repairing = true;
+    record.isRepair = () => true;
     try {
       await this.#kernel.program([{ keys: compared, last: true, ownTexts: true }], record);
     } finally {
       this.#repairing = false;
     }
-    const repaired = record.operations;
     const after = await record.waitFor(this.#afterPass(record));
-    const done: SyncSummary = { full: true, services: 0, repaired, ...record.results(), ...after };
+    const done: SyncSummary = { full: true, services: 0, ...record.results(), ...after };
     audit.done = audit.done ? together(audit.done, done) : done;
     if (keys) return undefined;
     if (this.#audit === audit) this.#audit = undefined;
@@ -303,21 +306,17 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     for await (const piece of everything(this.#planner, this.#kernel.known))
       for (const key of piece.keys) keys.push(key);
     const operations = await this.#kernel.differences(keys);
-    const { known } = this.#kernel;
-    return operations.flatMap((operation) => {
-      const { key } = operation;
-      const item = { ...this.#planner.ownersOf(key), state: this.#stateOf(key) };
-      return describePlanned(this.#mode, operation, known, item);
-    });
+    return describeItems(this.#mode, operations, this.#kernel.known, this.#planner);
   }
 
-  #stateOf(key: string): PlannedOperation['state'] {
-    if (this.#planner.desired.get(key) === undefined) return 'unwanted';
-    return this.#kernel.known.has(key) ? 'different' : 'missing';
-  }
-
-  get #full(): boolean {
+  /** A full pass is due, whether an audit is running or not. */
+  get #fullWanted(): boolean {
     return this.#fullDone !== this.#fullAsked;
+  }
+
+  /** The next pass is a full pass. Failed items wait for the end of an audit: else they could end each one. */
+  get #full(): boolean {
+    return this.#fullWanted || (this.#retryMany && !this.#audit);
   }
 
   /** After a pass that was aborted, the state of the kernel is unknown: a full pass is due. */
@@ -337,11 +336,12 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
   /** Runs maintenance and follow-up work, and adds their operations and failures to those of the pass. */
   async #afterPass(record: PassRecord) {
     const kernel = this.#kernel;
-    const { desired } = this.#planner;
+    const { desired, share } = this.#planner;
+    record.isRepair = NO_REPAIR;
     const due = await this.#mode.maintain?.({ desired, known: kernel.known, now: this.#now() });
     if (due) {
       for (const failure of due.failures) {
-        kernel.unknown.add(failure.key, undefined);
+        kernel.unknown.add(failure.key, undefined, failure.error);
         record.failures.push({ ...failure, vital: false });
       }
       await kernel.apply(due.operations, record);
@@ -353,7 +353,8 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     record.failures.push(...(followed?.failures ?? []));
     const again = earliest(due?.dueIn(), followUp?.dueIn);
     const { items, vital } = kernel.unknown;
-    return { counts: due?.counts() ?? {}, again, unknown: items.size, vitalUnknown: vital };
+    const refused = { unknown: items.size, vitalUnknown: vital, mostRefused: share.isMost };
+    return { counts: due?.counts() ?? {}, again, ...refused };
   }
 
   /** @param found called with the first item that is ours */
@@ -364,6 +365,7 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     this.#kernel.unknown.readAll();
     this.#fullDone = asked;
     this.#retry = false;
+    this.#retryMany = false;
   }
 
   /**
@@ -377,17 +379,15 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     this.#retry = false;
     const due = this.#kernel.unknown.due();
     if (due.length > MOST_ALONE) {
-      this.requestFullSync();
+      this.#retryMany = true;
       return [];
     }
-    const keys = await this.#kernel.retry(due, record);
+    const before = new Map<string, Before>();
+    const keys = await this.#kernel.retry(due, record, (key, state) => before.set(key, state));
+    record.isRepair = repairsOf(before, this.#kernel, this.#planner);
     for (const key of keys) this.#audit?.reads.changed(key);
     return keys;
   }
-}
-
-function countServices(pieces: readonly (readonly string[])[]): number {
-  return pieces.reduce((count, services) => count + services.length, 0);
 }
 
 /** The earlier of two times, in ms; undefined if both are. */

@@ -149,7 +149,7 @@ export class Runner {
       if (summary.again !== undefined) this.#arm('upkeep', summary.again);
       // Connections of draining real servers are counted every few seconds: this must not postpone the audit.
       if (changed(summary)) this.#arm('audit', this.#periods.audit);
-      if (summary.full) this.#arm('overdue audit', OVERDUE * this.#periods.audit);
+      if (isReading(summary)) this.#arm('overdue audit', OVERDUE * this.#periods.audit);
       if (summary.failures.length > 0 && retryIn !== undefined) this.#events.retrying(retryIn);
     } catch (error) {
       this.#events.failed(error);
@@ -213,10 +213,16 @@ export class Runner {
   }
 }
 
+/** Whether the next audit counts its time from this pass or audit. Retries come more often than audits, which they must not postpone. */
+function isReading({ full, retriesMany }: SyncSummary): boolean {
+  return full && !retriesMany;
+}
+
 /**
  * Whether a pass was full, had Services, or had operations that did not all fail: then the audit waits for a new period without
  * changes. Repeated attempts that fail do not postpone it.
  */
-function changed({ full, services, operations, failures }: SyncSummary): boolean {
-  return full || services > 0 || operations > failures.length;
+function changed(summary: SyncSummary): boolean {
+  const { services, operations, failures } = summary;
+  return isReading(summary) || services > 0 || operations > failures.length;
 }

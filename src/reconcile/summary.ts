@@ -2,6 +2,7 @@
 import type { NetlinkError } from '../errors.js';
 import type { KeyedOperation } from '../modes/mode.js';
 import type { ServicePlanInput } from '../services/types.js';
+import { type IsRepair, NO_REPAIR } from './drift.js';
 
 /** A failed operation. Its item is unknown until it has been read again. */
 export interface Failure {
@@ -38,6 +39,8 @@ export interface FollowUp {
 export interface SyncSummary {
   /** All items were read and compared: in a full pass or an audit. */
   readonly full: boolean;
+  /** The pass was full only because many failed items were due: it takes the place of no audit. Absent otherwise. */
+  readonly retriesMany?: true;
   /** Number of planned Services. */
   readonly services: number;
   /** Number of operations, including failed ones. */
@@ -45,8 +48,8 @@ export interface SyncSummary {
   /** Number of operations that the kernel accepted for items. */
   readonly accepted: number;
   /**
-   * Number of operations that repaired changes by other programs: in an audit, and in the full pass after the mode noticed such a
-   * change; there, with the operations for Services that changed at the same time.
+   * Number of operations, including failed ones, that repaired changes by other programs: all of an audit; in a full pass after the
+   * first, and in a retry, those for items that were not as known before and that no changed plan explains.
    */
   readonly repaired: number;
   /** Number of items that this audit repaired and the one before it repaired too. Absent in passes that are no audits. */
@@ -56,8 +59,10 @@ export interface SyncSummary {
   readonly failures: readonly Failure[];
   /** Number of unknown items: their last operation failed, now or earlier, and they have not been read since. */
   readonly unknown: number;
-  /** One of the unknown items is in the node's own plan. */
-  readonly vitalUnknown: boolean;
+  /** Why the last operations failed of those unknown items that are in the node's own plan. */
+  readonly vitalUnknown: readonly NetlinkError[];
+  /** Most Services of most namespaces have unknown items, see docs/health.md. */
+  readonly mostRefused: boolean;
   /** Numbers that the mode reports: `draining`, the real servers that are draining. */
   readonly counts: Readonly<Record<string, number>>;
   /** Time until the next pass that is due without a change, in ms; undefined if there is none. */
@@ -76,6 +81,10 @@ export class PassRecord {
   readonly failures: Failure[] = [];
   /** Number of operations that the kernel accepted for items. */
   accepted = 0;
+  /** Whether the operations from now on are repairs. */
+  isRepair: IsRepair = NO_REPAIR;
+  /** Number of the kernel's operations that repaired changes by other programs. */
+  #repaired = 0;
   readonly #now: () => number;
   readonly #started: number;
   readonly #phases = new Map<string, number>();
@@ -92,6 +101,13 @@ export class PassRecord {
   /** Number of the kernel's operations so far. */
   get operations(): number {
     return this.#operations;
+  }
+
+  /** Adds operations on items that are about to be made, and counts the repairs among them. */
+  countItems(operations: readonly KeyedOperation[]): void {
+    this.count(operations);
+    if (this.isRepair === NO_REPAIR) return;
+    for (const { key, size = 1 } of operations) if (this.isRepair(key)) this.#repaired += size;
   }
 
   /** Adds operations, including those that fail. */
@@ -118,10 +134,14 @@ export class PassRecord {
   }
 
   /** The results up to now. */
-  results(): Pick<SyncSummary, 'operations' | 'accepted' | 'phases' | 'failures' | 'milliseconds'> {
+  results(): Pick<
+    SyncSummary,
+    'operations' | 'accepted' | 'repaired' | 'phases' | 'failures' | 'milliseconds'
+  > {
     const milliseconds = { plan: this.#now() - this.#started - this.#waited, kernel: this.#waited };
     const { accepted, failures } = this;
-    return { operations: this.#operations, accepted, phases: this.#phases, failures, milliseconds };
+    const [operations, repaired, phases] = [this.#operations, this.#repaired, this.#phases];
+    return { operations, accepted, repaired, phases, failures, milliseconds };
   }
 }
 

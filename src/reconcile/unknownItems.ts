@@ -1,25 +1,31 @@
 // The items whose last operation failed: they are unknown until they have been read again.
+import type { NetlinkError } from '../errors.js';
 import type { Planner } from './planner.js';
 import { Retries } from './retries.js';
 
 /** The owners of an item when its operation failed. */
 type Owners = ReturnType<Planner<never, never>['ownersOf']>;
 
+/** Knows the owners of items, and counts their Services. */
+type OwnersOfItems = Pick<Planner<never, never>, 'ownersOf' | 'share'>;
+
 /** The unknown items, the times of their retries, and the Services that have them. */
 export class UnknownItems<Item> {
-  readonly #planner: Pick<Planner<never, never>, 'ownersOf'>;
+  readonly #planner: OwnersOfItems;
   readonly #now: () => number;
   readonly #items = new Map<string, Item | undefined>();
+  /** Why their last operations failed. */
+  readonly #errors = new Map<string, NetlinkError>();
   readonly #retries = new Retries();
   /** The owners change only with the plans that have the key, and then the item is tried again. */
   readonly #owners = new Map<string, Owners>();
   /** Service → number of its unknown items. */
   readonly #services = new Map<string, number>();
-  /** Number of unknown items in the node's own plan. */
-  #vital = 0;
+  /** Keys of the unknown items in the node's own plan. They are few: the plan does not grow with the number of Services. */
+  readonly #vital = new Set<string>();
 
   /** @param now monotonic time, in ms */
-  constructor(planner: Pick<Planner<never, never>, 'ownersOf'>, now: () => number) {
+  constructor(planner: OwnersOfItems, now: () => number) {
     this.#planner = planner;
     this.#now = now;
   }
@@ -34,9 +40,9 @@ export class UnknownItems<Item> {
     return this.#services;
   }
 
-  /** Whether an unknown item is in the node's own plan. */
-  get vital(): boolean {
-    return this.#vital > 0;
+  /** Why the last operations failed of those unknown items that are in the node's own plan. */
+  get vital(): NetlinkError[] {
+    return [...this.#vital].flatMap((key) => this.#errors.get(key) ?? []);
   }
 
   /** Time until the next retry, in whole ms, because timers cut fractions; undefined if no item is unknown. */
@@ -51,9 +57,10 @@ export class UnknownItems<Item> {
   }
 
   /** Records that an operation on the item failed, or that it could not be read. */
-  add(key: string, item: Item | undefined): void {
+  add(key: string, item: Item | undefined, error: NetlinkError): void {
     this.#forget(key);
     this.#items.set(key, item);
+    this.#errors.set(key, error);
     this.#own(key);
     this.#retries.failed(key, this.#now());
   }
@@ -68,6 +75,7 @@ export class UnknownItems<Item> {
   readAll(): void {
     for (const key of this.#items.keys()) this.#retries.tries(key);
     this.#items.clear();
+    this.#errors.clear();
     this.#forgetOwners();
   }
 
@@ -99,27 +107,35 @@ export class UnknownItems<Item> {
   #own(key: string): void {
     const owners = this.#planner.ownersOf(key);
     this.#owners.set(key, owners);
-    for (const service of owners.services)
-      this.#services.set(service, (this.#services.get(service) ?? 0) + 1);
-    if (owners.node) this.#vital++;
+    for (const service of owners.services) {
+      const others = this.#services.get(service) ?? 0;
+      if (others === 0) this.#planner.share.refused(service, 1);
+      this.#services.set(service, others + 1);
+    }
+    if (owners.node) this.#vital.add(key);
   }
 
   #forgetOwners(): void {
+    for (const service of this.#services.keys()) this.#planner.share.refused(service, -1);
     this.#owners.clear();
     this.#services.clear();
-    this.#vital = 0;
+    this.#vital.clear();
   }
 
   #forget(key: string): void {
     const owners = this.#owners.get(key);
     if (!owners) return;
     this.#items.delete(key);
+    this.#errors.delete(key);
     this.#owners.delete(key);
+    this.#vital.delete(key);
     for (const service of owners.services) {
       const others = (this.#services.get(service) ?? 0) - 1;
       if (others > 0) this.#services.set(service, others);
-      else this.#services.delete(service);
+      else {
+        this.#services.delete(service);
+        this.#planner.share.refused(service, -1);
+      }
     }
-    if (owners.node) this.#vital--;
   }
 }

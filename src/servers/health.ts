@@ -18,6 +18,8 @@ export interface HealthState {
   readonly now: number;
   /** Every family is healthy. */
   readonly healthy: boolean;
+  /** Every family is alive. */
+  readonly alive: boolean;
   /** The Node is neither being deleted nor tainted by the cluster autoscaler for removal. */
   readonly nodeEligible: boolean;
   /** A full pass has written the state that all Services share. */
@@ -36,6 +38,8 @@ export interface FamilyHealth {
   /** In ms since 1970. */
   readonly lastUpdated: number;
   readonly healthy: boolean;
+  /** Healthy, or only what a restart does not help has waited longer than the timeout. */
+  readonly alive: boolean;
 }
 
 /**
@@ -47,6 +51,8 @@ export class ProxyHealth {
   readonly #clock: Clock;
   /** Arrival of the oldest change that still waits, by `elapsed`. */
   readonly #waiting = new Map<Family, number>();
+  /** The same of what a restart may help. */
+  readonly #restart = new Map<Family, number>();
   readonly #updated = new Map<Family, number>();
   #nodeEligible = true;
   #synced = false;
@@ -60,12 +66,20 @@ export class ProxyHealth {
 
   /** A change has arrived that is not programmed in this family. */
   queued(family: Family): void {
-    if (!this.#waiting.has(family)) this.#waiting.set(family, this.#clock.elapsed());
+    for (const waiting of [this.#waiting, this.#restart])
+      if (!waiting.has(family)) waiting.set(family, this.#clock.elapsed());
+  }
+
+  /** Only what a restart does not help waits in this family: it becomes unhealthy, and stays alive. */
+  needsNoRestart(family: Family): void {
+    this.queued(family);
+    this.#restart.delete(family);
   }
 
   /** All changes are programmed in this family. kube-proxy also reports this once when its loop starts. */
   updated(family: Family): void {
     this.#waiting.delete(family);
+    this.#restart.delete(family);
     this.#updated.set(family, this.#clock.now());
   }
 
@@ -98,13 +112,15 @@ export class ProxyHealth {
     const families = ([4, 6] as const).flatMap((family) => {
       const lastUpdated = this.#updated.get(family);
       if (lastUpdated === undefined) return [];
-      const since = this.#waiting.get(family);
-      return { family, lastUpdated, healthy: since === undefined || elapsed - since < this.#timeout };
+      const inTime = (since: number | undefined) => since === undefined || elapsed - since < this.#timeout;
+      const healthy = inTime(this.#waiting.get(family));
+      return { family, lastUpdated, healthy, alive: inTime(this.#restart.get(family)) };
     });
     const updates = families.map(({ lastUpdated }) => lastUpdated);
     return {
       now: this.#clock.now(),
       healthy: families.every(({ healthy }) => healthy),
+      alive: families.every(({ alive }) => alive),
       nodeEligible: this.#nodeEligible,
       synced: this.#synced,
       unread: [...this.#unread.values()].flat(),

@@ -18,21 +18,28 @@ export function healthHandler(health: Pick<ProxyHealth, 'state'>, count: CountPr
 
 function healthz(state: HealthState): Response {
   const { nodeEligible, synced } = state;
-  return render(state, state.healthy && nodeEligible && synced, { nodeEligible });
+  return render(state, state.healthy && nodeEligible && synced, 'healthy', { nodeEligible });
 }
 
 function livez(state: HealthState): Response {
-  return render(state, state.healthy, {});
+  return render(state, state.alive, 'alive', {});
 }
 
 /**
  * The fields in kube-proxy's order, and `unread` if an input is unreadable. In a good response, lastUpdated is the current
  * time, because older clients check only this field.
+ *
+ * @param asked what the field `healthy` says
  */
-function render(state: HealthState, good: boolean, extra: { nodeEligible?: boolean }): Response {
-  const status = state.families.map(({ family, lastUpdated, healthy }) => [
-    `IPv${family}`,
-    { lastUpdated: formatTime(lastUpdated), healthy },
+function render(
+  state: HealthState,
+  good: boolean,
+  asked: 'healthy' | 'alive',
+  extra: { nodeEligible?: boolean },
+): Response {
+  const status = state.families.map((of) => [
+    `IPv${of.family}`,
+    { lastUpdated: formatTime(of.lastUpdated), healthy: of[asked] },
   ]);
   return json(
     good ? 200 : 503,
@@ -40,7 +47,7 @@ function render(state: HealthState, good: boolean, extra: { nodeEligible?: boole
       lastUpdated: formatTime(good ? state.now : state.lastUpdated),
       currentTime: formatTime(state.now),
       ...extra,
-      healthy: state.healthy,
+      healthy: state[asked],
       ...(status.length > 0 ? { status: Object.fromEntries(status) } : {}),
       ...(state.unread.length > 0 ? { unread: state.unread } : {}),
     }),

@@ -101,6 +101,16 @@ export class TestNode<Item, Operation extends KeyedOperation> {
     return this.reconciler.sync();
   }
 
+  /** Starts an audit, and runs its slices. Resolves to its summary. */
+  async audit(): Promise<SyncSummary> {
+    this.reconciler.startAudit();
+    for (let slices = 0; slices < 1000; slices++) {
+      const summary = await this.reconciler.auditSlice();
+      if (summary) return summary;
+    }
+    throw new Error('the audit does not end');
+  }
+
   /** Time passes until every failed item is due; the next pass retries them. */
   retryFailed(): void {
     this.now += RETRY.most;

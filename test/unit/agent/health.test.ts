@@ -26,6 +26,7 @@ interface AnyNode {
   readonly kernel: FakeKernel;
   readonly reconciler: { requestFullSync(): void };
   retryFailed(): void;
+  audit(): Promise<SyncSummary>;
   loadText(text: string): Promise<unknown>;
   sync(): Promise<SyncSummary>;
 }
@@ -92,15 +93,35 @@ class World {
     const owned = text.map((each, i) =>
       i % 2 === 0 ? each : each.replaceAll('namespace: demo', 'namespace: other'),
     );
-    await this.node.loadText(owned.join(''));
+    await this.loadText(owned.join(''));
+  }
+
+  /** Programs these Services, all of one namespace, beside the cluster's own. */
+  async loadOneNamespace(...names: string[]): Promise<void> {
+    const text = names.map((name, i) => service(name, `10.96.0.${i + 1}`) + slice(name, '10.0.0.1'));
+    const own = service('kubernetes', '10.96.0.200').replace('namespace: demo', 'namespace: default');
+    await this.loadText(own + text.join(''));
+  }
+
+  async loadText(text: string): Promise<void> {
+    await this.node.loadText(text);
     this.#events.queued?.();
     await this.pass();
   }
 
-  async pass(): Promise<void> {
+  pass(): Promise<void> {
+    return this.#after(() => this.node.sync());
+  }
+
+  /** An audit runs. */
+  audit(): Promise<void> {
+    return this.#after(() => this.node.audit());
+  }
+
+  async #after(run: () => Promise<SyncSummary>): Promise<void> {
     this.#events.taken?.();
     try {
-      this.#events.synced(await this.node.sync(), 1);
+      this.#events.synced(await run(), 1);
     } catch (error) {
       this.#events.failed(error);
     }
@@ -161,6 +182,18 @@ const started = async (world: World) => {
   await world.load('a', 'b');
 };
 
+/** A setting that the node's plan has, in each mode. */
+const SETTINGS = ['net/ipv4/vs/conntrack', 'net/ipv4/conf/all/route_localnet'];
+
+/** Another program changes a setting, which the proxy may not write. */
+async function changeSetting(world: World, code: string): Promise<void> {
+  const { sysctl } = world.node.kernel;
+  sysctl.fault = (operation) => (operation === 'sysctl.write' ? error(code, operation) : undefined);
+  for (const name of SETTINGS) sysctl.values.set(name, '0');
+  await world.audit();
+  assert.deepEqual([world.answers.healthz, world.answers.livez], [200, 200], 'not at once');
+}
+
 const ROWS: readonly Row[] = [
   { name: 'all Services are programmed', run: started, codes: [200, 200], faults: undefined },
   {
@@ -214,6 +247,41 @@ const ROWS: readonly Row[] = [
     faults: /operations? of the last pass failed|not in the desired state/,
   },
   {
+    name: 'most Services of one of two namespaces are refused',
+    async run(world) {
+      await started(world);
+      refuse(world, 'EINVAL', '10.96.0.3', '10.96.0.5', '10.96.0.7');
+      await world.load('a', 'b', 'c', 'd', 'e', 'f', 'g');
+      await world.later();
+    },
+    codes: [200, 200],
+    faults: /operations? of the last pass failed|not in the desired state/,
+  },
+  {
+    name: 'most Services of the only namespace are refused',
+    async run(world) {
+      world.sees();
+      await world.loadOneNamespace('a');
+      refuse(world, 'EINVAL', '10.96.0.2', '10.96.0.3');
+      await world.loadOneNamespace('a', 'b', 'c');
+      assert.equal(world.answers.healthz, 200, 'not at once');
+      await world.later();
+    },
+    codes: [503, 503],
+    faults: /^the proxy is unhealthy; /,
+  },
+  {
+    name: 'the only Service is refused',
+    async run(world) {
+      world.sees();
+      refuse(world, 'EINVAL', '10.96.0.1:', '10.96.0.1/');
+      await world.loadOneNamespace('a');
+      await world.later();
+    },
+    codes: [200, 200],
+    faults: /operations? of the last pass failed|not in the desired state/,
+  },
+  {
     name: 'all Services are refused',
     async run(world) {
       await started(world);
@@ -228,6 +296,54 @@ const ROWS: readonly Row[] = [
     name: 'another program holds the lock of iptables, or no operation is answered',
     async run(world) {
       await started(world);
+      refuse(world, 'ERR_UNKNOWN_OUTCOME');
+      await world.load('a', 'b', 'c');
+      await world.later();
+    },
+    codes: [503, 503],
+    faults: /^the proxy is unhealthy; /,
+  },
+  {
+    name: 'the first pass fails for Wait',
+    async run(world) {
+      refuse(world, 'ERR_UNKNOWN_OUTCOME');
+      await started(world);
+      assert.deepEqual([world.answers.healthz, world.answers.livez], [503, 200], 'not at once');
+      await world.later();
+    },
+    codes: [503, 503],
+    faults: /^the proxy is unhealthy; /,
+  },
+  {
+    name: 'the first pass fails, and its retry succeeds',
+    async run(world) {
+      refuse(world, 'ERR_UNKNOWN_OUTCOME');
+      await started(world);
+      const { ipvs, ipset, rtnetlink, iptables } = world.node.kernel;
+      for (const part of [ipvs, ipset, rtnetlink, iptables]) part.fault = () => undefined;
+      await world.later(1000);
+    },
+    codes: [200, 200],
+    faults: undefined,
+  },
+  ...['EROFS', 'EACCES', 'EPERM'].map(
+    (code): Row => ({
+      name: `another program changed a setting that cannot be written: ${code}`,
+      async run(world) {
+        await started(world);
+        await changeSetting(world, code);
+        await world.later();
+      },
+      codes: [503, 200],
+      faults:
+        /^the proxy is unhealthy; 1 operation of the last pass failed; 1 item not in the desired state$/,
+    }),
+  ),
+  {
+    name: 'a setting cannot be written, and another program holds the lock of iptables',
+    async run(world) {
+      await started(world);
+      await changeSetting(world, 'EROFS');
       refuse(world, 'ERR_UNKNOWN_OUTCOME');
       await world.load('a', 'b', 'c');
       await world.later();

@@ -15,11 +15,13 @@ function failure(
 }
 
 const refused = (...services: string[]) => services.map((service) => failure('EINVAL', service));
-const NOTHING = { failures: [], accepted: 0, unknown: 0, vitalUnknown: false };
+const NOTHING = { failures: [], accepted: 0, unknown: 0, vitalUnknown: [], mostRefused: false };
+const SETTING = failure('EROFS', undefined, { operation: 'sysctl.write', vital: true });
+const RULE = failure('EINVAL', undefined, { vital: true });
 
 type Pass = Parameters<Refusals['after']>[0];
 
-const rows: [name: string, all: boolean, ...passes: Partial<Pass>[]][] = [
+const rows: [name: string, concern: boolean | 'settings', ...passes: Partial<Pass>[]][] = [
   ['one Service', false, { failures: refused('a/web'), unknown: 1 }],
   ['many Services of one tenant', false, { failures: refused('a/web', 'a/db', 'a/mail'), unknown: 3 }],
   ['Services of two tenants in one pass', true, { failures: refused('a/web', 'b/web'), unknown: 2 }],
@@ -61,8 +63,45 @@ const rows: [name: string, all: boolean, ...passes: Partial<Pass>[]][] = [
   [
     'the state that Services share, which an audit then skips',
     true,
-    { failures: [failure('EINVAL', undefined, { vital: true })], unknown: 1, vitalUnknown: true },
-    { unknown: 1, vitalUnknown: true },
+    { failures: [RULE], unknown: 1, vitalUnknown: [RULE.error] },
+    { unknown: 1, vitalUnknown: [RULE.error] },
+  ],
+  ['most Services of most namespaces', true, { unknown: 3, accepted: 9, mostRefused: true }],
+  ...['EROFS', 'EACCES', 'EPERM'].map((code): (typeof rows)[number] => {
+    const setting = failure(code, undefined, { operation: 'sysctl.write', vital: true });
+    return [
+      `a setting that cannot be written: ${code}`,
+      'settings',
+      { failures: [setting], unknown: 1, vitalUnknown: [setting.error] },
+    ];
+  }),
+  [
+    'such a setting, which an audit then skips',
+    'settings',
+    { failures: [SETTING], unknown: 1, vitalUnknown: [SETTING.error] },
+    { unknown: 1, vitalUnknown: [SETTING.error] },
+  ],
+  [
+    'such a setting and a rule of the node',
+    true,
+    { failures: [SETTING], unknown: 2, vitalUnknown: [SETTING.error, RULE.error] },
+  ],
+  [
+    'such a setting, once the rule of the node is in place',
+    'settings',
+    { failures: [SETTING, RULE], unknown: 2, vitalUnknown: [SETTING.error, RULE.error] },
+    { unknown: 1, accepted: 1, vitalUnknown: [SETTING.error] },
+  ],
+  [
+    'such a setting, once all Services are in the desired state',
+    'settings',
+    { failures: [SETTING, ...refused('a/web', 'b/web')], unknown: 3, vitalUnknown: [SETTING.error] },
+    { unknown: 1, vitalUnknown: [SETTING.error] },
+  ],
+  [
+    'a setting with a value that the kernel refuses',
+    true,
+    { failures: [failure('EINVAL', undefined, { operation: 'sysctl.write', vital: true })], accepted: 9 },
   ],
   [
     'a lock that another program holds',
@@ -88,11 +127,12 @@ const rows: [name: string, all: boolean, ...passes: Partial<Pass>[]][] = [
 ];
 
 describe('the whole node is affected', () => {
-  for (const [name, all, ...passes] of rows) {
-    it(`${all ? 'by' : 'not by'} ${name}`, () => {
+  for (const [name, concern, ...passes] of rows) {
+    it(`${concern ? 'by' : 'not by'} ${name}`, () => {
       const refusals = new Refusals();
       const results = passes.map((pass) => refusals.after({ ...NOTHING, ...pass }));
-      assert.equal(results.at(-1), all);
+      const expected = concern === 'settings' ? 'settings' : concern ? 'all' : 'none';
+      assert.equal(results.at(-1), expected);
     });
   }
 });

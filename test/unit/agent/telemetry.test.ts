@@ -22,7 +22,8 @@ const PASS: SyncSummary = {
   phases: new Map([['addServers', 1]]),
   failures: [],
   unknown: 0,
-  vitalUnknown: false,
+  vitalUnknown: [],
+  mostRefused: false,
   counts: {},
   again: undefined,
   milliseconds: { plan: 1, kernel: 1 },
@@ -93,11 +94,21 @@ it('the proxy is synced after a full pass without a failure of all Services; its
   const { health, synced, lastSynced } = setUp();
   const refused = { key: 'tcp 10.96.0.1:80', error: new Error('no') as never, services: ['demo/a'] };
   assert.equal(await lastSynced(), 0);
-  synced([{ ...refused, vital: true }], true);
-  assert.deepEqual([health.state().synced, await lastSynced()], [false, 0]);
   synced([], false);
+  assert.equal(health.state().synced, false, 'no full pass has ended');
+  synced([{ ...refused, vital: true }], true);
   assert.equal(health.state().synced, false);
   synced([{ ...refused, vital: false }], true);
+  assert.equal(health.state().synced, true);
+});
+
+it('the proxy is synced after the retry of what failed in its full pass', async () => {
+  const { health, synced, lastSynced } = setUp();
+  const failure = { key: 'link', error: new Error('no') as never, vital: true };
+  synced([failure], true);
+  synced([failure], false);
+  assert.deepEqual([health.state().synced, await lastSynced()], [false, 0]);
+  synced([], false);
   assert.equal(health.state().synced, true);
 });
 

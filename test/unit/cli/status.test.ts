@@ -32,7 +32,8 @@ const PASS: SyncSummary = {
     phases: new Map(),
     failures: [],
     unknown: 0,
-    vitalUnknown: false,
+    vitalUnknown: [],
+    mostRefused: false,
   },
   ...{ counts: { draining: 1 }, again: undefined, milliseconds: { plan: 1.25, kernel: 3.5 } },
 };

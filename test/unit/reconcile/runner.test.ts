@@ -20,7 +20,8 @@ const summary = (failures: number, full = false, unknown = failures): SyncSummar
     vital: false,
   })),
   unknown,
-  vitalUnknown: false,
+  vitalUnknown: [],
+  mostRefused: false,
   counts: {},
   again: undefined,
   milliseconds: { plan: 0, kernel: 0 },
@@ -222,6 +223,19 @@ describe('Runner', () => {
     fire(7);
     await settle();
     assert.equal(armed()[0], OVERDUE * AUDIT, 'something was done');
+  });
+
+  it('does not postpone the audit after a full pass that retried many items', async () => {
+    const many = { ...summary(300, true), retriesMany: true } as const;
+    const { runner, passes, settle, fire, armed } = setUp([summary(0, true), many, many]);
+    runner.request();
+    await settle();
+    passes.retryIn = 700;
+    runner.request();
+    await settle();
+    assert.deepEqual(armed().slice(0, 2), [AUDIT, OVERDUE * AUDIT], 'the timers of before');
+    fire(AUDIT);
+    assert.deepEqual(await settle(), ['start audit', 'slice', 'slice', 'slice']);
   });
 
   it('ends an audit while changes never pause: one slice after each pass', async () => {

@@ -64,6 +64,26 @@ describe('the health server', () => {
     assert.equal(get('/livez').body, `{${times},"healthy":true,${status}}`);
   });
 
+  it('stays alive, but not healthy, while what a restart does not help waits too long', () => {
+    const { health, get, pass } = setUp();
+    const codes = () => ['/healthz', '/livez'].map((path) => get(path).status);
+    for (const family of [4, 6] as const) health.updated(family);
+    health.needsNoRestart(4);
+    pass(TIMEOUT);
+    assert.deepEqual(codes(), [503, 200]);
+    assert.match(String(get('/healthz').body), /"healthy":false,"status":{"IPv4":{[^}]*"healthy":false}/);
+    assert.match(String(get('/livez').body), /"healthy":true,"status":{"IPv4":{[^}]*"healthy":true}/);
+    health.queued(4);
+    pass(TIMEOUT - 1);
+    assert.deepEqual(codes(), [503, 200]);
+    pass(1);
+    assert.deepEqual(codes(), [503, 503], 'a change has waited too long');
+    health.needsNoRestart(4);
+    assert.deepEqual(codes(), [503, 200], 'it is programmed');
+    health.updated(4);
+    assert.deepEqual(codes(), [200, 200]);
+  });
+
   it('lists unreadable inputs, and stays healthy', () => {
     const { health, get } = setUp();
     health.updated(4);

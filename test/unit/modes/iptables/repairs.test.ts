@@ -173,7 +173,14 @@ it('a deleted chain of an endpoint, by the retry of its Service', async () => {
   await node.loadText(manifest('10.244.2.3'));
   const runner = new Runner(
     node.reconciler,
-    { synced: ({ failures }) => failed.push(failures.length > 0), failed: assert.fail, retrying: () => {} },
+    {
+      synced({ failures, repaired: operations }) {
+        failed.push(failures.length > 0);
+        repaired.push(operations);
+      },
+      failed: assert.fail,
+      retrying: () => {},
+    },
     {
       set: (run, milliseconds) =>
         setTimeout(() => {
@@ -185,6 +192,7 @@ it('a deleted chain of an endpoint, by the retry of its Service', async () => {
     { audit: 1e9 },
   );
   const failed: boolean[] = [];
+  const repaired: number[] = [];
   runner.request();
   for (let waited = 0; failed.at(-1) !== false; waited++) {
     assert.ok(waited < 200, `passes that failed: ${failed}`);
@@ -193,6 +201,7 @@ it('a deleted chain of an endpoint, by the retry of its Service', async () => {
   await runner.stop();
   // The change, and its retry, which reads the chains of the endpoints too.
   assert.deepEqual(failed, [true, false]);
+  assert.deepEqual(repaired, [0, 1], 'the chain of the endpoint, and not the change');
   const fresh = new FakeIptablesNode(scenario);
   await fresh.loadText(manifest('10.244.2.3'));
   await fresh.sync();

@@ -56,7 +56,13 @@ export function decodeEndpointSlice(
     family,
     ports,
     endpoints: fields.orFormer(
-      () => decodeEndpoints(fields, { family, ports, former: former?.endpoints, interning }),
+      () =>
+        decodeEndpoints(fields, {
+          family,
+          ports,
+          formerNode: nodesByAddress(former?.endpoints),
+          interning,
+        }),
       former?.endpoints,
     ),
     triggerTime: decodeTriggerTime(metadata.child('annotations')),
@@ -90,7 +96,8 @@ function decodePort(
 interface Around {
   readonly family: Family;
   readonly ports: readonly SlicePort[];
-  readonly former: SliceEndpoints | undefined;
+  /** The name of the node of a former endpoint; undefined if it is unknown. The address may be in any spelling. */
+  readonly formerNode: (address: string) => string | undefined;
   readonly interning: Interning;
 }
 
@@ -113,7 +120,7 @@ function decodeEndpoints(fields: Fields<V1EndpointSlice>, around: Around): Slice
 function decodeState(
   fields: Fields<V1Endpoint>,
   address: string,
-  { former, interning }: Around,
+  { formerNode, interning }: Around,
 ): EndpointState {
   const conditions = fields.child('conditions');
   const hints = fields.has('hints') ? fields.child('hints') : undefined;
@@ -126,7 +133,7 @@ function decodeState(
     nodeName: interning.text(
       fields.restoring(
         () => fields.name('nodeName', DNS_SUBDOMAIN) ?? '',
-        () => nodeNameIn(former, address),
+        () => formerNode(address),
       ),
     ),
     zoneHints: hints ? decodeHints(hints, 'forZones', interning) : NO_NAMES,
@@ -145,9 +152,12 @@ function decodeHints(
   return interning.list(hints.children(list).map((hint) => hint.name('name', rule) ?? ''));
 }
 
-/** The name of the node of a former endpoint; undefined if it is unknown. The address may be in any spelling. */
-function nodeNameIn(former: SliceEndpoints | undefined, text: string): string | undefined {
-  const address = canonicalAddress(text);
-  const known = former && [...former].find((endpoint) => endpoint.address === address);
-  return known?.nodeName || undefined;
+/** See {@link Around.formerNode}. The endpoints are listed at the first call: nearly always, none is needed. */
+function nodesByAddress(former: SliceEndpoints | undefined): Around['formerNode'] {
+  let found: Map<string, string> | undefined;
+  return (text) => {
+    found ??= new Map([...(former ?? [])].map(({ address, nodeName }) => [address, nodeName]));
+    const address = canonicalAddress(text);
+    return (address !== undefined && found.get(address)) || undefined;
+  };
 }

@@ -240,13 +240,18 @@ export class Fields<Of = Untyped> {
   #texts(name: string, read: (text: string) => string | undefined, rule: string): readonly string[] {
     const list = this.#list(name);
     if (list.length === 0) return NO_VALUES;
-    return list.flatMap((value, i) => {
-      if (typeof value === 'string' && value.trim() === '') return [];
-      const result = typeof value === 'string' ? read(value.trim()) : undefined;
-      if (result !== undefined) return [result];
-      this.report(`${name}[${i}]`, rule, value);
-      return [];
-    });
+    // No list for each value: there may be a hundred thousand.
+    const found: string[] = [];
+    for (let i = 0; i < list.length; i++) {
+      const value = list[i];
+      const text = typeof value === 'string' ? value.trim() : undefined;
+      if (text === '') continue;
+      const result = text === undefined ? undefined : read(text);
+      if (result === undefined) this.report(`${name}[${i}]`, rule, value);
+      else found.push(result);
+    }
+    // An array that grew by push() has unused space, and these arrays stay.
+    return found.slice();
   }
 
   #list(name: string): readonly unknown[] {

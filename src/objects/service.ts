@@ -132,13 +132,18 @@ function decodeAffinity(spec: Fields<V1ServiceSpec>, former: number | undefined)
   );
 }
 
+const IP_MODES = ['VIP', 'Proxy'] as const;
+
 const NO_INGRESS: readonly string[] = Object.freeze([]);
 
 function decodeIngress(loadBalancer: Fields<V1LoadBalancerStatus>): readonly string[] {
   const all = loadBalancer.children('ingress');
   if (all.length === 0) return NO_INGRESS;
-  return all.flatMap((ingress) => {
+  const found: string[] = [];
+  for (const ingress of all) {
     const ip = ingress.address('ip');
-    return ip !== undefined && ingress.word('ipMode', ['VIP', 'Proxy'], 'VIP') === 'VIP' ? [ip] : [];
-  });
+    if (ip !== undefined && ingress.word('ipMode', IP_MODES, 'VIP') === 'VIP') found.push(ip);
+  }
+  // An array that grew by push() has unused space, and these arrays stay.
+  return found.slice();
 }

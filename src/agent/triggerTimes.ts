@@ -42,7 +42,7 @@ export class TriggerTimes {
 
   /** A pass has read the waiting changes. */
   taken(): void {
-    this.#taken.push(...this.#waiting.values());
+    for (const trigger of this.#waiting.values()) this.#taken.push(trigger);
     this.#waiting.clear();
   }
 

@@ -39,7 +39,7 @@ export function planReport({ operations, unread }: Preview): PlanReport {
  */
 export function planLines({ operations, unread }: Preview, wide: boolean, style: Style): string[] {
   if (operations.length === 0) return unread.length === 0 ? ['nothing would change'] : describeUnread(unread);
-  const width = Math.max(...operations.map(({ phase }) => phase.length));
+  const width = operations.reduce((most, { phase }) => Math.max(most, phase.length), 0);
   const lines = groupsOf(operations).flatMap(({ heading, members }) => [
     style('heading', heading),
     ...members.flatMap(({ phase, lines }) =>

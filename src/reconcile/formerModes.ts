@@ -70,7 +70,7 @@ export class FormerModes {
     const planned: PlannedOperation[] = [];
     for (const mode of this.#modes) {
       try {
-        planned.push(...(await this.#removals(mode)));
+        for (const removal of await this.#removals(mode)) planned.push(removal);
       } catch (error) {
         this.#events.unswitched?.(mode.name, error);
       }

@@ -70,8 +70,8 @@ export class KernelState<Item, Operation extends KeyedOperation> {
     try {
       for await (const { keys, last, ownTexts } of pieces) {
         const looked = await this.#look(comparison, keys);
-        const operations = comparison.additions();
-        if (last) operations.push(...comparison.removals());
+        const additions = comparison.additions();
+        const operations = last ? additions.concat(comparison.removals()) : additions;
         await record.waitFor(underWay);
         underWay = this.#applyAndShare(operations, { keys: looked, ownTexts }, record);
         underWay.catch(() => {}); // The next wait rejects.

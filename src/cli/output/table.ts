@@ -19,7 +19,9 @@ export const GAP = '  ';
  */
 export function tableLines(columns: readonly Column[], rows: readonly (readonly string[])[]): string[] {
   const lines = [columns.map(({ title }) => title), ...rows];
-  const widths = columns.map((_, i) => Math.max(...lines.map((cells) => stringWidth(cells[i] ?? ''))));
+  const widths = columns.map((_, i) =>
+    lines.reduce((most, cells) => Math.max(most, stringWidth(cells[i] ?? '')), 0),
+  );
   return lines.map((cells) =>
     columns
       .map(({ align }, i) => pad(cells[i] ?? '', widths[i] ?? 0, align ?? 'left'))

@@ -22,7 +22,8 @@ export function openProcNet(root = '/proc/net'): ProcNet {
     async listeningSockets() {
       const found: ListeningSocket[] = [];
       for (const protocol of ['tcp', 'udp'] as const) {
-        for (const file of SOCKET_FILES[protocol]) found.push(...parseSockets(await read(file), protocol));
+        for (const file of SOCKET_FILES[protocol])
+          for (const socket of parseSockets(await read(file), protocol)) found.push(socket);
       }
       return found;
     },

@@ -9,15 +9,22 @@ import { PIECE, type PlannedKeys, type Planner } from './planner.js';
  * The keys after all plans: those of the node, then those that only one Service has, with all keys of a Service in one
  * piece, then the others.
  */
-export function* divide<Item, Operation extends KeyedOperation>(
+export async function* divide<Item, Operation extends KeyedOperation>(
   { desired, nodeKeys }: Planner<Item, Operation>,
   services: Iterable<readonly string[]>,
   keys: Set<string>,
-): Iterable<Piece> {
+): AsyncIterable<Piece> {
   yield { keys: [...nodeKeys].filter((key) => keys.delete(key)), last: false };
+  const slice = new TimeSlice();
   for (const list of services) {
-    const own = list.flatMap((service) => [...(desired.planOf(service)?.keys() ?? [])]);
-    yield { keys: own.filter((key) => !desired.isShared(key) && keys.delete(key)), last: false };
+    const own: string[] = [];
+    for (const service of list) {
+      for (const key of desired.planOf(service)?.keys() ?? []) {
+        if (!desired.isShared(key) && keys.delete(key)) own.push(key);
+        if (slice.spend(1)) await slice.yield();
+      }
+    }
+    yield { keys: own, last: false };
   }
   yield { keys, last: true };
 }
@@ -30,6 +37,7 @@ export async function* everything<Item, Operation extends KeyedOperation>(
   const { desired } = planner;
   const few = desired.plans <= PIECE;
   const shared = new Set<string>();
+  const slice = new TimeSlice();
   let keys = [...planner.nodeKeys];
   let services = 0;
   for (const service of planner.services()) {
@@ -40,6 +48,7 @@ export async function* everything<Item, Operation extends KeyedOperation>(
     for (const key of desired.planOf(service)?.keys() ?? []) {
       if (!desired.isShared(key)) keys.push(key);
       else if (!planner.isVital(key)) shared.add(key);
+      if (slice.spend(1)) await slice.yield();
     }
   }
   for (const key of planner.keptKeys) if (!desired.isShared(key)) keys.push(key);
@@ -112,9 +121,11 @@ export async function* planAhead<Item, Operation extends KeyedOperation>(
   const waiting: string[] = [];
   /** Keys of Services that were planned twice: they are compared once. */
   const twice = new Set<string>();
-  const ready = (plan: PlannedKeys): Piece => {
+  const slice = new TimeSlice();
+  const ready = async (plan: PlannedKeys): Promise<Piece> => {
     const keys: string[] = [];
     for (const key of plan.keys) {
+      if (slice.spend(1)) await slice.yield();
       // Those that are not desired are in the last piece.
       if (twice.has(key) || !desired.has(key)) continue;
       if (desired.isShared(key)) shared.add(key);
@@ -125,11 +136,11 @@ export async function* planAhead<Item, Operation extends KeyedOperation>(
   };
   yield { keys: node, last: false };
   for (const plan of again) {
-    yield ready(plan);
+    yield await ready(plan);
     for (const key of plan.keys) twice.add(key);
   }
-  for (const plan of planned) yield ready(plan);
-  for (const list of unplanned) yield ready(await planner.plan(list));
+  for (const plan of planned) yield await ready(plan);
+  for (const list of unplanned) yield await ready(await planner.plan(list));
   const keys = new Set(planner.planRest());
   for (const key of waiting) {
     if (desired.isShared(key)) shared.add(key);

@@ -71,12 +71,17 @@ export function compare(
 
 /** Operations by phase. */
 class Steps {
-  readonly #phases = new Map<Phase, Operation[]>(ORDER.map((phase) => [phase, []]));
+  /** Lists of operations. Entries of each set have one of their own: libipset sends them in one message. */
+  readonly #phases = new Map<Phase, Map<string, Operation[]>>(ORDER.map((phase) => [phase, new Map()]));
   /** Record of deleted virtual services → their keys. */
   readonly #leaving = new Map<string, string[]>();
 
   push(operation: Operation): void {
-    this.#phases.get(operation.phase)?.push(operation);
+    const lists = this.#phases.get(operation.phase);
+    const name = setOf(operation);
+    const list = lists?.get(name);
+    if (list) list.push(operation);
+    else lists?.set(name, [operation]);
   }
 
   add(phase: Phase, call: KernelCall, key: string, becomes: Item | undefined): void {
@@ -100,21 +105,22 @@ class Steps {
   }
 
   additions(): Operation[] {
-    return ADDITIONS.flatMap((phase) => this.#take(phase));
+    return joined(ADDITIONS.map((phase) => this.#take(phase)));
   }
 
   removals(known: ReadonlyMap<string, Item>): Operation[] {
-    return REMOVALS.flatMap((phase) => {
+    const lists = REMOVALS.map((phase) => {
       const operations = this.#take(phase);
       const held = phase === 'deleteEntries' && this.#leaving.size > 0;
       return held ? this.#heldUntilGone(operations, known) : operations;
     });
+    return joined(lists);
   }
 
   #take(phase: Phase): Operation[] {
-    const operations = this.#phases.get(phase) ?? [];
-    this.#phases.set(phase, []);
-    return phase === 'addEntries' || phase === 'deleteEntries' ? bySet(operations) : operations;
+    const lists = [...(this.#phases.get(phase)?.values() ?? [])];
+    this.#phases.get(phase)?.clear();
+    return joined(lists);
   }
 
   /**
@@ -130,17 +136,15 @@ class Steps {
   }
 }
 
-/** Entries of a set one after another: libipset sends them in one message, and begins a new one for another set. */
-function bySet(operations: readonly Operation[]): Operation[] {
-  const sets = new Map<string, Operation[]>();
-  for (const operation of operations) {
-    const { call } = operation;
-    const name = call.on === 'ipset' && 'set' in call.operation ? call.operation.set.name : '';
-    const entries = sets.get(name);
-    if (entries) entries.push(operation);
-    else sets.set(name, [operation]);
-  }
-  return [...sets.values()].flat();
+/** Name of the set whose entry an operation adds or deletes; empty for other operations. */
+function setOf({ phase, call }: Operation): string {
+  if (phase !== 'addEntries' && phase !== 'deleteEntries') return '';
+  return call.on === 'ipset' && 'set' in call.operation ? call.operation.set.name : '';
+}
+
+/** The lists as one. concat() copies without a call for each operation: there may be hundreds of thousands. */
+function joined(lists: readonly Operation[][]): Operation[] {
+  return ([] as Operation[]).concat(...lists);
 }
 
 type Step = readonly [phase: Phase, call: KernelCall];

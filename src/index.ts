@@ -74,6 +74,7 @@ export { type Endpoint, type EndpointList, STATE } from './services/endpointList
 export type { NamedFrontend } from './services/namedFrontends.js';
 export type {
   AssignedAddress,
+  EndpointExcess,
   Frontend,
   FrontendKind,
   HostAddress,

@@ -12,12 +12,15 @@ import { NodeState } from './reconcile/nodeState.js';
 import type { PlannedOperation } from './reconcile/plannedOperation.js';
 import { Reconciler } from './reconcile/reconciler.js';
 import { Runner, type RunnerEvents } from './reconcile/runner.js';
+import { conflictsOf, excessOf } from './reconcile/serviceProblems.js';
 import { type SyncSummary, together } from './reconcile/summary.js';
-import { type NamedFrontend, namedFrontends } from './services/namedFrontends.js';
-import { ServiceCache } from './services/serviceCache.js';
+import { frontendsOfInput, type NamedFrontend } from './services/namedFrontends.js';
+import { ServiceCache, type Touched } from './services/serviceCache.js';
 import type { HostChange, ServicePlanInput } from './services/types.js';
 import { OpenProblems } from './source/openProblems.js';
 import type { Source } from './source/source.js';
+import { StepQueue } from './stepQueue.js';
+import { oneStep, type Steps } from './steps.js';
 import { TimeSlice } from './timeSlice.js';
 
 /** Reports of a running proxy. */
@@ -99,8 +102,13 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
   readonly #node: NodeState;
   readonly #reconciler: Reconciler<Item, Operation>;
   readonly #runner: Runner;
-  /** Addresses and ports that a Service names and an older one has. */
-  readonly #conflicts: OpenProblems;
+  /** The problems of Services that only all objects together show. */
+  readonly #problems: OpenProblems;
+  /** Reports of the source, in their order. */
+  readonly #reports = new StepQueue((error) => {
+    this.#reconciler.touchAll();
+    this.#lost(error);
+  });
   #watches: { close(): void }[] = [];
   readonly #formerModes: FormerModes;
   #synced = false;
@@ -114,10 +122,11 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
 
   constructor(parts: ProxyParts<Item, Operation>) {
     this.#parts = parts;
-    this.#cache = new ServiceCache({ externalIPs: parts.externalIPs });
     const { mode, formerModes = [], drainBound, nodeName, bindAddress, rest = 0, events } = parts;
+    const { externalIPs } = parts;
+    this.#cache = new ServiceCache({ externalIPs, sharesEndpoints: mode.sharesEndpoints });
     this.#formerModes = new FormerModes(formerModes, events, now, drainBound);
-    this.#conflicts = new OpenProblems(events);
+    this.#problems = new OpenProblems(events);
     this.#node = new NodeState(mode.host, nodeName, bindAddress);
     this.#reconciler = new Reconciler(mode, this.#inputs(), now);
     const timers = { set: setTimeout, clear: (timer: unknown) => clearTimeout(timer as NodeJS.Timeout) };
@@ -158,9 +167,13 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
   async frontends(): Promise<NamedFrontend[]> {
     const found: NamedFrontend[] = [];
     const slice = new TimeSlice();
-    for (const frontend of namedFrontends(this.#cache, this.#node.facts)) {
-      if (slice.spend(1)) await slice.yield();
-      found.push(frontend);
+    const { facts } = this.#node;
+    for (const service of this.#cache.serviceNames()) {
+      const input = await slice.finish(this.#cache.planInputInSteps(service, facts));
+      for (const frontend of frontendsOfInput(input)) {
+        if (slice.spend(1)) await slice.yield();
+        found.push(frontend);
+      }
     }
     return found;
   }
@@ -168,23 +181,24 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
   async stop(): Promise<void> {
     for (const watch of this.#watches) watch.close();
     this.#parts.source.stop();
+    this.#reports.close();
+    await this.#reports.idle();
     await this.#runner.stop();
     this.#reconciler.endAudit();
     await this.#notifications;
   }
 
-  #begin(synced: () => void): Promise<void> {
+  /** Resolves when what the source reported at its start is stored. */
+  async #begin(synced: () => void): Promise<void> {
     const { source, events } = this.#parts;
-    return source.start({
-      changed: (changes) => {
-        this.#apply(changes);
-        this.#request();
-      },
-      synced,
-      incomplete: (unread) => this.#incomplete(unread),
+    await source.start({
+      changed: (changes) => this.#reports.add(this.#apply(changes, now())),
+      synced: () => this.#reports.add(oneStep(synced)),
+      incomplete: (unread) => this.#reports.add(oneStep(() => this.#incomplete(unread))),
       problems: (problems) => events.problems(problems),
       mended: (problems) => events.mended?.(problems),
     });
+    await this.#reports.idle();
   }
 
   /** Nothing is removed from the kernel before the source has reported everything there is. */
@@ -194,25 +208,26 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
     this.#runner.request();
   }
 
-  #apply(changes: readonly ObjectChange[]): void {
-    this.#oldest ??= now();
-    this.#parts.events.changed?.(changes);
-    let nodes = false;
+  /** Stores changes; then, in one step, a pass is requested for them. Until then they are not those of any pass. */
+  *#apply(changes: readonly ObjectChange[], reported: number): Steps<void> {
+    const affected: Touched[] = [];
     for (const change of changes) {
-      for (const touched of this.#cache.apply(change)) {
-        if (!('service' in touched)) {
-          nodes = true;
-          continue;
-        }
-        this.#reconciler.touch(touched.service);
-        if (change.object.kind === 'Service') this.#reportConflicts(touched.service);
+      for (const touched of yield* this.#cache.applyInSteps(change)) {
+        affected.push(touched);
+        if (change.object.kind === 'Service' && 'service' in touched)
+          yield* this.#reportConflicts(touched.service);
       }
     }
-    if (nodes) this.#nodeChanged();
+    this.#oldest ??= reported;
+    this.#parts.events.changed?.(changes);
+    for (const touched of affected) if ('service' in touched) this.#reconciler.touch(touched.service);
+    if (affected.some((touched) => 'node' in touched)) this.#nodeChanged();
+    this.#request();
   }
 
-  #reportConflicts(service: string): void {
-    this.#conflicts.set(service, conflictsOf(service, this.#cache.lostClaims(service)));
+  *#reportConflicts(service: string): Steps<void> {
+    const lost = yield* this.#cache.lostClaimsInSteps(service);
+    this.#problems.set(`claims of ${service}`, conflictsOf(service, lost));
   }
 
   /** The source keeps what it has read: only the kernel's state from before the start has no other record. */
@@ -243,12 +258,14 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
         await handle();
         if (this.#reconciler.pending) this.#request();
       })
-      .catch((error) => {
-        this.#parts.events.failed(error);
-        // It lists the host's addresses, and is tried again until that succeeds.
-        this.#reconciler.requestFullSync();
-        this.#request();
-      });
+      .catch((error) => this.#lost(error));
+  }
+
+  /** A report or a notification was not handled. A full pass lists the host's addresses, and is tried again until that succeeds. */
+  #lost(error: unknown): void {
+    this.#parts.events.failed(error);
+    this.#reconciler.requestFullSync();
+    this.#request();
   }
 
   async #hostChanged(change: HostChange): Promise<void> {
@@ -276,11 +293,7 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
       order: (services) => this.#cache.order(services),
       totalEndpoints: () => this.#cache.totalEndpoints,
       planInput: (service) => this.#cache.planInputInSteps(service, this.#node.facts),
-      planned: (service, input) => {
-        this.#cache.planned(service, input);
-        this.#node.planned(service, input);
-        this.#parts.events.planned?.(service, input);
-      },
+      planned: (service, input) => this.#planned(service, input),
       node: () => this.#node.facts,
       taken: () => {
         this.#underWay ??= this.#oldest;
@@ -289,6 +302,13 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
       },
       refresh: () => this.#readHost(),
     };
+  }
+
+  *#planned(service: string, input: ServicePlanInput | undefined): Steps<void> {
+    this.#cache.planned(service, input);
+    yield* this.#node.planned(service, input);
+    this.#problems.set(`endpoints of ${service}`, excessOf(service, input));
+    this.#parts.events.planned?.(service, input);
   }
 
   /** Whether the items of this mode serve in place of those of a former one: a Service that is refused for long does not count. */
@@ -322,27 +342,6 @@ const PATIENCE = 60_000;
 /** Whether the kernel has the whole desired state. */
 function isComplete({ full, failures, unknown }: SyncSummary): boolean {
   return full && failures.length === 0 && unknown === 0;
-}
-
-/** Why a Service wins a claim. */
-export const WHY_SERVED = 'which is older or has a stronger claim';
-
-/** A problem for each address and port that an older Service has. */
-function conflictsOf(service: string, lost: ReadonlyMap<string, string>): Problem[] {
-  if (lost.size === 0) return [];
-  const [namespace = '', name = ''] = service.split('/');
-  return [...lost].map(([value, holder]) => ({
-    object: `Service ${service}`,
-    field: 'spec',
-    value,
-    rule: `is served by Service ${holder}, ${WHY_SERVED}`,
-    // What is in another namespace is no business of those who read the events of this one.
-    ...(holder.startsWith(`${namespace}/`)
-      ? {}
-      : { publicRule: `is served by another Service, ${WHY_SERVED}` }),
-    kind: 'Service',
-    reference: { apiVersion: 'v1', kind: 'Service', namespace, name },
-  }));
 }
 
 function now(): number {

@@ -12,6 +12,12 @@ export function atOnce<Result>(steps: Steps<Result>): Result {
   }
 }
 
+/** A computation of one step. */
+// biome-ignore lint/correctness/useYield: a function that returned an iterator would run before its step is made.
+export function* oneStep<Result>(run: () => Result): Steps<Result> {
+  return run();
+}
+
 /** Number of parts in a step. */
 const PARTS = 64;
 

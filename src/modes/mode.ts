@@ -155,6 +155,13 @@ export interface Mode<Item, Operation extends KeyedOperation> {
   readonly host: HostRules;
 
   /**
+   * The frontends of a Service port share its endpoints, so that an endpoint has as many items as the Service has ports. Default
+   * false: each frontend has endpoints of its own, as virtual services have. It determines what the limit of frontends × endpoints
+   * counts.
+   */
+  readonly sharesEndpoints?: boolean;
+
+  /**
    * The plan of one Service, in steps: a Service may have as many items as a whole cluster. Depends only on the arguments and on
    * earlier plans of the same Service.
    */

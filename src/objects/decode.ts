@@ -5,6 +5,7 @@ import type { ObjectReference, Problem } from '../errors.js';
 import { Fields, isRecord, kept } from '../input/fields.js';
 import { DNS_LABEL, DNS_SUBDOMAIN, isName, UID } from '../input/names.js';
 import { decodeEndpointSlice } from './endpointSlice.js';
+import { frontendCount, MOST_FRONTENDS } from './frontendCount.js';
 import { Interning } from './interning.js';
 import { decodeNode } from './node.js';
 import { decodeService } from './service.js';
@@ -79,7 +80,8 @@ export function decodeObject(
     return { problems: found.map((problem) => ({ ...problem, kind, reason: 'ObjectLeftOut' })) };
   }
   const former = formerOf(identity);
-  const object = read({ namespace, name }, fields, former, interning);
+  const decoded = read({ namespace, name }, fields, former, interning);
+  const object = exceedsLimit(decoded, found, fields) ? undefined : decoded;
   shorten(found, fields);
   if (found.length === 0) return object ? { object, problems: found } : { problems: found };
   const id = metadata['uid'];
@@ -98,6 +100,19 @@ function hasValidNames(kind: string, namespace: string, name: string, fields: Fi
   else return true;
   return false;
 }
+
+/** Whether a Service has more frontends than are programmed. This problem is the first one, so that it is always reported. */
+function exceedsLimit(decoded: KubernetesObject | undefined, found: Problem[], fields: Fields): boolean {
+  const count = decoded?.kind === 'Service' ? frontendCount(decoded) : 0;
+  if (count <= MOST_FRONTENDS) return false;
+  fields.report('spec', FRONTENDS_RULE, count);
+  found.unshift(...found.splice(-1));
+  return true;
+}
+
+const FRONTENDS_RULE =
+  `must have at most ${MOST_FRONTENDS} frontends: ports × addresses, where a load-balancer IP counts once for each ` +
+  'source range';
 
 /** Problems of an object that are reported at most. */
 const MOST_PROBLEMS = 20;

@@ -80,6 +80,17 @@ export class SliceEndpoints implements Iterable<SliceEndpoint> {
     };
   }
 
+  /** The first endpoints, in the order of their addresses. */
+  first(count: number): SliceEndpoints {
+    return new SliceEndpoints(
+      this.addressPorts.filter((index) => index < count),
+      this.conditions.slice(0, count),
+      this.nodeNames.slice(0, count),
+      this.zoneHints?.slice(0, count),
+      this.nodeHints?.slice(0, count),
+    );
+  }
+
   /** The endpoints, in the order of their addresses. */
   *[Symbol.iterator](): Generator<SliceEndpoint, void> {
     for (let index = 0; index < this.size; index++) yield this.at(index);

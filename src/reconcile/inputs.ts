@@ -13,8 +13,8 @@ export interface Inputs {
   planInput(service: string): Steps<ServicePlanInput | undefined>;
   /** Number of endpoints of all Services in each family, as plan inputs have it. */
   totalEndpoints(): ServicePlanInput['totalEndpoints'];
-  /** Called with each input that is planned for the kernel. Optional. */
-  planned?(service: string, input: ServicePlanInput | undefined): void;
+  /** Called with each input that is planned for the kernel, before it is planned. Optional. */
+  planned?(service: string, input: ServicePlanInput | undefined): Steps<void>;
   /** The same object until a fact of the node changes. */
   node(): NodeFacts;
   /** A pass has all Services touched until now. Services touched later wait for the next pass. */

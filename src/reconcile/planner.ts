@@ -33,6 +33,26 @@ export interface PlannedKeys {
   readonly waiting: ReadonlySet<string>;
 }
 
+/** Keys: a list, which is quicker, as long as none may repeat. */
+class KeyCollection {
+  #list: string[] = [];
+  #set: Set<string> | undefined;
+
+  get all(): Iterable<string> {
+    return this.#set ?? this.#list;
+  }
+
+  mayRepeat(): void {
+    this.#set ??= new Set(this.#list);
+    this.#list = [];
+  }
+
+  add(key: string): void {
+    if (this.#set) this.#set.add(key);
+    else this.#list.push(key);
+  }
+}
+
 /** The plans of all Services and of the node. */
 export class Planner<Item, Operation extends KeyedOperation> {
   readonly desired: DesiredState<Item>;
@@ -187,22 +207,22 @@ export class Planner<Item, Operation extends KeyedOperation> {
 
   /** Plans a piece of the Services. */
   async plan(services: readonly string[]): Promise<PlannedKeys> {
-    const all: string[] = [];
+    const keys = new KeyCollection();
     const waiting = new Set<string>();
-    let again = false;
     const slice = new TimeSlice();
     for (const service of services) {
-      again ||= this.desired.planOf(service) !== undefined;
-      const keys = await slice.finish(this.#planService(service));
+      // A key may have left the plan of one Service for that of another.
+      if (this.desired.planOf(service) !== undefined) keys.mayRepeat();
+      const changed = await slice.finish(this.#planService(service));
       const waits = this.#noteGroups();
-      for (const key of keys) {
-        all.push(key);
+      for (const key of changed) {
+        keys.add(key);
         if (waits) waiting.add(key);
+        if (slice.spend(1)) await slice.yield();
       }
       if (slice.spend(8)) await slice.yield();
     }
-    // A key may have left the plan of one Service for that of another.
-    return { keys: again ? new Set(all) : all, waiting };
+    return { keys: keys.all, waiting };
   }
 
   /**
@@ -253,7 +273,8 @@ export class Planner<Item, Operation extends KeyedOperation> {
     if (this.#currentForm !== this.#form) this.#form = MIXED;
     const node = this.#inputs.node();
     const input = yield* this.#inputs.planInput(service);
-    this.#inputs.planned?.(service, input);
+    const { planned } = this.#inputs;
+    if (planned) yield* planned.call(this.#inputs, service, input);
     // Until now, nobody knew on which facts this plan depends.
     if (this.#inputs.node() !== node) this.touchOne(service);
     const owner = { name: service, rank: input?.createdAt ?? 0 };

@@ -213,8 +213,12 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
 
   async #planPieces(pieces: Iterable<readonly string[]>): Promise<Set<string>> {
     const keys = new Set<string>();
+    const slice = new TimeSlice();
     for (const services of pieces) {
-      for (const key of (await this.#planner.plan(services)).keys) keys.add(key);
+      for (const key of (await this.#planner.plan(services)).keys) {
+        keys.add(key);
+        if (slice.spend(1)) await slice.yield();
+      }
     }
     return keys;
   }
@@ -350,7 +354,7 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     const { followUp } = this.#inputs;
     const followed = await followUp?.run(kernel.unknown.services);
     record.count(followed?.operations ?? []);
-    record.failures.push(...(followed?.failures ?? []));
+    for (const failure of followed?.failures ?? []) record.failures.push(failure);
     const again = earliest(due?.dueIn(), followUp?.dueIn);
     const { items, vital } = kernel.unknown;
     const refused = { unknown: items.size, vitalUnknown: vital, mostRefused: share.isMost };

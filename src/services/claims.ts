@@ -2,6 +2,7 @@
 // load-balancer IP, and that over an external IP; among equals, the oldest Service wins. This happens once, before a mode plans.
 import { type Family, joinHostPort, numberOfIPv4 } from '../net/address.js';
 import type { Protocol } from '../net/protocol.js';
+import { StepCounter, type Steps } from '../steps.js';
 import { firstOf, listOf, type OneOrMore, oneOrMore } from './oneOrMore.js';
 import type { Frontend, FrontendKind } from './types.js';
 
@@ -14,10 +15,11 @@ export interface Claimant {
 }
 
 /**
- * The claims of a Service by rank, the strongest first: those of cluster IPs and node ports, of load-balancer IPs, of external
- * IPs. The API server allocates the first and asks for a right to set the second; anybody may name any address as the third.
+ * The claims of a Service with their ranks, 0 for the strongest: those of cluster IPs and node ports, of load-balancer IPs, of
+ * external IPs. The API server allocates the first and asks for a right to set the second; anybody may name any address as the
+ * third.
  */
-export type RankedClaims = readonly (readonly Claim[])[];
+export type RankedClaims = ReadonlyMap<Claim, number>;
 
 /** The rank of each kind of frontend in {@link RankedClaims}. */
 export const RANKS: Readonly<Record<FrontendKind, number>> = {
@@ -26,6 +28,8 @@ export const RANKS: Readonly<Record<FrontendKind, number>> = {
   loadBalancerIP: 1,
   externalIP: 2,
 };
+
+const RANK_COUNT = 3;
 
 /** A claimant with the rank of a claim. */
 interface RankedClaimant {
@@ -73,21 +77,36 @@ export class Claims {
   }
 
   /**
-   * Replaces the keys that a Service claims. Its creation time must be the same, or one of the lists empty.
+   * Replaces the keys that a Service claims, in steps. No key that it claims before and after is without it between two steps.
    *
-   * @param before those that it claimed until now; none for a new Service. They are not recorded here, to save memory
-   * @param now those that it claims from now on; none if it was deleted
+   * @param had those that it claimed until now; none for a new Service. They are not recorded here, to save memory
+   * @param has those that it claims from now on; none if it was deleted
+   * @param renewed its creation time has changed, and with it the order of age
    * @returns other Services that claim a key which is won by another Service now
    */
-  replace(claimant: Claimant, before: RankedClaims, now: RankedClaims): ReadonlySet<string> {
+  *replace(
+    claimant: Claimant,
+    had: RankedClaims,
+    has: RankedClaims,
+    renewed = false,
+  ): Steps<ReadonlySet<string>> {
+    const counter = new StepCounter();
     const others = new Set<string>();
-    const had = strongest(before);
-    const has = strongest(now);
-    for (const [claim, rank] of had)
-      if (has.get(claim) !== rank) this.#remove(claim, claimant.service, others);
-    const ranked = now.map((_, rank) => (rank === 0 ? claimant : { claimant, rank }));
-    for (const [claim, rank] of has)
-      if (had.get(claim) !== rank) this.#add(claim, ranked[rank] as Claimant | RankedClaimant, others);
+    const { service } = claimant;
+    const ranked = Array.from({ length: RANK_COUNT }, (_, rank) =>
+      rank === 0 ? claimant : { claimant, rank },
+    );
+    for (const [claim, before] of had) {
+      const rank = has.get(claim);
+      if (rank !== before || renewed) this.#remove(claim, service, others);
+      if (rank !== undefined && (rank !== before || renewed))
+        this.#add(claim, ranked[rank] as Claimant | RankedClaimant, others);
+      if (counter.isFull()) yield;
+    }
+    for (const [claim, rank] of has) {
+      if (!had.has(claim)) this.#add(claim, ranked[rank] as Claimant | RankedClaimant, others);
+      if (counter.isFull()) yield;
+    }
     return others.size === 0 ? NOBODY : others;
   }
 
@@ -129,14 +148,6 @@ export class Claims {
 }
 
 const NOBODY: ReadonlySet<string> = new Set();
-
-/** The rank of each claim. A Service may name an address in several fields: the stronger claim counts. */
-function strongest(ranked: RankedClaims): Map<Claim, number> {
-  const ranks = new Map<Claim, number>();
-  for (const [rank, claims] of ranked.entries())
-    for (const claim of claims) if (!ranks.has(claim)) ranks.set(claim, rank);
-  return ranks;
-}
 
 function addServices(claimants: readonly (Claimant | RankedClaimant)[], to: Set<string>): void {
   for (const each of claimants) to.add(claimantOf(each).service);

@@ -2,8 +2,8 @@
 // changed.
 import type { Family } from '../net/address.js';
 import type { Protocol } from '../net/protocol.js';
+import { isProxied } from '../objects/frontendCount.js';
 import type { EndpointSlice, Service, SlicePort } from '../objects/types.js';
-import { isProxied } from './planInput.js';
 
 /** A running total. An endpoint that is in several slices of a Service counts several times. */
 export class EndpointCount {

@@ -51,7 +51,8 @@ export class SlicesByPort {
 
 const NO_PARTS: readonly SlicePart[] = Object.freeze([]);
 
-function keyOf({ family, name, protocol }: PortName): string {
+/** The key of a port. */
+export function keyOf({ family, name, protocol }: PortName): string {
   return `${family} ${protocol} ${name}`;
 }
 

@@ -2,7 +2,7 @@
 import type { Family } from '../net/address.js';
 import type { Protocol } from '../net/protocol.js';
 import type { ServiceCache } from './serviceCache.js';
-import type { FrontendKind, NodeFacts } from './types.js';
+import type { FrontendKind, NodeFacts, ServicePlanInput } from './types.js';
 
 /** A frontend with the names of its Service and its port. */
 export interface NamedFrontend {
@@ -23,11 +23,16 @@ export function* namedFrontends(
   cache: Pick<ServiceCache, 'serviceNames' | 'planInput'>,
   node: NodeFacts,
 ): Generator<NamedFrontend> {
-  for (const service of cache.serviceNames()) {
-    for (const { portName, family, protocol, frontends } of cache.planInput(service, node)?.ports ?? []) {
-      for (const { kind, address, port } of frontends) {
-        yield { service, portName, kind, family, address, port, protocol };
-      }
+  for (const service of cache.serviceNames()) yield* frontendsOfInput(cache.planInput(service, node));
+}
+
+/** The frontends of one Service; none if there is no such Service. */
+export function* frontendsOfInput(input: ServicePlanInput | undefined): Generator<NamedFrontend> {
+  if (!input) return;
+  const { service } = input;
+  for (const { portName, family, protocol, frontends } of input.ports) {
+    for (const { kind, address, port } of frontends) {
+      yield { service, portName, kind, family, address, port, protocol };
     }
   }
 }

@@ -1,5 +1,6 @@
 // Finds the Services that depend on a fact of the node: if the fact changes, only these are planned again.
 import type { Family } from '../net/address.js';
+import { StepCounter, type Steps } from '../steps.js';
 import type { NodeChange, NodeFacts, ServicePlanInput } from './types.js';
 
 /** The differences between two states of the node. */
@@ -31,13 +32,14 @@ export class NodeDependents {
   readonly #zone = new Set<string>();
   readonly #nodeIPs = new Set<string>();
   readonly #nodePorts = new Set<string>();
-  /** External or load-balancer IP → Services. */
-  readonly #byAddress = new Map<string, Set<string>>();
+  /** External or load-balancer IP → Services: one, which nearly every address has, is not in a set. */
+  readonly #byAddress = new Map<string, string | Set<string>>();
   /** Service → its external and load-balancer IPs. */
   readonly #addresses = new Map<string, ReadonlySet<string>>();
 
-  /** Records the input of a Service's plan; undefined if the Service was deleted. */
-  planned(service: string, input: ServicePlanInput | undefined): void {
+  /** Records the input of a Service's plan, in steps; undefined if the Service was deleted. */
+  *planned(service: string, input: ServicePlanInput | undefined): Steps<void> {
+    const counter = new StepCounter();
     let zone = false;
     let nodeIPs = false;
     let nodePorts = false;
@@ -48,12 +50,13 @@ export class NodeDependents {
         nodeIPs ||= sourceRanges.length > 0;
         nodePorts ||= kind === 'nodePort';
         if (kind === 'externalIP' || kind === 'loadBalancerIP') outside.add(address);
+        if (counter.isFull()) yield;
       }
     }
     mark(this.#zone, service, zone);
     mark(this.#nodeIPs, service, nodeIPs);
     mark(this.#nodePorts, service, nodePorts);
-    this.#file(service, outside);
+    yield* this.#file(service, outside, counter);
   }
 
   /** Services whose plans may change. */
@@ -62,26 +65,49 @@ export class NodeDependents {
       ...(zone ? this.#zone : []),
       ...(nodeIPs ? this.#nodeIPs : []),
       ...(nodePorts ? this.#nodePorts : []),
-      ...addresses.flatMap((address) => [...(this.#byAddress.get(address) ?? [])]),
+      ...addresses.flatMap((address) => this.#servicesAt(address)),
     ]);
   }
 
-  #file(service: string, addresses: ReadonlySet<string>): void {
-    for (const address of this.#addresses.get(service) ?? []) {
-      const services = this.#byAddress.get(address);
-      services?.delete(service);
-      if (services?.size === 0) this.#byAddress.delete(address);
+  #servicesAt(address: string): readonly string[] {
+    const services = this.#byAddress.get(address);
+    if (services === undefined) return [];
+    return typeof services === 'string' ? [services] : [...services];
+  }
+
+  /** Its cost is that of the addresses that change, besides a look at each. */
+  *#file(service: string, addresses: ReadonlySet<string>, counter: StepCounter): Steps<void> {
+    const former = this.#addresses.get(service) ?? NONE;
+    for (const address of former) {
+      if (!addresses.has(address)) this.#remove(address, service);
+      if (counter.isFull()) yield;
     }
-    this.#addresses.delete(service);
-    if (addresses.size === 0) return;
-    this.#addresses.set(service, addresses);
     for (const address of addresses) {
-      const services = this.#byAddress.get(address);
-      if (services) services.add(service);
-      else this.#byAddress.set(address, new Set([service]));
+      if (!former.has(address)) this.#add(address, service);
+      if (counter.isFull()) yield;
+    }
+    if (addresses.size > 0) this.#addresses.set(service, addresses);
+    else this.#addresses.delete(service);
+  }
+
+  #add(address: string, service: string): void {
+    const services = this.#byAddress.get(address);
+    if (services === undefined) this.#byAddress.set(address, service);
+    else if (typeof services === 'string') this.#byAddress.set(address, new Set([services, service]));
+    else services.add(service);
+  }
+
+  #remove(address: string, service: string): void {
+    const services = this.#byAddress.get(address);
+    if (typeof services === 'string' || services === undefined) this.#byAddress.delete(address);
+    else {
+      services.delete(service);
+      if (services.size === 0) this.#byAddress.delete(address);
     }
   }
 }
+
+const NONE: ReadonlySet<string> = new Set();
 
 function mark(services: Set<string>, service: string, belongs: boolean): void {
   if (belongs) services.add(service);

@@ -1,7 +1,7 @@
 // The order in which Services are programmed at the start: first those that the rest of the cluster needs, then the
 // others by age.
+import { isProxied } from '../objects/frontendCount.js';
 import type { Service } from '../objects/types.js';
-import { isProxied } from './planInput.js';
 
 /** Services in the order of programming, as `namespace/name`. */
 export interface OrderOfService {

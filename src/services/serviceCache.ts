@@ -7,12 +7,14 @@ import {
   serviceKey,
 } from '../objects/types.js';
 import { atOnce, type Steps } from '../steps.js';
-import { addressClaim, type Claim, type Claimant, Claims, claimOf, describeClaim } from './claims.js';
+import { addressClaim, type Claim, type Claimant, Claims, type RankedClaims } from './claims.js';
 import { EndpointCount } from './endpointCount.js';
+import { claimsOf } from './frontends.js';
 import { LeftEndpoints } from './leftEndpoints.js';
+import { type LostClaims, lostClaimsOf } from './lostClaims.js';
 import { NodeCache } from './nodeCache.js';
 import { type KeyedService, type OrderOfService, orderOfService } from './orderOfService.js';
-import { claimsOf, frontendsOf, planInputOf } from './planInput.js';
+import { planInputOf } from './planInput.js';
 import type { NodeFacts, ServicePlanInput } from './types.js';
 
 /** The name of a Service or of a node that a change affects. */
@@ -39,6 +41,14 @@ class Entry implements Claimant {
   }
 }
 
+/** Options of a cache. */
+export interface ServiceCacheOptions {
+  /** Serve external IPs; default true. Without them, a Service is as if it named none. */
+  readonly externalIPs?: boolean | undefined;
+  /** The frontends of a port share its endpoints, see `Mode.sharesEndpoints`; default false. */
+  readonly sharesEndpoints?: boolean | undefined;
+}
+
 /** All objects that the source has reported. */
 export class ServiceCache {
   /** `namespace/name` → Service. */
@@ -49,12 +59,13 @@ export class ServiceCache {
   readonly #claims = new Claims();
   readonly #endpoints = new EndpointCount();
   readonly #externalIPs: boolean;
+  readonly #sharesEndpoints: boolean;
   /** The slices from which an input was made. */
   readonly #slicesOf = new WeakMap<ServicePlanInput, readonly EndpointSlice[]>();
 
-  /** @param options `externalIPs`: serve external IPs; default true. Without them, a Service is as if it named none */
-  constructor({ externalIPs = true }: { readonly externalIPs?: boolean | undefined } = {}) {
+  constructor({ externalIPs = true, sharesEndpoints = false }: ServiceCacheOptions = {}) {
     this.#externalIPs = externalIPs;
+    this.#sharesEndpoints = sharesEndpoints;
   }
 
   /**
@@ -62,10 +73,15 @@ export class ServiceCache {
    * address of another one.
    */
   apply(change: ObjectChange): Touched[] {
+    return atOnce(this.applyInSteps(change));
+  }
+
+  /** The same in steps: a Service may have as many claims as a whole cluster. No other change may begin before the last one. */
+  *applyInSteps(change: ObjectChange): Steps<Touched[]> {
     const { object, type } = change;
     switch (object.kind) {
       case 'Service':
-        return this.#setService(this.#allowed(object), type === 'set');
+        return yield* this.#setService(this.#allowed(object), type === 'set');
       case 'EndpointSlice':
         return this.#setSlice(object, type === 'set');
       case 'Node':
@@ -115,7 +131,8 @@ export class ServiceCache {
   *planInputInSteps(service: string, node: NodeFacts): Steps<ServicePlanInput | undefined> {
     const entry = this.#entries.get(service);
     if (!entry?.object) return undefined;
-    const holds = (claim: Claim) => this.#claims.holder(claim) === service;
+    // A claim that no Service has is one of this Service, and its change is under way.
+    const holds = (claim: Claim) => (this.#claims.holder(claim) ?? service) === service;
     const slices = slicesOf(entry);
     const input = yield* planInputOf(entry.service, entry.object, {
       slices,
@@ -123,6 +140,7 @@ export class ServiceCache {
       totalEndpoints: this.#endpoints.total,
       holds: this.#claims.contested ? holds : undefined,
       left: entry.left?.endpoints(),
+      sharesEndpoints: this.#sharesEndpoints,
     });
     this.#slicesOf.set(input, slices);
     return input;
@@ -146,19 +164,15 @@ export class ServiceCache {
     return entry ? slicesOf(entry) : NO_SLICES;
   }
 
-  /** Claims of a Service that another Service wins, as text → the name of the other Service. */
-  lostClaims(service: string): ReadonlyMap<string, string> {
+  /** Claims of a Service that another Service wins: the first ones, and the number of the others. */
+  lostClaims(service: string): LostClaims {
+    return atOnce(this.lostClaimsInSteps(service));
+  }
+
+  /** The same in steps. */
+  *lostClaimsInSteps(service: string): Steps<LostClaims> {
     const object = this.#entries.get(service)?.object;
-    if (!object || !this.#claims.contested) return NO_CLAIMS;
-    const lost = new Map<string, string>();
-    for (const { family, port, frontends } of frontendsOf(object)) {
-      for (const frontend of frontends) {
-        const holder = this.#claims.holder(claimOf(frontend, family, port.protocol));
-        if (holder !== undefined && holder !== service)
-          lost.set(describeClaim(frontend, family, port.protocol), holder);
-      }
-    }
-    return lost;
+    return yield* lostClaimsOf(service, this.#claims.contested ? object : undefined, this.#claims);
   }
 
   /** Whether an address and port is a cluster, external or load-balancer IP with a UDP port of any Service. */
@@ -171,19 +185,16 @@ export class ServiceCache {
     return { ...object, externalIPs: NO_ADDRESSES };
   }
 
-  #setService(object: Service, exists: boolean): Touched[] {
+  *#setService(object: Service, exists: boolean): Steps<Touched[]> {
     const entry = this.#entryOf(serviceKey(object));
     const { service, object: former } = entry;
     this.#endpoints.remove(former, slicesOf(entry));
     entry.object = exists ? object : undefined;
     this.#endpoints.add(entry.object, slicesOf(entry));
-    const before = former ? claimsOf(former) : [];
-    const now = exists ? claimsOf(object) : [];
-    const others =
-      former?.createdAt === object.createdAt
-        ? this.#claims.replace(entry, before, now)
-        : // The order of age changes.
-          new Set([...this.#claims.replace(entry, before, []), ...this.#claims.replace(entry, [], now)]);
+    const before = former ? yield* claimsOf(former) : NO_CLAIMS;
+    const now = exists ? yield* claimsOf(object) : NO_CLAIMS;
+    const renewed = former?.createdAt !== object.createdAt;
+    const others = yield* this.#claims.replace(entry, before, now, renewed);
     this.#removeIfEmpty(entry);
     const touched: Touched[] = [{ service }];
     for (const other of others) touched.push({ service: other });
@@ -272,4 +283,4 @@ function slicesOf({ slices }: Entry): readonly EndpointSlice[] {
 const NO_SLICES: readonly EndpointSlice[] = Object.freeze([]);
 const NO_ADDRESSES: readonly string[] = Object.freeze([]);
 
-const NO_CLAIMS: ReadonlyMap<string, string> = new Map();
+const NO_CLAIMS: RankedClaims = new Map();

@@ -55,6 +55,18 @@ export interface ServicePlanInput {
    * plan in between would have seen them so.
    */
   readonly left?: Readonly<Partial<Record<Family, AddressPorts>>>;
+  /** The Service has more frontends × endpoints than are programmed. Absent: it has not. */
+  readonly beyond?: EndpointExcess;
+}
+
+/** Frontends × endpoints of a Service beyond the limit. */
+export interface EndpointExcess {
+  /** What is multiplied with endpoints: ports, where their frontends share endpoints. */
+  readonly counted: 'frontends' | 'ports';
+  /** The product that the Service would have. */
+  readonly pairs: number;
+  /** Number of the endpoints of its slices that are not used. */
+  readonly unused: number;
 }
 
 /** An address of the host, with its link. */

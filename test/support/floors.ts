@@ -35,6 +35,7 @@ const FLOORS: readonly Floor[] = [
     imports: ['steps'],
     outside: /^node:(perf_hooks|timers\/promises)$/,
   },
+  { name: 'stepQueue', files: /^stepQueue\.ts$/, imports: ['steps', 'timeSlice'] },
   { name: 'optionalPackage', files: /^optionalPackage\.ts$/, imports: [] },
   { name: 'packageRoot', files: /^packageRoot\.ts$/, imports: [], outside: /^node:(fs|path|url)$/ },
   // Loads the YAML library on first use.

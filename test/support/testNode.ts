@@ -29,6 +29,7 @@ import type { SyncSummary } from '../../src/reconcile/summary.js';
 import { ServiceCache } from '../../src/services/serviceCache.js';
 import type { AssignedAddress, ServicePlanInput } from '../../src/services/types.js';
 import { readManifest } from '../../src/source/manifestFile.js';
+import { oneStep } from '../../src/steps.js';
 import { decodeConfiguration } from './decodeConfiguration.js';
 import type { Scenario, ToolOutput } from './oracle.js';
 
@@ -67,7 +68,8 @@ export class TestNode<Item, Operation extends KeyedOperation> {
       order: (services: Iterable<string>) => this.#cache.order(services),
       totalEndpoints: () => this.#cache.totalEndpoints,
       planInput: (service: string) => this.#cache.planInputInSteps(service, this.#state.facts),
-      planned: (service: string, input: ServicePlanInput | undefined) => this.#cache.planned(service, input),
+      planned: (service: string, input: ServicePlanInput | undefined) =>
+        oneStep(() => this.#cache.planned(service, input)),
       node: () => this.#state.facts,
       refresh: async () => {},
       taken: () => {},

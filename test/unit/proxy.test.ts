@@ -78,6 +78,11 @@ function setUp(...initial: ObjectChange[]) {
     failed: (error) => told.push(String(error)),
     retrying: (milliseconds) => told.push(`retry in ${milliseconds}`),
   };
+  const mode = createIpvsMode(Object.assign(kernel, { watchHost: notifications.watchHost }), {
+    ...IPVS_DEFAULTS,
+    auditPeriod: 60_000,
+    kernelRelease: '6.1.0',
+  });
   const proxy = createProxy({
     source: {
       async start(sourceEvents) {
@@ -88,11 +93,7 @@ function setUp(...initial: ObjectChange[]) {
         source.stopped = true;
       },
     },
-    mode: createIpvsMode(Object.assign(kernel, { watchHost: notifications.watchHost }), {
-      ...IPVS_DEFAULTS,
-      auditPeriod: 60_000,
-      kernelRelease: '6.1.0',
-    }),
+    mode,
     rtnetlink: {
       listAddresses: async () => {
         await host.beforeListing?.();
@@ -117,7 +118,7 @@ function setUp(...initial: ObjectChange[]) {
     assert.ok(source.events);
     return source.events;
   };
-  return { kernel, source, proxy, pass, tell, told, passes, latencies, host, notifications };
+  return { kernel, mode, source, proxy, pass, tell, told, passes, latencies, host, notifications };
 }
 
 describe('a proxy', () => {
@@ -184,6 +185,89 @@ describe('a proxy', () => {
       'mended: is served by Service demo/old, which is older or has a stronger claim',
     );
     assert.match(kernel.ipvs.dump(), /-A -t 192\.0\.2\.1:80 -s rr\n/);
+    await proxy.stop();
+  });
+
+  for (const order of ['the winner first', 'the winner last'])
+    it(`reports the first of thousands of lost addresses, and the number of the others: ${order}`, async () => {
+      const { proxy, pass, tell, told } = setUp();
+      const addresses = Array.from({ length: 2000 }, (_, i) => `192.0.${i >> 8}.${i & 255}`);
+      const claiming = (name: string, clusterIP: string, createdAt: number): ObjectChange => {
+        const { type, object } = service(name, clusterIP, {
+          type: 'ClusterIP',
+          ports: [{ port: 80 }],
+          externalIPs: addresses,
+        });
+        return { type, object: { ...object, createdAt } as ObjectChange['object'] };
+      };
+      const old = claiming('old', '10.96.0.1', 1);
+      const young = claiming('young', '10.96.0.2', 2);
+      await proxy.start();
+      for (const change of order === 'the winner first' ? [old, young] : [young, old])
+        tell().changed([change]);
+      tell().synced();
+      await pass();
+      const rule = 'is served by Service demo/old, which is older or has a stronger claim';
+      const lines = [...Array(20).fill(rule), 'has 1980 more addresses and ports that others serve'];
+      assert.deepEqual(told.splice(0), lines);
+      tell().changed([young]);
+      await pass();
+      assert.deepEqual(told, [], 'nothing has changed');
+      tell().changed([{ ...old, type: 'delete' }]);
+      await pass();
+      assert.deepEqual(
+        told,
+        lines.map((line) => `mended: ${line}`),
+      );
+      await proxy.stop();
+    });
+
+  it('reports a Service with too many endpoints until it has fewer', async () => {
+    const { mode, proxy, pass, tell, told } = setUp();
+    // The items of this many endpoints take seconds.
+    const plan = mode.planService;
+    const planned: (number | undefined)[] = [];
+    mode.planService = (input, node) => {
+      planned.push(input.ports[0]?.endpoints.size);
+      return plan({ ...input, ports: [] }, node);
+    };
+    const addresses = Array.from({ length: 999 }, (_, i) => `192.0.${i >> 8}.${i & 255}`);
+    const slice = (endpoints: number): ObjectChange => {
+      const { object } = decodeObject({
+        apiVersion: 'discovery.k8s.io/v1',
+        kind: 'EndpointSlice',
+        metadata: { namespace: 'demo', name: 'web', labels: { 'kubernetes.io/service-name': 'web' } },
+        addressType: 'IPv4',
+        ports: [{ port: 8080 }],
+        endpoints: Array.from({ length: endpoints }, (_, i) => ({
+          addresses: [`10.0.${i >> 8}.${i & 255}`],
+        })),
+      });
+      assert.ok(object);
+      return { type: 'set', object };
+    };
+    const web = service('web', '10.96.0.1', {
+      type: 'ClusterIP',
+      ports: [{ port: 80 }],
+      externalIPs: addresses,
+    });
+    await proxy.start();
+    tell().changed([web, slice(501)]);
+    tell().synced();
+    await pass();
+    const rule =
+      'must have at most 500000 frontends × endpoints: 1 endpoint of its EndpointSlices is not used';
+    assert.deepEqual(told.splice(0), [rule]);
+    tell().changed([slice(500)]);
+    await pass();
+    assert.deepEqual(told.splice(0), [`mended: ${rule}`]);
+    tell().changed([slice(502)]);
+    await pass();
+    tell().changed([{ ...web, type: 'delete' }]);
+    await pass();
+    const two = rule.replace('1 endpoint of', '2 endpoints of').replace('is not', 'are not');
+    assert.deepEqual(told, [two, `mended: ${two}`]);
+    assert.deepEqual(planned, [500, 500, 500]);
     await proxy.stop();
   });
 

@@ -2,7 +2,7 @@
 import { basename, join } from 'node:path';
 import type { Problem } from '../../errors.js';
 import type { ObjectChange } from '../../objects/types.js';
-import { WHY_SERVED } from '../../proxy.js';
+import { conflictsOf } from '../../reconcile/serviceProblems.js';
 import { ServiceCache } from '../../services/serviceCache.js';
 import { ManifestSource } from '../../source/manifests.js';
 import type { CheckedProblem } from './report.js';
@@ -51,15 +51,10 @@ export class CheckedManifests {
     const cache = new ServiceCache({ externalIPs });
     for (const change of this.#changes) cache.apply(change);
     for (const service of cache.serviceNames()) {
-      for (const [claim, holder] of cache.lostClaims(service)) {
-        this.problems.push({
-          file: this.#origins.get(service) ?? '',
-          object: `Service ${service}`,
-          field: 'spec',
-          value: claim,
-          rule: `is served by Service ${holder}, ${WHY_SERVED}`,
-          level: 'error',
-        });
+      for (const { object, field, value, rule } of conflictsOf(service, cache.lostClaims(service))) {
+        const found = value === undefined ? {} : { value };
+        const file = this.#origins.get(service) ?? '';
+        this.problems.push({ file, object, field, ...found, rule, level: 'error' });
       }
     }
   }

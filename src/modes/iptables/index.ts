@@ -27,6 +27,7 @@ export function createIptablesMode(kernel: IptablesKernel, options: IptablesOpti
   let tables: TableWatch | undefined;
   return {
     name: 'iptables',
+    sharesEndpoints: true,
     auditPeriod: options.auditPeriod,
     host: nodePortHosts(options),
     planService: (input, node) => planService(input, node, options),

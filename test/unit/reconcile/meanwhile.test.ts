@@ -30,7 +30,7 @@ describe('a change of the host during the planning of a pass', () => {
     let planned = 0;
     const planInput = function* (name: string) {
       const input = yield* cache.planInputInSteps(name, node.facts);
-      node.planned(name, input);
+      yield* node.planned(name, input);
       // Longer than a time slice: the next Service is planned in the next turn.
       for (const end = performance.now() + 5; performance.now() < end; );
       if (planned++ === 0) setImmediate(gainAddress);

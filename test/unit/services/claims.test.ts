@@ -3,13 +3,30 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Family } from '../../../src/net/address.js';
 import type { Protocol } from '../../../src/net/protocol.js';
-import { addressClaim, Claims, claimOf, describeClaim } from '../../../src/services/claims.js';
+import {
+  addressClaim,
+  type Claim,
+  type Claimant,
+  Claims,
+  claimOf,
+  describeClaim,
+} from '../../../src/services/claims.js';
 import type { Frontend } from '../../../src/services/types.js';
+import { atOnce } from '../../../src/steps.js';
 
 const VIP = addressClaim('192.0.2.1', 80, 'tcp');
 const OTHER = addressClaim('192.0.2.1', 81, 'tcp');
 const OLD = { service: 'demo/z', createdAt: 1 };
 const YOUNG = { service: 'demo/a', createdAt: 2 };
+
+/** Lists of claims, the strongest first; no claim is in several. */
+type Lists = readonly (readonly Claim[])[];
+
+const ranked = (lists: Lists) =>
+  new Map(lists.flatMap((claims, rank) => claims.map((claim): [Claim, number] => [claim, rank])));
+
+const replace = (claims: Claims, claimant: Claimant, before: Lists, now: Lists, renewed = false) =>
+  atOnce(claims.replace(claimant, ranked(before), ranked(now), renewed));
 
 describe('Claims', () => {
   it('assigns an address to the older Service, in any order', () => {
@@ -18,7 +35,7 @@ describe('Claims', () => {
       [YOUNG, OLD],
     ]) {
       const claims = new Claims();
-      for (const claimant of order) claims.replace(claimant, [], [[VIP]]);
+      for (const claimant of order) replace(claims, claimant, [], [[VIP]]);
       assert.equal(claims.holder(VIP), 'demo/z');
       assert.ok(claims.contested);
     }
@@ -27,40 +44,40 @@ describe('Claims', () => {
   it('assigns it to the Service whose name sorts first if both have the same age', () => {
     const claims = new Claims();
     for (const service of ['demo/b', 'demo/a', 'demo/c']) {
-      claims.replace({ service, createdAt: 0 }, [], [[VIP]]);
+      replace(claims, { service, createdAt: 0 }, [], [[VIP]]);
     }
     assert.equal(claims.holder(VIP), 'demo/a');
   });
 
   it('returns the other affected Services, and assigns the address to the next one', () => {
     const claims = new Claims();
-    assert.deepEqual([...claims.replace(YOUNG, [], [[VIP]])], []);
-    assert.deepEqual([...claims.replace(OLD, [], [[VIP]])], ['demo/a']);
-    assert.deepEqual([...claims.replace(OLD, [[VIP]], [])], ['demo/a']);
+    assert.deepEqual([...replace(claims, YOUNG, [], [[VIP]])], []);
+    assert.deepEqual([...replace(claims, OLD, [], [[VIP]])], ['demo/a']);
+    assert.deepEqual([...replace(claims, OLD, [[VIP]], [])], ['demo/a']);
     assert.equal(claims.holder(VIP), 'demo/a');
-    assert.deepEqual([...claims.replace(YOUNG, [[VIP]], [])], []);
+    assert.deepEqual([...replace(claims, YOUNG, [[VIP]], [])], []);
     assert.equal(claims.holder(VIP), undefined);
   });
 
   it('affects no other Service unless another one wins', () => {
     const claims = new Claims();
-    claims.replace(OLD, [], [[VIP, OTHER]]);
-    assert.deepEqual([...claims.replace(YOUNG, [], [[VIP, OTHER]])], []);
-    assert.deepEqual([...claims.replace(YOUNG, [[VIP, OTHER]], [[VIP]])], []);
-    assert.deepEqual([...claims.replace(OLD, [[VIP, OTHER]], [[VIP, OTHER]])], [], 'nothing changed');
+    replace(claims, OLD, [], [[VIP, OTHER]]);
+    assert.deepEqual([...replace(claims, YOUNG, [], [[VIP, OTHER]])], []);
+    assert.deepEqual([...replace(claims, YOUNG, [[VIP, OTHER]], [[VIP]])], []);
+    assert.deepEqual([...replace(claims, OLD, [[VIP, OTHER]], [[VIP, OTHER]])], [], 'nothing changed');
     assert.equal(claims.holder(VIP), 'demo/z');
-    assert.deepEqual([...claims.replace(OLD, [[VIP, OTHER]], [[OTHER]])], ['demo/a']);
+    assert.deepEqual([...replace(claims, OLD, [[VIP, OTHER]], [[OTHER]])], ['demo/a']);
     assert.equal(claims.holder(VIP), 'demo/a');
   });
 
   it('keeps a weaker claim to the same address when the stronger one ends', () => {
     const claims = new Claims();
-    claims.replace(YOUNG, [], [[VIP], [], [VIP]]);
-    claims.replace(OLD, [], [[], [], [VIP]]);
+    replace(claims, YOUNG, [], [[VIP]]);
+    replace(claims, OLD, [], [[], [], [VIP]]);
     assert.equal(claims.holder(VIP), 'demo/a');
-    assert.deepEqual([...claims.replace(YOUNG, [[VIP], [], [VIP]], [[], [], [VIP]])], ['demo/z']);
+    assert.deepEqual([...replace(claims, YOUNG, [[VIP]], [[], [], [VIP]])], ['demo/z']);
     assert.equal(claims.holder(VIP), 'demo/z');
-    claims.replace(OLD, [[], [], [VIP]], []);
+    replace(claims, OLD, [[], [], [VIP]], []);
     assert.equal(claims.holder(VIP), 'demo/a');
   });
 
@@ -78,37 +95,48 @@ describe('Claims', () => {
       // The weaker the claim, the older the Service.
       for (const rank of order) {
         const ranked = [0, 1, 2].map((each) => (each === rank ? [VIP] : []));
-        claims.replace({ service: `demo/${rank}`, createdAt: 10 - rank }, [], ranked);
+        replace(claims, { service: `demo/${rank}`, createdAt: 10 - rank }, [], ranked);
       }
       assert.equal(claims.holder(VIP), 'demo/0');
-      claims.replace({ service: 'demo/0', createdAt: 10 }, [[VIP]], []);
+      replace(claims, { service: 'demo/0', createdAt: 10 }, [[VIP]], []);
       assert.equal(claims.holder(VIP), 'demo/1');
     }
   });
 
-  it('counts the strongest of several claims of a Service to the same address', () => {
+  it('keeps the order of age when a Service is created anew under its name', () => {
     const claims = new Claims();
-    claims.replace({ service: 'demo/old', createdAt: 1 }, [], [[], [], [VIP]]);
-    claims.replace({ service: 'demo/young', createdAt: 2 }, [], [[VIP], [], [VIP]]);
-    assert.equal(claims.holder(VIP), 'demo/young');
-    assert.equal(claims.contested, true);
-    claims.replace({ service: 'demo/young', createdAt: 2 }, [[VIP], [], [VIP]], []);
-    assert.equal(claims.holder(VIP), 'demo/old');
-    assert.equal(claims.contested, false);
+    replace(claims, OLD, [], [[VIP, OTHER]]);
+    replace(claims, YOUNG, [], [[VIP]]);
+    const newest = { service: OLD.service, createdAt: 3 };
+    assert.deepEqual([...replace(claims, newest, [[VIP, OTHER]], [[VIP, OTHER]], true)], ['demo/a']);
+    assert.deepEqual([claims.holder(VIP), claims.holder(OTHER)], ['demo/a', 'demo/z']);
+  });
+
+  it('has each claim that stays at every step, also if its rank or the age of its Service changes', () => {
+    const claims = new Claims();
+    const many = Array.from({ length: 1000 }, (_, i) => i + 1);
+    replace(claims, OLD, [], [many]);
+    let steps = 0;
+    for (const now of [[[], [], many], [many]])
+      for (const _ of claims.replace(OLD, ranked(steps === 0 ? [many] : [[], [], many]), ranked(now), true)) {
+        steps++;
+        assert.ok(many.every((claim) => claims.holder(claim) === OLD.service));
+      }
+    assert.ok(steps >= 20, `${steps} steps`);
   });
 
   it('is contested while several Services claim the same key', () => {
     const claims = new Claims();
-    claims.replace(OLD, [], [[VIP, OTHER, VIP]]);
+    replace(claims, OLD, [], [[VIP, OTHER, VIP]]);
     assert.equal(claims.contested, false, 'a Service has no conflict with itself');
-    claims.replace(YOUNG, [], [[VIP, OTHER]]);
+    replace(claims, YOUNG, [], [[VIP, OTHER]]);
     const third = { service: 'demo/b', createdAt: 3 };
-    claims.replace(third, [], [[VIP]]);
+    replace(claims, third, [], [[VIP]]);
     assert.equal(claims.contested, true);
-    claims.replace(OLD, [[VIP, OTHER]], [[VIP]]);
-    claims.replace(YOUNG, [[VIP, OTHER]], []);
+    replace(claims, OLD, [[VIP, OTHER]], [[VIP]]);
+    replace(claims, YOUNG, [[VIP, OTHER]], []);
     assert.equal(claims.contested, true, 'of the third Service');
-    claims.replace(third, [[VIP]], []);
+    replace(claims, third, [[VIP]], []);
     assert.equal(claims.contested, false);
     assert.equal(claims.holder(VIP), 'demo/z');
   });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { decodeObject } from '../../../src/objects/decode.js';
 import type { Service } from '../../../src/objects/types.js';
-import { frontendsOf } from '../../../src/services/planInput.js';
+import { frontendsOf } from '../../../src/services/frontends.js';
 
 /** The source ranges of the load-balancer IP of each family. */
 function rangesOf(loadBalancerSourceRanges: readonly string[]): (readonly string[])[] {
@@ -23,7 +23,7 @@ function rangesOf(loadBalancerSourceRanges: readonly string[]): (readonly string
   });
   assert.deepEqual(problems, []);
   return [...frontendsOf(object as Service)].map(
-    ({ frontends }) => frontends.find(({ kind }) => kind === 'loadBalancerIP')?.sourceRanges ?? [],
+    ({ frontends }) => [...frontends].find(({ kind }) => kind === 'loadBalancerIP')?.sourceRanges ?? [],
   );
 }
 

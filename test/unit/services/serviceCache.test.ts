@@ -125,7 +125,8 @@ describe('ServiceCache', () => {
       cache.planInput(name, NODE)?.ports.flatMap((port) => port.frontends.map(({ address }) => address));
     assert.deepEqual(frontends('demo/web'), ['10.96.0.1']);
     assert.deepEqual(frontends('squatter/web'), ['10.96.0.9']);
-    assert.deepEqual([...cache.lostClaims('squatter/web')], [['10.96.0.1:80/tcp', 'demo/web']]);
+    const { first, more } = cache.lostClaims('squatter/web');
+    assert.deepEqual([[...first], more], [[['10.96.0.1:80/tcp', 'demo/web']], 0]);
   });
 
   it('serves no external IPs if they are not allowed, and everything else', () => {
@@ -148,5 +149,68 @@ describe('ServiceCache', () => {
     cache.apply({ type: 'set', object });
     cache.apply({ type: 'delete', object });
     assert.equal(kinds(), undefined);
+  });
+
+  it('counts the strongest of several claims of a Service to the same address', () => {
+    const cache = new ServiceCache();
+    const made = (name: string, year: number, spec: object, status = {}) =>
+      decoded({
+        apiVersion: 'v1',
+        kind: 'Service',
+        metadata: { namespace: 'demo', name, creationTimestamp: `${year}-01-01T00:00:00Z` },
+        spec: { ports: [{ port: 80 }], ...spec },
+        status,
+      });
+    const set = (object: KubernetesObject) => cache.apply({ type: 'set', object });
+    const lost = (name: string) => [...cache.lostClaims(`demo/${name}`).first];
+    set(made('old', 2020, { clusterIP: '10.96.0.1', externalIPs: ['192.0.2.1'] }));
+    const ingress = { loadBalancer: { ingress: [{ ip: '192.0.2.1' }] } };
+    const both = { clusterIP: '10.96.0.2', type: 'LoadBalancer', externalIPs: ['192.0.2.1'] };
+    set(made('young', 2026, both, ingress));
+    assert.deepEqual([lost('old'), lost('young')], [[['192.0.2.1:80/tcp', 'demo/young']], []]);
+    set(made('young', 2026, both));
+    assert.deepEqual([lost('old'), lost('young')], [[], [['192.0.2.1:80/tcp', 'demo/old']]]);
+  });
+
+  it('lists the first lost claims, and counts the others once each', () => {
+    const cache = new ServiceCache();
+    const names = Array.from({ length: 1000 }, (_, i) => `192.0.${2 + (i >> 8)}.${i & 255}`);
+    const made = (name: string, externalIPs: string[]) =>
+      decoded({
+        apiVersion: 'v1',
+        kind: 'Service',
+        metadata: { namespace: 'demo', name },
+        spec: { clusterIP: name === 'a' ? '10.96.0.1' : '10.96.0.2', externalIPs, ports: [{ port: 80 }] },
+      });
+    cache.apply({ type: 'set', object: made('a', names) });
+    cache.apply({ type: 'set', object: made('b', [...names, ...names]) });
+    const { first, more } = cache.lostClaims('demo/b');
+    assert.deepEqual([first.size, more], [20, 980]);
+    assert.equal(first.get('192.0.2.19:80/tcp'), 'demo/a');
+  });
+
+  it('serves the addresses that a Service keeps while it is stored in steps', () => {
+    const cache = new ServiceCache();
+    const addresses = Array.from({ length: 1000 }, (_, i) => `192.0.${2 + (i >> 8)}.${i & 255}`);
+    const made = (name: string, year: number, externalIPs: string[]) =>
+      decoded({
+        apiVersion: 'v1',
+        kind: 'Service',
+        metadata: { namespace: 'demo', name, creationTimestamp: `${year}-01-01T00:00:00Z` },
+        spec: { clusterIP: name === 'a' ? '10.96.0.1' : '10.96.0.2', externalIPs, ports: [{ port: 80 }] },
+      });
+    // With a conflict, the claims of each frontend are looked up.
+    cache.apply({ type: 'set', object: made('b', 2020, ['198.51.100.1']) });
+    cache.apply({ type: 'set', object: made('a', 2021, [...addresses, '198.51.100.1']) });
+    const steps = cache.applyInSteps({
+      type: 'set',
+      object: made('a', 2022, [...addresses, '198.51.100.1']),
+    });
+    let count = 0;
+    for (const _ of steps) {
+      count++;
+      assert.equal(cache.planInput('demo/a', NODE)?.ports[0]?.frontends.length, 1001);
+    }
+    assert.ok(count >= 20, `${count} steps`);
   });
 });

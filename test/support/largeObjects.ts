@@ -51,6 +51,18 @@ function slice(name: string, owner: string, spec: object, metadata: { labels?: o
   };
 }
 
+/** Two Services with the same external IPs. The first one is older, and wins them. */
+function contested(name: string, count: number, first: number): RawObject[] {
+  const other = name.replace(/\d+/, (number) => `${Number(number) + 2 ** 17}`);
+  return [name, other].map((each, i) =>
+    service(
+      each,
+      { externalIPs: addresses(count, first) },
+      { metadata: { creationTimestamp: `${2020 + i}-01-01T00:00:00Z` } },
+    ),
+  );
+}
+
 const namedPorts = (count: number) => list(count, (i) => ({ name: `p${i}`, port: i + 1 }));
 const addresses = (count: number, first: number) => list(count, (i) => outside(first + i));
 const endpoints = (count: number, first: number, more = {}) =>
@@ -119,6 +131,16 @@ export const LARGE_OBJECTS: Readonly<Record<string, Make>> = {
     service(name, { externalIPs: changed(addresses(count, first), version) }),
     slice(name, name, { endpoints: endpoints(1, first) }),
   ],
+  'externalIPs of four ports': (name, count, first, version = 0) => [
+    service(name, { ports: namedPorts(4), externalIPs: changed(addresses(count, first), version) }),
+    slice(name, name, { ports: namedPorts(4), endpoints: endpoints(1, first) }),
+  ],
+  'contested externalIPs, the winner first': (name, count, first, version = 0) =>
+    contested(name, count, first).slice(version % 2),
+  'contested externalIPs, the winner last': (name, count, first, version = 0) =>
+    contested(name, count, first)
+      .slice(version % 2)
+      .toReversed(),
   'equal externalIPs': (name, count, first, version = 0) => [
     service(name, {
       externalIPs: changed(
@@ -158,6 +180,10 @@ export const LARGE_OBJECTS: Readonly<Record<string, Make>> = {
       nodeName: LONG_NAME,
       hints: { forZones: list(8, (i) => ({ name: `zone-${i}` })), forNodes: [{ name: LONG_NAME }] },
     }),
+  ],
+  'endpoints with invalid node names': (name, count, first, version = 0) => [
+    service(name, {}),
+    ...slices(name, count, first, version, { nodeName: 'not a name' }),
   ],
   'slices of one Service': (name, count, first, version = 0) => [
     service(name, {}),

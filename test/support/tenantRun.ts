@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
-import { ROOT } from '../support/paths.js';
-import { threadTimes } from '../support/threadTimes.js';
+import { ROOT } from './paths.js';
 import type { PassFigures } from './tenantAgent.js';
+import { threadTimes } from './threadTimes.js';
 
 /** Time between two requests to /livez, in ms. */
 const PERIOD = 20;
@@ -29,6 +29,18 @@ export interface TenantFigures {
   readonly operations: number;
   /** Bytes of the input of iptables-restore. */
   readonly bytes: number;
+}
+
+/** The figures on one line. */
+export function shownFigures(figures: TenantFigures): string {
+  const { first, changes, resident, peak, turn, livez, operations, bytes } = figures;
+  const ms = (time: number) => `${time.toFixed(0)} ms`;
+  return [
+    `first ${ms(first)}, changes ${ms(changes)}`,
+    `${resident[0]?.toFixed(0)} MB, then ${resident.at(-1)?.toFixed(0)} MB, at most ${peak.toFixed(0)} MB`,
+    `turn ${ms(turn)}, /livez ${ms(livez)}`,
+    `${operations} operations, ${(bytes / 1e6).toFixed(1)} MB of rules`,
+  ].join('; ');
 }
 
 /** The objects, as the arguments of tenantServer.ts, and the number of their changes. */
@@ -145,7 +157,7 @@ class Child {
   readonly #lines: AsyncIterator<string>;
 
   constructor(script: string, args: readonly string[]) {
-    this.process = spawn(process.execPath, [join(ROOT, 'dist/test/scale', script), ...args], {
+    this.process = spawn(process.execPath, [join(ROOT, 'dist/test/support', script), ...args], {
       stdio: ['pipe', 'pipe', 'inherit'],
     });
     this.#lines = createInterface({ input: this.process.stdout as NodeJS.ReadableStream })[

@@ -1,15 +1,15 @@
 // An API server with the objects of a tenant, in a process of its own.
 //
-// node dist/test/scale/tenantServer.js ROW PARTS ORDINARY
-// node dist/test/scale/tenantServer.js PORTSxENDPOINTS
+// node dist/test/support/tenantServer.js ROW PARTS ORDINARY
+// node dist/test/support/tenantServer.js PORTSxENDPOINTS
 //
 // ROW is a list of largeObjects.ts, in Services with ORDINARY parts each; all PARTS are in one if ORDINARY is 0. Prints the server's
 // URL. Each line on standard input changes the objects once. Prints the number of stored objects after each change.
 import { createInterface } from 'node:readline';
 import type { RawObject } from '../../src/bench/apiServer/store.js';
-import { node } from '../support/apiServer/objects.js';
-import { ApiServer } from '../support/apiServer/server.js';
-import { LARGE_OBJECTS, portsAndEndpoints } from '../support/largeObjects.js';
+import { node } from './apiServer/objects.js';
+import { ApiServer } from './apiServer/server.js';
+import { LARGE_OBJECTS, portsAndEndpoints } from './largeObjects.js';
 
 const [row = '', ...numbers] = process.argv.slice(2);
 const [parts = 0, ordinary = 0] = numbers.map(Number);
@@ -27,21 +27,28 @@ function objects(version: number): RawObject[] {
 }
 
 const server = await new ApiServer().start();
-/** Object → its text. */
-const sent = new Map<string, string>();
+/** The stored objects, and their texts. */
+let sent = new Map<string, { readonly object: RawObject; readonly text: string }>();
 server.store.set(node('node-a'));
 
 /** Stores the objects that a version has changed, and prints the number of those that were stored since the start. */
 let stored = 0;
 function store(version: number): void {
+  const now: typeof sent = new Map();
   for (const object of objects(version)) {
     const name = `${object.kind} ${object.metadata.name}`;
     const text = JSON.stringify(object);
-    if (sent.get(name) === text) continue;
-    sent.set(name, text);
+    now.set(name, { object, text });
+    if (sent.get(name)?.text === text) continue;
     server.store.set(object);
     stored++;
   }
+  for (const [name, { object }] of sent) {
+    if (now.has(name)) continue;
+    server.store.delete(object);
+    stored++;
+  }
+  sent = now;
   server.store.compact();
   process.stdout.write(`${stored}\n`);
 }

@@ -1,6 +1,6 @@
 // An agent on a kernel that keeps nothing, in a process of its own, so that its memory and its time can be measured.
 //
-// node dist/test/scale/tenantAgent.js MODE URL
+// node dist/test/support/tenantAgent.js MODE URL
 //
 // Prints the address of its health server, then a line of JSON for each pass.
 import { once } from 'node:events';
@@ -16,8 +16,8 @@ import { keepYoungGenerationSmall } from '../../src/cli/heap.js';
 import { completed, defaultConfiguration } from '../../src/config/configuration.js';
 import { openMetrics } from '../../src/servers/metrics.js';
 import { nodeFacts } from '../../src/services/nodeFacts.js';
-import { openAccepting } from '../support/acceptingKernel.js';
-import { LoopTurns } from '../support/loopTurns.js';
+import { openAccepting } from './acceptingKernel.js';
+import { LoopTurns } from './loopTurns.js';
 
 /** What the agent has used until the end of a pass. */
 export interface PassFigures {

@@ -2,9 +2,9 @@
 import type { PlannedOperation } from '../reconcile/plannedOperation.js';
 import type { CommandRunner } from './command.js';
 import { groupsOf, type Owned } from './grouping.js';
-import type { Style, StyleName } from './output/colours.js';
-import { writeReport } from './output/output.js';
-import { signed } from './output/signs.js';
+import type { StyleName } from './output/colours.js';
+import { type Layout, textLines, writeReport } from './output/output.js';
+import { signedLines } from './output/signs.js';
 import type { Preview } from './passes.js';
 import { preview } from './preview.js';
 import { count, describeUnread } from './summary.js';
@@ -14,7 +14,7 @@ export const runDiff: CommandRunner = (invocation) =>
   preview(invocation, (found) => {
     const { output } = invocation;
     const report = diffReport(found);
-    writeReport(output, report, (wide) => diffLines(report, wide, output.style));
+    writeReport(output, report, (layout) => diffLines(report, layout));
   });
 
 /** An item in which the kernel differs from the objects. */
@@ -57,23 +57,37 @@ const STYLES: Readonly<Record<Difference['state'], StyleName>> = {
 };
 
 /**
- * Differences as text: the items by Service with their state, and a summary.
- *
- * @param wide with the changes that each item needs
+ * Differences as text: the items by Service with their state, and a summary. Wide ones have the changes that each item needs.
  */
-export function diffLines({ differences, unread }: DiffReport, wide: boolean, style: Style): string[] {
-  if (differences.length === 0) {
-    return unread.length === 0 ? ['the kernel has the desired state'] : describeUnread(unread);
-  }
+export function diffLines({ differences, unread }: DiffReport, layout: Layout): string[] {
+  const { columns, style } = layout;
+  const unreadLines = describeUnread(unread).flatMap((line) => textLines(line, columns, 2));
+  if (differences.length === 0)
+    return unread.length === 0 ? ['the kernel has the desired state'] : unreadLines;
   const lines = groupsOf(differences).flatMap(({ heading, members }) => [
-    style('heading', heading),
-    ...members.flatMap(({ item, state, lines }) => [
-      `  ${style(STYLES[state], state.padEnd(WIDTH))}  ${item}`,
-      ...(wide || state === 'different' ? lines.map((line) => `      ${signed(line, style)}`) : []),
-    ]),
+    ...textLines(heading, columns, 2).map((line) => style('heading', line)),
+    ...members.flatMap((difference) => differenceLines(difference, layout)),
   ]);
-  return [...lines, '', summaryOf(differences), ...describeUnread(unread)];
+  return [...lines, '', ...textLines(summaryOf(differences), columns, 2), ...unreadLines];
 }
+
+/** The line of an item, and the changes that it needs. */
+function differenceLines({ item, state, lines }: Difference, { wide, columns, style }: Layout): string[] {
+  const before = `  ${style(STYLES[state], state.padEnd(WIDTH))}  `;
+  const blank = ' '.repeat(WIDTH + 4);
+  const [first = '', ...rest] = textLines(item, columns - blank.length, 2);
+  const changes = wide || state === 'different' ? lines : [];
+  return [
+    `${before}${first}`,
+    ...rest.map((line) => `${blank}${line}`),
+    ...changes
+      .flatMap((line) => signedLines(line, columns - CHANGES.length, style))
+      .map((line) => `${CHANGES}${line}`),
+  ];
+}
+
+/** Before the changes that an item needs. */
+const CHANGES = '      ';
 
 const WIDTH = Math.max(...STATES.map((state) => state.length));
 

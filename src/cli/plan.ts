@@ -2,9 +2,9 @@
 import type { PlannedOperation } from '../reconcile/plannedOperation.js';
 import type { CommandRunner } from './command.js';
 import { groupsOf } from './grouping.js';
-import type { Style } from './output/colours.js';
-import { writeReport } from './output/output.js';
-import { signed } from './output/signs.js';
+import { type Layout, textLines, writeReport } from './output/output.js';
+import { signedLines } from './output/signs.js';
+import { widest } from './output/table.js';
 import type { Preview } from './passes.js';
 import { preview } from './preview.js';
 import { count, describeUnread } from './summary.js';
@@ -13,7 +13,7 @@ import { count, describeUnread } from './summary.js';
 export const runPlan: CommandRunner = (invocation) =>
   preview(invocation, (found) => {
     const { output } = invocation;
-    writeReport(output, planReport(found), (wide) => planLines(found, wide, output.style));
+    writeReport(output, planReport(found), (layout) => planLines(found, layout));
   });
 
 /** The result of `plan -o json`. */
@@ -33,20 +33,23 @@ export function planReport({ operations, unread }: Preview): PlanReport {
 }
 
 /**
- * A plan as text: the operations by Service, and a summary. Services that share an item have a common heading.
- *
- * @param wide each line begins with the phase of its operation
+ * A plan as text: the operations by Service, and a summary. Services that share an item have a common heading. In a wide one, each
+ * line begins with the phase of its operation.
  */
-export function planLines({ operations, unread }: Preview, wide: boolean, style: Style): string[] {
-  if (operations.length === 0) return unread.length === 0 ? ['nothing would change'] : describeUnread(unread);
-  const width = operations.reduce((most, { phase }) => Math.max(most, phase.length), 0);
+export function planLines({ operations, unread }: Preview, { wide, columns, style }: Layout): string[] {
+  const unreadLines = describeUnread(unread).flatMap((line) => textLines(line, columns, 2));
+  if (operations.length === 0) return unread.length === 0 ? ['nothing would change'] : unreadLines;
+  const width = widest([...new Set(operations.map(({ phase }) => phase))]);
   const lines = groupsOf(operations).flatMap(({ heading, members }) => [
-    style('heading', heading),
-    ...members.flatMap(({ phase, lines }) =>
-      lines.map((line) => `  ${wide ? `${phase.padEnd(width)}  ` : ''}${signed(line, style)}`),
-    ),
+    ...textLines(heading, columns, 2).map((line) => style('heading', line)),
+    ...members.flatMap(({ phase, lines }) => {
+      const before = wide ? `  ${phase.padEnd(width)}  ` : '  ';
+      return lines
+        .flatMap((line) => signedLines(line, columns - before.length, style))
+        .map((line) => `${before}${line}`);
+    }),
   ]);
-  return [...lines, '', summaryOf(operations), ...describeUnread(unread)];
+  return [...lines, '', ...textLines(summaryOf(operations), columns, 2), ...unreadLines];
 }
 
 function summaryOf(operations: readonly PlannedOperation[]): string {

@@ -187,7 +187,9 @@ async function setUp(test: TestContext) {
 }
 
 const printPlan = (parts: PassParts) =>
-  runPreview(parts, (preview) => parts.print(`${planLines(preview, false, (_, text) => text).join('\n')}\n`));
+  runPreview(parts, (preview) =>
+    parts.print(`${planLines(preview, { wide: false, columns: 80, style: (_, text) => text }).join('\n')}\n`),
+  );
 
 /** ipvs mode on a kernel in memory, as a command opens it. */
 function openedOn(kernel: FakeKernel): PassParts['opened'] {

@@ -13,7 +13,7 @@ import { checkLines } from '../../src/cli/check/report.js';
 import { diffLines, diffReport } from '../../src/cli/diff.js';
 import { explanationLines } from '../../src/cli/explain/text.js';
 import { COLOURS, type Style, styleFor } from '../../src/cli/output/colours.js';
-import { type Format, type Output, writeReport } from '../../src/cli/output/output.js';
+import { type Format, type Layout, type Output, writeReport } from '../../src/cli/output/output.js';
 import { planLines, planReport } from '../../src/cli/plan.js';
 import { frontendsInventory } from '../../src/cli/services/frontendsInventory.js';
 import type { Inventory } from '../../src/cli/services/inventory.js';
@@ -69,8 +69,8 @@ async function inEachFormat(told: string, show: (output: Output) => Promise<void
 }
 
 /** A report in each format. */
-function reported(told: string, report: object, lines: (wide: boolean, style: Style) => readonly string[]) {
-  return inEachFormat(told, (output) => writeReport(output, report, (wide) => lines(wide, output.style)));
+function reported(told: string, report: object, lines: (layout: Layout) => readonly string[]) {
+  return inEachFormat(told, (output) => writeReport(output, report, lines));
 }
 
 /** Reads the objects from a source. */
@@ -90,11 +90,9 @@ async function showPreview(
   const proxy = proxyOf(kernel, mode, objects);
   const found = { operations: await proxy.plan(), unread: [] };
   await proxy.stop();
-  const plan = await reported(`${told}: plan`, planReport(found), (wide, style) =>
-    planLines(found, wide, style),
-  );
+  const plan = await reported(`${told}: plan`, planReport(found), (layout) => planLines(found, layout));
   const report = diffReport(found);
-  return plan + (await reported(`${told}: diff`, report, (wide, style) => diffLines(report, wide, style)));
+  return plan + (await reported(`${told}: diff`, report, (layout) => diffLines(report, layout)));
 }
 
 /** services and top. */
@@ -146,7 +144,7 @@ async function showStatus({ problems }: Read, told: string) {
   const agent = decodeAgentReport(JSON.stringify(state.report()));
   assert.ok(agent);
   const report = statusReport({ healthy: true, nodeEligible: true, unread: [] }, agent);
-  await reported(`${told}: status`, report, (_, style) => statusLines(report, now, style));
+  await reported(`${told}: status`, report, (layout) => statusLines(report, now, layout));
 }
 
 // Both kinds of sources; hostileText.test.ts reads from the others too.
@@ -177,7 +175,7 @@ it('the command check shows no line and no escape of a manifest, whose bytes may
       writeFileSync(path, listOf(hostile));
       const report = await check([path], readInputFlags([]));
       assert.ok(report.problems.length > 0, name);
-      await reported(`${name}: check`, report, (_, style) => checkLines(report, style));
+      await reported(`${name}: check`, report, (layout) => checkLines(report, layout));
     }
   } finally {
     rmSync(folder, { recursive: true });
@@ -202,7 +200,7 @@ it('no command shows a line or an escape of another program that answers on the 
     const health = decodeHealth(503, JSON.stringify({ currentTime: text, unread: [text] }));
     assert.ok(agent && health);
     const report = statusReport(health, agent);
-    await reported(`${name}: status`, report, (_, style) => statusLines(report, now, style));
+    await reported(`${name}: status`, report, (layout) => statusLines(report, now, layout));
     const frontend = { service: text, portName: text, kind: text, address: text, protocol: text, port: 80 };
     const answer = JSON.stringify({ frontends: [frontend] });
     if (escapedControls(text) === text)

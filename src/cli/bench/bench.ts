@@ -71,7 +71,7 @@ function show(reports: readonly BenchReport[], options: Invocation['options'], o
   }
   const [only] = reports;
   const result = reports.length === 1 && only ? only : merged;
-  writeReport(output, result, (wide) => {
+  writeReport(output, result, ({ wide }) => {
     if (output.format === 'markdown') return markdown(merged).split('\n');
     return [
       ...reports.flatMap((report) => reportLines(report, wide, output.style, output.columns)),

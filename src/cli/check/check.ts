@@ -32,7 +32,7 @@ export const runCheck: CommandRunner = async ({ args, options, flags, output }) 
     throw new Error('there is nothing to check: name files, folders or flags of the agent');
   }
   const report = await check(paths, flags);
-  writeReport(output, report, () => checkLines(report, output.style));
+  writeReport(output, report, (layout) => checkLines(report, layout));
   return checkStatus(report, options['strict'] === true);
 };
 

@@ -1,6 +1,6 @@
 // The result of check, for people and as JSON. Pure.
 import { excerpt } from '../../errors.js';
-import type { Style } from '../output/colours.js';
+import { type Layout, textLines } from '../output/output.js';
 import { count } from '../summary.js';
 
 /** A problem in a file or on the command line. */
@@ -34,22 +34,28 @@ export function checkStatus({ problems, unreadable }: CheckReport, strict: boole
   return problems.some(({ level }) => strict || level === 'error') ? 1 : 0;
 }
 
-/** A line for each problem, and a summary. */
-export function checkLines({ files, problems, unreadable }: CheckReport, style: Style): string[] {
+/** Each problem, and a summary. */
+export function checkLines(
+  { files, problems, unreadable }: CheckReport,
+  { columns, style }: Pick<Layout, 'columns' | 'style'>,
+): string[] {
   const errors = problems.filter(({ level }) => level === 'error').length;
   const warnings = problems.length - errors;
   const counts = [count(errors, 'problem'), ...(warnings > 0 ? [count(warnings, 'warning')] : [])];
   const summary = `${counts.join(' and ')} in ${count(files.length, 'file')}`;
   return [
-    ...problems.map((problem) => describe(problem, style)),
+    ...problems.flatMap((problem) => {
+      const { level } = problem;
+      const [first = '', ...rest] = textLines(describe(problem), columns, 2);
+      return [`${style(level === 'error' ? 'bad' : 'warning', level)}${first.slice(level.length)}`, ...rest];
+    }),
     ...(problems.length > 0 ? [''] : []),
-    ...(unreadable.length > 0 ? [`unreadable: ${unreadable.join(', ')}`] : []),
+    ...(unreadable.length > 0 ? textLines(`unreadable: ${unreadable.join(', ')}`, columns, 2) : []),
     summary,
   ];
 }
 
-function describe({ file, object, field, value, rule, level }: CheckedProblem, style: Style): string {
+function describe({ file, object, field, value, rule, level }: CheckedProblem): string {
   const found = value === undefined ? '' : `, found ${excerpt(JSON.stringify(value))}`;
-  const mark = level === 'error' ? style('bad', 'error') : style('warning', 'warning');
-  return `${mark}: ${excerpt(file)}: ${excerpt(object)}: ${excerpt(field)}: ${excerpt(rule)}${found}`;
+  return `${level}: ${excerpt(file)}: ${excerpt(object)}: ${excerpt(field)}: ${excerpt(rule)}${found}`;
 }

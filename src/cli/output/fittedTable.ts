@@ -1,8 +1,7 @@
 // Tables that fit a number of columns: cells of text are broken at spaces, and what still does not fit is shown in a
 // second table below the first.
-import stringWidth from 'string-width';
 import { wrapped } from '../../wrap.js';
-import { type Column, GAP, tableLines } from './table.js';
+import { type Column, tableLines, totalWidth, widest } from './table.js';
 
 /** How a table fits. */
 export interface Fit {
@@ -28,7 +27,7 @@ export function fittedTable(
   const widths = columns.map(({ title }, i) => widest([title, ...rows.map((cells) => cells[i] ?? '')]));
   const narrow = narrowed(columns, rows, widths, width);
   if (narrow) return tableLines(columns, brokenRows(rows, narrow, paint));
-  return groupsOf(widths, keys, width).flatMap((group, block) => [
+  return columnGroups(widths, keys, width).flatMap((group, block) => [
     ...(block === 0 ? [] : ['']),
     ...tableLines(
       group.map((i) => columns[i] as Column),
@@ -50,13 +49,13 @@ function narrowed(
     .filter(({ align }) => align !== 'right')
     .sort((a, b) => (widths[b.i] ?? 0) - (widths[a.i] ?? 0));
   for (const { i } of texts) {
-    const excess = total(found) - width;
+    const excess = totalWidth(found) - width;
     if (excess <= 0) break;
     const words = rows.flatMap((cells) => (cells[i] ?? '').split(' '));
     const least = widest([columns[i]?.title ?? '', ...words]);
     found[i] = Math.max(least, (found[i] ?? 0) - excess);
   }
-  return total(found) <= width ? found : undefined;
+  return totalWidth(found) <= width ? found : undefined;
 }
 
 /** Rows with broken cells: a row for each line of the highest cell. */
@@ -74,22 +73,20 @@ function brokenRows(
   });
 }
 
-/** The columns of each table: the keys, and as many others as fit, at least one. */
-function groupsOf(widths: readonly number[], keys: number, width: number): number[][] {
+/**
+ * The columns of each table: the keys, and as many others as fit, at least one.
+ *
+ * @param widths of all columns
+ * @param keys number of first columns that each table has
+ * @param width terminal columns of the longest line
+ */
+export function columnGroups(widths: readonly number[], keys: number, width: number): number[][] {
   const key = Array.from({ length: keys }, (_, i) => i);
   const groups: number[][] = [];
   for (let i = keys; i < widths.length; i++) {
     const last = groups.at(-1);
-    if (last && total([...last, i].map((at) => widths[at] ?? 0)) <= width) last.push(i);
+    if (last && totalWidth([...last, i].map((at) => widths[at] ?? 0)) <= width) last.push(i);
     else groups.push([...key, i]);
   }
   return groups.length === 0 ? [key] : groups;
-}
-
-function total(widths: readonly number[]): number {
-  return widths.reduce((sum, each) => sum + each, GAP.length * (widths.length - 1));
-}
-
-function widest(texts: readonly string[]): number {
-  return texts.reduce((most, text) => Math.max(most, stringWidth(text)), 0);
 }

@@ -1,6 +1,6 @@
 // The output of the commands: results on standard output, notes and errors on standard error.
 import { escapedControls, escapedLines } from '../../errors.js';
-import { USUAL_COLUMNS } from '../../wrap.js';
+import { USUAL_COLUMNS, wrapped } from '../../wrap.js';
 import { yaml } from '../../yaml.js';
 import { COLOURS, hasColours, type Style, styleFor } from './colours.js';
 
@@ -18,6 +18,15 @@ export interface Output {
   write(text: string): void;
   /** Writes a line to standard error, for people: it is not part of the result. */
   note(line: string): void;
+}
+
+/** How the lines of a result for people are laid out. */
+export interface Layout {
+  /** With more columns or lines. */
+  readonly wide: boolean;
+  /** Terminal columns of the longest line, unless a word is longer. Infinity if it is `wide`: no line is broken. */
+  readonly columns: number;
+  readonly style: Style;
 }
 
 /** Bounds of the columns of a terminal: with fewer, nothing fits, and longer lines are hard to read. */
@@ -43,7 +52,10 @@ export function processOutput(format: Format): Output {
     columns: columnsOf(process.stdout),
     style: styleFor(hasColours(process.stdout.isTTY === true, process.env)),
     write: (text) => void process.stdout.write(text),
-    note: (line) => void process.stderr.write(`${escapedControls(line)}\n`),
+    note: (line) => {
+      const lines = textLines(line, columnsOf(process.stderr), 2);
+      process.stderr.write(`${lines.join('\n')}\n`);
+    },
   };
 }
 
@@ -56,7 +68,7 @@ export function processOutput(format: Format): Output {
 export function writeReport(
   output: Output,
   report: object,
-  lines: (wide: boolean) => readonly string[],
+  lines: (layout: Layout) => readonly string[],
 ): void {
   output.write(formatted(output, report, lines));
 }
@@ -71,14 +83,25 @@ const YAML = {
 } as const;
 
 function formatted(
-  { format, style }: Pick<Output, 'format' | 'style'>,
+  { format, style, columns }: Pick<Output, 'format' | 'style' | 'columns'>,
   report: object,
-  lines: (wide: boolean) => readonly string[],
+  lines: (layout: Layout) => readonly string[],
 ): string {
   // JSON.stringify leaves the controls above U+007E, which terminals obey too. Its own line breaks stay.
   if (format === 'json') return `${escapedLines(JSON.stringify(report, undefined, 2))}\n`;
   if (format === 'yaml') return escapedLines(yaml().stringify(report, YAML));
-  return shownLines(lines(format === 'wide'), style);
+  const wide = format === 'wide';
+  return shownLines(lines({ wide, columns: wide ? Number.POSITIVE_INFINITY : columns, style }), style);
+}
+
+/**
+ * A text for people, broken at its spaces. Controls are escaped before, because they then need more columns.
+ *
+ * @param columns of the longest line, unless a word is longer
+ * @param indent spaces at the start of each line but the first
+ */
+export function textLines(text: string, columns: number, indent: number): string[] {
+  return wrapped(escapedControls(text), columns, indent);
 }
 
 /**

@@ -10,7 +10,7 @@ export interface Column {
 }
 
 /** Spaces between columns. */
-export const GAP = '  ';
+const GAP = '  ';
 
 /**
  * The lines of a table, headings first. No line ends with spaces.
@@ -19,15 +19,23 @@ export const GAP = '  ';
  */
 export function tableLines(columns: readonly Column[], rows: readonly (readonly string[])[]): string[] {
   const lines = [columns.map(({ title }) => title), ...rows];
-  const widths = columns.map((_, i) =>
-    lines.reduce((most, cells) => Math.max(most, stringWidth(cells[i] ?? '')), 0),
-  );
+  const widths = columns.map((_, i) => widest(lines.map((cells) => cells[i] ?? '')));
   return lines.map((cells) =>
     columns
       .map(({ align }, i) => pad(cells[i] ?? '', widths[i] ?? 0, align ?? 'left'))
       .join(GAP)
       .trimEnd(),
   );
+}
+
+/** The terminal columns of the widest text; there may be as many texts as a cluster has endpoints. */
+export function widest(texts: readonly string[]): number {
+  return texts.reduce((most, text) => Math.max(most, stringWidth(text)), 0);
+}
+
+/** The terminal columns of a table with columns of these widths. */
+export function totalWidth(widths: readonly number[]): number {
+  return widths.reduce((sum, each) => sum + each, GAP.length * (widths.length - 1));
 }
 
 function pad(text: string, width: number, align: 'left' | 'right'): string {

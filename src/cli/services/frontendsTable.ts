@@ -1,7 +1,8 @@
 // The table of the frontends in rules: a line for each one and, below it, a line for each endpoint. Pure.
 import type { RuleTraffic } from '../../modes/inventory.js';
 import { joinHostPort } from '../../net/address.js';
-import { type Column, tableLines } from '../output/table.js';
+import { namedTable } from '../output/namedTable.js';
+import type { Column } from '../output/table.js';
 import { count } from '../summary.js';
 import { type FrontendReport, frontendName } from './frontendsReport.js';
 import { serviceName } from './report.js';
@@ -25,10 +26,8 @@ const MORE_COLUMNS: readonly Column[] = [
 ];
 
 /** The lines of the table. */
-export function frontendLines(
-  frontends: readonly FrontendReport[],
-  { wide, realServers, style }: TableOptions,
-): string[] {
+export function frontendLines(frontends: readonly FrontendReport[], options: TableOptions): string[] {
+  const { wide, realServers, style } = options;
   const columns = wide ? [...COLUMNS, ...MORE_COLUMNS] : COLUMNS;
   const rows = frontends.flatMap((frontend) => {
     const { kind, persistence, chain, refused, endpoints, counters, rates } = frontend;
@@ -53,11 +52,7 @@ export function frontendLines(
     ]);
     return realServers ? [own, ...below] : [own];
   });
-  const [headings = '', ...lines] = tableLines(
-    columns,
-    rows.map((cells) => cells.slice(0, columns.length)),
-  );
-  return [style('heading', headings), ...lines];
+  return namedTable(columns, rows, options);
 }
 
 /** Connections and their rate, then bytes and theirs: the order of the columns. */

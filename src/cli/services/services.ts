@@ -34,8 +34,8 @@ export async function printServices<Listing>(parts: ServicesParts<Listing>): Pro
   if (before) await wait(interval * 1000);
   const measured = (performance.now() - start) / 1000;
   const report = inventory.report({ before, after: await inventory.list(), interval: measured }, 'name');
-  writeReport(output, report.result, (wide) => {
-    if (report.size > 0) return report.lines({ wide, realServers: true, style: output.style });
+  writeReport(output, report.result, (layout) => {
+    if (report.size > 0) return report.lines({ ...layout, realServers: true });
     return [
       isFiltered ? `no ${inventory.what} has such a name or address` : `there are no ${inventory.what}s`,
     ];

@@ -1,7 +1,8 @@
 // The table of virtual services: a line for each one and, below it, a line for each real server. Pure.
 import { joinHostPort } from '../../net/address.js';
 import type { Style } from '../output/colours.js';
-import { type Column, tableLines } from '../output/table.js';
+import { type NamedTableLayout, namedTable } from '../output/namedTable.js';
+import type { Column } from '../output/table.js';
 import { virtualServiceName } from './names.js';
 import { serviceName, type Traffic, type VirtualServiceReport } from './report.js';
 
@@ -26,29 +27,22 @@ const MORE_COLUMNS: readonly Column[] = [
 ];
 
 /** How the table is shown. */
-export interface TableOptions {
+export interface TableOptions extends NamedTableLayout {
   /** With packets, bytes, and settings. */
   readonly wide: boolean;
   /** With a line for each real server. */
   readonly realServers: boolean;
-  readonly style: Style;
 }
 
 /** The lines of the table. */
-export function serviceLines(
-  services: readonly VirtualServiceReport[],
-  { wide, realServers, style }: TableOptions,
-): string[] {
+export function serviceLines(services: readonly VirtualServiceReport[], options: TableOptions): string[] {
+  const { wide, realServers, style } = options;
   const columns = wide ? [...COLUMNS, ...MORE_COLUMNS] : COLUMNS;
   const rows = services.flatMap((service) => [
     serviceRow(service, style),
     ...(realServers ? serverRows(service, style) : []),
   ]);
-  const [headings = '', ...lines] = tableLines(
-    columns,
-    rows.map((cells) => cells.slice(0, columns.length)),
-  );
-  return [style('heading', headings), ...lines];
+  return namedTable(columns, rows, options);
 }
 
 function serviceRow(service: VirtualServiceReport, style: Style): string[] {

@@ -2,7 +2,7 @@
 import { escapedControls } from '../../errors.js';
 import { AnswerLimit } from '../answerLimit.js';
 import type { CommandRunner } from '../command.js';
-import { type Output, shownLines } from '../output/output.js';
+import { type Output, shownLines, textLines } from '../output/output.js';
 import { fitted } from '../output/table.js';
 import type { Inventory } from './inventory.js';
 import { withInventory } from './openInventory.js';
@@ -102,13 +102,16 @@ class TopView<Listing> {
     const sample = { before: this.#before?.listing, after, interval: seconds };
     const report = inventory.report(sample, this.#order);
     if ('output' in this.#target) {
-      const { style, write } = this.#target.output;
-      const lines = report.lines({ wide: false, realServers: false, style });
-      write(shownLines([report.title, ...lines], style));
+      const { style, columns, write } = this.#target.output;
+      const lines = report.lines({ wide: false, realServers: false, columns, style });
+      write(shownLines([...textLines(report.title, columns, 2), ...lines], style));
       return;
     }
     const { columns, rows, style, show } = this.#target.terminal;
-    const table = report.lines({ wide: columns() >= WIDE, realServers: false, style: (_, text) => text });
+    const table = report.lines({
+      ...{ wide: columns() >= WIDE, realServers: false, style: (_, text) => text },
+      ...{ columns: columns(), cutsNames: true },
+    });
     const lines = [report.title, '', ...table].map((line) => fitted(escapedControls(line), columns()));
     const [title = '', gap = '', headings = '', ...body] = lines.slice(0, Math.max(0, rows() - 1));
     show(

@@ -2,7 +2,8 @@
 import type { AgentReport, FailureReport, FormerModeReport } from '../../agent/agentReport.js';
 import { excerpt } from '../../errors.js';
 import { isRecord } from '../../input/fields.js';
-import type { Style } from '../output/colours.js';
+import type { StyleName } from '../output/colours.js';
+import { type Layout, textLines } from '../output/output.js';
 import { count } from '../summary.js';
 
 /** The answer of the health port. */
@@ -95,7 +96,7 @@ function unhealthyWhy({ nodeEligible }: HealthReport, { lastPass }: AgentReport)
 export function statusLines(
   { good, faults, health, agent }: StatusReport,
   now: number,
-  style: Style,
+  { columns, style }: Pick<Layout, 'columns' | 'style'>,
 ): string[] {
   const {
     version,
@@ -112,37 +113,40 @@ export function statusLines(
     leftOut,
     problems,
   } = agent;
-  const row = (title: string, value: string) => `${style('heading', title.padEnd(10))}${value}`;
-  const verdict = good
-    ? style('good', 'good')
-    : style('bad', faults.map((fault) => excerpt(fault)).join('; '));
+  const row = (title: string, value: string, look?: StyleName) =>
+    textLines(value, columns - TITLE_WIDTH, 0).map((line, i) => {
+      const shown = look === undefined ? line : style(look, line);
+      return `${style('heading', (i === 0 ? title : '').padEnd(TITLE_WIDTH))}${shown}`;
+    });
+  const below = (line: string) => textLines(`  ${line}`, columns, 4);
   const ago = (time: string) => `${duration(now - Date.parse(time))} ago`;
   return [
-    row('status', verdict),
-    row('agent', `kube-netlink-proxy ${excerpt(version)}, ${mode} mode, IPv${families.join(' and IPv')}`),
-    row('node', `${excerpt(node)}${health.nodeEligible ? '' : ' (not seen, or being removed)'}`),
-    row('started', ago(startedAt)),
-    row('last pass', lastPass ? passText(lastPass, ago(lastPass.endedAt)) : 'none has ended'),
-    ...(lastPass?.failures ?? []).map((failure) => `  ${failureText(failure)}`),
-    ...(kernelError === null ? [] : [row('kernel', excerpt(kernelError))]),
-    row(
+    ...row('status', good ? 'good' : faults.map((fault) => excerpt(fault)).join('; '), good ? 'good' : 'bad'),
+    ...row('agent', `kube-netlink-proxy ${excerpt(version)}, ${mode} mode, IPv${families.join(' and IPv')}`),
+    ...row('node', `${excerpt(node)}${health.nodeEligible ? '' : ' (not seen, or being removed)'}`),
+    ...row('started', ago(startedAt)),
+    ...row('last pass', lastPass ? passText(lastPass, ago(lastPass.endedAt)) : 'none has ended'),
+    ...(lastPass?.failures ?? []).flatMap((failure) => below(failureText(failure))),
+    ...(kernelError === null ? [] : row('kernel', excerpt(kernelError))),
+    ...row(
       'drift',
       repaired === 0 ? 'none since the start' : `${count(repaired, 'operation')} repaired changes by others`,
     ),
     ...(repeated === 0
       ? []
-      : [
-          row(
-            '',
-            `another program undoes the repair of ${count(repeated, 'item')}, or audits read another table`,
-          ),
-        ]),
-    ...(draining === undefined ? [] : [row('draining', count(draining, 'real server'))]),
-    ...formerModes.map((former) => row('former', formerText(former))),
-    row('left out', leftOut === 0 ? 'nothing' : count(leftOut, 'problem')),
-    ...problems.map((problem) => `  ${excerpt(problem)}`),
+      : row(
+          '',
+          `another program undoes the repair of ${count(repeated, 'item')}, or audits read another table`,
+        )),
+    ...(draining === undefined ? [] : row('draining', count(draining, 'real server'))),
+    ...formerModes.flatMap((former) => row('former', formerText(former))),
+    ...row('left out', leftOut === 0 ? 'nothing' : count(leftOut, 'problem')),
+    ...problems.flatMap((problem) => below(excerpt(problem))),
   ];
 }
+
+/** Terminal columns of the titles of lines. */
+const TITLE_WIDTH = 10;
 
 function formerText({ mode, connections, error }: FormerModeReport): string {
   if (error !== null) return `${excerpt(mode)} mode: its state could not be removed: ${excerpt(error)}`;

@@ -10,7 +10,7 @@ import { decodeAgentReport, decodeHealth, type StatusReport, statusLines, status
 export const runStatus: CommandRunner = async ({ options, flags, output }) => {
   const { configuration } = loadConfiguration(flags);
   const report = await readStatus(configuration, Number(options['timeout']) * 1000);
-  writeReport(output, report, () => statusLines(report, Date.now(), output.style));
+  writeReport(output, report, (layout) => statusLines(report, Date.now(), layout));
   return report.good ? 0 : 1;
 };
 

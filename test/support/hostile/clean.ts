@@ -11,8 +11,8 @@ const CONTROL =
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches them on purpose.
 const CONTROL_OF_RULES = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 
-/** Starts of lines that hostile text has after a line break. */
-const STARTS = /^\s*(-P|COMMIT|\*filter|:FORWARD)/;
+/** Starts of lines that hostile text has after a line break. What commands break at a space begins with two spaces or more. */
+const STARTS = /^ ?(-P|COMMIT|\*filter|:FORWARD)/;
 
 /** Output for people, for files or for programs: no control character but its own line breaks, and no line of hostile text. */
 export function assertCleanLines(text: string, told: string): void {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { hasColours, styleFor } from '../../../src/cli/output/colours.js';
 import { type Format, writeReport } from '../../../src/cli/output/output.js';
-import { signed } from '../../../src/cli/output/signs.js';
+import { signedLines } from '../../../src/cli/output/signs.js';
 import { fitted, tableLines } from '../../../src/cli/output/table.js';
 
 describe('output has colours', () => {
@@ -25,9 +25,13 @@ describe('output has colours', () => {
   it('by the meaning of the text, and by the sign of a line of a diff', () => {
     const style = styleFor(true);
     assert.equal(style('bad', 'x'), '\u001b[31mx\u001b[39m');
-    assert.equal(signed('    + rule', style), '\u001b[32m    + rule\u001b[39m');
-    assert.equal(signed('- link', style), '\u001b[31m- link\u001b[39m');
-    assert.equal(signed('text', style), 'text');
+    assert.deepEqual(signedLines('    + rule', 80, style), ['\u001b[32m    + rule\u001b[39m']);
+    assert.deepEqual(signedLines('- link', 80, style), ['\u001b[31m- link\u001b[39m']);
+    assert.deepEqual(signedLines('text', 80, style), ['text']);
+    assert.deepEqual(signedLines('  - a b', 5, style), [
+      '\u001b[31m  - a\u001b[39m',
+      '\u001b[31m      b\u001b[39m',
+    ]);
     assert.equal(styleFor(false)('bad', 'x'), 'x');
   });
 });
@@ -65,13 +69,15 @@ describe('a report', () => {
       text += part;
     };
     const output = { format, columns: 80, style: styleFor(false), write, note() {} };
-    writeReport(output, { a: [1], b: 'x' }, (wide) => [wide ? 'wide line' : 'line']);
+    writeReport(output, { a: [1], b: 'x' }, ({ wide, columns }) => [
+      wide ? `wide line of ${columns}` : `line of ${columns}`,
+    ]);
     return text;
   };
 
   it('is text, more text, JSON or YAML', () => {
-    assert.equal(written('text'), 'line\n');
-    assert.equal(written('wide'), 'wide line\n');
+    assert.equal(written('text'), 'line of 80\n');
+    assert.equal(written('wide'), 'wide line of Infinity\n');
     assert.equal(written('json'), '{\n  "a": [\n    1\n  ],\n  "b": "x"\n}\n');
     assert.equal(written('yaml'), 'a:\n  - 1\nb: x\n');
   });

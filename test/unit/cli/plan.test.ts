@@ -17,10 +17,10 @@ function service(name: string, spec: object): ObjectChange {
   return { type: 'set', object };
 }
 
-const plain = (_: unknown, text: string) => text;
+const PLAIN = { wide: false, columns: 80, style: (_: unknown, text: string) => text };
 
 function planText(operations: Preview['operations'], unread: readonly string[]): string {
-  return `${planLines({ operations, unread }, false, plain).join('\n')}\n`;
+  return `${planLines({ operations, unread }, PLAIN).join('\n')}\n`;
 }
 
 function proxyOf(kernel: FakeKernel, objects: readonly ObjectChange[]) {
@@ -66,8 +66,8 @@ it('operations are listed by Service, those of the node first, with a summary', 
   assert.match(text, /^Service demo\/web\n( {2}.*\n)* {2}\+ virtual service 10\.96\.0\.80:80\/tcp rr\n/m);
   assert.match(text, /^no longer wanted\n( {2}.*\n)* {2}- virtual service 10\.96\.0\.99:80\/tcp\n/m);
   assert.match(
-    headings.at(-1) ?? '',
-    /^\d+ operations: \d+ for the node, \d+ for 2 Services, 2 for items that are no longer wanted$/,
+    text.slice(text.lastIndexOf('\n\n')),
+    /^\s+\d+ operations: \d+ for the node, \d+ for 2 Services, 2 for items that are no\s+longer wanted\n$/,
   );
 });
 
@@ -84,7 +84,8 @@ it('the items that a former mode left are last, with its name', () => {
 no longer wanted, of iptables mode
   - rule
 
-2 operations: 1 for items that are no longer wanted, 1 for items of iptables mode, which ran before
+2 operations: 1 for items that are no longer wanted, 1 for items of iptables
+  mode, which ran before
 `,
   );
   const { differences } = diffReport({ operations, unread: [] });
@@ -127,14 +128,12 @@ it('unreadable files are named, and the result is not "nothing would change"', (
 
 it('without changes, the text is a sentence, and the JSON has an empty list', () => {
   assert.equal(planText([], []), 'nothing would change\n');
-  assert.deepEqual(diffLines({ differences: [], unread: [] }, false, plain), [
-    'the kernel has the desired state',
-  ]);
+  assert.deepEqual(diffLines({ differences: [], unread: [] }, PLAIN), ['the kernel has the desired state']);
 });
 
 it('a wide plan has the phase of each operation', async () => {
   const { operations } = await plan(new FakeKernel(), OBJECTS);
-  const lines = planLines({ operations, unread: [] }, true, plain);
+  const lines = planLines({ operations, unread: [] }, { ...PLAIN, wide: true });
   assert.ok(lines.some((line) => /^ {2}addServers +\+ virtual service 10\.96\.0\.80:80\/tcp rr$/.test(line)));
 });
 
@@ -159,7 +158,7 @@ it('differences are items with their state, and the operations of one item are o
       ['address 10.96.0.99', 'unwanted', ''],
     ],
   );
-  assert.deepEqual(diffLines(report, false, plain), [
+  assert.deepEqual(diffLines(report, PLAIN), [
     'Service demo/api',
     '  different  virtual service 10.96.0.10:8080/tcp',
     '      ~ virtual service 10.96.0.10:8080/tcp rr',

@@ -110,6 +110,8 @@ describe('the state of the agent', () => {
   });
 });
 
+const PLAIN = { columns: 80, style: (_: unknown, text: string) => text };
+
 /** The report of an agent whose last pass succeeded. */
 function goodAgent(): AgentReport {
   const { collected, events } = state();
@@ -124,29 +126,27 @@ describe('the report', () => {
   it('has repairs that do not last as a fault, with a line', () => {
     const report = statusReport(HEALTHY, { ...goodAgent(), repaired: 9, repeated: 3 });
     assert.deepEqual([report.good, report.faults], [false, ['3 items repaired again in each audit']]);
-    const lines = statusLines(report, NOW, (_, text) => text);
-    assert.deepEqual(lines.slice(5, 7), [
+    const lines = statusLines(report, NOW, PLAIN);
+    assert.deepEqual(lines.slice(5, 8), [
       'drift     9 operations repaired changes by others',
-      '          another program undoes the repair of 3 items, or audits read another table',
+      '          another program undoes the repair of 3 items, or audits read another',
+      '          table',
     ]);
   });
 
   it('is good if the agent is healthy and its last pass succeeded', () => {
     const report = statusReport(HEALTHY, goodAgent());
     assert.deepEqual([report.good, report.faults], [true, []]);
-    assert.deepEqual(
-      statusLines(report, NOW, (_, text) => text),
-      [
-        'status    good',
-        'agent     kube-netlink-proxy 0.1.0, ipvs mode, IPv4 and IPv6',
-        'node      node-a',
-        'started   60 min ago',
-        'last pass 42 s ago: 2 Services, 5 operations (planned in 1.3 ms, kernel 3.5 ms)',
-        'drift     none since the start',
-        'draining  1 real server',
-        'left out  nothing',
-      ],
-    );
+    assert.deepEqual(statusLines(report, NOW, PLAIN), [
+      'status    good',
+      'agent     kube-netlink-proxy 0.1.0, ipvs mode, IPv4 and IPv6',
+      'node      node-a',
+      'started   60 min ago',
+      'last pass 42 s ago: 2 Services, 5 operations (planned in 1.3 ms, kernel 3.5 ms)',
+      'drift     none since the start',
+      'draining  1 real server',
+      'left out  nothing',
+    ]);
   });
 
   it('has no line about draining in a mode without real servers', () => {
@@ -154,7 +154,7 @@ describe('the report', () => {
     events.synced({ ...PASS, counts: {} }, 1);
     const agent = decodeAgentReport(JSON.stringify(collected.report()));
     assert.ok(agent && !('draining' in agent));
-    const lines = statusLines(statusReport(HEALTHY, agent), NOW, (_, text) => text);
+    const lines = statusLines(statusReport(HEALTHY, agent), NOW, PLAIN);
     assert.ok(!lines.some((line) => line.includes('draining')));
   });
 
@@ -187,7 +187,7 @@ describe('the report', () => {
     it(`names the fault if ${name}`, () => {
       const report = statusReport({ ...HEALTHY, ...health }, { ...goodAgent(), ...agent });
       assert.deepEqual([report.good, report.faults], [false, [fault]]);
-      assert.ok(statusLines(report, NOW, (_, text) => text)[0]?.endsWith(fault));
+      assert.ok(statusLines(report, NOW, PLAIN)[0]?.endsWith(fault));
     });
   }
 
@@ -199,7 +199,7 @@ describe('the report', () => {
       assert.ok(agent);
       const report = statusReport(HEALTHY, agent);
       assert.ok(report.good);
-      return statusLines(report, NOW, (_, text) => text).filter((line) => line.startsWith('former'));
+      return statusLines(report, NOW, PLAIN).filter((line) => line.startsWith('former'));
     };
     assert.deepEqual(shown(), []);
     events.kept?.('iptables', 2);
@@ -222,7 +222,7 @@ describe('the report', () => {
       },
     ];
     const agent = { ...goodAgent(), leftOut: 1, problems, lastPass: { ...pass(), failed: 1, failures } };
-    const lines = statusLines(statusReport(HEALTHY, agent), NOW, (_, text) => text);
+    const lines = statusLines(statusReport(HEALTHY, agent), NOW, PLAIN);
     assert.ok(lines.includes(`  ${FIELD}: ENOENT: ipvs.add`));
     assert.ok(lines.includes('  ENOENT: ipvs.add'));
     assert.ok(lines.includes('  demo/a\\u001b, demo/b: ENOENT: ipvs.add'));

@@ -79,13 +79,16 @@ describe('the table', () => {
 
   it('has a line for each frontend, and one for each endpoint', () => {
     const report = inventory().report({ before: undefined, after: list, interval: 0 }, 'name');
-    assert.deepEqual(report.lines({ wide: false, realServers: true, style: plain }), [
+    assert.deepEqual(report.lines({ wide: false, realServers: true, columns: 80, style: plain }), [
       'SERVICE        ADDRESS                SHARE  CONN  CONN/S',
       'demo/web:http  10.96.0.1:80/tcp                 5       -',
       '                 -> 10.244.1.1:8080    100%     5       -',
       'demo/web:http  10.96.0.2:80/tcp      REJECT    9k       -',
     ]);
-    const [headings = ''] = report.lines({ wide: true, realServers: false, style: plain });
+    const [headings = ''] = report.lines({
+      ...{ wide: true, realServers: false },
+      ...{ columns: Number.POSITIVE_INFINITY, style: plain },
+    });
     assert.match(headings, /CONN\/S +BYTES +B\/S +KIND +PERSISTENCE +CHAIN$/);
   });
 

@@ -78,12 +78,15 @@ describe('the list of virtual services', () => {
     });
     assert.equal(
       text(),
-      `SERVICE        ADDRESS                  SCHEDULER  WEIGHT  ACTIVE  INACTIVE  CONN/S
-demo/web:http  10.96.0.80:80/tcp        wlc                     3         0       0
-                 -> 10.244.1.11:8080                    1       3         0    1.2k
-                 -> 10.244.1.11:8081                    0       0         0       0
-demo/web:http  192.168.50.10:30080/tcp  rr           none       0         0       0
--              10.96.0.9:53/udp         rr           none       0         0       0
+      `SERVICE
+  ADDRESS                  SCHEDULER  WEIGHT  ACTIVE  INACTIVE  CONN/S
+demo/web:http
+  10.96.0.80:80/tcp        wlc                     3         0       0
+    -> 10.244.1.11:8080                    1       3         0    1.2k
+    -> 10.244.1.11:8081                    0       0         0       0
+  192.168.50.10:30080/tcp  rr           none       0         0       0
+-
+  10.96.0.9:53/udp         rr           none       0         0       0
 `,
     );
   });
@@ -176,7 +179,7 @@ demo/web:http  192.168.50.10:30080/tcp  rr           none       0         0     
         output,
       });
       if (found === 0) assert.equal(text(), 'no virtual service has such a name or address\n');
-      else assert.equal(text().trimEnd().split('\n').length, 1 + found, texts.join());
+      else assert.equal(text().match(/\/tcp /g)?.length, found, texts.join());
     }
     assert.deepEqual(matching([], []), []);
   });

@@ -18,7 +18,6 @@ import { flagLines, flagTexts } from '../config/help.js';
 import { type Loaded, loadConfiguration } from '../config/load.js';
 import type { ConfigurationFile } from '../config/reload.js';
 import { writeConfiguration } from '../config/writeConfig.js';
-import { escapedLines } from '../errors.js';
 import { HOST } from '../kernel/hints.js';
 import type { ModeDefinition, OpenedMode } from '../modes/definition.js';
 import type { FormerMode } from '../modes/mode.js';
@@ -249,7 +248,7 @@ async function runPass(session: Session, source: Source, node: NodeFacts): Promi
 }
 
 function print(text: string): void {
-  process.stdout.write(escapedLines(text));
+  process.stdout.write(text);
 }
 
 /** @param situation the node, to validate a changed configuration; undefined if the source is manifests */

@@ -1,4 +1,5 @@
 // The printed summary of one pass.
+import { escapedControls } from '../errors.js';
 import type { SyncSummary } from '../reconcile/summary.js';
 
 /**
@@ -14,7 +15,7 @@ export function describeSummary(summary: SyncSummary, unread: readonly string[])
   for (const [phase, number] of phases) lines.push(`  ${phase.padEnd(16)} ${number}`);
   if (failures.length > 0) lines.push(`${count(failures.length, 'operation')} failed, see above`);
   lines.push(...describeUnread(unread));
-  return `${lines.join('\n')}\n`;
+  return printed(lines);
 }
 
 /**
@@ -25,7 +26,12 @@ export function describeSummary(summary: SyncSummary, unread: readonly string[])
 export function describeCleanUp(operations: number, left: readonly string[], failed: boolean): string {
   const none = failed ? 'more of our state may be left: see the errors' : 'none of our state is left';
   const rest = left.length === 0 ? [none] : ['left:', ...left.map((key) => `  ${key}`)];
-  return `${[count(operations, 'kernel operation'), ...rest].join('\n')}\n`;
+  return printed([count(operations, 'kernel operation'), ...rest]);
+}
+
+/** Names of files and keys of items may come from anywhere: each stays on its line. */
+function printed(lines: readonly string[]): string {
+  return lines.map((line) => `${escapedControls(line)}\n`).join('');
 }
 
 /** A line with the unreadable inputs; none if all are readable. */

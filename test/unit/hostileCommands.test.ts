@@ -12,7 +12,7 @@ import { check } from '../../src/cli/check/check.js';
 import { checkLines } from '../../src/cli/check/report.js';
 import { diffLines, diffReport } from '../../src/cli/diff.js';
 import { explanationLines } from '../../src/cli/explain/text.js';
-import { COLOURS, type Style, styleFor } from '../../src/cli/output/colours.js';
+import { COLOURS, styleFor } from '../../src/cli/output/colours.js';
 import { type Format, type Layout, type Output, writeReport } from '../../src/cli/output/output.js';
 import { planLines, planReport } from '../../src/cli/plan.js';
 import { frontendsInventory } from '../../src/cli/services/frontendsInventory.js';
@@ -27,50 +27,54 @@ import { describeProblem, escapedControls } from '../../src/errors.js';
 import type { FakeKernel } from '../../src/kernel/testing/index.js';
 import type { Explanation } from '../../src/modes/explanation.js';
 import { frontendsIn } from '../../src/modes/iptables/inventory.js';
+import type { Family } from '../../src/net/address.js';
 import { frontendAt, reasonWithoutEndpoints } from '../../src/services/frontendAt.js';
 import { namedFrontends } from '../../src/services/namedFrontends.js';
 import { nodeFacts } from '../../src/services/nodeFacts.js';
 import { ServiceCache } from '../../src/services/serviceCache.js';
 import { assertCleanLines } from '../support/hostile/clean.js';
+import { withForeignRules } from '../support/hostile/foreignRules.js';
 import { HOSTILE, type Hostile, MARK, OTHER, type Part } from '../support/hostile/objects.js';
 import { MODES, type ModeName, proxyOf, recordingKernel } from '../support/hostile/proxies.js';
 import { listOf, type Read, SOURCES } from '../support/hostile/sources.js';
 
-/** A client of packets that are explained. */
-const CLIENT = '203.0.113.7';
+const SOURCE_COUNT = Object.keys(SOURCES).length;
 
-const FORMATS: readonly Format[] = ['text', 'wide', 'json', 'yaml'];
-const STYLES: readonly Style[] = [styleFor(false), styleFor(true)];
-const PLAIN = STYLES.slice(0, 1);
+/** A client of packets that are explained, and an address of the node. */
+const CLIENT = { 4: '203.0.113.7', 6: '2001:db8::7' } as const;
+const NODE_ADDRESS = { 4: '192.168.50.250', 6: 'fd00:192:168:50::250' } as const;
 
-/** Calls back with an output of each format, with and without colours, and asserts that what is written is clean. */
-async function inEachFormat(told: string, show: (output: Output) => Promise<void> | void): Promise<string> {
+/** An output format, and whether it has colours. */
+type Form = readonly [format: Format, coloured: boolean];
+
+const FORMS: readonly Form[] = [
+  ...(['text', 'wide', 'json', 'yaml'] as const).map((format) => [format, false] as const),
+  ...(['text', 'wide'] as const).map((format) => [format, true] as const),
+];
+
+/** The forms in which commands are shown: all of them, unless a test has too many outputs for it. */
+let forms = FORMS;
+
+/** Calls back with an output of each form, and asserts that what is written is clean. */
+async function inEachForm(told: string, show: (output: Output) => Promise<void> | void): Promise<string> {
   let all = '';
-  for (const format of FORMATS) {
-    for (const [coloured, style] of (format === 'text' || format === 'wide' ? STYLES : PLAIN).entries()) {
-      let text = '';
-      const write = (part: string) => {
-        text += part;
-      };
-      await show({ format, columns: 80, style, write, note: write });
-      assert.notEqual(text, '', `${told} -o ${format}`);
-      const plain =
-        coloured === 0
-          ? text
-          : text
-              .split(COLOURS)
-              .filter((_, i) => i % 2 === 0)
-              .join('');
-      assertCleanLines(plain, `${told} -o ${format}`);
-      all += text;
-    }
+  for (const [format, coloured] of forms) {
+    let text = '';
+    const write = (part: string) => {
+      text += part;
+    };
+    await show({ format, columns: 80, style: styleFor(coloured), write, note: write });
+    assert.notEqual(text, '', `${told} -o ${format}`);
+    const plain = text.split(COLOURS).filter((_, i) => i % 2 === 0);
+    assertCleanLines(coloured ? plain.join('') : text, `${told} -o ${format}`);
+    all += text;
   }
   return all;
 }
 
 /** A report in each format. */
 function reported(told: string, report: object, lines: (layout: Layout) => readonly string[]) {
-  return inEachFormat(told, (output) => writeReport(output, report, lines));
+  return inEachForm(told, (output) => writeReport(output, report, lines));
 }
 
 /** Reads the objects from a source. */
@@ -97,11 +101,11 @@ async function showPreview(
 
 /** services and top. */
 async function showInventory<Listing>(inventory: Inventory<Listing>, told: string): Promise<void> {
-  await inEachFormat(`${told}: services`, (output) =>
+  await inEachForm(`${told}: services`, (output) =>
     printServices({ inventory, isFiltered: false, interval: 0, output }),
   );
   const top = { inventory, interval: 0.001, order: 'name', count: 1 } as const;
-  await inEachFormat(`${told}: top`, (output) => showTop(top, { output }));
+  await inEachForm(`${told}: top`, (output) => showTop(top, { output }));
 }
 
 /** services, top and explain, with the names of objects. */
@@ -112,14 +116,12 @@ async function showServices(kernel: FakeKernel, mode: ModeName, { objects }: Rea
   const frontends = [...namedFrontends(cache, node)];
   const names = namesOf({ source: 'manifests' }, frontends);
   await showInventory(ipvsInventory(kernel.ipvs, names, []), told);
-  const counted = [...(await kernel.iptables.save(4))].map(
-    ([id, texts]) => [id, texts.map((text) => ({ text, packets: 1, bytes: 60 }))] as const,
-  );
-  const list = async () => frontendsIn(4, new Map(counted));
+  const list = async () => [...(await programmed(kernel, 4)), ...(await programmed(kernel, 6))];
   await showInventory(frontendsInventory(list, names, []), told);
-  for (const { address, port, protocol } of frontends.filter((_, i) => i % 20 === 0)) {
-    const dialled = { address: address || '192.168.50.250', port, protocol };
-    const explanation = (await MODES[mode](kernel).explain?.({ ...dialled, from: CLIENT })) as Explanation;
+  for (const { family, address, port, protocol } of frontends.filter((_, i) => i % 20 === 0)) {
+    const dialled = { address: address || NODE_ADDRESS[family], port, protocol };
+    const from = CLIENT[family];
+    const explanation = (await MODES[mode](kernel).explain?.({ ...dialled, from })) as Explanation;
     const owner = frontendAt(cache, node, dialled);
     assert.ok(owner);
     const { service } = owner;
@@ -131,9 +133,17 @@ async function showServices(kernel: FakeKernel, mode: ModeName, { objects }: Rea
   }
 }
 
+/** The frontends in the rules of a family. */
+async function programmed(kernel: FakeKernel, family: Family) {
+  const counted = [...(await kernel.iptables.save(family))].map(
+    ([id, texts]) => [id, texts.map((text) => ({ text, packets: 1, bytes: 60 }))] as const,
+  );
+  return frontendsIn(family, new Map(counted));
+}
+
 /** status of an agent that has these problems. */
 async function showStatus({ problems }: Read, told: string) {
-  const about = { version: '0.1.0', node: OTHER.nodeName, mode: 'ipvs', families: [4] as const };
+  const about = { version: '0.1.0', node: OTHER.nodeName, mode: 'ipvs', families: [4, 6] as const };
   const lines = problems.map(describeProblem);
   const now = Date.parse('2026-01-01T00:00:00Z');
   const state = new AgentState(
@@ -147,13 +157,16 @@ async function showStatus({ problems }: Read, told: string) {
   await reported(`${told}: status`, report, (layout) => statusLines(report, now, layout));
 }
 
-// Both kinds of sources; hostileText.test.ts reads from the others too.
-for (const [shift, source] of ['manifests in JSON', 'lists of an API server'].entries()) {
-  it(`no command shows a line or an escape of an object: ${source}`, async () => {
+for (const [shift, source] of Object.keys(SOURCES).entries()) {
+  it(`no command shows a line or an escape of an object: ${source}`, async (t) => {
+    t.after(() => {
+      forms = FORMS;
+    });
     for (const [i, [name, hostile]] of Object.entries(HOSTILE).entries()) {
-      // Each place is hostile with two texts or three: the output of all would take minutes.
-      const read = await readFrom(source, hostile, { every: 8, from: i + shift });
-      for (const mode of ['iptables', 'ipvs'] as const) {
+      // Over all sources, each place is hostile with each text, and each text is shown in each form: all at once would take minutes.
+      const read = await readFrom(source, hostile, { every: SOURCE_COUNT, from: i + shift });
+      for (const [second, mode] of (['iptables', 'ipvs'] as const).entries()) {
+        forms = [FORMS[(i + 2 * shift + second) % FORMS.length] as Form];
         const told = `${name}, ${mode} mode`;
         const { kernel } = recordingKernel();
         await showPreview(kernel, mode, read, told);
@@ -216,16 +229,10 @@ it('plan, diff and explain show no escape of a rule that another program made', 
     const proxy = proxyOf(kernel, mode, objects);
     await proxy.once();
     await proxy.stop();
-    const rule = `-m comment --comment "\u001b[2J\u009b2J${MARK}" -m unknown -j ACCEPT`;
-    // In a chain of ours, so that it is shown as one to be deleted, and in the first chain of the packet.
-    const saved = kernel.iptables
-      .dump(4)
-      .replace('-A KUBE-SERVICES ', `-A KUBE-SERVICES ${rule}\n-A KUBE-SERVICES `)
-      .replace(/\*nat\n(?::.*\n)*/, `$&-A PREROUTING ${rule}\n`);
-    kernel.iptables.load(4, saved);
+    kernel.iptables.load(4, withForeignRules(kernel.iptables.dump(4), `\u001b[2J\u009b2J${MARK}`));
     const shown = await showPreview(kernel, mode, { objects }, mode);
     assert.ok(shown.includes(MARK), `${mode}: the rule is shown`);
-    const question = { address: OTHER.address, port: 80, protocol: 'tcp', from: CLIENT } as const;
+    const question = { address: OTHER.address, port: 80, protocol: 'tcp', from: CLIENT[4] } as const;
     const explanation = (await MODES[mode](kernel).explain?.(question)) as Explanation;
     const text = await reported(`${mode}: explain`, explanation, () =>
       explanationLines(explanation, undefined, 80),

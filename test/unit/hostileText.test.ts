@@ -1,13 +1,14 @@
 // Hostile text in every text of Services, EndpointSlices and Nodes, as bytes from manifests and from an API server: none of it
-// makes a line or an escape in the input of iptables-restore or in the log. hostileCommands.test.ts has the commands.
+// makes a line or an escape in the input of iptables-restore, in the log, in /statusz, in metrics or in events.
+// hostileCommands.test.ts has the commands.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { openLog } from '../../src/agent/log.js';
 import { logEvents } from '../../src/agent/logEvents.js';
-import { describeProblem } from '../../src/errors.js';
+import { describeProblem, type Problem } from '../../src/errors.js';
 import { decodeObject } from '../../src/objects/decode.js';
 import type { KubernetesObject } from '../../src/objects/types.js';
 import { assertCleanInput, assertCleanLines } from '../support/hostile/clean.js';
+import { keptLog } from '../support/hostile/keptLog.js';
 import {
   HOSTILE,
   type Hostile,
@@ -18,17 +19,30 @@ import {
 } from '../support/hostile/objects.js';
 import { type ModeName, proxyOf, recordingKernel } from '../support/hostile/proxies.js';
 import { SOURCES } from '../support/hostile/sources.js';
+import { toldAbout } from '../support/hostile/told.js';
 
 const MODE_NAMES: readonly ModeName[] = ['iptables', 'ipvs'];
 
-/** A log of a format, as it is written. */
-function keptLog(format: 'text' | 'json') {
-  let text = '';
-  const write = (line: string) => {
-    text += line;
-  };
-  return { log: openLog({ verbosity: 6, format }, { write }), text: () => text };
+/** /statusz, the metrics and the events of an agent that has these problems. */
+async function assertCleanlyTold(problems: readonly Problem[], name: string): Promise<void> {
+  const { pages, events } = await toldAbout(problems);
+  assertCleanLines(pages, `${name}: pages`);
+  assert.ok(pages.includes('Left out: ') && pages.includes('kube_netlink_proxy_left_out_objects{'), name);
+  for (const line of pages.slice(pages.indexOf('# HELP')).split('\n'))
+    assert.match(line, METRIC, `${name}: ${line}`);
+  const ofObjects = problems.filter(({ reference }) => reference !== undefined);
+  assert.ok(events.length > 0 || ofObjects.length === 0, `${name}: no event`);
+  for (const { path, body } of events) {
+    assert.match(path, /^\/apis\/events\.k8s\.io\/v1\/namespaces\/[a-z0-9-]+\/events$/, name);
+    assert.ok(Buffer.byteLength(body.note) <= 1024, name);
+    assertCleanLines(`${body.note} ${body.regarding.name}`, `${name}: event`);
+    // Its own line breaks would be lines of an event.
+    assert.ok(!body.note.includes('\n'), name);
+  }
 }
+
+/** A line of Prometheus' text format; no text of an object is a label. */
+const METRIC = /^(# (HELP|TYPE) \w+ .*|\w+(\{(\w+="[\w.+:/-]*",?)*\})? \S+|)$/;
 
 for (const [source, read] of Object.entries(SOURCES)) {
   it(`no text of an object makes a line or an escape: ${source}`, async () => {
@@ -43,6 +57,7 @@ for (const [source, read] of Object.entries(SOURCES)) {
           name,
         );
       else assert.ok(problems.length > 20, `${name}: ${problems.length} problems`);
+      await assertCleanlyTold(problems, name);
       for (const mode of MODE_NAMES) {
         const told = `${name}, ${mode} mode`;
         const { kernel, input } = recordingKernel();
@@ -54,7 +69,8 @@ for (const [source, read] of Object.entries(SOURCES)) {
         assert.deepEqual(failures, [], told);
         assertCleanInput(input(), told);
         const served = mode === 'ipvs' ? kernel.ipset.dump() : input();
-        assert.ok(served.includes(OTHER.address), `${told}: the other Service is served`);
+        for (const address of [OTHER.address, OTHER.address6])
+          assert.ok(served.includes(address), `${told}: ${address} of the other Service is served`);
         events.problems(problems);
         events.mended?.(problems);
         for (const object of objects) log.info({ object }, String(object.name));

@@ -1,4 +1,5 @@
 // Objects with hostile text: for each text of a Service, an EndpointSlice and a Node, a group of objects in which it is hostile.
+import type { Family } from '../../../src/net/address.js';
 
 /** Part of each hostile text: where it shows after a line break or an escape, it came through. */
 export const MARK = 'zzhostile';
@@ -48,10 +49,16 @@ const ALL: Part = { every: 1, from: 0 };
 /** Stands for bytes in objects until they are JSON. */
 const BYTES = '@@bytes@@';
 
-/** One place is hostile in each group. There may be 200 of them. */
-function group(number: number) {
+/**
+ * One place is hostile in each group. There may be 200 of them.
+ *
+ * @param family of the first address of the Service, and of its endpoints; the Service has addresses of both
+ */
+function group(number: number, family: Family) {
   const address = (network: string) => `${network}.${number}`;
   const name = `s${number}`;
+  const clusterIPs = inOrder(address('10.96.1'), `fd00:10:96::${number}`, family);
+  const isFirst = family === 4;
   const service = {
     apiVersion: 'v1',
     kind: 'Service',
@@ -61,16 +68,23 @@ function group(number: number) {
     },
     spec: {
       type: 'LoadBalancer',
-      ...{ clusterIP: address('10.96.1'), clusterIPs: [address('10.96.1')], ipFamilies: ['IPv4'] },
+      ...{ clusterIP: clusterIPs[0], clusterIPs, ipFamilies: inOrder('IPv4', 'IPv6', family) },
       ...{ sessionAffinity: 'ClientIP', externalTrafficPolicy: 'Cluster', internalTrafficPolicy: 'Cluster' },
-      ...{ trafficDistribution: 'PreferClose', externalIPs: [address('192.0.2')] },
-      loadBalancerSourceRanges: ['10.0.0.0/8'],
+      ...{ trafficDistribution: 'PreferClose' },
+      externalIPs: inOrder(address('192.0.2'), `2001:db8:2::${number}`, family),
+      loadBalancerSourceRanges: inOrder('10.0.0.0/8', 'fd00::/8', family),
       ports: [
         { name: 'http', protocol: 'TCP', port: 80, nodePort: 30_000 + number, targetPort: 'web' },
         { name: 'dns', protocol: 'UDP', port: 53, nodePort: 31_000 + number },
       ],
     },
-    status: { loadBalancer: { ingress: [{ ip: address('198.51.100'), ipMode: 'VIP', hostname: 'h' }] } },
+    status: {
+      loadBalancer: {
+        ingress: [
+          { ip: isFirst ? address('198.51.100') : `2001:db8:51::${number}`, ipMode: 'VIP', hostname: 'h' },
+        ],
+      },
+    },
   };
   const slice = {
     apiVersion: 'discovery.k8s.io/v1',
@@ -79,20 +93,29 @@ function group(number: number) {
       ...{ namespace: 'demo', name: `${name}-a`, labels: { 'kubernetes.io/service-name': name } },
       annotations: { 'endpoints.kubernetes.io/last-change-trigger-time': '2026-01-01T00:00:00Z' },
     },
-    addressType: 'IPv4',
+    addressType: isFirst ? 'IPv4' : 'IPv6',
     ports: [
       { name: 'http', protocol: 'TCP', port: 8080, appProtocol: 'http' },
       { name: 'dns', protocol: 'UDP', port: 8053 },
     ],
     endpoints: [
       {
-        ...{ addresses: [address('10.244.0')], hostname: 'h', nodeName: 'node-a', zone: 'z' },
+        ...{
+          addresses: [isFirst ? address('10.244.0') : `fd00:10:244::${number}`],
+          hostname: 'h',
+          nodeName: 'node-a',
+          zone: 'z',
+        },
         hints: { forZones: [{ name: 'z' }], forNodes: [{ name: 'node-a' }] },
         targetRef: { kind: 'Pod', namespace: 'demo', name: 'p' },
       },
     ],
   };
   return [service, slice, node(`node-${number}`, number)] as const;
+}
+
+function inOrder<Value>(ipv4: Value, ipv6: Value, family: Family): Value[] {
+  return family === 4 ? [ipv4, ipv6] : [ipv6, ipv4];
 }
 
 function node(name: string, number: number) {
@@ -118,12 +141,12 @@ function holderAt(value: unknown, path: Place): Record<string, unknown> {
   return holder as Record<string, unknown>;
 }
 
-/** The address of the Service without hostile text ({@link otherObjects}), and the name of this node. */
-export const OTHER = { address: '10.96.0.2', nodeName: 'node-a' };
+/** The addresses of the Service without hostile text ({@link otherObjects}), and the name of this node. */
+export const OTHER = { address: '10.96.0.2', address6: 'fd00:10:96::ffff', nodeName: 'node-a' };
 
 /**
  * Objects with a hostile text: in each group, one place of one object has it; the names of fields, labels and annotations of one
- * more group, and all fields of this node's own Node but its name.
+ * more group, and all fields of this node's own Node but its name. The first family of a group changes from text to text.
  *
  * @param part which of the groups; default all
  */
@@ -131,15 +154,17 @@ export function hostileObjects(hostile: Hostile, { every, from }: Part = ALL): o
   const text = typeof hostile === 'string' ? hostile : BYTES;
   const objects: object[] = [];
   let number = 0;
-  for (const [kind, raw] of group(0).entries()) {
+  const shift = Object.values(HOSTILE).indexOf(hostile);
+  const familyOf = (group: number): Family => ((group + shift) % 2 === 0 ? 4 : 6);
+  for (const [kind, raw] of group(0, 4).entries()) {
     for (const place of placesOf(raw)) {
       if (++number % every !== from % every) continue;
-      const made = group(number);
+      const made = group(number, familyOf(number));
       holderAt(made[kind], place)[place.at(-1) as string] = text;
       objects.push(...made);
     }
   }
-  const named = group(++number);
+  const named = group(++number, familyOf(number));
   for (const raw of named) Object.assign(raw, { [text]: text });
   for (const { metadata } of named) Object.assign(metadata.labels, { [text]: 'x' });
   Object.assign(named[0].spec, { [text]: [{ [text]: text }] });
@@ -156,15 +181,19 @@ function ownNode(text: string): object {
   return own;
 }
 
-/** The Service without hostile text, which must be served, with its endpoint. */
+/** The Service without hostile text, which must be served, with its endpoints. */
 export function otherObjects(): object[] {
-  const [service, slice] = group(0);
+  const [service, slice] = group(0, 4);
+  const [, otherSlice] = group(0, 6);
   const ports = service.spec.ports.map(({ nodePort: _, ...port }) => port);
   Object.assign(service.metadata, { name: 'other' });
   Object.assign(service.spec, { type: 'ClusterIP', externalIPs: [], ports });
-  Object.assign(service.spec, { clusterIP: OTHER.address, clusterIPs: [OTHER.address] });
-  Object.assign(slice.metadata, { name: 'other-a', labels: { 'kubernetes.io/service-name': 'other' } });
-  return [{ ...service, status: {} }, slice];
+  const { address, address6 } = OTHER;
+  Object.assign(service.spec, { clusterIP: address, clusterIPs: [address, address6] });
+  const labels = { 'kubernetes.io/service-name': 'other' };
+  Object.assign(slice.metadata, { name: 'other-a', labels });
+  Object.assign(otherSlice.metadata, { name: 'other-b', labels });
+  return [{ ...service, status: {} }, otherSlice, slice];
 }
 
 /** The JSON of a value, with the bytes of the hostile text. */

@@ -9,9 +9,9 @@ import { OTHER } from './objects.js';
 
 /** The modes, as a node has them. */
 export const MODES = {
-  iptables: (kernel: FakeKernel) => createIptablesMode(kernel, { ...IPTABLES_DEFAULTS, families: [4] }),
+  iptables: (kernel: FakeKernel) => createIptablesMode(kernel, { ...IPTABLES_DEFAULTS, families: [4, 6] }),
   ipvs: (kernel: FakeKernel) =>
-    createIpvsMode(kernel, { ...IPVS_DEFAULTS, families: [4], kernelRelease: '6.1.0' }),
+    createIpvsMode(kernel, { ...IPVS_DEFAULTS, families: [4, 6], kernelRelease: '6.1.0' }),
 } as const;
 
 /** Name of a mode. */

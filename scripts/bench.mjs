@@ -12,7 +12,7 @@ import { CHECKOUT } from './lib/checkout.mjs';
 import { Failure, reportFailures } from './lib/failure.mjs';
 import { BUILD_PACKAGES, ensurePackages, WITNESS_PACKAGES } from './lib/packages.mjs';
 import { nodeScript } from './lib/steps.mjs';
-import { chooseVehicle } from './vm/vehicles.mjs';
+import { readyVehicle } from './vm/vehicles.mjs';
 
 // The command of the package: its memory is measured too.
 const COMMAND = [process.execPath, join(CHECKOUT, 'dist/command/main.js'), 'bench'];
@@ -32,8 +32,9 @@ async function bench(args) {
     process.stdout.write(HELP);
     return 0;
   }
-  prepare();
-  const vehicle = options.vehicle ?? (await chooseVehicle());
+  ensurePackages({ ...BUILD_PACKAGES, ...WITNESS_PACKAGES });
+  const vehicle = await readyVehicle(options.vehicle);
+  build();
   const inVm =
     vehicle === 'namespace' ? [] : nodeScript('scripts/vm.mjs', '--vehicle', vehicle, ...GUEST, '--');
   if (options.against)
@@ -56,9 +57,8 @@ async function bench(args) {
   }
 }
 
-/** Installs and builds with all output on standard error, because standard output is for the result. */
-function prepare() {
-  ensurePackages({ ...BUILD_PACKAGES, ...WITNESS_PACKAGES });
+/** Builds with all output on standard error, because standard output is for the result. */
+function build() {
   const [program = '', ...args] = nodeScript('scripts/build.mjs', '--install');
   const { status } = spawnSync(program, args, { cwd: CHECKOUT, stdio: ['ignore', 2, 2] });
   if (status !== 0) throw new Failure('the build failed; its messages are above');

@@ -7,8 +7,8 @@ import { ensureNodeModules } from './lib/nodeModules.mjs';
 import { COMPILER_PACKAGES, ensurePackages } from './lib/packages.mjs';
 
 process.exitCode = await reportFailures('build', () => {
-  if (process.argv.includes('--install')) ensureNodeModules();
   ensurePackages(COMPILER_PACKAGES);
+  if (process.argv.includes('--install')) ensureNodeModules();
   buildNative();
   buildTypeScript();
   buildCommand();

@@ -11,7 +11,7 @@ import { ensureNodeModules } from './lib/nodeModules.mjs';
 import { COMPILER_PACKAGES, ensurePackages, WITNESS_PACKAGES } from './lib/packages.mjs';
 import { heading, nodeScript } from './lib/steps.mjs';
 import { main as runVm } from './vm/cli.mjs';
-import { chooseVehicle, VEHICLES, vehicleNamed } from './vm/vehicles.mjs';
+import { readyVehicle, VEHICLES, vehicleNamed } from './vm/vehicles.mjs';
 
 const HELP = `Usage: npm run demo [-- OPTIONS]
 
@@ -51,11 +51,11 @@ async function demo(args) {
   if (options.svg !== undefined) return runAndDraw(options.svg, options.vehicle);
   heading('Debian packages');
   ensurePackages({ ...COMPILER_PACKAGES, ...WITNESS_PACKAGES });
+  heading('a kernel with IPVS');
+  const vehicle = await readyVehicle(options.vehicle);
   ensureNodeModules();
   buildNative();
   buildTypeScript();
-  heading('a kernel with IPVS');
-  const vehicle = options.vehicle ?? (await chooseVehicle());
   const ground = { vehicle: VEHICLES[vehicle].title, loopbackMs: measureLoopback() };
   process.env['KNP_DEMO_GROUND'] = JSON.stringify(ground);
   // In the VM, standard output is not a terminal, although ours may be one.

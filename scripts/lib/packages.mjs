@@ -62,7 +62,8 @@ export const SHELL_PACKAGES = {
 export const IMAGE_PACKAGES = { buildah: 'buildah', debootstrap: 'debootstrap', crun: 'crun' };
 
 /**
- * Installs the packages whose witness is missing. Commands from other sources count too.
+ * Installs the packages whose witness is missing. Commands from other sources count too. Call it before anything else: a machine
+ * that cannot install them then ends with their names, and nothing is half done.
  *
  * @param {Requirements} requirements
  */
@@ -71,6 +72,10 @@ export function ensurePackages(requirements) {
   if (missing.length === 0) return;
   if (!find('apt-get')) {
     throw new Failure(`this needs ${missing.join(', ')} (names of Debian packages), and there is no apt-get`);
+  }
+  if (!isRoot() && !find('sudo')) {
+    const command = `apt-get update && apt-get install -y --no-install-recommends ${missing.join(' ')}`;
+    throw new Failure(`this needs Debian packages, and there is no sudo; run as root first: ${command}`);
   }
   process.stderr.write(`installing Debian packages: ${missing.join(' ')}\n`);
   const install = ['apt-get', ...QUIET, 'install', '-y', '--no-install-recommends', ...missing];
@@ -111,7 +116,7 @@ function areKnown(packages) {
  */
 export function downloadPackage(name, folder) {
   // apt's download user could not write here.
-  const sandbox = process.getuid?.() === 0 ? ['-o', 'APT::Sandbox::User=root'] : [];
+  const sandbox = isRoot() ? ['-o', 'APT::Sandbox::User=root'] : [];
   const download = ['-qq', ...sandbox, 'download', name];
   if (!withFreshLists([name], () => succeeds('apt-get', download, { cwd: folder }))) {
     throw new Failure(`apt-get could not download ${name}; its messages are above`);
@@ -138,6 +143,8 @@ export function withFreshLists(packages, action) {
   return action();
 }
 
+const isRoot = () => process.getuid?.() === 0;
+
 function updateLists() {
   process.stderr.write('fetching package lists: apt-get update\n');
   run(...asRoot(['apt-get', ...QUIET, 'update']));
@@ -149,7 +156,7 @@ function updateLists() {
  */
 function asRoot(command) {
   const full = ['env', 'DEBIAN_FRONTEND=noninteractive', ...command];
-  if (process.getuid?.() === 0) return ['env', full.slice(1)];
+  if (isRoot()) return ['env', full.slice(1)];
   if (!find('sudo')) throw new Failure(`run this as root first: ${command.join(' ')}`);
   process.stderr.write(`this needs root, asking sudo: ${command.join(' ')}\n`);
   return ['sudo', full];

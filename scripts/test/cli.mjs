@@ -4,6 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Failure, reportFailures } from '../lib/failure.mjs';
+import { ensurePackages } from '../lib/packages.mjs';
+import { VEHICLES } from '../vm/vehicles.mjs';
 import { planBatches } from './batches.mjs';
 import { runLanes } from './lanes.mjs';
 import { HELP, parseOptions } from './options.mjs';
@@ -37,6 +39,8 @@ async function test(options) {
   const results = mkdtempSync(join(tmpdir(), 'kube-netlink-proxy-tests-'));
   try {
     const batches = await planBatches(tiers, options, results);
+    // Before the first test: those of vehicles that only the trials of features have found.
+    for (const { place } of batches) if (place !== 'machine') ensurePackages(VEHICLES[place].packages);
     const alone = tiers.some((tier) => tier.idle);
     const interrupted = await runLanes(batches, alone);
     const status = summarize(batches);

@@ -3,12 +3,11 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { CHECKOUT } from '../lib/checkout.mjs';
-import { ensurePackages } from '../lib/packages.mjs';
 import { installPinned } from '../lib/pinned.mjs';
 import { step } from '../lib/steps.mjs';
 
-/** @type {import('../lib/packages.mjs').Requirements} */
-const LOADERS = {
+/** @type {import('../lib/packages.mjs').Requirements} Load the package on other architectures and C libraries. */
+export const LOADER_PACKAGES = {
   binutils: 'readelf',
   // Runs programs for arm64, with their C and C++ libraries.
   'qemu-user-static': 'qemu-aarch64-static',
@@ -26,7 +25,6 @@ const PACKED = '.cache/package';
 
 /** Packs the package as `npm publish` would. */
 export function preparePackage() {
-  ensurePackages(LOADERS);
   const title = 'npm packages: every Node and npm that the package is tested with (about 250 MB)';
   installPinned({ folder: 'test/package/nodes', place: NODES, title });
   rmSync(join(CHECKOUT, PACKED), { recursive: true, force: true });

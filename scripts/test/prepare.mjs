@@ -2,9 +2,17 @@
 
 import { buildCommand, buildNative, buildTypeScript } from '../lib/build.mjs';
 import { ensureNodeModules } from '../lib/nodeModules.mjs';
-import { BUILD_PACKAGES, ensurePackages, SHELL_PACKAGES, WITNESS_PACKAGES } from '../lib/packages.mjs';
+import {
+  BUILD_PACKAGES,
+  ensurePackages,
+  IMAGE_PACKAGES,
+  NODE_GYP_PACKAGES,
+  SHELL_PACKAGES,
+  WITNESS_PACKAGES,
+} from '../lib/packages.mjs';
 import { heading, nodeScript, step } from '../lib/steps.mjs';
-import { preparePackage } from './package.mjs';
+import { vehiclePackages } from '../vm/vehicles.mjs';
+import { LOADER_PACKAGES, preparePackage } from './package.mjs';
 import { ensurePromtool } from './promtool.mjs';
 
 /**
@@ -12,13 +20,8 @@ import { ensurePromtool } from './promtool.mjs';
  */
 export function prepare(tiers) {
   const native = tiers.some((tier) => tier.native);
-  const kernel = tiers.some((tier) => tier.needs);
   heading('Debian packages');
-  ensurePackages({
-    ...(native ? BUILD_PACKAGES : {}),
-    ...(native || kernel ? WITNESS_PACKAGES : {}),
-    ...(tiers.some((tier) => tier.shells) ? SHELL_PACKAGES : {}),
-  });
+  ensurePackages(packagesOf(tiers));
   if (tiers.some((tier) => tier.promtool)) ensurePromtool();
   ensureNodeModules();
   if (native) buildNative();
@@ -26,6 +29,27 @@ export function prepare(tiers) {
   if (tiers.some((tier) => tier.bundled)) buildCommand();
   if (tiers.some((tier) => tier.packed)) preparePackage();
   if (tiers.some((tier) => tier.image)) buildImage();
+}
+
+/**
+ * All packages that the tiers need: one call of apt before anything else.
+ *
+ * @param {readonly import('./tiers.mjs').Tier[]} tiers
+ * @returns {import('../lib/packages.mjs').Requirements}
+ */
+function packagesOf(tiers) {
+  const native = tiers.some((tier) => tier.native);
+  const kernel = tiers.some((tier) => tier.needs ?? tier.others);
+  const vehicles = tiers.some((tier) => tier.vehicles);
+  const image = tiers.some((tier) => tier.image);
+  return {
+    ...(native ? BUILD_PACKAGES : {}),
+    ...(native || kernel ? WITNESS_PACKAGES : {}),
+    ...(kernel || vehicles ? vehiclePackages(vehicles) : {}),
+    ...(tiers.some((tier) => tier.shells) ? SHELL_PACKAGES : {}),
+    ...(tiers.some((tier) => tier.packed) ? LOADER_PACKAGES : {}),
+    ...(image ? { ...NODE_GYP_PACKAGES, ...IMAGE_PACKAGES } : {}),
+  };
 }
 
 /** Builds the image from replaced base images, without a registry, unless its inputs are unchanged. */

@@ -9,6 +9,7 @@ import { filesBelow } from '../lib/checkout.mjs';
  * @property {string} name its folder's, below test/
  * @property {boolean} native whether it needs the addon and a compiler
  * @property {boolean} [promtool] whether it needs promtool
+ * @property {boolean} [vehicles] whether it runs every vehicle of this machine
  * @property {boolean} [shells] whether it needs zsh, fish and groff
  * @property {boolean} [apart] whether it runs only by name, because it takes long
  * @property {boolean} [idle] whether it needs a machine on which nothing else runs
@@ -86,7 +87,7 @@ export const TIERS = [
   },
   { name: 'unit', native: true, promtool: true, shells: true },
   { name: 'native', native: true },
-  { name: 'vm', native: false },
+  { name: 'vm', native: false, vehicles: true },
   // Compiles the binaries of all platforms, and installs every Node that the package supports.
   { name: 'package', native: true, packed: true, apart: true },
   // What repeats a property many times, or needs QEMU.

@@ -14,26 +14,31 @@ import { UML, umlKernel, umlNamespacesServe } from './uml.mjs';
 
 const CACHE = join(CHECKOUT, '.cache/vm');
 
+/** @typedef {import('../lib/packages.mjs').Requirements} Requirements */
 /** @typedef {import('./machine.mjs').MachineJob & { kernel: string | undefined }} VehicleJob */
 
 /**
  * @typedef {object} Vehicle
  * @property {string} title for people
  * @property {() => boolean | Promise<boolean>} serves whether it is available on this machine
- * @property {(job: VehicleJob) => Promise<number>} run installs missing packages, and runs the job; its exit status
+ * @property {Requirements} packages the packages that it needs
+ * @property {(job: VehicleJob) => Promise<number>} run runs the job, with these packages; its exit status
  */
 
 /** @type {Readonly<Record<'namespace' | 'uml' | 'qemu', Vehicle>>} The fastest first. */
 export const VEHICLES = {
-  namespace: { title: 'a network namespace', serves: () => serves('true'), run: runInNamespace },
-  uml: { title: 'User Mode Linux', serves: umlServes, run: runInUml },
+  namespace: {
+    title: 'a network namespace',
+    serves: () => serves('true'),
+    packages: {},
+    run: runInNamespace,
+  },
+  uml: { title: 'User Mode Linux', serves: umlServes, packages: UML_PACKAGES, run: runInUml },
   qemu: {
     title: 'QEMU',
     serves: () => process.arch === 'x64',
-    run(job) {
-      ensurePackages(QEMU_PACKAGES);
-      return runMachine(QEMU, ensureKernel(CACHE, job.kernel), job);
-    },
+    packages: QEMU_PACKAGES,
+    run: (job) => runMachine(QEMU, ensureKernel(CACHE, job.kernel), job),
   },
 };
 
@@ -54,11 +59,20 @@ export function vehicleNamed(option, value) {
 }
 
 /**
- * The first available vehicle.
+ * A vehicle whose packages are installed: the named one, or the first that is available. It tries the kernel with the packages
+ * that show its state.
  *
+ * @param {VehicleName | undefined} named
  * @returns {Promise<VehicleName>}
  */
-export async function chooseVehicle() {
+export async function readyVehicle(named) {
+  const name = named ?? (await firstVehicle());
+  ensurePackages(VEHICLES[name].packages);
+  return name;
+}
+
+/** @returns {Promise<VehicleName>} */
+async function firstVehicle() {
   for (const name of VEHICLE_NAMES) {
     if (name === 'namespace' && !serves(IPVS_TRIAL)) continue;
     if (await VEHICLES[name].serves()) return name;
@@ -67,11 +81,23 @@ export async function chooseVehicle() {
 }
 
 /**
+ * The packages of the vehicles that tests use on this machine. A test whose features User Mode Linux lacks may need QEMU too, which
+ * is known only when the tools are installed that try the features.
+ *
+ * @param {boolean} every whether all vehicles are used
+ * @returns {Requirements}
+ */
+export function vehiclePackages(every) {
+  if (process.arch !== 'x64') return {};
+  const uml = isObtainable(UML_PACKAGES) && umlNamespacesServe();
+  return { ...(uml ? UML_PACKAGES : {}), ...(every ? QEMU_PACKAGES : {}) };
+}
+
+/**
  * @param {VehicleJob} job
  * @returns {Promise<number>}
  */
 function runInUml(job) {
-  ensurePackages(UML_PACKAGES);
   return runMachine(UML, umlKernel(), job);
 }
 

@@ -59,63 +59,85 @@ function kubeconfig(url: string, token: string): string {
   return path;
 }
 
+/** The ports of an agent: two of them wait for their Node at the same time. */
+interface Ports {
+  readonly health: number;
+  readonly metrics: number;
+}
+
+const USUAL: Ports = { health: 10_256, metrics: 10_249 };
+const SECOND: Ports = { health: 20_256, metrics: 20_249 };
+
+const listening = ({ health, metrics }: Ports) => [
+  `--healthz-bind-address=127.0.0.1:${health}`,
+  `--metrics-bind-address=127.0.0.1:${metrics}`,
+];
+
 /** Asks the readiness probe until the port is open, and then for 3 s; returns the distinct answers. */
-async function readiness(): Promise<number[]> {
+async function readiness({ health }: Ports): Promise<number[]> {
   const found = new Set<number>();
   const path = readinessPath();
   for (let end = Date.now() + LONGEST_START; Date.now() < end; await wait(250)) {
-    const { status } = await ask(path);
+    const { status } = await ask(path, health);
     if (status !== 0 && !found.has(status)) end = Math.min(end, Date.now() + 3000);
     found.add(status);
   }
   return [...found].sort();
 }
 
-async function becomesReady(): Promise<void> {
-  for (const end = Date.now() + 60_000; (await ask(readinessPath())).status !== 200; await wait(100)) {
+async function becomesReady({ health }: Ports): Promise<void> {
+  for (
+    const end = Date.now() + 60_000;
+    (await ask(readinessPath(), health)).status !== 200;
+    await wait(100)
+  ) {
     assert.ok(Date.now() < end, 'the agent is not ready after the fault has ended');
   }
 }
 
-const failures = async (code: string) => {
-  const { text } = await ask('/metrics', 10_249);
+const failures = async (code: string, { metrics }: Ports) => {
+  const { text } = await ask('/metrics', metrics);
   const lines = text.split('\n').filter((line) => line.startsWith('kube_netlink_proxy_api_failures_total'));
   return lines.filter((line) => line.includes(`code="${code}"`)).length;
 };
 
-describe('an agent is never ready', () => {
+// Both wait 30 s for their Node.
+describe('an agent is never ready', { concurrency: 2 }, () => {
   test('with a token that the API server does not accept, and is ready once it does', async () => {
     const tokens = new Set(['good']);
     const server = closeAfter(await new ApiServer({ tokens }).start());
     server.store.set(node('node-a'));
-    const agent = new AgentProcess([...MODE, `--kubeconfig=${kubeconfig(server.url, 'late')}`]);
+    const source = `--kubeconfig=${kubeconfig(server.url, 'late')}`;
+    const agent = new AgentProcess([...MODE, ...listening(USUAL), source]);
     try {
-      assert.deepEqual(await readiness(), [0, 503]);
+      assert.deepEqual(await readiness(USUAL), [0, 503]);
       assert.equal(agent.status, undefined, 'it keeps trying: a restart would not help');
-      assert.equal((await ask('/livez')).status, 200);
-      assert.match((await ask('/healthz')).text, /"nodeEligible":false/);
+      assert.equal((await ask('/livez', USUAL.health)).status, 200);
+      assert.match((await ask('/healthz', USUAL.health)).text, /"nodeEligible":false/);
       assert.match(await agent.logged(/request to the API server failed/), /401 .*renew the token/);
-      assert.ok((await failures('401')) > 0);
+      assert.ok((await failures('401', USUAL)) > 0);
       tokens.add('late');
-      await becomesReady();
+      await becomesReady(USUAL);
     } finally {
       await agent.end('SIGTERM');
     }
   });
 
   test('with an API server that does not answer', async () => {
-    const agent = new AgentProcess([...MODE, '--master=http://127.0.0.1:1']);
+    const agent = new AgentProcess([...MODE, ...listening(SECOND), '--master=http://127.0.0.1:1']);
     try {
-      assert.deepEqual(await readiness(), [0, 503]);
+      assert.deepEqual(await readiness(SECOND), [0, 503]);
       assert.equal(agent.status, undefined, 'it keeps trying: a restart would not help');
       assert.match(await agent.logged(/request to the API server failed/), /ECONNREFUSED/);
-      assert.ok((await failures('ECONNREFUSED')) > 0);
+      assert.ok((await failures('ECONNREFUSED', SECOND)) > 0);
     } finally {
       await agent.end('SIGTERM');
     }
   });
+});
 
-  test('without the programs of iptables: it ends with status 1, and its port is closed', async () => {
+describe('an agent ends', () => {
+  test('without the programs of iptables: with status 1, and its port is closed', async () => {
     const flags = [...MODE, `--manifests=${folder}/objects.yaml`];
     const agent = spawn(process.execPath, [COMMAND, ...flags], {
       env: { ...process.env, PATH: folder },

@@ -88,8 +88,10 @@ export const TIERS = [
   { name: 'unit', native: true, promtool: true, shells: true },
   { name: 'native', native: true },
   { name: 'vm', native: false, vehicles: true },
-  // Compiles the binaries of all platforms, and installs every Node that the package supports.
-  { name: 'package', native: true, packed: true, apart: true },
+  // Most of it is one guest in QEMU, beside which the others run.
+  { name: 'image', native: false, needs: [...IPVS, 'nftables'], image: true, apart: true },
+  // Every scenario by every opponent. The harness itself is tested by the tiers unit and kernel (bench-here).
+  { name: 'bench', native: true, needs: IPVS, apart: true },
   // What repeats a property many times, or needs QEMU.
   {
     name: 'long',
@@ -98,17 +100,20 @@ export const TIERS = [
     others: { 'ipvs-threads.': [...IPVS, 'two processors'], 'once.': [...IPVS, 'nftables'] },
     apart: true,
   },
-  // Every scenario by every opponent. The harness itself is tested by the tiers unit and kernel (bench-here).
-  { name: 'bench', native: true, needs: IPVS, apart: true },
+  // Compiles the binaries of all platforms, and installs every Node that the package supports.
+  { name: 'package', native: true, packed: true, apart: true },
   { name: 'oracle-api', native: true, needs: IPVS, apart: true, idle: true },
-  { name: 'image', native: false, needs: [...IPVS, 'nftables'], image: true, apart: true },
   { name: 'scale', native: false, apart: true, idle: true, limit: 3300 },
   {
     name: 'scale-vm',
     native: true,
     bundled: true,
     needs: [...IPVS, 'two processors'],
-    others: { 'modeSwitch-nft.': [...IPVS, 'nftables'], 'modeSwitchOverloaded.': IPVS },
+    others: {
+      'memory-iptables.': ['conntrack', 'nftables'],
+      'modeSwitch-nft.': [...IPVS, 'nftables'],
+      'modeSwitchOverloaded.': IPVS,
+    },
     apart: true,
     idle: true,
     limit: 3300,

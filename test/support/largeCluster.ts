@@ -18,23 +18,38 @@ export interface ProgrammedAgent {
   readonly took: number;
 }
 
-/** Starts a cluster and the agent; resolves after a first pass without failures. Both end after the test. */
+/** Starts a cluster and the agent in ipvs mode; resolves after a first pass without failures. Both end after the test. */
 export async function programCluster(test: TestContext, services: number): Promise<ProgrammedAgent> {
-  const cluster = await BigCluster.start(services, services * ENDPOINTS_EACH);
+  const programmed = await startInCluster(test, services, ENDPOINTS_EACH, ['--proxy-mode', 'ipvs']);
+  const servers = tool('ipvsadm', '-S', '-n')
+    .split('\n')
+    .filter((text) => text.startsWith('-a'));
+  assert.ok(servers.length >= services * ENDPOINTS_EACH, `only ${servers.length} real servers`);
+  return programmed;
+}
+
+/**
+ * Starts a cluster, and the agent with these flags; resolves after a first pass without failures. Both end after the test.
+ *
+ * @param each number of endpoints of each Service
+ */
+export async function startInCluster(
+  test: TestContext,
+  services: number,
+  each: number,
+  flags: readonly string[],
+): Promise<ProgrammedAgent> {
+  const cluster = await BigCluster.start(services, services * each);
   test.after(() => cluster.close());
   const began = performance.now();
-  const flags = ['--master', cluster.url, '--proxy-mode', 'ipvs', '--hostname-override', 'node-0'];
-  const agent = new AgentProcess(flags, BUNDLED_COMMAND);
+  const inCluster = ['--master', cluster.url, '--hostname-override', 'node-0'];
+  const agent = new AgentProcess([...inCluster, ...flags], BUNDLED_COMMAND);
   test.after(() => agent.close());
   const line = await agent.logged(/"msg":"synced"/, 580_000);
   const took = performance.now() - began;
   const synced = JSON.parse(line) as Record<string, number>;
   assert.equal(synced['failures'], 0, agent.log.join('\n'));
   assert.equal(synced['services'], services);
-  const servers = tool('ipvsadm', '-S', '-n')
-    .split('\n')
-    .filter((text) => text.startsWith('-a'));
-  assert.ok(servers.length >= services * ENDPOINTS_EACH, `only ${servers.length} real servers`);
   return { agent, synced, took };
 }
 

@@ -7,7 +7,7 @@ import { relative, resolve } from 'node:path';
  * @property {number} passed
  * @property {string[]} failed names of the failed tests
  * @property {string[]} skipped names of the skipped and todo tests
- * @property {Record<string, number>} durations file → the time of its tests, in ms
+ * @property {Record<string, number>} durations test file → its time with the start of its process, in ms
  */
 
 /**
@@ -19,9 +19,21 @@ export default async function* counts(events) {
   const counted = { passed: 0, failed: [], skipped: [], durations: {} };
   for await (const { type, data } of events) {
     if (type === 'test:pass' || type === 'test:fail') count(counted, type === 'test:pass', data);
+    // A test belongs to the file that defines it, which several test files may share; its own file is a test that completes.
+    if (type === 'test:complete' && isFile(data))
+      counted.durations[sourceOf(data.file)] = data.details?.duration_ms ?? 0;
   }
   yield JSON.stringify(counted);
 }
+
+/** @param {any} data of an event of node:test */
+const isFile = (data) => Boolean(data.file) && resolve(data.name) === data.file;
+
+/**
+ * @param {string} file a compiled test file
+ * @returns {string} `test/unit/heap.test.ts`
+ */
+const sourceOf = (file) => relative('dist', file).replace(/\.js$/, '.ts');
 
 /**
  * @param {Counts} counted
@@ -30,11 +42,7 @@ export default async function* counts(events) {
  */
 function count(counted, passed, data) {
   const file = data.file ? relative('', data.file) : 'no file';
-  const isFile = Boolean(data.file) && resolve(data.name) === data.file;
-  // The time of a test contains that of its subtests.
-  if (data.nesting === 0)
-    counted.durations[file] = (counted.durations[file] ?? 0) + (data.details?.duration_ms ?? 0);
-  const label = isFile ? file : `${file}: ${data.name}`;
+  const label = isFile(data) ? file : `${file}: ${data.name}`;
   if (data.skip !== undefined && data.skip !== false) counted.skipped.push(`${label} (skipped)`);
   else if (data.todo !== undefined && data.todo !== false) counted.skipped.push(`${label} (to do)`);
   // A suite fails with its tests; only tests count.
@@ -42,6 +50,6 @@ function count(counted, passed, data) {
   else if (!passed) counted.failed.push(label);
   else if (data.details?.type === 'suite') return;
   // A passed file is reported as a test only if it has no tests.
-  else if (isFile) counted.failed.push(`${file}: holds no test`);
+  else if (isFile(data)) counted.failed.push(`${file}: holds no test`);
   else counted.passed += 1;
 }

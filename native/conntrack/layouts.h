@@ -48,6 +48,12 @@ enum GivenField : uint8_t {
   kTranslatesDestination = 128,
 };
 
+enum class SettingState : uint8_t {
+  kOff = 0,
+  kOn = 1,
+  kUnknown = 2,
+};
+
 enum class Table : uint8_t {
   kConntrack = 0,
   kDying = 1,

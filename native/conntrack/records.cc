@@ -212,12 +212,21 @@ std::vector<uint8_t> StoreStatistics(const Statistics& statistics) {
   return records;
 }
 
+namespace {
+
+uint8_t StateOf(const std::optional<bool>& setting) {
+  if (!setting) return static_cast<uint8_t>(SettingState::kUnknown);
+  return static_cast<uint8_t>(*setting ? SettingState::kOn : SettingState::kOff);
+}
+
+}  // namespace
+
 std::vector<uint8_t> StoreCapabilities(const Capabilities& capabilities) {
   using Field = layout::Capabilities;
   std::vector<uint8_t> record(Field::kSize);
-  Store(record.data(), Field::kAccounting, capabilities.settings.accounting ? 1 : 0);
-  Store(record.data(), Field::kTimestamps, capabilities.settings.timestamps ? 1 : 0);
-  Store(record.data(), Field::kEvents, capabilities.settings.events ? 1 : 0);
+  Store(record.data(), Field::kAccounting, StateOf(capabilities.settings.accounting));
+  Store(record.data(), Field::kTimestamps, StateOf(capabilities.settings.timestamps));
+  Store(record.data(), Field::kEvents, StateOf(capabilities.settings.events));
   Store(record.data(), Field::kZones, capabilities.zones ? 1 : 0);
   Store(record.data(), Field::kDeleteByFilter, capabilities.delete_by_filter ? 1 : 0);
   return record;

@@ -9,14 +9,17 @@ namespace knp::conntrack {
 namespace {
 
 // Streams would add 0.4 MB of locales to a binary that contains its C++ library.
-bool IsOn(const char* name) {
+std::optional<bool> IsOn(const char* name) {
   const std::string path = std::string("/proc/sys/net/netfilter/") + name;
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return false;
+  const netlink::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   char digit = '0';
-  const ssize_t length = ::read(file, &digit, 1);
-  ::close(file);
-  return length == 1 && digit != '0';
+  if (!file.open() || ::read(file.get(), &digit, 1) != 1) return std::nullopt;
+  return digit != '0';
+}
+
+// The kernel has this file wherever it has connection tracking.
+bool IsReadable() {
+  return ::access("/proc/sys/net/netfilter/nf_conntrack_count", R_OK) == 0;
 }
 
 }  // namespace
@@ -27,6 +30,11 @@ netlink::Status ReadSettings(const netlink::NetworkNamespace& network_namespace,
     out->accounting = IsOn("nf_conntrack_acct");
     out->timestamps = IsOn("nf_conntrack_timestamp");
     out->events = IsOn("nf_conntrack_events");
+    if (!IsReadable()) return;
+    // Kernels are built without some of them.
+    for (std::optional<bool>* setting : {&out->accounting, &out->timestamps, &out->events}) {
+      if (!setting->has_value()) *setting = false;
+    }
   });
 }
 

@@ -48,7 +48,7 @@ Status Watch::Open(const std::string& network_namespace, std::chrono::millisecon
   if (!status.ok()) return status;
   Settings settings;
   status = ReadSettings(space, &settings);
-  if (!status.ok() || settings.events) return status;
+  if (!status.ok() || settings.events.value_or(true)) return status;
   return Status::Errno(EOPNOTSUPP, "net.netfilter.nf_conntrack_events is 0: new flows have no events");
 }
 

@@ -25,6 +25,27 @@ test('without CAP_NET_ADMIN the error names the capability, and links can be wat
   assert.deepEqual(JSON.parse(run.stdout), ['EPERM', 'conntrack.open', true]);
 });
 
+test('settings that cannot be read are not known, and flows are watched', async () => {
+  const script = `
+    import { openConntrack } from '${fileURLToPath(new URL('../../src/kernel/conntrack/index.js', import.meta.url))}';
+    const conntrack = await openConntrack();
+    const { accounting, timestamps, events, zones } = await conntrack.capabilities();
+    for await (const { kind } of conntrack.watch()) {
+      console.log(JSON.stringify([String(accounting), String(timestamps), String(events), typeof zones, kind]));
+      break;
+    }
+    await conntrack.close();`;
+  const masked = 'mount -t tmpfs none /proc/sys && exec "$@"';
+  const node = [process.execPath, '--input-type=module', '-e', script];
+  const run = spawnSync('unshare', ['-m', 'sh', '-c', masked, 'sh', ...node], { encoding: 'utf8' });
+  assert.equal(run.stderr, '');
+  assert.deepEqual(JSON.parse(run.stdout), ['undefined', 'undefined', 'undefined', 'boolean', 'resync']);
+  // Where they can be read, each is on or off.
+  await using conntrack = await openConntrack();
+  const { accounting, timestamps, events } = await conntrack.capabilities();
+  for (const setting of [accounting, timestamps, events]) assert.equal(typeof setting, 'boolean');
+});
+
 test('without the module the hint names it; once it can be loaded the same client works', async (t) => {
   const client = await openConntrack();
   execFileSync('rmmod', ['nf_conntrack_netlink']);

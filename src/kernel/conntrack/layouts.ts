@@ -194,6 +194,10 @@ export const CPU = layout({
 });
 
 /** What the kernel offers: 1 for each that it does. */
+/** Whether a setting is on, in {@link CAPABILITIES}. */
+export const SETTING = codes('SettingState', { off: 0, on: 1, unknown: 2 });
+
+/** The first three are of {@link SETTING}, the others 1 or 0. */
 export const CAPABILITIES = layout({
   accounting: u8,
   timestamps: u8,

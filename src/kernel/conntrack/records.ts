@@ -3,7 +3,17 @@ import { protocolOfNumber } from '../../net/protocol.js';
 import type { Reading } from '../listing.js';
 import { RecordReader } from '../recordReader.js';
 import { readLabels } from './fields.js';
-import { CAPABILITIES, CPU, DETAILS, EVENT, EXPECTATION, FLOW, FLOW_FIELD, STATISTICS } from './layouts.js';
+import {
+  CAPABILITIES,
+  CPU,
+  DETAILS,
+  EVENT,
+  EXPECTATION,
+  FLOW,
+  FLOW_FIELD,
+  SETTING,
+  STATISTICS,
+} from './layouts.js';
 import { sctpStateOf, statusNames, tcpStateOf } from './states.js';
 import { readTuple } from './tuples.js';
 import type {
@@ -150,10 +160,14 @@ export function readStatistics(bytes: Uint8Array): ConntrackStatistics {
 export function readCapabilities(bytes: Uint8Array): ConntrackCapabilities {
   const reader = new RecordReader(bytes);
   return {
-    accounting: reader.u8(CAPABILITIES.accounting) !== 0,
-    timestamps: reader.u8(CAPABILITIES.timestamps) !== 0,
-    events: reader.u8(CAPABILITIES.events) !== 0,
+    accounting: readSetting(reader.u8(CAPABILITIES.accounting)),
+    timestamps: readSetting(reader.u8(CAPABILITIES.timestamps)),
+    events: readSetting(reader.u8(CAPABILITIES.events)),
     zones: reader.u8(CAPABILITIES.zones) !== 0,
     deleteByFilter: reader.u8(CAPABILITIES.deleteByFilter) !== 0,
   };
+}
+
+function readSetting(state: number): boolean | undefined {
+  return state === SETTING.numbers.unknown ? undefined : state === SETTING.numbers.on;
 }

@@ -34,14 +34,17 @@ export interface ConntrackStatistics {
   readonly cpus: readonly CpuStatistics[];
 }
 
-/** What the kernel offers in the namespace of the client. A setting may be changed at any time; it counts for new flows. */
+/**
+ * What the kernel offers in the namespace of the client. A setting may be changed at any time; it counts for new flows. It is
+ * undefined where it cannot be read, because `/proc/sys` is masked.
+ */
 export interface ConntrackCapabilities {
   /** Whether new flows have counters: the setting `net.netfilter.nf_conntrack_acct`. */
-  readonly accounting: boolean;
+  readonly accounting: boolean | undefined;
   /** Whether new flows have timestamps: the setting `net.netfilter.nf_conntrack_timestamp`. */
-  readonly timestamps: boolean;
+  readonly timestamps: boolean | undefined;
   /** Whether new flows have events: the setting `net.netfilter.nf_conntrack_events`. */
-  readonly events: boolean;
+  readonly events: boolean | undefined;
   /** Whether the kernel has zones (`CONFIG_NF_CONNTRACK_ZONES`). */
   readonly zones: boolean;
   /** Whether the kernel deletes by a filter itself (6.11). delete() does not use that: the kernel does not return a number. */

@@ -36,11 +36,11 @@ bool ReadGroups(const Napi::CallbackInfo& info, std::vector<uint32_t>* out) {
 // The class NetlinkClient of the addon; src/kernel/addon.ts declares its methods.
 class NetlinkClient : public ClientBinding<NetlinkClient, netlink::Client> {
  public:
-  // new NetlinkClient(protocol)
+  // new NetlinkClient(protocol, whether the kernel checks requests strictly)
   explicit NetlinkClient(const Napi::CallbackInfo& info) : ClientBinding(info) {
     uint32_t protocol = 0;
     if (ToNumber(info.Env(), info[0], "protocol", &protocol)) {
-      client()->SetProtocol(static_cast<int>(protocol));
+      client()->SetProtocol(static_cast<int>(protocol), info[1].ToBoolean());
     }
   }
 

@@ -20,7 +20,7 @@ Status Client::Open(const std::string& network_namespace, std::chrono::milliseco
   const std::lock_guard<std::mutex> lock(mutex_);
   SocketOptions options;
   options.protocol = protocol_;
-  options.strict_checking = true;
+  options.strict_checking = strict_checking_;
   options.timeout = timeout;
   return OpenSockets(network_namespace, &options, {{&socket_, kDatagram}});
 }
@@ -49,8 +49,13 @@ Status Client::Query(const std::vector<uint8_t>& message, std::vector<uint8_t>* 
   std::vector<uint8_t> request;
   // With NLM_F_ACK, a listing that the kernel takes for something else has an end, too.
   MessageBuilder(&request).Copy(only, static_cast<uint16_t>(only.flags | NLM_F_REQUEST | NLM_F_ACK));
+  Status status = Ask(&request, out);
+  return status.is_errno(EBUSY) && socket_.Reopen().ok() ? Ask(&request, out) : status;
+}
+
+Status Client::Ask(std::vector<uint8_t>* request, std::vector<uint8_t>* out) {
   return Dump(
-      &socket_, &request, [&] { out->clear(); },
+      &socket_, request, [&] { out->clear(); },
       [&](const Message& reply) {
         AppendMessage(reply, out);
         return Status{};

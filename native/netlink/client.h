@@ -19,8 +19,11 @@ namespace knp::netlink {
 
 class Client {
  public:
-  // The protocol that Open() opens: NETLINK_GENERIC.
-  void SetProtocol(int protocol) { protocol_ = protocol; }
+  // What Open() opens: NETLINK_GENERIC, with or without strict checking (SocketOptions).
+  void SetProtocol(int protocol, bool strict_checking) {
+    protocol_ = protocol;
+    strict_checking_ = strict_checking;
+  }
 
   // Opens the socket in the network namespace at this path (empty: that of the process).
   Status Open(const std::string& network_namespace, std::chrono::milliseconds timeout);
@@ -30,12 +33,16 @@ class Client {
   std::vector<Failure> Send(const std::vector<uint8_t>& messages);
 
   // Sends one message, and appends its replies. It is repeated when replies were lost or, of a listing
-  // (NLM_F_DUMP), changed meanwhile.
+  // (NLM_F_DUMP), changed meanwhile; and once on a new socket when a listing is still under way on the old one
+  // (EBUSY), which a message of Send() may have begun.
   Status Query(const std::vector<uint8_t>& message, std::vector<uint8_t>* out);
 
  private:
+  Status Ask(std::vector<uint8_t>* request, std::vector<uint8_t>* out);
+
   std::mutex mutex_;
   int protocol_ = 0;
+  bool strict_checking_ = true;
   Socket socket_;
 };
 

@@ -265,9 +265,10 @@ export interface NativeSession {
 /** The exports of the addon. */
 export interface Addon extends NativeBench {
   readonly IpvsClient: new () => NativeIpvsClient;
-  /** `protocol`: `NETLINK_…`, a number. */
+  /** `protocol`: `NETLINK_…`, a number; `strictChecking`: `NETLINK_GET_STRICT_CHK`. */
   readonly NetlinkClient: new (
     protocol: number,
+    strictChecking: boolean,
   ) => NativeNetlinkClient;
   /** Its records are messages, as those of NetlinkClient; `groups`: numbers of multicast groups. */
   readonly NetlinkWatch: new (

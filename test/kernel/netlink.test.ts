@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { afterEach, describe, it } from 'node:test';
+import { loadAddon } from '../../src/kernel/addon.js';
 import {
   AttributeReader,
   AttributeWriter,
@@ -12,6 +13,8 @@ import {
   openNetlink,
   readFamily,
 } from '../../src/kernel/netlink/index.js';
+import { NLM_F_DUMP, readMessages } from '../../src/kernel/netlink/messages.js';
+import { bytesOf } from '../../src/kernel/netlink/rules.js';
 import { netlinkContract } from '../support/contract/netlink.js';
 import { emptyNamespaces } from '../support/netns.js';
 
@@ -109,6 +112,36 @@ describe('messages of families without a client', () => {
     await assert.rejects(netlink.dump({ type: RTM.newRoute, payload }).toArray(), {
       operation: 'netlink.dump',
     });
+  });
+
+  it('checks requests strictly, unless it is opened otherwise', async () => {
+    const netns = namespaces.add();
+    // `struct rtgenmsg`, as programs from before Linux 4.20 send it.
+    const old = { type: RTM.getLink, payload: new Uint8Array(4) };
+    await assert.rejects((await open('route', netns)).dump(old).toArray(), { code: 'EINVAL' });
+    const lenient = namespaces.keep(await openNetlink({ protocol: 'route', netns, strictChecking: false }));
+    assert.equal((await lenient.dump(old).toArray()).length, 1);
+    await assert.rejects(openNetlink({ protocol: 'route', netns, strictChecking: 1 as never }), {
+      name: 'TypeError',
+      message: /netlink\.open: strictChecking must be true or false, found 1/,
+    });
+  });
+
+  it('lists although a listing that a change began is still under way', async () => {
+    const netns = namespaces.add();
+    const links = Array.from({ length: 200 }, (_, i) => `link add b${i} type bridge\n`).join('');
+    execFileSync('ip', ['-n', netns.replace('/run/netns/', ''), '-batch', '-'], { input: links });
+    const native = new (loadAddon().NetlinkClient)(0, true);
+    await native.open(netns, 5000);
+    const list = bytesOf({ type: RTM.getLink, payload: new Uint8Array(16) }, NLM_F_DUMP, 'test');
+    const unknown = bytesOf({ type: UNKNOWN }, 0, 'test');
+    // Its answer ends the batch before the listing of 200 links has come to its end.
+    assert.deepEqual(
+      (await native.apply(Buffer.concat([list, unknown]))).map(({ index }) => index),
+      [1],
+    );
+    assert.equal([...readMessages(await native.query(list))].length, 201);
+    native.close();
   });
 
   it('notifies of the messages of its groups', async () => {

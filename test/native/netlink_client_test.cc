@@ -80,7 +80,7 @@ TEST(ABatchThatEndsWithAListingEnds) {
 
 TEST(MalformedMessagesOfACallerAreRefused) {
   Client client;
-  client.SetProtocol(NETLINK_ROUTE);
+  client.SetProtocol(NETLINK_ROUTE, true);
   CHECK(client.Open("", std::chrono::seconds(5)).ok());
   std::vector<uint8_t> cut = WithPayload(0, std::vector<uint8_t>(8));
   cut.resize(cut.size() - 4);

@@ -42,7 +42,7 @@ std::vector<uint8_t> ListLinks() {
 TEST(ThreadsShareAClient) {
   knp::rtnetlink::Client links;
   knp::netlink::Client messages;
-  messages.SetProtocol(NETLINK_ROUTE);
+  messages.SetProtocol(NETLINK_ROUTE, true);
   CHECK(links.Open("", seconds(5)).ok());
   CHECK(messages.Open("", seconds(5)).ok());
   std::atomic<int> failures{0};

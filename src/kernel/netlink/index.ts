@@ -12,7 +12,14 @@ import { watchEvents } from '../watch.js';
 import { familyRequest, readFamily } from './generic.js';
 import { MessageWriter, NLM_F_DUMP, readMessages } from './messages.js';
 import { NAMING, targetOf } from './names.js';
-import { bytesOf, checkFamilyName, checkGroups, NETLINK_GENERIC, protocolNumber } from './rules.js';
+import {
+  bytesOf,
+  checkFamilyName,
+  checkGroups,
+  checkStrictChecking,
+  NETLINK_GENERIC,
+  protocolNumber,
+} from './rules.js';
 import type {
   GenericFamily,
   Netlink,
@@ -42,9 +49,10 @@ export * from './types.js';
 export async function openNetlink(options: NetlinkOptions): Promise<Netlink> {
   const attempt = { operation: 'netlink.open' };
   checkObject(attempt.operation, 'options', options);
-  const { protocol, ...opening } = options;
+  const { protocol, strictChecking = true, ...opening } = options;
   const number = protocolNumber(protocol, attempt.operation);
-  const native = new (loadAddon().NetlinkClient)(number);
+  checkStrictChecking(strictChecking, attempt.operation);
+  const native = new (loadAddon().NetlinkClient)(number, strictChecking);
   return new NetlinkClient(await openCalls(native, opening, attempt), number);
 }
 

@@ -26,6 +26,13 @@ export function protocolNumber(protocol: NetlinkProtocol, operation: string): nu
   return number;
 }
 
+/** Checks the option of that name. */
+export function checkStrictChecking(value: unknown, operation: string): void {
+  if (typeof value === 'boolean') return;
+  const fault = { field: 'strictChecking', value, rule: 'must be true or false', wrongType: true };
+  throw argumentError(operation, fault);
+}
+
 /** The bytes of one request, with these flags added. */
 export function bytesOf(request: NetlinkRequest, flags: number, operation: string): Uint8Array {
   const writer = new MessageWriter(flags);

@@ -20,6 +20,12 @@ export type NetlinkProtocol = 'generic' | 'route' | 'netfilter' | number;
 /** How netlink is opened. */
 export interface NetlinkOptions extends OpenOptions {
   readonly protocol: NetlinkProtocol;
+  /**
+   * Whether the kernel checks requests strictly (`NETLINK_GET_STRICT_CHK`, of the protocol `route` only): it then applies the filters
+   * of a request to list, and refuses headers and attributes that it does not know. Without, it ignores them, as for programs
+   * from before Linux 4.20. Default true.
+   */
+  readonly strictChecking?: boolean | undefined;
 }
 
 /** A message to the kernel. Its length, its sequence number and `NLM_F_REQUEST` are filled in. */

@@ -17,6 +17,7 @@ const char* CodeOf(netlink::Fault fault) {
     case netlink::Fault::kUnknownOutcome:
       return "ERR_UNKNOWN_OUTCOME";
     case netlink::Fault::kMalformedReply:
+    case netlink::Fault::kTruncated:
       return "ERR_MALFORMED_REPLY";
     case netlink::Fault::kInterrupted:
       return "ERR_INTERRUPTED";

@@ -11,6 +11,10 @@ namespace {
 
 const Deadline kNoWait{std::chrono::milliseconds(0)};
 
+Status Unknown(const std::string& reason) {
+  return Status::Of(Fault::kUnknownOutcome, "replies were lost: " + reason);
+}
+
 }  // namespace
 
 void Batch::Flush() {
@@ -52,28 +56,27 @@ std::vector<Failure> Batch::Finish() {
 // socket usable; after any other failure the rest of the batch is not sent.
 Status Batch::Await(uint32_t first) {
   Deadline deadline = socket_->NewDeadline();
-  bool overrun = false;
+  std::string lost;  // how
   bool refused = false;
   while (true) {
     const uint8_t* data = nullptr;
     size_t size = 0;
     Status status = socket_->Receive(&deadline, &data, &size);
-    if (status.is_errno(ENOBUFS)) {
-      // The receive buffer overflowed, and replies were lost, the last one among them. The queued replies are
-      // read without waiting, so that the next batch does not receive them; the other outcomes are unknown.
-      overrun = true;
+    if (status.is_errno(ENOBUFS) || status.fault == Fault::kTruncated) {
+      // The receive buffer overflowed, and replies were lost, the last one among them; or one was too long.
+      // The queued replies are read without waiting, so that the next batch does not receive them; the other
+      // outcomes are unknown.
+      lost = status.fault == Fault::kTruncated ? status.message : "receive buffer too small";
       deadline = kNoWait;
       continue;
     }
-    if (status.fault == Fault::kTimeout && overrun) {
-      return Status::Of(Fault::kUnknownOutcome, "replies were lost: receive buffer too small");
-    }
+    if (status.fault == Fault::kTimeout && !lost.empty()) return Unknown(lost);
     if (status.fault == Fault::kTimeout && refused) {
       RefuseAll();
       return {};
     }
     if (!status.ok()) return status;
-    if (ReadReplies(data, size, first, &status)) return {};
+    if (ReadReplies(data, size, first, &status)) return lost.empty() ? Status{} : Unknown(lost);
     if (!status.ok()) return status;
     if (!refused && messages_.front().status.is_errno(EPERM)) {
       // nfnetlink checks the capability once for a buffer and answers its first message only. Other families

@@ -13,6 +13,7 @@ struct Progress {
   bool acknowledged = false;  // NLMSG_ERROR or NLMSG_DONE came: nothing more is under way on the socket
   bool interrupted = false;   // the objects changed while they were listed
   bool lost = false;          // replies were dropped
+  bool truncated = false;     // lost because a reply was longer than the buffer, which is larger now
 };
 
 Status Lost() {
@@ -57,8 +58,9 @@ Status SendAndReceive(Socket* socket, std::vector<uint8_t>* request, const Reply
     // Each part of a dump has the whole limit: a long listing is no slow one.
     Deadline deadline = socket->NewDeadline();
     status = socket->Receive(&deadline, &data, &size);
-    if (status.is_errno(ENOBUFS)) {
+    if (status.is_errno(ENOBUFS) || status.fault == Fault::kTruncated) {
       progress->lost = true;
+      progress->truncated = status.fault == Fault::kTruncated;
       status = Lost();
     }
     if (status.ok()) status = ReadDatagram(data, size, sequence, on_reply, progress);
@@ -85,11 +87,13 @@ Status Query(Socket* socket, std::vector<uint8_t>* request, const ReplyHandler& 
 Status Dump(Socket* socket, std::vector<uint8_t>* request, const std::function<void()>& restart,
             const ReplyHandler& on_reply) {
   Progress progress;
-  for (int attempt = 0; attempt < kReadAttempts; attempt++) {
+  for (int attempt = 0; attempt < kReadAttempts;) {
     restart();
     progress = {};
     Status status = SendAndReceive(socket, request, on_reply, &progress);
     if (!progress.lost && (!status.ok() || !progress.interrupted)) return status;
+    // The buffer has a bound, so that it cannot grow for ever.
+    if (!progress.truncated) attempt++;
   }
   const std::string reason = progress.lost ? "replies were lost" : "the listing changed while it was read";
   return Status::Of(Fault::kInterrupted, reason + ", " + std::to_string(kReadAttempts) + " times in a row");

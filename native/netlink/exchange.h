@@ -22,7 +22,8 @@ constexpr int kReadAttempts = 10;
 Status Command(Socket* socket, std::vector<uint8_t>* request);
 
 // The same for a message that only reads. Every reply is handed over until the kernel acknowledges. When
-// replies are lost (ENOBUFS), the request is sent again, and its replies are handed over once more.
+// replies are lost (ENOBUFS), or one is longer than the socket's buffer, the request is sent again, and its
+// replies are handed over once more.
 Status Query(Socket* socket, std::vector<uint8_t>* request, const ReplyHandler& on_reply);
 
 // The same for a request with NLM_F_REQUEST | NLM_F_DUMP. `restart` is called before the first reply of each

@@ -121,7 +121,8 @@ Status Socket::Receive(Deadline* deadline, const uint8_t** data, size_t* size) {
     msghdr header{};
     header.msg_iov = &buffer;
     header.msg_iovlen = 1;
-    const ssize_t received = recvmsg(descriptor_.get(), &header, MSG_DONTWAIT);
+    // With MSG_TRUNC the result is the length of the datagram, however much of it fits.
+    const ssize_t received = recvmsg(descriptor_.get(), &header, MSG_DONTWAIT | MSG_TRUNC);
     if (received < 0 && errno == EINTR) continue;
     if (received < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
       Status status = AwaitReadable(descriptor_.get(), deadline);
@@ -130,13 +131,21 @@ Status Socket::Receive(Deadline* deadline, const uint8_t** data, size_t* size) {
     }
     if (received < 0) return Status::Errno(errno);
     if (received == 0) return Status::Of(Fault::kMalformedReply, "empty datagram");
-    if ((header.msg_flags & MSG_TRUNC) != 0) {
-      return Status::Of(Fault::kMalformedReply, "datagram longer than the buffer");
-    }
+    const auto length = static_cast<size_t>(received);
+    if (length > datagram_.size()) return Grow(length);
     *data = datagram_.data();
-    *size = static_cast<size_t>(received);
+    *size = length;
     return {};
   }
+}
+
+Status Socket::Grow(size_t length) {
+  const std::string found = "a reply of " + std::to_string(length) + " bytes";
+  if (length > options_.longest_datagram) return Status::Of(Fault::kMalformedReply, found);
+  size_t size = datagram_.size();
+  while (size < length) size *= 2;
+  datagram_ = std::vector<uint8_t>(size);
+  return Status::Of(Fault::kTruncated, found + " was cut off");
 }
 
 bool Socket::HasLink(int32_t index, const std::string& name) const {

@@ -45,6 +45,8 @@ struct SocketOptions {
   int buffer_size = 1 << 20;
   // NETLINK_GET_STRICT_CHK: rtnetlink's dumps apply the filters in their requests (4.20).
   bool strict_checking = false;
+  // Bytes up to which the buffer grows for a longer datagram. A link may be described by more than 32 KiB.
+  size_t longest_datagram = size_t{16} << 20;
   std::chrono::milliseconds timeout{5000};
 };
 
@@ -63,7 +65,8 @@ class Socket {
   Status Send(const uint8_t* data, size_t size);
 
   // Receives one datagram, which is valid until the next call. kTimeout when none came by `deadline`; ENOBUFS
-  // when the kernel dropped replies because the receive buffer was full.
+  // when the kernel dropped replies because the receive buffer was full; kTruncated when it was longer than
+  // the buffer: it is lost, and the buffer has room for another one of its length.
   Status Receive(Deadline* deadline, const uint8_t** data, size_t* size);
 
   // The time limit for a reply.
@@ -82,6 +85,8 @@ class Socket {
   size_t BatchLimit() const { return batch_limit_; }
 
  private:
+  Status Grow(size_t length);
+
   SocketOptions options_;
   Descriptor descriptor_;
   std::vector<uint8_t> datagram_;

@@ -13,6 +13,7 @@ enum class Fault : uint8_t {
   kTimeout,         // no reply within the limit
   kUnknownOutcome,  // replies were lost after the kernel may have applied the request
   kMalformedReply,  // a reply that breaks the protocol
+  kTruncated,       // a reply was longer than the buffer, which is larger now; it never leaves this folder
   kInterrupted,     // a listing kept changing (NLM_F_DUMP_INTR), or its replies were lost, at every attempt
   kClosed,          // the client was closed
   kLibrary,         // libipset is missing or unusable

@@ -117,3 +117,26 @@ TEST(AMessageThatCannotBeEncodedFailsAlone) {
   CHECK_EQUAL(failures[0].index, 1);
   CHECK(failures[0].status.is_errno(EMSGSIZE));
 }
+
+// It may have had the answer to any of them. Not waited for: the kernel has answered inside send(2).
+TEST(ABatchWithAnAnswerLongerThanTheBufferIsUnknownAndTheNextOneIsSent) {
+  int sends = 0;
+  FakeKernel kernel([&](const std::vector<Message>& request) -> std::vector<std::vector<uint8_t>> {
+    sends++;
+    std::vector<std::vector<uint8_t>> replies;
+    replies.push_back(Acknowledged(NLMSG_ERROR, 0, request[0].sequence, -ENOENT));
+    if (sends == 1) replies.emplace_back(9000);
+    replies.push_back(Acknowledged(NLMSG_ERROR, 0, request.back().sequence, 0));
+    return replies;
+  });
+  Batch batch(&kernel.socket, 3);
+  for (uint32_t i = 0; i < 6; i++) AddPlain(&batch, i);
+  const std::vector<Failure> failures = batch.Finish();
+  CHECK_EQUAL(sends, 2);
+  CHECK_EQUAL(failures.size(), 4);
+  CHECK(failures[0].status.is_errno(ENOENT));
+  CHECK(failures[1].status.fault == Fault::kUnknownOutcome);
+  CHECK(failures[2].status.fault == Fault::kUnknownOutcome);
+  CHECK(failures[3].status.is_errno(ENOENT));
+  CHECK_EQUAL(failures[3].index, 3);
+}

@@ -1,6 +1,7 @@
 // One request and its replies: against a fake kernel.
 #include "netlink/exchange.h"
 
+#include <algorithm>
 #include <cerrno>
 
 #include "check.h"
@@ -53,11 +54,75 @@ TEST(AQueryAnsweredWithNonsenseIsMalformed) {
   }
 }
 
-TEST(ADatagramLongerThanTheBufferIsMalformed) {
-  FakeKernel kernel([](const std::vector<Message>& request) {
-    return std::vector<std::vector<uint8_t>>{std::vector<uint8_t>(9000),
-                                             Built(kReply, 0, request[0].sequence)};
+namespace {
+
+// A reply whose payload has this size.
+std::vector<uint8_t> OfSize(size_t payload, uint16_t flags, uint32_t sequence) {
+  const std::vector<uint8_t> bytes(payload);
+  std::vector<uint8_t> reply;
+  const Message message{kReply, flags, 0, bytes.data(), bytes.size()};
+  AppendMessage(message, &reply);
+  knp::netlink::SetSequence(reply.data(), sequence);
+  return reply;
+}
+
+}  // namespace
+
+// A link with hundreds of alternative names.
+TEST(AReplyLongerThanTheBufferIsReadInALargerOne) {
+  for (const uint16_t flags : {NLM_F_ACK, NLM_F_DUMP}) {
+    int attempts = 0;
+    FakeKernel kernel([&](const std::vector<Message>& request) -> std::vector<std::vector<uint8_t>> {
+      attempts++;
+      const uint32_t sequence = request[0].sequence;
+      return {OfSize(100, NLM_F_MULTI, sequence), OfSize(60000, NLM_F_MULTI, sequence),
+              OfSize(130000, NLM_F_MULTI, sequence), Acknowledged(NLMSG_DONE, NLM_F_MULTI, sequence, 0)};
+    });
+    std::vector<uint8_t> request = Request(flags);
+    std::vector<size_t> sizes;
+    const auto restart = [&] { sizes.clear(); };
+    const Status status = Dump(&kernel.socket, &request, restart, [&](const Message& message) {
+      sizes.push_back(message.size);
+      return Status{};
+    });
+    CHECK(status.ok());
+    CHECK(sizes == (std::vector<size_t>{100, 60000, 130000}));
+    CHECK_EQUAL(attempts, 3);
+    // The buffer stays: the next request is sent once.
+    CHECK(Dump(&kernel.socket, &request, restart, [](const Message&) { return Status{}; }).ok());
+    CHECK_EQUAL(attempts, 4);
+  }
+}
+
+// More lengths than attempts: each makes the buffer larger, and none is charged.
+TEST(ABufferThatGrowsIsNoFailedAttempt) {
+  int attempts = 0;
+  FakeKernel kernel([&](const std::vector<Message>& request) -> std::vector<std::vector<uint8_t>> {
+    const uint32_t sequence = request[0].sequence;
+    const size_t size = size_t{8192} << std::min(attempts++, 3);
+    if (attempts % 2 == 0) return {Acknowledged(NLMSG_DONE, NLM_F_DUMP_INTR, sequence, 0)};
+    return {OfSize(size, NLM_F_MULTI, sequence), Acknowledged(NLMSG_DONE, 0, sequence, 0)};
   });
+  std::vector<uint8_t> request = Request(NLM_F_DUMP);
+  CHECK(Dump(
+            &kernel.socket, &request, [] {}, [](const Message&) { return Status{}; })
+            .ok());
+}
+
+TEST(AChangeWhoseReplyIsLongerThanTheBufferIsUnknown) {
+  FakeKernel kernel([](const std::vector<Message>& request) -> std::vector<std::vector<uint8_t>> {
+    return {OfSize(9000, 0, request[0].sequence)};
+  });
+  std::vector<uint8_t> request = Request(NLM_F_ACK);
+  CHECK(Command(&kernel.socket, &request).fault == Fault::kUnknownOutcome);
+}
+
+TEST(ADatagramBeyondTheBoundIsMalformed) {
+  FakeKernel kernel(
+      [](const std::vector<Message>& request) -> std::vector<std::vector<uint8_t>> {
+        return {OfSize(70000, 0, request[0].sequence)};
+      },
+      65536);
   std::vector<uint8_t> request = Request(NLM_F_ACK);
   const Status status = Query(&kernel.socket, &request, [](const Message&) { return Status{}; });
   CHECK(status.fault == Fault::kMalformedReply);

@@ -27,12 +27,14 @@ class FakeKernel {
   // Returns the datagrams to answer with.
   using Answer = std::function<std::vector<std::vector<uint8_t>>(const std::vector<netlink::Message>&)>;
 
-  explicit FakeKernel(Answer answer) : answer_(std::move(answer)) {
+  explicit FakeKernel(Answer answer, size_t longest_datagram = size_t{16} << 20)
+      : answer_(std::move(answer)) {
     int ends[2] = {-1, -1};
     CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);
     netlink::SocketOptions options;
-    options.protocol = NETLINK_ROUTE;
+    options.protocol = -1;  // so that Reopen() fails, and the socket stays
     options.timeout = std::chrono::milliseconds(50);
+    options.longest_datagram = longest_datagram;
     socket = netlink::Socket::Adopt(netlink::Descriptor(ends[0]), options);
     thread_ = std::thread([this, end = ends[1]] { Serve(end); });
   }

@@ -1,7 +1,7 @@
 // From the addon's failures to the one error type: names of errno numbers, and general hints.
 import { constants } from 'node:os';
 import { NetlinkError } from '../errors.js';
-import { permissionHint, recent } from './hints.js';
+import { namespaceHint, permissionHint, recent } from './hints.js';
 import type { OperationResult } from './types.js';
 
 /** An operation, as errors describe it. */
@@ -69,6 +69,8 @@ export function throwOnFailure(results: readonly OperationResult[]): void {
 
 /** The message of the addon for setns(2) that failed: native/netlink/network_namespace.cc. */
 const NOT_ENTERED = 'cannot enter the network namespace';
+/** The beginning of that for a file that cannot be opened; its path follows. */
+const NOT_OPENED = 'cannot open network namespace ';
 
 function generalHint(code: string, kernelMessage: string | undefined): string | undefined {
   switch (code) {
@@ -76,6 +78,10 @@ function generalHint(code: string, kernelMessage: string | undefined): string | 
       const entered = kernelMessage === NOT_ENTERED;
       return recent(`EPERM ${entered}`, () => permissionHint(entered));
     }
+    case 'ENOENT':
+      return kernelMessage?.startsWith(NOT_OPENED)
+        ? namespaceHint(kernelMessage.slice(NOT_OPENED.length))
+        : undefined;
     case 'ERR_UNKNOWN_OUTCOME':
       return 'the kernel may have done it: observe before sending it again';
     default:

@@ -51,6 +51,17 @@ export function permissionHint(entered: boolean, machine: Machine = HOST): strin
   return `this process has ${needed}: a security module or a seccomp filter refuses the call`;
 }
 
+/** Where ip-netns(8) has the network namespaces that it names. */
+const NAMED_NAMESPACES = '/run/netns';
+
+/** What can be done about a network namespace whose file is missing. */
+export function namespaceHint(path: string, machine: Machine = HOST): string | undefined {
+  if (path.includes('/')) return undefined;
+  const named = `${NAMED_NAMESPACES}/${path}`;
+  if (machine.exists(named)) return `a network namespace is named by its path: ${named}`;
+  return `a network namespace is named by its path, as ${named} is that of \`ip netns add ${path}\``;
+}
+
 /** The part of a module in the running kernel; `unknown` where the folder of the kernel's modules cannot be read. */
 export type ModuleState = 'loaded' | 'built in' | 'loadable' | 'missing' | 'unknown';
 

@@ -1,7 +1,7 @@
 // Hints, on machines of every kind.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { moduleHint, permissionHint, recent } from '../../../src/kernel/hints.js';
+import { moduleHint, namespaceHint, permissionHint, recent } from '../../../src/kernel/hints.js';
 import { schedulerHint } from '../../../src/kernel/ipvs/names.js';
 import { machine } from '../../support/machine.js';
 
@@ -23,6 +23,13 @@ test('a missing capability is named', () => {
     'needs CAP_SYS_ADMIN to enter another network namespace, which this process lacks',
   );
   assert.match(permissionHint(false, withCapabilities('0000000000200000')), /needs CAP_NET_ADMIN .* lacks/);
+});
+
+test('a name of ip-netns(8) is no path', () => {
+  const named = machine({ '/run/netns/blue': '' });
+  assert.equal(namespaceHint('blue', named), 'a network namespace is named by its path: /run/netns/blue');
+  assert.match(namespaceHint('red', named) ?? '', /path, as \/run\/netns\/red is that of `ip netns add red`/);
+  assert.equal(namespaceHint('/run/netns/red', named), undefined);
 });
 
 test('a capability in a user namespace is no capability over the host', () => {

@@ -12,6 +12,7 @@
 
 #include "binding/here.h"
 #include "binding/job.h"
+#include "binding/namespace_value.h"
 #include "binding/quick.h"
 #include "netlink/batch.h"
 #include "netlink/status.h"
@@ -23,7 +24,8 @@ using Failures = std::vector<netlink::Failure>;
 
 // A class of the addon whose objects have a Client each: `open(netns, timeout)` and `close()`, to which
 // `Binding`, the derived class, adds its own methods. Client needs a default constructor and
-// `Status Open(const std::string& network_namespace, std::chrono::milliseconds timeout)`.
+// `Status Open(const netlink::SharedNamespace&, std::chrono::milliseconds timeout)`; an open one holds the
+// namespace.
 template <typename Binding, typename Client>
 class ClientBinding : public Napi::ObjectWrap<Binding> {
  public:
@@ -125,10 +127,16 @@ class ClientBinding : public Napi::ObjectWrap<Binding> {
 
  private:
   Napi::Value Open(const Napi::CallbackInfo& info) {
-    std::string path;
+    NamespaceArgument argument;
     std::chrono::milliseconds timeout{};
-    if (!ReadText(info, 0, &path) || !ReadMilliseconds(info, 1, &timeout)) return {};
-    return StartPlain(info, [path, timeout](Client* client) { return client->Open(path, timeout); });
+    if (!argument.Read(info, 0) || !ReadMilliseconds(info, 1, &timeout)) return {};
+    return Start<OpenedIn>(info, [argument, timeout](Client* client, OpenedIn* out) {
+      netlink::SharedNamespace network_namespace;
+      netlink::Status status = argument.Open(&network_namespace);
+      if (status.ok()) status = client->Open(network_namespace, timeout);
+      out->network_namespace = network_namespace;
+      return status;
+    });
   }
 
   Napi::Value Close(const Napi::CallbackInfo& info) {

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <utility>
 
 namespace knp::binding {
 
@@ -88,10 +89,11 @@ void EndWatch(Napi::Env env, WatchSession* session) {
 }
 
 Napi::Value TakeNotifications(Napi::Env env, netlink::Watch* watch) {
-  const netlink::Notifications taken = watch != nullptr ? watch->Take() : netlink::Notifications{};
+  netlink::Notifications taken = watch != nullptr ? watch->Take() : netlink::Notifications{};
   Napi::Object object = Napi::Object::New(env);
-  object.Set("records", ToValue(env, taken.records));
+  object.Set("records", ToValue(env, std::move(taken.records)));
   object.Set("lost", Napi::Boolean::New(env, taken.lost));
+  object.Set("dropped", static_cast<double>(taken.dropped));
   return object;
 }
 

@@ -4,6 +4,8 @@
 
 #include <napi.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -20,11 +22,12 @@ std::shared_ptr<WatchSession> StartWatch(const Napi::CallbackInfo& info,
                                          std::shared_ptr<netlink::Watch> watch);
 // Ends it. Null is no session.
 void EndWatch(Napi::Env env, WatchSession* session);
-// {records, lost}: the notifications since the last call.
+// {records, lost, dropped}: the notifications since the last call.
 Napi::Value TakeNotifications(Napi::Env env, netlink::Watch* watch);
 
-// A class of the addon with `open`, `start`, `take` and `close`, to which `Binding`, the derived class, may
-// add methods. FamilyWatch is derived from netlink::Watch, and has the `Open` that ClientBinding needs.
+// A class of the addon with `setReceiveBuffer`, `open`, `receiveBuffer`, `start`, `take` and `close`, to
+// which `Binding`, the derived class, may add methods. FamilyWatch is derived from netlink::Watch, and has
+// the `Open` that ClientBinding needs.
 template <typename Binding, typename FamilyWatch>
 class WatchBinding : public ClientBinding<Binding, FamilyWatch> {
  public:
@@ -34,12 +37,27 @@ class WatchBinding : public ClientBinding<Binding, FamilyWatch> {
   using Base = ClientBinding<Binding, FamilyWatch>;
 
   static void Export(Napi::Object exports, const char* name, typename Base::Methods methods = {}) {
+    methods.push_back(Base::Wrap::InstanceMethod("setReceiveBuffer", &WatchBinding::SetReceiveBuffer));
+    methods.push_back(Base::Wrap::InstanceMethod("receiveBuffer", &WatchBinding::GetReceiveBuffer));
     methods.push_back(Base::Wrap::InstanceMethod("start", &WatchBinding::StartSession));
     methods.push_back(Base::Wrap::InstanceMethod("take", &WatchBinding::Take));
     Base::Export(exports, name, std::move(methods));
   }
 
  private:
+  // setReceiveBuffer(bytes), before open()
+  Napi::Value SetReceiveBuffer(const Napi::CallbackInfo& info) {
+    uint32_t size = 0;
+    if (ReadNumber(info, 0, &size) && this->client()) {
+      this->client()->SetReceiveBuffer(static_cast<int>(std::min<uint32_t>(size, INT32_MAX)));
+    }
+    return {};
+  }
+
+  Napi::Value GetReceiveBuffer(const Napi::CallbackInfo& info) {
+    return Napi::Number::New(info.Env(), this->client() ? this->client()->receive_buffer() : 0);
+  }
+
   Napi::Value StartSession(const Napi::CallbackInfo& info) {
     if (session_) {
       Napi::TypeError::New(info.Env(), "started already").ThrowAsJavaScriptException();

@@ -80,14 +80,15 @@ class Client::Listing {
   std::unordered_map<uint32_t, size_t> places_;  // in flows_, by id
 };
 
-Status Client::Open(const std::string& network_namespace, std::chrono::milliseconds timeout) {
+Status Client::Open(const netlink::SharedNamespace& network_namespace, std::chrono::milliseconds timeout) {
   const std::lock_guard<std::mutex> lock(mutex_);
   netlink::SocketOptions options;
+  options.network_namespace = network_namespace;
   options.protocol = NETLINK_NETFILTER;
   options.timeout = timeout;
-  Status status = netlink::OpenSockets(network_namespace, &options, {{&socket_, kDatagram}});
+  Status status = netlink::OpenSockets(options, {{&socket_, kDatagram}});
   if (!status.ok()) return status;
-  network_namespace_ = options.network_namespace;
+  network_namespace_ = network_namespace;
   std::vector<uint8_t> request;
   MessageBuilder builder(&request);
   if (!EncodeGetStatistics(&builder)) return Status::Errno(EMSGSIZE);

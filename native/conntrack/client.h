@@ -3,7 +3,6 @@
 #pragma once
 
 #include <chrono>
-#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -25,9 +24,8 @@ struct Deletion {
 
 class Client {
  public:
-  // Opens the socket in the network namespace at this path (empty: that of the process). The kernel loads
-  // nf_conntrack_netlink by itself; EINVAL when it cannot.
-  netlink::Status Open(const std::string& network_namespace, std::chrono::milliseconds timeout);
+  // Opens the socket. The kernel loads nf_conntrack_netlink by itself; EINVAL when it cannot.
+  netlink::Status Open(const netlink::SharedNamespace& network_namespace, std::chrono::milliseconds timeout);
 
   // The flows that any of the filters selects, each once. Not a consistent snapshot: the kernel offers none.
   // With `partial`, a listing that was cut short (kInterrupted) returns the flows read so far.
@@ -60,7 +58,7 @@ class Client {
   netlink::Status Query(const Flow& name, bool zero_counters, Flow* out);
 
   std::mutex mutex_;
-  std::shared_ptr<const netlink::NetworkNamespace> network_namespace_;
+  netlink::SharedNamespace network_namespace_;
   netlink::Socket socket_;
 };
 

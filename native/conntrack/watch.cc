@@ -14,7 +14,6 @@
 namespace knp::conntrack {
 
 using netlink::Message;
-using netlink::NetworkNamespace;
 using netlink::Notifications;
 using netlink::Status;
 
@@ -33,7 +32,7 @@ void Watch::Select(uint8_t kinds, const std::vector<Filter>& filters) {
   filters_ = filters;
 }
 
-Status Watch::Open(const std::string& network_namespace, std::chrono::milliseconds /*timeout*/) {
+Status Watch::Open(const netlink::SharedNamespace& network_namespace, std::chrono::milliseconds /*timeout*/) {
   netlink::WatchOptions options{network_namespace, NETLINK_NETFILTER, {}};
   if ((kinds_ & kOnNew) != 0) options.groups.push_back(NFNLGRP_CONNTRACK_NEW);
   if ((kinds_ & kOnUpdate) != 0) options.groups.push_back(NFNLGRP_CONNTRACK_UPDATE);
@@ -43,11 +42,8 @@ Status Watch::Open(const std::string& network_namespace, std::chrono::millisecon
     ReadNotification(message, *selector, out);
   });
   if (!status.ok()) return status;
-  NetworkNamespace space;
-  status = NetworkNamespace::Open(network_namespace, &space);
-  if (!status.ok()) return status;
   Settings settings;
-  status = ReadSettings(space, &settings);
+  status = ReadSettings(*network_namespace, &settings);
   if (!status.ok() || settings.events.value_or(true)) return status;
   return Status::Errno(EOPNOTSUPP, "net.netfilter.nf_conntrack_events is 0: new flows have no events");
 }

@@ -22,9 +22,9 @@ class Watch : public netlink::Watch {
   // Before Open().
   void Select(uint8_t kinds, const std::vector<Filter>& filters);
 
-  // Joins the groups in the network namespace at this path (empty: that of the process). EOPNOTSUPP when the
-  // setting nf_conntrack_events is 0 there: the kernel then reports nothing.
-  netlink::Status Open(const std::string& network_namespace, std::chrono::milliseconds timeout);
+  // Joins the groups. EOPNOTSUPP when the setting nf_conntrack_events is 0 there: the kernel then reports
+  // nothing. One that cannot be read is not known to be 0.
+  netlink::Status Open(const netlink::SharedNamespace& network_namespace, std::chrono::milliseconds timeout);
 
  private:
   uint8_t kinds_ = 0;

@@ -27,13 +27,14 @@ constexpr size_t kDatagram = 32768;
 
 }  // namespace
 
-Status Client::Open(const std::string& network_namespace, std::chrono::milliseconds timeout) {
+Status Client::Open(const netlink::SharedNamespace& network_namespace, std::chrono::milliseconds timeout) {
   const std::lock_guard<std::mutex> lock(mutex_);
   netlink::SocketOptions options;
+  options.network_namespace = network_namespace;
   options.protocol = NETLINK_NETFILTER;
   options.timeout = timeout;
-  Status status = netlink::OpenSockets(network_namespace, &options, {{&socket_, kDatagram}});
-  if (status.ok()) network_namespace_ = options.network_namespace;
+  Status status = netlink::OpenSockets(options, {{&socket_, kDatagram}});
+  if (status.ok()) network_namespace_ = network_namespace;
   return status;
 }
 
@@ -143,7 +144,7 @@ Status Client::WithSession(const Work& work) {
 }
 
 Status Client::RunInside(const std::function<void()>& work) {
-  std::shared_ptr<const netlink::NetworkNamespace> where;
+  netlink::SharedNamespace where;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     where = network_namespace_;

@@ -28,9 +28,8 @@ class Client {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
-  // Opens the socket in the network namespace at this path (empty: that of the process). Does not load
-  // libipset. The timeout bounds listings; libipset has none.
-  netlink::Status Open(const std::string& network_namespace, std::chrono::milliseconds timeout);
+  // Opens the socket. Does not load libipset. The timeout bounds listings; libipset has none.
+  netlink::Status Open(const netlink::SharedNamespace& network_namespace, std::chrono::milliseconds timeout);
 
   // Every set, without entries.
   netlink::Status List(std::vector<SetState>* out);
@@ -59,8 +58,7 @@ class Client {
   netlink::Status Dump(std::vector<uint8_t>* request, std::vector<SetState>* out);
 
   std::mutex mutex_;
-  std::shared_ptr<const netlink::NetworkNamespace> network_namespace_ =
-      std::make_shared<const netlink::NetworkNamespace>();
+  netlink::SharedNamespace network_namespace_ = std::make_shared<const netlink::NetworkNamespace>();
   netlink::Socket socket_;
   std::unique_ptr<Session> session_;  // guarded by LibraryMutex()
 };

@@ -88,16 +88,15 @@ Name NameOf(const RealServerState& state) {
 
 }  // namespace
 
-Status Client::Open(const std::string& network_namespace, std::chrono::milliseconds timeout) {
+Status Client::Open(const netlink::SharedNamespace& network_namespace, std::chrono::milliseconds timeout) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  Status status = netlink::NetworkNamespace::Open(network_namespace, &namespace_);
-  if (!status.ok()) return status;
+  namespace_ = network_namespace;
   netlink::SocketOptions options;
+  options.network_namespace = network_namespace;
   options.protocol = NETLINK_GENERIC;
   options.timeout = timeout;
-  status = netlink::OpenSockets(
-      network_namespace, &options,
-      {{&commands_, kSmallDatagram}, {&services_, kServiceDatagram}, {&servers_, kSmallDatagram}});
+  Status status = netlink::OpenSockets(
+      options, {{&commands_, kSmallDatagram}, {&services_, kServiceDatagram}, {&servers_, kSmallDatagram}});
   if (!status.ok()) return status;
   return LookUpFamily();
 }
@@ -135,7 +134,7 @@ void Client::Explain(const OperationRecords& operations, std::vector<netlink::Fa
     return operation.verb == Verb::kAddRealServer && operation.server.family == AF_INET &&
            failure.status.is_errno(EINVAL) && failure.status.message.empty();
   };
-  if (std::none_of(failures->begin(), failures->end(), is_refused) || !LacksLocalTable(namespace_)) return;
+  if (std::none_of(failures->begin(), failures->end(), is_refused) || !LacksLocalTable(*namespace_)) return;
   for (netlink::Failure& failure : *failures) {
     if (is_refused(failure)) failure.status.message = kNoLocalTable;
   }
@@ -250,7 +249,7 @@ Status Client::ReadConnections(uint32_t listing, std::vector<uint8_t>* out) {
   auto found = connections_.find(listing);
   if (found == connections_.end()) {
     ConnectionReader reader;
-    Status status = reader.Open(namespace_);
+    Status status = reader.Open(*namespace_);
     if (!status.ok()) return status;
     found = connections_.emplace(listing, std::move(reader)).first;
   }

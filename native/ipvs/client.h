@@ -6,6 +6,7 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -28,9 +29,8 @@ constexpr const char* kNoLocalTable = "the network namespace has no local routin
 
 class Client {
  public:
-  // Opens the sockets in the network namespace at this path (empty: that of the process) and looks the family
-  // up: ENOENT with kNoFamily when the module ip_vs is not loaded.
-  netlink::Status Open(const std::string& network_namespace, std::chrono::milliseconds timeout);
+  // Opens the sockets and looks the family up: ENOENT with kNoFamily when the module ip_vs is not loaded.
+  netlink::Status Open(const netlink::SharedNamespace& network_namespace, std::chrono::milliseconds timeout);
 
   // Carries the operations out in their order; returns those that failed. The message of a failure says which
   // of the causes of its number it has, where another look at the kernel can tell: kNoFamily, kNoLocalTable.
@@ -76,7 +76,7 @@ class Client {
   netlink::Status RetryAfterReload(const std::function<netlink::Status()>& call);
 
   std::mutex mutex_;
-  netlink::NetworkNamespace namespace_;
+  netlink::SharedNamespace namespace_ = std::make_shared<const netlink::NetworkNamespace>();
   std::map<uint32_t, ConnectionReader> connections_;
   uint16_t family_id_ = genl::kNoFamily;
   // Three sockets, because the kernel makes the parts of every dump as large as the largest buffer that a

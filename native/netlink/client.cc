@@ -16,13 +16,14 @@ constexpr size_t kDatagram = size_t{32} * 1024;
 
 }  // namespace
 
-Status Client::Open(const std::string& network_namespace, std::chrono::milliseconds timeout) {
+Status Client::Open(const SharedNamespace& network_namespace, std::chrono::milliseconds timeout) {
   const std::lock_guard<std::mutex> lock(mutex_);
   SocketOptions options;
+  options.network_namespace = network_namespace;
   options.protocol = protocol_;
   options.strict_checking = strict_checking_;
   options.timeout = timeout;
-  return OpenSockets(network_namespace, &options, {{&socket_, kDatagram}});
+  return OpenSockets(options, {{&socket_, kDatagram}});
 }
 
 std::vector<Failure> Client::Send(const std::vector<uint8_t>& messages) {
@@ -62,9 +63,8 @@ Status Client::Ask(std::vector<uint8_t>* request, std::vector<uint8_t>* out) {
       });
 }
 
-Status MessageWatch::Open(const std::string& network_namespace, std::chrono::milliseconds /*timeout*/) {
-  const WatchOptions options{network_namespace, protocol_, groups_};
-  return Join(options,
+Status MessageWatch::Open(const SharedNamespace& network_namespace, std::chrono::milliseconds /*timeout*/) {
+  return Join({network_namespace, protocol_, groups_},
               [](const Message& message, Notifications* out) { AppendMessage(message, &out->records); });
 }
 

@@ -25,16 +25,15 @@ class Client {
     strict_checking_ = strict_checking;
   }
 
-  // Opens the socket in the network namespace at this path (empty: that of the process).
-  Status Open(const std::string& network_namespace, std::chrono::milliseconds timeout);
+  Status Open(const SharedNamespace& network_namespace, std::chrono::milliseconds timeout);
 
   // Sends messages, one after another in `messages`, in their order; returns those that failed. Lengths,
   // sequence numbers and NLM_F_REQUEST are filled in here.
   std::vector<Failure> Send(const std::vector<uint8_t>& messages);
 
   // Sends one message, and appends its replies. It is repeated when replies were lost or, of a listing
-  // (NLM_F_DUMP), changed meanwhile; and once on a new socket when a listing is still under way on the old one
-  // (EBUSY), which a message of Send() may have begun.
+  // (NLM_F_DUMP), changed meanwhile; and once on a new socket when a listing is still under way on the old
+  // one (EBUSY), which a message of Send() may have begun.
   Status Query(const std::vector<uint8_t>& message, std::vector<uint8_t>* out);
 
  private:
@@ -56,7 +55,7 @@ class MessageWatch : public Watch {
   }
 
   // Joins the groups. The timeout is not used: nothing is waited for.
-  Status Open(const std::string& network_namespace, std::chrono::milliseconds timeout);
+  Status Open(const SharedNamespace& network_namespace, std::chrono::milliseconds timeout);
 
  private:
   int protocol_ = 0;

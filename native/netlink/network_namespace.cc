@@ -4,12 +4,16 @@
 #include <pthread.h>
 #include <sched.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 
 namespace knp::netlink {
 namespace {
+
+// The namespace of the calling thread. /proc/self would be that of the first thread.
+constexpr const char* kHere = "/proc/thread-self/ns/net";
 
 struct Entry {
   int namespace_file;
@@ -34,19 +38,29 @@ void Descriptor::Close() {
   fd_ = -1;
 }
 
-Status NetworkNamespace::Open(const std::string& path, NetworkNamespace* out) {
-  *out = NetworkNamespace();
-  if (path.empty()) return {};
+Status NetworkNamespace::Open(const std::string& path, SharedNamespace* out) {
+  auto opened = std::make_shared<NetworkNamespace>();
   // Without O_NONBLOCK the open of a FIFO waits for a writer. setns(2) refuses it then, as any file that is
   // no namespace.
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return Status::Errno(errno, "cannot open network namespace " + path);
-  out->file_ = Descriptor(fd);
+  opened->file_ = Descriptor(open(path.empty() ? kHere : path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!opened->file_.open()) {
+    const bool is_masked = path.empty() && errno != EMFILE && errno != ENFILE;
+    if (!is_masked) return Status::Errno(errno, "cannot open network namespace " + path);
+  }
+  *out = std::move(opened);
   return {};
 }
 
+// Whether the calling thread is in the namespace: entering it needs a privilege, staying does not.
+bool NetworkNamespace::IsHere() const {
+  struct stat own {};
+  struct stat here {};
+  return fstat(file_.get(), &own) == 0 && stat(kHere, &here) == 0 && own.st_dev == here.st_dev &&
+         own.st_ino == here.st_ino;
+}
+
 Status NetworkNamespace::Run(const std::function<void()>& body) const {
-  if (!file_.open()) {
+  if (!file_.open() || IsHere()) {
     body();
     return {};
   }

@@ -163,15 +163,10 @@ uint32_t Socket::TakeSequence(uint32_t count) {
   return first;
 }
 
-Status OpenSockets(const std::string& network_namespace, SocketOptions* options,
-                   std::initializer_list<NewSocket> sockets) {
-  auto where = std::make_shared<NetworkNamespace>();
-  Status status = NetworkNamespace::Open(network_namespace, where.get());
-  if (!status.ok()) return status;
-  options->network_namespace = std::move(where);
+Status OpenSockets(SocketOptions options, std::initializer_list<NewSocket> sockets) {
   for (const NewSocket& each : sockets) {
-    options->datagram_size = each.datagram_size;
-    status = Socket::Open(*options, each.socket);
+    options.datagram_size = each.datagram_size;
+    Status status = Socket::Open(options, each.socket);
     if (!status.ok()) return status;
   }
   return {};

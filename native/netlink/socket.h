@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,7 +32,7 @@ class Deadline {
 };
 
 struct SocketOptions {
-  std::shared_ptr<const NetworkNamespace> network_namespace;
+  SharedNamespace network_namespace;
   int protocol = 0;  // NETLINK_GENERIC, NETLINK_ROUTE
   // Bytes offered to recvmsg(2). The kernel makes the parts of a dump as large as the largest buffer it has
   // ever seen on the socket, up to 32 KiB, and allocates that much for each: small for many short dumps,
@@ -100,9 +99,7 @@ struct NewSocket {
   size_t datagram_size;  // see SocketOptions
 };
 
-// Opens the sockets of a client in the network namespace at this path (empty: that of the process), which is
-// kept in `options`. ENOENT and EINVAL for a path that is missing or no network namespace.
-Status OpenSockets(const std::string& network_namespace, SocketOptions* options,
-                   std::initializer_list<NewSocket> sockets);
+// Opens the sockets of a client.
+Status OpenSockets(SocketOptions options, std::initializer_list<NewSocket> sockets);
 
 }  // namespace knp::netlink

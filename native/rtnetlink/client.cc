@@ -25,6 +25,9 @@ using netlink::Status;
 // The largest part of a dump that the kernel makes.
 constexpr size_t kDatagram = size_t{32} * 1024;
 
+// Network namespaces that a batch has open at a time.
+constexpr size_t kMostNamespaces = 8;
+
 // As `ip addr` add and replace.
 uint16_t AdditionFlags(Verb verb) {
   return NLM_F_CREATE | (verb == Verb::kAddAddress ? NLM_F_EXCL : NLM_F_REPLACE);
@@ -43,13 +46,14 @@ Status WithName(Status status, const std::string& link) {
 
 }  // namespace
 
-Status Client::Open(const std::string& network_namespace, std::chrono::milliseconds timeout) {
+Status Client::Open(const netlink::SharedNamespace& network_namespace, std::chrono::milliseconds timeout) {
   const std::lock_guard<std::mutex> lock(mutex_);
   netlink::SocketOptions options;
+  options.network_namespace = network_namespace;
   options.protocol = NETLINK_ROUTE;
   options.strict_checking = true;
   options.timeout = timeout;
-  return netlink::OpenSockets(network_namespace, &options, {{&socket_, kDatagram}});
+  return netlink::OpenSockets(options, {{&socket_, kDatagram}});
 }
 
 Status Client::ListLinks(std::vector<Link>* out) {
@@ -171,18 +175,41 @@ void Client::ApplyToAddress(uint32_t index, const Operation& operation, Batch* b
   });
 }
 
+// A batch may refer to more namespaces than a process may have descriptors: those of messages that were sent
+// are closed.
+Status Client::OpenNamespace(const std::string& path, Batch* batch, Namespaces* namespaces, int32_t* out) {
+  const auto known = namespaces->find(path);
+  if (known != namespaces->end()) {
+    *out = known->second.get();
+    return {};
+  }
+  const auto send = [&] {
+    batch->Flush();
+    namespaces->clear();
+  };
+  const auto open_path = [&] {
+    return netlink::Descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  };
+  if (namespaces->size() == kMostNamespaces) send();
+  netlink::Descriptor opened = open_path();
+  if (!opened.open() && (errno == EMFILE || errno == ENFILE) && !namespaces->empty()) {
+    send();
+    opened = open_path();
+  }
+  if (!opened.open()) return Status::Errno(errno, "cannot open network namespace " + path);
+  *out = opened.get();
+  namespaces->emplace(path, std::move(opened));
+  return {};
+}
+
 void Client::ApplyMessage(uint32_t index, const Encoded& message, Batch* batch, Names* names,
                           Namespaces* namespaces) {
   Encoded resolved = message;
   for (const Reference& reference : message.references) {
     int32_t number = 0;
     if (reference.kind == ReferenceKind::kNetworkNamespace) {
-      // Stays open until the batch has been sent.
-      namespaces->emplace_back(open(reference.name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-      number = namespaces->back().get();
-      if (number < 0) {
-        return batch->Fail(index, Status::Errno(errno, "cannot open network namespace " + reference.name));
-      }
+      Status status = OpenNamespace(reference.name, batch, namespaces, &number);
+      if (!status.ok()) return batch->Fail(index, std::move(status));
     } else {
       const Resolved& link = Resolve(reference.name, batch, names);
       if (!link.status.ok()) return batch->Fail(index, WithName(link.status, reference.name));

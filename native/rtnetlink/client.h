@@ -17,8 +17,7 @@ namespace knp::rtnetlink {
 
 class Client {
  public:
-  // Opens the socket in the network namespace at this path (empty: that of the process).
-  netlink::Status Open(const std::string& network_namespace, std::chrono::milliseconds timeout);
+  netlink::Status Open(const netlink::SharedNamespace& network_namespace, std::chrono::milliseconds timeout);
 
   netlink::Status ListLinks(std::vector<Link>* out);
   // ENODEV when there is none of that name.
@@ -40,12 +39,15 @@ class Client {
     netlink::Status status;
   };
   using Names = std::map<std::string, Resolved>;
-  using Namespaces = std::vector<netlink::Descriptor>;
+  // Network namespaces that messages of a batch refer to, by their paths: open until they are sent.
+  using Namespaces = std::map<std::string, netlink::Descriptor>;
 
   netlink::Status DumpLinks(std::vector<Link>* out);
   netlink::Status FindLink(const std::string& name, Link* out);
   Resolved ResolveNow(const std::string& link);
   const Resolved& Resolve(const std::string& link, netlink::Batch* batch, Names* names);
+  static netlink::Status OpenNamespace(const std::string& path, netlink::Batch* batch, Namespaces* namespaces,
+                                       int32_t* out);
   void ApplyToAddress(uint32_t index, const Operation& operation, netlink::Batch* batch, Names* names);
   void ApplyMessage(uint32_t index, const Encoded& message, netlink::Batch* batch, Names* names,
                     Namespaces* namespaces);

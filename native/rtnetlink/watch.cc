@@ -93,8 +93,12 @@ void ReadLink(const Message& message, Subject subject, bool wanted, const NameLo
     names->erase(link.index);
   } else {
     std::string& name = (*names)[link.index];
-    if (!name.empty() && name != link.name) out->lost = true;
+    const bool renamed = !name.empty() && name != link.name;
     name = link.name;
+    if (renamed) {
+      out->lost = true;
+      return;
+    }
   }
   if (wanted) ReadMessage(message, subject, look_up, names, out);
 }
@@ -171,8 +175,7 @@ void ReadNotification(const Message& message, const EventKinds& wanted, const Na
   }
 }
 
-Status Watch::Open(const std::string& network_namespace, std::chrono::milliseconds timeout) {
-  const netlink::WatchOptions options{network_namespace, NETLINK_ROUTE, GroupsOf(wanted_)};
+Status Watch::Open(const netlink::SharedNamespace& network_namespace, std::chrono::milliseconds timeout) {
   // Both are used here before the thread starts, and by the thread alone after that. The names are listed
   // after the groups were joined, so that no link is missed.
   auto names = std::make_shared<LinkNames>();
@@ -180,10 +183,16 @@ Status Watch::Open(const std::string& network_namespace, std::chrono::millisecon
   const NameLookup look_up = [client](int32_t index, std::string* name) {
     return LookUp(index, client.get(), name);
   };
-  Status status =
-      Join(options, [names, look_up, wanted = wanted_](const Message& message, Notifications* out) {
-        ReadNotification(message, wanted, look_up, names.get(), out);
-      });
+  const auto read = [names, look_up, wanted = wanted_](const Message& message, Notifications* out) {
+    ReadNotification(message, wanted, look_up, names.get(), out);
+  };
+  // A link may have been renamed by a notification that was lost. Names that cannot be listed are looked up
+  // one by one.
+  const auto on_lost = [names, client] {
+    names->clear();
+    static_cast<void>(ListNames(client.get(), names.get()));
+  };
+  Status status = Join({network_namespace, NETLINK_ROUTE, GroupsOf(wanted_)}, read, on_lost);
   if (status.ok()) status = client->Open(network_namespace, timeout);
   return status.ok() ? ListNames(client.get(), names.get()) : status;
 }

@@ -32,9 +32,8 @@ class Watch : public netlink::Watch {
  public:
   // Selects the kinds of objects whose changes are reported, before Open(); all by default.
   void Select(EventKinds wanted) { wanted_ = std::move(wanted); }
-  // Joins the groups in the network namespace at this path (empty: that of the process), and lists its links,
-  // for which the timeout is.
-  netlink::Status Open(const std::string& network_namespace, std::chrono::milliseconds timeout);
+  // Joins the groups, and lists the links, for which the timeout is.
+  netlink::Status Open(const netlink::SharedNamespace& network_namespace, std::chrono::milliseconds timeout);
 
  private:
   EventKinds wanted_{EventKind::kLink, EventKind::kAddress, EventKind::kRoute, EventKind::kRule,

@@ -23,13 +23,19 @@ export interface NativeError extends Error {
   readonly kernelMessage: string;
 }
 
+/** The network namespace of an open client of the addon: valid until that is closed. Only open() looks into it. */
+export type NativeNamespace = object;
+
 /**
  * The methods of every client and every watch of the addon. Arguments of the wrong type or length throw a TypeError; every promise
  * may be rejected with a {@link NativeError}. The layouts of records are in `layouts.ts` of each family.
  */
 export interface NativePart {
-  /** Opens the sockets; `netns` is a path, or empty for the namespace of the process; `timeout` of a reply, in ms. */
-  open(netns: string, timeout: number): Promise<Uint8Array>;
+  /**
+   * Opens the sockets; `netns` is a path, empty for the namespace of the process, or the namespace of a client; `timeout` of a
+   * reply, in ms.
+   */
+  open(netns: string | NativeNamespace, timeout: number): Promise<NativeNamespace>;
   /** Closes the sockets; calls under way keep them until they end. */
   close(): void;
 }
@@ -74,13 +80,19 @@ export interface NativeRtnetlinkClient extends NativeClient {
 
 /** Notifications since they were taken last. */
 export interface NativeNotifications {
-  /** Whole records of the family, in the kernel's order; none when some were lost. */
+  /** Whole records of the family, in the kernel's order; those before a loss. */
   readonly records: Uint8Array;
+  /** Later ones were lost, and this many are known to be. */
   readonly lost: boolean;
+  readonly dropped: number;
 }
 
 /** The methods of every watch of the addon: `native/binding/watch_binding.h`. */
 export interface NativeWatch extends NativePart {
+  /** The size of the socket's receive buffer, in bytes. Before open(). */
+  setReceiveBuffer(size: number): void;
+  /** After open(): the size that the kernel has granted, in bytes. */
+  receiveBuffer(): number;
   /**
    * Calls back when notifications wait to be taken, and not again before take(): once for all of `gather` ms. May be called
    * once. Throws a {@link NativeError} when no thread can be started. No callback is called after close().

@@ -1,6 +1,6 @@
 // Calls of one part of the addon: one after another, in the order in which they were made, until it is closed.
 import { NetlinkError } from '../errors.js';
-import type { NativeError, NativePart } from './addon.js';
+import type { NativeError, NativeNamespace, NativePart } from './addon.js';
 import {
   argumentError,
   checkOptions,
@@ -25,6 +25,16 @@ function made(attempt: AttemptOrMaker): Attempt {
   return typeof attempt === 'function' ? attempt() : attempt;
 }
 
+/** How a part of the addon is opened: its options, after they were checked. */
+export interface Opening {
+  /** A path, empty for the namespace of the process, or the namespace of an open client, which it has whatever its name. */
+  readonly netns: string | NativeNamespace;
+  /** The path in errors. */
+  readonly target?: string | undefined;
+  /** In ms. */
+  readonly timeout: number;
+}
+
 /** Opens a client or a watch of the addon; `attempt` names it in errors. */
 export async function openCalls<Native extends NativePart, Change>(
   client: Native,
@@ -39,9 +49,20 @@ export async function openCalls<Native extends NativePart, Change>(
     integerFault('timeout', timeout, 1, LONGEST_TIMEOUT);
   if (fault) throw argumentError(attempt.operation, fault);
   const path = typeof netns === 'number' ? `/proc/${netns}/ns/net` : (netns ?? '');
-  const calls = new Calls<Native, Change>(client, { timeout, ...(path === '' ? {} : { netns: path }) });
+  return openAs(client, { netns: path, target: path || undefined, timeout }, attempt, { signal });
+}
+
+/** The same, in the way in which another part was opened. */
+export async function openAs<Native extends NativePart, Change>(
+  client: Native,
+  { netns, target, timeout }: Opening,
+  attempt: Attempt,
+  options: CallOptions = NO_OPTIONS,
+): Promise<Calls<Native, Change>> {
+  const calls = new Calls<Native, Change>(client);
   try {
-    await calls.run({ ...attempt, target: path || undefined }, () => client.open(path, timeout), { signal });
+    const opened = await calls.run({ ...attempt, target }, () => client.open(netns, timeout), options);
+    calls.opening = { netns: opened, target, timeout };
   } catch (error) {
     void calls.close(); // else sockets that were opened before the failure stay open until the client is collected
     throw error;
@@ -70,12 +91,11 @@ export class Calls<Native extends NativePart, Change = unknown> implements Batch
   readonly #closed = new AbortController();
   #closing: Promise<void> | undefined;
 
-  /** How the client was opened: its watches are opened in the same way. */
-  readonly opening: OpenOptions;
+  /** How the client was opened: its watches are opened in the same way, and in the same network namespace. */
+  opening: Opening = { netns: '', timeout: DEFAULT_TIMEOUT };
 
-  constructor(client: Native, opening: OpenOptions = {}) {
+  constructor(client: Native) {
     this.#client = client;
-    this.opening = opening;
   }
 
   /** Aborted by close(). */

@@ -6,13 +6,18 @@ import type { EventStream, Resync } from './types.js';
 
 /** The notifications of a subscription since the last call. */
 export interface Taken<Event> {
-  /** In the kernel's order; none when some were lost. */
+  /** In the kernel's order; those before a loss. */
   readonly events: Iterable<Event>;
+  /** Later ones were lost. */
   readonly lost: boolean;
+  /** The number of those that are known to be. */
+  readonly dropped: number;
 }
 
 /** Groups that were joined. */
 export interface Subscription<Event> {
+  /** The size of the receive buffer that was granted, in bytes. */
+  readonly receiveBuffer: number;
   take(): Taken<Event>;
   close(): void;
 }
@@ -41,6 +46,8 @@ class EventIterator<Event> implements AsyncIterableIterator<Event | Resync, unde
   readonly #options: StreamOptions;
   #subscription: Subscription<Event> | undefined;
   #events: Iterator<Event> = [][Symbol.iterator]();
+  /** What follows these events. */
+  #loss: Resync | undefined;
   readonly #slice = new TimeSlice();
   #last: Promise<unknown> = Promise.resolve();
   #wake = () => {};
@@ -96,22 +103,25 @@ class EventIterator<Event> implements AsyncIterableIterator<Event | Resync, unde
       return undefined;
     }
     this.#subscription = subscription;
-    return { kind: 'resync', lost: false };
+    return { kind: 'resync', lost: false, receiveBuffer: subscription.receiveBuffer };
   }
 
   async #take(): Promise<Event | Resync | undefined> {
     while (!this.#ended) {
       const event = this.#events.next();
       if (!event.done) return this.#inTurn(event.value);
+      const loss = this.#loss;
+      this.#loss = undefined;
+      if (loss) return loss;
       const ready = new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
       const taken = this.#subscription?.take();
       this.#events = (taken?.events ?? [])[Symbol.iterator]();
-      if (taken?.lost) return { kind: 'resync', lost: true };
+      if (taken?.lost) this.#loss = { kind: 'resync', lost: true, dropped: taken.dropped };
       const first = this.#events.next();
       if (!first.done) return this.#inTurn(first.value);
-      await ready;
+      if (!this.#loss) await ready;
     }
     return undefined;
   }

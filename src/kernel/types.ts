@@ -65,27 +65,46 @@ export interface BatchSource<Operation> {
 
 /** How events are watched. */
 export interface WatchOptions extends CallOptions {
-  /** Time for which notifications are gathered after a first one, before they are reported: 0–60000, in ms. Default 0. */
+  /**
+   * Time for which notifications are gathered after a first one, before they are reported: 0–60000, in ms. Default 0. They are
+   * reported earlier after a loss, and when they fill half of the room for events that wait ({@link EventStream}). Beware: what is
+   * gathered comes at once, and while an iteration works on it, the other half fills. A long time at a high rate needs a larger
+   * `receiveBuffer`.
+   */
   readonly gather?: number | undefined;
+  /**
+   * Size of the receive buffer of the socket: 4096–1073741823, in bytes. Default 1 MiB, which has room for some 1600
+   * notifications of flows that come at once. Without CAP_NET_ADMIN over the network namespace, the kernel grants `net.core.rmem_max` at
+   * most, and does not say so: see {@link Resync.receiveBuffer}.
+   */
+  readonly receiveBuffer?: number | undefined;
   /** Whether an iteration keeps the process alive. Default true. */
   readonly keepAlive?: boolean | undefined;
 }
 
 /**
  * The kernel's state must be listed anew: the first event of each iteration, when later changes are notified of; and again
- * after notifications were lost.
+ * after notifications were lost. The events before it are those before the loss, and the events after it are later than the loss.
  */
 export interface Resync {
   readonly kind: 'resync';
   /** Whether notifications were lost: the socket's buffer was full (`ENOBUFS`), or the iteration is too slow. */
   readonly lost: boolean;
+  /**
+   * After a loss: the number of notifications that were dropped, of every kind that the socket receives, selected or not. Those
+   * that could not be read, or that gave a link another name, are not among them.
+   */
+  readonly dropped?: number | undefined;
+  /** In the first event: the size of the receive buffer that the kernel has granted, in bytes. */
+  readonly receiveBuffer?: number | undefined;
 }
 
 /**
  * Events of the kernel. Each iteration subscribes anew, and its first event is a {@link Resync}. It ends with `break` or
  * return(), when its signal is aborted (with the reason as error), and when the client is closed (without an error; one that
  * starts later rejects with ERR_CLOSED).
- * Events that wait for a slow iteration have at most 4 MiB; beyond that they are dropped and a {@link Resync} is reported.
+ * Events that wait for a slow iteration have at most 4 MiB, or as much as `receiveBuffer` if that is more; beyond that they are
+ * dropped, and a {@link Resync} is reported.
  */
 export interface EventStream<Event> extends AsyncIterable<Event | Resync> {
   /** Starts an iteration. return() ends it at once, even if a call of next() waits. */

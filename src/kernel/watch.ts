@@ -1,9 +1,10 @@
 // Watches of the addon: opened, started, and their notifications read.
 import type { NativePart, NativeWatch } from './addon.js';
 import { argumentError, type Fault, findCallOptionsFault, integerFault, objectFault } from './arguments.js';
-import { type Calls, openCalls } from './calls.js';
+import { type Calls, openAs } from './calls.js';
 import { eventStream, type Subscription } from './eventStream.js';
-import type { EventStream, OpenOptions, WatchOptions } from './types.js';
+import type { Attempt } from './failures.js';
+import type { EventStream, WatchOptions } from './types.js';
 
 /** How the watch of a family is made, and its records read. */
 export interface WatchKind<Event> {
@@ -13,14 +14,31 @@ export interface WatchKind<Event> {
   read(records: Uint8Array): Iterable<Event>;
 }
 
+/** Opens the watch of the addon; `attempt` names it in errors. */
+export type OpenWatch = (native: NativeWatch, attempt: Attempt) => Promise<Calls<NativeWatch>>;
+
 const LONGEST_GATHER = 60_000;
+const LEAST_RECEIVE_BUFFER = 4096;
+/** The kernel doubles it, and has the result in 32 bits with a sign. */
+const LARGEST_RECEIVE_BUFFER = 2 ** 30 - 1;
+
+/** Bytes of events that may wait for an iteration, with a receive buffer of this size. */
+export function mostWaiting(receiveBuffer: number): number {
+  return Math.max(4 << 20, receiveBuffer);
+}
+
+/** The size of the receive buffer of a watch by default, in bytes. */
+export const RECEIVE_BUFFER = 1 << 20;
 
 /** The first option of a watch that breaks a rule. */
 export function findWatchFault(options: WatchOptions): Fault | undefined {
   const noObject = objectFault('options', options);
   if (noObject) return noObject;
-  const { gather = 0, keepAlive = true, ...others } = options;
-  const fault = findCallOptionsFault(others) ?? integerFault('gather', gather, 0, LONGEST_GATHER);
+  const { gather = 0, keepAlive = true, receiveBuffer = RECEIVE_BUFFER, ...others } = options;
+  const fault =
+    findCallOptionsFault(others) ??
+    integerFault('gather', gather, 0, LONGEST_GATHER) ??
+    integerFault('receiveBuffer', receiveBuffer, LEAST_RECEIVE_BUFFER, LARGEST_RECEIVE_BUFFER);
   if (fault || typeof keepAlive === 'boolean') return fault;
   return { field: 'keepAlive', value: keepAlive, rule: 'must be true or false', wrongType: true };
 }
@@ -28,13 +46,14 @@ export function findWatchFault(options: WatchOptions): Fault | undefined {
 /** Opens a watch, and calls `ready` when events wait to be taken. An exception of `ready` is an uncaught exception. */
 export async function startWatch<Event>(
   kind: WatchKind<Event>,
-  opening: OpenOptions,
-  { gather = 0, keepAlive = true }: WatchOptions,
+  openWatch: OpenWatch,
+  { gather = 0, keepAlive = true, receiveBuffer = RECEIVE_BUFFER }: WatchOptions,
   ready: () => void,
 ): Promise<Subscription<Event>> {
   const attempt = { operation: kind.operation };
   const native = kind.create();
-  const calls = await openCalls(native, opening, attempt);
+  native.setReceiveBuffer(receiveBuffer);
+  const calls = await openWatch(native, attempt);
   let open = true;
   const close = () => {
     open = false;
@@ -52,10 +71,10 @@ export async function startWatch<Event>(
     throw error;
   }
   const take = () => {
-    const { records, lost } = native.take();
-    return { events: kind.read(records), lost };
+    const { records, lost, dropped } = native.take();
+    return { events: kind.read(records), lost, dropped };
   };
-  return { take, close };
+  return { take, close, receiveBuffer: native.receiveBuffer() };
 }
 
 /**
@@ -71,5 +90,6 @@ export function watchEvents<Event>(
   if (fault) throw argumentError(kind.operation, fault);
   const { operation } = kind;
   const { signal } = options;
-  return eventStream((ready) => startWatch(kind, opening, options, ready), { operation, signal, closed });
+  const open: OpenWatch = (native, attempt) => openAs(native, opening, attempt);
+  return eventStream((ready) => startWatch(kind, open, options, ready), { operation, signal, closed });
 }

@@ -12,28 +12,18 @@ import { openIpvs } from '../../src/kernel/ipvs/index.js';
 import { openRtnetlink, watchRtnetlink } from '../../src/kernel/rtnetlink/index.js';
 import { makeNamespace } from '../support/netns.js';
 import { ROOT } from '../support/paths.js';
+import { runWithout } from '../support/runWithout.js';
 import { settled } from '../support/settled.js';
 
 const ROUNDS = 100;
-
-/** Runs a module with this capability removed; returns its output, as JSON. */
-function runWithout(capability: string, script: string): unknown {
-  const bare = [`--bounding-set=-${capability}`, `--inh-caps=-${capability}`, process.execPath];
-  const run = spawnSync('setpriv', [...bare, '--input-type=module', '-e', script], {
-    encoding: 'utf8',
-    cwd: ROOT,
-  });
-  assert.equal(run.stderr, '');
-  return JSON.parse(run.stdout);
-}
 
 test('opens that fail leave no descriptor behind', () => {
   // conntrack asks the kernel something with the socket that it has opened, and is refused.
   const report = runWithout(
     'net_admin',
-    `import { readdirSync } from 'node:fs';
-    import { openConntrack } from '${ROOT}/dist/src/kernel/conntrack/index.js';
-    import { settled } from '${ROOT}/dist/test/support/settled.js';
+    ['kernel/conntrack/index.js'],
+    `const { readdirSync } = await import('node:fs');
+    const { settled } = await import('${ROOT}/dist/test/support/settled.js');
     const codes = new Set();
     const open = () => openConntrack().catch(({ code }) => codes.add(code));
     await open();
@@ -52,6 +42,55 @@ test('a watch that ends leaves no descriptor behind', async () => {
   const before = await settled(count);
   for (let i = 0; i < ROUNDS; i++) await start();
   assert.equal((await settled(count)) - before, 0);
+});
+
+test('a client and its watches that end leave no descriptor behind, with the namespace of the process or another', async () => {
+  const namespace = makeNamespace();
+  try {
+    const count = () => readdirSync('/proc/self/fd').length;
+    const run = async (netns?: string) => {
+      await using rtnetlink = await openRtnetlink({ ...(netns && { netns }) });
+      for await (const _ of rtnetlink.watch()) break;
+    };
+    await run();
+    const before = await settled(count);
+    for (let i = 0; i < ROUNDS; i++) await run(i % 2 === 0 ? namespace.path : undefined);
+    assert.equal((await settled(count)) - before, 0);
+  } finally {
+    namespace.remove();
+  }
+});
+
+test('64 descriptors are enough for a batch that refers to 600 paths of network namespaces', () => {
+  const [namespace, other] = [makeNamespace(), makeNamespace()];
+  const folder = mkdtempSync(join(tmpdir(), 'knp-paths-'));
+  try {
+    const script = `
+      import { symlinkSync } from 'node:fs';
+      import { openRtnetlink } from '${ROOT}/dist/src/kernel/rtnetlink/index.js';
+      const rtnetlink = await openRtnetlink({ netns: '${namespace.path}' });
+      const moves = [];
+      for (let i = 0; i < 300; i++) {
+        await rtnetlink.addLink('a' + i, 'veth', { peer: { name: 'b' + i } });
+        for (const link of ['a' + i, 'b' + i]) {
+          const netns = '${folder}/' + link;
+          symlinkSync('${other.path}', netns);
+          moves.push({ do: 'setLink', link, settings: { netns } });
+        }
+      }
+      const errors = (await rtnetlink.apply(moves)).filter((error) => error !== undefined);
+      console.log(errors.length, errors[0]?.message ?? '');`;
+    const limited = ['-c', 'ulimit -n 64; exec "$@"', 'sh', process.execPath];
+    const run = spawnSync('sh', [...limited, '--input-type=module', '-e', script], { encoding: 'utf8' });
+    assert.equal(run.stderr, '');
+    assert.equal(run.stdout, '0 \n');
+    const links = namespace.run('ip', '-n', other.name, '-o', 'link', 'show', 'type', 'veth');
+    assert.equal(links.trim().split('\n').length, 600);
+  } finally {
+    rmSync(folder, { recursive: true });
+    other.remove();
+    namespace.remove();
+  }
 });
 
 test('a FIFO is no network namespace, and nothing waits for its writer', async () => {

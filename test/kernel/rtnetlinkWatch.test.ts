@@ -223,6 +223,43 @@ for data in (link, link[:20], struct.pack("=IHHII", 0xffffffff, 16, 0, 0, 0), b"
     for (let told = ''; told !== 'links'; ) told = (await lines.next()).value;
   });
 
+  it('reports what is before a loss, how much was lost, and the names that links have after it', async (t) => {
+    const script = `
+      import { openRtnetlink } from '${new URL('../../src/kernel/rtnetlink/index.js', import.meta.url)}';
+      const rtnetlink = await openRtnetlink({ netns: '${netns}' });
+      const seen = new Map();
+      for await (const event of rtnetlink.watch({ kinds: ['address'], receiveBuffer: 4096 })) {
+        if (event.kind === 'resync') {
+          const names = JSON.stringify([...seen.keys()]);
+          const count = [...seen.values()].reduce((sum, each) => sum + each, 0);
+          console.log(event.lost ? 'lost ' + event.dropped + ' ' + count + ' ' + names : 'watching');
+        } else {
+          const { link, address } = event.address;
+          if (address === '10.9.9.9') console.log('named ' + link);
+          else seen.set(link, (seen.get(link) ?? 0) + 1);
+        }
+      }`;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    t.after(() => child.kill('SIGKILL'));
+    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    assert.equal((await lines.next()).value, 'watching');
+    child.kill('SIGSTOP');
+    addresses('add', 3000);
+    ip('link', 'set', 'va', 'name', 'vx');
+    t.after(() => ip('link', 'set', 'vx', 'name', 'va'));
+    child.kill('SIGCONT');
+    const [, dropped, count, names] =
+      /^lost (\d+) (\d+) (.*)$/.exec((await lines.next()).value) ?? assert.fail();
+    assert.equal(names, '["va"]');
+    // One for each address, that of the new name, and again one for each address, whose label has changed.
+    assert.equal(Number(dropped) + Number(count), 3000 + 1 + 3000);
+    ip('addr', 'add', '10.9.9.9/32', 'dev', 'vx');
+    assert.equal((await lines.next()).value, 'named vx');
+    ip('addr', 'flush', 'dev', 'vx');
+  });
+
   it('names arguments that break a rule, and namespaces that are none', async () => {
     const ignore = () => {};
     const missing = { code: 'ENOENT', operation: 'rtnetlink.watch', target: '/run/netns/knp-none' };

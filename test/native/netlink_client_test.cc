@@ -6,6 +6,7 @@
 #include "check.h"
 #include "fake_kernel.h"
 #include "netlink/client.h"
+#include "opening.h"
 
 namespace {
 
@@ -81,7 +82,7 @@ TEST(ABatchThatEndsWithAListingEnds) {
 TEST(MalformedMessagesOfACallerAreRefused) {
   Client client;
   client.SetProtocol(NETLINK_ROUTE, true);
-  CHECK(client.Open("", std::chrono::seconds(5)).ok());
+  CHECK(knp::test::OpenAt("", &client).ok());
   std::vector<uint8_t> cut = WithPayload(0, std::vector<uint8_t>(8));
   cut.resize(cut.size() - 4);
   const auto failures = client.Send(cut);
@@ -91,5 +92,5 @@ TEST(MalformedMessagesOfACallerAreRefused) {
   CHECK(client.Query(cut, &replies).is_errno(EINVAL));
   CHECK(client.Query({}, &replies).is_errno(EINVAL));
   CHECK(client.Send({}).empty());
-  CHECK(client.Open("/nonexistent", std::chrono::seconds(5)).is_errno(ENOENT));
+  CHECK(knp::test::OpenAt("/nonexistent", &client).is_errno(ENOENT));
 }

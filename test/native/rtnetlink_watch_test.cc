@@ -7,6 +7,7 @@
 
 #include "check.h"
 #include "netlink/message_builder.h"
+#include "opening.h"
 #include "rtnetlink/layouts.h"
 #include "rtnetlink/watch.h"
 
@@ -30,14 +31,10 @@ const knp::rtnetlink::NameLookup kNoLinks = [](int32_t, std::string*) { return f
 Notifications Read(const std::vector<uint8_t>& bytes, LinkNames* names,
                    const knp::rtnetlink::EventKinds& wanted = kAll,
                    const knp::rtnetlink::NameLookup& look_up = kNoLinks) {
-  Notifications notifications;
-  ReadNotifications(
-      bytes.data(), bytes.size(),
-      [&](const knp::netlink::Message& message, Notifications* out) {
+  return knp::netlink::ReadNotifications(
+      bytes.data(), bytes.size(), [&](const knp::netlink::Message& message, Notifications* out) {
         knp::rtnetlink::ReadNotification(message, wanted, look_up, names, out);
-      },
-      &notifications);
-  return notifications;
+      });
 }
 
 // The event records.
@@ -187,6 +184,8 @@ TEST(ALinkThatIsRenamedLosesItsAddresses) {
   names[index] = "old";
   read = Read(OfType(kLinks, RTM_NEWLINK), &names);
   CHECK(read.lost);
+  CHECK(read.records.empty());
+  CHECK_EQUAL(read.dropped, 0);
   CHECK_EQUAL(names.at(index), "lo");
 }
 
@@ -209,8 +208,8 @@ TEST(AWatchThatIsNotOpenDoesNotStart) {
   knp::rtnetlink::Watch watch;
   CHECK(!watch.Start(std::chrono::milliseconds(0), [] {}).ok());
   watch.Stop();
-  CHECK(watch.Open("/nonexistent", std::chrono::seconds(5)).is_errno(ENOENT));
-  CHECK(watch.Open("", std::chrono::seconds(5)).ok());
+  CHECK(knp::test::OpenAt("/nonexistent", &watch).is_errno(ENOENT));
+  CHECK(knp::test::OpenAt("", &watch).ok());
   CHECK(watch.Start(std::chrono::milliseconds(0), [] {}).ok());
   CHECK(!watch.Start(std::chrono::milliseconds(0), [] {}).ok());
   watch.Stop();

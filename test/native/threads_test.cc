@@ -10,6 +10,7 @@
 #include "check.h"
 #include "ipset/client.h"
 #include "netlink/client.h"
+#include "opening.h"
 #include "rtnetlink/client.h"
 #include "rtnetlink/watch.h"
 
@@ -43,8 +44,8 @@ TEST(ThreadsShareAClient) {
   knp::rtnetlink::Client links;
   knp::netlink::Client messages;
   messages.SetProtocol(NETLINK_ROUTE, true);
-  CHECK(links.Open("", seconds(5)).ok());
-  CHECK(messages.Open("", seconds(5)).ok());
+  CHECK(knp::test::OpenAt("", &links).ok());
+  CHECK(knp::test::OpenAt("", &messages).ok());
   std::atomic<int> failures{0};
   OnThreads([&](int number) {
     for (int i = 0; i < kRounds; i++) {
@@ -65,8 +66,9 @@ TEST(ThreadsOpenAndCloseClientsAndWatches) {
     for (int i = 0; i < kRounds; i++) {
       knp::rtnetlink::Client client;
       knp::rtnetlink::Watch watch;
-      if (!client.Open("/proc/self/ns/net", seconds(5)).ok() && !client.Open("", seconds(5)).ok()) failures++;
-      if (!watch.Open("", seconds(5)).ok() || !watch.Start(milliseconds(0), [] {}).ok()) failures++;
+      if (!knp::test::OpenAt("/proc/self/ns/net", &client).ok() && !knp::test::OpenAt("", &client).ok())
+        failures++;
+      if (!knp::test::OpenAt("", &watch).ok() || !watch.Start(milliseconds(0), [] {}).ok()) failures++;
       static_cast<void>(watch.Take());
     }
   });
@@ -78,7 +80,7 @@ TEST(ThreadsOpenAndCloseClientsAndWatches) {
 TEST(ThreadsWriteSetsWithClientsOfTheirOwn) {
   OnThreads([&](int number) {
     knp::ipset::Client client;
-    if (!client.Open("", seconds(5)).ok()) return;
+    if (!knp::test::OpenAt("", &client).ok()) return;
     for (int i = 0; i < kRounds; i++) {
       knp::ipset::Operation operation;
       operation.verb = knp::ipset::Verb::kDestroy;

@@ -2,13 +2,16 @@
 #include "netlink/watch.h"
 
 #include <linux/rtnetlink.h>
+#include <sys/socket.h>
 
 #include <atomic>
 #include <cerrno>
+#include <cstring>
 #include <thread>
 
 #include "check.h"
 #include "fake_kernel.h"
+#include "opening.h"
 
 namespace {
 
@@ -16,6 +19,7 @@ using knp::netlink::Message;
 using knp::netlink::Notifications;
 using knp::netlink::Watch;
 using knp::test::Built;
+using knp::test::Here;
 using std::chrono::milliseconds;
 
 const auto kAnswerNothing = [](const Message&, Notifications*) {};
@@ -26,14 +30,17 @@ void ReadType(const Message& message, Notifications* out) {
 }
 
 Notifications Read(const std::vector<uint8_t>& bytes) {
-  Notifications notifications;
-  ReadNotifications(bytes.data(), bytes.size(), ReadType, &notifications);
-  return notifications;
+  return ReadNotifications(bytes.data(), bytes.size(), ReadType);
 }
 
 Notifications OfBytes(size_t count) {
-  return Notifications{std::vector<uint8_t>(count), false};
+  Notifications notifications;
+  notifications.records.resize(count);
+  notifications.count = count;
+  return notifications;
 }
+
+constexpr size_t kMost = 1000;
 
 std::vector<uint8_t> Joined(std::vector<uint8_t> first, const std::vector<uint8_t>& second) {
   first.insert(first.end(), second.begin(), second.end());
@@ -51,9 +58,12 @@ TEST(NotificationsOfADatagramAreReadInOrder) {
 
 TEST(AnErrorInsteadOfANotificationIsALoss) {
   for (const uint16_t type : {NLMSG_ERROR, NLMSG_OVERRUN}) {
-    const Notifications read = Read(Joined(Built(100, 0, 0), Built(type, 0, 0)));
+    const Notifications read =
+        Read(Joined(Joined(Built(100, 0, 0), Built(type, 0, 0)), Joined(Built(101, 0, 0), Built(102, 0, 0))));
     CHECK(read.lost);
-    CHECK(read.records.empty());
+    CHECK_EQUAL(read.records, (std::vector<uint8_t>{100}));  // that before the loss
+    CHECK_EQUAL(read.count, 1);
+    CHECK_EQUAL(read.dropped, 2);
   }
 }
 
@@ -69,22 +79,79 @@ TEST(AMalformedDatagramIsALoss) {
   CHECK(Read(shorter).lost);
 }
 
-TEST(NotificationsBeyondTheBoundAreLost) {
+TEST(NotificationsBeyondTheBoundAreLostAndCounted) {
   Notifications kept;
-  Append(&kept, OfBytes(Notifications::kMostBytes));
-  CHECK_EQUAL(kept.records.size(), Notifications::kMostBytes);
-  Append(&kept, OfBytes(1));
+  Append(&kept, OfBytes(kMost), kMost);
+  CHECK(!kept.lost);
+  Append(&kept, OfBytes(3), kMost);
   CHECK(kept.lost);
-  CHECK_EQUAL(kept.records.capacity(), 0);
-  Append(&kept, OfBytes(1));
-  CHECK(kept.records.empty());
+  CHECK_EQUAL(kept.records.size(), kMost);
+  CHECK_EQUAL(kept.dropped, 3);
+}
+
+// A reader that counts needs those before a loss; those after it would seem to be complete.
+TEST(ALossKeepsWhatIsBeforeItAndDropsWhatIsAfterIt) {
+  Notifications kept = OfBytes(2);
+  Notifications loss = OfBytes(4);
+  loss.lost = true;
+  loss.dropped = 10;
+  Append(&kept, std::move(loss), kMost);
+  Append(&kept, OfBytes(8), kMost);
+  CHECK(kept.lost);
+  CHECK_EQUAL(kept.records.size(), 6);
+  CHECK_EQUAL(kept.count, 6);
+  CHECK_EQUAL(kept.dropped, 18);
+}
+
+// A link with many alternative names, whose description is longer than the buffer.
+TEST(ANotificationLongerThanTheBufferIsLostAndTheNextOneIsRead) {
+  int ends[2] = {-1, -1};
+  CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == 0);
+  const knp::netlink::Descriptor kernel(ends[1]);
+  std::vector<uint8_t> longer = Built(101, 0, 0);
+  longer.resize(100000);
+  const auto size = static_cast<uint32_t>(longer.size());
+  std::memcpy(longer.data(), &size, sizeof(size));  // nlmsg_len
+  const auto send_all = [&](const std::vector<uint8_t>& bytes) {
+    CHECK(send(kernel.get(), bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()));
+  };
+  Watch watch;
+  std::atomic<int> losses{0};
+  std::atomic<int> calls{0};
+  const auto take = [&] {
+    for (int i = 0; i < 5000 && calls.load() == 0; i++) std::this_thread::sleep_for(milliseconds(1));
+    calls = 0;
+    return watch.Take();
+  };
+  CHECK(watch.Adopt(knp::netlink::Descriptor(ends[0]), ReadType, [&] { losses++; }).ok());
+  send_all(Built(100, 0, 0));
+  send_all(longer);
+  send_all(Built(102, 0, 0));
+  // Those that are sent before the start are reported together.
+  CHECK(watch.Start(milliseconds(0), [&] { calls++; }).ok());
+  const Notifications first = take();
+  CHECK(first.lost);
+  CHECK_EQUAL(first.records, (std::vector<uint8_t>{100}));
+  CHECK_EQUAL(first.dropped, 2);
+  CHECK_EQUAL(losses.load(), 1);
+  send_all(longer);
+  const Notifications second = take();
+  CHECK(!second.lost);
+  CHECK_EQUAL(second.records, (std::vector<uint8_t>{101}));
+  watch.Stop();
+}
+
+TEST(AWatchReportsTheReceiveBufferThatItWasGranted) {
+  Watch watch;
+  watch.SetReceiveBuffer(8192);
+  CHECK(watch.Join({Here(), NETLINK_ROUTE, {RTNLGRP_LINK}}, kAnswerNothing).ok());
+  CHECK_EQUAL(watch.receive_buffer(), 8192);
 }
 
 TEST(AWatchNeedsGroupsThatExist) {
   Watch watch;
-  CHECK(watch.Join({"/nonexistent", NETLINK_ROUTE, {RTNLGRP_LINK}}, kAnswerNothing).is_errno(ENOENT));
-  CHECK(!watch.Join({"", NETLINK_ROUTE, {100000}}, kAnswerNothing).ok());
-  CHECK(!watch.Join({"", -1, {}}, kAnswerNothing).ok());
+  CHECK(!watch.Join({Here(), NETLINK_ROUTE, {100000}}, kAnswerNothing).ok());
+  CHECK(!watch.Join({Here(), -1, {}}, kAnswerNothing).ok());
   CHECK(!watch.Start(milliseconds(0), [] {}).ok());
   CHECK(watch.Take().empty());
   watch.Stop();
@@ -95,10 +162,10 @@ TEST(AWatchIsTakenFromWhileItReadsAndEnds) {
   for (int round = 0; round < 20; round++) {
     Watch watch;
     std::atomic<int> calls{0};
-    CHECK(watch.Join({"", NETLINK_ROUTE, {RTNLGRP_LINK, RTNLGRP_NEIGH}}, ReadType).ok());
+    CHECK(watch.Join({Here(), NETLINK_ROUTE, {RTNLGRP_LINK, RTNLGRP_NEIGH}}, ReadType).ok());
     CHECK(watch.Start(milliseconds(0), [&] { calls++; }).ok());
     CHECK(!watch.Start(milliseconds(0), [] {}).ok());
-    CHECK(!watch.Join({"", NETLINK_ROUTE, {}}, kAnswerNothing).ok());
+    CHECK(!watch.Join({Here(), NETLINK_ROUTE, {}}, kAnswerNothing).ok());
     std::thread taker([&] {
       for (int i = 0; i < 50; i++) static_cast<void>(watch.Take());
     });

@@ -1,8 +1,11 @@
 // Notices changes of a network namespace.
 import { loadAddon } from '../addon.js';
 import { argumentError, checkObject, type Fault } from '../arguments.js';
+import { openCalls } from '../calls.js';
+import type { Subscription } from '../eventStream.js';
+import { readAll } from '../listing.js';
 import type { OpenOptions, WatchOptions } from '../types.js';
-import { findWatchFault, startWatch, type WatchKind } from '../watch.js';
+import { findWatchFault, type OpenWatch, startWatch, type WatchKind } from '../watch.js';
 import { EVENT_KIND } from './layouts.js';
 import { readEvents } from './records.js';
 import type { RtnetlinkEvent, RtnetlinkEventKind } from './types.js';
@@ -13,11 +16,11 @@ export type HostEvent = Extract<RtnetlinkEvent, { readonly kind: 'link' | 'addre
 /** The changes since the last call. */
 export interface RtnetlinkChange {
   /**
-   * Notifications were dropped (`ENOBUFS`), unreadable, or more than 4 MiB, or a link was renamed: anything may have changed.
-   * List links and addresses anew.
+   * Notifications after these events were dropped (`ENOBUFS`), unreadable, or more than 4 MiB (or `receiveBuffer`, if that is more), or
+   * a link was renamed: anything may have changed. List links and addresses anew.
    */
   readonly lost: boolean;
-  /** Every change, in the kernel's order; none when notifications were lost. */
+  /** Every change, in the kernel's order; those before a loss. */
   readonly events: readonly HostEvent[];
 }
 
@@ -77,15 +80,58 @@ export async function watchRtnetlink(
   onChange: (change: RtnetlinkChange) => void,
 ): Promise<RtnetlinkWatch> {
   checkObject(HOST_WATCH.operation, 'options', options);
-  const { gather = DEFAULT_GATHER, keepAlive = false, ...opening } = options;
-  const watching = { gather, keepAlive };
+  const { gather = DEFAULT_GATHER, keepAlive = false, receiveBuffer, ...opening } = options;
+  const watching = { gather, keepAlive, receiveBuffer };
   const fault = findWatchFault(watching) ?? findListenerFault(onChange);
   if (fault) throw argumentError(HOST_WATCH.operation, fault);
-  const watch = await startWatch(HOST_WATCH, opening, watching, () => {
-    const { events, lost } = watch.take();
-    onChange({ lost, events: [...events] });
-  });
-  return watch;
+  const open: OpenWatch = (native, attempt) => openCalls(native, opening, attempt);
+  const reports = new Reports(onChange);
+  const watch = await startWatch(HOST_WATCH, open, watching, () => void reports.make(watch));
+  return {
+    close: () => {
+      reports.end();
+      watch.close();
+    },
+  };
+}
+
+/** The reports of a watch, one after another: what a report has is read in time slices. */
+class Reports {
+  readonly #onChange: (change: RtnetlinkChange) => void;
+  #isReading = false;
+  #isMore = false;
+  #hasEnded = false;
+
+  constructor(onChange: (change: RtnetlinkChange) => void) {
+    this.#onChange = onChange;
+  }
+
+  end(): void {
+    this.#hasEnded = true;
+  }
+
+  /** Reports what waits to be taken, after what is being read. */
+  async make(watch: Subscription<HostEvent>): Promise<void> {
+    this.#isMore = true;
+    if (this.#isReading) return;
+    this.#isReading = true;
+    try {
+      while (this.#isMore && !this.#hasEnded) {
+        this.#isMore = false;
+        const { events, lost } = watch.take();
+        this.#report({ lost, events: await readAll(events) });
+      }
+    } finally {
+      this.#isReading = false;
+    }
+  }
+
+  /** Not within the promise: an exception of the listener is an uncaught one, and later changes are reported. */
+  #report(change: RtnetlinkChange): void {
+    queueMicrotask(() => {
+      if (!this.#hasEnded) this.#onChange(change);
+    });
+  }
 }
 
 function findListenerFault(onChange: unknown): Fault | undefined {

@@ -2,15 +2,18 @@
 import { argumentError } from '../arguments.js';
 import { eventStream, type Subscription } from '../eventStream.js';
 import type { EventStream, WatchOptions } from '../types.js';
-import { findWatchFault } from '../watch.js';
+import { findWatchFault, mostWaiting, RECEIVE_BUFFER } from '../watch.js';
 
-/** Events that wait for one iteration; more are lost. */
-const MOST_EVENTS = 65_536;
+/** Bytes that an event is taken to have: of those that wait for one iteration, more than fit are lost. */
+const EVENT_SIZE = 64;
 
 interface Waiting<Event> {
   readonly isWanted: (event: Event) => boolean;
+  readonly most: number;
+  /** Those before a loss. */
   events: Event[];
   lost: boolean;
+  dropped: number;
   readonly ready: () => void;
 }
 
@@ -22,18 +25,17 @@ export class FakeEvents<Event> {
   emit(event: Event): void {
     for (const waiting of this.#waiting) {
       if (!waiting.isWanted(event)) continue;
-      if (waiting.events.length >= MOST_EVENTS) waiting.lost = true;
-      if (waiting.lost) waiting.events = [];
+      if (waiting.events.length >= waiting.most) waiting.lost = true;
+      if (waiting.lost) waiting.dropped++;
       else waiting.events.push(event);
       waiting.ready();
     }
   }
 
-  /** Drops the notifications that wait, as the kernel does when the buffer of a socket is full. */
+  /** Loses the notifications until the iterations take those that wait, as the kernel does when the buffer of a socket is full. */
   lose(): void {
     for (const waiting of this.#waiting) {
       waiting.lost = true;
-      waiting.events = [];
       waiting.ready();
     }
   }
@@ -51,19 +53,25 @@ export class FakeEvents<Event> {
   ): EventStream<Event> {
     const fault = findWatchFault(options);
     if (fault) throw argumentError(operation, fault);
-    const subscribe = async (ready: () => void) => this.#subscribe(ready, isWanted);
+    const { receiveBuffer = RECEIVE_BUFFER } = options;
+    const subscribe = async (ready: () => void) => this.#subscribe(ready, isWanted, receiveBuffer);
     return eventStream(subscribe, { operation, signal: options.signal, closed });
   }
 
-  #subscribe(ready: () => void, isWanted: (event: Event) => boolean): Subscription<Event> {
-    const waiting: Waiting<Event> = { isWanted, events: [], lost: false, ready };
+  #subscribe(
+    ready: () => void,
+    isWanted: (event: Event) => boolean,
+    receiveBuffer: number,
+  ): Subscription<Event> {
+    const most = mostWaiting(receiveBuffer) / EVENT_SIZE;
+    const waiting: Waiting<Event> = { isWanted, most, events: [], lost: false, dropped: 0, ready };
     this.#waiting.add(waiting);
     return {
+      receiveBuffer,
       take() {
-        const { events, lost } = waiting;
-        waiting.events = [];
-        waiting.lost = false;
-        return { events, lost };
+        const { events, lost, dropped } = waiting;
+        Object.assign(waiting, { events: [], lost: false, dropped: 0 });
+        return { events, lost, dropped };
       },
       close: () => void this.#waiting.delete(waiting),
     };

@@ -81,7 +81,8 @@ export function netlinkContract(open: (protocol: 'generic' | 'route') => Promise
   it('rejects every call after close()', async () => {
     const netlink = await open('route');
     const iterator = netlink.watch([1])[Symbol.asyncIterator]();
-    assert.deepEqual((await iterator.next()).value, { kind: 'resync', lost: false });
+    const start = { kind: 'resync', lost: false, receiveBuffer: 1 << 20 };
+    assert.deepEqual((await iterator.next()).value, start);
     await closed(
       netlink,
       () => netlink.query(GET_LO),

@@ -6,7 +6,7 @@ import { eventStream } from '../../../src/kernel/eventStream.js';
 import { FakeEvents } from '../../../src/kernel/testing/events.js';
 import type { WatchOptions } from '../../../src/kernel/types.js';
 
-const START = { kind: 'resync', lost: false };
+const START = { kind: 'resync', lost: false, receiveBuffer: 1 << 20 };
 const operation = 'fake.watch';
 const LOSS = { kind: 'resync', lost: true };
 
@@ -32,25 +32,39 @@ test('the first event is a resync, and later ones are those after it', async () 
   assert.equal(await value(waiting), 4);
 });
 
-test('a loss drops the events before it, and is reported once', async () => {
+test('a loss follows the events before it, is reported once, and says how many were dropped', async () => {
   const { events, iterator } = open();
   await iterator.next();
   events.emit(1);
   events.lose();
   events.emit(2);
   events.lose();
-  assert.deepEqual(await value(iterator.next()), LOSS);
   events.emit(3);
-  assert.equal(await value(iterator.next()), 3);
+  const loss = { ...LOSS, dropped: 2 };
+  assert.deepEqual([await value(iterator.next()), await value(iterator.next())], [1, loss]);
+  events.emit(4);
+  assert.equal(await value(iterator.next()), 4);
+  // Without an event before it, and while next() waits.
+  const waiting = iterator.next();
+  await setImmediate();
+  events.lose();
+  assert.deepEqual(await value(waiting), { ...LOSS, dropped: 0 });
 });
 
-test('an iteration that is too slow has one loss', async () => {
-  const { events, iterator } = open();
-  await iterator.next();
-  for (let i = 0; i < 200_000; i++) events.emit(i);
-  assert.deepEqual(await value(iterator.next()), LOSS);
-  events.emit(-1);
-  assert.equal(await value(iterator.next()), -1);
+test('an iteration that is too slow has one loss, after as many events as there is room for', async () => {
+  for (const [receiveBuffer, room] of [
+    [undefined, 65_536],
+    [4096, 65_536],
+    [8 << 20, 131_072],
+  ] as const) {
+    const { events, iterator } = open({ receiveBuffer });
+    await iterator.next();
+    for (let i = 0; i < 200_000; i++) events.emit(i);
+    for (let i = 0; i < room; i++) assert.equal(await value(iterator.next()), i);
+    assert.deepEqual(await value(iterator.next()), { ...LOSS, dropped: 200_000 - room });
+    events.emit(-1);
+    assert.equal(await value(iterator.next()), -1);
+  }
 });
 
 test('calls of next() that wait are answered in their order', async () => {
@@ -121,7 +135,11 @@ test('an iteration that ends while it subscribes closes the subscription', async
   });
   const subscribe = async () => {
     await gate;
-    return { take: () => ({ events: [], lost: false }), close: () => void closings++ };
+    return {
+      receiveBuffer: 0,
+      take: () => ({ events: [], lost: false, dropped: 0 }),
+      close: () => void closings++,
+    };
   };
   const controller = new AbortController();
   const options = { operation, signal: controller.signal, closed: new AbortController().signal };
@@ -143,7 +161,8 @@ test('an error of the subscription, or of reading it, ends the iteration', async
   let closings = 0;
   const broken = eventStream(
     async () => ({
-      take: () => ({ events: unreadable(), lost: false }),
+      receiveBuffer: 0,
+      take: () => ({ events: unreadable(), lost: false, dropped: 0 }),
       close: () => void closings++,
     }),
     { operation, closed },
@@ -181,6 +200,9 @@ test('options that break a rule are refused', () => {
     assert.throws(() => open(options as WatchOptions), pattern);
   refuse({ gather: -1 }, /fake\.watch: gather must be an integer from 0 to 60000, found -1/);
   refuse({ gather: '5' }, /gather must be/);
+  refuse({ receiveBuffer: 4095 }, /receiveBuffer must be an integer from 4096 to 1073741823, found 4095/);
+  refuse({ receiveBuffer: 2 ** 30 }, /receiveBuffer must be/);
+  refuse({ receiveBuffer: '1' }, /receiveBuffer must be/);
   refuse({ keepAlive: 1 }, /keepAlive must be true or false/);
   refuse({ signal: {} }, /signal must be an AbortSignal/);
   refuse({ group: 1 }, /group is no option/);

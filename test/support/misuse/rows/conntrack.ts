@@ -64,7 +64,7 @@ const SELECTIONS: readonly FlowSelection[] = [
   { family: 4, protocol: 'tcp', original: PORTS, reply: PORTS, ...CONDITIONS },
   { family: 4, protocol: 1, original: KIND as TupleFilter, reply: KIND as TupleFilter, mark: 1 },
 ];
-const WATCH = { ...CALL, gather: 1, keepAlive: false } as const;
+const WATCH = { ...CALL, gather: 1, keepAlive: false, receiveBuffer: 65_536 } as const;
 
 /** Valid calls of each verb. */
 export const CONNTRACK: Rows<Conntrack> = {

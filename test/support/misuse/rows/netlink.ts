@@ -10,5 +10,5 @@ export const NETLINK: Rows<Netlink> = {
   send: [[[MESSAGE], CALL]],
   query: [[MESSAGE, CALL]],
   dump: [[MESSAGE, CALL]],
-  watch: [[[1], { ...CALL, gather: 1, keepAlive: false }]],
+  watch: [[[1], { ...CALL, gather: 1, keepAlive: false, receiveBuffer: 65_536 }]],
 };

@@ -122,6 +122,6 @@ export const RTNETLINK: Rows<Rtnetlink> = {
   replaceNeighbour: [[NEIGHBOUR, CALL]],
   deleteNeighbour: [[NEIGHBOUR_ID, CALL]],
   apply: alone(...OPERATIONS),
-  watch: [[{ ...CALL, gather: 1, keepAlive: false, kinds: ['link'] }]],
+  watch: [[{ ...CALL, gather: 1, keepAlive: false, receiveBuffer: 65_536, kinds: ['link'] }]],
   capabilities: [[CALL]],
 };

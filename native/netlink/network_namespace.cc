@@ -39,13 +39,14 @@ void Descriptor::Close() {
 }
 
 Status NetworkNamespace::Open(const std::string& path, SharedNamespace* out) {
+  const std::string file = path.empty() ? kHere : path;
   auto opened = std::make_shared<NetworkNamespace>();
   // Without O_NONBLOCK the open of a FIFO waits for a writer. setns(2) refuses it then, as any file that is
   // no namespace.
-  opened->file_ = Descriptor(open(path.empty() ? kHere : path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!opened->file_.open()) {
-    const bool is_masked = path.empty() && errno != EMFILE && errno != ENFILE;
-    if (!is_masked) return Status::Errno(errno, "cannot open network namespace " + path);
+  opened->file_ = Descriptor(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const bool may_be_masked = path.empty() && errno != EMFILE && errno != ENFILE;
+  if (!opened->file_.open() && !may_be_masked) {
+    return Status::Errno(errno, "cannot open network namespace " + file);
   }
   *out = std::move(opened);
   return {};

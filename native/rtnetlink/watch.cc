@@ -136,7 +136,7 @@ std::vector<uint32_t> GroupsOf(const EventKinds& wanted) {
 // Names of the links that are there already. The kernel notifies of all others.
 Status ListNames(Client* client, LinkNames* names) {
   std::vector<Link> links;
-  const Status status = client->ListLinks(&links);
+  Status status = client->ListLinks(&links);
   for (const Link& link : links) names->emplace(link.index, link.name);
   return status;
 }

@@ -52,6 +52,11 @@ class Told {
     this.#watch.close();
   }
 
+  /** Waits for an event, at most 2 s. */
+  async until(isIt: (event: HostEvent) => boolean): Promise<void> {
+    for (let rounds = 0; rounds < 100 && !this.events.some(isIt); rounds++) await setTimeout(20);
+  }
+
   /** Waits for a report and then for a quiet time; removes the reports and returns them as words. */
   async kinds(): Promise<string> {
     for (let rounds = 0; this.changes.length === 0 && rounds < 100; rounds++) await setTimeout(20);
@@ -63,6 +68,7 @@ class Told {
   }
 }
 
+const isOfVc = (event: HostEvent) => event.kind === 'address' && event.address.link === 'vc';
 const isLastDeletion = (event: HostEvent) =>
   event.kind === 'address' && event.deleted && event.address.address === '10.0.0.1';
 
@@ -110,9 +116,11 @@ describe('a watch', () => {
     ip('addr', 'add', '10.0.0.1/32', 'dev', 'va');
     ip('link', 'add', 'name', 'vc', 'type', 'veth', 'peer', 'name', 'vd');
     ip('addr', 'add', 'fd00::1/128', 'dev', 'vc', 'nodad');
+    // The kernel notifies of it later, in a work queue, and not at all once the link is deleted.
+    await told.until(isOfVc);
     ip('link', 'del', 'vc');
     ip('addr', 'del', '10.0.0.1/32', 'dev', 'va');
-    for (let rounds = 0; rounds < 50 && !told.events.some(isLastDeletion); rounds++) await setTimeout(20);
+    await told.until(isLastDeletion);
     const lines = told.events.map((event) =>
       event.kind === 'link'
         ? `${event.deleted ? '-' : '+'} ${event.link.name}`

@@ -339,9 +339,9 @@ Status DecodeDaemon(const Message& message, Daemon* out) {
     ReadDaemon(attributes.Nested(), out);
   }
   if (!error.ok()) return error.ToStatus();
-  const bool state = out->state == IP_VS_STATE_MASTER || out->state == IP_VS_STATE_BACKUP;
-  if (!found || !state || out->interface.empty() || out->sync_id > 255) {
-    return Status::Of(Fault::kMalformedReply, "sync daemon without state, interface or id");
+  // A state of a newer kernel is kept as its number.
+  if (!found || out->state == IP_VS_STATE_NONE || out->interface.empty()) {
+    return Status::Of(Fault::kMalformedReply, "sync daemon without state or interface");
   }
   return {};
 }

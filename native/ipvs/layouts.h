@@ -31,15 +31,15 @@ struct Counters {
 };
 
 struct Daemon {
-  static constexpr size_t kSize = 40;
-  static constexpr records::U8 kState{0};
-  static constexpr records::U8 kSyncId{1};
-  static constexpr records::Text kInterface{2, 16};
-  static constexpr records::U16 kMaxLength{18};
-  static constexpr records::U16 kPort{20};
-  static constexpr records::U8 kTtl{22};
-  static constexpr records::U8 kFamily{23};
-  static constexpr records::Address kGroup{24};
+  static constexpr size_t kSize = 46;
+  static constexpr records::U32 kState{0};
+  static constexpr records::U32 kSyncId{4};
+  static constexpr records::Text kInterface{8, 16};
+  static constexpr records::U16 kMaxLength{24};
+  static constexpr records::U16 kPort{26};
+  static constexpr records::U8 kTtl{28};
+  static constexpr records::U8 kFamily{29};
+  static constexpr records::Address kGroup{30};
 };
 
 struct KernelIpvs {
@@ -59,17 +59,17 @@ struct ListedServer {
 };
 
 struct ListedService {
-  static constexpr size_t kSize = 152;
+  static constexpr size_t kSize = 156;
   static constexpr records::Part kService{0};
-  static constexpr records::Part kCounters{72};
-  static constexpr records::Part kRates{112};
+  static constexpr records::Part kCounters{76};
+  static constexpr records::Part kRates{116};
 };
 
 struct Operation {
-  static constexpr size_t kSize = 120;
+  static constexpr size_t kSize = 130;
   static constexpr records::U8 kVerb{0};
   static constexpr records::Part kService{8};
-  static constexpr records::Part kArgument{80};
+  static constexpr records::Part kArgument{84};
 };
 
 struct Server {
@@ -87,18 +87,18 @@ struct Server {
 };
 
 struct Service {
-  static constexpr size_t kSize = 72;
+  static constexpr size_t kSize = 76;
   static constexpr records::U8 kFamily{0};
-  static constexpr records::U8 kProtocol{1};
-  static constexpr records::U16 kPort{2};
-  static constexpr records::U32 kFirewallMark{4};
-  static constexpr records::Address kAddress{8};
-  static constexpr records::U32 kFlags{24};
-  static constexpr records::U32 kTimeout{28};
-  static constexpr records::U8 kNetmask{32};
-  static constexpr records::U32 kRealServers{36};
-  static constexpr records::Text kScheduler{40, 16};
-  static constexpr records::Text kPersistenceEngine{56, 16};
+  static constexpr records::U16 kProtocol{2};
+  static constexpr records::U16 kPort{4};
+  static constexpr records::U32 kFirewallMark{8};
+  static constexpr records::Address kAddress{12};
+  static constexpr records::U32 kFlags{28};
+  static constexpr records::U32 kTimeout{32};
+  static constexpr records::U8 kNetmask{36};
+  static constexpr records::U32 kRealServers{40};
+  static constexpr records::Text kScheduler{44, 16};
+  static constexpr records::Text kPersistenceEngine{60, 16};
 };
 
 struct Timeouts {

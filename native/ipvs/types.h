@@ -17,7 +17,7 @@ using AddressBytes = std::array<uint8_t, 16>;
 // The name of a virtual service: the mark when it is not 0, else protocol, address and port.
 struct ServiceId {
   uint16_t family = 0;    // AF_INET, AF_INET6
-  uint16_t protocol = 0;  // IPPROTO_TCP, IPPROTO_UDP, IPPROTO_SCTP
+  uint16_t protocol = 0;  // IPPROTO_TCP, IPPROTO_UDP, IPPROTO_SCTP; the kernel keeps any other too
   uint16_t port = 0;      // host order
   uint32_t firewall_mark = 0;
   AddressBytes address{};
@@ -44,7 +44,7 @@ struct Counters {
 
 // IP_VS_CONN_F_TUNNEL_TYPE_… and IP_VS_TUNNEL_ENCAP_FLAG_…; Linux 5.2 (5.3 for GRE).
 struct Tunnel {
-  uint8_t type = 0;   // 0 IPIP, 1 GUE, 2 GRE
+  uint8_t type = 0;   // 0 IPIP, 1 GUE, 2 GRE; any other in a listing
   uint16_t port = 0;  // GUE only; host order
   uint16_t flags = 0;
 };
@@ -89,7 +89,7 @@ struct Timeouts {
 // A sync daemon. In an operation, 0 in a field after the interface leaves the value to the kernel.
 struct Daemon {
   uint32_t state = 0;    // IP_VS_STATE_MASTER, IP_VS_STATE_BACKUP
-  uint32_t sync_id = 0;  // 0 to 255
+  uint32_t sync_id = 0;  // 0 to 255 in an operation
   std::string interface;
   uint16_t max_length = 0;    // of a message, in bytes
   uint16_t group_family = 0;  // AF_INET, AF_INET6

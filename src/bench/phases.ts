@@ -120,7 +120,9 @@ export function libraryOperations(phase: Exclude<Phase, { kind: 'rules' }>): Lib
     case 'entries': {
       const { name, type, family } = phase.set;
       const set = { name, type, ...(family !== undefined && { family }) };
-      return { client: 'ipset', operations: phase.entries.map((entry) => ({ do: 'add', set, entry })) };
+      // The entries of a phase are of the type of its set.
+      const operations = phase.entries.map((entry) => ({ do: 'add', set, entry }) as IpsetOperation);
+      return { client: 'ipset', operations };
     }
     case 'addresses': {
       const { link } = phase;

@@ -120,7 +120,7 @@ function serviceMessages(served: ServedService, family: number, deleted = false)
 
 function putServiceId(attributes: AttributeWriter, { service }: ServedService): void {
   if (!('address' in service)) throw new Error('the benchmark has no virtual services by firewall mark');
-  attributes.u16(1, AF_INET).u16(2, PROTOCOLS[service.protocol]);
+  attributes.u16(1, AF_INET).u16(2, PROTOCOLS[service.protocol as keyof typeof PROTOCOLS]);
   attributes.bytes(3, addressBytes(service.address, 16)).u16be(4, service.port);
 }
 

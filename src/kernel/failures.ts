@@ -2,7 +2,6 @@
 import { constants } from 'node:os';
 import { NetlinkError } from '../errors.js';
 import { namespaceHint, permissionHint, recent } from './hints.js';
-import type { OperationResult } from './types.js';
 
 /** An operation, as errors describe it. */
 export interface Attempt {
@@ -52,19 +51,6 @@ export function toNetlinkError(reported: Reported, attempt: Attempt): NetlinkErr
 /** The error for a call after close(). */
 export function closedError(operation: string): NetlinkError {
   return new NetlinkError({ code: 'ERR_CLOSED', operation, hint: 'the client was closed' });
-}
-
-/**
- * Throws if an operation of a batch failed: the error of the only one that failed, or an AggregateError with the errors of all
- * in `errors`, in the order of the operations.
- */
-export function throwOnFailure(results: readonly OperationResult[]): void {
-  const errors = results.filter((result) => result !== undefined);
-  const [first] = errors;
-  if (first === undefined) return;
-  if (errors.length === 1) throw first;
-  const count = `${errors.length} of ${results.length} operations failed`;
-  throw new AggregateError(errors, `${count}, the first: ${first.message}`);
 }
 
 /** The message of the addon for setns(2) that failed: native/netlink/network_namespace.cc. */

@@ -126,6 +126,11 @@ export class RecordWriter {
     return 0;
   }
 
+  /** The words that an operation needs that deletes what others have made too; see `checkConfirmation`. */
+  confirmation(value: unknown, words: string): void {
+    if (value !== words) this.fail('confirm', value, `must be '${words}'`, true);
+  }
+
   /** The number of an IP protocol. */
   protocol(path: string, value: IpProtocol | undefined): number {
     if (typeof value === 'number') return this.integer(path, value, 1, 255);

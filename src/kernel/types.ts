@@ -21,6 +21,14 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** A netlink attribute of a listing for which this library has no field. */
+export interface ListedAttribute {
+  /** Its number in the kernel's headers (`IPSET_ATTR_`, `RTA_`, `FRA_`), without the flags of the attribute's type. */
+  readonly type: number;
+  /** As the kernel sent it. Numbers of ipset are in network order, those of rtnetlink in the machine's. */
+  readonly value: Uint8Array;
+}
+
 /** Values that the kernel lists, which may be many. Each iteration reads them anew, when it starts, and decodes them lazily. */
 export interface Listing<T> extends AsyncIterable<T> {
   /** All values as an array. */

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import {
+  type EntryOf,
   formatEntry,
   type Ipset,
   type IpsetOperation,
@@ -19,12 +20,12 @@ before(async () => {
 after(() => ipset.close());
 
 /** Entries of hash:ip,port that are all different. */
-function entryOf(i: number): SetEntry {
+function entryOf(i: number): EntryOf<'hash:ip,port'> & SetEntry {
   return { address: `10.1.${(i >> 8) & 255}.${i & 255}`, protocol: 'tcp', port: 80 + (i >> 16) };
 }
 
 function add(set: SetDefinition, entry: SetEntry): IpsetOperation {
-  return { do: 'add', set, entry };
+  return { do: 'add', set, entry } as IpsetOperation;
 }
 
 /** The places of the failures, by code. */
@@ -89,7 +90,7 @@ test('a full set refuses every new entry, and accepts those that it has', async 
   const again = await ipset.apply(Array.from({ length: 60 }, (_, i) => add(set, entryOf(i))));
   assert.deepEqual(failuresOf(again), { IPSET_ERR_HASH_FULL: Array.from({ length: 10 }, (_, i) => 50 + i) });
   const more = Array.from({ length: 20 }, (_, i) => add(set, entryOf(1000 + i)));
-  const room = await ipset.apply([{ do: 'delete', set, entry: entryOf(7) }, ...more]);
+  const room = await ipset.apply([{ do: 'delete', set, entry: entryOf(7) } as IpsetOperation, ...more]);
   // One takes the place that is free. The kernel also lets one into the very slot of a deleted entry without counting
   // (mtype_add), and the hash decides by chance whether one of these comes to lie there.
   assert.equal(room[0], undefined);
@@ -130,7 +131,7 @@ test('a batch keeps its order, across verbs, sets and types', async (t) => {
   const a: SetDefinition = { name: 'knp-a', type: 'hash:ip', family: 4 };
   const b: SetDefinition = { name: 'knp-b', type: 'hash:ip', family: 4 };
   const a6: SetDefinition = { name: 'knp-a', type: 'hash:net', family: 6 };
-  const one: SetEntry = { address: '10.0.0.1' };
+  const one = { address: '10.0.0.1' };
   const results = await ipset.apply([
     add(a, one), // 0: not there yet
     { do: 'create', set: a },
@@ -159,7 +160,7 @@ test('a set that another process has created anew with another type is noticed',
   temporary(t, 'knp-a');
   const old: SetDefinition = { name: 'knp-a', type: 'hash:ip', family: 4 };
   const now: SetDefinition = { name: 'knp-a', type: 'hash:ip,port', family: 4 };
-  const one: SetEntry = { address: '10.0.0.1' };
+  const one = { address: '10.0.0.1' };
   assert.deepEqual(failuresOf(await ipset.apply([{ do: 'create', set: old }, add(old, one)])), {});
   assert.deepEqual(failuresOf(await ipset.apply([{ do: 'delete', set: old, entry: one }])), {});
   tool('destroy', 'knp-a');

@@ -1,16 +1,11 @@
 // A worker thread of ipset-threads.test.ts: fills and empties one set until its rounds are over.
 import { parentPort, workerData } from 'node:worker_threads';
-import {
-  type IpsetOperation,
-  openIpset,
-  type SetDefinition,
-  type SetEntry,
-} from '../../src/kernel/ipset/index.js';
+import { type IpsetOperation, openIpset } from '../../src/kernel/ipset/index.js';
 
 const { name, rounds, size } = workerData as { name: string; rounds: number; size: number };
 
-const set: SetDefinition = { name, type: 'hash:ip', family: 4, hashSize: 4096 };
-const entries = Array.from({ length: size }, (_, i): SetEntry => {
+const set = { name, type: 'hash:ip', family: 4, hashSize: 4096 } as const;
+const entries = Array.from({ length: size }, (_, i) => {
   return { address: `10.2.${i >> 8}.${i & 255}` };
 });
 const all = (verb: 'add' | 'delete') => entries.map((entry): IpsetOperation => ({ do: verb, set, entry }));

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import {
+  type EntryOf,
   formatEntry,
   type Ipset,
   openIpset,
@@ -116,11 +117,11 @@ const cases: readonly Case[] = [
 for (const { set, header, entries } of cases) {
   test(`${header}: create, add, list, delete, flush, destroy`, async (t) => {
     temporary(t, 'knp-a');
-    const definition: SetDefinition = { ...set, name: 'knp-a' };
+    const definition = { ...set, name: 'knp-a' } as SetDefinition;
     await ipset.create(definition);
     assert.equal(savedHeader('knp-a'), `create knp-a ${header}`);
 
-    for (const [entry] of entries) await ipset.add(definition, entry);
+    for (const [entry] of entries) await ipset.add(definition, entry as EntryOf);
     const texts = entries.map(([, text]) => text).sort();
     assert.deepEqual(savedEntries('knp-a'), texts);
 
@@ -143,7 +144,7 @@ for (const { set, header, entries } of cases) {
     );
 
     const [first] = entries[0] ?? assert.fail('no entry');
-    await ipset.delete(definition, first);
+    await ipset.delete(definition, first as EntryOf);
     assert.deepEqual(
       savedEntries('knp-a'),
       entries
@@ -162,7 +163,7 @@ for (const { set, header, entries } of cases) {
 test('it is no error when an object exists already, or is absent already', async (t) => {
   temporary(t, 'knp-a');
   const set: SetDefinition = { name: 'knp-a', type: 'hash:ip,port', family: 4, maxElements: 100 };
-  const entry: SetEntry = { address: '10.0.0.1', ...tcp80 };
+  const entry = { address: '10.0.0.1', ...tcp80 };
   await ipset.create(set);
   await ipset.create(set);
   await ipset.create({ ...set, hashSize: 4096 });

@@ -54,7 +54,7 @@ const FLOORS: readonly Floor[] = [
   // The interfaces of the kernel's parts without implementation: types, the notation of set entries, and names of states.
   {
     name: 'kernel types',
-    files: /^kernel\/(.*\/)?(types|entry|states|reports|serverLists)\.ts$/,
+    files: /^kernel\/(.*\/)?(types|setTypes|entry|states|reports|serverLists)\.ts$/,
     imports: ['errors', 'net'],
   },
   {

@@ -11,7 +11,7 @@ export interface NamedRow extends SetRow {
 /** The rows of the table. */
 export const NAMED: readonly NamedRow[] = ROWS.map((row, i) => ({
   ...row,
-  definition: { name: `s${i}`, ...row.set },
+  definition: { name: `s${i}`, ...row.set } as SetDefinition,
 }));
 
 /** Lines without the values that the kernel chooses and the tool forgets, and with timeouts as they were; sorted. */

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import {
+  type EntryOf,
   formatSets,
   type Ipset,
   type IpsetOperation,
@@ -16,7 +17,7 @@ import { asked, comparable, expected, NAMED, type NamedRow } from './ipsetLines.
 import { makeNamespace, type Namespace } from './netns.js';
 
 function adds({ definition: set, entries }: NamedRow): IpsetOperation[] {
-  return entries.map(([entry]) => ({ do: 'add', set, entry }));
+  return entries.map(([entry]) => ({ do: 'add', set, entry }) as IpsetOperation);
 }
 
 async function states(ipset: Ipset): Promise<SetState[]> {
@@ -67,14 +68,14 @@ export function ipsetOptions(): void {
         if (isRange || isNetwork) continue;
         const place = { before: undefined, after: undefined } as object;
         assert.ok(
-          await ipset.test(definition, { ...entry, ...place }),
+          await ipset.test(definition, { ...entry, ...place } as EntryOf),
           `${definition.type} ${JSON.stringify(entry, big)}`,
         );
       }
     }
     for (const { definition: set, entries } of rows) {
       for (const [{ before: _, after: __, ...entry }] of entries)
-        await ipset.delete(set, entry, { strict: true });
+        await ipset.delete(set, entry as EntryOf, { strict: true });
     }
     assert.deepEqual(save().match(/^add .*/gm), null);
     await empty();
@@ -119,7 +120,7 @@ export function ipsetOptions(): void {
   it('options of a newer kernel are refused, and not ignored', async () => {
     for (const { definition, entries } of others) {
       const create = ipset.create(definition).then(async () => {
-        for (const [entry] of entries) await ipset.add(definition as SetReference, entry);
+        for (const [entry] of entries) await ipset.add(definition as SetReference, entry as EntryOf);
       });
       await assert.rejects(create, ({ code }) => code === 'IPSET_ERR_FIND_TYPE' || code === 'EOPNOTSUPP');
     }

@@ -7,11 +7,11 @@
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { openConntrack } from '../../src/kernel/conntrack/index.js';
-import { throwOnFailure } from '../../src/kernel/failures.js';
 import { openIpset } from '../../src/kernel/ipset/index.js';
 import { openIpvs } from '../../src/kernel/ipvs/index.js';
 import { openNetlink } from '../../src/kernel/netlink/index.js';
 import { openRtnetlink } from '../../src/kernel/rtnetlink/index.js';
+import { throwOnFailure } from '../../src/kernel/throwOnFailure.js';
 import { collectGarbage } from './garbage.js';
 import { settled } from './settled.js';
 

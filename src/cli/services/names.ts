@@ -1,6 +1,7 @@
 // The names of virtual services: from the running agent, from manifests, or from the API server.
 import type { VirtualServiceId } from '../../kernel/ipvs/types.js';
 import { type Family, familyOf, joinHostPort } from '../../net/address.js';
+import type { IpProtocol } from '../../net/protocol.js';
 import type { NamedFrontend } from '../../services/namedFrontends.js';
 import type { FrontendKind } from '../../services/types.js';
 
@@ -28,7 +29,7 @@ export interface ServiceNames {
 export interface Identity {
   readonly address?: string;
   readonly port?: number;
-  readonly protocol?: string;
+  readonly protocol?: IpProtocol;
   readonly firewallMark?: number;
   readonly family?: Family;
 }
@@ -63,6 +64,6 @@ export function namesOf(origin: NamesOrigin, frontends: readonly NamedFrontend[]
   };
 }
 
-function nodePortName(family: Family, port: number, protocol: string): string {
+function nodePortName(family: Family, port: number, protocol: IpProtocol): string {
   return `IPv${family} ${port}/${protocol}`;
 }

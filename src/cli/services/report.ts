@@ -6,7 +6,7 @@ import type {
   VirtualServiceState,
 } from '../../kernel/ipvs/types.js';
 import { type Family, joinHostPort } from '../../net/address.js';
-import type { Protocol } from '../../net/protocol.js';
+import type { IpProtocol } from '../../net/protocol.js';
 import type { FrontendKind } from '../../services/types.js';
 import { type NamesOrigin, type ServiceNames, virtualServiceName } from './names.js';
 import type { Sample } from './sample.js';
@@ -44,7 +44,7 @@ export interface VirtualServiceReport {
   readonly kind?: FrontendKind;
   readonly address?: string;
   readonly port?: number;
-  readonly protocol?: Protocol;
+  readonly protocol?: IpProtocol;
   readonly firewallMark?: number;
   readonly family?: Family;
   readonly scheduler: string;

@@ -43,6 +43,7 @@ export type { IpProtocol, Protocol } from '../../net/protocol.js';
 export * from '../everyClient.js';
 export type { EventStream, Resync, WatchOptions } from '../types.js';
 export { type Endpoint, type FlowNat, natOf } from './nat.js';
+export { newFlowOf } from './newFlow.js';
 export {
   FLOW_STATUSES,
   type FlowStatus,

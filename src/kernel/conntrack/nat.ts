@@ -1,5 +1,7 @@
 // The translation of a flow's addresses, which the kernel lists only indirectly.
-import type { Flow } from './types.js';
+import { canonicalAddress } from '../../net/address.js';
+import { argumentError, checkArray, checkObject, type Fault, integerFault } from '../arguments.js';
+import type { Flow, FlowTuple } from './types.js';
 
 /** An address and port. */
 export interface Endpoint {
@@ -14,11 +16,43 @@ export interface FlowNat {
 }
 
 /** The translations of a flow: of its source with `SRC_NAT` in its status, of its destination with `DST_NAT`. */
-export function natOf({ status, reply }: Pick<Flow, 'status' | 'reply'>): FlowNat {
+export function natOf(flow: Pick<Flow, 'status' | 'reply'>): FlowNat {
+  const operation = 'conntrack.natOf';
+  checkObject(operation, 'flow', flow);
+  const { status, reply } = flow;
+  checkArray(operation, 'flow.status', status);
+  checkObject(operation, 'flow.reply', reply);
+  const fault = statusFault(status) ?? tupleFault(reply);
+  if (fault) throw argumentError(operation, fault);
   return {
     ...(status.includes('SRC_NAT') && {
       source: { address: reply.destination, port: reply.destinationPort },
     }),
     ...(status.includes('DST_NAT') && { destination: { address: reply.source, port: reply.sourcePort } }),
   };
+}
+
+function statusFault(status: readonly unknown[]): Fault | undefined {
+  const place = status.findIndex((flag) => typeof flag !== 'string' || !/^[A-Z_]+$|^BIT_\d+$/.test(flag));
+  if (place < 0) return undefined;
+  return {
+    field: `flow.status[${place}]`,
+    value: status[place],
+    rule: 'must be the name of a flag',
+    wrongType: true,
+  };
+}
+
+function tupleFault(tuple: FlowTuple): Fault | undefined {
+  for (const field of ['source', 'destination'] as const) {
+    const value: unknown = tuple[field];
+    if (typeof value === 'string' && canonicalAddress(value) !== undefined) continue;
+    const rule = 'must be an IPv4 or IPv6 address';
+    return { field: `flow.reply.${field}`, value, rule, wrongType: typeof value !== 'string' };
+  }
+  const { sourcePort, destinationPort } = tuple;
+  return (
+    integerFault('flow.reply.sourcePort', sourcePort, 0, 65535) ??
+    integerFault('flow.reply.destinationPort', destinationPort, 0, 65535)
+  );
 }

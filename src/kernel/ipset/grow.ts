@@ -3,20 +3,13 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:os';
 import { NetlinkError } from '../../errors.js';
 import { argumentError, findUnknown, integerFault, objectFault } from '../arguments.js';
-import { throwOnFailure, toNetlinkError } from '../failures.js';
+import { toNetlinkError } from '../failures.js';
+import { throwOnFailure } from '../throwOnFailure.js';
 import type { CallOptions, OperationResult } from '../types.js';
 import { formatEntry } from './entry.js';
 import { attemptToRead } from './names.js';
 import { PARAMETERS } from './parameters.js';
-import type {
-  Ipset,
-  IpsetOperation,
-  LargerSet,
-  SetDefinition,
-  SetEntry,
-  SetHeader,
-  SetState,
-} from './types.js';
+import type { Ipset, IpsetOperation, LargerSet, ListedEntry, SetDefinition, SetState } from './types.js';
 
 /** The verbs that growing needs. */
 type Sets = Pick<Ipset, 'get' | 'create' | 'apply' | 'swap' | 'destroy'>;
@@ -89,15 +82,13 @@ function largerDefinition({ set, entries }: SetState, larger: LargerSet): SetDef
     set[parameter],
   ]);
   const { name, type, hashSize = 0 } = set;
-  const defined = Object.fromEntries(
-    parameters.filter(([, value]) => value !== undefined),
-  ) as Partial<SetHeader>;
+  const defined = Object.fromEntries(parameters.filter(([, value]) => value !== undefined));
   const { maxElements = set.maxElements } = larger;
   return {
     ...defined,
     ...{ name, type, hashSize: larger.hashSize ?? hashSize },
     ...(maxElements !== undefined && { maxElements }),
-  };
+  } as SetDefinition;
 }
 
 /** Creates a set of this definition with a name of its own. */
@@ -121,7 +112,7 @@ async function createBeside(
 async function copy(
   sets: Sets,
   set: SetDefinition,
-  entries: readonly SetEntry[],
+  entries: readonly ListedEntry[],
   options: CallOptions,
 ): Promise<void> {
   for (let i = 0; i < entries.length; i += PORTION) {
@@ -135,7 +126,7 @@ async function catchUp(
   sets: Sets,
   set: SetDefinition,
   former: string,
-  copied: readonly SetEntry[],
+  copied: readonly ListedEntry[],
 ): Promise<void> {
   const state = await sets.get(former);
   const left = new Map(state?.entries.map((entry) => [formatEntry(entry), entry]));
@@ -158,7 +149,7 @@ function isExisting(result: OperationResult): boolean {
 }
 
 /** Whether an entry was added again while it was copied. Its timeout otherwise only gets shorter. */
-function isRewritten(before: SetEntry, now: SetEntry): boolean {
+function isRewritten(before: ListedEntry, now: ListedEntry): boolean {
   const { timeout: first = 0 } = before;
   const { timeout: second = 0 } = now;
   if (second > first || (second === 0) !== (first === 0)) return true;

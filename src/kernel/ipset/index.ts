@@ -18,14 +18,15 @@ import {
   type ChangeOptions,
   DESTROY_ALL_CONFIRMATION,
   type DestroyAllOptions,
+  type EntryOf,
   FLUSH_ALL_CONFIRMATION,
   type FlushAllOptions,
   type Ipset,
   type IpsetCapabilities,
   type IpsetOperation,
   type LargerSet,
+  type ListedEntry,
   type SetDefinition,
-  type SetEntry,
   type SetHeader,
   type SetReference,
   type SetState,
@@ -35,7 +36,8 @@ import {
 export type { Family } from '../../net/address.js';
 export type { IpProtocol, Protocol } from '../../net/protocol.js';
 export * from '../everyClient.js';
-export { formatEntry } from './entry.js';
+export { definitionOf } from './definition.js';
+export { formatGivenEntry as formatEntry } from './givenEntry.js';
 export {
   type ParsedSets,
   type ParseOptions,
@@ -76,12 +78,12 @@ class IpsetClient extends Client<NativeIpsetClient, IpsetOperation> implements I
     return listing && (await readAll(readListing(listing), options.signal))[0];
   }
 
-  entries(name: string, options: CallOptions = {}): Listing<SetEntry> {
+  entries(name: string, options: CallOptions = {}): Listing<ListedEntry> {
     checkName(name, 'ipset.entries');
     return this.listing(attemptToRead('entries', name), (client) => client.get(name), readEntries, options);
   }
 
-  async test(set: SetReference, entry: SetEntry, options: CallOptions = {}): Promise<boolean> {
+  async test(set: SetReference, entry: EntryOf, options: CallOptions = {}): Promise<boolean> {
     const record = testRecord(set, entry);
     const attempt = attemptToTest(set, entry);
     const [found] = await this.calls.run(attempt, (client) => client.test(record), options);
@@ -102,16 +104,16 @@ class IpsetClient extends Client<NativeIpsetClient, IpsetOperation> implements I
     return applyOne(this.calls, { do: 'create', set, strict }, PACKING, call);
   }
 
-  async add(set: SetReference, entry: SetEntry, options: ChangeOptions = {}): Promise<void> {
+  async add(set: SetReference, entry: EntryOf, options: ChangeOptions = {}): Promise<void> {
     checkOptions('ipset.add', options);
     const { strict, ...call } = options;
-    return applyOne(this.calls, { do: 'add', set, entry, strict }, PACKING, call);
+    return applyOne(this.calls, { do: 'add', set, entry, strict } as IpsetOperation, PACKING, call);
   }
 
-  async delete(set: SetReference, entry: SetEntry, options: ChangeOptions = {}): Promise<void> {
+  async delete(set: SetReference, entry: EntryOf, options: ChangeOptions = {}): Promise<void> {
     checkOptions('ipset.delete', options);
     const { strict, ...call } = options;
-    return applyOne(this.calls, { do: 'delete', set, entry, strict }, PACKING, call);
+    return applyOne(this.calls, { do: 'delete', set, entry, strict } as IpsetOperation, PACKING, call);
   }
 
   flush(name: string, options: CallOptions = {}): Promise<void> {
@@ -120,7 +122,9 @@ class IpsetClient extends Client<NativeIpsetClient, IpsetOperation> implements I
 
   async flushAll(options: FlushAllOptions): Promise<void> {
     checkConfirmation('ipset.flushAll', FLUSH_ALL_CONFIRMATION, options);
-    await applyOne(this.calls, { do: 'flushAll' }, PACKING, { signal: options.signal });
+    await applyOne(this.calls, { do: 'flushAll', confirm: FLUSH_ALL_CONFIRMATION }, PACKING, {
+      signal: options.signal,
+    });
   }
 
   destroy(name: string, options: CallOptions = {}): Promise<void> {
@@ -129,7 +133,9 @@ class IpsetClient extends Client<NativeIpsetClient, IpsetOperation> implements I
 
   async destroyAll(options: DestroyAllOptions): Promise<void> {
     checkConfirmation('ipset.destroyAll', DESTROY_ALL_CONFIRMATION, options);
-    await applyOne(this.calls, { do: 'destroyAll' }, PACKING, { signal: options.signal });
+    await applyOne(this.calls, { do: 'destroyAll', confirm: DESTROY_ALL_CONFIRMATION }, PACKING, {
+      signal: options.signal,
+    });
   }
 
   rename(name: string, newName: string, options: CallOptions = {}): Promise<void> {

@@ -6,7 +6,16 @@ import { RecordReader } from '../recordReader.js';
 import { ATTR, FLAG } from './attributes.js';
 import { ATTRIBUTE, ENTRY, ENTRY_FIELD, SET, SET_FLAG } from './layouts.js';
 import { portFieldOf } from './shapes.js';
-import type { ListedAttribute, SetEntry, SetHeader, SetState, SetType } from './types.js';
+import type {
+  ListedAttribute,
+  ListedEntry,
+  SetEntry,
+  SetFacts,
+  SetHeader,
+  SetParameters,
+  SetState,
+  SetType,
+} from './types.js';
 
 const FIELDS = ENTRY_FIELD.numbers;
 const FLAGS = SET_FLAG.numbers;
@@ -15,13 +24,15 @@ const KNOWN_SET_FLAGS = FLAG.withCounters | FLAG.withComment | FLAG.withSkbInfo 
 const decoder = new TextDecoder();
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
+/** A header of any type, of which the kernel says what it has. */
+type Header = Writable<{ name: string; type: SetType } & SetParameters & SetFacts>;
 
 /** Reads a listing: each set, followed by its entries. */
 export function* readListing(bytes: Uint8Array): Reading<SetState> {
   for (const reader = new RecordReader(bytes); reader.hasMore; ) {
     const left = reader.u32(SET.entries);
     const set = readSet(reader);
-    const entries: SetEntry[] = [];
+    const entries: ListedEntry[] = [];
     for (let i = 0; i < left; i++) {
       entries.push(readEntry(reader));
       yield undefined;
@@ -31,7 +42,7 @@ export function* readListing(bytes: Uint8Array): Reading<SetState> {
 }
 
 /** Reads the entries of a listing of one set. */
-export function* readEntries(bytes: Uint8Array): Reading<SetEntry> {
+export function* readEntries(bytes: Uint8Array): Reading<ListedEntry> {
   const reader = new RecordReader(bytes);
   const left = reader.u32(SET.entries);
   readSet(reader);
@@ -43,7 +54,7 @@ function readSet(reader: RecordReader): SetHeader {
   const type = reader.text(SET.type) as SetType;
   const family = readFamily(reader.u8(SET.family));
   const flags = reader.u8(SET.flags);
-  const set: Writable<SetHeader> = {
+  const set: Header = {
     name: reader.text(SET.name),
     type,
     ...(family && { family }),
@@ -63,11 +74,11 @@ function readSet(reader: RecordReader): SetHeader {
     readParameter(set, attribute),
   );
   if (attributes) set.attributes = attributes;
-  return set;
+  return set as SetHeader;
 }
 
 /** Puts an attribute of a set into its field; false when it has none. */
-function readParameter(set: Writable<SetHeader>, { type, value }: ListedAttribute): boolean {
+function readParameter(set: Header, { type, value }: ListedAttribute): boolean {
   switch (type) {
     case ATTR.ip:
       set.range = [readNested(value), typeof set.range?.[1] === 'string' ? set.range[1] : ''];
@@ -112,7 +123,7 @@ function readParameter(set: Writable<SetHeader>, { type, value }: ListedAttribut
   }
 }
 
-function readEntry(reader: RecordReader): SetEntry {
+function readEntry(reader: RecordReader): ListedEntry {
   const fields = reader.u8(ENTRY.fields);
   const family = readFamily(reader.u8(ENTRY.family)) ?? 4;
   const full = family === 4 ? 32 : 128;
@@ -131,13 +142,13 @@ function readEntry(reader: RecordReader): SetEntry {
   // Most entries have none: the function for them costs as much as the rest.
   if (units === 0) {
     reader.skip(ENTRY.SIZE);
-    return entry;
+    return entry as ListedEntry;
   }
   const attributes = readAttributes(reader, ENTRY.SIZE, units, (attribute) =>
     readAttribute(entry, attribute),
   );
   if (attributes) entry.attributes = attributes;
-  return entry;
+  return entry as ListedEntry;
 }
 
 function readProtocol(entry: Writable<SetEntry>, protocol: number, port: number, family: Family): void {

@@ -71,7 +71,7 @@ export function attemptToRead(
 
 /** The same for a test of an entry. */
 export function attemptToTest(set: SetReference, entry: SetEntry): Attempt {
-  return { ...attemptOf({ do: 'add', set, entry }), operation: 'ipset.test' };
+  return { ...attemptOf({ do: 'add', set, entry } as IpsetOperation), operation: 'ipset.test' };
 }
 
 /** `KUBE-CLUSTER-IP 10.96.0.10,udp:53`, the name of the set, or both names. */

@@ -1,11 +1,19 @@
 // Operations of ipset → the records that cross to the addon.
+import type { Fault } from '../arguments.js';
 import { onlyRecord, RecordWriter } from '../recordWriter.js';
 import { ATTR } from './attributes.js';
 import { writeEntry } from './entryRecord.js';
 import { OPERATION, SET_TYPE, VERB } from './layouts.js';
 import { PARAMETERS, writeParameters } from './parameters.js';
 import { refuse, SHAPES, type Shape } from './shapes.js';
-import type { IpsetOperation, SetDefinition, SetEntry, SetReference } from './types.js';
+import {
+  DESTROY_ALL_CONFIRMATION,
+  FLUSH_ALL_CONFIRMATION,
+  type IpsetOperation,
+  type SetDefinition,
+  type SetEntry,
+  type SetReference,
+} from './types.js';
 
 const SET_FIELDS: ReadonlySet<string> = new Set(['name', 'type', ...PARAMETERS]);
 // A set that was listed, or is about to be created, names itself.
@@ -19,8 +27,8 @@ const OPERATION_FIELDS: Readonly<Record<IpsetOperation['do'], ReadonlySet<string
   delete: new Set(['do', 'set', 'entry', 'strict']),
   flush: new Set(['do', 'name']),
   destroy: new Set(['do', 'name']),
-  flushAll: new Set(['do']),
-  destroyAll: new Set(['do']),
+  flushAll: new Set(['do', 'confirm']),
+  destroyAll: new Set(['do', 'confirm']),
   swap: new Set(['do', 'name', 'other']),
   rename: new Set(['do', 'name', 'newName']),
 };
@@ -57,8 +65,10 @@ export function writeOperation(operation: IpsetOperation, writer: RecordWriter):
       writeOther('newName', operation.newName, writer);
       break;
     case 'flushAll':
-    case 'destroyAll':
+      writer.confirmation(operation.confirm, FLUSH_ALL_CONFIRMATION);
       break;
+    case 'destroyAll':
+      writer.confirmation(operation.confirm, DESTROY_ALL_CONFIRMATION);
   }
   if (writer.attributes > 0) writer.u8(OPERATION.attributes, writer.attributes / 4);
 }
@@ -70,6 +80,13 @@ export function testRecord(set: SetReference, entry: SetEntry): Uint8Array {
   if (shape) writeEntry('test', set, shape, entry, writer);
   writer.u8(OPERATION.attributes, writer.attributes / 4);
   return onlyRecord(writer, 'ipset.test');
+}
+
+/** The rule that the set of an entry breaks, or one that was listed. */
+export function findReferenceFault(set: SetReference): Fault | undefined {
+  const writer = new RecordWriter(OPERATION.SIZE, 1); // not sent
+  writeReference(set, REFERENCE_FIELDS, writer);
+  return writer.finish();
 }
 
 /** Throws the error of a call whose name of a set breaks a rule. */

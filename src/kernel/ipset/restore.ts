@@ -4,7 +4,16 @@ import { RecordWriter } from '../recordWriter.js';
 import { OPERATION } from './layouts.js';
 import { writeOperation } from './records.js';
 import { LineFault, readEntry, readSet } from './restoreLine.js';
-import type { IpsetOperation, SetReference } from './types.js';
+import { checkParsing, type ParseOptions } from './textArguments.js';
+
+import {
+  DESTROY_ALL_CONFIRMATION,
+  FLUSH_ALL_CONFIRMATION,
+  type IpsetOperation,
+  type SetReference,
+} from './types.js';
+
+export type { ParseOptions } from './textArguments.js';
 
 /** An operation of a saved text. */
 export interface SavedOperation {
@@ -28,14 +37,6 @@ export interface ParsedSets {
   readonly problems: readonly SavedProblem[];
 }
 
-/** Options of {@link parseSets}. */
-export interface ParseOptions {
-  /** Sets that exist: `add` and `del` lines for sets without a `create` line before them need the type. */
-  readonly sets?: Iterable<SetReference>;
-  /** True: operations are strict, as in `ipset restore`. Default false, as in `ipset -exist restore`. */
-  readonly strict?: boolean;
-}
-
 /**
  * Reads a text that `ipset save` printed, or that was written for `ipset restore`: `create`, `add`, `del`, `flush`,
  * `destroy`, `swap` and `rename` lines with the options of ipset(8), `-exist`, empty lines, and comments (`#`). Addresses
@@ -44,8 +45,9 @@ export interface ParseOptions {
  * Every operation that is returned is valid. A line that is not is a problem, and the others are read.
  */
 export function parseSets(text: string, options: ParseOptions = {}): ParsedSets {
+  const { sets = [], strict = false } = checkParsing(text, options);
   const known = new Map<string, SetReference>();
-  for (const set of options.sets ?? []) known.set(set.name, set);
+  for (const set of sets) known.set(set.name, set);
   const operations: SavedOperation[] = [];
   const problems: SavedProblem[] = [];
   const writer = new RecordWriter(OPERATION.SIZE, 1);
@@ -54,7 +56,7 @@ export function parseSets(text: string, options: ParseOptions = {}): ParsedSets 
     try {
       const words = wordsOf(content);
       if (words.length === 0) continue;
-      const operation = readOperation(words, known, options.strict === true);
+      const operation = readOperation(words, known, strict);
       writeOperation(operation, writer);
       const fault = writer.finish();
       writer.reset();
@@ -105,13 +107,16 @@ function readOperation(
     case 'del': {
       const set = known.get(required(name, 'the name of a set'));
       if (!set) throw new LineFault(`the type of set ${name} is unknown: its create line is missing before`);
-      return { do: verb === 'add' ? 'add' : 'delete', set, entry: readEntry(set, options), ...strict };
+      const entry = readEntry(set, options);
+      return { do: verb === 'add' ? 'add' : 'delete', set, entry, ...strict } as IpsetOperation;
     }
     case 'flush':
     case 'destroy':
       nothingMore(options);
-      if (name === undefined) return { do: verb === 'flush' ? 'flushAll' : 'destroyAll' };
-      return { do: verb, name };
+      if (name !== undefined) return { do: verb, name };
+      return verb === 'flush'
+        ? { do: 'flushAll', confirm: FLUSH_ALL_CONFIRMATION }
+        : { do: 'destroyAll', confirm: DESTROY_ALL_CONFIRMATION };
     case 'swap':
     case 'rename': {
       const [other, ...more] = options;

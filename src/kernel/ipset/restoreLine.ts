@@ -7,7 +7,7 @@ import { protocolOfNumber } from '../../net/protocol.js';
 import { icmpMessage, protocolNumber } from './protocolNames.js';
 import { KEYWORDS } from './save.js';
 import { type Parameter, portFieldOf, SHAPES } from './shapes.js';
-import type { SetDefinition, SetEntry, SetReference, SetType } from './types.js';
+import type { SetDefinition, SetEntry, SetParameters, SetReference, SetType } from './types.js';
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 
@@ -48,8 +48,8 @@ export function readSet(name: string, options: readonly string[]): SetDefinition
   const words = new Words(options);
   const type = words.next() ?? '';
   if (!Object.hasOwn(SHAPES, type)) throw new LineFault(`${type} is no type of set`);
-  const set: Writable<SetDefinition> = { name, type: type as SetType };
-  const values = set as Record<string, unknown>;
+  const set: { name: string; type: SetType } & Writable<SetParameters> = { name, type: type as SetType };
+  const values = set as unknown as Record<string, unknown>;
   const { families } = SHAPES[set.type];
   if (families.length === 2) set.family = 4;
   for (let word = words.next(); word !== undefined; word = words.next()) {
@@ -60,7 +60,8 @@ export function readSet(name: string, options: readonly string[]): SetDefinition
     else
       values[parameter] = FLAGS.has(parameter) ? true : readParameter(parameter, type, words.valueOf(word));
   }
-  return set;
+  // The rules of the operation find what the type does not have.
+  return set as SetDefinition;
 }
 
 function readParameter(parameter: Parameter, type: string, value: string): unknown {

@@ -2,6 +2,7 @@
 import { formatElement, hexadecimal } from './entry.js';
 import { namedProtocol } from './protocolNames.js';
 import { type Parameter, SHAPES } from './shapes.js';
+import { SavedChecker } from './textArguments.js';
 import type { SetDefinition, SetEntry } from './types.js';
 
 /** A set that is saved: as it was listed, or its definition and entries. */
@@ -13,12 +14,21 @@ export interface SavedSet {
 /**
  * The text that `ipset save` prints for these sets, in their order: a `create` line for each, and an `add` line for each of
  * its entries. A list:set comes behind its members in a listing, which is the order that `ipset restore` needs.
+ *
+ * Throws a TypeError or RangeError that names what breaks a rule, and for `attributes`, which ipset has no words for.
  */
 export function formatSets(sets: Iterable<SavedSet>): string {
+  const checker = new SavedChecker(sets);
   let text = '';
-  for (const { set, entries } of sets) {
+  for (const saved of sets) {
+    checker.set(saved);
+    const { set, entries } = saved;
     text += `${formatSet(set)}\n`;
-    for (const entry of entries) text += `add ${set.name} ${formatSavedEntry(entry)}\n`;
+    let place = 0;
+    for (const entry of entries) {
+      checker.entry(set, entry, place++);
+      text += `add ${set.name} ${formatSavedEntry(entry)}\n`;
+    }
   }
   return text;
 }

@@ -1,7 +1,7 @@
 // The abilities of a kernel's IPVS, found without adding a virtual service or loading a module.
 import { readdir, readFile } from 'node:fs/promises';
 import { release } from 'node:os';
-import type { Encapsulation, IpvsCapabilities, IpvsInfo, IpvsModules } from './types.js';
+import type { IpvsCapabilities, IpvsInfo, IpvsModules } from './types.js';
 
 /** Modules of IPVS that are no scheduler: applications, whose connections they follow. */
 const APPLICATIONS = new Set(['ftp']);
@@ -10,7 +10,10 @@ const ENGINE = 'pe_';
 const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'EACCES']);
 
 /** The release of the kernel that has each encapsulation first. */
-const ENCAPSULATIONS: readonly (readonly [Encapsulation['type'], first: readonly [number, number]])[] = [
+const ENCAPSULATIONS: readonly (readonly [
+  IpvsCapabilities['encapsulations'][number],
+  first: readonly [number, number],
+])[] = [
   ['ipip', [0, 0]],
   ['gue', [5, 2]],
   ['gre', [5, 3]],

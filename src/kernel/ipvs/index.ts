@@ -146,7 +146,7 @@ class IpvsClient extends Client<NativeIpvsClient, IpvsOperation> implements Ipvs
 
   async flush(options: IpvsFlushOptions): Promise<void> {
     checkConfirmation('ipvs.flush', FLUSH_CONFIRMATION, options);
-    await this.#change({ do: 'flush' }, { signal: options.signal });
+    await this.#change({ do: 'flush', confirm: FLUSH_CONFIRMATION }, { signal: options.signal });
   }
 
   async info(options?: CallOptions): Promise<IpvsInfo> {

@@ -32,8 +32,10 @@ export const DAEMON_STATE = { master: 1, backup: 2 } as const;
 export const SERVICE = layout({
   /** 4 or 6. */
   family: u8,
-  protocol: u8,
+  unused0: unused(1),
+  protocol: u16,
   port: u16,
+  unused1: unused(2),
   /** 0 for a service that is named by its address. */
   firewallMark: u32,
   address,
@@ -59,7 +61,7 @@ export const SERVER = layout({
   weight: u32,
   upperThreshold: u32,
   lowerThreshold: u32,
-  /** One of {@link TUNNEL}. */
+  /** One of {@link TUNNEL}, or another number in a listing. */
   tunnelType: u8,
   unused: unused(1),
   tunnelPort: u16,
@@ -80,9 +82,9 @@ export const COUNTERS = layout({
 
 /** A sync daemon. In an operation, 0 in a field after the interface leaves the value to the kernel. */
 export const DAEMON = layout({
-  /** One of {@link DAEMON_STATE}. */
-  state: u8,
-  syncId: u8,
+  /** One of {@link DAEMON_STATE}, or another number in a listing. */
+  state: u32,
+  syncId: u32,
   interface: text(16),
   maxLength: u16,
   port: u16,

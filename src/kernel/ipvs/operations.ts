@@ -1,6 +1,6 @@
 // Operations and names of IPVS → the records that cross to the addon. Fields that are left out get their defaults here.
 import type { Family } from '../../net/address.js';
-import { PROTOCOL_NUMBERS } from '../../net/protocol.js';
+import type { IpProtocol } from '../../net/protocol.js';
 import { argumentError, checkArray } from '../arguments.js';
 import { onlyRecord, RecordWriter } from '../recordWriter.js';
 import { flagsOf } from './flags.js';
@@ -16,15 +16,17 @@ import {
   TUNNEL,
   VERB,
 } from './layouts.js';
-import type {
-  EncapsulationInput,
-  IpvsOperation,
-  IpvsTimeoutsInput,
-  RealServerIdInput,
-  RealServerInput,
-  SyncDaemonInput,
-  VirtualServiceId,
-  VirtualServiceInput,
+import {
+  type EncapsulationInput,
+  FLUSH_CONFIRMATION,
+  type IpvsOperation,
+  type IpvsTimeoutsInput,
+  type NumberedEncapsulation,
+  type RealServerIdInput,
+  type RealServerInput,
+  type SyncDaemonInput,
+  type VirtualServiceId,
+  type VirtualServiceInput,
 } from './types.js';
 
 const LARGEST_U32 = 0xffff_ffff;
@@ -56,6 +58,7 @@ const ENCAPSULATION_FIELDS: Readonly<Record<string, ReadonlySet<string>>> = {
   gue: new Set(['type', 'port', 'checksum']),
   gre: new Set(['type', 'checksum']),
 };
+const NUMBERED_FIELDS = new Set(['type', 'port', 'flags']);
 const TIMEOUTS_FIELDS = new Set(['tcp', 'tcpFin', 'udp']);
 const DAEMON_FIELDS = new Set(['state', 'interface', 'syncId', 'maxLength', 'group', 'port', 'ttl']);
 
@@ -69,7 +72,7 @@ const OPERATION_FIELDS: Readonly<Record<IpvsOperation['do'], ReadonlySet<string>
   updateRealServer: ON_SERVER,
   deleteRealServer: ON_SERVER,
   zero: ON_SERVICE,
-  flush: new Set(['do']),
+  flush: new Set(['do', 'confirm']),
   setTimeouts: new Set(['do', 'timeouts']),
   startDaemon: new Set(['do', 'daemon']),
   stopDaemon: new Set(['do', 'state']),
@@ -112,6 +115,7 @@ export function writeOperation(operation: IpvsOperation, writer: RecordWriter): 
       writeDaemonState('state', operation.state, writer);
       break;
     case 'flush':
+      writer.confirmation(operation.confirm, FLUSH_CONFIRMATION);
   }
 }
 
@@ -135,11 +139,16 @@ function writeServiceId(id: VirtualServiceId, writer: RecordWriter, part = 0): F
     writer.u32(SERVICE.firewallMark, mark, part);
   } else {
     family = writer.address('service.address', id.address, SERVICE.address, part);
-    writer.u8(SERVICE.protocol, writer.choice('service.protocol', id.protocol, PROTOCOL_NUMBERS), part);
+    writer.u16(SERVICE.protocol, protocolNumber(id.protocol, writer), part);
     writer.u16(SERVICE.port, writer.integer('service.port', id.port, 0, 65535), part);
   }
   writer.u8(SERVICE.family, family, part);
   return family;
+}
+
+function protocolNumber(protocol: unknown, writer: RecordWriter): number {
+  if (typeof protocol === 'number') return writer.integer('service.protocol', protocol, 1, 65535);
+  return writer.protocol('service.protocol', protocol as IpProtocol);
 }
 
 function writeAddedService(service: VirtualServiceInput, writer: RecordWriter): void {
@@ -221,21 +230,37 @@ function writeServer(service: VirtualServiceId, server: RealServerInput, writer:
 function writeEncapsulation(encapsulation: EncapsulationInput, writer: RecordWriter): void {
   const path = 'realServer.encapsulation';
   if (!isObject(path, encapsulation, writer)) return;
-  const { type } = encapsulation;
   const part = OPERATION.argument;
+  if (typeof encapsulation.type === 'number') {
+    writeNumbered(encapsulation as NumberedEncapsulation, writer);
+    return;
+  }
+  const { type } = encapsulation as Exclude<EncapsulationInput, NumberedEncapsulation>;
   writer.u8(SERVER.tunnelType, writer.choice(`${path}.type`, type, TUNNEL), part);
   const fields = Object.hasOwn(ENCAPSULATION_FIELDS, type) && ENCAPSULATION_FIELDS[type];
   if (!fields) return;
   writer.onlyFields(`${path}.`, encapsulation, fields, `the encapsulation ${type}`);
   if (type === 'ipip') return;
   if (type === 'gue') {
-    writer.u16(SERVER.tunnelPort, writer.integer(`${path}.port`, encapsulation.port, 1, 65535), part);
+    const { port } = encapsulation as { readonly port: number };
+    writer.u16(SERVER.tunnelPort, writer.integer(`${path}.port`, port, 1, 65535), part);
   }
-  const { checksum = 'none' } = encapsulation;
+  const { checksum = 'none' } = encapsulation as { readonly checksum?: 'none' };
   writer.u16(SERVER.tunnelFlags, writer.choice(`${path}.checksum`, checksum, CHECKSUM), part);
   if (type === 'gre' && (checksum as string) === 'remote') {
     writer.fail(`${path}.checksum`, checksum, 'must be none or full with gre');
   }
+}
+
+/** As it was listed. */
+function writeNumbered(encapsulation: NumberedEncapsulation, writer: RecordWriter): void {
+  const path = 'realServer.encapsulation';
+  const { type, port, flags } = encapsulation;
+  const part = OPERATION.argument;
+  writer.u8(SERVER.tunnelType, writer.integer(`${path}.type`, type, 0, 255), part);
+  writer.onlyFields(`${path}.`, encapsulation, NUMBERED_FIELDS, 'an encapsulation with numbers');
+  writer.u16(SERVER.tunnelPort, writer.integer(`${path}.port`, port, 0, 65535), part);
+  writer.u16(SERVER.tunnelFlags, writer.integer(`${path}.flags`, flags, 0, 65535), part);
 }
 
 function writeTimeouts(timeouts: IpvsTimeoutsInput, writer: RecordWriter): void {
@@ -249,7 +274,7 @@ function writeTimeouts(timeouts: IpvsTimeoutsInput, writer: RecordWriter): void 
 }
 
 function writeDaemonState(path: string, state: unknown, writer: RecordWriter): void {
-  writer.u8(DAEMON.state, writer.choice(path, state, DAEMON_STATE), OPERATION.argument);
+  writer.u32(DAEMON.state, writer.choice(path, state, DAEMON_STATE), OPERATION.argument);
 }
 
 function writeDaemon(daemon: SyncDaemonInput, writer: RecordWriter): void {
@@ -259,7 +284,7 @@ function writeDaemon(daemon: SyncDaemonInput, writer: RecordWriter): void {
   const part = OPERATION.argument;
   writer.text('daemon.interface', daemon.interface, DAEMON.interface, part);
   const { syncId = 0, maxLength, group, port, ttl } = daemon;
-  writer.u8(DAEMON.syncId, writer.integer('daemon.syncId', syncId, 0, 255), part);
+  writer.u32(DAEMON.syncId, writer.integer('daemon.syncId', syncId, 0, 255), part);
   if (maxLength !== undefined) {
     writer.u16(DAEMON.maxLength, writer.integer('daemon.maxLength', maxLength, 1, LONGEST_MESSAGE), part);
   }

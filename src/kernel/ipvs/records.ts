@@ -101,10 +101,8 @@ function readNamed(reader: RecordReader, part: number): Writable<VirtualService>
   const family = reader.u8(SERVICE.family, part) === 6 ? 6 : 4;
   const firewallMark = reader.u32(SERVICE.firewallMark, part);
   if (firewallMark !== 0) return { firewallMark, family, scheduler, schedulerFlags, onePacket };
-  const number = reader.u8(SERVICE.protocol, part);
-  const protocol = protocolOfNumber(number);
-  // ip_vs_ctl.c takes no others: "Check for valid protocol: TCP or UDP or SCTP".
-  if (!protocol) throw new RangeError(`virtual service of protocol ${number}`);
+  const number = reader.u16(SERVICE.protocol, part);
+  const protocol = protocolOfNumber(number) ?? number;
   const address = reader.address(SERVICE.address, family, part);
   const port = reader.u16(SERVICE.port, part);
   return { address, port, protocol, scheduler, schedulerFlags, onePacket };
@@ -139,13 +137,13 @@ export function readServer(reader: RecordReader, part: number): RealServer {
 function readEncapsulation(reader: RecordReader, part: number): Encapsulation {
   const number = reader.u8(SERVER.tunnelType, part);
   const type = nameOf(TUNNEL, number);
-  if (!type) throw new RangeError(`real server with tunnel type ${number}`);
   if (type === 'ipip') return { type };
+  const port = reader.u16(SERVER.tunnelPort, part);
   const flags = reader.u16(SERVER.tunnelFlags, part);
-  const full = (flags & CHECKSUM.full) !== 0;
-  if (type === 'gre') return { type, checksum: full ? 'full' : 'none' };
-  const remote = (flags & CHECKSUM.remote) !== 0 ? 'remote' : 'none';
-  return { type, port: reader.u16(SERVER.tunnelPort, part), checksum: full ? 'full' : remote };
+  const checksum = nameOf(CHECKSUM, flags);
+  if (type === 'gue' && checksum) return { type, port, checksum };
+  if (type === 'gre' && checksum && checksum !== 'remote') return { type, checksum };
+  return { type: number, port, flags };
 }
 
 function readCounters(reader: RecordReader, part: number): IpvsCounters {
@@ -175,10 +173,11 @@ export function* readDaemons(bytes: Uint8Array): Reading<SyncDaemon> {
 
 /** Reads the `DAEMON` at `part` of a record. Fields that have no value are 0, a group `0.0.0.0`. */
 export function readDaemon(reader: RecordReader, part: number): SyncDaemon {
+  const state = reader.u32(DAEMON.state, part);
   return {
-    state: reader.u8(DAEMON.state, part) === DAEMON_STATE.master ? 'master' : 'backup',
+    state: nameOf(DAEMON_STATE, state) ?? state,
     interface: reader.text(DAEMON.interface, part),
-    syncId: reader.u8(DAEMON.syncId, part),
+    syncId: reader.u32(DAEMON.syncId, part),
     maxLength: reader.u16(DAEMON.maxLength, part),
     group: reader.address(DAEMON.group, reader.u8(DAEMON.family, part) === 6 ? 6 : 4, part),
     port: reader.u16(DAEMON.port, part),

@@ -5,29 +5,26 @@ import type { Protocol } from '../../net/protocol.js';
 import { describeFault } from '../arguments.js';
 import { RecordWriter } from '../recordWriter.js';
 import { OPERATION } from './layouts.js';
-import { nameService } from './names.js';
 import { writeOperation } from './operations.js';
+import { checkParsing, RuleChecker, type RulesOptions } from './ruleArguments.js';
 import { type Command, LineFault, type Rule, readRule, type Values } from './ruleOptions.js';
-import type {
-  EncapsulationInput,
-  ForwardingMethod,
-  IpvsOperation,
-  RealServer,
-  RealServerIdInput,
-  RealServerInput,
-  SchedulerFlag,
-  SyncDaemonInput,
-  SyncDaemonState,
-  VirtualService,
-  VirtualServiceId,
-  VirtualServiceInput,
+import {
+  type EncapsulationInput,
+  FLUSH_CONFIRMATION,
+  type ForwardingMethod,
+  type IpvsOperation,
+  type RealServer,
+  type RealServerIdInput,
+  type RealServerInput,
+  type SchedulerFlag,
+  type SyncDaemonInput,
+  type SyncDaemonState,
+  type VirtualService,
+  type VirtualServiceId,
+  type VirtualServiceInput,
 } from './types.js';
 
-/** Options of {@link parseRules}. */
-export interface RulesOptions {
-  /** The number of a port with a name, of which there is none when it is undefined. Default: that of /etc/services. */
-  readonly portNumber?: ((name: string, protocol: Protocol) => number | undefined) | undefined;
-}
+export type { RulesOptions } from './ruleArguments.js';
 
 const SERVICE_OPTION = { tcp: '-t', udp: '-u', sctp: '--sctp-service' } as const;
 const FORWARDING_OPTION = { route: '-g', tunnel: '-i', masquerade: '-m' } as const;
@@ -36,23 +33,26 @@ const CHECKSUM_OPTION = { none: '--tun-nocsum', full: '--tun-csum', remote: '--t
 /**
  * The rules that add these virtual services and their real servers, in this order, one a line: the text of `ipvsadm -S -n`, and
  * the thresholds (`-x`, `-y`), which that leaves out. Throws a RangeError that names the object for which ipvsadm has no text: a
- * forwarding method `other`, or a netmask that is no prefix.
+ * forwarding method `other`, a netmask that is no prefix, or a protocol or an encapsulation that is a number; and a TypeError or
+ * RangeError that names the field for a value that breaks a rule.
  */
 export function formatRules(
   services: Iterable<VirtualService & { readonly realServers?: readonly RealServer[] }>,
 ): string {
+  const checker = new RuleChecker(services);
   let text = '';
   for (const service of services) {
+    checker.service(service);
     const name = formatId(service);
     text += `-A ${name}${formatSettings(service)}\n`;
-    for (const server of service.realServers ?? []) text += `-a ${name}${formatServer(server, service)}\n`;
+    for (const server of service.realServers ?? []) text += `-a ${name}${formatServer(server)}\n`;
   }
   return text;
 }
 
 function formatId(id: VirtualServiceId): string {
   if ('firewallMark' in id) return `-f ${id.firewallMark}${id.family === 6 ? ' -6' : ''}`;
-  return `${SERVICE_OPTION[id.protocol]} ${joinHostPort(id.address, id.port)}`;
+  return `${SERVICE_OPTION[id.protocol as Protocol]} ${joinHostPort(id.address, id.port)}`;
 }
 
 function formatSettings(service: VirtualService): string {
@@ -60,7 +60,6 @@ function formatSettings(service: VirtualService): string {
   let text = ` -s ${scheduler}`;
   if (persistence) {
     const { timeout, netmask } = persistence;
-    if (netmask === 0) throw new RangeError(`${nameService(service)}: its netmask is no prefix`);
     const family = 'firewallMark' in service ? service.family : familyOf(service.address);
     text += ` -p ${timeout}`;
     if (netmask < (family === 4 ? 32 : 128)) text += ` -M ${family === 4 ? dottedMask(netmask) : netmask}`;
@@ -71,16 +70,12 @@ function formatSettings(service: VirtualService): string {
   return text;
 }
 
-function formatServer(server: RealServer, service: VirtualServiceId): string {
+function formatServer(server: RealServer): string {
   const { address, port, weight, forwarding, upperThreshold, lowerThreshold, encapsulation } = server;
   const name = joinHostPort(address, port);
-  if (forwarding === 'other') {
-    throw new RangeError(
-      `${nameService(service)} -> ${name}: ipvsadm has no option for its forwarding method`,
-    );
-  }
-  let text = ` -r ${name} ${FORWARDING_OPTION[forwarding]} -w ${weight}`;
-  if (encapsulation) {
+  // The checks above have refused every other method and encapsulation.
+  let text = ` -r ${name} ${FORWARDING_OPTION[forwarding as Exclude<ForwardingMethod, 'other'>]} -w ${weight}`;
+  if (encapsulation && !('flags' in encapsulation)) {
     text += ` --tun-type ${encapsulation.type}`;
     if (encapsulation.type === 'gue') text += ` --tun-port ${encapsulation.port}`;
     if (encapsulation.type !== 'ipip') text += ` ${CHECKSUM_OPTION[encapsulation.checksum]}`;
@@ -116,6 +111,7 @@ export class RulesError extends Error {
  * Throws a RulesError with the number of each line that cannot be read, or would break a rule of {@link Ipvs.apply}.
  */
 export function parseRules(text: string, options: RulesOptions = {}): IpvsOperation[] {
+  checkParsing(text, options);
   const { portNumber = servicesFile() } = options;
   const operations: IpvsOperation[] = [];
   const problems: { line: number; text: string; rule: string }[] = [];
@@ -168,7 +164,7 @@ function operationOf({ command, values, rest }: Rule, portNumber: PortNumber): I
         realServer: readServerId(values, portNumber),
       };
     case 'clear':
-      return { do: 'flush' };
+      return { do: 'flush', confirm: FLUSH_CONFIRMATION };
     case 'zero':
       return values.size === 1
         ? { do: 'zero' }

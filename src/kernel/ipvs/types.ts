@@ -1,7 +1,7 @@
 // Virtual services and real servers, as JavaScript values. Sources of the rules: include/uapi/linux/ip_vs.h,
 // net/netfilter/ipvs/ip_vs_ctl.c, and for the defaults ipvsadm(8) 1.31.
 import type { Family } from '../../net/address.js';
-import type { Protocol } from '../../net/protocol.js';
+import type { IpProtocol } from '../../net/protocol.js';
 import type { CallOptions, KernelClient, Listing, OperationResult } from '../types.js';
 
 /** A virtual service that clients dial by address. */
@@ -10,7 +10,8 @@ export interface AddressId {
   readonly address: string;
   /** 0–65535; 0 (every port) only with persistence. */
   readonly port: number;
-  readonly protocol: Protocol;
+  /** The kernel keeps a service of another protocol than `tcp`, `udp` and `sctp` too, and schedules none of its packets. */
+  readonly protocol: IpProtocol;
 }
 
 /** A virtual service chosen by the firewall mark of its packets. */
@@ -100,7 +101,17 @@ export type Encapsulation =
       /** `none`, `full`, or `remote` for remote checksum offload (`IP_VS_TUNNEL_ENCAP_FLAG_…`). */
       readonly checksum: 'none' | 'full' | 'remote';
     }
-  | { readonly type: 'gre'; readonly checksum: 'none' | 'full' };
+  | { readonly type: 'gre'; readonly checksum: 'none' | 'full' }
+  | NumberedEncapsulation;
+
+/** An encapsulation with a type or flags that have no name here: of a newer kernel. */
+export interface NumberedEncapsulation {
+  /** `IP_VS_CONN_F_TUNNEL_TYPE_…` */
+  readonly type: number;
+  readonly port: number;
+  /** The sum of `IP_VS_TUNNEL_ENCAP_FLAG_…` */
+  readonly flags: number;
+}
 
 /** An encapsulation to be set: `checksum` is `none` by default. */
 export type EncapsulationInput =
@@ -110,7 +121,8 @@ export type EncapsulationInput =
       readonly port: number;
       readonly checksum?: 'none' | 'full' | 'remote' | undefined;
     }
-  | { readonly type: 'gre'; readonly checksum?: 'none' | 'full' | undefined };
+  | { readonly type: 'gre'; readonly checksum?: 'none' | 'full' | undefined }
+  | NumberedEncapsulation;
 
 /** The name of a real server within its virtual service. */
 export interface RealServerId {
@@ -199,7 +211,8 @@ export type SyncDaemonState = 'master' | 'backup';
 
 /** A thread of the kernel that synchronizes connections between nodes. Attributes after `syncId` need kernel 4.3. */
 export interface SyncDaemon {
-  readonly state: SyncDaemonState;
+  /** Listed as a number if it is another one. */
+  readonly state: SyncDaemonState | number;
   /** The multicast interface, 1–15 bytes. */
   readonly interface: string;
   /** 0–255: a backup accepts messages with its own id only, with id 0 all. Default 0, as in ipvsadm (whose help says 255). */
@@ -218,8 +231,9 @@ export interface SyncDaemon {
 }
 
 /** A sync daemon to be started: its state, its interface, and settings that have defaults. */
-export type SyncDaemonInput = Pick<SyncDaemon, 'state' | 'interface'> &
-  Defaulted<Omit<SyncDaemon, 'state' | 'interface'>>;
+export type SyncDaemonInput = Pick<SyncDaemon, 'interface'> & { readonly state: SyncDaemonState } & Defaulted<
+    Omit<SyncDaemon, 'state' | 'interface'>
+  >;
 
 /** One change of IPVS. A batch keeps the order in which it is given. */
 export type IpvsOperation =
@@ -237,8 +251,8 @@ export type IpvsOperation =
     }
   /** Sets the counters of one virtual service and of its real servers to zero; without `service`, of all. */
   | { readonly do: 'zero'; readonly service?: VirtualServiceId | undefined }
-  /** Deletes every virtual service. */
-  | { readonly do: 'flush' }
+  /** Deletes every virtual service: `confirm` as in {@link IpvsFlushOptions}. */
+  | { readonly do: 'flush'; readonly confirm: typeof FLUSH_CONFIRMATION }
   | { readonly do: 'setTimeouts'; readonly timeouts: IpvsTimeoutsInput }
   | { readonly do: 'startDaemon'; readonly daemon: SyncDaemonInput }
   | { readonly do: 'stopDaemon'; readonly state: SyncDaemonState };
@@ -302,7 +316,7 @@ export interface IpvsCapabilities extends IpvsInfo {
    */
   readonly modulesKnown: boolean;
   /** Types of encapsulation, by the release of the kernel: distributions may have added them to an older one. */
-  readonly encapsulations: readonly Encapsulation['type'][];
+  readonly encapsulations: readonly ('ipip' | 'gue' | 'gre')[];
   /** Whether counters have 64 bits (kernel 4.1), by the release of the kernel. */
   readonly counters64: boolean;
   /** Whether sync daemons have `maxLength`, `group`, `port` and `ttl` (kernel 4.3), by the release of the kernel. */

@@ -1,6 +1,7 @@
 // Reads the attributes of a message without ever reading beyond one.
 import { NetlinkError } from '../../errors.js';
 import { formatAddress } from '../../net/address.js';
+import { argumentError, type Fault, findUnknown, integerFault, objectFault } from '../arguments.js';
 import { AttributeCursor, terminatedText } from '../wire/attributeCursor.js';
 import { aligned, HOST_IS_LITTLE } from '../wire/messages.js';
 
@@ -12,6 +13,9 @@ export interface AttributePlace {
   readonly operation?: string | undefined;
 }
 
+const PLACE_FIELDS: ReadonlySet<string> = new Set(['offset', 'operation']);
+const NO_PLACE: AttributePlace = {};
+
 /**
  * The attributes of a payload, in their order. Kernels add attributes: skip those that you do not know. A payload that breaks a rule
  * is a NetlinkError `ERR_MALFORMED_REPLY` that names the attribute.
@@ -22,11 +26,10 @@ export class AttributeReader implements Iterable<Attribute> {
   readonly #operation: string;
   readonly #path: string;
 
-  constructor(
-    payload: Uint8Array,
-    { offset = 0, operation = 'netlink.read' }: AttributePlace = {},
-    path = 'attribute',
-  ) {
+  constructor(payload: Uint8Array, place: AttributePlace = NO_PLACE, path = 'attribute') {
+    const fault = bytesFault('payload', payload) ?? placeFault(place) ?? textFault('path', path);
+    if (fault) throw argumentError('netlink.AttributeReader', fault);
+    const { offset = 0, operation = 'netlink.read' } = place;
     this.#payload = payload;
     this.#offset = aligned(offset);
     this.#operation = operation;
@@ -61,6 +64,12 @@ export class Attribute {
 
   /** Made by {@link AttributeReader}. */
   constructor(type: number, value: Uint8Array, operation: string, path: string) {
+    const fault =
+      integerFault('type', type, 0, 0xffff) ??
+      bytesFault('value', value) ??
+      textFault('operation', operation) ??
+      textFault('path', path);
+    if (fault) throw argumentError('netlink.Attribute', fault);
     this.type = type;
     this.#value = value;
     this.#operation = operation;
@@ -114,7 +123,7 @@ export class Attribute {
 
   /** A copy of the value. */
   bytes(): Uint8Array {
-    return this.#value.slice();
+    return new Uint8Array(this.#value); // slice() of a Buffer is no copy
   }
 
   /** An IP address: 4 or 16 bytes in network order. */
@@ -137,6 +146,25 @@ export class Attribute {
   #fail(expected: string): never {
     throw malformed(this.#operation, this.#path, `the value has ${this.size} bytes, ${expected}`);
   }
+}
+
+function bytesFault(field: string, value: unknown): Fault | undefined {
+  if (value instanceof Uint8Array) return undefined;
+  return { field, value, rule: 'must be a Uint8Array', wrongType: true };
+}
+
+function textFault(field: string, value: unknown): Fault | undefined {
+  if (typeof value === 'string' && value !== '' && !value.includes('\0')) return undefined;
+  return { field, value, rule: 'must be a text of at least one byte', wrongType: typeof value !== 'string' };
+}
+
+function placeFault(place: AttributePlace): Fault | undefined {
+  if (place === NO_PLACE) return undefined;
+  const fault = objectFault('place', place) ?? findUnknown(place, PLACE_FIELDS);
+  if (fault) return fault;
+  const { offset = 0, operation } = place;
+  const broken = integerFault('offset', offset, 0, Number.MAX_SAFE_INTEGER);
+  return broken ?? (operation === undefined ? undefined : textFault('operation', operation));
 }
 
 function malformed(operation: string, target: string, kernelMessage: string): NetlinkError {

@@ -1,6 +1,7 @@
 // Writes the attributes of a message: struct nlattr, value, padding to 4 bytes.
 import { inspect } from 'node:util';
 import { parseAddress } from '../../net/address.js';
+import { shown } from '../arguments.js';
 import { ByteWriter } from '../wire/byteWriter.js';
 import { ATTRIBUTE_HEADER, LONGEST_ATTRIBUTE } from '../wire/messages.js';
 
@@ -24,6 +25,9 @@ export class AttributeWriter {
 
   /** @param header the fixed header of the family, which is copied: `genlmsghdr` ({@link genericHeader}), `rtmsg` */
   constructor(header: Uint8Array = new Uint8Array()) {
+    if (!(header instanceof Uint8Array)) {
+      throw new TypeError(`header must be a Uint8Array, found ${shown(header)}`);
+    }
     this.#writer.bytes(header).pad();
   }
 
@@ -80,7 +84,10 @@ export class AttributeWriter {
   /** An IP address in network order: 4 or 16 bytes. */
   address(type: number, value: string): this {
     const bytes = typeof value === 'string' ? parseAddress(value) : undefined;
-    if (!bytes) throw new RangeError(this.#fault(type, 'address', 'must be an IP address', value));
+    if (!bytes) {
+      const fault = this.#fault(type, 'address', 'must be an IP address', value);
+      throw typeof value === 'string' ? new RangeError(fault) : new TypeError(fault);
+    }
     return this.bytes(type, bytes);
   }
 
@@ -89,11 +96,18 @@ export class AttributeWriter {
     return this.#attribute(type, 0, () => undefined);
   }
 
-  /** An attribute of the attributes that `write` writes, with `NLA_F_NESTED`. */
+  /** An attribute of the attributes that `write` writes before it returns, with `NLA_F_NESTED`. */
   nested(type: number, write: (attributes: AttributeWriter) => void): this {
+    this.#checkType(type);
+    if (typeof write !== 'function') {
+      throw new TypeError(this.#fault(type, 'nested', 'must be a function', write));
+    }
     const inner = new AttributeWriter();
     inner.#path = `${this.#path} ${type},`;
-    write(inner);
+    const result: unknown = write(inner);
+    if (result instanceof Promise) {
+      throw new TypeError(this.#fault(type, 'nested', 'must be a function that is not async', write));
+    }
     return this.bytes(type | NLA_F_NESTED, inner.payload());
   }
 
@@ -115,9 +129,7 @@ export class AttributeWriter {
   }
 
   #attribute(type: number, size: number, write: () => void): this {
-    if (!Number.isInteger(type) || type < 0 || type > 0xffff) {
-      throw new RangeError(this.#fault(type, 'type', 'must be an integer from 0 to 65535', type));
-    }
+    this.#checkType(type);
     if (size > LONGEST_VALUE) {
       throw new RangeError(this.#fault(type, 'length', `must be at most ${LONGEST_VALUE} bytes`, size));
     }
@@ -125,7 +137,13 @@ export class AttributeWriter {
     return this;
   }
 
+  #checkType(type: number): void {
+    if (Number.isInteger(type) && type >= 0 && type <= 0xffff) return;
+    const fault = this.#fault(type, 'type', 'must be an integer from 0 to 65535', type);
+    throw typeof type === 'number' ? new RangeError(fault) : new TypeError(fault);
+  }
+
   #fault(type: number, kind: string, rule: string, value: unknown): string {
-    return `${this.#path} ${type} (${kind}) ${rule}, found ${inspect(value, { depth: 0 })}`;
+    return `${this.#path} ${shown(type)} (${kind}) ${rule}, found ${inspect(value, { depth: 0 })}`;
   }
 }

@@ -1,5 +1,6 @@
 // Generic netlink: the header of its messages, and the families with their names (include/uapi/linux/genetlink.h).
 import { NetlinkError } from '../../errors.js';
+import { argumentError, checkObject, integerFault } from '../arguments.js';
 import { type Attribute, AttributeReader } from './attributeReader.js';
 import { AttributeWriter } from './attributeWriter.js';
 import type { GenericFamily, NetlinkMessage, NetlinkRequest } from './types.js';
@@ -14,13 +15,16 @@ const CTRL_CMD_GETFAMILY = 3;
 const CTRL_ATTR = { familyId: 1, familyName: 2, version: 3, headerSize: 4, groups: 7 } as const;
 const CTRL_ATTR_MCAST_GRP = { name: 1, id: 2 } as const;
 
-/** The header of a message of generic netlink (`genlmsghdr`), for {@link AttributeWriter}. */
+/** The header of a message of generic netlink (`genlmsghdr`), for {@link AttributeWriter}. `command` and `version` are 0–255. */
 export function genericHeader(command: number, version = 1): Uint8Array {
+  const fault = integerFault('command', command, 0, 255) ?? integerFault('version', version, 0, 255);
+  if (fault) throw argumentError('netlink.genericHeader', fault);
   return Uint8Array.of(command, version, 0, 0);
 }
 
 /** The command of a message of generic netlink; its attributes are behind {@link GENERIC_HEADER_SIZE} bytes. */
-export function genericCommand({ payload }: NetlinkMessage): number {
+export function genericCommand(message: Pick<NetlinkMessage, 'payload'>): number {
+  const payload = payloadOf(message, 'netlink.genericCommand');
   const [command] = payload;
   if (command !== undefined && payload.length >= GENERIC_HEADER_SIZE) return command;
   const kernelMessage = 'the message is shorter than genlmsghdr';
@@ -36,7 +40,8 @@ export function familyRequest(name: string): NetlinkRequest {
 }
 
 /** Reads a family from a message of the controller, as a reply or in a listing. */
-export function readFamily({ payload }: NetlinkMessage, operation?: string): GenericFamily {
+export function readFamily(message: Pick<NetlinkMessage, 'payload'>, operation?: string): GenericFamily {
+  const payload = payloadOf(message, 'netlink.readFamily');
   const family = { name: '', id: 0, version: 0, headerSize: 0, groups: new Map<string, number>() };
   for (const attribute of new AttributeReader(payload, { offset: GENERIC_HEADER_SIZE, operation })) {
     switch (attribute.type) {
@@ -59,6 +64,14 @@ export function readFamily({ payload }: NetlinkMessage, operation?: string): Gen
     }
   }
   return family;
+}
+
+function payloadOf(message: Pick<NetlinkMessage, 'payload'>, operation: string): Uint8Array {
+  checkObject(operation, 'message', message);
+  const { payload } = message;
+  if (payload instanceof Uint8Array) return payload;
+  const rule = 'must be a Uint8Array';
+  throw argumentError(operation, { field: 'message.payload', value: payload, rule, wrongType: true });
 }
 
 function readGroup(group: Attribute, groups: Map<string, number>): void {

@@ -16,8 +16,8 @@ import {
   bytesOf,
   checkFamilyName,
   checkGroups,
+  checkNamed,
   checkStrictChecking,
-  NETLINK_GENERIC,
   protocolNumber,
 } from './rules.js';
 import type {
@@ -67,10 +67,7 @@ class NetlinkClient extends Client<NativeNetlinkClient, NetlinkRequest> implemen
   async resolveFamily(name: string, options: CallOptions = {}): Promise<GenericFamily> {
     const operation = 'netlink.resolveFamily';
     checkFamilyName(name, operation);
-    if (this.#protocol !== NETLINK_GENERIC) {
-      const kernelMessage = 'only the protocol generic has families with names';
-      throw new NetlinkError({ code: 'ERR_INVALID_ARGUMENT', operation, target: name, kernelMessage });
-    }
+    checkNamed(this.#protocol, name, operation);
     const attempt: Attempt = {
       operation,
       target: name,
@@ -83,7 +80,7 @@ class NetlinkClient extends Client<NativeNetlinkClient, NetlinkRequest> implemen
 
   async send(messages: readonly NetlinkRequest[], options?: CallOptions): Promise<OperationResult[]> {
     checkBatch(messages, NAMING);
-    return sendAll(this.calls, messages, NAMING, new MessageWriter(), options);
+    return sendAll(this.calls, messages, NAMING, new MessageWriter(0, this.#protocol), options);
   }
 
   async query(request: NetlinkRequest, options: CallOptions = {}): Promise<NetlinkMessage[]> {

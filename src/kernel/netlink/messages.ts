@@ -9,6 +9,9 @@ import type { NetlinkMessage, NetlinkRequest } from './types.js';
 /** `NLM_F_DUMP`: a request to list. */
 export const NLM_F_DUMP = 0x300;
 
+const NETLINK_ROUTE = 0;
+const RTNL_KIND_GET = 2;
+
 /** `NLMSG_MIN_TYPE`: smaller types are netlink's own. */
 const LEAST_TYPE = 0x10;
 /** Longest payload, in bytes: fits into the send buffer of an unprivileged socket behind a full batch. */
@@ -19,15 +22,20 @@ const FIELDS: ReadonlySet<string> = new Set(['type', 'flags', 'payload']);
 /** Writes messages one after another. */
 export class MessageWriter implements OperationWriter<NetlinkRequest> {
   readonly #added: number;
+  readonly #changing: number | undefined;
   readonly #writer = new ByteWriter();
 
-  /** @param added flags that every message has */
-  constructor(added = 0) {
+  /**
+   * @param added flags that every message has
+   * @param changing the protocol of messages that change, none of which asks for a listing; undefined if they may
+   */
+  constructor(added = 0, changing?: number) {
     this.#added = added;
+    this.#changing = changing;
   }
 
   write(message: NetlinkRequest): Fault | undefined {
-    const fault = findFault(message);
+    const fault = findFault(message) ?? this.#listingFault(message);
     if (fault) return fault;
     const { type, flags = 0, payload = NOTHING } = message;
     // The sequence number and the port remain 0.
@@ -42,6 +50,12 @@ export class MessageWriter implements OperationWriter<NetlinkRequest> {
     return undefined;
   }
 
+  #listingFault({ type, flags = 0 }: NetlinkRequest): Fault | undefined {
+    if (this.#changing === undefined || !asksForListing(this.#changing, type, flags)) return undefined;
+    const rule = 'must not ask for a listing (NLM_F_DUMP), which dump() reads';
+    return { field: 'flags', value: flags, rule, wrongType: false };
+  }
+
   bytes(): Uint8Array {
     return this.#writer.written();
   }
@@ -49,6 +63,16 @@ export class MessageWriter implements OperationWriter<NetlinkRequest> {
   send(client: NativeClient): ReturnType<NativeClient['apply']> {
     return client.apply(this.bytes());
   }
+}
+
+/**
+ * Whether the kernel answers a message with a listing, whose replies would wait in the socket. The bits of `NLM_F_DUMP` are also
+ * `NLM_F_REPLACE` and `NLM_F_EXCL` of messages that change. rtnetlink_rcv_msg() looks for either bit, in messages that get;
+ * genl_family_rcv_msg() for both.
+ */
+function asksForListing(protocol: number, type: number, flags: number): boolean {
+  if (protocol === NETLINK_ROUTE) return type % 4 === RTNL_KIND_GET && (flags & NLM_F_DUMP) !== 0;
+  return (flags & NLM_F_DUMP) === NLM_F_DUMP;
 }
 
 function findFault(message: NetlinkRequest): Fault | undefined {
@@ -68,10 +92,10 @@ function findFault(message: NetlinkRequest): Fault | undefined {
   return { field: 'payload.length', value: payload.length, rule, wrongType: false };
 }
 
-/** Reads messages. Their payloads share the memory of `bytes`. */
+/** Reads messages. Their payloads share the memory of `bytes`, and are no Buffers, whose slice() would share it too. */
 export function* readMessages(bytes: Uint8Array): Generator<NetlinkMessage, void> {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   for (const { type, flags, start, end } of messagesIn(view, 'netlink.read')) {
-    yield { type, flags, payload: bytes.subarray(start, end) };
+    yield { type, flags, payload: new Uint8Array(bytes.buffer, bytes.byteOffset + start, end - start) };
   }
 }

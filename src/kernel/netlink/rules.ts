@@ -1,10 +1,10 @@
 // The rules of arguments, which the client and the fake have in common.
+import { NetlinkError } from '../../errors.js';
 import { argumentError, type Fault, integerFault } from '../arguments.js';
 import { MessageWriter } from './messages.js';
 import type { NetlinkProtocol, NetlinkRequest } from './types.js';
 
-/** The number of the protocol of generic netlink. */
-export const NETLINK_GENERIC = 16;
+const NETLINK_GENERIC = 16;
 
 const PROTOCOLS = { route: 0, netfilter: 12, generic: NETLINK_GENERIC } as const;
 /** `MAX_LINKS` − 1 */
@@ -15,7 +15,9 @@ const LARGEST_GROUP = 0x7fff_ffff;
 
 /** The number of a protocol (`NETLINK_…`). Throws the error of the call if it breaks a rule, as all functions here do. */
 export function protocolNumber(protocol: NetlinkProtocol, operation: string): number {
-  const number = typeof protocol === 'number' ? protocol : PROTOCOLS[protocol];
+  // What an object inherits is no protocol.
+  const named = typeof protocol === 'string' && Object.hasOwn(PROTOCOLS, protocol);
+  const number = typeof protocol === 'number' ? protocol : named ? PROTOCOLS[protocol] : undefined;
   if (number === undefined) {
     const rule = `must be a number, or one of ${Object.keys(PROTOCOLS).join(', ')}`;
     const wrongType = typeof protocol !== 'string';
@@ -46,6 +48,13 @@ export function checkFamilyName(name: unknown, operation: string): void {
   if (typeof name === 'string' && /^[^\0]{1,15}$/.test(name)) return;
   const rule = 'must be a name of 1 to 15 bytes';
   throw argumentError(operation, { field: 'name', value: name, rule, wrongType: typeof name !== 'string' });
+}
+
+/** Checks that families have names on a protocol. */
+export function checkNamed(protocol: number, name: string, operation: string): void {
+  if (protocol === NETLINK_GENERIC) return;
+  const kernelMessage = 'only the protocol generic has families with names';
+  throw new NetlinkError({ code: 'ERR_INVALID_ARGUMENT', operation, target: name, kernelMessage });
 }
 
 /** Checks the groups of a watch. */

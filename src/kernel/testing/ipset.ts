@@ -15,12 +15,14 @@ import {
   type ChangeOptions,
   DESTROY_ALL_CONFIRMATION,
   type DestroyAllOptions,
+  type EntryOf,
   FLUSH_ALL_CONFIRMATION,
   type FlushAllOptions,
   type Ipset,
   type IpsetCapabilities,
   type IpsetOperation,
   type LargerSet,
+  type ListedEntry,
   type SetDefinition,
   type SetEntry,
   type SetHeader,
@@ -53,23 +55,23 @@ export class FakeIpset extends FakeClient<IpsetOperation> implements Ipset {
     checkName(name, 'ipset.get');
     const read = () => {
       const set = this.#sets.get(name);
-      return set && { set: this.#header(set), entries: set.entries() };
+      return set && { set: this.#header(set), entries: set.entries() as ListedEntry[] };
     };
     return this.read(attemptToRead('get', name), read, options);
   }
 
-  entries(name: string, options: CallOptions = {}): Listing<SetEntry> {
+  entries(name: string, options: CallOptions = {}): Listing<ListedEntry> {
     checkName(name, 'ipset.entries');
     const attempt = attemptToRead('entries', name);
     const read = () => {
       const set = this.#sets.get(name);
       if (!set) throw toNetlinkError({ errno: ENOENT, code: '', message: '' }, attempt);
-      return set.entries();
+      return set.entries() as ListedEntry[];
     };
     return this.listing(attempt, read, options);
   }
 
-  async test(set: SetReference, entry: SetEntry, options: CallOptions = {}): Promise<boolean> {
+  async test(set: SetReference, entry: EntryOf, options: CallOptions = {}): Promise<boolean> {
     testRecord(set, entry);
     const attempt = attemptToTest(set, entry);
     const read = () => {
@@ -96,16 +98,16 @@ export class FakeIpset extends FakeClient<IpsetOperation> implements Ipset {
     return this.applyOne({ do: 'create', set, strict }, PACKING, this.#act, call);
   }
 
-  async add(set: SetReference, entry: SetEntry, options: ChangeOptions = {}): Promise<void> {
+  async add(set: SetReference, entry: EntryOf, options: ChangeOptions = {}): Promise<void> {
     checkOptions('ipset.add', options);
     const { strict, ...call } = options;
-    return this.applyOne({ do: 'add', set, entry, strict }, PACKING, this.#act, call);
+    return this.applyOne({ do: 'add', set, entry, strict } as IpsetOperation, PACKING, this.#act, call);
   }
 
-  async delete(set: SetReference, entry: SetEntry, options: ChangeOptions = {}): Promise<void> {
+  async delete(set: SetReference, entry: EntryOf, options: ChangeOptions = {}): Promise<void> {
     checkOptions('ipset.delete', options);
     const { strict, ...call } = options;
-    return this.applyOne({ do: 'delete', set, entry, strict }, PACKING, this.#act, call);
+    return this.applyOne({ do: 'delete', set, entry, strict } as IpsetOperation, PACKING, this.#act, call);
   }
 
   flush(name: string, options: CallOptions = {}): Promise<void> {
@@ -114,7 +116,9 @@ export class FakeIpset extends FakeClient<IpsetOperation> implements Ipset {
 
   async flushAll(options: FlushAllOptions): Promise<void> {
     checkConfirmation('ipset.flushAll', FLUSH_ALL_CONFIRMATION, options);
-    await this.applyOne({ do: 'flushAll' }, PACKING, this.#act, { signal: options.signal });
+    await this.applyOne({ do: 'flushAll', confirm: FLUSH_ALL_CONFIRMATION }, PACKING, this.#act, {
+      signal: options.signal,
+    });
   }
 
   destroy(name: string, options: CallOptions = {}): Promise<void> {
@@ -123,7 +127,9 @@ export class FakeIpset extends FakeClient<IpsetOperation> implements Ipset {
 
   async destroyAll(options: DestroyAllOptions): Promise<void> {
     checkConfirmation('ipset.destroyAll', DESTROY_ALL_CONFIRMATION, options);
-    await this.applyOne({ do: 'destroyAll' }, PACKING, this.#act, { signal: options.signal });
+    await this.applyOne({ do: 'destroyAll', confirm: DESTROY_ALL_CONFIRMATION }, PACKING, this.#act, {
+      signal: options.signal,
+    });
   }
 
   rename(name: string, newName: string, options: CallOptions = {}): Promise<void> {

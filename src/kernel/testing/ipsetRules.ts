@@ -91,7 +91,7 @@ export function asKept(set: SetDefinition): SetDefinition | number {
     ...flags,
     bucketSize: bucketSizeOf(set.bucketSize),
     initval: set.initval ?? 0,
-  };
+  } as object as SetDefinition;
 }
 
 function bucketSizeOf(asked = LARGEST_BUCKET): number {
@@ -113,7 +113,7 @@ function bitmapOf({ name, type, range, netmask = 32 }: SetDefinition, flags: obj
     ...{ name, type, family: 4, range: [textOf(from), textOf(to)] },
     ...(hosts > 1 && { netmask }),
     ...flags,
-  };
+  } as SetDefinition;
 }
 
 /** The error of an extension that the set does not have. */

@@ -77,7 +77,7 @@ export class FakeIpvs extends FakeClient<IpvsOperation> implements Ipvs {
   /** The kernel's defaults. */
   #timeouts: IpvsTimeouts = { tcp: 900, tcpFin: 120, udp: 300 };
   readonly #held = new Map<string, Held>();
-  readonly #daemons = new Map<SyncDaemonState, SyncDaemon>();
+  readonly #daemons = new Map<SyncDaemon['state'], SyncDaemon>();
   readonly #act = (operation: IpvsOperation) => this.#do(operation);
 
   list(options?: CallOptions): Promise<VirtualServiceState[]> {
@@ -155,7 +155,7 @@ export class FakeIpvs extends FakeClient<IpvsOperation> implements Ipvs {
 
   async flush(options: IpvsFlushOptions): Promise<void> {
     checkConfirmation('ipvs.flush', FLUSH_CONFIRMATION, options);
-    await this.#change({ do: 'flush' }, { signal: options.signal });
+    await this.#change({ do: 'flush', confirm: FLUSH_CONFIRMATION }, { signal: options.signal });
   }
 
   info(options?: CallOptions): Promise<IpvsInfo> {

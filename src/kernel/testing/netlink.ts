@@ -5,12 +5,13 @@ import { checkBatch } from '../batch.js';
 import { type Attempt, toNetlinkError } from '../failures.js';
 import { MessageWriter, NLM_F_DUMP } from '../netlink/messages.js';
 import { NAMING, targetOf } from '../netlink/names.js';
-import { bytesOf, checkFamilyName, checkGroups } from '../netlink/rules.js';
+import { bytesOf, checkFamilyName, checkGroups, checkNamed, protocolNumber } from '../netlink/rules.js';
 import type {
   GenericFamily,
   Netlink,
   NetlinkEvent,
   NetlinkMessage,
+  NetlinkProtocol,
   NetlinkRequest,
 } from '../netlink/types.js';
 import { reported } from '../reported.js';
@@ -36,10 +37,18 @@ export class FakeNetlink extends FakeClient<NetlinkRequest> implements Netlink {
   readonly events = new FakeEvents<NetlinkEvent>();
   /** Answers requests. By default, the fake knows none of them: EOPNOTSUPP. */
   answer: NetlinkAnswer = () => EOPNOTSUPP;
+  readonly #protocol: number;
+
+  /** @param protocol as in `openNetlink()` */
+  constructor(protocol: NetlinkProtocol = 'generic') {
+    super();
+    this.#protocol = protocolNumber(protocol, 'netlink.open');
+  }
 
   async resolveFamily(name: string, options?: CallOptions): Promise<GenericFamily> {
     const attempt = { operation: 'netlink.resolveFamily', target: name };
     checkFamilyName(name, attempt.operation);
+    checkNamed(this.#protocol, name, attempt.operation);
     return this.read(attempt, () => this.families.get(name) ?? refuse(ENOENT, attempt), options);
   }
 
@@ -70,7 +79,7 @@ export class FakeNetlink extends FakeClient<NetlinkRequest> implements Netlink {
 
   #sendOne(message: NetlinkRequest): OperationResult {
     const attempt = NAMING.attempt(message);
-    const broken = new MessageWriter().write(message);
+    const broken = new MessageWriter(0, this.#protocol).write(message);
     if (broken) return invalidOperation(attempt, broken);
     const fault = this.fault(attempt.operation, attempt.target ?? '');
     if (fault) return fault;
@@ -86,7 +95,7 @@ export class FakeNetlink extends FakeClient<NetlinkRequest> implements Netlink {
 
   #receive(request: NetlinkRequest, added: number): readonly NetlinkMessage[] | number {
     const { type, flags = 0, payload = new Uint8Array() } = request;
-    const received = { type, flags: flags | added, payload: payload.slice() };
+    const received = { type, flags: flags | added, payload: new Uint8Array(payload) };
     this.sent.push(received);
     return this.answer(received);
   }

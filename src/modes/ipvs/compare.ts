@@ -1,5 +1,5 @@
 // Desired and known → operations, in order. Pure. The cost depends only on the compared keys.
-import type { IpsetOperation, SetDefinition } from '../../kernel/ipset/types.js';
+import type { IpsetOperation, SetDefinition, SetEntry, SetReference } from '../../kernel/ipset/types.js';
 import type { Chain } from '../../kernel/iptables/types.js';
 import { noChange } from '../../kernel/ipvs/serverLists.js';
 import type { AddressId, IpvsTimeouts } from '../../kernel/ipvs/types.js';
@@ -163,7 +163,7 @@ function stepTowards(want: Exclude<Item, VirtualServiceItem>, have: Item | undef
     case 'set':
       return have ? undefined : ['sets', ipset({ do: 'create', set: want.set })];
     case 'entry':
-      return have ? undefined : ['addEntries', ipset({ do: 'add', set: want.set, entry: want.entry })];
+      return have ? undefined : ['addEntries', ipset(entryChange('add', want.set, want.entry))];
     case 'chain':
       if (have?.kind === 'chain' && equalTexts(want.rules, have.rules)) return undefined;
       return [
@@ -180,6 +180,11 @@ function stepTowards(want: Exclude<Item, VirtualServiceItem>, have: Item | undef
     case 'nodeDrop':
       return undefined; // It is a rule of a chain.
   }
+}
+
+/** The entry of an item is of the type of the item's set. */
+function entryChange(verb: 'add' | 'delete', set: SetReference, entry: SetEntry): IpsetOperation {
+  return { do: verb, set, entry } as IpsetOperation;
 }
 
 /** Whether a rule jumps to a chain of Kubernetes that ipvs mode does not have: one of iptables mode. */
@@ -199,7 +204,7 @@ function stepAway(have: Exclude<Item, VirtualServiceItem>, desired: Desired<Item
   switch (have.kind) {
     case 'entry':
       if (!desired.get(setKey(have.set.name))) return undefined;
-      return ['deleteEntries', ipset({ do: 'delete', set: have.set, entry: have.entry })];
+      return ['deleteEntries', ipset(entryChange('delete', have.set, have.entry))];
     case 'address':
       if (!desired.get(LINK_KEY)) return undefined;
       return ['deleteAddresses', rtnetlink({ do: 'deleteAddress', address: bound(have.address) })];
@@ -236,7 +241,7 @@ function rebuildSet(steps: Steps, key: string, want: SetItem, have: SetItem, des
   add({ do: 'flush', name: REBUILD }, have);
   for (const member of desired.group(want.set.name)) {
     const item = desired.get(member);
-    if (item?.kind === 'entry') add({ do: 'add', set, entry: item.entry }, have);
+    if (item?.kind === 'entry') add(entryChange('add', set, item.entry), have);
   }
   add({ do: 'swap', name: REBUILD, other: want.set.name }, want);
   add({ do: 'destroy', name: REBUILD }, want);

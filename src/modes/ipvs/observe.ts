@@ -1,5 +1,5 @@
 // Reads our items from the kernel.
-import type { SetHeader, SetReference, SetState, SetType } from '../../kernel/ipset/types.js';
+import type { SetDefinition, SetHeader, SetReference, SetState, SetType } from '../../kernel/ipset/types.js';
 import type { Iptables, SavedChain, Table } from '../../kernel/iptables/types.js';
 import { listsOf, type RealServers } from '../../kernel/ipvs/serverLists.js';
 import type { AddressId, VirtualService } from '../../kernel/ipvs/types.js';
@@ -107,7 +107,7 @@ async function observeLink(kernel: IpvsKernel, options: IpvsOptions): Promise<It
 
 async function* observeSets({ ipset }: IpvsKernel, { families }: IpvsOptions): AsyncGenerator<Item[]> {
   const present = new Set((await ipset.list()).map(({ name }) => name));
-  if (present.has(REBUILD)) yield [{ kind: 'set', set: { name: REBUILD, type: 'hash:ip' } }];
+  if (present.has(REBUILD)) yield [{ kind: 'set', set: { name: REBUILD, type: 'hash:ip' } as SetDefinition }];
   for (const family of families) {
     for (const role of SET_ROLES) {
       const reference = setOf(role, family);
@@ -128,6 +128,10 @@ function setItems(reference: SetReference, { set, entries }: SetState): Item[] {
 
 /** The definition of an existing set. An unsupported type is included, so that it differs from the desired one. */
 export function definitionOf(header: SetHeader): SetItem['set'] {
+  return parametersOf(header) as SetItem['set'];
+}
+
+function parametersOf(header: SetHeader): object {
   const { name, family, maxElements, range } = header;
   const type = header.type as SetType;
   const extended = header.extended ? ({ extended: true } as const) : {};

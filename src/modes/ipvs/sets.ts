@@ -112,7 +112,7 @@ export function defineSet(role: SetRole, family: Family, expected: number): SetD
   const { name, type } = setOf(role, family);
   if (type === 'bitmap:port') return { name, type, range: [0, 65_535] };
   const hashSize = hashSizeFor(expected);
-  return { name, type, family, hashSize, maxElements: Math.max(MAX_ELEMENTS, hashSize) };
+  return { name, type, family, hashSize, maxElements: Math.max(MAX_ELEMENTS, hashSize) } as SetDefinition;
 }
 
 /** Initial number of buckets of a hash with this number of entries. */

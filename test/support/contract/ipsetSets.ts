@@ -2,8 +2,12 @@
 import { formatEntry } from '../../../src/kernel/ipset/entry.js';
 import type { Ipset, SetDefinition, SetHeader } from '../../../src/kernel/ipset/types.js';
 
-export const SET: SetDefinition = { name: 'a', type: 'hash:ip,port', family: 4 };
-export const PORTS: SetDefinition = { name: 'p', type: 'bitmap:port', range: [30000, 32767] };
+export const SET = { name: 'a', type: 'hash:ip,port', family: 4 } as const satisfies SetDefinition;
+export const PORTS = {
+  name: 'p',
+  type: 'bitmap:port',
+  range: [30000, 32767],
+} as const satisfies SetDefinition;
 export const web = { address: '10.0.0.1', protocol: 'tcp', port: 80 } as const;
 
 /** The entries of a set as text, sorted. */

@@ -1,9 +1,9 @@
 // The contract of IPVS: the behaviour that the kernel and the fake share.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { throwOnFailure } from '../../../src/kernel/failures.js';
 import { formatRules, parseRules } from '../../../src/kernel/ipvs/rules.js';
 import type { Ipvs, IpvsOperation, VirtualServiceState } from '../../../src/kernel/ipvs/types.js';
+import { throwOnFailure } from '../../../src/kernel/throwOnFailure.js';
 import { server, service } from '../ipvs.js';
 import { ipvsStateContract } from './ipvsState.js';
 import { closed, outcomes, refused } from './refusals.js';
@@ -262,7 +262,7 @@ export function ipvsContract(open: () => Promise<Ipvs>): void {
     const ipvs = await open();
     const operations: IpvsOperation[] = [
       { do: 'addService', service: service({ port: 1 }) },
-      { do: 'flush' },
+      { do: 'flush', confirm: 'delete every virtual service' },
       { do: 'addService', service: WEB },
       { do: 'zero' },
       { do: 'zero', service: service({ port: 1 }) },

@@ -1,7 +1,7 @@
 // The contract of IPVS, beside its objects: timeouts, counters, sync daemons, connections and capabilities.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { Ipvs } from '../../../src/kernel/ipvs/types.js';
+import type { Ipvs, SyncDaemon } from '../../../src/kernel/ipvs/types.js';
 import { server, service } from '../ipvs.js';
 import { refused } from './refusals.js';
 
@@ -39,7 +39,7 @@ export function ipvsStateContract(open: () => Promise<Ipvs>): void {
     await ipvs.startDaemon({
       ...{ state: 'backup', interface: 'lo', maxLength: 5, group: 'ff01::51', port: 9000, ttl: 3 },
     });
-    const byState = (a: { state: string }, b: { state: string }) => (a.state < b.state ? -1 : 1);
+    const byState = (a: SyncDaemon, b: SyncDaemon) => (a.state < b.state ? -1 : 1);
     assert.deepEqual((await ipvs.listDaemons()).sort(byState), [
       {
         ...{ state: 'backup', interface: 'lo', syncId: 0 },

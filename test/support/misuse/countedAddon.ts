@@ -12,6 +12,9 @@ const PARTS = [
   'NetlinkWatch',
 ] as const satisfies (keyof Addon)[];
 
+/** The methods that reach no kernel, or change nothing there. */
+const NOT_SENT: ReadonlySet<string | symbol> = new Set(['open', 'close', 'select']);
+
 /** The answers of calls that resolve to no records. Every other call resolves to none. */
 const ANSWERS: Readonly<Record<string, unknown>> = {
   apply: [],
@@ -46,7 +49,7 @@ export class CountedAddon {
 function counted(part: string, calls: string[]): object {
   const get = (_: object, method: string | symbol) => {
     if (method === 'then') return undefined;
-    if (method === 'open' || method === 'close') return async () => new Uint8Array();
+    if (NOT_SENT.has(method)) return async () => new Uint8Array();
     return async (records?: { readonly length: number }) => {
       // A batch of which every operation is invalid is a call without records.
       if (method === 'apply' && records?.length === 0) return [];

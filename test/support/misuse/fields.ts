@@ -1,6 +1,6 @@
 // What the types of arguments do not say: fields that no valid call has, and the names of fields in errors.
 import type { Door } from './doors.js';
-import type { VerbType } from './types.js';
+import type { Kind, VerbType } from './types.js';
 import type { Place } from './values.js';
 
 /** Fields of a type that the verb refuses, whatever their value. */
@@ -8,15 +8,43 @@ export const REFUSED: Readonly<Record<string, RegExp>> = {
   // A range is no entry, and an added entry has no attributes that were listed.
   'ipset.test': /^\[1\]\.last/,
   'ipset.add': /^\[1\]\.attributes/,
+  // ipvsadm has no option for it.
+  'ipvs.formatRules': /^\[0\]\[\]\.realServers\[\]\.encapsulation\.flags$/,
 };
+
+/** Fields of a listed object that a function passes over: what the kernel alone says of it. */
+export const PASSED_OVER: Readonly<Record<string, RegExp>> = {
+  'ipset.formatEntry': /^\[0\]\.attributes\b/,
+  'ipset.definitionOf': /^\[0\]\.(revision|references|elements|memorySize|extended|attributes)\b/,
+  'ipset.formatSets':
+    /^\[0\]\[\]\.(set\.(revision|references|elements|memorySize|extended|attributes)|entries\[\]\.attributes)\b/,
+  'ipset.parseSets': /^\[1\]\.sets\[\]\.(revision|references|elements|memorySize|extended|attributes)\b/,
+  'conntrack.natOf': /^\[0\]\.reply\.icmp\b/,
+  'conntrack.newFlowOf': /^\[0\]\.(family|id|use|counters|start|stop|secctx|reply\.icmp)\b/,
+};
+
+/** Objects of which a function takes a part: a flow, a message. */
+export const TAKES_A_PART: ReadonlySet<string> = new Set([
+  ...['conntrack.natOf[0]', 'conntrack.natOf[0].reply', 'netlink.genericCommand[0]', 'netlink.readFamily[0]'],
+]);
 
 /** Times that the kernel has in smaller units than the library: fractions are valid. */
 const FRACTIONS = /\.(forwardDelay|helloTime|maxAge|ageingTime|multicast\w+Interval|rtt|rttVariance)$/;
 
 /** Whether a value of no type that the place has is valid all the same. */
-export function isValid({ path }: Place, value: unknown): boolean {
+export function isValid(verb: string, { path }: Place, kinds: ReadonlySet<Kind>, value: unknown): boolean {
+  if ((value === '' || value === 'a\0b') && TEXTS.has(`${verb} ${path}`)) return true;
+  if (kinds.has('iterable') && (value instanceof Map || value instanceof Set)) return true;
+  // Ports of a protocol that has none.
+  if (value === undefined && /^newFlowOf \[0\]\.master\.original\.\w+Port$/.test(`${verb} ${path}`))
+    return true;
+  // It is thrown.
+  if (verb === 'throwOnFailure' && path === '[0][]' && value instanceof Error) return true;
   return value === 1.5 && FRACTIONS.test(path);
 }
+
+/** Texts of many lines, in which each line that breaks a rule is named. */
+const TEXTS: ReadonlySet<string> = new Set(['parseSets [0]', 'parseRules [0]']);
 
 /** The name of an argument in errors, where it has another name than the parameter. */
 const OTHER_NAMES: Readonly<Partial<Record<Door, Readonly<Record<string, string>>>>> = {

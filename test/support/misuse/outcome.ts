@@ -2,29 +2,27 @@
 import { inspect } from 'node:util';
 import { NetlinkError } from '../../../src/errors.js';
 
+/** The name of the call: `ipvs.add`, or that of an exported function. */
+const PREFIX = /^(ipvs|ipset|rtnetlink|conntrack|netlink)\.\w+: |^throwOnFailure: /;
 /** The words with which a fault begins, behind the path of its field. */
 const RULE = /: ([\w.[\]-]+) (?:must|is|excludes|has|needs|means)\b/;
 
 /** Calls a verb, reads what it lists or watches, and returns how the call was refused: the field that the error names; or how not. */
-export async function outcomeOf(
-  door: string,
-  call: () => unknown,
-): Promise<{ field: string } | { accepted: string }> {
+export async function outcomeOf(call: () => unknown): Promise<{ field: string } | { accepted: string }> {
   try {
-    return fieldOrResult(door, await resultOf(call()));
+    return fieldOrResult(await resultOf(call()));
   } catch (error) {
-    const isOurs =
-      (error instanceof TypeError || error instanceof RangeError) && error.message.startsWith(`${door}.`);
+    const isOurs = (error instanceof TypeError || error instanceof RangeError) && PREFIX.test(error.message);
     if (isOurs) return fieldIn(error.message);
-    return fieldOrResult(door, [error]);
+    return fieldOrResult([error]);
   }
 }
 
 /** A call that is not refused has results, or another error. */
-function fieldOrResult(door: string, result: unknown): { field: string } | { accepted: string } {
+function fieldOrResult(result: unknown): { field: string } | { accepted: string } {
   const results = Array.isArray(result) ? (result as unknown[]) : [];
   const error = results.find((each) => each instanceof NetlinkError);
-  if (error?.code === 'ERR_INVALID_ARGUMENT') return fieldIn(`${door}: ${error.kernelMessage}`);
+  if (error?.code === 'ERR_INVALID_ARGUMENT') return fieldIn(`${error.operation}: ${error.kernelMessage}`);
   return {
     accepted:
       error instanceof Error

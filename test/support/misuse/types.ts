@@ -14,7 +14,9 @@ export type Kind =
   | 'function'
   | 'object'
   | 'array'
+  | 'iterable'
   | 'AbortSignal'
+  | 'NetlinkError'
   | 'Uint8Array';
 
 /** The places of the arguments of a verb by their path, `[0].service.port`, with what each may have. */
@@ -26,7 +28,7 @@ export interface VerbType {
   readonly places: Places;
 }
 
-const LEAVES: ReadonlySet<string> = new Set(['AbortSignal', 'Uint8Array']);
+const LEAVES: ReadonlySet<string> = new Set(['AbortSignal', 'NetlinkError', 'Uint8Array']);
 
 /** The verbs of exported interfaces and the exported functions, by `module` and name. */
 export class ExportedTypes {
@@ -88,7 +90,9 @@ export class ExportedTypes {
       kinds = new Set();
       places.set(path, kinds);
     }
-    for (const each of type.isUnion() ? type.types : [type]) this.#collectOne(path, each, kinds, places);
+    // Of a type parameter: what it may be.
+    const most = this.#checker.getBaseConstraintOfType(type) ?? type;
+    for (const each of most.isUnion() ? most.types : [most]) this.#collectOne(path, each, kinds, places);
   }
 
   #collectOne(path: string, type: ts.Type, kinds: Set<Kind>, places: Map<string, Set<Kind>>): void {
@@ -106,10 +110,15 @@ export class ExportedTypes {
       for (const element of this.#checker.getTypeArguments(type as ts.TypeReference)) {
         this.#collect(`${path}[]`, element, places);
       }
+    } else if (name === 'Iterable') {
+      kinds.add('iterable').add('array');
+      const [element] = this.#checker.getTypeArguments(type as ts.TypeReference);
+      if (element) this.#collect(`${path}[]`, element, places);
     } else if (type.getCallSignatures().length > 0) kinds.add('function');
     else {
       kinds.add('object');
       for (const property of this.#checker.getPropertiesOfType(type)) {
+        if (property.name.startsWith('__@')) continue; // a symbol, which marks the type for the compiler
         const held = this.#checker.getTypeOfSymbol(property);
         if (held.flags & ts.TypeFlags.Undefined || held.flags & ts.TypeFlags.Never) continue; // `field?: never`
         const inner = `${path}.${property.name}`;

@@ -1,4 +1,5 @@
 // Values that a place of an argument must refuse, and calls with one of them in place of a valid value.
+import { NetlinkError } from '../../../src/errors.js';
 import type { Kind } from './types.js';
 
 /** What each kind of place has; a value of one of its kinds is left out unless it is listed in {@link WRONG}. */
@@ -13,6 +14,10 @@ const OTHERS: readonly (readonly [Kind, unknown])[] = [
   ['array', []],
   ['object', {}],
   ['Uint8Array', new Uint8Array(2)],
+  ['boolean', false],
+  ['bigint', 0n],
+  ['number', 0],
+  ['string', ''],
 ];
 
 /** Values of no kind. */
@@ -20,6 +25,7 @@ const NEVER: readonly unknown[] = [
   ...[NaN, Infinity, -1, 1.5, 2 ** 53, 2 ** 64, -1n, 1n << 65n, Symbol('a')],
   ...[new Map(), new Set(), new Date(0), /a/, new Error('a'), Promise.resolve(), new ArrayBuffer(2)],
   'a\0b',
+  '',
 ];
 
 /** Values that a place of these kinds must refuse. */
@@ -42,7 +48,7 @@ export function* placesIn(
 ): Generator<Place> {
   if (keys.length > 0) yield { keys, path };
   if (typeof value !== 'object' || value === null) return;
-  if (value instanceof AbortSignal || value instanceof Uint8Array) return;
+  if (value instanceof AbortSignal || value instanceof Uint8Array || value instanceof NetlinkError) return;
   for (const [key, held] of Object.entries(value)) {
     const isElement = Array.isArray(value);
     const inner = keys.length === 0 ? `[${key}]` : isElement ? `${path}[]` : `${path}.${key}`;

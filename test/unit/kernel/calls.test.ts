@@ -5,8 +5,9 @@ import { NetlinkError } from '../../../src/errors.js';
 import type { NativeClient, NativeFailure } from '../../../src/kernel/addon.js';
 import { applyAll, applyOne, type Packing } from '../../../src/kernel/batch.js';
 import { Calls, openCalls, unless } from '../../../src/kernel/calls.js';
-import { errnoName, throwOnFailure, toNetlinkError } from '../../../src/kernel/failures.js';
+import { errnoName, toNetlinkError } from '../../../src/kernel/failures.js';
 import { layout, u8 } from '../../../src/kernel/layout.js';
+import { throwOnFailure } from '../../../src/kernel/throwOnFailure.js';
 
 /** Keeps the records that it was sent, and answers a batch with the failures that the test sets. */
 class FakeClient implements NativeClient {

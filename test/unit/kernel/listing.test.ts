@@ -123,8 +123,13 @@ it('a short listing is read at once', async () => {
 
 it('an error of a step is the error of all', async () => {
   await assert.rejects(
-    readAll(readServices(new Uint8Array(LISTED_SERVICE.SIZE).fill(7, 1, 2))),
-    /virtual service of protocol 7/,
+    readAll(
+      (function* (): Reading<number> {
+        yield 1;
+        throw new RangeError('a record that is no record');
+      })(),
+    ),
+    /a record that is no record/,
   );
 });
 

@@ -4,11 +4,24 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { inspect } from 'node:util';
 import { hasFields } from '../../../src/kernel/arguments.js';
+import * as conntrack from '../../../src/kernel/conntrack/index.js';
+import * as ipset from '../../../src/kernel/ipset/index.js';
+import * as ipvs from '../../../src/kernel/ipvs/index.js';
+import * as netlink from '../../../src/kernel/netlink/index.js';
+import * as rtnetlink from '../../../src/kernel/rtnetlink/index.js';
 import { CountedAddon } from '../../support/misuse/countedAddon.js';
 import { type Door, FAKES, OPEN, type Verbs } from '../../support/misuse/doors.js';
-import { isValid, lastName, namesOf, REFUSED } from '../../support/misuse/fields.js';
+import {
+  isValid,
+  lastName,
+  namesOf,
+  PASSED_OVER,
+  REFUSED,
+  TAKES_A_PART,
+} from '../../support/misuse/fields.js';
 import { outcomeOf } from '../../support/misuse/outcome.js';
 import { CONNTRACK } from '../../support/misuse/rows/conntrack.js';
+import { FUNCTIONS } from '../../support/misuse/rows/functions.js';
 import { IPSET } from '../../support/misuse/rows/ipset.js';
 import { IPVS } from '../../support/misuse/rows/ipvs.js';
 import { NETLINK } from '../../support/misuse/rows/netlink.js';
@@ -34,6 +47,8 @@ const INTERFACES = {
   netlink: 'Netlink',
 };
 
+const MODULES: Readonly<Record<Door, object>> = { ipvs, ipset, rtnetlink, conntrack, netlink };
+
 const types = new ExportedTypes(DOORS.map((door) => `${door}/index`));
 
 function typesOf(door: Door): Map<string, VerbType> {
@@ -50,20 +65,21 @@ interface Misuse {
 }
 
 /** Every call with a wrong value in one place, or with a field that the types do not have. */
-function* misusesOf(door: Door): Generator<Misuse> {
-  const verbs = typesOf(door);
-  for (const [verb, examples] of Object.entries(ROWS[door] as AnyRows)) {
+function* misusesOf(door: Door, verbs: ReadonlyMap<string, VerbType>, rows: AnyRows): Generator<Misuse> {
+  for (const [verb, examples] of Object.entries(rows)) {
     const type = verbs.get(verb) ?? assert.fail(verb);
+    const passed = PASSED_OVER[`${door}.${verb}`];
     for (const args of examples) {
       for (const place of placesIn(args)) {
+        if (passed?.test(place.path)) continue;
         const kinds = type.places.get(place.path) ?? assert.fail(`${door}.${verb}${place.path}`);
         const replaced = (value: unknown) => changed(args, place.keys, value) as unknown[];
         const names = namesOf(door, type, place);
         for (const value of wrongValues(kinds)) {
-          if (!isValid(place, value)) yield { verb, place, args: replaced(value), names };
+          if (!isValid(verb, place, kinds, value)) yield { verb, place, args: replaced(value), names };
         }
         const held = valueAt(args, place.keys);
-        if (!hasFields(held)) continue;
+        if (!hasFields(held) || TAKES_A_PART.has(`${door}.${verb}${place.path}`)) continue;
         yield {
           verb,
           place,
@@ -76,10 +92,10 @@ function* misusesOf(door: Door): Generator<Misuse> {
 }
 
 /** Calls a client or a fake with every misuse. Returns those that were accepted, or of which the error names another field. */
-async function acceptedBy(door: Door, client: Verbs): Promise<string[]> {
+async function acceptedBy(misuses: Iterable<Misuse>, client: Verbs): Promise<string[]> {
   const accepted = new Set<string>();
-  for (const { verb, place, args, names } of misusesOf(door)) {
-    const outcome = await outcomeOf(door, () => client[verb]?.(...args));
+  for (const { verb, place, args, names } of misuses) {
+    const outcome = await outcomeOf(() => client[verb]?.(...args));
     if ('field' in outcome && names.has(lastName(outcome.field))) continue;
     const value = inspect(valueAt(args, place.keys), { depth: 0 });
     accepted.add(`${verb} ${place.path} ${value}: ${JSON.stringify(outcome)}`);
@@ -110,7 +126,7 @@ describe('a call with an invalid value', () => {
       const client = (await OPEN[door]()) as unknown as Verbs;
       for (const [verb, examples] of Object.entries(ROWS[door] as AnyRows)) {
         for (const args of examples) {
-          const outcome = await outcomeOf(door, () => client[verb]?.(...args));
+          const outcome = await outcomeOf(() => client[verb]?.(...args));
           assert.ok('accepted' in outcome, `${verb}: ${JSON.stringify(outcome)}`);
         }
       }
@@ -119,12 +135,41 @@ describe('a call with an invalid value', () => {
     it(`is refused by the client of ${door}, and nothing is sent`, async () => {
       const client = (await OPEN[door]()) as unknown as Verbs;
       addon.calls.length = 0;
-      assert.deepEqual(await acceptedBy(door, client), []);
+      assert.deepEqual(await acceptedBy(misusesOf(door, typesOf(door), ROWS[door] as AnyRows), client), []);
       assert.deepEqual(addon.calls, []);
     });
 
     it(`is refused by the fake of ${door}`, async () => {
-      assert.deepEqual(await acceptedBy(door, FAKES[door]() as unknown as Verbs), []);
+      const misuses = misusesOf(door, typesOf(door), ROWS[door] as AnyRows);
+      assert.deepEqual(await acceptedBy(misuses, FAKES[door]() as unknown as Verbs), []);
+    });
+
+    it(`is refused by the functions of ${door}, which have a row for every field`, async () => {
+      const functions = types.functions(`${door}/index`);
+      const rows = FUNCTIONS[door] as AnyRows;
+      assert.deepEqual(Object.keys(rows).sort(), [...functions.keys()].sort());
+      for (const [name, { places }] of functions) {
+        const has = new Set(rows[name]?.flatMap((args) => [...placesIn(args)].map(({ path }) => path)));
+        const passed = PASSED_OVER[`${door}.${name}`];
+        const refused = REFUSED[`${door}.${name}`];
+        const missing = [...places.keys()].filter(
+          (path) => !has.has(path) && !passed?.test(path) && !refused?.test(path),
+        );
+        assert.deepEqual(missing, [], name);
+      }
+      const module = MODULES[door] as unknown as Verbs;
+      for (const [name, examples] of Object.entries(rows)) {
+        for (const args of examples) {
+          const outcome = await outcomeOf(() => module[name]?.(...args));
+          assert.ok(
+            'accepted' in outcome && !/\bTypeError\b/.test(outcome.accepted),
+            `${name}: ${JSON.stringify(outcome)}`,
+          );
+        }
+      }
+      addon.calls.length = 0;
+      assert.deepEqual(await acceptedBy(misusesOf(door, functions, rows), module), []);
+      assert.deepEqual(addon.calls, []);
     });
   }
 });

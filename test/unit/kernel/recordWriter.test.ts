@@ -101,17 +101,17 @@ test('addresses are read as net/address.ts reads them', () => {
 });
 
 test('an IPVS operation is packed byte for byte', () => {
-  const writer = new RecordWriter(120, 1);
+  const writer = new RecordWriter(124, 1);
   const parent = service({ protocol: 'udp', port: 53 });
   const child = server({ weight: 0x01020304, upperThreshold: 7, lowerThreshold: 6 });
   writeOperation({ do: 'addRealServer', service: parent, realServer: child }, writer);
   assert.equal(writer.finish(), undefined);
-  const expected = new Uint8Array(120);
+  const expected = new Uint8Array(124);
   expected[0] = 5;
-  expected.set([4, 17, 53, 0], 8);
-  expected.set([10, 96, 0, 1], 8 + 8);
-  expected.set([4, 0, 0x2b, 0x19, 4, 3, 2, 1, 7, 0, 0, 0, 6], 80);
-  expected.set([10, 0, 0, 4], 80 + 24);
+  expected.set([4, 0, 17, 0, 53, 0], 8);
+  expected.set([10, 96, 0, 1], 8 + 12);
+  expected.set([4, 0, 0x2b, 0x19, 4, 3, 2, 1, 7, 0, 0, 0, 6], 84);
+  expected.set([10, 0, 0, 4], 84 + 24);
   assert.deepEqual([...writer.records()], [...expected]);
 });
 

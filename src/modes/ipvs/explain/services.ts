@@ -6,7 +6,7 @@ import type { ExplainedServer } from './facts.js';
 /** The name of a virtual service as ipvsadm prints it: `TCP 10.96.0.10:53`, `FWM 7`. */
 export function serviceName(id: VirtualServiceId): string {
   if ('firewallMark' in id) return `FWM ${id.firewallMark}`;
-  return `${id.protocol.toUpperCase()} ${joinHostPort(id.address, id.port)}`;
+  return `${String(id.protocol).toUpperCase()} ${joinHostPort(id.address, id.port)}`;
 }
 
 /** The virtual services that may accept packets to an address and port: by mark, by address and port, and for all ports. */

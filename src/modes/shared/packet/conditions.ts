@@ -1,6 +1,6 @@
 // Tests the conditions of rules on a packet. An unknown condition is never assumed to be true or false.
 import { networkContains, parseNetwork } from '../../../net/network.js';
-import { PROTOCOL_NUMBERS } from '../../../net/protocol.js';
+import { type IpProtocol, PROTOCOL_NUMBERS } from '../../../net/protocol.js';
 import type { Packet, RuleSurroundings, Tested } from './packet.js';
 import { type Condition, optionValue } from './ruleText.js';
 import { testSet } from './setMatch.js';
@@ -72,8 +72,7 @@ const TESTS: Readonly<Record<string, Test>> = {
   '--ctstate': ([states = ''], { state, translated = false }) =>
     known(states.split(',').some((each) => each === state || (each === 'DNAT' && translated))),
   '--physdev-is-in': (_values, { fromBridgePort }) => known(fromBridgePort),
-  '--vproto': ([number], { via }) =>
-    known(via !== undefined && PROTOCOL_NUMBERS[via.protocol] === Number(number)),
+  '--vproto': ([number], { via }) => known(via !== undefined && numberOf(via.protocol) === Number(number)),
   '--vaddr': ([address = ''], { via }) => ({
     matches: via !== undefined && isIn(address, via.address),
     because: `its virtual service has the address ${address}`,
@@ -156,4 +155,8 @@ function isPort(range: string, port: number): boolean {
 
 function isPortOf(list: string, port: number): boolean {
   return list.split(',').some((range) => isPort(range, port));
+}
+
+function numberOf(protocol: IpProtocol): number {
+  return typeof protocol === 'number' ? protocol : PROTOCOL_NUMBERS[protocol];
 }

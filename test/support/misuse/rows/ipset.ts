@@ -1,9 +1,10 @@
 // Valid calls of ipset.
 import type {
+  EntryOf,
   Ipset,
   IpsetOperation,
+  ListedEntry,
   SetDefinition,
-  SetEntry,
   SetReference,
 } from '../../../../src/kernel/ipset/types.js';
 import { alone, CALL, type Rows } from './row.js';
@@ -27,7 +28,7 @@ const EXTENSIONS = {
   ...{ timeout: 5, packets: 1n, bytes: 2n, comment: 'c', skbMark: 1, skbMask: 255 },
   ...{ skbPrio: 1, skbQueue: 1 },
 };
-const ENTRIES: readonly (readonly [SetReference, SetEntry])[] = [
+const ENTRIES: readonly (readonly [SetReference, EntryOf])[] = [
   [
     { name: 'a', type: 'hash:net,port,net', family: 4 },
     {
@@ -58,7 +59,7 @@ const ENTRIES: readonly (readonly [SetReference, SetEntry])[] = [
   ],
 ];
 /** Ranges, which a test does not have. */
-const RANGES: readonly (readonly [SetReference, SetEntry])[] = [
+const RANGES: readonly (readonly [SetReference, EntryOf])[] = [
   [
     { name: 'f', type: 'hash:net,port,net', family: 4 },
     {
@@ -67,15 +68,12 @@ const RANGES: readonly (readonly [SetReference, SetEntry])[] = [
     },
   ],
 ];
-const NAMES: readonly (readonly [SetReference, SetEntry])[] = [
-  [
-    { name: 'a', type: 'hash:ip', family: 4 },
-    { address: '10.0.0.1', ...LISTED },
-  ],
+const NAMES: readonly (readonly [SetReference, EntryOf])[] = [
+  [{ name: 'a', type: 'hash:ip', family: 4 }, { address: '10.0.0.1', ...LISTED } as unknown as ListedEntry],
 ];
 const CHANGE = { ...CALL, strict: true };
 const changes = (verb: 'add' | 'delete') =>
-  [...ENTRIES, ...RANGES].map(([set, entry]): IpsetOperation => ({ do: verb, set, entry, strict: true }));
+  [...ENTRIES, ...RANGES].map(([set, entry]) => ({ do: verb, set, entry, strict: true }) as IpsetOperation);
 
 /** Valid calls of each verb. */
 export const IPSET: Rows<Ipset> = {
@@ -99,11 +97,11 @@ export const IPSET: Rows<Ipset> = {
     ...SETS.map((set) => ({ do: 'create', set, strict: false }) as const),
     ...changes('add'),
     ...changes('delete'),
-    ...NAMES.map(([set, entry]) => ({ do: 'delete', set, entry }) as const),
+    ...NAMES.map(([set, entry]) => ({ do: 'delete', set, entry }) as IpsetOperation),
     { do: 'flush', name: 'a' },
     { do: 'destroy', name: 'a' },
-    { do: 'flushAll' },
-    { do: 'destroyAll' },
+    { do: 'flushAll', confirm: 'remove every entry of every set' },
+    { do: 'destroyAll', confirm: 'destroy every set' },
     { do: 'swap', name: 'a', other: 'b' },
     { do: 'rename', name: 'a', newName: 'b' },
   ),

@@ -1,6 +1,6 @@
 // Valid calls of IPVS.
 import type {
-  Encapsulation,
+  EncapsulationInput,
   Ipvs,
   IpvsOperation,
   RealServerInput,
@@ -23,10 +23,11 @@ const SERVICES: readonly VirtualServiceInput[] = [
   { ...ADDRESS, protocol: 'udp', ...SETTINGS },
   { ...MARK, ...SETTINGS },
 ];
-const ENCAPSULATIONS: readonly Encapsulation[] = [
+const ENCAPSULATIONS: readonly EncapsulationInput[] = [
   { type: 'ipip' },
   { type: 'gue', port: 6080, checksum: 'full' },
   { type: 'gre', checksum: 'none' },
+  { type: 7, port: 1, flags: 2 },
 ];
 const SERVERS: readonly RealServerInput[] = ENCAPSULATIONS.map((encapsulation) => ({
   ...{ address: '10.1.0.1', port: 8080, weight: 2, forwarding: 'tunnel', encapsulation },
@@ -60,7 +61,7 @@ export const IPVS: Rows<Ipvs> = {
     { do: 'updateRealServer', service: MARK, realServer: SERVER },
     { do: 'deleteRealServer', service: ADDRESS, realServer: SERVER },
     { do: 'zero', service: ADDRESS },
-    { do: 'flush' },
+    { do: 'flush', confirm: 'delete every virtual service' },
     { do: 'setTimeouts', timeouts: TIMEOUTS },
     { do: 'startDaemon', daemon: DAEMON },
     { do: 'stopDaemon', state: 'backup' },

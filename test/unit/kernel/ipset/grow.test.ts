@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NetlinkError } from '../../../../src/errors.js';
-import type { SetDefinition, SetEntry } from '../../../../src/kernel/ipset/types.js';
+import type { SetDefinition } from '../../../../src/kernel/ipset/types.js';
 import { FakeIpset } from '../../../../src/kernel/testing/ipset.js';
 
 const SET: SetDefinition = {
@@ -14,7 +14,10 @@ const SET: SetDefinition = {
   comment: true,
 };
 
-const entry = (i: number, rest: SetEntry = {}): SetEntry => ({ address: `10.0.0.${i}`, ...rest });
+const entry = (i: number, rest: { readonly comment?: string; readonly timeout?: number } = {}) => ({
+  address: `10.0.0.${i}`,
+  ...rest,
+});
 
 async function fullSet(): Promise<FakeIpset> {
   const ipset = new FakeIpset();

@@ -5,7 +5,12 @@ import type { Fault } from '../../../../src/kernel/arguments.js';
 import { OPERATION } from '../../../../src/kernel/ipset/layouts.js';
 import { attemptOf } from '../../../../src/kernel/ipset/names.js';
 import { writeOperation } from '../../../../src/kernel/ipset/records.js';
-import type { IpsetOperation, SetEntry, SetReference } from '../../../../src/kernel/ipset/types.js';
+import type {
+  IpsetOperation,
+  SetDefinition,
+  SetEntry,
+  SetReference,
+} from '../../../../src/kernel/ipset/types.js';
 import { RecordWriter } from '../../../../src/kernel/recordWriter.js';
 
 const IP: SetReference = { name: 'a', type: 'hash:ip', family: 4 };
@@ -21,7 +26,7 @@ function findFault(operation: IpsetOperation): Fault | undefined {
   return writer.finish();
 }
 
-const add = (set: SetReference, entry: SetEntry): IpsetOperation => ({ do: 'add', set, entry });
+const add = (set: SetReference, entry: SetEntry) => ({ do: 'add', set, entry }) as IpsetOperation;
 const web: SetEntry = { address: '10.0.0.1', protocol: 'tcp', port: 80 };
 
 const right: readonly (readonly [what: string, operation: IpsetOperation])[] = [
@@ -36,10 +41,10 @@ const right: readonly (readonly [what: string, operation: IpsetOperation])[] = [
   ['an entry of bitmap:port', add(PORTS, { port: 30080 })],
   [
     'a listed exception that is deleted',
-    { do: 'delete', set: NET, entry: { address: '10.0.0.1', noMatch: true } },
+    { do: 'delete', set: NET, entry: { address: '10.0.0.1', noMatch: true } } as IpsetOperation,
   ],
-  ['a hash without sizes', { do: 'create', set: IP }],
-  ['a bitmap of one port', { do: 'create', set: { ...PORTS, range: [80, 80] } }],
+  ['a hash without sizes', { do: 'create', set: IP as SetDefinition }],
+  ['a bitmap of one port', { do: 'create', set: { ...PORTS, range: [80, 80] } as SetDefinition }],
   ['a swap', { do: 'swap', name: 'a', other: 'b' }],
   ['a range as a network', add(IP, { address: '10.0.0.0', prefix: 24 })],
   ['an exception', add(NET, { address: '10.0.0.0', prefix: 8, noMatch: true })],
@@ -173,7 +178,7 @@ test('an operation that breaks every rule still has a name in errors', () => {
   ].map((operation) => attemptOf(operation as never).operation);
   assert.deepEqual(names.slice(4), ['ipset.add', 'ipset.delete', 'ipset.swap']);
   const entry = { address: 5, prefix: 8, port: null } as unknown as SetEntry;
-  assert.equal(attemptOf({ do: 'add', set: NET, entry }).target, 'a 5/8,null');
+  assert.equal(attemptOf(add(NET, entry)).target, 'a 5/8,null');
 });
 
 for (const [operation, field, rule] of wrong) {

@@ -1,11 +1,11 @@
 // Sets as the text of `ipset save`.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { throwOnFailure } from '../../../../src/kernel/failures.js';
 import { parseSets } from '../../../../src/kernel/ipset/restore.js';
 import { formatSets } from '../../../../src/kernel/ipset/save.js';
-import type { SetDefinition, SetEntry } from '../../../../src/kernel/ipset/types.js';
+import type { EntryOf, IpsetOperation, SetDefinition, SetEntry } from '../../../../src/kernel/ipset/types.js';
 import { FakeIpset } from '../../../../src/kernel/testing/ipset.js';
+import { throwOnFailure } from '../../../../src/kernel/throwOnFailure.js';
 import { asked, comparable, expected, NAMED } from '../../../support/ipsetLines.js';
 
 const SET: SetDefinition = { name: 'a', type: 'hash:ip,port', family: 4 };
@@ -14,7 +14,9 @@ test('the fake keeps every type and option as the kernel does', async () => {
   const ipset = new FakeIpset();
   for (const { definition: set, entries } of NAMED) {
     await ipset.create(set, { strict: true });
-    throwOnFailure(await ipset.apply(entries.map(([entry]) => ({ do: 'add', set, entry }))));
+    throwOnFailure(
+      await ipset.apply(entries.map(([entry]) => ({ do: 'add', set, entry }) as IpsetOperation)),
+    );
   }
   // Without what dump() leaves out, and in any order.
   const bare = (lines: readonly string[]) =>
@@ -22,7 +24,7 @@ test('the fake keeps every type and option as the kernel does', async () => {
   assert.deepEqual(comparable(ipset.dump()), bare(expected(NAMED)).sort());
   for (const { definition: set, entries } of NAMED) {
     for (const [{ before: _, after: __, ...entry }] of entries)
-      await ipset.delete(set, entry, { strict: true });
+      await ipset.delete(set, entry as EntryOf, { strict: true });
   }
   assert.equal(/^add/m.test(ipset.dump()), false);
 });
@@ -58,7 +60,7 @@ test('operations have the numbers of their lines', () => {
         line: 6,
         operation: { do: 'delete', set: SET, entry: { address: '10.0.0.1', protocol: 'udp', port: 53 } },
       },
-      { line: 7, operation: { do: 'flushAll' } },
+      { line: 7, operation: { do: 'flushAll', confirm: 'remove every entry of every set' } },
     ],
     problems: [],
   });

@@ -23,7 +23,7 @@ const PACKET: Packet = {
 };
 
 function setOf(name: string, type: SetState['set']['type'], ...entries: SetEntry[]): SetState {
-  return { set: { name, type, revision: 1, references: 1, extended: false }, entries };
+  return { set: { name, type, revision: 1, references: 1, extended: false }, entries } as object as SetState;
 }
 
 const SETS = [

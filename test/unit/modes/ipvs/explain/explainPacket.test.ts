@@ -59,7 +59,7 @@ const SETS: readonly SetState[] = [
 ].map((role) => {
   const { name, type } = setOf(role as 'KUBE-CLUSTER-IP', 4);
   const entries = ENTRIES[role] ?? [];
-  return { set: { name, type, revision: 1, references: 1, extended: false }, entries };
+  return { set: { name, type, revision: 1, references: 1, extended: false }, entries } as SetState;
 });
 
 /** The rules that ipvs mode programs for these sets. */

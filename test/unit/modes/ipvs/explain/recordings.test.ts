@@ -6,6 +6,7 @@ import { describe, it } from 'node:test';
 import type { AddressId, VirtualService } from '../../../../../src/kernel/ipvs/types.js';
 import type { Explanation } from '../../../../../src/modes/explanation.js';
 import { formatNetwork, parseNetwork } from '../../../../../src/net/network.js';
+import type { Protocol } from '../../../../../src/net/protocol.js';
 import { type Scenario, scenarios } from '../../../../support/oracle.js';
 import { FakeNode } from '../../../../support/testNode.js';
 
@@ -41,7 +42,8 @@ async function nodeOf(scenario: Scenario): Promise<FakeNode> {
 const CLIENTS = ['pod', 'node', 'outside', undefined] as const;
 
 async function explain(node: FakeNode, service: AddressId, from: string | undefined): Promise<Explanation> {
-  const { address, port, protocol } = service;
+  const { address, port } = service;
+  const protocol = service.protocol as Protocol;
   const question = { address, port, protocol, ...(from === undefined ? {} : { from }) };
   const explanation = await node.mode.explain?.(question);
   assert.ok(explanation);

@@ -1,0 +1,55 @@
+// Programs that import the package by its name, and the compiler's errors about each.
+import { join } from 'node:path';
+import ts from 'typescript';
+import { ROOT } from '../paths.js';
+
+/** A program of a few lines, whose first ones are the same for all programs of a door. */
+export interface Snippet {
+  readonly door: string;
+  readonly text: string;
+}
+
+/** The imports and declarations of the programs of each door. */
+const PRELUDES: Readonly<Record<string, string>> = {
+  ipset: `import type { EntryOf, Ipset, SetDefinition, SetReference, SetType } from 'kube-netlink-proxy/ipset';
+    declare const ipset: Ipset;
+    const hash = { name: 'a', type: 'hash:ip', family: 4 } as const;`,
+  ipvs: `import type { Ipvs } from 'kube-netlink-proxy/ipvs';
+    declare const ipvs: Ipvs;
+    const web = { address: '10.96.0.1', port: 80, protocol: 'tcp' } as const;`,
+  conntrack: `import { type Conntrack, newFlowOf } from 'kube-netlink-proxy/conntrack';
+    declare const conntrack: Conntrack;
+    const original = { source: '10.0.0.1', destination: '10.0.0.2', sourcePort: 1, destinationPort: 2 };`,
+  netlink: `import { AttributeWriter, type Netlink, openNetlink } from 'kube-netlink-proxy/netlink';
+    declare const netlink: Netlink;`,
+};
+
+/** The compiler's messages about each program, in the order of the programs. */
+export function errorsOf(snippets: readonly Snippet[]): string[][] {
+  const texts = new Map(
+    snippets.map(({ door, text }, i) => [join(ROOT, `snippet-${i}.mts`), `${PRELUDES[door]}\n${text}\n`]),
+  );
+  const { config } = ts.readConfigFile(join(ROOT, 'tsconfig.json'), ts.sys.readFile);
+  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, ROOT);
+  const { tsBuildInfoFile: _, ...rest } = options;
+  const compilerOptions: ts.CompilerOptions = {
+    ...rest,
+    ...{ noEmit: true, incremental: false, rootDir: ROOT, noUnusedLocals: false, noUnusedParameters: false },
+  };
+  const host = ts.createCompilerHost(compilerOptions);
+  const { fileExists, readFile, getSourceFile } = host;
+  host.fileExists = (path) => texts.has(path) || fileExists(path);
+  host.readFile = (path) => texts.get(path) ?? readFile(path);
+  host.getSourceFile = (path, version, ...others) => {
+    const text = texts.get(path);
+    return text === undefined
+      ? getSourceFile.call(host, path, version, ...others)
+      : ts.createSourceFile(path, text, version);
+  };
+  const program = ts.createProgram([...texts.keys()], compilerOptions, host);
+  return [...texts.keys()].map((path) =>
+    ts
+      .getPreEmitDiagnostics(program, program.getSourceFile(path))
+      .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n')),
+  );
+}

@@ -1,0 +1,110 @@
+// Programs that must compile, and programs that must not: what a call lacks is found before it runs.
+
+/** Lines of each door that compile. */
+export const VALID: Readonly<Record<string, readonly string[]>> = {
+  ipset: [
+    `void ipset.create(hash);`,
+    `void ipset.create({ name: 'a', type: 'hash:mac', maxElements: 5 });`,
+    `void ipset.create({ name: 'a', type: 'bitmap:port' });`,
+    `void ipset.create({ name: 'a', type: 'bitmap:ip', range: ['10.0.0.0', '10.0.0.9'] });`,
+    `void ipset.add(hash, { address: '10.0.0.1', timeout: 5 });`,
+    `void ipset.add({ name: 'p', type: 'hash:ip,port', family: 4 }, { address: '10.0.0.1', protocol: 1, icmp: { type: 8, code: 0 } });`,
+    `void ipset.add({ name: 'p', type: 'hash:ip,port', family: 4 }, { address: '10.0.0.1', protocol: 47 });`,
+    `for await (const entry of ipset.entries('a')) await ipset.delete(hash, entry);`,
+    `for await (const entry of ipset.entries('a')) await ipset.delete(hash, { ...entry, timeout: 5 });`,
+    `for (const set of await ipset.list()) {
+       const state = await ipset.get(set.name);
+       for (const entry of state?.entries ?? []) await ipset.delete(set, entry);
+       await ipset.apply((state?.entries ?? []).map((entry) => ({ do: 'delete', set, entry })));
+     }`,
+    `void ipset.apply(['10.0.0.1'].map((address) => ({ do: 'add', set: hash, entry: { address } })));`,
+    `const anySet = (set: SetReference, entry: EntryOf) => ipset.add(set, entry);`,
+    `void ipset.apply([{ do: 'flushAll', confirm: 'remove every entry of every set' }]);`,
+    `const size = (set: SetDefinition) => (set.type === 'list:set' ? set.size : set.maxElements);`,
+  ],
+  ipvs: [
+    `void ipvs.add(web);`,
+    `for (const service of await ipvs.list()) await ipvs.delete(service);`,
+    `for (const { realServers } of await ipvs.list()) for (const each of realServers) await ipvs.deleteRealServer(web, each);`,
+    `void ipvs.apply([{ do: 'flush', confirm: 'delete every virtual service' }]);`,
+    `void ipvs.delete({ ...web, protocol: 50 });`,
+    `void ipvs.addRealServer(web, { address: '10.0.0.1', forwarding: 'tunnel', encapsulation: { type: 7, port: 0, flags: 0 } });`,
+    `for (const { realServers } of await ipvs.list()) for (const each of realServers) await ipvs.updateRealServer(web, each);`,
+  ],
+  conntrack: [
+    `void conntrack.delete({ family: 4, original: { source: '10.0.0.1' } });`,
+    `for await (const flow of conntrack.list()) await conntrack.add(newFlowOf(flow));`,
+    `for await (const flow of conntrack.list()) await conntrack.deleteFlows([flow]);`,
+    `void conntrack.add({ protocol: 'udp', original, timeout: 5 });`,
+  ],
+  netlink: [
+    `void openNetlink({ protocol: 'route' });`,
+    `void netlink.send([{ type: 16 }]);`,
+    `new AttributeWriter().nested(1, (inner) => void inner.u8(1, 2));`,
+  ],
+};
+
+/** Lines of each door that do not compile. */
+export const INVALID: Readonly<Record<string, readonly string[]>> = {
+  ipset: [
+    `void ipset.create({ name: 'a', type: 'hash:ip' });`,
+    `void ipset.create({ name: 'a', type: 'hash:nonesuch', family: 4 });`,
+    `void ipset.create({ name: 'a', type: 'hash:mac', family: 4 });`,
+    `void ipset.create({ name: 'a', type: 'bitmap:ip' });`,
+    `void ipset.create({ name: 'a', type: 'bitmap:ip', range: [1, 2] });`,
+    `void ipset.create({ name: 'a', type: 'bitmap:port', range: ['10.0.0.0', '10.0.0.9'] });`,
+    `void ipset.create({ name: 'a', type: 'list:set', maxElements: 8 });`,
+    `void ipset.create({ type: 'list:set' });`,
+    `void ipset.add(hash, {});`,
+    `void ipset.add(hash, { timeout: 5 });`,
+    `void ipset.add(hash, { address: '10.0.0.1', port: 80 });`,
+    `void ipset.add(hash, { address: '10.0.0.1', adress2: '10.0.0.2' });`,
+    `void ipset.delete(hash, {});`,
+    `void ipset.test(hash, {});`,
+    `void ipset.add({ name: 'a', type: 'hash:ip' }, { address: '10.0.0.1' });`,
+    `void ipset.add({ name: 'p', type: 'hash:ip,port', family: 4 }, { address: '10.0.0.1', protocol: 'tcp' });`,
+    `void ipset.apply([{ do: 'add', set: hash, entry: {} }]);`,
+    `void ipset.apply([{ do: 'create', set: { name: 'a', type: 'hash:ip' } }]);`,
+    `void ipset.apply({ do: 'create', set: hash });`,
+    `void ipset.apply([{ do: 'flushAll' }]);`,
+    `void ipset.apply([{ do: 'destroyAll' }]);`,
+    `void ipset.flushAll();`,
+    `void ipset.destroyAll({ confirm: 'remove every entry of every set' });`,
+  ],
+  ipvs: [
+    `void ipvs.add({});`,
+    `void ipvs.add({ address: '10.96.0.1', port: 80 });`,
+    `void ipvs.add({ ...web, protocol: 'icmp' });`,
+    `void ipvs.add({ firewallMark: 1 });`,
+    `void ipvs.addRealServer(web, {});`,
+    `void ipvs.addRealServer(web, { address: '10.0.0.1', forwarding: 'tunnel', encapsulation: { type: 'gue' } });`,
+    `void ipvs.addRealServer(web, { address: '10.0.0.1', forwarding: 'tunnel', encapsulation: { type: 'gre', checksum: 'remote' } });`,
+    `void ipvs.addRealServer(web, { address: '10.0.0.1', forwarding: 'tunnel', encapsulation: { type: 7 } });`,
+    `void ipvs.flush();`,
+    `void ipvs.apply([{ do: 'flush' }]);`,
+    `void ipvs.apply({ do: 'addService', service: web });`,
+    `void ipvs.stopDaemon(3);`,
+  ],
+  conntrack: [
+    `void conntrack.delete({});`,
+    `void conntrack.delete({ family: 4 });`,
+    `void conntrack.delete({ protocol: 'udp' });`,
+    `void conntrack.delete({ original: { source: '10.0.0.1' } });`,
+    `void conntrack.add({ protocol: 'udp', original });`,
+    `void conntrack.add({ protocol: 'udp', original: { source: '10.0.0.1' }, timeout: 5 });`,
+    `void conntrack.update({ protocol: 'udp', original }, undefined);`,
+    `void conntrack.flush();`,
+    `void conntrack.apply({ do: 'flush' });`,
+  ],
+  netlink: [
+    `void openNetlink();`,
+    `void openNetlink({});`,
+    `void openNetlink({ protocol: 'rout' });`,
+    `void netlink.send({ type: 16 });`,
+    `void netlink.send([{}]);`,
+    `netlink.watch(1);`,
+    `new AttributeWriter().nested(1, undefined);`,
+    `new AttributeWriter([1]);`,
+    `new AttributeWriter().u64(1, 5);`,
+  ],
+};

@@ -51,7 +51,7 @@ function sample(name: string, labels: Readonly<Record<string, string>>, value: b
 
 function labelsOf(service: VirtualServiceState): Record<string, string> {
   if ('firewallMark' in service) return { mark: String(service.firewallMark), family: `ipv${service.family}` };
-  return { service: `${service.address}:${service.port}`, protocol: service.protocol };
+  return { service: `${service.address}:${service.port}`, protocol: String(service.protocol) };
 }
 
 async function main(port = 9100): Promise<void> {

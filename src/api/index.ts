@@ -16,7 +16,12 @@ export {
   type TlsOptions,
 } from './connection.js';
 export { ApiError, type ApiErrorFacts } from './error.js';
-export { InformerSource, type InformerSourceOptions } from './informerSource.js';
+export {
+  type InformedObject,
+  InformerSource,
+  type InformerSourceOptions,
+  type ObjectInformer,
+} from './informerSource.js';
 export type { KubeConfigParts } from './kubeConfigConnection.js';
 export type { NodeCondition } from './nodeFeed.js';
 export { RATE } from './rateLimit.js';

@@ -1,6 +1,5 @@
 // Objects from informers of @kubernetes/client-node, for programs that have them already. Programs that do not are better
 // served by ApiSource, which opens a broken watch again, asks for bookmarks, and reports data that it cannot read.
-import type { Informer, V1EndpointSlice, V1Node, V1Service } from '@kubernetes/client-node';
 import { Backoff, type BackoffBounds } from '../backoff.js';
 import type { Untyped } from '../input/fields.js';
 import { Interning } from '../objects/interning.js';
@@ -12,7 +11,21 @@ import { KnownObjects } from './knownObjects.js';
 import { ENDPOINT_SLICES, nodes, type Resource, SERVICES } from './resources.js';
 import { BACKOFF } from './retryPace.js';
 
-type Model = V1Service | V1EndpointSlice | V1Node;
+/** The part of an `Informer` that is used: a program that has none needs no types of the library. */
+export interface ObjectInformer {
+  on(verb: 'add' | 'update' | 'delete', callback: (object: InformedObject) => void): void;
+  on(verb: 'error', callback: (error?: unknown) => void): void;
+  off(verb: 'add' | 'update' | 'delete', callback: (object: InformedObject) => void): void;
+  off(verb: 'error', callback: (error?: unknown) => void): void;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** A Service, an EndpointSlice or a Node, as an informer has it: items of a list have neither of the two fields. */
+export interface InformedObject {
+  readonly apiVersion?: string | undefined;
+  readonly kind?: string | undefined;
+}
 
 /** Options of a source over informers. */
 export interface InformerSourceOptions {
@@ -21,10 +34,10 @@ export interface InformerSourceOptions {
    * kube-proxy's selectors spare traffic; objects that they leave out do no harm.
    */
   readonly informers: {
-    readonly services: Informer<V1Service>;
-    readonly endpointSlices: Informer<V1EndpointSlice>;
+    readonly services: ObjectInformer;
+    readonly endpointSlices: ObjectInformer;
     /** The Node of this node, or all. */
-    readonly nodes: Informer<V1Node>;
+    readonly nodes: ObjectInformer;
   };
   readonly trouble: (trouble: ApiTrouble) => void;
   /** Bounds of the delay before an informer that has failed is started again; default 800 ms to 30 s. */
@@ -61,19 +74,14 @@ export class InformerSource implements Source {
   }
 
   /** Follows one informer until the end. Resolves once its list has been reported. */
-  async #follow<Kind extends Model>(
-    informer: Informer<Kind>,
-    resource: Resource,
-    events: SourceEvents,
-  ): Promise<void> {
+  async #follow(informer: ObjectInformer, resource: Resource, events: SourceEvents): Promise<void> {
     // Calls never come from within the caller of `start`.
     await Promise.resolve();
     const { signal } = this.#end;
     if (signal.aborted) return;
     const known = new KnownObjects(resource, this.#interning, events);
     const { apiVersion, kind } = resource;
-    // Items of a list have neither.
-    const raw = (model: Kind): Untyped => ({
+    const raw = (model: InformedObject): Untyped => ({
       ...model,
       apiVersion: model.apiVersion ?? apiVersion,
       kind: model.kind ?? kind,
@@ -81,11 +89,11 @@ export class InformerSource implements Source {
     const report = (changes: readonly ObjectChange[]) => {
       if (changes.length > 0) events.changed(changes);
     };
-    const set = (model: Kind) => {
+    const set = (model: InformedObject) => {
       const change = known.changed(raw(model));
       if (change) report([change]);
     };
-    const deleted = (model: Kind) => report(known.deleted(raw(model)));
+    const deleted = (model: InformedObject) => report(known.deleted(raw(model)));
     informer.on('add', set);
     informer.on('update', set);
     informer.on('delete', deleted);
@@ -98,10 +106,7 @@ export class InformerSource implements Source {
   }
 
   /** Starts an informer, and again after each error, until the end. Resolves once it has listed, or at the end. */
-  #keepRunning(
-    informer: Pick<Informer<Model>, 'start' | 'stop' | 'on' | 'off'>,
-    { name: resource }: Resource,
-  ): Promise<void> {
+  #keepRunning(informer: ObjectInformer, { name: resource }: Resource): Promise<void> {
     const { backoff: bounds = BACKOFF, trouble } = this.#options;
     const { signal } = this.#end;
     const backoff = new Backoff(bounds, Math.random);

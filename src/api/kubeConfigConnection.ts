@@ -1,13 +1,19 @@
 // The connection that a KubeConfig of @kubernetes/client-node describes, for programs that have one already.
 import type { RequestOptions } from 'node:https';
 import { isDeepStrictEqual } from 'node:util';
-import type { KubeConfig } from '@kubernetes/client-node';
 import { type ApiConnection, type Credentials, option, type TlsOptions } from './connection.js';
 import { ApiError } from './error.js';
 import { proxyTo } from './httpProxy.js';
 
-/** The part of a KubeConfig that is used. */
-export type KubeConfigParts = Pick<KubeConfig, 'getCurrentCluster' | 'applyToHTTPSOptions'>;
+/** The part of a KubeConfig that is used: a program that has none needs no types of the library. */
+export interface KubeConfigParts {
+  getCurrentCluster(): {
+    readonly name: string;
+    readonly server: string;
+    readonly proxyUrl?: string | undefined;
+  } | null;
+  applyToHTTPSOptions(options: RequestOptions): Promise<void>;
+}
 
 /** The current context of a KubeConfig: its server, and the credentials that the library gives for each request. */
 export class KubeConfigConnection implements ApiConnection {

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { arch, cpus, release, totalmem } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { PACKAGE_ROOT } from '../packageRoot.js';
+import { packageRoot } from '../packageRoot.js';
 import type { Machine } from './types.js';
 
 /** Tools, and how each prints its version, in a line that begins with its name. */
@@ -24,7 +24,7 @@ export async function describeMachine(): Promise<Machine> {
     if (version !== undefined) tools[tool] = version;
   }
   const virtualization = findVirtualization();
-  const { version } = JSON.parse(readFileSync(join(PACKAGE_ROOT, 'package.json'), 'utf8')) as {
+  const { version } = JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8')) as {
     version: string;
   };
   return {

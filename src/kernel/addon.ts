@@ -1,8 +1,5 @@
-// The C++ addon: its place, and its exports. Only the clients in this folder's subfolders call it.
-import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { join } from 'node:path';
-import { PACKAGE_ROOT } from '../packageRoot.js';
+// The C++ addon and its exports. Only the clients in this folder's subfolders call it.
+import { loadAddonFile } from './addonFile.js';
 
 /** One operation of a batch that the kernel did not do. */
 export interface NativeFailure {
@@ -326,32 +323,8 @@ export interface Addon extends NativeBench {
 
 let loaded: Addon | undefined;
 
-/**
- * The addon: built from source in `build/`, or shipped in `prebuilds/` for this platform. Throws an Error with the command that
- * builds it if there is none, or if it cannot be loaded.
- */
+/** The addon, which is loaded once. Throws an Error that says how to get it if it is not there or cannot be loaded. */
 export function loadAddon(): Addon {
-  loaded ??= load();
+  loaded ??= loadAddonFile() as Addon;
   return loaded;
-}
-
-function load(): Addon {
-  const require = createRequire(import.meta.url);
-  try {
-    return require('node-gyp-build')(PACKAGE_ROOT) as Addon;
-  } catch (cause) {
-    // The other lines repeat the platform and the folder, or the stack of require().
-    const [reason] = (cause as Error).message.split('\n');
-    throw new Error(`the native addon of ${PACKAGE_ROOT} cannot be loaded: ${reason}; ${advice()}`, {
-      cause,
-    });
-  }
-}
-
-/** A checkout builds the addon with its own scripts. An installed package has one script, which fetches what the build needs. */
-function advice(): string {
-  const isCheckout = existsSync(join(PACKAGE_ROOT, 'scripts', 'build-native.mjs'));
-  if (isCheckout) return 'build it with `npm run build:native` (needs g++, make and python3)';
-  const script = join(PACKAGE_ROOT, 'scripts', 'build-from-source.mjs');
-  return `build it with \`node ${script}\` (needs npm, g++, make and python3)`;
 }

@@ -84,6 +84,8 @@ export const TIERS = [
       'netlink.': [],
       'program.': [],
       'quickCalls.': [],
+      'roundTrips-conntrack.': ['conntrack'],
+      'roundTrips-ipset.': ['ipset'],
       'rtnetlinkWatch.': [],
       'soak.': ['conntrack', 'ipset'],
     },

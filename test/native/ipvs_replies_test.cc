@@ -182,6 +182,48 @@ TEST(ADaemonWithoutAStateIsMalformed) {
   }
 }
 
+// Sets the number in the value of the first nested attribute of this type.
+template <typename T>
+void SetNumber(std::vector<uint8_t>* bytes, uint16_t type, T number) {
+  std::memcpy(bytes->data() + FindNested(*bytes, type) + NLA_HDRLEN, &number, sizeof(number));
+}
+
+TEST(EveryProtocolOfAServiceIsKept) {
+  for (const uint16_t protocol : {1, 7, 50, 132, 255, 262, 65535}) {
+    std::vector<uint8_t> bytes = Capture("ipvs-add-service-tcp.request");
+    SetNumber<uint16_t>(&bytes, IPVS_SVC_ATTR_PROTOCOL, protocol);
+    ServiceState state;
+    CHECK(DecodeService(MessagesOf(bytes)[0], &state).ok());
+    CHECK_EQUAL(state.service.id.protocol, protocol);
+  }
+}
+
+TEST(EveryEncapsulationOfAServerIsKept) {
+  for (const uint8_t type : {0, 1, 2, 3, 7, 255}) {
+    for (const uint16_t flags : {0, 1, 2, 3, 4, 65535}) {
+      std::vector<uint8_t> bytes = Capture("ipvs-servers.reply");
+      // Attributes that the kernel always sends.
+      SetNumber<uint8_t>(&bytes, IPVS_DEST_ATTR_TUN_TYPE, type);
+      SetNumber<uint16_t>(&bytes, IPVS_DEST_ATTR_TUN_FLAGS, flags);
+      const RealServerState state = Servers(bytes)[0];
+      CHECK_EQUAL(+state.server.tunnel.type, +type);
+      CHECK_EQUAL(state.server.tunnel.flags, flags);
+    }
+  }
+}
+
+TEST(EveryStateAndIdOfADaemonIsKept) {
+  for (const uint32_t number : {uint32_t{3}, uint32_t{256}, uint32_t{0xffffffff}}) {
+    std::vector<uint8_t> bytes = Capture("ipvs-start-daemon.request");
+    SetNumber<uint32_t>(&bytes, IPVS_DAEMON_ATTR_STATE, number);
+    SetNumber<uint32_t>(&bytes, IPVS_DAEMON_ATTR_SYNC_ID, number);
+    knp::ipvs::Daemon daemon;
+    CHECK(DecodeDaemon(MessagesOf(bytes)[0], &daemon).ok());
+    CHECK_EQUAL(daemon.state, number);
+    CHECK_EQUAL(daemon.sync_id, number);
+  }
+}
+
 TEST(TheKernelTellsInfoTimeoutsAndFamily) {
   knp::ipvs::Info info;
   CHECK(DecodeInfo(MessagesOf(Capture("ipvs-info.reply"))[0], &info).ok());

@@ -1,5 +1,5 @@
 // Writes values into the fixed-size records that cross to the addon, and finds the values that break a rule.
-import { type Family, readAddress } from '../net/address.js';
+import { type Family, readAddressAsIs } from '../net/address.js';
 import type { AddressPorts } from '../net/addressPorts.js';
 import { type IpProtocol, PROTOCOL_NUMBERS, type Protocol } from '../net/protocol.js';
 import { argumentError, type Fault, hasFields, objectRule } from './arguments.js';
@@ -169,7 +169,7 @@ export class RecordWriter {
   /** An address; returns its family. */
   address(path: string, value: unknown, field: Place<'address'>, part = 0): Family {
     const start = this.#start + part + field;
-    const family = typeof value === 'string' ? readAddress(value, this.#bytes, start) : undefined;
+    const family = typeof value === 'string' ? readAddressAsIs(value, this.#bytes, start) : undefined;
     if (family !== undefined) return family;
     this.fail(path, value, 'must be an IPv4 or IPv6 address', typeof value !== 'string');
     return 4;

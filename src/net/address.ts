@@ -1,5 +1,8 @@
 // IP addresses as text, as canonical text (RFC 5952), and as bytes for the kernel. All code above the kernel uses canonical
 // text.
+//
+// An IPv4-mapped IPv6 address (::ffff:10.0.0.1) is an IPv4 address for Kubernetes and an IPv6 address for the kernel. The functions
+// with `AsIs` in their names read it as the kernel does; all others as Kubernetes does.
 
 /** An IP family: IPv4 or IPv6. */
 export type Family = 4 | 6;
@@ -11,23 +14,25 @@ export type Family = 4 | 6;
  * @returns 4 or 16 bytes in network order; undefined if the text is not an address.
  */
 export function parseAddress(text: string): Uint8Array | undefined {
+  const bytes = parseAddressAsIs(text);
+  return bytes?.length === 16 && isMapped(bytes) ? bytes.slice(12) : bytes;
+}
+
+/** Like {@link parseAddress}, but an IPv4-mapped IPv6 address has 16 bytes. */
+export function parseAddressAsIs(text: string): Uint8Array | undefined {
   const bytes = new Uint8Array(16);
-  const family = readAddress(text, bytes, 0);
+  const family = readAddressAsIs(text, bytes, 0);
   if (family === undefined) return undefined;
   return family === 6 ? bytes : bytes.slice(0, 4);
 }
 
 /**
- * Like {@link parseAddress}, without an allocation: writes 16 bytes at `at`; an IPv4 address has the first four, and the
+ * Like {@link parseAddressAsIs}, without an allocation: writes 16 bytes at `at`; an IPv4 address has the first four, and the
  * others are zero. If the text is not an address, it returns undefined and the 16 bytes have no defined value.
  */
-export function readAddress(text: string, bytes: Uint8Array, at: number): Family | undefined {
+export function readAddressAsIs(text: string, bytes: Uint8Array, at: number): Family | undefined {
   if (!text.includes(':')) return readIPv4(text, 0, bytes, at) ? 4 : undefined;
-  if (!readIPv6(text, bytes, at)) return undefined;
-  if (!isMapped(bytes, at)) return 6;
-  bytes.copyWithin(at, at + 12, at + 16);
-  bytes.fill(0, at + 4, at + 16);
-  return 4;
+  return readIPv6(text, bytes, at) ? 6 : undefined;
 }
 
 /** 4 bytes for an address that is being read. */
@@ -40,7 +45,7 @@ export function numberOfIPv4(text: string): number | undefined {
   return a * 2 ** 24 + ((b << 16) | (c << 8) | d);
 }
 
-/** The canonical text of 4 or 16 bytes (RFC 5952; as Go's `net.IP.String`). */
+/** The canonical text of 4 or 16 bytes (RFC 5952). That of an IPv4-mapped address is `::ffff:10.0.0.1`. */
 export function formatAddress(bytes: Uint8Array): string {
   return bytes.length === 4 ? `${bytes[0]}.${bytes[1]}.${bytes[2]}.${bytes[3]}` : formatIPv6(bytes);
 }
@@ -50,6 +55,12 @@ export function canonicalAddress(text: string): string | undefined {
   // Nearly all addresses are such, and an allocation for each takes as long as the rest.
   if (readIPv4(text, 0, four, 0)) return formatAddress(four);
   const bytes = parseAddress(text);
+  return bytes && formatAddress(bytes);
+}
+
+/** Like {@link canonicalAddress}, but an IPv4-mapped IPv6 address stays one. */
+export function canonicalAddressAsIs(text: string): string | undefined {
+  const bytes = parseAddressAsIs(text);
   return bytes && formatAddress(bytes);
 }
 
@@ -157,9 +168,9 @@ function readIPv6(text: string, bytes: Uint8Array, at: number): boolean {
 }
 
 /** ::ffff:0:0/96. */
-function isMapped(bytes: Uint8Array, at: number): boolean {
-  for (let i = 0; i < 10; i++) if (bytes[at + i] !== 0) return false;
-  return bytes[at + 10] === 0xff && bytes[at + 11] === 0xff;
+function isMapped(bytes: Uint8Array): boolean {
+  for (let i = 0; i < 10; i++) if (bytes[i] !== 0) return false;
+  return bytes[10] === 0xff && bytes[11] === 0xff;
 }
 
 /** The texts of all bytes, without and with a leading zero: toString(16) takes several times as long. */
@@ -168,6 +179,9 @@ const HEX_PADDED = HEX.map((text) => text.padStart(2, '0'));
 
 function formatIPv6(bytes: Uint8Array): string {
   const zeros = longestZeroRun(bytes);
+  if (zeros === MAPPED_RUN && bytes[10] === 0xff && bytes[11] === 0xff) {
+    return `::ffff:${bytes[12]}.${bytes[13]}.${bytes[14]}.${bytes[15]}`;
+  }
   const start = zeros >> 8;
   const end = zeros & 255;
   let text = '';
@@ -187,6 +201,8 @@ function formatIPv6(bytes: Uint8Array): string {
 
 /** Above every place. */
 const NO_RUN = 0x1111;
+/** The run of an IPv4-mapped address: bytes 0 to 9. */
+const MAPPED_RUN = 10;
 
 /**
  * The first longest run of at least two zero groups (RFC 5952, 4.2.3): the place of its first byte × 256 + that of the byte behind

@@ -1,6 +1,6 @@
 // Lists of `address:port` as numbers. A cluster has tens of thousands of endpoints, and each of them is in several lists:
 // as text it would take 40 bytes and a hash for each use.
-import { type Family, formatAddress, joinHostPort, readAddress } from './address.js';
+import { type Family, formatAddress, joinHostPort, readAddressAsIs } from './address.js';
 
 /**
  * Numbers for one entry, all below 2^48, so that they are exact. IPv4: one number, the address and the port. IPv6: three,
@@ -184,7 +184,7 @@ export class AddressPortsBuilder {
 
   /** Adds an address with a port. Returns false, and adds nothing, if the text is not an address of the family. */
   add(address: string, port: number): boolean {
-    if (readAddress(address, bytes, 0) !== this.#family) return false;
+    if (readAddressAsIs(address, bytes, 0) !== this.#family) return false;
     this.addBytes(bytes, 0, port);
     return true;
   }

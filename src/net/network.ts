@@ -1,5 +1,5 @@
 // Networks in CIDR notation. Their canonical text has the host bits zero: `10.96.0.0/12`.
-import { type Family, formatAddress, parseAddress } from './address.js';
+import { type Family, formatAddress, parseAddress, parseAddressAsIs } from './address.js';
 
 /** A network: its masked base address and prefix length. */
 export interface Network {
@@ -12,9 +12,18 @@ export interface Network {
 
 /** Parses `address/prefix` and clears the host bits, as Kubernetes does; undefined if the text is not a network. */
 export function parseNetwork(text: string): Network | undefined {
+  return readNetwork(text, parseAddress);
+}
+
+/** Like {@link parseNetwork}, but a network of IPv4-mapped IPv6 addresses is of IPv6. */
+export function parseNetworkAsIs(text: string): Network | undefined {
+  return readNetwork(text, parseAddressAsIs);
+}
+
+function readNetwork(text: string, parse: typeof parseAddress): Network | undefined {
   const slash = text.indexOf('/');
   if (slash < 0 || !/^[0-9]{1,3}$/.test(text.slice(slash + 1))) return undefined;
-  const bytes = parseAddress(text.slice(0, slash));
+  const bytes = parse(text.slice(0, slash));
   const prefix = Number(text.slice(slash + 1));
   if (!bytes || prefix > bytes.length * 8) return undefined;
   return { family: bytes.length === 4 ? 4 : 6, bytes: mask(bytes, prefix), prefix };
@@ -28,7 +37,12 @@ export function formatNetwork(network: Network): string {
 /** Whether the network contains the address; false for an address of the other family. */
 export function networkContains(network: Network, address: string): boolean {
   const bytes = parseAddress(address);
-  if (!bytes || bytes.length !== network.bytes.length) return false;
+  return bytes !== undefined && networkContainsBytes(network, bytes);
+}
+
+/** The same for the 4 or 16 bytes of an address. */
+export function networkContainsBytes(network: Network, bytes: Uint8Array): boolean {
+  if (bytes.length !== network.bytes.length) return false;
   return mask(bytes, network.prefix).every((byte, i) => byte === network.bytes[i]);
 }
 

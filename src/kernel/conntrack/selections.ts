@@ -1,6 +1,6 @@
 // Selections of flows → the records that cross to the addon.
 import { type Family, formatAddress } from '../../net/address.js';
-import { parseNetwork } from '../../net/network.js';
+import { parseNetworkAsIs } from '../../net/network.js';
 import { argumentError, checkOptions, hasFields, objectRule } from '../arguments.js';
 import type { Place } from '../layout.js';
 import { onlyRecord, RecordWriter } from '../recordWriter.js';
@@ -170,7 +170,7 @@ function writeNetwork(
   part: number,
   writer: RecordWriter,
 ): number {
-  const network = typeof value === 'string' ? parseNetwork(value) : undefined;
+  const network = typeof value === 'string' ? parseNetworkAsIs(value) : undefined;
   const address = network ? formatAddress(network.bytes) : value;
   if (writer.address(path, address, field, part) !== family) {
     writer.fail(path, value, `must be an IPv${family} address or network`);

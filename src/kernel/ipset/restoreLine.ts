@@ -1,7 +1,7 @@
 // The options of one line of a saved text.
 
 import { formatAddress } from '../../net/address.js';
-import { parseNetwork } from '../../net/network.js';
+import { parseNetworkAsIs } from '../../net/network.js';
 import type { IpProtocol } from '../../net/protocol.js';
 import { protocolOfNumber } from '../../net/protocol.js';
 import { icmpMessage, protocolNumber } from './protocolNames.js';
@@ -91,7 +91,7 @@ function readPorts(value: string): [number, number] {
 
 /** `10.0.0.0-10.0.0.255` or `10.0.0.0/24`. */
 function readAddresses(value: string): [string, string] {
-  const network = parseNetwork(value);
+  const network = parseNetworkAsIs(value);
   if (!network) {
     const [from = '', to = from] = value.split('-');
     return [from, to];

@@ -1,6 +1,6 @@
 // The connection table as text (/proc/net/ip_vs_conn, `ip_vs_conn_seq_show` of net/netfilter/ipvs/ip_vs_conn.c) → connections.
 import { excerpt } from '../../errors.js';
-import { canonicalAddress, formatAddress } from '../../net/address.js';
+import { canonicalAddressAsIs, formatAddress } from '../../net/address.js';
 import { TimeSlice } from '../../timeSlice.js';
 import {
   argumentError,
@@ -93,7 +93,7 @@ function readEndpoint(address: string | undefined, port: string | undefined): En
   if (/^[0-9A-F]{8}$/i.test(address)) {
     return { address: formatAddress(Buffer.from(address, 'hex')), port: number };
   }
-  const canonical = canonicalAddress(address.replace(/^\[(.*)\]$/, '$1'));
+  const canonical = canonicalAddressAsIs(address.replace(/^\[(.*)\]$/, '$1'));
   return canonical === undefined ? undefined : { address: canonical, port: number };
 }
 
@@ -107,7 +107,7 @@ export function packFilter(filter: ConnectionFilter, operation: string): Matches
   if (fault) throw argumentError(operation, fault);
   const endpoints = ENDPOINTS.flatMap((field) => {
     const { address, port } = filter[field] ?? {};
-    return [{ field, address: address === undefined ? undefined : canonicalAddress(address), port }];
+    return [{ field, address: address === undefined ? undefined : canonicalAddressAsIs(address), port }];
   });
   return (connection) =>
     agrees(filter.protocol, connection.protocol) &&
@@ -150,7 +150,7 @@ function findEndpointFault(path: string, endpoint: EndpointFilter | undefined): 
   const unknown = findUnknown(endpoint, ENDPOINT_FIELDS);
   if (unknown) return { ...unknown, field: `${path}.${unknown.field}`, rule: 'is no field of an endpoint' };
   const { address, port } = endpoint;
-  if (address !== undefined && (typeof address !== 'string' || canonicalAddress(address) === undefined)) {
+  if (address !== undefined && (typeof address !== 'string' || canonicalAddressAsIs(address) === undefined)) {
     const rule = 'must be an IPv4 or IPv6 address';
     return { field: `${path}.address`, value: address, rule, wrongType: typeof address !== 'string' };
   }

@@ -1,6 +1,6 @@
 // Virtual services and real servers in the text of ipvsadm 1.31: as `ipvsadm -S -n` prints it and `ipvsadm -R` reads it.
 import { readFileSync } from 'node:fs';
-import { canonicalAddress, familyOf, joinHostPort } from '../../net/address.js';
+import { canonicalAddressAsIs, familyOf, joinHostPort } from '../../net/address.js';
 import type { Protocol } from '../../net/protocol.js';
 import { describeFault } from '../arguments.js';
 import { RecordWriter } from '../recordWriter.js';
@@ -307,7 +307,7 @@ function readNetmask(text: string): number {
 function readEndpoint(text: string, protocol: Protocol, portNumber: PortNumber): RealServerIdInput {
   const [, six, four, name] = /^(?:\[([^\]]*)\]|([^:]*))(?::([^:]+))?$/.exec(text) ?? [];
   const host = six ?? four ?? text; // `fd00::1` has no port
-  const address = canonicalAddress(host);
+  const address = canonicalAddressAsIs(host);
   if (address === undefined) throw new LineFault(`${host} is no address: names of hosts are not resolved`);
   if (name === undefined) return { address };
   if (/^\d+$/.test(name)) return { address, port: Number(name) };

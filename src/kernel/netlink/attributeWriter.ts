@@ -1,6 +1,6 @@
 // Writes the attributes of a message: struct nlattr, value, padding to 4 bytes.
 import { inspect } from 'node:util';
-import { parseAddress } from '../../net/address.js';
+import { parseAddressAsIs } from '../../net/address.js';
 import { shown } from '../arguments.js';
 import { ByteWriter } from '../wire/byteWriter.js';
 import { ATTRIBUTE_HEADER, LONGEST_ATTRIBUTE } from '../wire/messages.js';
@@ -83,7 +83,7 @@ export class AttributeWriter {
 
   /** An IP address in network order: 4 or 16 bytes. */
   address(type: number, value: string): this {
-    const bytes = typeof value === 'string' ? parseAddress(value) : undefined;
+    const bytes = typeof value === 'string' ? parseAddressAsIs(value) : undefined;
     if (!bytes) {
       const fault = this.#fault(type, 'address', 'must be an IP address', value);
       throw typeof value === 'string' ? new RangeError(fault) : new TypeError(fault);

@@ -1,5 +1,5 @@
 // Fields of objects that are attributes of messages, each stated once: written, checked and read by the same table.
-import { formatAddress, parseAddress } from '../../net/address.js';
+import { formatAddress, parseAddressAsIs } from '../../net/address.js';
 import { argumentError } from '../arguments.js';
 import type { AttributeCursor } from '../wire/attributeCursor.js';
 import type { MessageWriter } from './message.js';
@@ -235,8 +235,8 @@ export const hardwareAddress: Format<string> = {
 export const ipAddress: Format<string> = {
   rule: 'must be an IPv4 or IPv6 address',
   type: 'string',
-  accepts: (value) => typeof value === 'string' && parseAddress(value) !== undefined,
-  write: (writer, value) => writer.bytes(parseAddress(value) ?? new Uint8Array()),
+  accepts: (value) => typeof value === 'string' && parseAddressAsIs(value) !== undefined,
+  write: (writer, value) => writer.bytes(parseAddressAsIs(value) ?? new Uint8Array()),
   read: (attribute) => formatAddress(attribute.bytes(0, attribute.length > 4 ? 16 : 4)),
 };
 

@@ -1,6 +1,6 @@
 // Operations that fail because lo is down: without it, a network namespace has no route to the addresses of the host itself.
 import { NetlinkError } from '../../errors.js';
-import { parseAddress } from '../../net/address.js';
+import { parseAddressAsIs } from '../../net/address.js';
 import type { NewRoute, RouteQuery, RtnetlinkOperation } from './types.js';
 
 const LOOPBACK = 'lo';
@@ -33,7 +33,7 @@ export function questionLeadsToLoopback(address: string, { from, outputLink }: R
 
 /** 127.0.0.0/8 and ::1. */
 function isLoopback(address: string | undefined): boolean {
-  const bytes = address === undefined ? undefined : parseAddress(address);
+  const bytes = address === undefined ? undefined : parseAddressAsIs(address);
   if (!bytes) return false;
   if (bytes.length === 4) return bytes[0] === 127;
   return bytes[15] === 1 && bytes.subarray(0, 15).every((byte) => byte === 0);

@@ -1,5 +1,5 @@
 // Prefixes of both families: text ↔ bytes and length.
-import { type Family, formatAddress, parseAddress } from '../../net/address.js';
+import { type Family, formatAddress, parseAddressAsIs } from '../../net/address.js';
 import type { AttributeCursor } from '../wire/attributeCursor.js';
 import type { Checker } from './checker.js';
 
@@ -16,7 +16,7 @@ const LONGEST: Readonly<Record<Family, number>> = { 4: 32, 6: 128 };
 /** `10.0.0.0/24`; without a length, the whole address. Undefined if the text is no prefix. */
 export function parsePrefix(text: string): Prefix | undefined {
   const [address = '', length, ...rest] = text.split('/');
-  const bytes = parseAddress(address);
+  const bytes = parseAddressAsIs(address);
   if (!bytes || rest.length > 0) return undefined;
   const family = bytes.length === 4 ? 4 : 6;
   if (length === undefined) return { family, bytes, length: LONGEST[family] };

@@ -1,6 +1,6 @@
 // Rules of the kernel about flows, for the fake of conntrack: names, selections, additions and changes. Pure.
-import { canonicalAddress, familyOf } from '../../net/address.js';
-import { networkContains, parseNetwork } from '../../net/network.js';
+import { canonicalAddressAsIs, familyOf, parseAddressAsIs } from '../../net/address.js';
+import { networkContainsBytes, parseNetworkAsIs } from '../../net/network.js';
 import { type IpProtocol, PROTOCOL_NUMBERS, protocolOfNumber } from '../../net/protocol.js';
 import { FLOW_STATUSES, type FlowStatus } from '../conntrack/states.js';
 import { inverted } from '../conntrack/tuples.js';
@@ -35,7 +35,7 @@ export function listedTuple({
 }
 
 function canonical(address: string): string {
-  return canonicalAddress(address) ?? address;
+  return canonicalAddressAsIs(address) ?? address;
 }
 
 function nameOf(protocol: IpProtocol, tuple: TupleName, zone: number): string {
@@ -94,8 +94,10 @@ function selectsTuple(filter: TupleFilter | undefined, tuple: FlowTuple): boolea
 
 function hasAddress(wanted: string | undefined, address: string): boolean {
   if (wanted === undefined) return true;
-  const network = parseNetwork(wanted);
-  return network ? networkContains(network, address) : canonical(wanted) === address;
+  const network = parseNetworkAsIs(wanted);
+  if (!network) return canonicalAddressAsIs(wanted) === address;
+  const bytes = parseAddressAsIs(address);
+  return bytes !== undefined && networkContainsBytes(network, bytes);
 }
 
 /** The flow that the kernel makes of a new one. */

@@ -1,7 +1,7 @@
 // The rules of the kernel's set types, for the fake: definitions and entries as the kernel keeps them, with its errors.
 // Source: net/netfilter/ipset/ip_set_*.c.
-import { type Family, formatAddress, parseAddress } from '../../net/address.js';
-import { formatNetwork, parseNetwork } from '../../net/network.js';
+import { type Family, formatAddress, parseAddressAsIs } from '../../net/address.js';
+import { formatNetwork, parseNetworkAsIs } from '../../net/network.js';
 import { PROTOCOL_NUMBERS, protocolOfNumber } from '../../net/protocol.js';
 import { portFieldOf, SHAPES } from '../ipset/shapes.js';
 import type { SetDefinition, SetEntry, SetType } from '../ipset/types.js';
@@ -269,10 +269,10 @@ function* singleOfBitmap(set: SetDefinition, entry: SetEntry): Generator<SetEntr
 
 /** An address with the bits that the set keeps. */
 function masked({ netmask, bitmask, family = 4 }: SetDefinition, address: string): string {
-  const bytes = parseAddress(address);
+  const bytes = parseAddressAsIs(address);
   if (!bytes) return address;
   if (netmask !== undefined) return base(formatAddress(bytes), netmask);
-  const mask = bitmask === undefined ? undefined : parseAddress(bitmask);
+  const mask = bitmask === undefined ? undefined : parseAddressAsIs(bitmask);
   if (!mask) return formatAddress(bytes);
   return family === 4 || mask.length === 16
     ? formatAddress(bytes.map((byte, i) => byte & (mask[i] ?? 0)))
@@ -280,17 +280,17 @@ function masked({ netmask, bitmask, family = 4 }: SetDefinition, address: string
 }
 
 function base(address: string, prefix: number): string {
-  const network = parseNetwork(`${address}/${prefix}`);
+  const network = parseNetworkAsIs(`${address}/${prefix}`);
   return network ? (formatNetwork(network).split('/')[0] ?? address) : address;
 }
 
 function canonical(address: string): string {
-  const bytes = parseAddress(address);
+  const bytes = parseAddressAsIs(address);
   return bytes ? formatAddress(bytes) : address;
 }
 
 function numberOf(address: string): number {
-  return (parseAddress(address) ?? new Uint8Array()).reduce((number, byte) => number * 256 + byte, 0);
+  return (parseAddressAsIs(address) ?? new Uint8Array()).reduce((number, byte) => number * 256 + byte, 0);
 }
 
 function textOf(number: number): string {

@@ -365,7 +365,10 @@ function familyOfService(service: VirtualServiceId): 4 | 6 {
 
 /** The check of ip_vs_new_dest(), as far as it does not depend on routes. */
 function isUnicast(address: string): boolean {
-  if (familyOf(address) === 6) return address !== '::' && !address.startsWith('ff');
+  if (familyOf(address) === 6) {
+    // ipv6_addr_type() takes IPv4-mapped addresses for a type of their own.
+    return address !== '::' && !address.startsWith('ff') && !address.startsWith('::ffff:');
+  }
   const first = Number(address.split('.')[0]);
   return first !== 0 && (first < 224 || first > 239) && address !== '255.255.255.255';
 }

@@ -3,12 +3,14 @@ import { isIPv4, isIPv6 } from 'node:net';
 import { describe, it } from 'node:test';
 import {
   canonicalAddress,
+  canonicalAddressAsIs,
   familyOf,
   formatAddress,
   isLinkLocalIPv6,
   isLoopback,
   joinHostPort,
   parseAddress,
+  parseAddressAsIs,
 } from '../../../src/net/address.js';
 
 describe('canonicalAddress', () => {
@@ -48,6 +50,19 @@ describe('canonicalAddress', () => {
       assert.equal(canonicalAddress(text), canonical);
     });
   }
+});
+
+it('an IPv4-mapped address stays an IPv6 address for the kernel', () => {
+  for (const text of ['::ffff:10.0.0.1', '::FFFF:a00:1', '0:0:0:0:0:ffff:10.0.0.1']) {
+    assert.equal(canonicalAddressAsIs(text), '::ffff:10.0.0.1');
+    assert.equal(parseAddressAsIs(text)?.length, 16);
+    assert.equal(canonicalAddress(text), '10.0.0.1');
+  }
+  assert.equal(canonicalAddressAsIs('::ffff:0.0.0.0'), '::ffff:0.0.0.0');
+  assert.equal(canonicalAddressAsIs('::ffff:0:0:1'), '::ffff:0:0:1');
+  assert.equal(canonicalAddressAsIs('::1:ffff:10.0.0.1'), '::1:ffff:a00:1');
+  assert.equal(canonicalAddressAsIs('010.0.0.1'), '10.0.0.1');
+  assert.equal(canonicalAddressAsIs('10.0.0'), undefined);
 });
 
 it('bytes and text convert to each other', () => {

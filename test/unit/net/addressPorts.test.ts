@@ -8,7 +8,10 @@ import { heapInUse } from '../../support/garbage.js';
 
 const TEXTS: Readonly<Record<Family, readonly string[]>> = {
   4: ['0.0.0.0:0', '0.0.0.1:1', '10.0.0.9:80', '10.0.0.10:80', '10.0.0.10:81', '255.255.255.255:65535'],
-  6: ['[::]:0', '[::1]:443', '[fd00::1]:80', '[fd00::1]:81', '[fd00:0:0:1::1]:80', '[fe80::ffff:1]:1'],
+  6: [
+    ...['[::]:0', '[::1]:443', '[::ffff:10.0.0.1]:80', '[fd00::1]:80', '[fd00::1]:81'],
+    ...['[fd00:0:0:1::1]:80', '[fe80::ffff:1]:1'],
+  ],
 };
 
 function list(family: Family, ...texts: string[]): AddressPorts {
@@ -126,7 +129,15 @@ for (const family of [4, 6] as const) {
 }
 
 it('refuses texts that are not of the family', () => {
-  for (const text of ['', '10.0.0.1', ':80', '10.0.0:80', '[fd00::1]:80', '10.0.0.1:']) {
+  for (const text of [
+    '',
+    '10.0.0.1',
+    ':80',
+    '10.0.0:80',
+    '[fd00::1]:80',
+    '[::ffff:10.0.0.1]:80',
+    '10.0.0.1:',
+  ]) {
     assert.equal(AddressPorts.ofTexts(4, [text]), undefined, text);
   }
   assert.equal(AddressPorts.ofTexts(6, ['10.0.0.1:80']), undefined);

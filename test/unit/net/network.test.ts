@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { formatNetwork, networkContains, parseNetwork } from '../../../src/net/network.js';
+import { parseAddressAsIs } from '../../../src/net/address.js';
+import {
+  formatNetwork,
+  networkContains,
+  networkContainsBytes,
+  parseNetwork,
+  parseNetworkAsIs,
+} from '../../../src/net/network.js';
 
 describe('parseNetwork', () => {
   const cases: [text: string, canonical: string | undefined][] = [
@@ -24,6 +31,18 @@ describe('parseNetwork', () => {
       assert.equal(network && formatNetwork(network), canonical);
     });
   }
+});
+
+it('a network of IPv4-mapped addresses stays one of IPv6 for the kernel', () => {
+  const network = parseNetworkAsIs('::ffff:10.0.0.9/120') ?? assert.fail();
+  assert.deepEqual([network.family, formatNetwork(network)], [6, '::ffff:10.0.0.0/120']);
+  const contains = (address: string) =>
+    networkContainsBytes(network, parseAddressAsIs(address) ?? assert.fail(address));
+  assert.ok(contains('::ffff:10.0.0.255'));
+  assert.ok(!contains('::ffff:10.0.1.0'));
+  assert.ok(!contains('10.0.0.1'));
+  // For Kubernetes its length is that of an IPv4 network.
+  assert.equal(parseNetwork('::ffff:10.0.0.9/120'), undefined);
 });
 
 it('a network contains its addresses and no others', () => {

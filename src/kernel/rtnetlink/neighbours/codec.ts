@@ -1,5 +1,5 @@
 // Neighbours ↔ messages. Numbers: include/uapi/linux/neighbour.h.
-import { formatAddress, parseAddress } from '../../../net/address.js';
+import { formatAddress, parseAddressAsIs } from '../../../net/address.js';
 import {
   checked,
   choice,
@@ -97,7 +97,7 @@ function writeId(writer: MessageWriter, path: string, id: NeighbourId, state: nu
   const hasAddress = checked(writer, `${path}address`, address, ipAddress);
   const hasLink = checked(writer, `${path}link`, link, linkIndex);
   if (!hasAddress || !hasLink) return;
-  const bytes = parseAddress(address) ?? new Uint8Array();
+  const bytes = parseAddressAsIs(address) ?? new Uint8Array();
   writer
     .u8(AF[bytes.length === 4 ? 4 : 6])
     .u8(0)

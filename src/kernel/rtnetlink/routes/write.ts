@@ -1,5 +1,5 @@
 // The messages that change routes.
-import { type Family, familyOf, parseAddress } from '../../../net/address.js';
+import { type Family, familyOf, parseAddressAsIs } from '../../../net/address.js';
 import { checked, flagSum, ipAddress, linkIndex, writeFields } from '../fields.js';
 import { MessageWriter } from '../message.js';
 import { AF, RTM, SCOPES, WRITE_FLAGS } from '../numbers.js';
@@ -121,7 +121,7 @@ function tableOf(writer: MessageWriter, { table, type }: NewRoute): number {
 
 function writeHop(writer: MessageWriter, path: string, { gateway, link }: RouteHop, family: Family): void {
   if (gateway !== undefined && checked(writer, `${path}gateway`, gateway, ipAddress)) {
-    const bytes = parseAddress(gateway) ?? new Uint8Array();
+    const bytes = parseAddressAsIs(gateway) ?? new Uint8Array();
     const ofFamily = bytes.length === 4 ? 4 : 6;
     if (ofFamily === family) writer.attribute(RTA.gateway, () => writer.bytes(bytes));
     else writer.attribute(RTA.via, () => writer.u16(AF[ofFamily]).bytes(bytes));

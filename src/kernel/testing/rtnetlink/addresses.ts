@@ -1,6 +1,6 @@
 // Addresses of links in memory, with the kernel's rules.
 import { constants } from 'node:os';
-import { canonicalAddress, familyOf, isLinkLocalIPv6 } from '../../../net/address.js';
+import { canonicalAddressAsIs, familyOf, isLinkLocalIPv6 } from '../../../net/address.js';
 import type { AddressFlag, LinkAddress, LinkAddressId, NewLinkAddress } from '../../rtnetlink/types.js';
 
 const { EADDRNOTAVAIL, EEXIST } = constants.errno;
@@ -31,7 +31,7 @@ export class FakeAddresses {
   }
 
   delete(id: LinkAddressId): number | undefined {
-    const key = keyOf({ ...id, address: canonicalAddress(id.address) ?? id.address });
+    const key = keyOf({ ...id, address: canonicalAddressAsIs(id.address) ?? id.address });
     const held = this.#addresses.get(key);
     if (!held || held.prefix !== id.prefix) return EADDRNOTAVAIL;
     this.#addresses.delete(key);
@@ -41,7 +41,7 @@ export class FakeAddresses {
 }
 
 function completed({ address: text, peer, broadcast, flags = [], ...given }: NewLinkAddress): LinkAddress {
-  const address = canonicalAddress(text) ?? text;
+  const address = canonicalAddressAsIs(text) ?? text;
   const family = familyOf(address);
   const { validLifetime } = given;
   const set: AddressFlag[] = [...flags, ...(validLifetime === undefined ? (['permanent'] as const) : [])];
@@ -49,7 +49,7 @@ function completed({ address: text, peer, broadcast, flags = [], ...given }: New
   return {
     ...given,
     address,
-    ...(peer !== undefined && { peer: canonicalAddress(peer) ?? peer }),
+    ...(peer !== undefined && { peer: canonicalAddressAsIs(peer) ?? peer }),
     ...(broadcast !== undefined && { broadcast }),
     ...(preferred !== undefined && { preferredLifetime: preferred }),
     ...(family === 4 && { label: given.label ?? given.link }),

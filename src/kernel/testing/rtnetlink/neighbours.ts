@@ -1,6 +1,6 @@
 // Neighbours in memory, with the kernel's rules.
 import { constants } from 'node:os';
-import { canonicalAddress, familyOf } from '../../../net/address.js';
+import { canonicalAddressAsIs, familyOf } from '../../../net/address.js';
 import type { Neighbour, NeighbourId, NewNeighbour } from '../../rtnetlink/types.js';
 
 const { EEXIST, EINVAL, ENOENT } = constants.errno;
@@ -35,7 +35,7 @@ export class FakeNeighbours {
     if (verb === 'change' && !held) return ENOENT;
     const known = hardwareAddress?.toLowerCase() ?? held?.hardwareAddress;
     if (!proxy && known === undefined && WITH_ADDRESS.has(state)) return EINVAL;
-    const address = canonicalAddress(given.address) ?? given.address;
+    const address = canonicalAddressAsIs(given.address) ?? given.address;
     const neighbour: Neighbour = {
       link,
       address,
@@ -68,5 +68,5 @@ export class FakeNeighbours {
 }
 
 function keyOf({ link, address, proxy = false }: NeighbourId): string {
-  return `${link} ${canonicalAddress(address) ?? address} ${proxy}`;
+  return `${link} ${canonicalAddressAsIs(address) ?? address} ${proxy}`;
 }

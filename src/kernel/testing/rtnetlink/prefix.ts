@@ -1,10 +1,10 @@
 // Prefixes of the fake: whether an address is in one.
-import { formatAddress, parseAddress } from '../../../net/address.js';
+import { formatAddress, parseAddressAsIs } from '../../../net/address.js';
 import { type Prefix, parsePrefix } from '../../rtnetlink/prefixes.js';
 
 /** The network of an address: its bits after `length` are 0. */
 export function networkOf(address: string, length: number): string {
-  const bytes = parseAddress(address) ?? new Uint8Array();
+  const bytes = parseAddressAsIs(address) ?? new Uint8Array();
   return `${formatAddress(bytes.map((byte, i) => byte & maskOf(length - i * 8)))}/${length}`;
 }
 

@@ -100,7 +100,8 @@ const wrong: readonly (readonly [operation: unknown, field: string, rule: RegExp
   [add(IP, {}), 'entry.address', /^must be an IPv4 or IPv6 address$/],
   [add(IP, { address: '10.0.0.300' }), 'entry.address', /^must be an IPv4 or IPv6 address$/],
   [add(IP, { address: 'fd00::1' }), 'entry.address', /^must be an IPv4 address/],
-  [add(NET6, { address: '::ffff:10.0.0.1' }), 'entry.address', /^must be an IPv6 address/],
+  [add(NET6, { address: '10.0.0.1' }), 'entry.address', /^must be an IPv6 address/],
+  [add(IP, { address: '::ffff:10.0.0.1' }), 'entry.address', /^must be an IPv4 address/],
   [add(IP, { address: '10.0.0.1', port: 80 }), 'entry.port', /^must be left out for hash:ip$/],
   [
     add({ ...IP, family: 6 }, { address: 'fd00::1', prefix: 128 }),

@@ -21,12 +21,18 @@ export const LOADER_PACKAGES = {
 
 // The tests read these folders.
 const NODES = '.cache/nodes';
+const BUNDLERS = '.cache/bundlers';
 const PACKED = '.cache/package';
 
 /** Packs the package as `npm publish` would. */
 export function preparePackage() {
   const title = 'npm packages: every Node and npm that the package is tested with (about 250 MB)';
   installPinned({ folder: 'test/package/nodes', place: NODES, title });
+  installPinned({
+    folder: 'test/package/bundlers',
+    place: BUNDLERS,
+    title: 'npm packages: the bundlers and test runners that the package is tested with (about 150 MB)',
+  });
   rmSync(join(CHECKOUT, PACKED), { recursive: true, force: true });
   mkdirSync(join(CHECKOUT, PACKED), { recursive: true });
   step('npm pack', ['npm', 'pack', '--silent', '--foreground-scripts', '--pack-destination', PACKED]);

@@ -137,3 +137,62 @@ it('the flow cleaner deletes flows of its servers, now and later', { timeout: 60
   assert.deepEqual([...left.matchAll(/ sport=(\d) dport=53/g)].map(([, port]) => port).sort(), ['1', '3']);
   assert.equal(await program.end(), 0);
 });
+
+it('the exporter of flows counts flows that begin and end', { timeout: 60_000 }, async () => {
+  const program = new Program('flowExporter', '0');
+  const port = Number(/^metrics on port (\d+)$/.exec(await program.line())?.[1]);
+  const metrics = async () => (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  const ends = '-s 10.0.0.9 -d 10.96.0.10 -p udp --sport 99 --dport 53';
+  tools(`conntrack -I -t 600 ${ends}`, `conntrack -D ${ends}`);
+  let text = '';
+  for (let i = 0; i < 100 && !/^conntrack_ended_total\{protocol="udp"\} [1-9]/m.test(text); i++) {
+    await sleep(100);
+    text = await metrics();
+  }
+  assert.match(text, /^conntrack_begun_total\{protocol="udp"\} [1-9]/m);
+  assert.match(text, /^conntrack_ended_total\{protocol="udp"\} [1-9]/m);
+  assert.match(text, /^conntrack_flows_max [1-9]/m);
+  assert.equal(await program.end(), 0);
+});
+
+it('the reconciler makes and repairs a network in a namespace', { timeout: 60_000 }, async () => {
+  const name = 'knp-reconciled';
+  tools(`ip netns add ${name}`);
+  try {
+    const wanted = (more: string) => `
+      links: [{ name: web0, kind: bridge, mtu: 1400 }]
+      addresses: [{ link: web0, address: 10.0.9.1, prefix: 24 }]
+      rules: [{ priority: 1000, from: 10.0.9.0/24, table: 100 }]
+      ${more}`;
+    const routes = 'routes: [{ destination: 10.8.0.0/16, gateway: 10.0.9.254, table: 100 }]';
+    const program = new Program('network', `/run/netns/${name}`, file('network.yaml', wanted(routes)));
+    assert.equal(await program.line(), '4 changes');
+    const seen = () => tools(`ip -n ${name} rule`, `ip -n ${name} route show table 100`).join('');
+    assert.match(seen(), /^1000:\sfrom 10\.0\.9\.0\/24 lookup 100/m);
+    assert.match(seen(), /^10\.8\.0\.0\/16 via 10\.0\.9\.254 dev web0/m);
+    tools(`ip -n ${name} rule del priority 1000`);
+    assert.equal(await program.line(), '1 changes');
+    assert.match(seen(), /^1000:/m);
+    file('network.yaml', wanted(''));
+    program.reload();
+    assert.equal(await program.line(), '1 changes');
+    assert.doesNotMatch(seen(), /10\.8\.0\.0/);
+    assert.equal(await program.end(), 0);
+  } finally {
+    tools(`ip netns del ${name}`);
+  }
+});
+
+it('the states of links are those of their carriers', { timeout: 60_000 }, async () => {
+  const name = 'knp-states';
+  tools(`ip netns add ${name}`, `ip -n ${name} link set lo up`, `ip -n ${name} link add name br0 type bridge`);
+  try {
+    const program = new Program('linkState', `/run/netns/${name}`);
+    const lines: string[] = [];
+    for (let line = await program.line(); line !== undefined; line = await program.line()) lines.push(line);
+    assert.ok(lines.includes('lo up'), lines.join());
+    assert.ok(lines.includes('br0 down'), lines.join());
+  } finally {
+    tools(`ip netns del ${name}`);
+  }
+});

@@ -1,7 +1,15 @@
 // The packed package in empty projects, run by every Node that `npm test` installs, without a compiler.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ROOT } from './paths.js';
@@ -50,6 +58,8 @@ export interface Project {
   readonly installed: string;
   /** Runs a program in the project; its PATH has only the project's Node and a shell. */
   run(...command: readonly string[]): Outcome;
+  /** Moves the installed package away, or back. */
+  rename(to: string, from?: string): void;
   remove(): void;
 }
 
@@ -61,13 +71,20 @@ export function emptyProject(node: string): Project {
   symlinkSync(nodePath(node), join(path, 'node'));
   symlinkSync('/bin/sh', join(path, 'sh'));
   writeFileSync(join(folder, 'package.json'), '{ "private": true }');
+  const installed = join(folder, 'node_modules/kube-netlink-proxy');
   return {
     folder,
-    installed: join(folder, 'node_modules/kube-netlink-proxy'),
+    installed,
     run: (command = '', ...args) =>
       spawnSync(command, args, { cwd: folder, encoding: 'utf8', env: environment(path) }),
+    rename: (to, from = installed) => renameSync(from, to),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
+}
+
+/** Runs a program in a folder, with this machine's PATH and nothing else of this process. */
+export function run(folder: string, command: string, ...args: readonly string[]): Outcome {
+  return spawnSync(command, args, { cwd: folder, encoding: 'utf8', env: environment(process.env['PATH'] ?? '') });
 }
 
 /** Installs the tarball with an npm. */

@@ -4,10 +4,14 @@ import { describe, it } from 'node:test';
 import { type BalancedService, balance } from '../../examples/cookbook/balancer.js';
 import { ban, readBans } from '../../examples/cookbook/banList.js';
 import { metricsOf } from '../../examples/cookbook/exporter.js';
+import { FlowCounters } from '../../examples/cookbook/flowExporter.js';
 import { cleanFlows } from '../../examples/cookbook/flowCleaner.js';
+import { linkStates } from '../../examples/cookbook/linkState.js';
+import { follow, type Network, reconcile } from '../../examples/cookbook/network.js';
 import { holdAddress } from '../../examples/cookbook/vip.js';
 import { NetlinkError } from '../../src/errors.js';
-import { FakeConntrack, FakeIpset, FakeIpvs, FakeRtnetlink } from '../../src/kernel/testing/index.js';
+import { AttributeWriter, genericHeader } from '../../src/kernel/netlink/index.js';
+import { FakeConntrack, FakeIpset, FakeIpvs, FakeNetlink, FakeRtnetlink } from '../../src/kernel/testing/index.js';
 
 const web: BalancedService = {
   address: '10.96.0.10',
@@ -157,4 +161,107 @@ it('the flow cleaner deletes flows that exist, flows that begin, and all again a
     (await conntrack.list().toArray()).map(({ reply }) => reply.source),
     ['10.0.0.1'],
   );
+});
+
+describe('the reconciler of a network', () => {
+  const wanted: Network = {
+    links: [{ name: 'web0', kind: 'dummy', mtu: 1400 }],
+    addresses: [
+      { link: 'web0', address: '10.0.9.1', prefix: 24 },
+      { link: 'web0', address: 'fd00:9::1', prefix: 64 },
+    ],
+    routes: [
+      { destination: '10.8.0.0/16', gateway: '10.0.9.254', table: 100 },
+      { destination: 'default', family: 6, link: 'web0', table: 100 },
+    ],
+    rules: [
+      { priority: 1000, from: '10.0.9.0/24', table: 100 },
+      { priority: 1000, from: 'fd00:9::/64', table: 100 },
+    ],
+  };
+
+  it('makes what is wanted, once, and removes what is not wanted any more', async () => {
+    const rtnetlink = new FakeRtnetlink();
+    const state = async () => [
+      await rtnetlink.listLinks(),
+      await rtnetlink.listAddresses(),
+      await rtnetlink.listRoutes().toArray(),
+      await rtnetlink.listRules(),
+    ];
+    const empty = await state();
+    assert.equal(await reconcile(rtnetlink, wanted), 7);
+    assert.equal(await reconcile(rtnetlink, wanted), 0);
+    const [route] = await rtnetlink.listRoutes({ family: 4, table: 100 }).toArray();
+    assert.deepEqual([route?.destination, route?.gateway], ['10.8.0.0/16', '10.0.9.254']);
+    const changed: Network = {
+      ...wanted,
+      links: [{ name: 'web0', kind: 'dummy', mtu: 1300 }],
+      addresses: wanted.addresses?.slice(0, 1) ?? [],
+      rules: [{ priority: 1000, from: '10.0.9.0/24', table: 200 }],
+    };
+    assert.equal(await reconcile(rtnetlink, changed, wanted), 5);
+    assert.equal((await rtnetlink.getLink('web0'))?.mtu, 1300);
+    assert.equal((await rtnetlink.listRules(4)).find(({ priority }) => priority === 1000)?.table, 200);
+    await reconcile(rtnetlink, {}, changed);
+    assert.deepEqual(await state(), empty);
+  });
+
+  it('repairs what others change, until it is ended', async () => {
+    const rtnetlink = new FakeRtnetlink();
+    const end = new AbortController();
+    const reports: number[] = [];
+    await follow(rtnetlink, wanted, {}, end.signal, (changes) => {
+      reports.push(changes);
+      if (reports.length === 1) void rtnetlink.deleteAddress({ link: 'web0', address: '10.0.9.1', prefix: 24 });
+      else end.abort();
+    });
+    assert.equal(reports[0], 7);
+    assert.equal((await rtnetlink.listAddresses('web0')).filter(({ address }) => address === '10.0.9.1').length, 1);
+  });
+});
+
+it('the exporter of flows counts what begins and ends, and losses', async () => {
+  const conntrack = new FakeConntrack();
+  const end = new AbortController();
+  const counters = new FlowCounters();
+  const counting = counters.count(conntrack, end.signal);
+  await new Promise(setImmediate);
+  const original = { source: '10.0.0.9', destination: '10.96.0.10', sourcePort: 1, destinationPort: 80 };
+  const reply = { source: '10.0.0.1', destination: '10.0.0.9', sourcePort: 80, destinationPort: 1 };
+  const bytes = { packets: 1n, bytes: 700n };
+  const flow = conntrack.track({
+    ...{ protocol: 'tcp', original, reply, counters: { original: bytes, reply: bytes } },
+  });
+  await conntrack.deleteFlows([flow]);
+  await new Promise(setImmediate);
+  conntrack.events.lose();
+  await new Promise(setImmediate);
+  const lines = (await counters.metrics(conntrack)).split('\n');
+  for (const line of [
+    'conntrack_flows 0',
+    'conntrack_begun_total{protocol="tcp"} 1',
+    'conntrack_ended_total{protocol="tcp"} 1',
+    'conntrack_bytes_total{protocol="tcp"} 1400',
+    'conntrack_losses_total 1',
+  ]) {
+    assert.ok(lines.includes(line), `${line} is missing in\n${lines.join('\n')}`);
+  }
+  end.abort();
+  await counting;
+});
+
+it('the states of links are read from the messages of a family without a client', async () => {
+  const netlink = new FakeNetlink();
+  netlink.families.set('ethtool', { name: 'ethtool', id: 21, version: 1, headerSize: 0, groups: new Map() });
+  const state = (name: string, link?: number) => {
+    const payload = new AttributeWriter(genericHeader(6)).nested(1, (header) => header.u32(1, 7).text(2, name));
+    return { type: 21, flags: 0, payload: (link === undefined ? payload : payload.u8(2, link)).payload() };
+  };
+  netlink.answer = ({ type, flags }) => {
+    return type === 21 && flags === 0x300 ? [state('eth0', 1), state('eth1', 0), state('none')] : 95;
+  };
+  assert.deepEqual(await linkStates(netlink), [
+    { name: 'eth0', carrier: true },
+    { name: 'eth1', carrier: false },
+  ]);
 });

@@ -65,6 +65,27 @@ export function netlinkContract(open: (protocol: 'generic' | 'route') => Promise
     assert.deepEqual(await netlink.send([]), []);
   });
 
+  it('sends nothing that asks for a listing, which dump() reads', async () => {
+    const netlink = await open('route');
+    const all = { type: 18, payload: new Uint8Array(16) };
+    // Each bit of NLM_F_DUMP alone suffices for a message that gets; the bits of one that changes mean something else.
+    const replace = { type: 0x7000, flags: 0x300 };
+    const [both, first, second, other] = await netlink.send([
+      ...[0x300, 0x100, 0x200].map((flags) => ({ ...all, flags })),
+      replace,
+    ]);
+    for (const refused of [both, first, second]) {
+      assert.equal(refused?.code, 'ERR_INVALID_ARGUMENT');
+      assert.match(refused.kernelMessage ?? '', /^flags must not ask for a listing \(NLM_F_DUMP\)/);
+    }
+    assert.notEqual(other?.code, 'ERR_INVALID_ARGUMENT');
+    assert.ok((await netlink.dump(all).toArray()).length > 0);
+    const generic = await open('generic');
+    const families = { type: 16, flags: 0x300, payload: Uint8Array.of(3, 1, 0, 0) };
+    assert.equal((await generic.send([families]))[0]?.code, 'ERR_INVALID_ARGUMENT');
+    await assert.rejects(netlink.resolveFamily('nlctrl'), /only the protocol generic has families with names/);
+  });
+
   it('rejects invalid arguments, and names the field', async () => {
     const netlink = await open('route');
     await assert.rejects(

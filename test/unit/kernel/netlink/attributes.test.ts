@@ -1,8 +1,9 @@
 // Attributes: written and read in every form, and refused when they break a rule.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AttributeReader } from '../../../../src/kernel/netlink/attributeReader.js';
+import { Attribute, AttributeReader } from '../../../../src/kernel/netlink/attributeReader.js';
 import { AttributeWriter, NLA_F_NET_BYTEORDER } from '../../../../src/kernel/netlink/attributeWriter.js';
+import { readMessages } from '../../../../src/kernel/netlink/messages.js';
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 const only = (payload: Uint8Array) => [...new AttributeReader(payload)][0] ?? assert.fail('no attribute');
@@ -63,6 +64,22 @@ test('what is written is read', () => {
   assert.equal([...(b?.nested() ?? [])][0]?.u8(), 4);
 });
 
+test('the bytes of an attribute, and payloads of messages, share no memory with a reply that is a Buffer', () => {
+  const payload = new AttributeWriter().u32(1, 7).payload();
+  const reply = Buffer.concat([Buffer.from('18000000100000000000000000000000', 'hex'), payload]);
+  const message = [...readMessages(reply)][0] ?? assert.fail();
+  const [attribute] = new AttributeReader(message.payload);
+  const bytes = attribute?.bytes() ?? assert.fail();
+  const copy = message.payload.slice();
+  reply.fill(0xff);
+  assert.equal(hex(bytes), '07000000');
+  assert.equal(hex(copy), hex(payload));
+  assert.ok(!Buffer.isBuffer(message.payload) && !Buffer.isBuffer(bytes));
+  const own = only(new AttributeWriter().bytes(1, Buffer.from('abcd')).payload()).bytes();
+  own.fill(0);
+  assert.equal(hex(own), '00000000');
+});
+
 test('very many attributes enlarge the buffer', () => {
   const writer = new AttributeWriter();
   for (let i = 0; i < 5000; i++) writer.u32(1, i);
@@ -91,6 +108,18 @@ test('a value that breaks a rule is refused with its attribute, and nothing is w
       /attribute 6 \(length\) must be at most 65531 bytes, found 65532/,
     ],
     [(to) => to.address(7, '10.0.0'), /attribute 7 \(address\) must be an IP address, found '10.0.0'/],
+    [(to) => to.address(7, 7 as never), /^TypeError: attribute 7 \(address\)/],
+    ...[Number.NaN, -1, 1.5, 2 ** 53].map((type): [(to: AttributeWriter) => unknown, RegExp] => [
+      (to) => to.nested(type, () => {}),
+      /^RangeError: attribute \S+ \(type\) must be an integer from 0 to 65535/,
+    ]),
+    ...[undefined, null, '5', 5n, Symbol('x'), {}].map((type): [(to: AttributeWriter) => unknown, RegExp] => [
+      (to) => to.nested(type as never, () => {}),
+      /^TypeError: attribute .* \(type\) must be an integer from 0 to 65535/,
+    ]),
+    [(to) => to.nested(8, 5 as never), /^TypeError: attribute 8 \(nested\) must be a function, found 5$/],
+    [(to) => to.nested(8, async () => {}), /^TypeError: attribute 8 \(nested\) must be a function that is not async/],
+    [() => new AttributeWriter([1] as never), /^TypeError: header must be a Uint8Array/],
     [(to) => to.flag(65_536), /attribute 65536 \(type\) must be an integer from 0 to 65535/],
     [(to) => to.nested(8, (inner) => inner.nested(2, (most) => most.u8(3, 300))), /attribute 8, 2, 3 \(u8\)/],
     [(to) => to.nested(8, (inner) => inner.bytes(1, new Uint8Array(65_530))), /attribute 8 |attribute 32776/],
@@ -142,6 +171,23 @@ test('attributes that break a rule are an error that names them', () => {
   assert.throws(() => [...new AttributeReader(Uint8Array.of(5, 0), { operation: 'route.list' })], {
     operation: 'route.list',
   });
+});
+
+test('a wrong argument of a reader is named', () => {
+  const refusals: [() => unknown, RegExp][] = [
+    [() => new AttributeReader([1] as never), /^TypeError: netlink\.AttributeReader: payload must be a Uint8Array/],
+    [() => new AttributeReader(undefined as never), /payload must be a Uint8Array/],
+    [() => new AttributeReader(new Uint8Array(), null as never), /place must be an object/],
+    [() => new AttributeReader(new Uint8Array(), { ofset: 4 } as never), /ofset is no option/],
+    [() => new AttributeReader(new Uint8Array(), { offset: '4' as never }), /offset must be an integer/],
+    [() => new AttributeReader(new Uint8Array(), { offset: Number.NaN }), /offset must be an integer/],
+    [() => new AttributeReader(new Uint8Array(), { operation: 5 as never }), /operation must be a text/],
+    [() => new Attribute(-1, new Uint8Array(), 'x', 'y'), /netlink\.Attribute: type must be an integer/],
+    [() => new Attribute(1, 'x' as never, 'x', 'y'), /netlink\.Attribute: value must be a Uint8Array/],
+  ];
+  for (const [make, pattern] of refusals) {
+    assert.throws(make, (error) => pattern.test(String(error)) || assert.fail(String(error)));
+  }
 });
 
 test('no bytes make the reader read beyond them, loop, or throw another error', () => {

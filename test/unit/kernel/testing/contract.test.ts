@@ -42,8 +42,8 @@ describe('a fake of rtnetlink', () => {
   rtnetlinkObjectsContract(async () => new FakeRtnetlink());
 });
 describe('a fake of netlink', () => {
-  netlinkContract(async () => {
-    const fake = new FakeNetlink();
+  netlinkContract(async (protocol) => {
+    const fake = new FakeNetlink(protocol);
     const groups = new Map([['notify', 16]]);
     fake.families.set('nlctrl', { name: 'nlctrl', id: 16, version: 2, headerSize: 0, groups });
     const lo = { type: LINK_TYPE, flags: 0, payload: Uint8Array.of(0, 0, 4, 3, 1, 0, 0, 0) };

@@ -1,6 +1,6 @@
 // The file of the addon: where it is, in a checkout, an installed package and a bundle.
 import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import module from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { findPackageRoot, moduleFile } from '../packageRoot.js';
 
@@ -13,20 +13,21 @@ const VARIABLE = 'KUBE_NETLINK_PROXY_ADDON';
  * bundle. Throws an Error that says how to get the file if there is none, or if it cannot be loaded.
  */
 export function loadAddonFile(): unknown {
-  const require = createRequire(moduleFile());
+  // As a method: webpack takes an imported createRequire() and every require() for its own.
+  const load = module.createRequire(moduleFile());
   const root = findPackageRoot();
   const file = process.env[VARIABLE];
-  if (file) return loadFile(require, resolve(file), `${VARIABLE} must name a file of its prebuilds/`);
-  if (root === undefined) return loadBeside(require);
+  if (file) return loadFile(load, resolve(file), `${VARIABLE} must name a file of its prebuilds/`);
+  if (root === undefined) return loadBeside(load);
   try {
-    return require('node-gyp-build')(root);
+    return load('node-gyp-build')(root);
   } catch (cause) {
     throw notLoaded(`of ${root}`, cause, advice(root));
   }
 }
 
 /** A bundle may know neither its own place nor that of the package: then the script that Node was started with is in its folder. */
-function loadBeside(require: NodeJS.Require): unknown {
+function loadBeside(load: NodeJS.Require): unknown {
   const folders = new Set([moduleFile(), process.argv[1]].flatMap((file) => (file ? [dirname(file)] : [])));
   const names = ['glibc', 'musl'].map((library) => `kube-netlink-proxy.${library}.node`);
   const copies = [...folders].flatMap((folder) => names.map((name) => join(folder, name))).filter(existsSync);
@@ -36,16 +37,16 @@ function loadBeside(require: NodeJS.Require): unknown {
     throw notLoaded(`of the bundle in ${[...folders].join(' or ')}`, new Error('there is none'), copied);
   }
   try {
-    return loadFile(require, first, copied);
+    return loadFile(load, first, copied);
   } catch (error) {
     if (second === undefined) throw error;
-    return loadFile(require, second, copied);
+    return loadFile(load, second, copied);
   }
 }
 
-function loadFile(require: NodeJS.Require, file: string, advice: string): unknown {
+function loadFile(load: NodeJS.Require, file: string, advice: string): unknown {
   try {
-    return require(file);
+    return load(file);
   } catch (cause) {
     throw notLoaded(file, cause, advice);
   }

@@ -185,7 +185,11 @@ it('the reconciler makes and repairs a network in a namespace', { timeout: 60_00
 
 it('the states of links are those of their carriers', { timeout: 60_000 }, async () => {
   const name = 'knp-states';
-  tools(`ip netns add ${name}`, `ip -n ${name} link set lo up`, `ip -n ${name} link add name br0 type bridge`);
+  tools(
+    `ip netns add ${name}`,
+    `ip -n ${name} link set lo up`,
+    `ip -n ${name} link add name br0 type bridge`,
+  );
   try {
     const program = new Program('linkState', `/run/netns/${name}`);
     const lines: string[] = [];

@@ -49,15 +49,31 @@ const BUNDLERS: Readonly<Record<string, (output: string, keepOut: boolean) => vo
   'esbuild to ES modules': (output, keepOut) => esbuild(output, keepOut, 'esm'),
   'esbuild to CommonJS': (output, keepOut) => esbuild(output, keepOut, 'cjs'),
   'webpack to ES modules': (output, keepOut) =>
-    webpack(output, keepOut && 'module-import', `experiments: { outputModule: true },`, `library: { type: 'module' },`),
+    webpack(
+      output,
+      keepOut && 'module-import',
+      `experiments: { outputModule: true },`,
+      `library: { type: 'module' },`,
+    ),
   'webpack to CommonJS': (output, keepOut) => webpack(output, keepOut && 'node-commonjs', '', ''),
   'rollup to ES modules': (output, keepOut) => rollup(output, keepOut, 'es'),
   'rollup to CommonJS': (output, keepOut) => rollup(output, keepOut, 'cjs'),
 };
 
 function esbuild(output: string, keepOut: boolean, format: string): void {
-  const options = ['--bundle', '--platform=node', `--format=${format}`, `--outfile=${output}`, '--log-level=error'];
-  tool('esbuild/bin/esbuild', 'program.mjs', ...options, ...(keepOut ? ['--external:kube-netlink-proxy'] : []));
+  const options = [
+    '--bundle',
+    '--platform=node',
+    `--format=${format}`,
+    `--outfile=${output}`,
+    '--log-level=error',
+  ];
+  tool(
+    'esbuild/bin/esbuild',
+    'program.mjs',
+    ...options,
+    ...(keepOut ? ['--external:kube-netlink-proxy'] : []),
+  );
 }
 
 function webpack(output: string, externals: string | false, top: string, inOutput: string): void {
@@ -103,7 +119,8 @@ describe('a bundle', () => {
 
   for (const [name, bundle] of Object.entries(BUNDLERS)) {
     const file = name.endsWith('CommonJS') ? 'bundle.cjs' : 'bundle.mjs';
-    const start = (path: string, env: NodeJS.ProcessEnv = {}) => run('/', 'env', ...words(env), nodePath('node24'), path);
+    const start = (path: string, env: NodeJS.ProcessEnv = {}) =>
+      run('/', 'env', ...words(env), nodePath('node24'), path);
 
     it(`of ${name} without the package finds it where it is installed`, () => {
       const output = join(project.folder, 'out', name.replaceAll(' ', '-'), file);
@@ -122,7 +139,10 @@ describe('a bundle', () => {
       try {
         const missing = start(output);
         assert.equal(missing.status, 1);
-        assert.match(missing.stdout, /the native addon .* cannot be loaded: .*; copy kube-netlink-proxy\/prebuilds\/linux-/);
+        assert.match(
+          missing.stdout,
+          /the native addon .* cannot be loaded: .*; copy kube-netlink-proxy\/prebuilds\/linux-/,
+        );
         const prebuilds = join(hidden, `prebuilds/linux-${process.arch}`);
         const [binary = ''] = readdirSync(prebuilds).filter((each) => each.includes('glibc'));
         const variable = { KUBE_NETLINK_PROXY_ADDON: join(prebuilds, binary) };

@@ -1,7 +1,15 @@
 // The tarball: its files, and the types and modules that its description promises.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { after, before, test } from 'node:test';
 import { printedOnSIGUSR1 } from '../support/inspector.js';
@@ -64,10 +72,15 @@ test('it holds modules, types, the command, sources of the addon, binaries and l
 test('the links of its README, and of the documents of the library, lead to files in it', () => {
   const paths = ['README.md', 'docs/library.md', 'docs/cookbook.md'];
   const broken = paths.flatMap((path) => {
-    const text = readFileSync(join(project.installed, path), 'utf8').replaceAll(/^( *)```[\s\S]*?^\1```$/gm, '');
+    const text = readFileSync(join(project.installed, path), 'utf8').replaceAll(
+      /^( *)```[\s\S]*?^\1```$/gm,
+      '',
+    );
     const links = [...text.matchAll(/\]\(([^)\s#]+)[^)\s]*\)/g)].map(([, link = '']) => link);
     const files = links.filter((link) => !/^\w+:/.test(link)).map((link) => join(dirname(path), link));
-    return files.filter((file) => !existsSync(join(project.installed, file))).map((file) => `${path}: ${file}`);
+    return files
+      .filter((file) => !existsSync(join(project.installed, file)))
+      .map((file) => `${path}: ${file}`);
   });
   assert.deepEqual(broken, []);
 });
@@ -173,7 +186,12 @@ const COMPILED = [
 for (const { module, resolution } of COMPILED) {
   test(`programs that import every door compile with moduleResolution ${resolution}`, () => {
     // Without --skipLibCheck: no door needs the types of a package that is optional.
-    compile(resolution, Object.keys(description().exports), ['--module', module, '--moduleResolution', resolution]);
+    compile(resolution, Object.keys(description().exports), [
+      '--module',
+      module,
+      '--moduleResolution',
+      resolution,
+    ]);
   });
 }
 

@@ -1,15 +1,7 @@
 // The packed package in empty projects, run by every Node that `npm test` installs, without a compiler.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ROOT } from './paths.js';
@@ -84,7 +76,11 @@ export function emptyProject(node: string): Project {
 
 /** Runs a program in a folder, with this machine's PATH and nothing else of this process. */
 export function run(folder: string, command: string, ...args: readonly string[]): Outcome {
-  return spawnSync(command, args, { cwd: folder, encoding: 'utf8', env: environment(process.env['PATH'] ?? '') });
+  return spawnSync(command, args, {
+    cwd: folder,
+    encoding: 'utf8',
+    env: environment(process.env['PATH'] ?? ''),
+  });
 }
 
 /** Installs the tarball with an npm. */

@@ -4,14 +4,20 @@ import { describe, it } from 'node:test';
 import { type BalancedService, balance } from '../../examples/cookbook/balancer.js';
 import { ban, readBans } from '../../examples/cookbook/banList.js';
 import { metricsOf } from '../../examples/cookbook/exporter.js';
-import { FlowCounters } from '../../examples/cookbook/flowExporter.js';
 import { cleanFlows } from '../../examples/cookbook/flowCleaner.js';
+import { FlowCounters } from '../../examples/cookbook/flowExporter.js';
 import { linkStates } from '../../examples/cookbook/linkState.js';
 import { follow, type Network, reconcile } from '../../examples/cookbook/network.js';
 import { holdAddress } from '../../examples/cookbook/vip.js';
 import { NetlinkError } from '../../src/errors.js';
 import { AttributeWriter, genericHeader } from '../../src/kernel/netlink/index.js';
-import { FakeConntrack, FakeIpset, FakeIpvs, FakeNetlink, FakeRtnetlink } from '../../src/kernel/testing/index.js';
+import {
+  FakeConntrack,
+  FakeIpset,
+  FakeIpvs,
+  FakeNetlink,
+  FakeRtnetlink,
+} from '../../src/kernel/testing/index.js';
 
 const web: BalancedService = {
   address: '10.96.0.10',
@@ -212,11 +218,15 @@ describe('the reconciler of a network', () => {
     const reports: number[] = [];
     await follow(rtnetlink, wanted, {}, end.signal, (changes) => {
       reports.push(changes);
-      if (reports.length === 1) void rtnetlink.deleteAddress({ link: 'web0', address: '10.0.9.1', prefix: 24 });
+      if (reports.length === 1)
+        void rtnetlink.deleteAddress({ link: 'web0', address: '10.0.9.1', prefix: 24 });
       else end.abort();
     });
     assert.equal(reports[0], 7);
-    assert.equal((await rtnetlink.listAddresses('web0')).filter(({ address }) => address === '10.0.9.1').length, 1);
+    assert.equal(
+      (await rtnetlink.listAddresses('web0')).filter(({ address }) => address === '10.0.9.1').length,
+      1,
+    );
   });
 });
 
@@ -254,7 +264,9 @@ it('the states of links are read from the messages of a family without a client'
   const netlink = new FakeNetlink();
   netlink.families.set('ethtool', { name: 'ethtool', id: 21, version: 1, headerSize: 0, groups: new Map() });
   const state = (name: string, link?: number) => {
-    const payload = new AttributeWriter(genericHeader(6)).nested(1, (header) => header.u32(1, 7).text(2, name));
+    const payload = new AttributeWriter(genericHeader(6)).nested(1, (header) =>
+      header.u32(1, 7).text(2, name),
+    );
     return { type: 21, flags: 0, payload: (link === undefined ? payload : payload.u8(2, link)).payload() };
   };
   netlink.answer = ({ type, flags }) => {

@@ -135,50 +135,78 @@ export interface SetEntry {
 }
 
 /** `Needed` fields, fields that are `Allowed`, and none of the others. */
-type Only<Fields, Needed extends keyof Fields, Allowed extends keyof Fields> = {
+export type OnlyFields<Fields, Needed extends keyof Fields, Allowed extends keyof Fields> = {
   readonly [Field in Needed]-?: Exclude<Fields[Field], undefined>;
 } & Pick<Fields, Exclude<Allowed, Needed>> & {
     readonly [Field in Exclude<keyof Fields, Needed | Allowed>]?: undefined;
   };
 
-type Extensions = 'timeout' | 'counters' | 'comment' | 'skbInfo';
-type Sizes = 'hashSize' | 'maxElements' | 'bucketSize' | 'initval' | 'forceAdd';
+/** Parameters of every set: its entries have extensions. */
+export type ExtensionParameter = 'timeout' | 'counters' | 'comment' | 'skbInfo';
+/** Parameters of every hash. */
+export type HashParameter = 'hashSize' | 'maxElements' | 'bucketSize' | 'initval' | 'forceAdd';
 
 /** The parameters of a hash of addresses or networks. */
-type Hash<Own extends keyof SetParameters = never> = Only<SetParameters, 'family', Extensions | Sizes | Own>;
+export type HashParameters<Own extends keyof SetParameters = never> = OnlyFields<
+  SetParameters,
+  'family',
+  ExtensionParameter | HashParameter | Own
+>;
 
-type Bitmap<Own extends 'netmask' = never> = Only<Unranged, never, Extensions | Own> & {
+/** The parameters of a bitmap of addresses. */
+export type BitmapParameters<Own extends 'netmask' = never> = OnlyFields<
+  RangelessParameters,
+  never,
+  ExtensionParameter | Own
+> & {
   readonly family?: 4 | undefined;
   readonly range: readonly [from: string, to: string];
 };
 
-/** What has another type in bitmaps is left out. */
-type Unranged = Omit<SetParameters, 'range' | 'family'>;
+/** The parameters but for those that have another type in bitmaps. */
+export type RangelessParameters = Omit<SetParameters, 'range' | 'family'>;
 
-interface ParametersByType {
-  'bitmap:ip': Bitmap<'netmask'>;
-  'bitmap:ip,mac': Bitmap;
-  'bitmap:port': Only<Unranged, never, Extensions> & {
+/** The parameters of a set, by its type. */
+export interface ParametersByType {
+  /** `range`, and a netmask. */
+  'bitmap:ip': BitmapParameters<'netmask'>;
+  /** `range`. */
+  'bitmap:ip,mac': BitmapParameters;
+  /** A range of ports. */
+  'bitmap:port': OnlyFields<RangelessParameters, never, ExtensionParameter> & {
     readonly family?: undefined;
     readonly range?: readonly [from: number, to: number] | undefined;
   };
-  'hash:ip': Hash<'netmask' | 'bitmask'>;
-  'hash:mac': Only<SetParameters, never, Extensions | Sizes>;
-  'hash:ip,mac': Hash;
-  'hash:net': Hash;
-  'hash:net,net': Hash<'netmask' | 'bitmask'>;
-  'hash:ip,port': Hash<'netmask' | 'bitmask'>;
-  'hash:net,port': Hash;
-  'hash:ip,port,ip': Hash;
-  'hash:ip,port,net': Hash;
-  'hash:ip,mark': Hash<'markMask'>;
-  'hash:net,port,net': Hash;
-  'hash:net,iface': Hash;
-  'list:set': Only<SetParameters, never, Extensions | 'size'>;
+  /** A family, and masks. */
+  'hash:ip': HashParameters<'netmask' | 'bitmask'>;
+  /** No family. */
+  'hash:mac': OnlyFields<SetParameters, never, ExtensionParameter | HashParameter>;
+  /** A family. */
+  'hash:ip,mac': HashParameters;
+  /** A family. */
+  'hash:net': HashParameters;
+  /** A family, and masks. */
+  'hash:net,net': HashParameters<'netmask' | 'bitmask'>;
+  /** A family, and masks. */
+  'hash:ip,port': HashParameters<'netmask' | 'bitmask'>;
+  /** A family. */
+  'hash:net,port': HashParameters;
+  /** A family. */
+  'hash:ip,port,ip': HashParameters;
+  /** A family. */
+  'hash:ip,port,net': HashParameters;
+  /** A family, and a mask of marks. */
+  'hash:ip,mark': HashParameters<'markMask'>;
+  /** A family. */
+  'hash:net,port,net': HashParameters;
+  /** A family. */
+  'hash:net,iface': HashParameters;
+  /** A size. */
+  'list:set': OnlyFields<SetParameters, never, ExtensionParameter | 'size'>;
 }
 
 /** The family of a set's addresses: needed for a hash of addresses or networks, left out for a type without addresses. */
-type FamilyOf<Type extends SetType> = Pick<ParametersByType[Type], 'family'>;
+export type FamilyOf<Type extends SetType> = Pick<ParametersByType[Type], 'family'>;
 
 /** A set as it is created: its name of at most 31 bytes (`IPSET_MAXNAMELEN` less the terminator), its type, and the type's parameters. */
 export type SetDefinition = {
@@ -191,22 +219,27 @@ export type SetReference<Type extends SetType = SetType> = {
   readonly type: Type;
 } & FamilyOf<Type>;
 
-type EntryExtensions =
+/** Fields of every entry: its extensions, which the set must have. */
+export type ExtensionField =
   | ('timeout' | 'packets' | 'bytes' | 'comment')
   | ('skbMark' | 'skbMask' | 'skbPrio' | 'skbQueue');
 
-type Entry<Needed extends keyof SetEntry, Allowed extends keyof SetEntry = never> = Only<
+/** The fields of an entry: needed ones, and ones that it may have beside its extensions. */
+export type EntryFields<Needed extends keyof SetEntry, Allowed extends keyof SetEntry = never> = OnlyFields<
   SetEntry,
   Needed,
-  Allowed | EntryExtensions
+  Allowed | ExtensionField
 >;
 
-type Ip = 'prefix' | 'lastAddress';
-type Net = Ip | 'noMatch';
-type Net2 = 'prefix2' | 'lastAddress2' | 'noMatch';
+/** Fields that make a range of an address. */
+export type AddressField = 'prefix' | 'lastAddress';
+/** Fields of a network in the first place. */
+export type NetworkField = AddressField | 'noMatch';
+/** Fields of a network in another place. */
+export type SecondNetworkField = 'prefix2' | 'lastAddress2' | 'noMatch';
 
 /** A protocol with its port, or one that has none. */
-type Ported =
+export type PortFields =
   | { readonly protocol: IpProtocol; readonly port: number; readonly icmp?: undefined }
   | {
       readonly protocol: number;
@@ -214,38 +247,57 @@ type Ported =
       readonly port?: undefined;
       readonly lastPort?: undefined;
     };
-type WithPort<Needed extends keyof SetEntry, Allowed extends keyof SetEntry> = Entry<
+/** The fields of an entry with a protocol. */
+export type PortEntryFields<Needed extends keyof SetEntry, Allowed extends keyof SetEntry> = EntryFields<
   Needed | 'protocol',
   Allowed | 'port' | 'lastPort' | 'icmp'
 > &
-  Ported;
+  PortFields;
 
-interface EntryByType {
-  'bitmap:ip': Entry<'address', Ip>;
-  'bitmap:ip,mac': Entry<'address', 'mac'>;
-  'bitmap:port': Entry<'port', 'lastPort'>;
-  'hash:ip': Entry<'address', Ip>;
-  'hash:mac': Entry<'mac'>;
-  'hash:ip,mac': Entry<'address' | 'mac'>;
-  'hash:net': Entry<'address', Net>;
-  'hash:net,net': Entry<'address' | 'address2', Net | Net2>;
-  'hash:ip,port': WithPort<'address', Ip>;
-  'hash:net,port': WithPort<'address', Net>;
-  'hash:ip,port,ip': WithPort<'address' | 'address2', Ip>;
-  'hash:ip,port,net': WithPort<'address' | 'address2', Ip | Net2>;
-  'hash:ip,mark': Entry<'address' | 'mark', Ip>;
-  'hash:net,port,net': WithPort<'address' | 'address2', Net | Net2>;
-  'hash:net,iface': Entry<'address' | 'interface', Net | 'physdev' | 'wildcard'>;
-  'list:set': Entry<'set', 'before' | 'after'>;
+/** The fields of an entry, by the type of its set. */
+export interface EntryByType {
+  /** `IP|IP/CIDR|FROM-TO`. */
+  'bitmap:ip': EntryFields<'address', AddressField>;
+  /** `IP[,MAC]`. */
+  'bitmap:ip,mac': EntryFields<'address', 'mac'>;
+  /** `[PROTO:]PORT|FROM-TO`. */
+  'bitmap:port': EntryFields<'port', 'lastPort'>;
+  /** `IP`. */
+  'hash:ip': EntryFields<'address', AddressField>;
+  /** `MAC`. */
+  'hash:mac': EntryFields<'mac'>;
+  /** `IP,MAC`. */
+  'hash:ip,mac': EntryFields<'address' | 'mac'>;
+  /** `IP[/CIDR]`. */
+  'hash:net': EntryFields<'address', NetworkField>;
+  /** `IP[/CIDR]|FROM-TO,IP[/CIDR]|FROM-TO`. */
+  'hash:net,net': EntryFields<'address' | 'address2', NetworkField | SecondNetworkField>;
+  /** `IP,[PROTO:]PORT`. */
+  'hash:ip,port': PortEntryFields<'address', AddressField>;
+  /** `IP[/CIDR]|FROM-TO,[PROTO:]PORT`. */
+  'hash:net,port': PortEntryFields<'address', NetworkField>;
+  /** `IP,[PROTO:]PORT,IP`. */
+  'hash:ip,port,ip': PortEntryFields<'address' | 'address2', AddressField>;
+  /** `IP,[PROTO:]PORT,IP[/CIDR]`. */
+  'hash:ip,port,net': PortEntryFields<'address' | 'address2', AddressField | SecondNetworkField>;
+  /** `IP,MARK`. */
+  'hash:ip,mark': EntryFields<'address' | 'mark', AddressField>;
+  /** `IP[/CIDR],[PROTO:]PORT,IP[/CIDR]`. */
+  'hash:net,port,net': PortEntryFields<'address' | 'address2', NetworkField | SecondNetworkField>;
+  /** `IP[/CIDR]|FROM-TO,[physdev:]IFACE`. */
+  'hash:net,iface': EntryFields<'address' | 'interface', NetworkField | 'physdev' | 'wildcard'>;
+  /** `NAME [before|after NAME]`. */
+  'list:set': EntryFields<'set', 'before' | 'after'>;
 }
 
 declare const LISTED: unique symbol;
 
 /**
- * An entry as the kernel lists it: it may be given for a set of any type, because the kernel had it. Only the compiler sees the
+ * An entry as the kernel lists it: it may be given for a set of any type, because the kernel had it. OnlyFields the compiler sees the
  * mark that makes it different from an object with the same fields.
  */
 export interface ListedEntry extends SetEntry {
+  /** Only for the compiler. */
   readonly [LISTED]: true;
 }
 

@@ -83,7 +83,10 @@ export function netlinkContract(open: (protocol: 'generic' | 'route') => Promise
     const generic = await open('generic');
     const families = { type: 16, flags: 0x300, payload: Uint8Array.of(3, 1, 0, 0) };
     assert.equal((await generic.send([families]))[0]?.code, 'ERR_INVALID_ARGUMENT');
-    await assert.rejects(netlink.resolveFamily('nlctrl'), /only the protocol generic has families with names/);
+    await assert.rejects(
+      netlink.resolveFamily('nlctrl'),
+      /only the protocol generic has families with names/,
+    );
   });
 
   it('rejects invalid arguments, and names the field', async () => {

@@ -31,7 +31,12 @@ function flows(hasZones: boolean): NewFlow[] {
       { ...tcp(6), sourceNat: { address: server, port: 4444 } },
       { ...udp(7), sourceNat: { address: server }, destinationNat: { address: server, port: 5353 } },
       { ...udp(8), reply: { source: server, destination: client, sourcePort: 53, destinationPort: 4000 } },
-      ...(hasZones ? [{ ...udp(9), zone: 7 }, { ...tcp(9), zone: 0, replyZone: 7 }] : []),
+      ...(hasZones
+        ? [
+            { ...udp(9), zone: 7 },
+            { ...tcp(9), zone: 0, replyZone: 7 },
+          ]
+        : []),
       { ...udp(1), master: { protocol: 'udp', original: original(0) } },
     ];
   });

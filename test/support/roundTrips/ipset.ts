@@ -20,7 +20,9 @@ export function ipsetRoundTrips(
   const filled = async (ipset: Ipset): Promise<SetState[]> => {
     for (const { definition: set, entries } of NAMED.filter(isSupported)) {
       await ipset.create(set);
-      throwOnFailure(await ipset.apply(entries.map(([entry]) => ({ do: 'add', set, entry }) as IpsetOperation)));
+      throwOnFailure(
+        await ipset.apply(entries.map(([entry]) => ({ do: 'add', set, entry }) as IpsetOperation)),
+      );
     }
     return listed(ipset);
   };
@@ -67,7 +69,8 @@ async function listed(ipset: Ipset): Promise<SetState[]> {
 /** Without what passes by itself, and in an order that does not depend on the kernel's hash. */
 function lasting({ set, entries }: SetState): object {
   const { memorySize: _, ...header } = set;
-  const key = (value: object) => JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? `${each}` : each));
+  const key = (value: object) =>
+    JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? `${each}` : each));
   // A list has an order of its own.
   const sorted = set.type === 'list:set' ? entries : [...entries].sort((a, b) => (key(a) < key(b) ? -1 : 1));
   return {

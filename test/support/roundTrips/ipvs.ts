@@ -96,7 +96,9 @@ export function ipvsRoundTrips(open: () => Promise<Ipvs>, witness: () => string 
 
 /** The kernel lists what is in a hash table; the order of real servers is that of their additions, newest first. */
 function ordered(listed: readonly VirtualServiceState[]): unknown[] {
-  const key = (value: object) => JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? `${each}` : each));
-  const sorted = <T extends object>(values: readonly T[]) => [...values].sort((a, b) => (key(a) < key(b) ? -1 : 1));
+  const key = (value: object) =>
+    JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? `${each}` : each));
+  const sorted = <T extends object>(values: readonly T[]) =>
+    [...values].sort((a, b) => (key(a) < key(b) ? -1 : 1));
   return sorted(listed.map((service) => ({ ...service, realServers: sorted(service.realServers) })));
 }

@@ -44,7 +44,11 @@ function attempt(read: () => void): void {
 }
 
 const DECODERS: readonly [name: string, bytes: Uint8Array, read: (bytes: Uint8Array) => void][] = [
-  ['links', captured('links'), each((message) => [readLink(message, NAMES), readName(message), indexOf(message)])],
+  [
+    'links',
+    captured('links'),
+    each((message) => [readLink(message, NAMES), readName(message), indexOf(message)]),
+  ],
   ['routes', captured('routes'), each((message) => readRoute(message, NAMES))],
   ['rules', captured('rules'), each((message) => readRule(message, NAMES))],
   ['neighbours', captured('neighbours'), each((message) => readNeighbour(message, NAMES))],

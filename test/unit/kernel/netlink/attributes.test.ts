@@ -118,7 +118,10 @@ test('a value that breaks a rule is refused with its attribute, and nothing is w
       /^TypeError: attribute .* \(type\) must be an integer from 0 to 65535/,
     ]),
     [(to) => to.nested(8, 5 as never), /^TypeError: attribute 8 \(nested\) must be a function, found 5$/],
-    [(to) => to.nested(8, async () => {}), /^TypeError: attribute 8 \(nested\) must be a function that is not async/],
+    [
+      (to) => to.nested(8, async () => {}),
+      /^TypeError: attribute 8 \(nested\) must be a function that is not async/,
+    ],
     [() => new AttributeWriter([1] as never), /^TypeError: header must be a Uint8Array/],
     [(to) => to.flag(65_536), /attribute 65536 \(type\) must be an integer from 0 to 65535/],
     [(to) => to.nested(8, (inner) => inner.nested(2, (most) => most.u8(3, 300))), /attribute 8, 2, 3 \(u8\)/],
@@ -175,7 +178,10 @@ test('attributes that break a rule are an error that names them', () => {
 
 test('a wrong argument of a reader is named', () => {
   const refusals: [() => unknown, RegExp][] = [
-    [() => new AttributeReader([1] as never), /^TypeError: netlink\.AttributeReader: payload must be a Uint8Array/],
+    [
+      () => new AttributeReader([1] as never),
+      /^TypeError: netlink\.AttributeReader: payload must be a Uint8Array/,
+    ],
     [() => new AttributeReader(undefined as never), /payload must be a Uint8Array/],
     [() => new AttributeReader(new Uint8Array(), null as never), /place must be an object/],
     [() => new AttributeReader(new Uint8Array(), { ofset: 4 } as never), /ofset is no option/],

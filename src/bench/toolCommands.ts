@@ -58,7 +58,9 @@ function linesOf(phase: Exclude<Phase, { kind: 'rules' }>): string[] {
       return text.trimEnd().split('\n');
     }
     case 'entries': {
-      const [, ...lines] = formatSets([{ set: phase.set, entries: phase.entries }]).trimEnd().split('\n');
+      const [, ...lines] = formatSets([{ set: phase.set, entries: phase.entries }])
+        .trimEnd()
+        .split('\n');
       return lines;
     }
     case 'addresses':

@@ -92,7 +92,7 @@ export const TIERS = [
   },
   { name: 'unit', native: true, promtool: true, shells: true },
   { name: 'native', native: true },
-  { name: 'vm', native: false, vehicles: true },
+  { name: 'vm', native: false },
   // Most of it is one guest in QEMU, beside which the others run.
   { name: 'image', native: false, needs: [...IPVS, 'nftables'], image: true, apart: true },
   // Every scenario by every opponent. The harness itself is tested by the tiers unit and kernel (bench-here).
@@ -102,7 +102,12 @@ export const TIERS = [
     name: 'long',
     native: true,
     bundled: true,
-    others: { 'ipvs-threads.': [...IPVS, 'two processors'], 'once.': [...IPVS, 'nftables'] },
+    vehicles: true,
+    others: {
+      'ipvs-threads.': [...IPVS, 'two processors'],
+      'once.': [...IPVS, 'nftables'],
+      'systemCalls.': IPVS,
+    },
     apart: true,
   },
   // Compiles the binaries of all platforms, and installs every Node that the package supports.

@@ -69,14 +69,15 @@ function differing(a: readonly string[], b: readonly string[]): string[] {
   return [...a.filter((line) => !inB.has(line)), ...b.filter((line) => !inA.has(line))];
 }
 
-/** In a pass with more operations than this, several distant ones fail in one run. */
-const MOST_RUNS = 60;
-
-async function tryEveryFault(scenario: Scenario, steps: readonly Objects[]): Promise<number> {
+async function tryEveryFault(
+  scenario: Scenario,
+  steps: readonly Objects[],
+  mostRuns: number,
+): Promise<number> {
   const sound = await nodeAt(scenario, steps);
   const names = [...new Set(await operationsOf(sound))];
   const expected = state(sound);
-  const runs = Math.min(names.length, MOST_RUNS);
+  const runs = Math.min(names.length, mostRuns);
   const groups = Array.from({ length: runs }, (_, run) => names.filter((_, i) => i % runs === run));
   for (const group of groups) {
     const untried = new Set(group);
@@ -97,15 +98,19 @@ async function tryEveryFault(scenario: Scenario, steps: readonly Objects[]): Pro
   return names.length;
 }
 
-/** Registers a test for each recording. */
-export function failEveryOperation(recordings: readonly Scenario[]): void {
+/**
+ * Registers a test for each recording.
+ *
+ * @param mostRuns in a pass with more operations than this, several distant ones fail in one run
+ */
+export function failEveryOperation(recordings: readonly Scenario[], mostRuns: number): void {
   describe('every operation fails once', () => {
     for (const scenario of recordings) {
       it(scenario.name, async () => {
         const steps = await Promise.all(scenario.steps.map(objectsOf));
         let tried = 0;
         for (let last = 1; last <= steps.length; last++) {
-          tried += await tryEveryFault(scenario, steps.slice(0, last));
+          tried += await tryEveryFault(scenario, steps.slice(0, last), mostRuns);
         }
         assert.ok(tried > 50, `only ${tried} operations were made to fail`);
       });

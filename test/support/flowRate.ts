@@ -2,7 +2,7 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Conntrack, FlowEvent, NewFlow } from '../../src/kernel/conntrack/types.js';
-import { throwOnFailure } from '../../src/kernel/failures.js';
+import { throwOnFailure } from '../../src/kernel/throwOnFailure.js';
 import type { EventStream } from '../../src/kernel/types.js';
 
 /** Flows of one step; 20 steps are a second. */

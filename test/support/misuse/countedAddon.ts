@@ -13,7 +13,7 @@ const PARTS = [
 ] as const satisfies (keyof Addon)[];
 
 /** The methods that reach no kernel, or change nothing there. */
-const NOT_SENT: ReadonlySet<string | symbol> = new Set(['open', 'close', 'select']);
+const NOT_SENT: ReadonlySet<string | symbol> = new Set(['open', 'close', 'select', 'setReceiveBuffer']);
 
 /** The answers of calls that resolve to no records. Every other call resolves to none. */
 const ANSWERS: Readonly<Record<string, unknown>> = {

@@ -1,36 +1,4 @@
-// After any changes, in any order, the state reached step by step equals the state planned from nothing, in each mode.
-import assert from 'node:assert/strict';
-import { it } from 'node:test';
-import { comparable, RANDOM_HOST, RandomCluster } from '../../support/randomCluster.js';
-import { FakeIptablesNode, FakeNode } from '../../support/testNode.js';
+// Random changes of 100 random clusters; the tier long tries 400 more.
+import { testRandomChanges } from '../../support/randomChanges.js';
 
-const SEEDS = 500;
-const CHANGES = 8;
-
-const MODES = { ipvs: () => new FakeNode(RANDOM_HOST), iptables: () => new FakeIptablesNode(RANDOM_HOST) };
-
-for (const [mode, create] of Object.entries(MODES)) {
-  it(`${mode}: ${SEEDS} random clusters, ${CHANGES} random changes each`, async () => {
-    let operations = 0;
-    for (let seed = 1; seed <= SEEDS; seed++) {
-      const cluster = new RandomCluster(seed);
-      const incremental = create();
-      for (let i = 0; i < CHANGES; i++) {
-        cluster.change();
-        incremental.set(cluster.objects);
-        const { restores } = incremental.kernel.iptables;
-        const summary = await incremental.sync();
-        assert.deepEqual(summary.failures, [], `seed ${seed}, change ${i}`);
-        assert.ok(incremental.kernel.iptables.restores - restores <= 2, 'one restore for each family');
-        operations += summary.operations;
-      }
-      const fresh = create();
-      fresh.set(cluster.objects);
-      await fresh.sync();
-      assert.deepEqual(comparable(incremental.output()), comparable(fresh.output()), `seed ${seed}`);
-      incremental.reconciler.requestFullSync();
-      assert.equal((await incremental.sync()).operations, 0, `seed ${seed}: a full pass finds nothing to do`);
-    }
-    assert.ok(operations > SEEDS * 100, `only ${operations} operations in all: the clusters are too dull`);
-  });
-}
+testRandomChanges(1, 100);

@@ -113,7 +113,7 @@ export const FUNCTIONS = {
   } satisfies FunctionRows<typeof ipset>,
   rtnetlink: {
     openRtnetlink: [[OPEN]],
-    watchRtnetlink: [[{ ...OPEN, gather: 1, keepAlive: false }, () => {}]],
+    watchRtnetlink: [[{ ...OPEN, gather: 1, keepAlive: false, receiveBuffer: 65_536 }, () => {}]],
     throwOnFailure: RESULTS,
   } satisfies FunctionRows<typeof rtnetlink>,
   conntrack: {
@@ -141,7 +141,7 @@ export const FUNCTIONS = {
     throwOnFailure: RESULTS,
   } satisfies FunctionRows<typeof conntrack>,
   netlink: {
-    openNetlink: [[{ ...OPEN, protocol: 'generic' }]],
+    openNetlink: [[{ ...OPEN, strictChecking: false, protocol: 'generic' }]],
     genericCommand: [[MESSAGE]],
     genericHeader: [[1, 2]],
     readFamily: [[MESSAGE, 'netlink.read']],

@@ -1,0 +1,4 @@
+// An endpoint change makes the same system calls with 10 000 Services as with 100.
+import { testSystemCalls } from '../support/systemCallTests.js';
+
+testSystemCalls(10_000);

@@ -10,10 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "binding/here.h"
+#include "binding/call_thread.h"
 #include "binding/job.h"
 #include "binding/namespace_value.h"
 #include "binding/quick.h"
+#include "binding/quick_call.h"
 #include "netlink/batch.h"
 #include "netlink/status.h"
 
@@ -75,22 +76,25 @@ class ClientBinding : public Napi::ObjectWrap<Binding> {
   }
 
   // The same for operations that `load(records, &operations)` reads, and that Client::Apply() carries out. A
-  // few quick ones are carried out at once, on JavaScript's thread, and their failures are returned without a
-  // promise. JavaScript makes one call of a client at a time (src/kernel/calls.ts), so that no other call has
-  // the client's mutex. `apply_here(client, operations, &failures)` returns false when it would have to wait
-  // for another lock.
-  template <typename Operations, typename Load, typename ApplyHere>
-  Napi::Value ApplyBatch(const Napi::CallbackInfo& info, size_t record_size, Load load,
-                         ApplyHere apply_here) {
+  // few quick ones are waited for, as a rule, and their failures are then returned without a promise.
+  template <typename Operations, typename Load>
+  Napi::Value ApplyBatch(const Napi::CallbackInfo& info, size_t record_size, Load load) {
     Records records;
     if (!ReadRecords(info, 0, record_size, false, &records)) return {};
-    if (client_ && records.size() <= kMostQuickBytes && MayRunHere(info.Env())) {
-      Operations operations;
-      Failures failures;
-      if (load(records, &operations).ok() && AreQuick(operations) &&
-          RunHere(info.Env(), [&] { return apply_here(client_.get(), operations, &failures); })) {
-        return ToValue(info.Env(), failures);
+    if (client_ && records.size() <= kMostQuickBytes && QuickCall::MayWait(info.Env())) {
+      struct Batch {
+        Records records;
+        Operations operations;  // may refer to the records
+      };
+      auto batch = std::make_shared<Batch>();
+      batch->records = std::move(records);
+      if (load(batch->records, &batch->operations).ok() && AreQuick(batch->operations) &&
+          thread_->IsReady()) {
+        return QuickCall::Run(info.Env(), thread_, [client = client_, batch] {
+          return client->Apply(std::move(batch->operations));
+        });
       }
+      records = std::move(batch->records);
     }
     return Start<Failures>(info, [records = std::move(records), load](Client* client, Failures* out) {
       Operations operations;
@@ -98,15 +102,6 @@ class ClientBinding : public Napi::ObjectWrap<Binding> {
       if (status.ok()) *out = client->Apply(std::move(operations));
       return status;
     });
-  }
-
-  template <typename Operations, typename Load>
-  Napi::Value ApplyBatch(const Napi::CallbackInfo& info, size_t record_size, Load load) {
-    const auto apply_here = [](Client* client, Operations& operations, Failures* out) {
-      *out = client->Apply(std::move(operations));
-      return true;
-    };
-    return ApplyBatch<Operations>(info, record_size, std::move(load), apply_here);
   }
 
   // Starts a listing: `store(values)` makes records of the values that `list(client, &values)` fills in.
@@ -142,10 +137,13 @@ class ClientBinding : public Napi::ObjectWrap<Binding> {
   Napi::Value Close(const Napi::CallbackInfo& info) {
     BeforeClose(info.Env());
     client_.reset();
+    thread_.reset();
     return {};
   }
 
   std::shared_ptr<Client> client_;
+  // Of quick calls; started by the first one.
+  std::shared_ptr<CallThread> thread_ = std::make_shared<CallThread>();
 };
 
 }  // namespace knp::binding

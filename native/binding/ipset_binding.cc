@@ -43,10 +43,7 @@ class IpsetClient : public ClientBinding<IpsetClient, ipset::Client> {
 
  private:
   Napi::Value Apply(const Napi::CallbackInfo& info) {
-    const auto here = [](ipset::Client* client, const std::vector<Operation>& operations, Failures* out) {
-      return client->TryApply(operations, out);
-    };
-    return ApplyBatch<std::vector<Operation>>(info, kUnit, Load, here);
+    return ApplyBatch<std::vector<Operation>>(info, kUnit, Load);
   }
 
   Napi::Value Test(const Napi::CallbackInfo& info) {

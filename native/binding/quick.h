@@ -1,7 +1,7 @@
-// The operations that may run on JavaScript's thread: those that cost the kernel some microseconds. A call
-// on libuv's pool costs more than they do. Never an operation that may load a kernel module, wait for RCU, or
-// whose cost grows with the state in the kernel beyond a list's walk.
-// docs/decisions/0019-quick-calls-on-the-thread-of-javascript.md has the reason for each verb.
+// The operations for which JavaScript's thread waits (quick_call.h): those that cost the kernel some
+// microseconds, as a rule. Never one that may load a kernel module, wait for RCU, or whose cost grows with the
+// state in the kernel beyond a list's walk: JavaScript's thread would wait in vain.
+// docs/decisions/0036-a-thread-for-quick-calls.md has the reason for each verb.
 #pragma once
 
 #include <cstddef>
@@ -44,7 +44,7 @@ inline bool IsQuick(const ipset::Operation& operation) {
   return operation.verb == ipset::Verb::kAdd || operation.verb == ipset::Verb::kDelete;
 }
 
-// The most operations of a call on JavaScript's thread, and the most bytes of their records.
+// The most operations of a quick call, and the most bytes of their records.
 constexpr size_t kMostQuick = 16;
 constexpr size_t kMostQuickBytes = 8192;
 

@@ -104,14 +104,6 @@ std::vector<Failure> Client::Apply(const std::vector<Operation>& operations) {
   return failures;
 }
 
-bool Client::TryApply(const std::vector<Operation>& operations, std::vector<Failure>* out) {
-  const std::unique_lock<std::mutex> lock(LibraryMutex(), std::try_to_lock);
-  if (!lock.owns_lock() || !session_) return false;
-  *out = Write(session_.get(), operations);
-  if (!out->empty()) session_.reset();
-  return true;
-}
-
 Status Client::Test(const std::vector<Operation>& operation, bool* found) {
   Status result;
   Status status = WithSession([&](Session* session) {

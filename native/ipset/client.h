@@ -38,9 +38,6 @@ class Client {
 
   // Carries the operations out in their order; returns those that failed.
   std::vector<netlink::Failure> Apply(const std::vector<Operation>& operations);
-  // The same without waiting for LibraryMutex(). False, and nothing is done, when another thread has it, or
-  // when the client has no session yet.
-  bool TryApply(const std::vector<Operation>& operations, std::vector<netlink::Failure>* out);
   // Whether the set of one operation has its entry, or matches it (IPSET_CMD_TEST).
   netlink::Status Test(const std::vector<Operation>& operation, bool* found);
 

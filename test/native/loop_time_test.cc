@@ -1,4 +1,4 @@
-// Calls on JavaScript's thread: how long, and after which calls no longer.
+// Quick calls: which they are, and how many are waited for in one turn of the event loop.
 #include "binding/loop_time.h"
 
 #include <vector>
@@ -15,65 +15,30 @@ constexpr uint64_t kMicrosecond = 1000;
 constexpr uint64_t kMillisecond = 1'000'000;
 constexpr uint64_t kTurn = 5'000'000'000;
 
-// A call in the turn that began at `turn`.
-void Call(LoopTime* loop, uint64_t turn, uint64_t began, uint64_t ended) {
-  loop->Ran(turn, loop->NeedsBegin(turn) ? began : 0, ended);
-}
-
-// A quick call, and one that waits, in a turn of its own.
-void QuickCall(LoopTime* loop, uint64_t turn) {
-  Call(loop, turn, turn, turn + 5 * kMicrosecond);
-}
-void Wait(LoopTime* loop, uint64_t turn) {
-  Call(loop, turn, turn, turn + 30 * kMillisecond);
-}
-
 }  // namespace
 
 TEST(CallsOfATurnEndWithItsTime) {
   LoopTime loop;
+  CHECK(!loop.HasWaited(kTurn));
   uint64_t now = kTurn;
   size_t calls = 0;
-  for (; loop.MayRun(kTurn) && calls < 10'000; calls++) {
-    Call(&loop, kTurn, now, now + 5 * kMicrosecond);
+  for (; loop.MayWait(kTurn) && calls < 10'000; calls++) {
     now += 5 * kMicrosecond;
+    loop.Waited(kTurn, now);
+    CHECK(loop.HasWaited(kTurn));
   }
   CHECK_EQUAL(calls, 400);  // 2 ms
-  CHECK(loop.MayRun(now));  // the next turn
+  CHECK(loop.MayWait(now));  // the next turn
+  CHECK(!loop.HasWaited(now));
 }
 
-TEST(ALongTurnOfJavaScriptIsNoWaitOfACall) {
+TEST(ALongTurnOfJavaScriptDoesNotHinderTheNextTurn) {
   LoopTime loop;
   for (uint64_t turn = kTurn; turn < kTurn + 10'000 * kMillisecond; turn += 100 * kMillisecond) {
-    CHECK(loop.MayRun(turn));
-    Call(&loop, turn, turn + 50 * kMillisecond, turn + 50 * kMillisecond + kMicrosecond);
+    CHECK(loop.MayWait(turn));
+    loop.Waited(turn, turn + 50 * kMillisecond);
+    CHECK(!loop.MayWait(turn));
   }
-}
-
-TEST(TheClockIsReadOnceForEachQuickCall) {
-  LoopTime loop;
-  QuickCall(&loop, kTurn);
-  CHECK(!loop.NeedsBegin(kTurn));
-  Wait(&loop, kTurn + kMillisecond);
-  CHECK(loop.NeedsBegin(kTurn + 100 * kMillisecond));
-  QuickCall(&loop, kTurn + 100 * kMillisecond);
-  CHECK(loop.NeedsBegin(kTurn + 200 * kMillisecond));
-  CHECK(!loop.NeedsBegin(kTurn + 2000 * kMillisecond));
-}
-
-TEST(CallsPauseAfterTheSecondWaitInASecondAndThenAfterEach) {
-  LoopTime loop;
-  Wait(&loop, kTurn);
-  CHECK(loop.MayRun(kTurn + 31 * kMillisecond));
-  QuickCall(&loop, kTurn + 31 * kMillisecond);
-  const uint64_t second = kTurn + 500 * kMillisecond;
-  Wait(&loop, second);
-  const uint64_t end = second + 30 * kMillisecond;
-  CHECK(!loop.MayRun(end + kMillisecond));
-  CHECK(!loop.MayRun(end + 999 * kMillisecond));
-  CHECK(loop.MayRun(end + 1000 * kMillisecond));
-  Wait(&loop, end + 1000 * kMillisecond);
-  CHECK(!loop.MayRun(end + 1040 * kMillisecond));
 }
 
 TEST(OnlyOperationsOfAFewMicrosecondsAreQuick) {

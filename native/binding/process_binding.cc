@@ -48,9 +48,18 @@ Napi::Object EndToValue(Napi::Env env, const End& end) {
   return object;
 }
 
-Napi::Value ToValue(Napi::Env env, const ProgramEnd& end) {
+// Output as a Buffer, which takes the bytes over: decoding them would block the event loop.
+Napi::Value ToBuffer(Napi::Env env, std::string bytes) {
+  auto* kept = new std::string(std::move(bytes));
+  // Copies after all where V8 takes no external memory, and calls the finalizer then too.
+  return Napi::Buffer<char>::NewOrCopy(
+      env, kept->data(), kept->size(), [](Napi::Env /*env*/, char* /*bytes*/, std::string* held) { delete held; },
+      kept);
+}
+
+Napi::Value ToValue(Napi::Env env, ProgramEnd end) {
   Napi::Object object = EndToValue(env, end);
-  object.Set("output", end.output);
+  object.Set("output", ToBuffer(env, std::move(end.output)));
   return object;
 }
 
@@ -61,9 +70,9 @@ Napi::Value ToValue(Napi::Env env, const OutputPiece& piece) {
   return object;
 }
 
-Napi::Value ToValue(Napi::Env env, const SessionAnswer& answer) {
+Napi::Value ToValue(Napi::Env env, SessionAnswer answer) {
   Napi::Object object = EndToValue(env, answer);
-  object.Set("output", answer.output);
+  object.Set("output", ToBuffer(env, std::move(answer.output)));
   object.Set("acknowledged", answer.acknowledged);
   object.Set("written", static_cast<double>(answer.written));
   return object;
@@ -83,11 +92,44 @@ bool ReadLimits(const Napi::CallbackInfo& info, size_t argument, process::Limits
   return true;
 }
 
+// The bytes of arrays of JavaScript, which are not copied: they stay where they are as long as this refers to
+// the list. Made and dropped on JavaScript's thread.
+struct InputOfArrays {
+  Napi::ObjectReference list;
+  process::Input pieces;
+};
+
+// Reads an argument that must be an array of Uint8Array, which nobody changes until the work has ended. Null
+// after having thrown a TypeError.
+std::shared_ptr<const InputOfArrays> ReadInput(const Napi::CallbackInfo& info, size_t argument) {
+  const auto input = std::make_shared<InputOfArrays>();
+  bool valid = info[argument].IsArray();
+  if (valid) {
+    const auto list = info[argument].As<Napi::Array>();
+    const uint32_t length = list.Length();
+    input->list = Napi::Persistent(list.As<Napi::Object>());
+    input->pieces.reserve(length);
+    for (uint32_t i = 0; valid && i < length; i++) {
+      Napi::HandleScope scope(info.Env());
+      const Napi::Value piece = list.Get(i);
+      valid = piece.IsTypedArray() && piece.As<Napi::TypedArray>().TypedArrayType() == napi_uint8_array;
+      if (!valid) break;
+      const auto bytes = piece.As<Napi::Uint8Array>();
+      input->pieces.push_back({bytes.Data(), bytes.ByteLength()});
+    }
+  }
+  if (valid) return input;
+  Napi::TypeError::New(info.Env(),
+                       "argument " + std::to_string(argument + 1) + " must be an array of Uint8Array")
+      .ThrowAsJavaScriptException();
+  return nullptr;
+}
+
 // A program with its arguments and its input.
 struct Task {
   process::Command command;
   process::Environment environment;
-  std::vector<uint8_t> input;
+  std::shared_ptr<const InputOfArrays> input;
   process::Limits limits;
   process::Run run;
 };
@@ -96,12 +138,10 @@ struct Task {
 Napi::Value RunProgram(const Napi::CallbackInfo& info) {
   std::vector<std::string> words;
   std::vector<std::string> variables;
-  std::vector<uint8_t> input;
   process::Limits limits;
-  if (!ReadTexts(info, 0, &words) || !ReadTexts(info, 1, &variables) ||
-      !ReadRecords(info, 2, 1, false, &input) || !ReadLimits(info, 3, &limits)) {
-    return {};
-  }
+  if (!ReadTexts(info, 0, &words) || !ReadTexts(info, 1, &variables)) return {};
+  auto input = ReadInput(info, 2);
+  if (!input || !ReadLimits(info, 3, &limits)) return {};
   const auto task = std::make_shared<Task>(
       Task{{}, process::Environment(std::move(variables)), std::move(input), limits, {}});
   const Status status = task->command.Prepare(std::move(words), task->environment);
@@ -109,7 +149,7 @@ Napi::Value RunProgram(const Napi::CallbackInfo& info) {
   return ThreadJob<ProgramEnd>::Start(
       info.Env(),
       [task](ProgramEnd* end) {
-        return task->run.Execute(task->command, task->environment, task->input, task->limits, end);
+        return task->run.Execute(task->command, task->environment, task->input->pieces, task->limits, end);
       },
       [task] { task->run.Cancel(); });
 }
@@ -191,19 +231,16 @@ class SessionBinding : public Napi::ObjectWrap<SessionBinding> {
   }
 
  private:
-  // exchange(piece, acknowledgement, timeout, maxOutput)
+  // exchange(input, acknowledgement, timeout, maxOutput)
   Napi::Value Exchange(const Napi::CallbackInfo& info) {
-    std::vector<uint8_t> piece;
     std::string acknowledgement;
     process::Limits limits;
-    if (!ReadRecords(info, 0, 1, false, &piece) || !ReadText(info, 1, &acknowledgement) ||
-        !ReadLimits(info, 2, &limits)) {
-      return {};
-    }
+    auto input = ReadInput(info, 0);
+    if (!input || !ReadText(info, 1, &acknowledgement) || !ReadLimits(info, 2, &limits)) return {};
     return ThreadJob<SessionAnswer>::Start(
         info.Env(),
-        [session = session_, piece = std::move(piece), acknowledgement, limits](SessionAnswer* answer) {
-          return session->Exchange(piece, acknowledgement, limits, answer);
+        [session = session_, input = std::move(input), acknowledgement, limits](SessionAnswer* answer) {
+          return session->Exchange(input->pieces, acknowledgement, limits, answer);
         },
         [session = session_] { session->Cancel(); });
   }

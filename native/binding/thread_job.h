@@ -73,7 +73,7 @@ class ThreadJob : public std::enable_shared_from_this<ThreadJob<Result>> {
   void Settle(Napi::Env env) {
     pthread_join(thread_, nullptr);
     if (status_.ok()) {
-      deferred_.Resolve(ToValue(env, result_));
+      deferred_.Resolve(ToValue(env, std::move(result_)));
     } else {
       deferred_.Reject(ToError(env, status_).Value());
     }

@@ -12,6 +12,10 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
+#include <functional>
+#include <mutex>
+#include <set>
 #include <utility>
 
 namespace knp::process {
@@ -21,6 +25,51 @@ using netlink::Descriptor;
 using netlink::Status;
 
 std::atomic<uint64_t> started_programs{0};
+
+// The children that are not reaped. No other process can have the id of one.
+class Children {
+ public:
+  // exit(3) runs on the thread that ends the process, while those that wait for children still run. It does
+  // not run the hooks of an environment of Node when JavaScript calls process.exit().
+  static Children* Get() {
+    static auto* children = [] {
+      static_cast<void>(std::atexit([] { Get()->EndAll(); }));
+      return new Children;  // for ever: the threads need it to the last
+    }();
+    return children;
+  }
+
+  int Start(const std::function<int(pid_t*)>& spawn, pid_t* child) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const int error = spawn(child);
+    if (error == 0) children_.insert(*child);
+    return error;
+  }
+
+  Status Reap(pid_t child, int* status) {
+    siginfo_t ended{};
+    // Without the lock, and without reaping it.
+    while (waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT) < 0) {
+      if (errno != EINTR) break;  // waitpid() reports it
+    }
+    const std::lock_guard<std::mutex> lock(mutex_);
+    children_.erase(child);
+    while (waitpid(child, status, 0) < 0) {
+      if (errno != EINTR) return Status::Errno(errno, "waitpid");
+    }
+    return {};
+  }
+
+ private:
+  // Keeps the lock: from here on no program is started, and no thread goes on with one that was ended.
+  void EndAll() {
+    mutex_.lock();
+    for (const pid_t child : children_) kill(child, SIGKILL);
+  }
+
+  std::mutex mutex_;
+  std::set<pid_t> children_;
+};
 
 std::vector<char*> PointersOf(std::vector<std::string>* texts) {
   std::vector<char*> pointers;
@@ -148,8 +197,11 @@ Status Command::Prepare(std::vector<std::string> words, const Environment& envir
 Status Command::Start(const Environment& environment, const Streams& streams, pid_t* child) const {
   const FileActions files(streams);
   const DefaultSignals signals;
-  const int error = posix_spawn(child, file_.c_str(), files.get(), signals.get(), arguments_.data(),
-                                environment.pointers());
+  const auto spawn = [&](pid_t* started) {
+    return posix_spawn(started, file_.c_str(), files.get(), signals.get(), arguments_.data(),
+                       environment.pointers());
+  };
+  const int error = Children::Get()->Start(spawn, child);
   if (error != 0) return Status::Errno(error, "cannot run " + words_.front());
   started_programs++;
   return {};
@@ -159,24 +211,25 @@ uint64_t StartedPrograms() {
   return started_programs;
 }
 
-Status OpenInput(const std::vector<uint8_t>& bytes, Descriptor* out) {
+Status OpenInput(const Input& input, Descriptor* out) {
   Descriptor file(memfd_create("input", MFD_CLOEXEC));
   if (!file.open()) return Status::Errno(errno, "memfd_create");
-  for (size_t done = 0; done < bytes.size();) {
-    const ssize_t written =
-        pwrite(file.get(), bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
-    if (written < 0 && errno != EINTR) return Status::Errno(errno, "cannot write the input of a program");
-    if (written > 0) done += static_cast<size_t>(written);
+  size_t place = 0;
+  for (const Bytes& piece : input) {
+    for (size_t done = 0; done < piece.size;) {
+      const ssize_t written =
+          pwrite(file.get(), piece.data + done, piece.size - done, static_cast<off_t>(place + done));
+      if (written < 0 && errno != EINTR) return Status::Errno(errno, "cannot write the input of a program");
+      if (written > 0) done += static_cast<size_t>(written);
+    }
+    place += piece.size;
   }
   *out = std::move(file);
   return {};
 }
 
 Status Reap(pid_t child, int* status) {
-  while (waitpid(child, status, 0) < 0) {
-    if (errno != EINTR) return Status::Errno(errno, "waitpid");
-  }
-  return {};
+  return Children::Get()->Reap(child, status);
 }
 
 }  // namespace knp::process

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -57,7 +58,8 @@ class Command {
   netlink::Status Prepare(std::vector<std::string> words, const Environment& environment);
 
   // Starts it, in the namespaces of the calling thread, with no signal blocked or ignored. The caller reaps
-  // the child. ENOEXEC for a script without an interpreter line.
+  // the child, with Reap(). ENOEXEC for a script without an interpreter line. A child that is not reaped when
+  // this process calls exit(3) is ended with SIGKILL.
   netlink::Status Start(const Environment& environment, const Streams& streams, pid_t* child) const;
 
   const std::vector<std::string>& words() const { return words_; }
@@ -71,10 +73,18 @@ class Command {
 // Number of programs that this process has started by Command::Start().
 uint64_t StartedPrograms();
 
-// Opens a file in memory with these bytes, to be read from its beginning.
-netlink::Status OpenInput(const std::vector<uint8_t>& bytes, netlink::Descriptor* out);
+// Bytes of another owner.
+struct Bytes {
+  const uint8_t* data = nullptr;
+  size_t size = 0;
+};
+// The input of a program, in pieces: it may be too long to be copied into one.
+using Input = std::vector<Bytes>;
 
-// Waits for the end of a child, and reaps it. `status` is that of waitpid(2).
+// Opens a file in memory with this input, to be read from its beginning.
+netlink::Status OpenInput(const Input& input, netlink::Descriptor* out);
+
+// Waits for the end of a child that Command::Start() has started, and reaps it. `status` is that of waitpid(2).
 netlink::Status Reap(pid_t child, int* status);
 
 }  // namespace knp::process

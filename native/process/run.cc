@@ -30,7 +30,7 @@ Killed ReadAll(Output* output, Output* errors, int cancelled, size_t limit, Cloc
 
 }  // namespace
 
-Status Run::Execute(const Command& command, const Environment& environment, const std::vector<uint8_t>& input,
+Status Run::Execute(const Command& command, const Environment& environment, const Input& input,
                     const Limits& limits, End* end) {
   const Clock::time_point deadline = Clock::now() + limits.time;
   Descriptor file;

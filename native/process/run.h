@@ -24,7 +24,7 @@ class Run {
   // the output open count as part of it. The child is reaped in every case. A Status is a failure to start
   // it.
   netlink::Status Execute(const Command& command, const Environment& environment,
-                          const std::vector<uint8_t>& input, const Limits& limits, End* end);
+                          const Input& input, const Limits& limits, End* end);
 
   // Ends the program that runs, or the next one. Any thread may call.
   void Cancel() { cancellation_.Cancel(); }

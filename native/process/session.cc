@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 
 #include <algorithm>
 #include <array>
@@ -14,6 +15,40 @@ namespace knp::process {
 using netlink::Descriptor;
 using netlink::Fault;
 using netlink::Status;
+
+// Pieces of one system call.
+constexpr size_t kMostPieces = 64;
+
+// The rest of an input.
+class Unwritten {
+ public:
+  explicit Unwritten(const Input& input) : next_(input.data()), end_(input.data() + input.size()) {
+    Remove(0);
+  }
+
+  bool empty() const { return next_ == end_; }
+
+  // Sets the first pieces; returns their number.
+  size_t Show(std::array<iovec, kMostPieces>* pieces) const {
+    const size_t count = std::min(static_cast<size_t>(end_ - next_), kMostPieces);
+    for (size_t i = 0; i < count; i++) {
+      const size_t done = i == 0 ? done_ : 0;
+      (*pieces)[i] = {const_cast<uint8_t*>(next_[i].data + done), next_[i].size - done};
+    }
+    return count;
+  }
+
+  // Removes the first bytes, and pieces without bytes.
+  void Remove(size_t size) {
+    done_ += size;
+    for (; next_ != end_ && done_ >= next_->size; next_++) done_ -= next_->size;
+  }
+
+ private:
+  const Bytes* next_;
+  const Bytes* const end_;
+  size_t done_ = 0;  // of the next piece, in bytes
+};
 
 Session::Session(Command command, Environment environment)
     : command_(std::move(command)), environment_(std::move(environment)), buffer_(kPipe) {}
@@ -44,15 +79,15 @@ Status Session::Start() {
   return {};
 }
 
-Status Session::Exchange(const std::vector<uint8_t>& piece, const std::string& acknowledgement,
-                         const Limits& limits, Answer* answer) {
+Status Session::Exchange(const Input& input, const std::string& acknowledgement, const Limits& limits,
+                         Answer* answer) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (started_ && child_ == 0) return Status::Of(Fault::kClosed);
   if (!started_) {
     Status status = Start();
     if (!status.ok()) return status;
   }
-  const Killed killed = Talk(piece, acknowledgement, limits, answer);
+  const Killed killed = Talk(input, acknowledgement, limits, answer);
   if (!answer->acknowledged) return End(killed, answer);
   answer->output = output_.TakeText();
   answer->errors = errors_.TakeText();
@@ -60,12 +95,13 @@ Status Session::Exchange(const std::vector<uint8_t>& piece, const std::string& a
 }
 
 // Reads while it writes: a program that waits until its output is read does not read its input.
-Killed Session::Talk(const std::vector<uint8_t>& piece, const std::string& acknowledgement,
-                     const Limits& limits, Answer* answer) {
+Killed Session::Talk(const Input& input, const std::string& acknowledgement, const Limits& limits,
+                     Answer* answer) {
   const Clock::time_point deadline = Clock::now() + limits.time;
+  Unwritten unwritten(input);
   size_t searched = 0;
   while (output_.open() || errors_.open()) {
-    const bool writes = input_.open() && answer->written < piece.size();
+    const bool writes = input_.open() && !unwritten.empty();
     std::array<pollfd, 4> wanted{pollfd{cancellation_.fd(), POLLIN, 0}, pollfd{output_.reading(), POLLIN, 0},
                                  pollfd{errors_.reading(), POLLIN, 0},
                                  pollfd{writes ? input_.get() : -1, POLLOUT, 0}};
@@ -79,21 +115,25 @@ Killed Session::Talk(const std::vector<uint8_t>& piece, const std::string& ackno
     }
     searched = output_.text().size() - std::min(output_.text().size(), acknowledgement.size());
     if (Clock::now() >= deadline) return Killed::kLate;
-    if (wanted[3].revents != 0) Write(piece, &answer->written);
+    if (wanted[3].revents != 0) answer->written += Write(&unwritten);
   }
   return AwaitEnd(child_, cancellation_.fd(), deadline);
 }
 
-void Session::Write(const std::vector<uint8_t>& piece, size_t* written) {
-  const ssize_t count =
-      send(input_.get(), piece.data() + *written, piece.size() - *written, MSG_NOSIGNAL | MSG_DONTWAIT);
+size_t Session::Write(Unwritten* input) {
+  std::array<iovec, kMostPieces> pieces{};
+  msghdr message{};
+  message.msg_iov = pieces.data();
+  message.msg_iovlen = input->Show(&pieces);
+  const ssize_t count = sendmsg(input_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
   if (count >= 0) {
-    *written += static_cast<size_t>(count);
-  } else if (errno != EINTR && errno != EAGAIN) {
-    // The program has ended, or reads no more. Its output has the reason. Nothing is written to a program
-    // that ended before.
-    input_.Close();
+    input->Remove(static_cast<size_t>(count));
+    return static_cast<size_t>(count);
   }
+  // The program has ended, or reads no more. Its output has the reason. Nothing is written to a program that
+  // ended before.
+  if (errno != EINTR && errno != EAGAIN) input_.Close();
+  return 0;
 }
 
 bool Session::Read(Output* output, bool ready, size_t limit) {

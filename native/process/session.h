@@ -1,4 +1,4 @@
-// A program that runs for long: it reads its input piece by piece, and acknowledges each piece in its output.
+// A program that runs for long: it reads its input part by part, and acknowledges each part in its output.
 #pragma once
 
 #include <sys/types.h>
@@ -16,18 +16,20 @@
 
 namespace knp::process {
 
-// The answer to a piece of input.
+// The answer to a part of the input.
 struct Answer {
   bool acknowledged = false;
-  // Bytes of the piece that were written to the program; it may have read fewer.
+  // Bytes of it that were written to the program; it may have read fewer.
   size_t written = 0;
-  // Of a program that did not acknowledge the piece, and has ended: as in End.
+  // Of a program that did not acknowledge it, and has ended: as in End.
   int status = 0;
   Killed killed = Killed::kNot;
   // Standard output and standard error since the last acknowledgement.
   std::string output;
   std::string errors;
 };
+
+class Unwritten;
 
 class Session {
  public:
@@ -36,11 +38,11 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // Starts the program if it has not run yet, in the namespaces of the calling thread; writes the piece;
+  // Starts the program if it has not run yet, in the namespaces of the calling thread; writes the input;
   // waits until its output has this text, or until it has ended. A program that exceeds a limit is ended. A
   // Status is a failure to start it, or kClosed if it has ended before: a session has one program.
-  netlink::Status Exchange(const std::vector<uint8_t>& piece, const std::string& acknowledgement,
-                           const Limits& limits, Answer* answer);
+  netlink::Status Exchange(const Input& input, const std::string& acknowledgement, const Limits& limits,
+                           Answer* answer);
 
   // Closes the input, on which the program should end, and reaps it; ends it with SIGKILL after this time.
   // The session has then ended.
@@ -51,9 +53,9 @@ class Session {
 
  private:
   netlink::Status Start();
-  Killed Talk(const std::vector<uint8_t>& piece, const std::string& acknowledgement, const Limits& limits,
-              Answer* answer);
-  void Write(const std::vector<uint8_t>& piece, size_t* written);
+  Killed Talk(const Input& input, const std::string& acknowledgement, const Limits& limits, Answer* answer);
+  // Writes what the program has room for. Returns its size, in bytes.
+  size_t Write(Unwritten* input);
   bool Read(Output* output, bool ready, size_t limit);
   netlink::Status End(Killed killed, Answer* answer);
 

@@ -11,6 +11,8 @@ export interface NativeFailure {
   readonly code: string;
   /** The kernel's words beside the number; may be empty. */
   readonly message: string;
+  /** True if nothing was sent after it: the send, or the wait for its answer, failed as a whole. */
+  readonly ends?: boolean;
 }
 
 /** The error of a promise of the addon: a call that failed as a whole. */
@@ -40,8 +42,8 @@ export interface NativePart {
 /** The methods of every client of the addon. */
 export interface NativeClient extends NativePart {
   /**
-   * Takes whole operation records, and the bytes of any length that they refer to, if the family has such records. A few quick
-   * operations are carried out before it returns; the result is then no promise.
+   * Takes whole operation records, and the bytes of any length that they refer to, if the family has such records, and copies them.
+   * A few quick operations are carried out before it returns, unless the kernel makes them wait; the result is then no promise.
    */
   apply(operations: Uint8Array, tails?: Uint8Array): Promise<NativeFailure[]> | NativeFailure[];
 }
@@ -221,7 +223,7 @@ export interface NativeEnd {
 
 /** The end of a program, and its standard output. */
 export interface NativeResult extends NativeEnd {
-  readonly output: string;
+  readonly output: Buffer;
 }
 
 /** A piece of the output of a program; the last one also has its end. */
@@ -244,25 +246,26 @@ export interface NativeReading {
   close(): Promise<void>;
 }
 
-/** The answer of a program to a piece of input; if it did not acknowledge the piece, also its end. */
+/** The answer of a program to a part of its input; if it did not acknowledge the part, also its end. */
 export interface NativeAnswer extends NativeResult {
   readonly acknowledged: boolean;
-  /** Bytes of the piece that were written to the program; 0 if it had ended before. */
+  /** Bytes of the input that were written to the program; 0 if it had ended before. */
   readonly written: number;
 }
 
 /** A program that runs for long: `native/process/session.h`. */
 export interface NativeSession {
   /**
-   * Writes a piece of input, and waits until the output has the text of the acknowledgement or the program has ended. The first
+   * Writes a part of the input, and waits until the output has the text of the acknowledgement or the program has ended. The first
    * call starts the program, in the network namespace of the JavaScript thread. Rejects with ERR_CLOSED if the program ended in
    * an earlier call.
    *
+   * @param input in pieces, which are not copied: nobody may change them until the promise has settled
    * @param timeout in ms; the program is then ended
    * @param maxOutput as in {@link Addon.runProgram}, for this call
    */
   exchange(
-    piece: Uint8Array,
+    input: readonly Uint8Array[],
     acknowledgement: string,
     timeout: number,
     maxOutput: number,
@@ -294,14 +297,14 @@ export interface Addon extends NativeBench {
    *
    * @param words program and arguments
    * @param environment `NAME=value`
-   * @param input its standard input
+   * @param input its standard input, in pieces, as in {@link NativeSession.exchange}
    * @param timeout in ms
    * @param maxOutput maximum of standard output, and of standard error, in bytes
    */
   runProgram(
     words: readonly string[],
     environment: readonly string[],
-    input: Uint8Array,
+    input: readonly Uint8Array[],
     timeout: number,
     maxOutput: number,
   ): Promise<NativeResult>;

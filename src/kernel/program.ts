@@ -18,8 +18,8 @@ const SIGNAL_NAMES: ReadonlyMap<number, string> = new Map(
 
 /** Options of {@link runProgram}. */
 export interface ProgramOptions {
-  /** Standard input, a text in UTF-8; default empty. */
-  readonly input?: string | Uint8Array;
+  /** Standard input, in pieces, which nobody may change while the program runs; default empty. */
+  readonly input?: readonly Uint8Array[];
   /** Time after which the program is ended with SIGKILL, in ms; default 30 s. */
   readonly timeout?: number;
   /** Maximum of standard output, and of standard error, in bytes; default 256 MiB. */
@@ -45,7 +45,7 @@ export class ProgramError extends Error {
 
 /**
  * Runs a program to its end, without blocking the event loop. It has the environment of this process, and the network namespace of
- * the thread that calls; it ends at the latest with that thread.
+ * the thread that calls; it ends at the latest with that thread, unless a signal ends this process.
  *
  * @param program its name, which is looked up in `PATH`, or its path
  * @returns its standard output
@@ -54,22 +54,18 @@ export class ProgramError extends Error {
 export async function runProgram(
   program: string,
   args: readonly string[],
-  { input = '', timeout = TIMEOUT, maxOutput = MAX_OUTPUT }: ProgramOptions = {},
-): Promise<string> {
-  const end = await started(program, args, bytesOf(input), timeout, maxOutput);
+  { input = [], timeout = TIMEOUT, maxOutput = MAX_OUTPUT }: ProgramOptions = {},
+): Promise<Buffer> {
+  const end = await started(program, args, input, timeout, maxOutput);
   const reason = reasonOf(end, timeout, maxOutput);
   if (reason === undefined) return end.output;
   throw new ProgramError('ERR_PROCESS', reason, end.signal > 0);
 }
 
-function bytesOf(input: string | Uint8Array): Uint8Array {
-  return typeof input === 'string' ? Buffer.from(input) : input;
-}
-
 async function started(
   program: string,
   args: readonly string[],
-  input: Uint8Array,
+  input: readonly Uint8Array[],
   timeout: number,
   maxOutput: number,
 ): Promise<NativeResult> {

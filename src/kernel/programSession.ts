@@ -1,4 +1,4 @@
-// Programs that run for long: they read their input piece by piece, and acknowledge each piece in their output.
+// Programs that run for long: they read their input part by part, and acknowledge each part in their output.
 import { loadAddon, type NativeAnswer, type NativeSession } from './addon.js';
 import { environment, reasonOf, startError } from './program.js';
 
@@ -7,14 +7,14 @@ const MAX_OUTPUT = 16 * 1024 * 1024;
 /** Time in which a program must end when its input is closed, in ms. */
 const END_TIMEOUT = 5000;
 
-/** The answer of a program to a piece of input. */
+/** The answer of a program to a part of its input. */
 export interface Answer {
-  /** Whether the program acknowledged the piece, and still runs. Otherwise it has ended, and the session with it. */
+  /** Whether the program acknowledged the part, and still runs. Otherwise it has ended, and the session with it. */
   readonly acknowledged: boolean;
-  /** Whether a part of the piece was written. Otherwise the program had ended before. */
+  /** Whether any of the part was written. Otherwise the program had ended before. */
   readonly written: boolean;
   /** Standard output since the last acknowledgement, and possibly a rest of the output before it. */
-  readonly output: string;
+  readonly output: Buffer;
   /** Why the program ended, if it did: its standard error, or else how it ended. */
   readonly reason: string | undefined;
   /** Whether a signal ended it, so that output may be lost that it had not written yet. */
@@ -40,16 +40,17 @@ export class ProgramSession {
   }
 
   /**
-   * Writes a piece of input, and waits until the output has the text of the acknowledgement, or until the program has ended. Call it
-   * when the last exchange has ended.
+   * Writes a part of the input, and waits until the output has the text of the acknowledgement, or until the program has ended. Call
+   * it when the last exchange has ended.
    *
+   * @param input in pieces, which are not copied: nobody may change them until the exchange has ended
    * @param timeout in ms; the program is then ended with SIGKILL
    * @throws {ProgramError} if the program cannot be started
    */
-  async exchange(piece: Uint8Array, acknowledgement: string, timeout: number): Promise<Answer> {
+  async exchange(input: readonly Uint8Array[], acknowledgement: string, timeout: number): Promise<Answer> {
     let answer: NativeAnswer;
     try {
-      answer = await this.#session.exchange(piece, acknowledgement, timeout, MAX_OUTPUT);
+      answer = await this.#session.exchange(input, acknowledgement, timeout, MAX_OUTPUT);
     } catch (error) {
       throw startError(this.#program, error);
     }

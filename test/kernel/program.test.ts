@@ -1,5 +1,6 @@
 // Programs that the addon starts: input, output, limits and errors; and what they leave behind, which is nothing.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -14,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { openIptables } from '../../src/kernel/iptables/index.js';
 import { loadModule } from '../../src/kernel/modules.js';
@@ -61,12 +63,13 @@ async function refused(running: Promise<unknown>, code: string, message: string)
 test('input, arguments and environment reach the program, and its output comes back', async () => {
   process.env['KNP_PROGRAM_TEST'] = 'café';
   const output = await runProgram('sh', ['-c', 'cat; echo " $1 $KNP_PROGRAM_TEST"', 'sh', 'ö'], {
-    input: 'ü',
+    input: [Buffer.from('ü')],
   });
-  assert.equal(output, 'ü ö café\n');
-  // More than pipes have room for.
-  const long = 'x'.repeat(4_000_000);
-  assert.ok((await runProgram('cat', [], { input: long })) === long);
+  assert.equal(output.toString(), 'ü ö café\n');
+  // More than pipes have room for, in pieces of several sizes.
+  const long = Buffer.alloc(4_000_000, 'several letters ');
+  const input = [0, 7, 7, 100_000, long.length].map((end, i, ends) => long.subarray(ends[i - 1] ?? 0, end));
+  assert.ok((await runProgram('cat', [], { input })).equals(long));
 });
 
 test('a program that fails rejects with its standard error, or else with how it ended', async () => {
@@ -161,6 +164,33 @@ test('a program ends with the worker thread that runs it', async () => {
   assert.equal(existsSync(`/proc/${readFileSync(file, 'utf8').trim()}`), false);
   assert.deepEqual(children(), []);
 });
+
+for (const [how, status] of [
+  ['exit', 7],
+  ['exception', 1],
+  ['terminate', 0],
+] as const) {
+  test(`programs end with their process or thread: ${how}`, async () => {
+    const own = mkdtempSync(join(folder, 'end-'));
+    const file = fileURLToPath(new URL('program-process.js', import.meta.url));
+    const ended = spawnSync(process.execPath, [file, own, how], { encoding: 'utf8', timeout: 60_000 });
+    assert.equal(ended.status, status, ended.stderr);
+    assert.equal(ended.stdout, '');
+    for (const name of ['run', 'reading', 'session']) {
+      const id = readFileSync(join(own, name), 'utf8').trim();
+      assert.equal(await settled(() => Number(isAlive(id))), 0, `${name} is alive`);
+    }
+  });
+}
+
+/** Whether a process runs. One that has ended may wait for the process that reaps it. */
+function isAlive(id: string): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${id}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
 
 test('errors of the programs of iptables', async () => {
   const iptables = openIptables();

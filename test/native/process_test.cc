@@ -23,6 +23,7 @@ using knp::process::Answer;
 using knp::process::Command;
 using knp::process::End;
 using knp::process::Environment;
+using knp::process::Input;
 using knp::process::Killed;
 using knp::process::kPipe;
 using knp::process::Limits;
@@ -38,8 +39,14 @@ Environment Path(const std::string& folders) {
   return Environment({"PATHS=no", "PATH=" + folders, "A=b"});
 }
 
-std::vector<uint8_t> Bytes(const std::string& text) {
-  return {text.begin(), text.end()};
+// The text as an input, in pieces of this size.
+Input InputOf(const std::string& text, size_t size = 1000) {
+  Input input;
+  const auto* bytes = reinterpret_cast<const uint8_t*>(text.data());
+  for (size_t start = 0; start < text.size(); start += size) {
+    input.push_back({bytes + start, std::min(size, text.size() - start)});
+  }
+  return input;
 }
 
 // Runs a script.
@@ -49,7 +56,7 @@ Status Shell(const std::string& script, End* end, Limits limits = {kLong, kMostO
   Command command;
   Status status = command.Prepare({"sh", "-c", script}, environment);
   Run run;
-  return status.ok() ? run.Execute(command, environment, Bytes(input), limits, end) : status;
+  return status.ok() ? run.Execute(command, environment, InputOf(input), limits, end) : status;
 }
 
 // A script that reads its input for long.
@@ -59,7 +66,7 @@ class Reader {
 
   Status Exchange(const std::string& piece, const std::string& acknowledgement, Answer* answer,
                   Limits limits = {kLong, kMostOutput}) {
-    return session_.Exchange(Bytes(piece), acknowledgement, limits, answer);
+    return session_.Exchange(InputOf(piece), acknowledgement, limits, answer);
   }
 
   Session* operator->() { return &session_; }
@@ -301,6 +308,21 @@ TEST(ASessionReadsOutputWhileItWrites) {
   CHECK(reader.Exchange(piece, "end\n", &answer, {kLong, 2 * piece.size()}).ok());
   CHECK(answer.acknowledged);
   CHECK_EQUAL(answer.output.size(), piece.size());
+}
+
+TEST(ASessionWritesPiecesOfEverySizeInTheirOrder) {
+  Reader reader("cat");
+  const std::string text = "abcdefghijklmnopqrstuvwxyz\n";
+  for (const size_t size : {1U, 3U, 100U}) {
+    Input input = InputOf(text, size);
+    input.insert(input.begin(), {nullptr, 0});
+    input.insert(input.begin() + 2, {nullptr, 0});
+    input.push_back({nullptr, 0});
+    Answer answer;
+    CHECK(reader->Exchange(input, "\n", {kLong, kMostOutput}, &answer).ok());
+    CHECK_EQUAL(answer.output, text);
+    CHECK_EQUAL(answer.written, text.size());
+  }
 }
 
 TEST(ASessionReportsTheEndOfItsProgram) {

@@ -1,23 +1,23 @@
 // Rules with their counters: the output of `iptables-save -c`.
-import { TimeSlice } from '../../timeSlice.js';
+import { Lines } from './lines.js';
 import { normalized } from './saved.js';
 import type { CountedRule, CountedRules } from './types.js';
 
-/** Reads the output, in time slices. Lines that are no rule with counters are ignored. */
-export async function parseCounted(output: string): Promise<CountedRules> {
+/** Reads the output, in pieces of at most a few ms. Lines that are no rule with counters are ignored. */
+export async function readCounted(output: Iterable<Buffer> | AsyncIterable<Buffer>): Promise<CountedRules> {
   const rules = new Map<string, CountedRule[]>();
-  const slice = new TimeSlice();
   let table = '';
-  for (const line of output.split('\n')) {
-    if (slice.spend(1)) await slice.yield();
+  const lines = new Lines((line) => {
     if (line.startsWith('*')) table = line.slice(1).trim();
     const [, packets, bytes, chain, text = ''] = /^\[(\d+):(\d+)\] -A (\S+) (.*?)\s*$/.exec(line) ?? [];
-    if (chain === undefined) continue;
+    if (chain === undefined) return;
     const id = `${table}/${chain}`;
     const rule = { text: normalized(text), packets: Number(packets), bytes: Number(bytes) };
     const known = rules.get(id);
     if (known) known.push(rule);
     else rules.set(id, [rule]);
-  }
+  });
+  for await (const piece of output) lines.read(piece);
+  lines.end();
   return rules;
 }

@@ -3,13 +3,13 @@ import { NetlinkError } from '../../errors.js';
 import type { Family } from '../../net/address.js';
 import { TimeSlice } from '../../timeSlice.js';
 import { checkArray } from '../arguments.js';
-import { ProgramError, runProgram } from '../program.js';
+import { ProgramError } from '../program.js';
 import { readProgram } from '../programReading.js';
 import { reported, verbOf } from '../reported.js';
-import { parseCounted } from './counted.js';
+import { readCounted } from './counted.js';
 import { Restorer, type RestorerEvents } from './restorer.js';
-import { mainErrorOf, resultsOf, writeTables } from './results.js';
-import { parseSaved, SavedReader, tablesOf } from './saved.js';
+import { mainErrorOf, resultsInSteps, writeTables } from './results.js';
+import { addChain, type GrowingTables, SavedReader } from './saved.js';
 import type { CountedRules, Iptables, SavedChain, SavedTables, Table } from './types.js';
 
 export { parsePolicies, parseSaved } from './saved.js';
@@ -49,9 +49,10 @@ export function openIptables(): IptablesClient {
       const restore = { do: 'restore', family } as const;
       let results: Awaited<ReturnType<Iptables['restore']>> = [];
       await reported(iptables, [restore], verbOf, async () => {
-        const writing = new TimeSlice().finish(writeTables(operations, program('restore', family)));
+        const slice = new TimeSlice();
+        const writing = slice.finish(writeTables(operations, program('restore', family)));
         const outcome = await restorers[family].restore(writing.then(({ tables }) => tables));
-        results = (await writing).results ?? resultsOf(operations, outcome);
+        results = (await writing).results ?? (await slice.finish(resultsInSteps(operations, outcome)));
         return [mainErrorOf(results)];
       });
       return results;
@@ -74,18 +75,20 @@ function command(family: Family): string {
 
 async function* savedChains(program: string): AsyncGenerator<readonly SavedChain[], void, void> {
   const reader = new SavedReader();
-  try {
-    for await (const bytes of readProgram(program, [])) yield reader.read(bytes);
-  } catch (error) {
-    throw readError(error, 'iptables.save', program);
-  }
+  for await (const bytes of outputOf('iptables.save', program, [])) yield reader.read(bytes);
   yield reader.end();
 }
 
 async function allOf(pieces: AsyncIterable<readonly SavedChain[]>): Promise<SavedTables> {
-  const chains: SavedChain[] = [];
-  for await (const piece of pieces) for (const chain of piece) chains.push(chain);
-  return tablesOf(chains);
+  const tables: GrowingTables = { rules: new Map(), policies: new Map() };
+  const slice = new TimeSlice();
+  for await (const piece of pieces) {
+    for (const chain of piece) {
+      addChain(chain, tables);
+      if (slice.spend(1)) await slice.yield();
+    }
+  }
+  return tables;
 }
 
 /**
@@ -93,20 +96,29 @@ async function allOf(pieces: AsyncIterable<readonly SavedChain[]>): Promise<Save
  * fails.
  */
 export async function saveWithCounters(family: Family): Promise<CountedRules> {
-  return parseCounted(await read('iptables.save', program('save', family), ['-c']));
+  return readCounted(outputOf('iptables.save', program('save', family), ['-c']));
 }
 
 /** `-S` prints rules as iptables-save does. `-w`: iptables-legacy waits for its lock. */
 async function listRules(family: Family, table: Table, chain: string): Promise<readonly string[]> {
   const place = `${table}/${chain}`;
-  const text = await read('iptables.listRules', command(family), ['-w', '-t', table, '-S', chain], place);
-  return parseSaved(`*${table}\n:${chain} - [0:0]\n${text}`).get(place) ?? [];
+  const args = ['-w', '-t', table, '-S', chain];
+  const reader = new SavedReader({ scattered: true });
+  reader.read(Buffer.from(`*${table}\n:${chain} - [0:0]\n`));
+  for await (const bytes of outputOf('iptables.listRules', command(family), args, place)) reader.read(bytes);
+  const [found] = reader.end();
+  return found?.rules ?? [];
 }
 
-/** The output of a program that changes nothing. */
-async function read(operation: string, program: string, args: string[], target = program): Promise<string> {
+/** The output of a program that changes nothing, in pieces that are read in a few ms. */
+async function* outputOf(
+  operation: string,
+  program: string,
+  args: readonly string[],
+  target = program,
+): AsyncGenerator<Buffer, void, void> {
   try {
-    return await runProgram(program, args);
+    yield* readProgram(program, args);
   } catch (error) {
     throw readError(error, operation, target);
   }

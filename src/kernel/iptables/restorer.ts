@@ -19,6 +19,8 @@ const ARGUMENTS = ['--noflush', '-w'] as const;
 /** Time limit of a restore, with the wait for the lock, and its part for each byte of the input, in ms. */
 const TIMEOUT = 10_000;
 const TIMEOUT_OF_BYTE = 0.05;
+/** The longest one: meanwhile, no other change of the family is made. */
+const LONGEST_TIMEOUT = 300_000;
 /** Default of {@link RestorerOptions.startTimeout}. */
 const START_TIMEOUT = 10_000;
 /** Time after which a long-lived program is tried again where none could be had, in ms. */
@@ -160,11 +162,7 @@ export class Restorer {
       this.#file ??= await programFile(this.#program);
       const session = new ProgramSession(this.#program, ['--verbose', ...ARGUMENTS]);
       const mark = this.#nextMark();
-      const answer = await session.exchange(
-        Buffer.concat([Buffer.from(mark), ...padding()]),
-        mark,
-        this.#startTimeout,
-      );
+      const answer = await session.exchange([Buffer.from(mark), ...padding()], mark, this.#startTimeout);
       if (answer.acknowledged) {
         return { session, since: this.#now(), lines: 1 + paddingLines(), bytes: 0 };
       }
@@ -181,18 +179,19 @@ export class Restorer {
   /** Returns undefined if the program had ended before. */
   async #send(running: Running, tables: readonly RestoreTable[]): Promise<Outcome | undefined> {
     const marks = tables.map(() => this.#nextMark());
-    const input = Buffer.concat([...marked(tables, marks), ...padding()]);
+    const input = [...marked(tables, marks), ...padding()];
+    const size = sizeOf(input);
     const linesBefore = running.lines;
     let answer: Answer;
     try {
-      answer = await running.session.exchange(input, marks.at(-1) ?? '', timeoutOf(input));
+      answer = await running.session.exchange(input, marks.at(-1) ?? '', timeoutOf(size));
     } catch (error) {
       this.#running = undefined;
       return this.#failed(tables, failureOf(error, linesBefore));
     }
     if (answer.acknowledged) {
       running.lines += tables.reduce((sum, { lines }) => sum + lines + 1, paddingLines());
-      running.bytes += input.length;
+      running.bytes += size;
       this.#renew(running);
       return { program: this.#program, tables, committed: tables.length, failure: undefined };
     }
@@ -219,9 +218,9 @@ export class Restorer {
   /** Makes the changes in a process of their own. */
   async #restoreAlone(tables: readonly RestoreTable[]): Promise<Outcome> {
     const marks = tables.map(() => this.#nextMark());
-    const input = Buffer.concat(marked(tables, marks));
+    const input = marked(tables, marks);
     try {
-      await runProgram(this.#program, ARGUMENTS, { input, timeout: timeoutOf(input) });
+      await runProgram(this.#program, ARGUMENTS, { input, timeout: timeoutOf(sizeOf(input)) });
       return { program: this.#program, tables, committed: tables.length, failure: undefined };
     } catch (error) {
       return this.#failed(tables, failureOf(error, 0));
@@ -242,8 +241,13 @@ function marked(tables: readonly RestoreTable[], marks: readonly string[]): Buff
   return tables.flatMap(({ input }, i) => [...input, Buffer.from(marks[i] as string)]);
 }
 
-function timeoutOf(input: Uint8Array): number {
-  return Math.ceil(TIMEOUT + input.length * TIMEOUT_OF_BYTE);
+function sizeOf(input: readonly Uint8Array[]): number {
+  return input.reduce((sum, { length }) => sum + length, 0);
+}
+
+/** @param size of the input, in bytes */
+export function timeoutOf(size: number): number {
+  return Math.min(Math.ceil(TIMEOUT + size * TIMEOUT_OF_BYTE), LONGEST_TIMEOUT);
 }
 
 function paddingLines(): number {

@@ -1,7 +1,7 @@
 // From the failure of iptables-restore to one result for each operation. Pure.
 import { excerpt, NetlinkError, ROLLED_BACK } from '../../errors.js';
-import type { Steps } from '../../steps.js';
-import { linesOf, type RestoreLine, type RestoreTable, restoreTablesInSteps, tableOf } from './text.js';
+import { atOnce, StepCounter, type Steps } from '../../steps.js';
+import { linesInSteps, type RestoreLine, type RestoreTable, restoreTablesInSteps, tableOf } from './text.js';
 import type { ChainRule, IptablesOperation } from './types.js';
 import { chainNameOf, UnwritableText, whyUnwritable } from './writable.js';
 
@@ -35,24 +35,34 @@ export function resultsOf(
   operations: readonly IptablesOperation[],
   outcome: Outcome,
 ): (NetlinkError | undefined)[] {
+  return atOnce(resultsInSteps(operations, outcome));
+}
+
+/** The same in steps. */
+export function* resultsInSteps(
+  operations: readonly IptablesOperation[],
+  outcome: Outcome,
+): Steps<(NetlinkError | undefined)[]> {
   const results = new Array<NetlinkError | undefined>(operations.length).fill(undefined);
   const { tables, failure } = outcome;
   if (!failure) return results;
-  const named = namedLines(operations, outcome, failure);
+  const named = yield* namedLines(operations, outcome, failure);
   const committed = outcome.committed ?? named[0]?.table ?? 0;
-  const rest = tables.slice(committed);
   const error = errorOf(outcome, failure);
-  const fill = (failed: readonly RestoreTable[], result: NetlinkError) => {
-    for (const [place, operation] of operations.entries())
-      if (failed.some(({ table }) => table === tableOf(operation))) results[place] = result;
-  };
-  if (failure.code !== 'ERR_PROCESS') {
-    fill(rest, error);
-    return results;
-  }
-  fill(rest, rolledBack(outcome, error));
+  const isRefused = failure.code === 'ERR_PROCESS';
   const culprits = named.filter(({ table, place }) => table === committed && place !== undefined);
-  if (culprits.length === 0) fill(rest.slice(0, 1), error);
+  // Unless the program names operations, all of the first table that was not committed have its error.
+  const rest = isRefused ? rolledBack(outcome, error) : error;
+  const first = isRefused && culprits.length > 0 ? rest : error;
+  const resultOf = new Map(
+    tables.map(({ table }, i) => [table, i < committed ? undefined : i === committed ? first : rest]),
+  );
+  const counter = new StepCounter();
+  for (const [place, operation] of operations.entries()) {
+    results[place] = resultOf.get(tableOf(operation));
+    if (counter.isFull()) yield;
+  }
+  if (!isRefused) return results;
   for (const { place, text } of culprits)
     if (place !== undefined) results[place] = errorOf(outcome, failure, text);
   return results;
@@ -76,8 +86,22 @@ export function* writeTables(operations: readonly IptablesOperation[], program: 
     return { tables: yield* restoreTablesInSteps(operations) };
   } catch (error) {
     if (!(error instanceof UnwritableText)) throw error;
-    return { tables: [], results: operations.map((operation) => unwritten(operation, program, error)) };
+    return { tables: [], results: yield* unwrittenResults(operations, program, error) };
   }
+}
+
+function* unwrittenResults(
+  operations: readonly IptablesOperation[],
+  program: string,
+  cause: UnwritableText,
+): Steps<NetlinkError[]> {
+  const counter = new StepCounter();
+  const results: NetlinkError[] = [];
+  for (const operation of operations) {
+    results.push(unwritten(operation, program, cause));
+    if (counter.isFull()) yield;
+  }
+  return results;
 }
 
 function unwritten(operation: IptablesOperation, program: string, cause: UnwritableText): NetlinkError {
@@ -115,16 +139,27 @@ interface NamedLine extends RestoreLine {
 const LINE = /\bline:? (\d+)(?::| failed|$)/gm;
 
 /** The lines of tables that the program named. */
-function namedLines(
+function* namedLines(
   operations: readonly IptablesOperation[],
   { tables }: Outcome,
   { message, linesBefore }: RestoreFailure,
-): NamedLine[] {
-  const lines = tables.flatMap(({ table: name }, table): (NamedLine | undefined)[] => [
-    ...linesOf(operations, name).map((line) => ({ ...line, table })),
-    undefined, // its mark
-  ]);
-  return [...message.matchAll(LINE)].flatMap(([, number]) => lines[Number(number) - linesBefore - 1] ?? []);
+): Steps<NamedLine[]> {
+  const named: NamedLine[] = [];
+  const numbers = [...message.matchAll(LINE)].map(([, number]) => Number(number) - linesBefore - 1);
+  if (numbers.length === 0) return named;
+  const lines: RestoreLine[][] = [];
+  for (const { table } of tables) lines.push(yield* linesInSteps(operations, table));
+  const counter = new StepCounter();
+  for (const number of numbers) {
+    let place = number;
+    for (const [table, own] of lines.entries()) {
+      const line = own[place];
+      if (line) named.push({ ...line, table });
+      place -= own.length + 1; // and its mark
+    }
+    if (counter.isFull()) yield;
+  }
+  return named;
 }
 
 function errorOf({ program }: Outcome, { code, message }: RestoreFailure, line?: string): NetlinkError {

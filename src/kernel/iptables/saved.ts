@@ -1,5 +1,6 @@
 // The output of iptables-save.
 import { NetlinkError } from '../../errors.js';
+import { Lines } from './lines.js';
 import type { Policy, SavedChain, SavedTables } from './types.js';
 
 /** Reads the output of iptables-save: every chain with its rules. */
@@ -20,14 +21,22 @@ export function parseTables(text: string): SavedTables {
 
 /** All chains in one map, with the policies of the built-in ones. */
 export function tablesOf(chains: Iterable<SavedChain>): SavedTables {
-  const rules = new Map<string, readonly string[]>();
-  const policies = new Map<string, Policy>();
-  for (const chain of chains) {
-    const id = `${chain.table}/${chain.name}`;
-    rules.set(id, chain.rules);
-    if (chain.policy) policies.set(id, chain.policy);
-  }
-  return { rules, policies };
+  const tables: GrowingTables = { rules: new Map(), policies: new Map() };
+  for (const chain of chains) addChain(chain, tables);
+  return tables;
+}
+
+/** The maps of {@link SavedTables}, to which chains are added. */
+export interface GrowingTables {
+  readonly rules: Map<string, readonly string[]>;
+  readonly policies: Map<string, Policy>;
+}
+
+/** Adds a chain. */
+export function addChain({ table, name, rules, policy }: SavedChain, to: GrowingTables): void {
+  const id = `${table}/${name}`;
+  to.rules.set(id, rules);
+  if (policy) to.policies.set(id, policy);
 }
 
 /** A rule as all versions print it: some print a second space before the name of an nfacct counter. */
@@ -35,8 +44,6 @@ export function normalized(rule: string): string {
   return rule.replace('--nfacct-name  ', '--nfacct-name ');
 }
 
-const NEWLINE = 10;
-const NOTHING = Buffer.alloc(0);
 /** The rules of all chains whose rules have not begun. */
 const NONE: readonly string[] = Object.freeze([]);
 
@@ -63,8 +70,7 @@ export interface SavedReaderOptions {
 export class SavedReader {
   readonly #scattered: boolean;
   #table = '';
-  /** The beginning of a line whose end is in the next piece. */
-  #begun: Buffer = NOTHING;
+  readonly #lines = new Lines((line) => this.#readLine(line));
   /** The chains of the table that are not complete, by name. */
   #chains = new Map<string, SavedChain>();
   /** The chain of the last rule. */
@@ -82,28 +88,15 @@ export class SavedReader {
    * @throws {NetlinkError} `ERR_MALFORMED_REPLY` if a rule is in another place than the others of its chain
    */
   read(bytes: Buffer): SavedChain[] {
-    let place = 0;
-    for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, place)) {
-      // Each line is a text of its own: V8 keeps the whole text alive for each part of it that is in use.
-      if (this.#begun.length > 0) this.#readLine(this.#endLine(bytes.subarray(place, end)));
-      else this.#readLine(bytes.toString('utf8', place, end));
-      place = end + 1;
-    }
-    if (place < bytes.length) this.#begun = Buffer.concat([this.#begun, bytes.subarray(place)]);
+    this.#lines.read(bytes);
     return this.#take();
   }
 
   /** Reads the last line, if it has no end, and returns the other chains. */
   end(): SavedChain[] {
-    if (this.#begun.length > 0) this.#readLine(this.#endLine(NOTHING));
+    this.#lines.end();
     this.#endTable();
     return this.#take();
-  }
-
-  #endLine(rest: Buffer): string {
-    const line = Buffer.concat([this.#begun, rest]).toString();
-    this.#begun = NOTHING;
-    return line;
   }
 
   #take(): SavedChain[] {

@@ -50,6 +50,12 @@ export interface RestoreLine {
 
 /** The lines of a table in the input of {@link restoreInput}, in order. */
 export function linesOf(operations: readonly IptablesOperation[], table: Table): RestoreLine[] {
+  return atOnce(linesInSteps(operations, table));
+}
+
+/** The same in steps. */
+export function* linesInSteps(operations: readonly IptablesOperation[], table: Table): Steps<RestoreLine[]> {
+  const counter = new StepCounter();
   const lines: Record<Kind, RestoreLine[]> = {
     headers: [],
     appended: [],
@@ -58,6 +64,7 @@ export function linesOf(operations: readonly IptablesOperation[], table: Table):
     chains: [],
   };
   for (const [place, operation] of operations.entries()) {
+    if (counter.isFull()) yield;
     if (tableOf(operation) !== table) continue;
     writeLines(operation, {
       add(kind, text) {

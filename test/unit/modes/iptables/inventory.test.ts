@@ -1,7 +1,7 @@
 // The frontends that are read back from kube-proxy's own recorded rules are those of the objects.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { parseCounted } from '../../../../src/kernel/iptables/counted.js';
+import { readCounted } from '../../../../src/kernel/iptables/counted.js';
 import type { ProgrammedFrontend } from '../../../../src/modes/inventory.js';
 import { frontendsIn } from '../../../../src/modes/iptables/inventory.js';
 import { joinHostPort } from '../../../../src/net/address.js';
@@ -11,7 +11,7 @@ import { scenarios } from '../../../support/oracle.js';
 
 /** The rules as iptables-save -c prints them, with these counters. */
 async function counted(text: string, packets = 0, bytes = 0) {
-  return parseCounted(text.replace(/^-A /gm, `[${packets}:${bytes}] -A `));
+  return readCounted([Buffer.from(text.replace(/^-A /gm, `[${packets}:${bytes}] -A `))]);
 }
 
 const keyOf = ({ address = '', port, protocol }: Pick<ProgrammedFrontend, 'address' | 'port' | 'protocol'>) =>
@@ -80,7 +80,7 @@ COMMIT
 `;
 
   it('of all rules of a frontend, and of all rules that select an endpoint', async () => {
-    const [web, nodePort, empty, ...others] = frontendsIn(4, await parseCounted(RULES));
+    const [web, nodePort, empty, ...others] = frontendsIn(4, await readCounted([Buffer.from(RULES)]));
     assert.deepEqual(others, []);
     const endpoints = [
       {

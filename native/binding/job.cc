@@ -34,6 +34,15 @@ const char* CodeOf(netlink::Fault fault) {
 // Bytes. Memory that V8 does not own costs more than a copy of a page.
 constexpr size_t kLongestCopied = 16384;
 
+// {errno, code, message}
+Napi::Object FieldsOf(Napi::Env env, const netlink::Status& status) {
+  Napi::Object object = Napi::Object::New(env);
+  object.Set("errno", status.error);
+  object.Set("code", CodeOf(status.fault));
+  object.Set("message", status.message);
+  return object;
+}
+
 bool Refuse(Napi::Env env, size_t argument, const std::string& expected) {
   Napi::TypeError::New(env, "argument " + std::to_string(argument + 1) + " must be " + expected)
       .ThrowAsJavaScriptException();
@@ -59,11 +68,9 @@ Napi::Value ToValue(Napi::Env env, const std::vector<netlink::Failure>& failures
   for (uint32_t i = 0; i < failures.size(); i++) {
     Napi::HandleScope scope(env);
     const netlink::Failure& failure = failures[i];
-    Napi::Object object = Napi::Object::New(env);
+    Napi::Object object = FieldsOf(env, failure.status);
     object.Set("index", failure.index);
-    object.Set("errno", failure.status.error);
-    object.Set("code", CodeOf(failure.status.fault));
-    object.Set("message", failure.status.message);
+    if (!failure.rest.ok()) object.Set("rest", FieldsOf(env, failure.rest));
     array.Set(i, object);
   }
   return array;

@@ -41,6 +41,8 @@ void Batch::Flush() {
   for (Sent& message : messages_) {
     if (!message.status.ok()) Fail(message.index, std::move(message.status));
   }
+  // The load that broke the batch has failures: nothing is sent after it.
+  if (!broken_.ok()) failures_.back().rest = broken_;
   messages_.clear();
   buffer_.clear();
 }

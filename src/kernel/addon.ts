@@ -1,18 +1,22 @@
 // The C++ addon and its exports. Only the clients in this folder's subfolders call it.
 import { loadAddonFile } from './addonFile.js';
 
-/** One operation of a batch that the kernel did not do. */
-export interface NativeFailure {
-  /** Place in the batch. */
-  readonly index: number;
+/** A failure of the kernel, or of the way to it. */
+export interface NativeStatus {
   /** Positive errno, or 0 where there is a `code`. */
   readonly errno: number;
   /** `ERR_…` where there is no errno, else empty. */
   readonly code: string;
   /** The kernel's words beside the number; may be empty. */
   readonly message: string;
-  /** True if nothing was sent after it: the send, or the wait for its answer, failed as a whole. */
-  readonly ends?: boolean;
+}
+
+/** One operation of a batch that the kernel did not do. */
+export interface NativeFailure extends NativeStatus {
+  /** Place in the batch. */
+  readonly index: number;
+  /** If nothing is sent after it, because the send, or the wait for its answer, failed as a whole: the failure of the rest. */
+  readonly rest?: NativeStatus;
 }
 
 /** The error of a promise of the addon: a call that failed as a whole. */

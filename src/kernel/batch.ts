@@ -1,10 +1,12 @@
 // A list of operations → one call of the addon → one result per operation.
-import type { NativeClient } from './addon.js';
+import { atOnce, StepCounter, type Steps } from '../steps.js';
+import { TimeSlice } from '../timeSlice.js';
+import type { NativeClient, NativeFailure, NativeStatus } from './addon.js';
 import { argumentError, checkArray, type Fault, invalidOperation, shown } from './arguments.js';
 import type { Calls } from './calls.js';
 import { type Attempt, toNetlinkError } from './failures.js';
 import { RecordWriter } from './recordWriter.js';
-import { reported } from './reported.js';
+import { reported, reportedBatch } from './reported.js';
 import type { CallOptions, OperationResult } from './types.js';
 
 /** The names of a family's operations, in errors and in reports. Both functions accept operations that break every rule. */
@@ -52,23 +54,32 @@ export interface Packing<Operation> extends Naming<Operation> {
   write(operation: Operation, writer: RecordWriter): void;
 }
 
-/** Writes operations one after another into the bytes that the addon takes. */
+/** Writes operations one after another into the bytes that the addon takes, portion by portion. */
 export interface OperationWriter<Operation> {
+  /** Begins a portion of at most so many operations. */
+  begin(most: number): void;
   /** Writes an operation, or returns the rule that it breaks and writes nothing. */
   write(operation: Operation): Fault | undefined;
-  /** Sends the operations written so far, which the client copies. Called once. */
+  /** Size of the portion, in bytes. */
+  readonly size: number;
+  /** Sends the portion, which the client copies. */
   send(client: NativeClient): ReturnType<NativeClient['apply']>;
 }
 
-/** Carries operations out as one call. An operation that breaks a rule is not sent, and has its error as result. */
-export async function applyAll<Operation, Client extends NativeClient>(
-  calls: Calls<Client, Operation>,
+/**
+ * Carries operations out as one call. An operation that breaks a rule is not sent, and has its error as result.
+ *
+ * @param changeOf the operation in the form that is reported, if it is another one
+ */
+export async function applyAll<Operation, Client extends NativeClient, Change = Operation>(
+  calls: Calls<Client, Change>,
   operations: readonly Operation[],
   packing: Packing<Operation>,
   options?: CallOptions,
+  changeOf?: (operation: Operation) => Change,
 ): Promise<OperationResult[]> {
   checkBatch(operations, packing);
-  return sendAll(calls, operations, packing, recordsOf(packing, operations.length), options);
+  return sendAll(calls, operations, packing, recordsOf(packing), options, changeOf);
 }
 
 /** Carries one operation out, or rejects with its error: NetlinkError, or TypeError and RangeError for a broken rule. */
@@ -78,7 +89,7 @@ export function applyOne<Operation, Client extends NativeClient>(
   packing: Packing<Operation>,
   options?: CallOptions,
 ): Promise<void> {
-  return sendOne(calls, operation, packing, recordsOf(packing, 1), options);
+  return sendOne(calls, operation, packing, recordsOf(packing), options);
 }
 
 /** The longest memory that is kept for the next batch, in bytes. */
@@ -87,15 +98,21 @@ const MOST_KEPT = 262_144;
 /** A writer for the next batch of each family: memory for one operation costs more than to write it. */
 const spare = new WeakMap<object, RecordWriter>();
 
-function recordsOf<Operation>(packing: Packing<Operation>, count: number): OperationWriter<Operation> {
-  const kept = spare.get(packing);
-  spare.delete(packing);
-  kept?.reset(count);
-  const writer = kept ?? new RecordWriter(packing.recordSize, count);
+function recordsOf<Operation>(packing: Packing<Operation>): OperationWriter<Operation> {
+  let writer: RecordWriter;
   return {
+    begin(most) {
+      const kept = spare.get(packing);
+      spare.delete(packing);
+      kept?.reset(most);
+      writer = kept ?? new RecordWriter(packing.recordSize, most);
+    },
     write(operation) {
       packing.write(operation, writer);
       return writer.finish();
+    },
+    get size() {
+      return writer.size;
     },
     send(client) {
       const answer = client.apply(writer.records(), writer.tails());
@@ -106,34 +123,129 @@ function recordsOf<Operation>(packing: Packing<Operation>, count: number): Opera
 }
 
 /** As {@link applyAll}, with operations in any form that the addon's client takes. */
-export function sendAll<Operation, Client extends NativeClient>(
-  calls: Calls<Client, Operation>,
+export function sendAll<Operation, Client extends NativeClient, Change = Operation>(
+  calls: Calls<Client, Change>,
   operations: readonly Operation[],
   naming: Naming<Operation>,
   writer: OperationWriter<Operation>,
   options?: CallOptions,
+  changeOf?: (operation: Operation) => Change,
 ): Promise<OperationResult[]> {
-  return reported(calls, operations, naming.nameOf, async () => {
-    const results = new Array<OperationResult>(operations.length).fill(undefined);
-    // Places of the operations that are sent; undefined while these are all.
-    let sent: number[] | undefined;
-    for (let place = 0; place < operations.length; place++) {
-      const operation = operations[place] as Operation;
-      const fault = writer.write(operation);
-      if (fault) {
-        sent ??= Array.from({ length: place }, (_, i) => i);
-        results[place] = invalidOperation(attemptAt(operation, naming), fault);
-      } else sent?.push(place);
-    }
+  // The caller may change its array while later portions are still to be written.
+  const own = operations.length > PORTION ? operations.slice() : operations;
+  const batch = {
+    operations: () => (changeOf ? own.map(changeOf) : (own as readonly unknown[] as readonly Change[])),
+    names: () => own.map(naming.nameOf),
+  };
+  return reportedBatch(calls, batch, async () => {
+    const sending = new Sending(own, naming, writer);
+    const first = atOnce(sending.portion());
     const whole = { operation: batchName(naming) };
-    const failures = await calls.run(whole, (client) => writer.send(client), options);
-    for (const failure of failures) {
-      const place = sent ? sent[failure.index] : failure.index;
-      if (place === undefined) continue;
-      results[place] = toNetlinkError(failure, attemptAt(operations[place] as Operation, naming));
+    if (!sending.isWritten) {
+      await calls.run(whole, (client) => sending.send(first, client, options?.signal), options);
+    } else {
+      const failures = await calls.run(whole, (client) => writer.send(client), options);
+      if (failures.length > 0) await new TimeSlice().finish(sending.note(first, failures));
     }
-    return results;
+    return sending.results;
   });
+}
+
+/** The most operations of a portion, which take a few ms to write, and to report if all of them fail. */
+const PORTION = 1024;
+/** A portion ends with the operation that makes it so long, in bytes. */
+const PORTION_SIZE = 1_048_576;
+
+/** Operations that are sent together. */
+interface Portion {
+  /** Place of the first one in the batch. */
+  readonly from: number;
+  /** Number of those that are sent. */
+  readonly count: number;
+  /** Their places in the batch; undefined if they follow one another. */
+  readonly places: readonly number[] | undefined;
+}
+
+/** A batch that is sent in portions: while the kernel works on one, the next one is written. */
+class Sending<Operation> {
+  readonly results: OperationResult[];
+  readonly #operations: readonly Operation[];
+  readonly #naming: Naming<Operation>;
+  readonly #writer: OperationWriter<Operation>;
+  readonly #slice = new TimeSlice();
+  /** Place of the next operation to write. */
+  #next = 0;
+  /** The failure of all operations that are still to be sent. */
+  #rest: NativeStatus | undefined;
+
+  constructor(
+    operations: readonly Operation[],
+    naming: Naming<Operation>,
+    writer: OperationWriter<Operation>,
+  ) {
+    this.results = new Array<OperationResult>(operations.length).fill(undefined);
+    this.#operations = operations;
+    this.#naming = naming;
+    this.#writer = writer;
+  }
+
+  /** Whether all operations are written. */
+  get isWritten(): boolean {
+    return this.#next === this.#operations.length;
+  }
+
+  /** Writes the next portion. An operation that breaks a rule has its error as result. */
+  *portion(): Steps<Portion> {
+    const from = this.#next;
+    const most = Math.min(from + PORTION, this.#operations.length);
+    const counter = new StepCounter();
+    let places: number[] | undefined;
+    this.#writer.begin(most - from);
+    for (let size = 0; this.#next < most && size < PORTION_SIZE; size = this.#writer.size) {
+      const place = this.#next++;
+      const operation = this.#operations[place] as Operation;
+      const fault = this.#writer.write(operation);
+      if (fault) {
+        places ??= Array.from({ length: place - from }, (_, i) => from + i);
+        this.results[place] = invalidOperation(attemptAt(operation, this.#naming), fault);
+      } else places?.push(place);
+      if (counter.isFull()) yield;
+    }
+    return { from, count: places?.length ?? this.#next - from, places };
+  }
+
+  /** Makes errors of the failures of a portion. */
+  *note({ from, places }: Portion, failures: readonly NativeFailure[]): Steps<void> {
+    const counter = new StepCounter();
+    for (const failure of failures) {
+      const place = places ? places[failure.index] : from + failure.index;
+      if (place === undefined) continue;
+      const attempt = attemptAt(this.#operations[place] as Operation, this.#naming);
+      this.results[place] = toNetlinkError(failure, attempt);
+      this.#rest ??= failure.rest;
+      if (counter.isFull()) yield;
+    }
+  }
+
+  /** Sends a portion and all that follow it. Rejects with the reason of an aborted signal, before the next portion. */
+  async send(first: Portion, client: NativeClient, signal: AbortSignal | undefined): Promise<void> {
+    for (let portion: Portion | undefined = first; portion; ) {
+      const answer = this.#rest ? unsent(portion, this.#rest) : this.#writer.send(client);
+      const next: Promise<Portion> | undefined = this.isWritten
+        ? undefined
+        : this.#slice.finish(this.portion());
+      next?.catch(() => {}); // awaited below; the answer comes first
+      const failures = await answer;
+      await this.#slice.finish(this.note(portion, failures));
+      portion = await next;
+      signal?.throwIfAborted();
+    }
+  }
+}
+
+/** The same failure for all operations of a portion. */
+function unsent({ count }: Portion, rest: NativeStatus): NativeFailure[] {
+  return Array.from({ length: count }, (_, index) => ({ index, ...rest }));
 }
 
 /** As {@link applyOne}, with an operation in any form that the addon's client takes. */
@@ -144,6 +256,7 @@ async function sendOne<Operation, Client extends NativeClient>(
   writer: OperationWriter<Operation>,
   options?: CallOptions,
 ): Promise<void> {
+  writer.begin(1);
   const fault = writer.write(operation);
   const attempt = () => attemptAt(operation, naming);
   if (fault) throw argumentError(attempt().operation, fault);

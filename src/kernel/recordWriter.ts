@@ -256,6 +256,11 @@ export class RecordWriter {
     this.#reserve(this.#size * count);
   }
 
+  /** Size of the records written so far, and of the bytes behind them. */
+  get size(): number {
+    return this.#start + this.#tailLength;
+  }
+
   /** Size of its memory, in bytes. */
   get capacity(): number {
     return this.#bytes.length;

@@ -27,28 +27,41 @@ export async function reportedBatch<Operation, Result extends Error | undefined>
 ): Promise<Result[]> {
   if (!onBatch) return act();
   const started = performance.now();
-  const report = (names: readonly string[], results: readonly (Error | undefined)[]) =>
+  const report = (resultsOf: () => readonly (Error | undefined)[]) => {
+    const duration = performance.now() - started;
+    const names = once(() => batch.names());
+    const results = once(resultsOf);
     onBatch({
       get operations() {
         return batch.operations();
       },
-      names,
-      results,
-      duration: performance.now() - started,
+      get names() {
+        return names();
+      },
+      get results() {
+        return results();
+      },
+      duration,
     });
+  };
   let results: Result[];
   try {
     results = await act();
   } catch (error) {
-    const names = batch.names();
-    report(
-      names,
-      names.map(() => error as Error),
-    );
+    report(() => new Array<Error>(batch.names().length).fill(error as Error));
     throw error;
   }
-  report(batch.names(), results);
+  report(() => results);
   return results;
+}
+
+/** Makes a value when it is first needed: the names of many operations take longer than the batch may block the event loop. */
+function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
 }
 
 /** Carries one change out with `act`, and reports it as a batch of its own. */

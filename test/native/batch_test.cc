@@ -67,6 +67,9 @@ TEST(ABatchWithoutAnswerIsUnknownAndWhatFollowsIsNotSent) {
   CHECK(failures[0].status.is_errno(ENOENT));
   CHECK(failures[1].status.fault == Fault::kUnknownOutcome);
   for (size_t i = 2; i < 5; i++) CHECK(failures[i].status.fault == Fault::kTimeout);
+  CHECK(failures[0].rest.ok());
+  CHECK(failures[1].rest.fault == Fault::kTimeout);
+  CHECK_EQUAL(failures[1].rest.message, failures[2].status.message);
 }
 
 // As nfnetlink does without CAP_NET_ADMIN.

@@ -48,7 +48,7 @@ const FLOORS: readonly Floor[] = [
   {
     name: 'testing',
     files: /^kernel\/testing\//,
-    imports: ['errors', 'net', 'steps', 'kernel types', 'kernel'],
+    imports: ['errors', 'net', 'steps', 'timeSlice', 'kernel types', 'kernel'],
     outside: /^node:os$/,
   },
   // The interfaces of the kernel's parts without implementation: types, the notation of set entries, and names of states.

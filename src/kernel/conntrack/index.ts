@@ -13,7 +13,7 @@ import type { CallOptions, EventStream, Listing, OpenOptions, OperationResult } 
 import { watchEvents } from '../watch.js';
 import { attemptOn, hintFor, nameFlow, nameSelections } from './names.js';
 import { packName } from './operations.js';
-import { PACKING } from './packing.js';
+import { DELETION_PACKING, deletionOf, PACKING } from './packing.js';
 import { readCapabilities, readEvents, readExpectations, readFlows, readStatistics } from './records.js';
 import { packFilter, packListing, packWatch, readGetOptions } from './selections.js';
 import {
@@ -123,8 +123,7 @@ class ConntrackClient extends Client<NativeConntrackClient, FlowChange> implemen
 
   async deleteFlows(flows: readonly FlowId[], options?: CallOptions): Promise<OperationResult[]> {
     checkArray('conntrack.deleteFlows', 'flows', flows);
-    const operations = Array.from(flows, (flow) => ({ do: 'deleteFlow', flow }) as const);
-    return this.apply(operations, options);
+    return applyAll(this.calls, flows, DELETION_PACKING, options, deletionOf);
   }
 
   apply(operations: readonly FlowOperation[], options?: CallOptions): Promise<OperationResult[]> {

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:os';
 import { NetlinkError } from '../../errors.js';
+import { TimeSlice } from '../../timeSlice.js';
 import { argumentError, findUnknown, integerFault, objectFault } from '../arguments.js';
 import { toNetlinkError } from '../failures.js';
 import { throwOnFailure } from '../throwOnFailure.js';
@@ -129,9 +130,15 @@ async function catchUp(
   copied: readonly ListedEntry[],
 ): Promise<void> {
   const state = await sets.get(former);
-  const left = new Map(state?.entries.map((entry) => [formatEntry(entry), entry]));
+  const slice = new TimeSlice();
+  const left = new Map<string, SetEntry>();
+  for (const entry of state?.entries ?? []) {
+    left.set(formatEntry(entry), entry);
+    if (slice.spend(1)) await slice.yield();
+  }
   const operations: IpsetOperation[] = [];
   for (const entry of copied) {
+    if (slice.spend(1)) await slice.yield();
     const key = formatEntry(entry);
     const now = left.get(key);
     left.delete(key);
@@ -139,8 +146,8 @@ async function catchUp(
     else if (isRewritten(entry, now)) operations.push({ do: 'add', set, entry: now });
   }
   // Others may have added the same entry to the larger set meanwhile: theirs is newer, and stays.
-  const added = [...left.values()].map((entry) => ({ do: 'add', set, entry, strict: true }) as const);
-  const results = await sets.apply([...operations, ...added]);
+  for (const entry of left.values()) operations.push({ do: 'add', set, entry, strict: true });
+  const results = await sets.apply(operations);
   throwOnFailure(results.filter((result) => !isExisting(result)));
 }
 

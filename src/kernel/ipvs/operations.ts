@@ -1,6 +1,7 @@
 // Operations and names of IPVS → the records that cross to the addon. Fields that are left out get their defaults here.
 import type { Family } from '../../net/address.js';
 import type { IpProtocol } from '../../net/protocol.js';
+import { atOnce, StepCounter, type Steps } from '../../steps.js';
 import { argumentError, checkArray } from '../arguments.js';
 import { onlyRecord, RecordWriter } from '../recordWriter.js';
 import { flagsOf } from './flags.js';
@@ -304,13 +305,23 @@ export function packServiceId(id: VirtualServiceId, operation: string): Uint8Arr
 
 /** The records that name services; throws the error of the call when one of them breaks a rule. */
 export function packServiceIds(ids: readonly VirtualServiceId[], operation: string): Uint8Array {
+  return atOnce(packServiceIdsInSteps(ids, operation));
+}
+
+/** The same in steps. */
+export function* packServiceIdsInSteps(
+  ids: readonly VirtualServiceId[],
+  operation: string,
+): Steps<Uint8Array> {
   checkArray(operation, 'ids', ids);
+  const counter = new StepCounter();
   const writer = new RecordWriter(SERVICE.SIZE, ids.length);
   for (const [i, id] of ids.entries()) {
     writeServiceId(id, writer);
     const fault = writer.finish();
     if (fault)
       throw argumentError(operation, { ...fault, field: fault.field.replace('service', `ids[${i}]`) });
+    if (counter.isFull()) yield;
   }
   return writer.records();
 }

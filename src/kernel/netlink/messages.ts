@@ -23,7 +23,7 @@ const FIELDS: ReadonlySet<string> = new Set(['type', 'flags', 'payload']);
 export class MessageWriter implements OperationWriter<NetlinkRequest> {
   readonly #added: number;
   readonly #changing: number | undefined;
-  readonly #writer = new ByteWriter();
+  #writer = new ByteWriter();
 
   /**
    * @param added flags that every message has
@@ -32,6 +32,10 @@ export class MessageWriter implements OperationWriter<NetlinkRequest> {
   constructor(added = 0, changing?: number) {
     this.#added = added;
     this.#changing = changing;
+  }
+
+  begin(): void {
+    this.#writer = new ByteWriter();
   }
 
   write(message: NetlinkRequest): Fault | undefined {
@@ -58,6 +62,10 @@ export class MessageWriter implements OperationWriter<NetlinkRequest> {
 
   bytes(): Uint8Array {
     return this.#writer.written();
+  }
+
+  get size(): number {
+    return this.#writer.length;
   }
 
   send(client: NativeClient): ReturnType<NativeClient['apply']> {

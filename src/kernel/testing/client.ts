@@ -1,4 +1,5 @@
 // The common part of the fakes of netlink clients. They share the rules for arguments and the errors with the real ones.
+import { TimeSlice } from '../../timeSlice.js';
 import { argumentError, checkCallOptions, findCallOptionsFault, invalidOperation } from '../arguments.js';
 import { attemptAt, batchName, checkBatch, type Packing } from '../batch.js';
 import { type Attempt, closedError, toNetlinkError } from '../failures.js';
@@ -7,6 +8,9 @@ import { RecordWriter } from '../recordWriter.js';
 import { reported } from '../reported.js';
 import type { Batch, CallOptions, KernelClient, Listing, OperationResult } from '../types.js';
 import type { Fault, Faults } from './faults.js';
+
+/** Operations that are carried out without a turn of the event loop, as the real clients send them. */
+const PORTION = 1024;
 
 /** Carries an operation out. Returns the number of the kernel's error, or undefined when it is done. */
 export type Act<Operation> = (operation: Operation) => number | undefined;
@@ -17,6 +21,8 @@ export class FakeClient<Change> implements Faults, KernelClient<Change> {
   fault: Fault = () => undefined;
   readFault: Fault = () => undefined;
   readonly #closed = new AbortController();
+  /** Ends with the last batch of many operations, for which later calls wait. */
+  #batch: Promise<unknown> | undefined;
 
   /** Aborted by close(). */
   protected get closed(): AbortSignal {
@@ -35,12 +41,14 @@ export class FakeClient<Change> implements Faults, KernelClient<Change> {
 
   /** A call without a fault of its own: that of a batch, whose operations have theirs. */
   protected async open<T>(attempt: Attempt, act: () => T, options: CallOptions): Promise<T> {
+    if (this.#batch) await this.#batch;
     this.#check(attempt, options);
     return act();
   }
 
   /** A call that reads. Rejects with its fault. */
   protected async read<T>(attempt: Attempt, act: () => T, options: CallOptions = {}): Promise<T> {
+    if (this.#batch) await this.#batch;
     this.#check(attempt, options);
     const fault = this.readFault(attempt.operation, attempt.target ?? '');
     if (fault) throw fault;
@@ -55,6 +63,7 @@ export class FakeClient<Change> implements Faults, KernelClient<Change> {
 
   /** A change that is no batch. Rejects with its fault. */
   protected async change<T>(attempt: Attempt, act: () => T, options: CallOptions = {}): Promise<T> {
+    if (this.#batch) await this.#batch;
     this.#check(attempt, options);
     const fault = this.fault(attempt.operation, attempt.target ?? '');
     if (fault) throw fault;
@@ -68,29 +77,39 @@ export class FakeClient<Change> implements Faults, KernelClient<Change> {
     options: CallOptions = {},
   ): Promise<OperationResult[]> {
     checkBatch(operations, packing);
-    return reported<Operation, OperationResult>(this, operations, packing.nameOf, async () =>
-      this.results(operations, packing, act, options),
-    );
+    if (this.#batch) await this.#batch;
+    return reported<Operation, OperationResult>(this, operations, packing.nameOf, () => {
+      const results = this.results(operations, packing, act, options);
+      if (operations.length > PORTION) this.#batch = results.catch(() => {});
+      return results;
+    });
   }
 
-  /** The results of a batch, which is not reported. */
-  protected results<Operation>(
+  /** The results of a batch, which is not reported. Other callbacks of the event loop run between its portions. */
+  protected async results<Operation>(
     operations: readonly Operation[],
     packing: Packing<Operation>,
     act: Act<Operation>,
     options: CallOptions = {},
-  ): OperationResult[] {
+  ): Promise<OperationResult[]> {
     this.#check({ operation: batchName(packing) }, options);
+    const own = operations.length > PORTION ? operations.slice() : operations;
+    const slice = new TimeSlice();
     const writer = new RecordWriter(packing.recordSize, 1);
-    // Unlike map(), from() visits the holes of an array.
-    return Array.from(operations, (operation) => {
+    const results: OperationResult[] = [];
+    for (let place = 0; place < own.length; place++) {
+      if (place > 0 && place % PORTION === 0) {
+        await slice.yield();
+        options.signal?.throwIfAborted();
+      }
+      const operation = own[place] as Operation;
       packing.write(operation, writer);
       const broken = writer.finish();
       const attempt = attemptAt(operation, packing);
-      if (broken) return invalidOperation(attempt, broken);
-      writer.reset();
-      return this.#attempt(attempt, () => act(operation));
-    });
+      if (!broken) writer.reset();
+      results.push(broken ? invalidOperation(attempt, broken) : this.#attempt(attempt, () => act(operation)));
+    }
+    return results;
   }
 
   protected async applyOne<Operation extends Change>(
@@ -104,6 +123,7 @@ export class FakeClient<Change> implements Faults, KernelClient<Change> {
     packing.write(operation, writer);
     const broken = writer.finish();
     if (broken) throw argumentError(attempt.operation, broken);
+    if (this.#batch) await this.#batch;
     const [error] = await reported<Operation, OperationResult>(
       this,
       [operation],

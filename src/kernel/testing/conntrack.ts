@@ -138,7 +138,7 @@ export class FakeConntrack extends FakeClient<FlowChange> implements Conntrack {
           ...PACKING,
           attempt: ({ flow }: FlowOperation) => attemptOn('delete', nameFlow(flow)),
         };
-        const results = this.results(found, packing, (operation) => this.#act(operation));
+        const results = await this.results(found, packing, (operation) => this.#act(operation));
         failures = results.filter((result) => result !== undefined);
         return [failures[0]];
       },

@@ -1,5 +1,6 @@
 // Calls of one part of the addon: one after another, in the order in which they were made, until it is closed.
 import { NetlinkError } from '../errors.js';
+import { onAbort } from './aborts.js';
 import type { NativeError, NativeNamespace, NativePart } from './addon.js';
 import {
   argumentError,
@@ -166,8 +167,8 @@ function orAborted<T>(result: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);
     if (signal.aborted) abort();
-    signal.addEventListener('abort', abort, { once: true });
-    result.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+    const forget = onAbort(signal, abort);
+    result.then(resolve, reject).finally(forget);
   });
 }
 

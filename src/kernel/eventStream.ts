@@ -1,6 +1,7 @@
 // Notifications of the kernel as async iterators of events. Each iteration has a subscription of its own, from which it takes
 // events only when it is asked for one: what waits is kept, and bounded, by the subscription.
 import { TimeSlice } from '../timeSlice.js';
+import { onAbort } from './aborts.js';
 import { closedError } from './failures.js';
 import type { EventStream, Resync } from './types.js';
 
@@ -52,6 +53,8 @@ class EventIterator<Event> implements AsyncIterableIterator<Event | Resync, unde
   #last: Promise<unknown> = Promise.resolve();
   #wake = () => {};
   #ended = false;
+  /** Ends listening to the signals. */
+  readonly #forget: (() => void)[] = [];
   /** The error of the next call, in an object because a reason may be undefined. */
   #failure: { readonly reason: unknown } | undefined;
 
@@ -95,8 +98,8 @@ class EventIterator<Event> implements AsyncIterableIterator<Event | Resync, unde
     const { operation, signal, closed } = this.#options;
     signal?.throwIfAborted();
     if (closed.aborted) throw closedError(operation);
-    signal?.addEventListener('abort', this.#abort);
-    closed.addEventListener('abort', this.#end);
+    if (signal) this.#forget.push(onAbort(signal, this.#abort));
+    this.#forget.push(onAbort(closed, this.#end));
     const subscription = await this.#subscribe(() => this.#wake());
     if (this.#ended) {
       subscription.close();
@@ -140,8 +143,7 @@ class EventIterator<Event> implements AsyncIterableIterator<Event | Resync, unde
   readonly #end = () => {
     if (this.#ended) return;
     this.#ended = true;
-    this.#options.signal?.removeEventListener('abort', this.#abort);
-    this.#options.closed.removeEventListener('abort', this.#end);
+    for (const forget of this.#forget) forget();
     this.#subscription?.close();
     this.#wake();
   };

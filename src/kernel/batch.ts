@@ -1,5 +1,5 @@
 // A list of operations → one call of the addon → one result per operation.
-import { atOnce, StepCounter, type Steps } from '../steps.js';
+import { StepCounter, type Steps } from '../steps.js';
 import { TimeSlice } from '../timeSlice.js';
 import type { NativeClient, NativeFailure, NativeStatus } from './addon.js';
 import { argumentError, checkArray, type Fault, invalidOperation, shown } from './arguments.js';
@@ -131,25 +131,26 @@ export function sendAll<Operation, Client extends NativeClient, Change = Operati
   options?: CallOptions,
   changeOf?: (operation: Operation) => Change,
 ): Promise<OperationResult[]> {
-  // The caller may change its array while later portions are still to be written.
-  const own = operations.length > PORTION ? operations.slice() : operations;
+  // The caller may change its array while operations are still to be written.
+  const own = operations.length > AT_ONCE ? operations.slice() : operations;
   const batch = {
     operations: () => (changeOf ? own.map(changeOf) : (own as readonly unknown[] as readonly Change[])),
     names: () => own.map(naming.nameOf),
   };
   return reportedBatch(calls, batch, async () => {
     const sending = new Sending(own, naming, writer);
-    const first = atOnce(sending.portion());
     const whole = { operation: batchName(naming) };
-    if (!sending.isWritten) {
-      await calls.run(whole, (client) => sending.send(first, client, options?.signal), options);
-    } else {
+    const only = sending.start();
+    if (only) {
       const failures = await calls.run(whole, (client) => writer.send(client), options);
-      if (failures.length > 0) await new TimeSlice().finish(sending.note(first, failures));
-    }
+      if (failures.length > 0) await sending.note(only, failures);
+    } else await calls.run(whole, (client) => sending.send(client, options?.signal), options);
     return sending.results;
   });
 }
+
+/** The most operations that are written without a turn of the event loop. */
+const AT_ONCE = 64;
 
 /** The most operations of a portion, which take a few ms to write, and to report if all of them fail. */
 const PORTION = 1024;
@@ -168,13 +169,17 @@ interface Portion {
 
 /** A batch that is sent in portions: while the kernel works on one, the next one is written. */
 class Sending<Operation> {
-  readonly results: OperationResult[];
+  /** Grows with the portions: an array for a million results takes some ms. */
+  readonly results: OperationResult[] = [];
   readonly #operations: readonly Operation[];
   readonly #naming: Naming<Operation>;
   readonly #writer: OperationWriter<Operation>;
   readonly #slice = new TimeSlice();
   /** Place of the next operation to write. */
   #next = 0;
+  /** The first portion, which is being written, and when it is. */
+  readonly #writing: Steps<Portion>;
+  #first: Portion | undefined;
   /** The failure of all operations that are still to be sent. */
   #rest: NativeStatus | undefined;
 
@@ -183,19 +188,28 @@ class Sending<Operation> {
     naming: Naming<Operation>,
     writer: OperationWriter<Operation>,
   ) {
-    this.results = new Array<OperationResult>(operations.length).fill(undefined);
     this.#operations = operations;
     this.#naming = naming;
     this.#writer = writer;
+    this.#writing = this.#write();
   }
 
-  /** Whether all operations are written. */
-  get isWritten(): boolean {
+  /** Begins to write, for one time slice. Returns the portion if it is the only one, and is written. */
+  start(): Portion | undefined {
+    while (!this.#first) {
+      const step = this.#writing.next();
+      if (step.done) this.#first = step.value;
+      else if (this.#slice.spend()) return undefined;
+    }
+    return this.#isWritten ? this.#first : undefined;
+  }
+
+  get #isWritten(): boolean {
     return this.#next === this.#operations.length;
   }
 
   /** Writes the next portion. An operation that breaks a rule has its error as result. */
-  *portion(): Steps<Portion> {
+  *#write(): Steps<Portion> {
     const from = this.#next;
     const most = Math.min(from + PORTION, this.#operations.length);
     const counter = new StepCounter();
@@ -207,15 +221,22 @@ class Sending<Operation> {
       const fault = this.#writer.write(operation);
       if (fault) {
         places ??= Array.from({ length: place - from }, (_, i) => from + i);
-        this.results[place] = invalidOperation(attemptAt(operation, this.#naming), fault);
-      } else places?.push(place);
+        this.results.push(invalidOperation(attemptAt(operation, this.#naming), fault));
+      } else {
+        this.results.push(undefined);
+        places?.push(place);
+      }
       if (counter.isFull()) yield;
     }
     return { from, count: places?.length ?? this.#next - from, places };
   }
 
   /** Makes errors of the failures of a portion. */
-  *note({ from, places }: Portion, failures: readonly NativeFailure[]): Steps<void> {
+  note(portion: Portion, failures: readonly NativeFailure[]): Promise<void> {
+    return this.#slice.finish(this.#note(portion, failures));
+  }
+
+  *#note({ from, places }: Portion, failures: readonly NativeFailure[]): Steps<void> {
     const counter = new StepCounter();
     for (const failure of failures) {
       const place = places ? places[failure.index] : from + failure.index;
@@ -227,18 +248,17 @@ class Sending<Operation> {
     }
   }
 
-  /** Sends a portion and all that follow it. Rejects with the reason of an aborted signal, before the next portion. */
-  async send(first: Portion, client: NativeClient, signal: AbortSignal | undefined): Promise<void> {
-    for (let portion: Portion | undefined = first; portion; ) {
+  /** Sends all portions. Rejects with the reason of an aborted signal, before the next portion. */
+  async send(client: NativeClient, signal: AbortSignal | undefined): Promise<void> {
+    let portion: Portion | undefined = this.#first ?? (await this.#slice.finish(this.#writing));
+    while (portion) {
+      signal?.throwIfAborted();
       const answer = this.#rest ? unsent(portion, this.#rest) : this.#writer.send(client);
-      const next: Promise<Portion> | undefined = this.isWritten
-        ? undefined
-        : this.#slice.finish(this.portion());
+      const next = this.#isWritten ? undefined : this.#slice.finish(this.#write());
       next?.catch(() => {}); // awaited below; the answer comes first
       const failures = await answer;
-      await this.#slice.finish(this.note(portion, failures));
+      await this.note(portion, failures);
       portion = await next;
-      signal?.throwIfAborted();
     }
   }
 }

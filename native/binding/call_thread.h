@@ -1,6 +1,6 @@
 // A thread that carries out calls for which JavaScript's thread waits, but not for long: the kernel may make a
 // call wait for a lock that another process holds. JavaScript's thread then leaves the call to this thread.
-// docs/decisions/0036-a-thread-for-quick-calls.md has the reasons.
+// docs/decisions/0038-a-thread-for-quick-calls.md has the reasons.
 #pragma once
 
 #include <linux/futex.h>

@@ -131,7 +131,7 @@ async function catchUp(
 ): Promise<void> {
   const state = await sets.get(former);
   const slice = new TimeSlice();
-  const left = new Map<string, SetEntry>();
+  const left = new Map<string, ListedEntry>();
   for (const entry of state?.entries ?? []) {
     left.set(formatEntry(entry), entry);
     if (slice.spend(1)) await slice.yield();
